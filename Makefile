@@ -18,7 +18,7 @@ unexport CARGO_ENCODED_RUSTFLAGS
 STATIC := -Crelocation-model=static -Clink-arg=-nostartfiles -Clink-arg=-nostdlib \
 	-Clink-arg=-static -Clink-arg=-no-pie -Clink-arg=-Wl,--discard-all
 
-.PHONY: all run test built golden calibration fuzz size plugin guest lab boots hostile signals campaign bench mutants check dist clean
+.PHONY: all run test test-all built examples golden calibration fuzz size plugin guest lab boots hostile signals campaign bench mutants check dist clean
 
 # Panics name their file, and those of other crates lie where cargo keeps its downloads: that is another place for
 # everybody, and would make other bytes.
@@ -36,27 +36,40 @@ run: all
 
 # Tests unwind, whatever the profile says. So do then, too, the programs that are built beside them: else all that both
 # have in common would be compiled twice.
-test built: export CARGO_PROFILE_DEV_PANIC := unwind
+test test-all built: export CARGO_PROFILE_DEV_PANIC := unwind
 
-# The kernels of the guests are fetched while tests run that boot none; who comes first keeps what both fetch.
+# What protects a commit, in ten minutes; ONLY='cli::output' chooses by a part of the path. `make test-all` is everything,
+# in forty: tests/src/lanes/moved.rs has what moved there.
 test: built
-	@tests/setup packages
-	@target/debug/boots 0 >/dev/null 2>&1 &
-	$(CARGO) test --locked --no-fail-fast --workspace --tests
-	$(CARGO) test --locked --doc -p latency-core
+	@$(LANES) target/tests.json $(ONLY)
+
+test-all: export LATENCY_BENCH_TESTS := all
+test-all: examples test
+
+# The examples in the documentation.
+examples:
+	$(CARGO) test --locked --quiet --doc -p latency-core
+
+# The scheduler of the tests. It prints how long each job took, and the sums.
+LANES := target/debug/lanes
 
 # Everything that `test` runs. Linking the executable keeps one CPU busy for a minute, so the tests are compiled
-# meanwhile: cargo locks what it builds for release and for tests apart.
+# meanwhile: cargo locks what it builds for release and for tests apart. The kernel of the guests is fetched when all is
+# built, while tests run that boot none; who comes first keeps what both fetch.
 built:
+	@tests/setup packages
+	@mkdir -p target
 	@$(MAKE) --no-print-directory all plugin guest & programs=$$!; \
-	$(CARGO) test --locked --workspace --tests --no-run || { wait; exit 1; }; \
+	$(CARGO) test --locked --workspace --tests --no-run --message-format=json-render-diagnostics \
+		>target/tests.json || { wait; exit 1; }; \
 	wait $$programs
+	@target/debug/boots 0 >/dev/null 2>&1 &
 
 # Writes tests/golden anew, which `test` compares with: every experiment in every format,
 # for fixed findings; the manual page and the completions; and the table of hostile places in README.md. Read `git diff` before you commit it.
 golden:
 	UPDATE_GOLDEN=1 $(CARGO) test --locked -p latency-bench --lib golden::
-	UPDATE_GOLDEN=1 $(CARGO) test --locked -p latency-tests --test places --test dist -- the_readme_has goldens
+	UPDATE_GOLDEN=1 $(CARGO) test --locked -p latency-tests --test suite -- the_readme_has dist::pages::goldens
 
 # What good, fair and poor are worth: 2,000 simulated runs of each machine, and a table of how often the words were right,
 # which UPDATE_GOLDEN=1 writes into README.md. CALIBRATION_RUNS=N makes others, CALIBRATION_ONLY chooses by a part of the
@@ -97,8 +110,8 @@ guest:
 # that take two minutes, too; LAB_SEED=N repeats the numbers that are drawn at each run.
 lab: all plugin guest
 	@tests/setup packages
-	LAB_ARGS='$(LAB_ARGS)' $(CARGO) test --locked -p latency-tests --test lab \
-		$(if $(LAB_ARGS),,--test lab_pairs --test lab_load) -- --nocapture $(if $(LAB_ARGS),the_model_given)
+	LAB_ARGS='$(LAB_ARGS)' $(CARGO) test --locked -p latency-tests --test suite -- --nocapture \
+		$(if $(LAB_ARGS),--ignored the_model_of_the_environment_variable,$(if $(LAB),--include-ignored --skip the_model_of_the_environment_variable) lab:: lab_pairs:: lab_load::)
 
 # Guests in a row, with each kernel in turn: none may hang. A hundred take ten minutes on an idle host.
 BOOTS := 100
@@ -109,14 +122,14 @@ boots: all
 
 # Every system call forbidden and every limit in every experiment: 1,600 runs, a part of which `test` makes.
 hostile: all
-	HOSTILE=all $(CARGO) test --locked -p latency-tests --test hostile
+	HOSTILE=all $(CARGO) test --locked -p latency-tests --test suite -- hostile::
 
 # Interrupts at so many random moments of each of 27 runs: every experiment in little memory, at its default sizes and in
 # 2 GiB. A table of the CPU time until the end; it takes half an hour.
 SIGNALS ?= 20
 
 signals: all
-	SIGNALS=$(SIGNALS) $(CARGO) test --locked -p latency-tests --test signals -- --nocapture moments
+	SIGNALS=$(SIGNALS) $(CARGO) test --locked -p latency-tests --test suite -- --nocapture signals::moments
 
 # Random cases: valid options of every experiment and command in every format, plans, altered documents, tables of other
 # tools, streams that nobody reads. 10,000 take five minutes of two CPUs. CAMPAIGN_SEED=N makes others, CAMPAIGN_CASE=N

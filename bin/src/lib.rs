@@ -10,6 +10,9 @@ extern crate std;
 mod analysis;
 #[cfg(test)]
 mod calibration;
+pub mod catalogue;
+pub mod commands;
+mod describe;
 mod engine;
 pub mod error;
 pub mod experiment;
@@ -29,22 +32,25 @@ pub mod warning;
 use core::fmt::Write;
 
 use latency_core::units::NodeId;
+use latency_core::words::When;
 
+use catalogue::{DESCRIPTORS, EXPERIMENTS};
+use commands::report::{self as whole_report, Plans, Sections, Whole, REPORT};
+use commands::Command;
+use describe::{output, point};
 use engine::progress::Progress;
 use engine::session::{Findings, Noted, Session};
 use error::{Failure, OutputError, PlacementError, TimingError};
 use experiment::conduct::{self, Effort, Planned};
 use experiment::dry_run;
-use experiment::facts::point;
-use experiment::output;
-use experiment::report::{self as whole_report, Plans, Sections, Whole, REPORT};
-use experiment::{COMMANDS, DESCRIPTORS, EXPERIMENTS, FORMATS};
 use machine::{detect, idle, Machine};
-use options::{Descriptor, FlagId, FlagSet, Help, Options, UsageError, When};
+use options::{Descriptor, FlagId, FlagSet, Help, Options, UsageError};
 use plan::duration::{self, Range};
 use report::document::Describe;
+use report::format::Purpose;
 use report::terminal::Terminal;
 use report::wrap::Wrap;
+use report::FORMATS;
 use sys::arguments::{Arguments, Environment};
 use sys::errno::Errno;
 use sys::file::{self, SystemFiles};
@@ -73,7 +79,7 @@ pub fn run(arguments: Arguments, environment: Environment) -> i32 {
         tell(&options)
     } else if is_report && options.operands().is_empty() {
         perform_all(arguments, environment, &options, &mut messages)
-    } else if let Some(command) = options.experiment.index.checked_sub(EXPERIMENTS.len()) {
+    } else if let Some(command) = catalogue::command(options.experiment.index) {
         act(command, &options, environment)
     } else {
         machine(&options)
@@ -134,7 +140,7 @@ fn sink<'a>(options: &Options<'a>) -> Result<Sink, Failure<'a>> {
         Errno::ECANCELED => Failure::GivenUp,
         errno => OutputError::Create { path, errno }.into(),
     })?;
-    if options.format.collected {
+    if options.format.purpose == Purpose::Metrics {
         sink.let_everybody_read();
     }
     Ok(sink)
@@ -169,8 +175,7 @@ fn tell<'a>(options: &Options<'a>) -> Result<(), Failure<'a>> {
 
 /// A command on saved results.
 #[inline(never)] // offsets into a small frame are short
-fn act<'a>(index: usize, options: &'a Options<'a>, environment: Environment) -> Result<(), Failure<'a>> {
-    let Some(command) = COMMANDS.get(index) else { return Ok(()) };
+fn act<'a>(command: &Command, options: &'a Options<'a>, environment: Environment) -> Result<(), Failure<'a>> {
     refuse_input_as_output(options)?;
     let terminal = screen(options, environment);
     // Where they cannot be let through, they wait.
@@ -268,7 +273,7 @@ fn perform<'a>(
     }
     say_time(options, takes, messages);
     // What takes time is left out where nobody would be told.
-    let checked = options.strict || !(options.quiet && options.format.name == "text");
+    let checked = options.strict || !(options.quiet && options.format.purpose == Purpose::Terminal);
     let effort = Effort { limit_ns: f64::INFINITY, checked, begun_ns: begun_ns as f64 };
     let conducted = conduct::conduct(&mut session, experiment, planned, effort);
     progress.clear();
@@ -277,11 +282,14 @@ fn perform<'a>(
     let seconds = sys::time::monotonic_raw_ns().saturating_sub(begun_ns) as f64 / 1e9;
     let terminal = screen(options, environment);
     let report = conducted.report(options, arguments, &warnings, terminal, (started, seconds));
-    let failed = failed(findings, done);
     let nothing = done == 0 && findings.interrupted;
+    let failed = match nothing && options.output.is_some() {
+        true => Some(Failure::Interrupted),
+        false => failed(findings, done),
+    };
     let columns = output::columns(options, experiment.columns);
     let written = save(out, options, terminal, columns, [failed.is_some(), nothing], &mut |document| {
-        (experiment.present)(document, &report);
+        describe::report(document, &report, experiment.present);
     });
     // Messages drop their errors: there is nobody left to tell.
     let _ = warnings.write(messages, options.verbose, message_columns());
@@ -329,7 +337,10 @@ fn perform_all(
     save(out, options, terminal, columns, [failed, nothing], &mut |document| {
         whole_report::present(document, &whole);
     })?;
-    sections.verdict(options.strict)
+    match sections.verdict(options.strict) {
+        Err(Failure::Partial) if nothing && options.output.is_some() => Err(Failure::Interrupted),
+        verdict => verdict,
+    }
 }
 
 /// Writes the result of a run, of which is told if it has failed and if there is nothing in it.
@@ -345,7 +356,7 @@ fn save<'a>(
     [failed, nothing]: [bool; 2],
     description: Describe<'_>,
 ) -> Result<(), Failure<'a>> {
-    if options.output.is_some() && (nothing || failed && options.format.collected) {
+    if options.output.is_some() && (nothing || failed && options.format.purpose == Purpose::Metrics) {
         return Ok(());
     }
     // A write that fails is remembered by the sink, and told by `finish`.
@@ -356,7 +367,7 @@ fn save<'a>(
 /// Why a run has not measured what it was to.
 fn failed<'a>(findings: &Findings<'a>, done: usize) -> Option<Failure<'a>> {
     if findings.interrupted {
-        return Some(Failure::Interrupted);
+        return Some(Failure::Partial);
     }
     let mut exclusions = findings.outcomes.iter().filter_map(|outcome| outcome.result.as_ref().err());
     match exclusions.find(|exclusion| exclusion.is_fatal() || done == 0) {

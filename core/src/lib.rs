@@ -99,3 +99,4 @@ pub mod text;
 pub mod topology;
 pub mod traffic;
 pub mod units;
+pub mod words;

@@ -10,9 +10,11 @@
 //! Systems", SC'15; D. R. Bickel and R. Frühwirth, "On a fast, robust estimator
 //! of the mode", Computational Statistics & Data Analysis 50(12), 2006.
 
+mod estimate;
 mod series;
 mod state;
 
+pub use estimate::{Estimate, Side};
 pub use series::{mean_of_series, summarise_series};
 pub use state::{state, DominantState};
 
@@ -56,6 +58,13 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// Returns the median with its interval; below six samples, with their whole range.
+    #[must_use]
+    pub fn or_range(self) -> Estimate {
+        let range = Interval { low: self.minimum, high: self.maximum };
+        Estimate { value: self.median, interval: self.interval.or(Some(range)) }
+    }
+
     /// Returns the same with an interval that reaches at least this fraction of the median to either side: the scatter
     /// of the samples does not show an error that they have in common.
     #[must_use]

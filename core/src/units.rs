@@ -5,6 +5,8 @@
 
 use core::fmt;
 
+use crate::words::Worded;
+
 /// An amount of memory in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
@@ -135,6 +137,44 @@ impl fmt::Display for PageSize {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.bytes().fmt(out)
     }
+}
+
+/// The pages asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pages {
+    /// The largest that works: 2 MiB, else transparent huge, else 4 KiB.
+    #[default]
+    Auto,
+    /// 4 KiB base pages, with transparent huge pages refused.
+    Small4k,
+    /// Base pages that the kernel is asked to merge into 2 MiB ones.
+    Thp,
+    /// 2 MiB pages out of the kernel's pool.
+    Huge2m,
+    /// 1 GiB pages out of the kernel's pool.
+    Huge1g,
+}
+
+impl Pages {
+    /// Returns the unit in which the kernel maps them; base pages for what may or may not become huge.
+    #[must_use]
+    pub const fn page_size(self) -> PageSize {
+        match self {
+            Pages::Auto | Pages::Small4k | Pages::Thp => PageSize::Small,
+            Pages::Huge2m => PageSize::Huge2M,
+            Pages::Huge1g => PageSize::Huge1G,
+        }
+    }
+}
+
+impl Worded for Pages {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("auto", Pages::Auto),
+        ("4k", Pages::Small4k),
+        ("thp", Pages::Thp),
+        ("2m", Pages::Huge2m),
+        ("1g", Pages::Huge1g),
+    ];
 }
 
 #[cfg(test)]

@@ -1,54 +1,69 @@
-//! Tests of what a busy host can spoil: a failed attempt is made again, up to three in all.
+//! Retries for tests that a busy host can disturb: up to three attempts.
 //!
-//! A program that is wrong is wrong in each attempt; a host that was busy in one is rarely so in three at the same
-//! moment. Every failed attempt is printed, also where a later one passes.
+//! A wrong program fails in each attempt; a busy host rarely disturbs three in a row. Every failed attempt is
+//! printed, even if a later one passes.
 
 use crate::skip::not_shown;
 use std::any::Any;
 use std::io::Write;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
-/// Attempts, the first included.
+/// Number of attempts, including the first.
 pub const ATTEMPTS: u32 = 3;
 
 /// Runs `body` until it returns, at most [`ATTEMPTS`] times.
 ///
 /// # Panics
 ///
-/// As the last attempt does.
-pub fn retried<T>(test: &str, mut body: impl FnMut(u32) -> T) -> T {
+/// If the last attempt panics.
+pub fn retried<T>(test: &str, body: impl FnMut(u32) -> T) -> T {
+    attempts(body, |attempt, reason| failed_attempt(test, attempt, reason))
+}
+
+/// Runs `body` until it returns `Ok`, at most [`ATTEMPTS`] times. If even the last attempt is inconclusive
+/// because of the host (`Err`), the test is reported as not shown.
+///
+/// # Panics
+///
+/// If the last attempt panics.
+pub fn retried_where_quiet(test: &str, body: impl FnMut(u32) -> Result<(), String>) {
+    let tell = |attempt, reason: &str| failed_attempt(test, attempt, reason);
+    if let Err(reason) = attempts_where_quiet(body, tell) {
+        not_shown(test, &reason);
+    }
+}
+
+/// Reports a failed attempt that is followed by another one. It bypasses the capture of output, since the
+/// test may pass in the end.
+///
+/// `latency_tests::lanes` counts these lines.
+pub fn failed_attempt(test: &str, attempt: u32, reason: &str) {
+    // If standard error is closed, there is no other place to report it.
+    let _ = writeln!(
+        std::io::stderr(),
+        "\n==== attempt {attempt} of {ATTEMPTS} failed: {test}\n{reason}\n==== end of the attempt"
+    );
+}
+
+fn attempts<T>(mut body: impl FnMut(u32) -> T, tell: impl Fn(u32, &str)) -> T {
     for attempt in 1..ATTEMPTS {
         match catch_unwind(AssertUnwindSafe(|| body(attempt))) {
             Ok(result) => return result,
-            Err(reason) => say(test, attempt, &message(&*reason)),
+            Err(reason) => tell(attempt, &message(&*reason)),
         }
     }
     body(ATTEMPTS)
 }
 
-/// Runs `body` until it returns `Ok`, at most [`ATTEMPTS`] times; what the host kept from being conclusive in the last of
-/// them, which `Err` says, is reported and no failure.
-///
-/// # Panics
-///
-/// As the last attempt does.
-pub fn retried_where_quiet(test: &str, mut body: impl FnMut(u32) -> Result<(), String>) {
-    let shown = retried(test, |attempt| match body(attempt) {
+fn attempts_where_quiet(
+    mut body: impl FnMut(u32) -> Result<(), String>,
+    tell: impl Fn(u32, &str),
+) -> Result<(), String> {
+    let body = |attempt| match body(attempt) {
         Err(reason) if attempt < ATTEMPTS => panic!("not shown: {reason}"),
         shown => shown,
-    });
-    if let Err(reason) = shown {
-        not_shown(test, &reason);
-    }
-}
-
-/// Reports a failed attempt past the capture of a test that may pass in the end.
-fn say(test: &str, attempt: u32, reason: &str) {
-    // Nothing is left to tell it to when standard error is closed.
-    let _ = writeln!(
-        std::io::stderr(),
-        "\n==== attempt {attempt} of {ATTEMPTS} failed: {test}\n{reason}\n==== end of the attempt"
-    );
+    };
+    attempts(body, tell)
 }
 
 fn message(reason: &(dyn Any + Send)) -> String {
@@ -60,27 +75,39 @@ fn message(reason: &(dyn Any + Send)) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::cell::Cell;
+
+    const QUIETLY: fn(u32, &str) = |_, _| {};
 
     #[test]
-    fn what_fails_once_or_twice_passes() {
-        let passes_at = |number| retried("a test of attempts", |attempt| assert!(attempt >= number));
-        passes_at(1);
-        passes_at(ATTEMPTS);
+    fn a_retry_passes_and_each_failed_attempt_is_reported() {
+        for passes_at in [1, ATTEMPTS] {
+            let told = Cell::new(0);
+            let tell = |attempt, reason: &str| {
+                assert!(reason.contains("too early"), "{reason}");
+                told.set(attempt);
+            };
+            attempts(|attempt| assert!(attempt >= passes_at, "too early"), tell);
+            assert_eq!(told.get(), passes_at - 1);
+        }
     }
 
     #[test]
-    fn what_is_never_shown_passes_after_all_attempts() {
-        let mut attempts = 0;
-        retried_where_quiet("a test of attempts", |attempt| {
-            attempts = attempt;
-            Err("a busy host".into())
-        });
-        assert_eq!(attempts, ATTEMPTS);
+    fn an_inconclusive_test_is_reported_after_all_attempts() {
+        let mut made = 0;
+        let shown = attempts_where_quiet(
+            |attempt| {
+                made = attempt;
+                Err("a busy host".into())
+            },
+            QUIETLY,
+        );
+        assert_eq!((made, shown), (ATTEMPTS, Err("a busy host".into())));
     }
 
     #[test]
     #[should_panic(expected = "always")]
-    fn what_always_fails_fails() {
-        retried("a test of attempts", |_| panic!("always"));
+    fn a_test_that_always_fails_fails() {
+        attempts(|_| panic!("always"), QUIETLY);
     }
 }

@@ -1,8 +1,7 @@
-//! Runs of the executable under cachegrind, and what its output file says of the
-//! chase loops.
+//! Runs the executable under cachegrind, and reads the events of the chase loops from its output file.
 //!
-//! Cachegrind attributes events to symbols, so the counts of the loops alone can
-//! be told from those of everything else that the tool does.
+//! Cachegrind attributes events to symbols, so the counts of the loops can be separated from those of the
+//! rest of the tool.
 //!
 //! # References
 //!
@@ -12,7 +11,7 @@ use crate::program::{binary, scratch};
 use std::fs;
 use std::process::{Command, Stdio};
 
-/// Symbols of the chase kernels begin so.
+/// Prefix of the symbols of the chase kernels.
 pub const CHASE_PREFIX: &str = "lb_chase";
 
 /// Size, ways and line size of the simulated first-level data cache.
@@ -31,11 +30,11 @@ pub struct Events {
     pub last_level_misses: i64,
 }
 
-/// Whether valgrind can be run here.
+/// Checks that valgrind can be run here.
 ///
 /// # Errors
 ///
-/// What is missing.
+/// The missing program.
 pub fn available() -> Result<(), String> {
     match Command::new("valgrind").arg("--version").stdin(Stdio::null()).output() {
         Ok(output) if output.status.success() => Ok(()),
@@ -44,13 +43,13 @@ pub fn available() -> Result<(), String> {
     }
 }
 
-/// Runs the executable with `arguments` under cachegrind; the events of its chase loops.
+/// Runs the executable with `arguments` under cachegrind and returns the events of its chase loops.
 ///
-/// `name` tells runs that go on side by side apart.
+/// `name` separates concurrent runs.
 ///
 /// # Errors
 ///
-/// When valgrind or the executable fails, with what they printed.
+/// If valgrind or the executable fails, with their output.
 pub fn run(name: &str, arguments: &[&str]) -> Result<Events, String> {
     let file = scratch()?.join(format!("cachegrind-{}-{name}", std::process::id()));
     let cache = |(size, ways, line): (u64, u32, u32)| format!("{size},{ways},{line}");
@@ -65,7 +64,7 @@ pub fn run(name: &str, arguments: &[&str]) -> Result<Events, String> {
         .output()
         .map_err(|error| format!("cannot start valgrind: {error}"))?;
     let text = fs::read_to_string(&file);
-    // Left-overs in `target` cost space and nothing else.
+    // Left-overs in `target` cost only space.
     let _ = fs::remove_file(&file);
     if !output.status.success() {
         return Err(format!(
@@ -79,13 +78,12 @@ pub fn run(name: &str, arguments: &[&str]) -> Result<Events, String> {
     chase_events(&text)
 }
 
-/// The events of all functions whose name begins with [`CHASE_PREFIX`] in the text of a
-/// cachegrind output file.
+/// Returns the events of all functions whose name begins with [`CHASE_PREFIX`] in the text of a cachegrind
+/// output file.
 ///
 /// # Errors
 ///
-/// When an event is not in the file's list, a count is not a number, or no such
-/// function was run.
+/// If an event is not in the file's list, a count is not a number, or no function has this prefix.
 pub fn chase_events(text: &str) -> Result<Events, String> {
     let names = text.lines().find_map(|line| line.strip_prefix("events:")).ok_or("no line `events:`")?;
     let names: Vec<&str> = names.split_whitespace().collect();
@@ -100,7 +98,7 @@ pub fn chase_events(text: &str) -> Result<Events, String> {
             counting = function.starts_with(CHASE_PREFIX);
             seen |= counting;
         } else if counting && line.starts_with(|first: char| first.is_ascii_digit()) {
-            // The first number is the source line; zeros at the end may be left out.
+            // The first number is the source line; trailing zeros may be missing.
             let counts: Vec<&str> = line.split_whitespace().skip(1).collect();
             for (sum, &column) in sums.iter_mut().zip(&columns) {
                 let count = counts.get(column).unwrap_or(&"0");

@@ -1,10 +1,10 @@
-//! Ways to take something away from a process before it begins: a root directory, system
-//! calls, memory, CPUs, a descriptor, the time-stamp counter.
+//! Restrictions for a process before it starts: its root directory, system calls, memory, CPUs, a descriptor,
+//! the time-stamp counter.
 //!
 //! # Safety
 //!
-//! Each step runs between fork and exec, where only the calling thread exists: the
-//! steps make system calls and touch memory that was prepared before the fork.
+//! Each step runs between fork and exec, when only the calling thread exists: the steps make system calls and
+//! touch memory that was prepared before the fork.
 
 use libc::{c_int, c_long, sock_filter, sock_fprog};
 use std::ffi::CString;
@@ -14,7 +14,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-/// The calls that the default profiles of Docker and Podman refuse, of those that the tool makes.
+/// The calls that the default profiles of Docker and Podman refuse, among those that the tool makes.
 pub const CONTAINER: [c_long; 5] = [
     libc::SYS_mbind,
     libc::SYS_set_mempolicy,
@@ -26,25 +26,25 @@ pub const CONTAINER: [c_long; 5] = [
 /// An argument of a system call, counted from 0, as its lower 32 bits.
 #[derive(Clone, Copy, Debug)]
 pub enum Argument {
-    /// It is this number.
+    /// It equals this number.
     Is(u32, u32),
     /// It is at least this number.
     AtLeast(u32, u32),
-    /// It has one of these bits.
+    /// It has at least one of these bits.
     Has(u32, u32),
 }
 
-/// What a command is to be without.
+/// Restrictions of a command.
 pub trait Confine {
-    /// Runs it with `directory` as its root; for root alone.
+    /// Runs it with `directory` as its root; only root can do this.
     fn rooted(&mut self, directory: &Path) -> &mut Self;
-    /// Runs it as the user nobody; for root alone.
+    /// Runs it as the user nobody; only root can do this.
     fn as_nobody(&mut self) -> &mut Self;
-    /// Runs it as the user and the group with this number; for root alone.
+    /// Runs it as the user and the group with this number; only root can do this.
     fn as_user(&mut self, number: u32) -> &mut Self;
     /// Makes the system calls with these numbers fail with `errno`.
     fn denied(&mut self, calls: &[c_long], errno: c_int) -> &mut Self;
-    /// The same of those calls of one number whose arguments are as described.
+    /// Does the same for calls of one number whose argument matches.
     fn denied_where(&mut self, call: c_long, argument: Argument, errno: c_int) -> &mut Self;
     /// Limits a resource, such as `RLIMIT_AS`.
     fn limited(&mut self, resource: c_int, limit: u64) -> &mut Self;
@@ -54,7 +54,8 @@ pub trait Confine {
     fn closed(&mut self, descriptor: c_int) -> &mut Self;
     /// Makes `rdtsc` fatal.
     fn without_counter(&mut self) -> &mut Self;
-    /// Lets it hear a signal that whoever started the tests had it ignore, as shells do in the background.
+    /// Resets a signal to its default action: whoever started the tests may have had it ignored, as shells do
+    /// in the background.
     fn hearing(&mut self, signal: c_int) -> &mut Self;
 }
 
@@ -75,9 +76,10 @@ impl Confine for Command {
     }
 
     fn as_user(&mut self, number: u32) -> &mut Self {
-        // A step as the others, which come in the order in which they are asked for: only root changes its root.
+        // This is a step like the others, and the steps run in the order of the requests: only root changes
+        // its root.
         step(self, move || {
-            // SAFETY: no groups, so that nothing is read.
+            // SAFETY: the list of groups is empty, so the kernel reads nothing.
             check(unsafe { libc::setgroups(0, std::ptr::null()) })?;
             // SAFETY: takes a number.
             check(unsafe { libc::setgid(number) })?;
@@ -107,7 +109,7 @@ impl Confine for Command {
     }
 
     fn closed(&mut self, descriptor: c_int) -> &mut Self {
-        // SAFETY: nothing of this process uses the descriptor between here and exec.
+        // SAFETY: this process does not use the descriptor between here and exec.
         step(self, move || check(unsafe { libc::close(descriptor) }))
     }
 
@@ -118,7 +120,7 @@ impl Confine for Command {
 
     fn hearing(&mut self, signal: c_int) -> &mut Self {
         step(self, move || {
-            // SAFETY: the default action needs no handler that could go away.
+            // SAFETY: the default action needs no handler that could disappear.
             match unsafe { libc::signal(signal, libc::SIG_DFL) } {
                 libc::SIG_ERR => Err(std::io::Error::last_os_error()),
                 _ => Ok(()),
@@ -127,17 +129,17 @@ impl Confine for Command {
     }
 }
 
-/// Whether this process is root.
+/// Returns true if this process is root.
 pub fn is_root() -> bool {
     // SAFETY: takes nothing, and cannot fail.
     unsafe { libc::geteuid() == 0 }
 }
 
-/// The CPUs that this process may use.
+/// Returns the CPUs that this process may use.
 ///
 /// # Panics
 ///
-/// Where the kernel does not tell.
+/// If the kernel call fails.
 pub fn allowed_cpus() -> Vec<usize> {
     // SAFETY: a set of zero bits is an empty set.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
@@ -148,11 +150,11 @@ pub fn allowed_cpus() -> Vec<usize> {
     (0..libc::CPU_SETSIZE as usize).filter(|&cpu| unsafe { libc::CPU_ISSET(cpu, &set) }).collect()
 }
 
-/// Has this thread, and the processes that it starts from now on, use these CPUs. Allocates nothing.
+/// Restricts this thread, and the processes that it starts from now on, to these CPUs. Allocates nothing.
 ///
 /// # Errors
 ///
-/// Those of sched_setaffinity(2).
+/// The errors of sched_setaffinity(2).
 pub fn allow_cpus(cpus: &[usize]) -> io::Result<()> {
     // SAFETY: a set of zero bits is an empty set.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
@@ -165,7 +167,7 @@ pub fn allow_cpus(cpus: &[usize]) -> io::Result<()> {
 }
 
 fn step(command: &mut Command, step: impl FnMut() -> io::Result<()> + Send + Sync + 'static) -> &mut Command {
-    // SAFETY: the steps of this file make system calls on what they own, and allocate nothing.
+    // SAFETY: the steps of this file make system calls on memory that they own, and allocate nothing.
     unsafe { command.pre_exec(step) }
 }
 
@@ -176,25 +178,25 @@ fn check(result: c_int) -> io::Result<()> {
     }
 }
 
-/// Gives the process a filter beside those that it has.
+/// Gives the process an additional filter.
 fn filtered(command: &mut Command, filter: Vec<sock_filter>) -> &mut Command {
     step(command, move || {
         let length = u16::try_from(filter.len()).expect("a short filter");
         let program = sock_fprog { len: length, filter: filter.as_ptr().cast_mut() };
         // SAFETY: the call takes numbers.
         check(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) })?;
-        // SAFETY: the kernel reads the program and its filter, both of which outlive the call.
+        // SAFETY: the kernel reads the program and its filter; both outlive the call.
         check(unsafe {
             libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program, 0, 0)
         })
     })
 }
 
-/// A program for the kernel: this call fails with `errno` where its argument is as described.
+/// Returns a seccomp program: this call fails with `errno` if its argument matches.
 ///
 /// # References
 ///
-/// As [`filter`]; the arguments are its words of 64 bits from byte 16 on, the lower half first.
+/// The same as [`filter`]; the arguments are its words of 64 bits from byte 16 on, the lower half first.
 fn filter_where(call: c_long, argument: Argument, errno: c_int) -> Vec<sock_filter> {
     let instruction = |code: u32, jt: u8, jf: u8, k: u32| sock_filter { code: code as u16, jt, jf, k };
     let (index, jump, value) = match argument {
@@ -212,7 +214,7 @@ fn filter_where(call: c_long, argument: Argument, errno: c_int) -> Vec<sock_filt
     ]
 }
 
-/// A program for the kernel: these calls fail with `errno`, all others are made.
+/// Returns a seccomp program: these calls fail with `errno`, all others are allowed.
 ///
 /// # References
 ///
@@ -222,7 +224,7 @@ fn filter(calls: &[c_long], errno: c_int) -> Vec<sock_filter> {
     let mut program = vec![instruction(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0)];
     for (index, &call) in calls.iter().enumerate() {
         let rest = u8::try_from(calls.len() - index).expect("few calls");
-        // Over the calls that are left and the permission, to the refusal.
+        // Jump over the remaining calls and the permission, to the refusal.
         program.push(instruction(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, rest, call as u32));
     }
     program.push(instruction(libc::BPF_RET | libc::BPF_K, 0, libc::SECCOMP_RET_ALLOW));

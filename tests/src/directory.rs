@@ -1,24 +1,27 @@
-//! A place outside the tree for one test, which other users and other roots reach as well.
+//! A place outside of the tree for one test, which other users and other roots can reach.
 
 use crate::program::binary;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A directory under `/tmp` that every user may enter and write, with a copy of the
-/// executable; it disappears with its owner.
+/// A directory under `/tmp` that every user may enter and write, with a copy of the executable; it is deleted
+/// on drop.
 #[derive(Debug)]
 pub struct Directory(PathBuf);
 
 impl Directory {
-    /// A new directory; `name` tells those of one test program apart.
+    /// Makes a new directory; `name` tells a reader of `/tmp` which test made it.
     ///
     /// # Panics
     ///
-    /// When it cannot be made.
+    /// If it cannot be made.
     pub fn new(name: &str) -> Self {
         use std::os::unix::fs::PermissionsExt;
-        let path = std::env::temp_dir().join(format!("latency-bench-{name}-{}", std::process::id()));
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        let (process, number) = (std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
+        let path = std::env::temp_dir().join(format!("latency-bench-{name}-{process}-{number}"));
         let made = std::fs::create_dir_all(&path)
             .and_then(|()| std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o777)))
             .and_then(|()| copy(&path.join("latency-bench")))
@@ -26,12 +29,12 @@ impl Directory {
         Directory(made.unwrap_or_else(|error| panic!("cannot make {}: {error}", path.display())))
     }
 
-    /// Its path.
+    /// Returns its path.
     pub fn path(&self) -> &Path {
         &self.0
     }
 
-    /// The copy of the executable in it, with `arguments`.
+    /// Returns a command that runs the copy of the executable with `arguments`.
     pub fn command<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Command {
         let mut command = Command::new(self.0.join("latency-bench"));
         command.args(arguments).current_dir(&self.0);
@@ -39,11 +42,11 @@ impl Directory {
         command
     }
 
-    /// The names of what is in it beside the executable, sorted.
+    /// Returns the sorted names of its files except for the executable.
     ///
     /// # Panics
     ///
-    /// When it cannot be read.
+    /// If it cannot be read.
     pub fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(&self.0).expect("the directory");
         let mut names: Vec<String> = entries
@@ -55,8 +58,8 @@ impl Directory {
     }
 }
 
-/// Copies the executable by a process of its own: a file that is open for writing here would be
-/// so in every child that another thread starts meanwhile, and cannot be executed (ETXTBSY).
+/// Copies the executable by a separate process: a file that is open for writing in this process would also be
+/// open in every child that another thread starts meanwhile, and could not be executed (ETXTBSY).
 fn copy(to: &Path) -> std::io::Result<()> {
     let status = Command::new("cp").arg(binary()).arg(to).status()?;
     if status.success() {
@@ -68,7 +71,7 @@ fn copy(to: &Path) -> std::io::Result<()> {
 
 impl Drop for Directory {
     fn drop(&mut self) {
-        // Left-overs in /tmp cost space and nothing else.
+        // Left-overs in /tmp cost only space.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

@@ -1,65 +1,65 @@
-//! What the tests read out of the tool's results: members of a JSON document, lines of text.
+//! Reads the tool's results: members of a JSON document, lines of text.
 //!
-//! Knows the shape of a result as a reader of the documentation knows it.
+//! It knows the shape of a result as a reader of the documentation does.
 
 use serde_json::Value;
 
-/// A member of a JSON value by its path, such as `/node_pairs/0/ns`.
+/// Returns a member of a JSON value by its path, such as `/node_pairs/0/ns`.
 ///
 /// # Panics
 ///
-/// With the whole value, when there is none.
+/// If it is missing, with the whole value.
 pub fn at<'a>(document: &'a Value, path: &str) -> &'a Value {
     document.pointer(path).unwrap_or_else(|| panic!("no {path} in\n{document:#}"))
 }
 
-/// A member that is a whole number.
+/// Returns a member that is a whole number.
 ///
 /// # Panics
 ///
-/// With the whole value, when there is none.
+/// If it is missing, with the whole value.
 pub fn number(document: &Value, path: &str) -> u64 {
-    at(document, path).as_u64().unwrap_or_else(|| panic!("{path} is no whole number in\n{document:#}"))
+    at(document, path).as_u64().unwrap_or_else(|| panic!("{path} is not a whole number in\n{document:#}"))
 }
 
-/// A member that is a number.
+/// Returns a member that is a number.
 ///
 /// # Panics
 ///
-/// With the whole value, when there is none.
+/// If it is missing, with the whole value.
 pub fn decimal(document: &Value, path: &str) -> f64 {
-    at(document, path).as_f64().unwrap_or_else(|| panic!("{path} is no number in\n{document:#}"))
+    at(document, path).as_f64().unwrap_or_else(|| panic!("{path} is not a number in\n{document:#}"))
 }
 
-/// A member that is a text.
+/// Returns a member that is a text.
 ///
 /// # Panics
 ///
-/// With the whole value, when there is none.
+/// If it is missing, with the whole value.
 pub fn text<'a>(document: &'a Value, path: &str) -> &'a str {
-    at(document, path).as_str().unwrap_or_else(|| panic!("{path} is no text in\n{document:#}"))
+    at(document, path).as_str().unwrap_or_else(|| panic!("{path} is not a text in\n{document:#}"))
 }
 
-/// A member that is an array.
+/// Returns a member that is an array.
 ///
 /// # Panics
 ///
-/// With the whole value, when there is none.
+/// If it is missing, with the whole value.
 pub fn array<'a>(document: &'a Value, path: &str) -> &'a [Value] {
-    at(document, path).as_array().unwrap_or_else(|| panic!("{path} is no array in\n{document:#}"))
+    at(document, path).as_array().unwrap_or_else(|| panic!("{path} is not an array in\n{document:#}"))
 }
 
-/// The pairs of a matrix, in the order of the document.
+/// Returns the pairs of a matrix, in the order of the document.
 pub fn pairs(document: &Value) -> Vec<(u64, u64)> {
     array(document, "/node_pairs").iter().map(|pair| (number(pair, "/from"), number(pair, "/to"))).collect()
 }
 
-/// The codes of a document's warnings.
+/// Returns the codes of a document's warnings.
 pub fn warnings(document: &Value) -> Vec<&str> {
     array(document, "/warnings").iter().map(|warning| text(warning, "/code")).collect()
 }
 
-/// Whether `line` is that of one pair: `Node 0 -> Node 1: 395 cycles (132 ns)`.
+/// Returns true if `line` describes one pair: `Node 0 -> Node 1: 395 cycles (132 ns)`.
 pub fn is_pair_line(line: &str, from: u64, to: u64) -> bool {
     let is_number = |text: &str| {
         let plain = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pair_line_is_exactly_that() {
+    fn only_a_whole_pair_line_is_recognised() {
         assert!(is_pair_line("Node 0 -> Node 1: 395 cycles (132 ns)", 0, 1));
         assert!(is_pair_line("Node 2 -> Node 0: 4.01 cycles (1.08 ns)", 2, 0));
         for line in [

@@ -1,10 +1,10 @@
-//! Whole surroundings for a process before it begins: the system calls it may make, what it sees of the file
-//! system, limits that leave room for a warning, no arguments.
+//! Whole environments for a process before it starts: its system calls, its view of the file system, limits
+//! that leave room for a warning, no arguments.
 //!
 //! # Safety
 //!
-//! As in `confine`: each step runs between fork and exec, makes system calls on what was prepared before the fork,
-//! and allocates nothing.
+//! The same as in `confine`: each step runs between fork and exec, makes system calls on memory that was
+//! prepared before the fork, and allocates nothing.
 
 use libc::{c_int, c_long, sock_filter, sock_fprog};
 use std::ffi::{CStr, CString};
@@ -15,10 +15,10 @@ use std::path::Path;
 use std::process::Command;
 use std::ptr::null;
 
-/// What becomes of a system call.
+/// The result of a system call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It is made.
+    /// It is allowed.
     Made,
     /// It fails with this error.
     Fails(c_int),
@@ -36,18 +36,19 @@ impl Fate {
     }
 }
 
-/// What a command is surrounded by.
+/// The environment of a command.
 pub trait Enclose {
-    /// Decides on each system call: those listed by their own fate, `others` alike. The last step before exec:
-    /// the process starts only where `execve` is made.
+    /// Decides every system call: the listed ones by their own fate, all others by `others`. This is the last
+    /// step before exec: the process starts only if `execve` is allowed.
     fn fated(&mut self, calls: &[(c_long, Fate)], others: Fate) -> &mut Self;
-    /// Hides what is below these directories; where the process may not mount, it does not start.
+    /// Hides the content of these directories; if the process may not mount, it does not start.
     fn covered(&mut self, directories: &[&CStr]) -> &mut Self;
-    /// Lets it write no file at all; otherwise as `covered`.
+    /// Forbids writing any file; otherwise the same as `covered`.
     fn read_only(&mut self) -> &mut Self;
     /// Limits a resource to `soft`, which the process may raise to `hard`.
     fn limited_softly(&mut self, resource: c_int, soft: u64, hard: u64) -> &mut Self;
-    /// Starts `program` without any argument, its name included, and without an environment. The last step.
+    /// Starts `program` without any argument, not even its name, and without an environment. This is the last
+    /// step.
     fn without_arguments(&mut self, program: &Path) -> &mut Self;
 }
 
@@ -59,7 +60,7 @@ impl Enclose for Command {
             let program = sock_fprog { len: length, filter: filter.as_ptr().cast_mut() };
             // SAFETY: the call takes numbers.
             check(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) })?;
-            // SAFETY: the kernel reads the program and its filter, both of which outlive the call.
+            // SAFETY: the kernel reads the program and its filter; both outlive the call.
             check(unsafe {
                 libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program, 0, 0)
             })
@@ -77,10 +78,10 @@ impl Enclose for Command {
     fn read_only(&mut self) -> &mut Self {
         step(self, || {
             own_mounts()?;
-            // Bound to itself it is a mount of its own, whatever the root is.
+            // Bound to itself it is a separate mount, whatever the root is.
             mount(c"/", c"/", c"", libc::MS_BIND | libc::MS_REC)?;
             mount(c"", c"/", c"", libc::MS_BIND | libc::MS_REMOUNT | libc::MS_RDONLY)?;
-            // SAFETY: two literals with a NUL; the new mount is seen by a look-up from the root anew.
+            // SAFETY: two literals with a NUL; a new look-up from the root sees the new mount.
             check(unsafe { libc::chroot(c"/".as_ptr()) })?;
             // SAFETY: a literal with a NUL.
             check(unsafe { libc::chdir(c"/".as_ptr()) })
@@ -99,20 +100,21 @@ impl Enclose for Command {
         let program = CString::new(program.as_os_str().as_bytes()).expect("a path without NUL");
         step(self, move || {
             let nothing = [null()];
-            // SAFETY: a string with a NUL, and two empty vectors; where it returns, it has changed nothing.
+            // SAFETY: a string with a NUL, and two empty vectors; if the call returns, it has changed
+            // nothing.
             unsafe { libc::execve(program.as_ptr(), nothing.as_ptr(), nothing.as_ptr()) };
             Err(io::Error::last_os_error())
         })
     }
 }
 
-/// Whether this process may give a child mounts of its own.
+/// Returns true if this process may give a child its own mounts.
 #[must_use]
 pub fn may_mount() -> bool {
     Command::new("/bin/true").covered(&[c"/mnt"]).status().is_ok_and(|status| status.success())
 }
 
-/// A copy of all mounts, whose changes nobody else sees.
+/// Gives the process a private copy of all mounts, whose changes no other process sees.
 fn own_mounts() -> io::Result<()> {
     // SAFETY: takes numbers.
     check(unsafe { libc::unshare(libc::CLONE_NEWNS) })?;
@@ -125,7 +127,7 @@ fn mount(source: &CStr, target: &CStr, kind: &CStr, flags: u64) -> io::Result<()
 }
 
 fn step(command: &mut Command, step: impl FnMut() -> io::Result<()> + Send + Sync + 'static) -> &mut Command {
-    // SAFETY: the steps of this file make system calls on what they own, and allocate nothing.
+    // SAFETY: the steps of this file make system calls on memory that they own, and allocate nothing.
     unsafe { command.pre_exec(step) }
 }
 
@@ -136,7 +138,7 @@ fn check(result: c_int) -> io::Result<()> {
     }
 }
 
-/// A program for the kernel: each of these calls has its fate, all others have that of `others`.
+/// Returns a seccomp program: each of these calls has its fate, all other calls have the fate `others`.
 ///
 /// # References
 ///
@@ -160,7 +162,7 @@ mod tests {
     use std::process::Stdio;
 
     #[test]
-    fn each_call_has_its_fate() {
+    fn each_call_is_allowed_fails_or_kills() {
         let ended = |calls: &[(c_long, Fate)], others| {
             let mut shell = Command::new("/bin/sh");
             shell.args(["-c", "cd /"]).stderr(Stdio::null()).fated(calls, others).status().expect("a shell")

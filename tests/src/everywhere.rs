@@ -1,14 +1,14 @@
-//! One body for a table of places: two at a time, and everything that does not hold told together.
+//! Runs one body for a table of cases, two at a time, and reports all failures together.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Mutex;
 use std::thread;
 
-/// Goes through all places on two threads.
+/// Runs `body` for all places on two threads.
 ///
 /// # Panics
 ///
-/// With what does not hold in each of them.
+/// If a case fails, with the failures of all cases.
 pub fn everywhere<T: Sync>(places: &[T], body: impl Fn(&T) -> Result<(), String> + Sync) {
     let next = AtomicUsize::new(0);
     let failures = Mutex::new(Vec::new());
@@ -17,13 +17,13 @@ pub fn everywhere<T: Sync>(places: &[T], body: impl Fn(&T) -> Result<(), String>
             scope.spawn(|| {
                 while let Some(place) = places.get(next.fetch_add(1, Ordering::Relaxed)) {
                     if let Err(reason) = body(place) {
-                        failures.lock().expect("a lock that nobody died with").push(reason);
+                        failures.lock().expect("a lock without a panic").push(reason);
                     }
                 }
             });
         }
     });
-    let failures = failures.into_inner().expect("a lock that nobody died with");
+    let failures = failures.into_inner().expect("a lock without a panic");
     let shown = failures.iter().take(20).cloned().collect::<Vec<_>>().join("\n");
     assert!(failures.is_empty(), "{} of {} places:\n{shown}", failures.len(), places.len());
 }

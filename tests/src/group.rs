@@ -1,8 +1,8 @@
-//! A control group for one test: a limit of processes or of CPU time, in either version.
+//! A control group for one test: a limit of processes or of CPU time, in either version of control groups.
 //!
 //! # Safety
 //!
-//! A process enters it between fork and exec: it writes to a file that was opened before the fork.
+//! A process enters the group between fork and exec: it writes to a file that was opened before the fork.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -15,7 +15,7 @@ use std::process::Command;
 const FIRST: &str = "/sys/fs/cgroup";
 const SECOND: [&str; 2] = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"];
 
-/// What a group limits.
+/// The limit of a group.
 #[derive(Clone, Copy, Debug)]
 pub enum Limit {
     /// The number of processes and threads.
@@ -32,7 +32,7 @@ impl Limit {
         }
     }
 
-    /// The file of a version, and what is written to it.
+    /// Returns the file of a version, and the text to write to it.
     fn setting(self, version: u32) -> (&'static str, String) {
         match (self, version) {
             (Limit::Processes(count), _) => ("pids.max", count.to_string()),
@@ -42,12 +42,13 @@ impl Limit {
     }
 }
 
-/// A group, which disappears with its owner: nobody is in it then.
+/// A control group, which is deleted on drop: then no process is in it.
 #[derive(Debug)]
 pub struct Group(PathBuf);
 
 impl Group {
-    /// A group with a limit, where this process may make one; `name` tells those of one test program apart.
+    /// Makes a group with a limit, if this process may do so; `name` separates the groups of one test
+    /// program.
     pub fn new(name: &str, limit: Limit) -> Option<Self> {
         let own = format!("latency-bench-{name}-{}", std::process::id());
         let first = (1, PathBuf::from(FIRST).join(limit.controller()));
@@ -55,7 +56,7 @@ impl Group {
         places.into_iter().find_map(|(version, root)| {
             let path = root.join(&own);
             let (file, value) = limit.setting(version);
-            // A directory that is no mount point of groups takes neither.
+            // A directory that is not a mount point of groups accepts neither file.
             fs::create_dir(&path).ok()?;
             let group = Group(path);
             OpenOptions::new().write(true).open(group.0.join("cgroup.procs")).ok()?;
@@ -65,18 +66,18 @@ impl Group {
         })
     }
 
-    /// Has a command run in it.
+    /// Makes a command run in the group.
     ///
     /// # Panics
     ///
-    /// Where it is no longer there.
+    /// If the group no longer exists.
     pub fn hold<'c>(&self, command: &'c mut Command) -> &'c mut Command {
         let members: File =
             OpenOptions::new().write(true).open(self.0.join("cgroup.procs")).expect("a group");
-        // SAFETY: the step makes one system call on a file of its own, and allocates nothing.
+        // SAFETY: the step makes one system call on its own file, and allocates nothing.
         unsafe {
             command.pre_exec(move || {
-                // SAFETY: a literal of one byte; 0 is whoever writes.
+                // SAFETY: a literal of one byte; 0 is the writing process.
                 match libc::write(members.as_raw_fd(), c"0".as_ptr().cast(), 1) {
                     1 => Ok(()),
                     _ => Err(io::Error::last_os_error()),
@@ -88,7 +89,7 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // One that is still in use stays.
+        // A group that is still in use stays.
         let _ = fs::remove_dir(&self.0);
     }
 }

@@ -1,12 +1,12 @@
-//! Imports between the files of a crate: which file takes something from which.
+//! Imports between the files of a crate: the importing file and the imported file.
 //!
-//! A name that a module only passes on (`pub use`) belongs to the file that it comes
-//! from, so that a module and its parts may share one entrance without being a circle.
+//! A name that a module only re-exports (`pub use`) belongs to the file that defines it, so that a module and
+//! its parts may share one entrance without being a circle.
 
 use crate::source::Source;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One file that takes something from another.
+/// An import of one file from another.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Import {
     /// The file that imports, by its path from the root of the workspace.
@@ -15,25 +15,25 @@ pub struct Import {
     pub to: String,
     /// The line, from 1.
     pub line: usize,
-    /// Whether the tests within the file do so alone.
+    /// True if only the tests within the file import it.
     pub in_tests: bool,
 }
 
-/// The files of one crate and what they pass on.
+/// The files of one crate, with their re-exports.
 struct Tree<'s> {
     /// Files by their module.
     files: BTreeMap<Vec<String>, &'s Source>,
-    /// What a module passes on under a name, and where that comes from.
+    /// The re-exports of a module, with the path that each comes from.
     passed_on: BTreeMap<(Vec<String>, String), Vec<String>>,
 }
 
-/// Passing on is followed so often at the most.
+/// Maximum number of re-exports that are followed.
 const DEEPEST: usize = 8;
 
 impl<'s> Tree<'s> {
     fn new(sources: &'s [Source]) -> Self {
         let mut tree = Tree { files: BTreeMap::new(), passed_on: BTreeMap::new() };
-        // Start-up has a crate of its own: `main` is no module that anything could name.
+        // Start-up is a separate crate: `main` is not a module that a path could name.
         for source in sources.iter().filter(|source| !source.is_start_up()) {
             tree.files.insert(source.module(), source);
         }
@@ -48,7 +48,7 @@ impl<'s> Tree<'s> {
         tree
     }
 
-    /// A path from the root of the crate; `None` for another crate's and for a local name.
+    /// Returns a path from the root of the crate; `None` for another crate's path and for a local name.
     fn absolute(&self, module: &[String], names: &[String]) -> Option<Vec<String>> {
         match names {
             [names @ .., last] if last == "self" => self.absolute(module, names),
@@ -61,7 +61,7 @@ impl<'s> Tree<'s> {
         }
     }
 
-    /// The file that defines what a path from the root names.
+    /// Returns the file that defines the item of a path from the root.
     fn file(&self, names: &[String]) -> Option<&'s Source> {
         let mut names = names.to_vec();
         for _ in 0..DEEPEST {
@@ -78,8 +78,8 @@ impl<'s> Tree<'s> {
     }
 }
 
-/// Every import between two files of one crate, in the order of the files. Names that are only passed on are no
-/// import of the file that does so.
+/// Returns every import between two files of one crate, in the order of the files. A re-export alone is not
+/// an import.
 pub fn imports(sources: &[Source]) -> Vec<Import> {
     let tree = Tree::new(sources);
     let mut found = BTreeSet::new();
@@ -107,10 +107,11 @@ pub fn imports(sources: &[Source]) -> Vec<Import> {
     found.into_iter().collect()
 }
 
-/// The imports from a lower floor to a higher one or to another room of the same floor. `floors` lists the rooms
-/// (folders below `root`) of each floor, the highest first; files beside the folders are above them all.
+/// Returns the imports from a lower floor to a higher one or to another room of the same floor. `floors`
+/// lists the rooms (folders below `root`) of each floor, the highest first; files beside the folders are
+/// above them all.
 ///
-/// Floors are numbers, so that what holds for each import holds for every chain of them.
+/// Floors are numbered, so a rule that holds for each import holds for every chain of imports.
 pub fn upward(imports: &[Import], root: &str, floors: &[&[&str]]) -> Vec<String> {
     let room = |path: &str| {
         let inside = path.strip_prefix(root)?.strip_prefix('/')?;
@@ -133,7 +134,8 @@ pub fn upward(imports: &[Import], root: &str, floors: &[&[&str]]) -> Vec<String>
     found
 }
 
-/// The circles: for each, its files. The tests within a file may build on whatever builds on the file.
+/// Returns the circles, each with its files. The tests within a file may import files that build on this
+/// file.
 pub fn circles(imports: &[Import]) -> Vec<Vec<String>> {
     let mut below: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for Import { from, to, .. } in imports.iter().filter(|import| !import.in_tests) {
@@ -166,7 +168,7 @@ mod tests {
 
     const FLOORS: [&[&str]; 3] = [&["shop"], &["work"], &["tools", "stock"]];
 
-    /// A made-up crate: a shop above a workshop above tools and a stock.
+    /// Makes a crate for tests: a shop above a workshop above tools and a stock.
     fn tree(changed: &[(&str, &str)]) -> Vec<Source> {
         let mut files = BTreeMap::from([
             ("bin/src/lib.rs", "mod shop; mod work; mod tools; mod stock; use shop::Sale;"),
@@ -187,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_house_in_order_has_nothing_to_say() {
+    fn a_crate_without_violations_has_no_findings() {
         assert_eq!(wrong(&[]), (vec![], vec![]));
     }
 
@@ -226,7 +228,7 @@ mod tests {
                 "\nfn f() { crate::work::Desk::new() }",
                 "bin/src/stock/mod.rs:2: bin/src/work/desk.rs is not below",
             ),
-            // The same floor, and the top.
+            // The same floor, and the top floor.
             (
                 "bin/src/stock/mod.rs",
                 "use super::tools as t;",
@@ -238,7 +240,7 @@ mod tests {
                 "use crate::stock::Wood;",
                 "bin/src/yard/mod.rs:1: bin/src/stock/mod.rs: a folder without a floor",
             ),
-            // Tests within a file are no reason to look up.
+            // Tests within a file must not import from a higher floor either.
             (
                 "bin/src/stock/mod.rs",
                 "mod tests { use crate::shop; }",
@@ -250,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_within_a_file_make_no_circle() {
+    fn tests_within_a_file_do_not_form_circles() {
         let tests = [("bin/src/work/desk.rs", "mod tests { use super::super::saw; }")];
         assert_eq!(wrong(&tests), (vec![], vec![]));
     }

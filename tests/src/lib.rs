@@ -1,8 +1,8 @@
 //! Support for the whole-program tests: the built executable, the source tree
 //! as text, the emulator.
 //!
-//! Nothing here may reach into the tool's own modules: these tests know what a
-//! user knows — a command line, an output, an executable file.
+//! Nothing here may use the tool's own modules: these tests know only what a user knows — a command line, an
+//! output, an executable file.
 
 pub mod attempts;
 pub mod cachegrind;
@@ -15,6 +15,7 @@ pub mod everywhere;
 pub mod group;
 pub mod imports;
 pub mod lab;
+pub mod lanes;
 pub mod packages;
 pub mod places;
 pub mod program;

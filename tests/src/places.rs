@@ -1,19 +1,19 @@
-//! Hostile places: each with what happens there and the test that shows it.
+//! Hostile places: each with its effect and the test that shows it.
 //!
-//! README.md has the table as Markdown; `tests/tests/places.rs` compares the two. A new test of such a place is a
-//! row here, then `make golden`.
+//! README.md has the table as Markdown; `tests/tests/places.rs` compares the two. For a new test of a hostile
+//! place add a row here, then run `make golden`.
 
 use std::fmt::Write;
 
 /// The line of README.md above the table.
 pub const HEADING: &str = "## Hostile places";
 
-/// Surroundings that withhold something or change meanwhile.
+/// An environment that withholds something or changes during the run.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
-    /// The surroundings, in the words of somebody who is there.
+    /// The environment, in the words of a user who is in it.
     pub place: &'static str,
-    /// A short sentence of what the user sees, with the exit status.
+    /// A short sentence with the visible effect and the exit status.
     pub happens: &'static str,
     /// `suite::module::function` below `tests/tests`; a suite of one file has no module.
     pub test: &'static str,
@@ -23,13 +23,13 @@ const fn row(place: &'static str, happens: &'static str, test: &'static str) -> 
     Place { place, happens, test }
 }
 
-/// All places, by what they withhold.
+/// All places, grouped by the missing resource.
 pub const PLACES: &[Place] = &[
     // File systems and privileges.
     row(
         "an ordinary user",
         "The same result, proven page by page, exit 0.",
-        "cli::confined::an_ordinary_user_gets_the_same",
+        "cli::confined::an_ordinary_user_gets_the_same_result",
     ),
     row(
         "no `/proc` and no `/sys`",
@@ -54,7 +54,7 @@ pub const PLACES: &[Place] = &[
     row(
         "everything mounted read-only",
         "The same result, exit 0; `--output` is refused before anything is measured, exit 4.",
-        "hostile::files::where_nothing_can_be_written",
+        "hostile::files::without_a_writable_file_system",
     ),
     row(
         "an ordinary user, in every experiment",
@@ -64,7 +64,7 @@ pub const PLACES: &[Place] = &[
     row(
         "no `/sys` on a machine of two nodes",
         "The node of this CPU is measured, as the kernel names it, exit 0.",
-        "emulator::scenes::without_sys_the_cpu_is_on_the_node_that_the_kernel_names",
+        "emulator::scenes::without_sys_the_kernel_gives_the_node_of_the_cpu",
     ),
     row(
         "process 1 of a machine, without anything mounted",
@@ -75,12 +75,12 @@ pub const PLACES: &[Place] = &[
     row(
         "a container that forbids memory policies, the page query and counters",
         "Memory is placed by first touch and proven by `numa_maps`, exit 0.",
-        "cli::confined::in_a_container_placement_is_proven_all_the_same",
+        "cli::confined::placement_is_proven_in_a_container",
     ),
     row(
         "the same container without `/proc`",
         "A result with the warning `placement-unverified`, exit 0.",
-        "cli::confined::what_nobody_can_prove_is_not_claimed",
+        "cli::confined::unprovable_placement_is_not_claimed",
     ),
     row(
         "Docker's default profile: EPERM for what it does not list",
@@ -105,7 +105,7 @@ pub const PLACES: &[Place] = &[
     row(
         "everything forbidden but memory and messages",
         "An error and no result, exit 2 or 3.",
-        "hostile::calls::where_nothing_is_answered",
+        "hostile::calls::when_every_request_fails_there_is_an_error",
     ),
     row(
         "`sched_setaffinity` forbidden",
@@ -115,7 +115,7 @@ pub const PLACES: &[Place] = &[
     row(
         "`prctl`, `getrusage` and signal masks forbidden",
         "The same result, exit 0.",
-        "cli::confined::without_the_calls_that_only_help",
+        "cli::confined::without_optional_calls",
     ),
     row(
         "`clock_gettime` forbidden",
@@ -125,23 +125,23 @@ pub const PLACES: &[Place] = &[
     row(
         "hardware counters not available, `--counters` given",
         "A result with the warning `counters-unavailable`, exit 0.",
-        "cli::counters::counters_count_or_it_is_said_why_not",
+        "cli::counters::counters_count_or_the_reason_is_reported",
     ),
-    // What the system says of itself.
+    // The system's description of itself.
     row(
         "4096 CPUs, ids up to 8191, 1024 nodes, node ids with gaps, none of them this machine's",
         "A result for what this process may use, exit 0, or exit 2 where that is nothing.",
-        "trees::odd::machines_that_nobody_has",
+        "trees::odd::machines_that_are_not_at_hand",
     ),
     row(
         "`/sys` and `/proc` of directories, links in a circle, pipes, terabytes of zeros, lines of 1 MiB",
         "A result as without them: the warnings `no-sys` and `no-proc`, exit 0.",
-        "trees::odd::files_that_are_none",
+        "trees::odd::paths_that_are_not_files",
     ),
     row(
         "numbers of 400 digits, ranges of 2^64 and backwards, caches by the hundred, distances of a wrong number",
         "What cannot be is unknown, exit 0.",
-        "trees::odd::numbers_that_are_none",
+        "trees::odd::malformed_numbers",
     ),
     row(
         "no `MemAvailable`, nothing free, control groups that are full, contradictory or garbage",
@@ -151,22 +151,22 @@ pub const PLACES: &[Place] = &[
     row(
         "a `/proc/self` that is another program's, names with escape sequences",
         "What contradicts the kernel proves nothing, and no control character is printed, exit 0.",
-        "trees::odd::what_is_said_of_this_process",
+        "trees::odd::the_description_of_this_process",
     ),
     row(
         "every read fails with EIO, or `/sys` and `/proc` are for root alone",
         "A result with the warning `no-sys`, exit 0.",
-        "trees::odd::files_that_cannot_be_read_are_as_good_as_none",
+        "trees::odd::unreadable_files_are_treated_as_missing",
     ),
     row(
         "caches of 4 bytes, 1 KiB, 16 TiB, 2^64 reported",
         "They are ignored with the warning `cache-size-implausible`, exit 0.",
-        "trees::caches::absurd_sizes_are_ignored_and_said",
+        "trees::caches::absurd_sizes_are_ignored_and_reported",
     ),
     row(
         "200 machines of which parts are removed, exchanged or overwritten at random",
         "A result, exit 0, or one error, exit 2.",
-        "trees::mutated::spoilt_trees_are_measured_or_refused_in_words",
+        "trees::mutated::damaged_trees_are_measured_or_refused_with_a_message",
     ),
     // Processor.
     row(
@@ -197,17 +197,17 @@ pub const PLACES: &[Place] = &[
     row(
         "a node without memory",
         "It is measured from and not measured, exit 0; `--memnode` of it is refused, exit 2.",
-        "emulator::nodes::a_node_without_memory_is_an_initiator_and_no_target",
+        "emulator::nodes::a_node_without_memory_is_only_an_initiator",
     ),
     row(
         "a node without CPUs",
         "It is measured and not measured from, exit 0; `--cpunode` of it is refused, exit 2.",
-        "emulator::nodes::a_memory_only_node_is_a_target_and_no_initiator",
+        "emulator::nodes::a_memory_only_node_is_only_a_target",
     ),
     row(
         "a node with neither CPU nor memory",
         "It is left out, exit 0.",
-        "emulator::nodes::a_node_without_anything_is_left_out",
+        "emulator::nodes::an_empty_node_is_left_out",
     ),
     row(
         "eight nodes",
@@ -259,17 +259,17 @@ pub const PLACES: &[Place] = &[
     row(
         "CPU time that ends during the run (`ulimit -t`, from 2 s on)",
         "A partial result a second before it ends, exit 130; a limit of 1 s is the kernel's, which kills.",
-        "hostile::limits::when_cpu_time_ends_the_result_is_partial",
+        "hostile::limits::the_result_is_partial_at_the_cpu_time_limit",
     ),
     row(
         "CPU time that suffices",
         "The same result, exit 0.",
-        "hostile::limits::cpu_time_that_suffices_changes_nothing",
+        "hostile::limits::sufficient_cpu_time_changes_nothing",
     ),
     row(
         "more memory asked for than a node has",
         "An error with what is free, exit 2.",
-        "emulator::errors::what_two_nodes_do_not_have",
+        "emulator::errors::requests_that_two_nodes_cannot_meet",
     ),
     row(
         "memory full of cached files",
@@ -279,7 +279,7 @@ pub const PLACES: &[Place] = &[
     row(
         "a memory control group smaller than all working sets",
         "Smaller working sets with the warning `size-clipped`, exit 0.",
-        "emulator::scenes::four_nodes_share_what_a_control_group_may_have",
+        "emulator::scenes::four_nodes_share_the_limit_of_a_control_group",
     ),
     row(
         "a pool of huge pages that is empty or too small",
@@ -309,23 +309,23 @@ pub const PLACES: &[Place] = &[
     row(
         "memory control groups of 8 to 64 MiB",
         "The working set is reduced, with the warning `size-clipped`, exit 0; nobody is killed.",
-        "emulator::scenes::a_control_group_that_is_too_small_kills_nobody",
+        "emulator::scenes::a_small_control_group_does_not_kill_the_run",
     ),
     // Threads.
     row(
         "`clone` forbidden (EPERM, ENOSYS)",
         "`bandwidth` of several CPUs ends with an error that says what to allow, exit 2; of one CPU it works, exit 0. `loaded` and `cores` end with the same error, exit 2.",
-        "hostile::threads::where_threads_are_forbidden_one_cpu_is_measured",
+        "hostile::threads::without_threads_one_cpu_is_measured",
     ),
     row(
         "a control group that may have one process (`pids.max`)",
         "`bandwidth` measures one core, with the warning `threads-refused`, exit 0; `loaded` and `cores` end with an error that names the limits, exit 2.",
-        "hostile::threads::where_a_group_may_have_one_process_one_core_is_measured",
+        "hostile::threads::one_core_is_measured_if_a_group_may_have_one_process",
     ),
     row(
         "a user who may have one process (`ulimit -u`)",
         "The same, exit 0 or 2.",
-        "hostile::threads::where_a_user_may_have_one_process_one_core_is_measured",
+        "hostile::threads::one_core_is_measured_if_a_user_may_have_one_process",
     ),
     row(
         "one CPU (`taskset`)",
@@ -335,7 +335,7 @@ pub const PLACES: &[Place] = &[
     row(
         "half of a CPU's time (`cpu.max`)",
         "`bandwidth` and `loaded` have the warning `throttled`, exit 0, or 3 with `--strict`.",
-        "hostile::threads::a_quota_of_cpu_time_that_runs_out_is_told",
+        "hostile::threads::an_exhausted_cpu_time_quota_is_reported",
     ),
     // Other programs.
     row(
@@ -346,7 +346,7 @@ pub const PLACES: &[Place] = &[
     row(
         "the thread moved to another CPU from outside",
         "It goes back, with the warning `thread-moved`, exit 0.",
-        "cli::trust::a_thread_that_was_moved_goes_back_and_says_so",
+        "cli::trust::a_moved_thread_returns_and_is_reported",
     ),
     row(
         "a cpuset that loses the CPU during the run",
@@ -356,64 +356,64 @@ pub const PLACES: &[Place] = &[
     row(
         "somebody moves the thread to another CPU again and again, in each experiment",
         "It goes back, leaves those trials out, and counts them in the warning `thread-moved`, exit 0.",
-        "meanwhile::a_thread_that_is_moved_goes_back_and_says_so",
+        "meanwhile::a_moved_thread_returns_and_the_result_says_so",
     ),
     row(
         "the CPU goes offline, or the clock of the day is set by a day, during the run",
         "The error `CPU 1 was taken away`, exit 2; the clock changes nothing, exit 0.",
-        "emulator::scenes::a_cpu_that_goes_offline_and_a_clock_that_is_set_are_noticed",
+        "emulator::scenes::an_offline_cpu_and_a_changed_clock_are_noticed",
     ),
     row(
         "SIGSTOP and SIGCONT in the rounds of each experiment",
         "What was interrupted is left out, exit 0.",
-        "meanwhile::a_process_that_is_stopped_goes_on_and_is_right",
+        "meanwhile::a_stopped_process_continues_with_correct_results",
     ),
     row(
         "stopped for longer than `--time-limit`",
         "It ends with what it has and the warning `precision-not-reached`, exit 0.",
-        "meanwhile::a_process_that_is_stopped_beyond_its_time_limit_ends",
+        "meanwhile::a_process_stopped_beyond_its_time_limit_ends",
     ),
     // Signals.
     row(
         "SIGINT, SIGTERM or SIGHUP during the run",
         "A result of what was finished, marked as partial, exit 130.",
-        "cli::interrupt::what_was_finished_is_printed_as_partial",
+        "cli::interrupt::finished_results_are_printed_as_partial",
     ),
     row(
         "SIGINT before anything is finished",
         "No number, no file, exit 130.",
-        "cli::interrupt::before_anything_is_finished_nothing_is_claimed",
+        "cli::interrupt::an_early_interrupt_prints_no_result",
     ),
     row(
         "SIGHUP under `nohup`",
         "It stays ignored, exit 0.",
-        "cli::interrupt::a_hangup_that_is_ignored_stays_ignored",
+        "cli::interrupt::an_ignored_hangup_stays_ignored",
     ),
     row(
         "a signal while `fit -` waits for its input",
         "The end by that signal, and no file.",
-        "cli::interrupt::a_saved_result_that_never_comes_can_be_given_up",
+        "cli::interrupt::waiting_for_a_saved_result_can_be_interrupted",
     ),
     // Streams and files.
     row(
         "a full device as standard output or output file",
         "The error `No space left on device`, exit 4.",
-        "cli::output::a_full_device_is_told",
+        "cli::output::a_full_device_is_reported",
     ),
     row(
         "standard output closed",
         "The error `Bad file descriptor`, exit 4.",
-        "cli::output::a_closed_standard_output_is_told",
+        "cli::output::a_closed_standard_output_is_reported",
     ),
     row(
         "all standard streams closed, `--output` given",
         "The file has the result and no message, exit 0.",
-        "cli::output::other_closed_descriptors_are_no_obstacle",
+        "cli::output::other_closed_descriptors_do_not_matter",
     ),
     row(
         "a pipe whose reader is gone",
         "The error `Broken pipe`, exit 4.",
-        "cli::output::a_broken_pipe_is_told",
+        "cli::output::a_broken_pipe_is_reported",
     ),
     row(
         "each standard stream good, closed, full or gone, in all 64 combinations",
@@ -428,7 +428,7 @@ pub const PLACES: &[Place] = &[
     row(
         "`fit -` with standard input empty, closed, endless or gone",
         "An error about the input, exit 1.",
-        "hostile::streams::a_saved_result_that_is_not_there",
+        "hostile::streams::a_missing_saved_result_is_an_error",
     ),
     row(
         "files limited in size (`ulimit -f`)",
@@ -438,7 +438,7 @@ pub const PLACES: &[Place] = &[
     row(
         "`--output` that cannot be a file",
         "Refused before anything is measured, exit 4.",
-        "cli::output::what_is_no_file_is_refused_before_anything_is_measured",
+        "cli::output::an_output_that_is_not_a_file_is_refused_before_measuring",
     ),
     row(
         "a disk that is full when the output file is written",
@@ -453,22 +453,22 @@ pub const PLACES: &[Place] = &[
     row(
         "a disk that fails when the output file's directory is synced",
         "The file is complete; the error says that it may not outlast a crash, exit 4.",
-        "signals::files::a_directory_that_cannot_be_synced_is_told",
+        "signals::files::a_failed_sync_of_the_directory_is_reported",
     ),
     row(
         "a file system without `O_TMPFILE`",
         "The file has a temporary name until it is complete, exit 0.",
-        "signals::files::without_unnamed_files_there_is_a_temporary_one",
+        "signals::files::without_unnamed_files_a_temporary_one_is_used",
     ),
     row(
         "a file system without `fsync`",
         "The same result, exit 0.",
-        "signals::files::what_cannot_be_synced_has_nothing_to_sync",
+        "signals::files::unsupported_syncs_are_ignored",
     ),
     row(
         "a directory that may be written and not read",
         "It gets the output file, exit 0.",
-        "signals::files::a_directory_that_may_not_be_read_gets_the_file",
+        "signals::files::an_unreadable_directory_gets_the_file",
     ),
     row(
         "`--dry-run` with `--output`",
@@ -503,7 +503,7 @@ pub const PLACES: &[Place] = &[
     row(
         "`--iters` or `--warmup-iters` that would take years",
         "The run ends at `--time-limit`, exit 0.",
-        "signals::bounds::no_trial_and_no_warm_up_outlasts_the_time_limit",
+        "signals::bounds::trials_and_warm_ups_end_at_the_time_limit",
     ),
     row(
         "SIGQUIT, SIGUSR1, SIGALRM or SIGKILL during the run",
@@ -518,7 +518,7 @@ pub const PLACES: &[Place] = &[
     row(
         "`exit_group` forbidden",
         "The same exit status, by `exit`; with both forbidden, the end by SIGILL.",
-        "signals::ends::where_exit_group_is_forbidden_it_ends_all_the_same",
+        "signals::ends::the_process_ends_without_exit_group",
     ),
     row(
         "`open`, `read`, `write` or `madvise` that is always interrupted",
@@ -529,12 +529,12 @@ pub const PLACES: &[Place] = &[
     row(
         "a file of 100 MB, a hole of 1 TiB, `/dev/zero` or `/dev/urandom` as a saved result",
         "An error that names the limit of 16 MiB, exit 1.",
-        "cli::files::of_a_file_that_is_too_large_no_more_is_read_than_is_allowed",
+        "cli::files::an_oversized_file_is_read_only_up_to_the_limit",
     ),
     row(
         "a pipe into `fit` that never ends",
         "The same error, exit 1.",
-        "cli::files::a_pipe_that_never_ends_is_left",
+        "cli::files::an_endless_pipe_is_read_only_up_to_the_limit",
     ),
     row(
         "a million brackets, 16 MB of digits, or another file that costs a reader most",
@@ -544,37 +544,37 @@ pub const PLACES: &[Place] = &[
     row(
         "saved results of 4096 points",
         "A verdict or the levels, exit 0, in the same bounds.",
-        "cli::files::results_of_as_many_points_as_there_may_be_are_read_in_time",
+        "cli::files::results_with_the_most_points_are_read_in_time",
     ),
     row(
         "a directory, `/proc/self/mem` or the executable as a saved result",
         "An error that names it and the reason, exit 1.",
-        "cli::files::what_is_not_a_file_is_named",
+        "cli::files::a_path_that_is_not_a_file_is_named",
     ),
     row(
         "a saved result whose reading fails in the middle",
         "The error `Input/output error`, exit 1, and no levels of what was read.",
-        "cli::files::a_file_that_cannot_be_read_to_its_end_is_no_result",
+        "cli::files::a_partly_unreadable_file_is_refused",
     ),
     row(
         "a saved result that grows meanwhile",
         "It is read as far as it is, exit 0, or refused, exit 1.",
-        "cli::files::a_file_that_grows_meanwhile_is_read_as_far_as_it_is",
+        "cli::files::a_growing_file_is_read_to_its_current_end",
     ),
     row(
         "a FIFO without a writer as a saved result",
         "It waits; a signal ends it at once.",
-        "cli::files::a_pipe_with_a_name_is_waited_for_and_read",
+        "cli::files::a_named_pipe_is_awaited_and_read",
     ),
     row(
         "a table without a point, or in UTF-16",
         "An error, exit 1.",
-        "cli::tables::a_result_without_a_point_is_no_success",
+        "cli::tables::a_result_without_a_point_is_an_error",
     ),
     row(
         "a table of numbers that are no curve",
         "An error that says how uncertain a model of them is, exit 1.",
-        "cli::tables::numbers_that_are_no_curve_are_not_given_levels",
+        "cli::tables::numbers_that_are_not_a_curve_get_no_levels",
     ),
     row(
         "a file name with terminal escapes",
@@ -584,7 +584,7 @@ pub const PLACES: &[Place] = &[
     row(
         "`--size=900T`",
         "One error before anything is announced, exit 2.",
-        "cli::tables::what_cannot_be_met_is_refused_before_anything_is_announced",
+        "cli::tables::impossible_requests_are_refused_before_any_announcement",
     ),
     // Arguments.
     row(
@@ -614,12 +614,12 @@ pub const PLACES: &[Place] = &[
     ),
 ];
 
-/// The table as Markdown.
+/// Returns the table as Markdown.
 #[must_use]
 pub fn markdown() -> String {
     let mut text = String::from("| place | what happens | test |\n| --- | --- | --- |\n");
     for Place { place, happens, test } in PLACES {
-        // Writing to a text cannot fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(text, "| {place} | {happens} | `{test}` |");
     }
     text

@@ -1,34 +1,34 @@
-//! Where the built executable is, and where tests leave what they keep.
+//! Paths of the built executable and of the directory for the tests' files.
 //!
-//! Knows files, not processes.
+//! It knows files, not processes.
 
 use std::path::{Path, PathBuf};
 
 /// Environment variable with the path of the executable under test.
 pub const BINARY_VARIABLE: &str = "LATENCY_BENCH";
 
-/// The root of the workspace.
+/// Returns the root of the workspace.
 pub fn workspace() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }
 
-/// A directory for what the tests download and write, kept between runs.
+/// Returns a directory for the downloads and files of the tests, kept between runs.
 ///
 /// # Errors
 ///
-/// When it is not there and cannot be created.
+/// If it is missing and cannot be created.
 pub fn scratch() -> Result<PathBuf, String> {
     let path = workspace().join("target/emulator");
     std::fs::create_dir_all(&path).map_err(|error| format!("cannot create {}: {error}", path.display()))?;
     Ok(path)
 }
 
-/// The executable under test: `$LATENCY_BENCH` (relative paths start at the root
-/// of the workspace), else `target/latency-bench`.
+/// Returns the executable under test: `$LATENCY_BENCH` (relative paths start at the root of the workspace),
+/// otherwise `target/latency-bench`.
 ///
 /// # Errors
 ///
-/// A sentence that says which file is missing and how it is built.
+/// A sentence that names the missing file and the command that builds it.
 pub fn try_binary() -> Result<PathBuf, String> {
     let chosen = std::env::var_os(BINARY_VARIABLE).map(PathBuf::from);
     let path = workspace().join(chosen.unwrap_or_else(|| PathBuf::from("target/latency-bench")));
@@ -41,11 +41,11 @@ pub fn try_binary() -> Result<PathBuf, String> {
     }
 }
 
-/// Process 1 of guests in which a condition is prepared.
+/// Returns the program that is process 1 of guests with a prepared condition.
 ///
 /// # Errors
 ///
-/// A sentence that says which file is missing and how it is built.
+/// A sentence that names the missing file and the command that builds it.
 pub fn guest() -> Result<PathBuf, String> {
     let path = workspace().join("target/x86_64-unknown-linux-gnu/release/latency-guest");
     match path.is_file() {
@@ -54,12 +54,11 @@ pub fn guest() -> Result<PathBuf, String> {
     }
 }
 
-/// The executable under test.
+/// Returns the executable under test.
 ///
 /// # Panics
 ///
-/// When it has not been built: a test of the program without the program has
-/// failed, it has not been skipped.
+/// If it has not been built: a test of the program without the program has failed, it has not been skipped.
 pub fn binary() -> PathBuf {
     try_binary().unwrap_or_else(|reason| panic!("{reason}"))
 }

@@ -1,4 +1,5 @@
-//! A strict reader of Prometheus' text format: what a collector would skip a file for is an error, with its line.
+//! A strict reader of Prometheus' text format: anything for which a collector would skip a file is an error,
+//! with its line.
 //!
 //! # References
 //!
@@ -18,11 +19,11 @@ pub struct Sample {
     pub value: f64,
 }
 
-/// Every sample of a text, all of whose metrics are gauges.
+/// Returns every sample of a text; all metrics have to be gauges.
 ///
 /// # Errors
 ///
-/// The first line that is against the format, and why.
+/// The first line that violates the format, with the reason.
 pub fn read(text: &str) -> Result<Vec<Sample>, String> {
     if !text.is_empty() && !text.ends_with('\n') {
         return Err("the last line has no end".into());
@@ -40,7 +41,7 @@ pub fn read(text: &str) -> Result<Vec<Sample>, String> {
 #[derive(Default)]
 struct Reader {
     samples: Vec<Sample>,
-    /// Metrics with a help, with a type, and with samples.
+    /// Metrics with a help text, with a type, and with samples.
     described: BTreeSet<String>,
     typed: BTreeSet<String>,
     sampled: BTreeSet<String>,
@@ -100,7 +101,7 @@ fn is_name(word: &str) -> bool {
         && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
 }
 
-/// Reads labels behind their brace; gives what follows the other one.
+/// Reads labels behind the opening brace; returns the text behind the closing one.
 fn read_labels<'t>(mut text: &'t str, labels: &mut BTreeMap<String, String>) -> Result<&'t str, String> {
     loop {
         let (name, inside) = text.split_once("=\"").ok_or("a label without a value")?;
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_collector_refuses_is_an_error() {
+    fn text_that_a_collector_refuses_is_an_error() {
         for (from, to) in [
             ("b 0\n", "b 0 1700000000\n"),
             ("b 0\n", "b 0"),

@@ -1,6 +1,6 @@
-//! Running the executable: how it ended, and what it printed.
+//! Runs the executable, and keeps its exit status and output.
 //!
-//! Knows processes and streams, not what a result looks like.
+//! It knows processes and streams, but not the shape of a result.
 
 use crate::program::binary;
 use crate::spread::Place;
@@ -14,7 +14,7 @@ use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// The executable with `arguments`, no input, and both outputs captured.
+/// Returns a command for the executable with `arguments`, no input, and both outputs captured.
 pub fn command<S: AsRef<OsStr>>(arguments: &[S]) -> Command {
     let mut command = Command::new(binary());
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -25,19 +25,20 @@ pub fn command<S: AsRef<OsStr>>(arguments: &[S]) -> Command {
 ///
 /// # Panics
 ///
-/// As [`finish`].
+/// The same as for [`finish`].
 pub fn run<S: AsRef<OsStr>>(arguments: &[S]) -> Run {
     finish(&mut command(arguments))
 }
 
-/// What is not run on any one CPU: experiments that use two or more, or tell which there are, and the option that says which.
+/// Words of commands that must not be pinned to one CPU: experiments that use several CPUs or report them,
+/// and the option that chooses the CPU.
 const OF_SEVERAL_CPUS: [&str; 6] = ["loaded", "bandwidth", "cores", "report", "system", "--cpu"];
 
-/// Runs `command` to its end: beside others, on a CPU of its own, where one is all that it uses.
+/// Runs `command` to its end. A command that uses only one CPU is pinned to one that the fewest others use.
 ///
 /// # Panics
 ///
-/// When it cannot be started.
+/// If it cannot be started.
 pub fn finish(command: &mut Command) -> Run {
     let is_ours = Path::new(command.get_program()).file_name() == binary().file_name();
     let said = |word: &OsStr| {
@@ -58,20 +59,20 @@ pub fn finish(command: &mut Command) -> Run {
 ///
 /// # Panics
 ///
-/// When it has not ended by then; it is killed.
+/// If it has not ended by then; it is killed.
 pub fn finish_within(child: Child, limit: Duration) -> Run {
     try_finish_within(child, "a process", limit).unwrap_or_else(|reason| panic!("{reason}"))
 }
 
-/// Waits for a process for at most `limit`, and reads what it prints meanwhile.
+/// Waits for a process for at most `limit`, and reads its output meanwhile.
 ///
 /// # Errors
 ///
-/// A sentence with what it had printed, when it has not ended by then; it is killed.
+/// If it has not ended by then, a sentence with its output so far; it is killed.
 ///
 /// # Panics
 ///
-/// When its outputs cannot be read.
+/// If its outputs cannot be read.
 pub fn try_finish_within(mut child: Child, what: &str, limit: Duration) -> Result<Run, String> {
     let stdout = child.stdout.take().map(gathered);
     let stderr = child.stderr.take().map(gathered);
@@ -83,7 +84,7 @@ pub fn try_finish_within(mut child: Child, what: &str, limit: Duration) -> Resul
         }
         if begin.elapsed() > limit {
             in_time = false;
-            // Fails only when the process has ended already.
+            // This fails only if the process has already ended.
             let _ = child.kill();
             break child.wait().expect("a child");
         }
@@ -96,7 +97,7 @@ pub fn try_finish_within(mut child: Child, what: &str, limit: Duration) -> Resul
     in_time.then(|| run.clone()).ok_or_else(|| format!("still running after {limit:?}: {run}"))
 }
 
-/// Reads a stream to its end in a thread of its own.
+/// Reads a stream to its end in a separate thread.
 fn gathered(mut stream: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
     thread::spawn(move || {
         let mut all = Vec::new();
@@ -105,11 +106,11 @@ fn gathered(mut stream: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
     })
 }
 
-/// Reads `stream` until `words` have come; what was read.
+/// Reads `stream` until `words` have come, and returns the text so far.
 ///
 /// # Panics
 ///
-/// When it ends before that.
+/// If the stream ends before that.
 pub fn read_until(stream: &mut impl Read, words: &str) -> String {
     let mut read = Vec::new();
     let mut part = [0; 256];
@@ -121,12 +122,12 @@ pub fn read_until(stream: &mut impl Read, words: &str) -> String {
     String::from_utf8_lossy(&read).into_owned()
 }
 
-/// A process that has ended, and what it printed.
+/// A process that has ended, with its output.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// What was run, for messages.
+    /// The command, for messages.
     pub what: String,
-    /// How it ended.
+    /// Exit status.
     pub status: ExitStatus,
     /// Standard output.
     pub stdout: String,
@@ -149,17 +150,18 @@ impl Run {
     ///
     /// # Panics
     ///
-    /// With everything that was printed.
+    /// If the status differs, with all output.
     pub fn expect_status(&self, status: i32) -> &Self {
         assert!(self.status.code() == Some(status), "expected exit status {status}: {self}");
         self
     }
 
-    /// Asserts that standard error has one line `ERROR: …`, the last one, and that `words` are in it.
+    /// Asserts that standard error has exactly one line `ERROR: …`, the last one, and that it contains
+    /// `words`.
     ///
     /// # Panics
     ///
-    /// With everything that was printed.
+    /// If it does not, with all output.
     pub fn expect_error(&self, words: &str) -> &Self {
         let messages = shown(&self.stderr);
         let errors = messages.lines().filter(|line| line.starts_with("ERROR: ")).count();
@@ -169,11 +171,11 @@ impl Run {
         self
     }
 
-    /// The JSON document on standard output of a run that ended with `status`.
+    /// Returns the JSON document on standard output of a run that ended with `status`.
     ///
     /// # Panics
     ///
-    /// With everything that was printed, when the status differs or it does not parse.
+    /// If the status differs or the output does not parse, with all output.
     pub fn expect_json(&self, status: i32) -> Value {
         self.expect_status(status);
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self}"))

@@ -1,7 +1,6 @@
 //! A validator for the part of JSON Schema that the tool's own schema uses.
 //!
-//! A keyword that it does not know is an error of the schema, so that nothing in it is
-//! silently without effect.
+//! An unknown keyword is an error of the schema, so that no part of it is silently ignored.
 //!
 //! # References
 //!
@@ -11,14 +10,14 @@ use crate::program::workspace;
 use serde_json::{Map, Value};
 use std::sync::OnceLock;
 
-/// Keywords without a bearing on validity.
+/// Keywords without an effect on validity.
 const ANNOTATIONS: [&str; 6] = ["$schema", "$id", "$defs", "title", "description", "$comment"];
 
-/// The schema of the tool's documents, read once.
+/// Returns the schema of the tool's documents, read once.
 ///
 /// # Panics
 ///
-/// When it cannot be read.
+/// If it cannot be read.
 pub fn of_results() -> &'static Value {
     static SCHEMA: OnceLock<Value> = OnceLock::new();
     SCHEMA.get_or_init(|| {
@@ -33,13 +32,13 @@ pub fn of_results() -> &'static Value {
 ///
 /// # Panics
 ///
-/// With everything that breaks it.
+/// If it does not, with all violations.
 pub fn assert_valid(document: &Value) {
     let found = violations(of_results(), document);
     assert!(found.is_empty(), "{}\n{document:#}", found.join("\n"));
 }
 
-/// Everything in `document` that breaks `schema`, each with its place in the document.
+/// Returns all violations of `schema` in `document`, each with its place in the document.
 pub fn violations(schema: &Value, document: &Value) -> Vec<String> {
     let mut found = Vec::new();
     Validator { root: schema }.check(schema, document, "", &mut found);
@@ -135,7 +134,7 @@ impl Validator<'_> {
                     self.check(rule, value, path, &mut reasons);
                     reasons
                 });
-                // The one of the same experiment was meant, and else the one that nearly holds.
+                // Choose the alternative for the same experiment, otherwise the closest one.
                 let other = format!("{path}/experiment:");
                 let is_other = |reasons: &[String]| reasons.iter().any(|reason| reason.starts_with(&other));
                 let nearest = reasons.min_by_key(|reasons| (is_other(reasons), reasons.len()));
@@ -156,7 +155,7 @@ impl Validator<'_> {
     }
 }
 
-/// Whether the value is of one of the types that `rule` names.
+/// Returns true if the value is of one of the types that `rule` names.
 fn is_of_type(value: &Value, rule: &Value) -> bool {
     match rule {
         Value::Array(types) => types.iter().any(|rule| is_of_type(value, rule)),
@@ -212,13 +211,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_its_place() {
+    fn violations_are_reported_with_their_place() {
         let schema = json!({"properties": {"a": {"items": {"type": "string"}}}});
         assert_eq!(found(schema, json!({"a": ["x", 1]})), ["/a/1: 1 is not of type \"string\""]);
     }
 
     #[test]
-    fn a_schema_that_is_not_understood_is_an_error() {
+    fn an_unknown_keyword_is_an_error() {
         for schema in [
             json!({"pattern": "^a"}),
             json!({"type": "float"}),

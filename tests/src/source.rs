@@ -1,7 +1,7 @@
 //! Rust sources as tokens, so that rules of the architecture can be tested.
 //!
-//! Knows comments, literals and paths, and nothing else of the language: enough
-//! to tell an import from a word in a sentence.
+//! It knows comments, literals and paths, and nothing else of the language: enough to distinguish an import
+//! from a word in a sentence.
 
 use crate::program::workspace;
 use std::fs;
@@ -26,29 +26,28 @@ pub struct Source {
     pub tokens: Vec<Token>,
 }
 
-/// A path of modules as written or imported, groups expanded, `crate`, `self` and
-/// `super` resolved.
+/// A path of modules as written or imported, with groups expanded and `crate`, `self` and `super` resolved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModulePath {
     /// The names; `*` for a glob. Paths in the file's own crate begin with `crate`.
     pub names: Vec<String>,
     /// The line, from 1.
     pub line: usize,
-    /// The name that the file knows it by: the last one, or that after `as`.
+    /// The name by which the file knows it: the last one, or the one after `as`.
     pub known_as: String,
-    /// Whether a `use` names it.
+    /// True if a `use` names it.
     pub imported: bool,
-    /// Whether the `use` is one for others: `pub use`.
+    /// True if the `use` is a re-export: `pub use`.
     pub passed_on: bool,
-    /// Whether it stands in a module `tests` within the file.
+    /// True if it is in a module `tests` within the file.
     pub in_tests: bool,
 }
 
-/// All Rust files under `directory` (from the root of the workspace), sorted by path.
+/// Returns all Rust files under `directory` (from the root of the workspace), sorted by path.
 ///
 /// # Panics
 ///
-/// When a file cannot be read.
+/// If a file cannot be read.
 pub fn sources(directory: &str) -> Vec<Source> {
     let mut found = Vec::new();
     let mut pending = vec![directory.to_string()];
@@ -72,33 +71,34 @@ pub fn sources(directory: &str) -> Vec<Source> {
 }
 
 impl Source {
-    /// A source file from its path and text.
+    /// Makes a source file from its path and text.
     pub fn new(path: String, text: String) -> Self {
         let tokens = tokens(&text);
         Source { path, text, tokens }
     }
 
-    /// Lines on which `word` stands as a token of its own.
+    /// Returns the lines on which `word` is a token.
     pub fn lines_with(&self, word: &str) -> impl Iterator<Item = usize> + use<'_> {
         let word = word.to_string();
         self.tokens.iter().filter(move |token| token.text == word).map(|token| token.line)
     }
 
-    /// Whether this file is `module` of the crate in `root`: `root/module.rs` or below `root/module/`.
+    /// Returns true if this file is `module` of the crate in `root`: `root/module.rs` or below
+    /// `root/module/`.
     pub fn is_in(&self, root: &str, module: &str) -> bool {
         let rest = self.path.strip_prefix(root).and_then(|rest| rest.strip_prefix('/'));
         rest.is_some_and(|rest| rest == format!("{module}.rs") || rest.starts_with(&format!("{module}/")))
     }
 
-    /// Whether this is the program's start-up, which is a crate of its own beside the library.
+    /// Returns true if this is the program's start-up, which is a separate crate beside the library.
     pub fn is_start_up(&self) -> bool {
         self.path.ends_with("/src/main.rs") || self.path.ends_with("/src/rt.rs")
     }
 
-    /// All paths of two names or more, and all imported ones.
+    /// Returns all paths of two names or more, and all imported ones.
     pub fn paths(&self) -> Vec<ModulePath> {
         let mut found = Vec::new();
-        // Modules within the file, with the depth of braces that each lies in.
+        // Modules within the file, with the depth of braces of each.
         let mut inside: Vec<(String, usize)> = Vec::new();
         let (mut depth, mut at) = (0, 0);
         while at < self.tokens.len() {
@@ -116,7 +116,7 @@ impl Source {
             let anchored = at == 0 || self.tokens[at - 1].text != "::";
             let imported = at > 0 && self.tokens[at - 1].text == "use";
             let passed_on = imported && at > 1 && matches!(self.tokens[at - 2].text.as_str(), "pub" | ")");
-            // A leading `::` only says that an external crate follows.
+            // A leading `::` only means that an external crate follows.
             let external = text == "::" && (at == 0 || !ends_path(&self.tokens[at - 1].text));
             at = if anchored && is_name(text) && (imported || self.is(at + 1, "::")) {
                 self.collect(at, Vec::new(), &mut found)
@@ -138,7 +138,7 @@ impl Source {
         self.tokens.get(at).is_some_and(|token| token.text == text)
     }
 
-    /// Reads one path, or the group that ends one, from token `at`; returns the token after it.
+    /// Reads one path, or the group at its end, from token `at`; returns the index behind it.
     fn collect(&self, mut at: usize, mut names: Vec<String>, found: &mut Vec<ModulePath>) -> usize {
         let mut alias = None;
         while let Some(token) = self.tokens.get(at) {
@@ -196,7 +196,7 @@ impl Source {
         names.splice(..0, std::iter::once("crate".to_string()).chain(module));
     }
 
-    /// The module that this file is, from the root of its crate.
+    /// Returns the module of this file, from the root of its crate.
     pub fn module(&self) -> Vec<String> {
         let inside = self.path.split_once("/src/").map_or(self.path.as_str(), |(_, inside)| inside);
         let mut names: Vec<String> =
@@ -217,7 +217,7 @@ fn ends_path(text: &str) -> bool {
     is_name(text) || text == ">"
 }
 
-/// The tokens of a text, comments left out.
+/// Returns the tokens of a text, without comments.
 pub fn tokens(text: &str) -> Vec<Token> {
     let characters: Vec<char> = text.chars().collect();
     let mut found = Vec::new();
@@ -271,7 +271,7 @@ fn string(rest: &[char]) -> usize {
     (at + 1).min(rest.len())
 }
 
-/// The length of a raw string literal (`r"…"`, `r#"…"#`, `br"…"`) at the start, if there is one.
+/// Returns the length of a raw string literal (`r"…"`, `r#"…"#`, `br"…"`) at the start, if there is one.
 fn raw_string(rest: &[char]) -> Option<usize> {
     let prefix = rest.iter().take_while(|&&c| c == 'b' || c == 'r').count();
     let hashes = rest[prefix..].iter().take_while(|&&c| c == '#').count();
@@ -284,7 +284,7 @@ fn raw_string(rest: &[char]) -> Option<usize> {
     Some(body.map_or(rest.len(), |length| open + 1 + length + close.len()))
 }
 
-/// A character literal, or the tick of a lifetime.
+/// Reads a character literal, or the tick of a lifetime.
 fn character(rest: &[char]) -> (usize, Option<String>) {
     match rest.get(1..) {
         Some(['\\', tail @ ..]) => {
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_and_literals_are_no_words() {
+    fn comments_and_literals_are_skipped() {
         assert_eq!(words("a // unsafe\n/* x /* unsafe */ y */ b"), ["a", "b"]);
         assert_eq!(
             words(r##"f("unsafe \" x", r#"un"safe"#, b"z", br"w") g"##).join(" "),
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn a_module_is_its_file_or_its_directory() {
+    fn a_module_is_a_file_or_a_directory() {
         let at = |path: &str| Source::new(path.into(), String::new());
         assert!(at("bin/src/sys.rs").is_in("bin/src", "sys"));
         assert!(at("bin/src/sys/raw.rs").is_in("bin/src", "sys"));

@@ -1,26 +1,31 @@
-//! Processes that use one CPU, spread over those that there are.
+//! Spreads processes that use one CPU over all CPUs.
 //!
-//! The executable takes the first CPU that it may use. Tests run side by side, and all of them would measure on that
-//! one, while others do nothing: so each is given the CPU that the fewest others have.
+//! The executable uses the first CPU that it may use. Tests run side by side, and all of them would measure
+//! on that one while others are idle, so each is given the CPU with the fewest users.
 
 use crate::confine::{allow_cpus, allowed_cpus};
+use crate::lanes::LANE_VARIABLE;
 use std::io;
 use std::process::{Command, Output};
 use std::sync::{Mutex, PoisonError};
 
-/// The CPUs that this process may use, each with the number of processes that have it.
+/// The CPUs that this process may use, each with its number of users. Among equals the first in the list is
+/// taken; the list begins with a different CPU in each lane.
 static TAKEN: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
 
-/// A CPU, taken until this is dropped.
+/// A CPU, in use until this is dropped.
 #[derive(Debug)]
 pub struct Place(usize);
 
 impl Place {
-    /// The CPU that the fewest have; none where there is no choice.
+    /// Takes the CPU with the fewest users; `None` if there is only one CPU.
     pub fn take() -> Option<Place> {
         let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
         if taken.is_empty() {
             *taken = allowed_cpus().into_iter().map(|cpu| (cpu, 0)).collect();
+            let lane = std::env::var(LANE_VARIABLE).ok().and_then(|lane| lane.parse().ok()).unwrap_or(0);
+            let count = taken.len();
+            taken.rotate_left(lane % count.max(1));
         }
         if taken.len() < 2 {
             return None;
@@ -30,14 +35,14 @@ impl Place {
         Some(Place(*cpu))
     }
 
-    /// Runs `command` there, to its end. What the command does of itself before it runs comes later and holds.
+    /// Runs `command` there, to its end. An affinity that the command sets for itself comes later and wins.
     ///
     /// # Errors
     ///
-    /// Those of [`Command::output`].
+    /// The errors of [`Command::output`].
     pub fn output(&self, command: &mut Command) -> io::Result<Output> {
         let all = allowed_cpus();
-        // The process inherits what this thread has.
+        // The process inherits the affinity of this thread.
         allow_cpus(&[self.0])?;
         let output = command.output();
         allow_cpus(&all)?;
@@ -59,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_runs_where_its_place_is_and_this_thread_where_it_was() {
+    fn only_the_process_is_pinned_and_not_this_thread() {
         let Some(place) = Place::take() else { return };
         let before = allowed_cpus();
         let mut shell = Command::new("sh");

@@ -1,31 +1,31 @@
-//! A terminal to run under, and what it shows of what was written to it.
+//! A terminal to run a command under, and the text that it finally shows.
 
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::FromRawFd;
 use std::process::{Command, ExitStatus};
 
-/// Back to the start of the line, and clear it (ECMA-48 EL): how progress is replaced.
+/// Back to the start of the line, and clear it (ECMA-48 EL): progress is replaced this way.
 const CLEAR_LINE: &str = "\r\x1b[K";
 
-/// The text without lines that were cleared, and without the carriage returns of a serial line.
+/// Returns the text without lines that were cleared, and without the carriage returns of a serial line.
 pub fn shown(written: &str) -> String {
     let lines: Vec<&str> =
         written.split('\n').map(|line| line.rsplit(CLEAR_LINE).next().unwrap_or(line)).collect();
     lines.join("\n").replace('\r', "")
 }
 
-/// Runs `command` with a terminal of so many columns as its standard output: its end, and what it wrote there, without
-/// the carriage returns of the line.
+/// Runs `command` with a terminal of `columns` columns as its standard output. Returns its exit status and
+/// its output without the carriage returns of the line.
 ///
 /// # Panics
 ///
-/// When there is no terminal to be had, or no process.
+/// If there is no terminal, or the process cannot be started.
 pub fn under(command: &mut Command, columns: u16) -> (ExitStatus, String) {
     let (mut master, mut slave) = (-1, -1);
     let none = std::ptr::null_mut();
     let size = libc::winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
-    // SAFETY: two descriptors are written, the size is read, and nothing else is asked for.
+    // SAFETY: two descriptors are written, the size is read, and nothing else is used.
     let made = unsafe {
         libc::openpty(&raw mut master, &raw mut slave, none, none.cast(), (&raw const size).cast_mut())
     };
@@ -36,7 +36,7 @@ pub fn under(command: &mut Command, columns: u16) -> (ExitStatus, String) {
     // The command has a copy of the other end, which keeps it open.
     command.stdout(std::process::Stdio::null());
     let (mut written, mut part) = (Vec::new(), [0; 4096]);
-    // When all of the other ends are closed, reading fails.
+    // Reading fails once all copies of the other end are closed.
     while let Ok(count @ 1..) = master.read(&mut part) {
         written.extend_from_slice(&part[..count]);
     }

@@ -1,9 +1,8 @@
-//! Whatever bytes are typed: the executable ends by itself, with a status that is documented.
+//! Arbitrary arguments: the executable ends by itself, with a documented status.
 //!
-//! The arguments are made from the options that `--help` names, from values that suit
-//! some option, and from arbitrary bytes. In front of them stands what keeps a run short:
-//! `--dry-run`, or a measurement of some milliseconds. An option that comes again is
-//! refused, so nothing behind makes it longer.
+//! The arguments are made from the options that `--help` names, from values that suit some option, and from
+//! arbitrary bytes. The first arguments keep a run short: `--dry-run`, or a measurement of some milliseconds.
+//! A repeated option is refused, so later arguments cannot make the run longer.
 
 use latency_core::rng::Pcg32;
 use latency_tests::confine::{is_root, Confine};
@@ -15,10 +14,10 @@ use std::os::unix::process::CommandExt;
 
 const RUNS: u64 = 600;
 
-/// What `--help` promises, without those that only a measurement ends with.
+/// The statuses that `--help` documents, without those that only a measurement can have.
 const STATUSES: [i32; 6] = [0, 1, 2, 3, 4, 5];
 
-/// What keeps a run short.
+/// Arguments that keep a run short.
 const SHORT: [&[&str]; 4] = [
     &["--dry-run"],
     &["--dry-run"],
@@ -26,7 +25,7 @@ const SHORT: [&[&str]; 4] = [
     &["--size=64K", "--iters=100", "--trials=1", "--warmup-iters=0"],
 ];
 
-/// Values of some option each, at the edges of what is legal and beyond.
+/// Values for some option each, at the edges of the valid range and beyond.
 const VALUES: [&str; 44] = [
     "",
     "0",
@@ -74,7 +73,7 @@ const VALUES: [&str; 44] = [
     "always",
 ];
 
-/// Experiments, and what may be taken for one.
+/// Experiments, and similar words.
 const WORDS: [&str; 12] = [
     "matrix",
     "system",
@@ -90,7 +89,7 @@ const WORDS: [&str; 12] = [
     "wombat",
 ];
 
-/// The long options in the help text.
+/// Returns the long options in the help text.
 fn options(help: &str) -> Vec<String> {
     let words = help.split(|character: char| !(character.is_ascii_lowercase() || character == '-'));
     let mut found: Vec<String> = words.filter(|word| word.starts_with("--")).map(String::from).collect();
@@ -109,7 +108,7 @@ impl Generator {
         from[self.random.below(from.len() as u32) as usize]
     }
 
-    /// Up to `most` bytes, none of which is the NUL that no argument can hold.
+    /// Returns up to `most` bytes without the NUL, which no argument can contain.
     fn bytes(&mut self, most: u32) -> Vec<u8> {
         let length = self.random.below(most + 1);
         let printable = self.random.below(2) == 0;
@@ -129,7 +128,7 @@ impl Generator {
             2 => self.pick(&VALUES).into(),
             3 => self.option(),
             4 => {
-                // One byte of an option is another one.
+                // Change one byte of an option.
                 let mut option = self.option();
                 let at = self.random.below(option.len() as u32) as usize;
                 option[at] = 1 + self.random.below(255) as u8;
@@ -155,7 +154,8 @@ fn every_command_line_ends_with_a_documented_status() {
     let options = options(&help.expect_status(0).stdout);
     assert!(options.len() > 20, "{options:?}");
     let mut generator = Generator { random: Pcg32::new(42, 1), options };
-    // Files that `--output` names end here, and nowhere else where the user is nobody.
+    // Files that `--output` names end up here. As the user nobody, the process can write to no other
+    // directory.
     let directory = Directory::new("arguments");
     for _ in 0..RUNS {
         let arguments = generator.arguments();
@@ -169,7 +169,7 @@ fn every_command_line_ends_with_a_documented_status() {
         let failed = found.stderr.contains("ERROR: ");
         assert_eq!(failed, status != Some(0), "{found}");
         assert!(!failed || found.stderr.ends_with('\n'), "{found}");
-        // What was typed is repeated without what could steer a terminal.
+        // The message repeats the argument without characters that could steer a terminal.
         let steering = |character: char| character.is_control() && character != '\n';
         assert!(!found.stderr.contains(steering), "{found}");
     }

@@ -1,17 +1,19 @@
-//! The page of a report in a real browser: pictures of it for a person to look at, in `target/pages`, and what a program
-//! can see of them.
+//! The page of a report in a real browser: makes pictures of it for a person, in `target/pages`, and checks
+//! what a program can see of them.
 //!
-//! A browser is 400 MB of packages, so that none is installed for this: where there is no Chromium, it is said that
-//! nobody looked.
+//! A browser is 400 MB of packages, so the tests do not install one: without Chromium they report that
+//! nothing was shown.
 
 use latency_tests::directory::Directory;
 use latency_tests::program::workspace;
+use latency_tests::run::run;
 use latency_tests::skip::not_shown;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
-/// Writes down in the document what the browser made of it.
+/// Stores the browser's layout in the document.
 const LOOK: &str = "<script>addEventListener('load', () => {
     const right = element => element.getBoundingClientRect().right;
     const cut = [...document.querySelectorAll('body *')].map(right).reduce((most, one) => Math.max(most, one), 0);
@@ -21,7 +23,7 @@ const LOOK: &str = "<script>addEventListener('load', () => {
     document.documentElement.setAttribute('data-found', found.join('|'));
 });</script></head>";
 
-/// Tells the colour of the corner of a picture.
+/// Stores the colour of the corner of a picture.
 const CORNER: &str = "<!DOCTYPE html><html><body><img id=\"i\" src=\"data:image/png;base64,@\"><script>
     addEventListener('load', () => {
         const canvas = document.createElement('canvas').getContext('2d');
@@ -29,7 +31,7 @@ const CORNER: &str = "<!DOCTYPE html><html><body><img id=\"i\" src=\"data:image/
         document.body.setAttribute('data-found', canvas.getImageData(3, 3, 1, 1).data.join('|'));
     });</script></body></html>";
 
-/// What chooses a dark page: `PreferredColorScheme::kDark` of Blink.
+/// The option for a dark page: `PreferredColorScheme::kDark` of Blink.
 const DARK: &str = "--blink-settings=preferredColorScheme=0";
 
 struct Browser {
@@ -53,10 +55,10 @@ impl Browser {
         }
     }
 
-    /// Opens a page, and returns what was printed.
+    /// Opens a page, and returns the browser's output.
     fn open(&self, page: &Path, width: u32, more: &[&str]) -> String {
         let found = Command::new(self.program)
-            // As root there is no other way; the page is our own.
+            // As root there is no other way; the page is ours.
             .args([
                 "--headless",
                 "--no-sandbox",
@@ -75,7 +77,7 @@ impl Browser {
         String::from_utf8_lossy(&found.stdout).into_owned()
     }
 
-    /// The fields that a script left in a page.
+    /// Returns the fields that a script left in a page.
     fn found(&self, text: &str, width: u32, more: &[&str]) -> Vec<String> {
         let page = self.place.path().join("look.html");
         fs::write(&page, text).expect("a page");
@@ -85,16 +87,23 @@ impl Browser {
     }
 }
 
-/// The stored page, and what it becomes with a script in it, which its own rules would forbid.
+/// Returns the page of a report, and the same with a script in it, which its own rules would forbid.
 fn page() -> (PathBuf, String) {
-    let path = workspace().join("tests/golden/report.html");
+    static MADE: OnceLock<PathBuf> = OnceLock::new();
+    let path = MADE.get_or_init(|| {
+        let path = pictures().join("report.html");
+        run(&["report", "--size=64K", "--budget=0.5", &format!("--output={}", path.display())])
+            .expect_status(0);
+        path
+    });
+    let path = path.clone();
     let text = fs::read_to_string(&path).expect("a page");
     let (before, rest) = text.split_once("<meta http-equiv=\"Content-Security-Policy\"").expect("rules");
     let rest = rest.split_once("/>").expect("the end of a tag").1;
     (path, format!("{before}{rest}").replacen("</head>", LOOK, 1))
 }
 
-/// Where pictures stay.
+/// Returns the directory of the pictures.
 fn pictures() -> PathBuf {
     let directory = workspace().join("target/pages");
     fs::create_dir_all(&directory).expect("a directory");
@@ -105,7 +114,7 @@ fn number(text: &str) -> u32 {
     text.parse().unwrap_or_else(|_| panic!("no number: {text}"))
 }
 
-/// Base64, as RFC 4648 has it.
+/// Encodes bytes as Base64 (RFC 4648).
 fn encoded(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::new();
@@ -165,14 +174,14 @@ fn a_printed_report_has_everything_on_its_pages() {
     let text_of = String::from_utf8_lossy(&bytes);
     let pages = text_of.matches("/Type /Page\n").count();
     assert!(bytes.starts_with(b"%PDF") && (3..=40).contains(&pages), "{pages} pages");
-    // What is laid out as on paper, and lies beyond its edge, is cut.
+    // Content that lies beyond the edge in the layout for paper is cut.
     let found = browser.found(&text.replace("@media print{", "@media screen{"), PAPER, &[]);
     let [inner, scroll, cut, ..] = &found[..] else { panic!("{found:?}") };
     assert!(number(scroll) <= PAPER && number(cut) <= PAPER, "cut at {inner}: {found:?}");
 }
 
 #[test]
-fn base64_is_that_of_the_standard() {
+fn base64_agrees_with_the_standard() {
     for (bytes, text) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")] {
         assert_eq!(encoded(bytes.as_bytes()), text);
     }

@@ -1,8 +1,7 @@
-//! Hierarchies whose sizes and latencies are known, simulated without an emulator: what the
-//! stair makes of the curve that a cyclic chain shows on them.
+//! Hierarchies of known sizes and latencies, simulated without an emulator: checks the stair that is fitted
+//! to the curve of a cyclic chain.
 //!
-//! The caches are those of the lab's plugin, the chain and the choice of sizes those of the
-//! tool. Nothing is timed.
+//! The caches come from the lab's plugin, the chain and the choice of sizes from the tool. Nothing is timed.
 
 use std::collections::HashMap;
 
@@ -14,7 +13,7 @@ use latency_lab_plugin::cache::{Cache, Generator, Replacement};
 
 const K: u64 = 1 << 10;
 
-/// Sizes are found to this share, and latencies to that.
+/// Tolerances of sizes and of latencies, as shares.
 const SIZE_TOLERANCE: f64 = 0.1;
 const LATENCY_TOLERANCE: f64 = 0.03;
 
@@ -37,20 +36,20 @@ const fn random(size: u64, ways: u64, ticks: f64) -> Level {
 struct Hierarchy<'a> {
     levels: &'a [Level],
     memory: f64,
-    /// How far a point may be off, as a share.
+    /// Noise of a point, as a share.
     noise: f64,
     /// Entries of a translation buffer, and the ticks of a miss.
     tlb: Option<(u64, f64)>,
-    /// Pages lie anywhere in physical memory, and each visit to a point lies in others.
+    /// True if the pages lie anywhere in physical memory, and at other places in each visit to a point.
     scattered: bool,
 }
 
-/// Visits to a point on scattered pages; the interval of their median is the range of those in the middle.
+/// Visits to a point on scattered pages; the interval of their median is the range of the middle ones.
 const VISITS: usize = 15;
 const MIDDLE: (usize, usize) = (3, 11);
 
 impl Hierarchy<'_> {
-    /// The mean ticks of a hop of a steady walk, and half of its 95 % interval as a share.
+    /// Returns the mean ticks of a hop of a steady walk, and half of its 95 % interval as a share.
     fn latency(&self, size: u64, generator: &mut Generator) -> (f64, f64) {
         let mut visits: Vec<f64> =
             (0..if self.scattered { VISITS } else { 1 }).map(|_| self.visit(size, generator)).collect();
@@ -58,11 +57,11 @@ impl Hierarchy<'_> {
         let median = visits[visits.len() / 2];
         let half = if self.scattered { (visits[MIDDLE.1] - visits[MIDDLE.0]) / 2.0 / median } else { 0.0 };
         let uniform = generator.draw() as f64 / 2f64.powi(63) - 1.0;
-        // Nothing repeats to more than four places.
+        // Rounds to four places: nothing repeats more exactly.
         (median * (1.0 + self.noise.max(1e-4) * uniform), half)
     }
 
-    /// The same of one placement.
+    /// Returns the mean ticks of a hop for one placement.
     fn visit(&self, size: u64, generator: &mut Generator) -> f64 {
         let cache = |level: &Level| {
             let policy = if level.random { Replacement::Random } else { Replacement::LeastRecentlyUsed };
@@ -74,7 +73,7 @@ impl Hierarchy<'_> {
         let chain = Chain::new(Order::Random, Bytes(size), Bytes(64), 42).unwrap();
         let frame = |page| if self.scattered { generator.draw() >> 40 } else { page };
         let frames: Vec<u64> = (0..chain.nodes().div_ceil(64)).map(frame).collect();
-        // Random victims let a working set in over many laps.
+        // With random victims a cache needs many laps to fill.
         let laps = if self.levels.iter().any(|level| level.random) { 12 } else { 3 };
         let (mut node, mut ticks) = (0, 0.0);
         for lap in 0..laps {
@@ -92,7 +91,7 @@ impl Hierarchy<'_> {
         ticks / chain.nodes() as f64
     }
 
-    /// A curve from half of the first level to four times the last, refined as the tool does it.
+    /// Returns a curve from half of the first level to four times the last, refined by the tool's rule.
     fn curve(&self) -> Vec<Point> {
         let mut generator = Generator(7);
         let mut spreads = HashMap::new();
@@ -118,7 +117,7 @@ impl Hierarchy<'_> {
             .collect()
     }
 
-    /// What is wrong with the fit of the curve, if anything is.
+    /// Returns the error of the fit of the curve, if there is one.
     fn misfit(&self) -> Option<String> {
         let reach = self.tlb.map(|(entries, _)| entries as f64 * 4096.0);
         let points = self.curve();
@@ -192,7 +191,7 @@ fn four_levels() {
 }
 
 #[test]
-fn caches_of_four_ways_four_fold_apart() {
+fn four_way_caches_four_fold_apart() {
     let levels = [lru(16 * K, 4, 1000.0), lru(64 * K, 4, 3000.0), lru(256 * K, 4, 9000.0)];
     check(&levels[..2], 10_000.0, 0.02);
     check(&levels, 27_000.0, 0.02);
@@ -201,13 +200,13 @@ fn caches_of_four_ways_four_fold_apart() {
     check(&levels, 27_000.0, 0.02);
 }
 
-/// Guests whose pages lie anywhere: caches of 8 and 16 page colours, some four-fold apart, some of four ways. What a
-/// few pages miss depends on where they lie, and the median over placements is all that is measured, so that some
-/// curves fit another hierarchy as well.
+/// Guests whose pages lie anywhere: caches of 8 and 16 page colours, some four-fold apart, some of four ways.
+/// The misses of a few pages depend on their placement, and only the median over placements is measured, so
+/// that some curves fit another hierarchy as well.
 #[test]
 fn most_caches_are_found_on_scattered_pages() {
     let first = lru(32 * K, 8, 1000.0);
-    // Unoptimised code takes a minute for three levels.
+    // Unoptimised code needs a minute for three levels.
     let count = if cfg!(debug_assertions) { 4 } else { 6 };
     let hierarchies: [(&[Level], f64); 6] = [
         (&[first, lru(256 * K, 4, 3000.0)], 10_000.0),
@@ -230,7 +229,7 @@ fn most_caches_are_found_on_scattered_pages() {
 }
 
 #[test]
-fn a_translation_buffer_of_known_reach_is_no_level() {
+fn a_translation_buffer_of_known_reach_is_not_a_level() {
     let levels = [lru(8 * K, 8, 1000.0), lru(256 * K, 8, 3000.0)];
     Hierarchy { levels: &levels, memory: 9000.0, noise: 0.0, tlb: Some((16, 700.0)), scattered: false }
         .check();

@@ -1,4 +1,4 @@
-//! The scripts for hwloc, run by hwloc itself on made-up topologies, and the attributes read back.
+//! The scripts for hwloc: hwloc runs them on made-up topologies, and the tests read the attributes back.
 
 use latency_tests::directory::Directory;
 use latency_tests::packages::Tree;
@@ -9,19 +9,19 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// hwloc, or the reason why there is none.
+/// Returns hwloc; without it, skips the test.
 fn hwloc(test: &str) -> Option<Tree> {
     Tree::with("lstopo", &["hwloc-nox", "libhwloc15"]).map_err(|reason| skip(test, &reason)).ok()
 }
 
-/// What a command says; it has to succeed.
+/// Returns the output of a command, which has to succeed.
 fn said(command: &mut Command) -> String {
     let output = command.output().expect("a program");
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// What `lstopo --memattrs` says at the end of a script that was given a topology.
+/// Returns the output of `lstopo --memattrs` after running a script on a topology.
 fn read_back(hwloc: &Tree, directory: &Path, script: &Path, topology: &str) -> String {
     let (input, output) = (directory.join("in.xml"), directory.join("out.xml"));
     said(hwloc.command("lstopo").args(["-f", "--of", "xml", "-i", topology]).arg(&input));
@@ -30,7 +30,7 @@ fn read_back(hwloc: &Tree, directory: &Path, script: &Path, topology: &str) -> S
     said(hwloc.command("sh").arg(script).arg(&output).arg(&input).env("PATH", path))
 }
 
-/// The lines below the heading of an attribute.
+/// Returns the lines below the heading of an attribute.
 fn values<'a>(text: &'a str, attribute: &str) -> Vec<&'a str> {
     let heading = format!("`{attribute}'");
     let lines = text.lines().skip_while(|line| !line.contains(&heading)).skip(1);
@@ -38,8 +38,8 @@ fn values<'a>(text: &'a str, attribute: &str) -> Vec<&'a str> {
 }
 
 #[test]
-fn nodes_are_found_by_the_numbers_of_the_kernel() {
-    let Some(hwloc) = hwloc("nodes_are_found_by_the_numbers_of_the_kernel") else { return };
+fn nodes_are_found_by_their_kernel_numbers() {
+    let Some(hwloc) = hwloc("nodes_are_found_by_their_kernel_numbers") else { return };
     let directory = Directory::new("hwloc-gap");
     let script = workspace().join("tests/golden/matrix-hwloc.sh");
     let text = read_back(&hwloc, directory.path(), &script, "numa:3(indexes=0,1,4) core:2 pu:1");

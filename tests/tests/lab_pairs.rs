@@ -1,7 +1,8 @@
-//! Pairs of nodes with a cache each, in memory that remembers who read a line last: each pair is what it is alone.
+//! Pairs of nodes with a cache each, in memory that remembers the last reader of a line: each pair has to
+//! have its latency alone.
 //!
-//! The emulator counts what served each timed hop, so that a hop which another node's cache has served is seen
-//! however little it changes; what is reported is compared with what was delivered, as everywhere in the lab.
+//! The emulator counts the source of each timed hop, so it sees a hop that another node's cache has served,
+//! however small the effect; the report is compared with the delivered times, as everywhere in the lab.
 
 use latency_tests::attempts::retried_where_quiet;
 use latency_tests::lab::timed::Runs;
@@ -10,29 +11,27 @@ use latency_tests::vm::ready;
 use std::process::{Child, Command, Stdio};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Environment variable with the seed of the numbers that are drawn, to repeat a run.
+/// Environment variable with the seed of the random numbers, to repeat a run.
 const SEED_VARIABLE: &str = "LAB_SEED";
-/// Environment variable that asks for the runs that take minutes.
-const LONG_VARIABLE: &str = "LAB";
 
-/// The largest difference of a pair from itself alone, as a fraction.
+/// Maximum difference of a pair from the same pair alone, as a fraction.
 const TOLERANCE: f64 = 0.01;
-/// The share of the timed hops that another node's cache may serve.
+/// Maximum share of the timed hops that another node's cache may serve.
 const FROM_ANOTHER: f64 = 0.001;
-/// The share of the windows that a busy host may make longer, without which what is reported cannot be too slow.
+/// Share of the windows that a busy host has to lengthen to explain a report that is too slow.
 const LATE: f64 = 0.02;
-/// The share of a latency that what memory remembers may add.
+/// Maximum share of a latency that directory bits may add.
 const REMEMBERED: f64 = 0.005;
 
 /// Options of every run.
 const OPTIONS: &str = "matrix --json --progress=never --pages=4k --size=16M";
 
-/// The memory of a target that both nodes walk, as documents name it.
+/// The memory of a target that both nodes walk, in the words of documents.
 #[derive(Clone, Copy, Debug)]
 enum Regions {
     /// A region for each node.
     Own,
-    /// One that each writes again before it walks it.
+    /// One region that each node writes again before it walks it.
     Shared,
 }
 
@@ -50,7 +49,7 @@ struct Numbers {
 const FOUND: Numbers = Numbers { local: 23_000, remote: 51_000, cache: 4000, other: 30_000, bit: 9000 };
 
 impl Numbers {
-    /// Draws others, in the same order: cache, local memory, the other node's cache, remote memory.
+    /// Draws other numbers, in the same order: cache, local memory, the other node's cache, remote memory.
     fn drawn(seed: u64) -> Numbers {
         let mut state = seed;
         let mut between = |low: u64, high: u64| {
@@ -58,11 +57,11 @@ impl Numbers {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             low + (state >> 33) % (high - low)
         };
-        // Seeds that follow each other are alike at first.
+        // Consecutive seeds give similar numbers at first.
         for _ in 0..8 {
             between(0, 1);
         }
-        // Shorter ones: a run then has more laps, and takes less of the host's time.
+        // Shorter latencies: a run then has more laps, and needs less of the host's time.
         let local = between(9000, 13_000);
         let other = local + between(3000, 5000);
         Numbers {
@@ -75,7 +74,7 @@ impl Numbers {
     }
 
     fn model(self, random: bool, regions: Regions) -> Model {
-        // Two regions of 16 MiB are more than half of what a node of 96 MiB has left.
+        // Two regions of 16 MiB are more than half of the free memory of a node of 96 MiB.
         let memory = match regions {
             Regions::Own => "256M",
             Regions::Shared => "96M",
@@ -86,7 +85,8 @@ impl Numbers {
              directory-bit={bit} size=16M memory={memory}"
         );
         let mut model: Model = line.parse().unwrap_or_else(|reason| panic!("{line}: {reason}"));
-        // The plugin counts what it keeps: that need not be known before.
+        // Set after parsing, which refuses random victims. Here the plugin counts the lines that the cache
+        // keeps, so their share need not be known before.
         if let Some(last) = &mut model.last_level {
             last.level.random = random;
         }
@@ -94,14 +94,14 @@ impl Numbers {
     }
 }
 
-/// Returns the seed given, or one of its own for each run.
+/// Returns the given seed, or a new one for each run.
 fn seed() -> u64 {
     let given = std::env::var(SEED_VARIABLE).ok().and_then(|seed| seed.parse().ok());
     let now = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |since| since.as_secs());
     given.unwrap_or_else(now)
 }
 
-/// Programs that compute all the time, with little claim to a CPU, until they are dropped.
+/// Programs that compute all the time at a low priority until they are dropped.
 struct Busy(Vec<Child>);
 
 impl Busy {
@@ -118,16 +118,17 @@ impl Busy {
 impl Drop for Busy {
     fn drop(&mut self) {
         for child in &mut self.0 {
-            // One that has ended already is what is wanted.
+            // A program that has already ended is fine.
             let _ = child.kill();
             let _ = child.wait();
         }
     }
 }
 
-/// Boots a machine once, runs `matrix` with each of `options`, and compares each pair with itself alone.
+/// Boots a machine once, runs `matrix` with each of `options`, and compares each pair with the same pair
+/// alone.
 ///
-/// `Err` where a pair is reported too slow whose windows the host made longer: nothing is shown then.
+/// Returns `Err` if a pair is reported too slow and the host lengthened its windows: this shows nothing.
 fn check<const N: usize>(
     test: &str,
     numbers: Numbers,
@@ -195,7 +196,7 @@ fn check<const N: usize>(
 }
 
 #[test]
-fn each_pair_is_what_it_is_alone_with_random_victims() {
+fn pairs_do_not_affect_each_other_with_random_victims() {
     const TEST: &str = "pairs, random victims";
     if ready(TEST) {
         retried_where_quiet(TEST, |_| {
@@ -205,7 +206,7 @@ fn each_pair_is_what_it_is_alone_with_random_victims() {
 }
 
 #[test]
-fn each_pair_is_what_it_is_alone_in_shared_regions_beside_busy_programs() {
+fn pairs_do_not_affect_each_other_in_shared_regions_on_a_busy_host() {
     const TEST: &str = "pairs in shared regions, least recently used victims, beside two busy programs";
     if ready(TEST) {
         let seed = seed();
@@ -223,11 +224,11 @@ fn each_pair_is_what_it_is_alone_in_shared_regions_beside_busy_programs() {
     }
 }
 
-// Not by default: it takes two minutes.
 #[test]
-fn each_pair_is_what_it_is_alone_in_long_runs() {
+#[ignore = "it takes two minutes: make lab LAB=all"]
+fn pairs_do_not_affect_each_other_in_long_runs() {
     const TEST: &str = "pairs, long runs";
-    if std::env::var_os(LONG_VARIABLE).is_some_and(|value| value == "all") && ready(TEST) {
+    if ready(TEST) {
         for random in [false, true] {
             retried_where_quiet(TEST, |_| {
                 check(

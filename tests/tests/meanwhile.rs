@@ -1,6 +1,7 @@
-//! What others do to a run that is under way: they move its thread, stop it, and let it go on.
+//! Effects of other processes during a run: they move its thread, stop it, and continue it.
 //!
-//! Every experiment is met in its rounds. What was timed on another CPU, or while nothing ran, may not be in a result.
+//! Every experiment is disturbed in its rounds. Its result must not contain what was timed on another CPU or
+//! during a stop.
 
 use latency_tests::attempts::retried;
 use latency_tests::confine::allowed_cpus;
@@ -14,7 +15,7 @@ use std::process::{Child, ExitStatus};
 use std::thread;
 use std::time::Duration;
 
-/// Each experiment with rounds, as small as it can be had.
+/// Each experiment with rounds, as small as possible.
 const EXPERIMENTS: [&[&str]; 10] = [
     &["matrix", "--size=1M", "--trials=30", "--iters=5000"],
     &["curve", "--max-size=128K", "--points-per-octave=1", "--trials=9", "--iters=2000", "--spread=0"],
@@ -27,12 +28,12 @@ const EXPERIMENTS: [&[&str]; 10] = [
     &["bandwidth", "--view=scaling", "--size=1M"],
     &["loaded", "--size=1M", "--traffic=read", "--rates=0,0.5,max", "--budget=5"],
 ];
-/// Hops of a working set in a cache take some nanoseconds, and of one in memory a hundred. One hop of a trial of
-/// thousands that lasts as long as the process is stopped is beyond this.
+/// A hop takes some nanoseconds in a cache and a hundred in memory. A trial of thousands of hops that lasts
+/// as long as the stop has hops longer than this.
 const LONGEST_HOP_NS: f64 = 10_000.0;
 const STOPPED: Duration = Duration::from_millis(200);
 
-/// Runs an experiment, and calls `meddle` each time that it says that it is in another round.
+/// Runs an experiment, and calls `meddle` at each new round in its progress.
 fn met(arguments: &[&str], meddle: &(dyn Fn(&Child, usize) + Sync)) -> Run {
     let mut all = arguments.to_vec();
     let cpu = format!("--cpu={}", allowed_cpus()[0]);
@@ -41,7 +42,7 @@ fn met(arguments: &[&str], meddle: &(dyn Fn(&Child, usize) + Sync)) -> Run {
     let mut stdout = child.stdout.take().expect("a pipe");
     let result = thread::spawn(move || {
         let mut bytes = Vec::new();
-        // What was read before an error is worth showing.
+        // The text before a read error is still worth showing.
         let _ = stdout.read_to_end(&mut bytes);
         bytes
     });
@@ -67,7 +68,7 @@ fn met(arguments: &[&str], meddle: &(dyn Fn(&Child, usize) + Sync)) -> Run {
     }
 }
 
-/// Runs every experiment, two at a time, and gives what each found to `check`.
+/// Runs every experiment, two at a time, and passes each result to `check`.
 fn every_experiment(meddle: &(dyn Fn(&Child, usize) + Sync), check: &(dyn Fn(&Run, &Value) + Sync)) {
     let (some, others) = EXPERIMENTS.split_at(EXPERIMENTS.len() / 2);
     let run = |experiments: &[&[&str]]| {
@@ -85,7 +86,7 @@ fn every_experiment(meddle: &(dyn Fn(&Child, usize) + Sync), check: &(dyn Fn(&Ru
     });
 }
 
-/// The latencies of a document, wherever they are.
+/// Collects all latencies of a document.
 fn latencies(value: &Value, found: &mut Vec<f64>) {
     match value {
         Value::Array(items) => items.iter().for_each(|item| latencies(item, found)),
@@ -109,7 +110,7 @@ fn assert_plausible(run: &Run, document: &Value) {
 }
 
 fn send(child: &Child, signal: i32) {
-    // SAFETY: takes numbers; the process has not been waited for, so the number is its own.
+    // SAFETY: takes numbers; the process has not been waited for, so its number is still valid.
     assert_eq!(unsafe { libc::kill(child.id() as i32, signal) }, 0);
 }
 
@@ -119,7 +120,7 @@ fn stop_for(child: &Child, time: Duration) {
     send(child, libc::SIGCONT);
 }
 
-/// As `taskset -pc CPU PID` does; false where the process has ended.
+/// Does the same as `taskset -pc CPU PID`; returns false if the process has ended.
 fn moved(child: &Child, cpu: usize) -> bool {
     // SAFETY: a set of zero bits is an empty set.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
@@ -130,12 +131,12 @@ fn moved(child: &Child, cpu: usize) -> bool {
 }
 
 #[test]
-fn a_thread_that_is_moved_goes_back_and_says_so() {
+fn a_moved_thread_returns_and_the_result_says_so() {
     let [_, other, ..] = allowed_cpus()[..] else {
-        latency_tests::skip::skip("meanwhile::a_thread_that_is_moved", "it takes two CPUs");
+        latency_tests::skip::skip("meanwhile::a_moved_thread", "it takes two CPUs");
         return;
     };
-    retried("meanwhile::a_thread_that_is_moved_goes_back_and_says_so", |_| {
+    retried("meanwhile::a_moved_thread_returns_and_the_result_says_so", |_| {
         let meddle = |child: &Child, round: usize| {
             // In many rounds, since one may fall between the last trial of a visit and the next pin.
             if round <= 40 {
@@ -151,8 +152,8 @@ fn a_thread_that_is_moved_goes_back_and_says_so() {
 }
 
 #[test]
-fn a_process_that_is_stopped_goes_on_and_is_right() {
-    retried("meanwhile::a_process_that_is_stopped_goes_on_and_is_right", |_| {
+fn a_stopped_process_continues_with_correct_results() {
+    retried("meanwhile::a_stopped_process_continues_with_correct_results", |_| {
         let meddle = |child: &Child, round: usize| {
             if round % 8 == 2 && round <= 20 {
                 stop_for(child, STOPPED);
@@ -163,8 +164,8 @@ fn a_process_that_is_stopped_goes_on_and_is_right() {
 }
 
 #[test]
-fn a_process_that_is_stopped_beyond_its_time_limit_ends() {
-    retried("meanwhile::a_process_that_is_stopped_beyond_its_time_limit_ends", |_| {
+fn a_process_stopped_beyond_its_time_limit_ends() {
+    retried("meanwhile::a_process_stopped_beyond_its_time_limit_ends", |_| {
         let endless = ["--size=1M", "--trials=1000000", "--time-limit=1"];
         let meddle = |child: &Child, round: usize| {
             if round == 2 {
@@ -175,7 +176,7 @@ fn a_process_that_is_stopped_beyond_its_time_limit_ends() {
         let document = run.expect_json(0);
         assert_valid(&document);
         assert_plausible(&run, &document);
-        // What there was no time for is said.
+        // The result names the points for which there was no time.
         assert!(warnings(&document).contains(&"precision-not-reached"), "{run}");
         assert_eq!(at(&document, "/partial"), false, "{run}");
     });

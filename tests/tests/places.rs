@@ -5,11 +5,11 @@ use latency_tests::program::workspace;
 use std::collections::BTreeSet;
 use std::fs;
 
-/// What the project promises.
+/// Minimum number of places, which the project promises.
 const AT_LEAST: usize = 40;
 
 #[test]
-fn every_row_is_a_place_of_its_own_in_whole_sentences() {
+fn every_row_is_unique_and_in_whole_sentences() {
     let places: BTreeSet<&str> = PLACES.iter().map(|row| row.place).collect();
     assert_eq!(places.len(), PLACES.len(), "a place stands in two rows");
     assert!(PLACES.len() >= AT_LEAST, "{} places", PLACES.len());
@@ -20,14 +20,14 @@ fn every_row_is_a_place_of_its_own_in_whole_sentences() {
     }
 }
 
-/// The source file of a test, as one that its suite compiles, and the function.
+/// Returns the source file of a test that its suite compiles, and the function.
 fn source_of(test: &str) -> Option<(String, &str)> {
     let parts: Vec<&str> = test.split("::").collect();
     let read = |path: &str| fs::read_to_string(workspace().join("tests/tests").join(path)).ok();
     match parts[..] {
         [suite, function] => Some((read(&format!("{suite}.rs"))?, function)),
         [suite, module, function] => {
-            let root = read(&format!("{suite}/main.rs"))?;
+            let root = read(&format!("{suite}/mod.rs"))?;
             let declared = root.lines().any(|line| line == format!("mod {module};"));
             Some((read(&format!("{suite}/{module}.rs")).filter(|_| declared)?, function))
         }
@@ -44,7 +44,7 @@ fn every_row_has_its_test() {
     }
 }
 
-/// What stands before the table in README.md, the table, and what follows it.
+/// Returns the text before the table in README.md, the table, and the text behind it.
 fn parts(readme: &str) -> (&str, &str, &str) {
     let heading = format!("\n{HEADING}\n");
     let section = readme.find(&heading).unwrap_or_else(|| panic!("README.md has no {HEADING}"));
@@ -61,6 +61,6 @@ fn the_readme_has_the_table() {
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         fs::write(&path, format!("{before}{}{after}", markdown())).expect("README.md");
     } else {
-        assert_eq!(table, markdown(), "README.md has another table: `make golden` writes it anew");
+        assert_eq!(table, markdown(), "README.md has another table: `make golden` rewrites it");
     }
 }

@@ -43,7 +43,7 @@ fn every_order_and_every_kind_of_page_is_valid() {
     }
 }
 
-/// A curve of a few small sizes, in a second or two.
+/// A curve of a few small sizes, which needs a second or two.
 const SHORT_CURVE: [&str; 7] = [
     "curve",
     "--json",
@@ -55,7 +55,7 @@ const SHORT_CURVE: [&str; 7] = [
 ];
 
 #[test]
-fn a_curve_is_valid_and_so_is_what_is_made_of_it() {
+fn a_curve_and_its_comparison_and_fit_are_valid() {
     let directory = Directory::new("schema");
     let path = directory.path().join("curve.json");
     let document = run(&SHORT_CURVE).expect_json(0);
@@ -123,7 +123,7 @@ fn lanes_are_valid() {
         assert_eq!(at(&document, "/filler_reach/2/filler"), "mixed", "{document:#}");
         assert!(at(&document, "/filler_reach/2/converged").is_boolean(), "{document:#}");
         assert!(at(&document, "/summary/fillers_agree").is_boolean(), "{document:#}");
-        // Where caches hold the working set, the window cannot be tested.
+        // If caches hold the working set, the window cannot be tested.
         let document = run(&["window", "--json", "--trials=2", "--size=64K"]).expect_json(0);
         assert_valid(&document);
         assert_eq!(at(&document, "/filler_reach").as_array().map(Vec::len), Some(0), "{document:#}");
@@ -138,7 +138,7 @@ fn the_system_is_valid() {
 }
 
 #[test]
-fn the_warnings_are_those_of_the_text() {
+fn json_and_text_have_the_same_warnings() {
     // Too short for an interval, which is a warning; and in a cache, which is a note.
     let options = ["--json", "--size=16K", "--iters=4000000", "--time-limit=0.001"];
     let lines = |found: &Run| {
@@ -147,7 +147,7 @@ fn the_warnings_are_those_of_the_text() {
     };
     let found = run(&[&options[..], &["--verbose"]].concat());
     let document = found.expect_json(0);
-    // Text has one line for each kind, and notes only if they are asked for.
+    // Text has one line for each kind, and notes only on request.
     let kinds: BTreeSet<&str> = warnings(&document).into_iter().collect();
     assert_eq!(kinds.len(), lines(&found), "{found}");
     assert!(kinds.contains("cache-latency") && kinds.contains("precision-not-reached"), "{found}");
@@ -156,7 +156,7 @@ fn the_warnings_are_those_of_the_text() {
 }
 
 #[test]
-fn a_key_that_is_gone_or_new_is_noticed() {
+fn missing_and_unknown_keys_are_violations() {
     let document = run(&["--json", "--size=1M", "--iters=2000", "--trials=3"]).expect_json(0);
     let broken = |change: &dyn Fn(&mut Value)| {
         let mut document = document.clone();

@@ -1,35 +1,52 @@
-//! The rules of the architecture, held against the source text: who may import whom,
-//! where assembly and `unsafe` may stand, what the tree and the dependencies are.
+//! The rules of the architecture, checked in the source text: allowed imports, allowed places of assembly and
+//! `unsafe`, the files of the tree and the dependencies.
 
-use latency_tests::imports::{circles, imports, upward};
+use latency_tests::imports::{circles, imports, upward, Import};
 use latency_tests::program::workspace;
 use latency_tests::source::{sources, Source};
 use std::collections::BTreeSet;
 use std::fs;
 use std::process::Command;
 
-/// The floors of `bin`, from the top down: a file imports only from floors below its own, and from its own folder.
-/// The rooms of one floor do not know each other. What stands beside the folders is above them all.
-const FLOORS: [&[&str]; 8] = [
-    // Built for tests alone: they run the whole house on made-up findings, and on damaged input.
+/// The floors of `bin`, from the top down: a file imports only from floors below its own, and from its own
+/// folder. The rooms of one floor do not import each other. Files beside the folders are above them all.
+const FLOORS: [&[&str]; 10] = [
+    // Built only for tests: they run the whole crate on made-up findings, and on damaged input.
     &["calibration", "golden", "fuzz"],
+    &["commands"],
     &["experiment"],
-    &["engine"],
+    &["engine", "describe"],
     &["plan", "saved"],
     &["analysis"],
     &["result", "machine"],
     &["error", "warning"],
-    &["report", "options", "sys"],
+    // The options name a format, and know nothing else of the reports.
+    &["options"],
+    &["report", "sys"],
 ];
 
-/// Everything in `bin/src` that is no folder.
-const BESIDE_THE_FOLDERS: [&str; 3] = ["lib.rs", "main.rs", "rt.rs"];
+/// The files of `bin/src` beside its folders.
+const BESIDE_THE_FOLDERS: [&str; 4] = ["catalogue.rs", "lib.rs", "main.rs", "rt.rs"];
 
-/// Folders of `bin` that ask the system nothing, and what they may take from `sys` all the same: plain data.
-const PURE: [&str; 4] = ["experiment", "plan", "analysis", "result"];
+/// The table of experiments and commands, which is above them all. Tests of any floor may read it.
+const CATALOGUE: &str = "bin/src/catalogue.rs";
+
+/// Folders of `bin` that ask the system nothing, and the plain data that they may still import from `sys`.
+const PURE: [&str; 6] = ["commands", "experiment", "describe", "plan", "analysis", "result"];
 const PLAIN_DATA: [&str; 3] = ["table", "errno", "arguments"];
 
-/// Crates that speak to the kernel.
+/// Folders of `bin` without the command line: what they need of it comes with a point or a budget.
+const WITHOUT_OPTIONS: [&str; 4] = ["engine", "analysis", "result", "machine"];
+/// The files of these folders that still take all options.
+const WITH_OPTIONS: [&str; 2] = ["bin/src/engine/lookout.rs", "bin/src/engine/session.rs"];
+
+/// Folders of `bin` that describe results, once for every format.
+const DESCRIBING: [&str; 3] = ["commands", "describe", "experiment"];
+/// The modules of `bin/src/report` that are a format each.
+const FORMATS: [&str; 9] =
+    ["html", "hwloc", "json", "json_lines", "markdown", "picture", "prometheus", "rows", "table"];
+
+/// Crates that call the kernel.
 const SYSTEM_CRATES: [&str; 2] = ["rustix", "linux_raw_sys"];
 
 /// The only places of `bin` and `core` with inline or included assembly.
@@ -57,7 +74,7 @@ const UNSAFE: [&str; 7] = [
     "bin/src/rt.rs",
 ];
 
-/// Everything at the top of the tree, besides dotfiles and what is built.
+/// Everything at the top of the tree, without dotfiles and build results.
 const TOP_LEVEL: [&str; 10] = [
     "Cargo.lock",
     "Cargo.toml",
@@ -85,11 +102,18 @@ fn within(path: &str, places: &[&str]) -> bool {
     places.iter().any(|place| if place.ends_with('/') { path.starts_with(place) } else { path == *place })
 }
 
+/// Returns whether an import is one of tests: of a module `tests`, of a file of tests, or of a folder built for tests.
+fn is_of_tests(import: &Import) -> bool {
+    let folders = FLOORS[0].iter().map(|folder| format!("bin/src/{folder}/"));
+    let mut folders = folders.filter(|folder| import.from.starts_with(folder));
+    import.in_tests || import.from.ends_with("tests.rs") || folders.next().is_some()
+}
+
 fn assert_none(rule: &str, violations: Vec<String>) {
     assert!(violations.is_empty(), "{rule}:\n  {}", violations.join("\n  "));
 }
 
-/// `file:line: what` for each line.
+/// Formats `file:line: what` for each line.
 fn at(source: &Source, lines: impl Iterator<Item = usize>, what: &str) -> Vec<String> {
     lines.map(|line| format!("{}:{line}: {what}", source.path)).collect()
 }
@@ -98,6 +122,9 @@ fn at(source: &Source, lines: impl Iterator<Item = usize>, what: &str) -> Vec<St
 fn a_file_imports_only_from_floors_below() {
     let imports = imports(&sources("bin/src"));
     assert!(imports.len() > 200, "{} imports", imports.len());
+    let (of_tests, imports): (Vec<_>, Vec<_>) =
+        imports.into_iter().partition(|import| import.to == CATALOGUE && is_of_tests(import));
+    assert!(!of_tests.is_empty(), "no test reads the catalogue");
     assert_none("a file may only import from the floors below its own", upward(&imports, "bin/src", &FLOORS));
 }
 
@@ -140,10 +167,45 @@ fn plans_and_results_ask_the_system_nothing() {
             }
         }
     }
-    assert_none(
-        "experiment, plan, analysis and result may take plain data from sys and nothing else",
-        violations,
-    );
+    assert_none("these folders may take plain data from sys and nothing else", violations);
+}
+
+#[test]
+fn the_engine_and_results_see_no_options() {
+    let mut violations = Vec::new();
+    for source in sources("bin/src").iter().filter(|source| {
+        WITHOUT_OPTIONS.iter().any(|room| source.is_in("bin/src", room))
+            && !WITH_OPTIONS.contains(&source.path.as_str())
+    }) {
+        let options = |names: &[String]| names.iter().take(2).eq(["crate", "options"]);
+        let paths = source.paths().into_iter().filter(|path| options(&path.names));
+        violations.extend(at(source, paths.map(|path| path.line), "the options"));
+    }
+    assert_none("engine, analysis, result and machine may not import options", violations);
+}
+
+#[test]
+fn descriptions_do_not_ask_for_their_format() {
+    let mut violations = Vec::new();
+    for source in
+        sources("bin/src").iter().filter(|source| DESCRIBING.iter().any(|room| source.is_in("bin/src", room)))
+    {
+        let texts: Vec<&str> = source.tokens.iter().map(|token| token.text.as_str()).collect();
+        let named = texts.windows(3).enumerate().filter(|(_, words)| *words == ["format", ".", "name"]);
+        violations.extend(at(
+            source,
+            named.map(|(index, _)| source.tokens[index].line),
+            "the name of a format",
+        ));
+        let of_format = |names: &[String]| {
+            names.iter().take(2).eq(["crate", "report"])
+                && names.get(2).is_some_and(|module| FORMATS.contains(&module.as_str()))
+        };
+        let of_tests = source.path.ends_with("tests.rs");
+        let paths = source.paths().into_iter().filter(|path| of_format(&path.names) && !of_tests);
+        violations.extend(at(source, paths.map(|path| path.line), "the module of a format"));
+    }
+    assert_none("what describes a result may not ask which format it is written in", violations);
 }
 
 #[test]
@@ -236,7 +298,10 @@ fn unsafe_code_is_fenced_and_explained() {
             violations.push(format!("{}:1: unsafe without a section `# Safety` on top", source.path));
         }
     }
-    assert_none("unsafe code stands in few files, each of which says on top why it is sound", violations);
+    assert_none(
+        "unsafe code is only in these files, and each explains at its top why it is sound",
+        violations,
+    );
 }
 
 #[test]
@@ -253,7 +318,7 @@ fn both_packages_are_without_the_standard_library() {
 }
 
 #[test]
-fn the_top_level_holds_what_it_should() {
+fn the_top_level_has_only_the_agreed_files() {
     // A working tree has other files beside the repository's; an unpacked archive has no git.
     let git = Command::new("git").arg("ls-files").current_dir(workspace()).output();
     let listed = git.ok().filter(|output| output.status.success()).map(|output| output.stdout);
@@ -311,7 +376,7 @@ fn the_readme_starts_with_make() {
     }
 }
 
-/// The lines of the fenced blocks of a Markdown text, without prompts.
+/// Returns the lines of the fenced blocks of a Markdown text, without prompts.
 fn commands(markdown: &str) -> Vec<&str> {
     let mut inside = false;
     let mut found = Vec::new();

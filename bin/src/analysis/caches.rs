@@ -10,7 +10,8 @@ use latency_core::math::ln;
 use latency_core::model::edge::Edge;
 use latency_core::model::law::Law;
 use latency_core::model::plateau::{plateau, Plateau};
-use latency_core::model::{Cause, Estimate, Fit, Level, Point, Workspace, MAX_LEVELS};
+use latency_core::model::{Cause, Fit, Level, Point, Workspace, MAX_LEVELS};
+use latency_core::stats::{Estimate, Interval};
 
 use super::claims::{Claim, Claims, MAX_CLAIMS};
 
@@ -96,11 +97,12 @@ impl Cache {
 
     fn compare(&self) -> Option<Agreement> {
         let reported = self.claim?.size.0 as f64;
+        let size = self.size.bounds();
         Some(match () {
             () if self.exact && reported > self.size.value => Agreement::Part,
             () if self.exact && reported < self.size.value => Agreement::More,
-            () if reported * TOLERANCE < self.onset.min(self.size.low) => Agreement::More,
-            () if reported > self.half.max(self.size.high) * TOLERANCE => Agreement::Part,
+            () if reported * TOLERANCE < self.onset.min(size.low) => Agreement::More,
+            () if reported > self.half.max(size.high) * TOLERANCE => Agreement::Part,
             () => Agreement::Agrees,
         })
     }
@@ -150,8 +152,7 @@ impl Caches {
             if let Some((edge, ways)) =
                 edge.filter(|_| cache.number == 1).and_then(|edge| Some((edge, edge.ways?)))
             {
-                let size = edge.capacity.0 as f64;
-                cache.size = Estimate { value: size, low: size, high: size };
+                cache.size = Estimate::exact(edge.capacity.0 as f64);
                 (cache.exact, cache.ways) = (true, Some(ways));
             }
             cache.like_memory = fit.memory.value < APART * cache.latency.value;
@@ -211,7 +212,8 @@ impl Caches {
             let sizes = cache.size.value..=cache.last.value;
             let stages = || levels().filter(|level| sizes.contains(&level.capacity.value));
             (cache.onset, cache.half) = (given_way(stages(), ONSET), given_way(stages(), HALF));
-            cache.size = Estimate { value: cache.half, low: cache.onset, high: cache.last.high };
+            let interval = cache.last.interval.map(|last| Interval { low: cache.onset, ..last });
+            cache.size = Estimate { value: cache.half, interval };
         }
     }
 }
@@ -320,9 +322,9 @@ mod tests {
     #[test]
     fn a_cache_in_stages_has_given_way_where_most_of_its_misses_are_added() {
         let stage = |knee: f64, step: f64| Level {
-            capacity: Estimate { value: knee, ..Estimate::default() },
+            capacity: knee.into(),
             onset: knee / 2.0,
-            step: Estimate { value: step, ..Estimate::default() },
+            step: step.into(),
             law: Some(Law::Soft(4)),
             ..Level::default()
         };
@@ -343,7 +345,10 @@ mod tests {
     /// A cache measured at 8 MiB, 7 to 10: it begins to give way at 6 MiB and has given way at 9.
     fn measured(claim: Option<u64>, exact: bool) -> Cache {
         Cache {
-            size: Estimate { value: 8.0 * MIB, low: 7.0 * MIB, high: 10.0 * MIB },
+            size: Estimate {
+                value: 8.0 * MIB,
+                interval: Some(Interval { low: 7.0 * MIB, high: 10.0 * MIB }),
+            },
             onset: 6.0 * MIB,
             half: 9.0 * MIB,
             exact,

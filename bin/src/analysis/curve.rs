@@ -9,9 +9,10 @@ use core::f64::consts::SQRT_2;
 use latency_core::model::edge::{Edge, EdgeError};
 use latency_core::model::translation::{self, Classification, PageKnee};
 use latency_core::model::{
-    fit_mixture, fit_reported, fit_stair, Estimate, Fit, FitError, Point, Workspace, MAX_POINTS,
+    fit_mixture, fit_reported, fit_stair, Fit, FitError, Point, Workspace, MAX_POINTS,
 };
 use latency_core::stats;
+use latency_core::stats::Estimate;
 use latency_core::units::Bytes;
 
 use super::caches::{Cache, Caches};
@@ -136,9 +137,7 @@ impl Analysis {
     /// The latency of a cache in nanoseconds, by the clock at which its own points were measured.
     #[must_use]
     pub fn of_cache(&self, cache: &Cache) -> Estimate {
-        let clock = cache.gigahertz.or(self.gigahertz).unwrap_or(1.0);
-        let Estimate { value, low, high } = cache.latency;
-        Estimate { value: value / clock, low: low / clock, high: high / clock }
+        cache.latency.scaled(1.0 / cache.gigahertz.or(self.gigahertz).unwrap_or(1.0))
     }
 
     /// The largest working set and its latency, where that is more than a tenth above what was read of memory, and
@@ -148,7 +147,7 @@ impl Analysis {
         const RISEN: f64 = 1.1;
         let latency = self.largest_ns?;
         let memory = self.memory?.nanoseconds();
-        (latency > (RISEN * memory.value).max(memory.high)).then_some((self.largest, latency))
+        (latency > (RISEN * memory.value).max(memory.bounds().high)).then_some((self.largest, latency))
     }
 
     /// Why the points are no curve that levels can be read from, if they are none.
@@ -162,10 +161,9 @@ impl Analysis {
         if stair.median_residual > SCATTER {
             return Some("half of its points lie more than 20 % from the best model");
         }
-        let half = |estimate: &Estimate| (estimate.high - estimate.low) / 2.0 / estimate.value;
         let levels = self.caches().iter().map(|cache| &cache.latency);
-        let worst = levels.chain(self.memory.iter().map(|memory| &memory.latency)).map(half);
-        let is_vague = worst.filter(|half| half.is_finite()).any(|half| half > UNCERTAIN);
+        let mut all = levels.chain(self.memory.iter().map(|memory| &memory.latency));
+        let is_vague = all.any(|latency| latency.half().is_some_and(|half| half > UNCERTAIN));
         is_vague.then_some("its points leave a level uncertain by more than 300 %")
     }
 

@@ -1,12 +1,11 @@
 //! Whether larger pages pay, by the same random walks on every kind of page.
 
 use latency_core::chain::{Order, PAGE_LOCAL};
-use latency_core::units::{Bytes, PageSize};
+use latency_core::units::{Bytes, PageSize, Pages};
 
-use super::estimate::{Estimate, Side};
 use super::translation::{behave_as_small, find, ratio, SMALLEST};
-use crate::options::Pages;
 use crate::result::Outcome;
+use latency_core::stats::{Estimate, Side};
 
 /// Every kind, smallest pages first.
 pub const KINDS: [Pages; 4] = [Pages::Small4k, Pages::Thp, Pages::Huge2m, Pages::Huge1g];
@@ -145,8 +144,9 @@ pub fn conclude(outcomes: &[Outcome<'_>], like_small: bool) -> Option<Conclusion
     let compared = measured().filter(|outcome| ratio(outcomes, outcome).is_some()).last();
     let small = compared.or_else(|| measured().last())?;
     let point = &small.point;
-    let at = |pages, order| find(outcomes, pages, (order, point.stride, point.size)).and_then(Estimate::of);
-    let latency = Estimate::of(small)?;
+    let at =
+        |pages, order| find(outcomes, pages, (order, point.stride, point.size)).and_then(Outcome::estimate);
+    let latency = small.estimate()?;
     let larger = KINDS.into_iter().rev().filter(|pages| *pages != Pages::Small4k).find_map(|pages| {
         let larger = at(pages, point.order)?;
         let shares = measured().filter_map(|outcome| {

@@ -1,10 +1,9 @@
 //! What walks of several lanes say: where loads in flight end, and how far the window reaches.
 
-use latency_core::stats::{self, Interval};
+use latency_core::stats::{self, Estimate, Interval, Side};
 use latency_core::units::Bytes;
 
 use super::claims::Claims;
-use super::estimate::{Estimate, Side};
 use crate::result::{Outcome, Walk};
 
 /// A time that exceeds the fastest by less belongs to the plateau.

@@ -2,14 +2,13 @@
 
 use super::*;
 use crate::analysis::claims::{Claim, Source};
-use crate::options::Pages;
 use crate::result::evidence::Evidence;
 use crate::result::{Means, Measurement, Placed, Point, Series, WarmUp};
 use latency_core::chain::Order;
 use latency_core::kernel::lanes::{PARALLEL, WINDOW};
 use latency_core::kernel::POINTER;
 use latency_core::stats::Summary;
-use latency_core::units::{CpuId, NodeId};
+use latency_core::units::{CpuId, NodeId, Pages};
 use std::vec::Vec;
 
 /// A point that took so long, give or take a hundredth.

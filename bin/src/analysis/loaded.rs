@@ -1,10 +1,9 @@
 //! Curves of latency over bandwidth, as the outcomes of a run have them: one for each pair of nodes and kind of traffic.
 
 use latency_core::sort::sort_by;
-use latency_core::stats::Interval;
+use latency_core::stats::{Estimate, Interval};
 use latency_core::units::NodeId;
 
-use super::estimate::Estimate;
 use super::load::{lines_in_flight, Curve, Knee, Level, Verdict, MOST_LEVELS};
 use super::traffic::{bytes_per_line, limit, shares};
 use crate::result::{Outcome, Point, Series, Traffic, Walk};

@@ -8,7 +8,6 @@ pub mod comparison;
 pub mod cores;
 pub mod curve;
 pub mod distribution;
-pub mod estimate;
 pub mod firmware;
 pub mod huge_pages;
 pub mod lanes;
@@ -24,3 +23,8 @@ pub mod traffic;
 pub mod translation;
 pub mod variants;
 pub mod window;
+
+/// The value with an interval that conclusions are made of.
+pub mod estimate {
+    pub use latency_core::stats::{Estimate, Side};
+}

@@ -2,8 +2,8 @@
 
 use latency_core::chain::Order;
 
-use super::estimate::Estimate;
 use crate::result::{Outcome, Strided};
+use latency_core::stats::Estimate;
 
 /// The time per load of the same lines in each order.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -41,7 +41,7 @@ impl Conclusion {
 /// Returns what the walks and the independent loads say together.
 #[must_use]
 pub fn conclude(outcomes: &[Outcome<'_>], strided: Option<Strided>) -> Conclusion {
-    let of = |order| outcomes.iter().find(|outcome| outcome.point.order == order).and_then(Estimate::of);
+    let of = |order| outcomes.iter().find(|outcome| outcome.point.order == order).and_then(Outcome::estimate);
     Conclusion {
         random: of(Order::Random),
         sequential: of(Order::Sequential),

@@ -5,8 +5,8 @@
 
 use core::ops::RangeInclusive;
 
-use latency_core::model::{Estimate, Fit, MAX_POINTS};
-use latency_core::stats;
+use latency_core::model::{Fit, MAX_POINTS};
+use latency_core::stats::{self, Estimate};
 
 use crate::result::sample::{collect, Sample};
 
@@ -54,22 +54,14 @@ impl Reading {
         let read = values.get_mut(..count).filter(|values| values.len() >= ENOUGH).and_then(stats::summarise);
         match read {
             None => Reading { latency: fit.memory, gigahertz, points: 0 },
-            Some(summary) => {
-                let (low, high) = summary
-                    .interval
-                    .map_or((summary.minimum, summary.maximum), |interval| (interval.low, interval.high));
-                let latency = Estimate { value: summary.median, low, high };
-                Reading { latency, gigahertz, points: count }
-            }
+            Some(summary) => Reading { latency: summary.or_range(), gigahertz, points: count },
         }
     }
 
     /// The latency in nanoseconds.
     #[must_use]
     pub fn nanoseconds(&self) -> Estimate {
-        let clock = self.gigahertz.unwrap_or(1.0);
-        let Estimate { value, low, high } = self.latency;
-        Estimate { value: value / clock, low: low / clock, high: high / clock }
+        self.latency.scaled(1.0 / self.gigahertz.unwrap_or(1.0))
     }
 }
 

@@ -1,10 +1,9 @@
 //! Bytes per second from the time per line, and what several numbers of generators say together.
 
-use latency_core::stats::Interval;
+use latency_core::stats::{Estimate, Interval};
 use latency_core::traffic::{pace, Kind};
 use latency_core::units::{CpuId, LINE};
 
-use super::estimate::Estimate;
 use crate::result::{Counter, Outcome, Traffic, Walk};
 
 /// Lines over which every kind moves whole lines.

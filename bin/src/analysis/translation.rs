@@ -6,11 +6,10 @@
 //! reach of a translation buffer ends.
 
 use latency_core::chain::Order;
-use latency_core::units::{Bytes, PageSize};
+use latency_core::units::{Bytes, PageSize, Pages};
 
-use super::estimate::Estimate;
-use crate::options::Pages;
 use crate::result::Outcome;
+use latency_core::stats::Estimate;
 
 /// The smallest working set of the walks: the first-level buffers of x86-64 reach 64 to 128 pages of 4 KiB.
 pub const SMALLEST: Bytes = Bytes(256 << 10);
@@ -172,7 +171,7 @@ pub fn ratio(outcomes: &[Outcome<'_>], outcome: &Outcome<'_>) -> Option<Estimate
     if largest.point.pages == point.pages {
         return None;
     }
-    Estimate::of(outcome)?.over(Estimate::of(largest)?)
+    outcome.estimate()?.over(largest.estimate()?)
 }
 
 /// The share of translation in a walk, by the difference to the largest pages that were had; `None` for those.

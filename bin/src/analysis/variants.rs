@@ -2,10 +2,10 @@
 
 use latency_core::kernel::variants::VARIANTS;
 
-use super::estimate::{Estimate, Side};
 use super::lanes::NEARLY_MEMORY;
-use crate::options::Pages;
 use crate::result::{Measurement, Outcome};
+use latency_core::stats::{Estimate, Side};
+use latency_core::units::Pages;
 
 /// The points of a run: a row for each variant, a column for each working set.
 #[derive(Clone, Copy, Debug)]
@@ -90,7 +90,7 @@ pub fn conclude(grid: &Grid<'_, '_>) -> Conclusion {
         let pages = |measured: &Measurement| measured.placed.pages;
         outcome.result.as_ref().is_ok_and(|measured| pages(measured) != Pages::Small4k)
     });
-    let small = grid.named("pointer-padded", last).and_then(Estimate::of);
+    let small = grid.named("pointer-padded", last).and_then(Outcome::estimate);
     let cycles = |name: &str| {
         let measured = grid.named(name, 0)?.result.as_ref().ok()?;
         measured.series.core_cycles.map(Estimate::from)
@@ -100,7 +100,7 @@ pub fn conclude(grid: &Grid<'_, '_>) -> Conclusion {
         Some(Difference { cycles: one.value - other.value, side: one.over(other)?.side(ALIKE) })
     };
     Conclusion {
-        pages: small.zip(huge.and_then(Estimate::of)),
+        pages: small.zip(huge.and_then(Outcome::estimate)),
         pointer_saves: difference("index8-padded", "pointer-padded"),
         check_costs: difference("index8-checked", "index8-packed"),
     }

@@ -1,9 +1,8 @@
 //! What the reach over fillers and work says of the core: room in its buffers, and what a prefetch is worth.
 
 use latency_core::kernel::lanes::{Filler, Gap, WINDOW};
-use latency_core::stats::Interval;
+use latency_core::stats::{Estimate, Interval, Side};
 
-use super::estimate::{Estimate, Side};
 use super::lanes::{work_reach, Region, WorkReach};
 use crate::result::Reach;
 

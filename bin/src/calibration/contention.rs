@@ -1,68 +1,69 @@
-//! Contention in simulated time: what the neighbours of a machine add to the latency of its memory.
+//! Contention in simulated time: the latency that the neighbours of a machine add to its memory.
 
 use std::boxed::Box;
 use std::vec::Vec;
 
 use latency_core::rng::Pcg32;
 
-/// Chance of several kinds.
+/// A source of random numbers of several distributions.
 #[derive(Clone, Debug)]
 pub struct Chance(Pcg32);
 
 impl Chance {
-    /// The chance of one run of a machine.
+    /// Makes the source for one run of a machine.
     pub fn new(seed: u64, machine: u64) -> Chance {
         Chance(Pcg32::new(seed, machine))
     }
 
-    /// Chance of its own, for one of several parts of a machine.
+    /// Makes a separate source for one of several parts of a machine.
     pub fn of_part(&mut self, part: u64) -> Chance {
         Chance::new(self.0.next_u64(), part)
     }
 
-    /// Uniform between 0 and 1.
+    /// Returns a uniform number between 0 and 1.
     pub fn uniform(&mut self) -> f64 {
         f64::from(self.0.next_u32()) / f64::from(u32::MAX)
     }
 
-    /// Uniform between two bounds.
+    /// Returns a uniform number between two bounds.
     pub fn between(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.uniform()
     }
 
-    /// Uniform in its logarithm between two bounds.
+    /// Returns a number whose logarithm is uniform between two bounds.
     pub fn between_orders(&mut self, low: f64, high: f64) -> f64 {
         self.between(low.ln(), high.ln()).exp()
     }
 
-    /// True in that share of cases.
+    /// Returns true in that share of cases.
     pub fn is(&mut self, share: f64) -> bool {
         self.uniform() < share
     }
 
-    /// Nearly normal, with a standard deviation of one.
+    /// Returns a nearly normal number, with a standard deviation of one.
     pub fn normal(&mut self) -> f64 {
         let sum: f64 = (0..4).map(|_| self.uniform()).sum();
         (sum - 2.0) * 3f64.sqrt()
     }
 
-    /// A time with that mean, as between events without memory.
+    /// Returns a waiting time with that mean, as between events without memory.
     pub fn wait(&mut self, mean: f64) -> f64 {
         -mean * (1.0 - self.uniform()).max(1e-9).ln()
     }
 }
 
-/// Draws the next stretch of contention: its length in seconds, and what it adds as a fraction of the latency.
+/// Draws the next stretch of contention: its length in seconds, and its addition as a fraction of the
+/// latency.
 type Draw = Box<dyn FnMut(&mut Chance) -> (f64, f64)>;
 
-/// A stretch of time over which neighbours are alike.
+/// A stretch of time with constant contention.
 #[derive(Clone, Copy, Debug)]
 struct Stretch {
     until_ns: f64,
     adds: f64,
 }
 
-/// The contention of one run, drawn as far as somebody has asked.
+/// The contention of one run, drawn as far as it was requested.
 pub struct Contention {
     draw: Draw,
     chance: Chance,
@@ -75,7 +76,7 @@ impl Contention {
         Contention { draw, chance: chance.of_part(1), stretches: Vec::new(), at: 0 }
     }
 
-    /// None but a machine's own: 0.2 % that comes and goes within a second.
+    /// Makes only a machine's own contention: 0.2 % that comes and goes within a second.
     pub fn quiet(chance: &mut Chance) -> Contention {
         let mut wanders = wandering(0.1);
         Contention::new(
@@ -84,8 +85,8 @@ impl Contention {
         )
     }
 
-    /// Neighbours that add `mean` on average, either on and off or ever changing, over 50 ms to 3 s; half of them are
-    /// never quiet.
+    /// Makes neighbours that add `mean` on average, either on and off or ever changing, over 50 ms to 3 s;
+    /// half of them are never quiet.
     pub fn neighbours(chance: &mut Chance, mean: f64) -> Contention {
         let seconds = chance.between_orders(0.05, 3.0);
         let is_sometimes_quiet = chance.is(0.5);
@@ -105,7 +106,7 @@ impl Contention {
             Box::new(move |chance| {
                 let value = wanders(chance);
                 let adds = if is_sometimes_quiet {
-                    // The mean of what is above zero of a normal value about 0.6 with a deviation of 0.9.
+                    // The mean of the positive part of a normal value about 0.6 with a deviation of 0.9.
                     (0.6 + 0.9 * value).max(0.0) / 0.736
                 } else {
                     (0.5 * value - 0.125).exp()
@@ -115,7 +116,7 @@ impl Contention {
         )
     }
 
-    /// Neighbours that add `mean` on average over 50 ms to 3 s, and never less than 0.3 of it.
+    /// Makes neighbours that add `mean` on average over 50 ms to 3 s, and never less than 0.3 of it.
     pub fn never_quiet(chance: &mut Chance, mean: f64) -> Contention {
         let seconds = chance.between_orders(0.05, 3.0);
         let step = (seconds / 10.0).max(0.005);
@@ -125,8 +126,8 @@ impl Contention {
         Contention::new(chance, Box::new(draw))
     }
 
-    /// Neighbours that are quiet and not in turn, each for a mean time in seconds; what they add varies by a fraction
-    /// within tenths of a second.
+    /// Makes neighbours that alternate between quiet and busy, each for a mean time in seconds; their
+    /// addition varies by a fraction within tenths of a second.
     pub fn on_and_off(
         chance: &mut Chance,
         [off, on]: [f64; 2],
@@ -146,8 +147,8 @@ impl Contention {
         Contention::new(chance, varying(varies, next))
     }
 
-    /// Neighbours that add `adds` for the last `on` of each `period` seconds, from any moment of it on; it varies by a
-    /// quarter within tenths of a second.
+    /// Makes neighbours that add `adds` for the last `on` of each `period` seconds, from a random phase; the
+    /// addition varies by a quarter within tenths of a second.
     pub fn periodic(chance: &mut Chance, period: f64, on: f64, adds: f64) -> Contention {
         let off = period - on;
         // The run begins within the first period.
@@ -172,7 +173,8 @@ impl Contention {
         }
     }
 
-    /// Returns what is added now, and until when in nanoseconds. Time goes on from call to call.
+    /// Returns the current addition, and the end of its validity in nanoseconds. Time only moves forward from
+    /// call to call.
     pub fn now(&mut self, now_ns: f64) -> (f64, f64) {
         self.reach(now_ns);
         while self.stretches[self.at].until_ns <= now_ns {
@@ -182,7 +184,7 @@ impl Contention {
         (adds, until_ns)
     }
 
-    /// Returns the mean over time of what was added between two moments.
+    /// Returns the mean over time of the addition between two moments.
     pub fn mean(&mut self, from_ns: f64, to_ns: f64) -> f64 {
         self.reach(to_ns);
         let (mut begun_ns, mut sum) = (0.0, 0.0);
@@ -193,7 +195,7 @@ impl Contention {
         sum / (to_ns - from_ns)
     }
 
-    /// Returns what was added at most for half of the time between two moments.
+    /// Returns the median over time of the addition between two moments.
     pub fn median(&mut self, from_ns: f64, to_ns: f64) -> f64 {
         self.reach(to_ns);
         let mut begun_ns = 0.0;
@@ -214,7 +216,8 @@ impl Contention {
     }
 }
 
-/// Cuts stretches into tenths of a second at the most, over which what is added varies by a fraction, and keeps its mean.
+/// Cuts stretches into tenths of a second or less, over which the addition varies by a fraction, and keeps
+/// its mean.
 fn varying(varies: f64, mut next: impl FnMut(&mut Chance) -> (f64, f64) + 'static) -> Draw {
     const STEP: f64 = 0.1;
     let mut wanders = wandering(0.5);
@@ -229,7 +232,7 @@ fn varying(varies: f64, mut next: impl FnMut(&mut Chance) -> (f64, f64) + 'stati
     })
 }
 
-/// Draws values with a mean of zero and a deviation of one, each of which has forgotten a share of the one before.
+/// Draws values with a mean of zero and a deviation of one; each forgets a share of the previous one.
 fn wandering(forgets: f64) -> impl FnMut(&mut Chance) -> f64 {
     let keeps = (-forgets).exp();
     let new = (1.0 - keeps * keeps).sqrt();
@@ -247,7 +250,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn neighbours_add_what_they_are_said_to_add() {
+    fn neighbours_add_their_nominal_mean() {
         for mean in [0.1, 0.6] {
             let found = (0..300).map(|seed| {
                 let mut contention = Contention::neighbours(&mut Chance::new(seed, 1), mean);
@@ -259,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mean_over_time_is_that_of_what_was_met() {
+    fn means_over_time_match_the_drawn_stretches() {
         for seed in 0..20 {
             let mut contention = Contention::periodic(&mut Chance::new(seed, 1), 10.0, 7.0, 0.5);
             let met = (0..20_000).map(|step| contention.now(f64::from(step) * 1e6 + 1.0).0);

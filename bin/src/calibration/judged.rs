@@ -1,28 +1,31 @@
 //! A whole run of the default experiment on a simulated machine, judged by the rules of every run.
 //!
-//! The order of its parts is that of `experiment::conduct`; what is planned, measured and warned of is the program's
+//! The order of its parts follows `experiment::conduct`; plan, measurement and warnings are the program's
 //! own.
 
 use std::boxed::Box;
 use std::vec::Vec;
 
 use latency_core::stats::Interval;
-use latency_core::units::{Bytes, CpuId, NodeId};
+use latency_core::units::{Bytes, CpuId, NodeId, Pages};
 
 use super::simulated::Simulated;
-use crate::engine::conditions::{self, in_core};
-use crate::engine::prefetch_audit::Pairs;
+use crate::describe::trust;
+use crate::engine::checks::conditions;
+use crate::engine::checks::conditions::in_core;
+use crate::engine::checks::prefetch_audit::Pairs;
+use crate::engine::checks::{find_working_set, self_test, sizing, translation_probe};
+use crate::engine::finish;
+use crate::engine::memory::pieces;
+use crate::engine::memory::second;
 use crate::engine::progress::Progress;
 use crate::engine::schedule::Schedule;
 use crate::engine::session::{Noted, Session};
-use crate::engine::{arena, finish, lookout, second, self_test, sizing, translation_probe};
 use crate::experiment::conduct;
-use crate::experiment::facts::trust;
 use crate::experiment::matrix::{self, MATRIX};
 use crate::experiment::tests::options;
 use crate::machine::processor::Platform;
 use crate::machine::Machine;
-use crate::options::{Pages, When};
 use crate::plan;
 use crate::plan::budget::{Budget, Memory};
 use crate::result::conditions::{Conditions, OnCpu};
@@ -30,23 +33,24 @@ use crate::result::evidence::{Evidence, PageCounts};
 use crate::result::{Exclusion, Health, KernelClock, Means, Measurement, Outcome, Placed, Point, Timer};
 use crate::result::{Undisturbed, Walk};
 use crate::warning::{Severity, Warnings};
+use latency_core::words::When;
 
-/// The memory that the prefetch audit walks at most.
+/// Maximum memory that the prefetch audit walks.
 const AUDITED: Bytes = Bytes(256 << 20);
 
-/// What the kernel tells of the memory, before and after.
+/// The kernel's information about the memory, before and after.
 #[derive(Clone, Copy, Debug)]
 pub struct Told {
-    /// Where the pages are.
+    /// True if it gives the nodes of pages.
     pub nodes: bool,
-    /// The share in huge pages.
+    /// Share in huge pages.
     pub huge: Option<[f64; 2]>,
-    /// Pages on another node.
+    /// Number of pages on another node.
     pub elsewhere: [u64; 2],
 }
 
 impl Told {
-    /// All pages are where they have to be, and huge.
+    /// All pages are huge, and on the right node.
     pub const ALL: Told = Told { nodes: true, huge: Some([1.0; 2]), elsewhere: [0; 2] };
 
     fn placed(&self, size: Bytes) -> Placed {
@@ -70,49 +74,50 @@ impl Told {
     }
 }
 
-/// A machine on which a run takes place.
+/// A simulated host for a run.
 pub struct Host {
     /// Its memory, neighbours and clock.
     pub simulated: Simulated,
-    /// The command line.
+    /// Command line.
     pub line: &'static str,
-    /// The kernel's word on the memory.
+    /// The kernel's information about the memory.
     pub told: Told,
     /// Core cycles of a hit in the first-level cache, and of a multiplication over those of an addition.
     pub l1_cycles: f64,
     pub multiply_ratio: f64,
-    /// Times that the thread was found on another CPU.
+    /// Number of times that the thread was found on another CPU.
     pub moves: u64,
-    /// Something is wrong with it that makes a value wrong, or unproven.
+    /// True if a fault makes a value wrong, or unproven.
     pub is_faulty: bool,
 }
 
-/// What a run said, and what was true.
+/// The report of a run, with the true values.
 #[derive(Clone, Debug)]
 pub struct Verdict {
-    /// The word.
+    /// The level of trust.
     pub level: &'static str,
-    /// The codes of what weighs, worst first.
+    /// The codes of its reasons, worst first.
     pub reasons: Vec<&'static str>,
-    /// The value in nanoseconds, its interval, and the rounds it is made of.
+    /// The value in nanoseconds, its interval, and its rounds.
     pub value_ns: Option<f64>,
     pub interval: Option<Interval>,
     pub rounds: usize,
     /// The working set.
     pub size: Bytes,
-    /// The latency while neighbours are quiet.
+    /// Latency while neighbours are quiet.
     pub undisturbed: Option<Undisturbed>,
-    /// The mean and the median over the run's window, and the latency without neighbours: nanoseconds.
+    /// Mean and median over the run's window, and the latency without neighbours, in nanoseconds.
     pub typical_ns: f64,
     pub median_ns: f64,
     pub alone_ns: f64,
     /// See [`Host::is_faulty`].
     pub is_faulty: bool,
-    /// From start to end in simulated time.
+    /// Simulated time from start to end.
     pub seconds: f64,
 }
 
-/// Measures points in the memory that the machine has for them, the first of them twice if the budget says so.
+/// Measures points in the memory that the machine has for them, the first of them twice if the budget
+/// requests it.
 fn measured<'a>(
     session: &mut Session<'a, '_>,
     mut simulated: Simulated,
@@ -122,7 +127,7 @@ fn measured<'a>(
     health: &mut Health,
 ) -> (Simulated, Vec<Outcome<'a>>, [f64; 2]) {
     let placed = told.placed(points[0].size);
-    arena::tell(session.warnings, points[0].target, points[0].pages, &placed);
+    pieces::tell(session.warnings, points[0].target, points[0].pages, &placed);
     simulated.is_kept = matches!(budget.memory, Memory::Kept | Memory::Shared);
     simulated.ahead = budget.ahead;
     for (index, point) in points.iter().enumerate() {
@@ -151,10 +156,10 @@ fn measured<'a>(
         Outcome { point: *point, result }
     });
     let outcomes = outcomes.collect();
-    (schedule.arena, outcomes, window)
+    (schedule.place, outcomes, window)
 }
 
-/// Looks for a working set where its size is not given: the machine as the look found it.
+/// Searches for a working set if its size is not given; returns the machine as the search found it.
 fn looked_at(
     session: &mut Session<'_, '_>,
     simulated: &mut Simulated,
@@ -162,9 +167,9 @@ fn looked_at(
     seeks_cache: bool,
 ) -> Option<Box<Machine>> {
     let like = plan::looked_at(session.options, points)?;
-    let known = lookout::known(session.options, session.machine, &like, points, seeks_cache);
+    let known = find_working_set::known(session.options, session.machine, &like, points, seeks_cache);
     let sizing = sizing::search(simulated, &like, &known).unwrap()?;
-    lookout::tell(session.warnings, &known, &sizing);
+    find_working_set::tell(session.warnings, &known, &sizing);
     Some(Box::new(session.machine.looked_at(sizing)))
 }
 
@@ -239,7 +244,7 @@ pub fn run(machine: &Machine, host: Host) -> Verdict {
     }
 }
 
-/// The conditions as the kernel would tell them.
+/// Returns the conditions as the kernel would report them.
 fn conditions_of(simulated: &Simulated, noted: &Noted) -> Conditions {
     let shares = simulated.absences.each_ref().map(|absences| absences.lost_ns / simulated.wanted_ns);
     let [other_work, stolen] = shares;

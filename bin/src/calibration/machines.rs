@@ -12,16 +12,16 @@ const SIZE: Bytes = Bytes(256 << 20);
 const DEFAULT: &str = "matrix";
 const GIVEN: &str = "matrix --size=256M";
 
-/// What the word has to be.
+/// The expected verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// Good, nearly always.
+    /// Nearly always good.
     Good,
-    /// Poor hardly ever, and an interval that holds.
+    /// Hardly ever poor, with an interval that covers the truth.
     NotPoor,
-    /// Poor, nearly always.
+    /// Nearly always poor.
     Poor,
-    /// A right value or a poor one.
+    /// A correct value or a poor one.
     RightOrPoor,
     /// An undisturbed value, nearly always; and never one.
     Undisturbed,
@@ -30,17 +30,17 @@ pub enum Wanted {
 
 /// A kind of machine.
 pub struct Model {
-    /// What it is, in the words of the table.
+    /// Its description in the table.
     pub name: &'static str,
-    /// What is wanted of it.
+    /// Its expected verdict.
     pub wanted: Wanted,
-    /// Draws one.
+    /// Draws a machine.
     pub make: fn(&mut Chance) -> Host,
     stream: u64,
 }
 
 impl Model {
-    /// The chance of the run with a seed.
+    /// Returns the random numbers of the run with a seed.
     pub fn chance(&self, seed: u64) -> Chance {
         Chance::new(seed, self.stream)
     }
@@ -50,7 +50,7 @@ const fn model(stream: u64, name: &'static str, wanted: Wanted, make: fn(&mut Ch
     Model { name, wanted, make, stream }
 }
 
-/// All of them.
+/// All machines.
 pub static MODELS: [Model; 22] = [
     model(1, "quiet", Wanted::Good, quiet),
     model(2, "neighbours that add 10 %", Wanted::NotPoor, |chance| neighbours(chance, 0.1)),
@@ -129,7 +129,7 @@ pub static MODELS: [Model; 22] = [
     }),
 ];
 
-/// A machine with nothing wrong: memory of 70 to 130 ns, which is 0.3 % off elsewhere.
+/// Makes a machine without faults: memory of 70 to 130 ns, which differs by 0.3 % elsewhere.
 fn plain(chance: &mut Chance, contention: Contention) -> Host {
     let memory_ns = chance.between(70.0, 130.0);
     let mut simulated = Simulated::new(chance, memory_ns, contention);
@@ -144,7 +144,7 @@ fn quiet(chance: &mut Chance) -> Host {
     plain(chance, contention)
 }
 
-/// A virtual machine beside others: half of them have time stolen, up to 8 %.
+/// Makes a virtual machine beside others: half of them have time stolen, up to 8 %.
 fn neighbours(chance: &mut Chance, mean: f64) -> Host {
     let contention = Contention::neighbours(chance, mean);
     let mut host = plain(chance, contention);
@@ -159,16 +159,16 @@ fn faulty(mut host: Host, fault: impl FnOnce(&mut Host)) -> Host {
     Host { is_faulty: true, ..host }
 }
 
-/// A cache that is not reported, and serves 10 to 60 % of the loads of the usual working set.
+/// Makes a machine with an unreported cache, which serves 10 to 60 % of the loads of the usual working set.
 fn cached(chance: &mut Chance, line: &'static str) -> Host {
     let cache = cache_of(chance.between(0.1, 0.6), SIZE);
     let mut host = quiet(chance);
     host.simulated.cache = Some(cache);
-    // By default the working set can be doubled, and nothing is wrong.
+    // By default the working set can be doubled, which avoids the fault.
     Host { line, is_faulty: line == GIVEN, ..host }
 }
 
-/// A load on a small page takes 11 to 50 % longer.
+/// Makes a machine on which a load on a small page is 11 to 50 % slower.
 fn huge_pages(chance: &mut Chance, shares: Option<[f64; 2]>) -> Host {
     let small = chance.between(0.11, 0.5);
     let share = shares.map_or(0.5, |[before, after]| (before + after) / 2.0);

@@ -1,7 +1,7 @@
-//! The calibration of the words good, fair and poor: whole runs on simulated machines whose latency is known.
+//! The calibration of the levels good, fair and poor: whole runs on simulated machines of known latency.
 //!
-//! `make calibration` runs 2,000 of each machine, and writes the table into README.md with `UPDATE_GOLDEN=1`. An ordinary
-//! test makes a few.
+//! `make calibration` runs 2,000 of each machine, and writes the table into README.md with `UPDATE_GOLDEN=1`.
+//! An ordinary test runs a few.
 
 mod contention;
 mod judged;
@@ -20,11 +20,11 @@ use crate::experiment::tests::machine;
 use crate::machine::processor::Platform;
 use crate::machine::Machine;
 
-/// Seeds of the runs that rules are chosen by, and of those that are reported.
+/// Seeds of the runs that are used to choose rules, and of those that are reported.
 const TUNING_SEEDS: u64 = 1 << 32;
 const REPORTED_SEEDS: u64 = 3 << 32;
 
-/// The topology of every simulated machine: one node, a last-level cache of 32 MiB.
+/// Returns the topology of every simulated machine: one node, a last-level cache of 32 MiB.
 fn topology() -> Box<Machine> {
     let mut machine = machine("one-node", None);
     machine.processor.platform = Platform::Hardware;
@@ -50,8 +50,9 @@ fn asked(variable: &str, usual: u64) -> u64 {
     std::env::var(variable).ok().map_or(usual, |text| text.parse().unwrap())
 }
 
-/// `make calibration`: CALIBRATION_RUNS of each machine whose name contains CALIBRATION_ONLY, with CALIBRATION_SEEDS=tuning
-/// by the seeds that rules are chosen by. With UPDATE_GOLDEN set the table goes to README.md.
+/// `make calibration`: CALIBRATION_RUNS of each machine whose name contains CALIBRATION_ONLY;
+/// CALIBRATION_SEEDS=tuning uses the seeds for choosing rules. With UPDATE_GOLDEN set the table goes to
+/// README.md.
 #[test]
 #[ignore = "minutes without optimisation: make calibration"]
 fn calibration() {
@@ -76,9 +77,9 @@ fn calibration() {
     }
 }
 
-/// What few runs can show: the seeds are fixed, and so is the outcome.
+/// Checks that few runs can make: the seeds are fixed, and so is the outcome.
 #[test]
-fn quiet_machines_are_good_faulty_ones_poor_and_neighbours_neither() {
+fn quiet_machines_are_good_and_faulty_ones_poor() {
     const RUNS: u64 = 8;
     for model in &MODELS {
         let row = table::Row::of(model, &runs(model, TUNING_SEEDS, RUNS));

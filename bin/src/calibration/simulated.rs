@@ -1,43 +1,45 @@
-//! A simulated machine to measure on: its memory, its caches, its neighbours and its clock, in simulated time.
+//! A simulated machine for measurements: its memory, its caches, its neighbours and its clock, in simulated
+//! time.
 
 use std::collections::BTreeMap;
 use std::vec::Vec;
 
 use latency_core::units::Bytes;
 
-use super::contention::{Chance, Contention};
-use crate::engine::ground::{Arena, Batch, Condition, Ground, Walked};
-use crate::engine::prefetch_audit::{self, Pairs};
-use crate::engine::walks::few;
+use crate::calibration::contention::{Chance, Contention};
+use crate::engine::checks::prefetch_audit;
+use crate::engine::checks::prefetch_audit::Pairs;
+use crate::engine::schedule::walks::few;
+use crate::engine::seam::{Batch, Condition, Place, Walkable, Walked, Walker};
 use crate::error::Failure;
 use crate::result::counters::Software;
 use crate::result::Point;
 
-/// What happens between walks takes this many nanoseconds: looks at clocks and proofs.
+/// Nanoseconds between walks, for readings of clocks and proofs.
 const BETWEEN_NS: f64 = 2e3;
 /// Nanoseconds to write a byte of a chain.
 const BYTE_NS: f64 = 0.3;
-/// The same with mapping and clearing.
+/// The same including mapping and clearing.
 const SET_UP_BYTE_NS: f64 = 0.8;
 /// Nanoseconds of the usual batch; longer walks scatter less.
 const BATCH_NS: f64 = 1e5;
 /// Deviation of batches from each other without neighbours, and for each part that neighbours add.
 const SCATTER: f64 = 0.005;
 const SCATTER_OF_CONTENTION: f64 = 0.15;
-/// The index of the audit's chains, which are no points.
+/// Index of the audit's chains, which are not points.
 const AUDITED: usize = usize::MAX;
-/// Lanes of a rush are faster by this factor.
+/// Factor by which the lanes of a rush are faster.
 const RUSH: f64 = 10.0;
-/// A load in a near cache, and in the last-level cache that is reported: nanoseconds.
+/// Size and latency in nanoseconds of a near cache, and of the reported last-level cache.
 const NEAR: (Bytes, f64) = (Bytes::MIB, 5.0);
 const REPORTED: (Bytes, f64) = (Bytes(32 << 20), 30.0);
-/// A load in a cache that nobody reports, as a share of one in memory.
+/// Latency of a load in an unreported cache, as a share of the memory's.
 pub const HIT: f64 = 0.35;
 
-/// Times in which something else has the CPU.
+/// Times in which another task has the CPU.
 #[derive(Clone, Debug)]
 pub struct Absences {
-    /// Mean nanoseconds between two of them, and of each.
+    /// Mean nanoseconds between two of them, and mean duration.
     pub every_ns: f64,
     pub each_ns: f64,
     /// True if the kernel counts them as switches to another task.
@@ -48,18 +50,18 @@ pub struct Absences {
 }
 
 impl Absences {
-    /// Those that take a share of the time that is wanted, each of a mean length in nanoseconds.
+    /// Makes absences that take a share of the requested time, each of a mean length in nanoseconds.
     pub fn of(share: f64, each_ns: f64, are_seen: bool) -> Absences {
         let every_ns = if share > 0.0 { each_ns * (1.0 - share) / share } else { f64::INFINITY };
         Absences { every_ns, each_ns, are_seen, next_ns: f64::NAN, lost_ns: 0.0 }
     }
 
-    /// Returns the nanoseconds that are lost in a piece of work, and goes on.
+    /// Returns the nanoseconds that are lost during a piece of work, and advances the state.
     fn during(&mut self, chance: &mut Chance, now_ns: f64, work_ns: f64) -> f64 {
         if self.every_ns.is_infinite() {
             return 0.0;
         }
-        // Of an idle CPU nothing is taken.
+        // An idle CPU loses no time.
         if self.next_ns.is_nan() || self.next_ns < now_ns {
             self.next_ns = now_ns + chance.wait(self.every_ns);
         }
@@ -78,23 +80,23 @@ pub struct Simulated {
     pub now_ns: f64,
     pub contention: Contention,
     chance: Chance,
-    /// A load in memory without neighbours, in nanoseconds.
+    /// Latency of a load from memory without neighbours, in nanoseconds.
     pub memory_ns: f64,
-    /// A cache that is not reported, with random victims.
+    /// An unreported cache with random victims.
     pub cache: Option<Bytes>,
     /// Other tasks on the CPU, and the hypervisor's.
     pub absences: [Absences; 2],
-    /// The moments at which the clock steps, and by how many nanoseconds.
+    /// Moments at which the clock steps, with the step in nanoseconds.
     pub steps: Vec<(f64, f64)>,
-    /// Chains stay as they are written, and walks go on.
+    /// True if chains stay as they are written, and walks continue.
     pub is_kept: bool,
-    /// What loads take in the memory of each point, over what they take in that of the first.
+    /// Latency in the memory of each point, relative to the first.
     pub factors: Vec<f64>,
-    /// Nanoseconds in which the CPU was wanted.
+    /// Nanoseconds in which the CPU was requested.
     pub wanted_ns: f64,
     /// Hops in each visit to a chain that stays, over lines just written past the caches.
     pub ahead: u64,
-    /// The audit of prefetchers between rounds: the point that it is made like, and what it has found.
+    /// The audit of prefetchers between rounds: the point that it imitates, and its results.
     pub audit: Option<(Point, Pairs)>,
     chains: BTreeMap<usize, u64>,
     last: Option<usize>,
@@ -102,7 +104,7 @@ pub struct Simulated {
 }
 
 impl Simulated {
-    /// A machine on which loads take `memory_ns` nanoseconds without neighbours.
+    /// Makes a machine with a memory latency of `memory_ns` nanoseconds without neighbours.
     pub fn new(chance: &mut Chance, memory_ns: f64, contention: Contention) -> Simulated {
         Simulated {
             now_ns: 0.0,
@@ -129,13 +131,13 @@ impl Simulated {
         self.now_ns += SET_UP_BYTE_NS * size.0 as f64;
     }
 
-    /// Walks the next pair of chains of the audit; false where it is complete.
+    /// Walks the next pair of chains of the audit; returns false once it is complete.
     pub fn step_audit(&mut self) -> Result<bool, Failure<'static>> {
         let Some((like, mut pairs)) = self.audit else { return Ok(false) };
         let is_kept = std::mem::replace(&mut self.is_kept, false);
         let goes_on = pairs.step(&like, &mut |point| {
             let mut latency_ns = f64::NAN;
-            self.stand(AUDITED, point, 0, &mut |chain| {
+            self.with_chain(AUDITED, point, 0, &mut |chain| {
                 latency_ns = prefetch_audit::walked(chain, point)?;
                 Ok(())
             })?;
@@ -145,14 +147,14 @@ impl Simulated {
         goes_on
     }
 
-    /// The share of the loads of a cyclic walk that the cache serves, which is not reported.
+    /// Returns the share of the loads of a cyclic walk that the unreported cache serves.
     fn hits(&mut self, size: Bytes) -> f64 {
         let Some(cache) = self.cache else { return 0.0 };
         *self.hits.entry(size.0).or_insert_with(|| hits(cache, size))
     }
 }
 
-/// Returns the share of a cyclic walk that a cache with random victims serves in the end.
+/// Returns the share of a cyclic walk that a cache with random victims finally serves.
 pub fn hits(cache: Bytes, size: Bytes) -> f64 {
     if size <= cache {
         return 1.0;
@@ -174,13 +176,13 @@ struct Chain<'m> {
     factor: f64,
     hits: f64,
     loads: u64,
-    /// The hops from and to which lines were just written, counted as `loads` are.
+    /// The hops from and to lines that were just written, in the numbering of `loads`.
     ahead: [u64; 2],
     was_preempted: bool,
 }
 
 impl Chain<'_> {
-    /// A load after those before, without neighbours.
+    /// Returns the latency of the next load, without neighbours.
     fn load_ns(&self) -> f64 {
         let Simulated { memory_ns, .. } = *self.machine;
         let memory_ns = memory_ns * self.factor;
@@ -204,7 +206,7 @@ impl Chain<'_> {
             let (adds, changes_ns) = self.machine.contention.now(now_ns);
             let hop_ns = load_ns * (1.0 + adds);
             let most = ((changes_ns - now_ns).min(2e6) / hop_ns).ceil().max(1.0) as u64;
-            // Neither the first lap nor what was just written ends within a piece.
+            // Neither the first lap nor the part that was just written ends within a piece.
             let [from, to] = self.ahead;
             let ends = [self.nodes(), from, to].map(|end| end.saturating_sub(self.loads));
             let most = ends.into_iter().filter(|left| *left > 0).fold(most, u64::min);
@@ -237,7 +239,7 @@ impl Chain<'_> {
     }
 }
 
-impl Ground for Chain<'_> {
+impl Walkable for Chain<'_> {
     fn nodes(&self) -> u64 {
         self.point.size.0 / self.point.stride.0
     }
@@ -297,13 +299,13 @@ impl Ground for Chain<'_> {
     }
 }
 
-impl Arena for Simulated {
-    fn stand<'w>(
-        &'w mut self,
+impl Place for Simulated {
+    fn with_chain(
+        &mut self,
         index: usize,
         point: &Point,
         _: u64,
-        walker: &'w mut dyn FnMut(&mut dyn Ground) -> Result<(), Failure<'static>>,
+        walker: &mut Walker<'_>,
     ) -> Result<(), Failure<'static>> {
         let again = self.last.replace(index) == Some(index);
         let loads = self.chains.get(&index).copied().filter(|_| self.is_kept);

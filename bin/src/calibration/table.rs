@@ -10,25 +10,25 @@ use super::judged::Verdict;
 use super::machines::{Model, Wanted};
 use crate::result::Undisturbed;
 
-/// A value that is further from the truth, as a fraction, is off.
+/// Deviation from the truth, as a fraction, beyond which a value is off.
 const OFF: f64 = 0.03;
 
-/// Of the runs of one model, those of each kind.
+/// Counts of the runs of one model.
 pub struct Row {
     name: &'static str,
     wanted: Wanted,
     runs: usize,
-    /// Those that are good, fair and poor.
+    /// Runs that are good, fair and poor.
     pub levels: [usize; 3],
-    /// Good ones that are off, and poor ones that are off or unproven.
+    /// Good runs that are off, and poor runs that are off or unproven.
     pub good_off: usize,
     poor_off: usize,
-    /// All that are off.
+    /// All runs that are off.
     pub off: usize,
-    /// Intervals that hold the mean, and those that hold the median of the model over the window.
+    /// Intervals that cover the mean, and those that cover the model's median over the window.
     held: usize,
     held_median: usize,
-    /// Runs with an undisturbed value, and those in which it is right.
+    /// Runs with an undisturbed value, and those in which it is correct.
     claimed: usize,
     claimed_right: usize,
     /// Means over runs: half width, value over truth, rounds, seconds, and the share of doubled working sets.
@@ -37,7 +37,7 @@ pub struct Row {
     rounds: f64,
     seconds: f64,
     doubled: f64,
-    /// How far the mean lies outside of the interval, in percent: at the 95th, 98th and 99th percentile of runs.
+    /// Distance of the mean from the interval, in percent: at the 95th, 98th and 99th percentile of runs.
     misses: String,
     reasons: BTreeMap<&'static str, usize>,
     first_reasons_of_poor: BTreeMap<&'static str, usize>,
@@ -114,7 +114,7 @@ impl Row {
         part(count, self.runs)
     }
 
-    /// Returns what the specification asks for and is not met.
+    /// Returns the requirements of the specification that are not met.
     pub fn missed(&self) -> Vec<String> {
         let [good, _, poor] = self.levels;
         let mut missed = Vec::new();
@@ -139,7 +139,7 @@ impl Row {
         missed
     }
 
-    /// Returns everything that is known of it, in some lines.
+    /// Returns all figures, in some lines.
     pub fn in_full(&self) -> String {
         let mut out = String::new();
         let [good, fair, poor] = self.levels;
@@ -210,7 +210,7 @@ pub fn markdown(rows: &[Row], count: u64, is_tuning: bool) -> String {
             0 => String::from("none"),
             claimed => format!("{}, right {}", shown(claimed, row.runs), shown(row.claimed_right, row.runs)),
         };
-        // The truth of a machine with a fault is that of one without: nothing has to hold.
+        // The truth of a machine with a fault is the truth without it, so no interval has to cover it.
         let holds = match row.wanted {
             Wanted::Poor | Wanted::RightOrPoor => String::from("–"),
             _ => shown(row.held, row.runs),
@@ -240,7 +240,7 @@ pub fn readme() -> String {
     std::fs::read_to_string(README).unwrap()
 }
 
-/// Returns what stands before the table in the guide, the table with its sentence, and what follows.
+/// Returns the text before the table in the guide, the table with its sentence, and the text behind it.
 pub fn parts(readme: &str) -> (&str, &str, &str) {
     let section = readme.find(&format!("\n{HEADING}\n")).expect("README.md has the section");
     let ends = readme[section + 1..].find("\n## ").map_or(readme.len(), |at| section + 1 + at);

@@ -1,20 +1,20 @@
-//! Ground that is none: hops take as long as a function says, in time that is simulated.
+//! A simulated [`Place`] for tests: a function gives the nanoseconds of each hop, in simulated time.
 
 use std::collections::BTreeMap;
 use std::vec::Vec;
 
-use super::ground::{Arena, Batch, Condition, Ground, Walked};
+use crate::engine::seam::{Batch, Condition, Place, Walkable, Walked, Walker};
 use crate::error::Failure;
 use crate::plan::budget::{Budget, Memory};
 use crate::result::counters::Software;
 use crate::result::{Point, Walk};
 
-/// A walk asks between hops for an interrupt and for the end of its time, so often.
+/// Nanoseconds between two looks of a walk for an interrupt and at its deadline.
 const PIECE_NS: f64 = 5e6;
-/// What happens between walks takes so long: looks at clocks and proofs.
+/// Nanoseconds between walks: looks at clocks and proofs.
 const BETWEEN_NS: f64 = 2e3;
 
-/// Where a hop is made.
+/// The circumstances of a hop.
 #[derive(Clone, Copy, Debug)]
 pub struct Hop {
     /// The place of its chain.
@@ -27,7 +27,7 @@ pub struct Hop {
     pub now_ns: f64,
     /// The lanes that hop at a time.
     pub lanes: usize,
-    /// The same with what lies between their loads.
+    /// The walk of the point.
     pub walk: Walk,
 }
 
@@ -40,22 +40,22 @@ pub struct Visit {
     pub written: bool,
     /// The place of its chain.
     pub place: u64,
-    /// When it began.
+    /// The time of its beginning.
     pub begun_ns: f64,
     /// Hops that were walked by one lane.
     pub hops: u64,
 }
 
-/// An arena in which a hop takes as many nanoseconds as `latency` says; where that is negative, the clock steps back
+/// A place in which a hop takes as many nanoseconds as `latency` says; where that is negative, the clock steps back
 /// meanwhile.
 pub struct Fake<F> {
     pub latency: F,
     pub now_ns: f64,
     /// Every visit so far.
     pub visits: Vec<Visit>,
-    /// The program is asked to stop then.
+    /// The time at which the program is asked to stop.
     pub interrupt_ns: f64,
-    /// Writing a byte of a chain takes so long, where each visit writes its own.
+    /// Nanoseconds to write a byte of a chain, where each visit writes its own.
     pub byte_ns: f64,
     kept: bool,
     last: Option<usize>,
@@ -81,7 +81,7 @@ impl<F: FnMut(Hop) -> f64> Fake<F> {
 }
 
 /// The chain of one visit.
-pub struct FakeGround<'g> {
+pub struct FakeChain<'g> {
     hop_ns: &'g mut dyn FnMut(Hop) -> f64,
     now_ns: &'g mut f64,
     point: &'g Point,
@@ -91,7 +91,7 @@ pub struct FakeGround<'g> {
     loads: u64,
 }
 
-impl FakeGround<'_> {
+impl FakeChain<'_> {
     fn walk_at(&mut self, hops: u64, until_ns: f64, faster: f64) -> Result<Walked, Failure<'static>> {
         let (mut made, mut spent_ns) = (0, 0.0);
         while made < hops {
@@ -117,7 +117,7 @@ impl FakeGround<'_> {
     }
 }
 
-impl Ground for FakeGround<'_> {
+impl Walkable for FakeChain<'_> {
     fn nodes(&self) -> u64 {
         self.point.size.0 / self.point.stride.0
     }
@@ -177,13 +177,13 @@ impl Ground for FakeGround<'_> {
     }
 }
 
-impl<F: FnMut(Hop) -> f64> Arena for Fake<F> {
-    fn stand<'w>(
-        &'w mut self,
+impl<F: FnMut(Hop) -> f64> Place for Fake<F> {
+    fn with_chain(
+        &mut self,
         index: usize,
         point: &Point,
         place: u64,
-        walker: &'w mut dyn FnMut(&mut dyn Ground) -> Result<(), Failure<'static>>,
+        walker: &mut Walker<'_>,
     ) -> Result<(), Failure<'static>> {
         let again = self.last.replace(index) == Some(index);
         let by = point.initiator.0;
@@ -200,7 +200,7 @@ impl<F: FnMut(Hop) -> f64> Arena for Fake<F> {
         // A chain that stays lies in one place.
         let place = if self.kept { 0 } else { place };
         let mut visit = Visit { index, written: is_others, place, begun_ns: self.now_ns, hops: 0 };
-        let walked = walker(&mut FakeGround {
+        let walked = walker(&mut FakeChain {
             hop_ns: &mut self.latency,
             now_ns: &mut self.now_ns,
             point,

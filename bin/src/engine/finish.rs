@@ -1,91 +1,76 @@
-//! The end of every run: where the memory is now, what the rounds of each point say, and what a reader has to know
-//! of it.
+//! The end of every run: looks at the memory again, makes an outcome of the rounds of each point, and warns about it.
 //!
-//! What did not stay where it was proven to be is no result.
-
-use core::array;
+//! A point is excluded where its memory did not stay on the node where it was proven to be.
 
 use latency_core::chain::Order;
 use latency_core::units::{Bytes, NodeId, Picoseconds};
 
-use super::arena::SITES;
-use super::clock::Timer;
-use super::ground::Arena;
-use super::memory::Memory;
-use super::placement::Witness;
-use super::schedule::Schedule;
-use super::session::{Noted, Session};
-use super::undisturbed::undisturbed;
-use super::warm_up::is_held;
+use crate::engine::memory::placement::Witness;
+use crate::engine::memory::RealSchedule;
+use crate::engine::schedule::undisturbed::undisturbed;
+use crate::engine::schedule::warm_up::{is_held, SERVES_SOME};
+use crate::engine::schedule::Schedule;
+use crate::engine::seam::Place;
+use crate::engine::session::{Noted, Session};
+use crate::engine::stopwatch::clock::Timer;
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
 use crate::plan::budget::Budget;
+use crate::plan::regions::MOST;
 use crate::result::{
     chain, Exclusion, Field, Measurement, Outcome, PerLine, Placed, Point, Repeat, Round, Undisturbed, Walk,
 };
 use crate::warning::{Warning, Warnings};
 
-/// Steady loads that take less than this share of those of a first pass are served by a cache in part.
-pub const SERVED: f64 = 0.98;
-/// From this share of disturbed trials on it is said.
+/// Minimum share of disturbed trials for a warning.
 const DISTURBED_SHARE: f64 = 0.1;
-/// Counted and estimated core cycles that differ by more: one of them is not what it seems.
+/// Maximum difference of counted and estimated core cycles, as a fraction; beyond it, one of them is wrong.
 const CYCLES_TOLERANCE: f64 = 0.05;
-/// Below this share of trials that agree on a value, it is one of several.
+/// Minimum share of trials that agree on a value; below it, the value is one of several.
 const STATE_SHARE: f64 = 0.7;
-/// Memory that takes more times as long as while its neighbours are quiet is theirs, too.
+/// Maximum latency over that while neighbours are quiet, before a warning about them.
 const NEIGHBOURS: f64 = 1.1;
-/// Of fewer steps of the timer in a trial, a step is 1 % or more of it.
+/// Minimum steps of the timer in a trial, so that a step is below 1 % of it.
 const FEWEST_STEPS: f64 = 100.0;
 /// Working set in memory-side caches from which on memory itself is measured: these caches are direct-mapped, so that
 /// four lines that share a place in one put each other out before a lap comes back to them.
 const SIDE_CACHES: u64 = 4;
-/// Of more points, and of pairs of CPUs, warnings say how many they are about and not which.
+/// Maximum points that warnings name one by one; of more, and of pairs of CPUs, they give the number.
 const FEW_POINTS: usize = 16;
 
-/// Gives the outcome of every point of a schedule to `each`, in the order in which they were added.
+/// Gives the outcome of every point of a schedule to `each`, in the order of the points.
 ///
 /// # Errors
 ///
-/// That of a point without a chain.
+/// The error of a point without a chain.
 #[inline(never)] // offsets into a small frame are short
 pub fn outcomes(
     session: &mut Session<'_, '_>,
-    schedule: &mut Schedule<Memory<'_, '_>>,
+    schedule: &mut RealSchedule<'_>,
     mut each: impl FnMut(Outcome<'static>),
 ) -> Result<(), Failure<'static>> {
-    // All points of a piece of memory lie there, and it takes long to look at.
-    let mut looked: [_; 2 * SITES] = array::from_fn(|_| None::<Result<Placed, Exclusion<'static>>>);
-    session.noted.moves += schedule.arena.moves();
+    // All points of a piece of memory lie there, and a look at it is slow.
+    let mut looked = [const { None::<(usize, Result<Placed, Exclusion<'static>>)> }; 2 * MOST];
+    session.noted.moves += schedule.place.moves();
     for index in 0..schedule.len() {
         note(session.noted, schedule.rounds(index));
         let Some(point) = schedule.point(index) else { break };
-        let mut again = |site: Option<(usize, Witness)>| match site {
-            Some((site, witness)) => match looked.get_mut(site) {
-                Some(slot) => *slot.get_or_insert_with(|| look_again(session, &witness)),
-                None => Err(Exclusion::Interrupted),
-            },
-            None => Err(Exclusion::Interrupted),
+        let mut again = |witness: &Witness| {
+            let address = witness.address();
+            let mut slots = looked.iter_mut();
+            let slot = slots.find(|slot| slot.is_none_or(|(known, _)| known == address));
+            let look = || (address, look_again(session, witness));
+            slot.map_or(Err(Exclusion::Interrupted), |slot| slot.get_or_insert_with(look).1)
         };
-        let mut placed = again(schedule.arena.site(&point));
-        let mut traffic = None;
-        if let (Ok(_), Some(pair)) = (placed, point.walk.ping_pong()) {
-            let [_, second] = pair.homes;
-            match again(schedule.arena.lines_on(&point, second)) {
-                Ok(there) => traffic = Some(Field::of(&there, second)),
-                Err(excluded) => placed = Err(excluded),
-            }
-        }
-        if let (Ok(_), Walk::Loaded(beside)) = (placed, point.walk) {
-            match again(schedule.arena.traffic_site(&beside)) {
-                Ok(there) => traffic = Some(Field::of(&there, beside.node)),
-                Err(excluded) => placed = Err(excluded),
-            }
-        }
-        let result = match placed {
-            Ok(placed) => {
-                let helpers = schedule.arena.beside.helpers.as_mut();
-                let lines = helpers.and_then(|helpers| helpers.found(index, &point));
+        let found = schedule.place.witnesses(&point).ok_or(Exclusion::Interrupted);
+        let found = found.and_then(|(own, other)| {
+            let placed = again(&own)?;
+            let other = other.map(|other| Ok(Field::of(&again(&other)?, other.target))).transpose()?;
+            Ok((placed, other))
+        });
+        let result = match found {
+            Ok((placed, traffic)) => {
+                let lines = schedule.place.per_line(index, &point);
                 measurement(schedule, index, placed, traffic, lines)?
             }
             Err(excluded) => Err(excluded),
@@ -132,18 +117,18 @@ pub fn stayed(warnings: &mut Warnings, placed: Placed, node: NodeId) -> Result<P
 ///
 /// # Errors
 ///
-/// That of a point without a chain.
+/// The error of a point without a chain.
 #[allow(clippy::type_complexity)]
 #[inline(never)] // offsets into a small frame are short
-pub fn measurement<A: Arena>(
+pub fn measurement<A: Place>(
     schedule: &mut Schedule<A>,
     index: usize,
     placed: Placed,
     traffic: Option<Field>,
     lines: Option<PerLine>,
 ) -> Result<Result<Measurement, Exclusion<'static>>, Failure<'static>> {
-    let Some((course, mut series)) = schedule.series(index) else { return Ok(Err(Exclusion::Interrupted)) };
-    let (point, state) = (course.point, course.state);
+    let Some((entry, mut series)) = schedule.series(index) else { return Ok(Err(Exclusion::Interrupted)) };
+    let (point, state) = (entry.point, entry.state);
     let (fingerprint, nodes) = match point.walk {
         Walk::Traffic(traffic) => (0, traffic.footprint.0 / 64),
         Walk::PingPong(pair) => (0, pair.lines.into()),
@@ -361,9 +346,9 @@ pub fn served(measured: &Measurement) -> Option<f64> {
         // Both were met in each round, whatever neighbours did in it.
         Some(ratio) => ratio
             .interval
-            .filter(|interval| interval.high < SERVED)
+            .filter(|interval| interval.high < SERVES_SOME)
             .map(|_| series.nanoseconds.median / ratio.median),
-        None => measured.warm_up.cold_ns.filter(|&cold| slowest(measured) < SERVED * cold),
+        None => measured.warm_up.cold_ns.filter(|&cold| slowest(measured) < SERVES_SOME * cold),
     }
 }
 

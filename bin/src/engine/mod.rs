@@ -1,45 +1,47 @@
-//! The only code that times, and the only one that places memory.
+//! The only code that times, and the only one that places memory. It takes points from a plan and gives findings.
 //!
-//! It takes points from a plan and gives findings. What becomes of those is the caller's business.
+//! Two traits in [`seam`] carry it. A [`Walkable`](seam::Walkable) can be walked for a number of hops and says how long that
+//! took: a pointer chase, traffic of generators, lines between two CPUs. A [`Place`](seam::Place) brings the walkable of a
+//! point and hands it to a visitor. The schedule above them knows no clock and no memory, and the stopwatch below knows no
+//! statistics; so tests run whole schedules over a simulated place, in simulated time.
+//!
+//! A run goes like this. [`memory`] places and proves the memory of all points. [`schedule`] goes round them in shuffled
+//! order, visits each that is not precise yet, and pauses between rounds where there is time. [`finish`] looks at the memory
+//! again and makes outcomes of the rounds. A visit:
+//!
+//! ```text
+//!  Schedule            Place                     Walkable               Stopwatch
+//!    | with_chain(point) |                          |                      |
+//!    |------------------>| brings the thread to its |                      |
+//!    |                   | CPU, finds or writes     |                      |
+//!    |  VisitRules::visit(chain)                    |                      |
+//!    |<------------------| the chain                |                      |
+//!    |  warm up: walk, rush, touch                  |  stamp, load, load,  |
+//!    |--------------------------------------------->|  ..., load, stamp    |
+//!    |  round: batch, batch, ..., batch             |--------------------->|
+//!    |--------------------------------------------->|<---------------------|
+//!    |  precise? out of time?                       |  proof of the last   |
+//!    |                                              |  node                |
+//! ```
+//!
+//! Read [`seam`] first, then [`schedule`] and its `visit`, then [`run`]. [`stopwatch`] has the loops that are timed, with
+//! clock and counters; [`threads`] the generators of traffic and the partners of lines between CPUs; [`checks`] the tests of
+//! the tool and of the machine around a run.
 
-pub mod arena;
-pub mod clock;
-pub mod conditions;
-pub mod cores;
-pub mod counters;
-pub mod cpu_time;
-pub mod enlist;
+pub mod checks;
 #[cfg(test)]
 pub mod fake;
 pub mod finish;
-pub mod generators;
-pub mod ground;
-pub mod judge;
-pub mod lines;
-pub mod lookout;
+pub mod live_lines;
 pub mod memory;
-mod new_chain;
-pub mod placement;
-pub mod prefetch_audit;
 pub mod progress;
-pub mod reach;
-pub mod recruit;
-pub mod repeat;
 pub mod run;
 pub mod schedule;
 #[cfg(test)]
 mod scripted;
-pub mod second;
-pub mod self_test;
+pub mod seam;
 pub mod session;
-pub mod single_hops;
-pub mod sizing;
 pub mod stopwatch;
-pub mod stream;
-pub mod strided;
-pub mod subject;
-pub mod translation_probe;
-mod undisturbed;
-pub mod visit;
-pub mod walks;
-mod warm_up;
+pub mod threads;
+pub mod with_generators;
+pub mod with_partners;

@@ -16,6 +16,8 @@ mod tests;
 
 use core::fmt;
 
+use latency_core::units::Bytes;
+
 use crate::options::UsageError;
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
@@ -41,8 +43,10 @@ pub enum Failure<'a> {
     Slower(&'a Regression),
     /// `fleet`: hosts are slower than others: exit 5.
     SlowHosts(&'a Outliers),
-    /// A signal asked for the end: exit 130.
+    /// A signal asked for the end before there was a result: exit 130.
     Interrupted,
+    /// A signal asked for the end, and the result of the finished points was written: exit 130.
+    Partial,
     /// A signal asked for the end while the output took nothing: exit 130.
     GivenUp,
 }
@@ -67,7 +71,7 @@ impl Failure<'_> {
             Failure::Timing(_) => 3,
             Failure::Output(_) => 4,
             Failure::Slower(_) | Failure::SlowHosts(_) => 5,
-            Failure::Interrupted | Failure::GivenUp => 130,
+            Failure::Interrupted | Failure::Partial | Failure::GivenUp => 130,
         }
     }
 }
@@ -82,7 +86,10 @@ impl fmt::Display for Failure<'_> {
             Failure::Output(error) => error.fmt(out),
             Failure::Slower(slower) => slower.fmt(out),
             Failure::SlowHosts(slow) => slow.fmt(out),
-            Failure::Interrupted => out
+            Failure::Interrupted => {
+                out.write_str("interrupted before anything was measured; there is no result")
+            }
+            Failure::Partial => out
                 .write_str("interrupted; finished points were printed, and the result is marked as partial"),
             Failure::GivenUp => {
                 out.write_str("interrupted; nobody read the output, which is incomplete; use --output=FILE")
@@ -92,6 +99,12 @@ impl fmt::Display for Failure<'_> {
 }
 
 impl Failure<'_> {
+    /// Returns the refusal of a chain: its size, stride and order do not go together.
+    #[must_use]
+    pub fn no_such_chain(size: Bytes, stride: Bytes) -> Failure<'static> {
+        UsageError::NoSuchChain { size, stride }.into()
+    }
+
     /// A walk that did not end where it had to, or could not set out.
     pub const HOPS_NOT_PROVEN: Failure<'static> = Failure::Timing(&TimingError::HopsNotProven);
 

@@ -4,13 +4,15 @@
 
 use latency_core::cores::Method;
 
-use super::facts::Report;
 use super::interface::Experiment;
-use crate::engine::clock::Timer;
-use crate::engine::conditions::Watch;
-use crate::engine::prefetch_audit::UnderWay;
+use crate::describe::Report;
+use crate::engine::checks::conditions::Watch;
+use crate::engine::checks::prefetch_audit::UnderWay;
+use crate::engine::checks::{find_working_set, repeat, self_test, translation_probe};
+use crate::engine::finish;
+use crate::engine::memory::{placement, second};
 use crate::engine::session::{Findings, Session};
-use crate::engine::{finish, lookout, placement, repeat, second, self_test, translation_probe};
+use crate::engine::stopwatch::clock::Timer;
 use crate::error::Failure;
 use crate::machine::processor::Platform;
 use crate::machine::Machine;
@@ -19,25 +21,25 @@ use crate::plan::budget::{Budget, Memory};
 use crate::plan::regions;
 use crate::report::terminal::Terminal;
 use crate::result::conditions::Conditions;
-use crate::result::{Health, Point, Walk};
+use crate::result::{Health, Point};
 use crate::sys::arguments::Arguments;
 use crate::sys::table::Table;
 use crate::warning::{Warning, Warnings};
 
-/// What is to be measured, and what a reader must know of that.
+/// The points of a run, their budget, and the warnings of the plan.
 pub struct Planned {
     /// The points.
     pub points: Table<Point>,
-    /// How often and for how long they are visited.
+    /// The number and the length of their visits.
     pub budget: Budget,
-    /// What there is to say of them.
+    /// The warnings.
     pub warnings: Warnings,
 }
 
-/// How much is done besides the points.
+/// The work that is done beside the points.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    /// All visits together take about so long, at the most.
+    /// Maximum duration of all visits together, in nanoseconds.
     pub limit_ns: f64,
     /// The tool itself is checked after them.
     pub checked: bool,
@@ -45,15 +47,15 @@ pub struct Effort {
     pub begun_ns: f64,
 }
 
-/// What came of it.
+/// The outcome of a run.
 pub struct Conducted<'a> {
-    /// Where it ran, with what was found of it by a look before.
+    /// The machine, with the findings of the look before the run.
     pub machine: &'a Machine,
-    /// What it was timed with.
+    /// The clock.
     pub timer: Timer,
-    /// How the tool itself fared.
+    /// The results of the tool's checks of itself.
     pub health: Health,
-    /// What else happened meanwhile; `None` where nothing was timed.
+    /// Other work during the run; `None` if nothing was timed.
     pub conditions: Option<Conditions>,
     /// The memory that several nodes walk; `None` where each memory is walked from one node.
     pub regions: Option<Memory>,
@@ -68,7 +70,7 @@ impl<'a> Conducted<'a> {
         self.findings.outcomes.iter().filter(|outcome| outcome.result.is_ok()).count()
     }
 
-    /// What there is to say of it, of a run that began so many seconds after 1970 and took so many.
+    /// Returns the report; the last argument is the start, in seconds since 1970, and the duration in seconds.
     #[must_use]
     pub fn report<'r>(
         &'r self,
@@ -104,7 +106,7 @@ impl<'a> Conducted<'a> {
 ///
 /// # Errors
 ///
-/// Those of the plan.
+/// An error of the plan.
 #[inline(never)] // it is called in several places
 pub fn planned<'a>(session: &mut Session<'a, '_>, experiment: &Experiment) -> Result<Planned, Failure<'a>> {
     let mut warnings = Warnings::new();
@@ -150,7 +152,7 @@ pub fn conduct<'a>(
         None => {
             // Where the whole run has little time, the last-level cache is not sought: a cache that matters shows.
             let seeks_cache = (effort.begun_ns + planned.budget.whole_ns).is_infinite();
-            lookout::learn(session, &timer, &planned.points, seeks_cache)?
+            find_working_set::find(session, &timer, &planned.points, seeks_cache)?
         }
     };
     if let Some(found) = found {
@@ -168,14 +170,7 @@ pub fn conduct<'a>(
     budget.twice &= effort.checked && machine.processor.platform != Platform::Emulated;
     let watch = Watch::begin(session.noted, &machine.cpus, points);
     let mut findings = (experiment.measure)(session, &timer, points, budget)?;
-    let traffic_as_small = session.noted.traffic_as_small;
-    let placed = findings.outcomes.iter_mut().filter_map(|outcome| {
-        let placed = &mut outcome.result.as_mut().ok()?.placed;
-        if let Walk::Traffic(_) = outcome.point.walk {
-            placed.as_small = traffic_as_small;
-        }
-        Some(&*placed)
-    });
+    let placed = findings.outcomes.iter().filter_map(|outcome| Some(&outcome.result.as_ref().ok()?.placed));
     health.pages_behave_as_small = translation_probe::conclude(session.warnings, placed);
     check(session, &timer, &mut health, &mut findings, budget, effort)?;
     let conditions = watch.and_then(|watch| watch.end(session, &timer));

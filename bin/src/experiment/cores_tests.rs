@@ -11,10 +11,10 @@ use latency_core::topology::Shared;
 use super::tests::{machine, options, planned};
 use crate::machine::processor::Platform;
 use crate::machine::Machine;
-use crate::options::Pages;
 use crate::plan::budget::{budget_ns, FEWEST_ROUNDS, WINDOW_NS};
 use crate::plan::duration;
 use crate::result::{Level, Owned, PingPong, Point};
+use latency_core::units::Pages;
 
 /// The points of a plan that exchange lines.
 fn pairs(machine: &Machine, line: &str) -> Vec<(Point, PingPong)> {

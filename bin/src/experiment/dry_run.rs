@@ -3,15 +3,15 @@
 use latency_core::text::plural;
 
 use super::bandwidth::members::{FOOTPRINT, GENERATORS, TRAFFIC};
-use super::facts::method::optional;
-use super::facts::{self, point};
-use crate::options::Choice;
+use crate::describe::method::optional;
+use crate::describe::{self, point};
 use crate::plan::budget::Budget;
 use crate::plan::duration::Range;
 use crate::plan::regions;
 use crate::report::document::{fields, Document, Level, Part, Role, Rows};
 use crate::result::words::OrderName;
 use crate::result::{Point, Walk};
+use latency_core::words::Worded;
 
 fields! {
     pub PLAN "plan" "What would be measured.";
@@ -53,33 +53,30 @@ pub fn present(
         ),
     );
     if several {
-        document.sentence(Role::Method("Memory"), format_args!("{}", facts::method::regions(budget.memory)));
+        document
+            .sentence(Role::Method("Memory"), format_args!("{}", describe::method::regions(budget.memory)));
     }
     groups(document, points);
     every(document, points);
-    facts::tool(document, experiment, "");
+    describe::tool(document, experiment, "");
     document.part(Part::Object(&PLAN), |document| {
         document.put(&POINTS, points.len());
         document.put(&MORE, more);
         document.put(&THREADS, threads);
         document.put(&MEMORY, bytes);
-        document.put(&facts::REGIONS, several.then_some(facts::method::regions_name(budget.memory)));
+        document.put(&describe::REGIONS, several.then_some(describe::method::regions_name(budget.memory)));
         time(document, takes);
     });
-    document.part(Part::Records(&point::POINTS), |document| {
-        for planned in points {
-            document.part(Part::Item, |document| {
-                point::planned(document, planned);
-                if let Some(traffic) = planned.walk.traffic() {
-                    document.put(&TRAFFIC, traffic.kind.name);
-                    document.put(&GENERATORS, traffic.generators);
-                    document.put(&FOOTPRINT, traffic.footprint);
-                }
-                if let Some(pair) = planned.walk.ping_pong() {
-                    document.put(&PARTNER, pair.partner.0);
-                    document.put(&METHOD, pair.method.name());
-                }
-            });
+    document.items(Part::Records(&point::POINTS), points, |document, planned| {
+        point::planned(document, planned);
+        if let Some(traffic) = planned.walk.traffic() {
+            document.put(&TRAFFIC, traffic.kind.name);
+            document.put(&GENERATORS, traffic.generators);
+            document.put(&FOOTPRINT, traffic.footprint);
+        }
+        if let Some(pair) = planned.walk.ping_pong() {
+            document.put(&PARTNER, pair.partner.0);
+            document.put(&METHOD, pair.method.name());
         }
     });
 }
@@ -130,7 +127,7 @@ fn walker<'p>(table: &mut Rows<'_>, points: impl Iterator<Item = &'p Point> + Cl
     }
 }
 
-/// Whether two points differ in no more than their size and the chains side by side.
+/// Returns whether two points differ in no more than their size and the chains side by side.
 fn same_group(one: &Point, other: &Point) -> bool {
     one.initiator == other.initiator
         && one.target == other.target
@@ -191,9 +188,7 @@ mod tests {
     use latency_core::chain::Order;
     use latency_core::kernel::lanes::PARALLEL;
     use latency_core::kernel::POINTER;
-    use latency_core::units::{Bytes, CpuId, NodeId};
-
-    use crate::options::Pages;
+    use latency_core::units::{Bytes, CpuId, NodeId, Pages};
 
     const POINT: Point = Point {
         initiator: NodeId(0),

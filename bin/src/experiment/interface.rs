@@ -1,53 +1,61 @@
 //! The interface of an experiment: what its file says of it, and how it comes to its points.
 
-use super::facts::Report;
-use crate::engine::clock::Timer;
+use crate::describe::Present;
 use crate::engine::session::{Findings, Plan, Session};
+use crate::engine::stopwatch::clock::Timer;
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
 use crate::options::{Descriptor, Options};
 use crate::plan::budget::Budget;
-use crate::report::document::{Document, Field};
+use crate::report::document::Field;
 use crate::result::Point;
 use crate::sys::table::Table;
 use crate::warning::Warnings;
 
-/// Describes what was found, once for every format.
-pub type Present = fn(&mut dyn Document, &Report<'_, '_>);
-
 /// An experiment.
 pub struct Experiment {
-    /// What the command line must know of it.
+    /// Its part of the command line.
     pub descriptor: Descriptor,
     /// Options and machine to points. Without points nothing is timed but the clock.
     pub plan: for<'a> fn(&mut Session<'a, '_>) -> Plan<'a>,
-    /// How often and for how long the points are visited.
+    /// The number and the length of visits to the points.
     pub budget: fn(&Options<'_>, &Machine, &[Point]) -> Budget,
     /// Points to findings.
     pub measure:
         for<'a> fn(&mut Session<'a, '_>, &Timer, &[Point], &Budget) -> Result<Findings<'a>, Failure<'a>>,
-    /// How findings are described.
-    pub present: Present,
+    /// The parts of its report.
+    pub present: [Present; 3],
     /// The columns of its records: those of every point as a rule, and its own.
     pub columns: [&'static [&'static Field]; 2],
 }
 
-/// What makes a plan: gives every point to the last argument.
-pub type Planner<'a> =
-    fn(&'a Options<'a>, &'a Machine, &mut Warnings, &mut dyn FnMut(Point)) -> Result<(), Failure<'a>>;
+/// Receives points, one after another.
+pub type Each<'e> = &'e mut dyn FnMut(Point);
 
-/// Every point of a planner. It is asked twice: how many there are, and for them.
+/// A function that gives every point of an experiment.
+pub type Planner<'a> = fn(&'a Options<'a>, &'a Machine, &mut Warnings, Each<'_>) -> Result<(), Failure<'a>>;
+
+/// Collects the points of a planner.
 pub fn collected<'a>(session: &mut Session<'a, '_>, planner: Planner<'a>) -> Plan<'a> {
     let Session { options, machine, .. } = *session;
+    gathered(&mut |each| planner(options, machine, session.warnings, each))
+}
+
+/// Collects every point that `give` gives. It runs twice: to count them, and for them. A warning that it repeats is kept
+/// once.
+///
+/// # Errors
+///
+/// An error of `give`; [`PlacementError::NothingToMeasure`] without a point.
+pub fn gathered<'a>(give: &mut dyn FnMut(Each<'_>) -> Result<(), Failure<'a>>) -> Plan<'a> {
     let (mut count, mut first) = (0, None);
-    planner(options, machine, session.warnings, &mut |point| {
+    give(&mut |point| {
         first = first.or(Some(point));
         count += 1;
     })?;
     let mut points = Table::filled(count, first.ok_or(PlacementError::NothingToMeasure)?)?;
     let mut slots = points.iter_mut();
-    // What there was to warn of has been said: the same warning is kept once.
-    planner(options, machine, session.warnings, &mut |point| {
+    give(&mut |point| {
         if let Some(slot) = slots.next() {
             *slot = point;
         }

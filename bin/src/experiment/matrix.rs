@@ -7,18 +7,16 @@ use latency_core::text::Text;
 use latency_core::topology::MAX_NODES;
 use latency_core::units::NodeId;
 
-use super::facts::{self, attributes, method, point, rows, trust, undisturbed, Report};
-use super::interface::Experiment;
+use super::interface::{gathered, Experiment};
 use crate::analysis::firmware;
-use crate::analysis::matrix::{
-    conclude, groups, pairs, remote_over_local_of, Class, Conclusion, Group, Pair,
-};
-use crate::engine::clock::Timer;
+use crate::analysis::matrix::{conclude, groups, pairs, remote_over_local_of, Class, Group, Pair};
+use crate::describe::{self, attributes, method, point, rows, undisturbed, Report};
 use crate::engine::run;
 use crate::engine::session::{Findings, Plan, Session};
+use crate::engine::stopwatch::clock::Timer;
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
-use crate::options::{Descriptor, FlagId, FlagSet, Operands};
+use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::Budget;
 use crate::plan::{self, Scope};
 use crate::report::chart::Matrix;
@@ -26,7 +24,6 @@ use crate::report::document::{fields, Document, Level, Part, Picture, Role};
 use crate::report::figures::{Digits, Figure};
 use crate::result::words::{page_words, OrderName};
 use crate::result::{Exclusion, Outcome, Point};
-use crate::sys::table::Table;
 use crate::warning::Warnings;
 
 /// The experiment that runs where none is named.
@@ -37,23 +34,19 @@ pub const MATRIX: Experiment = Experiment {
         details: "One line for each pair of nodes: the latency of a load that waits for the one before, \
                   in TSC cycles and nanoseconds. Then how much slower remote memory is, which pages were \
                   obtained, and the proof that the memory was in its place.",
-        flags: FlagSet::MEASURING.union(FlagSet::of(&[
-            FlagId::Size,
-            FlagId::Order,
-            FlagId::Stride,
-            FlagId::Kernel,
-            FlagId::Seed,
-            FlagId::Until,
-            FlagId::Heatmap,
-        ])),
+        flags: FlagSet::MEASURING
+            .union(FlagSet::WORKING_SET)
+            .union(FlagSet::CHAIN)
+            .with(FlagId::Until)
+            .with(FlagId::Heatmap),
         picture: true,
         attributes: true,
-        operands: Operands::NONE,
+        ..Descriptor::OF_VALUES
     },
     plan,
     budget: Budget::of_pairs,
     measure,
-    present,
+    present: [answer, evidence, data],
     columns: [&point::CHAINS, &[]],
 };
 
@@ -81,26 +74,8 @@ fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
 
 /// A point for every pair of a scope.
 pub(super) fn planned<'a>(session: &mut Session<'a, '_>, scope: &Scope) -> Plan<'a> {
-    let mut planned = None::<Table<Point>>;
-    let mut count = 0;
-    let mut refused = None;
-    plan::matrix(session.options, session.machine, scope, session.warnings, |point| {
-        if planned.is_none() && refused.is_none() {
-            match Table::filled(scope.pairs(), point) {
-                Ok(store) => planned = Some(store),
-                Err(errno) => refused = Some(errno),
-            }
-        }
-        if let Some(slot) = planned.as_mut().and_then(|points| points.get_mut(count)) {
-            *slot = point;
-            count += 1;
-        }
-    })?;
-    match (planned, refused) {
-        (Some(points), _) if count == scope.pairs() => Ok(points),
-        (_, Some(errno)) => Err(errno.into()),
-        _ => Err(PlacementError::NothingToMeasure.into()),
-    }
+    let Session { options, machine, .. } = *session;
+    gathered(&mut |each| plan::matrix(options, machine, scope, session.warnings, each))
 }
 
 fields! {
@@ -124,13 +99,7 @@ fields! {
     PAIR_NS "ns" "The latency.";
 }
 
-fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
-    for outcome in report.outcomes {
-        line(document, report, outcome);
-    }
-    let found = conclude(&|each| each_pair(report, each));
-    answer(document, report, &found);
-    trust::line(document, report);
+fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     clocks(document, report);
     let nodes = Grid::of(report.outcomes);
     if nodes.targets().len() > 1 || nodes.initiators().len() > 1 {
@@ -142,14 +111,10 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     rows::table(document, report, "pair", &|table, _, outcome| {
         table.cell(format_args!("{} -> {}", outcome.point.initiator, outcome.point.target));
     });
-    if report.options.heatmap || report.options.format.draws {
+    if report.options.heatmap || document.wants_pictures() {
         picture(document, report, &nodes);
     }
-    method::paragraphs(document, report);
-    facts::points(document, Part::List(&NODE_PAIRS), report, &|_, _| {});
-    facts::points(document, Part::Records(&point::POINTS), report, &|_, _| {});
-    summary(document, report, &found);
-    facts::circumstances(document, report);
+    method::walks(document, report);
 }
 
 /// The line that scripts look for.
@@ -158,7 +123,7 @@ pub(super) fn line(document: &mut dyn Document, report: &Report<'_, '_>, outcome
     let from_to = format_args!("Node {initiator} -> Node {target}");
     match (&outcome.result, outcome.nanoseconds()) {
         (Err(exclusion), _) => {
-            document.sentence(Role::Line, format_args!("{from_to}: not measured: {exclusion}"))
+            describe::missing(document, Role::Line, &from_to, exclusion);
         }
         (Ok(_), nanoseconds) => {
             let nanoseconds = nanoseconds.unwrap_or(f64::NAN);
@@ -178,9 +143,10 @@ pub(super) fn line(document: &mut dyn Document, report: &Report<'_, '_>, outcome
     }
 }
 
-/// What people ask first: how far remote memory is, or what the one node takes.
-#[inline(never)] // offsets into a small frame are short
-fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusion) {
+/// Says what people ask first: how far remote memory is, or what the one node takes.
+fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
+    report.outcomes.iter().for_each(|outcome| line(document, report, outcome));
+    let found = conclude(&|each| each_pair(report, each));
     let mut local = None::<Group>;
     classes(report, &mut |far| match (far.class, &local) {
         (Class::Local, _) => local = Some(far),
@@ -412,9 +378,12 @@ fn value(outcome: &Outcome<'_>) -> Result<f64, &'static str> {
     }
 }
 
-#[inline(never)] // offsets into a small frame are short
-fn summary(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusion) {
-    document.part(Part::Object(&facts::SUMMARY), |document| {
+fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
+    for list in [Part::List(&NODE_PAIRS), Part::Records(&point::POINTS)] {
+        describe::points(document, list, report, &|_, _, _| {});
+    }
+    let found = conclude(&|each| each_pair(report, each));
+    document.part(Part::Object(&describe::SUMMARY), |document| {
         document.put(&LOCAL_NS, found.local_ns);
         document.put(&REMOTE_NS, found.remote_ns());
         document.put(&REMOTE_OVER_LOCAL, found.remote_over_local());
@@ -434,14 +403,11 @@ fn summary(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclus
             });
         });
         for (field, pair) in [(&FASTEST, found.fastest), (&SLOWEST, found.slowest)] {
-            match pair {
-                None => document.put(field, None::<bool>),
-                Some(pair) => document.part(Part::Object(field), |document| {
-                    document.put(&PAIR_FROM, pair.from.0);
-                    document.put(&PAIR_TO, pair.to.0);
-                    document.put(&PAIR_NS, pair.ns);
-                }),
-            }
+            document.object(field, pair, |document, pair| {
+                document.put(&PAIR_FROM, pair.from.0);
+                document.put(&PAIR_TO, pair.to.0);
+                document.put(&PAIR_NS, pair.ns);
+            });
         }
     });
 }

@@ -8,12 +8,11 @@ use std::vec;
 use std::vec::Vec;
 
 use latency_core::host::MemoryLimit;
-use latency_core::units::{Bytes, NodeId};
+use latency_core::units::{Bytes, NodeId, Pages};
 
-use super::tests::{fixture, machine, machine_of, options, planned};
-use crate::engine::arena::fits;
+use crate::engine::memory::pieces::fits;
+use crate::experiment::tests::{fixture, machine, machine_of, options, planned};
 use crate::machine::{Machine, Sizing};
-use crate::options::Pages;
 use crate::plan;
 
 const MIB: Bytes = Bytes::MIB;
@@ -292,10 +291,7 @@ fn measured_misses_withdraw_what_a_report_makes_likely_and_measured_hits_do_not(
     let mut warnings = crate::warning::Warnings::new();
     plan::working_set(&options(""), &served, NodeId(0), 1, &mut warnings).unwrap();
     let told = warnings.groups().map(|group| std::format!("{group}")).collect::<Vec<_>>().join("\n");
-    assert_eq!(
-        told,
-        "a look before the run saw hits of a cache in a 256 MiB working set; use --size=512M or more"
-    );
+    assert_eq!(told, "256 MiB showed hits in a cache in a look before the run; use --size=512M or more");
 }
 
 #[test]

@@ -5,17 +5,17 @@ use core::fmt;
 use latency_core::chain::Order;
 use latency_core::units::Bytes;
 
-use super::facts::{self, estimate, method, point, rows, trust, Report};
 use super::interface::Experiment;
 use crate::analysis::estimate::{Estimate, Side};
 use crate::analysis::orders::{self, Conclusion};
-use crate::engine::clock::Timer;
-use crate::engine::memory::Beside;
+use crate::describe::{self, estimate, method, point, rows, Report};
+use crate::engine::memory::chains::Alongside;
 use crate::engine::run;
 use crate::engine::session::{Findings, Plan, Session};
-use crate::engine::strided::Loads;
+use crate::engine::stopwatch::clock::Timer;
+use crate::engine::stopwatch::strided::Loads;
 use crate::error::Failure;
-use crate::options::{Descriptor, FlagId, FlagSet, Operands};
+use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::{Budget, Pass, FEWEST_ROUNDS, PLACES};
 use crate::plan::single;
 use crate::report::document::{fields, Document, Level, Part, Role, Rows};
@@ -38,10 +38,8 @@ pub const ORDER: Experiment = Experiment {
         details: "256 MiB of 64-byte lines in each order, first just after the chain \
                   was written (cold), then after a first pass. The scan loads the same lines in address \
                   order without waiting. The ratios compare a linked structure with an array.",
-        flags: FlagSet::MEASURING.union(FlagSet::of(&[FlagId::Size, FlagId::Stride, FlagId::Seed])),
-        picture: false,
-        attributes: false,
-        operands: Operands::NONE,
+        flags: FlagSet::MEASURING.union(FlagSet::WORKING_SET).with(FlagId::Stride),
+        ..Descriptor::OF_VALUES
     },
     plan,
     budget: |options, machine, points| Budget {
@@ -59,7 +57,7 @@ pub const ORDER: Experiment = Experiment {
         )
     },
     measure,
-    present,
+    present: [answer, evidence, data],
     columns: [&point::CHAINS, &[&point::COLD_NS, &INDEPENDENT_NS]],
 };
 
@@ -84,14 +82,13 @@ fn measure<'a>(
     points: &[Point],
     budget: &Budget,
 ) -> Result<Findings<'a>, Failure<'a>> {
-    let mut beside = Beside { loads: Some(Loads::default()), ..Beside::default() };
+    let mut loads = Loads::default();
+    let mut alongside = Alongside::StridedLoads(&mut loads);
     let mut findings =
-        run::measure_with(session, timer, points, budget, &mut beside, &mut |session, schedule| {
-            schedule.run(session.progress)
-        })?;
+        run::measure_with(session, timer, points, budget, &mut alongside, &mut run::all_rounds)?;
     let mut outcomes = findings.outcomes.iter();
     let clock = outcomes.find_map(|outcome| outcome.result.as_ref().ok()?.series.core_gigahertz);
-    let strided = beside.loads.and_then(|loads| loads.conclude(clock.map(|clock| clock.median)));
+    let strided = loads.conclude(clock.map(|clock| clock.median));
     findings.extra.orders = Some(Orders { strided });
     Ok(findings)
 }
@@ -119,16 +116,34 @@ fields! {
 /// The loads that times are given for.
 const LOADS: f64 = 20e6;
 
-fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
+/// Returns the independent loads of a report, and what follows from them and from its points.
+fn found(report: &Report<'_, '_>) -> (Option<Strided>, Conclusion) {
     let strided = report.extra.orders.and_then(|orders| orders.strided);
-    let found = orders::conclude(report.outcomes, strided);
-    answer(document, &found);
-    trust::line(document, report);
-    table(document, report, &found, strided);
+    (strided, orders::conclude(report.outcomes, strided))
+}
+
+/// Says what random order costs.
+fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let (_, found) = found(report);
+    let (walk, scan) = (found.over_sequential(), found.over_independent());
+    if walk.or(scan).is_some() {
+        document.sentence(
+            Role::Answer,
+            format_args!(
+                "Following pointers in random order is {}{}{}.",
+                method::optional(walk, |walk, out| write!(out, "{} in address order", Slower(walk))),
+                if walk.is_some() && scan.is_some() { ", and " } else { "" },
+                method::optional(scan, |scan, out| write!(out, "{} scanning an array", Slower(scan))),
+            ),
+        );
+    }
+}
+
+fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
+    table(document, report);
     for Outcome { point, result } in report.outcomes {
         if let Err(exclusion) = result {
-            document
-                .sentence(Role::Missing, format_args!("{}: not measured: {exclusion}", name(point.order)));
+            describe::missing(document, Role::Missing, &name(point.order), exclusion);
         }
     }
     method::memory(document, report);
@@ -139,33 +154,6 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
                 "each load waits for the one before, but for the scan; a line every {}, written anew before each \
                  first pass; page walks included; seed {}",
                 point.stride, point.seed
-            ),
-        );
-    }
-    method::ending(document, report);
-    rows::table(document, report, "order", &|table, _, outcome| table.text(name(outcome.point.order)));
-    facts::points(document, Part::Records(&point::POINTS), report, &|document, index| {
-        let Some(outcome) = report.outcomes.get(index) else { return };
-        document.put(&TIME, outcome.nanoseconds().map(|nanoseconds| nanoseconds * LOADS / 1e9));
-        if outcome.point.order == Order::Sequential {
-            document.put(&INDEPENDENT_NS, found.independent.map(|independent| independent.value));
-        }
-    });
-    programs(document, &found, strided);
-    facts::circumstances(document, report);
-}
-
-/// What random order costs.
-fn answer(document: &mut dyn Document, found: &Conclusion) {
-    let (walk, scan) = (found.over_sequential(), found.over_independent());
-    if walk.or(scan).is_some() {
-        document.sentence(
-            Role::Answer,
-            format_args!(
-                "Following pointers in random order is {}{}{}.",
-                method::optional(walk, |walk, out| write!(out, "{} in address order", Slower(walk))),
-                if walk.is_some() && scan.is_some() { ", and " } else { "" },
-                method::optional(scan, |scan, out| write!(out, "{} scanning an array", Slower(scan))),
             ),
         );
     }
@@ -202,9 +190,10 @@ const fn name(order: Order) -> &'static str {
 }
 
 /// The orders from the slowest to the fastest, as they usually are; then the scan.
-fn table(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusion, strided: Option<Strided>) {
+fn table(document: &mut dyn Document, report: &Report<'_, '_>) {
     const SHOWN: [Order; 3] = [Order::Random, Order::Backward, Order::Sequential];
     let Some(first) = report.outcomes.first() else { return };
+    let (strided, found) = found(report);
     let ratio = |table: &mut Rows<'_>, ratio: Option<Estimate>| match ratio {
         Some(ratio) => table.cell(format_args!("{} x as fast", Digits(ratio.value))),
         None => table.text("-"),
@@ -240,16 +229,20 @@ fn table(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusio
     });
 }
 
-/// The conclusions for programs.
-fn programs(document: &mut dyn Document, found: &Conclusion, strided: Option<Strided>) {
-    match strided {
-        None => document.put(&STRIDED, None::<bool>),
-        Some(strided) => document.part(Part::Object(&STRIDED), |document| {
-            document.put(&STRIDED_NS, strided.nanoseconds);
-            document.put(&STRIDED_CYCLES, strided.core_cycles);
-            document.put(&STRIDED_ROUNDS, strided.rounds);
-        }),
-    }
+fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let (strided, found) = found(report);
+    rows::table(document, report, "order", &|table, _, outcome| table.text(name(outcome.point.order)));
+    describe::points(document, Part::Records(&point::POINTS), report, &|document, _, outcome| {
+        document.put(&TIME, outcome.nanoseconds().map(|nanoseconds| nanoseconds * LOADS / 1e9));
+        if outcome.point.order == Order::Sequential {
+            document.put(&INDEPENDENT_NS, found.independent.map(|independent| independent.value));
+        }
+    });
+    document.object(&STRIDED, strided, |document, strided| {
+        document.put(&STRIDED_NS, strided.nanoseconds);
+        document.put(&STRIDED_CYCLES, strided.core_cycles);
+        document.put(&STRIDED_ROUNDS, strided.rounds);
+    });
     let ratios = [found.over_sequential(), found.over_backward(), found.over_independent()];
     document.part(Part::Object(&RATIOS), |document| {
         for (field, ratio) in
@@ -258,7 +251,7 @@ fn programs(document: &mut dyn Document, found: &Conclusion, strided: Option<Str
             document.put(field, ratio.map(|ratio| ratio.value));
         }
     });
-    document.part(Part::Object(&facts::SUMMARY), |document| {
+    document.part(Part::Object(&describe::SUMMARY), |document| {
         estimate::put(document, &RANDOM, found.random);
         estimate::put(document, &SEQUENTIAL, found.sequential);
         estimate::put(document, &BACKWARD, found.backward);

@@ -1,4 +1,4 @@
-//! How many loads a core keeps in flight: independent chains side by side.
+//! The loads that a core keeps in flight: independent chains side by side.
 
 use core::fmt::Write;
 
@@ -7,15 +7,15 @@ use latency_core::kernel::lanes::PARALLEL as KERNELS;
 use latency_core::text::Text;
 use latency_core::units::{Bytes, LINE};
 
-use super::facts::{self, estimate, lanes as chains, method::optional, point, rows, trust, Report};
 use super::interface::{self, Experiment};
 use crate::analysis::claims::Claims;
 use crate::analysis::lanes::{
     is_like_memory, misses_in_flight, place, regions, InFlight, Limit, Place, Region, Saturation,
 };
+use crate::describe::{self, estimate, lanes as chains, method::optional, point, Report};
 use crate::engine::run;
 use crate::engine::session::{Plan, Session};
-use crate::options::{Descriptor, FlagId, FlagSet, Operands};
+use crate::options::{Descriptor, FlagSet};
 use crate::plan;
 use crate::plan::budget::Budget;
 use crate::report::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
@@ -31,15 +31,14 @@ pub const PARALLEL: Experiment = Experiment {
                   memory, or in --size alone. The number of misses in flight follows by Little's law: the \
                   latency of one chain divided by the time per load of many. Its limit is that of the \
                   core.",
-        flags: FlagSet::MEASURING.union(FlagSet::of(&[FlagId::Size, FlagId::Seed])),
+        flags: FlagSet::MEASURING.union(FlagSet::WORKING_SET),
         picture: true,
-        attributes: false,
-        operands: Operands::NONE,
+        ..Descriptor::OF_VALUES
     },
     plan,
     budget: Budget::of_lanes,
     measure: run::measure,
-    present,
+    present: [answer, evidence, data],
     columns: [point::COLUMNS, &chains::COLUMNS],
 };
 
@@ -68,10 +67,7 @@ fields! {
     MEMORY_SPEEDUP "memory_speedup" "How many times as fast that is as one chain alone.";
 }
 
-fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let in_flight = in_flight(report);
-    answer(document, report, in_flight);
-    trust::line(document, report);
+fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     saturations(document, report);
     picture(document, report);
     chains::method(
@@ -80,17 +76,6 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
         "chains side by side, in which each load waits for the one before; one chain alone is a latency, several \
          are the time per load of all together",
     );
-    by_chains(document, report);
-    rows::table(document, report, "point", &|table, _, outcome| {
-        table.show(&chains::name(&outcome.point));
-    });
-    facts::points(document, Part::Records(&point::POINTS), report, &|document, index| {
-        if let Some(outcome) = report.outcomes.get(index) {
-            chains::members(document, &outcome.point.walk);
-        }
-    });
-    members(document, report, in_flight);
-    facts::circumstances(document, report);
 }
 
 /// The largest cache that the core has for itself.
@@ -127,9 +112,9 @@ fn from_memory(report: &Report<'_, '_>) -> Option<(f64, Saturation)> {
     Some((single, found))
 }
 
-/// What people ask first: how many misses a core has in flight, and what that brings.
-fn answer(document: &mut dyn Document, report: &Report<'_, '_>, in_flight: Option<InFlight>) {
-    match in_flight {
+/// Says what people ask first: how many misses a core has in flight, and what that brings.
+fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
+    match in_flight(report) {
         Some(InFlight { misses, limit, from_lanes, .. }) => {
             let reservation = match limit {
                 Limit::Buffers => ", the limit of its buffers",
@@ -239,23 +224,21 @@ fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
     }));
 }
 
-fn members(document: &mut dyn Document, report: &Report<'_, '_>, in_flight: Option<InFlight>) {
-    document.part(Part::List(&SATURATION), |document| {
-        for (region, single, found) in saturated(report) {
-            document.part(Part::Item, |document| {
-                document.put(&WORKING_SET, region.size);
-                document.put(&SINGLE_NS, single);
-                document.put(&LOADS, found.in_flight);
-                document.put(&LOADS_CI95, found.interval);
-                document.put(&FROM_LANES, found.from_lanes);
-                document.put(&FASTEST_NS, found.fastest_ns);
-                document.put(&FASTEST_LANES, found.fastest_lanes);
-                document.put(&RATE, found.gigabytes_per_second(LINE));
-            });
-        }
+fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
+    by_chains(document, report);
+    chains::points(document, report);
+    document.items(Part::List(&SATURATION), saturated(report), |document, (region, single, found)| {
+        document.put(&WORKING_SET, region.size);
+        document.put(&SINGLE_NS, single);
+        document.put(&LOADS, found.in_flight);
+        document.put(&LOADS_CI95, found.interval);
+        document.put(&FROM_LANES, found.from_lanes);
+        document.put(&FASTEST_NS, found.fastest_ns);
+        document.put(&FASTEST_LANES, found.fastest_lanes);
+        document.put(&RATE, found.gigabytes_per_second(LINE));
     });
-    let memory = from_memory(report);
-    document.part(Part::Object(&facts::SUMMARY), |document| {
+    let (memory, in_flight) = (from_memory(report), in_flight(report));
+    document.part(Part::Object(&describe::SUMMARY), |document| {
         estimate::put(document, &MISSES, in_flight.map(|found| found.misses));
         document.put(
             &LIMIT,

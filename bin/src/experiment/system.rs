@@ -1,4 +1,4 @@
-//! What the tool sees of the machine, and what it may do there; nothing is timed but the clock itself.
+//! The machine as the tool sees it, and its permissions there; nothing is timed but the clock itself.
 
 use core::fmt;
 
@@ -8,12 +8,12 @@ use latency_core::text::plural;
 use latency_core::topology::{NodeKind, Source};
 use latency_core::units::{Bytes, PageSize};
 
-use super::facts::method::{self, optional};
-use super::facts::{self, attributes, trust, Report};
 use super::interface::Experiment;
+use crate::describe::method::optional;
+use crate::describe::{self, attributes, Report};
 use crate::engine::session::Findings;
 use crate::machine::Machine;
-use crate::options::{Descriptor, FlagId, FlagSet, Operands};
+use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::Budget;
 use crate::report::document::{fields, Document, Level, Part, Role};
 use crate::result::Extra;
@@ -27,9 +27,7 @@ pub const SYSTEM: Experiment = Experiment {
         details: "CPU, caches, nodes, distances, page pools, cpuset and clocks. For everything that is \
                   missing or not allowed, the command that would change it.",
         flags: FlagSet::of(&[FlagId::Strict, FlagId::Label]),
-        picture: false,
-        attributes: false,
-        operands: Operands::NONE,
+        ..Descriptor::OF_VALUES
     },
     plan: |_| Ok(Table::empty()?),
     budget: |options, machine, _| Budget::new(options, machine),
@@ -44,8 +42,8 @@ pub const SYSTEM: Experiment = Experiment {
             interrupted: false,
         })
     },
-    present,
-    columns: [facts::point::COLUMNS, &[]],
+    present: [answer, evidence, data],
+    columns: [describe::point::COLUMNS, &[]],
 };
 
 fields! {
@@ -58,32 +56,36 @@ fields! {
     THROTTLED "throttled_times" "How often it has been used up; null where nobody counts.";
 }
 
-fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
+    headline(document, report.machine);
+    limits(document, report.machine);
+}
+
+fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     let machine = report.machine;
-    headline(document, machine);
-    limits(document, machine);
-    trust::line(document, report);
     nodes(document, machine);
     processor(document, machine);
     caches(document, machine);
     settings(document, machine);
     traffic(document, machine);
-    method::ending(document, report);
+}
+
+fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let machine = report.machine;
     document.part(Part::Object(&SUMMARY), |document| {
-        document.part(Part::List(&LIMITS), |document| {
-            for limit in found_limits(machine).into_iter().flatten() {
-                document.part(Part::Item, |document| {
-                    document.put(&WHAT, limit.what);
-                    document.put(&REMEDY, limit.remedy);
-                });
-            }
-        });
+        document.items(
+            Part::List(&LIMITS),
+            found_limits(machine).into_iter().flatten(),
+            |document, limit| {
+                document.put(&WHAT, limit.what);
+                document.put(&REMEDY, limit.remedy);
+            },
+        );
         document.put(&CORES, machine.sharing.cores_of(&machine.cpus).len());
         let throttle = machine.host.throttle.as_ref();
         document.put(&CPU_QUOTA, throttle.map(|throttle| throttle.cpus));
         document.put(&THROTTLED, throttle.and_then(|throttle| throttle.times));
     });
-    facts::circumstances(document, report);
 }
 
 /// Says from which cores there may be traffic.
@@ -109,7 +111,7 @@ fn traffic(document: &mut dyn Document, machine: &Machine) {
 
 /// The machine in one sentence.
 fn headline(document: &mut dyn Document, machine: &Machine) {
-    let brand = facts::machine::cpu_model(machine);
+    let brand = describe::machine::cpu_model(machine);
     let memory: u64 = machine.topology.nodes().iter().map(|node| machine.memory_of(node).0).sum();
     let name = machine.host.identity.name;
     document.sentence(

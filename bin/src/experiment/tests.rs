@@ -14,12 +14,12 @@ use latency_core::topology::{Files, Groups, Node, Sharing, Topology};
 
 use latency_core::units::{Bytes, CpuId, NodeId};
 
-use crate::engine::placement::node_of;
+use crate::catalogue::{DESCRIPTORS, EXPERIMENTS};
+use crate::describe::point::COUNTED_COLUMNS;
+use crate::engine::memory::placement::node_of;
 use crate::engine::progress::Progress;
 use crate::engine::session::{Noted, Session};
 use crate::error::Failure;
-use crate::experiment::facts::point::COUNTED_COLUMNS;
-use crate::experiment::{DESCRIPTORS, EXPERIMENTS, FORMATS};
 use crate::machine::processor::Processor;
 use crate::machine::Machine;
 use crate::options::plain::assert_plain;
@@ -27,8 +27,10 @@ use crate::options::{self, Options};
 use crate::plan::budget::Budget;
 use crate::plan::{duration, matrix, working_set, Scope};
 use crate::report::rows::MOST_COLUMNS;
+use crate::report::FORMATS;
 use crate::result::Point;
 use crate::warning::{Warning, Warnings};
+use latency_core::words::When;
 
 #[test]
 fn every_column_has_room_in_a_row() {
@@ -118,11 +120,11 @@ fn pairs(machine: &Machine, line: &str) -> Result<String, (String, u8)> {
     let mut pairs = Vec::new();
     let refused = |failure: Failure<'_>| (failure.to_string(), failure.exit_code());
     let scope = Scope::resolve(&options, machine, &mut warnings).map_err(refused)?;
-    matrix(&options, machine, &scope, &mut warnings, |point| {
+    matrix(&options, machine, &scope, &mut warnings, &mut |point| {
         pairs.push(format!("{}>{}@{}", point.initiator, point.target, point.cpu));
     })
     .map_err(refused)?;
-    assert_eq!(pairs.len(), scope.pairs());
+    assert_eq!(pairs.len(), scope.initiators.len() * scope.targets.len());
     Ok(pairs.join(" "))
 }
 
@@ -130,7 +132,7 @@ fn codes(machine: &Machine, line: &str) -> Vec<&'static str> {
     let options = options(line);
     let mut warnings = Warnings::EMPTY;
     let scope = Scope::resolve(&options, machine, &mut warnings).unwrap();
-    matrix(&options, machine, &scope, &mut warnings, |_| {}).unwrap();
+    matrix(&options, machine, &scope, &mut warnings, &mut |_| {}).unwrap();
     warnings.iter().map(Warning::code).collect()
 }
 
@@ -254,8 +256,7 @@ pub(crate) fn planned(machine: &Machine, line: &str) -> Planned {
 
 pub(crate) fn planned_with(machine: &Machine, options: &Options<'_>) -> Planned {
     let experiment = EXPERIMENTS[options.experiment.index];
-    let (mut warnings, mut progress, mut noted) =
-        (Warnings::EMPTY, Progress::new(options::When::Never), Noted::new());
+    let (mut warnings, mut progress, mut noted) = (Warnings::EMPTY, Progress::new(When::Never), Noted::new());
     let mut session =
         Session { options, machine, warnings: &mut warnings, progress: &mut progress, noted: &mut noted };
     let points = (experiment.plan)(&mut session).map_err(|failure| failure.to_string())?;
@@ -351,7 +352,7 @@ fn plans_tell_where_a_changing_core_clock_weighs() {
     ] {
         let (points, _, _) = planned(&machine, line).unwrap();
         assert_eq!(
-            points.iter().any(|point| crate::engine::conditions::in_core(point) <= second_level),
+            points.iter().any(|point| crate::engine::checks::conditions::in_core(point) <= second_level),
             core,
             "{line}"
         );

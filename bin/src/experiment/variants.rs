@@ -5,16 +5,16 @@ use core::fmt;
 use latency_core::decimal::Decimal;
 use latency_core::kernel::variants::{Variant, VARIANTS};
 use latency_core::kernel::{Encoding, INDEX_CHECKED};
-use latency_core::units::{Bytes, PageSize};
+use latency_core::units::{Bytes, PageSize, Pages};
 
-use super::facts::{self, estimate, method, point, rows, trust, Report};
 use super::interface::Experiment;
 use crate::analysis::estimate::Side;
 use crate::analysis::huge_pages::Worth;
-use crate::analysis::variants::{self, Conclusion, Difference, Grid};
+use crate::analysis::variants::{self, Difference, Grid};
+use crate::describe::{self, estimate, method, point, rows, Report};
 use crate::engine::run;
 use crate::engine::session::{Plan, Session};
-use crate::options::{Descriptor, FlagId, FlagSet, Operands, Pages};
+use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::{Budget, Optional, PLACES};
 use crate::plan::{self, single};
 use crate::report::document::{fields, Document, Level, Part, Role};
@@ -36,12 +36,11 @@ pub const VARIANTS_EXPERIMENT: Experiment = Experiment {
                   MiB pages. Each is measured in half of the L1, half of the L2, a part of the L3 and in \
                   memory, in nanoseconds and core cycles. Packed elements share cache lines, so a load \
                   from memory may find its line in a cache.",
-        flags: FlagSet::of(&[FlagId::CpuNode, FlagId::MemNode, FlagId::Cpu, FlagId::Size, FlagId::Seed])
+        flags: FlagSet::of(&[FlagId::CpuNode, FlagId::MemNode, FlagId::Cpu])
             .union(FlagSet::SAMPLING)
+            .union(FlagSet::WORKING_SET)
             .with(FlagId::Label),
-        picture: false,
-        attributes: false,
-        operands: Operands::NONE,
+        ..Descriptor::OF_VALUES
     },
     plan,
     budget: |options, machine, points| {
@@ -50,7 +49,7 @@ pub const VARIANTS_EXPERIMENT: Experiment = Experiment {
             .within(SHARE_NS * points.len() as f64, points.len())
     },
     measure: run::measure,
-    present,
+    present: [answer, evidence, data],
     columns: [&point::CHAINS, &[&VARIANT]],
 };
 
@@ -64,7 +63,7 @@ fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
         single::cache(machine, 2).map(|cache| page(Bytes(cache.0 / 2))),
         single::in_last_level(machine),
     ];
-    // What is as large as the working set of memory is no cache's.
+    // A size as large as the working set of memory is not a cache's.
     let mut sizes = [like.size; 4];
     let mut count = 0;
     let caches = levels.into_iter().flatten().filter(|size| *size < like.size);
@@ -98,12 +97,8 @@ fields! {
     NS "ns" "Its latency.";
 }
 
-fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let grid = Grid::of(report.outcomes);
-    let found = variants::conclude(&grid);
-    answer(document, report, &grid, &found);
-    trust::line(document, report);
-    table(document, report, &grid);
+fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
+    table(document, report);
     missing(document, report);
     method::memory(document, report);
     document.sentence(
@@ -114,16 +109,6 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
             report.options.seed
         ),
     );
-    method::ending(document, report);
-    let name = |index: usize| VARIANTS.get(index / grid.columns.max(1)).map_or("", |variant| variant.name);
-    rows::table(document, report, "variant", &|table, index, outcome| {
-        table.cell(format_args!("{}, {}", name(index), outcome.point.size));
-    });
-    facts::points(document, Part::Records(&point::POINTS), report, &|document, index| {
-        document.put(&VARIANT, name(index));
-    });
-    summary(document, report, &grid, &found);
-    facts::circumstances(document, report);
 }
 
 /// The level of the memory hierarchy that a column is of: by what is reported of the caches, unless its latency is
@@ -143,8 +128,10 @@ fn level(report: &Report<'_, '_>, grid: &Grid<'_, '_>, column: usize) -> &'stati
     }
 }
 
-/// What huge pages and pointers save.
-fn answer(document: &mut dyn Document, report: &Report<'_, '_>, grid: &Grid<'_, '_>, found: &Conclusion) {
+/// Says what huge pages and pointers save.
+fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let grid = &Grid::of(report.outcomes);
+    let found = variants::conclude(grid);
     let (first, last) = (level(report, grid, 0), level(report, grid, grid.columns.saturating_sub(1)));
     if let (Some((small, huge)), Some(ratio)) = (found.pages, found.small_over_huge()) {
         let (small, huge) = (Digits(small.value), Digits(huge.value));
@@ -228,7 +215,8 @@ impl fmt::Display for Label<'_> {
 }
 
 /// A row for each variant, a column for each level; the fastest of a column have a star.
-fn table(document: &mut dyn Document, report: &Report<'_, '_>, grid: &Grid<'_, '_>) {
+fn table(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let grid = &Grid::of(report.outcomes);
     /// No further from the fastest than two runs are from each other.
     const CLOSE: f64 = 1.01;
     let caption = "ns per load (core cycles); * within 1 % of the fastest of its level";
@@ -281,31 +269,34 @@ fn missing(document: &mut dyn Document, report: &Report<'_, '_>) {
     };
     for (index, (pages, error)) in refused().enumerate() {
         if refused().take(index).all(|(earlier, _)| earlier != pages) {
-            document.sentence(Role::Missing, format_args!("{}: not measured: {error}", page_words(pages)));
+            describe::missing(document, Role::Missing, &page_words(pages), &error);
         }
     }
 }
 
-fn summary(document: &mut dyn Document, report: &Report<'_, '_>, grid: &Grid<'_, '_>, found: &Conclusion) {
-    document.part(Part::Object(&facts::SUMMARY), |document| {
+fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let grid = &Grid::of(report.outcomes);
+    let found = variants::conclude(grid);
+    let name = |index: usize| VARIANTS.get(index / grid.columns.max(1)).map_or("", |variant| variant.name);
+    rows::table(document, report, "variant", &|table, index, outcome| {
+        table.cell(format_args!("{}, {}", name(index), outcome.point.size));
+    });
+    describe::points(document, Part::Records(&point::POINTS), report, &|document, index, _| {
+        document.put(&VARIANT, name(index));
+    });
+    document.part(Part::Object(&describe::SUMMARY), |document| {
         estimate::put(document, &SMALL_NS, found.pages.map(|(small, _)| small));
         estimate::put(document, &HUGE_NS, found.pages.map(|(_, huge)| huge));
         estimate::put(document, &SMALL_OVER_HUGE, found.small_over_huge());
         document.put(&POINTER_SAVES, found.pointer_saves.map(|found| found.cycles));
         document.put(&CHECK_COSTS, found.check_costs.map(|found| found.cycles));
-        document.part(Part::List(&FASTEST), |document| {
-            for column in 0..grid.columns {
-                let (Some((row, nanoseconds)), Some(first)) = (grid.fastest(column), grid.at(0, column))
-                else {
-                    continue;
-                };
-                document.part(Part::Item, |document| {
-                    document.put(&LEVEL, level(report, grid, column));
-                    document.put(&BYTES, first.point.size);
-                    document.put(&VARIANT, VARIANTS.get(row).map(|variant| variant.name));
-                    document.put(&NS, nanoseconds);
-                });
-            }
+        let fastest =
+            (0..grid.columns).filter_map(|column| Some((column, grid.fastest(column)?, grid.at(0, column)?)));
+        document.items(Part::List(&FASTEST), fastest, |document, (column, (row, nanoseconds), first)| {
+            document.put(&LEVEL, level(report, grid, column));
+            document.put(&BYTES, first.point.size);
+            document.put(&VARIANT, VARIANTS.get(row).map(|variant| variant.name));
+            document.put(&NS, nanoseconds);
         });
     });
 }

@@ -1,4 +1,5 @@
-//! Command lines, typed and from the kernel: refused with a message, or options that can be planned with.
+//! Command lines, typed and from the kernel: each is refused with a message, or gives options that can be
+//! planned.
 
 use std::string::{String, ToString};
 use std::vec::Vec;
@@ -9,12 +10,13 @@ use proptest::test_runner::TestCaseResult;
 
 use super::driver::{check, steers};
 use super::mutation::{applied, mutations, Mutation};
+use crate::catalogue::{DESCRIPTORS, EXPERIMENTS};
 use crate::experiment::tests::{machine, planned_with};
-use crate::experiment::{DESCRIPTORS, EXPERIMENTS, FORMATS};
 use crate::options::{self, Options, FLAGS};
+use crate::report::FORMATS;
 use crate::sys::init::pack_arguments;
 
-/// Values of some option each, at the edges of what is legal and beyond.
+/// Values for some option each, at the edges of the valid range and beyond.
 const VALUES: [&str; 40] = [
     "",
     "0",
@@ -58,7 +60,7 @@ const VALUES: [&str; 40] = [
     "never",
 ];
 
-/// A command line: words with which something can begin, options with and without values, and anything at all.
+/// Makes a command line: possible first words, options with and without values, and arbitrary words.
 fn lines() -> impl Strategy<Value = Vec<Vec<u8>>> {
     let names: Vec<&'static str> = DESCRIPTORS.iter().map(|descriptor| descriptor.name).collect();
     let flags: Vec<&'static str> = FLAGS.iter().map(|flag| flag.name).collect();
@@ -79,7 +81,7 @@ fn lines() -> impl Strategy<Value = Vec<Vec<u8>>> {
     })
 }
 
-/// What holds of options that were accepted.
+/// Checks the rules for options that were accepted.
 fn legal(options: &Options<'_>) -> TestCaseResult {
     let positive = |value: f64| value.is_finite() && value >= 0.0;
     prop_assert!(options.precision.is_finite() && options.precision > 0.0);
@@ -111,7 +113,7 @@ fn command_lines() {
                 let message = one.to_string();
                 prop_assert_eq!(&message, &other.to_string());
                 prop_assert_eq!(steers(&message), None);
-                // A word of any length is not repeated as a whole.
+                // The message does not repeat a long word as a whole.
                 prop_assert!(!message.is_empty() && message.len() < 2000, "{} bytes", message.len());
             }
             _ => prop_assert!(false, "once accepted, once refused"),
@@ -120,7 +122,7 @@ fn command_lines() {
     });
 }
 
-/// A plan is points that are finite and few, or a message.
+/// Checks that a plan has finite and few points, or is refused with a message.
 pub fn planned(options: &Options<'_>, machine: &crate::machine::Machine) -> TestCaseResult {
     match planned_with(machine, options) {
         Ok((points, budget, _)) => {
@@ -134,7 +136,7 @@ pub fn planned(options: &Options<'_>, machine: &crate::machine::Machine) -> Test
     Ok(())
 }
 
-/// The words after `--`, by the rule as it is written down and without its economy.
+/// Returns the words after `--`, by the plain rule without optimisation.
 fn expected(text: &[u8]) -> Vec<Vec<u8>> {
     let mut words: Vec<Vec<u8>> = Vec::new();
     let (mut word, mut quoted) = (None::<Vec<u8>>, false);

@@ -1,7 +1,8 @@
-//! Runs a property over generated cases: a fixed number in `make test`, as many as time allows in `make fuzz`.
+//! Runs a property over generated cases: a fixed number in `make test`, as many as time allows in `make
+//! fuzz`.
 //!
-//! Cases follow from a seed. `FUZZ_SECONDS` or `FUZZ_CASES` ask for the long form, a limit for each target;
-//! it starts from another seed each time (`FUZZ_SEED` repeats one) and prints what was done.
+//! A seed determines the cases. `FUZZ_SECONDS` or `FUZZ_CASES` select the long form, with a limit for each
+//! target; it starts from a new seed each time (`FUZZ_SEED` repeats one) and prints a summary.
 
 use core::fmt::Debug;
 use std::format;
@@ -15,16 +16,16 @@ use std::time::{Duration, Instant, SystemTime};
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseResult, TestError, TestRng, TestRunner};
 
-/// Cases between two looks at the clock.
+/// Cases between two readings of the clock.
 const BATCH: u64 = 1000;
-/// One case of the long form that takes so long is a loop without an end.
+/// Time after which one case of the long form counts as an endless loop.
 const ENDLESS: Duration = Duration::from_secs(300);
 
 fn asked(variable: &str) -> Option<u64> {
     std::env::var(variable).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{variable}={text}")))
 }
 
-/// How long a target runs.
+/// The effort for a target.
 struct Effort {
     cases: u64,
     seconds: Option<u64>,
@@ -43,11 +44,11 @@ impl Effort {
     }
 }
 
-/// Checks `property` for `usual` values of `strategy`, or for as many as the environment asks for.
+/// Checks `property` for `usual` values of `strategy`, or for as many as the environment requests.
 ///
 /// # Panics
 ///
-/// With the smallest value found for which the property does not hold.
+/// If the property does not hold, with the smallest value found.
 pub fn check<S: Strategy>(
     target: &'static str,
     usual: u64,
@@ -87,7 +88,7 @@ pub fn check<S: Strategy>(
             }
             Err(TestError::Abort(why)) => panic!("{target}: {why}"),
         }
-        // A runner keeps count of its cases; the next begins where this one's numbers end.
+        // A runner counts its cases; the next one continues the sequence of numbers.
         runner = TestRunner::new_with_rng(config.clone(), runner.new_rng());
     }
     let (cases, seconds) = (done.load(Ordering::Relaxed), begun.elapsed().as_secs_f64());
@@ -101,13 +102,13 @@ pub fn check<S: Strategy>(
     }
 }
 
-/// Past the capture of a test that passes.
+/// Prints a line of a passing test, which bypasses the capture.
 fn say(line: &str) {
-    // Nothing is left to tell it to when standard error is closed.
+    // If standard error is closed, there is no other place to report it.
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
-/// Ends the process where the number of cases does not change any more, until it is the largest there is.
+/// Ends the process if the number of cases stops changing before it reaches the maximum.
 fn watch(target: &'static str, done: Arc<AtomicU64>) {
     thread::spawn(move || {
         let mut last = (0, Instant::now());
@@ -126,7 +127,7 @@ fn watch(target: &'static str, done: Arc<AtomicU64>) {
     });
 }
 
-/// Whether a text could steer a terminal, or is not written to its end.
+/// Returns the first character of a text that could steer a terminal.
 pub fn steers(text: &str) -> Option<String> {
     let control = text.chars().find(|character| character.is_control() && *character != '\n')?;
     Some(format!("{control:?} in {text:?}"))

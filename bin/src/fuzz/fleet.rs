@@ -1,4 +1,4 @@
-//! Results of many hosts, damaged: lines are used or named, and nothing steers what shows them.
+//! Damaged results of many hosts: lines are used or named, and no name steers a terminal.
 
 use std::fs;
 use std::string::String;
@@ -9,18 +9,12 @@ use proptest::sample::select;
 
 use super::driver::{check, steers};
 use super::mutation::{applied, mutations};
-use crate::experiment::fleet_tests::{written, Files};
+use crate::commands::fleet_tests::{written, Files};
 
-/// Documents of some experiments, each on one line.
+/// Returns documents of some experiments, each on one line.
 fn lines() -> Vec<u8> {
-    let names = [
-        "matrix-two-nodes",
-        "cores-two-cpus",
-        "bandwidth-in-cache",
-        "loaded-one-rate",
-        "system",
-        "fit-foreign",
-    ];
+    let names =
+        ["matrix-two-nodes", "cores", "bandwidth-in-cache", "loaded-one-rate", "system", "fit-foreign"];
     let mut lines = Vec::new();
     for name in names {
         let text = fs::read_to_string(std::format!("../tests/golden/{name}.json")).unwrap();
@@ -28,7 +22,7 @@ fn lines() -> Vec<u8> {
             lines.extend(text.split('\n').flat_map(str::bytes));
             lines.push(b'\n');
         }
-        // And once as it is.
+        // And once unchanged.
         lines.extend(text.bytes());
     }
     lines
@@ -40,7 +34,7 @@ fn damaged_results_of_many_hosts() {
     let formats = select(&["text", "json", "jsonl", "csv", "md", "prometheus"][..]);
     let strategy = (mutations(), any::<prop::sample::Index>(), formats, any::<bool>());
     check("fleet", 300, &strategy, |(damage, start, format, force)| {
-        // A part of it, so that damage meets what is read.
+        // Only a part of it, so that the damage often hits content that is read.
         let start = start.index(lines.len());
         let part = lines.get(start..lines.len().min(start + 40_000)).unwrap_or_default();
         let mut files = Files::default();

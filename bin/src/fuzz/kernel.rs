@@ -1,4 +1,4 @@
-//! The kernel's files, as no kernel writes them: whole machines with damaged files, and single lines.
+//! Damaged files of the kernel: whole machines with damaged files, and single lines.
 
 use std::borrow::ToOwned;
 use std::boxed::Box;
@@ -19,7 +19,7 @@ use crate::experiment::tests::{fixture, options, surveyed};
 use crate::result::conditions::{ran_and_waited, CpuTime};
 use crate::result::evidence::{numa_maps_line, smaps_opens, smaps_transparent_huge};
 
-/// The files of a machine, which may hold any bytes.
+/// The files of a machine, with arbitrary bytes.
 #[derive(Clone)]
 struct Tree(BTreeMap<String, Vec<u8>>);
 
@@ -138,7 +138,7 @@ fn lines_of_proc() {
     });
 }
 
-/// Kept for its size: a case has a machine of its own.
+/// Boxed for its size: each case has its own machine.
 #[test]
 fn a_machine_without_files_is_surveyed() {
     let machine: Box<_> = surveyed(&Tree(BTreeMap::new()), None);

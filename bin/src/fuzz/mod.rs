@@ -1,7 +1,7 @@
-//! What comes from outside, damaged in every way: arguments, the kernel's files, saved results.
+//! Damaged input from outside: arguments, the kernel's files, saved results.
 //!
-//! Nothing may panic, loop, or be taken for more than it is. A fixed number of cases with `make test`;
-//! `make fuzz` runs the same targets for as long as it is told.
+//! No input may cause a panic or an endless loop, or be misread. `make test` runs a fixed number of cases;
+//! `make fuzz` runs the same targets for a given time.
 
 mod arguments;
 mod driver;

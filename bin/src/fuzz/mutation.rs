@@ -1,4 +1,4 @@
-//! Damage to a text: what editors, transfers and people do to files, and what only an attacker does.
+//! Damage to a text by editors, transfers and people, and by attackers.
 
 use std::vec;
 use std::vec::Vec;
@@ -6,7 +6,7 @@ use std::vec::Vec;
 use proptest::prelude::*;
 use proptest::sample::{select, Index};
 
-/// Words that are wrong where others stand, and right where they are not expected.
+/// Words that are wrong in some places, and valid in unexpected ones.
 const WORDS: [&[u8]; 62] = [
     b"0",
     b"-0",
@@ -72,41 +72,41 @@ const WORDS: [&[u8]; 62] = [
     b"--",
 ];
 
-/// What opens a container.
+/// Texts that open a container.
 const OPEN: [&[u8]; 3] = [b"[", b"{\"a\":", b"{\"points\":["];
 
-/// One damage; places are fractions of the text.
+/// One kind of damage; places are fractions of the text.
 #[derive(Clone, Debug)]
 pub enum Mutation {
     /// The text ends here.
     Cut(Index),
     /// Some bytes are missing.
     Missing(Index, u8),
-    /// Some bytes come again and again.
+    /// Some bytes are repeated.
     Again(Index, u8, u8),
     /// Two words change places.
     Swapped(Index, Index),
     /// Two lines change places.
     Lines(Index, Index),
-    /// A word is another.
+    /// A word is replaced.
     Word(Index, &'static [u8]),
-    /// A byte is another.
+    /// A byte is replaced.
     Byte(Index, u8),
-    /// Bytes that nobody expects.
+    /// Unexpected bytes.
     Bytes(Index, Vec<u8>),
-    /// A digit comes many times.
+    /// A digit is repeated many times.
     Digits(Index, u16),
-    /// Brackets without an end.
+    /// Brackets that are never closed.
     Deep(Index, &'static [u8], u16),
-    /// Lines as on another system.
+    /// Line ends of another system.
     Returns,
     /// A byte-order mark.
     Mark,
-    /// Two bytes a character, and the mark of that.
+    /// Two bytes per character, with or without their byte-order mark.
     Wide(bool),
 }
 
-/// Any damage.
+/// Makes any damage.
 pub fn mutations() -> impl Strategy<Value = Vec<Mutation>> {
     let place = any::<Index>;
     let one = prop_oneof![
@@ -128,12 +128,12 @@ pub fn mutations() -> impl Strategy<Value = Vec<Mutation>> {
     prop::collection::vec(one, 0..6)
 }
 
-/// A text of `count` seeds by its place, and its damage.
+/// Makes a text of `count` seeds, by its index, and its damage.
 pub fn damaged(count: usize) -> impl Strategy<Value = (usize, Vec<Mutation>)> {
     (0..count, mutations())
 }
 
-/// The text after all of that.
+/// Returns the text after all of the damage.
 pub fn applied(text: &[u8], mutations: &[Mutation]) -> Vec<u8> {
     let mut text = text.to_vec();
     for mutation in mutations {
@@ -142,7 +142,7 @@ pub fn applied(text: &[u8], mutations: &[Mutation]) -> Vec<u8> {
     text
 }
 
-/// The bytes around a place that `belongs` holds for; an empty range between others.
+/// Returns the bytes around a place for which `belongs` is true; an empty range between others.
 fn around(text: &[u8], at: usize, belongs: impl Fn(u8) -> bool) -> core::ops::Range<usize> {
     let start = text[..at].iter().rposition(|byte| !belongs(*byte)).map_or(0, |place| place + 1);
     let end = text[at..].iter().position(|byte| !belongs(*byte)).map_or(text.len(), |length| at + length);

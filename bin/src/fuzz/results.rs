@@ -1,4 +1,4 @@
-//! Whole files through `fit` and `compare`, in every format: what they write, and how they end.
+//! Whole files through `fit` and `compare`, in every format: checks their output and their exit status.
 
 use std::format;
 use std::path::PathBuf;
@@ -13,12 +13,15 @@ use proptest::test_runner::TestCaseResult;
 use super::driver::{check, steers};
 use super::mutation::{applied, damaged};
 use super::saved::{files, is_measured, read};
-use crate::experiment::{output, COMMANDS, DESCRIPTORS, EXPERIMENTS, FORMATS};
+use crate::catalogue::{command, DESCRIPTORS};
+use crate::describe::output;
 use crate::options;
+use crate::report::format::Purpose;
 use crate::report::terminal::Terminal;
+use crate::report::FORMATS;
 use crate::result::row::Row;
 
-/// How a command ended: its exit status, what it wrote, and its message.
+/// The outcome of a command: its exit status, its output, and its message.
 struct Ended {
     status: u8,
     output: String,
@@ -29,7 +32,7 @@ struct Ended {
 fn run(arguments: &[&str], columns: usize) -> Ended {
     let arguments: Vec<&[u8]> = arguments.iter().map(|argument| argument.as_bytes()).collect();
     let options = options::parse(arguments.iter().copied(), &DESCRIPTORS, &FORMATS).unwrap();
-    let command = COMMANDS[options.experiment.index - EXPERIMENTS.len()];
+    let command = command(options.experiment.index).unwrap();
     let terminal = Terminal { columns, unicode: columns.is_multiple_of(2), colour: false };
     let mut output = String::new();
     let found = (command.run)(&options, &mut |describe| {
@@ -40,7 +43,7 @@ fn run(arguments: &[&str], columns: usize) -> Ended {
     Ended { status, output, message: failure.map_or(String::new(), |failure| failure.to_string()) }
 }
 
-/// A file for one target, which disappears with it.
+/// A file for one target, which is deleted on drop.
 struct Place(PathBuf);
 
 impl Place {
@@ -58,12 +61,12 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        // Left-overs cost space and nothing else.
+        // Left-overs cost only space.
         let _ = std::fs::remove_file(&self.0);
     }
 }
 
-/// What holds however a command ended.
+/// Checks the rules for every outcome of a command.
 fn well_ended(ended: &Ended, format: &str) -> TestCaseResult {
     let Ended { status, output, message } = ended;
     prop_assert!(matches!(status, 0 | 1 | 5), "status {status}: {message}");
@@ -80,13 +83,16 @@ fn well_ended(ended: &Ended, format: &str) -> TestCaseResult {
 }
 
 fn formats() -> impl Strategy<Value = (&'static str, usize)> {
-    let names: Vec<&'static str> =
-        FORMATS.iter().filter(|format| !format.needs_attributes).map(|format| format.name).collect();
+    let names: Vec<&'static str> = FORMATS
+        .iter()
+        .filter(|format| format.purpose != Purpose::Attributes)
+        .map(|format| format.name)
+        .collect();
     (select(names), 1..200_usize)
 }
 
 #[test]
-fn what_is_fitted_is_read_again() {
+fn fitted_curves_can_be_read_again() {
     let files = files(usize::MAX);
     let place = Place::new("fit");
     check("fit", 60, &(damaged(files.len()), formats()), |((which, mutations), (format, columns))| {
@@ -97,7 +103,7 @@ fn what_is_fitted_is_read_again() {
         well_ended(&ended, format)?;
         if let ("json", Ended { status: 0, output, .. }) = (format, &ended) {
             let points = output.matches("\"working_set_bytes\":").count();
-            // A file of more rows than these targets keep may have a short curve too.
+            // A file of more rows than these targets keep may still have a short curve.
             if let (true, Ok(before)) = (points <= 60, read(&text, None)) {
                 let found = read(output.as_bytes(), None).unwrap();
                 prop_assert!(found.iter().all(is_measured), "{output}");
@@ -115,7 +121,7 @@ fn what_is_fitted_is_read_again() {
 }
 
 #[test]
-fn what_is_compared_has_an_answer() {
+fn every_comparison_has_an_answer() {
     let files = files(usize::MAX);
     let places = [Place::new("compare-a"), Place::new("compare-b")];
     let strategy = (damaged(files.len()), damaged(files.len()), any::<bool>(), formats(), any::<bool>());
@@ -123,7 +129,7 @@ fn what_is_compared_has_an_answer() {
         if format == "svg" {
             return Ok(());
         }
-        // Most files of two kinds have nothing in common.
+        // Most pairs of unlike files have nothing in common.
         let other = if alike { (one.0, other.1) } else { other };
         let texts = [one, other].map(|(which, mutations)| applied(&files[which], &mutations));
         let [a, b] = [places[0].write(&texts[0]), places[1].write(&texts[1])];
@@ -135,7 +141,7 @@ fn what_is_compared_has_an_answer() {
 }
 
 #[test]
-fn what_is_shown_is_a_document() {
+fn every_report_is_a_document() {
     let files = files(usize::MAX);
     let place = Place::new("report");
     check("report", 60, &(damaged(files.len()), formats()), |((which, mutations), (format, columns))| {

@@ -1,4 +1,5 @@
-//! The readers of files: what is accepted is a number, and means the same when it is written and read again.
+//! The readers of files: an accepted value is a number, and has the same meaning after it is written and read
+//! again.
 
 use std::format;
 use std::string::String;
@@ -15,7 +16,7 @@ use super::mutation::{applied, damaged, Mutation};
 use crate::result::row::{Row, FIELDS, WORDS};
 use crate::saved::{Problem, Saved};
 
-/// Documents of each kind that are short, so that damage meets what is read.
+/// Short documents of each kind, so that the damage often hits content that is read.
 const SHORT: [&str; 11] = [
     r#"{"points":[{"from":0,"to":1,"ns":1.083,"working_set_bytes":16384,"stride_bytes":64,"kernel":"pointer","mad_ns":0.001,"ci95_ns":[1.08,1.09],"core_cycles":4.001,"core_ghz":3.5,"seed":42,"pages_obtained":"2m","placement":{"verified":true,"before":{"nodes":[]}}},
 {"from":0,"to":1,"ns":null,"working_set_bytes":32768}],"experiment":"curve","partial":true,"trust":{"level":"poor","reasons":["busy"]},
@@ -37,12 +38,13 @@ const SHORT: [&str; 11] = [
     "tinymembench v0.4.9\nblock size : single random read / dual random read, [MADV_HUGEPAGE]\n  1024 :    0.0 ns          /     0.0 ns \n  67108864 :  105.6 ns          /   134.9 ns \n",
     "Running experiment: latency\nn =        32768B, duration =  10.80ms, /it:   1.08ns cycles/it:    4.00 freq: 37\n",
 ];
-/// Longer ones are left to the targets that take a whole file through a command.
+/// Maximum length here; longer files are left to the targets that run a command on a whole file.
 const LONGEST: usize = 16 << 10;
-/// Rows that are kept; the rest of a file is refused.
+/// Maximum number of rows kept; the rest of a file is refused.
 const ROWS: usize = 64;
 
-/// Files of this program and of others: the short ones, and those in tests/fixtures/saved up to a length.
+/// Returns files of this program and of others: the short ones, and those in tests/fixtures/saved up to a
+/// length.
 pub fn files(longest: usize) -> Vec<Vec<u8>> {
     let directory = format!("{}/../tests/fixtures/saved", env!("CARGO_MANIFEST_DIR"));
     let mut paths: Vec<_> =
@@ -56,13 +58,13 @@ pub fn files(longest: usize) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// The rows of a text, or what is wrong with it.
+/// Returns the rows of a text, or its first problem.
 pub fn read(text: &[u8], unit: Option<Bytes>) -> Result<Vec<Row>, Problem> {
     let mut room = [Row::EMPTY; ROWS];
     Saved::parse(text, unit, &mut room).map(|draft| draft.rows().to_vec())
 }
 
-/// Everything of a row but its words, to be compared bit by bit; no number equals another by chance.
+/// Returns everything of a row but its words, to be compared bit by bit; numbers are not equal by chance.
 fn numbers(row: &Row) -> impl PartialEq + core::fmt::Debug {
     let bits = |value: Option<f64>| value.map(f64::to_bits);
     (
@@ -72,7 +74,7 @@ fn numbers(row: &Row) -> impl PartialEq + core::fmt::Debug {
     )
 }
 
-/// Whether the numbers of a row can be what was measured.
+/// Returns true if the numbers of a row can be measurements.
 pub fn is_measured(row: &Row) -> bool {
     let positive = |value: f64| value.is_finite() && value > 0.0;
     positive(row.sample.nanoseconds)
@@ -85,7 +87,7 @@ pub fn is_measured(row: &Row) -> bool {
         })
 }
 
-/// Rows as a table of ours, with as many digits as tell numbers apart.
+/// Writes rows as a table in this program's format, with enough digits to distinguish numbers.
 fn table(rows: &[Row]) -> String {
     let mut text = String::from(
         "from,to,ns,core_cycles,ci95_low_ns,ci95_high_ns,working_set_bytes,stride_bytes,core_ghz,seed,verified\n",
@@ -208,7 +210,7 @@ fn json_of_any_bytes() {
     check("json", 4000, &damaged(files.len()), |(which, mutations)| {
         let text = applied(&files[which], &mutations);
         let mut reader = Reader::new(&text);
-        // Every event takes a byte at least, or ends the reading.
+        // Every event consumes at least a byte, or ends the reading.
         for _ in 0..=text.len() {
             prop_assert!(reader.depth() <= 64 && reader.offset() <= text.len());
             match reader.next_event() {

@@ -1,4 +1,4 @@
-//! Texts beside their own numbers: no sentence contradicts another.
+//! Consistency of texts with their own numbers: no sentence contradicts another.
 
 use std::string::String;
 use std::vec::Vec;
@@ -7,7 +7,7 @@ use super::findings;
 use super::scene::Trouble;
 use super::scenes;
 
-/// The text of an experiment in which one thing went wrong, on one line.
+/// Returns the text of an experiment with one trouble, on one line.
 fn text(line: &str, machine: &'static str, trouble: &'static Trouble) -> String {
     let scene = scenes::plain(String::new(), machine, line.into());
     let scene = super::Scene { troubles: core::slice::from_ref(trouble), ..scene };
@@ -16,7 +16,7 @@ fn text(line: &str, machine: &'static str, trouble: &'static Trouble) -> String 
 
 #[test]
 fn no_sentence_contradicts_another() {
-    // What the TLB was found to make of huge pages, against what they are said to gain by it.
+    // The measured treatment of huge pages by the TLB has to agree with their reported gain.
     const ALIKE: [&str; 2] = ["which the TLB treats as 4 KiB pages", "act like 4 KiB pages in the TLB"];
     const GAINS: [&str; 3] = ["Huge pages pay", "huge pages save ", "of that time is translation"];
     let mut treated = 0;
@@ -38,7 +38,7 @@ fn no_sentence_contradicts_another() {
 }
 
 #[test]
-fn what_a_chase_held_has_no_guessed_cause() {
+fn the_capacity_that_a_chase_held_has_no_guessed_cause() {
     // Memory of the other node, whose curve shows a third of the cache.
     const CURVE: &str = "curve --cpunode=0 --memnode=1 --points-per-octave=2";
     let shared = text(CURVE, "two-sockets", &Trouble::Disturbed);
@@ -57,7 +57,7 @@ fn proven_pages_have_their_size() {
 }
 
 #[test]
-fn one_cpu_is_not_said_to_be_its_node() {
+fn the_text_does_not_generalise_one_cpu_to_its_node() {
     let one_of_many = text("matrix", "two-sockets", &Trouble::Disturbed);
     assert!(one_of_many.contains("other CPUs of the same node may differ by some ns"), "{one_of_many}");
     let both = text("matrix", "one-node", &Trouble::Disturbed);
@@ -66,7 +66,7 @@ fn one_cpu_is_not_said_to_be_its_node() {
 }
 
 #[test]
-fn a_node_is_said_to_give_what_a_size_may_take() {
+fn the_reported_free_memory_agrees_with_the_limit_of_size() {
     let machine = crate::experiment::tests::machine("one-node", None);
     let node = latency_core::units::NodeId(0);
     let supply = machine.supply(node).unwrap();
@@ -77,7 +77,7 @@ fn a_node_is_said_to_give_what_a_size_may_take() {
         machine.topology.node(node).unwrap().memory_free,
         supply.bytes()
     )));
-    // The limit of --size is made from the same amount.
+    // The limit of --size is derived from the same amount.
     let most = latency_core::units::Bytes(supply.bytes().0 / 10 * 9);
     assert!(supply.check(node, most).is_ok());
     assert!(supply.check(node, latency_core::units::Bytes(most.0 + 1)).is_err());

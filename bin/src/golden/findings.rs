@@ -1,7 +1,7 @@
-//! Findings of an imaginary run, and the way from command line to text: the one file of the golden
-//! tests that names types of the library.
+//! Findings of an imaginary run, and the way from command line to text: the only file of the golden tests
+//! that names types of the library.
 //!
-//! Machines are the fixtures in tests/fixtures, plans are the program's own; clock, health and outcomes
+//! Machines are the fixtures in tests/fixtures, and plans are the program's own. Clock, health and outcomes
 //! are made up here from the formulas of `numbers`.
 
 use std::boxed::Box;
@@ -20,7 +20,7 @@ use latency_core::kernel::lanes::Filler;
 use latency_core::model::edge::{Edge, EdgeError};
 use latency_core::stats::{self, Interval, Summary};
 use latency_core::text::Text;
-use latency_core::units::{Bytes, CpuId, Hertz, PageSize, Picoseconds, Ticks};
+use latency_core::units::{Bytes, CpuId, Hertz, PageSize, Pages, Picoseconds, Ticks};
 
 use super::lines;
 use super::loads;
@@ -29,21 +29,23 @@ use super::scene::{Scene, Trouble};
 use super::seen::{Seen, Tree};
 use crate::analysis::curve::Analysis;
 use crate::analysis::traffic::bytes_per_line;
+use crate::catalogue::{DESCRIPTORS, EXPERIMENTS};
+use crate::commands::report::{self as whole_report, Plans, Whole};
+use crate::describe::output;
+use crate::describe::Report;
 use crate::engine::progress::Progress;
 use crate::engine::session::{Noted, Session};
 use crate::error::{Failure, PlacementError};
-use crate::experiment::facts::Report;
+use crate::experiment::dry_run;
 use crate::experiment::interface::Experiment;
-use crate::experiment::report::{self as whole_report, Plans, Whole};
-use crate::experiment::{dry_run, output};
-use crate::experiment::{COMMANDS, DESCRIPTORS, EXPERIMENTS, FORMATS};
 use crate::machine::detect as survey;
 use crate::machine::processor::{CoreKind, Platform, Processor};
 use crate::machine::{Instead, Machine, Sizing};
-use crate::options::{self, Options, Pages, When};
+use crate::options::{self, Options};
 use crate::plan::duration;
 use crate::report::document::{Describe, Document, Role, Table as ShownTable};
 use crate::report::terminal::Terminal;
+use crate::report::FORMATS;
 use crate::result::conditions::{Conditions, OnCpu};
 use crate::result::counters::{Counters, Software};
 use crate::result::distribution::{Distribution, Interruptions, PERCENTAGES};
@@ -57,16 +59,17 @@ use crate::sys::arguments::Arguments;
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 use crate::warning::{Clipped, NoCounters, Warning, Warnings, Word};
+use latency_core::words::When;
 
 /// The CPUs of generators, with other work on some of them.
 const LOST: [(CpuId, f64); 2] = [(CpuId(1), 0.5), (CpuId(3), 0.052)];
 /// The frequency of the time-stamp counter.
 const TSC: Hertz = Hertz(2_100_000_000);
 
-/// The threads that a kernel allows where it does not allow all.
+/// Number of threads that a kernel allows if it does not allow all.
 const THREADS: u32 = 3;
 
-/// What the program writes to its output in a scene.
+/// Returns the program's output in a scene.
 pub fn written(scene: &Scene) -> String {
     let mut out = String::new();
     let run = Parsed::of(scene);
@@ -89,7 +92,7 @@ pub fn written(scene: &Scene) -> String {
     out
 }
 
-/// The text of a scene without its pictures.
+/// Returns the text of a scene without its pictures.
 pub fn without_pictures(scene: &Scene) -> String {
     let mut out = String::new();
     let run = Parsed::of(scene);
@@ -101,7 +104,7 @@ pub fn without_pictures(scene: &Scene) -> String {
     out
 }
 
-/// Passes a description on without its pictures: their figures are those of axes.
+/// Passes a description on without its pictures: their figures belong to axes.
 struct WithoutPictures<'d>(&'d mut dyn Document);
 
 impl Document for WithoutPictures<'_> {
@@ -125,7 +128,7 @@ impl Document for WithoutPictures<'_> {
     }
 }
 
-/// What the result of a scene is, for programs; nothing where it is none.
+/// Returns the result of a scene as programs see it; `None` if it has none.
 pub fn seen(scene: &Scene) -> Option<Seen> {
     let run = Parsed::of(scene);
     let terminal = Terminal { columns: scene.columns, unicode: scene.unicode, colour: scene.colour };
@@ -140,7 +143,7 @@ pub fn seen(scene: &Scene) -> Option<Seen> {
     seen
 }
 
-/// Whether the command line of a scene is one.
+/// Returns true if the command line of a scene is valid.
 pub fn is_accepted(line: &str) -> bool {
     options::parse(packed(line), &DESCRIPTORS, &FORMATS).is_ok()
 }
@@ -149,7 +152,7 @@ fn packed(line: &str) -> Arguments {
     Arguments::packed(Box::leak(format!("{line}\0").replace(' ', "\0").into_bytes().into()))
 }
 
-/// A command line that is legal.
+/// A valid command line.
 struct Parsed {
     arguments: Arguments,
     options: &'static Options<'static>,
@@ -165,13 +168,11 @@ impl Parsed {
         Parsed { arguments, options: Box::leak(Box::new(options)) }
     }
 
-    /// Makes the result, which `write` receives, and gives what a command fails with.
+    /// Makes the result, which `write` receives, and returns the failure of a command.
     fn described(&self, scene: &Scene, terminal: Terminal, write: Write<'_>) -> Option<Failure<'static>> {
         let options = self.options;
-        match options.experiment.index.checked_sub(EXPERIMENTS.len()) {
-            Some(command)
-                if COMMANDS[command].descriptor.name == "report" && options.operands().is_empty() =>
-            {
+        match crate::catalogue::command(options.experiment.index) {
+            Some(command) if command.descriptor.name == "report" && options.operands().is_empty() => {
                 match options.dry_run {
                     true => {
                         let plans = Plans::make(options, Box::leak(machine(scene))).unwrap();
@@ -184,7 +185,6 @@ impl Parsed {
                 None
             }
             Some(command) => {
-                let command = COMMANDS[command];
                 let columns = [command.columns, &[], &[]];
                 (command.run)(options, &mut |describe| write(columns, describe)).unwrap_or_else(Some)
             }
@@ -199,7 +199,7 @@ impl Parsed {
 impl Parsed {
     /// Makes up a result for every experiment of a report, and describes them as one.
     fn whole(&self, scene: &Scene, terminal: Terminal, done: &[Option<Report<'_, '_>>], write: Write<'_>) {
-        /// As many as had ended when an interrupt came.
+        /// Number of experiments that had ended before the interrupt.
         const ENDED: usize = 2;
         let options = self.options;
         let partial = scene.troubles.contains(&Trouble::Interrupted);
@@ -223,9 +223,9 @@ impl Parsed {
         let (options, arguments, _) = whole_report::asked(done.len(), options, 90e9).unwrap();
         let options: &'static Options<'static> = Box::leak(Box::new(options));
         let experiment = whole_report::SECTIONS[done.len()].experiment;
-        // Threads that are refused are all that keeps one of them from having a result.
+        // Refused threads are the only reason for which one of them has no result.
         let refused = experiment.descriptor.name == "loaded" && scene.troubles.contains(&Trouble::Threads);
-        // There is room for the last one alone.
+        // There is room for the last one only.
         if refused || early && done.len() + 1 < whole_report::COUNT {
             return self.whole(scene, terminal, &[done, &[None]].concat(), write);
         }
@@ -235,7 +235,8 @@ impl Parsed {
     }
 }
 
-/// What is concluded from a curve. Many scenes show the same one, in several tests, and it takes a second.
+/// Returns the conclusions from a curve. Many scenes show the same one, in several tests, and it takes a
+/// second.
 fn concluded(fixture: &str, outcomes: &[Outcome<'_>], machine: &Machine, extra: &Extra) -> Analysis {
     type Known = BTreeMap<String, Arc<OnceLock<Analysis>>>;
     static KNOWN: Mutex<Known> = Mutex::new(BTreeMap::new());
@@ -245,7 +246,7 @@ fn concluded(fixture: &str, outcomes: &[Outcome<'_>], machine: &Machine, extra: 
     *slot.get_or_init(|| crate::experiment::curve::concluded(outcomes, machine, extra, &|| false))
 }
 
-/// Plans, makes up what is measured, and has it written.
+/// Plans, makes up the measurements, and passes the report to `write`.
 fn report(scene: &Scene, parsed: &Parsed, terminal: Terminal, write: Write<'_>) {
     let options = parsed.options;
     let experiment = EXPERIMENTS[options.experiment.index];
@@ -253,21 +254,18 @@ fn report(scene: &Scene, parsed: &Parsed, terminal: Terminal, write: Write<'_>) 
         let (machine, points, _) = planned(scene, options, experiment);
         let budget = (experiment.budget)(options, machine, &points);
         let takes = duration::estimate(machine, &points, &budget);
-        return write(
-            output::columns(options, [crate::experiment::facts::point::COLUMNS, &[]]),
-            &mut |document| {
-                dry_run::present(document, experiment.descriptor.name, &points, &budget, takes);
-            },
-        );
+        return write(output::columns(options, [crate::describe::point::COLUMNS, &[]]), &mut |document| {
+            dry_run::present(document, experiment.descriptor.name, &points, &budget, takes);
+        });
     }
     made_up(scene, parsed, experiment, terminal, &mut |report| {
         write(output::columns(options, experiment.columns), &mut |document| {
-            (experiment.present)(document, report)
+            crate::describe::report(document, report, experiment.present)
         });
     });
 }
 
-/// The machine of a scene, what an experiment plans for it, and what there is to warn of.
+/// Returns the machine of a scene, the plan of an experiment, and its warnings.
 fn planned(
     scene: &Scene,
     options: &'static Options<'static>,
@@ -284,7 +282,7 @@ fn planned(
     (machine, points, warnings)
 }
 
-/// Makes up what an experiment measures.
+/// Makes up the measurements of an experiment.
 fn made_up(
     scene: &Scene,
     &Parsed { arguments, options }: &Parsed,
@@ -342,7 +340,7 @@ fn made_up(
     then(&report);
 }
 
-/// The machine of a fixture, on a processor that is always the same.
+/// Returns the machine of a fixture, on a processor that is always the same.
 fn machine(scene: &Scene) -> Box<Machine> {
     let mut machine = crate::experiment::tests::machine(scene.machine, None);
     let has = |trouble| scene.troubles.contains(&trouble);
@@ -376,13 +374,13 @@ fn machine(scene: &Scene) -> Box<Machine> {
     if has(Trouble::Virtual) {
         machine.host.ways = Some(Ways { allowed: 0x7ff, code: Some(0xfff), all: 0xfff });
     }
-    // A guest that is told of its host's cache, and has a part of it.
+    // A guest that is told about its host's cache, and has a part of it.
     machine.sizing = has(Trouble::Virtual).then_some(Sizing {
         first: Bytes::MIB.times(256),
         size: Bytes::MIB.times(512),
         cold_ns: 100.0,
         warm_over_cold: 0.9973,
-        // Where time was short, nobody knows.
+        // With little time the answer is unknown.
         clear: (!scene.troubles.contains(&Trouble::Imprecise)).then_some(true),
         cache: Some(Bytes::MIB.times(22)),
         in_cache: (!scene.troubles.contains(&Trouble::Imprecise)).then_some(Bytes::MIB.times(8)),
@@ -403,7 +401,7 @@ impl Run<'_> {
         self.scene.troubles.contains(&trouble)
     }
 
-    /// Whether there are threads for a point.
+    /// Returns true if there are enough threads for a point.
     fn is_allowed(&self, point: &Point) -> bool {
         let few = |traffic: &Traffic| traffic.generators <= THREADS + 1;
         !self.has(Trouble::Threads) || point.walk.traffic().is_none_or(few)
@@ -529,7 +527,7 @@ impl Run<'_> {
         stats::summarise(&mut samples[..self.rounds()]).unwrap()
     }
 
-    /// Warnings that are no point's.
+    /// Adds warnings that do not belong to a point.
     fn warn(&self, warnings: &mut Warnings) {
         if self.options.counters && self.has(Trouble::NoCounters) {
             warnings.push(Warning::CountersUnavailable { why: NoCounters::Paranoid });
@@ -600,7 +598,7 @@ impl Run<'_> {
         Outcome { point, result: measured }
     }
 
-    /// Why a point has no number, if it has none.
+    /// Returns the reason for which a point has no number, if it has none.
     fn excluded(&self, index: usize, point: &Point) -> Option<Exclusion<'static>> {
         let node = self.machine.topology.node(point.target)?;
         let pool = match point.pages {
@@ -668,7 +666,7 @@ impl Run<'_> {
         let disturbed = if self.has(Trouble::Disturbed) && index % 4 == 2 { 412 } else { seed % 5 };
         let mapped = Bytes(point.size.0.div_ceil(2 << 20) * (2 << 20));
         let nodes = point.size.0 / point.stride.0.max(1);
-        // Any event may be one that the processor does not count.
+        // Each event in turn is one that the processor does not count.
         let known = |event: usize, count: f64| (index % 11 != 5 + event).then_some(count);
         let counters = (self.options.counters && !self.has(Trouble::NoCounters)).then(|| Counters {
             per_hop: [
@@ -681,7 +679,7 @@ impl Run<'_> {
             ],
             running: if index % 4 == 3 { 0.664 } else { 1.0 },
         });
-        // What caches serve is measured in several places.
+        // Working sets in caches are measured in several places.
         let several = matches!(point.walk, Walk::Chain) && point.size < Bytes::MIB.times(64);
         Measurement {
             placed: self.placed(point, pages, mapped),
@@ -729,7 +727,7 @@ impl Run<'_> {
         }
     }
 
-    /// The latency while neighbours are quiet, of the `index`-th point.
+    /// Returns the latency of the `index`-th point while neighbours are quiet.
     fn undisturbed(&self, index: usize, typical: &Summary, imprecise: bool) -> Undisturbed {
         let Summary { median, minimum, .. } = *typical;
         let quiet =
@@ -744,7 +742,7 @@ impl Run<'_> {
         }
     }
 
-    /// The clock that the files of the machine tell; the program asks for it beside generators alone.
+    /// Returns the clock in the machine's files; the program reads it only beside generators.
     fn uncore_gigahertz(&self, point: &Point) -> Option<f64> {
         let loads = matches!(self.options.experiment.descriptor.name, "bandwidth" | "loaded");
         let loaded = point.walk.traffic().map_or(point.target, |traffic| traffic.node);
@@ -777,7 +775,7 @@ impl Run<'_> {
         }
     }
 
-    /// The pages that a point gets.
+    /// Returns the pages that a point gets.
     fn obtained(&self, point: &Point) -> Pages {
         match point.pages {
             Pages::Auto if self.has(Trouble::ManyWarnings) => Pages::Small4k,
@@ -825,7 +823,7 @@ impl Run<'_> {
     }
 }
 
-/// The instructions of a kind that the window holds.
+/// Returns the number of instructions of a kind that fit into the window.
 fn window(filler: Filler) -> usize {
     match filler {
         Filler::Nop => 512,
@@ -854,8 +852,8 @@ fn beside(walk: &Walk) -> Option<Beside> {
     }
 }
 
-/// Single hops round the latency of an outcome: a tail, refresh, and a few interruptions. Where hops are
-/// disturbed, so few are slowest of all that a percentile lies on the step before them.
+/// Makes single hops around the latency of an outcome: a tail, refresh, and a few interruptions. With
+/// disturbed hops, the slowest are so rare that a percentile lies on the step before them.
 fn distribution(outcome: &Outcome<'_>, troubles: &[Trouble]) -> Distribution {
     const OVERHEAD: f64 = 38.0;
     const INTERRUPTED: u64 = 6000;
@@ -879,7 +877,7 @@ fn distribution(outcome: &Outcome<'_>, troubles: &[Trouble]) -> Distribution {
         found.empties.record(if numbers::scrambled(hop).is_multiple_of(50) { 40 } else { 38 });
     }
     found.overhead = OVERHEAD;
-    // A short run may have met none.
+    // A short run may have seen none.
     if !troubles.contains(&Trouble::Imprecise) {
         [7_400, 9_800, 61_000].into_iter().for_each(|window| found.windows.record(window));
         found.interrupted_from = Some(INTERRUPTED);
@@ -899,7 +897,7 @@ fn distribution(outcome: &Outcome<'_>, troubles: &[Trouble]) -> Distribution {
         switches: 1,
     };
     let enough = measured.series.nanoseconds.interval.is_some();
-    // An interrupt may come before the first visit has ended.
+    // An interrupt may come before the end of the first visit.
     let visited = if enough { value } else { f64::NAN };
     (found.round_ns, found.batch_ns) = (visited * 1.012, visited * 1.004);
     found.ratio = enough.then(|| stats::summarise(&mut numbers::rounds(1.008, 0.004, 31)).unwrap());
@@ -911,7 +909,7 @@ fn distribution(outcome: &Outcome<'_>, troubles: &[Trouble]) -> Distribution {
             });
         }
     }
-    // The refresh interval of DDR5, one that is no DRAM's, or none.
+    // The refresh interval of DDR5, one that does not belong to a DRAM, or none.
     let nanoseconds = if troubles.contains(&Trouble::Imprecise) { 5_100.0 } else { 3_900.0 };
     found.period = enough.then(|| Period { ticks: nanoseconds * TSC.gigahertz(), significance: 240.0 });
     found.slow_from = (OVERHEAD + ticks * 1.3) as u64;

@@ -5,15 +5,15 @@ use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
-/// A line holds so much before it is broken.
+/// Maximum width of a line before it is broken.
 const WIDTH: usize = 110;
 
 /// A value.
 #[derive(Clone, PartialEq)]
 pub enum Json {
-    /// Text, of which nothing needs an escape but quotes and backslashes.
+    /// A text without any escape but quotes and backslashes.
     Text(String),
-    /// Anything that is written as it is: numbers and flags.
+    /// A value that is written unchanged: numbers and flags.
     Bare(String),
     /// A list.
     List(Vec<Json>),
@@ -22,28 +22,28 @@ pub enum Json {
 }
 
 impl Json {
-    /// A text.
+    /// Makes a text.
     pub fn text(text: &str) -> Json {
         Json::Text(text.into())
     }
 
-    /// A list of texts.
+    /// Makes a list of texts.
     pub fn texts<'t>(texts: impl IntoIterator<Item = &'t str>) -> Json {
         Json::List(texts.into_iter().map(Json::text).collect())
     }
 
-    /// An object.
+    /// Makes an object.
     pub fn object<const N: usize>(members: [(&str, Json); N]) -> Json {
         Json::Object(members.into_iter().map(|(key, value)| (key.to_string(), value)).collect())
     }
 
-    /// A member of an object.
+    /// Returns a member of an object.
     pub fn get(&self, key: &str) -> Option<&Json> {
         let Json::Object(members) = self else { return None };
         members.iter().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 
-    /// The same on one line.
+    /// Writes the value on one line.
     pub fn line(&self) -> String {
         let joined = |parts: Vec<String>| parts.join(", ");
         match self {
@@ -57,7 +57,7 @@ impl Json {
         }
     }
 
-    /// The same over several lines where one is too long, at `depth` of indentation.
+    /// Writes the value on several lines if one would be too long, at `depth` of indentation.
     pub fn lines(&self, depth: usize) -> String {
         let line = self.line();
         let parts: Box<dyn Iterator<Item = String>> = match self {

@@ -1,4 +1,4 @@
-//! Lines between the cores of an imaginary machine: what they take by what two CPUs share.
+//! Lines between the cores of an imaginary machine: their latency by the resources that two CPUs share.
 
 use latency_core::cores::{lines::OfLine, Method, State, Walk as Access};
 use latency_core::stats::Interval;
@@ -10,7 +10,7 @@ use crate::result::{Level, Messages, Owned, PerLine, PingPong, Point, Walk};
 /// One way in nanoseconds by class, nearest first.
 const WAYS: [f64; Shared::ALL.len()] = [6.2, 24.5, 48.0, 55.0, 81.0, 134.0];
 
-/// Nanoseconds of a point whose lines several CPUs use.
+/// Returns the nanoseconds of a point whose lines several CPUs use.
 pub fn ns(point: &Point) -> Option<f64> {
     match point.walk {
         Walk::PingPong(PingPong { partner, class, method, .. }) => {
@@ -43,7 +43,7 @@ fn access_ns(owned: &Owned, point: &Point) -> f64 {
     taken + away + WAYS[class as usize] * state * deeper
 }
 
-/// What tells its lines apart: the third is farthest from both.
+/// Returns the differences between its lines: the third is farthest from both.
 pub fn per_line(point: &Point, ns: f64, synchronised: bool) -> Option<PerLine> {
     let pair = point.walk.ping_pong()?;
     let spread = 1.0 + 0.02 * numbers::noise(u64::from(pair.partner.0) * 7 + u64::from(point.cpu.0));

@@ -1,4 +1,5 @@
-//! The traffic of an imaginary machine beside a chain, and what a load of the chain takes then: by formula, without noise.
+//! The traffic of an imaginary machine beside a chain, and the latency of the chain's loads under it: by
+//! formula, without noise.
 
 use std::vec::Vec;
 
@@ -7,22 +8,24 @@ use crate::options::Options;
 use crate::plan::loaded::{levels, CLOSER};
 use crate::result::{Point, Traffic, Walk};
 
-/// The extra latency of a chain at half of what its memory gives, as a share of the idle one, and at all of it.
+/// Extra latency of a chain at half of the memory's bandwidth, as a share of the idle latency, and at all of
+/// it.
 const HALF_FULL: f64 = 0.11;
 const FULL: f64 = 1.72;
-/// A generator that looks at the clock needs so much of its time for that.
+/// Share of a generator's time that is left after its readings of the clock.
 const PACED: f64 = 0.97;
-/// Pacing is that exact.
+/// Share of the requested rate that pacing delivers.
 const EXACT: f64 = 0.9988;
-/// More walks than these in random order hinder each other, to this share of their rate.
+/// Maximum number of walks in random order that do not hinder each other, and the share of the rate that is
+/// left to more of them.
 const ROOMY: u32 = 40;
 const HINDERED: f64 = 0.88;
-/// What of the load of another memory a chain notices.
+/// Share of another memory's load that a chain notices.
 const NOTICED: f64 = 0.06;
 /// Cores that are more than enough for any memory.
 const ENOUGH: u32 = 4096;
 
-/// Bytes in a second that some traffic delivers.
+/// Returns the bytes in a second that some traffic delivers.
 pub fn delivered(traffic: &Traffic) -> f64 {
     let most = of(traffic, traffic.generators);
     let hindered = traffic.kind.name == "random" && traffic.generators > ROOMY;
@@ -30,13 +33,13 @@ pub fn delivered(traffic: &Traffic) -> f64 {
     traffic.rate.map_or(unpaced, |rate| rate.min(most * PACED) * EXACT)
 }
 
-/// Bytes in a second of so many cores.
+/// Returns the bytes in a second of `count` cores.
 fn of(traffic: &Traffic, count: u32) -> f64 {
     let distance = if traffic.from == traffic.node { 10 } else { 21 };
     numbers::bandwidth(&Cores { kind: traffic.kind.name, count, bytes: u64::MAX, distance })
 }
 
-/// The latency of a load beside some traffic, as a multiple of the idle one.
+/// Returns the latency of a load beside some traffic, as a multiple of the idle one.
 pub fn stretch(point: &Point, traffic: &Traffic) -> f64 {
     let memory = Traffic { from: traffic.node, ..*traffic };
     let used = (delivered(traffic) / of(&memory, ENOUGH)).min(0.999);
@@ -44,7 +47,8 @@ pub fn stretch(point: &Point, traffic: &Traffic) -> f64 {
     1.0 + noticed * (HALF_FULL * used / (1.0 - used)).min(FULL)
 }
 
-/// The points of a plan, with no more generators than there are threads, and those that are added when a limit is known.
+/// Returns the points of a plan, with no more generators than there are threads, and those that are added
+/// when a limit is known.
 pub fn with_levels(options: &Options<'_>, points: &[Point], threads: Option<u32>) -> Vec<Point> {
     let unpaced = |point: &Point| match point.walk {
         Walk::Loaded(traffic) if traffic.rate.is_none() => Some(traffic),

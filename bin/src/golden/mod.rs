@@ -1,7 +1,8 @@
-//! Everything that the program writes, for fixed findings, beside what it wrote when somebody last read it.
+//! Everything that the program writes, for fixed findings, compared with stored texts that a person has read.
 //!
-//! One file a scene in tests/golden; `make golden` writes them anew, and the difference is read like any other.
-//! This file lists the scenes and compares; which types results have is the business of `findings` alone.
+//! Each scene has a file in tests/golden; `make golden` rewrites them, and the difference is reviewed like any other. Long
+//! texts are shortened (`stored`); the full text of one that differs is in target/golden. This file lists the scenes and
+//! compares; only `findings` knows the types of results.
 
 mod claims;
 mod findings;
@@ -14,6 +15,7 @@ mod scene;
 mod scenes;
 mod schema;
 mod seen;
+mod stored;
 
 use std::collections::BTreeSet;
 use std::env;
@@ -24,50 +26,58 @@ use std::thread;
 use std::vec::Vec;
 
 use scene::Scene;
+use stored::stored;
 
 fn directory() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/golden")
 }
 
-/// The first line that differs from what is stored; with `update`, stores the new text.
-fn difference(scene: &Scene, update: bool) -> Option<String> {
-    let text = findings::written(scene);
-    let path = directory().join(&scene.file);
-    let stored = fs::read_to_string(&path).unwrap_or_default();
-    if stored == text {
-        return None;
+/// Compares the output of a scene with the stored text: returns the name of the stored file, and the first line that
+/// differs. With `update`, stores the new text.
+fn compared(scene: &Scene, update: bool) -> (String, Option<String>) {
+    let whole = findings::written(scene);
+    let (name, text) = stored(&scene.file, &whole);
+    let path = directory().join(&name);
+    let kept = fs::read_to_string(&path).unwrap_or_default();
+    if kept == text {
+        return (name, None);
     }
     if update {
-        fs::write(&path, text).unwrap();
-        return None;
+        fs::write(&path, &*text).unwrap();
+        return (name, None);
     }
-    let line = stored.lines().zip(text.lines()).position(|(one, other)| one != other);
-    let line = line.unwrap_or(stored.lines().count().min(text.lines().count()));
+    let full = directory().join("../../target/golden");
+    let _ = fs::create_dir_all(&full).and_then(|()| fs::write(full.join(&scene.file), &whole));
+    let line = kept.lines().zip(text.lines()).position(|(one, other)| one != other);
+    let line = line.unwrap_or(kept.lines().count().min(text.lines().count()));
     let at = |text: &str| String::from(text.lines().nth(line).unwrap_or("(end)"));
-    Some(std::format!("{}:{}\n  - {}\n  + {}", scene.file, line + 1, at(&stored), at(&text)))
+    let difference = std::format!("{name}:{}\n  - {}\n  + {}", line + 1, at(&kept), at(&text));
+    (name, Some(difference))
 }
 
 #[test]
-fn what_is_written_is_what_was_read() {
+fn output_matches_the_golden_files() {
     let update = env::var_os("UPDATE_GOLDEN").is_some();
     let scenes = scenes::all();
-    let known: BTreeSet<&str> = scenes.iter().map(|scene| scene.file.as_str()).collect();
-    assert_eq!(known.len(), scenes.len(), "two scenes with one file");
+    let files: BTreeSet<&str> = scenes.iter().map(|scene| scene.file.as_str()).collect();
+    assert_eq!(files.len(), scenes.len(), "two scenes with one file");
     // Fitting takes seconds without optimisation.
     let (even, odd): (Vec<_>, Vec<_>) = scenes.iter().enumerate().partition(|(index, _)| index % 2 == 0);
-    let compare = |half: Vec<(usize, &Scene)>| -> Vec<String> {
-        half.into_iter().filter_map(|(_, scene)| difference(scene, update)).collect()
+    let compare = |half: Vec<(usize, &Scene)>| -> Vec<(String, Option<String>)> {
+        half.into_iter().map(|(_, scene)| compared(scene, update)).collect()
     };
-    let mut differing = thread::scope(|scope| {
+    let all = thread::scope(|scope| {
         let other = scope.spawn(|| compare(odd));
         let mut all = compare(even);
         all.extend(other.join().unwrap());
         all
     });
+    let known: BTreeSet<String> = all.iter().map(|(name, _)| name.clone()).collect();
+    let mut differing: Vec<String> = all.into_iter().filter_map(|(_, difference)| difference).collect();
     for entry in fs::read_dir(directory()).unwrap() {
         let entry = entry.unwrap();
         let name = entry.file_name().into_string().unwrap();
-        if known.contains(name.as_str()) {
+        if known.contains(&name) {
             continue;
         }
         if update {
@@ -78,13 +88,13 @@ fn what_is_written_is_what_was_read() {
     }
     assert!(
         differing.is_empty(),
-        "differs from tests/golden; `make golden` writes the new text:\n{}",
+        "differs from tests/golden (in full: target/golden); `make golden` writes the new text:\n{}",
         differing.join("\n")
     );
 }
 
 #[test]
-fn a_terminal_that_is_wider_than_a_line_changes_nothing() {
+fn a_wider_terminal_does_not_change_short_lines() {
     for line in ["matrix --heatmap", "distribution", "parallel"] {
         let [usual, wide] = [100, 240].map(|columns| {
             let scene = Scene { columns, ..scenes::plain(String::new(), "four-nodes", line.into()) };
@@ -94,15 +104,15 @@ fn a_terminal_that_is_wider_than_a_line_changes_nothing() {
     }
 }
 
-/// Lines that are longer than the terminal on purpose: what scripts look for, what is copied as a whole, and cells that
-/// hold the name of a file.
+/// Returns true for lines that may be longer than the terminal: those that scripts look for, those that are
+/// copied as a whole, and cells with the name of a file.
 fn may_be_long(line: &str) -> bool {
     ["Node ", "echo ", "standard error: "].iter().any(|begin| line.trim_start().starts_with(begin))
         || line.contains("../tests/fixtures/")
 }
 
 #[test]
-fn text_is_as_wide_as_a_terminal_of_80_columns() {
+fn text_fits_a_terminal_of_80_columns() {
     let mut wide = Vec::new();
     for scene in scenes::all() {
         let quiet = scene.line.contains("--quiet") || scene.line.contains("--verbose");
@@ -120,7 +130,7 @@ fn text_is_as_wide_as_a_terminal_of_80_columns() {
 }
 
 #[test]
-fn the_schema_says_what_descriptions_say() {
+fn the_schema_matches_all_descriptions() {
     let mut documents = schema::Documents::default();
     for scene in scenes::for_programs() {
         if let Some(seen) = findings::seen(&scene) {

@@ -1,7 +1,7 @@
 //! The numbers of an imaginary machine: latencies by formula, with a noise that repeats.
 //!
-//! Plain arithmetic, so that every machine computes the same digits: additions, multiplications and divisions
-//! are exact to the last bit by IEEE 754, powers and logarithms of a C library are not.
+//! Only plain arithmetic is used, so that every machine computes the same digits: additions, multiplications
+//! and divisions are exact to the last bit by IEEE 754, powers and logarithms of a C library are not.
 
 /// The core clock in gigahertz.
 pub const CORE_GIGAHERTZ: f64 = 3.7;
@@ -23,7 +23,7 @@ pub enum Way {
     Backward,
 }
 
-/// What decides how long a load takes.
+/// Everything that determines the latency of a load.
 #[derive(Clone, Copy)]
 pub struct Load {
     pub bytes: u64,
@@ -44,14 +44,14 @@ pub struct Beside {
     pub lanes: usize,
     /// Instructions between two loads.
     pub between: usize,
-    /// They depend on the load.
+    /// True if they depend on the load.
     pub dependent: bool,
     pub prefetch: bool,
-    /// The instructions that the window holds.
+    /// Number of instructions that fit into the window.
     pub window: usize,
 }
 
-/// Nanoseconds of a load that the next one waits for.
+/// Returns the nanoseconds of a load that the next one waits for.
 pub fn latency(load: &Load) -> f64 {
     let lines = load.bytes / load.stride.max(64);
     let held = (lines * 64) as f64;
@@ -75,7 +75,7 @@ pub fn latency(load: &Load) -> f64 {
     hit.max((cycles / CORE_GIGAHERTZ + memory) * helped)
 }
 
-/// Nanoseconds for each load of several chains.
+/// Returns the nanoseconds for each load of several chains.
 pub fn throughput(load: &Load, beside: &Beside) -> f64 {
     let alone = latency(load);
     let issue = beside.between as f64 / 4.0 / CORE_GIGAHERTZ;
@@ -92,7 +92,7 @@ pub fn throughput(load: &Load, beside: &Beside) -> f64 {
 /// Cores that move lines at the same time.
 #[derive(Clone, Copy)]
 pub struct Cores<'k> {
-    /// The kind of what they do.
+    /// Kind of their traffic.
     pub kind: &'k str,
     /// Their number.
     pub count: u32,
@@ -102,7 +102,7 @@ pub struct Cores<'k> {
     pub distance: u64,
 }
 
-/// Bytes in a second of all of them together.
+/// Returns the bytes in a second of all of them together.
 pub fn bandwidth(cores: &Cores<'_>) -> f64 {
     let weight = match cores.kind {
         "read" => 1.0,
@@ -115,7 +115,7 @@ pub fn bandwidth(cores: &Cores<'_>) -> f64 {
         "write" => 0.46,
         _ => 0.62,
     };
-    // One core, and what they share.
+    // One core, and the resources that they share.
     let (one, all) = match cores.bytes {
         ..=32_768 => (205e9, f64::INFINITY),
         32_769..=1_300_000 => (88e9, f64::INFINITY),
@@ -129,17 +129,17 @@ pub fn bandwidth(cores: &Cores<'_>) -> f64 {
     alone / (1.0 + fourth(alone / limit)).sqrt().sqrt()
 }
 
-/// A value as rounds would find it: each off by at most `spread` of it.
+/// Returns a value as rounds would find it: each off by at most a share of `spread`.
 pub fn rounds(value: f64, spread: f64, seed: u64) -> [f64; ROUNDS] {
     core::array::from_fn(|round| value * (1.0 + spread * noise(seed * 64 + round as u64)))
 }
 
-/// A number from -1 to 1 that is always the same for a seed.
+/// Returns a number from -1 to 1 that is always the same for a seed.
 pub fn noise(seed: u64) -> f64 {
     (scrambled(seed) >> 40) as f64 / f64::from(1 << 23) - 1.0
 }
 
-/// A number that looks like chance (splitmix64).
+/// Returns a number that looks random (splitmix64).
 pub fn scrambled(seed: u64) -> u64 {
     let mut state = seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -147,13 +147,13 @@ pub fn scrambled(seed: u64) -> u64 {
     state ^ (state >> 31)
 }
 
-/// From 0 to 1 round 1; the steeper, the more `squarings`.
+/// Returns a ramp from 0 to 1 around 1; the more `squarings`, the steeper.
 fn ramp(ratio: f64, squarings: u32) -> f64 {
     let power = (0..squarings).fold(ratio.min(1e3), |power, _| power * power);
     power / (1.0 + power)
 }
 
-/// The share of loads whose page is in none of so many entries.
+/// Returns the share of loads whose page is in none of `entries` entries.
 fn missed(lines: u64, load: &Load, entries: f64) -> f64 {
     let pages = (load.bytes as f64 / load.page as f64).min(lines as f64);
     (1.0 - entries / pages).max(0.0)

@@ -1,4 +1,4 @@
-//! Pages of all scenes: what every page keeps to, and that it has the figures of the text.
+//! Pages of all scenes: the rules of every page, and the figures that it has in common with the text.
 
 use core::fmt::Write;
 use std::collections::BTreeSet;
@@ -10,12 +10,12 @@ use roxmltree::{Document as Tree, ParsingOptions};
 use super::findings;
 use super::scenes;
 
-/// The words with a digit.
+/// Returns the words with a digit.
 fn figures(text: &str) -> BTreeSet<&str> {
     text.split_whitespace().filter(|word| word.bytes().any(|byte| byte.is_ascii_digit())).collect()
 }
 
-/// Every text of a page outside its JSON.
+/// Returns every text of a page outside its JSON.
 fn texts(page: &str, file: &str) -> String {
     let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
     let tree = Tree::parse_with_options(page, options).unwrap_or_else(|error| panic!("{file}: {error}"));
@@ -26,7 +26,7 @@ fn texts(page: &str, file: &str) -> String {
             assert!(ids.insert(id.to_string()), "{file}: two elements with the id {id}");
         }
         if node.is_text() {
-            // Neighbouring cells are words of their own.
+            // Neighbouring cells are separate words.
             write!(text, "{} ", node.text().unwrap_or_default()).unwrap();
         }
     }
@@ -61,7 +61,7 @@ fn pages_have_the_figures_of_texts() {
         scene.line += " --format=html";
         let page = findings::written(&scene);
         let page = page.split("standard error:").next().unwrap_or_default();
-        // A command that has no result has no page.
+        // A command without a result has no page.
         if page.is_empty() {
             continue;
         }

@@ -1,8 +1,8 @@
-//! A scene: one run of the program, and what goes wrong in it.
+//! A scene: one run of the program, with its troubles.
 
 use std::string::String;
 
-/// What went wrong in a scene.
+/// A trouble of a scene.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Trouble {
     /// Some points could not be placed.
@@ -19,7 +19,7 @@ pub enum Trouble {
     Early,
     /// Pages left their node.
     Moved,
-    /// The kernel does not tell where pages are.
+    /// The kernel does not report the nodes of pages.
     Unverified,
     /// Memory policies are forbidden.
     FirstTouch,
@@ -29,7 +29,7 @@ pub enum Trouble {
     NoCounters,
     /// It is a virtual machine.
     Virtual,
-    /// There is much to warn of.
+    /// There are many warnings.
     ManyWarnings,
     /// Threads were refused, moved, not steady, and lost their CPUs to other work.
     Threads,
@@ -41,12 +41,12 @@ pub enum Trouble {
     Neighbours,
     /// The machine is emulated.
     Emulated,
-    /// Others keep the first CPU busy.
+    /// Other processes keep the first CPU busy.
     BusyCpu,
 }
 
 impl Trouble {
-    /// Every one.
+    /// All troubles.
     pub const ALL: [Trouble; 19] = [
         Trouble::Excluded,
         Trouble::Imprecise,
@@ -73,7 +73,7 @@ impl Trouble {
 /// One run.
 #[derive(Clone)]
 pub struct Scene {
-    /// The file that holds what it writes.
+    /// The file that holds its output.
     pub file: String,
     /// The fixture of tests/fixtures/machines.
     pub machine: &'static str,
@@ -81,10 +81,10 @@ pub struct Scene {
     pub line: String,
     /// The width of the terminal.
     pub columns: usize,
-    /// It shows more than ASCII.
+    /// True if it shows more than ASCII.
     pub unicode: bool,
-    /// It shows colours.
+    /// True if it shows colours.
     pub colour: bool,
-    /// What went wrong.
+    /// Its troubles.
     pub troubles: &'static [Trouble],
 }

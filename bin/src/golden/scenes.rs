@@ -108,6 +108,7 @@ const WIDE: &[Row] = &[
     ("pages", EVERY, TWO, "pages", &[]),
     ("pages-quiet", TEXT, TWO, "pages --quiet", &[]),
     ("pages-small", TEXT, TWO, "pages --size=64K", &[]),
+    ("pages-few-sizes", &["json", "csv"], ONE, "pages --size=512K", &[]),
     ("pages-no-pools", TABLES, ONE, "pages --verbose", &[Imprecise]),
     ("pages-one-kind", EVERY, ONE, "pages --pages=thp", &[KernelClock]),
     ("pages-interrupted", TEXT, TWO, "pages", &[Interrupted]),
@@ -195,6 +196,7 @@ const WIDE: &[Row] = &[
         &[],
     ),
     ("report", &["txt", "json", "md", "html"], ONE, "report", &[]),
+    ("report-few-sizes", &["json"], ONE, "report --size=1M", &[]),
     ("report-two-nodes", &["txt"], TWO, "report --format=text", &[Threads, Imprecise]),
     ("report-interrupted", &["md", "html"], ONE, "report", &[Interrupted]),
     ("report-early", &["txt"], ONE, "report --format=text", &[Early]),
@@ -374,7 +376,7 @@ const WIDE: &[Row] = &[
     ),
 ];
 
-/// Texts that depend on the terminal, on one of 80 columns without any but ASCII characters.
+/// Texts that depend on the terminal, on one of 80 columns with only ASCII characters.
 const NARROW: &[Row] = &[
     ("matrix-two-nodes-ascii", TEXT, TWO, "matrix --heatmap", &[]),
     ("matrix-four-nodes-ascii", TEXT, FOUR, "matrix --heatmap", &[]),
@@ -404,7 +406,7 @@ const COLOURED: &[Row] = &[
     ("distribution-colour", TEXT, ONE, "distribution", &[]),
 ];
 
-/// Experiments with a plan that is worth reading, and a machine each.
+/// Experiments with a plan that is worth reading, each with a machine.
 const PLANS: &[(&str, &str, &str)] = &[
     ("matrix", FOUR, ""),
     ("curve", ONE, ""),
@@ -444,12 +446,12 @@ const HELP: &[&str] = &[
     "report",
 ];
 
-/// A scene on a wide terminal, in which nothing goes wrong.
+/// Makes a scene on a wide terminal, without troubles.
 pub const fn plain(file: String, machine: &'static str, line: String) -> Scene {
     Scene { file, machine, line, columns: 100, unicode: true, colour: false, troubles: &[] }
 }
 
-/// Every scene.
+/// Returns every scene.
 pub fn all() -> Vec<Scene> {
     let rows = |rows: &'static [Row], columns, unicode, colour| {
         rows.iter().flat_map(move |&(name, formats, machine, line, troubles)| {
@@ -484,7 +486,7 @@ pub fn all() -> Vec<Scene> {
     all
 }
 
-/// Scenes for the schema alone: everything that is stored, and each experiment with each trouble.
+/// Returns scenes for the schema: everything that is stored, and each experiment with each trouble.
 pub fn for_programs() -> Vec<Scene> {
     let mut scenes: Vec<Scene> = all();
     for scene in &mut scenes {

@@ -1,5 +1,5 @@
-//! The JSON schema of all documents, made from what their descriptions say: which objects, lists and values there
-//! are, what each means, and what every instance has.
+//! The JSON schema of all documents, made from their descriptions: objects, lists and values, the meaning of
+//! each, and the members that every instance has.
 //!
 //! # References
 //!
@@ -18,7 +18,8 @@ use crate::report::document::Field;
 /// Members of a document that have one value in each kind of document.
 const CONSTANT: [&str; 2] = ["schema", "experiment"];
 
-/// Words that are the only ones, by the name of the member; of several members of that name, those that it was seen with.
+/// Complete lists of valid words, by the name of the member. If a name has several lists, the list with the
+/// words seen applies.
 const WORDS: [(&str, &[&str]); 12] = [
     ("agreement", &["agrees", "part", "more"]),
     ("cpu_chosen", &["first", "idle", "asked"]),
@@ -34,23 +35,23 @@ const WORDS: [(&str, &[&str]); 12] = [
     ("verdict", &["same", "slower", "faster", "none"]),
 ];
 
-/// Names of shapes that several members have, where that of the first one would say less.
+/// Names of shapes that several members have, if the first member's name would be less clear.
 const NAMES: [(&str, &str); 2] = [("misses_in_flight", "estimate"), ("node_pairs", "point")];
 
 /// Lists of whole documents, by the name of the member.
 const OF_DOCUMENTS: &str = "sections";
 
-/// Members by which kinds of documents of one experiment are told apart, and what stands behind the name of such a kind.
+/// Members that distinguish kinds of documents of one experiment, with the suffix of the name of each kind.
 const APART: [(&str, &str); 2] = [("plan", "_plan"), (OF_DOCUMENTS, "_of_a_run")];
 
-/// A kind of document: its experiment, and what it has that others of that have not.
+/// A kind of document: its experiment, and the member that distinguishes it from the others.
 #[derive(Clone, PartialEq)]
 struct Kind {
     experiment: String,
     suffix: &'static str,
 }
 
-/// Everything that was seen of every kind of document.
+/// All descriptions of every kind of document.
 #[derive(Default)]
 pub struct Documents {
     kinds: Vec<(Kind, Shape)>,
@@ -76,7 +77,7 @@ impl Documents {
         self.fields.add(seen);
     }
 
-    /// The schema, or every place of which too little was seen.
+    /// Returns the schema, or every place that was seen too rarely.
     pub fn schema(&self) -> Result<String, Vec<String>> {
         let mut missing = Vec::new();
         let mut defs: Vec<(String, Json)> = Vec::new();
@@ -135,7 +136,7 @@ struct Maker<'s> {
 }
 
 impl Maker<'_> {
-    /// The schema of objects.
+    /// Returns the schema of objects.
     fn object(&mut self, place: &str, shape: &Shape) -> Json {
         let mut properties = Vec::new();
         for member in &shape.members {
@@ -160,7 +161,7 @@ impl Maker<'_> {
         ])
     }
 
-    /// The schema of a value: what was seen here, and whatever the same field was elsewhere.
+    /// Returns the schema of a value: its types here, and those of the same field elsewhere.
     fn value(&mut self, place: &str, field: Option<&'static Field>, here: &Shape) -> Json {
         let nothing = Shape::default();
         let fields = self.fields;
@@ -168,7 +169,7 @@ impl Maker<'_> {
         self.either(place, field, [here, elsewhere])
     }
 
-    /// The schema of what was seen here, and of types that were seen elsewhere.
+    /// Returns the schema of the types here, and of types that were seen elsewhere.
     fn either(&mut self, place: &str, field: Option<&'static Field>, both: [&Shape; 2]) -> Json {
         let mut ways: Vec<Json> = self.single(place, field, both).into_iter().collect();
         if both.iter().any(|shape| shape.interval) {
@@ -204,7 +205,7 @@ impl Maker<'_> {
         }
     }
 
-    /// The schema of single values.
+    /// Returns the schema of single values.
     fn single(&mut self, place: &str, field: Option<&'static Field>, both: [&Shape; 2]) -> Option<Json> {
         let [here, elsewhere] = both;
         let mut types: Vec<&str> = here.types.union(&elsewhere.types).copied().collect();
@@ -231,7 +232,7 @@ impl Maker<'_> {
     }
 }
 
-/// Objects that are the same in several places, by their text.
+/// Objects that are equal in several places, by their text.
 struct Shared {
     counts: BTreeMap<String, usize>,
     names: BTreeMap<String, String>,
@@ -239,7 +240,7 @@ struct Shared {
 }
 
 impl Shared {
-    /// Replaces objects that occur more than once by references, and gives what they refer to.
+    /// Replaces objects that occur more than once by references, and returns their definitions.
     fn of(defs: &mut [(String, Json)]) -> Vec<(String, Json)> {
         let taken = defs.iter().map(|(name, _)| (format!("{name} itself"), name.clone())).collect();
         let mut shared = Shared { counts: BTreeMap::new(), names: taken, found: Vec::new() };
@@ -263,7 +264,7 @@ impl Shared {
         }
     }
 
-    /// Replaces what is shared within a schema; `key` is the name of the member that it describes.
+    /// Replaces shared objects within a schema; `key` is the name of the member that it describes.
     fn within(&mut self, schema: &mut Json, key: &str) {
         match schema {
             Json::Object(keywords) => {
@@ -320,7 +321,7 @@ impl Shared {
 }
 
 impl Json {
-    /// The schema on one line without what it says about the member that it is of.
+    /// Returns the schema on one line without the description of its member.
     fn line_of_object(&self) -> String {
         let Json::Object(keywords) = self else { return self.line() };
         Json::Object(keywords.iter().filter(|(name, _)| name != "description").cloned().collect()).line()

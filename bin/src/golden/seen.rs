@@ -1,4 +1,4 @@
-//! What was seen of results: the shape of every object, list and value, over many descriptions.
+//! The shape of every object, list and value, collected over many descriptions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::string::{String, ToString};
@@ -8,30 +8,30 @@ use crate::report::document::{Document, Field, Part, Value};
 
 /// One description as a tree.
 pub enum Seen {
-    /// A value of a JSON type; its text, where it is a word.
+    /// A value of a JSON type; its text, if it is a word.
     Value(&'static str, Option<String>),
     /// Both ends of an interval.
     Interval,
     /// Named members.
     Object(Vec<(&'static Field, Seen)>),
-    /// Texts under names of the user's.
+    /// Texts under names that the user chose.
     Names,
     /// Items.
     List(Vec<Seen>),
 }
 
-/// Takes a description down.
+/// Records a description as a tree.
 pub struct Tree {
     open: Vec<(Option<&'static Field>, Seen)>,
 }
 
 impl Tree {
-    /// A document without members.
+    /// Makes a document without members.
     pub fn new() -> Tree {
         Tree { open: [(None, Seen::Object(Vec::new()))].into() }
     }
 
-    /// The whole document.
+    /// Returns the whole document.
     pub fn finish(mut self) -> Seen {
         let (_, whole) = self.open.pop().unwrap();
         assert!(self.open.is_empty(), "a part has no end");
@@ -92,15 +92,15 @@ pub struct Shape {
     pub types: BTreeSet<&'static str>,
     /// The words of strings.
     pub words: BTreeSet<String>,
-    /// An interval was there.
+    /// True if an interval was seen.
     pub interval: bool,
-    /// Texts under names of the user's were there.
+    /// True if texts under names that the user chose were seen.
     pub names: bool,
-    /// How many objects.
+    /// Number of objects.
     pub objects: usize,
-    /// Their members, in the order in which they came.
+    /// Their members, in the order of their first appearance.
     pub members: Vec<Member>,
-    /// How many lists.
+    /// Number of lists.
     pub lists: usize,
     /// Their items, if there were any.
     pub items: Option<std::boxed::Box<Shape>>,
@@ -110,14 +110,14 @@ pub struct Shape {
 pub struct Member {
     /// Its name and meaning.
     pub field: &'static Field,
-    /// How many objects had it.
+    /// Number of objects that had it.
     pub count: usize,
-    /// What it was.
+    /// Shape of its values.
     pub shape: Shape,
 }
 
 impl Shape {
-    /// Adds what was seen in one description.
+    /// Adds the shape of one description.
     pub fn add(&mut self, seen: &Seen) {
         match seen {
             Seen::Value(kind, word) => {
@@ -148,7 +148,7 @@ impl Shape {
     }
 }
 
-/// What was seen of each field, wherever it was: by its address.
+/// Shape of each field, wherever it was seen, by the field's address.
 #[derive(Default)]
 pub struct Fields(BTreeMap<*const Field, Shape>);
 
@@ -167,7 +167,7 @@ impl Fields {
         }
     }
 
-    /// What was seen of one.
+    /// Returns the shape of one field.
     pub fn of(&self, field: &'static Field) -> Option<&Shape> {
         self.0.get(&core::ptr::from_ref(field))
     }

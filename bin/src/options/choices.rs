@@ -1,29 +1,9 @@
 //! The options whose value is one of a few words.
 //!
-//! Each enumeration lists its words once; parser, messages and results use them.
+//! Each enumeration lists its words once. Words that results use too are in the core.
 
-use latency_core::cores::{Choice as PairChoice, Method};
-use latency_core::traffic::pace::Pacing;
 use latency_core::traffic::{Kind, KINDS};
-use latency_core::units::PageSize;
-
-/// A value that is one of a few words.
-pub trait Choice: Copy + PartialEq + 'static {
-    /// Every word with its value.
-    const WORDS: &'static [(&'static str, Self)];
-
-    /// Returns the value of the word `text`.
-    #[must_use]
-    fn from_word(text: &[u8]) -> Option<Self> {
-        Self::WORDS.iter().find(|(word, _)| word.as_bytes() == text).map(|&(_, choice)| choice)
-    }
-
-    /// Returns the word for this value, as in options and results.
-    #[must_use]
-    fn word(self) -> &'static str {
-        Self::WORDS.iter().find(|(_, choice)| *choice == self).map_or("", |&(word, _)| word)
-    }
-}
+use latency_core::words::Worded;
 
 /// The length of a help text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,44 +12,6 @@ pub enum Help {
     Short,
     /// Every option, and with an experiment its default and the reason (`--help`).
     Long,
-}
-
-/// The pages asked for (`--pages`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Pages {
-    /// The largest that works: 2 MiB, else transparent huge, else 4 KiB.
-    #[default]
-    Auto,
-    /// 4 KiB base pages, with transparent huge pages refused.
-    Small4k,
-    /// Base pages that the kernel is asked to merge into 2 MiB ones.
-    Thp,
-    /// 2 MiB pages out of the kernel's pool.
-    Huge2m,
-    /// 1 GiB pages out of the kernel's pool.
-    Huge1g,
-}
-
-impl Pages {
-    /// Returns the unit in which the kernel maps them; base pages for what may or may not become huge.
-    #[must_use]
-    pub const fn page_size(self) -> PageSize {
-        match self {
-            Pages::Auto | Pages::Small4k | Pages::Thp => PageSize::Small,
-            Pages::Huge2m => PageSize::Huge2M,
-            Pages::Huge1g => PageSize::Huge1G,
-        }
-    }
-}
-
-impl Choice for Pages {
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("auto", Pages::Auto),
-        ("4k", Pages::Small4k),
-        ("thp", Pages::Thp),
-        ("2m", Pages::Huge2m),
-        ("1g", Pages::Huge1g),
-    ];
 }
 
 /// The order in which the chain visits its nodes (`--order`).
@@ -86,7 +28,7 @@ pub enum Order {
     Backward,
 }
 
-impl Choice for Order {
+impl Worded for Order {
     const WORDS: &'static [(&'static str, Self)] = &[
         ("random", Order::Random),
         ("page-local", Order::PageLocal),
@@ -105,7 +47,7 @@ pub enum Kernel {
     Index,
 }
 
-impl Choice for Kernel {
+impl Worded for Kernel {
     const WORDS: &'static [(&'static str, Self)] = &[("pointer", Kernel::Pointer), ("index", Kernel::Index)];
 }
 
@@ -129,60 +71,6 @@ impl Kinds {
     }
 }
 
-/// What bandwidth is shown of (`--view`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum View {
-    /// Every node's CPUs against every node's memory.
-    #[default]
-    Nodes,
-    /// Every kind of traffic, on one core and on all of a node.
-    Mix,
-    /// One, two, four and more cores of a node.
-    Scaling,
-    /// Each core by itself.
-    Cores,
-}
-
-impl Choice for View {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("nodes", View::Nodes), ("mix", View::Mix), ("scaling", View::Scaling), ("cores", View::Cores)];
-}
-
-/// The hardware threads that generators run on (`--load-threads`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Threads {
-    /// One of each core.
-    #[default]
-    One,
-    /// All of each core.
-    All,
-}
-
-impl Choice for Threads {
-    const WORDS: &'static [(&'static str, Self)] = &[("one", Threads::One), ("all", Threads::All)];
-}
-
-/// The nodes whose CPUs generate traffic (`--load-from`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LoadFrom {
-    /// That of the chase.
-    #[default]
-    Initiator,
-    /// That of the memory.
-    Target,
-    /// All of them.
-    All,
-}
-
-impl Choice for LoadFrom {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("cpunode", LoadFrom::Initiator), ("memnode", LoadFrom::Target), ("all", LoadFrom::All)];
-}
-
-impl Choice for Pacing {
-    const WORDS: &'static [(&'static str, Self)] = &[("poisson", Pacing::Poisson), ("even", Pacing::Even)];
-}
-
 /// One rate of traffic.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rate {
@@ -192,7 +80,7 @@ pub enum Rate {
     BytesPerSecond(f64),
     /// A share of the limit.
     OfLimit(f64),
-    /// As much as they can.
+    /// The most that they can.
     Most,
 }
 
@@ -224,58 +112,31 @@ impl Rates {
     }
 }
 
-impl Choice for Method {
-    const WORDS: &'static [(&'static str, Self)] = &[
-        (Method::Cas.name(), Method::Cas),
-        (Method::ReadCas.name(), Method::ReadCas),
-        (Method::Flag.name(), Method::Flag),
-        (Method::Message.name(), Method::Message),
-    ];
-}
-
-impl Choice for PairChoice {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("auto", PairChoice::Auto), ("all", PairChoice::All), ("classes", PairChoice::Classes)];
-}
-
 /// The value of a saved result that is judged (`--of`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Of {
-    /// That of the whole run.
+    /// The value of the whole run.
     #[default]
     Typical,
-    /// That of the rounds in which neighbours were quiet.
+    /// The value of the rounds in which neighbours were quiet.
     Undisturbed,
 }
 
-impl Choice for Of {
+impl Worded for Of {
     const WORDS: &'static [(&'static str, Self)] =
         &[("typical", Of::Typical), ("undisturbed", Of::Undisturbed)];
-}
-
-/// The condition on which something is shown (`--progress`, `--color`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum When {
-    /// Only on a terminal.
-    #[default]
-    Auto,
-    /// Always.
-    Always,
-    /// Never.
-    Never,
-}
-
-impl Choice for When {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("auto", When::Auto), ("always", When::Always), ("never", When::Never)];
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use latency_core::cores::{Choice as PairChoice, Method};
+    use latency_core::traffic::{LoadFrom, Threads, View};
+    use latency_core::units::Pages;
+    use latency_core::words::When;
     use std::fmt::Debug;
 
-    fn round_trip<C: Choice + Debug + Default>() {
+    fn round_trip<C: Worded + Debug + Default>() {
         for &(word, choice) in C::WORDS {
             assert_eq!(choice.word(), word);
             assert_eq!(C::from_word(word.as_bytes()), Some(choice));

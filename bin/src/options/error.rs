@@ -6,7 +6,8 @@ use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::units::{Bytes, CpuId, NodeId};
 
 use super::tokens::Escaped;
-use super::{Descriptor, Flag, FlagId, FormatName, ValueError, ValueKind};
+use super::{Descriptor, Flag, FlagId, ValueError, ValueKind};
+use crate::report::format::{Format, Purpose};
 
 /// An invalid argument: by itself, with others, or on this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,15 +38,11 @@ pub enum UsageError<'a> {
     /// An option of measurements where saved results are named.
     NotWithFiles { flag: &'static Flag, experiment: &'static Descriptor },
     /// A format that the experiment is not written in.
-    NoSuchOutput {
-        format: &'static FormatName,
-        experiment: &'static Descriptor,
-        formats: &'static [FormatName],
-    },
+    NoSuchOutput { format: &'static Format, experiment: &'static Descriptor, formats: &'static [Format] },
     /// A format of rows or metrics for saved results of several experiments.
-    NotOfSaved { format: &'static FormatName },
+    NotOfSaved { format: &'static Format },
     /// A file whose extension does not say its format.
-    UnknownExtension { path: &'a [u8], extension: &'a [u8], formats: &'static [FormatName] },
+    UnknownExtension { path: &'a [u8], extension: &'a [u8], formats: &'static [Format] },
     /// A file that would be read and replaced; `output` is `None` for standard output.
     OutputIsInput { output: Option<&'a [u8]>, input: &'a [u8] },
     /// An operand too many, or an empty one.
@@ -154,11 +151,11 @@ impl fmt::Display for UsageError<'_> {
             UsageError::NoSuchOutput { format, experiment, formats } => {
                 let reason = match experiment.is_written_as(format) {
                     true => "",
-                    false if format.needs_picture => " (it has no picture)",
+                    false if format.purpose == Purpose::Picture => " (it has no picture)",
                     false => " (it has no memory attributes of nodes)",
                 };
                 write!(out, "{} cannot be written as {}{reason}; use one of ", experiment.name, format.name)?;
-                let others = |other: &&FormatName| *other != format && experiment.is_written_as(other);
+                let others = |other: &&Format| **other != *format && experiment.is_written_as(other);
                 list(out, formats.iter().filter(others).map(|format| format.name))
             }
             UsageError::NotOfSaved { format } => {

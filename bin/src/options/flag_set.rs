@@ -73,7 +73,7 @@ pub struct FlagSet(u64);
 impl FlagSet {
     /// No option.
     pub const EMPTY: FlagSet = FlagSet(0);
-    /// Where the thread runs, where the memory lies, and in which pages.
+    /// The CPU of the thread, the node of the memory, and its pages.
     pub const PLACEMENT: FlagSet =
         FlagSet::of(&[FlagId::CpuNode, FlagId::MemNode, FlagId::Cpu, FlagId::Pages]);
     /// Duration of the measurement, and certainty of the result.
@@ -88,6 +88,32 @@ impl FlagSet {
         FlagId::Strict,
         FlagId::DryRun,
     ]);
+    /// Limits, labels and the plan of a run.
+    pub const RUN: FlagSet = FlagSet::of(&[FlagId::Budget, FlagId::Strict, FlagId::Label, FlagId::DryRun]);
+    /// The same of a run that measures in windows of a fixed length.
+    pub const WINDOWS: FlagSet = FlagSet::RUN.with(FlagId::Precision).with(FlagId::TimeLimit);
+    /// The memory that is walked over.
+    pub const WORKING_SET: FlagSet = FlagSet::of(&[FlagId::Size, FlagId::Seed]);
+    /// The memory of a curve.
+    pub const SIZES: FlagSet =
+        FlagSet::of(&[FlagId::MinSize, FlagId::MaxSize, FlagId::PointsPerOctave, FlagId::Seed]);
+    /// The chain through it.
+    pub const CHAIN: FlagSet = FlagSet::of(&[FlagId::Order, FlagId::Stride, FlagId::Kernel]);
+    /// Kinds of traffic, and the CPUs that generate it.
+    pub const GENERATORS: FlagSet = FlagSet::of(&[FlagId::Traffic, FlagId::LoadCpus, FlagId::LoadThreads]);
+    /// The load beside a chain.
+    pub const LOAD: FlagSet = FlagSet::GENERATORS.union(FlagSet::of(&[
+        FlagId::LoadFrom,
+        FlagId::LoadNode,
+        FlagId::Rates,
+        FlagId::Levels,
+        FlagId::Pacing,
+        FlagId::Burst,
+        FlagId::Hold,
+    ]));
+    /// The exchange of lines between CPUs.
+    pub const EXCHANGE: FlagSet =
+        FlagSet::of(&[FlagId::Pairs, FlagId::Method, FlagId::Lines, FlagId::States]);
     /// Format, target and look of the result.
     pub const PRESENTATION: FlagSet = FlagSet::of(&[
         FlagId::Format,

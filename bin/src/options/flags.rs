@@ -10,7 +10,8 @@ use latency_core::cores::Exchange;
 use super::flag::{Flag, Group, ValueKind};
 use super::flag_set::FlagId;
 use super::values::{self, ValueError};
-use super::{pairs, FormatName, Help, Options};
+use super::{pairs, Help, Options};
+use crate::report::format::Format;
 use latency_core::units::NodeId;
 
 /// The largest `--points-per-octave`: a sixty-fourth of an octave is 1 %, below the spread of placements.
@@ -353,7 +354,7 @@ pub const FLAGS: &[Flag] = &[
         .help("print the plan to standard output; writes no file"),
     Flag::value(FlagId::Format, "format", Group::Output, &FORMAT, |options, value| {
         options.format =
-            FormatName::named(options.formats, value).ok_or(ValueError::NotAFormat(options.formats))?;
+            Format::named(options.formats, value).ok_or(ValueError::NotAFormat(options.formats))?;
         Ok(())
     })
     .help("write the result as")
@@ -410,7 +411,7 @@ pub const FLAGS: &[Flag] = &[
 
 /// Chooses a format by the option that is its name; a table without it has no such option to apply.
 fn choose(options: &mut Options<'_>, name: &str) {
-    options.format = FormatName::named(options.formats, name.as_bytes()).unwrap_or(options.format);
+    options.format = Format::named(options.formats, name.as_bytes()).unwrap_or(options.format);
 }
 
 /// Reads a count that is also a length of something held in memory.
@@ -420,14 +421,16 @@ fn small(text: &[u8], most: u32) -> Result<u32, ValueError<'_>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::choices::{Choice, Kernel, Order, Pages, When};
+    use super::super::choices::{Kernel, Order};
     use super::*;
     use crate::options::plain::assert_plain;
     use latency_core::cores::Method;
+    use latency_core::units::Pages;
+    use latency_core::words::{When, Worded};
     use std::string::String;
     use std::vec::Vec;
 
-    fn words<C: Choice>() -> String {
+    fn words<C: Worded>() -> String {
         C::WORDS.iter().map(|&(word, _)| word).collect::<Vec<_>>().join("|")
     }
 

@@ -6,7 +6,8 @@ use super::choices::Help;
 use super::flag::{Flag, Group};
 use super::flag_set::{FlagId, FlagSet};
 use super::flags::FLAGS;
-use super::{Descriptor, FormatName};
+use super::Descriptor;
+use crate::report::format::Format;
 
 /// The width that every terminal has.
 const WIDTH: usize = 80;
@@ -50,7 +51,7 @@ pub fn write_help(
     out: &mut dyn Write,
     help: Help,
     experiments: &[&Descriptor],
-    formats: &[FormatName],
+    formats: &[Format],
 ) -> fmt::Result {
     out.write_str(
         "latency-bench measures memory latency: NUMA nodes, cache levels, page sizes.\n\n\
@@ -97,7 +98,7 @@ pub fn write_experiment_help(
     out: &mut dyn Write,
     help: Help,
     experiment: &Descriptor,
-    formats: &[FormatName],
+    formats: &[Format],
 ) -> fmt::Result {
     writeln!(out, "latency-bench {}: {}\n", experiment.name, experiment.summary)?;
     writeln!(out, "Usage: {}", experiment.typed(" [OPTIONS]"))?;
@@ -134,7 +135,7 @@ fn describe<'f>(
     out: &mut dyn Write,
     flag: &Flag,
     reasons: bool,
-    formats: impl Iterator<Item = &'f FormatName>,
+    formats: impl Iterator<Item = &'f Format>,
 ) -> fmt::Result {
     let mut text = match flag.short {
         Some(letter) => Column::after(out, format_args!("  -{}, {flag}", char::from(letter)))?,

@@ -2,14 +2,13 @@
 //!
 //! Options are legal in themselves. No system is asked here: plan and placement
 //! find out if a node exists and if a size fits.
-//! The caller gives the experiments and formats, as slices of [`Descriptor`] and [`FormatName`].
+//! The caller gives the experiments and formats, as slices of [`Descriptor`] and [`Format`].
 
 mod choices;
 mod error;
 mod flag;
 mod flag_set;
 mod flags;
-mod format;
 mod help;
 mod labels;
 mod nearest;
@@ -29,16 +28,17 @@ use core::num::{NonZeroU32, NonZeroU64};
 use latency_core::cores::{Choice as PairChoice, Method};
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::traffic::pace::Pacing;
-use latency_core::units::{Bytes, CpuId, NodeId, Picoseconds};
+use latency_core::traffic::{LoadFrom, Threads, View};
+use latency_core::units::{Bytes, CpuId, NodeId, Pages, Picoseconds};
+use latency_core::words::When;
 
-pub use choices::{
-    Choice, Help, Kernel, Kinds, LoadFrom, Of, Order, Pages, Rate, Rates, Threads, View, When,
-};
+use crate::report::format::{Format, Purpose};
+
+pub use choices::{Help, Kernel, Kinds, Of, Order, Rate, Rates};
 pub use error::UsageError;
 pub use flag::{Flag, Group, SetValue, Setter, ValueKind};
 pub use flag_set::{FlagId, FlagSet};
 pub use flags::FLAGS;
-pub use format::FormatName;
 pub use help::{write_experiment_help, write_help, write_version, EXAMPLES, EXIT_CODES};
 pub use labels::Labels;
 pub use pairs::Pairs;
@@ -65,10 +65,25 @@ pub struct Descriptor {
 }
 
 impl Descriptor {
+    /// The fields that most descriptors have in common: a result of values alone, without operands.
+    pub const OF_VALUES: Descriptor = Descriptor {
+        name: "",
+        summary: "",
+        details: "",
+        flags: FlagSet::EMPTY,
+        picture: false,
+        attributes: false,
+        operands: Operands { names: "", least: 0, most: 0, sides: false },
+    };
+
     /// Returns whether its result can be written in `format`.
     #[must_use]
-    pub const fn is_written_as(&self, format: &FormatName) -> bool {
-        (self.picture || !format.needs_picture) && (self.attributes || !format.needs_attributes)
+    pub const fn is_written_as(&self, format: &Format) -> bool {
+        match format.purpose {
+            Purpose::Picture => self.picture,
+            Purpose::Attributes => self.attributes,
+            _ => true,
+        }
     }
 
     /// Returns the text to type: its name, `options`, and its operands, before which options stand.
@@ -92,11 +107,6 @@ pub struct Operands {
     pub most: usize,
     /// True if they are of two sides, with `--` between them where there are more than two.
     pub sides: bool,
-}
-
-impl Operands {
-    /// No operands at all.
-    pub const NONE: Operands = Operands { names: "", least: 0, most: 0, sides: false };
 }
 
 /// More operands than this cannot be held: a result of each of a thousand hosts.
@@ -219,9 +229,9 @@ pub struct Options<'a> {
     /// True to print the plan and stop.
     pub dry_run: bool,
     /// Every format there is.
-    pub formats: &'static [FormatName],
+    pub formats: &'static [Format],
     /// The format of the result.
-    pub format: &'static FormatName,
+    pub format: &'static Format,
     /// The file for the result; `None` is standard output.
     pub output: Option<&'a [u8]>,
     /// What is to be known of the host besides.
@@ -283,11 +293,7 @@ impl<'a> Options<'a> {
 
     /// Returns `experiment` with every option at its default, written in `format`.
     #[must_use]
-    pub const fn new(
-        experiment: Selection,
-        formats: &'static [FormatName],
-        format: &'static FormatName,
-    ) -> Self {
+    pub const fn new(experiment: Selection, formats: &'static [Format], format: &'static Format) -> Self {
         Options {
             experiment,
             operands: [&[]; MAX_OPERANDS],

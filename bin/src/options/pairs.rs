@@ -2,8 +2,8 @@
 
 use latency_core::cores::Choice as Rule;
 use latency_core::units::CpuId;
+use latency_core::words::Worded;
 
-use super::choices::Choice;
 use super::values::{cpu, ValueError};
 
 /// Pairs of CPUs (`--pairs`).
@@ -24,7 +24,7 @@ pub struct PairList<'a>(&'a [u8]);
 /// # Errors
 /// Neither a rule nor two different CPU numbers with a colon between them.
 pub fn read(text: &[u8]) -> Result<Pairs<'_>, ValueError<'_>> {
-    if let Some(choice) = Choice::from_word(text) {
+    if let Some(choice) = Worded::from_word(text) {
         return Ok(Pairs::Of(choice));
     }
     if text.is_empty() {

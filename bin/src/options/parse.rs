@@ -8,7 +8,8 @@ use super::flag_set::{FlagId, FlagSet};
 use super::flags::FLAGS;
 use super::nearest::nearest;
 use super::tokens::{NotUtf8, Token, Tokens};
-use super::{Descriptor, FormatName, Help, Options, Selection, UsageError};
+use super::{Descriptor, Help, Options, Selection, UsageError};
+use crate::report::format::Format;
 
 /// Options that say the same thing, so that only the same answer may be given twice.
 const FORMAT_FLAGS: FlagSet = FlagSet::of(&[FlagId::Format, FlagId::Json, FlagId::Csv]);
@@ -34,7 +35,7 @@ const CONFLICTS: [(FlagId, FlagId, &str); 4] = [
 pub fn parse<'a>(
     arguments: impl Iterator<Item = &'a [u8]>,
     experiments: &'static [&'static Descriptor],
-    formats: &'static [FormatName],
+    formats: &'static [Format],
 ) -> Result<Options<'a>, UsageError<'a>> {
     let (Some(&default), Some(format)) = (experiments.first(), formats.first()) else {
         return Err(UsageError::UnknownExperiment { name: b"", nearest: None });
@@ -75,7 +76,7 @@ pub fn parse<'a>(
     let named = options.given.intersection(FORMAT_FLAGS) != FlagSet::EMPTY;
     let checked = options.help.is_none() && !options.version;
     if let Some(path) = options.output.filter(|_| !named) {
-        match (FormatName::of_file(formats, path), FormatName::extension_of(path)) {
+        match (Format::of_file(formats, path), Format::extension_of(path)) {
             (Some(format), _) => options.format = format,
             (None, Some(extension)) if checked => {
                 return Err(UsageError::UnknownExtension { path, extension, formats });

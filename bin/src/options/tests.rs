@@ -4,69 +4,19 @@ use super::tokens::Escaped;
 use super::UsageError;
 use super::*;
 use crate::options::plain::assert_plain;
+use crate::report::{json, picture, rows, table};
 use proptest::prelude::*;
 use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
-const MEASURED: FlagSet = FlagSet::MEASURING
-    .union(FlagSet::of(&[FlagId::Size, FlagId::Order, FlagId::Stride, FlagId::Kernel, FlagId::Seed]))
-    .with(FlagId::Counters)
-    .with(FlagId::Heatmap);
+const MEASURED: FlagSet =
+    FlagSet::MEASURING.union(FlagSet::WORKING_SET).union(FlagSet::CHAIN).with(FlagId::Heatmap);
 
-const TRAFFIC: FlagSet = FlagSet::of(&[
-    FlagId::Traffic,
-    FlagId::View,
-    FlagId::LoadCpus,
-    FlagId::LoadThreads,
-    FlagId::LoadFrom,
-    FlagId::LoadNode,
-    FlagId::Rates,
-    FlagId::Levels,
-    FlagId::Pacing,
-    FlagId::Burst,
-    FlagId::Hold,
-    FlagId::Budget,
-    FlagId::Until,
-]);
+const TRAFFIC: FlagSet = FlagSet::LOAD.with(FlagId::View).with(FlagId::Budget).with(FlagId::Until);
 
-const CORES: FlagSet = FlagSet::of(&[FlagId::Pairs, FlagId::Method, FlagId::Lines, FlagId::States]);
-
-/// Formats such as the program has.
-pub(crate) const FORMATS: &[FormatName] = &[
-    FormatName {
-        name: "text",
-        extension: "txt",
-        needs_picture: false,
-        needs_attributes: false,
-        collected: false,
-        draws: false,
-    },
-    FormatName {
-        name: "json",
-        extension: "json",
-        needs_picture: false,
-        needs_attributes: false,
-        collected: false,
-        draws: false,
-    },
-    FormatName {
-        name: "csv",
-        extension: "csv",
-        needs_picture: false,
-        needs_attributes: false,
-        collected: false,
-        draws: false,
-    },
-    FormatName {
-        name: "svg",
-        extension: "svg",
-        needs_picture: true,
-        needs_attributes: false,
-        collected: false,
-        draws: true,
-    },
-];
+/// Some formats of the program.
+pub(crate) const FORMATS: &[Format] = &[table::TEXT, json::JSON, rows::CSV, picture::SVG];
 
 /// Experiments such as the program has, so that every option belongs to one.
 pub(crate) const SAMPLE: &[&Descriptor] = &[
@@ -74,33 +24,24 @@ pub(crate) const SAMPLE: &[&Descriptor] = &[
         name: "matrix",
         summary: "idle latency of every initiator node to every target node",
         details: "One line a pair.\nThen the ratio of remote to local.",
-        flags: MEASURED.union(TRAFFIC).union(CORES),
+        flags: MEASURED.union(TRAFFIC).union(FlagSet::EXCHANGE),
         picture: true,
-        attributes: false,
-        operands: Operands::NONE,
+        ..Descriptor::OF_VALUES
     },
     &Descriptor {
         name: "curve",
         summary: "latency against working set",
         details: "A table and a plot.",
-        flags: MEASURED.union(FlagSet::of(&[
-            FlagId::MinSize,
-            FlagId::MaxSize,
-            FlagId::PointsPerOctave,
-            FlagId::Reciprocal,
-        ])),
-        picture: false,
-        attributes: false,
-        operands: Operands::NONE,
+        flags: MEASURED.union(FlagSet::SIZES).with(FlagId::Reciprocal),
+        ..Descriptor::OF_VALUES
     },
     &Descriptor {
         name: "compare",
         summary: "two saved results side by side",
         details: "Exit 5 where the second is slower.",
         flags: FlagSet::of(&[FlagId::Threshold, FlagId::Baseline, FlagId::Of, FlagId::Force, FlagId::Unit]),
-        picture: false,
-        attributes: false,
         operands: Operands { names: "A... -- B...", least: 2, most: 48, sides: true },
+        ..Descriptor::OF_VALUES
     },
 ];
 

@@ -8,10 +8,11 @@ use core::fmt;
 use latency_core::cpulist::{CpuSet, ListError, NodeSet};
 use latency_core::traffic::KINDS;
 use latency_core::units::{Bytes, CpuId, Picoseconds};
+use latency_core::words::Worded;
 
-use super::choices::{Choice, Kinds, Rate, Rates};
+use super::choices::{Kinds, Rate, Rates};
 use super::tokens::Escaped;
-use super::FormatName;
+use crate::report::format::Format;
 
 /// Why a value was refused. `Display` gives the reason without the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +64,7 @@ pub enum ValueError<'a> {
     /// One label too many.
     TooManyLabels,
     /// None of these formats.
-    NotAFormat(&'static [FormatName]),
+    NotAFormat(&'static [Format]),
     /// Not a list of node ids.
     List(ListError<'a>),
     /// A path that the kernel would take to end early.
@@ -269,7 +270,7 @@ pub fn until(text: &[u8]) -> Result<Picoseconds, ValueError<'_>> {
 ///
 /// # Errors
 /// None of them.
-pub fn choice<C: Choice>(text: &[u8]) -> Result<C, ValueError<'_>> {
+pub fn choice<C: Worded>(text: &[u8]) -> Result<C, ValueError<'_>> {
     C::from_word(text).ok_or(if text.is_empty() { ValueError::Empty } else { ValueError::NotAChoice })
 }
 

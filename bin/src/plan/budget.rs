@@ -2,13 +2,13 @@
 //!
 //! Plain data, made from options by the experiment; the engine sees no options. Pure, as all of the plan.
 
-use latency_core::units::Bytes;
+use latency_core::units::{Bytes, Pages};
 
 use super::regions;
 pub use super::regions::Memory;
 use crate::error::PlacementError;
 use crate::machine::{Machine, Sizing};
-use crate::options::{FlagId, Options, Pages};
+use crate::options::{FlagId, Options};
 use crate::result::Point;
 
 /// Rounds before the confidence interval is looked at: over 15 it holds the median in 96.5 of 100 runs.

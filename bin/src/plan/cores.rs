@@ -1,18 +1,16 @@
 //! The points of `cores`: which CPUs exchange lines, and on which nodes those are.
 
-use latency_core::chain::Order;
 use latency_core::cores::{Choice, Exchange, Pair};
 use latency_core::cpulist::{CpuSet, NodeSet};
-use latency_core::kernel::POINTER;
 use latency_core::topology::Shared;
-use latency_core::units::{CpuId, NodeId};
+use latency_core::units::{CpuId, NodeId, Pages};
 
 use super::budget::Budget;
 use super::{states, Scope};
 use crate::error::{Failure, PlacementError};
 use crate::machine::processor::Platform;
 use crate::machine::Machine;
-use crate::options::{Options, Pages, Pairs};
+use crate::options::{Options, Pairs};
 use crate::result::{PingPong, Point, Walk};
 use crate::sys::table::Table;
 use crate::warning::{Warning, Warnings};
@@ -127,17 +125,11 @@ fn point(
     let Pair { a, b, class } = pair;
     let homes = [home(a)?, home(b)?];
     let lines = options.lines.map_or(LINES, u32::from);
-    let pages = if options.pages == Pages::Auto { Pages::Small4k } else { options.pages };
+    let nodes = [machine.topology.node_of_cpu(a)?, homes[0]];
     Some(Point {
-        initiator: machine.topology.node_of_cpu(a)?,
-        cpu: a,
-        target: homes[0],
-        kernel: &POINTER,
-        order: Order::Random,
-        size: Exchange::PLACE.times(lines.into()),
         stride: Exchange::PLACE,
-        seed: options.seed,
-        pages,
+        pages: if options.pages == Pages::Auto { Pages::Small4k } else { options.pages },
         walk: Walk::PingPong(PingPong { partner: b, class, method: options.method, lines, homes }),
+        ..Point::like(options, nodes, a, Exchange::PLACE.times(lines.into()))
     })
 }

@@ -4,14 +4,14 @@
 //! while measuring, by [`latency_core::model::refine`].
 
 use latency_core::math::exp2;
-use latency_core::units::{Bytes, NodeId};
+use latency_core::units::{Bytes, NodeId, Pages};
 
 use super::Scope;
 use crate::error::{Failure, PlacementError};
 use crate::machine::processor::Platform;
 use crate::machine::Machine;
-use crate::options::{Options, Pages, UsageError};
-use crate::result::{chain, Point, Walk};
+use crate::options::{Options, UsageError};
+use crate::result::{chain, Point};
 use crate::warning::Warnings;
 
 /// The first-level data cache where nobody tells its size; the smallest of this century is 8 KiB.
@@ -71,19 +71,9 @@ pub fn points<'a>(
     if least > most {
         return Err(UsageError::RangeBackwards { least, most }.into());
     }
-    let point = |size, stride| Point {
-        initiator,
-        cpu,
-        target,
-        kernel: super::kernel(options.kernel),
-        order: super::order(options.order),
-        size,
-        stride,
-        seed: options.seed,
-        pages: options.pages,
-        walk: Walk::Chain,
-    };
-    chain::chain(&point(least, options.stride))?;
+    let like = Point::like(options, [initiator, target], cpu, least);
+    let point = |size, stride| Point { size, stride, ..like };
+    chain::chain(&like)?;
     let mut last = Bytes(0);
     for size in grid(least, most, options.points_per_octave.map_or(POINTS_PER_OCTAVE, u32::from)) {
         let size = Bytes(size.0 / granule(options).0 * granule(options).0);

@@ -9,14 +9,13 @@ use core::ops::{Add, Mul};
 
 use latency_core::chain::Order;
 use latency_core::decimal::Decimal;
-use latency_core::units::{Bytes, PageSize};
+use latency_core::units::{Bytes, PageSize, Pages};
 
 use super::budget::{
     Budget, Memory, Pass, BATCHES, FEW_HOPS, FILLING_LAPS, LONGEST_FILL_NS, OVERTIME, SHORT_PASS, WINDOW_NS,
 };
 use super::single;
 use crate::machine::Machine;
-use crate::options::Pages;
 use crate::result::{Point, Walk};
 
 /// Twenty batches of 100 microseconds, with what is read of the clocks between them.

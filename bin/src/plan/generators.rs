@@ -8,9 +8,10 @@ use super::sizes::{check, within_half, CACHES, LEAST_DEFAULT};
 use crate::error::{Failure, PlacementError};
 use crate::machine::processor::Platform;
 use crate::machine::Machine;
-use crate::options::{FlagId, LoadFrom, Options, Threads};
+use crate::options::{FlagId, Options};
 use crate::result::{Point, Traffic, Walk};
 use crate::warning::{Warning, Warnings};
+use latency_core::traffic::{LoadFrom, Threads};
 
 /// The part of each generator, at least: what a core's own caches hold is a small part of it.
 const LEAST_PART: Bytes = Bytes(16 << 20);

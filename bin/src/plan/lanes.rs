@@ -1,8 +1,6 @@
 //! The points of the experiments that walk several lanes: which loops, over which working sets.
 
-use latency_core::chain::Order;
 use latency_core::kernel::lanes::{self, Filler, Gap};
-use latency_core::kernel::POINTER;
 use latency_core::units::{Bytes, NodeId};
 
 use super::{working_set, Scope};
@@ -36,18 +34,9 @@ fn base<'a>(
     let initiator = scope.initiators.first().map(NodeId).ok_or(PlacementError::NothingToMeasure)?;
     let own = scope.targets.contains(initiator.0).then_some(initiator);
     let target = own.or(scope.targets.first().map(NodeId)).ok_or(PlacementError::NothingToMeasure)?;
-    let point = Point {
-        initiator,
-        cpu: scope.cpu(machine, initiator).ok_or(PlacementError::NothingToMeasure)?,
-        target,
-        kernel: &POINTER,
-        order: Order::Random,
-        size: working_set(options, machine, target, 1, warnings)?,
-        stride: options.stride,
-        seed: options.seed,
-        pages: options.pages,
-        walk: Walk::Chain,
-    };
+    let cpu = scope.cpu(machine, initiator).ok_or(PlacementError::NothingToMeasure)?;
+    let size = working_set(options, machine, target, 1, warnings)?;
+    let point = Point::like(options, [initiator, target], cpu, size);
     chain::chain(&point)?;
     Ok(point)
 }

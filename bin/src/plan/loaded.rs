@@ -2,9 +2,7 @@
 //!
 //! Which rates those are is known when the limit has been seen: the engine's part asks [`levels`] then.
 
-use latency_core::chain::Order;
 use latency_core::cpulist::CpuSet;
-use latency_core::kernel::POINTER;
 use latency_core::units::{Bytes, CpuId, NodeId};
 
 use super::budget::{budget_ns, FEWEST_ROUNDS};
@@ -55,21 +53,11 @@ pub fn points<'a>(
     let targets = scope.targets.len();
     for to in scope.targets.iter().map(NodeId) {
         let wanted = working_set(options, machine, to, targets, warnings)?;
-        let like = Point {
-            initiator: from,
-            cpu,
-            target: to,
-            kernel: &POINTER,
-            order: Order::Random,
-            size: match options.size {
-                Some(_) => wanted,
-                None => generators::two_fifths(machine, (to, targets), wanted),
-            },
-            stride: options.stride,
-            seed: options.seed,
-            pages: options.pages,
-            walk: Walk::Chain,
+        let size = match options.size {
+            Some(_) => wanted,
+            None => generators::two_fifths(machine, (to, targets), wanted),
         };
+        let like = Point::like(options, [from, to], cpu, size);
         chain::chain(&like)?;
         curve(options, machine, &like, targets, &mut left_ns, warnings, each)?;
     }

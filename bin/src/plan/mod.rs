@@ -1,7 +1,7 @@
 //! From options and machine to a finite list of points. Pure: no system is asked.
 //!
-//! What cannot be is refused here, before anything is mapped; what is made
-//! smaller or left out is said.
+//! Impossible points are refused here, before anything is mapped. A point that is made
+//! smaller or left out is warned of.
 
 pub mod budget;
 pub mod cores;
@@ -19,16 +19,17 @@ pub mod traffic;
 
 use latency_core::chain::{Order, PAGE_LOCAL};
 use latency_core::kernel::{self, Kernel};
-use latency_core::units::NodeId;
+use latency_core::units::{Bytes, CpuId, NodeId};
 
 pub use scope::Scope;
 pub use sizes::{looked_at, most, working_set};
 
-use crate::error::Failure;
+use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
-use crate::options::{self, Choice, Options};
+use crate::options::{self, Options};
 use crate::result::{chain, Point, Walk};
 use crate::warning::{Warning, Warnings};
+use latency_core::words::Worded;
 
 /// The order of a chain by the option's value.
 #[must_use]
@@ -50,36 +51,51 @@ pub const fn kernel(option: options::Kernel) -> &'static Kernel {
     }
 }
 
+impl Point {
+    /// Returns the chain that `cpu` of the first of two nodes walks over `size` bytes of the second one's memory, with
+    /// everything else from the options.
+    #[must_use]
+    pub const fn like(
+        options: &Options<'_>,
+        [initiator, target]: [NodeId; 2],
+        cpu: CpuId,
+        size: Bytes,
+    ) -> Point {
+        Point {
+            initiator,
+            cpu,
+            target,
+            kernel: kernel(options.kernel),
+            order: order(options.order),
+            size,
+            stride: options.stride,
+            seed: options.seed,
+            pages: options.pages,
+            walk: Walk::Chain,
+        }
+    }
+}
+
 /// The points of the matrix, by initiator and then by target, given to `each`.
 ///
 /// # Errors
 ///
-/// As [`Scope::resolve`] and [`working_set`]; [`UsageError`] for a chain that cannot be.
+/// As [`Scope::resolve`] and [`working_set`]; [`Failure::no_such_chain`].
 pub fn matrix<'a>(
     options: &Options<'a>,
     machine: &'a Machine,
     scope: &Scope,
     warnings: &mut Warnings,
-    mut each: impl FnMut(Point),
+    each: &mut dyn FnMut(Point),
 ) -> Result<(), Failure<'a>> {
     if options.order != options::Order::Random {
         warnings.push(Warning::PrefetchAssisted { order: options.order.word() });
     }
     for initiator in scope.initiators.iter().map(NodeId) {
-        let Some(cpu) = scope.cpu(machine, initiator) else { continue };
+        let cpu = scope.cpu(machine, initiator).ok_or(PlacementError::NothingToMeasure)?;
         for target in scope.targets.iter().map(NodeId) {
-            let point = Point {
-                initiator,
-                cpu,
-                target,
-                kernel: kernel(options.kernel),
-                order: order(options.order),
-                size: working_set(options, machine, target, scope.targets.len(), warnings)?,
-                stride: options.stride,
-                seed: options.seed,
-                pages: options.pages,
-                walk: Walk::Chain,
-            };
+            let size = working_set(options, machine, target, scope.targets.len(), warnings)?;
+            let point = Point::like(options, [initiator, target], cpu, size);
             chain::chain(&point)?;
             each(point);
         }

@@ -68,12 +68,6 @@ impl Scope {
     pub fn narrowed(self, from: NodeId, to: NodeId) -> Scope {
         Scope { initiators: only(from), targets: only(to), ..self }
     }
-
-    /// The number of pairs.
-    #[must_use]
-    pub fn pairs(&self) -> usize {
-        self.initiators.len() * self.targets.len()
-    }
 }
 
 fn only(node: NodeId) -> NodeSet {

@@ -2,13 +2,13 @@
 //!
 //! Pure, as all of the plan.
 
-use latency_core::units::{Bytes, NodeId, PageSize};
+use latency_core::units::{Bytes, NodeId, PageSize, Pages};
 
 use super::Scope;
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
-use crate::options::{Options, Pages};
-use crate::result::{Point, Walk};
+use crate::options::Options;
+use crate::result::Point;
 use crate::warning::Warnings;
 
 /// The point that the others of an experiment are made from: the first initiator and its own memory, at the
@@ -25,18 +25,8 @@ pub fn like<'a>(
     let scope = Scope::resolve(options, machine, warnings)?;
     let (initiator, target) = super::curve::pair(options, machine, &scope)?;
     let cpu = scope.cpu(machine, initiator).ok_or(PlacementError::NothingToMeasure)?;
-    Ok(Point {
-        initiator,
-        cpu,
-        target,
-        walk: Walk::Chain,
-        kernel: super::kernel(options.kernel),
-        order: super::order(options.order),
-        size: super::working_set(options, machine, target, 1, warnings)?,
-        stride: options.stride,
-        seed: options.seed,
-        pages: options.pages,
-    })
+    let size = super::working_set(options, machine, target, 1, warnings)?;
+    Ok(Point::like(options, [initiator, target], cpu, size))
 }
 
 /// The size of a data cache by sysfs or CPUID, if it is told.

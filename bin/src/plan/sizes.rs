@@ -3,11 +3,11 @@
 use latency_core::chain::Order;
 use latency_core::cpulist::NodeSet;
 use latency_core::kernel;
-use latency_core::units::{Bytes, NodeId, PageSize};
+use latency_core::units::{Bytes, NodeId, PageSize, Pages};
 
 use crate::error::PlacementError;
 use crate::machine::{Machine, Sizing, Supply};
-use crate::options::{Options, Pages};
+use crate::options::Options;
 use crate::result::{Point, Walk};
 use crate::warning::{Clipped, Warning, Warnings};
 

@@ -1,8 +1,6 @@
 //! The points of `cores --states`: lines that a core has in a known state, and another reads or takes.
 
-use latency_core::chain::Order;
 use latency_core::cores::{Pair, State, Walk as Access};
-use latency_core::kernel::POINTER;
 use latency_core::topology::Shared;
 use latency_core::units::{Bytes, CpuId, NodeId};
 
@@ -38,18 +36,8 @@ pub fn states(
     let mut pairs = pairs.iter().flatten().peekable();
     let mut point = |cpu: CpuId, target: NodeId, lines: u64, owned: Owned| {
         let Some(initiator) = machine.topology.node_of_cpu(cpu) else { return };
-        each(Point {
-            initiator,
-            cpu,
-            target,
-            kernel: &POINTER,
-            order: Order::Random,
-            size: STRIDE.times(lines),
-            stride: STRIDE,
-            seed: options.seed,
-            pages: options.pages,
-            walk: Walk::Owned(owned),
-        });
+        let like = Point::like(options, [initiator, target], cpu, STRIDE.times(lines));
+        each(Point { stride: STRIDE, walk: Walk::Owned(owned), ..like });
     };
     if let Some((cpu, home)) = pairs.peek().and_then(|pair| Some((pair.a, home(pair.a)?))) {
         for access in ACCESSES {

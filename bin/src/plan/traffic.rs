@@ -1,15 +1,13 @@
 //! The points of `bandwidth`: who generates, into which memory, and how many of them at a time.
 
-use latency_core::chain::Order;
 use latency_core::cpulist::CpuSet;
-use latency_core::kernel::POINTER;
-use latency_core::traffic::{Kind, Pattern, KINDS};
+use latency_core::traffic::{Kind, Pattern, View, KINDS};
 use latency_core::units::{CpuId, NodeId};
 
 use super::{generators, working_set, Scope};
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
-use crate::options::{Kinds, Options, View};
+use crate::options::{Kinds, Options};
 use crate::result::{Point, Traffic, Walk};
 use crate::warning::{Warning, Warnings};
 
@@ -107,18 +105,7 @@ impl<'a> Pair<'_, 'a> {
         let Pair { options, machine, from, to, targets, brief } = *self;
         let cpus = generators::measured(options, machine, from);
         let Some(cpu) = generators::first(options, machine, from) else { return Ok(()) };
-        let like = Point {
-            initiator: from,
-            cpu,
-            target: to,
-            kernel: &POINTER,
-            order: Order::Random,
-            size: options.size.unwrap_or_default(),
-            stride: options.stride,
-            seed: options.seed,
-            pages: options.pages,
-            walk: Walk::Chain,
-        };
+        let like = Point::like(options, [from, to], cpu, options.size.unwrap_or_default());
         if options.size.is_none() && options.view != View::Cores && !brief {
             each(Point { size: working_set(options, machine, to, targets, warnings)?, ..like });
         }

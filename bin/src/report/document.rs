@@ -7,7 +7,7 @@
 //!
 //! Describing is infallible: an implementation keeps its first error, and says it at the end.
 
-use core::fmt::{self, Display, Write};
+use core::fmt::{self, Display};
 
 use latency_core::stats::Interval;
 use latency_core::units::{Bytes, NodeId};
@@ -339,6 +339,17 @@ pub struct Metric {
 /// What tells the samples of a metric apart: names and words.
 pub type Labels<'l> = &'l [(&'static str, Value<'l>)];
 
+/// A quantity of a node's memory to the CPUs of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Attribute {
+    /// The latency of a load, in nanoseconds.
+    ReadLatency,
+    /// What all CPUs of the node read, in bytes per second.
+    ReadBandwidth,
+    /// What they write past the caches, in bytes per second.
+    WriteBandwidth,
+}
+
 /// Receives a result part by part. What an implementation cannot show it ignores.
 pub trait Document {
     /// A named value of the innermost object, or a nameless one of the innermost list.
@@ -355,10 +366,14 @@ pub trait Document {
     fn table(&mut self, _table: &Table<'_>) {}
     /// A sample of a metric, which no other has the labels of.
     fn sample(&mut self, _metric: &'static Metric, _labels: Labels<'_>, _value: Value<'_>) {}
-    /// A value of a node's memory to the CPUs of a node, by hwloc's name for it and in hwloc's unit.
-    fn attribute(&mut self, _name: &'static str, _initiator: NodeId, _target: NodeId, _value: f64) {}
+    /// A value of a node's memory to the CPUs of a node, in nanoseconds or bytes per second.
+    fn attribute(&mut self, _attribute: Attribute, _initiator: NodeId, _target: NodeId, _value: f64) {}
     /// A picture.
     fn picture(&mut self, _picture: Picture<'_>) {}
+    /// Whether every picture has room, also those that a terminal shows on demand alone.
+    fn wants_pictures(&self) -> bool {
+        false
+    }
 }
 
 impl<'d> dyn Document + 'd {
@@ -378,6 +393,42 @@ impl<'d> dyn Document + 'd {
     #[inline(never)]
     pub fn tabulate(&mut self, caption: &str, level: Level, words: usize, rows: &dyn Fn(&mut Rows<'_>)) {
         self.table(&Table { caption, level, words, rows });
+    }
+
+    /// Writes an object with the members of a value, or null where there is none.
+    pub fn object<T>(
+        &mut self,
+        field: &'static Field,
+        value: Option<T>,
+        members: impl FnOnce(&mut (dyn Document + 'd), T),
+    ) {
+        match value {
+            None => self.value(field, Value::None),
+            Some(value) => self.part(Part::Object(field), |document| members(document, value)),
+        }
+    }
+
+    /// Writes a list with an object for each item.
+    pub fn items<T>(
+        &mut self,
+        list: Part,
+        items: impl IntoIterator<Item = T>,
+        mut members: impl FnMut(&mut (dyn Document + 'd), T),
+    ) {
+        self.begin(list);
+        items.into_iter().for_each(|item| self.part(Part::Item, |document| members(document, item)));
+        self.end();
+    }
+
+    /// Writes a list of values.
+    pub fn values<'v, V: Into<Value<'v>>>(
+        &mut self,
+        field: &'static Field,
+        values: impl IntoIterator<Item = V>,
+    ) {
+        self.begin(Part::List(field));
+        values.into_iter().for_each(|value| self.put(field, value));
+        self.end();
     }
 
     /// Writes a part with all of its members.
@@ -401,21 +452,3 @@ pub struct Style {
 
 /// Describes a result to a document.
 pub type Describe<'a> = &'a mut dyn FnMut(&mut dyn Document);
-
-/// A format: its name, the file extension that chooses it, and what writes it.
-pub struct Format {
-    /// As in `--format`.
-    pub name: &'static str,
-    /// As in `--output=FILE.json`.
-    pub extension: &'static str,
-    /// Whether a result without a picture leaves it empty.
-    pub needs_picture: bool,
-    /// Whether a result without memory attributes leaves it empty.
-    pub needs_attributes: bool,
-    /// Whether its files are read by a service of another user, for which an old result is better than half of one.
-    pub collected: bool,
-    /// Whether every picture has room, those included that a terminal shows on demand.
-    pub draws: bool,
-    /// Writes what a result says of itself.
-    pub write: fn(&mut dyn Write, &Style, Describe<'_>) -> fmt::Result,
-}

@@ -6,7 +6,8 @@ use std::string::String;
 use latency_core::stats::Interval;
 
 use super::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
-use super::document::{Document, Field, Format, Level, Part, Picture, Role, Style};
+use super::document::{Document, Field, Level, Part, Picture, Role, Style};
+use super::format::Format;
 use super::html::HTML;
 use super::json::JSON;
 use super::json_lines::JSON_LINES;

@@ -1,46 +1,46 @@
-//! Text within markup: what would end an element, an attribute or the document is escaped.
+//! Text within a format: what would end an element, an attribute, a cell or a label is escaped.
 //!
-//! For SVG and HTML alike, both of which an XML parser has to accept. Knows neither of them.
+//! SVG and HTML are escaped alike: an XML parser has to accept both.
 
 use core::fmt::{self, Display, Write};
 
 use latency_core::text::steers;
 
-/// A value whose text is safe within elements and attributes, on one line.
-pub struct Escaped<'a, T: ?Sized>(pub &'a T);
+/// Writes one character of a text, escaped where it would mean something else.
+type Escape = fn(&mut dyn Write, char) -> fmt::Result;
 
-impl<T: Display + ?Sized> Display for Escaped<'_, T> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(Escaping(out), "{}", self.0)
-    }
-}
-
-/// A writer of such text.
-pub struct Escaping<'o>(pub &'o mut dyn Write);
+/// A writer of text that is escaped character by character.
+pub struct Escaping<'o>(pub &'o mut dyn Write, pub Escape);
 
 impl Write for Escaping<'_> {
     fn write_str(&mut self, part: &str) -> fmt::Result {
-        part.chars().try_for_each(|character| escape(self.0, character, ' '))
+        part.chars().try_for_each(|character| (self.1)(self.0, character))
     }
 }
 
-/// A writer of such text that keeps its lines.
-pub struct EscapingLines<'o>(pub &'o mut dyn Write);
+/// A value whose text is safe within elements and attributes, on one line.
+pub struct InMarkup<'a, T: ?Sized>(pub &'a T);
 
-impl Write for EscapingLines<'_> {
-    fn write_str(&mut self, part: &str) -> fmt::Result {
-        part.chars().try_for_each(|character| escape(self.0, character, '\n'))
+impl<T: Display + ?Sized> Display for InMarkup<'_, T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(Escaping(out, markup), "{}", self.0)
     }
 }
 
-fn escape(out: &mut dyn Write, character: char, line_feed: char) -> fmt::Result {
+/// Escapes for elements and attributes, on one line.
+pub fn markup(out: &mut dyn Write, character: char) -> fmt::Result {
+    markup_lines(out, if character == '\n' { ' ' } else { character })
+}
+
+/// Escapes for elements and attributes, and keeps lines.
+pub fn markup_lines(out: &mut dyn Write, character: char) -> fmt::Result {
     let reference = match character {
         '&' => "&amp;",
         '<' => "&lt;",
         '>' => "&gt;",
         '"' => "&quot;",
         '\'' => "&#39;",
-        '\n' => return out.write_char(line_feed),
+        '\n' => "\n",
         '\t' | '\r' => " ",
         // XML 1.0 has no other control characters, not even escaped, and no U+FFFE, U+FFFF.
         '\u{fffe}' | '\u{ffff}' => "\u{fffd}",
@@ -48,6 +48,25 @@ fn escape(out: &mut dyn Write, character: char, line_feed: char) -> fmt::Result 
         _ => return out.write_char(character),
     };
     out.write_str(reference)
+}
+
+/// Escapes for Markdown: the bars of tables, and what begins a tag or a link.
+pub fn markdown(out: &mut dyn Write, character: char) -> fmt::Result {
+    if matches!(character, '|' | '<' | '*' | '_' | '[' | '\\') {
+        out.write_char('\\')?;
+    }
+    out.write_char(character)
+}
+
+/// Escapes for the quoted labels of Prometheus' text format.
+pub fn label(out: &mut dyn Write, character: char) -> fmt::Result {
+    match character {
+        '\n' => out.write_str("\\n"),
+        '\\' | '"' => write!(out, "\\{character}"),
+        // Collectors take them; terminals that show the file would obey them.
+        character if steers(character) => out.write_char('?'),
+        character => out.write_char(character),
+    }
 }
 
 #[cfg(test)]
@@ -59,13 +78,13 @@ mod tests {
     fn nothing_of_a_text_is_taken_for_markup() {
         let text = "a<b> & \"c\"='d'\n\u{1b}[1m\u{ffff}µ\u{202e}";
         let escaped = "a&lt;b&gt; &amp; &quot;c&quot;=&#39;d&#39; \u{fffd}[1m\u{fffd}µ\u{fffd}";
-        assert_eq!(Escaped(text).to_string(), escaped);
+        assert_eq!(InMarkup(text).to_string(), escaped);
     }
 
     #[test]
     fn lines_are_kept_where_they_mean_something() {
         let mut out = String::new();
-        EscapingLines(&mut out).write_str("{\r\n\"a\"\0}").unwrap();
+        Escaping(&mut out, markup_lines).write_str("{\r\n\"a\"\0}").unwrap();
         assert_eq!(out, "{ \n&quot;a&quot;\u{fffd}}");
     }
 }

@@ -8,20 +8,15 @@ use core::fmt::{self, Write};
 use latency_core::topology::MAX_NODES;
 use latency_core::units::NodeId;
 
-use super::document::{Document, Format};
+use super::document::{Attribute, Document};
+use super::format::{Format, Purpose};
 use super::weights;
-
-/// The attribute from which weights for interleaving follow.
-pub const READ_BANDWIDTH: &str = "ReadBandwidth";
 
 /// A script of `hwloc-annotate`.
 pub const HWLOC: Format = Format {
     name: "hwloc",
     extension: "sh",
-    needs_picture: false,
-    needs_attributes: true,
-    collected: false,
-    draws: false,
+    purpose: Purpose::Attributes,
     write: |out, _, describe| {
         let mut script = Script {
             out,
@@ -89,13 +84,19 @@ impl Script<'_> {
 }
 
 impl Document for Script<'_> {
-    fn attribute(&mut self, name: &'static str, initiator: NodeId, target: NodeId, value: f64) {
+    fn attribute(&mut self, attribute: Attribute, initiator: NodeId, target: NodeId, value: f64) {
+        let (name, value) = match attribute {
+            Attribute::ReadLatency => ("ReadLatency", value),
+            Attribute::ReadBandwidth => ("ReadBandwidth", value / f64::from(1 << 20)),
+            Attribute::WriteBandwidth => ("WriteBandwidth", value / f64::from(1 << 20)),
+        };
         if !(0.0..=f64::MAX).contains(&value) {
             return;
         }
         self.found = true;
         self.keep(format_args!("attribute {name} {target} {initiator} {}\n", (value + 0.5) as u64));
-        if name != READ_BANDWIDTH {
+        // Weights for interleaving follow from what is read.
+        if attribute != Attribute::ReadBandwidth {
             return;
         }
         let known = self.nodes.iter().take(self.count).position(|node| *node == target);

@@ -4,25 +4,29 @@ use core::fmt::{self, Write};
 
 use latency_core::json::{Layout, Writer};
 
-use super::document::{Describe, Document, Field, Format, Part, Value};
+use super::document::{Describe, Document, Field, Part, Value};
 use super::figures::{decimals, PRECISE};
+use super::format::{Format, Purpose};
 
 /// One object over several lines.
 pub const JSON: Format = Format {
     name: "json",
     extension: "json",
-    needs_picture: false,
-    needs_attributes: false,
-    collected: false,
-    draws: false,
-    write: |out, _, describe| write(out, Layout::Lines, describe),
+    purpose: Purpose::Document,
+    write: |out, _, describe| write(out, Layout::Lines, false, describe),
 };
 
-/// Writes a description as one object, in the layout of a format.
-pub(super) fn write(out: &mut dyn Write, layout: Layout, describe: Describe<'_>) -> fmt::Result {
+/// Writes a description as one object, in the layout of a format; `in_page` for a part of a page, which has pictures
+/// beside it.
+pub(super) fn write(
+    out: &mut dyn Write,
+    layout: Layout,
+    in_page: bool,
+    describe: Describe<'_>,
+) -> fmt::Result {
     let mut writer = Writer::new(out, layout);
     writer.begin_object()?;
-    let mut json = Json { writer, depth: [Container::Object; MOST_DEPTH], level: 0, failed: Ok(()) };
+    let mut json = Json { writer, in_page, depth: [Container::Object; MOST_DEPTH], level: 0, failed: Ok(()) };
     describe(&mut json);
     json.failed?;
     json.writer.end_object()?;
@@ -41,6 +45,7 @@ enum Container {
 
 struct Json<'o> {
     writer: Writer<&'o mut dyn Write>,
+    in_page: bool,
     depth: [Container; MOST_DEPTH],
     level: usize,
     failed: fmt::Result,
@@ -95,6 +100,10 @@ impl Json<'_> {
 }
 
 impl Document for Json<'_> {
+    fn wants_pictures(&self) -> bool {
+        self.in_page
+    }
+
     fn value(&mut self, field: &'static Field, value: Value<'_>) {
         self.keep(|json| {
             json.key(field)?;

@@ -2,16 +2,15 @@
 
 use core::fmt::{self, Write};
 
-use super::document::{Document, Format, Level, PageRole, Role, Style, Table};
+use super::document::{Document, Level, PageRole, Role, Style, Table};
+use super::escape::{markdown, Escaping};
+use super::format::{Format, Purpose};
 
 /// GitHub's Markdown.
 pub const MARKDOWN: Format = Format {
     name: "md",
     extension: "md",
-    needs_picture: false,
-    needs_attributes: false,
-    collected: false,
-    draws: false,
+    purpose: Purpose::Document,
     write: |out, style, describe| {
         let mut markdown = Markdown { out, style, failed: Ok(()) };
         describe(&mut markdown);
@@ -33,21 +32,6 @@ impl Markdown<'_> {
     }
 }
 
-/// Keeps what would be markup as it is: the bars of tables, and what begins a tag or a link.
-struct Escaped<'o>(&'o mut dyn Write);
-
-impl Write for Escaped<'_> {
-    fn write_str(&mut self, part: &str) -> fmt::Result {
-        for character in part.chars() {
-            if matches!(character, '|' | '<' | '*' | '_' | '[' | '\\') {
-                self.0.write_char('\\')?;
-            }
-            self.0.write_char(character)?;
-        }
-        Ok(())
-    }
-}
-
 impl Document for Markdown<'_> {
     fn sentence(&mut self, role: Role, words: fmt::Arguments<'_>) {
         let (level, label) = match role {
@@ -59,7 +43,7 @@ impl Document for Markdown<'_> {
             Role::Page(PageRole::Chapter) => {
                 return self.keep(Level::Quiet, |out| {
                     out.write_str("## ")?;
-                    Escaped(out).write_fmt(words)?;
+                    Escaping(out, markdown).write_fmt(words)?;
                     out.write_str("\n\n")
                 });
             }
@@ -72,7 +56,7 @@ impl Document for Markdown<'_> {
             if !label.is_empty() {
                 write!(out, "*{label}:* ")?;
             }
-            Escaped(out).write_fmt(words)?;
+            Escaping(out, markdown).write_fmt(words)?;
             out.write_str(if matches!(role, Role::Answer) { "**\n\n" } else { "\n\n" })
         });
     }
@@ -83,7 +67,7 @@ impl Document for Markdown<'_> {
         }
         self.keep(table.level, |out| {
             if !table.caption.is_empty() {
-                Escaped(out).write_str(table.caption)?;
+                Escaping(out, markdown).write_str(table.caption)?;
                 out.write_str("\n\n")?;
             }
             let mut columns = 0;
@@ -98,7 +82,7 @@ impl Document for Markdown<'_> {
                     out.write_str(if row == 1 { "|\n" } else { "" })?;
                 }
                 out.write_str("| ")?;
-                write!(Escaped(out), "{cell}")?;
+                write!(Escaping(out, markdown), "{cell}")?;
                 out.write_char(' ')
             })?;
             out.write_str("|\n\n")

@@ -8,6 +8,7 @@ pub mod colour;
 pub mod document;
 pub mod escape;
 pub mod figures;
+pub mod format;
 pub mod heatmap;
 pub mod html;
 pub mod hwloc;
@@ -31,17 +32,17 @@ mod document_tests;
 #[cfg(test)]
 mod samples;
 
-use document::Format;
+use format::Format;
 
 /// Every format that a result can be written in; the first is the default.
-pub static FORMATS: &[&Format] = &[
-    &table::TEXT,
-    &json::JSON,
-    &rows::CSV,
-    &json_lines::JSON_LINES,
-    &markdown::MARKDOWN,
-    &picture::SVG,
-    &hwloc::HWLOC,
-    &prometheus::PROMETHEUS,
-    &html::HTML,
+pub static FORMATS: [Format; 9] = [
+    table::TEXT,
+    json::JSON,
+    rows::CSV,
+    json_lines::JSON_LINES,
+    markdown::MARKDOWN,
+    picture::SVG,
+    hwloc::HWLOC,
+    prometheus::PROMETHEUS,
+    html::HTML,
 ];

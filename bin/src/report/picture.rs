@@ -2,17 +2,15 @@
 
 use core::fmt::{self, Write};
 
-use super::document::{Document, Format, Picture};
+use super::document::{Document, Picture};
+use super::format::{Format, Purpose};
 use super::svg;
 
 /// A self-contained picture.
 pub const SVG: Format = Format {
     name: "svg",
     extension: "svg",
-    needs_picture: true,
-    needs_attributes: false,
-    collected: false,
-    draws: true,
+    purpose: Purpose::Picture,
     write: |out, _, describe| {
         let mut drawing = Drawing { out, drawn: None };
         describe(&mut drawing);
@@ -26,6 +24,10 @@ struct Drawing<'o> {
 }
 
 impl Document for Drawing<'_> {
+    fn wants_pictures(&self) -> bool {
+        true
+    }
+
     fn picture(&mut self, picture: Picture<'_>) {
         if self.drawn.is_none() {
             self.drawn = Some(svg::write(self.out, picture, svg::Place::File));

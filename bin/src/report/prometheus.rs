@@ -10,18 +10,16 @@
 use core::fmt::{self, Write};
 
 use latency_core::decimal::Trimmed;
-use latency_core::text::steers;
 
-use super::document::{Describe, Document, Format, Labels, Metric, Value};
+use super::document::{Describe, Document, Labels, Metric, Value};
+use super::escape::{label, Escaping};
+use super::format::{Format, Purpose};
 
 /// Gauges, for node_exporter's textfile collector among others.
 pub const PROMETHEUS: Format = Format {
     name: "prometheus",
     extension: "prom",
-    needs_picture: false,
-    needs_attributes: false,
-    collected: true,
-    draws: false,
+    purpose: Purpose::Metrics,
     write: |out, _, describe| write(out, describe),
 };
 
@@ -79,7 +77,7 @@ impl Samples<'_> {
         let mut before = '{';
         for (name, value) in labels {
             write!(self.out, "{before}{name}=\"")?;
-            word(&mut Escaped(self.out), *value)?;
+            word(&mut Escaping(self.out, label), *value)?;
             self.out.write_char('"')?;
             before = ',';
         }
@@ -110,21 +108,6 @@ fn word(out: &mut dyn Write, value: Value<'_>) -> fmt::Result {
     }
 }
 
-/// Keeps a text within its quotes.
-struct Escaped<'o>(&'o mut dyn Write);
-
-impl Write for Escaped<'_> {
-    fn write_str(&mut self, part: &str) -> fmt::Result {
-        part.chars().try_for_each(|character| match character {
-            '\n' => self.0.write_str("\\n"),
-            '\\' | '"' => write!(self.0, "\\{character}"),
-            // Collectors take them; terminals that show the file would obey them.
-            character if steers(character) => self.0.write_char('?'),
-            character => self.0.write_char(character),
-        })
-    }
-}
-
 /// A number with seven significant digits, however small: `9.84e-8`.
 struct Scientific(f64);
 
@@ -150,6 +133,7 @@ impl fmt::Display for Scientific {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use latency_core::text::steers;
     use proptest::prelude::*;
     use std::format;
     use std::string::{String, ToString};

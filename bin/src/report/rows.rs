@@ -6,17 +6,15 @@ use core::fmt::{self, Write};
 
 use latency_core::text::Text;
 
-use super::document::{Document, Field, Format, Part, Value};
+use super::document::{Document, Field, Part, Value};
 use super::figures::Precise;
+use super::format::{Format, Purpose};
 
 /// Comma-separated values, as RFC 4180 has them, with plain line feeds.
 pub const CSV: Format = Format {
     name: "csv",
     extension: "csv",
-    needs_picture: false,
-    needs_attributes: false,
-    collected: false,
-    draws: false,
+    purpose: Purpose::Document,
     write: |out, style, describe| {
         let mut rows = Rows {
             out,

@@ -2,8 +2,9 @@
 
 use core::fmt::{self, Write};
 
-use super::document::{Document, Format, Level, PageRole, Picture, Role, Style, Table};
+use super::document::{Document, Level, PageRole, Picture, Role, Style, Table};
 use super::figures::width;
+use super::format::{Format, Purpose};
 use super::terminal::Terminal;
 use super::wrap::{self, Wrap};
 use super::{heatmap, plot};
@@ -12,10 +13,7 @@ use super::{heatmap, plot};
 pub const TEXT: Format = Format {
     name: "text",
     extension: "txt",
-    needs_picture: false,
-    needs_attributes: false,
-    collected: false,
-    draws: false,
+    purpose: Purpose::Terminal,
     write: |out, style, describe| {
         let mut text = Text { out, style, section: None, chapter: false, failed: Ok(()) };
         describe(&mut text);

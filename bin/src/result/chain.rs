@@ -4,14 +4,13 @@ use latency_core::chain::Chain;
 
 use super::Point;
 use crate::error::Failure;
-use crate::options::UsageError;
 
-/// The chain of a point.
+/// Returns the chain of a point.
 ///
 /// # Errors
 ///
-/// [`UsageError::NoSuchChain`] where size, stride and order do not go together.
+/// [`Failure::no_such_chain`].
 pub fn chain(point: &Point) -> Result<Chain, Failure<'static>> {
-    Chain::new(point.order, point.size, point.stride, point.seed)
-        .map_err(|_| UsageError::NoSuchChain { size: point.size, stride: point.stride }.into())
+    let Point { order, size, stride, seed, .. } = *point;
+    Chain::new(order, size, stride, seed).map_err(|_| Failure::no_such_chain(size, stride))
 }

@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use latency_core::stats::Estimate;
+
 use super::placed::{Field, Placed};
 use super::point::Point;
 use super::series::PerLine;
@@ -77,5 +79,11 @@ impl Outcome<'_> {
     #[must_use]
     pub fn nanoseconds(&self) -> Option<f64> {
         self.result.as_ref().ok().map(|measured| measured.series.nanoseconds.median)
+    }
+
+    /// Returns the latency, or the time per load, with its interval; `None` where it was not measured.
+    #[must_use]
+    pub fn estimate(&self) -> Option<Estimate> {
+        self.result.as_ref().ok().map(|measured| measured.series.nanoseconds.into())
     }
 }

@@ -1,9 +1,8 @@
 //! The memory behind a point: how it came to its node, and what is known of it.
 
-use latency_core::units::{Bytes, NodeId};
+use latency_core::units::{Bytes, NodeId, Pages};
 
 use super::evidence::{Evidence, PageCounts};
-use crate::options::Pages;
 
 /// How a buffer came to its node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

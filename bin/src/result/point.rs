@@ -2,10 +2,9 @@
 
 use latency_core::chain::Order;
 use latency_core::kernel::Kernel;
-use latency_core::units::{Bytes, CpuId, NodeId};
+use latency_core::units::{Bytes, CpuId, NodeId, Pages};
 
 use super::walk::Walk;
-use crate::options::Pages;
 
 /// One point of a plan: everything that decides what is measured.
 #[derive(Clone, Copy, Debug)]

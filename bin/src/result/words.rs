@@ -4,7 +4,7 @@ use core::fmt::{self, Display};
 
 use latency_core::chain::Order;
 
-use crate::options::Pages;
+use latency_core::units::Pages;
 
 /// The name of an order, as in the option.
 pub struct OrderName(pub Order);

@@ -5,12 +5,12 @@
 use core::fmt::{self, Write};
 
 use latency_core::math::ln;
-use latency_core::units::Bytes;
+use latency_core::units::{Bytes, Pages};
 
 use super::rows::Saved;
-use crate::options::{Choice, Pages};
 use crate::result::row::{Row, KERNEL, ORDER, PATTERN, SIZE, STRIDE};
 use crate::result::words::page_words;
+use latency_core::words::Worded;
 
 /// A condition that has to be alike.
 #[derive(Clone, Copy, Debug)]

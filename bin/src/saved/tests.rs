@@ -237,9 +237,16 @@ fn nothing_of_a_file_can_steer_a_terminal() {
 
 #[test]
 fn json_and_csv_of_one_result_have_the_same_points() {
-    for name in
-        ["matrix-four-nodes", "curve", "variants", "parallel", "window", "order", "pages", "distribution"]
-    {
+    for name in [
+        "matrix-two-nodes",
+        "curve-one-size",
+        "variants",
+        "parallel-one-size",
+        "window-in-cache",
+        "order",
+        "pages-few-sizes",
+        "distribution",
+    ] {
         let load = |extension: &str| {
             let path = format!("{}/../tests/golden/{name}.{extension}", env!("CARGO_MANIFEST_DIR"));
             [parse(&std::fs::read(path).unwrap()).unwrap()]

@@ -1,7 +1,9 @@
 //! The warnings as people read them: one line for each kind, the worst first.
 
 use core::fmt::{self, Write};
+use core::mem::discriminant;
 
+use super::entry::Facts;
 use super::{Severity, Warning, Warnings};
 use crate::report::wrap::Wrap;
 
@@ -21,7 +23,7 @@ pub struct Group<'a> {
 impl fmt::Display for Group<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.worst.fmt(out)?;
-        match (self.count, self.worst.measure()) {
+        match (self.count, self.worst.facts().measure) {
             (0 | 1, _) => {}
             (count, Some(_)) => write!(out, " (worst of {count})")?,
             (count, None) => write!(out, " (and {} more)", count - 1)?,
@@ -35,7 +37,7 @@ impl Warnings {
     pub fn groups(&self) -> impl Iterator<Item = Group<'_>> {
         [Severity::Poor, Severity::Fair, Severity::Note].into_iter().flat_map(move |severity| {
             self.iter().enumerate().filter_map(move |(index, warning)| {
-                let known = self.iter().take(index).any(|other| other.code() == warning.code());
+                let known = self.iter().take(index).any(|other| discriminant(other) == discriminant(warning));
                 let group = || self.group(warning);
                 (!known).then(group).filter(|group| group.worst.severity() == severity)
             })
@@ -43,9 +45,12 @@ impl Warnings {
     }
 
     fn group<'a>(&'a self, first: &'a Warning) -> Group<'a> {
-        let weight = |warning: &Warning| (warning.severity(), warning.measure());
+        let weight = |warning: &Warning| {
+            let Facts { severity, measure, .. } = warning.facts();
+            (severity, measure)
+        };
         let mut group = Group { worst: first, count: 0 };
-        for warning in self.iter().filter(|other| other.code() == first.code()) {
+        for warning in self.iter().filter(|other| discriminant(*other) == discriminant(first)) {
             group.count += 1;
             if weight(warning) > weight(group.worst) {
                 group.worst = warning;
@@ -108,7 +113,7 @@ mod tests {
 
     #[test]
     fn pairs_are_one_line_and_the_worst_come_first() {
-        let precision = "WARNING: node 0 -> node 7, 1 MiB: less certain than 1 % (within 10.00 %) \
+        let precision = "WARNING: node 0 -> node 7, 1 MiB: certain to 10.0 %, not 1 % \
                          (worst of 32); use an idle or a dedicated host, or a wider --precision\n";
         let moved = "WARNING: this process was moved to another CPU 2 times; it went back, and left those \
                      trials out; stop whoever changes affinities or cpusets, and run again\n";
@@ -128,7 +133,7 @@ mod tests {
         let text = written(&eight_nodes(), true, Some(60));
         assert!(text.lines().all(|line| line.len() <= 60), "{text}");
         assert!(
-            text.contains("\nWARNING: node 0 -> node 7, 1 MiB: less certain than 1 %\n  (within"),
+            text.contains("\nWARNING: node 0 -> node 7, 1 MiB: certain to 10.0 %, not 1 %\n  (worst"),
             "{text}"
         );
     }

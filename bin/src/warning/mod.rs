@@ -1,29 +1,29 @@
-//! Facts that a reader of a result must know, and how much each takes from it.
+//! Facts that a reader of a result must know, and the effect of each on trust.
 //!
-//! A warning is plain data: a code for programs, a severity, a reason, a text and a remedy.
-//! Nothing here knows how a warning is found.
+//! A warning is plain data. [`table`] has its code, severity, text and remedy; a new one needs a variant here and an
+//! entry there. Nothing here knows how a warning is found.
 
-mod facts;
+mod entry;
 mod group;
-mod reason;
-mod remedy;
 mod set;
 mod severity;
-mod text;
+mod table;
 mod word;
 
 #[cfg(test)]
 mod tests;
 
+use core::fmt;
+use core::mem::discriminant;
+
 use crate::sys::errno::Errno;
 use latency_core::units::{Bytes, CpuId, Hertz, NodeId, PageSize, Picoseconds};
 
-pub use facts::MUCH_OTHER_WORK;
+use entry::{About, Facts, Words};
 pub use group::Group;
-pub use reason::Reason;
-pub use remedy::Remedy;
 pub use set::Warnings;
 pub use severity::Severity;
+pub use table::MUCH_OTHER_WORK;
 pub use word::Word;
 
 /// The limit that made a working set smaller than the default.
@@ -212,20 +212,20 @@ pub enum Warning {
 impl Warning {
     /// Returns the word for programs, in kebab-case; it does not change between versions.
     #[must_use]
-    pub const fn code(&self) -> &'static str {
-        self.facts().0
+    pub fn code(&self) -> &'static str {
+        self.facts().code
     }
 
-    /// Returns how much the warning takes from the result.
+    /// Returns the effect of the warning on trust.
     #[must_use]
-    pub const fn severity(&self) -> Severity {
-        self.facts().1
+    pub fn severity(&self) -> Severity {
+        self.facts().severity
     }
 
     /// Returns whether there is evidence that a value is wrong or unproven, so that `--strict` fails.
     #[must_use]
-    pub const fn untrusted(&self) -> bool {
-        matches!(self.severity(), Severity::Poor)
+    pub fn untrusted(&self) -> bool {
+        self.severity() == Severity::Poor
     }
 
     /// Returns whether a known fact was measured and came out wrong.
@@ -242,21 +242,13 @@ impl Warning {
         )
     }
 
-    /// Returns the CPU that it is about, where its kind has one for each CPU.
+    /// Returns the CPU that the warning is about, for kinds of warnings that exist once for each CPU.
     #[must_use]
-    pub const fn cpu(&self) -> Option<CpuId> {
-        match *self {
-            Warning::OtherWork { cpu, .. }
-            | Warning::Stolen { cpu, .. }
-            | Warning::SiblingBusy { cpu, .. } => Some(cpu),
+    pub fn cpu(&self) -> Option<CpuId> {
+        match self.facts().about {
+            About::Cpu(cpu) => Some(cpu),
             _ => None,
         }
-    }
-
-    /// Returns the few words that the verdict has for it.
-    #[must_use]
-    pub const fn reason(&self) -> Reason<'_> {
-        Reason(self)
     }
 
     /// Returns the node and the size of the memory-side cache that the warning is about.
@@ -268,13 +260,19 @@ impl Warning {
         }
     }
 
-    /// Returns what to do about it.
+    /// Returns the first clause of the text, for the line that gives the verdict: several are in one line.
     #[must_use]
-    pub const fn remedy(&self) -> Remedy<'_> {
-        Remedy(self)
+    pub fn reason(&self) -> impl fmt::Display + '_ {
+        self.shown(|words, out| out.write_fmt(words.reason))
     }
 
-    /// Returns whether it has found what the other one only takes for possible.
+    /// Returns an option or a command that helps.
+    #[must_use]
+    pub fn remedy(&self) -> impl fmt::Display + '_ {
+        self.shown(|words, out| out.write_fmt(words.remedy))
+    }
+
+    /// Returns whether it has found what the other one only considers possible.
     const fn settles(&self, other: &Warning) -> bool {
         match (self, other) {
             (Warning::LooksCached { size, .. }, Warning::CacheCouldHold { size: other, .. }) => {
@@ -284,30 +282,28 @@ impl Warning {
         }
     }
 
-    /// Returns how far off it is, where warnings of its kind differ in that.
-    const fn measure(&self) -> Option<f64> {
-        match *self {
-            Warning::CacheCouldHold { size, cache, .. } => Some(cache.0 as f64 / size.0 as f64),
-            Warning::LooksCached { cold, warm, .. } => Some(cold.0 as f64 / warm.0 as f64),
-            Warning::ThpPartial { wanted, found } => {
-                Some(wanted.0.saturating_sub(found.0) as f64 / wanted.0 as f64)
-            }
-            Warning::PagesMoved { pages, .. } => Some(pages as f64),
-            // No interval at all is the least certain.
-            Warning::PrecisionNotReached { found, .. } if found.is_nan() => Some(f64::INFINITY),
-            Warning::PrecisionNotReached { found, .. } => Some(found),
-            Warning::Disturbed { share, .. }
-            | Warning::OtherWork { share, .. }
-            | Warning::Stolen { share, .. }
-            | Warning::SiblingBusy { share, .. } => Some(share),
-            Warning::HopsTooShort { hops, .. } => Some(hops as f64),
-            Warning::HopMeanDiffers { ratio, .. } => Some((ratio - 1.0).abs()),
-            Warning::Neighbours { ratio, .. } => Some(ratio),
-            _ => None,
-        }
+    fn facts(&self) -> Facts {
+        self.entry(&mut |_| ())
     }
 
-    const fn subject(&self) -> [u64; 3] {
-        self.facts().2
+    /// Returns whether both have one code and one subject.
+    fn is_like(&self, other: &Warning) -> bool {
+        discriminant(self) == discriminant(other) && self.facts().about == other.facts().about
+    }
+
+    fn shown(&self, part: fn(&Words<'_>, &mut fmt::Formatter<'_>) -> fmt::Result) -> impl fmt::Display + '_ {
+        fmt::from_fn(move |out| {
+            let mut result = Ok(());
+            self.entry(&mut |words| result = part(words, out));
+            result
+        })
+    }
+}
+
+/// The fact, without the remedy and without the label of a message.
+impl fmt::Display for Warning {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words = self.shown(|words, out| write!(out, "{}{}", words.reason, words.rest));
+        write!(out, "{}{words}", self.facts().about)
     }
 }

@@ -1,6 +1,6 @@
 //! The warnings of one run, in the order in which they came up.
 
-use core::mem::swap;
+use core::mem::{discriminant, swap};
 
 use latency_core::units::{Bytes, NodeId};
 
@@ -40,9 +40,7 @@ impl Warnings {
     /// anew, and may still make the result unreliable.
     pub fn push(&mut self, warning: Warning) {
         let known = |other: &&mut Warning| {
-            other.code() == warning.code() && other.subject() == warning.subject()
-                || warning.settles(other)
-                || other.settles(&warning)
+            other.is_like(&warning) || warning.settles(other) || other.settles(&warning)
         };
         if let Some(other) = self.slots.iter_mut().flatten().find(known) {
             if warning.settles(other) {
@@ -62,9 +60,9 @@ impl Warnings {
     /// Adds `warning` as [`push`](Self::push) does, in the place of a milder one of its code, which follows. Beyond
     /// `most` of them the mildest is left out, and counted.
     pub fn push_worst_first(&mut self, mut warning: Warning, most: usize) {
-        let (code, mut count) = (warning.code(), 0);
-        for other in self.slots.iter_mut().flatten().filter(|other| other.code() == code) {
-            if other.measure() < warning.measure() {
+        let (kind, mut count) = (discriminant(&warning), 0);
+        for other in self.slots.iter_mut().flatten().filter(|other| discriminant(*other) == kind) {
+            if other.facts().measure < warning.facts().measure {
                 swap(other, &mut warning);
             }
             count += 1;
@@ -78,9 +76,7 @@ impl Warnings {
     /// Adds those of another part of a result; of two with one code and one subject the worse one stays.
     pub fn pool(&mut self, other: &Warnings) {
         for warning in other.iter() {
-            let same =
-                |known: &&mut Warning| known.code() == warning.code() && known.subject() == warning.subject();
-            match self.slots.iter_mut().flatten().find(same) {
+            match self.slots.iter_mut().flatten().find(|known| known.is_like(warning)) {
                 Some(known) if known.severity() < warning.severity() => *known = *warning,
                 Some(_) => {}
                 None => self.push(*warning),

@@ -7,6 +7,7 @@ use crate::cpulist::CpuSet;
 use crate::rng::Pcg32;
 use crate::topology::Shared;
 use crate::units::CpuId;
+use crate::words::Worded;
 
 /// Maximum number of CPUs for which all pairs are affordable: 2016 pairs of 3 ms each.
 const ALL_UP_TO: usize = 64;
@@ -32,6 +33,11 @@ pub enum Choice {
     All,
     /// A few pairs of each class, at random.
     Classes,
+}
+
+impl Worded for Choice {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("auto", Choice::Auto), ("all", Choice::All), ("classes", Choice::Classes)];
 }
 
 impl Choice {

@@ -9,6 +9,7 @@ use super::search::{Candidate, Range};
 use super::uncertainty::Uncertainty;
 use super::workspace::Workspace;
 use crate::math::{exp, ln};
+use crate::stats::{Estimate, Interval};
 
 /// Minimum step of a level, in spreads of the points.
 const STEP_OVER_SPREAD: f64 = 3.0;
@@ -19,29 +20,6 @@ const ONSET: f64 = 0.05;
 
 /// Half of a 95 % interval, in standard errors.
 const WITHIN_95: f64 = 1.96;
-
-/// A value with its 95 % interval.
-///
-/// The interval of a fit is two standard errors from the curvature of its residuals (Gauss–Newton), and for a size
-/// also all sizes under other shapes that follow the points equally well. It is right for noise that is independent
-/// from point to point, and too narrow for a wrong model. Its ends are infinite where the points do not determine
-/// the value, and both are the value where that was given.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Estimate {
-    /// The value.
-    pub value: f64,
-    /// The lower end of the interval.
-    pub low: f64,
-    /// The upper end.
-    pub high: f64,
-}
-
-impl Estimate {
-    /// Returns a value with a standard error.
-    fn with_error(value: f64, error: f64) -> Self {
-        Self { value, low: value - WITHIN_95 * error, high: value + WITHIN_95 * error }
-    }
-}
 
 /// The structure that misses at a level's capacity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -98,6 +76,10 @@ pub struct TranslationStep {
 }
 
 /// A fitted model.
+///
+/// The interval of a value is two standard errors from the curvature of the residuals (Gauss–Newton), and for a size
+/// also all sizes under other shapes that follow the points equally well. It is right for noise that is independent
+/// from point to point, and too narrow for a wrong model. A given value is exact.
 #[derive(Clone, Copy, Debug)]
 pub struct Fit {
     /// The latency behind the last level: for working sets much larger than that, and
@@ -132,7 +114,10 @@ impl Fit {
             capacities_are_given,
         );
         let spread = distance.deviation.max(workspace.spread());
-        let estimate = |value: f64, error: f64| Estimate::with_error(value, reference * error);
+        let estimate = |value: f64, error: f64| {
+            let error = WITHIN_95 * reference * error;
+            Estimate { value, interval: bounded(value - error, value + error) }
+        };
 
         let mut levels = [Level::default(); MAX_LEVELS];
         let mut plateau = unknowns[0];
@@ -141,7 +126,7 @@ impl Fit {
             let at = step.ln_capacity;
             let error = WITHIN_95 * uncertainty.ln_capacity(i);
             *level = Level {
-                capacity: Estimate { value: exp(at), low: exp(at - error), high: exp(at + error) },
+                capacity: Estimate { value: exp(at), interval: bounded(exp(at - error), exp(at + error)) },
                 onset: exp(step.ln_size_at(ONSET)),
                 half: exp(step.ln_size_at(0.5)),
                 latency: estimate(plateau, uncertainty.plateau(i)),
@@ -178,8 +163,10 @@ impl Fit {
     pub(super) fn widen(&mut self, ranges: &[Range; MAX_LEVELS]) {
         let steps = self.curve.steps().iter().zip(ranges);
         for (level, (step, (low, high))) in self.levels.iter_mut().zip(steps) {
-            level.capacity.low *= exp(low - step.ln_capacity);
-            level.capacity.high *= exp(high - step.ln_capacity);
+            if let Some(interval) = &mut level.capacity.interval {
+                interval.low *= exp(low - step.ln_capacity);
+                interval.high *= exp(high - step.ln_capacity);
+            }
         }
     }
 
@@ -200,6 +187,11 @@ impl Fit {
     pub fn evaluate(&self, working_set: f64) -> f64 {
         self.curve.height(working_set.max(0.0), &self.unknowns)
     }
+}
+
+/// Returns an interval, where the points bound the value on both sides.
+fn bounded(low: f64, high: f64) -> Option<Interval> {
+    (low.is_finite() && high.is_finite()).then_some(Interval { low, high })
 }
 
 /// Returns the Bayesian information criterion: smaller is better, and each parameter costs ln n.

@@ -52,7 +52,7 @@ pub mod translation;
 mod uncertainty;
 mod workspace;
 
-pub use fit::{Cause, Estimate, Fit, Level, TranslationStep};
+pub use fit::{Cause, Fit, Level, TranslationStep};
 pub use point::{FitError, Point, MAX_LEVELS, MAX_POINTS};
 pub use select::{fit_mixture, fit_reported, fit_stair};
 pub use workspace::Workspace;

@@ -4,10 +4,9 @@
 //! with the interval of a median. It knows neither levels nor the ends of a plateau; the caller gives the sizes
 //! between which to look.
 
-use super::fit::Estimate;
 use super::point::{FitError, Point};
 use super::workspace::Workspace;
-use crate::stats;
+use crate::stats::{self, Estimate};
 
 /// Minimum distance of a plateau from both ends of its level, as a factor: misses begin gradually, and other
 /// data of the program needs space too.
@@ -65,12 +64,7 @@ pub fn plateau(
     }
     let within = |point: &Point| (from..=to).contains(&point.working_set);
     let latencies = workspace.latencies(within);
-    Ok(stats::summarise(latencies).map(|summary| {
-        let (low, high) = summary
-            .interval
-            .map_or((summary.minimum, summary.maximum), |interval| (interval.low, interval.high));
-        Plateau { latency: Estimate { value: summary.median, low, high }, from, to, count }
-    }))
+    Ok(stats::summarise(latencies).map(|summary| Plateau { latency: summary.or_range(), from, to, count }))
 }
 
 /// Returns the number of points, from the first on, that lie within a band.
@@ -86,6 +80,7 @@ fn flat(points: &[Point], band: f64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stats::Interval;
     use std::vec::Vec;
 
     fn found(latencies: &[f64], range: (f64, f64)) -> Option<Plateau> {
@@ -102,10 +97,11 @@ mod tests {
         let curve = [5.0, 5.01, 5.0, 9.0, 16.0, 16.1, 16.05, 16.1, 16.0, 16.2, 40.0, 90.0];
         let all = found(&curve, (0.0, f64::INFINITY)).unwrap();
         assert!((all.latency.value - 16.075).abs() < 1e-9 && all.count == 6, "{all:?}");
-        assert!(all.latency.low >= 16.0 && all.latency.high <= 16.2);
+        let interval = all.latency.interval.unwrap();
+        assert!(interval.low >= 16.0 && interval.high <= 16.2, "{interval:?}");
         assert!((all.from / 4000.0 - 1.0).abs() < 1e-9, "{all:?}");
         let first = found(&curve, (0.0, 4000.0)).unwrap();
-        assert_eq!(first.latency, Estimate { value: 5.0, low: 5.0, high: 5.01 });
+        assert_eq!(first.latency, Estimate { value: 5.0, interval: Some(Interval { low: 5.0, high: 5.01 }) });
     }
 
     #[test]

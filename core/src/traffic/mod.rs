@@ -7,11 +7,13 @@
 
 pub mod field;
 pub mod pace;
+mod sides;
 
 use crate::arch;
 use crate::units::LINE;
 
 pub use field::{Field, Part, Place};
+pub use sides::{LoadFrom, Threads, View};
 
 /// Unit of the lines of a part: the lines of the routines' largest loop.
 pub const BLOCK: usize = 12;

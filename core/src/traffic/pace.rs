@@ -7,6 +7,7 @@
 
 use crate::math::ln;
 use crate::rng::Pcg32;
+use crate::words::Worded;
 
 /// The fractional bits of a mean gap in ticks.
 pub const FRACTION_BITS: u32 = 20;
@@ -55,6 +56,10 @@ pub enum Pacing {
     Poisson,
     /// Equal gaps.
     Even,
+}
+
+impl Worded for Pacing {
+    const WORDS: &'static [(&'static str, Self)] = &[("poisson", Pacing::Poisson), ("even", Pacing::Even)];
 }
 
 /// A series of deadlines.

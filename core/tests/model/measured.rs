@@ -4,6 +4,7 @@
 use core::cell::Cell;
 
 use latency_core::model::{fit_mixture, fit_stair, FitError, Point, Workspace};
+use latency_core::stats::Interval;
 
 use crate::truth::{KIB, MIB};
 
@@ -19,7 +20,8 @@ fn the_stair_follows_a_measured_curve_within_two_percent() {
     let first = &fit.levels()[0];
     assert!(first.resolved);
     assert!((first.latency.value - 4.0).abs() < 0.02, "{first:?}");
-    assert!((first.capacity.low..=first.capacity.high).contains(&(32.0 * KIB)), "{first:?}");
+    let Interval { low, high } = first.capacity.interval.unwrap();
+    assert!((low..=high).contains(&(32.0 * KIB)), "{first:?}");
     assert!(first.onset < 33.0 * KIB && first.half > 32.0 * KIB, "{first:?}");
 
     // The mixture's gentle knees cannot follow real edges, and its residual shows it.

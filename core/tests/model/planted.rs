@@ -1,6 +1,7 @@
 //! Planted levels are found again.
 
 use latency_core::model::{fit_mixture, fit_reported, fit_stair, Point, Workspace};
+use latency_core::stats::{Estimate, Interval};
 
 use crate::truth::{laptop, Pcg, Truth};
 
@@ -95,7 +96,7 @@ fn the_laptop_is_recovered_from_its_own_formula() {
         let fixed = fit_reported(&points, &truth.capacities, &mut workspace).unwrap();
         for (level, latency) in fixed.levels().iter().zip(&truth.latencies) {
             assert!((level.latency.value / latency - 1.0).abs() < 0.001);
-            assert_eq!(level.capacity.low, level.capacity.high);
+            assert_eq!(level.capacity, Estimate::exact(level.capacity.value));
         }
         for size in [1e3, 5e4, 1e6, 1e8] {
             assert!((fixed.evaluate(size) / truth.latency(size) - 1.0).abs() < 0.001);
@@ -137,7 +138,8 @@ fn intervals_hold_the_truth_as_often_as_they_claim() {
                 [(level.capacity, truth.capacities[k]), (level.latency, truth.latencies[k])]
             {
                 total += 1;
-                covered += u32::from((estimate.low..=estimate.high).contains(&expected));
+                let Interval { low, high } = estimate.interval.unwrap();
+                covered += u32::from((low..=high).contains(&expected));
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What the guest asks of its kernel.
+//! The guest's system calls.
 //!
 //! # Safety
 //!
@@ -7,7 +7,7 @@
 use std::ffi::{CStr, CString};
 use std::io::{Error, Result};
 
-/// Mounts the file systems of the kernel.
+/// Mounts the kernel's file systems.
 pub fn mount_all() -> std::result::Result<(), String> {
     for (kind, place) in
         [(c"proc", c"/proc"), (c"sysfs", c"/sys"), (c"devtmpfs", c"/dev"), (c"debugfs", c"/sys/kernel/debug")]
@@ -23,24 +23,24 @@ fn mount(kind: &CStr, place: &CStr) -> Result<()> {
     checked(result)
 }
 
-/// Takes a file system away, at once or when nobody uses it any more.
+/// Unmounts a file system, at once or when its last user is done.
 pub fn unmount(place: &str) -> Result<()> {
     let place = CString::new(place)?;
     // SAFETY: a text and a flag.
     checked(unsafe { libc::umount2(place.as_ptr(), libc::MNT_DETACH) })
 }
 
-/// Allows this thread, and what it starts, one CPU alone.
+/// Restricts this thread, and its children, to one CPU.
 pub fn stay_on(cpu: usize) -> Result<()> {
-    // SAFETY: a set of CPUs is plain bits, and zero is the empty one.
+    // SAFETY: a set of CPUs consists of plain bits, and zero is the empty set.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
     // SAFETY: the macro's function checks the number against the size of the set.
     unsafe { libc::CPU_SET(cpu, &mut set) };
-    // SAFETY: the set lives during the call, and its size is its own.
+    // SAFETY: the set lives during the call, and its size is passed with it.
     checked(unsafe { libc::sched_setaffinity(0, std::mem::size_of_val(&set), &set) })
 }
 
-/// Sets the clock of the day forward by so many seconds.
+/// Sets the clock of the day forward by `seconds`.
 pub fn step_clock(seconds: i64) -> Result<()> {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the kernel writes one record.
@@ -53,7 +53,7 @@ pub fn step_clock(seconds: i64) -> Result<()> {
 const LOAD: u32 = libc::BPF_LD | libc::BPF_W | libc::BPF_ABS;
 const EQUAL: u32 = libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K;
 const GIVE: u32 = libc::BPF_RET | libc::BPF_K;
-/// Where the number of a call is (struct seccomp_data), and the low half of its third argument.
+/// Offset of a call's number (struct seccomp_data), and of the low half of its third argument.
 const NUMBER: u32 = 0;
 const THIRD: u32 = 32;
 
@@ -61,14 +61,14 @@ fn step(code: u32, jt: u8, jf: u8, k: u32) -> libc::sock_filter {
     libc::sock_filter { code: code as u16, jt, jf, k }
 }
 
-/// Puts the system calls of this process, and of what it starts, under a filter.
+/// Puts the system calls of this process, and of its children, under a filter.
 fn filter(steps: &mut [libc::sock_filter]) -> Result<()> {
     let program = libc::sock_fprog { len: steps.len() as u16, filter: steps.as_mut_ptr() };
-    // SAFETY: the kernel reads the program and its filter, both of which outlive the call.
+    // SAFETY: the kernel reads the program and its filter; both outlive the call.
     checked(unsafe { libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program, 0, 0) })
 }
 
-/// Makes `madvise(MADV_POPULATE_WRITE)` fail as it does in a kernel that does not know it.
+/// Makes `madvise(MADV_POPULATE_WRITE)` fail as in a kernel without it.
 pub fn forbid_populating() -> Result<()> {
     filter(&mut [
         step(LOAD, 0, 0, NUMBER),
@@ -80,13 +80,13 @@ pub fn forbid_populating() -> Result<()> {
     ])
 }
 
-/// Lets the parent of this process stop it where it binds memory.
+/// Lets the parent of this process stop it at calls that bind memory.
 pub fn let_be_watched() -> Result<()> {
     // SAFETY: the request takes no address.
     if unsafe { libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) } != 0 {
         return Err(Error::last_os_error());
     }
-    // Stopped at every call, it would have no clock: reading one would take too long.
+    // If it stopped at every call, it would have no clock: reading one would be too slow.
     filter(&mut [
         step(LOAD, 0, 0, NUMBER),
         step(EQUAL, 0, 1, libc::SYS_mbind as u32),
@@ -95,7 +95,7 @@ pub fn let_be_watched() -> Result<()> {
     ])
 }
 
-/// The huge pages of a node, given back when it is dropped.
+/// The huge pages of a node, which are freed on drop.
 #[derive(Debug)]
 pub struct Pool {
     start: *mut libc::c_void,
@@ -109,8 +109,8 @@ impl Drop for Pool {
     }
 }
 
-/// Follows a child that lets itself be watched to its end. Where it binds what it has mapped for the first time, all
-/// free huge pages of the node are taken. Its exit status, or 128 and the signal that ended it.
+/// Follows a traced child to its end. When it first binds a mapping, takes all free huge pages of the node.
+/// Returns its exit status, or 128 and the signal that ended it.
 pub fn take_pool_when_mapped(child: u32, node: usize) -> std::result::Result<i32, String> {
     let child = child as i32;
     let wrong = |what: &str| format!("{what}: {}", Error::last_os_error());
@@ -135,7 +135,7 @@ pub fn take_pool_when_mapped(child: u32, node: usize) -> std::result::Result<i32
         if event && pool.is_none() {
             pool = Some(take_pool(node)?);
         }
-        // The first stop is that of execve.
+        // The first stop belongs to execve.
         let signal = if event || is_new { 0 } else { libc::WSTOPSIG(status) };
         if is_new {
             // SAFETY: takes a number.
@@ -172,7 +172,7 @@ fn take_pool(node: usize) -> std::result::Result<Pool, String> {
     if unsafe { libc::madvise(start, length, libc::MADV_POPULATE_WRITE) } != 0 {
         return Err(wrong("cannot take the pool"));
     }
-    // SAFETY: no nodes, so that nothing is read.
+    // SAFETY: the list of nodes is empty, so the kernel reads nothing.
     unsafe { libc::syscall(libc::SYS_set_mempolicy, libc::MPOL_DEFAULT as i64, 0, 0) };
     Ok(pool)
 }
@@ -183,7 +183,7 @@ pub fn power_off() -> ! {
     unsafe { libc::sync() };
     // SAFETY: takes a number.
     unsafe { libc::reboot(libc::LINUX_REBOOT_CMD_POWER_OFF) };
-    // Process 1 may not end: the kernel would end with it, which the emulator takes for a reset.
+    // Process 1 may not end: the kernel would panic, which looks like a reset to the emulator.
     std::process::exit(1)
 }
 

@@ -4,26 +4,26 @@
 //! [PREPARATION...] run [PREPARATION...] ARGUMENTS... [run [PREPARATION...] ARGUMENTS...]...
 //! ```
 //!
-//! are the lines of the file `/words`, a word a line. The executable is `/tool`, and each `run` is a run of it with these
-//! arguments, one after another; preparations before them are its own. Behind what it prints comes the line
-//! `latency-bench: exit status N`, as it prints it itself as process 1.
+//! are the lines of the file `/words`, a word a line. The executable is `/tool`. Each `run` runs it with
+//! these arguments, one after another; preparations before a run apply only to it. After its output comes the
+//! line `latency-bench: exit status N`, like the one that it prints itself as process 1.
 //!
 //! | preparation | meaning |
 //! | --- | --- |
 //! | `show=FILE` | the file is printed first |
-//! | `file-pages=DEVICE` | the block device is read to its end: what was free holds its pages |
+//! | `file-pages=DEVICE` | the block device is read to its end, so that its pages fill the free memory |
 //! | `memory-max=BYTES` | a control group with this limit |
 //! | `cpus=LIST` | a control group with these CPUs |
 //! | `then-cpus=LIST` | the CPUs of that group from the third round of a run on |
 //! | `then-split=yes` | from the third round of a run on, transparent huge pages are pages of 4 KiB |
 //! | `then-offline=N` | this CPU goes offline in the third round of a run |
-//! | `then-clock=SECONDS` | the clock of the day is set forward by so much in the third round, and back at the end |
-//! | `pool-taken=NODE` | the huge pages of this node are taken when a run has mapped some and touched none |
+//! | `then-clock=SECONDS` | the clock of the day is set forward by SECONDS in the third round, and back at the end |
+//! | `pool-taken=NODE` | the guest takes the huge pages of this node when a run has mapped some and touched none |
 //! | `no-populate=yes` | memory cannot be made present by `madvise`, as before Linux 5.14 |
-//! | `on-cpu=N` | this CPU alone is allowed |
-//! | `no-sys=yes` | `/sys` is not there |
+//! | `on-cpu=N` | only this CPU is allowed |
+//! | `no-sys=yes` | `/sys` is missing |
 //!
-//! A round is known by what the executable says of its progress: give it `--progress=always`.
+//! The guest finds a round by the progress in the output: use `--progress=always`.
 
 mod kernel;
 mod run;

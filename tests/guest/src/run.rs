@@ -2,8 +2,8 @@
 //!
 //! # Safety
 //!
-//! Between fork and exec the child writes a file and sets its CPUs. This process has one thread when it forks, so
-//! that no lock is held by another.
+//! Between fork and exec the child writes a file and sets its CPUs. This process has one thread when it
+//! forks, so no other thread holds a lock.
 
 use crate::kernel;
 use crate::scene::Scene;
@@ -11,10 +11,10 @@ use std::io::{Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, Stdio};
 
-/// What the executable says when it begins the round in which a scene changes.
+/// The progress of the round in which a scene changes.
 const CHANGE_AT: &[u8] = b"round 3";
 
-/// Runs the executable to its end; its exit status, or 128 and the signal that ended it.
+/// Runs the executable to its end; returns its exit status, or 128 and the signal that ended it.
 pub fn run(scene: &Scene, arguments: &[String]) -> Result<i32, String> {
     let mut command = Command::new("/tool");
     command.args(arguments);
@@ -36,7 +36,7 @@ pub fn run(scene: &Scene, arguments: &[String]) -> Result<i32, String> {
     Ok(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)))
 }
 
-/// Hands on what the executable says, and changes the scene when it has said that it is so far.
+/// Passes on the executable's output, and changes the scene when the progress reaches the round.
 fn change_in_time(scene: &Scene, mut said: impl Read) -> Result<(), String> {
     let (mut heard, mut changed) = (Vec::new(), false);
     let mut part = [0; 256];
@@ -50,7 +50,8 @@ fn change_in_time(scene: &Scene, mut said: impl Read) -> Result<(), String> {
             scene.change()?;
             changed = true;
         }
-        // The console takes everything; the last words matter, and there is nobody to tell of a failure.
+        // The console accepts everything; only the last words matter, and there is no other place to report a
+        // failure.
         let _ = std::io::stderr().write_all(&part[..count]);
     }
 }

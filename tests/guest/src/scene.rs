@@ -1,14 +1,14 @@
-//! The condition under which the executable runs, from words to files of the kernel.
+//! The condition under which the executable runs: turns words into settings of the kernel.
 
 use crate::kernel;
 use std::fs::{self, File};
 use std::io::Read;
 
 const GROUPS: &str = "/sys/fs/cgroup";
-/// The group that runs belong to.
+/// The control group of all runs.
 const GROUP: &str = "/sys/fs/cgroup/scene";
 
-/// A condition. Everything is as the kernel has it where nothing is said.
+/// A condition. Settings that are not given stay the kernel's.
 #[derive(Clone, Debug, Default)]
 pub struct Scene {
     show: Option<String>,
@@ -32,7 +32,7 @@ impl Scene {
         Scene::default().and(words)
     }
 
-    /// The same condition with more words.
+    /// Adds more words to the condition.
     pub fn and(mut self, words: &[String]) -> Result<Scene, String> {
         let scene = &mut self;
         for word in words {
@@ -62,7 +62,7 @@ impl Scene {
         Ok(self)
     }
 
-    /// Brings the condition about, but for what comes later.
+    /// Sets up the condition, except for later changes.
     pub fn prepare(&self) -> Result<(), String> {
         if let Some(path) = &self.show {
             let text = fs::read_to_string(path).map_err(|error| format!("cannot read {path}: {error}"))?;
@@ -87,7 +87,7 @@ impl Scene {
         Ok(())
     }
 
-    /// Puts the calling process under the condition: what it starts is as well.
+    /// Puts the calling process, and so its children, under the condition.
     pub fn enter(&self) -> std::io::Result<()> {
         if self.has_group() {
             fs::write(format!("{GROUP}/cgroup.procs"), "0")?;
@@ -101,7 +101,7 @@ impl Scene {
         self.on_cpu.map_or(Ok(()), kernel::stay_on)
     }
 
-    /// Whether something comes later.
+    /// Returns true if there is a later change.
     pub fn changes(&self) -> bool {
         self.then_split
             || self.then_cpus.is_some()
@@ -109,7 +109,7 @@ impl Scene {
             || self.then_clock.is_some()
     }
 
-    /// Brings about what comes later.
+    /// Makes the later changes.
     pub fn change(&self) -> Result<(), String> {
         if let Some(cpus) = &self.then_cpus {
             write(&format!("{GROUP}/cpuset.cpus"), cpus)?;
@@ -126,7 +126,7 @@ impl Scene {
         Ok(())
     }
 
-    /// Takes back what would meet the next run, too.
+    /// Undoes changes that would affect the next run.
     pub fn end(&self) -> Result<(), String> {
         match self.then_clock {
             Some(seconds) => {
@@ -145,7 +145,7 @@ fn write(path: &str, text: &str) -> Result<(), String> {
     fs::write(path, text).map_err(|error| format!("cannot write {text} to {path}: {error}"))
 }
 
-/// Reads a device to its end, and keeps it open: with the last who has it open its pages would go.
+/// Reads a device to its end, and keeps it open: closing the last descriptor would free its pages.
 fn read_all(path: &str) -> Result<(), String> {
     let wrong = |error| format!("cannot read {path}: {error}");
     let mut file = File::open(path).map_err(wrong)?;

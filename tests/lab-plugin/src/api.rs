@@ -1,16 +1,13 @@
-//! The part of QEMU's plugin interface that is used, declared by hand after its
-//! public header `qemu-plugin.h`.
+//! The used part of QEMU's plugin interface, declared by hand after its public header `qemu-plugin.h`.
 //!
-//! The functions are looked up when the plugin is loaded instead of being linked,
-//! so that one object serves all releases, a missing one is named, and the tests
-//! need no QEMU. Their signatures are the same in the versions 1 to 6 of the
-//! interface, but for one, [`Bytes`].
+//! The functions are looked up when the plugin is loaded instead of being linked. So one object serves all
+//! releases, a missing function is named, and the tests need no QEMU. Their signatures are the same in the
+//! versions 1 to 6 of the interface, except for [`Bytes`].
 //!
 //! # Safety
 //!
-//! Everything rests on the promise of the header: a function of this name has
-//! this signature. Handles are passed back during the callback that gave them,
-//! as the header demands.
+//! Everything rests on the promise of the header: a function with this name has this signature. Handles are
+//! passed back only during the callback that received them, as the header demands.
 
 use std::ffi::{c_char, c_int, c_uint, c_void, CStr};
 use std::marker::PhantomData;
@@ -20,8 +17,7 @@ use crate::memory::Placing;
 /// Versions of the interface whose header was read.
 pub const KNOWN: std::ops::RangeInclusive<c_int> = 1..=6;
 
-/// What QEMU tells about itself (`qemu_info_t`). The last two are a union that
-/// holds nothing else.
+/// QEMU's information about itself (`qemu_info_t`). The last two are a union that holds nothing else.
 #[repr(C)]
 pub struct Information {
     /// Name of the guest's architecture.
@@ -30,19 +26,19 @@ pub struct Information {
     pub minimum: c_int,
     /// Version of the interface that is offered.
     pub current: c_int,
-    /// Whether a whole machine is emulated.
+    /// True if a whole machine is emulated.
     pub system_emulation: bool,
     /// Virtual CPUs at the start.
     pub cpus: c_int,
-    /// Virtual CPUs that there can ever be.
+    /// Maximum number of virtual CPUs.
     pub most_cpus: c_int,
 }
 
-/// A handle that lives for one callback and means something to QEMU alone.
+/// A handle that is valid during one callback and opaque to everything but QEMU.
 #[repr(C)]
 pub struct Handle {
     opaque: [u8; 0],
-    /// Neither sent nor kept: the pointer is good within its callback.
+    /// Neither sent nor kept: the pointer is valid only within its callback.
     only_here: PhantomData<*mut u8>,
 }
 
@@ -57,7 +53,7 @@ pub type OnExit = unsafe extern "C" fn(id: u64, data: *mut c_void);
 
 /// `QEMU_PLUGIN_CB_NO_REGS`: the callback does not look at registers.
 pub const NO_REGISTERS: c_int = 0;
-/// `QEMU_PLUGIN_MEM_RW`. Callbacks for reads alone are not made by QEMU 7.2.
+/// `QEMU_PLUGIN_MEM_RW`. QEMU 7.2 makes no callbacks for reads alone.
 pub const READS_AND_WRITES: c_int = 3;
 
 extern "C" {
@@ -65,8 +61,8 @@ extern "C" {
 }
 
 fn address_of(name: &CStr) -> Option<*mut c_void> {
-    // SAFETY: the name ends with a nul, and a null handle (RTLD_DEFAULT) asks for
-    // the first match in the process; nothing is changed.
+    // SAFETY: the name ends with a nul, and a null handle (RTLD_DEFAULT) asks for the first match in the
+    // process; nothing is changed.
     let address = unsafe { dlsym(std::ptr::null_mut(), name.as_ptr()) };
     (!address.is_null()).then_some(address)
 }
@@ -80,11 +76,11 @@ macro_rules! functions {
         }
 
         impl Api {
-            /// Looks all functions up in the running QEMU.
+            /// Looks up all functions in the running QEMU.
             ///
             /// # Errors
             ///
-            /// The name of the first function that it does not have.
+            /// The name of the first missing function.
             pub fn find() -> Result<Self, &'static CStr> {
                 Ok(Self {
                     $($name: {
@@ -100,17 +96,17 @@ macro_rules! functions {
 }
 
 functions! {
-    /// Asks to be called on every translation.
+    /// Requests a callback on every translation.
     register_translation: unsafe extern "C" fn(u64, OnTranslation) = c"qemu_plugin_register_vcpu_tb_trans_cb";
-    /// Asks to be called at the end.
+    /// Requests a callback at the end.
     register_exit: unsafe extern "C" fn(u64, OnExit, *mut c_void) = c"qemu_plugin_register_atexit_cb";
-    /// Asks to be called after each memory access of an instruction.
+    /// Requests a callback after each memory access of an instruction.
     register_access: unsafe extern "C" fn(*mut Handle, OnAccess, c_int, c_int, *mut c_void)
         = c"qemu_plugin_register_vcpu_mem_cb";
-    /// Asks to be called before each execution of an instruction.
+    /// Requests a callback before each execution of an instruction.
     register_execution: unsafe extern "C" fn(*mut Handle, OnExecution, c_int, *mut c_void)
         = c"qemu_plugin_register_vcpu_insn_exec_cb";
-    /// Instructions of a block.
+    /// Number of instructions of a block.
     instructions: unsafe extern "C" fn(*const Handle) -> usize = c"qemu_plugin_tb_n_insns";
     /// An instruction of a block.
     instruction: unsafe extern "C" fn(*const Handle, usize) -> *mut Handle = c"qemu_plugin_tb_get_insn";
@@ -118,27 +114,27 @@ functions! {
     instruction_address: unsafe extern "C" fn(*const Handle) -> u64 = c"qemu_plugin_insn_vaddr";
     /// Bytes of an instruction.
     instruction_size: unsafe extern "C" fn(*const Handle) -> usize = c"qemu_plugin_insn_size";
-    /// Whether an access was a store.
+    /// True if an access was a store.
     is_store: unsafe extern "C" fn(u32) -> bool = c"qemu_plugin_mem_is_store";
-    /// Where an access went; null if QEMU cannot tell.
+    /// The hardware address of an access; null if QEMU does not know it.
     hardware_address: unsafe extern "C" fn(u32, u64) -> *mut Handle = c"qemu_plugin_get_hwaddr";
-    /// Whether that is a device.
+    /// True if that address is a device.
     is_device: unsafe extern "C" fn(*const Handle) -> bool = c"qemu_plugin_hwaddr_is_io";
-    /// Its address.
+    /// The physical address.
     physical_address: unsafe extern "C" fn(*const Handle) -> u64 = c"qemu_plugin_hwaddr_phys_addr";
 }
 
-/// How the bytes of an instruction are read, which version 3 changed.
+/// The function that reads the bytes of an instruction; version 3 changed it.
 #[derive(Clone, Copy)]
 pub enum Bytes {
-    /// Up to version 2: a pointer to them, good within the callback.
+    /// Up to version 2: returns a pointer to them that is valid within the callback.
     Pointer(unsafe extern "C" fn(*const Handle) -> *const u8),
-    /// From version 3 on: a copy of as many as there are and fit; their number.
+    /// From version 3 on: copies as many bytes as fit and returns their number.
     Copy(unsafe extern "C" fn(*const Handle, *mut u8, usize) -> usize),
 }
 
 impl Bytes {
-    /// Looks the function up in a QEMU that offers version `current`.
+    /// Looks up the function in a QEMU that offers version `current`.
     ///
     /// # Errors
     ///
@@ -167,8 +163,7 @@ impl Bytes {
     ///
     /// # Safety
     ///
-    /// `instruction` is one of the block that is being translated, and `size` is
-    /// what QEMU said.
+    /// `instruction` belongs to the block that is being translated, and `size` is QEMU's figure.
     pub unsafe fn read(self, instruction: *const Handle, size: usize, buffer: &mut [u8]) -> &[u8] {
         let length = size.min(buffer.len());
         let copied = match self {
@@ -178,7 +173,7 @@ impl Bytes {
                 if bytes.is_null() {
                     0
                 } else {
-                    // SAFETY: as above, and the buffer is our own.
+                    // SAFETY: as above, and the buffer is ours.
                     unsafe { bytes.copy_to_nonoverlapping(buffer.as_mut_ptr(), length) };
                     length
                 }
@@ -190,11 +185,11 @@ impl Bytes {
     }
 }
 
-/// The version of the interface to declare to the QEMU that is loading us. It is
-/// read before anything of ours is called, so what that QEMU has must tell:
-/// `qemu_plugin_n_vcpus` was removed with version 2 (9.0), which accepts nothing
-/// older, version 4 added `qemu_plugin_read_memory_vaddr` and version 5
-/// `qemu_plugin_translate_vaddr`. A later QEMU that still serves 5 is served.
+/// Returns the interface version to declare to the QEMU that loads the plugin. QEMU reads it before it calls
+/// any of our functions, so the choice can only depend on the functions that this QEMU has:
+/// `qemu_plugin_n_vcpus` was removed with version 2 (9.0), which accepts nothing older, version 4 added
+/// `qemu_plugin_read_memory_vaddr` and version 5 `qemu_plugin_translate_vaddr`. A later QEMU that still
+/// serves 5 is served.
 #[must_use]
 pub fn version_to_declare() -> c_int {
     let has = |name| address_of(name).is_some();
@@ -209,9 +204,8 @@ pub fn version_to_declare() -> c_int {
     }
 }
 
-/// How a QEMU that offers version `current` numbers memory. Version 1 was offered
-/// up to 8.2, whose addresses are physical already: there nodes have to be given
-/// by their ranges.
+/// Returns the numbering of memory in a QEMU that offers version `current`. Version 1 was offered up to 8.2,
+/// whose addresses are physical already: with 8.2, nodes have to be given by their ranges.
 #[must_use]
 pub fn placing(current: c_int) -> Placing {
     if current >= 2 {

@@ -1,8 +1,7 @@
 //! The arguments of the plugin: from `name=value` to a description of a machine.
 //!
-//! The grammar is in the documentation of the crate. Every error names the
-//! argument and says what is wrong with it. It knows the types of the model and
-//! nothing of QEMU.
+//! The grammar is in the documentation of the crate. Every error names the argument and the mistake. This
+//! module knows the types of the model and nothing of QEMU.
 
 use std::fmt;
 use std::ops::{Range, RangeInclusive};
@@ -20,7 +19,7 @@ use values::{
     any_or_index, cpus, divides, exactly, index, number, page, percent, periodic, positive, switch,
 };
 
-/// An argument that cannot be used, as it was written, and why.
+/// An unusable argument, as it was written, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArgumentError {
     argument: String,
@@ -35,38 +34,38 @@ impl fmt::Display for ArgumentError {
 
 impl std::error::Error for ArgumentError {}
 
-/// All arguments, each by itself in order.
+/// All arguments, each parsed by itself, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Arguments {
     /// Addresses of the guest's code whose loads are modelled.
     pub code: Range<u64>,
     /// Addresses of the guest's code whose stamps open and close timed windows.
     pub stamps: Range<u64>,
-    /// Address of the instruction with which a run of the program begins.
+    /// Address of the instruction that begins a run of the program.
     pub entry: Option<u64>,
     /// Addresses of routines of known arithmetic, and the ticks of each of their blocks.
     pub blocks: Vec<(Range<u64>, u64)>,
     /// Caches, translation and irregularities.
     pub description: Description,
-    /// Where the nodes are, if it was said.
+    /// Memory ranges of the nodes, if given.
     pub regions: Vec<Region>,
-    /// Or what they were made of.
+    /// Memory backends of the nodes, if given instead.
     pub backends: Vec<Backend>,
     /// Latencies between nodes.
     pub latencies: Vec<Latency>,
-    /// Nodes of CPUs; those that are not named are on node 0.
+    /// Nodes of CPUs; the other CPUs are on node 0.
     pub cpus: Vec<(RangeInclusive<usize>, u32)>,
-    /// What several CPUs do to each other.
+    /// Effects of several CPUs on each other.
     pub many: Many,
-    /// How the emulator's own cost is taken back.
+    /// Compensation of the emulator's own cost.
     pub pacing: Pacing,
-    /// Whether to report which memory was touched.
+    /// True to report the memory touched.
     pub probe: bool,
-    /// Where the counts go instead of to standard error.
+    /// File for the counts; standard error without it.
     pub report: Option<PathBuf>,
 }
 
-/// Arguments that may be given once.
+/// Arguments that may be given only once.
 const SINGLE: [&str; 22] = [
     "start",
     "end",
@@ -276,12 +275,12 @@ impl Arguments {
         Ok(())
     }
 
-    /// The machine described, with `cpus` virtual CPUs under an emulator that
-    /// numbers memory as `placing` says.
+    /// Returns the described machine, with `cpus` virtual CPUs under an emulator that numbers memory by the
+    /// rule of `placing`.
     ///
     /// # Errors
     ///
-    /// Nodes described twice or unplaceable, a pair of nodes without a latency.
+    /// A node that is described twice or cannot be placed; a pair of nodes without a latency.
     pub fn machine(&self, placing: Placing, cpus: usize) -> Result<Machine, String> {
         let mut regions = self.regions.clone();
         match (self.backends.is_empty(), regions.is_empty()) {

@@ -1,28 +1,27 @@
-//! One set-associative level: which blocks it holds, and whether the next one
-//! is among them.
+//! One set-associative level: holds blocks, and tells hits from misses.
 //!
-//! Used for data (a block is a line) and for translations (a block is a page).
-//! It knows neither sizes in bytes, nor times, nor what is next to it.
+//! Used for data (a block is a line) and for translations (a block is a page). It knows neither sizes in
+//! bytes, nor times, nor the levels next to it.
 
-/// How a full set chooses the block to give up.
+/// The rule by which a full set chooses its victim.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Replacement {
-    /// The block used longest ago: exact least-recently-used order.
+    /// The least recently used block, exactly.
     #[default]
     LeastRecentlyUsed,
-    /// Any of them, with equal probability, from a seeded generator.
+    /// Any block, with equal probability, from a seeded generator.
     Random,
 }
 
-/// No block has this number: the address would lie beyond 64 bits.
+/// Marks an empty place; a block of this number would lie beyond 64 bits of address.
 const EMPTY: u64 = u64::MAX;
 
 /// A set-associative store of block numbers. Block `b` belongs to set
 /// `b mod sets`; the number of sets need not be a power of two.
 #[derive(Clone, Debug)]
 pub struct Cache {
-    /// `sets` rows of `ways` blocks; under LRU each row is in order of use, the
-    /// latest first, and the empty places are last.
+    /// `sets` rows of `ways` blocks. Under LRU each row is in order of use, the latest first, and the empty
+    /// places are last.
     blocks: Vec<u64>,
     sets: u64,
     ways: usize,
@@ -31,8 +30,8 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// An empty cache of `sets` × `ways` blocks; either is taken as at least 1.
-    /// `seed` starts the generator of random replacement.
+    /// Makes an empty cache of `sets` × `ways` blocks; each of the two is at least 1. `seed` starts the
+    /// generator of random replacement.
     #[must_use]
     pub fn new(sets: u64, ways: usize, replacement: Replacement, seed: u64) -> Self {
         let (sets, ways) = (sets.max(1), ways.max(1));
@@ -40,8 +39,7 @@ impl Cache {
         Self { blocks: vec![EMPTY; capacity], sets, ways, replacement, generator: Generator(seed) }
     }
 
-    /// Uses `block`: true if it was there. If it was not, it is afterwards, in
-    /// the place of the block that the replacement gave up.
+    /// Uses `block`; returns true for a hit. A missing block is stored in place of the victim.
     pub fn access(&mut self, block: u64) -> bool {
         let first = self.first(block);
         let Some(row) = self.blocks.get_mut(first..first + self.ways) else { return false };
@@ -72,7 +70,7 @@ impl Cache {
         found.is_some()
     }
 
-    /// Whether `block` is there; nothing changes.
+    /// Returns true if the cache has `block`; nothing changes.
     #[must_use]
     pub fn holds(&self, block: u64) -> bool {
         self.row(block).contains(&block)
@@ -84,7 +82,7 @@ impl Cache {
         self.blocks.len() as u64
     }
 
-    /// Gives `block` up, if it is there.
+    /// Removes `block`, if the cache has it.
     pub fn evict(&mut self, block: u64) {
         let first = self.first(block);
         let Some(row) = self.blocks.get_mut(first..first + self.ways) else { return };
@@ -99,7 +97,8 @@ impl Cache {
         }
     }
 
-    /// Where the row of `block` begins. The set number is below `sets`, which fits: the rows are in memory.
+    /// Returns the index of the row of `block`. The set number is below `sets`, which fits into `usize`
+    /// because the rows are in memory.
     fn first(&self, block: u64) -> usize {
         (block % self.sets) as usize * self.ways
     }
@@ -110,13 +109,13 @@ impl Cache {
     }
 }
 
-/// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): one addition and a mix of bits,
-/// enough to choose a victim or a factor, and equal for equal seeds.
+/// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): one addition and a mix of bits, good enough to choose a
+/// victim or a factor, and equal for equal seeds.
 #[derive(Clone, Debug)]
 pub struct Generator(pub u64);
 
 impl Generator {
-    /// The next 64 bits.
+    /// Returns the next 64 bits.
     pub fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -125,7 +124,7 @@ impl Generator {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `bound`, by the high half of a widening product.
+    /// Returns a number below `bound`, by the high half of a widening product.
     pub fn below(&mut self, bound: usize) -> usize {
         ((u128::from(self.draw()) * bound as u128) >> 64) as usize
     }
@@ -137,7 +136,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::{HashMap, VecDeque};
 
-    /// Least-recently-used written the plain way: one queue a set.
+    /// A plain implementation of LRU: one queue a set.
     struct Oracle {
         sets: HashMap<u64, VecDeque<u64>>,
         count: u64,
@@ -173,7 +172,7 @@ mod tests {
         }
 
         #[test]
-        fn what_was_just_used_is_there(
+        fn the_last_used_block_hits(
             random in any::<bool>(),
             blocks in proptest::collection::vec(0_u64..1000, 1..300),
         ) {
@@ -186,7 +185,7 @@ mod tests {
         }
     }
 
-    /// Misses of the last of `laps` cyclic walks over `blocks` blocks.
+    /// Counts the misses of the last of `laps` cyclic walks over `blocks` blocks.
     fn misses_of_a_lap(cache: &mut Cache, blocks: u64, laps: u32) -> u64 {
         let mut misses = 0;
         for _ in 0..laps {
@@ -206,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_given_up_is_gone_and_its_place_is_taken_first() {
+    fn an_evicted_block_is_gone_and_its_place_is_reused() {
         for replacement in [Replacement::LeastRecentlyUsed, Replacement::Random] {
             let mut cache = Cache::new(1, 4, replacement, 5);
             (0..4).for_each(|block| assert!(!cache.access(block)));

@@ -1,37 +1,36 @@
-//! What was imposed on each long call of a kernel, and what generators got meanwhile.
+//! The latency imposed on each long call of a kernel, and the traffic of generators meanwhile.
 //!
-//! A call begins with the first access that the kernel makes and ends with its return.
-//! Times are the caller's.
+//! A call lasts from the first access of the kernel to its return. The caller passes all times.
 
 use std::fmt;
 
 use crate::server::{Lines, Place};
 
-/// What each server has served.
+/// Lines that each server has served.
 pub type Served = Vec<(Place, Lines)>;
 
 /// A call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// What kind of kernel was called.
+    /// Kind of the kernel.
     pub kind: &'static str,
-    /// When its first access began.
+    /// Beginning of its first access.
     pub from: u64,
-    /// When it returned.
+    /// Time of its return.
     pub to: u64,
     /// Blocks of known arithmetic since the call before.
     pub blocks: u64,
-    /// Its accesses.
+    /// Number of its accesses.
     pub hops: u64,
-    /// Ticks that they were to take, all told.
+    /// Modelled ticks of all accesses.
     pub asked: u64,
-    /// Those of them for which lines waited that others were served before.
+    /// Part of `asked` that lines spent waiting for others.
     pub waited: u64,
     /// The longest time in which no generator sent for a line.
     pub gap: u64,
-    /// What was served before it.
+    /// Lines served before the call.
     pub before: Served,
-    /// What was served until it was over.
+    /// Lines served until the end of the call.
     pub after: Served,
 }
 
@@ -39,15 +38,16 @@ pub struct Call {
 #[derive(Clone, Debug, Default)]
 pub struct Calls {
     open: Option<Call>,
-    /// The last one, which is kept when the next one begins: keeping takes time.
+    /// The last call. It is kept when the next one begins, because keeping takes time.
     closed: Option<Call>,
     kept: Vec<Call>,
-    /// Blocks since the last one.
+    /// Blocks since the last call.
     blocks: u64,
 }
 
 impl Calls {
-    /// An access of a kernel of this kind begins at `arrival`: if it is the first one, so does a call, before which was served what `served` tells.
+    /// Notes an access at `arrival` by a kernel of this kind. The first access opens a call; `served` returns
+    /// the lines served before it.
     pub fn open(&mut self, kind: &'static str, arrival: u64, served: impl FnOnce() -> Served) {
         if self.open.is_none() {
             self.kept.extend(self.closed.take());
@@ -58,12 +58,12 @@ impl Calls {
         }
     }
 
-    /// A block of known arithmetic is over.
+    /// Counts a completed block of known arithmetic.
     pub fn block(&mut self) {
         self.blocks += 1;
     }
 
-    /// The access is to take `asked` ticks, `waited` of them in a queue.
+    /// Notes an access of `asked` ticks, with `waited` of them in a queue.
     pub fn hop(&mut self, asked: u64, waited: u64) {
         let Some(call) = &mut self.open else { return };
         call.hops += 1;
@@ -71,15 +71,15 @@ impl Calls {
         call.waited = call.waited.saturating_add(waited);
     }
 
-    /// The kernel returns at `to`; a call of fewer than `fewest` accesses is not kept. Meanwhile generators sent for nothing
-    /// during `gap` ticks at a time.
+    /// Closes the call at `to`; a call of fewer than `fewest` accesses is not kept. `gap` is the longest time
+    /// during the call in which generators requested no line.
     pub fn close(&mut self, to: u64, gap: u64, fewest: u64, served: impl FnOnce() -> Served) {
         if let Some(call) = self.open.take().filter(|call| call.hops >= fewest) {
             self.closed = Some(Call { to, gap, after: served(), ..call });
         }
     }
 
-    /// All calls that were kept.
+    /// Returns all kept calls.
     pub fn kept(&self) -> impl Iterator<Item = Call> + '_ {
         self.kept.iter().chain(&self.closed).cloned()
     }
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_has_what_was_imposed_and_what_was_served() {
+    fn a_call_records_imposed_ticks_and_served_lines() {
         let mut calls = Calls::default();
         calls.block();
         calls.block();

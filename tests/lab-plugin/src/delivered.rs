@@ -1,12 +1,11 @@
-//! The times that the guest really got, beside those that the model asked for.
+//! The times that the guest really got, next to those that the model asked for.
 //!
-//! A window is what the guest times in one go: from a stamp that opens it, over one
-//! call of a loop, to a stamp that closes it. Its excess is the time that it took
-//! less the time that its loads were to take, a hop. Nobody but the host can add to
-//! a window, so the excess says what a correct report of it has above the model.
+//! A window is a period that the guest times: from a stamp that opens it, over one call of a loop, to a stamp
+//! that closes it. Its excess is its duration less the modelled time of its loads, per hop. Only the host can
+//! add to a window, so the excess is how far a correct report of the window lies above the model.
 //!
-//! Windows are kept by what all of their hops had in common, and by the pair of nodes
-//! of their last hop. Nothing here reads a clock.
+//! Windows are grouped by the properties common to all of their hops, and by the pair of nodes of their last
+//! hop. Nothing here reads a clock.
 
 use std::collections::BTreeMap;
 
@@ -14,19 +13,20 @@ use crate::excesses::Excesses;
 use crate::model::{Outcome, Source};
 use crate::timed::{Key, Served};
 
-/// The longest window without a hop that is one of those which the guest times to learn what its stamps cost.
+/// Ticks above which an empty window is not counted. The guest times empty windows to learn the cost of its
+/// stamps.
 const LONGEST_EMPTY: usize = 4096;
 
-/// What the hops of a window have in common.
+/// Properties common to the hops of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Class {
-    /// Where the lines were; `None` if not all were in the same place.
+    /// Source of the lines; `None` if they came from several.
     pub source: Option<Source>,
-    /// Levels of the TLB that were missed; the most of all hops.
+    /// Levels of the TLB that were missed; the maximum of all hops.
     pub misses: usize,
-    /// The hops.
+    /// Number of hops.
     pub hops: u64,
-    /// Ticks by which the only hop was slower than others; 0 for several hops.
+    /// Ticks of the tail of an only hop; 0 for several hops.
     pub tail: u64,
 }
 
@@ -39,11 +39,11 @@ struct Window {
     served: Served,
 }
 
-/// A window that is over.
+/// A window that is closed.
 #[derive(Clone, Copy, Debug)]
 struct Closed {
     window: Window,
-    /// Ticks a hop that were not asked for.
+    /// Ticks per hop above the modelled ones.
     excess: i64,
 }
 
@@ -51,7 +51,7 @@ struct Closed {
 #[derive(Clone, Debug, Default)]
 pub struct Windows {
     open: Option<Window>,
-    /// The last one, which is kept when no window is open: keeping takes time.
+    /// The last window. It is kept when no window is open, because keeping takes time.
     closed: Option<Closed>,
     kept: BTreeMap<Class, Excesses>,
     timed: BTreeMap<Key, (Served, Excesses)>,
@@ -61,26 +61,26 @@ pub struct Windows {
 }
 
 impl Windows {
-    /// Begins a run of the program that times windows.
+    /// Notes the beginning of a run of the program that times windows.
     pub fn begin_run(&mut self) {
         self.keep();
         self.open = None;
         self.run += 1;
     }
 
-    /// A window begins at `opened`; one that is open is forgotten.
+    /// Opens a window at `opened`; a window that is still open is dropped.
     pub fn open(&mut self, opened: u64) {
         let class = Class { source: None, misses: 0, hops: 0, tail: 0 };
         self.open = Some(Window { opened, class, pair: None, served: Served::default() });
     }
 
-    /// Whether a window is open.
+    /// Returns true if a window is open.
     #[must_use]
     pub const fn is_open(&self) -> bool {
         self.open.is_some()
     }
 
-    /// The open window is none of hops, nor of nothing.
+    /// Drops the open window.
     pub fn forget(&mut self) {
         self.open = None;
     }
@@ -100,7 +100,7 @@ impl Windows {
         class.hops += 1;
     }
 
-    /// The open window ends at `closed`.
+    /// Closes the open window at `closed`.
     pub fn close(&mut self, closed: u64) {
         let Some(window) = self.open.take() else { return };
         let taken = closed.saturating_sub(window.opened);
@@ -131,7 +131,7 @@ impl Windows {
         excesses.note(excess);
     }
 
-    /// Adds what `other` has kept.
+    /// Adds the kept windows of `other`.
     pub fn add(&mut self, other: &Windows) {
         for (class, excesses) in &other.kept {
             self.kept.entry(*class).or_default().add(excesses);
@@ -148,17 +148,17 @@ impl Windows {
         self.empty.iter_mut().zip(&other.empty).for_each(|(into, from)| *into += from);
     }
 
-    /// What was kept of each class.
+    /// Returns the excesses of each class.
     pub fn kept(&self) -> impl Iterator<Item = (&Class, &Excesses)> {
         self.kept.iter()
     }
 
-    /// Lists the hops of windows by run, pair of nodes and hops of a window, with their number by what served them.
+    /// Returns the hops of windows by run, pair of nodes and hops of a window, counted by source.
     pub fn timed(&self) -> impl Iterator<Item = (&Key, &Served, &Excesses)> {
         self.timed.iter().map(|(key, (served, excesses))| (key, served, excesses))
     }
 
-    /// Counts all hops of windows, and those of them that another node's levels served, by the hops of a window.
+    /// Counts all hops of windows, and those that another node's levels served, by the hops of a window.
     #[must_use]
     pub fn by_hops(&self) -> BTreeMap<u64, [u64; 2]> {
         let mut all: BTreeMap<u64, [u64; 2]> = BTreeMap::new();
@@ -170,7 +170,7 @@ impl Windows {
         all
     }
 
-    /// The median ticks of windows without a hop, if there were any.
+    /// Returns the median ticks of windows without a hop, if there were any.
     #[must_use]
     pub fn empty(&self) -> Option<usize> {
         let total: u64 = self.empty.iter().sum();
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn the_excess_is_what_was_not_asked_for_a_hop() {
+    fn the_excess_is_the_extra_time_per_hop() {
         let memory = outcome(Source::Memory(1), 500, 0);
         let mut windows = Windows::default();
         for taken in [2040, 2040, 1960, 9_002_000] {
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_are_kept_by_what_their_hops_have_in_common() {
+    fn windows_are_grouped_by_common_properties_of_their_hops() {
         let (near, far) = (outcome(Source::Level(0), 10, 0), outcome(Source::Memory(0), 10, 0));
         let mut windows = Windows::default();
         window(&mut windows, &[near, far], 20);
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn hops_that_another_node_served_are_counted_by_the_length_of_their_windows() {
+    fn hops_from_another_node_are_counted_by_window_length() {
         let (near, other) = (outcome(Source::Memory(0), 10, 0), outcome(Source::Other, 10, 0));
         let mut windows = Windows::default();
         window(&mut windows, &[near, other], 20);
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_opened_or_not_closed_is_not_kept() {
+    fn incomplete_windows_are_not_kept() {
         let mut windows = Windows::default();
         windows.hop(&outcome(Source::Level(0), 10, 0));
         windows.close(5);

@@ -1,9 +1,8 @@
-//! Coherence: who has a line, in which state, and what it costs another CPU to get it.
+//! Coherence: the holders and the state of each line, and the cost of its transfer to another CPU.
 //!
-//! A directory of the lines that the kernels between cores have touched. A line that is
-//! not in it comes from memory. Costs are by the class of the pair of CPUs, the
-//! operation and the state in which the line was found. It knows neither clocks nor
-//! caches: a line stays where it is until somebody else takes it.
+//! A directory of the lines that the kernels between cores have touched. Any other line comes from memory.
+//! Costs are by the class of the pair of CPUs, the operation and the state in which the line was found. The
+//! directory knows neither clocks nor caches: a line stays in its place until another CPU takes it.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,25 +12,25 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Base-2 logarithm of the bytes of a line, and of a page.
 const LINE_SHIFT: u32 = 6;
 const PAGE_SHIFT: u32 = 12;
-/// Sharers are bits of a word.
+/// Maximum number of CPUs: sharers are bits of a word.
 const MOST_CPUS: usize = 64;
 
-/// What an instruction does to a line.
+/// The effect of an instruction on a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// Loads from it.
     Load,
     /// Stores to it.
     Store,
-    /// Both at once, so that nobody comes between.
+    /// Both at once, atomically.
     Exchange,
 }
 
 impl Operation {
-    /// All of them.
+    /// All operations.
     pub const ALL: [Operation; 3] = [Operation::Load, Operation::Store, Operation::Exchange];
 
-    /// The word for it, in arguments and in the report.
+    /// Returns the word for it in arguments and in the report.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -42,24 +41,24 @@ impl Operation {
     }
 }
 
-/// How a line was found.
+/// The state in which a line was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// One CPU has it, and has changed it.
+    /// One CPU has it and has changed it.
     Modified,
     /// One CPU has it.
     Exclusive,
     /// Several CPUs have it.
     Shared,
-    /// Nobody has it.
+    /// No CPU has it.
     Invalid,
 }
 
 impl State {
-    /// All of them.
+    /// All states.
     pub const ALL: [State; 4] = [State::Modified, State::Exclusive, State::Shared, State::Invalid];
 
-    /// The letter for it, in arguments and in the report.
+    /// Returns the letter for it in arguments and in the report.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -71,7 +70,7 @@ impl State {
     }
 }
 
-/// CPUs that are as near to each other as others are not.
+/// A group of CPUs that are near each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cluster {
     /// The class of its pairs; several clusters may have the same.
@@ -80,7 +79,7 @@ pub struct Cluster {
     pub cpus: RangeInclusive<usize>,
 }
 
-/// What an operation costs; `None` is every class, operation or state.
+/// The cost of an operation; `None` matches every class, operation or state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cost {
     /// Class of the pair: of a cluster, [`OWN`], [`FAR`] or [`MEMORY`].
@@ -93,12 +92,12 @@ pub struct Cost {
     pub ticks: u64,
 }
 
-/// One page in so many whose lines take longer to come from elsewhere.
+/// A page in every `every` pages whose lines take longer to come from another CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlowLine {
-    /// The number of pages.
+    /// Number of pages in a period.
     pub every: u64,
-    /// Which of them, by the remainder of its virtual address.
+    /// Remainder of the page number by virtual address, modulo `every`.
     pub index: u64,
     /// Ticks that are added.
     pub ticks: u64,
@@ -106,51 +105,51 @@ pub struct SlowLine {
 
 /// The class of a CPU and its own lines.
 pub const OWN: &str = "own";
-/// The class of CPUs that no cluster has in common.
+/// The class of two CPUs without a common cluster.
 pub const FAR: &str = "far";
-/// The class of lines that nobody has.
+/// The class of lines that no CPU has.
 pub const MEMORY: &str = "memory";
 
-/// Everything that a directory needs to know.
+/// All parameters of a directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rules {
-    /// Groups of CPUs; the first one that has both of a pair counts.
+    /// Groups of CPUs; the first one that contains both CPUs of a pair counts.
     pub clusters: Vec<Cluster>,
-    /// Costs; the one that names more counts, and of equals the last.
+    /// Costs; the most specific one counts, and among equals the last.
     pub costs: Vec<Cost>,
     /// The slow line, if there is one.
     pub slow: Option<SlowLine>,
 }
 
-/// What an access found, and what it costs.
+/// The result of an access, with its cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// The place of the class in the directory's classes.
+    /// Index of the class in the directory's classes.
     class: usize,
     operation: Operation,
     state: State,
-    /// Ticks, with those of a slow line.
+    /// Ticks, including those of a slow line.
     pub ticks: u64,
 }
 
-/// How often something happened, and how long it took.
+/// Count and duration of one kind of access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Accesses.
+    /// Number of accesses.
     pub count: u64,
-    /// Ticks that they were to take.
+    /// Modelled ticks.
     pub asked: u64,
-    /// Ticks that they took.
+    /// Ticks really taken.
     pub imposed: u64,
 }
 
-/// By class, operation and state.
+/// A value for each class, operation and state.
 type Table<T> = Vec<[[T; State::ALL.len()]; Operation::ALL.len()]>;
 
-/// Who has a line.
+/// The holders of a line.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// In common, if more than one has it; [`State::Invalid`] is never kept.
+    /// The common state, if several CPUs have it; [`State::Invalid`] is never kept.
     state: State,
     /// One bit for each CPU.
     holders: u64,
@@ -162,7 +161,7 @@ struct Lines {
     tallies: Table<Tally>,
 }
 
-/// Who has which line, ready to be shown accesses from any thread.
+/// The directory of all lines; it may be used from any thread.
 #[derive(Debug)]
 pub struct Directory {
     classes: Vec<String>,
@@ -174,11 +173,11 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// An empty directory for `cpus` virtual CPUs.
+    /// Makes an empty directory for `cpus` virtual CPUs.
     ///
     /// # Errors
     ///
-    /// Too many CPUs, a cost of a class that is not there, and the first one that is missing.
+    /// Too many CPUs, a cost of an unknown class, or the first missing cost.
     pub fn new(rules: &Rules, cpus: usize) -> Result<Self, String> {
         if cpus > MOST_CPUS {
             return Err(format!("{cpus} CPUs: the directory has room for {MOST_CPUS}"));
@@ -204,7 +203,7 @@ impl Directory {
             (0..cpus).map(|one| (0..cpus).map(|other| pair(one, other)).collect()).collect();
         let mut costs: Table<u64> = vec![Default::default(); classes.len()];
         for (number, (class, of_class)) in classes.iter().zip(&mut costs).enumerate() {
-            // What no CPU can meet needs no cost.
+            // Impossible combinations need no cost.
             let is_memory = class == MEMORY;
             if !is_memory && !pairs.iter().flatten().any(|&pair| pair == number) {
                 continue;
@@ -222,7 +221,7 @@ impl Directory {
         Ok(Self { classes, pairs, costs, slow: rules.slow, lines })
     }
 
-    /// An access by CPU `cpu`, after which the line is where the access has left it. `None` if there is no such CPU.
+    /// Notes an access by CPU `cpu` and moves the line. Returns `None` if there is no CPU of this number.
     pub fn access(
         &self,
         cpu: usize,
@@ -234,7 +233,7 @@ impl Directory {
         let own = 1_u64 << cpu;
         let mut lines = self.locked();
         let found = lines.entries.get(&(physical_address >> LINE_SHIFT)).copied();
-        // By the order of clusters, the nearest or the farthest of those CPUs.
+        // The nearest or the farthest of those CPUs, in the order of clusters.
         let of = |holders: u64, farthest: bool| {
             let held = distances.iter().enumerate().filter(|(other, _)| holders >> other & 1 == 1);
             let classes = held.map(|(_, &class)| class);
@@ -251,7 +250,7 @@ impl Directory {
             (Some(Entry { state, holders }), Operation::Load) => {
                 (of(holders, false), state, Entry { state: State::Shared, holders: holders | own })
             }
-            // All others have to give it up: the last one to answer counts.
+            // All other holders have to give the line up: the last one to answer counts.
             (Some(Entry { state, holders }), _) => {
                 (of(holders & !own, true), state, Entry { state: State::Modified, holders: own })
             }
@@ -266,12 +265,12 @@ impl Directory {
         Some(Access { class, operation, state, ticks })
     }
 
-    /// The line with this address is nobody's any more.
+    /// Forgets the holders of the line with this address.
     pub fn forget(&self, physical_address: u64) {
         self.locked().entries.remove(&(physical_address >> LINE_SHIFT));
     }
 
-    /// An access took so many ticks.
+    /// Notes that an access took `imposed` ticks.
     pub fn note(&self, access: &Access, imposed: u64) {
         let mut lines = self.locked();
         let of_class = lines.tallies.get_mut(access.class);
@@ -283,7 +282,7 @@ impl Directory {
         }
     }
 
-    /// What was noted of each class, operation and state, if anything was.
+    /// Returns the tallies of each class, operation and state that occurred.
     #[must_use]
     pub fn tallies(&self) -> Vec<(String, Tally)> {
         let lines = self.locked();

@@ -1,36 +1,36 @@
-//! What changes all latencies of a machine: noise from load to load, drift and bursts with time.
+//! Factors on all latencies of a machine: noise from load to load, drift and bursts with time.
 //!
-//! Factors only: nothing here reads a clock, and nothing knows where a load goes.
+//! This module computes factors only: it reads no clock and does not know the place of a load.
 
-/// A factor on all that a load takes, which holds for some loads and is then drawn anew.
+/// A random factor on the latency of loads, constant for a number of loads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Noise {
-    /// The factor is uniform from one less so much to one more, as a share.
+    /// Half width of the factor's uniform distribution around one.
     pub share: f64,
-    /// Loads of a CPU for which it holds.
+    /// Number of loads of a CPU between two draws.
     pub every: u64,
 }
 
 impl Noise {
-    /// The factor that `draw`, of 2^64, stands for.
+    /// Maps a uniform 64-bit draw to the factor.
     #[must_use]
     pub fn factor(self, draw: u64) -> f64 {
-        // 2^63 is the middle of what is drawn.
+        // 2^63 is the middle of all draws.
         1.0 + self.share * (draw as f64 / (1_u64 << 63) as f64 - 1.0)
     }
 }
 
-/// A slow drift: a factor that follows a sine of time.
+/// A slow drift: the factor follows a sine of time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Drift {
-    /// The most that the factor is from one, as a share.
+    /// Amplitude of the factor around one.
     pub share: f64,
     /// Ticks of a period.
     pub period: u64,
 }
 
 impl Drift {
-    /// The factor at a reading of the time-stamp counter.
+    /// Returns the factor at a reading of the time-stamp counter.
     #[must_use]
     pub fn factor(self, now: u64) -> f64 {
         let phase = now.checked_rem(self.period).unwrap_or(0) as f64 / self.period as f64;
@@ -38,19 +38,19 @@ impl Drift {
     }
 }
 
-/// Bursts: slower by a factor for a while, again and again.
+/// Bursts: periodic intervals of slower loads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Burst {
-    /// Ticks from the beginning of one to that of the next.
+    /// Ticks from the beginning of one burst to the next.
     pub every: u64,
-    /// Ticks that one lasts.
+    /// Ticks of a burst.
     pub length: u64,
-    /// What is added, as a share.
+    /// Added share of latency.
     pub share: f64,
 }
 
 impl Burst {
-    /// The factor at a reading of the time-stamp counter.
+    /// Returns the factor at a reading of the time-stamp counter.
     #[must_use]
     pub fn factor(self, now: u64) -> f64 {
         let in_burst = now.checked_rem(self.every).is_some_and(|since| since < self.length);

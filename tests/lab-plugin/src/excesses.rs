@@ -1,30 +1,30 @@
-//! Ticks that timed windows took longer than was asked for, and how often each was seen.
+//! A histogram of the ticks by which timed windows exceeded the model.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Ticks below which excesses are kept as they are; above, to this part of themselves.
+/// Significant bits of a counted excess: below 2^7 ticks it is exact.
 const EXACT_BITS: u32 = 7;
 
-/// The number of times that each excess was seen.
+/// Counts of each excess.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Excesses {
     counts: BTreeMap<i64, u64>,
-    /// Windows.
+    /// Number of windows.
     pub windows: u64,
-    /// The sum of their excesses a hop, in ticks.
+    /// Sum of their excesses per hop, in ticks.
     pub sum: i64,
 }
 
 impl Excesses {
-    /// Adds one.
+    /// Adds one excess.
     pub fn note(&mut self, ticks: i64) {
         *self.counts.entry(rounded(ticks)).or_default() += 1;
         self.windows += 1;
         self.sum = self.sum.saturating_add(ticks);
     }
 
-    /// Adds what `other` has seen.
+    /// Adds the excesses of `other`.
     pub fn add(&mut self, other: &Excesses) {
         for (&ticks, count) in &other.counts {
             *self.counts.entry(ticks).or_default() += count;
@@ -33,13 +33,13 @@ impl Excesses {
         self.sum = self.sum.saturating_add(other.sum);
     }
 
-    /// The excesses, ascending, and how often each was seen.
+    /// Returns the excesses in ascending order, with their counts.
     pub fn counts(&self) -> impl Iterator<Item = (i64, u64)> + '_ {
         self.counts.iter().map(|(&ticks, &count)| (ticks, count))
     }
 }
 
-/// The middle of those excesses that are not told apart.
+/// Returns the middle of the bucket of an excess.
 fn rounded(ticks: i64) -> i64 {
     let size = ticks.unsigned_abs();
     let shift = (u64::BITS - size.leading_zeros()).saturating_sub(EXACT_BITS);

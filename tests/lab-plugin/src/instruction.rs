@@ -1,25 +1,24 @@
-//! Which loads of a loop are hops: all but those of the stack.
+//! Decodes the few instructions that matter: the hops of a loop, and the marks of windows and blocks.
 //!
-//! A chase loop is called as a function, so that its end loads the return
-//! address, and the saved registers before that. On a real machine these are not
-//! part of the chain; here they must not be slowed down as if they were. The
-//! return also tells that a call is over.
+//! A chase loop is called as a function, so its end loads the saved registers and the return address. On a
+//! real machine these loads are not part of the chain; here they must not be slowed down as if they were. The
+//! return also marks the end of a call.
 //!
-//! Outside of the loops, the stamps tell where a timed window begins and ends, and the
-//! decrement of their counter tells how far routines of known arithmetic are.
+//! Outside of the loops, the stamps mark the beginning and the end of a timed window, and the decrement of
+//! their counter marks the progress of routines of known arithmetic.
 
-/// What a load is for.
+/// The purpose of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// It may be a hop.
+    /// Data: possibly a hop.
     Data,
-    /// It takes something from the stack, or puts it there.
+    /// A transfer from the stack or to it.
     Stack,
-    /// It takes the return address.
+    /// A load of the return address.
     Return,
 }
 
-/// Which end of a timed window a reading of the time-stamp counter is.
+/// The end of a timed window that a reading of the time-stamp counter marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stamp {
     /// `rdtsc`.
@@ -28,7 +27,7 @@ pub enum Stamp {
     Close,
 }
 
-/// What the x86-64 instruction with these bytes does to a timed window, if anything.
+/// Returns the end of a timed window that the x86-64 instruction with these bytes marks, if any.
 #[must_use]
 pub fn stamp(bytes: &[u8]) -> Option<Stamp> {
     match bytes {
@@ -38,9 +37,9 @@ pub fn stamp(bytes: &[u8]) -> Option<Stamp> {
     }
 }
 
-/// What the x86-64 instruction with these bytes loads for, if it loads at all:
-/// `ret` in its forms (C3, C2, with any of the prefixes F2 and F3), `push` and `pop` of a
-/// register (50 to 5F, 41 before it for r8 to r15) and `leave` (C9).
+/// Returns the purpose of the x86-64 instruction with these bytes, if it loads at all. Recognised are `ret`
+/// in its forms (C3, C2, with any of the prefixes F2 and F3), `push` and `pop` of a register (50 to 5F, 41
+/// before it for r8 to r15) and `leave` (C9).
 #[must_use]
 pub fn purpose(bytes: &[u8]) -> Purpose {
     match bytes {
@@ -50,8 +49,8 @@ pub fn purpose(bytes: &[u8]) -> Purpose {
     }
 }
 
-/// Whether the x86-64 instruction with these bytes stores past the caches: `movntdq` and `movntps` of a vector
-/// (66 0F E7, 0F 2B), `movnti` of a register (0F C3), with a REX prefix or without.
+/// Returns true if the x86-64 instruction with these bytes stores past the caches: `movntdq` and `movntps` of
+/// a vector (66 0F E7, 0F 2B), `movnti` of a register (0F C3), with a REX prefix or without.
 #[must_use]
 pub fn streams(bytes: &[u8]) -> bool {
     let bytes = bytes.strip_prefix(&[0x66]).unwrap_or(bytes);
@@ -62,8 +61,8 @@ pub fn streams(bytes: &[u8]) -> bool {
     matches!(bytes, [0x0f, 0xe7 | 0x2b | 0xc3, ..])
 }
 
-/// Whether the x86-64 instruction with these bytes loads and stores at once, if it touches memory: whatever has the
-/// prefix `lock` (F0), and `xchg` (86, 87), which needs none.
+/// Returns true if the x86-64 instruction with these bytes loads and stores at once, provided that it touches
+/// memory: any instruction with the prefix `lock` (F0), and `xchg` (86, 87), which needs none.
 #[must_use]
 pub fn exchanges(bytes: &[u8]) -> bool {
     let is_prefix = |byte: &u8| matches!(byte, 0x26 | 0x2e | 0x36 | 0x3e | 0x64..=0x67 | 0xf2 | 0xf3);
@@ -72,8 +71,8 @@ pub fn exchanges(bytes: &[u8]) -> bool {
     matches!(rest.next(), Some(0xf0 | 0x86 | 0x87))
 }
 
-/// Whether the x86-64 instruction with these bytes is `clflush` (0F AE /7) or `clflushopt` (66 before it). With these
-/// bytes and two registers it is `sfence`.
+/// Returns true if the x86-64 instruction with these bytes is `clflush` (0F AE /7) or `clflushopt` (66 before
+/// it). With these bytes and two registers it is `sfence`.
 #[must_use]
 pub fn flushes(bytes: &[u8]) -> bool {
     match bytes.strip_prefix(&[0x66]).unwrap_or(bytes) {
@@ -84,7 +83,8 @@ pub fn flushes(bytes: &[u8]) -> bool {
     }
 }
 
-/// Whether the x86-64 instruction with these bytes is `dec rdi`, by which such a routine counts its blocks.
+/// Returns true if the x86-64 instruction with these bytes is `dec rdi`, by which a routine of known
+/// arithmetic counts its blocks.
 #[must_use]
 pub fn ends_block(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0x48, 0xff, 0xcf])
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn streams_are_told_from_stores() {
+    fn streaming_stores_are_recognised() {
         for bytes in [
             &[0x66, 0x0f, 0xe7, 0x07][..],         // movntdq [rdi], xmm0
             &[0x66, 0x41, 0x0f, 0xe7, 0x40, 0x10], // movntdq [r8 + 16], xmm0
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn exchanges_and_flushes_are_told_from_loads_and_stores() {
+    fn exchanges_and_flushes_are_recognised() {
         for bytes in [
             &[0xf0, 0x48, 0x0f, 0xc1, 0x07][..],   // lock xadd [rdi], rax
             &[0xf0, 0x48, 0x0f, 0xb1, 0x17],       // lock cmpxchg [rdi], rdx
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn hops_are_told_from_the_stack() {
+    fn stack_accesses_are_not_hops() {
         for (bytes, expected) in [
             (&[0x48, 0x8b, 0x3f][..], Purpose::Data),         // mov rdi, [rdi]
             (&[0x8b, 0x04, 0x87], Purpose::Data),             // mov eax, [rdi + rax*4]

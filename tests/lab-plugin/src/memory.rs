@@ -1,9 +1,7 @@
-//! Main memory: which node an address belongs to, which node a CPU belongs to,
-//! and what lies between the two.
+//! Main memory: the node of an address, the node of a CPU, and the latency between the two.
 //!
-//! Addresses are those that QEMU tells a plugin, which are not always the
-//! guest's physical ones; [`Placing`] says how the two are related. It knows
-//! nothing of caches.
+//! Addresses are the ones that QEMU gives a plugin. They are not always the guest's physical ones;
+//! [`Placing`] describes the relation. This module knows nothing of caches.
 
 use std::fmt;
 
@@ -18,35 +16,34 @@ pub struct Region {
     pub size: u64,
 }
 
-/// A memory backend given to QEMU, in the order of the command line.
+/// A memory backend of QEMU, in the order of the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backend {
-    /// The node that it is the memory of.
+    /// Node of this memory.
     pub node: u32,
     /// Bytes.
     pub size: u64,
 }
 
-/// How QEMU numbers the memory that it tells a plugin of.
+/// QEMU's numbering of the memory that it shows to a plugin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placing {
-    /// Up to 8.1 (`plugins/api.c`: `block->offset + offset + block->mr->addr`) the
-    /// place of a backend among all RAM blocks and its place within the guest's
-    /// memory are *added*: backends created first and in the order of their nodes
-    /// begin at twice their distance from the first.
+    /// Up to 8.1 (`plugins/api.c`: `block->offset + offset + block->mr->addr`) QEMU *adds* the place of a
+    /// backend among all RAM blocks and its place within the guest's memory: backends created first and in
+    /// the order of their nodes begin at twice their distance from the first.
     Doubled,
-    /// From 8.2 on it is the guest's physical address.
+    /// From 8.2 on the number is the guest's physical address.
     Physical,
 }
 
-/// Where the q35 and pc machines of any release still lay memory without a gap.
+/// Bytes of memory that the q35 and pc machines of every release lay out without a gap.
 const LOW_MEMORY: u64 = 2 << 30;
 
-/// Regions of `backends`.
+/// Computes the regions of `backends`.
 ///
 /// # Errors
 ///
-/// Says why where the places cannot be told from the sizes alone.
+/// Says why, if the sizes alone do not determine the places.
 pub fn place(backends: &[Backend], placing: Placing) -> Result<Vec<Region>, String> {
     let mut before = 0_u64;
     let mut regions = Vec::new();
@@ -67,7 +64,7 @@ pub fn place(backends: &[Backend], placing: Placing) -> Result<Vec<Region>, Stri
     Ok(regions)
 }
 
-/// The latency from a node to a node; `None` stands for every node.
+/// The latency from a node to a node; `None` matches every node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Latency {
     /// Initiator node.
@@ -78,7 +75,7 @@ pub struct Latency {
     pub ticks: u64,
 }
 
-/// A pair of nodes, and what was found for it.
+/// A pair of nodes with its latency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pair {
     /// Initiator node.
@@ -89,7 +86,7 @@ pub struct Pair {
     pub ticks: u64,
 }
 
-/// A node that can be reached but whose latency was not given.
+/// A reachable pair of nodes without a latency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Missing {
     /// Initiator node.
@@ -112,14 +109,13 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Memory of `regions`, reached from the `initiators`. Of several latencies
-    /// for a pair, one that names both nodes goes before one that names only the
-    /// initiator, that before one that names only the target, and among equals
-    /// the last one counts.
+    /// Makes the memory of `regions`, reached from the `initiators`. If several latencies match a pair, one
+    /// that names both nodes goes before one that names only the initiator, and that one before one that
+    /// names only the target; among equals the last one counts.
     ///
     /// # Errors
     ///
-    /// The first pair that no latency is given for.
+    /// The first pair without a latency.
     pub fn new(regions: Vec<Region>, latencies: &[Latency], initiators: &[u32]) -> Result<Self, Missing> {
         let mut pairs: Vec<Pair> = Vec::new();
         for &from in initiators {
@@ -140,14 +136,14 @@ impl Memory {
         Ok(Self { regions, pairs })
     }
 
-    /// All pairs of initiator and target.
+    /// Returns all pairs of initiator and target.
     #[must_use]
     pub fn pairs(&self) -> &[Pair] {
         &self.pairs
     }
 
-    /// The place in [`Memory::pairs`] of an access to `address` from node `from`;
-    /// `None` if no node claims the address.
+    /// Returns the index in [`Memory::pairs`] of an access to `address` from node `from`; `None` if no node
+    /// claims the address.
     #[must_use]
     pub fn pair(&self, from: u32, address: u64) -> Option<usize> {
         let claims = |region: &&Region| address.wrapping_sub(region.start) < region.size;
@@ -185,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_finds_its_pair_or_none() {
+    fn addresses_are_mapped_to_pairs() {
         let memory = Memory::new(two_nodes(), &[latency(None, None, 5)], &[0, 1]).unwrap();
         let pair = |from, address| memory.pair(from, address).map(|at| memory.pairs()[at]);
         assert_eq!(pair(0, 0), Some(Pair { from: 0, to: 0, ticks: 5 }));
@@ -197,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn the_narrower_latency_counts_and_then_the_later() {
+    fn the_most_specific_latency_wins_then_the_last() {
         let latencies = [
             latency(Some(0), Some(0), 1),
             latency(Some(0), None, 2),

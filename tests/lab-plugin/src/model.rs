@@ -1,12 +1,10 @@
-//! The machine that the guest is to see: from the addresses of a load to the
-//! ticks that it takes.
+//! The machine that the guest is to see: computes the ticks of a load from its addresses.
 //!
-//! Each virtual CPU has its own TLB, prefetcher and caches; behind those lie levels
-//! of a node, common to its CPUs, and behind them levels that all share. A load that
-//! misses fills every level that it passed; nothing is taken out of an inner level
-//! when an outer one gives a line up. A line that another node's levels have may be
-//! served by them, and memory may remember which node read a line last. The model is a pure function of the loads it
-//! was shown and of their times: no clock, no QEMU.
+//! Each virtual CPU has its own TLB, prefetcher and caches. Behind those lie the levels of a node, common to
+//! its CPUs, and behind them the levels that all CPUs share. A load that misses fills every level that it
+//! passed; an inner level keeps a line that an outer one evicts. Another node's levels may serve a line that
+//! they have, and memory may remember which node read a line last. The model is a pure function of the loads
+//! that it was shown and of their times: no clock, no QEMU.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -33,7 +31,7 @@ mod tests;
 /// Base-2 logarithm of the bytes of a line.
 const LINE_SHIFT: u32 = 6;
 
-/// Whom a cache level serves.
+/// The CPUs that a cache level serves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scope {
     /// One CPU.
@@ -45,126 +43,126 @@ pub enum Scope {
     All,
 }
 
-/// One cache level as it is described by the arguments.
+/// One cache level, as the arguments describe it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Level {
     /// Sets; size = sets × ways × 64 bytes.
     pub sets: u64,
     /// Ways of each set.
     pub ways: usize,
-    /// Ticks of a load that hits here, all told.
+    /// Total ticks of a load that hits here.
     pub ticks: u64,
-    /// How a victim is chosen.
+    /// The rule that chooses a victim.
     pub replacement: Replacement,
-    /// Whom each of its caches serves.
+    /// The CPUs that each of its caches serves.
     pub scope: Scope,
 }
 
 /// Something that happens at every n-th load of a CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Periodic {
-    /// The n.
+    /// Loads of a CPU between two of them.
     pub every: u64,
     /// Ticks that are added.
     pub ticks: u64,
 }
 
-/// Everything but main memory that makes up a machine.
+/// All parameters of a machine but main memory.
 #[derive(Clone, Debug, Default)]
 pub struct Description {
-    /// Caches from the nearest, the scope never narrower than before.
+    /// Caches from the nearest; the scope never gets narrower.
     pub levels: Vec<Level>,
-    /// Ticks of a load that another node's levels serve; without, they serve none.
+    /// Ticks of a load that another node's levels serve; without, they serve only their own node.
     pub other: Option<u64>,
-    /// Ticks that a load by a line's own node takes longer once after another node has read it from memory; 0 is memory
-    /// that does not remember.
+    /// Extra ticks of the first load by a line's own node after another node has read the line from memory; 0
+    /// disables this.
     pub directory_bit: u64,
     /// TLB levels from the nearest.
     pub tlb: Vec<TlbLevel>,
-    /// How the page of an access is found.
+    /// The rule that finds the page of an access.
     pub page: PageRule,
-    /// Lines that the sequential prefetcher runs ahead; 0 is none.
+    /// Lines that the sequential prefetcher runs ahead; 0 disables it.
     pub prefetch: u64,
-    /// Prefetching of the other line of its 128 bytes at each miss.
+    /// True to prefetch the other line of the same 128 bytes at each miss.
     pub adjacent: bool,
-    /// Lines that a neighbour uses in each level common to several CPUs in 2^20 ticks; 0 is none.
+    /// Lines that a neighbour uses in 2^20 ticks in each level common to several CPUs; 0 disables it.
     pub neighbour: u64,
-    /// The noise on all latencies, if there is any.
+    /// Noise on all latencies.
     pub noise: Option<Noise>,
-    /// Their drift.
+    /// Drift of all latencies.
     pub drift: Option<Drift>,
-    /// Their bursts.
+    /// Bursts of all latencies.
     pub burst: Option<Burst>,
-    /// Loads that take longer: part of the distribution.
+    /// Slower loads, which are part of the distribution.
     pub tails: Vec<Periodic>,
-    /// Interruptions: not part of it, and counted apart.
+    /// Interruptions, which are not part of it and are counted apart.
     pub pauses: Vec<Periodic>,
     /// Seed of random replacement and of noise.
     pub seed: u64,
 }
 
-/// Where a load found its line.
+/// The source of a loaded line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {
-    /// In this cache level, the nearest being 0.
+    /// A cache level; the nearest is 0.
     Level(usize),
-    /// In a level of another node.
+    /// A level of another node.
     Other,
-    /// In memory: the place in [`Memory::pairs`].
+    /// Memory: the index in [`Memory::pairs`].
     Memory(usize),
-    /// At an address that no node claims. It costs nothing, so that a wrong
-    /// description shows.
+    /// An address that no node claims. It costs nothing, so that a wrong description shows.
     Unclaimed,
 }
 
-/// What a load costs.
+/// The result of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// Ticks of the load, with translation and tail.
     pub ticks: u64,
-    /// Ticks of the tail among them.
+    /// Ticks of the tail among these.
     pub tail: u64,
     /// Levels of the TLB that were missed.
     pub misses: usize,
-    /// Ticks of an interruption that comes with it.
+    /// Ticks of an interruption at this load.
     pub pause: u64,
-    /// Where the line was.
+    /// Source of the line.
     pub source: Source,
-    /// The place in [`Memory::pairs`] of its nodes, wherever the line was; `None` if no node claims the address.
+    /// Index in [`Memory::pairs`] of the load's nodes, whatever the source; `None` if no node claims the
+    /// address.
     pub pair: Option<usize>,
-    /// True if it took longer since another node had read the line last.
+    /// True if the load was slower because another node had read the line last.
     pub paid: bool,
-    /// Lines that prefetchers bring from memory because of it, between the same nodes.
+    /// Lines that prefetchers bring from memory because of this load, between the same nodes.
     pub prefetched: u64,
 }
 
-/// What belongs to one virtual CPU.
+/// The state of one virtual CPU.
 struct Core {
     node: u32,
-    /// The place of its node's levels.
+    /// Index of its node's levels.
     place: usize,
     levels: Vec<Cache>,
     tlb: Tlb,
     prefetcher: Prefetcher,
     generator: Generator,
-    /// What was drawn last for the noise.
+    /// The last draw of the noise.
     draw: u64,
     counts: Counts,
 }
 
-/// A machine, ready to be shown loads from any thread.
+/// A machine; it may be shown loads from any thread.
 pub struct Machine {
     description: Description,
     memory: Memory,
     cores: Vec<Mutex<Core>>,
-    /// The levels of each node with CPUs.
+    /// Levels of each node with CPUs.
     nodes: Vec<Mutex<Common>>,
     shared: Mutex<Common>,
     readers: Readers,
 }
 
 impl Machine {
-    /// A machine whose CPU `i` is on node `nodes[i]`, with all caches empty.
+    /// Makes a machine whose CPU `i` is on node `nodes[i]`, with all caches empty.
     #[must_use]
     pub fn new(description: Description, memory: Memory, nodes: &[u32]) -> Self {
         let caches = |scope: Scope, salt: u64| -> Vec<Cache> {
@@ -183,7 +181,7 @@ impl Machine {
                 levels: caches(Scope::Cpu, salt + 1),
                 tlb: Tlb::new(description.page, &description.tlb),
                 prefetcher: Prefetcher::new(description.prefetch),
-                // Another stream than those of the caches.
+                // The seed must differ from those of the caches.
                 generator: Generator(!description.seed.wrapping_add(salt)),
                 draw: 1 << 63,
                 counts: Counts {
@@ -202,7 +200,8 @@ impl Machine {
         Self { description, memory, cores, nodes: per_node, shared, readers }
     }
 
-    /// One load by CPU `cpu` at a reading of the time-stamp counter. `None` if there is no such CPU.
+    /// Models a load by CPU `cpu` at a reading of the time-stamp counter. Returns `None` if there is no CPU
+    /// of this number.
     pub fn load(&self, cpu: usize, virtual_address: u64, physical_address: u64, now: u64) -> Option<Outcome> {
         let mut guard = locked(self.cores.get(cpu)?);
         let core = &mut *guard;
@@ -256,13 +255,13 @@ impl Machine {
         Some(Outcome { ticks, tail, misses, pause, source, pair, paid, prefetched })
     }
 
-    /// The pairs of nodes, in the order of [`Counts::pairs`].
+    /// Returns the pairs of nodes, in the order of [`Counts::pairs`].
     #[must_use]
     pub fn pairs(&self) -> &[Pair] {
         self.memory.pairs()
     }
 
-    /// What all CPUs have counted so far.
+    /// Returns the sum of all CPUs' counts so far.
     #[must_use]
     pub fn counts(&self) -> Counts {
         let mut all = Counts::default();
@@ -275,13 +274,13 @@ impl Machine {
     }
 }
 
-/// How many of `periodic` fall on the load with this number, and their ticks.
+/// Returns the number of `periodic` that fall on the load with this number, and their ticks.
 fn due(periodic: &[Periodic], load: u64) -> (u64, u64) {
     let due = periodic.iter().filter(|periodic| load.checked_rem(periodic.every) == Some(0));
     due.fold((0, 0), |(count, ticks), periodic| (count + 1, ticks.saturating_add(periodic.ticks)))
 }
 
-/// The lock, also after a panic elsewhere: the counts stay readable.
+/// Takes the lock, also after a panic elsewhere: the counts stay readable.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,32 +1,31 @@
-//! From the ticks that a load is to take to the moment at which it is over.
+//! Turns the modelled ticks of a load into the moment of its end.
 //!
-//! The emulator itself needs time for every hop: a cost around the callback, which
-//! the guest sees on top of what was modelled. There are two ways to take it back.
-//! A hop that begins within [`Pacing::absorb`] ticks of the modelled end of the
-//! last one, in the same call of the loop, is counted from that end: whatever lay
-//! between the two disappears, and a longer interruption is made good by the hops
-//! that follow. So is the first hop behind the stamp that opens a timed window, from
-//! that stamp on: what the guest times is then what was modelled. Any other hop is
-//! shortened by [`Pacing::overhead`]. Nothing here reads a clock.
+//! The emulator itself needs time for every hop: a cost around the callback, which the guest sees on top of
+//! the modelled time. There are two ways to compensate for it. A hop that begins within [`Pacing::absorb`]
+//! ticks of the modelled end of the last one, in the same call of the loop, is counted from that end: the
+//! time between the two disappears, and the following hops make up for a longer interruption. The first hop
+//! behind the stamp that opens a timed window is likewise counted from that stamp, so that the guest times
+//! exactly the modelled ticks. Any other hop is shortened by [`Pacing::overhead`]. Nothing here reads a
+//! clock.
 
-/// How the emulator's own cost is taken back, in ticks. Both 0 leave it in.
+/// Compensation of the emulator's own cost, in ticks. With both 0 the cost stays in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pacing {
-    /// The longest time between two hops that does not count.
+    /// The longest time between two hops that is not counted.
     pub absorb: u64,
-    /// What is taken off a hop that follows no other so closely.
+    /// Ticks subtracted from any other hop.
     pub overhead: u64,
 }
 
-/// A callback that ends this long after its deadline was kept from the CPU.
+/// Ticks after its deadline from which a callback counts as disturbed by the host.
 const DISTURBED: u64 = 1000;
 
 /// Ticks of one bucket of [`Gaps`].
 const STEP: u64 = 4;
-/// Buckets of [`Gaps`]; the last one holds everything from there on.
+/// Number of buckets of [`Gaps`]; the last one also counts all longer gaps.
 const BUCKETS: usize = 1024;
 
-/// How often each time between two hops was seen.
+/// A histogram of the times between two hops.
 #[derive(Clone, Debug)]
 pub struct Gaps(Vec<u64>);
 
@@ -44,13 +43,13 @@ impl Gaps {
         }
     }
 
-    /// Adds what `other` has seen.
+    /// Adds the gaps of `other`.
     pub fn add(&mut self, other: &Gaps) {
         self.0.iter_mut().zip(&other.0).for_each(|(into, from)| *into += from);
     }
 
-    /// The gap, in ticks, that `percent` of all gaps do not exceed by more than a
-    /// bucket of 4 ticks; `None` without gaps, and where it is 4092 or more.
+    /// Returns the gap, in ticks, that `percent` of all gaps do not exceed by more than a bucket of 4 ticks;
+    /// `None` without gaps, and for 4092 ticks or more.
     #[must_use]
     pub fn percentile(&self, percent: u64) -> Option<u64> {
         let total: u64 = self.0.iter().sum();
@@ -69,30 +68,28 @@ impl Gaps {
 /// The clock of one CPU's hops.
 #[derive(Clone, Debug, Default)]
 pub struct Pace {
-    /// When the last callback was left, within the same call of the loop or the same timed window.
+    /// End of the last callback within the same call of the loop or the same timed window.
     end: Option<u64>,
-    /// Whether that was a stamp's.
+    /// True if that callback was for a stamp.
     stamped: bool,
-    /// When the last hop was to be over.
+    /// Modelled end of the last hop.
     deadline: u64,
-    /// Whether it was over before it began, to make an interruption good.
+    /// True if the hop was over before it began, to make up for an interruption.
     behind: bool,
     /// Times between the end of a callback and the beginning of the next.
     pub gaps: Gaps,
-    /// Hops over before the model had answered: their latency is too short to be
-    /// kept.
+    /// Hops that were over before the model had answered: their latency cannot be kept.
     pub late: u64,
-    /// Hops that took no time, to make an interruption good.
+    /// Hops that took no time, to make up for an interruption.
     pub hurried: u64,
-    /// Hops that ended more than 1000 ticks after they were to.
+    /// Hops that ended more than 1000 ticks after their deadline.
     pub disturbed: u64,
-    /// Ticks by which those were late.
+    /// Ticks by which those hops were late.
     pub disturbed_ticks: u64,
 }
 
 impl Pace {
-    /// A callback was entered at `entry` for a hop of `ticks`, and a `pause` after
-    /// it: when both are to be over.
+    /// Returns the end of a hop of `ticks` and of a `pause` after it, for a callback entered at `entry`.
     pub fn enter(&mut self, pacing: Pacing, entry: u64, ticks: u64, pause: u64) -> u64 {
         if let Some(end) = self.end.filter(|_| !self.stamped) {
             self.gaps.note(entry.saturating_sub(end));
@@ -109,7 +106,8 @@ impl Pace {
         self.deadline
     }
 
-    /// When a hop begins whose callback was entered at `entry`: where the last one ended, if it is counted from there.
+    /// Returns the beginning of the hop whose callback was entered at `entry`: the end of the last hop, if it
+    /// is counted from there.
     #[must_use]
     pub fn arrival(&self, pacing: Pacing, entry: u64) -> u64 {
         if self.continues(pacing, entry) {
@@ -123,7 +121,7 @@ impl Pace {
         self.end.is_some() && entry.saturating_sub(self.deadline) <= pacing.absorb
     }
 
-    /// The model had answered at `answer`, and the callback is left at `end`.
+    /// Notes that the model answered at `answer` and that the callback is left at `end`.
     pub fn leave(&mut self, answer: u64, end: u64) {
         self.end = Some(end);
         if self.behind {
@@ -138,17 +136,17 @@ impl Pace {
         }
     }
 
-    /// A stamp that opens a timed window is taken at `now`: the next hop is counted from it.
+    /// Notes a stamp at `now` that opens a timed window: the next hop is counted from it.
     pub fn begin(&mut self, now: u64) {
         (self.end, self.deadline, self.stamped) = (Some(now), now, true);
     }
 
-    /// The loop is left: the next hop follows no other.
+    /// Notes that the loop is left: the next hop is not counted from the last one.
     pub fn interrupt(&mut self) {
         self.end = None;
     }
 
-    /// Adds what `other` has counted.
+    /// Adds the counts of `other`.
     pub fn add(&mut self, other: &Pace) {
         self.gaps.add(&other.gaps);
         self.late += other.late;
@@ -162,21 +160,21 @@ impl Pace {
 mod tests {
     use super::*;
 
-    /// A hop, `cost` ticks after the last one, of `ticks`, and when it ends.
+    /// Runs a hop of `ticks` that is entered at `entry`, and returns its end.
     fn hop(pace: &mut Pace, pacing: Pacing, entry: u64, ticks: u64) -> u64 {
         let end = pace.enter(pacing, entry, ticks, 0).max(entry);
         pace.leave(entry, end);
         end
     }
 
-    /// Hops that take `cost` ticks around each callback: when the last one ends.
+    /// Runs hops with a cost of `cost` ticks around each callback, and returns the end of the last one.
     fn run(pacing: Pacing, hops: u64, ticks: u64, cost: u64) -> u64 {
         let mut pace = Pace::default();
         (0..hops).fold(10_000, |now, _| hop(&mut pace, pacing, now + cost, ticks)) - 10_000
     }
 
     #[test]
-    fn the_cost_stays_is_absorbed_or_is_taken_off() {
+    fn the_cost_stays_or_is_absorbed_or_subtracted() {
         assert_eq!(run(Pacing::default(), 100, 3000, 80), 100 * 3080);
         assert_eq!(run(Pacing { absorb: 0, overhead: 80 }, 100, 3000, 80), 100 * 3000);
         assert_eq!(run(Pacing { absorb: 200, overhead: 0 }, 100, 3000, 80), 80 + 100 * 3000);
@@ -185,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hop_in_another_call_starts_when_it_starts() {
+    fn a_hop_in_another_call_is_not_counted_from_the_last_one() {
         let pacing = Pacing { absorb: 200, overhead: 80 };
         let mut pace = Pace::default();
         assert_eq!(hop(&mut pace, pacing, 100, 1000), 1020, "the first is shortened");
@@ -202,13 +200,13 @@ mod tests {
         let mut pace = Pace::default();
         pace.begin(100);
         assert_eq!(hop(&mut pace, Pacing { absorb: 500, overhead: 80 }, 450, 1000), 1100);
-        assert_eq!(pace.gaps.percentile(100), None, "a stamp is no hop");
+        assert_eq!(pace.gaps.percentile(100), None, "a stamp is not a hop");
         pace.interrupt();
         assert_eq!(hop(&mut pace, Pacing { absorb: 500, overhead: 80 }, 1200, 1000), 2120);
     }
 
     #[test]
-    fn an_interruption_is_made_good() {
+    fn later_hops_make_up_for_an_interruption() {
         let pacing = Pacing { absorb: 10_000, overhead: 0 };
         let mut pace = Pace::default();
         assert_eq!(hop(&mut pace, pacing, 0, 1000), 1000);
@@ -218,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn hops_that_could_not_be_kept_are_counted() {
+    fn late_and_hurried_hops_are_counted() {
         let mut pace = Pace::default();
         pace.enter(Pacing::default(), 100, 10, 0);
         pace.leave(300, 300);
@@ -228,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_lies_between_two_hops_and_disturbs_none() {
+    fn a_pause_between_hops_disturbs_neither() {
         let pacing = Pacing { absorb: 200, overhead: 0 };
         let mut pace = Pace::default();
         let end = pace.enter(pacing, 100, 1000, 50_000);

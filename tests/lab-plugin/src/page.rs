@@ -1,11 +1,12 @@
-//! Which page an access is on.
+//! Finds the page size of an access.
 //!
-//! A plugin sees pairs of virtual and physical addresses and is never told the size of a page. On a page of 2 MiB a
-//! pair agrees in its low 21 bits. On pages of 4 KiB it does by chance, and not rarely: a kernel that has a free block of
-//! 2 MiB hands out its pages in order, and where they go to memory that begins on such a boundary some hundred of them
-//! agree. What lies beside them tells: a region of 2 MiB that has one page elsewhere is no large page.
+//! A plugin sees pairs of virtual and physical addresses but never the size of a page. On a page of 2 MiB the
+//! two addresses agree in their low 21 bits. On pages of 4 KiB they agree by chance, and not rarely: a kernel
+//! that has a free block of 2 MiB hands out its pages in order, and if they go to memory that begins on a 2
+//! MiB boundary, some hundred of them agree. The neighbours decide: a region of 2 MiB that has one page
+//! elsewhere is not a large page.
 
-/// A size of page that a translation is for.
+/// Page size of a translation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Page {
     /// 4 KiB.
@@ -15,7 +16,7 @@ pub enum Page {
 }
 
 impl Page {
-    /// Base-2 logarithm of the size.
+    /// Returns the base-2 logarithm of the size.
     #[must_use]
     pub const fn shift(self) -> u32 {
         match self {
@@ -24,59 +25,60 @@ impl Page {
         }
     }
 
-    /// The number of the page of this size that an address lies on.
+    /// Returns the number of the page of this size that contains an address.
     #[must_use]
     pub const fn of(self, address: u64) -> u64 {
         address >> self.shift()
     }
 }
 
-/// How the page of an access is found.
+/// The rule that finds the page of an access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PageRule {
-    /// By the agreement of its addresses, and of those beside it.
+    /// By the agreement of its addresses, and of the accesses next to it.
     #[default]
     Agreement,
     /// Every access is on a page of this size.
     Always(Page),
 }
 
-/// What is known of a frame, 2 MiB of physical memory.
+/// Knowledge about a frame, 2 MiB of physical memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Frame {
     #[default]
     Unseen,
-    /// All that was seen of it lies in this region as a large page does.
+    /// All accesses so far agree with a large page at this region.
     Agrees(u64),
-    /// So it did, but the region has pages elsewhere.
+    /// They agreed, but the region has pages elsewhere.
     ByChance(u64),
-    /// A page of it lies where a large page has no room for it.
+    /// One of its pages lies at a place that rules out a large page.
     InPieces,
 }
 
-/// Regions remembered, two to the power of eleven: a guest of 4 GiB has as many, and one that is forgotten is learnt again.
+/// Number of remembered regions: a guest of 4 GiB has this many; a forgotten region is learnt again.
 const REGIONS: usize = 1 << 11;
 
-/// What one CPU's accesses have told of the pages. Each of them asks, within the time of a hit in the nearest cache.
+/// Knowledge about the pages of one CPU's accesses. Each access asks, within the time of a hit in the nearest
+/// cache.
 #[derive(Clone, Debug)]
 pub struct Pages {
     rule: PageRule,
-    /// By the frame's number.
+    /// Indexed by the frame's number.
     frames: Vec<Frame>,
-    /// A region of 2 MiB of virtual memory and the frame that it last agreed with, at the region's number modulo the
-    /// table's length.
+    /// A region of 2 MiB of virtual memory and the frame that it last agreed with, at the region's number
+    /// modulo the table's length.
     agreeing: Vec<Option<(u64, usize)>>,
 }
 
 impl Pages {
-    /// Nothing seen yet.
+    /// Makes a state without any knowledge.
     #[must_use]
     pub fn new(rule: PageRule) -> Self {
         Self { rule, frames: Vec::new(), agreeing: vec![None; REGIONS] }
     }
 
-    /// The page that an access is taken to be on. A small one that agrees is taken for large until one beside it, in
-    /// its region or in its frame, has been seen.
+    /// Returns the page of an access. A small page that agrees counts as large until an access next to it, in
+    /// its region or in its frame, shows otherwise.
     pub fn of(&mut self, virtual_address: u64, physical_address: u64) -> Page {
         if let PageRule::Always(page) = self.rule {
             return page;
@@ -116,7 +118,8 @@ mod tests {
     const SMALL: u64 = 4 << 10;
     const LARGE: u64 = 2 << 20;
 
-    /// What each of a lap over the small pages of a region is taken for, where page `n` lies at `place(n)`.
+    /// Returns the page found for each access of a lap over the small pages of a region, where page `n` lies
+    /// at `place(n)`.
     fn lap(pages: &mut Pages, region: u64, place: impl Fn(u64) -> u64) -> Vec<Page> {
         (0..LARGE / SMALL).map(|page| pages.of(region * LARGE + page * SMALL, place(page))).collect()
     }
@@ -130,9 +133,10 @@ mod tests {
     }
 
     #[test]
-    fn pages_handed_out_in_order_are_small_as_soon_as_one_is_not() {
+    fn pages_in_order_are_small_once_one_is_out_of_order() {
         let mut pages = Pages::new(PageRule::Agreement);
-        // The first 143 as they come, the others one further; and all of them from another block, behind 300 of it.
+        // First the first 143 in order and the others one further; then all of them from another block,
+        // behind 300 of it.
         for place in [
             |page: u64| 9 * LARGE + (page + u64::from(page >= 143)) * SMALL,
             |page| 40 * LARGE + page * SMALL,
@@ -145,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_page_stays_one_beside_small_ones_and_where_small_ones_were() {
+    fn large_pages_are_found_beside_small_ones_and_in_place_of_them() {
         let mut pages = Pages::new(PageRule::Agreement);
         let large = |page: u64| 30 * LARGE + page * SMALL;
         let small = |page: u64| 20 * LARGE + (page ^ 1) * SMALL;
@@ -157,7 +161,7 @@ mod tests {
         ] {
             assert!(lap(&mut pages, region, place).iter().all(|page| *page == found), "region {region}");
         }
-        // It has another place now.
+        // The region has another frame now.
         assert!(lap(&mut pages, 8, large).iter().all(|page| *page == Page::Large));
     }
 }

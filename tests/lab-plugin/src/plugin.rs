@@ -1,11 +1,10 @@
-//! Between QEMU and the model: what QEMU calls, and how the time is spent.
+//! Connects QEMU and the model: the callbacks, and the waiting.
 //!
 //! # Safety
 //!
-//! QEMU calls `qemu_plugin_install` once, before any guest code runs, and the
-//! callbacks from the threads of its virtual CPUs afterwards. All state is behind
-//! locks or set once. Pointers that come from QEMU are used as its header allows:
-//! handles within the callback, the arguments and the information during the
+//! QEMU calls `qemu_plugin_install` once, before any guest code runs, and the callbacks from the threads of
+//! its virtual CPUs afterwards. All state is behind locks or set once. Pointers from QEMU are used within the
+//! limits of its header: handles within the callback, the arguments and the information during the
 //! installation.
 
 mod lines;
@@ -34,7 +33,7 @@ use crate::touched::Touched;
 use crate::traffic::Traffic;
 use translation::on_translation;
 
-/// What the callbacks need.
+/// The state that the callbacks need.
 struct Plugin {
     api: Api,
     bytes: Bytes,
@@ -56,7 +55,7 @@ struct Plugin {
     report: Option<PathBuf>,
 }
 
-/// What is timed of one CPU.
+/// The timing state of one CPU.
 #[derive(Default)]
 struct Clock {
     pace: Pace,
@@ -70,10 +69,9 @@ struct Clock {
 static PLUGIN: OnceLock<Plugin> = OnceLock::new();
 
 impl Plugin {
-    /// Whether an access to `address` was made by other code than that which its
-    /// callback was asked for. QEMU 7.2 leaves the callback of an instruction that
-    /// ends a block in place, and calls it for what the next interrupt stores on
-    /// the kernel's stack, in the other half of the address space.
+    /// Returns true if other code than the callback's own made an access to `address`. QEMU 7.2 keeps the
+    /// callback of an instruction that ends a block, and calls it for the stores of the next interrupt to the
+    /// kernel's stack, in the other half of the address space.
     fn is_foreign(&self, address: u64) -> bool {
         let foreign = address >> 63 != self.code.start >> 63;
         if foreign {
@@ -82,8 +80,8 @@ impl Plugin {
         foreign
     }
 
-    /// Sends a hop to the server of its memory at `now`, if it goes there: ticks that it waits before it is served, which
-    /// are added to what it takes. What the hop may be behind is no reason to have been in the queue earlier.
+    /// Sends a hop to the server of its memory at `now`, if it goes to memory. Adds the ticks of waiting to
+    /// the hop and returns them. A hop that makes up for lost time must not enter the queue earlier for that.
     fn queue(&self, outcome: &mut Outcome, now: u64) -> u64 {
         let Source::Memory(pair) = outcome.source else { return 0 };
         let Some(pair) = self.machine.pairs().get(pair) else { return 0 };
@@ -92,7 +90,7 @@ impl Plugin {
         slot.start - now
     }
 
-    /// An access of a kernel of this kind begins at `arrival`: if calls are kept, that of a call may.
+    /// Notes an access by a kernel of this kind at `arrival`, which may begin a call, if calls are kept.
     fn open_call(&self, calls: &mut Calls, kind: &'static str, arrival: u64) {
         if self.calls.is_some() {
             calls.open(kind, arrival, || self.traffic.servers.lines());
@@ -100,8 +98,8 @@ impl Plugin {
     }
 }
 
-/// Called by QEMU when it has loaded the plugin; the name is its demand. Returns
-/// 0, or 1 after a message on standard error, on which QEMU ends.
+/// Installs the plugin: QEMU calls this function by its name after loading the plugin. Returns 0, or 1 after
+/// a message on standard error; QEMU then ends.
 ///
 /// # Safety
 ///
@@ -114,7 +112,7 @@ pub unsafe extern "C" fn qemu_plugin_install(
     count: c_int,
     arguments: *const *const c_char,
 ) -> c_int {
-    // SAFETY: the caller's promise is the one that is asked for.
+    // SAFETY: the caller's promise is the one that `install` requires.
     match unsafe { install(id, information, count, arguments) } {
         Ok(()) => 0,
         Err(message) => {
@@ -126,14 +124,14 @@ pub unsafe extern "C" fn qemu_plugin_install(
 
 /// # Safety
 ///
-/// As for [`qemu_plugin_install`].
+/// The same as for [`qemu_plugin_install`].
 unsafe fn install(
     id: u64,
     information: *const Information,
     count: c_int,
     arguments: *const *const c_char,
 ) -> Result<(), String> {
-    // SAFETY: the pointer is QEMU's own and lives during the installation.
+    // SAFETY: the pointer is QEMU's and lives during the installation.
     let information = unsafe { information.as_ref() }.ok_or("QEMU passed no information")?;
     if !information.system_emulation {
         return Err("this is an emulator of user programs; a whole machine is needed".to_owned());
@@ -171,7 +169,7 @@ unsafe fn install(
     let traffic = arguments.many.traffic(&nodes, cpus)?;
     let directory = arguments.many.directory(cpus)?;
     if let Some(path) = &arguments.report {
-        // Now, not when the guest has run for minutes.
+        // Open the file now rather than after minutes of the guest's run.
         std::fs::write(path, "").map_err(|error| format!("report={}: {error}", path.display()))?;
     }
     let plugin = Plugin {
@@ -196,8 +194,7 @@ unsafe fn install(
     };
     let (register_translation, register_exit) = (plugin.api.register_translation, plugin.api.register_exit);
     PLUGIN.set(plugin).map_err(|_| "loaded twice: one plugin= is enough".to_owned())?;
-    // SAFETY: the callbacks have the signatures of the header and need nothing but
-    // what has just been set.
+    // SAFETY: the callbacks have the signatures of the header and need only the state that has just been set.
     unsafe {
         register_translation(id, on_translation);
         register_exit(id, on_exit, std::ptr::null_mut());
@@ -206,12 +203,12 @@ unsafe fn install(
 }
 
 fn ticks() -> u64 {
-    // SAFETY: every x86-64 has the instruction, and user programs may use it
-    // unless the system forbade it, in which case there is nothing to measure.
+    // SAFETY: every x86-64 has the instruction, and user programs may use it unless the system forbids it;
+    // without it there is nothing to measure.
     unsafe { _rdtsc() }
 }
 
-/// An access has been made: asks the model, and lets the time pass that is left.
+/// Handles an access: asks the model, and waits for the rest of the modelled time.
 unsafe extern "C" fn on_access(cpu: c_uint, access: u32, address: u64, _data: *mut c_void) {
     let entry = ticks();
     let Some(plugin) = PLUGIN.get() else { return };
@@ -250,11 +247,11 @@ unsafe extern "C" fn on_access(cpu: c_uint, access: u32, address: u64, _data: *m
     spend(pace, deadline);
 }
 
-/// Where in memory an access went; `None` if it was to a device.
+/// Returns the physical address of an access; `None` for a device.
 ///
 /// # Safety
 ///
-/// The access is the one that QEMU passed to the callback that runs.
+/// The access is the one that QEMU passed to the running callback.
 unsafe fn place(plugin: &Plugin, access: u32, address: u64) -> Option<u64> {
     let api = &plugin.api;
     // SAFETY: the handle is not kept beyond the callback.
@@ -264,7 +261,7 @@ unsafe fn place(plugin: &Plugin, access: u32, address: u64) -> Option<u64> {
     }
 }
 
-/// Lets the time pass until `deadline`.
+/// Waits until `deadline`.
 fn spend(pace: &mut Pace, deadline: u64) {
     let answer = ticks();
     let mut now = answer;
@@ -274,7 +271,7 @@ fn spend(pace: &mut Pace, deadline: u64) {
     pace.leave(answer, now);
 }
 
-/// The loop is left: the next hop follows no other.
+/// Handles a return from the loop: the next hop is not counted from the last one.
 unsafe extern "C" fn on_return(cpu: c_uint, _access: u32, address: u64, _data: *mut c_void) {
     let Some(plugin) = PLUGIN.get() else { return };
     if plugin.is_foreign(address) {

@@ -1,36 +1,34 @@
-//! A sequential prefetcher: which lines a walk in order brings in early.
+//! A sequential prefetcher: proposes the lines that a walk in order brings in early.
 //!
-//! Like the streamers of real second-level caches it watches each 4 KiB of
-//! physical memory by itself and never leaves it. It proposes line numbers; what
-//! holds them, and what that saves, is not its business. A proposed line is
-//! there at once: lateness is not modelled.
+//! Like the streamers of real second-level caches it watches each 4 KiB of physical memory separately and
+//! never crosses its boundary. It only proposes line numbers; the caller decides about their use. A proposed
+//! line is there at once: lateness is not modelled.
 
 use std::ops::RangeInclusive;
 
 /// Base-2 logarithm of the lines of one watched block: 4 KiB of 64-byte lines.
 const BLOCK_SHIFT: u32 = 6;
-/// Blocks watched at a time, as in Intel's description of its streamer: one
-/// forward or backward stream in each of 32 pages.
+/// Number of watched blocks, as in Intel's description of its streamer: one forward or backward stream in
+/// each of 32 pages.
 const STREAMS: usize = 32;
 
 /// The watched blocks of one CPU.
 #[derive(Clone, Debug)]
 pub struct Prefetcher {
     depth: u64,
-    /// The latest line of each watched block; the latest block first.
+    /// The latest line of each watched block, the latest block first.
     streams: Vec<u64>,
 }
 
 impl Prefetcher {
-    /// A prefetcher that runs `depth` lines ahead; 0 is none at all.
+    /// Makes a prefetcher that runs `depth` lines ahead; 0 disables it.
     #[must_use]
     pub fn new(depth: u64) -> Self {
         Self { depth, streams: Vec::with_capacity(STREAMS) }
     }
 
-    /// Notes an access to `line`, and returns the lines to bring in: those next in
-    /// the direction of the walk, if this line is the neighbour of the latest one
-    /// in the same block.
+    /// Notes an access to `line` and returns the lines to bring in: the next ones in the direction of the
+    /// walk, if this line is a neighbour of the latest one in the same block.
     pub fn access(&mut self, line: u64) -> Option<RangeInclusive<u64>> {
         if self.depth == 0 {
             return None;
@@ -65,7 +63,7 @@ mod tests {
         assert_eq!((none.access(64), none.access(65)), (None, None));
         let mut some = Prefetcher::new(4);
         assert_eq!((some.access(64), some.access(66), some.access(64)), (None, None, None));
-        assert_eq!(some.access(64), None, "the same line again is no direction");
+        assert_eq!(some.access(64), None, "a repeated line has no direction");
     }
 
     #[test]
@@ -76,7 +74,7 @@ mod tests {
         walk.access(125);
         assert_eq!(walk.access(126), Some(127..=127));
         assert_eq!(walk.access(127), None, "the block ends here");
-        assert_eq!(walk.access(128), None, "the next block starts anew");
+        assert_eq!(walk.access(128), None, "the next block starts without a direction");
         let mut back = Prefetcher::new(4);
         back.access(69);
         assert_eq!(back.access(68), Some(64..=67));
@@ -97,7 +95,7 @@ mod tests {
         for block in 0..STREAMS as u64 {
             assert_eq!(walks.access(block * 64 + 1), Some(block * 64 + 2..=block * 64 + 2));
         }
-        // One more block than is watched: each is forgotten before its turn.
+        // There is one more block than is watched: each is forgotten before its turn.
         for block in 0..=STREAMS as u64 {
             walks.access(block * 64 + 10);
         }

@@ -1,8 +1,8 @@
-//! Bits of memory: for each line, whether a node other than its own read it last.
+//! Directory bits of memory: for each line, true if another node than its own read it last.
 //!
-//! Some machines keep this bit beside each line (a memory directory). A remote read sets
-//! it; the next read by the line's own node has to ask the other node first, takes longer
-//! once, and clears the bit. Which reads reach memory is the business of the caller.
+//! Some machines keep this bit next to each line (a memory directory). A remote read sets it; the next read
+//! by the line's own node has to ask the other node first, is slower once, and clears the bit. The caller
+//! decides which reads reach memory.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -13,27 +13,27 @@ const WORD_SHIFT: u32 = 6;
 /// The bits of all lines.
 #[derive(Debug, Default)]
 pub struct Readers {
-    /// Ticks that a read by the line's own node takes longer after one by another node.
+    /// Extra ticks of a read by the line's own node after one by another node.
     ticks: u64,
-    /// Words with a bit set, by the number of their first line shifted by [`WORD_SHIFT`].
+    /// Words with a set bit, by the number of their first line shifted by [`WORD_SHIFT`].
     words: Mutex<HashMap<u64, u64>>,
 }
 
 impl Readers {
-    /// Memory whose lines no other node has read, and that needs `ticks` more after one did; 0 is memory without bits.
+    /// Makes memory whose lines no other node has read, with `ticks` extra ticks after one did; 0 disables
+    /// the bits.
     #[must_use]
     pub fn new(ticks: u64) -> Self {
         Self { ticks, words: Mutex::default() }
     }
 
-    /// Returns true if there are bits.
+    /// Returns true if the memory has bits.
     #[must_use]
     pub const fn are_kept(&self) -> bool {
         self.ticks > 0
     }
 
-    /// Notes a read of `line` from memory, by its own node or by another one, and returns the ticks that it takes
-    /// longer.
+    /// Notes a read of `line` from memory, by its own node or by another one, and returns the extra ticks.
     pub fn read(&self, line: u64, by_own_node: bool) -> u64 {
         if !self.are_kept() {
             return 0;
@@ -53,7 +53,7 @@ impl Readers {
         }
     }
 
-    /// Clears the bit of `line`: it was written whole.
+    /// Clears the bit of `line`, because the whole line was written.
     pub fn forget(&self, line: u64) {
         if self.are_kept() {
             self.read(line, true);
@@ -66,14 +66,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_own_node_takes_longer_once_after_another_one() {
+    fn the_own_node_is_slower_once_after_another_node() {
         let readers = Readers::new(9000);
         assert_eq!([readers.read(5, true), readers.read(5, false), readers.read(5, false)], [0, 0, 0]);
         assert_eq!([readers.read(5, true), readers.read(5, true)], [9000, 0]);
     }
 
     #[test]
-    fn each_line_has_a_bit_of_its_own() {
+    fn each_line_has_its_own_bit() {
         let readers = Readers::new(9000);
         for line in [0, 63, 64, 1 << 50] {
             readers.read(line, false);

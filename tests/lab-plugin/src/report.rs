@@ -1,7 +1,6 @@
-//! What the plugin says at the end: `latency-lab: NAME VALUE`, one fact a line,
-//! for a test to read.
+//! The report at the end: `latency-lab: NAME VALUE`, one fact a line, for a test to read.
 //!
-//! It sees counts only.
+//! This module sees counts only.
 
 use std::fmt::{self, Write};
 use std::ops::RangeInclusive;
@@ -17,39 +16,39 @@ use crate::stamped::Window;
 use crate::timed::Key;
 use crate::traffic::Traffic;
 
-/// Begins every line.
+/// Prefix of every line.
 pub const PREFIX: &str = "latency-lab:";
 
-/// Everything that was counted.
+/// All counts.
 pub struct Report<'a> {
-    /// By the model.
+    /// Counts of the model.
     pub counts: &'a Counts,
-    /// The pairs of nodes that it counted.
+    /// Pairs of nodes, in the order of the counts.
     pub pairs: &'a [Pair],
-    /// By the clock, over all CPUs.
+    /// Counts of the clock, over all CPUs.
     pub pace: &'a Pace,
-    /// What was delivered, over all CPUs.
+    /// Timed windows, over all CPUs.
     pub windows: &'a Windows,
-    /// What generators did, and what served them.
+    /// Activity of generators and servers.
     pub traffic: &'a Traffic,
-    /// Who took lines from whom.
+    /// Transfers of lines between CPUs.
     pub directory: Option<&'a Directory>,
-    /// Calls that were kept, with the CPU that made them.
+    /// Kept calls, with the CPU that made them.
     pub calls: &'a [(usize, Call)],
-    /// Timed windows of generators, with the CPU that timed them.
+    /// Timed windows of generators, with their CPU.
     pub stamped: &'a [(usize, Window)],
-    /// Accesses by other code that QEMU took for the loops'.
+    /// Accesses by other code that QEMU attributed to the loops.
     pub foreign: u64,
     /// Stores, which are not modelled.
     pub stores: u64,
     /// Accesses without an address in memory, which are not modelled.
     pub devices: u64,
-    /// Memory touched, if it was asked for.
+    /// Touched memory, if requested.
     pub touched: Option<&'a [RangeInclusive<u64>]>,
 }
 
 impl Report<'_> {
-    /// The name of a class of windows.
+    /// Returns the name of a class of windows.
     fn name(&self, class: &Class) -> String {
         let source = match class.source {
             None => "mixed".to_owned(),
@@ -64,7 +63,7 @@ impl Report<'_> {
         format!("{source}; misses {}; hops {}; tail {}", class.misses, class.hops, class.tail)
     }
 
-    /// What CPUs did to each other.
+    /// Writes the effects of CPUs on each other.
     fn write_traffic(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.traffic.is_modelled() {
             for stream in &self.traffic.streams {

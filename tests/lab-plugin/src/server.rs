@@ -1,43 +1,43 @@
-//! Memory that serves one line at a time: how long a line waits for those before it.
+//! Memory that serves one line at a time: computes the wait of a line for the ones before it.
 //!
-//! Each node with memory has a server, and all loads from other nodes may have one of
-//! their own instead, which is a link that they share. Lines are served in the order in
-//! which they are shown. Times are the caller's: nothing here reads a clock.
+//! Each node with memory has a server, and all loads between nodes may instead have a common one, the link.
+//! Lines are served in the order in which they are shown. The caller passes all times: nothing here reads a
+//! clock.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::memory::Pair;
 
-/// How a server's time for a line grows once too many wait.
+/// Growth of a server's time when too many lines wait.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Congestion {
-    /// Lines that may wait before it does.
+    /// Number of waiting lines above which the server slows down.
     pub lines: u64,
-    /// The part of the time that is added.
+    /// Added share of the server's time.
     pub share: f64,
 }
 
-/// How long a server needs.
+/// Speed of a server.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Service {
-    /// Ticks of a line; without, lines never wait.
+    /// Ticks of a line; with 0, lines never wait.
     pub ticks: u64,
-    /// What too many lines do to that.
+    /// Slowdown by too many lines.
     pub congestion: Option<Congestion>,
 }
 
-/// The time that a server gives to a line.
+/// The time in which a server serves a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
-    /// When it begins.
+    /// Beginning.
     pub start: u64,
-    /// When it ends.
+    /// End.
     pub end: u64,
 }
 
 impl Service {
-    /// The slot of a line that arrives at `arrival` where all before it are done at `free_at`.
+    /// Returns the slot of a line that arrives at `arrival` when all lines before it are done at `free_at`.
     #[must_use]
     pub fn slot(&self, free_at: u64, arrival: u64) -> Slot {
         if self.ticks == 0 {
@@ -55,20 +55,20 @@ impl Service {
     }
 }
 
-/// What a line is wanted for.
+/// The purpose of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// A generator reads it.
+    /// A read by a generator.
     Read,
-    /// A generator writes it.
+    /// A write by a generator.
     Write,
     /// A hop of a chase.
     Hop,
-    /// A prefetcher brings it.
+    /// A prefetch.
     Prefetch,
 }
 
-/// Lines that were served.
+/// Numbers of served lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lines {
     /// Read by generators.
@@ -82,7 +82,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Those that were served since `earlier`.
+    /// Returns the lines served since `earlier`.
     #[must_use]
     pub fn since(self, earlier: Lines) -> Lines {
         Lines {
@@ -94,7 +94,7 @@ impl Lines {
     }
 }
 
-/// What a server serves.
+/// The place of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// The memory of a node.
@@ -112,7 +112,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// One server, for all virtual CPUs at once.
+/// One server, common to all virtual CPUs.
 #[derive(Debug)]
 struct Server {
     place: Place,
@@ -176,12 +176,12 @@ impl Server {
 pub struct Servers(Vec<Server>);
 
 impl Servers {
-    /// The servers of the memory of `nodes`, and the link's if there is one; what is not among `given` lets nobody
-    /// wait. Of several for a place the last one counts.
+    /// Makes the servers of the memory of `nodes`, and the link's if there is one. A place that is not among
+    /// `given` delays no line. Of several for a place the last one counts.
     ///
     /// # Errors
     ///
-    /// The first node given that has no memory.
+    /// The first given node that has no memory.
     pub fn new(nodes: &[u32], given: &[(Place, Service)]) -> Result<Self, String> {
         let find = |place| given.iter().rev().find(|(other, _)| *other == place).map(|(_, service)| *service);
         let mut places: Vec<Place> = Vec::new();
@@ -212,19 +212,20 @@ impl Servers {
         self.find(pair).map_or(Slot { start: arrival, end: arrival }, |server| server.serve(request, arrival))
     }
 
-    /// Returns the ticks for which a line between the nodes of `pair` would wait at `arrival`; none arrives.
+    /// Returns the ticks for which a line between the nodes of `pair` would wait at `arrival`, without
+    /// sending one.
     #[must_use]
     pub fn backlog(&self, pair: Pair, arrival: u64) -> u64 {
         self.find(pair).map_or(0, |server| server.free_at.load(Ordering::Relaxed).saturating_sub(arrival))
     }
 
-    /// Whether any of them needs time.
+    /// Returns true if any server needs time.
     #[must_use]
     pub fn are_busy(&self) -> bool {
         self.0.iter().any(|server| server.service.ticks > 0)
     }
 
-    /// What each has served so far.
+    /// Returns the lines that each server has served so far.
     #[must_use]
     pub fn lines(&self) -> Vec<(Place, Lines)> {
         self.0.iter().map(|server| (server.place, server.lines())).collect()
@@ -244,19 +245,19 @@ mod tests {
     }
 
     #[test]
-    fn lines_wait_for_those_before_them() {
+    fn lines_wait_for_earlier_lines() {
         let servers = Servers::new(&[0, 1], &[(Place::Node(0), service(100))]).unwrap();
         let serve = |pair, arrival| servers.serve(pair, Request::Read, arrival);
         assert_eq!(serve(LOCAL, 1000), Slot { start: 1000, end: 1100 });
         assert_eq!(serve(LOCAL, 1010), Slot { start: 1100, end: 1200 });
         assert_eq!(serve(LOCAL, 1500), Slot { start: 1500, end: 1600 });
-        assert_eq!(serve(REMOTE, 1500), Slot { start: 1500, end: 1500 }, "without a server nobody waits");
+        assert_eq!(serve(REMOTE, 1500), Slot { start: 1500, end: 1500 }, "without a server no line waits");
         let lines = |read| Lines { read, ..Lines::default() };
         assert_eq!(servers.lines(), [(Place::Node(0), lines(3)), (Place::Node(1), lines(1))]);
     }
 
     #[test]
-    fn the_link_serves_all_that_crosses_nodes() {
+    fn the_link_serves_all_lines_between_nodes() {
         let given = [(Place::Node(1), service(10)), (Place::Link, service(100))];
         let servers = Servers::new(&[0, 1, 0], &given).unwrap();
         assert_eq!(servers.serve(REMOTE, Request::Hop, 0), Slot { start: 0, end: 100 });
@@ -271,16 +272,17 @@ mod tests {
     }
 
     #[test]
-    fn service_grows_with_what_waits() {
+    fn service_slows_down_with_a_long_queue() {
         let service = Service { ticks: 100, congestion: Some(Congestion { lines: 4, share: 0.5 }) };
         assert_eq!(service.slot(400, 0), Slot { start: 400, end: 500 });
         assert_eq!(service.slot(499, 0), Slot { start: 499, end: 599 });
         assert_eq!(service.slot(500, 0), Slot { start: 500, end: 650 });
     }
 
-    // Lines at random moments, at a share of what the server can do, wait for half of it over what is left (M/D/1).
+    // Lines arrive at random, at a share of the server's capacity. Their mean wait is half of that share over
+    // the remaining share (M/D/1).
     #[test]
-    fn random_lines_wait_as_long_as_theory_says() {
+    fn random_lines_wait_as_theory_predicts() {
         let mut random = Generator(5);
         for load in [0.2, 0.5, 0.8] {
             let servers = Servers::new(&[0], &[(Place::Node(0), service(1000))]).unwrap();

@@ -1,19 +1,20 @@
-//! What generators on one CPU touched between two stamps by which the guest times that.
+//! The lines that generators on one CPU touched between two stamps of the guest.
 //!
-//! Paced generators take stamps of their own, which open windows that nobody closes. Times are the caller's.
+//! Paced generators also take stamps for themselves, which open windows without closing them. The caller
+//! passes all times.
 
 use std::fmt;
 
 /// A timed window with lines in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Window {
-    /// The kernel that touched the last of them.
+    /// Kernel that touched the last line.
     pub name: &'static str,
-    /// The node of that line.
+    /// Node of that line.
     pub node: u32,
-    /// The stamp that opened it.
+    /// Time of the opening stamp.
     pub from: u64,
-    /// The stamp that closed it.
+    /// Time of the closing stamp.
     pub to: u64,
     /// Lines read.
     pub read: u64,
@@ -29,18 +30,18 @@ pub struct Stamped {
 }
 
 impl Stamped {
-    /// A stamp that opens a window is taken at `now`.
+    /// Opens a window at `now`.
     pub fn open(&mut self, now: u64) {
         self.open = Window { from: now, ..Window::default() };
     }
 
-    /// The kernel of this name touches a line of `node`.
+    /// Notes that the kernel of this name touches a line of `node`.
     pub fn line(&mut self, name: &'static str, node: u32, is_store: bool) {
         (self.open.name, self.open.node) = (name, node);
         *if is_store { &mut self.open.written } else { &mut self.open.read } += 1;
     }
 
-    /// A stamp that closes a window is taken at `now`.
+    /// Closes the window at `now`.
     pub fn close(&mut self, now: u64) {
         let window = Window { to: now, ..std::mem::take(&mut self.open) };
         if window.from > 0 && window.read + window.written > 0 {
@@ -48,7 +49,7 @@ impl Stamped {
         }
     }
 
-    /// All that had lines.
+    /// Returns all windows with lines.
     #[must_use]
     pub fn kept(&self) -> &[Window] {
         &self.kept

@@ -1,4 +1,4 @@
-//! The hops that a program timed, by pair of nodes and by what served them.
+//! The hops that a program timed, by pair of nodes and by source of the line.
 
 use std::fmt;
 
@@ -7,26 +7,26 @@ use crate::model::{Outcome, Source};
 /// Windows that are counted together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {
-    /// The run of the program, counted from 1; 0 where it is not known when one begins.
+    /// Run of the program, counted from 1; 0 if the beginning of a run is not known.
     pub run: u32,
-    /// The place in [`Memory::pairs`](crate::memory::Memory::pairs) of the CPU's node and the line's.
+    /// Index in [`Memory::pairs`](crate::memory::Memory::pairs) of the CPU's node and the line's.
     pub pair: Option<usize>,
-    /// The hops of a window.
+    /// Number of hops of a window.
     pub hops: u64,
 }
 
-/// The hops of some windows, by what served them.
+/// Hops of some windows, by source of the line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Served {
-    /// Hops that memory served.
+    /// Hops served by memory.
     pub memory: u64,
-    /// Hops of these that took longer since another node had read the line last.
+    /// Hops among these that were slower because another node had read the line last.
     pub paid: u64,
-    /// Hops that a cache of their own CPU or node, or one of all, served.
+    /// Hops served by a cache of the CPU, of its node, or of all nodes.
     pub own: u64,
-    /// Hops that a cache of another node served.
+    /// Hops served by a cache of another node.
     pub other: u64,
-    /// Ticks that all of them were to take, with interruptions.
+    /// Modelled ticks of all hops, with interruptions.
     pub asked: u64,
 }
 
@@ -51,7 +51,7 @@ impl Served {
         self.asked = self.asked.saturating_add(more.asked);
     }
 
-    /// Counts all of the hops.
+    /// Returns the number of hops.
     #[must_use]
     pub const fn hops(&self) -> u64 {
         self.memory + self.own + self.other
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hops_are_told_by_what_served_them() {
+    fn hops_are_counted_by_source() {
         let outcome = |source, paid| Outcome {
             ticks: 10,
             tail: 0,

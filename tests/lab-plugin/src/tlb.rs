@@ -1,20 +1,20 @@
-//! The translation look-aside buffer: what a translation costs above a hit.
+//! The translation look-aside buffer: computes the cost of a translation above a hit.
 //!
-//! It knows nothing of the caches.
+//! This module knows nothing of the caches.
 
 use crate::cache::{Cache, Replacement};
 use crate::page::{Page, PageRule, Pages};
 
-/// One level as it is described by the arguments.
+/// One level, as the arguments describe it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TlbLevel {
     /// Translations that fit.
     pub entries: u64,
-    /// Ticks that a miss adds.
+    /// Extra ticks of a miss.
     pub miss_ticks: u64,
-    /// Ways of a set; as many as there are entries if it is fully associative.
+    /// Ways of a set; equal to `entries` if fully associative.
     pub ways: u64,
-    /// The one page size that it holds; both, in common, if absent.
+    /// The only page size that it holds; both sizes, in common, if absent.
     pub only: Option<Page>,
 }
 
@@ -28,7 +28,7 @@ pub struct Tlb {
 }
 
 impl Tlb {
-    /// An empty buffer with these levels.
+    /// Makes an empty buffer with these levels.
     #[must_use]
     pub fn new(rule: PageRule, levels: &[TlbLevel]) -> Self {
         let store = |level: &TlbLevel| {
@@ -41,16 +41,16 @@ impl Tlb {
         Self { pages, levels: levels.iter().map(store).collect(), misses, large: 0 }
     }
 
-    /// Translates, and returns the ticks that this adds to the access, which is the
-    /// sum of the miss costs of all levels that had to be passed, and their number.
+    /// Translates. Returns the extra ticks of the access, which are the sum of the miss costs of all levels
+    /// that missed, and the number of these levels.
     pub fn access(&mut self, virtual_address: u64, physical_address: u64) -> (u64, usize) {
         if self.levels.is_empty() {
             return (0, 0);
         }
         let page = self.pages.of(virtual_address, physical_address);
         self.large += u64::from(page == Page::Large);
-        // One store may hold both sizes: the top bit, which no page number
-        // reaches, keeps them apart and leaves the choice of the set alone.
+        // A store may hold both sizes: the top bit, which no page number reaches, keeps them apart and does
+        // not affect the choice of the set.
         let block = page.of(virtual_address) | u64::from(page == Page::Large) << 63;
         let (mut ticks, mut missed) = (0_u64, 0);
         for ((level, store), misses) in self.levels.iter_mut().zip(&mut self.misses) {
@@ -67,13 +67,13 @@ impl Tlb {
         (ticks, missed)
     }
 
-    /// Misses of each level so far.
+    /// Returns the misses of each level so far.
     #[must_use]
     pub fn misses(&self) -> &[u64] {
         &self.misses
     }
 
-    /// Accesses that were taken to be on a 2 MiB page; none where there is no buffer to ask for them.
+    /// Returns the number of accesses found to be on a 2 MiB page; 0 without a buffer.
     #[must_use]
     pub fn large_accesses(&self) -> u64 {
         self.large
@@ -91,8 +91,8 @@ mod tests {
         TlbLevel { entries, miss_ticks, ways: entries, only: None }
     }
 
-    /// Ticks of the last of three laps over `pages` pages, `size` bytes apart,
-    /// with physical addresses `shift` bytes away.
+    /// Returns the ticks of the last of three laps over `pages` pages, `size` bytes apart, with physical
+    /// addresses `shift` bytes away.
     fn lap(tlb: &mut Tlb, pages: u64, size: u64, shift: u64) -> u64 {
         let mut ticks = 0;
         for _ in 0..3 {
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_add_what_was_passed() {
+    fn each_missed_level_adds_its_ticks() {
         let tlb = Tlb::new(PageRule::default(), &[level(8, 7), level(32, 100)]);
         assert_eq!(lap(&mut tlb.clone(), 8, 4 * KIB, 4 * KIB), 0);
         assert_eq!(lap(&mut tlb.clone(), 32, 4 * KIB, 4 * KIB), 32 * 7);
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn sets_limit_what_fits() {
+    fn sets_limit_the_capacity() {
         // 8 sets × 4 ways, pages of one set only: four fit, five do not.
         let tlb = Tlb::new(PageRule::Always(Page::Small), &[TlbLevel { ways: 4, ..level(32, 10) }]);
         assert_eq!(lap(&mut tlb.clone(), 4, 32 * KIB, 0), 0);

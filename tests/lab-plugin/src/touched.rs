@@ -1,17 +1,17 @@
-//! Which memory was touched, in ranges: how the places of nodes are learnt.
+//! Records the touched memory as ranges, to find the addresses of nodes.
 //!
-//! One bit for each MiB of the first TiB. It knows nothing of nodes: a guest that
-//! touches the memory of one node alone shows where that node is.
+//! It keeps one bit for each MiB of the first TiB. It knows nothing of nodes: the ranges of a guest that
+//! touches only the memory of one node are the ranges of that node.
 
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Base-2 logarithm of the bytes that a bit stands for.
+/// Base-2 logarithm of the bytes that one bit covers.
 const SHIFT: u32 = 20;
-/// Words of 64 bits: 1 TiB in all.
+/// Number of 64-bit words: 1 TiB in all.
 const WORDS: usize = 1 << (40 - SHIFT - 6);
-/// A hole of up to this many bits does not end a range: a random sample of a
-/// node's pages leaves holes, nodes lie further apart.
+/// Maximum hole in a range, in bits: a random sample of a node's pages leaves holes, and nodes lie further
+/// apart.
 const HOLE: u64 = 64;
 
 /// The memory touched so far.
@@ -24,19 +24,18 @@ impl Default for Touched {
 }
 
 impl Touched {
-    /// Notes an access to `address`. Addresses beyond 1 TiB are left out.
+    /// Notes an access to `address`. Addresses beyond 1 TiB are ignored.
     pub fn note(&self, address: u64) {
         let bit = address >> SHIFT;
         let Some(word) = usize::try_from(bit / 64).ok().and_then(|word| self.0.get(word)) else { return };
         let mask = 1 << (bit % 64);
-        // Nearly always set already, and a load is cheaper than an exchange.
+        // The bit is nearly always set already, and a load is cheaper than an exchange.
         if word.load(Ordering::Relaxed) & mask == 0 {
             word.fetch_or(mask, Ordering::Relaxed);
         }
     }
 
-    /// The ranges touched, in ascending order, to the MiB; holes of up to 64 MiB
-    /// are ignored.
+    /// Returns the touched ranges in ascending order, to the MiB; holes of up to 64 MiB are ignored.
     #[must_use]
     pub fn ranges(&self) -> Vec<RangeInclusive<u64>> {
         let bits = (0_u64..).zip(&self.0).flat_map(|(word, bits)| {
@@ -61,7 +60,7 @@ mod tests {
     const MIB: u64 = 1 << 20;
 
     #[test]
-    fn neighbours_and_holes_join_and_distance_parts() {
+    fn small_holes_join_ranges_and_large_ones_split_them() {
         let touched = Touched::default();
         assert_eq!(touched.ranges(), []);
         for place in [0, 1, 66, 512, 1024, 1025] {

@@ -1,10 +1,9 @@
-//! Generators of load: which of their accesses are lines, and which have to wait.
+//! Load generators: decides which of their accesses are lines, and which have to wait.
 //!
-//! A generator touches lines and waits for none of them, until too many are on their
-//! way. Accesses to the same line in a row are one line read or one line written; a
-//! line that is loaded and then stored to is both, since memory first gives it and
-//! later takes it back. What a cache of the model has reaches no memory: neither the load
-//! nor the store that follows it. Times are the caller's.
+//! A generator touches lines without waiting for them, until too many are outstanding. Accesses to the same
+//! line in a row are one line read or one line written. A line that is loaded and then stored to is both,
+//! since memory first delivers it and later takes it back. A line in a cache of the model does not reach
+//! memory: neither its load nor the store that follows. The caller passes all times.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -18,16 +17,16 @@ use crate::server::{Request, Servers, Slot};
 /// Base-2 logarithm of the bytes of a line.
 const LINE_SHIFT: u32 = 6;
 
-/// A kernel of generators as it is described by the arguments.
+/// A kernel of generators, as the arguments describe it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kernel {
-    /// Its code.
+    /// Range of its code.
     pub code: Range<u64>,
     /// Its name.
     pub name: String,
 }
 
-/// What a kernel has touched.
+/// The lines that a kernel has touched.
 #[derive(Debug)]
 pub struct Stream {
     /// The kernel.
@@ -40,11 +39,11 @@ pub struct Stream {
 /// Kind of access by which a generator touches a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Touch {
-    /// It loads from it.
+    /// A load.
     Load,
-    /// It stores to it.
+    /// A store.
     Store,
-    /// It stores to it past the caches.
+    /// A store past the caches.
     StorePast,
 }
 
@@ -57,7 +56,7 @@ impl Touch {
 }
 
 impl Stream {
-    /// Returns the number of lines that caches served, which did not reach memory.
+    /// Returns the number of lines that caches served and memory did not.
     #[must_use]
     pub fn cached(&self) -> u64 {
         self.cached.load(Ordering::Relaxed)
@@ -67,26 +66,26 @@ impl Stream {
         if is_store { &self.written } else { &self.read }.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Lines read, and lines written.
+    /// Returns the numbers of lines read and of lines written.
     #[must_use]
     pub fn lines(&self) -> (u64, u64) {
         (self.read.load(Ordering::Relaxed), self.written.load(Ordering::Relaxed))
     }
 }
 
-/// What is on its way for one virtual CPU.
+/// The outstanding lines of one virtual CPU.
 #[derive(Clone, Debug, Default)]
 struct Generator {
-    /// The lines that were read and written last, by their virtual addresses.
+    /// The last lines read and written, by virtual address.
     last: [Option<u64>; 2],
-    /// True if memory gave the one that was read last.
+    /// True if the line read last came from memory.
     given: bool,
-    /// When lines will be there, the earliest first.
+    /// Arrival times of the lines, the earliest first.
     outstanding: BinaryHeap<Reverse<u64>>,
 }
 
 impl Generator {
-    /// Whether an access to `address` is one to another line than the last of its kind.
+    /// Returns true if an access to `address` touches another line than the last access of its kind.
     fn touches(&mut self, address: u64, is_store: bool) -> bool {
         let line = Some(address >> LINE_SHIFT);
         let [read, written] = &mut self.last;
@@ -94,7 +93,8 @@ impl Generator {
         std::mem::replace(last, line) != line
     }
 
-    /// When another line can be sent for at `now`, if so many may be outstanding.
+    /// Returns the time from `now` on at which another line can be requested, with at most `most`
+    /// outstanding.
     fn admitted(&mut self, now: u64, most: usize) -> u64 {
         while self.outstanding.peek().is_some_and(|&Reverse(there)| there <= now) {
             self.outstanding.pop();
@@ -104,7 +104,7 @@ impl Generator {
     }
 }
 
-/// All generators, and the servers that they and the chases visit.
+/// All generators, with the servers that they and the chases use.
 #[derive(Debug)]
 pub struct Traffic {
     /// The kernels of generators.
@@ -114,14 +114,15 @@ pub struct Traffic {
     generators: Vec<Mutex<Generator>>,
     most: usize,
     unclaimed: AtomicU64,
-    /// When the last line was touched.
+    /// Time at which the last line was touched.
     last: AtomicU64,
-    /// The longest time without one.
+    /// The longest time between two lines.
     gap: AtomicU64,
 }
 
 impl Traffic {
-    /// Generators on `cpus` virtual CPUs that run `kernels` and have up to `most` lines on their way each.
+    /// Makes generators on `cpus` virtual CPUs that run `kernels`, with at most `most` outstanding lines
+    /// each.
     #[must_use]
     pub fn new(kernels: Vec<Kernel>, servers: Servers, cpus: usize, most: usize) -> Self {
         let zero = || AtomicU64::new(0);
@@ -137,26 +138,26 @@ impl Traffic {
         }
     }
 
-    /// Whether there is anything of all this.
+    /// Returns true if there is a kernel or a server that needs time.
     #[must_use]
     pub fn is_modelled(&self) -> bool {
         !self.streams.is_empty() || self.servers.are_busy()
     }
 
-    /// The kernel that this code belongs to.
+    /// Returns the kernel that contains this code.
     #[must_use]
     pub fn stream(&self, code: u64) -> Option<&Stream> {
         self.streams.iter().find(|stream| stream.kernel.code.contains(&code))
     }
 
-    /// Whether an access by CPU `cpu` is one to a line that it has not just touched the same way.
+    /// Returns true if an access by CPU `cpu` touches another line than the last access of its kind.
     pub fn touches(&self, cpu: usize, virtual_address: u64, is_store: bool) -> bool {
         self.generator(cpu).is_some_and(|mut generator| generator.touches(virtual_address, is_store))
     }
 
-    /// Tells whether an access by CPU `cpu` to a line reaches memory; `misses` tells whether the caches have the line,
-    /// and uses it there. A line that memory gave goes back there once it is stored to, and so does one that is stored
-    /// to without having been in a cache.
+    /// Returns true if an access by CPU `cpu` to a line reaches memory. `misses` uses the line in the caches
+    /// and returns true for a miss. A line from memory goes back there once it is stored to, and so does a
+    /// line that is stored to without having been in a cache.
     pub fn reaches_memory(
         &self,
         cpu: usize,
@@ -180,12 +181,13 @@ impl Traffic {
         }
     }
 
-    /// When CPU `cpu` can send for another line: `now`, or later if too many are on their way.
+    /// Returns the time at which CPU `cpu` can request another line: `now`, or later if too many are
+    /// outstanding.
     pub fn admitted(&self, cpu: usize, now: u64) -> u64 {
         self.generator(cpu).map_or(now, |mut generator| generator.admitted(now, self.most))
     }
 
-    /// Sends for a line between the nodes of `pair`, or for one that no node claims, at `now`.
+    /// Requests a line between the nodes of `pair`, or one that no node claims, at `now`.
     pub fn post(&self, cpu: usize, stream: &Stream, pair: Option<Pair>, is_store: bool, now: u64) {
         let Some(pair) = pair else {
             self.unclaimed.fetch_add(1, Ordering::Relaxed);
@@ -199,13 +201,13 @@ impl Traffic {
         }
     }
 
-    /// Counts a line that a cache has at `now`.
+    /// Counts a line that hits in a cache at `now`.
     pub fn hit(&self, stream: &Stream, is_store: bool, now: u64) {
         self.note(stream, is_store, now);
         stream.cached.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Sends for `lines` lines that prefetchers bring, between the nodes of `pair`, at `now`.
+    /// Requests `lines` lines for prefetchers, between the nodes of `pair`, at `now`.
     pub fn prefetch(&self, pair: Pair, lines: u64, now: u64) {
         for _ in 0..lines {
             self.servers.serve(pair, Request::Prefetch, now);
@@ -218,12 +220,13 @@ impl Traffic {
         self.gap.fetch_max(now.saturating_sub(last), Ordering::Relaxed);
     }
 
-    /// The longest time in which no generator touched a line, of those that ended since this was asked last.
+    /// Returns the longest time in which no generator touched a line, among the periods that ended since the
+    /// last call.
     pub fn longest_gap(&self) -> u64 {
         self.gap.swap(0, Ordering::Relaxed)
     }
 
-    /// Lines that no node claims.
+    /// Returns the number of lines that no node claims.
     #[must_use]
     pub fn unclaimed(&self) -> u64 {
         self.unclaimed.load(Ordering::Relaxed)

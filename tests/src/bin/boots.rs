@@ -1,7 +1,7 @@
-//! Boots guests in a row, with each kernel in turn, and tells how they ended: `boots [COUNT]`.
+//! Boots guests in a row, with each kernel in turn, and reports how they ended: `boots [COUNT]`.
 //!
-//! The exit status is 1 when one of them did not end with status 0 of the tool. A guest that has not powered itself off
-//! after [`LIMIT`] hangs.
+//! The exit status is 1 if one of them did not end with status 0 of the tool. A guest that has not powered
+//! itself off after [`LIMIT`] hangs.
 
 use latency_tests::vm::{at_the_end, available, release, Age, Boot, Machine, NodeSpec};
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 const COUNT: usize = 100;
 
-/// A boot takes 5 s on an idle host, and ten times as long on a busy one.
+/// A boot needs 5 s on an idle host, and ten times as long on a busy one.
 const LIMIT: Duration = Duration::from_secs(300);
 
 /// Guests at a time.
@@ -56,7 +56,7 @@ fn main() {
 
 const ENDED: &str = "ended with status 0";
 
-/// Boots one of several machines, with the tool as process 1: how that ended.
+/// Boots one of several machines, with the tool as process 1, and returns the result and the time.
 fn boot(number: usize, image: &std::path::Path) -> (String, Duration) {
     let nodes = [NodeSpec::new(1, 256); 4];
     let machine = Machine::new(&nodes[..[1, 2, 4][number / 3 % 3]]).kernel(image).timeout(LIMIT);
@@ -76,7 +76,7 @@ fn boot(number: usize, image: &std::path::Path) -> (String, Duration) {
     (ending, console.elapsed)
 }
 
-/// The kernel of this system's release, and the oldest and the newest where they can be had.
+/// Returns the kernel of this system's release, and the oldest and the newest if available.
 fn kernels() -> Vec<PathBuf> {
     let usual = available().unwrap_or_else(|reason| fail(&reason));
     let mut kernels = vec![usual.to_path_buf()];

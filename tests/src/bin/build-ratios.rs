@@ -1,9 +1,9 @@
-//! How fast a chain is written, as ratios to `memset` of the same mapped buffer.
+//! Measures how fast a chain is written, as ratios to `memset` of the same mapped buffer.
 //!
-//! `make bench` runs it: chains of a power of two of nodes and of other sizes,
-//! and for comparison Sattolo's shuffle in place. All in 2 MiB pages where the
-//! kernel gives them, interleaved, median of several rounds. The kind of stores
-//! is chosen as the program chooses it, and the trial is part of the time.
+//! `make bench` runs it: chains of a power of two of nodes and of other sizes, and for comparison Sattolo's
+//! shuffle in place. All are in 2 MiB pages if the kernel gives them, interleaved; each figure is the median
+//! of several rounds. The kind of stores is chosen as the program chooses it, and the trial is part of the
+//! time.
 
 use latency_core::arch::{Line, Stamp};
 use latency_core::buffer::{Buffer, Stores};
@@ -55,7 +55,7 @@ fn sattolo_in_place(lines: &mut [Line], rng: &mut Pcg32) {
     }
 }
 
-/// The size of the largest cache that the system reports, zero where it reports none.
+/// Returns the size of the largest cache that the system reports; zero if it reports none.
 fn largest_cache() -> Bytes {
     let size = |index: u32| {
         let path = format!("/sys/devices/system/cpu/cpu0/cache/index{index}/size");
@@ -82,7 +82,7 @@ fn main() {
         let lines = &mut memory[..size.0 as usize / 64];
         let (mut memset, mut build, mut sattolo) = (Vec::new(), Vec::new(), Vec::new());
         for round in 0..ROUNDS {
-            // SAFETY: the whole slice, all of whose bytes may take any value.
+            // SAFETY: the whole slice; all of its bytes may have any value.
             memset.push(seconds(|| unsafe {
                 std::ptr::write_bytes(std::hint::black_box(lines.as_mut_ptr()), round as u8, lines.len());
             }));

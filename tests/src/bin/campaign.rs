@@ -1,7 +1,7 @@
 //! Makes a random campaign against the executable and prints its findings by class:
 //! `campaign CASES SEED`, or `campaign SEED:NUMBER` for one case, whose files stay in `target/campaign`.
 //!
-//! The executable is `$LATENCY_BENCH`, or `target/latency-bench`. The exit status is 1 where there is a finding.
+//! The executable is `$LATENCY_BENCH`, or `target/latency-bench`. The exit status is 1 if there is a finding.
 
 use latency_tests::campaign::campaign;
 use latency_tests::program::{binary, workspace};

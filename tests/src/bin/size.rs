@@ -1,7 +1,7 @@
-//! The bytes of an executable by section and by module.
+//! Prints the bytes of an executable by section and by module.
 //!
-//! `make size` links one with symbols and runs this on it. A generic function counts for the module that its
-//! symbol names, wherever it was instantiated; constants without a name are shown by section.
+//! `make size` links one with symbols and runs this program on it. A generic function counts for the module
+//! that its symbol names, wherever it was instantiated; constants without a name are shown by section.
 
 use latency_tests::program::workspace;
 use object::read::elf::ElfFile64;
@@ -12,7 +12,7 @@ use std::{env, fs, process};
 /// Modules shown; the others are summed.
 const SHOWN: usize = 40;
 
-/// The crates whose modules are files of this workspace, and where those are.
+/// The crates whose modules are files of this workspace, with their folders.
 const OWN: [(&str, &str); 2] = [("latency_bench", "bin/src"), ("latency_core", "core/src")];
 
 fn main() {
@@ -62,7 +62,7 @@ fn report(bytes: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-/// Prints the bytes that sections take in the file, and returns the loaded ones with their names and bytes.
+/// Prints the bytes of sections in the file, and returns the loaded ones with their names and bytes.
 fn sections(file: &ElfFile64<'_, Endianness>, whole: u64) -> Result<BTreeMap<usize, (String, u64)>, String> {
     let mut loaded = BTreeMap::new();
     let mut left = whole;
@@ -76,7 +76,7 @@ fn sections(file: &ElfFile64<'_, Endianness>, whole: u64) -> Result<BTreeMap<usi
         }
         println!("{bytes:>8}  {:>5.1}  {name}", percent(bytes, whole));
         left = left.saturating_sub(bytes);
-        if matches!(section.flags(), SectionFlags::Elf { sh_flags } if sh_flags & u64::from(object::elf::SHF_ALLOC) != 0)
+        if matches!(section.flags(), SectionFlags::Elf { sh_flags, .. } if sh_flags.contains(object::elf::SHF_ALLOC))
         {
             loaded.insert(section.index().0, (name.to_owned(), bytes));
         }
@@ -90,18 +90,18 @@ fn percent(part: u64, whole: u64) -> f64 {
     part as f64 * 100.0 / whole.max(1) as f64
 }
 
-/// Whether there is a source file for a module.
+/// Returns true if there is a source file for a module.
 fn is_file(path: &str) -> bool {
     let path = workspace().join(path);
     path.with_extension("rs").is_file() || path.join("mod.rs").is_file()
 }
 
-/// The module of a symbol: the file it stands in for own crates, and `crate::module` for others.
+/// Returns the module of a symbol: its file for own crates, and `crate::module` for others.
 fn module(symbol: &str, is_file: impl Fn(&str) -> bool) -> String {
     let Ok(name) = rustc_demangle::try_demangle(symbol) else { return "assembly".into() };
     let name = format!("{name:#}");
     let mut path = leading_path(&name);
-    // What is implemented for every type is named by its trait.
+    // An implementation for every type is named by its trait.
     if let (false, Some((_, of_trait))) = (path.contains("::"), name.split_once(" as ")) {
         path = leading_path(of_trait);
     }
@@ -112,7 +112,7 @@ fn module(symbol: &str, is_file: impl Fn(&str) -> bool) -> String {
             let known = |depth: &usize| is_file(&format!("{root}/{}", names[1..*depth].join("/")));
             (2..=names.len()).rev().find(known).unwrap_or(1)
         }
-        // What stands last is the item; types begin with a capital letter.
+        // The last name is the item; types begin with a capital letter.
         None => {
             let types = |name: &&str| name.starts_with(|first: char| !first.is_lowercase() && first != '_');
             names.iter().position(types).unwrap_or(names.len() - 1).clamp(1, 2)
@@ -121,7 +121,7 @@ fn module(symbol: &str, is_file: impl Fn(&str) -> bool) -> String {
     names[..depth.min(names.len())].join("::")
 }
 
-/// The path that a name begins with, or that of the type whose implementation it is.
+/// Returns the path at the beginning of a name, or the path of the type that it implements.
 fn leading_path(name: &str) -> &str {
     let is_name = |letter: char| letter.is_alphanumeric() || letter == '_';
     let mut rest = name;

@@ -1,6 +1,6 @@
-//! Streams that nobody reads or writes: a process that waits for one ends by a signal, and soon.
+//! Streams without a reader or writer: a signal has to end a process that waits for one, and soon.
 //!
-//! Soon is said of the process's own time: the wall time without what it waited for a CPU that others had.
+//! The limit applies to the process's own time: the wall time without the time in which it waited for a CPU.
 
 use super::case::format_of;
 use super::{Case, DEAF, STATUS};
@@ -12,10 +12,10 @@ use std::process::Child;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The most of its own time that a process may go on for.
+/// Maximum of the process's own time until it has to end.
 const SOON: Duration = Duration::from_secs(2);
 
-/// The wall time after which a process is killed, whatever others had of the CPU.
+/// Wall time after which a process is killed, whatever else used the CPU.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Sends a signal to a process that waits for a stream.
@@ -52,11 +52,11 @@ pub fn run(case: &mut Case<'_>) {
         Err(seen) => case.note(DEAF, &arguments, &format!("{what}: {seen}")),
         Ok(status) => {
             case.statuses.push(status.code().unwrap_or(-1));
-            // A process that only reads leaves nothing half written, and may end by the signal itself.
+            // A process that only reads leaves nothing half written, and the signal itself may end it.
             let reads = arguments[0] == "fit" && status.signal() == Some(signal);
             if status.code() != Some(130) && !reads {
                 let mut messages = String::new();
-                // What it said explains the status, and nothing else depends on it.
+                // Its message explains the status, and nothing else depends on it.
                 let _ = child.stderr.take().map(|mut stream| stream.read_to_string(&mut messages));
                 case.note(STATUS, &arguments, &format!("{what}: {status}, not 130: {messages}"));
             }
@@ -66,7 +66,7 @@ pub fn run(case: &mut Case<'_>) {
 
 fn fill(pipe: i32, bytes: usize) {
     let zeros = vec![b' '; bytes];
-    // SAFETY: the bytes outlive the call, and are as many as it is told.
+    // SAFETY: the bytes outlive the call, and their number is correct.
     let written = unsafe { libc::write(pipe, zeros.as_ptr().cast(), bytes) };
     assert_eq!(written, bytes as isize, "{}", io::Error::last_os_error());
 }
@@ -103,12 +103,12 @@ fn run_delay(process: u32) -> Duration {
     Duration::from_nanos(text.split(' ').nth(1).and_then(|word| word.parse().ok()).unwrap_or(0))
 }
 
-/// Sends the signal and waits for the end; where that does not come soon, kills the process.
+/// Sends the signal and waits for the end; if that does not come soon, kills the process.
 fn end(child: &mut Child, signal: i32) -> Result<std::process::ExitStatus, String> {
     let process = child.id();
     let before = run_delay(process);
     let begin = Instant::now();
-    // SAFETY: the call takes numbers; the process has not been waited for, so its number is still its own.
+    // SAFETY: the call takes numbers; the process has not been waited for, so its number is still valid.
     unsafe { libc::kill(process as i32, signal) };
     loop {
         if let Some(status) = child.try_wait().expect("a child") {
@@ -116,7 +116,7 @@ fn end(child: &mut Child, signal: i32) -> Result<std::process::ExitStatus, Strin
         }
         let own = begin.elapsed().saturating_sub(run_delay(process).saturating_sub(before));
         if own > SOON || begin.elapsed() > PATIENCE {
-            // It has not been waited for: it is still there.
+            // It has not been waited for, so it still exists.
             let _ = child.kill();
             let _ = child.wait();
             return Err(format!("still there {:.1} s of its own time later", own.as_secs_f64()));

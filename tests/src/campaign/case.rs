@@ -1,4 +1,4 @@
-//! One case: its choices, its directory, the processes that it starts, and what it found.
+//! One case: its choices, its directory, its processes, and its findings.
 
 use super::formats::{self, Judged};
 use super::random::Random;
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// Hundreds of times as long as any case takes on a busy host.
+/// Hundreds of times as long as any case lasts on a busy host.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Something that should not have happened.
@@ -19,12 +19,12 @@ const PATIENCE: Duration = Duration::from_secs(120);
 pub struct Finding {
     /// The class, in words.
     pub class: &'static str,
-    /// The command, and the output or file that shows it.
+    /// The command, with the output or file that shows it.
     pub seen: String,
 }
 
 impl Finding {
-    /// A finding whose command is added by the case.
+    /// Makes a finding; the case adds its command.
     pub fn new(class: &'static str, seen: String) -> Self {
         Finding { class, seen }
     }
@@ -40,17 +40,17 @@ pub struct Case<'s> {
     pub index: u64,
     /// The choices.
     pub random: Random,
-    /// What all cases share.
+    /// Data shared by all cases.
     pub surroundings: &'s Surroundings,
-    /// How its processes ended.
+    /// Exit statuses of its processes.
     pub statuses: Vec<i32>,
-    /// What it found.
+    /// Findings so far.
     pub findings: Vec<Finding>,
     directory: PathBuf,
 }
 
 impl<'s> Case<'s> {
-    /// A case in an empty directory of its own.
+    /// Makes a case in a new empty directory.
     pub fn new(
         seed: u64,
         number: u64,
@@ -59,7 +59,7 @@ impl<'s> Case<'s> {
         surroundings: &'s Surroundings,
         directory: PathBuf,
     ) -> Self {
-        // The one before may have left none.
+        // The case before may have left no directory.
         let _ = fs::remove_dir_all(&directory);
         fs::create_dir(&directory).unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
         Case {
@@ -104,7 +104,7 @@ impl<'s> Case<'s> {
         command
     }
 
-    /// Runs the executable to its end; none where it had to be killed, which is a finding.
+    /// Runs the executable to its end; returns `None` if it had to be killed, which is a finding.
     pub fn run(&mut self, arguments: &[String]) -> Option<Run> {
         let child = self.command(arguments).spawn().unwrap_or_else(|error| panic!("{error}"));
         match try_finish_within(child, "latency-bench", PATIENCE) {
@@ -119,7 +119,7 @@ impl<'s> Case<'s> {
         }
     }
 
-    /// Runs the executable and judges how it ended and what it printed; its exit status, where it had one.
+    /// Runs the executable and checks its exit status and output; returns the exit status, if it had one.
     pub fn judged(&mut self, arguments: &[String], statuses: &[i32], judged: Judged) -> Option<(i32, Run)> {
         let run = self.run(arguments)?;
         let Some(status) = run.status.code() else {
@@ -132,7 +132,7 @@ impl<'s> Case<'s> {
             self.note(STATUS, arguments, &format!("status {status}, not {statuses:?}: {}", tail(&messages)));
         }
         let errors = messages.lines().filter(|line| line.starts_with("ERROR: ")).count();
-        // The verdicts of compare, fleet and --strict are messages of their own.
+        // The verdicts of compare, fleet and --strict have their own messages.
         let wrong = match status {
             0 => errors > 0,
             3 | 5 => errors > 1,
@@ -147,7 +147,7 @@ impl<'s> Case<'s> {
         let written = arguments.iter().any(|word| word.starts_with("--output") || word == "-o");
         if (status == 0 && !written) || !run.stdout.is_empty() {
             let text = formats::without_colour(&run.stdout);
-            // A report without a format is a page where it is not shown on a terminal.
+            // A report without a format is a page unless it is shown on a terminal.
             let page = arguments[0] == "report" && text.starts_with("<!");
             let plan = arguments.iter().any(|word| word == "--dry-run");
             let format = match format_of(arguments) {
@@ -180,7 +180,7 @@ pub fn tail(text: &str) -> String {
     lines[lines.len().saturating_sub(3)..].join("\n")
 }
 
-/// Returns a command line as a shell would take it.
+/// Returns a command line that a shell would accept.
 fn typed(arguments: &[String]) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:,%".contains(c);
     let words = arguments.iter().map(|word| match word.chars().all(plain) && !word.is_empty() {

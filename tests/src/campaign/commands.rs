@@ -1,9 +1,9 @@
-//! The experiments and commands with their options, formats and usage, as `help` tells them.
+//! The experiments and commands with their options, formats and usage, read from `help`.
 
 use super::random::Random;
 use crate::run::run;
 
-/// All that `help` says.
+/// The whole content of `help`.
 pub struct Help(pub Vec<Experiment>);
 
 /// One experiment or command.
@@ -16,7 +16,7 @@ pub struct Experiment {
     pub formats: Vec<String>,
     /// The words of the line `Usage:` behind the name of the program.
     pub usage: Vec<String>,
-    /// Whether it has a plan, which `--dry-run` prints.
+    /// True if it has a plan, which `--dry-run` prints.
     pub plans: bool,
 }
 
@@ -24,24 +24,24 @@ pub struct Experiment {
 pub struct Choice {
     /// The name, such as `--size`.
     pub name: String,
-    /// The name of its value, such as `SIZE` or `auto|4k`; none where it has no value.
+    /// The name of its value, such as `SIZE` or `auto|4k`; `None` for a switch.
     pub value: Option<String>,
 }
 
-/// Options that each family adds itself, and those that print something else.
+/// Options that each family adds itself, and options that print something else.
 const APART: [&str; 7] = ["--format", "--json", "--csv", "--output", "--dry-run", "--help", "--version"];
 
 impl Help {
-    /// Reads it from the executable under test.
+    /// Reads the help of the executable under test.
     ///
     /// # Panics
     ///
-    /// When it has another form.
+    /// If it has another form.
     pub fn read() -> Self {
         let all = run(&["help"]).expect_status(0).stdout.clone();
         let listed = all.lines().skip_while(|line| *line != "Experiments:").skip(1);
         let listed = listed.take_while(|line| !line.is_empty());
-        // The text of a summary goes on in lines that begin further right.
+        // The text of a summary continues in lines with a larger indent.
         let names = listed.filter_map(|line| line.strip_prefix("  ").filter(|rest| !rest.starts_with(' ')));
         let names = names.filter_map(|line| line.split(' ').next());
         Help(names.map(Experiment::read).collect())
@@ -51,12 +51,12 @@ impl Help {
     ///
     /// # Panics
     ///
-    /// When there is none.
+    /// If it does not exist.
     pub fn of(&self, name: &str) -> &Experiment {
         self.0.iter().find(|experiment| experiment.name == name).expect("an experiment that help lists")
     }
 
-    /// Picks one of the experiments of which `holds` is true.
+    /// Picks one of the experiments that satisfy `holds`.
     pub fn pick<'h>(&'h self, random: &mut Random, holds: impl Fn(&Experiment) -> bool) -> &'h Experiment {
         let chosen: Vec<&'h Experiment> = self.0.iter().filter(|experiment| holds(experiment)).collect();
         chosen[random.below(chosen.len())]
@@ -80,7 +80,7 @@ impl Experiment {
         }
     }
 
-    /// Whether it reads files.
+    /// Returns true if it reads files.
     pub fn reads(&self) -> bool {
         self.usage.iter().any(|word| word.contains("FILE") || word.contains("A..."))
     }

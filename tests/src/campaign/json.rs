@@ -1,6 +1,7 @@
-//! The values of a JSON text and their places in it, so that one can be changed and the rest stays as it was written.
+//! The values of a JSON text and their places in it, so that one can be changed while the rest stays
+//! unchanged.
 //!
-//! Knows valid JSON alone: the texts are this repository's.
+//! It reads only valid JSON: the texts are from this repository.
 
 use std::ops::Range;
 
@@ -24,7 +25,7 @@ pub struct Place {
     pub kind: Kind,
     /// The bytes of the value.
     pub value: Range<usize>,
-    /// The bytes of the member, from its name to the end of its value; those of the value in an array.
+    /// The bytes of the member, from its name to the end of its value; equal to `value` in an array.
     pub member: Range<usize>,
     /// The name of the member; empty in an array.
     pub name: String,
@@ -32,7 +33,7 @@ pub struct Place {
     pub depth: usize,
 }
 
-/// Returns all values of a valid text, each object and array behind what it holds.
+/// Returns all values of a valid text, each object and array behind its content.
 pub fn places(text: &str) -> Vec<Place> {
     let mut reader = Reader { text, at: 0, depth: 0, found: Vec::new() };
     reader.value(None);

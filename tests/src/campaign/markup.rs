@@ -1,4 +1,4 @@
-//! A strict reader of SVG and HTML pages: elements that are closed, attributes in quotes, nothing that runs or loads.
+//! A strict reader of SVG and HTML pages: elements are closed, attributes are quoted, nothing runs or loads.
 //!
 //! # References
 //!
@@ -13,7 +13,7 @@ const VOID: [&str; 9] = ["br", "col", "hr", "img", "input", "link", "meta", "sou
 ///
 /// # Errors
 ///
-/// The first thing that is wrong, and the text behind it.
+/// The first error, with the text behind it.
 pub fn check(text: &str, html: bool) -> Result<(), String> {
     let mut open: Vec<&str> = Vec::new();
     let mut rest = text;
@@ -88,7 +88,7 @@ fn check_references(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Reads an element behind its `<`: its name, whether it is closed at once, and the text behind it.
+/// Reads an element behind its `<`. Returns its name, whether it is closed at once, and the text behind it.
 fn element(text: &str, html: bool) -> Result<(&str, bool, &str), String> {
     let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '-' && c != ':').ok_or("no end")?;
     let (name, mut rest) = text.split_at(end);

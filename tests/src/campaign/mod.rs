@@ -1,7 +1,7 @@
-//! A random campaign against the executable: valid options, plans, altered documents, tables of other tools, streams
-//! that nobody reads. A seed and a number make a case; each thing that should not have happened is a finding of a class.
+//! A random campaign against the executable: valid options, plans, altered documents, tables of other tools,
+//! streams without a reader. A seed and a number make a case; each wrong behaviour is a finding of a class.
 //!
-//! Knows what a user knows: `help`, the exit statuses, the formats.
+//! It knows what a user knows: `help`, the exit statuses, the formats.
 
 mod blocked;
 mod case;
@@ -33,7 +33,7 @@ pub const DEATH: &str = "no end of its own";
 pub const STATUS: &str = "an exit status that is not documented for the case";
 /// A status other than 0 without exactly one message, or success with one.
 pub const MESSAGE: &str = "not one line ERROR where one belongs";
-/// Options that `help` lists, refused without a reason that help would give.
+/// Options that `help` lists, refused for a reason that help does not give.
 pub const REFUSED: &str = "valid options refused";
 /// A raw control character in text for people, or a message.
 pub const CONTROL: &str = "a raw control character";
@@ -43,7 +43,7 @@ pub const STEERING: &str = "a raw control character within JSON";
 pub const EMPTY: &str = "success without any output";
 /// An output that a reader of its format cannot read.
 pub const MALFORMED: &str = "malformed output";
-/// A document that its own schema does not allow.
+/// A document that violates its own schema.
 pub const SCHEMA: &str = "JSON against its schema";
 /// A null where its own schema has a number.
 pub const NULL: &str = "a null against its schema";
@@ -51,25 +51,25 @@ pub const NULL: &str = "a null against its schema";
 pub const WIDE: &str = "a sentence wider than 80 columns";
 /// A row of a table wider than a terminal.
 pub const WIDE_TABLE: &str = "a table wider than 80 columns";
-/// A number that nobody can mean.
+/// A number with absurdly many digits.
 pub const NUMBER: &str = "an absurd number";
 /// A plan that was written over a result, or into a file.
 pub const PLAN: &str = "a plan in a file";
-/// An input that its own output replaced.
+/// An input that was replaced by the output.
 pub const INPUT: &str = "an output in place of its input";
-/// A process that waits for a stream and does not hear a signal.
+/// A process that waits for a stream and ignores a signal.
 pub const DEAF: &str = "a signal not heard while a stream waits";
 /// The line `Usage:` of help, refused.
 pub const USAGE: &str = "a line of usage refused";
-/// A document of a later schema, read as one of today.
+/// A document of a later schema, read like one of today.
 pub const LATER: &str = "a later schema taken as today's";
-/// An interval without its value, taken.
+/// An interval that contradicts its value, accepted.
 pub const CONTRADICTION: &str = "an interval beside its value taken";
 /// Numbers with quotes, decimal commas or thousands, misread.
 pub const WRITTEN: &str = "wrong latencies: quotes, decimal commas, thousands";
 /// A unit of time, misread.
 pub const TIME: &str = "wrong latencies: unit of time";
-/// A column that is no time, or a size of an unknown unit, taken.
+/// A column of another quantity than time, or a size of an unknown unit, accepted.
 pub const QUANTITY: &str = "wrong latencies: another quantity";
 /// Rows or columns of something else, misread.
 pub const OTHER_ROWS: &str = "wrong latencies: rows or columns of something else";
@@ -78,10 +78,10 @@ pub const PLAIN: &str = "wrong latencies: a plain table";
 /// A plain table, refused.
 pub const UNREAD: &str = "a plain table refused";
 
-/// A kind of cases.
+/// A kind of case.
 struct Family {
     name: &'static str,
-    /// The number of cases of 200.
+    /// Its number of cases among 200.
     share: u64,
     run: fn(&mut Case<'_>),
 }
@@ -98,7 +98,7 @@ const FAMILIES: [Family; 9] = [
     Family { name: "streams that wait", share: 1, run: blocked::run },
 ];
 
-/// What all cases share: read once.
+/// Data shared by all cases, read once.
 pub struct Surroundings {
     help: Help,
     corpus: Corpus,
@@ -109,11 +109,11 @@ pub struct Surroundings {
 pub struct Class {
     /// The number of findings.
     pub count: u64,
-    /// The first of them, by the number of their case.
+    /// The first findings, with the number of their case.
     pub first: Vec<(u64, String)>,
 }
 
-/// Examples of a class that are kept.
+/// Number of examples of a class that are kept.
 const EXAMPLES: usize = 3;
 
 /// A campaign that has ended.
@@ -121,7 +121,7 @@ const EXAMPLES: usize = 3;
 pub struct Tally {
     /// The number of cases of each family.
     pub families: BTreeMap<&'static str, u64>,
-    /// The number of processes by their exit status; -1 of those that a signal ended.
+    /// The number of processes by exit status; -1 for those that a signal ended.
     pub statuses: BTreeMap<i32, u64>,
     /// The findings by class.
     pub classes: BTreeMap<&'static str, Class>,
@@ -143,7 +143,7 @@ impl Tally {
     }
 }
 
-/// Makes the cases with these numbers on two threads. With `kept`, what a case wrote stays in that directory.
+/// Runs the cases with these numbers on two threads. With `kept`, the files of a case stay in that directory.
 pub fn campaign(seed: u64, numbers: std::ops::Range<u64>, kept: Option<&Path>) -> Tally {
     let surroundings = Surroundings { help: Help::read(), corpus: Corpus::read() };
     let next = AtomicU64::new(numbers.start);
@@ -168,10 +168,10 @@ pub fn campaign(seed: u64, numbers: std::ops::Range<u64>, kept: Option<&Path>) -
     tally.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Makes one case in a directory of its own below `place`.
+/// Runs one case in a new directory below `place`.
 fn one<'s>(seed: u64, number: u64, surroundings: &'s Surroundings, place: &Path) -> Case<'s> {
     let total: u64 = FAMILIES.iter().map(|family| family.share).sum();
-    // Neighbours are of different families, so that a few cases are of all of them.
+    // Neighbours are of different families, so that a few cases include all of them.
     let mut turn = number.wrapping_mul(73) % total;
     let mut families = FAMILIES.iter();
     let family = loop {

@@ -20,7 +20,7 @@ const REASONS: [&str; 4] = [
 pub fn run(case: &mut Case<'_>) {
     let help = &case.surroundings.help;
     let experiment = &help.0[case.index as usize % help.0.len()];
-    // What has no time limit for a point is measured by nobody in some milliseconds.
+    // An experiment without a time limit for a point would run too long, so it is only planned.
     let short = experiment.options.iter().any(|option| option.name == "--time-limit");
     let dry = experiment.plans
         && !(short && case.random.one_in(5))
@@ -30,7 +30,7 @@ pub fn run(case: &mut Case<'_>) {
     arguments.extend(files.iter().map(|file| file.to_string()));
     let mut few = few(&mut case.random, experiment, dry);
     if !files.is_empty() && also_measures(experiment) {
-        // Of the options of an experiment files take those of the output alone.
+        // Commands that read files accept only the output options of an experiment.
         few.retain(|word| {
             ["--quiet", "--verbose", "--progress", "--color"].iter().any(|one| word.starts_with(one))
         });
@@ -58,12 +58,12 @@ pub fn run(case: &mut Case<'_>) {
     }
 }
 
-/// Whether a command that reads files can also measure.
+/// Returns true if a command that reads files can also measure.
 fn also_measures(experiment: &Experiment) -> bool {
     experiment.options.iter().any(|option| option.name == "--budget")
 }
 
-/// Writes saved results for a command that reads some, and returns their names.
+/// Writes saved results for a command that reads them, and returns their names.
 fn files(case: &Case<'_>, command: &str) -> &'static [&'static str] {
     case.write("a.csv", &case.surroundings.corpus.curve);
     case.write("b.jsonl", &case.surroundings.corpus.fleet);
@@ -74,7 +74,7 @@ fn files(case: &Case<'_>, command: &str) -> &'static [&'static str] {
     }
 }
 
-/// Returns some of the options of an experiment, and those that keep it short.
+/// Returns some of the options of an experiment, with those that keep it short.
 pub fn few(random: &mut Random, experiment: &Experiment, dry: bool) -> Vec<String> {
     let mut chosen: Vec<String> = Vec::new();
     let share = random.below(5) + 2;
@@ -89,7 +89,7 @@ pub fn few(random: &mut Random, experiment: &Experiment, dry: bool) -> Vec<Strin
     if dry {
         chosen.push("--dry-run".into());
     }
-    // One asks for less, the other for more.
+    // One of the two asks for less, the other for more.
     if chosen.contains(&"--quiet".into()) {
         chosen.retain(|word| word != "--verbose");
     }
@@ -103,7 +103,7 @@ fn written(random: &mut Random, option: &Choice, dry: bool) -> Option<String> {
     Some(format!("{name}={value}"))
 }
 
-/// Returns a value of an option; none where it would take long.
+/// Returns a value of an option; `None` if it would make the run long.
 fn value(random: &mut Random, name: &str, shape: &str, dry: bool) -> Option<String> {
     let few: &[&str] = match name {
         "--cpunode" | "--memnode" | "--load-node" => &["0"],

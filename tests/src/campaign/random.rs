@@ -1,8 +1,8 @@
-//! Choices that a seed repeats: one sequence for each case.
+//! Random choices that a seed repeats: one sequence for each case.
 
 use latency_core::rng::Pcg32;
 
-/// A family of sequences of its own, so that no case of a campaign repeats another test's numbers.
+/// A separate family of sequences, so that no case of a campaign repeats another test's numbers.
 const FAMILY: u64 = 0x6361_6d70;
 
 /// The choices of one case.
@@ -28,7 +28,7 @@ impl Random {
     ///
     /// # Panics
     ///
-    /// When there is none.
+    /// If there is none.
     pub fn pick<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
         &choices[self.below(choices.len())]
     }
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_case_repeats_itself_and_no_other() {
+    fn a_case_is_reproducible_and_differs_from_others() {
         let numbers = |seed, number| {
             let mut random = Random::new(seed, number);
             (0..8).map(|_| random.below(1000)).collect::<Vec<_>>()

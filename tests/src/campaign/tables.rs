@@ -1,4 +1,4 @@
-//! Tables of other tools, of curves that are known: the true curve, or a refusal.
+//! Tables of other tools, made from known curves: the result has to be the true curve, or a refusal.
 
 use super::case::tail;
 use super::dialect::Dialect;
@@ -8,13 +8,13 @@ use super::{Case, PLAIN, UNREAD};
 use serde_json::Value;
 use std::fmt::Write;
 
-/// The most by which a latency may differ: five digits are written, four are in a document.
+/// Maximum difference of a latency: five digits are written, four are in a document.
 const LATENCY: f64 = 0.002;
 
-/// The most by which a size may differ: KB, MB and GB are powers of 1000 or of 1024.
+/// Maximum difference of a size: KB, MB and GB are powers of 1000 or of 1024.
 const SIZE: f64 = 0.08;
 
-/// The most by which the latency of a level may differ from the plateau.
+/// Maximum difference of a level's latency from the plateau.
 const LEVEL: f64 = 0.1;
 
 /// A curve of two caches and memory.
@@ -101,7 +101,7 @@ fn table(curve: &Curve, dialect: &Dialect) -> String {
     text
 }
 
-/// Returns the first thing in a fitted document that is not of the curve.
+/// Returns the first thing in a fitted document that differs from the curve.
 fn difference(document: &Value, curve: &Curve) -> Option<String> {
     let points = document["points"].as_array()?;
     let near = |found: f64, right: f64, share: f64| (found / right - 1.0).abs() <= share;

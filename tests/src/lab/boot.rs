@@ -1,7 +1,7 @@
 //! One boot of a modelled machine with the executable under test as process 1.
 //!
-//! Turns a model into a guest, and keeps what both sides said: the console and the
-//! plugin's counts. It judges nothing.
+//! Turns a model into a guest, and keeps the output of both sides: the console and the plugin's counts. It
+//! judges nothing.
 
 use super::delivered::Delivered;
 use super::plugin::{self, Code, Counts};
@@ -12,15 +12,15 @@ use std::fs;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// A guest takes up to a minute of a CPU; a busy host may have a tenth of one for it.
+/// A guest needs up to a minute of a CPU; on a busy host this may take ten times as long.
 const TIME_LIMIT: Duration = Duration::from_secs(600);
 
-/// What a boot left behind.
+/// The results of a boot.
 #[derive(Clone, Debug)]
 pub struct Boot {
-    /// What the executable printed.
+    /// Output of the executable.
     pub console: Console,
-    /// What its windows really took.
+    /// Durations of its windows.
     pub delivered: Delivered,
     counts: Counts,
 }
@@ -30,7 +30,7 @@ impl Boot {
     ///
     /// # Errors
     ///
-    /// When executable, plugin or emulator are missing, or the guest does not end.
+    /// Fails if executable, plugin or emulator are missing, or if the guest does not end.
     pub fn new(model: &Model) -> Result<Self, String> {
         let options = options(model);
         let options: Vec<&str> = options.iter().map(String::as_str).collect();
@@ -38,28 +38,29 @@ impl Boot {
         Ok(Boot { console, delivered: Delivered::parse(&report), counts: Counts(report) })
     }
 
-    /// The loads that the model saw from one node to another.
+    /// Returns the loads that the model saw from one node to another.
     pub fn loads(&self, from: u32, to: u32) -> u64 {
         self.counts.count(&format!("node {from} to node {to} loads"))
     }
 
-    /// The hops of trials of so many, and those of them that another node's cache served.
+    /// Returns the hops of trials of `hops` hops, and those that another node's cache served.
     pub fn served_by_another_node(&self, hops: u64) -> (u64, u64) {
         let of = |what: &str| self.counts.count(&format!("timed by {hops}, {what}"));
         (of("hops"), of("from the other node's cache"))
     }
 
-    /// The loads of the chase loops that the model could not place.
+    /// Returns the loads of the chase loops that the model could not place.
     pub fn unclaimed(&self) -> u64 {
         self.counts.count("unclaimed loads")
     }
 }
 
-/// Boots `model` once and runs the executable with each of `runs`: what each printed, and the plugin's report.
+/// Boots `model` once and runs the executable with each of `runs`. Returns the output of each, and the
+/// plugin's report.
 ///
 /// # Errors
 ///
-/// As [`Boot::new`].
+/// The same as for [`Boot::new`].
 pub fn boot_all<const N: usize>(model: &Model, runs: [&str; N]) -> Result<([Console; N], String), String> {
     let words = runs.map(|run| run.split_whitespace().collect::<Vec<&str>>());
     let words = words.each_ref().map(Vec::as_slice);
@@ -67,7 +68,7 @@ pub fn boot_all<const N: usize>(model: &Model, runs: [&str; N]) -> Result<([Cons
     Ok((consoles.ok_or("the guest's kernel died or stopped each time before the tool ran")?, report))
 }
 
-/// What `boot` makes of the machine of `model`, and the plugin's report.
+/// Calls `boot` with the machine of `model`, and returns its result and the plugin's report.
 fn with_model<T>(
     model: &Model,
     boot: impl FnOnce(&Machine) -> Result<T, String>,
@@ -81,7 +82,7 @@ fn with_model<T>(
     let argument = plugin::argument(&plugin::file()?, model, &code, &report);
     let made = boot(&machine(model).plugin(&argument));
     let counts = fs::read_to_string(&report);
-    // Left-overs in `target` cost space and nothing else.
+    // Left-overs in `target` cost only space.
     let _ = fs::remove_file(&report);
     let counts = counts.map_err(|error| format!("cannot read {}: {error}", report.display()));
     Ok((made?, counts?))
@@ -91,9 +92,9 @@ fn machine(model: &Model) -> Machine {
     let memory = u32::try_from(model.memory >> 20).unwrap_or(u32::MAX);
     let mut nodes = vec![NodeSpec::new(model.cpus, memory); model.nodes as usize];
     nodes.resize(model.targets() as usize, NodeSpec::memory_only(memory));
-    // The caches that the processor claims to have would warn by themselves: they have to be
-    // small, so that only the measurement can tell.
-    // And the kernel's clock has to be another than the counter that is calibrated with it.
+    // The caches that the processor reports have to be small, so that only the measurement can find larger
+    // ones; otherwise they would cause warnings by themselves. And the kernel's clock has to differ from the
+    // counter that is calibrated with it.
     let (counter, clock_source) = match model.clock {
         // Without timer interrupts the kernel has to trust the counter.
         Clock::Counter if !model.servers.is_empty() => ("", "tsc=reliable clocksource=hpet"),
@@ -105,11 +106,11 @@ fn machine(model: &Model) -> Machine {
     let processor = format!("max,l3-cache={last_level}{counter}");
     let mut machine = Machine::new(&nodes).cpu_model(&processor).kernel_parameter(clock_source);
     if !model.servers.is_empty() {
-        // The second CPU has no timer interrupts while one thread is busy there: lines that a generator could not send for
-        // during one come at once, and others wait behind them.
+        // The second CPU has no timer interrupts while one thread is busy there: lines that a generator could
+        // not request during an interrupt come at once, and others wait behind them.
         machine = machine.kernel_parameter("nohz_full=1").kernel_parameter("rcu_nocbs=1");
     }
-    // On a busy host the kernel's test of its timer fails, and with it the boot.
+    // On a busy host the kernel's test of its timer fails, and the boot fails with it.
     machine = machine.kernel_parameter("no_timer_check");
     if model.reserved() > 0 {
         let pages = u32::try_from(model.reserved().div_ceil(2 << 20)).unwrap_or(u32::MAX);
@@ -127,12 +128,12 @@ fn options(model: &Model) -> Vec<String> {
         Experiment::Order => "order",
         Experiment::Pages => "pages",
     };
-    // The console is a terminal, and progress would share its lines with the result.
+    // The console is a terminal, so progress would share its lines with the result.
     let mut options = [experiment, "--json", "--progress=never"].map(String::from).to_vec();
     let mut option = |name: &str, value: Option<String>| {
         options.extend(value.map(|value| format!("--{name}={value}")));
     };
-    // Rounds need not be apart where nothing changes from one moment to another.
+    // Rounds need no pauses between them if nothing changes over time.
     let is_steady = model.drift.is_none() && model.burst.is_none();
     option("spread", Some(if is_steady { "0" } else { "5" }.into()));
     if model.has_one_size() && !model.default_size {
@@ -140,14 +141,14 @@ fn options(model: &Model) -> Vec<String> {
         option("iters", Some(model.hops().to_string()));
         option("trials", Some(model.repetitions().to_string()));
         option("pages", Some(model.pages.unwrap_or(Pages::Small).word().into()));
-        // What a cache holds is steady after a lap; without one, a part of a lap is warm-up enough. What finds a
-        // hidden cache is the warm-up itself, and random victims take in what they hold over many laps.
+        // The content of a cache is steady after a lap; without a cache, a part of a lap is enough warm-up. A
+        // hidden cache is found by the warm-up itself, and with random victims it fills over many laps.
         let has_cache = !model.levels.is_empty() || model.last_level.is_some();
         let warm_up = if has_cache { model.one_size() / 64 } else { 16384 };
         let is_known = model.hidden.is_none() && !model.levels.iter().any(|level| level.random);
         option("warmup-iters", is_known.then(|| warm_up.to_string()));
     } else {
-        // What is not given is left to the executable, as its users leave it.
+        // Options that are not given are left to the executable's defaults.
         option("size", model.size.map(|size| size.to_string()));
         option("iters", model.iters.map(|hops| hops.to_string()));
         option("trials", model.trials.map(|trials| trials.to_string()));

@@ -1,38 +1,38 @@
-//! What the guest's timed windows really took, beside what the model asked for.
+//! The durations of the guest's timed windows, next to the modelled times.
 //!
-//! Read from the plugin's report, whose documentation has the form of the lines. The
-//! truth of a case is what was asked plus the excess that was delivered: a busy host
-//! moves both it and the report. What was asked stays a part of it, since what a
-//! tool did wrong was delivered to it as well.
+//! Read from the plugin's report; the plugin's documentation has the form of the lines. The truth of a case
+//! is the modelled time plus the excess that was delivered: a busy host moves both the excess and the report.
+//! The modelled time stays a part of the truth, so that mistakes of a tool still show: their excess is
+//! delivered as well.
 
 use super::plugin::PREFIX;
 
-/// Windows of fewer hops are single hops, or a few of them, that are compared by themselves.
+/// Windows of fewer hops are compared separately, as single hops.
 const FEWEST_HOPS: u64 = 8;
 
-/// Where the lines of a window were found.
+/// Source of the lines of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// In this level, counted from 1.
+    /// This level, counted from 1.
     Level(usize),
-    /// In the memory of the second node, by a CPU of the first.
+    /// The memory of the second node, read by a CPU of the first.
     Memory(u32, u32),
-    /// In several places, or where no node is.
+    /// Several places, or an address outside of all nodes.
     Mixed,
 }
 
-/// Windows whose hops have something in common.
+/// Windows whose hops have these properties in common.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Windows {
-    /// Where all lines were.
+    /// Source of all lines.
     pub source: Source,
-    /// Levels of translation that were missed, the most of all hops.
+    /// Levels of translation that were missed, the maximum of all hops.
     pub misses: u64,
-    /// The hops of a window.
+    /// Number of hops of a window.
     pub hops: u64,
-    /// Ticks by which an only hop was slower than others.
+    /// Ticks of the tail of an only hop.
     pub tail: u64,
-    /// Ticks a hop that were not asked for, without those of the stamps; and how many windows had them.
+    /// Excess ticks per hop, without those of the stamps, and the number of windows with this excess.
     pub excess: Vec<(f64, u64)>,
 }
 
@@ -40,32 +40,33 @@ pub struct Windows {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Delivered(Vec<Windows>);
 
-/// What one hop was to take, and what it took.
+/// The modelled and the delivered time of one hop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Truth {
-    /// What the model asked for.
+    /// Modelled value.
     pub asked: f64,
-    /// What the fastest windows took, within which a report may lie.
+    /// The fastest windows: the lower bound of a correct report.
     pub low: f64,
-    /// The median of what was delivered.
+    /// Median of the delivered values.
     pub delivered: f64,
-    /// What the slowest windows that can decide a report took.
+    /// The slowest windows that may decide a report: its upper bound.
     pub high: f64,
 }
 
 impl Truth {
-    /// A quantity that is no time, or one that nobody delivered.
+    /// Makes the truth of a quantity that the host cannot change.
     pub const fn exact(value: f64) -> Truth {
         Truth { asked: value, low: value, delivered: value, high: value }
     }
 
-    /// The same of so many times the quantity.
+    /// Multiplies all values by `factor`.
     pub fn times(self, factor: f64) -> Truth {
         let Truth { asked, low, delivered, high } = self;
         Truth { asked: asked * factor, low: low * factor, delivered: delivered * factor, high: high * factor }
     }
 
-    /// What is `more` ticks longer, with the difference of the excesses of `with` and `without`.
+    /// Makes the truth of a difference of `more` ticks: adds the difference of the excesses of `with` and
+    /// `without`.
     pub fn difference(more: f64, with: Truth, without: Truth) -> Truth {
         let of = |with: f64, without: f64| more + with - without;
         Truth {
@@ -78,36 +79,37 @@ impl Truth {
 }
 
 impl Delivered {
-    /// What the plugin reports.
+    /// Reads the plugin's report.
     pub fn parse(report: &str) -> Delivered {
         let facts = || report.lines().filter_map(|line| line.strip_prefix(PREFIX));
         let empty = facts().find_map(|fact| fact.strip_prefix("empty window ")?.parse().ok()).unwrap_or(0.0);
         Delivered(facts().filter_map(|fact| windows(fact.strip_prefix("windows ")?, empty)).collect())
     }
 
-    /// The truth of a mean over the hops of many windows, of which `asked` ticks a hop were to be taken.
+    /// Returns the truth of a mean over the hops of many windows, with `asked` modelled ticks per hop.
     ///
-    /// The tool gives where most windows are. Where that is, is left open between the fastest and the third quarter:
-    /// on a quiet host they are the same, and where more than a quarter is slower, the host was not there for the
-    /// guest. Without such a window nothing was delivered in excess.
+    /// The tool reports the value of most windows. The accepted range is from the fastest windows to the
+    /// third quartile: on a quiet host these are equal, and if more than a quarter is slower, the host was
+    /// busy with other work. Without a matching window the excess is zero.
     pub fn of_windows(&self, asked: f64, wanted: impl Fn(&Windows) -> bool) -> Truth {
         let excess = self.excess(|all| all.hops >= FEWEST_HOPS && wanted(all));
         let at = |share| asked + excess.at(share).unwrap_or(0.0);
         Truth { asked, low: at(0.05), delivered: at(0.5), high: at(0.75) }
     }
 
-    /// The truth of what a missing translation adds to a hop, of which `asked` ticks were to be added.
+    /// Returns the truth of the cost of a missing translation per hop, modelled with `asked` ticks.
     pub fn of_misses(&self, asked: f64) -> Truth {
         let of = |missed| self.of_windows(0.0, |all| (all.misses > 0) == missed);
         Truth::difference(asked, of(true), of(false))
     }
 
-    /// The most that a window of `FEWEST_HOPS` or more took in excess, a hop.
+    /// Returns the largest excess per hop of a window of `FEWEST_HOPS` or more.
     pub fn worst(&self, wanted: impl Fn(&Windows) -> bool) -> f64 {
         self.excess(|all| all.hops >= FEWEST_HOPS && wanted(all)).at(1.0).unwrap_or(0.0)
     }
 
-    /// Single hops of `asked` ticks without their tails that were over before `end` ticks, in order.
+    /// Returns the durations of single hops of `asked` ticks, in order, without their tails, up to `end`
+    /// ticks.
     pub fn single_hops(&self, asked: f64, end: f64, wanted: impl Fn(&Windows) -> bool) -> Ordered {
         let singles = self.0.iter().filter(|all| all.hops == 1 && wanted(all));
         let ticks = |all: &Windows, excess: f64| asked + all.tail as f64 + excess;
@@ -125,7 +127,7 @@ impl Delivered {
     }
 }
 
-/// Values with how often each was seen, in ascending order.
+/// Values with their counts, in ascending order.
 #[derive(Clone, Debug)]
 pub struct Ordered(Vec<(f64, u64)>);
 
@@ -135,17 +137,17 @@ impl Ordered {
         Ordered(values)
     }
 
-    /// How many there are.
+    /// Returns the number of values.
     pub fn count(&self) -> u64 {
         self.0.iter().map(|(_, count)| count).sum()
     }
 
-    /// Their mean; not a number without any.
+    /// Returns the mean; NaN without values.
     pub fn mean(&self) -> f64 {
         self.0.iter().map(|(value, count)| value * *count as f64).sum::<f64>() / self.count() as f64
     }
 
-    /// The value that a share of all does not exceed.
+    /// Returns the value that a share of all values does not exceed.
     pub fn at(&self, share: f64) -> Option<f64> {
         let rank = share * self.count() as f64;
         let mut seen = 0;
@@ -157,7 +159,7 @@ impl Ordered {
     }
 }
 
-/// From `SOURCE; misses N; hops N; tail N; count N; sum N; excess TICKS:COUNT …`.
+/// Parses `SOURCE; misses N; hops N; tail N; count N; sum N; excess TICKS:COUNT …`.
 fn windows(fact: &str, empty: f64) -> Option<Windows> {
     let mut pieces = fact.split("; ");
     let source = pieces.next()?;
@@ -189,7 +191,7 @@ mod tests {
         latency-lab: windows mixed; misses 0; hops 8; tail 0; count 1; sum 3; excess 3:1\n";
 
     #[test]
-    fn what_was_delivered_is_added_to_what_was_asked() {
+    fn the_delivered_excess_is_added_to_the_modelled_time() {
         let delivered = Delivered::parse(REPORT);
         assert_eq!(delivered.0.len(), 4);
         let memory = |all: &Windows| all.source == Source::Memory(0, 1);

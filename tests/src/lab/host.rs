@@ -1,7 +1,6 @@
 //! The frequency of the host's time-stamp counter, which guests read as their own.
 //!
-//! Measured here, outside the executable under test, so that its calibration can be
-//! held against another.
+//! Measured here, outside the executable under test, to check its calibration independently.
 //!
 //! # Safety
 //!
@@ -11,10 +10,10 @@ use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Catching the clock is off by a microsecond at most: 5 millionths of this.
+/// Reading the clock is off by a microsecond at most, which is 5 millionths of this.
 const SPAN: Duration = Duration::from_millis(200);
 
-/// Ticks of the counter per second.
+/// Returns the ticks of the counter per second.
 pub fn frequency() -> f64 {
     static FREQUENCY: OnceLock<f64> = OnceLock::new();
     *FREQUENCY.get_or_init(|| {
@@ -25,7 +24,7 @@ pub fn frequency() -> f64 {
     })
 }
 
-/// The clock and the counter at one moment: the closest of several attempts.
+/// Reads the clock and the counter at one moment: the closest pair of several attempts.
 fn caught() -> (Instant, u64) {
     let attempt = |_| {
         let before = ticks();
@@ -38,6 +37,6 @@ fn caught() -> (Instant, u64) {
 }
 
 fn ticks() -> u64 {
-    // SAFETY: every x86-64 has the instruction, and this process has not forbidden it to itself.
+    // SAFETY: every x86-64 has the instruction, and this process has not disabled it.
     unsafe { std::arch::x86_64::_rdtsc() }
 }

@@ -1,32 +1,31 @@
-//! The latency lab: emulated machines whose latencies are known, and what the
-//! executable under test reports of them.
+//! The latency lab: emulated machines with known latencies, to check the reports of the executable under
+//! test.
 //!
-//! Hardware cannot tell whether a measured latency is right. Here every load of the
-//! chase loops takes a time that was chosen before ([`Model`]), the executable runs
-//! as process 1 of such a machine ([`Boot`]), and its JSON is compared with the truth
-//! ([`Table`]). Ticks of the guest's time-stamp counter are ticks of the host's, and
-//! four of them are a cycle of the guest's core.
+//! Hardware cannot tell whether a measured latency is right. In the lab every load of the chase loops has a
+//! chosen latency ([`Model`]). The executable runs as process 1 of an emulated machine ([`Boot`]), and its
+//! JSON is compared with the truth ([`Table`]). Ticks of the guest's time-stamp counter are ticks of the
+//! host's, and four of them are a cycle of the guest's core.
 //!
 //! # The truth
 //!
-//! A busy host takes the guest's CPU away, and then a load takes longer than was
-//! chosen. Most of that is made good before the guest's window ends, but not what is
-//! longer than the window. So the truth of a time is what was *delivered*: the plugin
-//! sees the stamps by which the guest opens and closes its windows, and keeps by how
-//! much each was longer than its loads were to take ([`Truth`]). What was asked stays
-//! its lower bound and its base: a tool that walks the wrong memory, or leaves hops out,
-//! gets what it walked delivered, and is wrong all the same. Sizes, entries, numbers of
-//! levels and warnings have nothing to do with the host, but for one: a first lap that
-//! was delivered late may be taken for one that misses a cache.
+//! A busy host takes the guest's CPU away, and then a load lasts longer than its chosen latency. The plugin
+//! makes up for most of this before the guest's window ends, but not for an interruption that is longer than
+//! the window. So the truth of a time is the *delivered* time: the plugin sees the stamps by which the guest
+//! opens and closes its windows, and keeps by how much each exceeded the modelled time of its loads
+//! ([`Truth`]). The modelled time stays the lower bound and the base: a tool that walks the wrong memory, or
+//! leaves out hops, gets the delivered time of its actual walk, and is still wrong. Sizes, entries, numbers
+//! of levels and warnings do not depend on the host, with one exception: a first lap that was delivered late
+//! may look like one that misses a cache.
 //!
-//! What a host can do to a guest has no bound: a boot that fails is made again, up to three in all, and a case
-//! passes when one agrees ([`crate::attempts`]). A tool that is wrong is wrong in each: what it leaves out, doubles
-//! or takes from another node does not depend on the host. Every failed boot is printed with its table and console.
+//! The effect of a host on a guest has no bound. So a failed boot is repeated, up to three boots in all, and
+//! a case passes when one agrees ([`crate::attempts`]). A wrong tool fails in each boot: an omission, a
+//! factor of two or the wrong node does not depend on the host. Every failed boot is printed with its table
+//! and console.
 //!
 //! # Models
 //!
-//! A model is a line of words `name=value`. The same line is the argument of
-//! `make lab`, which then checks that model alone:
+//! A model is a line of words `name=value`. The same line is the argument of `make lab`, which then checks
+//! only that model:
 //!
 //! ```text
 //! make lab LAB_ARGS="nodes=2 latency=0:0:7000,0:1:19000,1:0:17000,1:1:8000"
@@ -36,74 +35,73 @@
 //!
 //! | word | meaning | default |
 //! | --- | --- | --- |
-//! | `experiment=NAME` | what is run: `matrix`, `distribution`, `curve`, `order` or `pages` | matrix, with a tail distribution |
+//! | `experiment=NAME` | the experiment to run: `matrix`, `distribution`, `curve`, `order` or `pages` | matrix, with a tail distribution |
 //! | `nodes=N` | nodes with CPUs and memory | 1 |
-//! | `cpus=N` | CPUs of each of these; those experiments that load no memory use the first | 1 |
-//! | `memory-only=N` | nodes with memory alone, numbered behind those | 0 |
+//! | `cpus=N` | CPUs of each of these; experiments without load use the first | 1 |
+//! | `memory-only=N` | nodes without CPUs, numbered behind those | 0 |
 //! | `memory=SIZE` | memory of each node | 256M |
 //! | `latency=FROM:TO:TICKS,…` | ticks of a load from each node with a CPU to each node with memory; all pairs are required. From 1000 ticks on the lab is exact | |
-//! | `level=SIZE:WAYS:TICKS[:random]` | a cache of each CPU, replaced in LRU order or with random victims; may be repeated, the nearest first. For `matrix` and `distribution`, which measure one working set: in LRU order it holds that or, since a lap visits every line once, nothing of it; so a size between one and the number of targets working sets is refused, and so are random victims | none |
-//! | `llc=SIZE:WAYS:TICKS[:random]` | a last-level cache of each node, common to its CPUs; what it holds it serves to other nodes, too, in twice the time | none |
-//! | `other=TICKS` | behind `llc=`: ticks of a load that another node's last level serves | twice those of its own |
-//! | `directory-bit=TICKS` | memory remembers for each line that another node read it last: the next load by its own node takes TICKS longer | none |
-//! | `hidden=SIZE:WAYS:TICKS[:random]` | a cache in front of all memory, behind all others, of which the guest is not told | none |
-//! | `l3=on\|off` | whether the processor claims the emulator's own last level of 16 MiB | off |
-//! | `tlb=ENTRIES:TICKS` | a translation buffer of each CPU, fully associative, and what a miss adds; may be repeated, the nearest first | none |
+//! | `level=SIZE:WAYS:TICKS[:random]` | a cache of each CPU, replaced in LRU order or with random victims; may be repeated, the nearest first. For `matrix` and `distribution`, which measure one working set: in LRU order a cache holds all of it or, since a lap visits every line once, nothing of it; so a size between one working set and one for each target is refused, and so are random victims | none |
+//! | `llc=SIZE:WAYS:TICKS[:random]` | a last-level cache of each node, common to its CPUs; it also serves its lines to other nodes, in twice the time | none |
+//! | `other=TICKS` | after `llc=`: ticks of a load that another node's last level serves | twice those of its own |
+//! | `directory-bit=TICKS` | memory keeps a bit for each line that another node read last: the next load by its own node costs TICKS more | none |
+//! | `hidden=SIZE:WAYS:TICKS[:random]` | a cache in front of all memory, behind all others, unknown to the guest | none |
+//! | `l3=on\|off` | the processor reports the emulator's own last level of 16 MiB | off |
+//! | `tlb=ENTRIES:TICKS` | a translation buffer of each CPU, fully associative, and the cost of a miss; may be repeated, the nearest first | none |
 //! | `shared=SIZE:WAYS:TICKS[:random]` | a cache that all CPUs have in common, behind all others; for the tests of [`load`], whose generators go through the caches, too | none |
-//! | `neighbour=LINES` | a program elsewhere that streams through each cache common to several CPUs: lines of its own in 2^20 ticks. Not for experiments whose truth is compared with the model | none |
+//! | `neighbour=LINES` | another program that streams through each cache common to several CPUs: its lines in 2^20 ticks. Not for experiments whose truth is compared with the model | none |
 //! | `prefetch=LINES` | a prefetcher that runs LINES lines ahead of a walk in order, up or down, within each 4 KiB, of chases and generators | none |
-//! | `adjacent=on\|off` | a prefetcher that brings the other line of 128 bytes with each that its CPU misses; for the tests of [`load`] | off |
+//! | `adjacent=on\|off` | a prefetcher that brings the other line of the same 128 bytes with each line that its CPU misses; for the tests of [`load`] | off |
 //! | `drift=PERCENT:PERIOD_MS` | a factor on all latencies that follows a sine of time, 1 ± PERCENT | none |
-//! | `burst=EVERY_MS:LENGTH_MS:PERCENT` | for LENGTH_MS out of every EVERY_MS all latencies are so much longer | none |
-//! | `noise=PERCENT:EVERY` | a factor on all latencies, drawn anew after so many loads of a CPU, uniform in 1 ± PERCENT | none |
-//! | `pause=EVERY:TICKS` | a disturbance: after every so many loads of a CPU nothing happens for so long | none |
-//! | `tail=EVERY:TICKS` | every so many loads of a CPU one is slower by so much; may be repeated. `distribution` finds it | none |
-//! | `server=NODE:TICKS[:LINES:PERCENT]` `outstanding=LINES` | memory that serves one line at a time, and lines that the generators of a CPU may have on their way, as the plugin has them; for the tests of [`load`] | none |
-//! | `cluster=CLASS:FIRST[-LAST]` `cost=CLASS:OPERATION:STATE:TICKS` `slowline=EVERY:INDEX:TICKS` | what handing a line from CPU to CPU costs, as the plugin has it | nothing |
-//! | `clock=tsc\|kernel\|none` | what can be timed with: the time-stamp counter; the kernel's clock alone; nothing | tsc |
-//! | `size=SIZE` `iters=N` `trials=N` | options of the executable; `size=default` leaves all of them to it | 8M, 103, 150 for `matrix` and `distribution`; else its own |
+//! | `burst=EVERY_MS:LENGTH_MS:PERCENT` | for LENGTH_MS out of every EVERY_MS all latencies are PERCENT longer | none |
+//! | `noise=PERCENT:EVERY` | a factor on all latencies, uniform in 1 ± PERCENT, with a new draw after EVERY loads of a CPU | none |
+//! | `pause=EVERY:TICKS` | a disturbance: the CPU pauses for TICKS after every EVERY loads | none |
+//! | `tail=EVERY:TICKS` | one in EVERY loads of a CPU is TICKS slower; may be repeated. `distribution` finds it | none |
+//! | `server=NODE:TICKS[:LINES:PERCENT]` `outstanding=LINES` | memory that serves one line at a time, and the maximum number of outstanding lines of a CPU's generators, in the form of the plugin's arguments; for the tests of [`load`] | none |
+//! | `cluster=CLASS:FIRST[-LAST]` `cost=CLASS:OPERATION:STATE:TICKS` `slowline=EVERY:INDEX:TICKS` | costs of transfers from CPU to CPU, in the form of the plugin's arguments | nothing |
+//! | `clock=tsc\|kernel\|none` | available clocks: the time-stamp counter; only the kernel's clock; none | tsc |
+//! | `size=SIZE` `iters=N` `trials=N` | options of the executable; `size=default` uses its defaults | 8M, 103, 150 for `matrix` and `distribution`; else its own |
 //! | `pages=4k\|thp\|2m` | the same | 4k for those two; else its own |
-//! | `seed=N` `kernel=NAME` `min-size=SIZE` `max-size=SIZE` `points-per-octave=N` `warmup-iters=N` | the same; rounds are spread over 5 s with a drift or bursts, and else not | its own |
-//! | `pool=SIZE` | memory of each node set aside as pages of 2 MiB | with `pages=2m` the working set, else none |
-//! | `tolerance=PERCENT` | how far a reported latency may be from the truth | 1; 2 for `curve`, walks in order and `clock=kernel` |
+//! | `seed=N` `kernel=NAME` `min-size=SIZE` `max-size=SIZE` `points-per-octave=N` `warmup-iters=N` | the same; with a drift or bursts, rounds are spread over 5 s | its own |
+//! | `pool=SIZE` | memory of each node reserved as pages of 2 MiB | with `pages=2m` the working set, else none |
+//! | `tolerance=PERCENT` | tolerance of a reported latency | 1; 2 for `curve`, walks in order and `clock=kernel` |
 //!
-//! 103 hops leave a remainder of seven of the loop that is unrolled eight times:
-//! a tool that drops it is 7 % off.
+//! 103 hops leave a remainder of seven in the loop that is unrolled eight times: a tool that drops it is 7 %
+//! off.
 //!
-//! # Conditions that are planted elsewhere
+//! # Conditions that are simulated elsewhere
 //!
-//! Who read a line last, prefetchers, a neighbour in the cache and load are planted here, by the plugin. The emulator
-//! can give neither offsets between the counters of CPUs nor stolen time. All of its virtual CPUs read the counter of
-//! the host: it ignores what a guest writes to `IA32_TSC` and `IA32_TSC_ADJUST`, and adds an offset of a CPU's own only
-//! to the guest of a guest (`helper_wrmsr` and `helper_rdtsc` of QEMU 7.2 to 10.0); a plugin may read registers and
-//! change none. Stolen time is told by KVM alone, to guests that it runs itself. Both are given by readers of the unit
-//! tests of `bin`, which stand in for the counter and for `/proc/stat`.
+//! The plugin simulates directory bits, prefetchers, a neighbour in the cache and load. The emulator can
+//! simulate neither offsets between the counters of CPUs nor stolen time. All of its virtual CPUs read the
+//! counter of the host: it ignores a guest's writes to `IA32_TSC` and `IA32_TSC_ADJUST`, and applies an
+//! offset per CPU only to a nested guest (`helper_wrmsr` and `helper_rdtsc` of QEMU 7.2 to 10.0); a plugin
+//! may read registers but not change them. Only KVM reports stolen time, to its own guests. The unit tests of
+//! `bin` simulate both, with readers in place of the counter and of `/proc/stat`.
 //!
 //! # What is checked
 //!
-//! The exit status; every pair's `cycles`, and that `ns` follow from them; the clock's
-//! frequency against one that was measured outside the guest; the core's clock; that the model saw
-//! loads of every pair, and none that it could not place. A level that holds the
-//! working set is what has to be reported then, with the warning `looks-cached`,
-//! which must not be given otherwise. With last levels of the nodes, of the timed hops fewer than 1 % may have been
-//! served by another node's. With a drift, bursts or a hidden cache, a value has to be right to 2 %, or there
-//! has to be a reason for doubt in the verdict besides those of every emulated machine. With a pause the medians have to stay
-//! and the trials that it hit have to be counted, with the warning `disturbed`. With
-//! tails, percentiles and mean of single hops are compared, to 2 %. A percentile that
-//! stands on a step exactly, as the 99th does where every 100th hop is slower, is the
-//! slower side: the least that the slowest hundredth takes. What follows a load
-//! in a window of its own, some 100 ticks, is the emulator's: below 5000 ticks that is too
-//! much. Without a clock nothing may be reported, with exit status 3.
+//! The exit status; every pair's `cycles`, and that `ns` follow from them; the clock's frequency against one
+//! measured outside the guest; the core's clock; that the model saw loads of every pair, and could place all
+//! of them. If a level holds the working set, its latency has to be reported, with the warning
+//! `looks-cached`, which is an error otherwise. With last-level caches of the nodes, another node's cache may
+//! serve fewer than 1 % of the timed hops. With a drift, bursts or a hidden cache, either a value is right to
+//! 2 %, or the verdict has a reason for doubt beyond those of every emulated machine. With a pause the
+//! medians have to stay, and the disturbed trials have to be counted, with the warning `disturbed`. With
+//! tails, percentiles and mean of single hops are compared, to 2 %. A percentile exactly on a step, like the
+//! 99th if every 100th hop is slower, is the slower side: the minimum of the slowest hundredth. In a window
+//! of one load the emulator adds some 100 ticks, which is too much below 5000 ticks. Without a clock nothing
+//! may be reported, with exit status 3.
 //!
-//! Pairs of nodes whose caches keep a share that is not known before are compared by a test of their own with what the
-//! plugin counted ([`timed`]): `lab_pairs`.
+//! `lab_pairs` tests pairs of nodes whose caches keep an unknown share of the lines: it compares the report
+//! with the plugin's counts ([`timed`]).
 //!
-//! Of a `curve`: how many levels there are, each one's latency, to 2 %, and size, to 10 %, the memory's latency,
-//! and the entries and the cost of the first translation buffer. The size is `capacity_bytes` of `model.levels`:
-//! not the onset nor the knee, which under random replacement lie at 1.03 and 1.39 of it. Of `order`: the random
-//! walk, which is the memory's latency, and those up and down, of which a prefetcher leaves two lines in 64. Of
-//! `pages`: the first buffer's entries and cost by the probe on 4 KiB pages, and the cost by the difference of
-//! random walks on small and large pages, which misses in all but entries/pages of the hops.
+//! For `curve`: the number of levels, each one's latency, to 2 %, and size, to 10 %, the memory's latency,
+//! and the entries and the cost of the first translation buffer. The size is `capacity_bytes` of
+//! `model.levels`, neither the onset nor the knee, which under random replacement lie at 1.03 and 1.39 of it.
+//! For `order`: the random walk, which gives the memory's latency, and the ascending and descending walks, in
+//! which a prefetcher leaves two lines in 64. For `pages`: the first buffer's entries and cost by the probe
+//! on 4 KiB pages, and the cost by the difference of random walks on small and large pages, which misses in
+//! all but entries/pages of the hops.
 
 mod boot;
 mod delivered;
@@ -125,16 +123,16 @@ pub use table::Table;
 use crate::attempts::retried;
 use crate::vm::ready;
 
-/// Environment variable with a model to be checked beside the committed ones.
+/// Environment variable with an additional model to check.
 pub const MODEL_VARIABLE: &str = "LAB_ARGS";
 
-/// Boots the machine that `line` describes, and compares what is reported with the truth: again if that fails.
+/// Boots the machine that `line` describes, and compares the report with the truth, in up to three attempts.
 ///
-/// Prints the comparison. Where guests cannot be booted that is reported, and nothing is checked.
+/// Prints the comparison. If guests cannot be booted, it reports this and checks nothing.
 ///
 /// # Panics
 ///
-/// When the comparison fails in each attempt, with its table and the console; when `line` is no model.
+/// If the comparison fails in each attempt, with its table and the console; if `line` is not a model.
 pub fn check(test: &str, line: &str) {
     if !ready(test) {
         return;
@@ -154,14 +152,14 @@ pub fn check(test: &str, line: &str) {
     });
 }
 
-/// Boots the machine that `line` describes twice, for a `matrix` of working sets of `size` bytes and for a `curve` up
-/// to that size: both have to report the same latency, to `tolerance` (a fraction).
+/// Boots the machine that `line` describes twice, for a `matrix` of working sets of `size` bytes and for a
+/// `curve` up to that size: both have to report the same latency, to `tolerance` (a fraction).
 ///
-/// What it is does not matter, so a cache may hold any part of the working set.
+/// The value does not matter, so a cache may hold any part of the working set.
 ///
 /// # Panics
 ///
-/// When they differ in each attempt; when `line` is no model of a curve.
+/// If they differ in each attempt; if `line` is not a model of a curve.
 pub fn check_agreement(test: &str, line: &str, size: u64, tolerance: f64) {
     if !ready(test) {
         return;
@@ -170,7 +168,7 @@ pub fn check_agreement(test: &str, line: &str, size: u64, tolerance: f64) {
     let mut matrix = Model { experiment: Experiment::Matrix, size: Some(size), ..curve.clone() };
     matrix.options.clear();
     retried(test, |attempt| {
-        // What is reported, and between which values it lies without what the host added.
+        // Each reported value, with the bounds that allow for the host.
         let cycles = |model: &Model, points: &str| {
             let boot = Boot::new(model).unwrap_or_else(|reason| panic!("{test}: {reason}"));
             let document = boot.console.expect_json(0);

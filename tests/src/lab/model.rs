@@ -1,7 +1,7 @@
 //! A machine with known latencies, read from a line of words.
 //!
-//! The grammar is in the documentation of [`super`]. It knows neither the emulator
-//! nor the executable under test.
+//! The grammar is in the documentation of [`super`]. This module knows neither the emulator nor the
+//! executable under test.
 
 #[cfg(test)]
 mod tests;
@@ -18,7 +18,7 @@ pub struct Latency {
     pub ticks: u64,
 }
 
-/// What is run.
+/// The experiment to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Experiment {
     /// Every pair of nodes.
@@ -33,19 +33,19 @@ pub enum Experiment {
     Pages,
 }
 
-/// Pages that the executable is to ask for.
+/// Pages that the executable requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pages {
     /// 4 KiB.
     Small,
     /// 2 MiB if the kernel will.
     Transparent,
-    /// 2 MiB of those set aside.
+    /// 2 MiB, from the reserved pool.
     Large,
 }
 
 impl Pages {
-    /// The word for them, here and there.
+    /// Returns the word for them in models and in options.
     pub const fn word(self) -> &'static str {
         match self {
             Pages::Small => "4k",
@@ -64,7 +64,7 @@ pub struct Level {
     pub ways: u64,
     /// Ticks of a hit.
     pub ticks: u64,
-    /// Whether victims are random, instead of those used longest ago.
+    /// True if victims are random instead of least recently used.
     pub random: bool,
 }
 
@@ -73,20 +73,20 @@ pub struct Level {
 pub struct Tlb {
     /// Translations that fit.
     pub entries: u64,
-    /// Ticks that a miss adds.
+    /// Extra ticks of a miss.
     pub ticks: u64,
 }
 
-/// A change of all latencies from load to load.
+/// A random change of all latencies from load to load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Noise {
-    /// The most that it adds or takes.
+    /// Maximum deviation in either direction.
     pub percent: u64,
-    /// Loads for which it stays.
+    /// Number of loads between two draws.
     pub every: u64,
 }
 
-/// The last level of each node, common to its CPUs, whose lines other nodes are served as well.
+/// The last level of each node, common to its CPUs; it also serves its lines to other nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LastLevel {
     /// The cache.
@@ -98,33 +98,33 @@ pub struct LastLevel {
 /// A slow change of all latencies, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Drift {
-    /// The most that it adds or takes.
+    /// Amplitude.
     pub percent: u64,
-    /// A period of its sine.
+    /// Period of its sine.
     pub period: u64,
 }
 
-/// Times in which all latencies are longer, in milliseconds.
+/// Periodic intervals in which all latencies are longer, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Burst {
-    /// From the beginning of one to that of the next.
+    /// From the beginning of one to the beginning of the next.
     pub every: u64,
-    /// What one lasts.
+    /// Duration.
     pub length: u64,
-    /// What is added.
+    /// Increase of the latency.
     pub percent: u64,
 }
 
 /// A disturbance, or a slower load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pause {
-    /// Loads from one to the next.
+    /// Loads between two of them.
     pub every: u64,
     /// Its length.
     pub ticks: u64,
 }
 
-/// What a guest can time with.
+/// The clock that a guest has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Clock {
     /// The time-stamp counter.
@@ -136,10 +136,10 @@ pub enum Clock {
     None,
 }
 
-/// A machine, and how the executable under test is to measure it.
+/// A machine, and the options with which the executable under test measures it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
-    /// What is run.
+    /// Experiment to run.
     pub experiment: Experiment,
     /// Nodes with CPUs and memory.
     pub nodes: u32,
@@ -149,122 +149,121 @@ pub struct Model {
     pub memory_only: u32,
     /// Bytes of memory of each node.
     pub memory: u64,
-    /// One for each pair, by initiator and then by target.
+    /// One for each pair, ordered by initiator and then by target.
     pub latencies: Vec<Latency>,
     /// The nearest first.
     pub levels: Vec<Level>,
     /// Behind those, one for each node.
     pub last_level: Option<LastLevel>,
-    /// Ticks that a load by a line's own node takes longer once after another node has read it; 0 is memory that does
-    /// not remember.
+    /// Extra ticks of the first load by a line's own node after another node has read it; 0 disables this.
     pub directory_bit: u64,
-    /// In front of all memory, and nobody tells the guest.
+    /// In front of all memory, unknown to the guest.
     pub hidden: Option<Level>,
-    /// Whether the processor claims the emulator's own last level of 16 MiB.
+    /// True if the processor reports the emulator's own last level of 16 MiB.
     pub reports_last_level: bool,
     /// The nearest first.
     pub tlb: Vec<Tlb>,
     /// Common to all CPUs, for tests of [`super::load`].
     pub shared: Option<Level>,
-    /// Lines that a program elsewhere uses in each level common to several CPUs in 2^20 ticks; 0 is none.
+    /// Lines that another program uses in each level common to several CPUs in 2^20 ticks; 0 disables it.
     pub neighbour: u64,
-    /// Prefetching of the other line of its 128 bytes at each miss.
+    /// True to prefetch the other line of the same 128 bytes at each miss.
     pub adjacent: bool,
-    /// Lines that a prefetcher runs ahead of a walk in order; 0 is none.
+    /// Lines that a prefetcher runs ahead of a walk in order; 0 disables it.
     pub prefetch: u64,
-    /// The noise, if there is one.
+    /// Noise on all latencies.
     pub noise: Option<Noise>,
-    /// The drift, if there is one.
+    /// Drift of all latencies.
     pub drift: Option<Drift>,
-    /// The bursts, if there are some.
+    /// Bursts of all latencies.
     pub burst: Option<Burst>,
-    /// If there is one.
+    /// Periodic disturbance.
     pub pause: Option<Pause>,
-    /// Loads that are slower by so many ticks: what `distribution` has to find.
+    /// Loads that are slower by `ticks`; `distribution` has to find them.
     pub tails: Vec<Pause>,
-    /// Memory that serves one line at a time, as the plugin's arguments have it.
+    /// Memory that serves one line at a time, in the form of the plugin's arguments.
     pub servers: Vec<String>,
-    /// Lines that the generators of a CPU may have on their way, if that was said.
+    /// Maximum number of outstanding lines of a CPU's generators, if given.
     pub outstanding: Option<u64>,
-    /// What handing a line from CPU to CPU costs: the plugin's arguments `cluster=`, `cost=` and `slowline=`.
+    /// Costs of transfers between CPUs: the plugin's arguments `cluster=`, `cost=` and `slowline=`.
     pub coherence: Vec<String>,
-    /// What can be timed with.
+    /// Available clock.
     pub clock: Clock,
-    /// Bytes of the working set, if they were given.
+    /// Bytes of the working set, if given.
     pub size: Option<u64>,
-    /// Whether the executable chooses the working set.
+    /// True if the executable chooses the working set.
     pub default_size: bool,
-    /// Hops in each trial, if they were given.
+    /// Hops in each trial, if given.
     pub iters: Option<u64>,
-    /// Trials, if they were given.
+    /// Number of trials, if given.
     pub trials: Option<u64>,
-    /// Pages that are asked for, if they were given.
+    /// Pages to request, if given.
     pub pages: Option<Pages>,
-    /// Bytes of each node set aside as pages of 2 MiB, if they were given.
+    /// Bytes of each node reserved as pages of 2 MiB, if given.
     pub pool: Option<u64>,
     /// Other options of the executable, by name and value.
     pub options: Vec<(String, String)>,
-    /// How far a latency may be from the truth, as a fraction, if it was said.
+    /// Tolerance of a latency, as a fraction, if given.
     pub tolerance: Option<f64>,
 }
 
 impl Model {
-    /// Nodes with memory.
+    /// Returns the number of nodes with memory.
     pub fn targets(&self) -> u32 {
         self.nodes + self.memory_only
     }
 
-    /// Whether one working set is measured, from which every CPU's truth follows.
+    /// Returns true if one working set is measured, which determines every pair's truth.
     pub fn has_one_size(&self) -> bool {
         matches!(self.experiment, Experiment::Matrix | Experiment::Distribution)
     }
 
-    /// Bytes of the one working set.
+    /// Returns the bytes of the one working set.
     pub fn one_size(&self) -> u64 {
         self.size.unwrap_or(8 << 20)
     }
 
-    /// Hops in each trial over the one working set.
+    /// Returns the hops in each trial over the one working set.
     pub fn hops(&self) -> u64 {
         self.iters.unwrap_or(103)
     }
 
-    /// Trials over the one working set.
+    /// Returns the number of trials over the one working set.
     pub fn repetitions(&self) -> u64 {
         self.trials.unwrap_or(150)
     }
 
-    /// Bytes of each node set aside as pages of 2 MiB.
+    /// Returns the bytes of each node reserved as pages of 2 MiB.
     pub fn reserved(&self) -> u64 {
         let needed = if self.pages == Some(Pages::Large) { self.one_size() } else { 0 };
         self.pool.unwrap_or(needed)
     }
 
-    /// Whether latencies change while they are measured, or a cache that nobody tells of may hold the working set: a
-    /// value is the truth then, or it is said that it may not be.
+    /// Returns true if latencies change during the measurement, or if a hidden cache may hold the working
+    /// set. A value then has to be the truth, or the report has to doubt it.
     pub fn is_treacherous(&self) -> bool {
         self.drift.is_some() || self.burst.is_some() || self.hidden.is_some()
     }
 
-    /// The level that holds the one working set of every target.
+    /// Returns the level that holds the one working set of every target.
     pub fn holding_level(&self) -> Option<&Level> {
         self.levels.iter().find(|level| level.size >= self.one_size() * u64::from(self.targets()))
     }
 
-    /// The ticks of a load of the steady state.
+    /// Returns the ticks of a load in the steady state.
     pub fn truth(&self, latency: &Latency) -> u64 {
         self.holding_level().map_or(latency.ticks, |level| level.ticks)
     }
 
-    /// The ticks of a load of the first CPU from the memory next to it.
+    /// Returns the ticks of a load of the first CPU from its nearest memory.
     pub fn memory_ticks(&self) -> u64 {
         self.latencies.first().map_or(0, |latency| latency.ticks)
     }
 
-    /// The mean ticks of a load of a long walk in ascending or descending order.
+    /// Returns the mean ticks of a load of a long walk in ascending or descending order.
     ///
-    /// In each page of 64 lines a prefetcher needs two to find the direction; the others it has brought to the
-    /// nearest level. Without a level it has nowhere to bring them.
+    /// In each page of 64 lines a prefetcher needs two to find the direction; it has brought the others to
+    /// the nearest level. Without a level it has no place to store them.
     pub fn ordered_ticks(&self) -> f64 {
         let memory = self.memory_ticks() as f64;
         match self.levels.first() {
@@ -273,7 +272,7 @@ impl Model {
         }
     }
 
-    /// The ticks of every load of a long run with tails, ascending.
+    /// Returns the ticks of every load of a long run with tails, ascending.
     pub fn sorted_loads(&self, latency: &Latency) -> Vec<u64> {
         const LOADS: u64 = 1 << 20;
         let load = |number: u64| {

@@ -1,4 +1,4 @@
-//! The latency model inside the emulator: where it is, its arguments, its report.
+//! The latency model inside the emulator: its file, its arguments and its report.
 //!
 //! The grammar of both is in the documentation of the package `latency-lab-plugin`.
 
@@ -12,29 +12,31 @@ use std::path::{Path, PathBuf};
 /// Environment variable with the path of another plugin.
 pub const PLUGIN_VARIABLE: &str = "LATENCY_LAB_PLUGIN";
 
-/// Takes the emulator's own cost out of every hop; the figures are explained with the plugin.
+/// Takes the emulator's own cost out of every hop; the plugin's documentation explains the figures.
 const CALIBRATION: &str = "absorb=64M,overhead=100";
-/// With servers a hop that is late must not be made good by crowds of hops, which would wait for each other: this
-/// takes out the guest's interrupts alone. Each call of a loop has its line.
+/// With servers, no crowd of hops must make up for a late hop, since these hops would wait for each other:
+/// this takes out only the guest's interrupts. Each call of a loop has its line.
 const LOADED: &str = "absorb=256K,overhead=100,calls=1";
 
-/// Begins the symbols of the kernels of load generators.
+/// Prefix of the symbols of load generators' kernels.
 const STREAM_PREFIX: &str = "lb_stream_";
 
-/// Begins the symbols of the kernels that hand lines from core to core.
+/// Prefix of the symbols of the kernels that hand lines from core to core.
 const CORES_PREFIX: &str = "lb_cores_";
 
-/// The arithmetic by which the executable tells the core's clock: routine, operations of a block, cycles of each.
+/// The arithmetic by which the executable measures the core's clock: routine, operations of a block, cycles
+/// of each.
 const ARITHMETIC: [(&str, u64, u64); 2] = [("lb_clock_adds", 64, 1), ("lb_clock_multiplies", 64, 3)];
 
-/// Ticks of a core cycle of the guest: the emulator needs about one for what takes one, and as long again to be told.
+/// Ticks of a core cycle of the guest: the emulator needs about one tick for one operation, and as long again
+/// for the callback.
 pub const CYCLE: u64 = 4;
 
-/// The plugin: `$LATENCY_LAB_PLUGIN`, else the one that `make` builds.
+/// Returns the plugin: `$LATENCY_LAB_PLUGIN`, or the one that `make` builds.
 ///
 /// # Errors
 ///
-/// A sentence that says which file is missing and how it is built.
+/// A sentence that names the missing file and the command that builds it.
 pub fn file() -> Result<PathBuf, String> {
     let chosen = std::env::var_os(PLUGIN_VARIABLE).map(PathBuf::from);
     let path = chosen.unwrap_or_else(|| PathBuf::from("target/release/liblatency_lab_plugin.so"));
@@ -52,11 +54,11 @@ pub fn file() -> Result<PathBuf, String> {
 pub struct Code {
     /// The chase loops.
     pub loops: Range<u64>,
-    /// All of the code: where the stamps are.
+    /// All of the code; it contains the stamps.
     pub all: Range<u64>,
-    /// The routines of known arithmetic, and the core cycles of a block.
+    /// The routines of known arithmetic, with the core cycles of a block.
     pub arithmetic: Vec<(Range<u64>, u64)>,
-    /// The kernels of load generators, with their names behind the prefix.
+    /// The kernels of load generators, with the rest of their names behind the prefix.
     pub streams: Vec<(Range<u64>, String)>,
     /// The kernels between cores.
     pub cores: Range<u64>,
@@ -65,11 +67,11 @@ pub struct Code {
 }
 
 impl Code {
-    /// Finds them.
+    /// Finds these addresses.
     ///
     /// # Errors
     ///
-    /// When it is not an object file, or has no code, or no symbols of chase loops.
+    /// If the file is not an object file, or has no code, or no symbols of chase loops.
     pub fn find(executable: &[u8]) -> Result<Self, String> {
         let object = object::File::parse(executable).map_err(|error| format!("the executable: {error}"))?;
         let text = object.section_by_name(".text").ok_or("the executable has no code")?;
@@ -111,13 +113,13 @@ fn range<'d>(symbol: &impl ObjectSymbol<'d>) -> Range<u64> {
     symbol.address()..symbol.address() + symbol.size().max(1)
 }
 
-/// What QEMU's `-plugin` is given for a model.
+/// Returns the argument of QEMU's `-plugin` for a model.
 pub fn argument(plugin: &Path, model: &Model, code: &Code, report: &Path) -> String {
     let page = match model.pages {
         Some(Pages::Small) => "4k",
         Some(Pages::Large) => "2m",
         None if model.has_one_size() => "4k",
-        // As the kernel pleases, or of every kind.
+        // The kernel chooses, or all sizes are used.
         Some(Pages::Transparent) | None => "auto",
     };
     let mut words = vec![
@@ -129,14 +131,14 @@ pub fn argument(plugin: &Path, model: &Model, code: &Code, report: &Path) -> Str
             report.display()
         ),
     ];
-    // Without a counter the guest takes no stamps: there a call of a loop is what it times.
+    // Without a counter the guest takes no stamps, and each window is a call of a loop.
     words.extend(
         (model.clock == Clock::Counter).then(|| format!("stamps={:#x}:{:#x}", code.all.start, code.all.end)),
     );
     words.extend(code.arithmetic.iter().map(|(routine, cycles)| {
         format!("block={:#x}:{:#x}:{}", routine.start, routine.end, cycles * CYCLE)
     }));
-    // One node alone is a machine without NUMA: all of its memory is node 0.
+    // A single node means a machine without NUMA: all of its memory is node 0.
     if model.targets() > 1 {
         words.extend((0..model.targets()).map(|node| format!("backend={node}:{}", model.memory)));
     }
@@ -194,15 +196,15 @@ pub fn argument(plugin: &Path, model: &Model, code: &Code, report: &Path) -> Str
     words.join(",")
 }
 
-/// Begins every line of the plugin's report.
+/// Prefix of every line of the plugin's report.
 pub const PREFIX: &str = "latency-lab: ";
 
-/// What the plugin counted: lines `latency-lab: NAME VALUE`.
+/// The plugin's counts: lines `latency-lab: NAME VALUE`.
 #[derive(Clone, Debug)]
 pub struct Counts(pub String);
 
 impl Counts {
-    /// A count by its name; zero where there is none.
+    /// Returns a count by its name; zero if it is missing.
     pub fn count(&self, name: &str) -> u64 {
         let mut values = self.0.lines().filter_map(|line| {
             line.strip_prefix(PREFIX)?.strip_prefix(name)?.strip_prefix(' ')?.parse().ok()

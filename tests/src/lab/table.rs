@@ -1,6 +1,6 @@
-//! The truth beside what was reported: quantity, asked, delivered, reported, error.
+//! The truth and the reported values: quantity, asked, delivered, reported, error.
 //!
-//! Decides what is right and what is wrong. Starts nothing.
+//! Decides right and wrong, and starts nothing.
 
 mod curve;
 mod order;
@@ -13,16 +13,17 @@ use super::{host, Boot, Clock, Experiment, Model};
 use serde_json::Value;
 use std::fmt;
 
-/// A calibration may be off by this much; real ones are within some millionths.
+/// Tolerance of a calibration; real ones are within some millionths.
 const CLOCK_TOLERANCE: f64 = 0.001;
-/// Arithmetic is timed for some microseconds only.
+/// Arithmetic is timed only for some microseconds.
 const CORE_CLOCK_TOLERANCE: f64 = 0.01;
 
-/// The core's clock is read twice for a trial. The reading is not kept in the plugin, and a busy host ruins some:
-/// with a trial or two in a round, which is what few trials mean, nothing outvotes them.
+/// Minimum number of trials for which the core's clock is checked. It is read twice per trial. The plugin
+/// does not compensate the reading, and a busy host spoils some: with one or two trials in a round, the
+/// others cannot outvote them.
 const FEWEST_CLOCKED: u64 = 60;
 
-/// One quantity.
+/// A row of the table: one quantity.
 #[derive(Clone, Debug)]
 struct Row {
     quantity: String,
@@ -38,7 +39,7 @@ struct Row {
 pub struct Table(Vec<Row>);
 
 impl Table {
-    /// Compares what `boot` reported with `model`.
+    /// Compares the report of `boot` with `model`.
     pub fn compare(model: &Model, boot: &Boot) -> Table {
         let mut table = Table::default();
         let document = boot.console.json();
@@ -62,7 +63,7 @@ impl Table {
         table
     }
 
-    /// Whether everything is right.
+    /// Returns true if everything is right.
     pub fn is_good(&self) -> bool {
         self.0.iter().all(|row| row.good)
     }
@@ -84,7 +85,7 @@ impl Table {
         }
     }
 
-    /// A number that may be off by `tolerance` (a fraction) of what was delivered.
+    /// Adds a number, with a tolerance of `tolerance` (a fraction) of the delivered value.
     fn figure(&mut self, quantity: &str, truth: Truth, reported: Option<f64>, tolerance: f64) {
         let found = reported.unwrap_or(f64::NAN);
         let (low, high) = (truth.low * (1.0 - tolerance), truth.high * (1.0 + tolerance));
@@ -98,7 +99,7 @@ impl Table {
         });
     }
 
-    /// A fact that has to be as it is.
+    /// Adds a fact that has to be exact.
     fn word(&mut self, quantity: &str, truth: impl ToString, reported: String) {
         let truth = truth.to_string();
         let good = truth == reported;
@@ -124,12 +125,12 @@ impl fmt::Display for Table {
     }
 }
 
-/// The ticks of so many core cycles.
+/// Returns the ticks of `cycles` core cycles.
 fn ticks_of_cycles(cycles: f64) -> f64 {
     cycles * CYCLE as f64
 }
 
-/// Ticks in a nanosecond, as the report has them.
+/// Returns the ticks in a nanosecond, from the report.
 fn gigahertz(document: &Value) -> f64 {
     document["clock"]["frequency_hz"].as_f64().map_or(f64::NAN, |hertz| hertz / 1e9)
 }
@@ -146,7 +147,7 @@ fn given(is: bool) -> &'static str {
     }
 }
 
-/// Ticks and nanoseconds with one decimal, gigahertz with six.
+/// Formats ticks and nanoseconds with one decimal, gigahertz with six.
 fn rounded(value: f64) -> String {
     if value < 100.0 {
         format!("{value:.6}")
@@ -172,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_marked() {
+    fn wrong_rows_are_marked() {
         let mut table = Table::default();
         table.word("exit status", 0, text(0));
         table.figure("latency", Truth::exact(1000.0), Some(1500.0), 0.02);

@@ -1,7 +1,7 @@
-//! The hops that each run of the executable timed, by what served them, and what its windows really took.
+//! The hops that each run of the executable timed, by source of the line, with the durations of its windows.
 //!
-//! Several runs of one boot are told apart. Read from the plugin's report, whose documentation has the form of the
-//! lines.
+//! Several runs of one boot are kept apart. Read from the plugin's report; the plugin's documentation has the
+//! form of the lines.
 
 use super::boot::boot_all;
 use super::delivered::Ordered;
@@ -9,7 +9,7 @@ use super::plugin::{Counts, PREFIX};
 use super::{Model, Truth};
 use crate::vm::Console;
 
-/// The hops of the windows of a pair that have the same number of them.
+/// Windows of a pair that have the same number of hops.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timed {
     /// The run of the executable, counted from 1.
@@ -18,29 +18,29 @@ pub struct Timed {
     pub from: u32,
     /// The node of the lines.
     pub to: u32,
-    /// The hops of a window.
+    /// Number of hops of a window.
     pub hops: u64,
-    /// Hops that memory served.
+    /// Hops served by memory.
     pub memory: u64,
-    /// Hops of these that took longer since another node had read the line last.
+    /// Hops among these that were slower because another node had read the line last.
     pub paid: u64,
-    /// Hops that the caches of the own node served.
+    /// Hops served by the caches of the own node.
     pub own: u64,
-    /// Hops that the cache of another node served.
+    /// Hops served by the cache of another node.
     pub other: u64,
-    /// Ticks that all of them were to take.
+    /// Modelled ticks of all hops.
     pub asked: u64,
-    /// Ticks a hop that were not asked for, without those of the stamps; and how many windows had them.
+    /// Excess ticks per hop, without those of the stamps, and the number of windows with this excess.
     excess: Vec<(f64, u64)>,
 }
 
 impl Timed {
-    /// Counts all of the hops.
+    /// Returns the number of hops.
     pub fn all(&self) -> u64 {
         self.memory + self.own + self.other
     }
 
-    /// Returns the share of the windows that took longer than was asked for by more than `more` ticks a hop.
+    /// Returns the share of the windows whose excess is above `more` ticks per hop.
     pub fn late(&self, more: f64) -> f64 {
         let count =
             |windows: &mut dyn Iterator<Item = &(f64, u64)>| windows.map(|(_, count)| count).sum::<u64>();
@@ -48,9 +48,9 @@ impl Timed {
         late as f64 / count(&mut self.excess.iter()) as f64
     }
 
-    /// Returns what a hop takes where none is served by another node's cache and none pays for what another node has
-    /// read: from memory in `memory` ticks, and from the own cache, as often as in these windows, in `own` ticks. The
-    /// host's part of these windows is in it.
+    /// Returns the latency of a hop if another node's cache served none and no hop paid for another node's
+    /// read: `memory` ticks from memory, and `own` ticks from the own cache, as often as in these windows. It
+    /// includes the host's part of these windows.
     pub fn alone(&self, memory: u64, own: u64) -> Truth {
         let asked = (self.memory * memory + self.own * own) as f64 / (self.memory + self.own) as f64;
         let excess = Ordered::new(self.excess.clone());
@@ -72,7 +72,7 @@ impl<const N: usize> Runs<N> {
     ///
     /// # Errors
     ///
-    /// When executable, plugin or emulator are missing, or the guest does not end.
+    /// Fails if executable, plugin or emulator are missing, or if the guest does not end.
     pub fn boot(model: &Model, runs: [&str; N]) -> Result<Self, String> {
         let (consoles, report) = boot_all(model, runs)?;
         Ok(Runs { consoles, timed: parse(&report) })
@@ -92,8 +92,8 @@ fn parse(report: &str) -> Vec<Timed> {
     facts.filter_map(|fact| timed(fact, empty)).collect()
 }
 
-/// `N; node N to node N; by N; windows N; memory N; paid N; own caches N; other caches N; asked N; excess TICKS:COUNT
-/// …`.
+/// Parses `N; node N to node N; by N; windows N; memory N; paid N; own caches N; other caches N; asked N;
+/// excess TICKS:COUNT …`.
 fn timed(fact: &str, empty: f64) -> Option<Timed> {
     let mut pieces = fact.split("; ");
     let run = pieces.next()?.parse().ok()?;

@@ -1,4 +1,4 @@
-//! What a guest printed, and what the tests read out of it.
+//! The output of a guest, and functions that read it.
 
 use crate::terminal::shown;
 use serde_json::Value;
@@ -13,35 +13,35 @@ const FINAL_LINE: &str = "latency-bench: exit status ";
 /// order in which they were written.
 #[derive(Clone, Debug)]
 pub struct Console {
-    /// What a terminal would show in the end: cleared lines and carriage returns are gone.
+    /// The text that a terminal would finally show: without cleared lines and carriage returns.
     pub text: String,
     /// From the start of the emulator to its end.
     pub elapsed: Duration,
 }
 
 impl Console {
-    /// A console from the raw bytes of the serial line.
+    /// Makes a console from the raw bytes of the serial line.
     pub fn new(bytes: &[u8], elapsed: Duration) -> Self {
         Console { text: shown(&String::from_utf8_lossy(bytes)), elapsed }
     }
 
-    /// Whether nothing was printed: the kernel died before it ran anything.
+    /// Returns true if nothing was printed: the kernel died before it ran any program.
     pub fn is_silent(&self) -> bool {
         self.text.trim().is_empty()
     }
 
-    /// The lines printed.
+    /// Returns the printed lines.
     pub fn lines(&self) -> impl Iterator<Item = &str> {
         self.text.lines()
     }
 
-    /// The status in the tool's final line; `None` when that line is missing.
+    /// Returns the status in the tool's final line; `None` if that line is missing.
     pub fn exit_status(&self) -> Option<i32> {
         let last = self.lines().filter_map(|line| line.strip_prefix(FINAL_LINE)).last()?;
         last.trim().parse().ok()
     }
 
-    /// What the tool printed before its final line.
+    /// Returns the output of the tool before its final line.
     pub fn printed(&self) -> &str {
         match self.text.rfind(FINAL_LINE) {
             Some(end) => &self.text[..end],
@@ -49,7 +49,7 @@ impl Console {
         }
     }
 
-    /// What each of several runs printed, up to and with its final line.
+    /// Splits the output into runs, each up to and including its final line.
     pub fn runs(&self) -> Vec<Console> {
         let mut runs = Vec::new();
         let mut text = String::new();
@@ -63,7 +63,7 @@ impl Console {
         runs
     }
 
-    /// The first JSON object that starts a line, whatever stands before and after it.
+    /// Returns the first JSON object that starts a line, whatever precedes and follows it.
     pub fn json(&self) -> Option<Value> {
         let starts = self.text.match_indices('{').map(|(at, _)| at);
         starts.filter(|&at| at == 0 || self.text.as_bytes()[at - 1] == b'\n').find_map(|at| {
@@ -72,11 +72,11 @@ impl Console {
         })
     }
 
-    /// The JSON object printed by a run that ended with `status`.
+    /// Returns the JSON object printed by a run that ended with `status`.
     ///
     /// # Panics
     ///
-    /// With the whole console, when the status differs or there is no object.
+    /// If the status differs or there is no object, with the whole console.
     pub fn expect_json(&self, status: i32) -> Value {
         self.expect_status(status);
         self.json().unwrap_or_else(|| panic!("no JSON object on the console\n{}", self.framed()))
@@ -86,7 +86,7 @@ impl Console {
     ///
     /// # Panics
     ///
-    /// With the whole console, when the status differs or the final line is missing.
+    /// If the status differs or the final line is missing, with the whole console.
     pub fn expect_status(&self, status: i32) -> &Self {
         let found = self.exit_status();
         assert!(found == Some(status), "exit status {found:?}, expected {status}\n{}", self.framed());
@@ -97,14 +97,14 @@ impl Console {
     ///
     /// # Panics
     ///
-    /// With the whole console, when no line does.
+    /// If no line does, with the whole console.
     pub fn expect_line(&self, words: &str) -> &Self {
         let found = self.lines().any(|line| line.contains(words));
         assert!(found, "no line has {words:?}\n{}", self.framed());
         self
     }
 
-    /// The console between two rules, for a message of failure.
+    /// Returns the console between two rules, for the message of a failure.
     pub fn framed(&self) -> String {
         format!("---- console ({:.1?}) ----\n{}\n---- end ----", self.elapsed, self.text.trim_end())
     }

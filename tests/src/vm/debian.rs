@@ -1,6 +1,6 @@
 //! Kernel images and programs from Debian's archive: downloaded with the ordinary package client and unpacked.
 //!
-//! Nothing is installed, so this works without being root. The cloud kernel has NUMA, HMAT and huge pages built in,
+//! Nothing is installed, so this works without root. The cloud kernel has NUMA, HMAT and huge pages built in,
 //! needs no modules, and boots in seconds without hardware acceleration.
 
 use std::fs;
@@ -9,15 +9,15 @@ use std::process::Command;
 
 const META_PACKAGE: &str = "linux-image-cloud-amd64";
 
-/// The keys of the archive, where its package put them.
+/// The keys of the archive, at the path that its package uses.
 const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
-/// The kernel of this system's own release, unpacked below `directory`: with the package lists of the system, and
-/// when they are absent or outdated with fresh ones.
+/// Unpacks the kernel of this system's own release below `directory`. It uses the package lists of the
+/// system, and fresh ones if these are absent or outdated.
 ///
 /// # Errors
 ///
-/// What could not be done, with the last words of the program that failed.
+/// The failed step, with the last output of the program that failed.
 pub fn of_this_system(directory: &Path) -> Result<PathBuf, String> {
     unpacked(directory, &[]).or_else(|first| {
         let own = own_state(directory)?;
@@ -26,11 +26,12 @@ pub fn of_this_system(directory: &Path) -> Result<PathBuf, String> {
     })
 }
 
-/// These packages of this system's release, unpacked together below `directory`; the path of the tree.
+/// Unpacks these packages of this system's release together below `directory`, and returns the path of the
+/// tree.
 ///
 /// # Errors
 ///
-/// What could not be done, with the last words of the program that failed.
+/// The failed step, with the last output of the program that failed.
 pub fn packages(names: &[&str], directory: &Path) -> Result<PathBuf, String> {
     let tree = directory.join("unpacked");
     fs::create_dir_all(&tree).map_err(|error| format!("cannot create {}: {error}", tree.display()))?;
@@ -48,11 +49,11 @@ pub fn packages(names: &[&str], directory: &Path) -> Result<PathBuf, String> {
     Ok(tree)
 }
 
-/// The kernel of another suite of the archive, such as `unstable`, unpacked below `directory`.
+/// Unpacks the kernel of another suite of the archive, such as `unstable`, below `directory`.
 ///
 /// # Errors
 ///
-/// What could not be done, with the last words of the program that failed.
+/// The failed step, with the last output of the program that failed.
 pub fn of_suite(suite: &str, directory: &Path) -> Result<PathBuf, String> {
     let mut options = own_state(directory)?;
     let sources = directory.join("sources.list");
@@ -65,7 +66,7 @@ pub fn of_suite(suite: &str, directory: &Path) -> Result<PathBuf, String> {
     unpacked(directory, &options)
 }
 
-/// The address of the archive, as this system is configured to reach it.
+/// Returns the address of the archive in this system's configuration.
 fn archive() -> Result<String, String> {
     let addresses = output(apt("apt-get").args(["indextargets", "--format", "$(REPO_URI)"]))?;
     main_archive(&addresses)
@@ -73,18 +74,18 @@ fn archive() -> Result<String, String> {
         .ok_or_else(|| "apt knows no archive of Debian (no sources, or not Debian)".into())
 }
 
-/// The archive itself among those of security updates and of other projects.
+/// Returns the archive itself, among those of security updates and of other projects.
 fn main_archive(addresses: &str) -> Option<&str> {
     addresses.lines().map(str::trim).find(|address| address.trim_end_matches('/').ends_with("/debian"))
 }
 
-/// Downloads the package with the image and unpacks it; the path of the image.
+/// Downloads the package with the image, unpacks it, and returns the path of the image.
 fn unpacked(directory: &Path, options: &[String]) -> Result<PathBuf, String> {
     let depends = |package: &str| output(apt("apt-cache").args(options).args(["depends", package]));
     let answer = depends(META_PACKAGE)?;
     let package = dependency(&answer, "linux-image-")
         .ok_or_else(|| format!("{META_PACKAGE} is unknown to apt (no package lists, or not Debian)"))?;
-    // From Linux 7 on the image lies in a package of its own.
+    // From Linux 7 on the image is in a separate package.
     let answer = depends(package)?;
     let package = dependency(&answer, "linux-binary-").unwrap_or(package);
     output(apt("apt-get").args(options).arg("download").arg(package).current_dir(directory))?;
@@ -96,7 +97,7 @@ fn unpacked(directory: &Path, options: &[String]) -> Result<PathBuf, String> {
     image_in(&tree).ok_or_else(|| format!("{package} has no image of a kernel"))
 }
 
-/// The image in an unpacked package, under the name `vmlinuz-RELEASE`.
+/// Returns the image in an unpacked package, under the name `vmlinuz-RELEASE`.
 fn image_in(tree: &Path) -> Option<PathBuf> {
     if let Some(image) = entries(&tree.join("boot")).find(|path| is_image(path)) {
         return Some(image);
@@ -109,22 +110,23 @@ fn image_in(tree: &Path) -> Option<PathBuf> {
     })
 }
 
-/// Whether a file is named like a package.
+/// Returns true if a file is named like a package.
 fn is_package(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "deb")
 }
 
-/// Whether a file is named like the image of a kernel.
+/// Returns true if a file is named like the image of a kernel.
 pub fn is_image(path: &Path) -> bool {
     path.is_file() && path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"vmlinuz-"))
 }
 
-/// What lies in a directory; nothing when it cannot be read.
+/// Returns the entries of a directory; nothing if it cannot be read.
 pub fn entries(directory: &Path) -> impl Iterator<Item = PathBuf> {
     fs::read_dir(directory).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()))
 }
 
-/// The options with which the client keeps its lists in a private directory, which needs no privilege.
+/// Returns the options with which the client keeps its lists in a private directory, which needs no
+/// privilege.
 fn own_state(directory: &Path) -> Result<Vec<String>, String> {
     let (state, archives) = (directory.join("state"), directory.join("cache"));
     for needed in [state.join("lists/partial"), archives.join("archives/partial")] {
@@ -138,12 +140,12 @@ fn update(options: &[String]) -> Result<(), String> {
     let mut command = apt("apt-get");
     // The lists of an old release have expired, and will not be renewed.
     command.args(options).arg("-oAcquire::Check-Valid-Until=false");
-    // Neither translations nor descriptions of desktop programs: they are larger than the lists.
+    // Neither translations nor descriptions of desktop programs are needed: they are larger than the lists.
     command.args(["-oAcquire::Languages=none", "-oAcquire::IndexTargets::deb::DEP-11::DefaultEnabled=false"]);
     output(command.arg("update")).map(drop)
 }
 
-/// The package among those that `apt-cache depends` lists which begins with `prefix`.
+/// Returns the package that begins with `prefix` from the output of `apt-cache depends`.
 fn dependency<'a>(depends: &'a str, prefix: &str) -> Option<&'a str> {
     depends
         .lines()
@@ -183,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn the_archive_is_none_of_its_neighbours() {
+    fn the_archive_is_distinguished_from_its_neighbours() {
         let addresses =
             "https://a.example/apt/\nhttp://m.example/debian-security/\nhttp://m.example/debian/\n";
         assert_eq!(main_archive(addresses), Some("http://m.example/debian/"));
@@ -192,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn the_image_is_found_where_old_and_new_packages_have_it() {
+    fn the_image_is_found_in_old_and_new_packages() {
         for (number, file) in ["boot/vmlinuz-5.10.0-1", "usr/lib/modules/7.3/vmlinuz"].iter().enumerate() {
             let tree =
                 std::env::temp_dir().join(format!("latency-bench-image-{}-{number}", std::process::id()));

@@ -16,7 +16,7 @@ pub struct Initramfs {
 }
 
 impl Initramfs {
-    /// An archive with `init` as `/init` and empty `/proc`, `/sys`, `/dev` and `/tmp`.
+    /// Makes an archive with `init` as `/init` and empty `/proc`, `/sys`, `/dev` and `/tmp`.
     pub fn new(init: &[u8]) -> Self {
         let mut archive = Initramfs { bytes: Vec::with_capacity(init.len() + 4096), entries: 0 };
         for directory in ["proc", "sys", "dev", "tmp"] {
@@ -31,7 +31,7 @@ impl Initramfs {
         self.entry(path, EXECUTABLE, content);
     }
 
-    /// The finished archive.
+    /// Returns the finished archive.
     pub fn finish(mut self) -> Vec<u8> {
         self.entry(TRAILER, 0, &[]);
         self.bytes
@@ -40,8 +40,8 @@ impl Initramfs {
     fn entry(&mut self, name: &str, mode: u32, content: &[u8]) {
         let links = 1;
         self.entries += 1;
-        // Field by field as the format lists them: inode, mode, user, group, links,
-        // time, size, device (2), special device (2), length of the name, checksum.
+        // The fields in the order of the format: inode, mode, user, group, links, time, size, device (2),
+        // special device (2), length of the name, checksum.
         let fields = [self.entries, mode, 0, 0, links, 0, length(content.len()), 0, 0, 0, 0]
             .into_iter()
             .chain([length(name.len() + 1), 0]);

@@ -1,7 +1,7 @@
 //! The kernels that guests boot: Debian's cloud kernels, each fetched once into `target/emulator`.
 //!
-//! Every test of the emulator needs that of this system's release. The oldest and the newest of the archive are for
-//! tests of old and new kernels, which make do with those that can be had.
+//! Every test of the emulator needs the kernel of this system's release. The oldest and the newest of the
+//! archive are for tests of old and new kernels, which use whatever is available.
 
 use super::debian;
 use crate::program::{scratch, workspace};
@@ -11,17 +11,18 @@ use std::path::{Path, PathBuf};
 /// Environment variable with the path of another bzImage to boot.
 pub const KERNEL_VARIABLE: &str = "LATENCY_BENCH_KERNEL";
 
-/// An end of what the archive has.
+/// An end of the archive's range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Age {
-    /// The kernel of the oldest release that is still there.
+    /// The kernel of the oldest release that is still available.
     Oldest,
     /// The newest kernel of all.
     Newest,
 }
 
 impl Age {
-    /// The suites to ask, in this order; the names move on with each release, so none of them goes out of date.
+    /// Returns the suites to ask, in this order; the names move on with each release, so none of them becomes
+    /// outdated.
     ///
     /// The archive takes a package out of `experimental` as soon as `unstable` has a newer one.
     const fn suites(self) -> &'static [&'static str] {
@@ -39,11 +40,11 @@ impl Age {
     }
 }
 
-/// The kernel image: `$LATENCY_BENCH_KERNEL`, else the cached one, else a fresh download.
+/// Returns the kernel image: `$LATENCY_BENCH_KERNEL`, otherwise the cached one, otherwise a fresh download.
 ///
 /// # Errors
 ///
-/// What could not be done, with the last words of the program that failed.
+/// The failed step, with the last output of the program that failed.
 pub fn obtain() -> Result<PathBuf, String> {
     if let Some(path) = std::env::var_os(KERNEL_VARIABLE) {
         let path = workspace().join(path);
@@ -56,11 +57,11 @@ pub fn obtain() -> Result<PathBuf, String> {
     cached(&scratch()?, debian::of_this_system)
 }
 
-/// The image of the oldest or the newest kernel: the cached one, else a fresh download.
+/// Returns the image of the oldest or the newest kernel: the cached one, otherwise a fresh download.
 ///
 /// # Errors
 ///
-/// What could not be done for the suite asked last, with the last words of the program that failed.
+/// The failed step for the last suite, with the last output of the program that failed.
 pub fn at_the_end(age: Age) -> Result<PathBuf, String> {
     let cache = scratch()?.join(age.name());
     fs::create_dir_all(&cache).map_err(|error| format!("cannot create {}: {error}", cache.display()))?;
@@ -74,13 +75,13 @@ pub fn at_the_end(age: Age) -> Result<PathBuf, String> {
     Err(wrong)
 }
 
-/// The release of the kernel in an image, as its file is named: `6.1.0-50-cloud-amd64`.
+/// Returns the release of the kernel in an image, from the name of its file: `6.1.0-50-cloud-amd64`.
 pub fn release(image: &Path) -> &str {
     let name = image.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     name.strip_prefix("vmlinuz-").unwrap_or(name)
 }
 
-/// The image in `cache`, or the one that `fetch` brings into a directory below it.
+/// Returns the image in `cache`, or the one that `fetch` brings into a directory below it.
 fn cached(cache: &Path, fetch: impl Fn(&Path) -> Result<PathBuf, String>) -> Result<PathBuf, String> {
     if let Some(image) = debian::entries(cache).filter(|path| debian::is_image(path)).max() {
         return Ok(image);
@@ -88,12 +89,12 @@ fn cached(cache: &Path, fetch: impl Fn(&Path) -> Result<PathBuf, String>) -> Res
     let temporary = TemporaryDirectory::new(cache)?;
     let image = fetch(&temporary.0)?;
     let kept = cache.join(image.file_name().ok_or("an image without a name")?);
-    // Within one file system a rename is atomic: another process sees the whole image or none.
+    // Within one file system a rename is atomic: another process sees either the whole image or nothing.
     fs::rename(&image, &kept).map_err(|error| format!("cannot keep {}: {error}", kept.display()))?;
     Ok(kept)
 }
 
-/// A directory that disappears with its owner.
+/// A directory that is deleted on drop.
 struct TemporaryDirectory(PathBuf);
 
 impl TemporaryDirectory {
@@ -106,7 +107,7 @@ impl TemporaryDirectory {
 
 impl Drop for TemporaryDirectory {
     fn drop(&mut self) {
-        // Left-overs in `target` cost space and nothing else.
+        // Left-overs in `target` cost only space.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
@@ -116,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_fetched_once_is_kept() {
+    fn a_fetched_image_is_kept() {
         let cache =
             TemporaryDirectory(std::env::temp_dir().join(format!("latency-cache-{}", std::process::id())));
         fs::create_dir_all(&cache.0).unwrap();

@@ -1,7 +1,6 @@
 //! A machine to be emulated: nodes, distances, huge page pools, processor.
 //!
-//! Turns the description into the arguments of QEMU and the kernel's command
-//! line; starts nothing.
+//! Turns the description into the arguments of QEMU and the kernel's command line; starts nothing.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,15 +8,15 @@ use std::time::Duration;
 /// The longest command line that an x86 kernel keeps.
 const COMMAND_LINE_LIMIT: usize = 2047;
 
-/// What the kernel need not set up for guests that live for seconds.
+/// Initialisation that the kernel can skip in guests that live for seconds.
 const NOT_NEEDED: &str = "load_system_certificate_list,init_kprobe_trace,cubictcp_register";
 
-/// What processors have and no emulator is fast at: strings of bytes, one at a time. The kernel clears every page so
-/// where it is offered, and else eight bytes at a time.
+/// Processor features that no emulator executes fast: strings of bytes, one at a time. A kernel uses them to
+/// clear every page if they are offered, and otherwise clears eight bytes at a time.
 const NOT_OFFERED: &str = "-erms,-fsrm";
 
-/// One NUMA node. Its id is the position in the machine's list: the kernel numbers the
-/// nodes that the firmware declares without gaps, so gaps cannot be had this way.
+/// A NUMA node. Its id is its position in the machine's list: the kernel numbers the declared nodes without
+/// gaps, so a machine cannot have gaps.
 #[derive(Clone, Copy, Debug)]
 pub struct NodeSpec {
     /// CPUs of the node; numbered through all nodes in order.
@@ -27,17 +26,17 @@ pub struct NodeSpec {
 }
 
 impl NodeSpec {
-    /// A node with CPUs and memory (MiB).
+    /// Makes a node with CPUs and memory (MiB).
     pub const fn new(cpus: u32, memory: u32) -> Self {
         NodeSpec { cpus, memory }
     }
 
-    /// A node with memory (MiB) and no CPUs.
+    /// Makes a node with memory (MiB) and no CPUs.
     pub const fn memory_only(memory: u32) -> Self {
         NodeSpec { cpus: 0, memory }
     }
 
-    /// A node with CPUs and no memory.
+    /// Makes a node with CPUs and no memory.
     pub const fn cpus_only(cpus: u32) -> Self {
         NodeSpec { cpus, memory: 0 }
     }
@@ -64,8 +63,8 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// A machine with these nodes, the emulator's largest processor model, and a
-    /// time limit of five minutes. One node alone is a machine without NUMA.
+    /// Makes a machine with these nodes, the emulator's largest processor model, and a time limit of five
+    /// minutes. A single node means a machine without NUMA.
     pub fn new(nodes: &[NodeSpec]) -> Self {
         Machine {
             nodes: nodes.to_vec(),
@@ -86,38 +85,38 @@ impl Machine {
         }
     }
 
-    /// The distance table (SLIT), one row a node.
+    /// Sets the distance table (SLIT), one row a node.
     pub fn distances(mut self, rows: &[&[u8]]) -> Self {
         self.distances = rows.iter().map(|row| row.to_vec()).collect();
         self
     }
 
-    /// The read latencies in ns that the firmware declares (HMAT): one row a node, one
-    /// column a target. Rows of nodes without CPUs are not used.
+    /// Sets the read latencies in ns that the firmware declares (HMAT): one row a node, one column a target.
+    /// Rows of nodes without CPUs are not used.
     pub fn read_latencies(mut self, rows: &[&[u32]]) -> Self {
         self.read_latencies = rows.iter().map(|row| row.to_vec()).collect();
         self
     }
 
-    /// 2 MiB pages in the pool of each node: (node, pages).
+    /// Sets the 2 MiB pages in the pool of each node: (node, pages).
     pub fn huge_pages(mut self, pools: &[(u32, u32)]) -> Self {
         self.huge_pages = pools.to_vec();
         self
     }
 
-    /// One more parameter for the kernel, such as `maxcpus=1`.
+    /// Adds a parameter for the kernel, such as `maxcpus=1`.
     pub fn kernel_parameter(mut self, parameter: &str) -> Self {
         self.kernel_parameters.push(parameter.into());
         self
     }
 
-    /// The processor model, such as `qemu64` (which has no rdtscp).
+    /// Sets the processor model, such as `qemu64` (which has no rdtscp).
     pub fn cpu_model(mut self, model: &str) -> Self {
         self.cpu_model = model.into();
         self
     }
 
-    /// The accelerator with its options, such as `tcg,thread=single`.
+    /// Sets the accelerator with its options, such as `tcg,thread=single`.
     pub fn accelerator(mut self, accelerator: &str) -> Self {
         self.accelerator = accelerator.into();
         self
@@ -129,20 +128,20 @@ impl Machine {
         self
     }
 
-    /// Lets the guest's clock advance by 2^`shift` ns an instruction, so that ticks
-    /// repeat exactly. For machines with one CPU.
+    /// Makes the guest's clock advance by 2^`shift` ns per instruction, so that ticks repeat exactly. For
+    /// machines with one CPU.
     pub fn icount(mut self, shift: u8) -> Self {
         self.icount = Some(shift);
         self
     }
 
-    /// Further arguments for QEMU, as they are.
+    /// Adds arguments for QEMU, unchanged.
     pub fn qemu_arguments(mut self, arguments: &[&str]) -> Self {
         self.qemu_arguments.extend(arguments.iter().map(|&argument| argument.into()));
         self
     }
 
-    /// Boots this kernel instead of that of this system's release.
+    /// Boots this kernel instead of the one of this system's release.
     pub fn kernel(mut self, image: &Path) -> Self {
         self.kernel = Some(image.into());
         self
@@ -154,27 +153,27 @@ impl Machine {
         self
     }
 
-    /// One more file in the guest, in `/tmp`, `/dev` or the root; `path` has no leading slash.
+    /// Adds a file to the guest, in `/tmp`, `/dev` or the root; `path` has no leading slash.
     pub fn file(mut self, path: &str, content: &[u8]) -> Self {
         self.files.push((path.into(), content.to_vec()));
         self
     }
 
-    /// Prepares a condition in which [`Machine::boot_all`] runs the executable; the words are those of the package
-    /// `latency-guest`.
+    /// Prepares a condition in which [`Machine::boot_all`] runs the executable; the words are those of the
+    /// package `latency-guest`.
     pub fn scene(mut self, preparations: &[&str]) -> Self {
         self.scene = preparations.iter().map(|&word| word.into()).collect();
         self
     }
 
-    /// The time after which the guest is killed and the boot has failed; a quarter of it where the emulator computes all
-    /// the time, as it does for a guest that hangs.
+    /// Sets the time after which the guest is killed and the boot has failed. A quarter of it applies if the
+    /// emulator computes all the time, as it does for a guest that hangs.
     pub fn timeout(mut self, limit: Duration) -> Self {
         self.timeout = limit;
         self
     }
 
-    /// The arguments of QEMU that describe this machine, without kernel and file system.
+    /// Returns the arguments of QEMU that describe this machine, without kernel and file system.
     pub fn arguments(&self) -> Vec<String> {
         let cpus: u32 = self.nodes.iter().map(|node| node.cpus).sum();
         let memory: u32 = self.nodes.iter().map(|node| node.memory).sum();
@@ -238,7 +237,7 @@ impl Machine {
         }
     }
 
-    /// The node with CPUs that declares the least latency to `target`; none without HMAT.
+    /// Returns the node with CPUs that declares the lowest latency to `target`; `None` without HMAT.
     fn nearest_initiator(&self, target: usize) -> Option<usize> {
         let rows = self.read_latencies.iter().enumerate();
         if self.nodes[target].cpus > 0 && !self.read_latencies.is_empty() {
@@ -249,17 +248,17 @@ impl Machine {
             .map(|(id, _)| id)
     }
 
-    /// The kernel's command line with `arguments` for process 1 after the double dash.
+    /// Returns the kernel's command line with `arguments` for process 1 after the double dash.
     ///
     /// # Panics
     ///
-    /// When it is longer than the kernel keeps.
+    /// If it is longer than the kernel keeps.
     pub fn command_line(&self, arguments: &[&str]) -> String {
         let mut words: Vec<String> =
-            // A host that is busy at the wrong moment looks like a broken timer to a guest.
+            // To a guest, a host that is busy at the wrong moment looks like a broken timer.
             ["console=ttyS0", "quiet", "loglevel=0", "panic=-1", "no_timer_check"].map(String::from).to_vec();
-        // A quarter of the time of a boot: the kernel's tests of its own ciphers, certificates, traces, and locks that
-        // are taken out of its code again where there is one CPU.
+        // A quarter of the time of a boot: the kernel's tests of its own ciphers, certificates, traces, and
+        // locks that are removed from its code again if there is one CPU.
         words.extend(["cryptomgr.notests=1".into(), "noreplace-smp".into()]);
         words.push(format!("initcall_blacklist={NOT_NEEDED}"));
         if !self.huge_pages.is_empty() {

@@ -1,8 +1,8 @@
 //! Guests under QEMU: the executable under test is process 1 of a small machine.
 //!
-//! Describe a [`Machine`], [`Machine::boot`] it with the tool's arguments, look at
-//! the [`Console`]. The emulator is not a model of any hardware's latency; it shows
-//! that nodes, policies and page pools are handled rightly.
+//! Describe a [`Machine`], [`Machine::boot`] it with the tool's arguments, look at the [`Console`]. The
+//! emulator is not a model of any hardware's latency; it shows that nodes, policies and page pools are
+//! handled correctly.
 
 mod console;
 pub(crate) mod debian;
@@ -30,13 +30,13 @@ const EMULATOR: &str = "qemu-system-x86_64";
 /// More guests at a time slow each other down until time limits are hit.
 const GUESTS_AT_A_TIME: u32 = 2;
 
-/// Whether guests can be booted here; the path of the kernel if so.
+/// Checks that guests can be booted here, and returns the path of the kernel.
 ///
 /// The first call may download the kernel.
 ///
 /// # Errors
 ///
-/// What is missing.
+/// The missing program or file.
 pub fn available() -> Result<&'static Path, String> {
     static KERNEL: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let found = KERNEL.get_or_init(|| {
@@ -50,11 +50,11 @@ pub fn available() -> Result<&'static Path, String> {
     found.as_deref().map_err(Clone::clone)
 }
 
-/// Whether `test` can boot guests; when it cannot, the reason has been reported.
+/// Returns true if `test` can boot guests; otherwise the reason has been reported.
 ///
 /// # Panics
 ///
-/// When it cannot and [`crate::skip::REQUIRE_VARIABLE`] is set.
+/// If it cannot and [`crate::skip::REQUIRE_VARIABLE`] is set.
 pub fn ready(test: &str) -> bool {
     match available() {
         Ok(_) => true,
@@ -70,7 +70,7 @@ impl Machine {
     ///
     /// # Panics
     ///
-    /// As [`Machine::try_boot`] fails, with the console.
+    /// If [`Machine::try_boot`] fails, with the console.
     pub fn boot(&self, arguments: &[&str]) -> Console {
         self.try_boot(arguments).unwrap_or_else(|reason| panic!("{reason}"))
     }
@@ -79,14 +79,15 @@ impl Machine {
     ///
     /// # Errors
     ///
-    /// When the emulator is missing or refuses to start, or the guest is still running at
-    /// the time limit; the text ends with the console so far.
+    /// If the emulator is missing or refuses to start, or if the guest is still running at the time limit;
+    /// the text ends with the console so far.
     pub fn try_boot(&self, arguments: &[&str]) -> Result<Console, String> {
         self.boot_until_it_speaks(arguments)?.ended()
     }
 
-    /// A guest without a word died or stopped in its kernel, before the tool ran: on a busy host that happens. It is
-    /// booted again, and said: twice at most, or once when it had to be waited for to the time limit.
+    /// Boots a machine, and repeats a boot without any output: its kernel died or stopped before the tool
+    /// ran, which happens on a busy host. Each repetition is reported. There are at most two, or one if the
+    /// guest was silent until the time limit.
     fn boot_until_it_speaks(&self, arguments: &[&str]) -> Result<Boot, String> {
         let mut patience = 3;
         loop {
@@ -99,23 +100,25 @@ impl Machine {
         }
     }
 
-    /// Boots the machine once, prepares its scene, and runs the tool with each of `runs`: what each printed.
+    /// Boots the machine once, prepares its scene, runs the tool with each of `runs`, and returns their
+    /// output.
     ///
-    /// The tool is not process 1 then.
+    /// The tool is then not process 1.
     ///
     /// # Panics
     ///
-    /// As [`Machine::try_boot`] fails, with the console; when a run is missing.
+    /// If [`Machine::try_boot`] fails, with the console; if a run is missing.
     pub fn boot_all<const N: usize>(&self, runs: [&[&str]; N]) -> [Console; N] {
         let all = self.try_boot_all(runs).unwrap_or_else(|reason| panic!("{reason}"));
         all.unwrap_or_else(|| panic!("the guest's kernel died or stopped each time before the tool ran"))
     }
 
-    /// As [`Machine::boot_all`]; `None` when the kernel itself does not come up on this emulator.
+    /// Does the same as [`Machine::boot_all`]; returns `None` if the kernel itself does not come up on this
+    /// emulator.
     ///
     /// # Errors
     ///
-    /// As [`Machine::try_boot`] fails; when a run is missing, with the console.
+    /// If [`Machine::try_boot`] fails; if a run is missing, with the console.
     pub fn try_boot_all<const N: usize>(&self, runs: [&[&str]; N]) -> Result<Option<[Console; N]>, String> {
         let mut machine = self.clone();
         let tool = fs::read(try_binary()?).map_err(|error| format!("cannot read the executable: {error}"))?;
@@ -123,7 +126,7 @@ impl Machine {
         machine.init = Some(guest()?);
         let mut words: Vec<&str> = self.scene.iter().map(String::as_str).collect();
         words.extend(runs.iter().flat_map(|run| ["run"].iter().chain(*run)));
-        // Not on the command line: a kernel panics when process 1 has more than 32 arguments there.
+        // Not on the command line: a kernel panics if process 1 has more than 32 arguments there.
         machine.files.push(("words".into(), words.join("\n").into()));
         let boot = machine.boot_until_it_speaks(&[])?;
         if boot.console.is_silent() {
@@ -134,11 +137,11 @@ impl Machine {
         all.map(Some).map_err(|all| format!("{} of {N} runs\n{}", all.len(), console.framed()))
     }
 
-    /// Boots the machine once and waits until it powers itself off or its time is up, whatever it says.
+    /// Boots the machine once and waits until it powers itself off or its time is up, whatever its output.
     ///
     /// # Errors
     ///
-    /// When the emulator is missing or fails.
+    /// If the emulator is missing or fails.
     pub fn boot_once(&self, arguments: &[&str]) -> Result<Boot, String> {
         let kernel = match &self.kernel {
             Some(image) => image,
@@ -175,9 +178,9 @@ impl Machine {
 /// One boot of a guest.
 #[derive(Debug)]
 pub struct Boot {
-    /// All that it printed.
+    /// Its whole output.
     pub console: Console,
-    /// It was still running at the time limit, and was killed.
+    /// True if it was still running at the time limit and was killed.
     pub hung: bool,
 }
 
@@ -190,7 +193,7 @@ impl Boot {
     }
 }
 
-/// A running emulator with its outputs being read; killed when dropped.
+/// A running emulator; its outputs are being read. It is killed on drop.
 struct Guest {
     child: Child,
     outputs: [Option<JoinHandle<Vec<u8>>>; 2],
@@ -204,8 +207,8 @@ impl Guest {
         Ok(Guest { child, outputs })
     }
 
-    /// The emulator's status, or `None` when it had to be killed: at `deadline`, or once it had used `most` of CPUs.
-    /// A busy host keeps a guest from its end for long, and a guest that hangs keeps a CPU busy for nothing.
+    /// Returns the emulator's status, or `None` if it had to be killed: at `deadline`, or once it had used
+    /// `most` CPU time. On a busy host a guest needs long to end, and a guest that hangs wastes a CPU.
     fn wait(&mut self, deadline: Instant, most: Duration) -> Option<ExitStatus> {
         while Instant::now() < deadline {
             match self.child.try_wait() {
@@ -226,7 +229,7 @@ impl Guest {
     }
 
     fn kill(&mut self) {
-        // Both fail only when the process has ended already.
+        // Both fail only if the process has already ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -238,9 +241,9 @@ impl Drop for Guest {
     }
 }
 
-/// What a process has used of CPUs, by proc_pid_stat(5); nothing where that cannot be read.
+/// Returns the CPU time that a process has used, by proc_pid_stat(5); zero if that cannot be read.
 fn cpu_time(process: u32) -> Duration {
-    /// Those of the kernel's interface, on every x86.
+    /// Ticks of the kernel's interface, equal on every x86.
     const TICKS_PER_SECOND: f64 = 100.0;
     let line = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     // A name may hold anything, and ends with the last parenthesis; the times are the 14th and 15th field.
@@ -252,13 +255,13 @@ fn cpu_time(process: u32) -> Duration {
 fn collect(mut stream: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
     thread::spawn(move || {
         let mut bytes = Vec::new();
-        // A read error ends the text; what came before it is still worth showing.
+        // A read error ends the text; the part before it is still worth showing.
         let _ = stream.read_to_end(&mut bytes);
         bytes
     })
 }
 
-/// A file that disappears with its owner.
+/// A file that is deleted on drop.
 struct TemporaryFile(PathBuf);
 
 impl TemporaryFile {
@@ -273,7 +276,7 @@ impl TemporaryFile {
 
 impl Drop for TemporaryFile {
     fn drop(&mut self) {
-        // Left-overs in `target` cost space and nothing else.
+        // Left-overs in `target` cost only space.
         let _ = fs::remove_file(&self.0);
     }
 }
@@ -281,7 +284,7 @@ impl Drop for TemporaryFile {
 static RUNNING: Mutex<u32> = Mutex::new(0);
 static ENDED: Condvar = Condvar::new();
 
-/// The right to run one guest.
+/// A permit to run one guest.
 struct Permit;
 
 impl Permit {
@@ -307,7 +310,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_that_computes_uses_time() {
+    fn a_busy_process_uses_cpu_time() {
         let (begin, own) = (Instant::now(), std::process::id());
         while cpu_time(own) < Duration::from_millis(50) && begin.elapsed() < Duration::from_secs(60) {}
         assert!(cpu_time(own) >= Duration::from_millis(50));

@@ -1,4 +1,4 @@
-//! Options that every experiment which measures has, those that a report hands on, and the time that is announced.
+//! Options that every measuring experiment has, options that a report passes on, and the announced time.
 
 use latency_tests::confine::allowed_cpus;
 use latency_tests::directory::Directory;
@@ -12,7 +12,7 @@ use std::fs;
 use std::time::Instant;
 
 #[test]
-fn whatever_measures_takes_labels_and_seeds() {
+fn every_measuring_experiment_takes_labels_and_seeds() {
     let help = run(&["--help"]).stdout;
     let mut measuring = 0;
     for line in help.lines().take_while(|line| !line.starts_with("Placement")) {
@@ -31,7 +31,7 @@ fn whatever_measures_takes_labels_and_seeds() {
 }
 
 #[test]
-fn the_plan_of_a_report_has_that_of_every_experiment() {
+fn the_plan_of_a_report_contains_every_experiments_plan() {
     let cpu = *allowed_cpus().last().expect("a CPU");
     let cpus = format!("--cpu={cpu}");
     let asked = ["report", "--dry-run", "--format=json", &cpus, "--pages=4k", "--seed=7", "--size=1M"];
@@ -69,7 +69,7 @@ fn the_plan_of_a_report_has_that_of_every_experiment() {
 }
 
 #[test]
-fn a_report_refuses_nodes_and_cpus_that_are_not_there_before_it_measures() {
+fn a_report_refuses_missing_nodes_and_cpus_before_it_measures() {
     let directory = Directory::new("asked-absent");
     for (option, words) in [("--memnode=900", "invalid node id 900"), ("--cpu=8000", "invalid CPU 8000")] {
         let found = finish(&mut directory.command(&["report", option, "--output=page.html"]));
@@ -81,7 +81,8 @@ fn a_report_refuses_nodes_and_cpus_that_are_not_there_before_it_measures() {
 #[test]
 fn a_report_is_text_on_a_terminal_and_a_page_elsewhere() {
     let directory = Directory::new("asked-terminal");
-    fs::copy(workspace().join("tests/golden/report.json"), directory.path().join("a.json")).expect("a file");
+    fs::copy(workspace().join("tests/golden/report-few-sizes.json"), directory.path().join("a.json"))
+        .expect("a file");
     let how = "Page: add -o report.html";
     let saved = under(&mut directory.command(&["report", "a.json"]), 100);
     assert!(saved.0.success() && saved.1.starts_with("9 saved results of 1 host."), "{saved:?}");
@@ -98,7 +99,7 @@ fn a_report_is_text_on_a_terminal_and_a_page_elsewhere() {
     assert!(asked.1.starts_with(page), "{asked:?}");
     let piped = finish(&mut directory.command(&["report", "a.json"]));
     assert!(piped.expect_status(0).stdout.starts_with(page), "{piped}");
-    // What has an extension of its own, or none, goes there as before.
+    // A file with another extension, or none, is written as before.
     let to_file = under(&mut directory.command(&["report", "a.json", "-o", "page"]), 100);
     assert_eq!((to_file.0.success(), to_file.1.as_str()), (true, ""));
     assert!(fs::read_to_string(directory.path().join("page")).expect("the page").starts_with(page));
@@ -114,7 +115,7 @@ fn sentences_and_headlines_are_as_wide_as_the_terminal() {
         ] {
             let (status, written) = under(command(arguments).current_dir(workspace()), columns);
             assert!(status.success(), "{written}");
-            // Rows of tables begin with blanks, and a command is copied as a whole.
+            // Rows of tables begin with blanks, and a command has to be copied as a whole.
             let sentences =
                 written.lines().filter(|line| !line.starts_with(' ') && !line.starts_with("echo "));
             for line in sentences {
@@ -147,7 +148,7 @@ fn a_short_run_is_announced_as_short() {
 }
 
 #[test]
-fn a_report_hands_its_options_to_every_experiment() {
+fn a_report_passes_its_options_to_every_experiment() {
     let directory = Directory::new("asked-handed");
     let asked = ["report", "--size=64K", "--budget=0.5", "--seed=7", "--label=rack=7", "--json", "--quiet"];
     let document = finish(&mut directory.command(&asked)).expect_json(0);

@@ -1,5 +1,5 @@
-//! Environments that withhold something: privileges, file systems, system calls, memory,
-//! CPUs, the time-stamp counter.
+//! Environments that withhold something: privileges, file systems, system calls, memory, CPUs, the time-stamp
+//! counter.
 
 use super::small;
 use latency_tests::confine::{allowed_cpus, is_root, Confine, CONTAINER};
@@ -10,7 +10,7 @@ use latency_tests::schema::assert_valid;
 use latency_tests::skip::skip;
 use serde_json::Value;
 
-/// Pairs that were measured, each with all of its pages on the target.
+/// Returns the measured pairs, after checking that all pages of each are on the target.
 fn measured(document: &Value) -> &[Value] {
     assert_valid(document);
     let pairs = array(document, "/node_pairs");
@@ -27,7 +27,7 @@ fn root_or_skip(test: &str) -> bool {
     is_root()
 }
 
-/// A directory with nothing but the executable, which becomes the root of `command`.
+/// Prepares a directory with only the executable, which becomes the root of the command.
 fn jailed(directory: &Directory, arguments: &[&str]) -> std::process::Command {
     use std::process::{Command, Stdio};
     let mut command = Command::new("/latency-bench");
@@ -37,8 +37,8 @@ fn jailed(directory: &Directory, arguments: &[&str]) -> std::process::Command {
 }
 
 #[test]
-fn an_ordinary_user_gets_the_same() {
-    if !root_or_skip("confined::an_ordinary_user_gets_the_same") {
+fn an_ordinary_user_gets_the_same_result() {
+    if !root_or_skip("confined::an_ordinary_user_gets_the_same_result") {
         return;
     }
     let directory = Directory::new("nobody");
@@ -63,7 +63,7 @@ fn without_proc_and_sys() {
         assert!(warnings(&document).contains(&code), "no warning {code}: {found}");
     }
     for pair in measured(&document) {
-        // The page query needs no file, and says nothing of page sizes.
+        // The page query needs no file, and it does not report page sizes.
         assert_eq!(text(pair, "/placement/before/source"), "page query", "{pair:#}");
         assert_eq!(at(pair, "/placement/before/page_bytes"), &Value::Null, "{pair:#}");
     }
@@ -72,7 +72,7 @@ fn without_proc_and_sys() {
     finish(&mut jailed(&directory, &["--cpunode=9"])).expect_status(1).expect_error("invalid node id 9");
 }
 
-/// How memory came to be where it is, where policies are refused with `errno`.
+/// Runs the tool with memory policies refused with `errno`, and checks how its memory was placed.
 fn contained(errno: i32) -> Run {
     let found = finish(command(&small(&["--json"])).denied(&CONTAINER, errno));
     for pair in measured(&found.expect_json(0)) {
@@ -84,8 +84,8 @@ fn contained(errno: i32) -> Run {
 }
 
 #[test]
-fn in_a_container_placement_is_proven_all_the_same() {
-    // What Docker answers, and what Podman does.
+fn placement_is_proven_in_a_container() {
+    // Docker's answer, and Podman's.
     contained(libc::EPERM);
     contained(libc::ENOSYS);
     let found = finish(command(&["system"]).denied(&CONTAINER, libc::EPERM));
@@ -93,8 +93,8 @@ fn in_a_container_placement_is_proven_all_the_same() {
 }
 
 #[test]
-fn what_nobody_can_prove_is_not_claimed() {
-    if !root_or_skip("confined::what_nobody_can_prove_is_not_claimed") {
+fn unprovable_placement_is_not_claimed() {
+    if !root_or_skip("confined::unprovable_placement_is_not_claimed") {
         return;
     }
     let directory = Directory::new("blind");
@@ -119,14 +119,15 @@ fn on_one_cpu() {
     let asked = format!("--cpu={other}");
     let found = finish(command(&small(&[&asked])).on_cpu(cpu));
     found.expect_status(2).expect_error(&format!("this process may not use CPU {other} (allowed: {cpu})"));
-    // Outside the mask, it is a CPU like any other.
+    // Outside the mask it is an ordinary CPU.
     let document = finish(&mut command(&small(&["--json", &asked]))).expect_json(0);
     assert_eq!(number(&document, "/node_pairs/0/cpu"), other as u64);
 }
 
 #[test]
 fn without_memory() {
-    // The kernel itself ends a process that has no room for the executable: some 1000 KiB with the stack it provides.
+    // The kernel itself ends a process that has no room for the executable: some 1000 KiB with the stack that
+    // it provides.
     for (kilobytes, words) in [
         (1088, "mmap of 1 MiB for the stack failed"),
         (1536, "mmap of 1 MiB for the stack failed"),
@@ -174,7 +175,7 @@ fn without_a_clock() {
 }
 
 #[test]
-fn without_the_calls_that_only_help() {
+fn without_optional_calls() {
     let calls = [libc::SYS_prctl, libc::SYS_getrusage, libc::SYS_rt_sigpending, libc::SYS_rt_sigprocmask];
     let document = finish(command(&small(&["--json"])).denied(&calls, libc::EPERM)).expect_json(0);
     measured(&document);

@@ -1,17 +1,18 @@
-//! Saved results that cannot be true: each is refused by every command that reads it, with its line and the reason.
+//! Saved results that cannot be true: every command that reads one refuses it, with the line and the reason.
 
 use latency_tests::directory::Directory;
 use latency_tests::run::finish;
 use std::fs;
 
-/// A matrix of one pair, with `more` among the members of its point and `rest` among its own.
+/// Makes a matrix of one pair, with `more` among the members of its point and `rest` among its own.
 fn matrix(more: &str, rest: &str) -> String {
     format!(
         r#"{{"node_pairs":[{{"from":0,"to":0,{more}"ns":150,"working_set_bytes":268435456}}],{rest}"experiment":"matrix"}}"#
     )
 }
 
-/// Runs every command that reads `document`, which each must refuse for `reason`, with nothing on standard output.
+/// Runs every command that reads `document`; each must refuse it for `reason`, with nothing on standard
+/// output.
 fn refused_by_all(directory: &Directory, name: &str, document: &str, reason: &str) {
     fs::write(directory.path().join(name), document).expect("a file");
     for arguments in
@@ -50,7 +51,7 @@ fn a_later_schema_is_refused_with_the_version_that_reads_it() {
 }
 
 #[test]
-fn a_schema_that_is_read_is_not_refused() {
+fn a_supported_schema_is_not_refused() {
     let directory = Directory::new("contradictions-read");
     for rest in [
         "",
@@ -100,7 +101,7 @@ fn an_unknown_level_of_trust_is_refused() {
 }
 
 #[test]
-fn a_difference_that_cannot_be_seen_is_no_number_of_hundred_digits() {
+fn a_difference_too_large_to_show_has_no_hundred_digits() {
     let directory = Directory::new("contradictions-wide");
     let saved = latency_tests::program::workspace().join("tests/fixtures/saved/unsettled.csv");
     fs::copy(saved, directory.path().join("unsettled.csv")).expect("a file");

@@ -1,7 +1,8 @@
-//! Tables that other tools and spreadsheets write: `fit` reads each as it was meant, or says why it does not.
+//! Tables that other tools and spreadsheets write: `fit` reads each correctly, or gives the reason for a
+//! refusal.
 //!
-//! `tests/fixtures/tables/index.csv` names each file with its tool, and what is expected of it: a curve, whose points
-//! `expected.py` worked out without this program, or a refusal with its line and a part of its reason.
+//! `tests/fixtures/tables/index.csv` names each file with its tool and the expected outcome: a curve, whose
+//! points `expected.py` computed without this program, or a refusal with its line and a part of its reason.
 
 use latency_tests::document::{array, decimal, number};
 use latency_tests::everywhere::everywhere;
@@ -13,10 +14,10 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-/// Seven digits of a latency are written.
+/// Tolerance of a latency: seven digits are written.
 const LATENCY: f64 = 1e-6;
 
-/// What stands in the directory beside the tables.
+/// Files in the directory that are not tables.
 const NO_TABLES: [&str; 4] = [".gitattributes", "index.csv", "expected", "expected.py"];
 
 fn place(name: &str) -> PathBuf {
@@ -36,7 +37,7 @@ fn names(directory: &str) -> BTreeSet<String> {
 /// A row of the index, by its headings.
 type Entry = BTreeMap<String, String>;
 
-/// Returns the fields of a row, some of which have quotes around them.
+/// Returns the fields of a row; some are in quotes.
 fn fields(line: &str) -> Vec<String> {
     let (mut all, mut quoted) = (vec![String::new()], false);
     for character in line.chars() {
@@ -60,7 +61,7 @@ fn index() -> Vec<Entry> {
     lines.map(entry).collect()
 }
 
-/// Returns the points that are expected of a table.
+/// Returns the expected points of a table.
 fn expected(file: &str) -> Vec<(u64, f64)> {
     let text = read(&format!("expected/{file}.csv"));
     let point = |line: &str| {
@@ -75,7 +76,7 @@ fn sorted(mut points: Vec<(u64, f64)>) -> Vec<(u64, f64)> {
     points
 }
 
-/// Returns the points of all curves of a document, and how many curves those are.
+/// Returns the points of all curves of a document, and the number of curves.
 fn fitted(document: &Value) -> (Vec<(u64, f64)>, usize) {
     let others = document.get("others").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let curves: Vec<&Value> = [document].into_iter().chain(others).collect();
@@ -86,7 +87,7 @@ fn fitted(document: &Value) -> (Vec<(u64, f64)>, usize) {
     )
 }
 
-/// Says what is wrong with the points that were read.
+/// Returns what is wrong with the points that were read.
 fn curve(entry: &Entry, path: &str) -> Result<(), String> {
     let found = run(&["fit", path, "--json"]);
     let document = succeeded(&found)?;
@@ -105,7 +106,7 @@ fn curve(entry: &Entry, path: &str) -> Result<(), String> {
     let text = run(&["fit", path]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     let told = text.contains("left out");
     match &*entry["left_out"] {
-        // Rows of a spreadsheet without anything in them may be counted or not.
+        // Empty rows of a spreadsheet may be counted or not.
         "" => Ok(()),
         "0" if told => Err("rows are said to be left out".into()),
         "0" => Ok(()),
@@ -127,14 +128,15 @@ fn line(text: &str) -> u32 {
     text.parse().unwrap_or_else(|_| panic!("no line: {text}"))
 }
 
-/// Says what is wrong with a refusal: it has to name the line, one of those where there are several, and the reason.
+/// Returns what is wrong with a refusal: it has to name the line, or one of several, and the reason.
 fn refused(entry: &Entry, path: &str) -> Result<(), String> {
     for found in [run(&["fit", path, "--json"]), run(&["fit", path])] {
         if found.status.code() != Some(1) || !found.stdout.is_empty() {
             let first = found.stdout.lines().find(|line| !line.is_empty()).unwrap_or_default();
             return Err(format!("is not refused, but: {}", first.chars().take(100).collect::<String>()));
         }
-        // The name of the file says nothing of the reason, and neither does what `fit` wants instead.
+        // Neither the name of the file nor the input that `fit` expects instead says anything about the
+        // reason.
         let message = found.stderr.trim_end().trim_start_matches(&format!("ERROR: '{path}'"));
         let said = message.split("; use ").next().unwrap_or_default();
         let (first, last) = entry["line"].split_once('-').unwrap_or((&entry["line"], &entry["line"]));
@@ -149,7 +151,7 @@ fn refused(entry: &Entry, path: &str) -> Result<(), String> {
 }
 
 #[test]
-fn tables_of_other_tools_are_read_as_they_are_meant_or_refused_with_a_reason() {
+fn tables_of_other_tools_are_read_correctly_or_refused_with_a_reason() {
     let wrong = Mutex::new(Vec::new());
     everywhere(&index(), |entry| {
         let path = place(&entry["file"]).display().to_string();
@@ -169,7 +171,7 @@ fn tables_of_other_tools_are_read_as_they_are_meant_or_refused_with_a_reason() {
 }
 
 #[test]
-fn the_index_knows_each_table_with_its_tool_and_where_it_was_seen() {
+fn the_index_lists_each_table_with_its_tool_and_source() {
     let index = index();
     let column = |key: &str| index.iter().map(|entry| entry[key].clone()).collect::<BTreeSet<_>>();
     let tables: BTreeSet<_> =

@@ -1,11 +1,11 @@
-//! `--counters` on this machine, whether it has any or not.
+//! `--counters` on this machine, with or without hardware counters.
 
 use super::small;
 use latency_tests::document::{at, number, warnings};
 use latency_tests::run::run;
 
 #[test]
-fn counters_count_or_it_is_said_why_not() {
+fn counters_count_or_the_reason_is_reported() {
     for experiment in ["matrix", "distribution"] {
         let document = run(&small(&[experiment, "--json", "--counters"])).expect_json(0);
         let points = if experiment == "matrix" { "/node_pairs" } else { "/points" };
@@ -15,7 +15,7 @@ fn counters_count_or_it_is_said_why_not() {
 }
 
 #[test]
-fn lanes_are_counted_or_it_is_said_why_not() {
+fn lanes_are_counted_or_the_reason_is_reported() {
     for experiment in ["parallel", "window"] {
         let arguments = [experiment, "--trials=7", "--size=4M", "--counters"];
         let document = run(&[&arguments[..], &["--json"]].concat()).expect_json(0);
@@ -30,7 +30,7 @@ fn lanes_are_counted_or_it_is_said_why_not() {
 }
 
 #[test]
-fn what_the_kernel_counts_is_always_there() {
+fn kernel_counts_are_always_present() {
     let document = run(&small(&["--json"])).expect_json(0);
     assert!(document.pointer("/node_pairs/0/counters").is_none(), "{document:#}");
     let software = at(&document, "/node_pairs/0/software");
@@ -42,7 +42,7 @@ fn what_the_kernel_counts_is_always_there() {
 }
 
 #[test]
-fn the_columns_are_there_even_where_nothing_counts() {
+fn the_columns_are_present_without_counters() {
     let found = run(&small(&["--csv", "--counters"]));
     found.expect_status(0);
     let fields: Vec<usize> = found.stdout.lines().map(|line| line.split(',').count()).collect();

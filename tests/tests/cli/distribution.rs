@@ -1,4 +1,4 @@
-//! Single hops on this machine: every format, and what must hold whatever the machine is.
+//! Single hops on this machine: every format, and facts that hold on every machine.
 
 use latency_tests::attempts::retried;
 use latency_tests::document::{array, at, decimal, number, warnings};
@@ -36,7 +36,7 @@ fn percentiles_ascend_and_the_buckets_hold_every_window() {
             let (low, high) = (bucket[0].as_f64().unwrap(), bucket[1].as_f64().unwrap());
             assert!(low <= high, "{bucket}");
         }
-        // How well the two agree depends on what else runs; that it is said does not.
+        // The agreement of the two depends on other work; that it is reported does not.
         let ratio = decimal(hops, "/batch_ratio");
         assert!((0.5..2.0).contains(&ratio), "{ratio}");
         let off = (ratio - 1.0).abs();
@@ -47,9 +47,9 @@ fn percentiles_ascend_and_the_buckets_hold_every_window() {
 }
 
 #[test]
-fn hops_too_short_to_be_timed_alone_are_told() {
-    // How many hops make a window is decided by fifteen of them, all of which a busy host can spoil.
-    retried("distribution::hops_too_short_to_be_timed_alone_are_told", |_| {
+fn hops_too_short_to_be_timed_alone_are_reported() {
+    // Fifteen hops decide how many make a window, and a busy host can disturb all fifteen.
+    retried("distribution::hops_too_short_to_be_timed_alone_are_reported", |_| {
         let document = run(&["distribution", "--json", "--size=16K", "--trials=15"]).expect_json(0);
         assert!(number(hops(&document), "/hops_per_window") > 1, "{document:#}");
         assert!(warnings(&document).contains(&"hops-too-short"), "{document:#}");
@@ -72,12 +72,12 @@ fn text_begins_with_percentiles_and_has_one_mean() {
         let names: Vec<&str> = heading.split_whitespace().collect();
         assert_eq!(names, ["ns", "p50", "p90", "p95", "p99", "p99.9", "p99.99", "max", "mean"], "{found}");
         assert!(found.stdout.lines().all(|line| line.chars().count() <= 100), "{found}");
-        // What they are made of is for those who ask.
+        // The details are shown only on request.
         let found = run(&[&options[..], &["--verbose"]].concat());
         for label in ["Check: ", "Timer: ", "Left out: ", "Interruptions: "] {
             assert!(found.stdout.lines().any(|line| line.starts_with(label)), "no line {label:?}: {found}");
         }
-        // Where there is a period, everyone is told.
+        // If there is a period, it is always shown.
         let refresh = ["Slow loads (from ", "DRAM refresh: "];
         assert!(
             found.stdout.lines().any(|line| refresh.iter().any(|label| line.starts_with(label))),
@@ -104,7 +104,7 @@ fn a_row_of_csv_has_a_field_for_each_name() {
 }
 
 #[test]
-fn the_picture_is_a_picture() {
+fn the_picture_is_valid_svg() {
     let found = run(&options(&["--format=svg"]));
     found.expect_status(0);
     assert!(found.stdout.starts_with("<svg") && found.stdout.trim_end().ends_with("</svg>"), "{found}");

@@ -1,4 +1,5 @@
-//! Every document that is saved anywhere in the repository: what commands make of it is valid, and steers no terminal.
+//! Every document that is saved in the repository: each command's output from it is valid, and steers no
+//! terminal.
 
 use latency_tests::directory::Directory;
 use latency_tests::document::at;
@@ -14,7 +15,7 @@ use std::sync::Mutex;
 
 /// Commands that read saved results, by name.
 const COMMANDS: [&str; 4] = ["report", "fit", "fleet", "compare"];
-/// Experiments that measure something, and `system`: their documents say how far they can be trusted.
+/// Experiments that measure something, and `system`: their documents have a level of trust.
 const EXPERIMENTS: [&str; 12] = [
     "matrix",
     "curve",
@@ -30,7 +31,7 @@ const EXPERIMENTS: [&str; 12] = [
     "system",
 ];
 
-/// Returns the files of a directory of the tests with one of these extensions, in their order.
+/// Returns the sorted files of a directory of the tests with one of these extensions.
 fn files(directory: &str, extensions: &[&str]) -> Vec<PathBuf> {
     let is_one = |path: &PathBuf| {
         extensions.is_empty()
@@ -42,7 +43,7 @@ fn files(directory: &str, extensions: &[&str]) -> Vec<PathBuf> {
     all
 }
 
-/// Returns the first document of a golden file: those of commands that fail have their message behind it.
+/// Returns the first document of a golden file: for a command that fails, its message follows.
 fn document(path: &PathBuf) -> Value {
     let text = fs::read_to_string(path).expect("a golden file");
     let mut documents = serde_json::Deserializer::from_str(&text).into_iter();
@@ -65,7 +66,7 @@ fn on_all_cpus<T: Sync>(items: &[T], each: &(dyn Fn(&T) + Sync)) {
 }
 
 #[test]
-fn what_commands_make_of_every_saved_file_is_valid() {
+fn every_commands_output_from_saved_files_is_valid() {
     let saved = [files("golden", &["json", "csv"]), files("fixtures/saved", &[])].concat();
     let runs: Vec<_> = COMMANDS.iter().flat_map(|name| saved.iter().map(move |path| (*name, path))).collect();
     let (broken, documents) = (Mutex::new(Vec::new()), AtomicUsize::new(0));
@@ -73,7 +74,7 @@ fn what_commands_make_of_every_saved_file_is_valid() {
         let path = path.to_str().expect("a path in UTF-8");
         let operands = if *name == "compare" { vec![path, path] } else { vec![path] };
         let found = run(&[&[*name, "--json"], &operands[..]].concat());
-        // What cannot be read is refused with a message, and without a document.
+        // An unreadable file is refused with a message and without a document.
         if found.stdout.is_empty() {
             assert!(found.stderr.starts_with("ERROR: "), "{name} {path}: {found}");
             return;
@@ -92,7 +93,7 @@ fn what_commands_make_of_every_saved_file_is_valid() {
     assert!(runs >= 540 && documents >= 250, "{documents} documents of {runs} runs");
 }
 
-/// Returns the paths that the line of README with `jq` asks of every document.
+/// Returns the paths that README's line with `jq` reads from every document.
 fn paths_of_readme() -> Vec<String> {
     let readme = fs::read_to_string(workspace().join("README.md")).expect("README.md");
     let line = readme.lines().find(|line| line.starts_with("jq '")).expect("a line with jq");
@@ -101,7 +102,7 @@ fn paths_of_readme() -> Vec<String> {
 }
 
 #[test]
-fn the_line_of_the_readme_finds_something_in_every_document() {
+fn the_jq_line_of_the_readme_finds_values_in_every_document() {
     let paths = paths_of_readme();
     assert_eq!(paths, ["/summary", "/trust/level"]);
     let mut seen = BTreeSet::new();
@@ -133,7 +134,7 @@ fn the_schema_demands_a_summary_and_trust_of_every_document() {
 
 #[test]
 fn a_report_has_the_conclusions_and_the_trust_of_its_parts() {
-    let whole = document(&workspace().join("tests/golden/report.json"));
+    let whole = document(&workspace().join("tests/golden/report-few-sizes.json"));
     let sections = whole["sections"].as_array().expect("sections");
     for section in sections {
         let name = section["experiment"].as_str().expect("an experiment");
@@ -144,14 +145,15 @@ fn a_report_has_the_conclusions_and_the_trust_of_its_parts() {
     assert!(at(&whole, "/summary/bandwidth/read_bytes_per_second_low").is_number());
 }
 
-/// Returns every control character, and what else may not be shown as it is, as escapes of JSON.
+/// Returns every control character, and others that may not be shown raw, as escapes of JSON.
 fn steering() -> String {
     let ranges =
         [0x00..=0x1f, 0x7f..=0x9f, 0x200b..=0x200f, 0x2028..=0x202e, 0x2066..=0x2069, 0xfeff..=0xfeff];
     ranges.into_iter().flatten().map(|code| format!("\\u{code:04x}")).collect()
 }
 
-/// Returns whether a text as written may steer what shows it: line ends and the escapes of colours are not asked for.
+/// Returns a character of a written text that may steer a terminal, except for line ends and the escapes of
+/// colours.
 fn steers(text: &str) -> Option<char> {
     let is_one = |found: &char| {
         matches!(u32::from(*found), 0x00..=0x09 | 0x0b..=0x1f | 0x7f..=0x9f | 0x200b..=0x200f | 0x2028..=0x202e
@@ -160,7 +162,7 @@ fn steers(text: &str) -> Option<char> {
     text.chars().find(is_one)
 }
 
-/// Puts the characters into every string of a document but those that a reader needs to know the document by.
+/// Puts the characters into every string of a document except those that identify the document to a reader.
 fn poisoned(value: &mut Value, key: &str, kept: &[&str]) {
     match value {
         Value::String(text) if !kept.contains(&key) => *text = format!("{text}STEER"),
@@ -171,9 +173,9 @@ fn poisoned(value: &mut Value, key: &str, kept: &[&str]) {
 }
 
 #[test]
-fn no_string_of_a_document_steers_what_shows_it() {
+fn no_string_of_a_document_steers_a_terminal() {
     const FORMATS: [&str; 7] = ["text", "json", "jsonl", "csv", "md", "html", "prometheus"];
-    // Strings by which a document is understood; they are altered in a second pass of their own.
+    // Strings that identify a document; a second pass alters them separately.
     const KEPT: [&str; 5] = ["experiment", "level", "traffic", "class", "started"];
     let directory = Directory::new("documents-steering");
     let steering = steering();
@@ -194,7 +196,7 @@ fn no_string_of_a_document_steers_what_shows_it() {
             fs::write(&file, altered.to_string().replace("STEER", &steering)).expect("a scratch file");
             written.push(file);
         }
-        // The experiment alone: it is shown by what takes a document of any kind.
+        // The experiment alone: commands that take any kind of document show it.
         let mut altered = original;
         if altered.is_object() {
             altered["experiment"] = "STEER".into();
@@ -212,7 +214,7 @@ fn no_string_of_a_document_steers_what_shows_it() {
             let found = run(&[&[*name, "--verbose", &format!("--format={format}")], &operands[..]].concat());
             let Run { stdout, stderr, .. } = &found;
             if stdout.is_empty() && format == "text" {
-                // Refused: no format is different.
+                // It is refused: no format is different.
                 if let Some(found) = steers(stderr) {
                     steered.lock().expect("a list").push(format!("{name} {path}: {found:?} in {stderr:?}"));
                 }

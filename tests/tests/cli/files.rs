@@ -1,4 +1,5 @@
-//! Files for `fit` and `compare` that no tool wrote, or that never end: refused in bounded time and memory, or read.
+//! Files for `fit` and `compare` that no tool wrote, or that never end: they are refused in bounded time and
+//! memory, or read.
 
 use latency_tests::confine::Confine;
 use latency_tests::directory::Directory;
@@ -16,14 +17,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// All the memory of the process: the file, its rows, and what is concluded.
+/// All memory of the process: the file, its rows, and the conclusions.
 const ADDRESSES: u64 = 64 << 20;
-/// CPU time in seconds, of which the slowest of these takes one or two.
+/// Limit of the CPU time in seconds; the slowest of these needs one or two.
 const SECONDS: u64 = 15;
 /// The wall-clock time of a process that has nothing to wait for.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// The executable, which dies of more memory or time than a file may cost.
+/// Returns a command that dies if a file costs too much memory or time.
 pub fn bounded(directory: &Directory, arguments: &[&str]) -> Command {
     let mut command = directory.command(arguments);
     command
@@ -32,7 +33,7 @@ pub fn bounded(directory: &Directory, arguments: &[&str]) -> Command {
     command
 }
 
-/// What `fit` says of a file that it cannot use.
+/// Asserts that `fit` refuses a file with a message that contains `words`.
 pub fn refused(directory: &Directory, name: &str, words: &str) {
     for command in [&["fit", name][..], &["compare", name, name]] {
         let found = finish(&mut bounded(directory, command));
@@ -41,7 +42,7 @@ pub fn refused(directory: &Directory, name: &str, words: &str) {
     }
 }
 
-/// A file of parts that come again and again.
+/// Writes a file of a repeated part.
 fn repeated(path: &Path, first: &str, part: &str, count: usize, last: &str) {
     let mut file = File::create(path).expect("a file");
     let block = part.repeat(1000);
@@ -53,13 +54,13 @@ fn repeated(path: &Path, first: &str, part: &str, count: usize, last: &str) {
 }
 
 #[test]
-fn of_a_file_that_is_too_large_no_more_is_read_than_is_allowed() {
+fn an_oversized_file_is_read_only_up_to_the_limit() {
     let directory = Directory::new("files-large");
     let path = |name: &str| directory.path().join(name);
     let point = "{\"ns\":1.5,\"working_set_bytes\":65536},";
     repeated(&path("100MB.json"), "{\"points\":[", point, 2_800_000, "{}]}");
     assert!(fs::metadata(path("100MB.json")).expect("a file").len() > 100_000_000);
-    // A hole takes no room; a file system may allow no files of this size.
+    // A hole occupies no space; a file system may allow no files of this size.
     let holes = File::create(path("1TiB")).expect("a file");
     let name = if holes.set_len(1 << 40).is_ok() { "1TiB" } else { "/dev/zero" };
     for name in ["100MB.json", name, "/dev/zero", "/dev/urandom"] {
@@ -68,7 +69,7 @@ fn of_a_file_that_is_too_large_no_more_is_read_than_is_allowed() {
 }
 
 #[test]
-fn a_pipe_that_never_ends_is_left() {
+fn an_endless_pipe_is_read_only_up_to_the_limit() {
     let directory = Directory::new("files-pipe");
     let mut endless = Command::new("yes").arg("65536 1.5").stdout(Stdio::piped()).spawn().expect("yes");
     let found = finish(bounded(&directory, &["fit", "-"]).stdin(endless.stdout.take().expect("a pipe")));
@@ -116,9 +117,10 @@ fn a_file_of_the_largest_size_is_read_in_time() {
     }
 }
 
-/// Every point is looked for among all others: what grows with the square of their number has to be cheap.
+/// Every point is looked up among all others: any cost that grows with the square of their number has to be
+/// low.
 #[test]
-fn results_of_as_many_points_as_there_may_be_are_read_in_time() {
+fn results_with_the_most_points_are_read_in_time() {
     let directory = Directory::new("files-many");
     let write = |name: &str, row: &dyn Fn(usize) -> String| {
         let rows: String = (0..4096).map(row).collect();
@@ -152,7 +154,7 @@ pub fn refused_by_fit(directory: &Directory, name: &str, words: &str) {
 }
 
 #[test]
-fn what_is_not_a_file_is_named() {
+fn a_path_that_is_not_a_file_is_named() {
     let directory = Directory::new("files-none");
     for (name, words) in [
         (".", "cannot read '.': Is a directory (EISDIR)"),
@@ -170,21 +172,22 @@ fn what_is_not_a_file_is_named() {
     refused(&directory, &long, "File name too long (ENAMETOOLONG)");
 }
 
-/// The master of a terminal whose other end wrote `text` and went away: it is read, and then EIO.
+/// Returns the master of a terminal whose other end wrote `text` and was closed: reading returns the text,
+/// then EIO.
 fn broken(text: &[u8]) -> OwnedFd {
     let (mut master, mut slave) = (-1, -1);
     let none = std::ptr::null_mut();
-    // SAFETY: two descriptors are written, and everything else is not asked for.
+    // SAFETY: two descriptors are written, and nothing else is used.
     let made = unsafe { libc::openpty(&raw mut master, &raw mut slave, none, none.cast(), none.cast()) };
     assert_eq!(made, 0, "openpty: {}", std::io::Error::last_os_error());
-    // SAFETY: both were just made, and are owned by nobody else.
+    // SAFETY: both were just made, and have no other owner.
     let (master, mut slave) = unsafe { (OwnedFd::from_raw_fd(master), File::from_raw_fd(slave)) };
     slave.write_all(text).expect("a terminal");
     master
 }
 
 #[test]
-fn a_file_that_cannot_be_read_to_its_end_is_no_result() {
+fn a_partly_unreadable_file_is_refused() {
     let directory = Directory::new("files-broken");
     let rows: String = (0..24).map(|step| format!("{} {}\n", 16384_u64 << step, 1 + step / 8)).collect();
     let found = finish(bounded(&directory, &["fit", "-"]).stdin(broken(rows.as_bytes())));
@@ -193,7 +196,7 @@ fn a_file_that_cannot_be_read_to_its_end_is_no_result() {
 }
 
 #[test]
-fn a_file_that_grows_meanwhile_is_read_as_far_as_it_is() {
+fn a_growing_file_is_read_to_its_current_end() {
     let directory = Directory::new("files-growing");
     let path = directory.path().join("growing");
     let mut file = File::create(&path).expect("a file");
@@ -202,7 +205,7 @@ fn a_file_that_grows_meanwhile_is_read_as_far_as_it_is() {
     file.write_all((0..64).map(row).collect::<String>().as_bytes()).expect("a row");
     thread::scope(|scope| {
         scope.spawn(|| {
-            // Bounded, should the other side never end.
+            // Bounded, in case the other side never ends.
             for step in (64..2_000_000).take_while(|_| !enough.load(Ordering::Relaxed)) {
                 file.write_all(row(step).as_bytes()).expect("a row");
             }
@@ -221,21 +224,21 @@ fn fifo(path: &Path) {
 }
 
 #[test]
-fn a_pipe_with_a_name_is_waited_for_and_read() {
+fn a_named_pipe_is_awaited_and_read() {
     let directory = Directory::new("files-fifo");
     let path = directory.path().join("fifo");
     fifo(&path);
     for signal in [libc::SIGINT, libc::SIGTERM] {
         let child = bounded(&directory, &["fit", "fifo"]).hearing(signal).spawn().expect("a process");
-        // It waits for a writer by then; if it does not yet, it ends all the same.
+        // It waits for a writer by then; if it does not yet, it still ends.
         thread::sleep(Duration::from_millis(200));
-        // SAFETY: the child has not been waited for, so the number is its own.
+        // SAFETY: the child has not been waited for, so its number is still valid.
         assert_eq!(unsafe { libc::kill(child.id() as libc::pid_t, signal) }, 0);
         let found = finish_within(child, PATIENCE);
         assert!(found.status.signal() == Some(signal) || found.status.code() == Some(130), "{found}");
         assert_eq!(found.stdout, "", "{found}");
     }
-    // As a shell's <(…) has it.
+    // The form of a shell's <(…).
     let child = bounded(&directory, &["fit", "-q", "fifo"]).spawn().expect("a process");
     let stored = fs::read(workspace().join("tests/fixtures/saved/foreign.txt")).expect("a fixture");
     File::options().write(true).open(&path).expect("a reader").write_all(&stored).expect("a reader");

@@ -1,4 +1,4 @@
-//! Results of many hosts: read from files and pipes of any length, in little memory, whatever is in them.
+//! Results of many hosts: read from files and pipes of any length, in little memory, whatever their content.
 
 use latency_tests::directory::Directory;
 use latency_tests::document::at;
@@ -11,10 +11,11 @@ use std::io::Write;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-/// A busy host may have little of a CPU for it.
+/// A busy host may give it little CPU time.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A result on one line, as the program writes it, of a host of this name whose second pair takes this long.
+/// Returns a result on one line, in the program's form, of a host of this name whose second pair has this
+/// latency.
 fn line(name: &str, ns: f64) -> String {
     let path = workspace().join("tests/golden/matrix-two-nodes.json");
     let mut document: serde_json::Value =
@@ -28,7 +29,7 @@ fn line(name: &str, ns: f64) -> String {
     document.to_string() + "\n"
 }
 
-/// Gives the program a text as its standard input.
+/// Runs the program with a text as its standard input.
 fn piped(text: &[u8], more: &[&str]) -> Run {
     let mut child =
         command(&[&["fleet", "-"], more].concat()).stdin(Stdio::piped()).spawn().expect("a process");
@@ -40,7 +41,7 @@ fn piped(text: &[u8], more: &[&str]) -> Run {
     found
 }
 
-/// Resident at any time.
+/// Maximum resident memory.
 const RESIDENT_KB: u64 = 64 << 10;
 
 #[test]
@@ -110,7 +111,7 @@ fn a_line_without_an_end_is_skipped_in_little_memory() {
 }
 
 #[test]
-fn hostile_names_leave_the_format_of_collectors_as_it_is() {
+fn hostile_names_do_not_break_the_format_of_collectors() {
     let hostile = ["a\"} 1\n# HELP x", "\\", "\u{1b}]0;x\u{7}", "{}", "<img src=x>", ",="];
     let mut text: String = (0..30).map(|host| line(&format!("n{host}"), 154.0)).collect();
     hostile.iter().for_each(|name| text += &line(name, 300.0));

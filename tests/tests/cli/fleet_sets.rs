@@ -1,4 +1,5 @@
-//! Sets of hosts that were made: who is slow, who is not like the others, in which words, and with which exit status.
+//! Made-up sets of hosts: checks which hosts are slow or unlike the others, the messages, and the exit
+//! status.
 
 use latency_tests::directory::Directory;
 use latency_tests::document::at;
@@ -9,7 +10,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A result of a host of two nodes on a day, whose points take this long.
+/// Makes a result of a host of two nodes on a day, whose points have this latency.
 fn result(name: &str, day: usize, ns: f64) -> Value {
     let point = |to: usize| {
         json!({
@@ -27,7 +28,7 @@ fn result(name: &str, day: usize, ns: f64) -> Value {
     })
 }
 
-/// Results of so many like hosts, h1 and so on.
+/// Makes results of `count` like hosts, h1 and so on.
 fn like(count: usize) -> Vec<Value> {
     (1..=count).map(|host| result(&format!("h{host}"), 1, 98.0 + 0.3 * (host % 4) as f64)).collect()
 }
@@ -39,7 +40,7 @@ fn set(result: &mut Value, field: &str, value: &Value) {
     }
 }
 
-/// Makes a result poor for this reason, as documents say it.
+/// Makes a result poor for this reason, in the form of documents.
 fn poor(result: &mut Value, reason: &str) {
     result["trust"] = json!({"level": "poor", "reasons": [reason], "omitted": 0});
     result["warnings"] = json!([{"code": reason, "severity": "poor", "untrusted": true}]);
@@ -53,7 +54,7 @@ struct Found {
 }
 
 impl Found {
-    /// The hosts of a list and their codes.
+    /// Returns the hosts of a list and their codes.
     fn of(&self, list: &str, code: &str) -> Vec<(String, String)> {
         let all = self.document[list].as_array().expect("a list").iter();
         let word = |item: &Value, key: &str| item[key].as_str().unwrap_or_default().to_string();
@@ -62,16 +63,16 @@ impl Found {
 
     #[track_caller]
     fn says(&self, words: &str) {
-        // Lines are broken where a terminal of 80 columns ends.
+        // Lines are broken for a terminal of 80 columns.
         let shown: Vec<&str> = self.text.stdout.split_ascii_whitespace().collect();
         assert!(shown.join(" ").contains(words), "{words}\n{}", self.text);
     }
 }
 
-/// What the command says of a set, whose exit status is this.
+/// Runs the command on a set, and asserts its exit status.
 #[track_caller]
 fn judged(results: &[Value], status: i32, more: &[&str]) -> Found {
-    // Tests run beside each other in one process.
+    // Tests run side by side in one process.
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let directory = Directory::new(&format!("fleet-sets-{}", NUMBER.fetch_add(1, Ordering::Relaxed)));
     let path = directory.path().join("all.jsonl");
@@ -91,7 +92,8 @@ fn judged(results: &[Value], status: i32, more: &[&str]) -> Found {
     Found { text, document, csv: csv.stdout, strict: given(&["--strict"]).status.code() }
 }
 
-/// One host of eight is apart with this code and these words, and does not change what is said of the others.
+/// Asserts that one host of eight is apart with this code and these words, and does not change the findings
+/// about the others.
 #[track_caller]
 fn one_apart(results: &[Value], code: &str, words: &str) {
     let found = judged(results, 0, &[]);
@@ -135,14 +137,14 @@ fn a_host_that_was_not_measured_like_the_others_is_apart() {
 }
 
 #[test]
-fn a_fast_host_is_looked_at() {
+fn a_fast_host_is_pointed_out() {
     let mut hosts = like(7);
     hosts.push(result("h8", 1, 30.0));
     one_apart(&hosts, "faster", "30.0 ns where 98.6 ns are usual; look whether it measures memory");
 }
 
 #[test]
-fn an_unproven_and_an_interrupted_result_say_so_by_their_conditions() {
+fn unproven_and_interrupted_results_are_marked_by_their_conditions() {
     let mut hosts = like(7);
     let mut other = result("h8", 1, 160.0);
     set(&mut other, "placement", &json!({"verified": false}));
@@ -203,7 +205,7 @@ fn a_host_that_became_slower_is_named_and_its_newest_result_counts() {
     for day in 1..=10 {
         hosts.push(result("h8", day, if day > 6 { 147.0 } else { 98.0 }));
     }
-    // In which order they come is no matter.
+    // Their order does not matter.
     hosts.reverse();
     let found = judged(&hosts, 5, &[]);
     found.says("1 of 8 hosts is slower than others like it: h8.");
@@ -214,13 +216,13 @@ fn a_host_that_became_slower_is_named_and_its_newest_result_counts() {
     assert_eq!(found.of("slowed", "since")[1], ("h8".into(), "2026-11-07T01:20:00Z".into()));
     assert_eq!(at(&found.document, "/slowed/0/newest_results"), 4);
     assert_eq!(at(&found.document, "/slowed/0/older_results"), 6);
-    // It may be slower than before and as fast as others: that is said, and no failure.
+    // It may be slower than before and as fast as the others: that is reported, and not a failure.
     let faster: Vec<Value> =
         (1..=10).map(|day| result("h8", day, if day > 6 { 98.0 } else { 65.0 })).chain(like(7)).collect();
     let found = judged(&faster, 0, &[]);
     assert_eq!(found.of("slowed", "host").len(), 2);
     assert_eq!(found.strict, Some(0));
-    // One that was repaired is neither.
+    // A repaired host is neither.
     let repaired: Vec<Value> =
         (1..=10).map(|day| result("h8", day, if day < 7 { 147.0 } else { 98.0 })).chain(like(7)).collect();
     let found = judged(&repaired, 0, &[]);
@@ -228,7 +230,7 @@ fn a_host_that_became_slower_is_named_and_its_newest_result_counts() {
 }
 
 #[test]
-fn two_hosts_of_one_name_are_told_apart_and_a_host_that_was_rebooted_is_one() {
+fn hosts_with_one_name_are_separate_and_a_rebooted_host_is_one() {
     let of_boot = |boot: &str, day: usize, ns: f64| {
         let mut result = result("h8", day, ns);
         result["host"]["boot_id"] = boot.into();
@@ -277,16 +279,16 @@ fn fair_results_are_judged_by_their_intervals() {
 }
 
 #[test]
-fn documents_of_older_trust_are_judged_by_their_reasons() {
+fn documents_of_older_versions_are_judged_by_their_reasons() {
     let mut hosts = like(9);
-    // Poor in older versions for being uncertain, which is no evidence against the value.
+    // Older versions called these poor for uncertainty, which is not evidence against the value.
     poor(&mut hosts[0], "disturbed");
     poor(&mut hosts[1], "precision-not-reached");
     poor(&mut hosts[2], "other-work");
     hosts[2]["conditions"] = json!({"other_work_share": 0.2, "cpus": [{"cpu": 0, "other_work_share": 0.2}]});
     let found = judged(&hosts, 0, &[]);
     found.says("No host of 9 is slower than others like it.");
-    // With evidence it is not judged, and it is said why.
+    // With evidence the host is not judged, and the reason is reported.
     hosts[2]["conditions"]["cpus"][0]["other_work_share"] = 0.4.into();
     poor(&mut hosts[8], "looks-cached");
     set(&mut hosts[8], "ns", &json!(200.0));
@@ -299,7 +301,7 @@ fn documents_of_older_trust_are_judged_by_their_reasons() {
 }
 
 #[test]
-fn the_undisturbed_value_is_judged_where_it_is_asked_for() {
+fn the_undisturbed_value_is_judged_on_request() {
     let mut hosts = like(8);
     for (index, host) in hosts.iter_mut().enumerate() {
         let ns = if index == 5 { 120.0 } else { 90.0 };
@@ -318,7 +320,7 @@ fn the_undisturbed_value_is_judged_where_it_is_asked_for() {
 }
 
 #[test]
-fn compare_names_what_it_overrides_and_judges_the_value_that_is_asked_for() {
+fn compare_names_its_overrides_and_judges_the_requested_value() {
     let directory = Directory::new("fleet-sets-compare");
     let saved = |name: &str, result: &Value| {
         let path = directory.path().join(name);

@@ -1,4 +1,4 @@
-//! What the tool costs beside what it measures: time to start, resident memory.
+//! The cost of the tool apart from the measurement: time to start, resident memory.
 
 use latency_tests::attempts::retried;
 use latency_tests::directory::Directory;
@@ -9,21 +9,21 @@ use std::os::fd::AsRawFd;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-/// From fork to the end of `--help`.
+/// Limit from fork to the end of `--help`.
 const START: Duration = Duration::from_millis(2);
-/// Resident beside the buffers.
+/// Maximum resident memory beside the buffers.
 const RESIDENT: u64 = 3 << 20;
 
 #[test]
-fn help_is_there_at_once() {
-    retried("footprint::help_is_there_at_once", |_| {
+fn help_starts_quickly() {
+    retried("footprint::help_starts_quickly", |_| {
         let elapsed = |_| {
             let begin = Instant::now();
             let status = command(&["--help"]).stdout(Stdio::null()).status().expect("a process");
             assert!(status.success());
             begin.elapsed()
         };
-        // The fastest of many: what the machine's other work adds is not the tool's.
+        // The fastest of many: the machine's other work must not count.
         let fastest = (0..100).map(elapsed).min().expect("a run");
         assert!(fastest < START, "{fastest:?}");
     });
@@ -37,12 +37,13 @@ fn little_is_resident_beside_the_buffer() {
         // SAFETY: takes numbers; the descriptor is open.
         let size = unsafe { libc::fcntl(writer.as_raw_fd(), libc::F_SETPIPE_SZ, PIPE) };
         writer.write_all(&vec![b'\n'; size as usize]).expect("room in the pipe");
-        // With the pipe full, the process waits at the end of its work to be rid of the result.
+        // With the pipe full, the process waits at the end of its work to write the result.
         let directory = Directory::new("resident");
         let arguments = ["--json", "--pages=4k", "--size=64M", "--trials=15", "--cpunode=0", "--memnode=0"];
         let mut child =
             directory.command(&arguments).stdout(writer).stderr(Stdio::null()).spawn().expect("a process");
-        // A run sleeps between its visits, too: it is the call that tells, and it polls a pipe alone.
+        // A run also sleeps between its visits. The system call distinguishes the two: only the wait for the
+        // pipe is a poll.
         let call = format!("/proc/{}/syscall", child.id());
         let waits = [libc::SYS_poll, libc::SYS_ppoll].map(|number| format!("{number} "));
         let path = format!("/proc/{}/status", child.id());
@@ -64,9 +65,9 @@ fn little_is_resident_beside_the_buffer() {
         assert!(child.wait().expect("its end").success());
         let result: serde_json::Value = serde_json::from_str(printed.trim_start()).expect("JSON");
         let buffer = result["node_pairs"][0]["placement"]["mapped_bytes"].as_u64().expect("bytes");
-        // Beside the buffer is that of the second measurement, and that of the prefetch audit.
+        // The buffers also include those of the second measurement and of the prefetch audit.
         let beside = (peak << 10).saturating_sub(3 * buffer);
-        assert!(peak << 10 >= buffer, "{peak} kB resident, of which {buffer} B are the buffer");
+        assert!(peak << 10 >= buffer, "{peak} kB resident, including the buffer of {buffer} B");
         assert!(beside < RESIDENT, "{beside} bytes are resident beside three buffers of {buffer}");
     });
 }

@@ -1,4 +1,4 @@
-//! Signals that ask for the end: what was finished is printed, and marked as partial.
+//! Signals that ask for the end: finished results are printed, and marked as partial.
 
 use latency_tests::attempts::retried;
 use latency_tests::confine::Confine;
@@ -13,20 +13,20 @@ use std::process::{Child, Stdio};
 use std::thread;
 use std::time::Duration;
 
-/// A busy host may have little of a CPU for the end.
+/// A busy host may give it little CPU time at the end.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn send(child: &Child, signal: i32) {
-    // SAFETY: takes numbers; the process has not been waited for, so the number is its own.
+    // SAFETY: takes numbers; the process has not been waited for, so its number is still valid.
     assert_eq!(unsafe { libc::kill(child.id() as i32, signal) }, 0);
 }
 
-/// Starts a measurement that would take a day, and ends it with `signal` when it has said `words`.
+/// Starts a measurement that would last a day, and ends it with `signal` once it has printed `words`.
 fn interrupted(directory: &Directory, more: &[&str], words: &str, signal: i32) -> Run {
     interrupted_after(directory, more, words, Duration::ZERO, signal)
 }
 
-/// The same, so long after the words.
+/// Does the same, but waits for `wait` after the words.
 fn interrupted_after(directory: &Directory, more: &[&str], words: &str, wait: Duration, signal: i32) -> Run {
     let endless = ["--trials=1000000", "--time-limit=86400", "--progress=always"];
     let mut child = directory.command(&[&endless, more].concat()).hearing(signal).spawn().expect("a process");
@@ -42,8 +42,8 @@ fn assert_partial(document: &Value) {
 }
 
 #[test]
-fn what_was_finished_is_printed_as_partial() {
-    retried("interrupt::what_was_finished_is_printed_as_partial", |_| {
+fn finished_results_are_printed_as_partial() {
+    retried("interrupt::finished_results_are_printed_as_partial", |_| {
         let directory = Directory::new("interrupt");
         for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
             let found = interrupted(
@@ -63,8 +63,8 @@ fn what_was_finished_is_printed_as_partial() {
 }
 
 #[test]
-fn a_partial_result_takes_no_place_in_a_monitoring_system() {
-    retried("interrupt::a_partial_result_takes_no_place_in_a_monitoring_system", |_| {
+fn a_partial_result_replaces_no_monitoring_file() {
+    retried("interrupt::a_partial_result_replaces_no_monitoring_file", |_| {
         let directory = Directory::new("interrupt-prom");
         let path = directory.path().join("older.prom");
         fs::write(&path, "older").expect("a file");
@@ -102,12 +102,12 @@ fn a_partial_result_goes_to_its_file() {
 }
 
 #[test]
-fn before_anything_is_finished_nothing_is_claimed() {
-    retried("interrupt::before_anything_is_finished_nothing_is_claimed", |_| {
+fn an_early_interrupt_prints_no_result() {
+    retried("interrupt::an_early_interrupt_prints_no_result", |_| {
         let directory = Directory::new("interrupt-early");
         fs::write(directory.path().join("result"), "older").expect("a file");
         let arguments = ["--size=256M", "--output=result", "--warmup-iters=18446744073709551615"];
-        // While memory is placed, and in a warm-up that never ends.
+        // While memory is being placed, and in a warm-up that never ends.
         for wait in [Duration::ZERO, Duration::from_secs(1)] {
             let found = interrupted_after(&directory, &arguments, "placing", wait, libc::SIGINT);
             found.expect_status(130).expect_error("interrupted");
@@ -118,8 +118,8 @@ fn before_anything_is_finished_nothing_is_claimed() {
 }
 
 #[test]
-fn a_hangup_that_is_ignored_stays_ignored() {
-    retried("interrupt::a_hangup_that_is_ignored_stays_ignored", |_| {
+fn an_ignored_hangup_stays_ignored() {
+    retried("interrupt::an_ignored_hangup_stays_ignored", |_| {
         let directory = Directory::new("nohup");
         let mut command = directory.command(&["--size=1M", "--trials=30", "--progress=always", "--quiet"]);
         // SAFETY: between fork and exec: a call that takes numbers, and allocates nothing.
@@ -137,7 +137,7 @@ fn a_hangup_that_is_ignored_stays_ignored() {
 }
 
 #[test]
-fn an_interrupted_curve_has_its_points_and_claims_no_levels() {
+fn an_interrupted_curve_has_points_and_no_levels() {
     let directory = Directory::new("interrupt-curve");
     let begun = |more: &[&str]| {
         let curve = ["curve", "--max-size=256K", "--points-per-octave=1", "--time-limit=60"];
@@ -162,14 +162,14 @@ fn an_interrupted_curve_has_its_points_and_claims_no_levels() {
     assert!(!found.expect_status(130).stdout.contains("reported, but"), "{found}");
 }
 
-/// A read that waits is not interrupted by a signal that is held back.
+/// A signal that is held back does not interrupt a read that waits.
 #[test]
-fn a_saved_result_that_never_comes_can_be_given_up() {
+fn waiting_for_a_saved_result_can_be_interrupted() {
     let directory = Directory::new("interrupt-read");
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
         let mut command = directory.command(&["fit", "-", "--output=result"]);
         let child = command.hearing(signal).stdin(Stdio::piped()).spawn().expect("a process");
-        // It reads by then; if it does not yet, it ends all the same.
+        // It reads by then; if it does not yet, it still ends.
         thread::sleep(Duration::from_millis(200));
         send(&child, signal);
         let found = finish_within(child, PATIENCE);

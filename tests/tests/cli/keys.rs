@@ -1,4 +1,4 @@
-//! Saved results can be told apart row by row: no two have the same conditions, in CSV and in JSON alike.
+//! Rows of saved results are distinct: no two have the same conditions, in CSV and in JSON.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -7,7 +7,7 @@ use latency_tests::directory::Directory;
 use latency_tests::document::at;
 use latency_tests::run::run;
 
-/// Every experiment that measures, with what makes it short.
+/// Every measuring experiment, with options that make it short.
 const EXPERIMENTS: [&[&str]; 10] = [
     &["matrix", "--size=1M"],
     &["curve", "--min-size=8K", "--max-size=1M", "--points-per-octave=2"],
@@ -22,7 +22,7 @@ const EXPERIMENTS: [&[&str]; 10] = [
     &["bandwidth", "--view=scaling", "--size=64K", "--traffic=read,2:1,write", "--time-limit=0.2"],
 ];
 
-/// Columns that say what was measured, and not what was found.
+/// Columns with conditions of the measurement, not with its results.
 const CONDITIONS: [&str; 18] = [
     "from",
     "to",
@@ -53,7 +53,7 @@ fn short<'a>(experiment: &[&'a str], format: &'a str) -> Vec<&'a str> {
     line
 }
 
-/// What each experiment saves as CSV: run once, for all tests.
+/// Returns the CSV of each experiment: run once, for all tests.
 fn tables() -> &'static [String] {
     static TABLES: OnceLock<Vec<String>> = OnceLock::new();
     let saved = |experiment: &[&str]| run(&short(experiment, "--csv")).expect_status(0).stdout.clone();
@@ -76,9 +76,9 @@ fn no_two_rows_of_an_experiment_have_the_same_conditions() {
     }
 }
 
-/// A row that is taken for another has another time than that.
+/// If a row were mistaken for another, the latencies would differ.
 #[test]
-fn every_row_of_a_saved_result_is_itself() {
+fn every_row_of_a_saved_result_matches_only_itself() {
     let directory = Directory::new("keys");
     for (experiment, table) in EXPERIMENTS.into_iter().zip(tables()) {
         let document = run(&short(experiment, "--json")).expect_status(0).stdout.clone();

@@ -1,4 +1,4 @@
-//! Which host a document is from, and what --label says of it.
+//! The host of a document, and its labels from --label.
 
 use super::small;
 use latency_tests::document::at;
@@ -11,7 +11,7 @@ use std::os::unix::ffi::OsStrExt;
 const SECRET: &str = "nobody-asked-for-this";
 
 #[test]
-fn labels_are_what_was_typed_and_the_variables_that_were_named() {
+fn labels_are_the_typed_ones_and_the_named_variables() {
     let arguments = small(&[
         "--format=jsonl",
         "--label=rack=7",
@@ -40,7 +40,7 @@ fn labels_are_what_was_typed_and_the_variables_that_were_named() {
 }
 
 #[test]
-fn a_host_is_known_by_its_names_and_nothing_that_is_secret() {
+fn a_host_is_identified_by_its_names_and_no_secrets() {
     let document = run(&["system", "--json"]).expect_json(0);
     assert_valid(&document);
     let host = at(&document, "/host").as_object().expect("an object");
@@ -58,7 +58,7 @@ fn a_host_is_known_by_its_names_and_nothing_that_is_secret() {
 }
 
 #[test]
-fn what_is_no_label_is_refused() {
+fn invalid_labels_are_refused() {
     for (arguments, words) in [
         (&["--label=rack"][..], "invalid --label 'rack': not a key and its value; use up to 16"),
         (&["--label=a b=c"], "not a key and its value"),

@@ -1,4 +1,4 @@
-//! Latency under load: what a curve holds, who may generate, and what needs a second CPU.
+//! Latency under load: the content of a curve, the choice of generators, and the need for a second CPU.
 
 use latency_tests::confine::{allowed_cpus, Confine};
 use latency_tests::directory::Directory;
@@ -7,10 +7,10 @@ use latency_tests::run::{finish, run};
 use latency_tests::schema::assert_valid;
 use latency_tests::skip::skip;
 
-/// A few levels of one kind, in a second or two.
+/// A few levels of one kind, which need a second or two.
 const SHORT: [&str; 5] = ["loaded", "--traffic=read", "--budget=2", "--size=16M", "--memnode=0"];
 
-/// The first two CPUs that this process may use.
+/// Returns the first two CPUs that this process may use.
 fn two_cpus(test: &str) -> Option<[usize; 2]> {
     let cpus = allowed_cpus();
     if cpus.len() < 2 {
@@ -50,8 +50,8 @@ fn a_curve_goes_from_idle_to_the_limit() {
 }
 
 #[test]
-fn rates_without_the_limit_claim_none() {
-    if two_cpus("loaded::rates_without_the_limit_claim_none").is_none() {
+fn rates_without_the_limit_report_no_limit() {
+    if two_cpus("loaded::rates_without_the_limit_report_no_limit").is_none() {
         return;
     }
     let document = run(&short(&["--json", "--rates=0.5"])).expect_json(0);
@@ -125,13 +125,13 @@ fn the_chase_keeps_away_from_generators() {
 }
 
 #[test]
-fn a_node_without_memory_holds_no_generators() {
+fn an_invalid_load_node_is_refused() {
     run(&short(&["--load-node=8191"])).expect_status(1).expect_error("invalid node id 8191");
 }
 
 #[test]
-fn a_plan_says_threads_memory_and_time() {
-    if two_cpus("loaded::a_plan_says_threads_memory_and_time").is_none() {
+fn a_plan_shows_threads_memory_and_time() {
+    if two_cpus("loaded::a_plan_shows_threads_memory_and_time").is_none() {
         return;
     }
     let plan = run(&["loaded", "--dry-run", "--json"]).expect_json(0);
@@ -143,8 +143,8 @@ fn a_plan_says_threads_memory_and_time() {
 }
 
 #[test]
-fn streams_beside_a_chain_are_asked_for_by_name() {
-    if two_cpus("loaded::streams_beside_a_chain_are_asked_for_by_name").is_none() {
+fn streams_beside_a_chain_are_requested_by_name() {
+    if two_cpus("loaded::streams_beside_a_chain_are_requested_by_name").is_none() {
         return;
     }
     let streams = ["loaded", "--traffic=read-stream,2:1", "--budget=2", "--size=16M", "--memnode=0"];
@@ -157,10 +157,8 @@ fn streams_beside_a_chain_are_asked_for_by_name() {
 }
 
 #[test]
-fn bandwidth_is_measured_on_the_cpus_that_were_asked_for_alone() {
-    let Some([first, second]) =
-        two_cpus("loaded::bandwidth_is_measured_on_the_cpus_that_were_asked_for_alone")
-    else {
+fn bandwidth_is_measured_only_on_the_requested_cpus() {
+    let Some([first, second]) = two_cpus("loaded::bandwidth_is_measured_only_on_the_requested_cpus") else {
         return;
     };
     let cpus = |more: &str| -> Vec<String> {

@@ -1,4 +1,4 @@
-//! Where results go, and what becomes of them when they cannot.
+//! Destinations of results, and the handling of failures to write them.
 
 use super::small;
 use latency_tests::confine::{is_root, Confine};
@@ -16,7 +16,7 @@ fn device(path: &str) -> Stdio {
 }
 
 #[test]
-fn a_full_device_is_told() {
+fn a_full_device_is_reported() {
     for arguments in
         [&small(&[])[..], &small(&["--json"]), &["--help"], &["--version"], &["--dry-run"], &["system"]]
     {
@@ -29,7 +29,7 @@ fn a_full_device_is_told() {
 }
 
 #[test]
-fn a_closed_standard_output_is_told() {
+fn a_closed_standard_output_is_reported() {
     for arguments in [&small(&[])[..], &["--help"]] {
         let found = finish(command(arguments).closed(1));
         found.expect_status(4).expect_error("cannot write to standard output: Bad file descriptor (EBADF)");
@@ -37,11 +37,11 @@ fn a_closed_standard_output_is_told() {
 }
 
 #[test]
-fn other_closed_descriptors_are_no_obstacle() {
+fn other_closed_descriptors_do_not_matter() {
     finish(command(&small(&["--quiet"])).closed(0)).expect_status(0);
     let found = finish(command(&small(&["--quiet"])).closed(2));
     assert_eq!(found.expect_status(0).stderr, "");
-    // A file that got the number of a standard stream would have messages among its results.
+    // A file that got the number of a standard stream would mix messages with its results.
     let directory = Directory::new("closed");
     let mut command = directory.command(&small(&["--json", "--output=result"]));
     finish(command.closed(0).closed(1).closed(2)).expect_status(0);
@@ -50,7 +50,7 @@ fn other_closed_descriptors_are_no_obstacle() {
 }
 
 #[test]
-fn a_broken_pipe_is_told() {
+fn a_broken_pipe_is_reported() {
     let (reader, writer) = std::io::pipe().expect("a pipe");
     drop(reader);
     let found = finish(command(&small(&[])).stdout(writer));
@@ -65,7 +65,7 @@ fn a_file_gets_all_of_the_result_and_standard_output_nothing() {
     assert_eq!(directory.names(), ["result.json"]);
     let text = fs::read_to_string(directory.path().join("result.json")).expect("the result");
     assert!(!pairs(&serde_json::from_str(&text).expect("JSON")).is_empty());
-    // Shorter than what it replaces.
+    // Shorter than the file that it replaces.
     finish(&mut directory.command(&small(&["--quiet", "--format=text", "-o", "result.json"])))
         .expect_status(0);
     let text = fs::read_to_string(directory.path().join("result.json")).expect("the result");
@@ -83,11 +83,11 @@ fn a_dash_is_standard_output() {
 }
 
 #[test]
-fn what_is_no_file_is_refused_before_anything_is_measured() {
+fn an_output_that_is_not_a_file_is_refused_before_measuring() {
     let directory = Directory::new("no-file");
     let begin = std::time::Instant::now();
     for target in [".", "/", "missing/result", "new/"] {
-        // A day, if it were measured.
+        // This would last a day if it were measured.
         let arguments = ["--trials=1000000", "--time-limit=86400", &format!("--output={target}")];
         let found = finish(&mut directory.command(&arguments));
         found.expect_status(4).expect_error("nothing was measured");
@@ -97,7 +97,7 @@ fn what_is_no_file_is_refused_before_anything_is_measured() {
     assert_eq!(directory.names(), [""; 0]);
 }
 
-/// A result is worth more than the plan of another.
+/// A result is worth more than another run's plan.
 #[test]
 fn a_plan_goes_to_standard_output_and_replaces_no_file() {
     let directory = Directory::new("plan");
@@ -115,7 +115,7 @@ fn a_plan_goes_to_standard_output_and_replaces_no_file() {
     let document = plan(&["-o", "today.json", "--json"]);
     let document: serde_json::Value = serde_json::from_str(&document).expect("JSON");
     assert!(document["plan"]["points"].as_u64() > Some(0), "{document:#}");
-    // In these there is nothing before something was measured.
+    // These formats have no content before a measurement.
     for format in ["svg", "hwloc", "prometheus"] {
         assert!(plan(&["--format", format]).starts_with("1 point"), "{format}");
     }
@@ -141,7 +141,7 @@ fn an_extension_without_a_format_is_refused() {
 
 const CURVE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/saved/curve.json");
 
-/// The same file by any name: what is measured takes longer than what is made of it.
+/// The same file by any name: measuring again takes longer than deriving the output again.
 #[test]
 fn an_output_that_is_an_input_is_refused_and_keeps_it() {
     let directory = Directory::new("own-input");
@@ -175,7 +175,7 @@ fn an_output_that_is_an_input_is_refused_and_keeps_it() {
     let appended = fs::OpenOptions::new().append(true).open(path("a.json")).expect("the file");
     let words = "standard output is the input 'link.json'";
     refused(directory.command(&["report", "link.json"]).stdout(appended), words);
-    // Nothing is lost there.
+    // Nothing is lost in this case.
     finish(directory.command(&["fit", "a.json", "-o", "/dev/null"]).stdin(input())).expect_status(0);
     finish(directory.command(&["fit", "-", "-o", "new.txt"]).stdin(input())).expect_status(0);
 }
@@ -197,14 +197,14 @@ fn a_file_of_another_user_keeps_its_owner_and_mode() {
     assert_eq!((found.uid(), found.gid(), found.mode() & 0o777), (1234, 2345, 0o444));
 }
 
-/// The run has failed, and left the older result as it was and nothing else.
+/// Asserts that the run has failed, and has left only the unchanged older result.
 fn assert_untouched(directory: &Directory, found: &Run) {
     assert_eq!(directory.names(), ["result"], "{found}");
     assert_eq!(fs::read_to_string(directory.path().join("result")).expect("a file"), "older", "{found}");
 }
 
 #[test]
-fn a_failure_leaves_an_older_result_as_it_was() {
+fn a_failure_leaves_the_older_result_unchanged() {
     let directory = Directory::new("older");
     fs::write(directory.path().join("result"), "older").expect("a file");
     for (arguments, status) in [

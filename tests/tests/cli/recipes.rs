@@ -1,4 +1,5 @@
-//! The recipes for many hosts: each is run as far as there is what it needs, and its fields and commands are read.
+//! The recipes for many hosts: each is run as far as its programs are available, and its fields and commands
+//! are checked.
 
 use latency_tests::directory::Directory;
 use latency_tests::program::workspace;
@@ -34,7 +35,7 @@ fn words(list: &Yaml) -> Vec<&str> {
     words
 }
 
-/// Asserts that the executable takes these arguments of a measurement; what they would write is not written.
+/// Asserts that the executable accepts these arguments of a measurement, without writing their output.
 fn assert_taken(arguments: &[&str]) {
     let mut plan: Vec<&str> = arguments
         .iter()
@@ -53,7 +54,8 @@ fn command(directory: &Path, name: &str, body: &str) {
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("its mode");
 }
 
-/// The script `name` in a directory that has the executable, with commands of its own before those of the system.
+/// Returns the script `name` in a directory with the executable; its own commands come before those of the
+/// system.
 fn script(directory: &Directory, name: &str) -> Command {
     let path = std::env::var("PATH").unwrap_or_default();
     let mut command = Command::new("sh");
@@ -62,7 +64,7 @@ fn script(directory: &Directory, name: &str) -> Command {
     command
 }
 
-/// A result of a host that is as fast as `factor` times another.
+/// Makes a result of a host that is as fast as `factor` times another.
 fn saved(host: &str, factor: f64) -> String {
     format!(
         r#"{{"node_pairs":[{{"from":0,"to":0,"ns":{}}}],"experiment":"matrix","host":{{"name":"{host}","cpu_model":"X"}}}}"#,
@@ -73,7 +75,7 @@ fn saved(host: &str, factor: f64) -> String {
 #[test]
 fn slurm_measures_nodes_and_names_the_slow_ones() {
     let directory = Directory::new("recipe-slurm");
-    // As srun does: the options before the command, and the output of each node in a file.
+    // The same as srun does: the options before the command, and the output of each node in a file.
     command(
         directory.path(),
         "srun",
@@ -91,12 +93,12 @@ fn slurm_measures_nodes_and_names_the_slow_ones() {
     let job = |id: &str| finish(script(&directory, "slurm/fleet.sh").env("SLURM_JOB_ID", id));
     others(6);
     job("7").expect_status(0);
-    // A node has become slow since: results of an older job would hide it.
+    // A node has become slow since then: results of an older job would hide it.
     others(4);
     let found = job("8");
     found.expect_status(5);
     assert!(found.stdout.starts_with("1 of 6 hosts is slower than others like it: n4."), "{found}");
-    // Slurm gives an id again, or somebody runs it twice: what is there is not mixed with what comes.
+    // Slurm may reuse an id, or a user may run it twice: existing results are not mixed with new ones.
     assert!(!job("8").status.success());
     let own = fs::read_to_string(directory.path().join("latency-7-0/here.jsonl")).expect("a result");
     assert!(own.contains(r#""SLURM_JOB_ID":"7""#), "{own}");
@@ -121,7 +123,7 @@ fn a_health_check_drains_nodes_that_are_slow() {
         finish(script).expect_status(0);
         fs::read_to_string(&drained).ok()
     };
-    // The same node, and one that never was.
+    // The same node, and one that never existed.
     let own = directory.path().join("own.jsonl");
     let arguments = ["bandwidth", "--budget=0.5", "--quiet", "--format=jsonl", "--output=own.jsonl"];
     finish(&mut directory.command(&arguments)).expect_status(0);
@@ -133,9 +135,9 @@ fn a_health_check_drains_nodes_that_are_slow() {
     assert!(reason.contains("State=DRAIN") && reason.contains("NodeName="), "{reason}");
 }
 
-/// Slurm ends a check that takes too long, and Debian's `sh` is dash, which runs no trap of EXIT for a signal.
+/// Slurm ends a slow check, and Debian's `sh` is dash, which runs no trap of EXIT for a signal.
 #[test]
-fn a_health_check_that_is_ended_leaves_nothing() {
+fn a_terminated_health_check_leaves_no_files() {
     use std::os::unix::process::CommandExt;
     let directory = Directory::new("recipe-ended");
     let scratch = directory.path().join("scratch");
@@ -150,13 +152,13 @@ fn a_health_check_that_is_ended_leaves_nothing() {
         let mut check = match check.spawn() {
             Ok(check) => check,
             Err(error) => {
-                skip("recipes::a_health_check_that_is_ended_leaves_nothing", &format!("{shell}: {error}"));
+                skip("recipes::a_terminated_health_check_leaves_no_files", &format!("{shell}: {error}"));
                 continue;
             }
         };
-        // The measurement is under way by then; if it is not yet, it ends all the same.
+        // The measurement is under way by then; if it is not yet, it still ends.
         thread::sleep(Duration::from_millis(300));
-        // SAFETY: takes numbers; the process has not been waited for, so the group is its own.
+        // SAFETY: takes numbers; the process has not been waited for, so its group is still valid.
         assert_eq!(unsafe { libc::kill(-(check.id() as i32), libc::SIGTERM) }, 0, "{shell}");
         assert!(!check.wait().expect("a child").success(), "{shell}");
         let left: Vec<_> = fs::read_dir(&scratch).expect("the directory").flatten().collect();
@@ -165,7 +167,7 @@ fn a_health_check_that_is_ended_leaves_nothing() {
     }
 }
 
-/// The result of bandwidth of a node that is so many times as fast, and trusted.
+/// Makes a bandwidth result of a node that is faster by `factor`, and reliable.
 fn fast(text: &str, factor: f64) -> String {
     let mut document: serde_json::Value = serde_json::from_str(text).expect("JSON");
     document["trust"]["level"] = "good".into();
@@ -242,7 +244,8 @@ fn ansible_copies_measures_and_compares() {
     let plays = yaml("ansible/fleet.yaml");
     let task = |play: usize, task: usize, module: &str| plays[play]["tasks"][task][module].clone();
     let measure = &plays[0]["tasks"][0];
-    // A fixed path in a directory that everybody may write to may be somebody else's file; this one is new.
+    // In a directory that everybody may write to, a file at a fixed path may belong to another user; this one
+    // is new.
     let place = &measure["block"][0];
     assert_eq!(place["ansible.builtin.tempfile"]["state"].as_str(), Some("directory"));
     let path = format!("{{{{ {}.path }}}}", place["register"].as_str().expect("a name"));
@@ -277,7 +280,7 @@ fn systemd_starts_one_run_a_day() {
     let written = fs::read_to_string(directory.path().join("latency_bench.prom")).expect("the file");
     assert!(!prometheus::read(&written).expect("metrics").is_empty());
     assert!(text("systemd/latency-bench.timer").contains("OnCalendar=daily"));
-    // It may write where its output goes, and nowhere else; what it measures with stays allowed.
+    // The unit may write only to the directory of its output; the calls of the measurement stay allowed.
     let value = |key: &str| service.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix('='));
     assert_eq!((value("ProtectSystem"), value("NoNewPrivileges")), (Some("strict"), Some("true")));
     let output = words.iter().find_map(|word| word.strip_prefix("--output=")).expect("an output");
@@ -288,7 +291,7 @@ fn systemd_starts_one_run_a_day() {
     for key in ["SystemCallFilter", "ProtectProc", "ProcSubset", "AllowedCPUs", "InaccessiblePaths"] {
         assert_eq!(value(key), None, "{key}");
     }
-    // The executable that the unit names is not installed here: a copy of the unit names one that is.
+    // The executable of the unit is not installed here: use a copy of the unit that names an existing one.
     for name in ["latency-bench.service", "latency-bench.timer"] {
         let unit = text(&format!("systemd/{name}")).replace("/usr/local/bin/latency-bench", "/bin/true");
         fs::write(directory.path().join(name), unit.replace("Documentation=man:latency-bench(1)\n", ""))
@@ -303,7 +306,7 @@ fn systemd_starts_one_run_a_day() {
 }
 
 #[test]
-fn the_readme_shows_what_is_in_the_recipes() {
+fn the_readme_shows_the_recipes() {
     let readme = fs::read_to_string(workspace().join("README.md")).expect("README.md");
     let section = readme.split("\n## ").find(|section| section.starts_with("Many hosts")).expect("a section");
     let recipes: String = [

@@ -1,14 +1,14 @@
-//! Arguments that make no sense and requests that cannot be met: status, message, and no result.
+//! Meaningless arguments and impossible requests: status, message, and no result.
 
 use latency_tests::confine::allowed_cpus;
 use latency_tests::document::{array, number};
 use latency_tests::run::run;
 
-/// Command lines that fail on every machine, as `$ ARGUMENTS`, the exit status, and what is printed on standard error.
+/// Command lines that fail on every machine: `$ ARGUMENTS`, the exit status, and the text on standard error.
 const GOLDEN: &str = include_str!("golden/errors.txt");
 
 #[test]
-fn every_error_says_what_it_should() {
+fn every_error_has_its_expected_message() {
     let mut written = String::new();
     for line in GOLDEN.lines().filter_map(|line| line.strip_prefix("$ latency-bench ")) {
         let arguments: Vec<&str> = line.split(' ').collect();
@@ -34,13 +34,13 @@ fn a_node_beyond_the_last() {
     }
 }
 
-/// What a script passes to every experiment is not refused by the one that measures nothing.
+/// Scripts pass options to every experiment, so the one that measures nothing accepts them.
 #[test]
-fn system_takes_the_options_that_only_present() {
+fn system_takes_the_presentation_options() {
     for option in ["--quiet", "--verbose", "--progress=always", "--color=never", "--output=-"] {
         run(&["system", option]).expect_status(0);
     }
-    // On a busy host the look at the core's clock may not be trusted.
+    // On a busy host the measured core clock may be unreliable.
     let strict = run(&["system", "--strict"]);
     assert!(matches!(strict.status.code(), Some(0 | 3)), "{strict}");
     for format in ["text", "json", "jsonl", "csv", "md", "html"] {
@@ -49,13 +49,13 @@ fn system_takes_the_options_that_only_present() {
 }
 
 #[test]
-fn a_cpu_that_is_not_there() {
+fn a_missing_cpu() {
     let last = allowed_cpus().last().copied().expect("a CPU");
     run(&[format!("--cpu={}", last + 4096)]).expect_status(1).expect_error("invalid CPU");
 }
 
 #[test]
-fn more_memory_than_there_is() {
+fn more_memory_than_available() {
     let found = run(&["--size=1024T", "--pages=4k"]);
     assert_eq!(found.stdout, "");
     found.expect_status(2).expect_error("1024 TiB wanted on node");
@@ -63,7 +63,7 @@ fn more_memory_than_there_is() {
 }
 
 #[test]
-fn more_huge_pages_than_there_are() {
+fn more_huge_pages_than_available() {
     let document = run(&["system", "--json"]).expect_json(0);
     for node in array(&document, "/system/nodes") {
         for pool in array(node, "/page_pools") {
@@ -81,7 +81,7 @@ fn more_huge_pages_than_there_are() {
 }
 
 #[test]
-fn a_result_that_is_not_to_be_trusted_is_printed_and_then_refused() {
+fn strict_prints_an_unreliable_result_and_fails() {
     let short = [
         "--strict",
         "--quiet",

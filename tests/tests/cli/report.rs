@@ -1,4 +1,4 @@
-//! Everything in one run: ended early at any moment, and read again by every command that reads results.
+//! Everything in one run: interrupted at any moment, and read again by every command that reads results.
 
 use latency_tests::attempts::retried;
 use latency_tests::confine::Confine;
@@ -11,30 +11,30 @@ use serde_json::Value;
 use std::fs;
 use std::time::Duration;
 
-/// A busy host may have little of a CPU for it.
+/// A busy host may give it little CPU time.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// As little as a report can do.
+/// The smallest possible report.
 const SMALL: [&str; 3] = ["report", "--size=64K", "--budget=0.5"];
 
-/// A result of a run, as `make golden` keeps it.
+/// Returns a result of a run, as stored by `make golden`.
 fn saved() -> Value {
-    let path = workspace().join("tests/golden/report.json");
+    let path = workspace().join("tests/golden/report-few-sizes.json");
     serde_json::from_str(&fs::read_to_string(path).expect("a document")).expect("JSON")
 }
 
-/// Interrupts a report as soon as it has said that it begins with this experiment.
+/// Interrupts a report as soon as it has announced this experiment.
 fn interrupted(directory: &Directory, more: &[&str], words: &str) -> Run {
     let mut command = directory.command(&[&SMALL[..], &["--progress=always"], more].concat());
     let mut child = command.hearing(libc::SIGINT).spawn().expect("a process");
     read_until(child.stderr.as_mut().expect("a pipe"), words);
-    // SAFETY: takes numbers; the process has not been waited for, so the number is its own.
+    // SAFETY: takes numbers; the process has not been waited for, so its number is still valid.
     assert_eq!(unsafe { libc::kill(child.id() as i32, libc::SIGINT) }, 0);
     finish_within(child, PATIENCE)
 }
 
 #[test]
-fn a_report_has_every_experiment_whole() {
+fn a_report_contains_every_experiment_completely() {
     let directory = Directory::new("report-whole");
     finish(&mut directory.command(&[&SMALL[..], &["--output=result.json"]].concat())).expect_status(0);
     let written = fs::read_to_string(directory.path().join("result.json")).expect("the result");
@@ -56,8 +56,8 @@ fn a_report_has_every_experiment_whole() {
 }
 
 #[test]
-fn an_interrupt_leaves_what_was_finished_and_names_the_rest() {
-    retried("report::an_interrupt_leaves_what_was_finished_and_names_the_rest", |_| {
+fn an_interrupt_keeps_finished_parts_and_names_the_rest() {
+    retried("report::an_interrupt_keeps_finished_parts_and_names_the_rest", |_| {
         let directory = Directory::new("report-interrupted");
         let path = directory.path().join("page.html");
         for (words, last) in [("pages (3", "curve"), ("window (7", "loaded")] {
@@ -74,20 +74,20 @@ fn an_interrupt_leaves_what_was_finished_and_names_the_rest() {
 }
 
 #[test]
-fn an_interrupt_before_anything_leaves_an_older_page() {
+fn an_early_interrupt_leaves_the_older_page() {
     let directory = Directory::new("report-early");
     fs::write(directory.path().join("page.html"), "older").expect("a file");
     let found = interrupted(&directory, &["--output=page.html"], "matrix (1");
     found.expect_status(130);
     let page = fs::read_to_string(directory.path().join("page.html")).expect("a file");
-    // It may have had the one pair of a small machine by then.
+    // By then it may have finished the one pair of a small machine.
     assert!(page == "older" || page.contains("Partial: it was interrupted"), "{found}");
     assert_eq!(directory.names(), ["page.html"]);
 }
 
 #[test]
-fn a_partial_report_takes_no_place_in_a_monitoring_system() {
-    retried("report::a_partial_report_takes_no_place_in_a_monitoring_system", |_| {
+fn a_partial_report_replaces_no_monitoring_file() {
+    retried("report::a_partial_report_replaces_no_monitoring_file", |_| {
         let directory = Directory::new("report-prom");
         fs::write(directory.path().join("older.prom"), "older").expect("a file");
         interrupted(&directory, &["--output=older.prom"], "pages (3").expect_status(130);
@@ -97,7 +97,7 @@ fn a_partial_report_takes_no_place_in_a_monitoring_system() {
     });
 }
 
-/// The place of an experiment in a report.
+/// Returns the index of an experiment in a report.
 fn place(report: &Value, experiment: &str) -> usize {
     let named = |section: &Value| section["experiment"] == experiment;
     array(report, "/sections").iter().position(named).expect("the experiment")
@@ -121,7 +121,7 @@ fn two_reports_are_compared_point_by_point() {
     fs::write(directory.path().join("newer.json"), newer.to_string()).expect("a file");
     let same = finish(&mut directory.command(&["compare", "older.json", "older.json", "--json"]));
     let document = same.expect_json(0);
-    // Points of every experiment that has them, under load apart.
+    // Points of every experiment that has them, apart from those under load.
     assert!(array(&document, "/points").len() > 100, "{same}");
     let found = finish(&mut directory.command(&["compare", "older.json", "newer.json"]));
     found.expect_status(5);
@@ -195,13 +195,13 @@ fn a_saved_report_is_a_page_with_a_chapter_for_each_experiment() {
     for section in array(&saved(), "/sections") {
         assert!(page.contains(&format!("older.json: {}<", text(section, "/experiment"))), "{section}");
     }
-    // A page is not read again, and says what is.
+    // A page is not read again, and the message names the right input.
     let found = finish(&mut directory.command(&["report", "page.html"]));
     found.expect_status(1).expect_error("save the result with --json as well");
 }
 
 #[test]
-fn hosts_without_a_name_are_told_apart_by_their_files() {
+fn hosts_without_a_name_are_distinguished_by_their_files() {
     let directory = Directory::new("report-unnamed");
     for name in ["one.csv", "two.csv"] {
         fs::copy(workspace().join("tests/fixtures/saved/curve.csv"), directory.path().join(name))

@@ -1,4 +1,4 @@
-//! What is printed when all is well.
+//! The output of successful runs.
 
 use super::small;
 use latency_tests::attempts::retried;
@@ -17,7 +17,7 @@ const CSV_HEADER: &str =
 
 fn assert_starts_with_pair(run: &Run) {
     let first = run.stdout.lines().next().unwrap_or("");
-    assert!(is_pair_line(first, 0, 0), "the first line is no pair: {run}");
+    assert!(is_pair_line(first, 0, 0), "the first line is not a pair: {run}");
 }
 
 #[test]
@@ -29,14 +29,14 @@ fn the_first_line_is_the_pair() {
 }
 
 #[test]
-fn quiet_prints_the_pairs_and_nothing_else() {
+fn quiet_prints_only_the_pairs() {
     let found = run(&small(&["--quiet", "--cpunode=0", "--memnode=0"]));
     assert_starts_with_pair(found.expect_status(0));
     assert_eq!(found.stdout.lines().count(), 1, "{found}");
 }
 
 #[test]
-fn text_says_how_sure_one_can_be() {
+fn text_shows_the_uncertainty() {
     let plain = ["Node 0 ", "Trust: ", "Memory: ", "Method: ", "Self-test: "];
     let all = ["Placement: ", "Clock: ", "Prefetchers: "];
     for (more, labels) in [(&[][..], &plain[..]), (&["--verbose"], &plain), (&["--verbose"], &all)] {
@@ -49,7 +49,7 @@ fn text_says_how_sure_one_can_be() {
 }
 
 #[test]
-fn no_experiment_is_the_matrix() {
+fn the_default_experiment_is_matrix() {
     let document = run(&small(&["--json"])).expect_json(0);
     let named = run(&["matrix", "--json", "--size", "1M", "--iters", "2000", "--trials", "3"]).expect_json(0);
     assert_eq!(text(&document, "/experiment"), "matrix");
@@ -65,14 +65,14 @@ fn every_pair_is_plausible_and_proven() {
         let gigahertz = decimal(&document, "/freq_ghz");
         for pair in array(&document, "/node_pairs") {
             let (cycles, ns) = (decimal(pair, "/cycles"), decimal(pair, "/ns"));
-            // No cache answers in a tenth of a nanosecond, and no memory takes ten microseconds.
+            // No cache answers in a tenth of a nanosecond, and no memory needs ten microseconds.
             assert!((0.1..10_000.0).contains(&ns), "{pair:#}");
             assert!((cycles / ns / gigahertz - 1.0).abs() < 0.01, "{gigahertz} GHz\n{pair:#}");
             assert!(decimal(pair, "/min_ns") <= ns * 1.001, "{pair:#}");
             assert!(decimal(pair, "/ci95_ns/0") <= ns && ns <= decimal(pair, "/ci95_ns/1"), "{pair:#}");
             assert_eq!(at(pair, "/placement/verified"), true, "{pair:#}");
             let target = number(pair, "/to");
-            // The working set, and room for its chain to lie elsewhere in.
+            // The working set, and room to place its chain elsewhere in it.
             let mapped = number(pair, "/placement/mapped_bytes");
             assert!((8 << 20..=12 << 20).contains(&mapped), "{pair:#}");
             for moment in ["before", "after"] {
@@ -90,7 +90,8 @@ fn every_pair_is_plausible_and_proven() {
 #[test]
 fn larger_working_sets_take_longer() {
     retried("results::larger_working_sets_take_longer", |_| {
-        // L1 against what is beyond L2 nearly everywhere: a factor of five at the least, in the quiet minimum.
+        // L1 against working sets beyond L2 nearly everywhere: at least a factor of five in the quiet
+        // minimum.
         let latency = |size: &str| {
             let document = run(&["--json", size, "--trials=15", "--cpunode=0", "--memnode=0"]).expect_json(0);
             decimal(&document, "/node_pairs/0/min_ns")
@@ -101,13 +102,13 @@ fn larger_working_sets_take_longer() {
 }
 
 #[test]
-fn a_trial_of_few_steps_of_the_timer_is_told() {
+fn trials_of_few_timer_steps_are_reported() {
     for hops in [10, 100_000] {
         let iters = format!("--iters={hops}");
         let document = run(&["--json", "--size=16K", &iters, "--trials=20", "--cpunode=0", "--memnode=0"])
             .expect_json(0);
-        // How long a hit of the first-level cache takes is the host's affair, and a busy one may need some hundred steps
-        // for ten: what is said has to agree with what was measured.
+        // The latency of a first-level hit depends on the host, and a busy one may need some hundred steps
+        // for ten hops: the warning has to agree with the measurement.
         let ticks = decimal(&document, "/node_pairs/0/ns") * decimal(&document, "/clock/frequency_hz") / 1e9;
         let steps = ticks * f64::from(hops) / decimal(&document, "/clock/step_ticks");
         let told = warnings(&document).contains(&"few-steps");
@@ -116,7 +117,7 @@ fn a_trial_of_few_steps_of_the_timer_is_told() {
 }
 
 #[test]
-fn one_seed_is_one_chain() {
+fn a_seed_determines_the_chain() {
     let chain = |more: &[&str]| {
         let document = run(&small(&[&["--json"], more].concat())).expect_json(0);
         text(&document, "/node_pairs/0/chain/fingerprint").to_string()
@@ -158,7 +159,7 @@ fn a_dry_run_measures_nothing() {
 }
 
 #[test]
-fn the_system_is_told_to_people_and_to_programs() {
+fn system_has_text_and_json() {
     let found = run(&["system"]);
     found.expect_status(0);
     for label in
@@ -205,7 +206,7 @@ fn a_slower_result_is_an_outcome_and_not_an_error() {
 }
 
 #[test]
-fn a_slow_node_is_named_and_not_the_first_that_reads_from_it() {
+fn the_slow_target_is_named_and_not_its_first_initiator() {
     let directory = Directory::new("slow-node");
     for (name, slower) in [("a.csv", 1.0), ("b.csv", 1.3)] {
         let mut text = String::from("from,to,ns,working_set_bytes\n");
@@ -222,7 +223,7 @@ fn a_slow_node_is_named_and_not_the_first_that_reads_from_it() {
 }
 
 #[test]
-fn several_files_a_side_stand_before_and_behind_a_mark() {
+fn several_files_per_side_are_separated_by_a_mark() {
     let directory = Directory::new("sides");
     for (name, nanoseconds) in
         [("a1", 100.0), ("a2", 100.5), ("a3", 99.5), ("b1", 106.0), ("b2", 106.5), ("b3", 105.5)]
@@ -231,7 +232,7 @@ fn several_files_a_side_stand_before_and_behind_a_mark() {
     }
     let slower = finish(&mut directory.command(&["compare", "-q", "a1", "a2", "a3", "--", "b1", "b2", "b3"]));
     assert!(slower.expect_status(5).stdout.starts_with("REGRESSION: B is 6.00 % slower than A"), "{slower}");
-    // One run does not show what lies between runs.
+    // One run does not show the variation between runs.
     finish(&mut directory.command(&["compare", "-q", "a2", "b3"])).expect_status(0);
     let unclear = finish(&mut directory.command(&["compare", "a1", "a2", "b1"]));
     assert!(unclear.expect_status(1).stderr.contains("needs `--` between"), "{unclear}");
@@ -255,7 +256,7 @@ fn a_curve_is_read_from_standard_input() {
 }
 
 #[test]
-fn how_results_are_shown_may_be_said_to_every_experiment() {
+fn every_experiment_accepts_display_options() {
     let directory = Directory::new("presentation");
     fs::write(directory.path().join("a"), "65536 10\n131072 20\n").expect("a file");
     for command in [&["system"][..], &["compare", "a", "a"], &["matrix", "--dry-run"]] {

@@ -1,4 +1,4 @@
-//! Tables for `fit`: which are curves, in which unit, and what is said of those that are none.
+//! Tables for `fit`: which ones are curves, their units, and the messages about the others.
 
 use super::files::{bounded, refused, refused_by_fit};
 use latency_tests::directory::Directory;
@@ -10,7 +10,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 
-/// Sizes in bytes and nanoseconds: 32 KiB of 1 ns, and then 100.
+/// Returns a curve of sizes in bytes and nanoseconds: 1 ns up to 32 KiB, and then 100.
 fn curve() -> Vec<(u64, f64)> {
     (12..25)
         .flat_map(|step| [1 << step, 3 << (step - 1)])
@@ -24,7 +24,7 @@ fn fitted(directory: &Directory, text: &str, more: &[&str]) -> Run {
 }
 
 #[test]
-fn the_unit_of_sizes_is_what_the_heading_says() {
+fn the_heading_gives_the_unit_of_sizes() {
     let directory = Directory::new("files-units");
     let first = |found: &Run| found.expect_status(0).stdout.lines().next().unwrap_or("").to_string();
     let table = |heading: &str, separator: &str, unit: f64, behind: &str| -> String {
@@ -53,13 +53,13 @@ fn the_unit_of_sizes_is_what_the_heading_says() {
     fitted(&directory, &without, &[]).expect_status(1).expect_error("say what they are, such as --unit=K");
     assert_eq!(first(&fitted(&directory, &without, &["--unit=K"])), expected);
     fitted(&directory, "size,cycles\n16384,4\n", &[]).expect_status(1).expect_error("a latency in cycles");
-    // Microseconds, and nothing says so.
+    // Microseconds, without any heading for the unit.
     let words = "line 1: a latency below 0.05 ns; name its unit in the heading, such as us";
     fitted(&directory, "16384 0.00108\n", &[]).expect_status(1).expect_error(words);
 }
 
 #[test]
-fn what_other_tools_print_is_fitted() {
+fn output_of_other_tools_is_fitted() {
     let directory = Directory::new("files-tools");
     for name in [
         "lat_mem_rd.txt",
@@ -75,7 +75,8 @@ fn what_other_tools_print_is_fitted() {
     }
 }
 
-/// The matrix of nodes of Intel MLC and the triangle of CPUs of core-to-core-latency are results of `matrix` and `cores`.
+/// The matrix of nodes of Intel MLC and the triangle of CPUs of core-to-core-latency are results of `matrix`
+/// and `cores`.
 #[test]
 fn matrices_of_other_tools_are_compared_with_ours() {
     let directory = Directory::new("files-matrices");
@@ -104,7 +105,7 @@ fn matrices_of_other_tools_are_compared_with_ours() {
 }
 
 #[test]
-fn a_result_without_a_point_is_no_success() {
+fn a_result_without_a_point_is_an_error() {
     let directory = Directory::new("files-empty");
     for text in [
         "bytes,ns\n",
@@ -129,16 +130,16 @@ fn a_result_without_a_point_is_no_success() {
 }
 
 #[test]
-fn results_of_other_experiments_are_no_curves() {
+fn results_of_other_experiments_are_not_curves() {
     let directory = Directory::new("files-experiments");
     let golden = workspace().join("tests/golden");
     for (name, why) in [
-        ("parallel", "several chains side by side"),
-        ("window", "several chains side by side"),
+        ("parallel-one-size", "several chains side by side"),
+        ("window-in-cache", "several chains side by side"),
         ("variants", "several data structures"),
         ("distribution", "fewer than 6 sizes"),
         ("order", "fewer than 6 sizes"),
-        ("matrix-four-nodes", "fewer than 6 sizes"),
+        ("matrix-two-nodes", "fewer than 6 sizes"),
     ] {
         let path = |extension: &str| golden.join(name).with_extension(extension).display().to_string();
         let experiment = name.split('-').next().unwrap_or(name);
@@ -149,7 +150,7 @@ fn results_of_other_experiments_are_no_curves() {
 }
 
 #[test]
-fn numbers_that_are_no_curve_are_not_given_levels() {
+fn numbers_that_are_not_a_curve_get_no_levels() {
     let directory = Directory::new("files-junk");
     let by_chance = |index: u64| format!("{} {}\n", 4096_u64 << (index % 20), 1 + index * 7919 % 101);
     let falling = |index: u64| format!("{} {}\n", 4096_u64 << index, 100 - 4 * index);
@@ -194,7 +195,7 @@ fn a_name_cannot_steer_the_terminal() {
 }
 
 #[test]
-fn what_cannot_be_met_is_refused_before_anything_is_announced() {
+fn impossible_requests_are_refused_before_any_announcement() {
     let directory = Directory::new("files-announced");
     for (name, option) in [
         ("matrix", "--size"),

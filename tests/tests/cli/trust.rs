@@ -1,4 +1,4 @@
-//! The verdict on a result: what other work and other hands do to a run is noticed, and said.
+//! The verdict on a result: the effects of other processes on a run are detected and reported.
 
 use latency_tests::confine::{allowed_cpus, Confine};
 use latency_tests::document::{array, at, decimal, number, text, warnings};
@@ -9,10 +9,10 @@ use serde_json::Value;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// A busy host may have little of a CPU for the end.
+/// A busy host may give it little CPU time at the end.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Work on one CPU, for as long as it is held.
+/// A load on one CPU until it is dropped.
 struct Busy(Child);
 
 impl Busy {
@@ -25,7 +25,7 @@ impl Busy {
 
 impl Drop for Busy {
     fn drop(&mut self) {
-        // It fails only where the shell has ended already.
+        // This fails only if the shell has already ended.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -40,7 +40,7 @@ fn a_busy_loop_on_the_same_cpu_makes_a_result_poor() {
     let cpu = allowed_cpus()[0];
     let _busy = Busy::on(cpu);
     let cpu = format!("--cpu={cpu}");
-    // In experiments with one point and with many alike.
+    // In experiments with one point, and with many similar ones.
     for experiment in [
         &["matrix", "--size=64K", "--time-limit=1"][..],
         &["curve", "--min-size=8K", "--max-size=64K", "--trials=40"],
@@ -54,7 +54,7 @@ fn a_busy_loop_on_the_same_cpu_makes_a_result_poor() {
 }
 
 #[test]
-fn an_idle_cpu_measures_where_the_first_one_is_busy() {
+fn an_idle_cpu_is_used_if_the_first_one_is_busy() {
     let [first, _, ..] = allowed_cpus()[..] else { return eprintln!("one CPU: there is no other") };
     let _busy = Busy::on(first);
     let measured = |more: &[&str]| {
@@ -64,7 +64,7 @@ fn an_idle_cpu_measures_where_the_first_one_is_busy() {
     let document = measured(&["--cpu=first"]);
     assert_eq!(text(&document, "/cpu_chosen"), "first");
     assert_eq!(number(&document, "/points/0/cpu"), first as u64);
-    // The others may be busy, too: a host that is shared has an idle one now and then.
+    // The others may be busy, too: a shared host has an idle one only now and then.
     for _ in 0..10 {
         let document = measured(&[]);
         if text(&document, "/cpu_chosen") == "idle" {
@@ -76,15 +76,16 @@ fn an_idle_cpu_measures_where_the_first_one_is_busy() {
         assert_eq!(number(&document, "/points/0/cpu"), first as u64, "{document:#}");
         assert!(array(&document, "/busy_cpus").is_empty(), "{document:#}");
     }
-    not_shown("trust::an_idle_cpu_measures_where_the_first_one_is_busy", "no other CPU was idle");
+    not_shown("trust::an_idle_cpu_is_used_if_the_first_one_is_busy", "no other CPU was idle");
 }
 
-/// A generator or a partner that shares its CPU with a busy loop gets half of it: what is measured is that half.
+/// A generator or a partner that shares its CPU with a busy loop gets half of it, so half is what the tool
+/// measures.
 #[test]
-fn a_busy_loop_on_the_cpu_of_a_generator_or_a_partner_is_said_with_its_cpu() {
+fn a_busy_loop_beside_a_generator_or_partner_is_reported_with_its_cpu() {
     let [first, second, ..] = allowed_cpus()[..] else {
         return skip(
-            "trust::a_busy_loop_on_the_cpu_of_a_generator_or_a_partner",
+            "trust::a_busy_loop_beside_a_generator_or_partner",
             "the first thread and another take two CPUs",
         );
     };
@@ -115,7 +116,7 @@ fn a_busy_loop_on_the_cpu_of_a_generator_or_a_partner_is_said_with_its_cpu() {
         let on = |cpu| cpus.iter().find(|on| number(on, "/cpu") == cpu as u64);
         let (Some(_), Some(on_second)) = (on(first), on(second)) else { panic!("{cpus:#?}") };
         if experiment[0] == "cores" {
-            // A partner runs for some milliseconds at a time, and may have its CPU at once in each.
+            // A partner runs for some milliseconds at a time, and may get its CPU at once each time.
             continue;
         }
         let warning = array(&document, "/warnings").iter().find(of_second);
@@ -128,7 +129,7 @@ fn a_busy_loop_on_the_cpu_of_a_generator_or_a_partner_is_said_with_its_cpu() {
 }
 
 #[test]
-fn a_thread_that_was_moved_goes_back_and_says_so() {
+fn a_moved_thread_returns_and_is_reported() {
     let [here, there, ..] = allowed_cpus()[..] else {
         return eprintln!("one CPU: a thread cannot be moved");
     };
@@ -145,12 +146,12 @@ fn a_thread_that_was_moved_goes_back_and_says_so() {
         libc::CPU_SET(there, &mut set);
         set
     };
-    // SAFETY: the kernel reads at most as many bytes as it was told.
+    // SAFETY: the kernel reads at most the given number of bytes.
     let moved =
         unsafe { libc::sched_setaffinity(thread, size_of::<libc::cpu_set_t>(), &raw const elsewhere) };
     assert_eq!(moved, 0);
     read_until(messages, "round 6");
-    // SAFETY: takes numbers; the process has not been waited for, so the number is its own.
+    // SAFETY: takes numbers; the process has not been waited for, so its number is still valid.
     assert_eq!(unsafe { libc::kill(thread, libc::SIGINT) }, 0);
     let document = finish_within(child, PATIENCE).expect_json(130);
     assert!(warnings(&document).contains(&"thread-moved"), "{document:#}");

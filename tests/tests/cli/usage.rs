@@ -5,10 +5,10 @@ use latency_tests::program::workspace;
 use latency_tests::run::{finish, run};
 use std::fs;
 
-/// A saved result, of which copies are the operands.
+/// A saved result; copies of it are the operands.
 const SAVED: &str = "tests/fixtures/saved/curve.json";
 
-/// Every word that selects a command, as the long help lists them.
+/// Returns every word that selects a command, from the long help.
 fn commands() -> Vec<String> {
     let help = run(&["--help"]).stdout;
     let list =
@@ -19,12 +19,13 @@ fn commands() -> Vec<String> {
     list.lines().filter_map(named).collect()
 }
 
-/// The command lines of a text without the name of the program: usage, and examples, which are indented.
+/// Returns the command lines of a text without the name of the program: usage, and examples, which are
+/// indented.
 fn typed(text: &str) -> impl Iterator<Item = String> + '_ {
     let command = |line: &str| {
         let usage = ["Usage: ", "usage: "].iter().find_map(|word| Some(line.split_once(word)?.1));
         let line = usage.or_else(|| line.strip_prefix("  "))?;
-        // What an example does stands behind two blanks.
+        // Two blanks separate an example from its explanation.
         let line = line.split("  ").next().unwrap_or(line);
         let rest =
             line.strip_prefix("latency-bench").filter(|rest| rest.is_empty() || rest.starts_with(' '))?;
@@ -33,7 +34,7 @@ fn typed(text: &str) -> impl Iterator<Item = String> + '_ {
     text.lines().filter_map(command)
 }
 
-/// The synopsis and the examples of the manual page as plain text.
+/// Returns the synopsis and the examples of the manual page as plain text.
 fn manual() -> String {
     let page = fs::read_to_string(workspace().join("tests/packaged/latency-bench.1")).expect("the page");
     let plain = page.replace("\\fB", "").replace("\\fR", "").replace("\\-", "-");
@@ -45,7 +46,8 @@ fn manual() -> String {
     lines.lines().map(|line| format!("  {line}\n")).collect()
 }
 
-/// The words to type for a usage line or an example: names of operands are files, and nothing is measured.
+/// Returns the words to type for a usage line or an example: names of operands become files, and nothing is
+/// measured.
 fn filled(line: &str) -> Vec<String> {
     let reads = ["fit", "compare", "fleet", "system"].iter().any(|name| line.starts_with(name))
         || line.contains("FILE");
@@ -55,7 +57,7 @@ fn filled(line: &str) -> Vec<String> {
         match word {
             "[EXPERIMENT]" => words.push("curve"),
             "[OPTIONS]" => words.push(option),
-            // There may be one node, and a plan goes to no picture.
+            // There may be one node, and a plan cannot be a picture.
             "--memnode=1" => words.push("--memnode=0"),
             "-o" | "curve.svg" => {}
             "A" | "FILE" => words.push("a.json"),
@@ -67,7 +69,7 @@ fn filled(line: &str) -> Vec<String> {
     }
     let is_told = words.iter().any(|word| ["help", "version", option].contains(word));
     if !is_told {
-        // Before `--`, as usage says.
+        // Before `--`, according to the usage.
         words.insert(usize::from(!words.is_empty() && !words[0].starts_with('-')), option);
     }
     words.into_iter().map(String::from).collect()
@@ -89,7 +91,7 @@ fn every_usage_line_and_example_can_be_typed() {
     for name in ["a.json", "b.json", "c.json", "d.json"] {
         fs::copy(workspace().join(SAVED), directory.path().join(name)).expect("a file");
     }
-    // 16 commands with and without options, and what is not of one of them.
+    // 16 commands with and without options, and the lines for all commands.
     assert!(lines.len() > 32, "{lines:?}");
     for line in lines {
         let found = finish(&mut directory.command(&filled(&line)));
@@ -98,7 +100,7 @@ fn every_usage_line_and_example_can_be_typed() {
 }
 
 #[test]
-fn an_option_behind_the_mark_is_a_file_and_the_message_says_so() {
+fn an_option_behind_the_mark_is_a_file_in_the_message() {
     let directory = Directory::new("usage-mark");
     for name in ["a.json", "b.json"] {
         fs::copy(workspace().join(SAVED), directory.path().join(name)).expect("a file");

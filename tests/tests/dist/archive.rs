@@ -1,4 +1,5 @@
-//! What is released: its sums, the archive as it is installed, licences and bill of materials against what cargo says.
+//! The files of a release: their checksums, the installed archive, and licences and bill of materials
+//! compared with cargo's metadata.
 
 use super::{packed, Packed};
 use latency_tests::program::{binary, workspace};
@@ -8,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The archive, unpacked with tar as users do.
+/// Unpacks the archive with tar, as users do.
 fn unpacked(packed: &Packed) -> PathBuf {
     let prefix = packed.directory().join("prefix");
     fs::create_dir_all(&prefix).expect("a directory");
@@ -18,7 +19,7 @@ fn unpacked(packed: &Packed) -> PathBuf {
     prefix
 }
 
-/// The crates that cargo links into the executable, as `name version`.
+/// Returns the crates that cargo links into the executable, as `name version`.
 fn linked() -> BTreeSet<String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
@@ -54,7 +55,7 @@ fn two_packages_of_one_executable_are_the_same() {
 }
 
 #[test]
-fn the_archive_is_what_its_sums_say_and_installs_below_a_prefix() {
+fn the_archive_has_its_checksums_and_installs_below_a_prefix() {
     let packed = packed("archive", "UTC");
     let mut sums = Command::new("sha256sum");
     sums.args(["--check", "--strict", "--quiet", "SHA256SUMS"]).current_dir(packed.directory());
@@ -83,7 +84,7 @@ fn the_archive_is_what_its_sums_say_and_installs_below_a_prefix() {
 }
 
 #[test]
-fn each_crate_of_others_comes_with_its_licence() {
+fn each_third_party_crate_comes_with_its_licence() {
     let packed = packed("licences", "UTC");
     let prefix = unpacked(&packed);
     let licences = prefix.join("share/doc/latency-bench/licences");
@@ -92,7 +93,7 @@ fn each_crate_of_others_comes_with_its_licence() {
         linked().into_iter().filter(|known| !(known.starts_with("latency-") && known.ends_with(&own)));
     let expected: BTreeSet<String> = others.map(|known| known.replace(' ', "-")).collect();
     let mut found = names(&licences);
-    // That of the compiler's library is no crate of the lock file.
+    // The licence of the compiler's library does not belong to a crate of the lock file.
     found.remove("rust-library.html");
     assert_eq!(found, expected);
     for name in expected {
@@ -101,7 +102,7 @@ fn each_crate_of_others_comes_with_its_licence() {
 }
 
 #[test]
-fn the_bill_of_materials_lists_what_cargo_links() {
+fn the_bill_of_materials_lists_the_linked_crates() {
     let packed = packed("bill", "UTC");
     let text = fs::read_to_string(packed.file(".cdx.json")).expect("a file");
     let bill: Value = serde_json::from_str(&text).expect("JSON");
@@ -123,7 +124,7 @@ fn the_bill_of_materials_lists_what_cargo_links() {
         assert!(lock.contains(&format!("version = {}\nsource", known["version"])), "{known}");
         assert!(lock.contains(&format!("checksum = \"{sum}\"")), "{known}");
     }
-    // Whoever is depended on is listed.
+    // Every dependency is listed.
     let references: BTreeSet<&str> =
         bill["dependencies"].as_array().expect("a list").iter().filter_map(|of| of["ref"].as_str()).collect();
     assert_eq!(references.len(), listed.len());
@@ -133,14 +134,14 @@ fn the_bill_of_materials_lists_what_cargo_links() {
     }
 }
 
-/// A directory or a name of whoever builds would be another one for whoever builds again.
+/// A directory or a name of the builder would make the executable differ between builders.
 #[test]
-fn the_executable_names_no_place_of_its_build() {
+fn the_executable_contains_no_path_of_its_build() {
     let bytes = fs::read(binary()).expect("the executable");
     let home = std::env::var("HOME").unwrap_or_default();
     let workspace = workspace().canonicalize().expect("the workspace").to_string_lossy().into_owned();
     for place in [&*home, &*workspace, "/.cargo/", "/.rustup/"] {
-        // A home of `/` is in everything.
+        // A home of `/` would match everything.
         let found = place.len() > 1 && bytes.windows(place.len()).any(|window| window == place.as_bytes());
         assert!(!found, "it names {place}");
     }

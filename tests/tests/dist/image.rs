@@ -1,4 +1,5 @@
-//! The container image: as its specification says, as skopeo reads it, and run in a root without anything else.
+//! The container image: checked against its specification, read by skopeo, and run in a root with no other
+//! file.
 
 use super::packed;
 use latency_tests::confine::{is_root, Confine};
@@ -11,10 +12,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What an image may have besides the executable: headers, and what says how to run it.
+/// Bytes that an image may add to the executable: headers and its configuration.
 const LEAST: u64 = 4096;
 
-/// The layout of the image, unpacked.
+/// Unpacks the layout of the image.
 fn layout(directory: &Path) -> PathBuf {
     let packed = packed(&directory.file_name().expect("a name").to_string_lossy(), "UTC");
     untar(&packed.file(".oci.tar"), &directory.join("layout"))
@@ -32,7 +33,7 @@ fn read(path: &Path) -> Value {
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The blob that a descriptor names, checked against what that says of it.
+/// Returns the blob of a descriptor, after checking it against the descriptor.
 fn blob(layout: &Path, descriptor: &Value) -> PathBuf {
     let sum =
         descriptor["digest"].as_str().and_then(|digest| digest.strip_prefix("sha256:")).expect("a digest");
@@ -43,7 +44,7 @@ fn blob(layout: &Path, descriptor: &Value) -> PathBuf {
     path
 }
 
-/// The blobs of manifest, configuration and layer.
+/// Returns the blobs of manifest, configuration and layer.
 fn blobs(layout: &Path) -> [PathBuf; 3] {
     let index = read(&layout.join("index.json"));
     let manifest = blob(layout, &index["manifests"][0]);
@@ -53,20 +54,20 @@ fn blobs(layout: &Path) -> [PathBuf; 3] {
 }
 
 #[test]
-fn the_image_is_the_executable_and_next_to_nothing() {
+fn the_image_contains_little_but_the_executable() {
     let directory = Directory::new("image-layout");
     let layout = layout(directory.path());
     assert_eq!(read(&layout.join("oci-layout"))["imageLayoutVersion"], "1.0.0");
     let [config, layer, manifest] = blobs(&layout);
     let size = |path: &Path| fs::metadata(path).expect("a file").len();
     let beside = size(&config) + size(&layer) + size(&manifest) - size(&binary());
-    assert!(beside < LEAST, "{beside} bytes besides the executable");
+    assert!(beside < LEAST, "{beside} bytes beside the executable");
     let config = read(&config);
     assert_eq!(config["config"]["User"], "65534:65534");
     assert_eq!(config["config"]["Entrypoint"], serde_json::json!(["/latency-bench"]));
     assert_eq!(config["config"]["Labels"]["org.opencontainers.image.version"], env!("CARGO_PKG_VERSION"));
     let sum = layer.file_name().expect("a name").to_string_lossy().into_owned();
-    // A layer that is not compressed is known by the same sum.
+    // An uncompressed layer is identified by the same checksum.
     assert_eq!(config["rootfs"]["diff_ids"], serde_json::json!([format!("sha256:{sum}")]));
 }
 
@@ -91,7 +92,7 @@ fn skopeo_reads_the_image() {
     let seen: Value = serde_json::from_str(&run(&["inspect", &image])).expect("JSON");
     assert_eq!((&seen["Architecture"], &seen["Os"]), (&"amd64".into(), &"linux".into()));
     assert_eq!(seen["Labels"]["org.opencontainers.image.title"], "latency-bench");
-    // Into the form that Docker has, all of whose sums it makes anew.
+    // Convert the image into Docker's form; skopeo recomputes all of its checksums.
     let copy = format!("docker-archive:{}:latency-bench:test", directory.path().join("docker.tar").display());
     run(&["copy", "--quiet", &image, &copy]);
 }
@@ -114,7 +115,7 @@ fn the_image_runs_in_a_root_without_anything_else() {
     let told = command.stdin(Stdio::null()).output().expect("the executable");
     let text = String::from_utf8_lossy(&told.stdout).into_owned();
     assert!(told.status.success() && text.contains(" ns"), "{text}{}", String::from_utf8_lossy(&told.stderr));
-    // As the first process of a namespace, as in a container.
+    // As the first process of a namespace, like in a container.
     let mut unshare = Command::new("unshare");
     unshare.args(["--pid", "--fork", "--setuid=65534", "--wd=/"]).arg(format!("--root={}", root.display()));
     let told = unshare.arg("/latency-bench").args(arguments).output().expect("unshare");

@@ -1,4 +1,4 @@
-//! The texts that are made from the table of options, and the manual page as mandoc reads it.
+//! The texts that are made from the table of options, and the check of the manual page by mandoc.
 
 use super::made;
 use latency_tests::packages::Tree;
@@ -8,7 +8,7 @@ use std::fs;
 use std::io::Write;
 use std::process::Stdio;
 
-/// The files in tests/packaged, and how they are made.
+/// The files in tests/packaged, with the arguments that make each.
 const GOLDENS: [(&str, &[&str]); 4] = [
     ("latency-bench.1", &["man"]),
     ("latency-bench.bash", &["completions", "bash"]),
@@ -16,11 +16,11 @@ const GOLDENS: [(&str, &[&str]); 4] = [
     ("latency-bench.fish", &["completions", "fish"]),
 ];
 
-/// The section that repeats README.md, which changes without the options, and all that follows it.
+/// The section that repeats README.md, and the rest of the page: they change independently of the options.
 const OF_THE_README: &str = ".SH CAVEATS";
 
 #[test]
-fn goldens_of_what_is_packaged() {
+fn packaged_texts_match_their_goldens() {
     for (name, arguments) in GOLDENS {
         let text = made(arguments);
         let kept = text.split(OF_THE_README).next().unwrap_or_default();
@@ -29,16 +29,16 @@ fn goldens_of_what_is_packaged() {
             fs::write(&path, kept).expect("a golden file");
         } else {
             let golden = fs::read_to_string(&path).unwrap_or_default();
-            assert!(golden == kept, "{name} differs from {}: `make golden` writes it anew", path.display());
+            assert!(golden == kept, "{name} differs from {}: `make golden` rewrites it", path.display());
         }
     }
 }
 
 #[test]
-fn mandoc_finds_nothing_to_say() {
+fn mandoc_has_no_complaints() {
     let mandoc = match Tree::with("mandoc", &["mandoc"]) {
         Ok(tree) => tree,
-        Err(reason) => return skip("mandoc_finds_nothing_to_say", &reason),
+        Err(reason) => return skip("mandoc_has_no_complaints", &reason),
     };
     let read = |arguments: &[&str]| {
         let mut child = mandoc
@@ -62,7 +62,7 @@ fn mandoc_finds_nothing_to_say() {
     }
 }
 
-/// Text in bold face as terminals show it without their backspaces: every letter twice.
+/// Returns text in bold face as terminals show it without their backspaces: every letter twice.
 fn bold(text: &str) -> String {
     text.chars().flat_map(|letter| if letter == ' ' { vec![' '] } else { vec![letter; 2] }).collect()
 }

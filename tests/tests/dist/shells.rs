@@ -1,4 +1,4 @@
-//! The completions in the shells that they are for.
+//! The completions, each in its shell.
 
 use super::made;
 use latency_tests::packages::Tree;
@@ -9,7 +9,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// A completion as a file; shells source no pipes.
+/// Writes a completion to a file; shells source no pipes.
 fn file(shell: &str, name: &str) -> PathBuf {
     let directory = scratch().expect("target").join("completions");
     fs::create_dir_all(&directory).expect("a directory");
@@ -18,7 +18,7 @@ fn file(shell: &str, name: &str) -> PathBuf {
     path
 }
 
-/// What a command writes to standard output, by lines; anything on standard error is a failure.
+/// Returns the lines of a command's standard output; anything on standard error is a failure.
 fn lines(command: &mut Command) -> BTreeSet<String> {
     let output = command.env("LC_ALL", "C").env("HOME", "/nonexistent").output().expect("a shell");
     let errors = String::from_utf8_lossy(&output.stderr);
@@ -69,8 +69,8 @@ fn zsh_loads_the_completion_and_gives_it_to_arguments() {
         Err(reason) => return skip(test, &reason),
     };
     let script = file("zsh", "_latency-bench");
-    // By the completion system from its directory; and what it says of a line, with the last step replaced by one that
-    // prints.
+    // The completion system loads it from its directory; then its answer for a line is checked, with the last
+    // step replaced by one that prints.
     const LOAD: &str = "root=${2%/}; module_path=($root/usr/lib/x86_64-linux-gnu/zsh/*(N/)); \
         fpath=(${1:h} $root/usr/share/zsh/functions $root/usr/share/zsh/functions/*(N/) \
         $root/usr/share/zsh/functions/Completion/*(N/)); \

@@ -1,16 +1,16 @@
-//! What cannot be had, and what makes no sense: exit status and message.
+//! Impossible requests and meaningless arguments: exit status and message.
 
 use super::*;
 
-/// A run ended with `status` and an error with `words`, and nothing was measured.
+/// Asserts that a run ended with `status` and an error with `words`, and that nothing was measured.
 pub fn assert_refused(console: &Console, status: i32, words: &str) {
     console.expect_status(status).expect_line(&format!("ERROR: {words}"));
     assert_pair_lines(console, &[]);
 }
 
 #[test]
-fn what_two_nodes_do_not_have() {
-    in_guests("emulator::what_two_nodes_do_not_have", || {
+fn requests_that_two_nodes_cannot_meet() {
+    in_guests("emulator::requests_that_two_nodes_cannot_meet", || {
         let [initiator, target, larger] = uniform(2).boot_all([
             &options(&["--cpunode=9"]),
             &options(&["--memnode=0,9"]),

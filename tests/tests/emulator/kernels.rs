@@ -1,20 +1,22 @@
-//! Old and new kernels, and what a kernel may do without: NUMA, huge pages; five levels of page tables.
+//! Old and new kernels, and kernels without NUMA, without huge pages, or with five levels of page tables.
 
 use super::errors::assert_refused;
 use super::*;
 use latency_tests::document::text;
+use latency_tests::skip::not_shown;
 use latency_tests::vm::{at_the_end, available, release, Age};
 use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
-/// A kernel other than the usual one that has said nothing after so long does not come up; the usual ones need 5 s.
+/// Time after which an unusual kernel without any output counts as one that does not come up; the usual ones
+/// need 5 s.
 const FURTHER_LIMIT: Duration = Duration::from_secs(120);
 
 const SYSTEM: [&str; 2] = ["system", "--json"];
 
-/// The nodes that `system` shows, and what it says of transparent huge pages: the kernel switches them off in a
-/// machine of less than 512 MiB.
+/// Asserts the nodes that `system` shows, and its text on transparent huge pages: the kernel switches them
+/// off in a machine of less than 512 MiB.
 fn assert_system(console: &Console, nodes: u64, huge: &str) -> Value {
     let document = console.expect_json(0);
     assert_valid(&document);
@@ -24,32 +26,32 @@ fn assert_system(console: &Console, nodes: u64, huge: &str) -> Value {
     document
 }
 
-/// Whether the kernel uses five levels of page tables: it hides the flag when it does not.
+/// Returns true if the kernel uses five levels of page tables: otherwise it hides the flag.
 fn has_five_levels(console: &Console) -> bool {
     let flags = console.lines().find(|line| line.starts_with("flags"));
     flags.unwrap_or_else(|| panic!("no flags\n{}", console.framed())).split(' ').any(|flag| flag == "la57")
 }
 
-/// Says past the capture of a test that passes which kernels it had.
+/// Prints the kernels of a passing test, which bypasses the capture.
 fn say(words: &str) {
-    // Nothing is left to tell it to when standard error is closed.
+    // If standard error is closed, there is no other place to report it.
     let _ = writeln!(std::io::stderr(), "\n{words}");
 }
 
-/// A run as short as it can be.
+/// Returns the arguments of the shortest possible run.
 fn on_node_0<'a>(experiment: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     let words = [experiment, "--json", "--trials=3", "--cpunode=0", "--memnode=0"];
     words.into_iter().chain(more.iter().copied()).collect()
 }
 
-/// Runs every experiment with a kernel. `false` when the kernel does not come up on this emulator.
+/// Runs every experiment with a kernel. Returns false if the kernel does not come up on this emulator.
 fn every_experiment_runs(image: &Path) -> bool {
     let machine = Machine::new(&[NodeSpec::new(1, 512); 2])
         .distances(&TWO)
         .kernel(image)
         .timeout(FURTHER_LIMIT)
         .kernel_parameter("transparent_hugepage=madvise")
-        // Kernels before 5.15 take no nodes here, and spread the pages.
+        // Kernels before 5.15 detect no nodes here, and spread the pages.
         .kernel_parameter("hugepages=32")
         .scene(&["show=/proc/cpuinfo"]);
     let booted = machine.try_boot_all([
@@ -92,26 +94,30 @@ fn every_experiment_runs(image: &Path) -> bool {
     true
 }
 
-/// A kernel that cannot be fetched, or that this emulator cannot boot, is named and is no failure: the kernel of this
-/// system's release has to do, and boots in every other test.
-fn with_kernel_of(age: Age) {
-    let outcome = match at_the_end(age) {
-        Err(reason) => format!("not to be had: {reason}"),
-        Ok(image) if every_experiment_runs(&image) => release(&image).into(),
-        Ok(image) => format!("{} does not come up on this emulator", release(&image)),
-    };
+/// Runs every experiment with the oldest or the newest kernel. A kernel that cannot be fetched, or that this
+/// emulator cannot boot, shows nothing: this is reported, and the test does not fail, since every other test
+/// boots the kernel of this system's release.
+fn with_kernel_of(test: &str, age: Age) {
     let usual = available().map(release).unwrap_or_default();
-    say(&format!("KERNELS {age:?}: {outcome}; beside {usual}"));
+    match at_the_end(age) {
+        Err(reason) => not_shown(test, &format!("the {age:?} kernel cannot be fetched: {reason}")),
+        Ok(image) if every_experiment_runs(&image) => {
+            say(&format!("KERNELS {age:?}: {}; beside {usual}", release(&image)));
+        }
+        Ok(image) => not_shown(test, &format!("{} does not boot on this emulator", release(&image))),
+    }
 }
 
 #[test]
 fn every_experiment_runs_with_the_oldest_kernel() {
-    in_guests("emulator::every_experiment_runs_with_the_oldest_kernel", || with_kernel_of(Age::Oldest));
+    const TEST: &str = "emulator::every_experiment_runs_with_the_oldest_kernel";
+    in_guests(TEST, || with_kernel_of(TEST, Age::Oldest));
 }
 
 #[test]
 fn every_experiment_runs_with_the_newest_kernel() {
-    in_guests("emulator::every_experiment_runs_with_the_newest_kernel", || with_kernel_of(Age::Newest));
+    const TEST: &str = "emulator::every_experiment_runs_with_the_newest_kernel";
+    in_guests(TEST, || with_kernel_of(TEST, Age::Newest));
 }
 
 #[test]

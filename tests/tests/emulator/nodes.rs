@@ -1,4 +1,4 @@
-//! Which nodes are initiators, which are targets, and which are neither.
+//! The choice of nodes: initiators, targets, and nodes that are neither.
 
 use super::errors::assert_refused;
 use super::*;
@@ -37,7 +37,7 @@ fn two_nodes() {
 }
 
 #[test]
-fn four_nodes_and_those_of_them_that_are_asked_for() {
+fn four_nodes_and_a_selection_of_them() {
     in_guests("emulator::four_nodes", || {
         let [all, some] = uniform(4).boot_all([
             &options(&MATRIX),
@@ -54,7 +54,7 @@ fn four_nodes_and_those_of_them_that_are_asked_for() {
 }
 
 #[test]
-fn a_memory_only_node_is_a_target_and_no_initiator() {
+fn a_memory_only_node_is_only_a_target() {
     in_guests("emulator::a_memory_only_node", || {
         let [all, refused, system] = with_memory_only_node().huge_pages(&[(1, 3)]).boot_all([
             &options(&MATRIX),
@@ -80,7 +80,7 @@ fn a_memory_only_node_is_a_target_and_no_initiator() {
 }
 
 #[test]
-fn a_node_without_memory_is_an_initiator_and_no_target() {
+fn a_node_without_memory_is_only_an_initiator() {
     in_guests("emulator::a_node_without_memory", || {
         let [all, refused] =
             with_cpu_only_node().boot_all([&options(&MATRIX), &options(&["--cpunode=0", "--memnode=1"])]);
@@ -90,9 +90,9 @@ fn a_node_without_memory_is_an_initiator_and_no_target() {
 }
 
 #[test]
-fn a_node_without_anything_is_left_out() {
-    in_guests("emulator::a_node_without_anything_is_left_out", || {
-        // The only CPU of node 1 stays offline, and the node itself is online all the same.
+fn an_empty_node_is_left_out() {
+    in_guests("emulator::an_empty_node_is_left_out", || {
+        // The only CPU of node 1 stays offline, but the node itself is online.
         let console = with_cpu_only_node().kernel_parameter("maxcpus=1").boot(&options(&MATRIX));
         assert_matrix(&console, &[0], &[0]);
     });
@@ -101,7 +101,7 @@ fn a_node_without_anything_is_left_out() {
 #[test]
 fn cpus_that_are_switched_off_are_left_out() {
     in_guests("emulator::cpus_that_are_switched_off", || {
-        // The kernel starts CPU 0 alone, so node 1 has memory and no CPU that is online.
+        // The kernel starts only CPU 0, so node 1 has memory and no CPU that is online.
         let [all, cpu, node] = uniform(2).kernel_parameter("maxcpus=1").boot_all([
             &options(&MATRIX),
             &options(&["--cpu=1"]),

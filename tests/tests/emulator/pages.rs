@@ -46,7 +46,7 @@ fn a_pool_that_is_too_small_is_a_placement_failure() {
 #[test]
 fn transparent_huge_pages_are_counted() {
     in_guests("emulator::transparent_huge_pages_are_counted", || {
-        // Below 512 MiB the kernel switches them off, whatever it is told (mm/huge_memory.c).
+        // Below 512 MiB the kernel switches them off, whatever its settings (mm/huge_memory.c).
         let machine = Machine::new(&[NodeSpec::new(1, 512); 2])
             .distances(&TWO)
             .kernel_parameter("transparent_hugepage=madvise");
@@ -62,7 +62,8 @@ fn transparent_huge_pages_are_counted() {
 #[test]
 fn gigantic_pages_of_one_node() {
     in_guests("emulator::gigantic_pages_of_one_node", || {
-        // A page of 1 GiB must lie within the memory of one node, above what firmware and kernel use.
+        // A page of 1 GiB must lie within the memory of one node, above the memory that firmware and kernel
+        // use.
         let machine = Machine::new(&[NodeSpec::new(1, 512), NodeSpec::new(1, 3072)])
             .distances(&TWO)
             .kernel_parameter("hugepagesz=1G hugepages=1:1");

@@ -4,13 +4,13 @@ use super::errors::assert_refused;
 use super::*;
 use latency_tests::document::warnings;
 
-/// A disk of that size which reads as zeroes.
+/// Adds a disk of that size that reads as zeroes.
 fn with_disk(machine: Machine, size: &str) -> Machine {
     let drive = format!("driver=null-co,size={size},read-zeroes=on,if=none,id=disk");
     machine.qemu_arguments(&["-drive", &drive, "-device", "nvme,drive=disk,serial=disk"])
 }
 
-/// What the kernel would give back is there to be measured in.
+/// Memory that the kernel can reclaim is available for the measurement.
 #[test]
 fn memory_full_of_file_pages_measures_the_default_size() {
     in_guests("emulator::memory_full_of_file_pages_measures_the_default_size", || {
@@ -26,10 +26,10 @@ fn memory_full_of_file_pages_measures_the_default_size() {
     });
 }
 
-/// The kernel names the node of a CPU by a system call, too.
+/// A system call also gives the node of a CPU.
 #[test]
-fn without_sys_the_cpu_is_on_the_node_that_the_kernel_names() {
-    in_guests("emulator::without_sys_the_cpu_is_on_the_node_that_the_kernel_names", || {
+fn without_sys_the_kernel_gives_the_node_of_the_cpu() {
+    in_guests("emulator::without_sys_the_kernel_gives_the_node_of_the_cpu", || {
         let machine = Machine::new(&[NodeSpec::new(1, 320), NodeSpec::new(1, 320)]);
         let [matrix] = machine.scene(&["no-sys=", "on-cpu=1"]).boot_all([&[
             "--json",
@@ -46,10 +46,10 @@ fn without_sys_the_cpu_is_on_the_node_that_the_kernel_names() {
     });
 }
 
-/// Fewer bytes than the working sets of all targets would be together.
+/// The limit is below the working sets of all targets together.
 #[test]
-fn four_nodes_share_what_a_control_group_may_have() {
-    in_guests("emulator::four_nodes_share_what_a_control_group_may_have", || {
+fn four_nodes_share_the_limit_of_a_control_group() {
+    in_guests("emulator::four_nodes_share_the_limit_of_a_control_group", || {
         let machine = Machine::new(&[NodeSpec::new(1, 640); 4]).scene(&["memory-max=700M"]);
         let [console] =
             machine.boot_all([&["--json", "--pages=4k", "--trials=1", "--iters=500", "--warmup-iters=1000"]]);
@@ -59,7 +59,7 @@ fn four_nodes_share_what_a_control_group_may_have() {
     });
 }
 
-/// The kernel moves the thread, and does not let it back: what was to be measured is no longer there.
+/// The kernel moves the thread, and does not let it back: the CPU to be measured is gone.
 #[test]
 fn a_cpuset_that_loses_the_cpu_is_noticed() {
     in_guests("emulator::a_cpuset_that_loses_the_cpu_is_noticed", || {
@@ -102,13 +102,13 @@ fn pages_that_are_split_are_noticed() {
     });
 }
 
-/// A run of more than three rounds, in which a scene changes.
+/// A run of more than three rounds, during which a scene changes.
 const ROUNDS: [&str; 6] =
     ["--json", "--size=4M", "--pages=4k", "--iters=2000", "--trials=30", "--progress=always"];
 
 #[test]
-fn a_cpu_that_goes_offline_and_a_clock_that_is_set_are_noticed() {
-    in_guests("emulator::a_cpu_that_goes_offline_and_a_clock_that_is_set", || {
+fn an_offline_cpu_and_a_changed_clock_are_noticed() {
+    in_guests("emulator::an_offline_cpu_and_a_changed_clock", || {
         let [mine, clock, back] = Machine::new(&[NodeSpec::new(2, 320)]).boot_all([
             &[&["then-offline=1"], &ROUNDS[..], &["--cpu=1"]].concat(),
             &[&["then-clock=86400"], &ROUNDS[..], &["--cpu=0"]].concat(),
@@ -121,14 +121,14 @@ fn a_cpu_that_goes_offline_and_a_clock_that_is_set_are_noticed() {
             let latency = at(&document, "/node_pairs/0/ns").as_f64();
             assert!(latency.is_some_and(|latency| latency > 0.0), "{document:#}");
             assert!(!warnings(&document).contains(&"timer-stepped-back"), "{document:#}");
-            // A day is in no figure.
+            // The day does not appear in any figure.
             let took = at(&document, "/duration_s").as_f64();
             assert!(took.is_some_and(|seconds| (0.0..3600.0).contains(&seconds)), "{document:#}");
         }
     });
 }
 
-/// Set aside for the mapping, but of all nodes together: at the first touch the node has none.
+/// The pages are reserved for the mapping, but from all nodes together: at the first touch the node has none.
 #[test]
 fn a_pool_that_is_taken_before_the_first_touch_is_an_error() {
     in_guests("emulator::a_pool_that_is_taken_before_the_first_touch_is_an_error", || {
@@ -146,15 +146,15 @@ fn a_pool_that_is_taken_before_the_first_touch_is_an_error() {
         }
         let document = any.expect_json(0);
         assert_placed(at(&document, "/node_pairs/0"), "4k", 4096);
-        // Without anybody who takes them, an old kernel gives them.
+        // If no other program takes them, an old kernel provides them.
         oldest.expect_status(0);
     });
 }
 
-/// Going over the limit is the end of the process, without a word.
+/// Exceeding the limit would kill the process without a message.
 #[test]
-fn a_control_group_that_is_too_small_kills_nobody() {
-    in_guests("emulator::a_control_group_that_is_too_small_kills_nobody", || {
+fn a_small_control_group_does_not_kill_the_run() {
+    in_guests("emulator::a_small_control_group_does_not_kill_the_run", || {
         let run = ["--json", "--pages=4k", "--trials=1", "--iters=500"];
         let [a, b, c] = Machine::new(&[NodeSpec::new(1, 640)]).boot_all([
             &[&["memory-max=8M"], &run[..]].concat(),

@@ -1,5 +1,6 @@
-//! Runs the tool in a place, and checks what must hold in all of them: a documented exit status, no death by a
-//! signal, no hang; one error, or a valid result in which every value has proof or says that it has none.
+//! Runs the tool in a hostile place, and checks the rules for all places: a documented exit status, no death
+//! by a signal, no hang; one error, or a valid result in which every value has a proof or is marked as
+//! unproven.
 
 use latency_tests::confine::allowed_cpus;
 use latency_tests::document::{at, text, warnings};
@@ -10,19 +11,19 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
 use std::time::Duration;
 
-/// When this variable is `all`, every combination is tried, and not a part of them.
+/// If this variable is `all`, every combination is tried, otherwise only a part.
 pub const VARIABLE: &str = "HOSTILE";
 
-/// A hundred times as long as any of these runs takes on a busy host.
+/// A hundred times as long as any of these runs lasts on a busy host.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Everything that the tool may end with.
+/// All documented exit statuses of the tool.
 const DOCUMENTED: [i32; 7] = [0, 1, 2, 3, 4, 5, 130];
 
-/// As little as an experiment can do: some 30 ms of a CPU.
+/// The shortest options of an experiment: some 30 ms of a CPU.
 const SHORT: [&str; 5] = ["--json", "--trials=1", "--iters=200", "--warmup-iters=100", "--time-limit=0.02"];
 
-/// What measures, each with its smallest working sets.
+/// Experiments, each with its smallest working sets.
 pub const EXPERIMENTS: [&[&str]; 8] = [
     &["matrix", "--size=16K"],
     &["curve", "--min-size=8K", "--max-size=16K"],
@@ -38,7 +39,7 @@ const SAVED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/saved/curve.c
 
 const FLEET: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/saved/nodes.jsonl");
 
-/// What measures nothing.
+/// Commands that measure nothing.
 pub const COMMANDS: [&[&str]; 5] = [
     &["system", "--json"],
     &["fit", SAVED, "--json"],
@@ -47,7 +48,7 @@ pub const COMMANDS: [&[&str]; 5] = [
     &["report", SAVED, "--json"],
 ];
 
-/// What measures with several threads, as short.
+/// Experiments with several threads, as short as possible.
 const THREADED: [&[&str]; 3] = [
     &["bandwidth", "--size=16K", "--json", "--budget=0.2", "--time-limit=0.02"],
     &["cores", "--lines=1", "--json", "--budget=0.2", "--time-limit=0.02"],
@@ -65,7 +66,7 @@ const THREADED: [&[&str]; 3] = [
 /// The experiments that need a second CPU.
 pub const OF_TWO_CPUS: [&str; 2] = ["cores", "loaded"];
 
-/// Every experiment as a whole command line; those that need a second CPU where there is one.
+/// Returns every experiment as a whole command line; those that need a second CPU only if there is one.
 pub fn experiments() -> Vec<Vec<&'static str>> {
     let short = EXPERIMENTS.iter().map(|experiment| [experiment, &SHORT[..]].concat());
     let mut all: Vec<Vec<&str>> = short.chain(THREADED.map(<[_]>::to_vec)).collect();
@@ -73,35 +74,36 @@ pub fn experiments() -> Vec<Vec<&'static str>> {
     all
 }
 
-/// All experiments and commands as whole command lines.
+/// Returns all experiments and commands as whole command lines.
 pub fn tasks() -> Vec<Vec<&'static str>> {
     experiments().into_iter().chain(COMMANDS.map(<[_]>::to_vec)).collect()
 }
 
-/// All experiments in one run, which are those of [`tasks`]: some seconds, unless there are no threads.
+/// All experiments of [`tasks`] in one run, which needs some seconds, unless there are no threads.
 pub const REPORT: [&str; 4] = ["report", "--size=16K", "--json", "--budget=0.1"];
 
-/// Every experiment of [`experiments`], and [`REPORT`] on this one CPU, where it takes two seconds and not ten.
+/// Returns every experiment of [`experiments`], and [`REPORT`] on this one CPU, where it needs two seconds
+/// and not ten.
 pub fn everything_on(cpu: usize) -> Vec<(Vec<&'static str>, Option<usize>)> {
     let alone = experiments().into_iter().map(|task| (task, None));
     alone.chain([(REPORT.to_vec(), Some(cpu))]).collect()
 }
 
-/// The first experiment, with more arguments.
+/// Returns the first experiment, with more arguments.
 pub fn smallest<'a>(more: &[&'a str]) -> Vec<&'a str> {
     [EXPERIMENTS[0], &SHORT, more].concat()
 }
 
-/// Whether every combination is to be tried.
+/// Returns true if every combination is to be tried.
 pub fn all() -> bool {
     std::env::var_os(VARIABLE).is_some_and(|value| value == "all")
 }
 
-/// Runs the tool with `arguments` as `confine` changes it, and judges what it printed.
+/// Runs the tool with `arguments` in the environment that `confine` prepares, and checks its output.
 ///
 /// # Errors
 ///
-/// What does not hold, with everything that was printed.
+/// The violated rule, with the whole output.
 pub fn held(arguments: &[&str], confine: impl FnOnce(&mut Command)) -> Result<Run, String> {
     let mut command = run::command(arguments);
     confine(&mut command);
@@ -115,18 +117,18 @@ pub fn held(arguments: &[&str], confine: impl FnOnce(&mut Command)) -> Result<Ru
 ///
 /// # Errors
 ///
-/// That it did not start or end.
+/// If it did not start or end.
 pub fn end(command: &mut Command) -> Result<Run, String> {
     let what = format!("{command:?}");
     let child = command.spawn().map_err(|error| format!("{what} does not start: {error}"))?;
     try_finish_within(child, &what, PATIENCE)
 }
 
-/// Judges a run whose messages were read, and its document, where it is to have one.
+/// Checks a run, and its document, if it has to have one.
 ///
 /// # Errors
 ///
-/// As [`held`].
+/// The same as for [`held`].
 pub fn judge(found: &Run, document: Option<&str>) -> Result<(), String> {
     let status = status(found)?;
     let errors = found.stderr.lines().filter(|line| line.starts_with("ERROR: ")).count();
@@ -144,11 +146,11 @@ fn last_line(found: &Run) -> &str {
     found.stderr.lines().last().unwrap_or("")
 }
 
-/// The exit status, where it is one that is documented and the tool found no defect in itself.
+/// Returns the exit status, if it is documented and the tool found no defect in itself.
 ///
 /// # Errors
 ///
-/// As [`held`].
+/// The same as for [`held`].
 pub fn status(found: &Run) -> Result<i32, String> {
     match found.status.code() {
         Some(code) if DOCUMENTED.contains(&code) && !found.stderr.contains("internal error") => Ok(code),
@@ -157,7 +159,8 @@ pub fn status(found: &Run) -> Result<i32, String> {
     }
 }
 
-/// A document is valid, is partial only after an interruption, and claims no proof that it does not show.
+/// Checks that a document is valid, is partial only after an interruption, and claims no proof that it does
+/// not show.
 pub fn judge_document(text: &str, status: i32) -> Result<(), String> {
     let document = serde_json::from_str(text).map_err(|error| format!("no JSON: {error}"))?;
     let found = violations(of_results(), &document);

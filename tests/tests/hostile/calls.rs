@@ -1,4 +1,4 @@
-//! System calls that are forbidden, one at a time and as containers forbid them.
+//! Forbidden system calls, one at a time and as containers forbid them.
 
 use super::body::{all, end, experiments, held, judge, judge_document, smallest, status, tasks, REPORT};
 use super::results::{is_proven, named, parts};
@@ -7,11 +7,12 @@ use latency_tests::directory::Directory;
 use latency_tests::document::{at, warnings};
 use latency_tests::enclose::{Enclose, Fate};
 use latency_tests::everywhere::everywhere;
+use latency_tests::lanes::of_everything;
 use latency_tests::run::command;
 use libc::{c_int, c_long};
 use std::os::unix::process::ExitStatusExt;
 
-/// The system calls that some run of [`tasks`], or one that writes a file, makes.
+/// The system calls of all runs of [`tasks`], and of one that writes a file.
 const CALLS: [(&str, c_long); 43] = [
     ("access", libc::SYS_access),
     ("clock_gettime", libc::SYS_clock_gettime),
@@ -58,7 +59,7 @@ const CALLS: [(&str, c_long); 43] = [
     ("write", libc::SYS_write),
 ];
 
-/// Calls that take the place of others which failed: names that /proc does not tell, a file that takes no name, a
+/// Calls that replace others which failed: for names that are missing in /proc, a file without a name, a
 /// processor that could not be changed.
 const IN_THEIR_PLACE: [(&str, c_long); 4] = [
     ("sched_yield", libc::SYS_sched_yield),
@@ -67,15 +68,16 @@ const IN_THEIR_PLACE: [(&str, c_long); 4] = [
     ("unlinkat", libc::SYS_unlinkat),
 ];
 
-/// Calls that a file system without unnamed files, a host too busy for a pause between rounds, or one with one CPU leaves
-/// out; and the one that starts the process.
+/// Calls that are missing on a file system without unnamed files, on a host too busy for a pause between
+/// rounds, or on one with one CPU; and the call that starts the process.
 const NOT_EVERYWHERE: [&str; 7] = ["access", "clone", "execve", "exit", "futex", "linkat", "nanosleep"];
 
-/// What the kernel answers where a call is forbidden, where it does not exist, and where it exists without a part.
+/// The kernel's answers for a forbidden call, a missing one, and one without a certain feature.
 const REFUSALS: [(&str, c_int); 3] =
     [("EPERM", libc::EPERM), ("ENOSYS", libc::ENOSYS), ("EINVAL", libc::EINVAL)];
 
-/// The runs that together make every call: the tasks, and one with counters that sleeps and replaces a file.
+/// Returns the runs that together make every call: the tasks, and one with counters that sleeps and replaces
+/// a file.
 fn runs() -> Vec<Vec<&'static str>> {
     let mut runs = tasks();
     runs.push(vec![
@@ -92,7 +94,7 @@ fn runs() -> Vec<Vec<&'static str>> {
     runs
 }
 
-/// Whether the run writes the file `result.json`.
+/// Returns true if the run writes the file `result.json`.
 fn writes(run: &[&str]) -> bool {
     run.contains(&"--output=result.json")
 }
@@ -118,7 +120,7 @@ fn no_other_call_is_made() {
 #[test]
 fn each_call_is_made() {
     let directory = older("calls-made");
-    // The last makes most of them.
+    // The last run makes most of them.
     let runs: Vec<_> = runs().into_iter().rev().collect();
     everywhere(&CALLS, |&(name, number)| {
         let ends = |run: &Vec<&str>| {
@@ -133,7 +135,7 @@ fn each_call_is_made() {
     });
 }
 
-/// A directory with an older result.
+/// Makes a directory with an older result.
 fn older(name: &str) -> Directory {
     let directory = Directory::new(name);
     std::fs::write(directory.path().join("result.json"), "{}").expect("a file");
@@ -142,12 +144,13 @@ fn older(name: &str) -> Directory {
 
 #[test]
 fn each_call_may_be_forbidden_in_each_experiment() {
+    let part = of_everything(33, 11);
     let mut places = Vec::new();
     for (index, run) in runs().into_iter().enumerate() {
-        // An end that is forbidden is a place of its own.
+        // A forbidden exit is a separate place.
         for (step, &(name, call)) in CALLS.iter().filter(|(name, _)| !name.starts_with("ex")).enumerate() {
             for (turn, refusal) in REFUSALS.into_iter().enumerate() {
-                if all() || (index + step + turn) % 11 == 0 {
+                if all() || (index + step + turn) % part == 0 {
                     places.push((run.clone(), name, call, refusal));
                 }
             }
@@ -158,14 +161,14 @@ fn each_call_may_be_forbidden_in_each_experiment() {
     });
 }
 
-/// What a run ends with where a call is refused: a result, or an error of placement, of time, of the output; and of its
-/// arguments where it cannot read the files that they name.
+/// Returns true if a run with a refused call may end with this status: a result, an error of placement, of
+/// time, of the output, or of its arguments if it cannot read the files that they name.
 fn is_listed(run: &[&str], status: i32) -> bool {
     let reads = ["fit", "compare", "fleet"].contains(&run[0]) || run[0] == "report";
     matches!(status, 0 | 2 | 3 | 4) || (status == 1 && reads)
 }
 
-/// Judges a run to which these calls are refused, and never switches the machine off.
+/// Checks a run to which these calls are refused, and which never switches the machine off.
 fn without(run: &[&str], calls: &[c_long], errno: c_int) -> Result<(), String> {
     let mut fates = vec![(libc::SYS_reboot, Fate::Ends)];
     fates.extend(calls.iter().map(|&call| (call, Fate::Fails(errno))));
@@ -201,7 +204,7 @@ fn without(run: &[&str], calls: &[c_long], errno: c_int) -> Result<(), String> {
     }
 }
 
-/// Of the calls that the tool makes, the default profile of Docker refuses some, and everything unknown, by EPERM.
+/// Docker's default profile refuses some of the tool's calls, and every unknown call, with EPERM.
 #[test]
 fn in_docker() {
     let fates: Vec<_> = made(&[&CALLS[..], &IN_THEIR_PLACE].concat())
@@ -211,7 +214,7 @@ fn in_docker() {
     in_container(&fates, libc::EPERM, false);
 }
 
-/// Podman's allows memory policies, refuses two calls by EPERM, and everything unknown by ENOSYS.
+/// Podman's profile allows memory policies, refuses two calls with EPERM, and every unknown call with ENOSYS.
 #[test]
 fn in_podman() {
     let refused = [libc::SYS_move_pages, libc::SYS_perf_event_open];
@@ -240,7 +243,7 @@ fn in_container(fates: &[(c_long, Fate)], unknown: c_int, bound: bool) {
     });
 }
 
-/// What cannot be measured is said, and the rest is there.
+/// The report names the parts that cannot be measured, and contains the others.
 #[test]
 fn a_report_without_threads() {
     let places =
@@ -260,9 +263,9 @@ fn a_report_without_threads() {
     });
 }
 
-/// Where nothing that is asked of the system is answered, there is an error and no result.
+/// If every request to the system fails, there is an error and no result.
 #[test]
-fn where_nothing_is_answered() {
+fn when_every_request_fails_there_is_an_error() {
     let fates: Vec<_> = ["execve", "exit_group", "mmap", "munmap", "write"]
         .into_iter()
         .filter_map(|name| CALLS.iter().find(|call| call.0 == name))

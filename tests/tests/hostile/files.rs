@@ -1,4 +1,4 @@
-//! File systems that are not there, that show nothing, and that take nothing.
+//! File systems that are missing, empty or read-only.
 
 use super::body::{end, everything_on, held, judge, smallest, tasks};
 use super::results::{is_measured_with, is_proven, parts};
@@ -17,7 +17,7 @@ fn mounts_or_skip(test: &str) -> bool {
     may
 }
 
-/// Every experiment with these directories empty: it measures, and says what it misses.
+/// Runs every experiment with these directories empty: it measures, and warns about the missing information.
 fn without(directories: &[&CStr], codes: &[&str]) {
     let last = *allowed_cpus().last().expect("a CPU");
     everywhere(&everything_on(last), |(task, cpu)| {
@@ -58,8 +58,8 @@ fn without_proc_and_sys() {
 }
 
 #[test]
-fn where_nothing_can_be_written() {
-    if !mounts_or_skip("hostile::files::where_nothing_can_be_written") {
+fn without_a_writable_file_system() {
+    if !mounts_or_skip("hostile::files::without_a_writable_file_system") {
         return;
     }
     let tasks = tasks();
@@ -85,7 +85,7 @@ fn an_ordinary_user() {
         return skip("hostile::files::an_ordinary_user", "only root may become another user");
     }
     let directory = Directory::new("hostile-nobody");
-    // The saved results of the tree need not be readable for all.
+    // The saved results of the tree may not be readable for all users.
     let last = *allowed_cpus().last().expect("a CPU");
     everywhere(&everything_on(last), |(task, cpu)| {
         let mut command = directory.command(task);

@@ -1,7 +1,8 @@
-//! Limits of resources: none, next to none, and some.
+//! Limits of resources, from zero upwards.
 
 use super::body::{all, end, held, judge, smallest, tasks, REPORT};
 use latency_tests::confine::Confine;
+use latency_tests::document::at;
 use latency_tests::enclose::Enclose;
 use latency_tests::everywhere::everywhere;
 use latency_tests::run::command;
@@ -10,9 +11,10 @@ use libc::c_int;
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
-/// Each limit with its name in `ulimit` and its values. Of address space, data and stack the smallest are those with
-/// which the kernel starts the executable where there is no environment: below, it ends the process before the first
-/// instruction. (On the stack it needs 12 KiB beside arguments and environment, a part of which is chance.)
+/// Each limit with its name in `ulimit` and its values. The smallest values of address space, data and stack
+/// are those with which the kernel starts the executable without an environment: below, it ends the process
+/// before the first instruction. (The stack needs 12 KiB beside arguments and environment, a random part
+/// included.)
 const LIMITS: [(&str, c_int, &[u64]); 7] = [
     ("-v", libc::RLIMIT_AS as c_int, &[1088 * KIB, 2 * MIB, 3 * MIB, 4 * MIB, 8 * MIB, 32 * MIB]),
     ("-d", libc::RLIMIT_DATA as c_int, &[8 * KIB, 64 * KIB, MIB, 2 * MIB, 4 * MIB, 8 * MIB, 32 * MIB]),
@@ -40,7 +42,7 @@ fn each_limit_in_each_experiment() {
             command.env_clear().limited(*resource, *value);
         });
         let found = found.map_err(|reason| format!("ulimit {name} at {value}: {reason}"))?;
-        // What takes no memory and no file from the tool changes nothing.
+        // A limit on anything but memory and files changes nothing.
         let allowed: &[i32] = if ["-s", "-f", "-l", "-u"].contains(name) { &[0] } else { &[0, 1, 2, 3, 4] };
         match found.status.code().is_some_and(|code| allowed.contains(&code)) {
             true => Ok(()),
@@ -59,9 +61,10 @@ fn a_report_in_little_memory() {
     });
 }
 
-/// At the soft limit the kernel sends SIGXCPU, at the hard one SIGKILL: both of two seconds, and a soft one alone.
+/// At the soft limit the kernel sends SIGXCPU, at the hard one SIGKILL: both at two seconds, and only a soft
+/// one.
 #[test]
-fn when_cpu_time_ends_the_result_is_partial() {
+fn the_result_is_partial_at_the_cpu_time_limit() {
     let endless = ["--json", "--trials=1000000", "--time-limit=86400"];
     let places = [
         (["matrix", "--size=1M"], 2, 2),
@@ -77,13 +80,25 @@ fn when_cpu_time_ends_the_result_is_partial() {
     });
 }
 
-/// A run that needs less than its CPU time does not notice the limit.
+/// A run that needs less than its CPU time does not notice the limit: it measures the same points in as many
+/// trials, and its document does not mention an early end.
 #[test]
-fn cpu_time_that_suffices_changes_nothing() {
-    for seconds in [1, 2, 1000] {
+fn sufficient_cpu_time_changes_nothing() {
+    let run = |seconds: Option<u64>| {
         let found = held(&smallest(&[]), |command| {
-            command.limited(libc::RLIMIT_CPU as c_int, seconds);
+            if let Some(seconds) = seconds {
+                command.limited(libc::RLIMIT_CPU as c_int, seconds);
+            }
         });
-        found.unwrap_or_else(|reason| panic!("{seconds} s: {reason}")).expect_status(0);
+        let document = found.unwrap_or_else(|reason| panic!("{seconds:?} s: {reason}")).expect_json(0);
+        assert_eq!(at(&document, "/partial"), false, "{seconds:?} s: {document:#}");
+        (
+            at(&document, "/node_pairs/0/trials").clone(),
+            document.as_object().map(|members| members.keys().cloned().collect::<Vec<_>>()),
+        )
+    };
+    let free = run(None);
+    for seconds in [1, 2, 1000] {
+        assert_eq!(run(Some(seconds)), free, "{seconds} s");
     }
 }

@@ -1,4 +1,4 @@
-//! The parts of a result, whatever its experiment calls them.
+//! Access to the parts of a result, for every experiment.
 
 use latency_tests::document::warnings;
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 /// The lists of measured values of all experiments.
 const LISTS: [&str; 4] = ["/points", "/bandwidths", "/curves", "/pairs"];
 
-/// The results in a document: the sections of a report, or itself.
+/// Returns the results in a document: the sections of a report, or the document itself.
 pub fn parts(document: &Value) -> Vec<&Value> {
     match document.get("sections").and_then(Value::as_array) {
         Some(sections) => sections.iter().collect(),
@@ -14,7 +14,7 @@ pub fn parts(document: &Value) -> Vec<&Value> {
     }
 }
 
-/// Whether something was measured in each part, and each part has these warnings.
+/// Returns true if each part has a measured value and these warnings.
 pub fn is_measured_with(document: &Value, codes: &[&str]) -> bool {
     let parts = parts(document);
     let measured = |part: &&Value| {
@@ -25,7 +25,7 @@ pub fn is_measured_with(document: &Value, codes: &[&str]) -> bool {
     !parts.is_empty() && parts.iter().all(measured)
 }
 
-/// All members of this name, however deep.
+/// Returns all members of this name, at any depth.
 pub fn named<'d>(document: &'d Value, name: &str) -> Vec<&'d Value> {
     match document {
         Value::Object(members) => {
@@ -37,7 +37,7 @@ pub fn named<'d>(document: &'d Value, name: &str) -> Vec<&'d Value> {
     }
 }
 
-/// Whether memory has a proof in each placement of a document, and there is a placement.
+/// Returns true if there is a placement, and each placement of a document is proven.
 pub fn is_proven(document: &Value) -> bool {
     let placements = named(document, "placement");
     let proven = |placement: &&Value| {
@@ -47,7 +47,7 @@ pub fn is_proven(document: &Value) -> bool {
     !placements.is_empty() && placements.iter().all(proven)
 }
 
-/// A document without members that differ from run to run.
+/// Returns a document without the members that differ from run to run.
 pub fn lasting(document: &Value, passing: &[&str]) -> Value {
     match document {
         Value::Object(members) => {

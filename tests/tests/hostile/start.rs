@@ -1,4 +1,4 @@
-//! What a process is started with: its arguments, its environment, its CPUs.
+//! The start of a process: its arguments, its environment, its CPUs.
 
 use super::body::{end, everything_on, held, tasks, COMMANDS, OF_TWO_CPUS};
 use super::results::{is_measured_with, lasting, named};
@@ -9,7 +9,8 @@ use latency_tests::program::binary;
 use latency_tests::run::command;
 use std::process::Command;
 
-/// `execve` with neither arguments nor an environment: the default experiment, ended here after a second of CPU time.
+/// `execve` with neither arguments nor an environment runs the default experiment, which is ended here after
+/// a second of CPU time.
 #[test]
 fn without_any_argument_not_even_the_name() {
     let mut command = command(&[""; 0]);
@@ -21,7 +22,7 @@ fn without_any_argument_not_even_the_name() {
             assert!(first.starts_with("Node ") && first.contains(" -> Node "), "no matrix: {found}");
             assert!(found.stdout.contains("\nMethod: each load waits for the one before"), "{found}");
         }
-        // On a machine with next to no memory there is none to measure.
+        // A machine with almost no memory has none to measure.
         _ => assert!(found.expect_status(2).expect_error("wanted on node").stdout.is_empty(), "{found}"),
     }
 }
@@ -42,15 +43,15 @@ const PASSING: [&str; 12] = [
     "warnings",
 ];
 
-/// Runs a task in two surroundings: it succeeds in both, with the same result where nothing is measured, and else with
-/// the same plan.
+/// Runs a task in two environments. It has to succeed in both, with the same result if it measures nothing,
+/// and otherwise with the same plan.
 fn same(task: &[&'static str], change: impl Fn(&mut Command)) -> Result<(), String> {
     let measures = !COMMANDS.contains(&task);
     let found = held(task, &change)?;
     if !found.status.success() {
         return Err(format!("{found}"));
     }
-    // A report over the budget of a second has no plan; it is not among the tasks.
+    // A report with a budget of a second has no plan; it is not among the tasks.
     let mut told = task.to_vec();
     if measures {
         told.push("--dry-run");

@@ -1,4 +1,4 @@
-//! Standard streams: each of them as it should be, closed, full, or a pipe that nobody holds at the other end.
+//! Standard streams: each of them good, closed, full, or a pipe without another end.
 
 use super::body::{end, judge_document, smallest};
 use latency_tests::confine::Confine;
@@ -7,13 +7,13 @@ use latency_tests::everywhere::everywhere;
 use std::fs::{read_to_string, OpenOptions};
 use std::process::{Command, Stdio};
 
-/// What a standard stream is.
+/// The state of a standard stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// Empty, or read by the test.
     Good,
     Closed,
-    /// A device that takes nothing, and gives zeroes without end.
+    /// A device that accepts nothing, and returns endless zeroes.
     Full,
     /// A pipe whose other end is closed.
     Gone,
@@ -22,7 +22,7 @@ enum State {
 const STATES: [State; 4] = [State::Good, State::Closed, State::Full, State::Gone];
 
 impl State {
-    /// The stream, of which a child reads or writes the one end.
+    /// Returns the stream; a child reads or writes one end of it.
     fn stream(self, reads: bool) -> Stdio {
         match self {
             State::Good if reads => Stdio::null(),
@@ -43,7 +43,7 @@ impl State {
     }
 }
 
-/// A command with its standard streams in these states.
+/// Sets the states of a command's standard streams.
 fn set(command: &mut Command, states: [State; 3]) {
     let [input, output, error] = states;
     command.stdin(input.stream(true)).stdout(output.stream(false)).stderr(error.stream(false));
@@ -65,7 +65,7 @@ fn every_combination_of_streams() {
         }
     }
     let directory = Directory::new("streams");
-    // What is asked for, whether it goes to standard output, and whether it is JSON.
+    // The request, true if its result goes to standard output, and true if that is JSON.
     let to_output = smallest(&[]);
     let tasks: [(&[&str], bool); 3] = [(&to_output, true), (&["--help"], false), (&["system"], false)];
     everywhere(&places, |&states| {
@@ -88,7 +88,7 @@ fn every_combination_of_streams() {
     });
 }
 
-/// The result goes to a file, so no stream is needed, and none is mistaken for the file.
+/// The result goes to a file, so no stream is needed, and the file must not get the number of one.
 #[test]
 fn a_file_needs_no_stream() {
     let directory = Directory::new("streams-file");
@@ -108,9 +108,9 @@ fn a_file_needs_no_stream() {
     assert_eq!(directory.names().len(), places.len(), "{:?}", directory.names());
 }
 
-/// A saved result from a stream that has none is an error about the stream, and never a hang.
+/// A saved result from an empty or missing stream is an error about the stream, and never a hang.
 #[test]
-fn a_saved_result_that_is_not_there() {
+fn a_missing_saved_result_is_an_error() {
     for input in STATES {
         let mut command = latency_tests::run::command(&["fit", "-"]);
         set(&mut command, [input, State::Good, State::Good]);

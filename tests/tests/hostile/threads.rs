@@ -10,17 +10,17 @@ use latency_tests::skip::skip;
 use serde_json::Value;
 use std::process::Command;
 
-/// Every number of cores, in caches: some seconds.
+/// Every number of cores, in caches: needs some seconds.
 const SCALING: [&str; 4] = ["bandwidth", "--view=scaling", "--size=64K", "--json"];
-/// Two rates beside a chain: a second.
+/// Two rates beside a chain: needs a second.
 const LOADED: [&str; 6] =
     ["loaded", "--size=64K", "--traffic=read", "--rates=0.1,max", "--budget=1", "--json"];
 /// The same between two cores.
 const CORES: [&str; 4] = ["cores", "--lines=2", "--budget=1", "--json"];
-/// A user of whom nothing else runs.
+/// A user without any other process.
 const NOBODY_ELSE: u32 = 64_913;
 
-/// Two CPUs, without which there is one thread.
+/// Returns two CPUs; with one CPU there is only one thread, and the test is skipped.
 fn two_cpus_or_skip(test: &str) -> Option<[usize; 2]> {
     let &[first, second, ..] = &allowed_cpus()[..] else {
         skip(test, "it takes two CPUs");
@@ -29,27 +29,28 @@ fn two_cpus_or_skip(test: &str) -> Option<[usize; 2]> {
     Some([first, second])
 }
 
-/// The command line with more arguments, confined, and judged as in every place.
+/// Runs the command line with more arguments, confined, and checks the rules of every place.
 fn measured(more: &[&str], confine: impl FnOnce(&mut Command)) -> Run {
     held(&[&SCALING, more].concat(), confine).unwrap_or_else(|reason| panic!("{reason}"))
 }
 
-/// A chain beside generators, confined, and judged.
+/// Runs a chain beside generators, confined, and checks it.
 fn loaded(confine: impl FnOnce(&mut Command)) -> Run {
     held(&LOADED, confine).unwrap_or_else(|reason| panic!("{reason}"))
 }
 
-/// Two cores, confined, and judged.
+/// Runs two cores, confined, and checks them.
 fn cores(confine: impl FnOnce(&mut Command)) -> Run {
     held(&CORES, confine).unwrap_or_else(|reason| panic!("{reason}"))
 }
 
-/// The numbers of generators of a result.
+/// Returns the numbers of generators of a result.
 fn generators(document: &Value) -> Vec<u64> {
     array(document, "/bandwidths").iter().map(|record| number(record, "/generators")).collect()
 }
 
-/// One generator has a rate, others have none for want of threads, and that is said.
+/// Asserts that one generator has a rate, that others have none for lack of threads, and that this is
+/// reported.
 fn assert_alone(found: &Run) {
     let document = found.expect_json(0);
     assert_eq!(generators(&document), [1], "{found}");
@@ -57,8 +58,8 @@ fn assert_alone(found: &Run) {
 }
 
 #[test]
-fn where_threads_are_forbidden_one_cpu_is_measured() {
-    let Some([first, second]) = two_cpus_or_skip("threads::where_threads_are_forbidden") else { return };
+fn without_threads_one_cpu_is_measured() {
+    let Some([first, second]) = two_cpus_or_skip("threads::without_threads") else { return };
     for errno in [libc::EPERM, libc::ENOSYS] {
         let cpus = format!("--load-cpus={first},{second}");
         let found = measured(&[&cpus], |command| {
@@ -82,8 +83,8 @@ fn where_threads_are_forbidden_one_cpu_is_measured() {
 }
 
 #[test]
-fn where_a_group_may_have_one_process_one_core_is_measured() {
-    const TEST: &str = "threads::where_a_group_may_have_one_process";
+fn one_core_is_measured_if_a_group_may_have_one_process() {
+    const TEST: &str = "threads::one_core_is_measured_if_a_group_may_have_one_process";
     let Some(group) = Group::new("processes", Limit::Processes(1)) else {
         return skip(TEST, "it takes a control group, which root may make where they are mounted");
     };
@@ -102,8 +103,8 @@ fn where_a_group_may_have_one_process_one_core_is_measured() {
 }
 
 #[test]
-fn where_a_user_may_have_one_process_one_core_is_measured() {
-    const TEST: &str = "threads::where_a_user_may_have_one_process";
+fn one_core_is_measured_if_a_user_may_have_one_process() {
+    const TEST: &str = "threads::one_core_is_measured_if_a_user_may_have_one_process";
     if !is_root() || two_cpus_or_skip(TEST).is_none() {
         return skip(TEST, "only root may change its user, and it takes two CPUs");
     }
@@ -141,10 +142,10 @@ fn on_one_cpu_one_core_is_measured() {
 }
 
 #[test]
-fn a_quota_of_cpu_time_that_runs_out_is_told() {
+fn an_exhausted_cpu_time_quota_is_reported() {
     let Some(group) = Group::new("quota", Limit::CpuTime(50)) else {
         let why = "it takes a control group, which root may make where they are mounted";
-        return skip("threads::a_quota_of_cpu_time_that_runs_out", why);
+        return skip("threads::an_exhausted_cpu_time_quota", why);
     };
     let found = measured(&[], |command| {
         group.hold(command);

@@ -1,4 +1,4 @@
-//! Bandwidth of memory that serves so many lines a second, and the lines of each kind of traffic.
+//! Bandwidth of memory that serves a known number of lines a second, and the lines of each kind of traffic.
 
 use latency_tests::attempts::retried_where_quiet;
 use latency_tests::lab::load::{bytes_per_second, middle, Loaded};
@@ -6,9 +6,9 @@ use latency_tests::lab::ticks_per_second;
 use latency_tests::vm::ready;
 use serde_json::Value;
 
-use crate::{microseconds, model, number, records};
+use super::{microseconds, model, number, records};
 
-/// Kinds of traffic, the names of their kernels, and the lines that are read and written at a time.
+/// Kinds of traffic, the names of their kernels, and the lines that each step reads and writes.
 const KINDS: [(&str, &str, u64, u64); 6] = [
     ("3:1", "update3", 3, 1),
     ("2:1", "update2", 2, 1),
@@ -19,17 +19,17 @@ const KINDS: [(&str, &str, u64, u64); 6] = [
 ];
 
 #[test]
-fn bandwidth_is_that_of_the_servers_and_lines_are_counted_exactly() {
+fn bandwidth_matches_the_servers_and_lines_are_counted_exactly() {
     const TEST: &str = "bandwidth of two servers";
     const TOLERANCE: f64 = 0.01;
-    /// No host takes so much from medians.
+    /// Maximum deviation of medians on a busy host, as a fraction.
     const BUSY: f64 = 0.2;
-    /// A server has lines for some 10 ms, while the host may be elsewhere.
+    /// Outstanding lines: a server has work for some 10 ms while the host runs something else.
     const OUTSTANDING: u64 = 2048;
     if !ready(TEST) {
         return;
     }
-    // A cache of 4 KiB has one in 500 of the lines that are chosen at random.
+    // A cache of 4 KiB serves one in 500 randomly chosen lines.
     let services = [4.0, 7.0].map(microseconds);
     let [first, second] = services;
     let model = model(&format!(
@@ -49,7 +49,7 @@ fn bandwidth_is_that_of_the_servers_and_lines_are_counted_exactly() {
             let place = |key| record[key].as_u64().unwrap_or(u64::MAX);
             let (from, to) = (place("from"), place("to"));
             let service = services[to as usize] as f64;
-            // Looks whether the rate is steady are windows, too, with a tenth of the lines.
+            // The tests for a steady rate are windows, too, with a tenth of the lines.
             let fewest = 0.8 * 0.05 * ticks_per_second() / service;
             let windows = boot.log.windows().iter().filter(|window| {
                 (window.name.as_str(), u64::from(window.cpu), u64::from(window.node)) == (kernel, from, to)
@@ -80,7 +80,7 @@ fn bandwidth_is_that_of_the_servers_and_lines_are_counted_exactly() {
             compare(record, kernel);
             let lines = boot.log.stream(kernel);
             let visits = record["rounds"].as_u64().unwrap_or(0) + 1;
-            // The last group of a visit may not be whole.
+            // The last group of a visit may be incomplete.
             let off = (lines.read * writes).abs_diff(lines.written * reads);
             let is_exact = lines.read + lines.written > 0 && off < visits * (reads + writes);
             assert!(is_exact, "{kind}: {lines:?} in {visits} visits");

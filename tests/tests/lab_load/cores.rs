@@ -1,28 +1,28 @@
-//! Lines from core to core: what an access costs by class, operation and state, and what `cores` says of it.
+//! Lines from core to core: the cost of an access by class, operation and state, and the report of `cores`.
 
 use latency_tests::attempts::{retried, retried_where_quiet};
 use latency_tests::lab::load::{nanoseconds, Loaded};
 use latency_tests::vm::ready;
 use serde_json::Value;
 
-use crate::{model, number, records};
+use super::{model, number, records};
 
-/// How far a found latency is from so many ticks, as a fraction.
+/// Returns the deviation of a latency from `ticks`, as a fraction.
 fn off(record: &Value, key: &str, ticks: u64) -> f64 {
     number(record, key) / nanoseconds(ticks as f64) - 1.0
 }
 
 #[test]
-fn pairs_cost_what_their_class_does_and_a_slow_line_is_found() {
+fn pairs_have_the_cost_of_their_class_and_a_slow_line_is_found() {
     const TEST: &str = "pairs of cores";
     const TOLERANCE: f64 = 0.05;
-    /// One of 16 lines in pages of their own; every other page has a line.
+    /// Extra ticks of one of the 16 lines. Each is in a separate page; every other page has a line.
     const SLOW: u64 = 60_000;
     if !ready(TEST) {
         return;
     }
-    // So long that polls, of 1000 ticks, and what the emulator takes for their instructions, 2500 on a busy host, are a small
-    // part. Taking a line is hidden by the other side's load.
+    // Long enough to make polls, of 1000 ticks, and the emulator's time for their instructions, 2500 on a
+    // busy host, a small part. The other side's load hides the transfer of a line.
     let [near, far] = [80_000, 180_000];
     let model = model(&format!(
         "nodes=2 cpus=2 memory=128M level=32K:8:300 latency=0:0:1000,0:1:1000,1:0:1000,1:1:1000 \
@@ -59,13 +59,13 @@ fn pairs_cost_what_their_class_does_and_a_slow_line_is_found() {
 #[test]
 fn states_of_lines_are_ranked() {
     const TEST: &str = "states of lines";
-    /// The guest's interrupts are a part of each lap. One over 256 lines is shorter than what a busy host takes; one over the
-    /// 2048 of the second level is not, and has the emulator's own search for so many pages. No lap is shorter than it was to
-    /// be.
+    /// The guest's interrupts are a part of each lap. A lap over 256 lines is shorter than an interruption by
+    /// a busy host; one over the 2048 of the second level is not, and includes the emulator's own search for
+    /// the pages. No lap is shorter than modelled.
     const TOLERANCE: f64 = 0.15;
     const OF_MANY_LINES: f64 = 0.25;
-    /// By state, ticks to load a line and to take it. Three virtual CPUs are busy while lines are shared, which have two of
-    /// the host: what costs most may cost more.
+    /// By state, ticks to load a line and to take it. While lines are shared, three virtual CPUs are busy on
+    /// two of the host, so the most expensive accesses may cost more.
     const COSTS: [(&str, u64, u64); 3] =
         [("exclusive", 3_000, 6_000), ("modified", 4_500, 9_000), ("shared", 18_000, 30_000)];
     if !ready(TEST) {

@@ -1,4 +1,4 @@
-//! Latency and bandwidth at ten levels of load, beside what each window was given.
+//! Latency and bandwidth at ten levels of load, compared with the delivered ones of each window.
 
 use latency_tests::attempts::retried_where_quiet;
 use latency_tests::lab::load::{
@@ -7,13 +7,13 @@ use latency_tests::lab::load::{
 use latency_tests::vm::ready;
 use serde_json::Value;
 
-use crate::{microseconds, model, number, records};
+use super::{microseconds, model, number, records};
 
-/// The latency and the rates of one level, as they were given: medians over its windows.
+/// The delivered latency and rates of one level: medians over its windows.
 struct Level {
     visits: Vec<Visit>,
     nanoseconds: f64,
-    /// The least, from warm-up to end, and the most that windows may have been given.
+    /// Delivered rates of windows: the minimum, from warm-up to end, and the maximum.
     bytes: [f64; 3],
 }
 
@@ -29,14 +29,15 @@ impl Level {
         Level { visits, nanoseconds, bytes }
     }
 
-    /// How far a point is from it on both axes, as fractions; the bandwidth's with respect to `most`.
+    /// Returns the distance of a point on both axes, as fractions; the bandwidth's is relative to `most`.
     fn distance(&self, point: &Value, most: f64) -> f64 {
         let latency = (number(point, "ns") / self.nanoseconds).ln().abs();
         latency + (number(point, "bytes_per_second") - self.bytes[1]).abs() / most
     }
 }
 
-/// Whether the intervals of a point, of latency and of bandwidth, cover what all calls of its level had.
+/// Returns true for latency and for bandwidth if the interval of a point covers the mean of all calls of its
+/// level.
 fn covers(point: &Value, level: &Level) -> [bool; 2] {
     let sum = |of: fn(&Call) -> u64| level.visits.iter().flat_map(Visit::calls).map(of).sum::<u64>() as f64;
     let ticks = sum(Call::ticks);
@@ -50,7 +51,7 @@ fn covers(point: &Value, level: &Level) -> [bool; 2] {
     })
 }
 
-/// The levels of a log beside the points of a curve that have traffic, each level at one point.
+/// Pairs the points of a curve that have traffic with the levels of a log, each level with one point.
 fn beside(points: &[Value], visits: Vec<Visit>) -> Vec<(&Value, Level)> {
     let rounds = points.iter().filter_map(|point| point["rounds"].as_u64()).max().unwrap_or(0);
     let loaded = visits.into_iter().filter(|visit| !visit.is_idle()).collect();
@@ -68,14 +69,16 @@ fn beside(points: &[Value], visits: Vec<Visit>) -> Vec<(&Value, Level)> {
 }
 
 #[test]
-fn latency_and_bandwidth_are_what_was_given() {
+fn latency_and_bandwidth_match_the_delivered_load() {
     const TEST: &str = "ten levels of load";
     const LATENCY: f64 = 0.02;
     const BANDWIDTH: f64 = 0.01;
-    /// A window of the tool is a little longer than what the log has of it, and the host may take the CPU away in that.
+    /// A window of the tool is a little longer than in the log, and the host may take the CPU away in the
+    /// difference.
     const BUSY: f64 = 0.05;
     const LATENCY_TICKS: u64 = 4000;
-    /// Of 20 intervals of 95 %, fewer cover the truth in one of 60 runs.
+    /// Minimum number of intervals that cover the truth: of 20 intervals of 95 %, fewer do so in one of 60
+    /// runs.
     const COVERING: usize = 17;
     const LIKE_MATRIX: f64 = 0.03;
     if !ready(TEST) {

@@ -1,19 +1,19 @@
-//! Whose limit a curve ends at, and who disturbs whom.
+//! The limit that ends a curve, and the interference between nodes.
 //!
-//! Two generators and a chase have two CPUs of the host: lines are in queues for longer than a generator waits for its
-//! turn, so that what is delivered does not depend on that.
+//! Two generators and a chase have two CPUs of the host: lines wait in queues for longer than a generator
+//! waits for a CPU, so that the delivered load does not depend on that.
 
 use latency_tests::attempts::{retried, retried_where_quiet};
 use latency_tests::lab::load::{nanoseconds, Loaded, Visit};
 use latency_tests::vm::ready;
 use serde_json::Value;
 
-use crate::{microseconds, model, number, records};
+use super::{microseconds, model, number, records};
 
 /// The options of every run.
 const OPTIONS: &str = "--progress=never --size=2M --pages=4k --traffic=read --warmup-iters=16384";
 
-/// The rates of the points without a pace, by the number of generators.
+/// Returns the rates of the points without a pace, by the number of generators.
 fn unpaced(document: &Value, generators: u64) -> f64 {
     point(document, generators).map_or(f64::NAN, |point| number(point, "bytes_per_second"))
 }
@@ -31,16 +31,16 @@ fn interval(document: &Value, generators: u64) -> [f64; 2] {
 }
 
 #[test]
-fn the_limit_of_memory_is_told_from_that_of_generators() {
+fn limits_of_memory_and_of_generators_are_distinguished() {
     const TEST: &str = "two limits";
     const TOLERANCE: f64 = 0.05;
-    /// Generators are what ends a curve where twice as many deliver more than so many times as much.
+    /// Generators limit a curve if twice as many deliver more than this factor.
     const EXHAUSTED: f64 = 1.6;
     if !ready(TEST) {
         return;
     }
     let [service, quick, far] = [20.0, 5.0, 20_000.0].map(microseconds);
-    // Lines of one generator in node 2 come after 20 ms, and its server could serve four times as many.
+    // The lines of one generator in node 2 arrive after 20 ms, and its server could serve four times as many.
     let model = model(&format!(
         "cpus=3 memory-only=2 memory=128M level=32K:8:300 latency=0:0:4000,0:1:4000,0:2:{far} outstanding=1024 \
          server=1:{service} server=2:{quick}"
@@ -64,7 +64,8 @@ fn the_limit_of_memory_is_told_from_that_of_generators() {
         let server = 64.0e9 / nanoseconds(service as f64);
         let off = unpaced(&documents[0], 2) / server - 1.0;
         assert!(off.abs() <= TOLERANCE, "a server of {server:.0} bytes/s\n{table}");
-        // Three virtual CPUs may have two of the host: two generators then have less than twice what one has.
+        // Three virtual CPUs may have two of the host: two generators then deliver less than twice as much as
+        // one.
         let [one, two] = [1, 2].map(|generators| unpaced(&documents[1], generators));
         if verdicts[1] == "not shown" && two <= EXHAUSTED * one {
             return Err(format!("two generators were given little more than one\n{table}"));
@@ -76,14 +77,14 @@ fn the_limit_of_memory_is_told_from_that_of_generators() {
 }
 
 #[test]
-fn memory_that_gets_slower_under_too_much_load_is_told() {
+fn over_saturated_memory_is_reported() {
     const TEST: &str = "too much load";
-    /// What is less than this share of the most is told from it.
+    /// A rate below this share of the maximum counts as less.
     const LESS: f64 = 0.9;
     if !ready(TEST) {
         return;
     }
-    // One generator that is as fast as it can has 8 lines waiting, and two have 16.
+    // One generator at full speed has 8 waiting lines, and two have 16.
     let service = microseconds(2.0);
     let model = model(&format!(
         "cpus=3 memory=192M level=32K:8:300 latency=0:0:4000 outstanding=8 server=0:{service}:12:400"
@@ -97,8 +98,8 @@ fn memory_that_gets_slower_under_too_much_load_is_told() {
         let elapsed = boot.consoles[0].elapsed;
         let table =
             format!("{TEST}, boot {attempt}, {elapsed:.0?}\n  {one:.0} and {two:.0} bytes/s: {limit}\n");
-        // Three virtual CPUs may have two of the host: two generators that wait for each other have no backlog, and where
-        // that changes from window to window the intervals overlap.
+        // Three virtual CPUs may have two of the host: two generators that wait for each other have no
+        // backlog, and if that changes from window to window, the intervals overlap.
         let overlap = interval(&document, 2)[1] >= interval(&document, 1)[0];
         if limit["verdict"] != "over-saturated" && (two >= LESS * one || overlap) {
             return Err(format!("two generators did not run at a time\n{table}"));
@@ -111,7 +112,7 @@ fn memory_that_gets_slower_under_too_much_load_is_told() {
 }
 
 #[test]
-fn load_elsewhere_disturbs_where_the_way_is_shared_alone() {
+fn load_elsewhere_interferes_only_on_a_shared_link() {
     const TEST: &str = "a link between nodes";
     const TOLERANCE: f64 = 0.02;
     if !ready(TEST) {
@@ -132,7 +133,7 @@ fn load_elsewhere_disturbs_where_the_way_is_shared_alone() {
         let mut table = format!("{TEST}, boot {attempt}, {:.0?}\n", boot.consoles[0].elapsed);
         let loaded = [0, 1]
             .map(|run| boot.visits(run).into_iter().filter(|visit| !visit.is_idle()).collect::<Vec<Visit>>());
-        // Ticks of a hop that were asked for beside generators: what the host adds is no interference.
+        // Modelled ticks of a hop beside generators: a delay by the host is not interference.
         let waited = loaded.each_ref().map(|visits| {
             let calls = || visits.iter().flat_map(Visit::calls);
             calls().map(|call| call.waited).sum::<u64>() as f64
@@ -150,8 +151,8 @@ fn load_elsewhere_disturbs_where_the_way_is_shared_alone() {
         });
         assert!(waited[0] == 0.0 && waited[1] > 0.0, "{table}");
         assert!(beside.1 / beside.0 > 1.5, "{table}");
-        // What is reported beside load elsewhere is what windows were given there, the host's part of it included: that
-        // is nothing of a quiet one.
+        // The latency beside load elsewhere has to match its windows, including the host's part; without load
+        // the host is quieter.
         let given = || loaded[0].iter().map(|visit| nanoseconds(visit.latency()));
         let (least, most) = (given().fold(f64::INFINITY, f64::min), given().fold(0.0, f64::max));
         table += &format!("  windows beside load elsewhere had {least:.1} to {most:.1} ns\n");

@@ -1,13 +1,13 @@
-//! Low rates of generators reach memory, although a cache would hold what they touch in one run.
+//! Low rates of generators have to reach memory, although a cache could hold the lines of one run.
 
 use latency_tests::attempts::retried;
 use latency_tests::lab::load::Loaded;
 use latency_tests::vm::ready;
 
-use crate::{microseconds, model, number, records};
+use super::{microseconds, model, number, records};
 
-/// The share of the lines that has to reach memory. Generators that begin each run at the same line touch some thousand
-/// lines in it, and the same ones again in the next: the cache served 64 to 85 of 100.
+/// Minimum share of the lines that reach memory. Generators that begin each run at the same line touch some
+/// thousand lines in it, and the same ones again in the next run: the cache then served 64 to 85 of 100.
 const REACH: f64 = 0.95;
 
 #[test]
@@ -16,7 +16,7 @@ fn low_rates_reach_memory() {
     if !ready(TEST) {
         return;
     }
-    // A cache that the generator and the chase have in common. The chain does not fit in it.
+    // A cache that the generator and the chase have in common. The chain does not fit into it.
     let service = microseconds(1.0);
     let model = model(&format!(
         "cpus=2 memory=192M level=32K:8:300 shared=8M:16:1000 latency=0:0:4000 server=0:{service} outstanding=64"

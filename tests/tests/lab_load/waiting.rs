@@ -1,12 +1,12 @@
-//! How long hops wait behind lines that come at random; that ones that come evenly would make them wait less, and a
-//! stream that a prefetcher follows longer.
+//! The wait of hops behind randomly timed lines; evenly timed lines would make it shorter, and a prefetched
+//! stream longer.
 
 use latency_tests::attempts::retried_where_quiet;
 use latency_tests::lab::load::{Call, Loaded};
 use latency_tests::lab::ticks_per_second;
 use latency_tests::vm::ready;
 
-use crate::{microseconds, model};
+use super::{microseconds, model};
 
 /// Generators at one share of the server's time.
 struct Case {
@@ -15,8 +15,8 @@ struct Case {
     traffic: &'static str,
     /// Runs of the tool, each with some thousand hops.
     runs: usize,
-    /// Hops without which nothing is said of the mean wait. The deviation of a wait in this queue is .4, .8 and 2.3 services
-    /// at .2, .5 and .8, and at the last a queue lasts for some hops in a row.
+    /// Minimum number of hops for a conclusion about the mean wait. The deviation of a wait in this queue is
+    /// .4, .8 and 2.3 services at .2, .5 and .8, and at the last load a queue lasts for some hops in a row.
     enough: u64,
 }
 
@@ -28,19 +28,20 @@ const CASES: [Case; 5] = [
     Case { load: 0.5, pacing: "poisson", traffic: "read-stream", runs: 1, enough: 300 },
 ];
 const RUNS: usize = 7;
-/// Lines that the prefetcher of each CPU runs ahead of a stream, in bursts: in each page 17 lines of 64 come at once,
-/// and hops wait for more than two services at half of the server's load.
+/// Lines that the prefetcher of each CPU runs ahead of a stream, in bursts: in each page 17 lines of 64 come
+/// at once, and hops wait for more than two services at half of the server's load.
 const PREFETCH: u64 = 16;
-/// Services that a mean wait may be off. Even lines are 1.1 to 2 off at the highest load.
+/// Tolerance of a mean wait, in services. Even lines are off by 1.1 to 2 at the highest load.
 const TOLERANCE: f64 = 0.1;
 
-/// Microseconds between two looks of an emulated generator at the clock, at the most: waits on hosts of several speeds were
-/// what 1 to 4 make them.
+/// Maximum microseconds between two readings of the clock by an emulated generator: waits on hosts of several
+/// speeds matched values of 1 to 4.
 const GRAIN: f64 = 5.0;
 const SERVICE: f64 = 20.0;
 
-/// Services that hops wait longer for lines that come together because they became due between two looks at the clock: as
-/// for Poisson batches, whose mean excess over one is the load of a grain. Never less.
+/// Returns the extra wait of hops, in services, for lines that come together because they became due between
+/// two readings of the clock. It is the wait for Poisson batches, whose mean excess over one is the load of a
+/// grain. It is never less.
 fn bunched(load: f64) -> f64 {
     load * GRAIN / SERVICE / (2.0 * (1.0 - load))
 }
@@ -48,15 +49,17 @@ fn bunched(load: f64) -> f64 {
 /// The mean wait of hops, in services.
 struct Wait {
     mean: f64,
-    /// Half of the 95 % interval of the mean, by how far calls are from each other: hops of one are not independent.
+    /// Half of the 95 % interval of the mean, from the spread between calls: hops of one call are not
+    /// independent.
     error: f64,
     hops: u64,
 }
 
 impl Wait {
-    /// Of calls during which the generator was not kept from its CPU.
+    /// Computes the wait from the calls during which the generator kept its CPU.
     fn of(calls: &[Call], load: f64, service: f64) -> Wait {
-        /// The longest gap is 7.9 times the mean one, but of a generator that was kept: what it missed comes at once then.
+        /// The longest gap is 7.9 times the mean gap, except for an interrupted generator, whose missed lines
+        /// then come at once.
         const LONGEST_GAP: f64 = 9.0;
         let calls = || calls.iter().filter(|call| call.gap as f64 <= LONGEST_GAP * service / load);
         let hops = calls().map(|call| call.hops).sum::<u64>();
@@ -69,13 +72,13 @@ impl Wait {
 }
 
 #[test]
-fn random_lines_make_hops_wait_as_theory_has_it_and_even_ones_and_prefetched_streams_do_not() {
+fn hops_wait_for_random_lines_as_theory_predicts_and_not_for_even_or_prefetched_ones() {
     const TEST: &str = "waiting in a queue";
     if !ready(TEST) {
         return;
     }
-    // Services so long that what keeps a generator for some 100 us keeps it for few lines, which then come at once; and
-    // hops so long that they hardly come back to a queue that they have made themselves.
+    // The services are long enough that an interruption of some 100 us affects only few lines, which then
+    // come at once. The hops are long enough that they hardly meet a queue that they have caused.
     let (service, latency) = (microseconds(SERVICE), microseconds(800.0));
     let model = model(&format!(
         "cpus=2 memory=192M level=32K:8:300 latency=0:0:{latency} server=0:{service} outstanding=128 prefetch={PREFETCH}"
@@ -91,7 +94,7 @@ fn random_lines_make_hops_wait_as_theory_has_it_and_even_ones_and_prefetched_str
             load * full
         )
     });
-    // Of all attempts: what one cannot tell for its error, all of them may.
+    // The calls of all attempts: together they may decide what one attempt cannot.
     let mut pooled: [Vec<Call>; CASES.len()] = Default::default();
     retried_where_quiet(TEST, |attempt| {
         let boot = Loaded::boot(&model, runs.each_ref().map(String::as_str));
@@ -109,7 +112,7 @@ fn random_lines_make_hops_wait_as_theory_has_it_and_even_ones_and_prefetched_str
             let off = mean - theory;
             let is_theory = off.abs() <= TOLERANCE;
             let is_other = off < -TOLERANCE - error || off > TOLERANCE + error + bunched(load);
-            // A prefetcher makes bursts of a stream.
+            // A prefetcher turns a stream into bursts.
             let is_random = pacing == "poisson" && traffic == "read";
             is_good &= if is_random { is_theory } else { is_other };
             is_wrong |= if is_random { is_other } else { is_theory };

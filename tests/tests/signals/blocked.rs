@@ -1,7 +1,7 @@
-//! Signals while the process waits for somebody to read: it ends, and leaves nothing half-written.
+//! Signals while the process waits for a reader: it ends, and leaves nothing half-written.
 //!
-//! Counted is the time of the process's own waiting: wall time less the time in which it was ready and had no CPU.
-//! `SIGNALS=100` repeats every case that often.
+//! The limit applies to the process's own waiting: wall time less the time in which it was ready and had no
+//! CPU. `SIGNALS=100` repeats every case 100 times.
 
 use super::place;
 use super::waiting::{ended, send, waited, LIMIT};
@@ -17,25 +17,25 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 const CURVE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/saved/curve.json");
-/// As often in each case, unless `SIGNALS` says otherwise.
+/// Repetitions of each case, unless `SIGNALS` is set.
 const REPEATS: u32 = 1;
-/// Waits for the process to wait itself, on a busy host.
+/// Limit for the process to begin to wait, on a busy host.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The place that takes nothing.
+/// The place that accepts nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Blocked {
     /// `--output` names a FIFO that has no reader.
     Fifo,
     /// Standard output is a pipe of 4 KiB that is full.
     Output,
-    /// Standard error is.
+    /// Standard error is a full pipe.
     Error,
-    /// Both are.
+    /// Both are full pipes.
     Both,
 }
 
-/// A pipe of a page without room.
+/// Makes a full pipe of one page.
 fn full_pipe() -> (impl Read, File) {
     let (reader, writer) = std::io::pipe().expect("a pipe");
     let mut writer = File::from(std::os::fd::OwnedFd::from(writer));
@@ -63,11 +63,11 @@ fn fifo(directory: &Directory) {
     assert_eq!(unsafe { libc::mkfifo(path.as_ptr(), 0o600) }, 0, "{}", std::io::Error::last_os_error());
 }
 
-/// Waits until the process sleeps: it makes no more progress without somebody else.
+/// Waits until the process sleeps: it makes no progress without another process.
 fn wait_until_it_waits(child: &Child) {
     let begun = Instant::now();
     let mut asleep = 0;
-    // A measurement sleeps in between, but for less than this.
+    // A measurement sleeps in between, but for a shorter time.
     while asleep < 20 {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).expect("its state");
         let state = stat.rsplit(") ").next().and_then(|rest| rest.chars().next());
@@ -78,9 +78,9 @@ fn wait_until_it_waits(child: &Child) {
     }
 }
 
-/// Sends a signal to a process that waits, and returns the time of its own waiting until it has ended.
+/// Sends a signal to a waiting process, and returns its own waiting until the end.
 fn end(arguments: &[&str], blocked: Blocked, signal: i32) -> Duration {
-    // It has found an error before, which is what it ends with.
+    // The process found an error before, so it ends with that.
     let expected = if arguments.contains(&"absent") { 1 } else { 130 };
     let directory = place("blocked", false);
     fifo(&directory);

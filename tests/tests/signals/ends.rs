@@ -1,4 +1,4 @@
-//! Calls that never succeed: an end that is forbidden, interruptions without end.
+//! Calls that never succeed: a forbidden exit, endless interruptions.
 
 use super::{assert_untouched, place};
 use latency_tests::confine::{Argument, Confine};
@@ -9,7 +9,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// A loop without an end takes all of it.
+/// An endless loop uses all of it.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn end(command: &mut Command) -> Run {
@@ -17,7 +17,7 @@ fn end(command: &mut Command) -> Run {
 }
 
 #[test]
-fn where_exit_group_is_forbidden_it_ends_all_the_same() {
+fn the_process_ends_without_exit_group() {
     for errno in [libc::EPERM, libc::ENOSYS] {
         let found = end(command(&["--version"]).denied(&[libc::SYS_exit_group], errno));
         assert!(found.expect_status(0).stdout.starts_with("latency-bench "), "{found}");
@@ -54,12 +54,12 @@ fn a_call_that_is_always_interrupted_is_an_error() {
     let mut placing = command(&["--size=1M", "--pages=4k"]);
     let found = end(placing.denied_where(libc::SYS_madvise, populate, libc::EINTR));
     found.expect_status(2).expect_error(ALWAYS);
-    // Everything that is read of the system is missing, and said to be.
+    // All information about the system is missing, and reported as missing.
     end(command(&["system"]).denied(&[libc::SYS_read, libc::SYS_open], libc::EINTR)).expect_status(0);
 }
 
 #[test]
-fn a_file_under_interruptions_leaves_the_older_result() {
+fn interrupted_writes_leave_the_older_result() {
     let on_file = Argument::AtLeast(0, 3);
     for (call, argument) in
         [(libc::SYS_write, on_file), (libc::SYS_fsync, on_file), (libc::SYS_openat, Argument::AtLeast(0, 0))]
@@ -74,7 +74,7 @@ fn a_file_under_interruptions_leaves_the_older_result() {
     }
 }
 
-/// A pipe with little room, so that each write is made in parts.
+/// A pipe with little room, so that each write is split.
 #[test]
 fn a_pipe_that_is_read_slowly_gets_everything() {
     let mut child = command(&["pages", "--dry-run", "--json"]).spawn().expect("a process");

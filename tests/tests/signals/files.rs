@@ -1,4 +1,4 @@
-//! An output file under faults: each call that makes it fails once, and so does each write.
+//! An output file under faults: each of its system calls fails once, and so does each write.
 
 use super::{assert_untouched, place, result, OLDER};
 use latency_tests::confine::{Argument, Confine};
@@ -9,17 +9,17 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
 use std::time::Duration;
 
-/// The first descriptor that is no standard stream: the output file has it or a later one.
+/// The first descriptor after the standard streams: the output file has it or a later one.
 const FIRST: u32 = 3;
 /// `__O_TMPFILE` of x86-64: libc's constant has the bit of O_DIRECTORY too.
 const UNNAMED: Argument = Argument::Has(2, 0o20_000_000);
 
-/// A result of little work, to a file.
+/// Returns a command with a quick result, to a file.
 fn small(directory: &Directory) -> Command {
     directory.command(&["system", "--json", "--output=result"])
 }
 
-/// As [`small`], on a file system without unnamed files.
+/// The same as [`small`], on a file system without unnamed files.
 fn small_named(directory: &Directory) -> Command {
     let mut command = small(directory);
     command.denied_where(libc::SYS_openat, UNNAMED, libc::EOPNOTSUPP);
@@ -54,7 +54,7 @@ fn a_call_that_fails_leaves_the_older_result_or_none() {
             assert_untouched(&directory, older, &found);
         }
     }
-    // A temporary name from the start, and a rename without an older result.
+    // A file with a temporary name from the start, and a rename without an older result.
     for (call, argument) in [(libc::SYS_write, on_file), (libc::SYS_fsync, any), (libc::SYS_renameat, any)] {
         for older in [true, false] {
             let directory = place("fault-named", older);
@@ -63,13 +63,13 @@ fn a_call_that_fails_leaves_the_older_result_or_none() {
             assert_untouched(&directory, older, &found);
         }
     }
-    // Whoever may not change the mode gets the content all the same.
+    // A user who may not change the mode still gets the content.
     let directory = place("fault-mode", true);
     finish(small(&directory).denied(&[libc::SYS_fchmod], libc::EPERM)).expect_status(0);
     assert_complete(&directory);
 }
 
-/// A result of several writes.
+/// Returns a command whose result needs several writes.
 fn long(directory: &Directory) -> Command {
     const SAVED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/saved/pages.json");
     directory.command(&["compare", SAVED, SAVED, "--json", "--output=result"])
@@ -118,14 +118,14 @@ fn a_full_disk_leaves_the_older_result() {
 }
 
 #[test]
-fn a_directory_that_cannot_be_synced_is_told() {
+fn a_failed_sync_of_the_directory_is_reported() {
     let mut told = 0;
     for descriptor in FIRST..FIRST + 3 {
         let directory = place("sync", true);
         let this = Argument::Is(0, descriptor);
         let found = finish(small(&directory).denied_where(libc::SYS_fsync, this, libc::EIO));
         match found.status.code() {
-            // Nobody has it.
+            // No file has this descriptor.
             Some(0) => assert_complete(&directory),
             _ if result(&directory).as_deref() == Some(OLDER) => {
                 found.expect_status(4).expect_error("no part of the file was kept");
@@ -141,7 +141,7 @@ fn a_directory_that_cannot_be_synced_is_told() {
 }
 
 #[test]
-fn what_cannot_be_synced_has_nothing_to_sync() {
+fn unsupported_syncs_are_ignored() {
     for errno in [libc::EINVAL, libc::EROFS, libc::ENOSYS] {
         let directory = place("no-sync", true);
         finish(small(&directory).denied(&[libc::SYS_fsync], errno)).expect_status(0);
@@ -150,11 +150,11 @@ fn what_cannot_be_synced_has_nothing_to_sync() {
 }
 
 #[test]
-fn without_unnamed_files_there_is_a_temporary_one() {
+fn without_unnamed_files_a_temporary_one_is_used() {
     for errno in [libc::EOPNOTSUPP, libc::EISDIR, libc::EINVAL, libc::ENOENT, libc::ENOSYS] {
         for older in [true, false] {
             let directory = place("named", older);
-            // It has a name from the start, so that nothing is to be linked.
+            // It has a name from the start, so nothing is linked.
             let mut command = small(&directory);
             command.denied_where(libc::SYS_openat, UNNAMED, errno).denied(&[libc::SYS_linkat], errno);
             finish(&mut command).expect_status(0);
@@ -164,7 +164,7 @@ fn without_unnamed_files_there_is_a_temporary_one() {
 }
 
 #[test]
-fn a_directory_that_may_not_be_read_gets_the_file() {
+fn an_unreadable_directory_gets_the_file() {
     use std::os::unix::fs::PermissionsExt;
     let directory = place("unreadable", false);
     let inner = directory.path().join("inner");
@@ -172,7 +172,7 @@ fn a_directory_that_may_not_be_read_gets_the_file() {
     std::fs::set_permissions(&inner, std::fs::Permissions::from_mode(0o333)).expect("a mode");
     let mut command = directory.command(&["system", "--json", "--output=inner/result"]);
     if latency_tests::confine::is_root() {
-        // Root may read what nobody else may.
+        // Only root may read it anyway, so run as another user.
         command.as_nobody();
     }
     let found = finish(&mut command);
@@ -180,14 +180,14 @@ fn a_directory_that_may_not_be_read_gets_the_file() {
     assert!(inner.join("result").is_file(), "{found}");
 }
 
-/// Some of the signals that end a process by default, and do not ask this one to stop.
+/// Some of the signals that end a process by default, and are not requests to stop.
 const OTHERS: [i32; 5] = [libc::SIGQUIT, libc::SIGUSR1, libc::SIGALRM, libc::SIGVTALRM, libc::SIGPROF];
 
-/// A measurement that would take a day, ended with `signal` while it measures.
+/// Starts a measurement that would last a day, and ends it with `signal` while it measures.
 fn ended(directory: &Directory, signal: i32, named: bool) -> Run {
     let endless = ["--trials=1000000", "--time-limit=86400", "--size=1M", "--spread=0", "--progress=always"];
     let mut command = directory.command(&[&endless[..], &["--json", "--output=result"]].concat());
-    // A core would be a file as well.
+    // A core dump would be a file as well.
     if signal != libc::SIGKILL {
         command.hearing(signal);
     }
@@ -197,7 +197,7 @@ fn ended(directory: &Directory, signal: i32, named: bool) -> Run {
     }
     let mut child = command.spawn().expect("a process");
     read_until(child.stderr.as_mut().expect("a pipe"), "round 2");
-    // SAFETY: takes numbers; the process has not been waited for, so the number is its own.
+    // SAFETY: takes numbers; the process has not been waited for, so its number is still valid.
     assert_eq!(unsafe { libc::kill(child.id() as i32, signal) }, 0);
     finish_within(child, Duration::from_secs(60))
 }

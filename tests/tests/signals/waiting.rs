@@ -1,31 +1,32 @@
-//! The time of a process's own waiting: wall time less the time in which it was ready and had no CPU.
+//! The process's own waiting: wall time less the time in which it was ready and had no CPU.
 //!
-//! A busy host changes the latter, and no one can end faster there.
+//! A busy host changes the latter, and no process could end faster there.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
 
-/// What is promised from a signal to the end.
+/// The promised maximum from a signal to the end.
 pub const LIMIT: Duration = Duration::from_millis(200);
-/// A process that has not ended by then never does.
+/// A process that has not ended by then never will.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Returns the time that the first thread of a process that has not been waited for was ready and had no CPU.
+/// Returns the time in which the first thread of a process was ready and had no CPU; the process has not been
+/// waited for.
 pub fn waited(process: u32) -> Duration {
     let text = std::fs::read_to_string(format!("/proc/{process}/schedstat")).unwrap_or_default();
-    // A kernel without these figures counts all waiting.
+    // Without these figures of the kernel, all waiting counts.
     let ns = text.split_whitespace().nth(1).and_then(|word| word.parse().ok());
     Duration::from_nanos(ns.unwrap_or(0))
 }
 
 /// Sends a signal to a process that has not been waited for.
 pub fn send(child: &Child, signal: i32) {
-    // SAFETY: takes numbers; the process has not been waited for, so the number is its own.
+    // SAFETY: takes numbers; the process has not been waited for, so its number is still valid.
     assert_eq!(unsafe { libc::kill(child.id() as i32, signal) }, 0);
 }
 
-/// Returns whether a process has ended; it is still to be waited for.
+/// Returns true if a process has ended; it still has to be waited for.
 pub fn is_over(process: u32) -> bool {
     // SAFETY: a record of zero bits is one.
     let mut found: libc::siginfo_t = unsafe { std::mem::zeroed() };
@@ -36,12 +37,12 @@ pub fn is_over(process: u32) -> bool {
     unsafe { found.si_pid() != 0 }
 }
 
-/// Waits for the end of a process that got a signal at `begun`: how it ended, and its own waiting. `None` if it goes on;
-/// then it is killed.
+/// Waits for the end of a process that got a signal at `begun`; returns its status and its own waiting.
+/// Returns `None` if it does not end; it is then killed.
 pub fn ended(child: &mut Child, begun: Instant, before: Duration) -> Option<(ExitStatus, Duration)> {
     while !is_over(child.id()) {
         if begun.elapsed() > PATIENCE {
-            // Fails only when the process has ended already.
+            // This fails only if the process has already ended.
             let _ = child.kill();
             let status = child.wait().expect("a child");
             return Some((status, PATIENCE)).filter(|(status, _)| status.signal() != Some(libc::SIGKILL));

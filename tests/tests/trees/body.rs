@@ -1,6 +1,6 @@
-//! One body for all trees: runs the executable in one, and checks what holds in every place.
+//! One body for all trees: runs the executable in one, and checks the rules for every place.
 
-use crate::tree::Tree;
+use super::tree::Tree;
 use latency_tests::confine::{is_root, Confine};
 use latency_tests::directory::Directory;
 use latency_tests::document::{array, at};
@@ -17,26 +17,26 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A result, or nothing to be had. Nobody's arguments are wrong because of a file of the system.
+/// A result, or nothing to measure. A file of the system never makes the arguments wrong.
 const STATUSES: [i32; 2] = [0, 2];
-/// A run of some 30 ms that is not over by then hangs.
+/// Time after which a run of some 30 ms hangs.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// CPU time beyond which a run is taken to make no progress: hundreds of times that of a chase, and four times that of
-/// generators, which keep two CPUs busy for a second and, on a busy host, make interrupted windows once more.
+/// CPU time after which a run makes no progress: hundreds of times that of a chase, and four times that of
+/// generators, which keep two CPUs busy for a second and, on a busy host, repeat interrupted windows.
 const MOST_CPU: Duration = Duration::from_secs(12);
-/// The most that a run may map: what is more is refused by the kernel, and the run ends with status 2.
+/// Maximum memory that a run may map: the kernel refuses more, and the run ends with status 2.
 const MOST_MEMORY: u64 = 128 << 20;
 
-/// A matrix of a working set that is in a cache wherever the tree says that it is.
+/// A matrix of a working set that is in a cache, if the tree reports caches.
 pub const MATRIX: &[&str] = &["--json", "--size=64K", "--iters=500", "--trials=2"];
-/// The plan of what is measured without any option.
+/// The plan of the default curve.
 pub const PLAN: &[&str] = &["curve", "--dry-run", "--json"];
-/// The same in words, for people.
+/// The system as text, for people.
 pub const WORDS: &[&str] = &["system", "--verbose"];
-/// What the tool finds.
+/// The system as JSON.
 pub const SYSTEM: &[&str] = &["system", "--json"];
 
-/// A place for trees, with the executable; `None` where this is not root.
+/// Makes a place for trees, with the executable; `None` if this process is not root.
 pub fn place(test: &str) -> Option<Directory> {
     if !is_root() {
         skip(test, "only root may change its root directory");
@@ -45,7 +45,7 @@ pub fn place(test: &str) -> Option<Directory> {
     Some(Directory::new(&test.replace("::", "-")))
 }
 
-/// A tree on disk, with the executable in it; it disappears with its owner.
+/// A tree on disk, with the executable in it; it is deleted on drop.
 pub struct Root(PathBuf);
 
 impl Root {
@@ -60,12 +60,12 @@ impl Root {
         Root(path)
     }
 
-    /// The executable with this root.
+    /// Returns a command that runs the executable with this root.
     pub fn command(&self, arguments: &[&str]) -> Command {
         self.command_within(arguments, MOST_MEMORY)
     }
 
-    /// The same, where it may map so many bytes.
+    /// The same, with a limit on the bytes that it may map.
     pub fn command_within(&self, arguments: &[&str], most: u64) -> Command {
         let mut command = Command::new("/latency-bench");
         command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -73,7 +73,7 @@ impl Root {
         command
     }
 
-    /// Runs the executable with this root, and checks what always holds.
+    /// Runs the executable with this root, and checks the common rules.
     pub fn run(&self, arguments: &[&str]) -> Result<Run, String> {
         checked(&mut self.command(arguments))
     }
@@ -81,13 +81,13 @@ impl Root {
 
 impl Drop for Root {
     fn drop(&mut self) {
-        // Left-overs in /tmp cost space and nothing else.
+        // Left-overs in /tmp cost only space.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
-/// Runs `command` to its end: a documented status, no signal, an error that is one message, a result that is valid,
-/// and neither much time nor much memory.
+/// Runs `command` to its end and checks the common rules: a documented status, no signal, an error that is
+/// one message, a valid result, and neither much time nor much memory.
 pub fn checked(command: &mut Command) -> Result<Run, String> {
     let (run, cpu) = finished(command)?;
     let wrong = |why: &str| Err(format!("{why}: {run}"));
@@ -126,7 +126,7 @@ pub fn checked(command: &mut Command) -> Result<Run, String> {
     Ok(run)
 }
 
-/// Runs `command` to its end: what it printed, the time of a CPU that it used.
+/// Runs `command` to its end, and returns its output and its CPU time.
 fn finished(command: &mut Command) -> Result<(Run, Duration), String> {
     let what = format!("{command:?}");
     let mut child = command.spawn().map_err(|error| format!("cannot start {what}: {error}"))?;
@@ -135,15 +135,16 @@ fn finished(command: &mut Command) -> Result<(Run, Duration), String> {
         child.stderr.take().map(|stream| thread::spawn(move || all_of(stream))),
     ];
     let begin = Instant::now();
-    // SAFETY: a record of zeros is one of no usage.
+    // SAFETY: a record of zeros is a valid one without usage.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
     let mut status = 0;
     let mut hangs = false;
-    // SAFETY: two records of this frame; the child is this function's own and nobody else waits for it.
+    // SAFETY: two records of this frame; the child belongs to this function, which is the only one to wait
+    // for it.
     while unsafe { libc::wait4(child.id() as i32, &raw mut status, libc::WNOHANG, &raw mut usage) } == 0 {
         if begin.elapsed() > PATIENCE && !hangs {
             hangs = true;
-            // It is still there: it has not been waited for.
+            // It has not been waited for, so it still exists.
             let _ = child.kill();
         }
         thread::sleep(Duration::from_millis(2));
@@ -164,7 +165,7 @@ fn finished(command: &mut Command) -> Result<(Run, Duration), String> {
 
 fn all_of(mut stream: impl Read) -> String {
     let mut bytes = Vec::new();
-    // What was read before an error is worth showing.
+    // The text before a read error is still worth showing.
     let _ = stream.read_to_end(&mut bytes);
     String::from_utf8_lossy(&bytes).into_owned()
 }

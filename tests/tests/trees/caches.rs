@@ -1,12 +1,12 @@
-//! Reported cache sizes that no processor has: ignored and said, wherever sizes of caches are used.
+//! Impossible cache sizes: the tool ignores and reports them wherever it uses sizes of caches.
 
-use crate::body::{place, Root};
-use crate::tree::Tree;
+use super::body::{place, Root};
+use super::tree::Tree;
 use latency_tests::document::{array, number, warnings};
 use latency_tests::everywhere::everywhere;
 use serde_json::Value;
 
-/// Every experiment that plans by sizes of caches, as far as its plan.
+/// The plan of every experiment that depends on sizes of caches.
 const PLANS: [&[&str]; 8] = [
     &["curve", "--dry-run", "--json"],
     &["matrix", "--dry-run", "--json"],
@@ -17,11 +17,11 @@ const PLANS: [&[&str]; 8] = [
     &["window", "--dry-run", "--json"],
     &["distribution", "--dry-run", "--json"],
 ];
-/// A curve of a fifth of a second, from where the caches say to 256 KiB.
+/// A curve of a fifth of a second, from the reported caches up to 256 KiB.
 const CURVE: &[&str] =
     &["curve", "--json", "--max-size=256K", "--points-per-octave=1", "--trials=1", "--iters=500"];
 
-/// Sizes of no cache, and of none that is understood.
+/// Sizes that are impossible or malformed.
 const SIZES: [&str; 15] = [
     "4",
     "1K",
@@ -40,10 +40,10 @@ const SIZES: [&str; 15] = [
     // A first-level cache beyond the --max-size of the curve.
     "4096K",
 ];
-/// Of them, those that are a size.
+/// The number of sizes in the list that are well-formed but impossible.
 const ABSURD: usize = 3;
 
-/// A machine each of whose data caches is said to have `size`.
+/// Makes a machine whose data caches all have the reported size `size`.
 fn with(size: &str) -> Tree {
     let mut tree = Tree::of("one-node");
     for index in 0..4 {
@@ -52,7 +52,8 @@ fn with(size: &str) -> Tree {
     tree
 }
 
-/// The sizes of a plan make sense: no smaller than a line, no larger than what is free, and a curve goes up.
+/// Checks that the sizes of a plan make sense: no smaller than a line, no larger than the free memory, and
+/// ascending in a curve.
 fn check_plan(document: &Value) -> Result<(), String> {
     let sizes: Vec<u64> =
         array(document, "/points").iter().map(|point| number(point, "/working_set_bytes")).collect();
@@ -63,7 +64,7 @@ fn check_plan(document: &Value) -> Result<(), String> {
 }
 
 #[test]
-fn absurd_sizes_are_ignored_and_said() {
+fn absurd_sizes_are_ignored_and_reported() {
     let Some(place) = place("trees::absurd_sizes") else { return };
     everywhere(&SIZES, |size| {
         let root = Root::new(&place, &with(size));

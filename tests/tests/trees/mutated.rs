@@ -1,12 +1,15 @@
-//! Trees that a seeded generator has spoilt: nobody thought of these.
+//! Trees that a seeded generator has damaged, for cases that no author thought of.
 
-use crate::body::{place, Root, MATRIX, PLAN, SYSTEM};
-use crate::tree::{Entry, Tree};
+use super::body::{place, Root, MATRIX, PLAN, SYSTEM};
+use super::tree::{Entry, Tree};
 use latency_core::rng::Pcg32;
 use latency_tests::everywhere::everywhere;
+use latency_tests::lanes::of_everything;
+use std::time::SystemTime;
 
-/// Trees in `make test`; `TREES=N` makes more of them.
-const TREES: u64 = 200;
+/// Number of trees in `make test`, which are always the same, and in the run of everything, where the
+/// additional ones are new in each run; `TREES=N` sets the number.
+const TREES: (u64, u64) = (40, 200);
 const VARIABLE: &str = "TREES";
 
 const MACHINES: [&str; 9] = [
@@ -21,7 +24,7 @@ const MACHINES: [&str; 9] = [
     "two-sockets",
 ];
 
-/// What a number, or a piece of one, is replaced by.
+/// Replacements for a number, or a piece of one.
 const WORDS: [&str; 24] = [
     "",
     "0",
@@ -48,14 +51,14 @@ const WORDS: [&str; 24] = [
     "0-7",
     "7-0",
 ];
-/// Bytes that mean something to a parser, or nothing to anybody.
+/// Bytes that mean something to a parser, or nothing at all.
 const BYTES: &[u8] = b"0123456789-,:/ \n\t[]()KMGk.\0\x1b\x7f\x80\xff";
 
 fn below(rng: &mut Pcg32, bound: usize) -> usize {
     rng.next_u64() as usize % bound.max(1)
 }
 
-/// A tree of one machine, or of two at once, with up to eight changes.
+/// Makes a tree of one machine, or of two at once, with up to eight changes.
 fn tree(seed: u64) -> Tree {
     let mut rng = Pcg32::new(seed, 0x7472_6565);
     let mut tree = Tree::of(MACHINES[below(&mut rng, MACHINES.len())]);
@@ -98,7 +101,7 @@ fn change(tree: &mut Tree, rng: &mut Pcg32) {
         }
     }
     if below(rng, 8) == 0 {
-        // A directory elsewhere: a node or a CPU that its lists do not name.
+        // A directory elsewhere: a node or a CPU that is missing in the lists.
         let moved = path.replace("node0", "node3").replace("cpu0", "cpu1");
         if let Some(entry) = tree.0.get(path).filter(|_| moved != *path).cloned() {
             tree.put(&moved, entry);
@@ -106,7 +109,7 @@ fn change(tree: &mut Tree, rng: &mut Pcg32) {
     }
 }
 
-/// Puts `word` where the first number of a file is.
+/// Replaces the first number of a file by `word`.
 fn replace_a_number(content: &mut Vec<u8>, word: &str) {
     let Some(start) = content.iter().position(u8::is_ascii_digit) else { return };
     let length = content[start..].iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -114,10 +117,14 @@ fn replace_a_number(content: &mut Vec<u8>, word: &str) {
 }
 
 #[test]
-fn spoilt_trees_are_measured_or_refused_in_words() {
-    let Some(place) = place("trees::spoilt_trees") else { return };
-    let count = std::env::var(VARIABLE).ok().and_then(|count| count.parse().ok()).unwrap_or(TREES);
-    let seeds: Vec<u64> = (0..count).collect();
+fn damaged_trees_are_measured_or_refused_with_a_message() {
+    let Some(place) = place("trees::damaged_trees") else { return };
+    let asked = std::env::var(VARIABLE).ok().and_then(|count| count.parse().ok());
+    let count = asked.unwrap_or(of_everything(TREES.0, TREES.1));
+    let new = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_secs());
+    // The message names a failing tree by its seed.
+    let seeds: Vec<u64> =
+        (0..count).map(|tree| if tree < TREES.0 { tree } else { tree + (new << 8) }).collect();
     everywhere(&seeds, |&seed| {
         let tree = tree(seed);
         let root = Root::new(&place, &tree);

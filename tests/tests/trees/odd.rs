@@ -1,7 +1,7 @@
-//! The table of odd trees, and what is said of each.
+//! The table of unusual trees, with the expected messages.
 
-use crate::body::{checked, place, Root, MATRIX, PLAN, SYSTEM, WORDS};
-use crate::tree::{Entry, Tree};
+use super::body::{checked, place, Root, MATRIX, PLAN, SYSTEM, WORDS};
+use super::tree::{Entry, Tree};
 use latency_tests::confine::Confine;
 use latency_tests::document::{number, warnings};
 use latency_tests::everywhere::everywhere;
@@ -14,14 +14,14 @@ const CPUS: &str = "/sys/devices/system/cpu";
 const CACHE: &str = "/sys/devices/system/cpu/cpu0/cache";
 const GROUPS: &str = "/sys/fs/cgroup";
 
-/// A tree made odd.
+/// A tree with an unusual change.
 struct Odd {
     name: &'static str,
     machine: &'static str,
     alter: fn(&mut Tree),
-    /// How a small matrix ends.
+    /// Exit status of a small matrix.
     status: i32,
-    /// A code of its warnings, or words of its error; nothing where neither is expected.
+    /// A code of its warnings, or words of its error; empty if neither is expected.
     says: &'static str,
 }
 
@@ -33,12 +33,12 @@ const fn said(name: &'static str, says: &'static str, alter: fn(&mut Tree)) -> O
     Odd { says, ..odd(name, alter) }
 }
 
-/// Digits without end.
+/// Returns a very long number.
 fn digits() -> String {
     "9".repeat(400)
 }
 
-/// Machines that nobody has here.
+/// Machines that are not at hand.
 const MACHINES: &[Odd] = &[
     Odd { machine: "two-sockets", ..odd("a machine of two sockets that is not this one", |_| {}) },
     Odd { machine: "kernel-without-numa", ..odd("a kernel without NUMA", |_| {}) },
@@ -79,7 +79,7 @@ const MACHINES: &[Odd] = &[
     },
 ];
 
-/// Files that are none, or hold something else.
+/// Paths that are not files, or contain something else.
 const FILES: &[Odd] = &[
     said("negative numbers everywhere", "no-sys", |tree| {
         tree.each_file(|_, content| *content = b"-1\n".to_vec());
@@ -124,7 +124,7 @@ const FILES: &[Odd] = &[
     odd("a zero byte behind every number", |tree| tree.each_file(|_, content| content.push(0))),
 ];
 
-/// Numbers and lists that are none.
+/// Malformed numbers and lists.
 const NUMBERS: &[Odd] = &[
     said("numbers of 400 digits", "no-sys", |tree| {
         tree.each_file(|_, content| *content = digits().into_bytes());
@@ -211,7 +211,7 @@ const MEMORY: &[Odd] = &[
     }),
 ];
 
-/// What is said of this process and of its CPU.
+/// The description of this process and of its CPU.
 const PROCESS: &[Odd] = &[
     odd("a status of 1 MiB", |tree| {
         let mut status = String::from("Name:\tx\nGroups:\t");
@@ -246,7 +246,7 @@ const PROCESS: &[Odd] = &[
     }),
 ];
 
-/// A control group of version 2 with a limit.
+/// Adds a control group of version 2 with a limit.
 fn group(tree: &mut Tree, groups: &str, group: &str, limit: &str, usage: &str) {
     tree.file("/proc/self/cgroup", groups);
     tree.file(&format!("{GROUPS}{group}/memory.max"), limit);
@@ -286,18 +286,18 @@ fn check(test: &str, table: &[Odd]) {
 }
 
 #[test]
-fn machines_that_nobody_has() {
-    check("trees::machines_that_nobody_has", MACHINES);
+fn machines_that_are_not_at_hand() {
+    check("trees::machines_that_are_not_at_hand", MACHINES);
 }
 
 #[test]
-fn files_that_are_none() {
-    check("trees::files_that_are_none", FILES);
+fn paths_that_are_not_files() {
+    check("trees::paths_that_are_not_files", FILES);
 }
 
 #[test]
-fn numbers_that_are_none() {
-    check("trees::numbers_that_are_none", NUMBERS);
+fn malformed_numbers() {
+    check("trees::malformed_numbers", NUMBERS);
 }
 
 #[test]
@@ -306,14 +306,14 @@ fn amounts_and_control_groups() {
 }
 
 #[test]
-fn what_is_said_of_this_process() {
-    check("trees::what_is_said_of_this_process", PROCESS);
+fn the_description_of_this_process() {
+    check("trees::the_description_of_this_process", PROCESS);
 }
 
-/// Files that exist and cannot be read: by anybody but root, and by anybody.
+/// Files that exist and cannot be read: by all users but root, and by all users.
 #[test]
-fn files_that_cannot_be_read_are_as_good_as_none() {
-    let Some(place) = place("trees::files_that_cannot_be_read") else { return };
+fn unreadable_files_are_treated_as_missing() {
+    let Some(place) = place("trees::unreadable_files") else { return };
     let mut tree = Tree::of("one-node");
     let root = Root::new(&place, &tree);
     let eio = || {

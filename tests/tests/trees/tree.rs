@@ -1,4 +1,4 @@
-//! A tree of files to be written: what a machine shows below `/sys` and `/proc`, and what it should not.
+//! A tree of files to be written: the entries of a machine below `/sys` and `/proc`, and invalid ones.
 
 use latency_tests::program::workspace;
 use std::collections::BTreeMap;
@@ -7,29 +7,29 @@ use std::io;
 use std::os::unix::fs::{symlink, PermissionsExt};
 use std::path::Path;
 
-/// What stands at a path.
+/// An entry at a path.
 #[derive(Clone, Debug)]
 pub enum Entry {
     /// A file with this content.
     File(Vec<u8>),
-    /// A file that nobody but root may read.
+    /// A file that only root may read.
     Secret(Vec<u8>),
     /// A directory.
     Directory,
     /// A symbolic link.
     Link(&'static str),
-    /// A file of so many zero bytes that lie nowhere.
+    /// A file of this many zero bytes that occupies no space.
     Holes(u64),
     /// A pipe with a name and without a writer.
     Pipe,
 }
 
-/// Files by their absolute path.
+/// Entries by their absolute path.
 #[derive(Clone, Debug, Default)]
 pub struct Tree(pub BTreeMap<String, Entry>);
 
 impl Tree {
-    /// The machine in `tests/fixtures/machines/NAME.txt`: a line `=== PATH` begins a file.
+    /// Reads the machine in `tests/fixtures/machines/NAME.txt`: a line `=== PATH` begins a file.
     pub fn of(name: &str) -> Tree {
         let path = workspace().join("tests/fixtures/machines").join(name).with_extension("txt");
         let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -38,7 +38,7 @@ impl Tree {
         Tree(files.collect())
     }
 
-    /// Puts an entry at a path, in place of what is there and below.
+    /// Puts an entry at a path, and removes everything at and below the path.
     pub fn put(&mut self, path: &str, entry: Entry) {
         let below = format!("{path}/");
         self.0.retain(|other, _| other != path && !other.starts_with(&below));

@@ -1,14 +1,15 @@
-//! The clock of the uncore as Linux tells it on machines that nobody has here: told of every level, or of none.
+//! The clock of the uncore, from Linux's files of machines that are not at hand: reported at every level, or
+//! at none.
 
-use crate::body::{checked, place, Root};
-use crate::tree::{Entry, Tree};
+use super::body::{checked, place, Root};
+use super::tree::{Entry, Tree};
 use latency_tests::confine::{allowed_cpus, Confine};
 use latency_tests::document::array;
 use latency_tests::everywhere::everywhere;
 use latency_tests::skip::skip;
 use serde_json::Value;
 
-/// Idle, a rate and the limit, and a load that is held, in caches.
+/// Idle, a rate and the limit, and a constant load, in caches.
 const LOADED: &[&str] =
     &["loaded", "--json", "--size=64K", "--traffic=read", "--rates=0.1,max", "--budget=1"];
 const HELD: &[&str] = &["loaded", "--json", "--size=64K", "--traffic=read", "--rates=0.1", "--hold=1"];
@@ -16,7 +17,7 @@ const HELD: &[&str] = &["loaded", "--json", "--size=64K", "--traffic=read", "--r
 const MOST_MEMORY: u64 = 1 << 30;
 const CLOCKS: &str = "/sys/devices/system/cpu/intel_uncore_frequency";
 
-/// The files below that directory, whether they are for root alone and somebody else asks, and the clock.
+/// The files below that directory, true if only root may read them and another user asks, and the clock.
 type Told = (&'static [(&'static str, &'static str)], bool, Option<f64>);
 
 const TOLD: [Told; 4] = [
@@ -67,7 +68,7 @@ fn check(root: &Root, nobody: bool, clock: Option<f64>) -> Result<(), String> {
 }
 
 #[test]
-fn the_clock_of_the_uncore_is_told_of_every_level_or_of_none() {
+fn the_clock_of_the_uncore_is_reported_at_every_level_or_none() {
     let test = "trees::the_clock_of_the_uncore";
     let Some(place) = place(test) else { return };
     if !allowed_cpus().starts_with(&[0, 1]) {

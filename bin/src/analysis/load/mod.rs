@@ -16,9 +16,7 @@ pub use choice::{share, Share};
 pub use verdict::{lines_in_flight, not_delivered, Verdict};
 
 use latency_core::sort;
-use latency_core::stats::Interval;
-
-use super::estimate::Estimate;
+use latency_core::stats::{Estimate, Interval};
 
 /// The most levels of one curve; further ones are left out.
 pub const MOST_LEVELS: usize = 64;

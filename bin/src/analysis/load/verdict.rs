@@ -3,7 +3,7 @@
 //! Knows bandwidths and numbers of cores, and nothing of how they were measured.
 
 use super::{ends, Level};
-use crate::analysis::estimate::Estimate;
+use latency_core::stats::Estimate;
 
 /// What one load or store of a generator moves.
 const LINE_BYTES: f64 = 64.0;

@@ -2,14 +2,14 @@
 
 use latency_core::sort;
 
-use super::{Course, Schedule};
-use crate::engine::ground::Arena;
-use crate::engine::undisturbed::is_slower;
-use crate::engine::visit::State;
+use crate::engine::schedule::undisturbed::is_slower;
+use crate::engine::schedule::visit::State;
+use crate::engine::schedule::{Schedule, ScheduledPoint};
+use crate::engine::seam::Place;
 use crate::error::Failure;
 use crate::plan::budget::{MOST_ROUNDS, WAKE_NS};
 
-impl<A: Arena> Schedule<A> {
+impl<A: Place> Schedule<A> {
     /// Lets the CPU idle until the next round is due, if any point still wants one.
     ///
     /// Rounds are due at even distances, so that the first ones fill the time to spread them over; each is up to a
@@ -17,9 +17,9 @@ impl<A: Arena> Schedule<A> {
     /// always or never. Once rounds differ there is no pause: more of them tell more, and a quiet second is not missed.
     /// The pause is time that the points have taken, all alike.
     pub(super) fn pause(&mut self, wants: &dyn Fn(&State, f64) -> bool) -> Result<(), Failure<'static>> {
-        /// Of a distance.
+        /// Maximum shift of a round, as a share of the distance, both ways together.
         const JITTER: f64 = 0.4;
-        let now_ns = self.arena.now_ns();
+        let now_ns = self.place.now_ns();
         let lasted_ns = now_ns - self.last_ns;
         self.last_ns = now_ns;
         // The first round has warmed up: how long one takes is known after the second.
@@ -31,13 +31,13 @@ impl<A: Arena> Schedule<A> {
         // Once rounds have differed, agreement of the next is that of one moment.
         self.differ |= self.differs(0);
         let differ = self.differ;
-        let open = |course: &&mut Course| !course.state.done && wants(&course.state, share);
+        let open = |entry: &&mut ScheduledPoint| !entry.state.done && wants(&entry.state, share);
         let budget = self.budget;
-        let mut courses = self.courses.iter_mut().take(self.count).filter(open);
+        let mut entries = self.entries.iter_mut().take(self.count).filter(open);
         let (mut count, mut left_ns) = (0, f64::INFINITY);
-        courses.by_ref().for_each(|course| {
+        entries.by_ref().for_each(|entry| {
             count += 1;
-            left_ns = left_ns.min(budget.left_ns(course.state.spent_ns));
+            left_ns = left_ns.min(budget.left_ns(entry.state.spent_ns));
         });
         let rounds = budget.trials.map_or(budget.rounds, |trials| budget.rounds.min(trials as usize));
         let distance_ns = (budget.spread_ns - lasted_ns) / rounds.saturating_sub(1).max(1) as f64;
@@ -52,20 +52,20 @@ impl<A: Arena> Schedule<A> {
         if count == 0 || until_ns - now_ns <= WAKE_NS {
             return Ok(());
         }
-        self.arena.pause(until_ns.min(budget.until_ns))?;
-        let paused_ns = self.arena.now_ns() - now_ns;
+        self.place.pause(until_ns.min(budget.until_ns))?;
+        let paused_ns = self.place.now_ns() - now_ns;
         self.last_ns += paused_ns;
-        for course in self.courses.iter_mut().take(self.count).filter(open) {
-            course.state.spent_ns += paused_ns / f64::from(count);
+        for entry in self.entries.iter_mut().take(self.count).filter(open) {
+            entry.state.spent_ns += paused_ns / f64::from(count);
         }
         Ok(())
     }
 
     /// Returns whether rounds of a point are further apart than those of a quiet machine.
     fn differs(&self, index: usize) -> bool {
-        /// Rounds before anything is said of them.
+        /// Minimum rounds for a verdict.
         const FEWEST: usize = 5;
-        /// The tenth percentile and the second largest of a quiet machine's rounds are closer, as a fraction.
+        /// Maximum distance between the tenth percentile and the second largest of a quiet machine's rounds, as a fraction.
         const ALIKE: f64 = 0.05;
         let mut values = [0.0; MOST_ROUNDS];
         let rounds = self.rounds(index);

@@ -1,21 +1,21 @@
-//! A point that is not left for a while: what surrounds it goes on, and somebody looks.
+//! A stay at one point for some seconds, so that others can look at the machine meanwhile.
 
-use super::{Course, Schedule};
-use crate::engine::ground::Arena;
-use crate::engine::judge::MOST_BATCHES;
-use crate::engine::walks::hops_per_batch;
+use crate::engine::schedule::summariser::MOST_BATCHES;
+use crate::engine::schedule::walks::hops_per_batch;
+use crate::engine::schedule::{Schedule, ScheduledPoint};
+use crate::engine::seam::Place;
 use crate::error::Failure;
 use crate::result::{Point, Round};
 
 const SECOND_NS: f64 = 1e9;
 
-impl<A: Arena> Schedule<A> {
+impl<A: Place> Schedule<A> {
     /// Stays at a point for so many seconds. Each is a round, of which `tell` is told; what was found of the point before is
     /// dropped.
     ///
     /// # Errors
     ///
-    /// As [`Orders::visit`](crate::engine::visit::Orders::visit), [`Failure::Interrupted`] among them. The seconds that
+    /// The errors of [`VisitRules::visit`](crate::engine::schedule::visit::VisitRules::visit), [`Failure::Interrupted`] among them. The seconds that
     /// there are by then are kept.
     pub fn stay(
         &mut self,
@@ -23,23 +23,23 @@ impl<A: Arena> Schedule<A> {
         seconds: usize,
         tell: &mut dyn FnMut(&Point, &Round),
     ) -> Result<(), Failure<'static>> {
-        let Self { arena, judge, budget, courses, rounds, room, .. } = self;
-        let (Some(course), Some(kept)) =
-            (courses.get_mut(index), rounds.get_mut(index * *room..(index + 1) * *room))
+        let Self { place, summariser, budget, entries, rounds, room, .. } = self;
+        let (Some(entry), Some(kept)) =
+            (entries.get_mut(index), rounds.get_mut(index * *room..(index + 1) * *room))
         else {
             return Ok(());
         };
-        let Course { point, state } = course;
+        let ScheduledPoint { point, state } = entry;
         (state.rounds, state.trials) = (0, 0);
-        arena.stand(index, point, 0, &mut |ground| {
-            state.warmth.warm_up(ground, judge, budget, f64::INFINITY)?;
-            let begun_ns = ground.now_ns();
+        place.with_chain(index, point, 0, &mut |chain| {
+            state.warmth.warm_up(chain, summariser, budget, f64::INFINITY)?;
+            let begun_ns = chain.now_ns();
             for (second, slot) in kept.iter_mut().take(seconds).enumerate() {
                 // A load may change how long a hop takes.
-                let batch_ns = ground.batch_ns().max(SECOND_NS / (MOST_BATCHES / 2) as f64);
+                let batch_ns = chain.batch_ns().max(SECOND_NS / (MOST_BATCHES / 2) as f64);
                 let hops = hops_per_batch(batch_ns, state.warmth.first.estimate_ns);
                 let until_ns = begun_ns + (second + 1) as f64 * SECOND_NS;
-                *slot = judge.round(ground, hops, MOST_BATCHES as u32, f64::INFINITY, until_ns)?;
+                *slot = summariser.round(chain, hops, MOST_BATCHES as u32, f64::INFINITY, until_ns)?;
                 state.rounds += 1;
                 state.trials += u64::from(slot.batches);
                 tell(point, slot);
@@ -58,8 +58,8 @@ mod tests {
     use crate::engine::fake::Fake;
     use crate::engine::progress::Progress;
     use crate::engine::schedule::tests::points;
-    use crate::options::When;
     use crate::plan::budget::Budget;
+    use latency_core::words::When;
 
     /// Two points in memory of 100 ns, of which the second is held from the second second on, in which hops take twice as
     /// long.
@@ -72,13 +72,13 @@ mod tests {
         schedule.reach(&mut Progress::new(When::Never), 3).unwrap();
         assert_eq!(schedule.rounds(1).len(), 3);
         let begun_ns = 2e9;
-        schedule.arena.now_ns = begun_ns;
+        schedule.place.now_ns = begun_ns;
         let mut told = Vec::new();
         let ended = schedule.stay(1, seconds, &mut |point, round| {
             assert_eq!(point.size, points(2).nth(1).unwrap().size);
             told.push(round.nanoseconds);
         });
-        let spent_s = (schedule.arena.now_ns - begun_ns) / 1e9;
+        let spent_s = (schedule.place.now_ns - begun_ns) / 1e9;
         assert!((spent_s - told.len() as f64).abs() < 0.6, "{spent_s}");
         assert_eq!(schedule.rounds(0).len(), 3);
         (told, schedule.rounds(1).len(), ended.is_err())

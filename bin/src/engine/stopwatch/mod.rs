@@ -4,7 +4,13 @@
 //! figures is the business of others.
 
 mod chase;
+pub mod clock;
+pub mod counters;
+pub mod cpu_time;
 mod lanes;
+pub mod single_hops;
+pub mod strided;
+pub mod subject;
 
 use core::cell::Cell;
 
@@ -12,11 +18,11 @@ use latency_core::arch::EndStamp;
 use latency_core::buffer::{Astray, Cursor};
 use latency_core::units::CpuId;
 
-use super::clock::{Counter, KernelClock, Timer};
-use super::counters::Meter;
-use super::cpu_time::CpuTimes;
-use super::placement;
-use super::subject::Subject;
+use crate::engine::memory::placement;
+use crate::engine::stopwatch::clock::{Counter, KernelClock, Timer};
+use crate::engine::stopwatch::counters::Meter;
+use crate::engine::stopwatch::cpu_time::CpuTimes;
+use crate::engine::stopwatch::subject::Subject;
 use crate::error::{Failure, TimingError};
 use crate::result::counters::Software;
 use crate::sys::{cpu, time};
@@ -65,6 +71,18 @@ impl Stopwatch {
         &self.timer
     }
 
+    /// Brings the thread to `cpu`, where it is to stay.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`placement::pin`].
+    pub fn go_to(&self, cpu: CpuId) -> Result<(), Failure<'static>> {
+        self.brought_back()?;
+        placement::pin(cpu)?;
+        self.stay_on(cpu);
+        Ok(())
+    }
+
     /// Takes `cpu` for the one to which the thread was pinned, and is to stay on.
     #[inline(never)] // it is called in several places
     pub fn stay_on(&self, cpu: CpuId) {
@@ -93,7 +111,7 @@ impl Stopwatch {
     ///
     /// # Errors
     ///
-    /// As [`placement::pin`], where it may not go back.
+    /// The errors of [`placement::pin`], where it may not go back.
     pub fn brought_back(&self) -> Result<bool, Failure<'static>> {
         let Some(home) = self.home.get() else { return Ok(false) };
         let is_away = cpu::current().is_ok_and(|(cpu, _)| cpu != home);
@@ -111,7 +129,7 @@ impl Stopwatch {
         self.moves.get()
     }
 
-    /// What `body` gives, and the nanoseconds that it takes; not a number where the clock stepped back.
+    /// Runs `body`. Returns its value and the nanoseconds that it needed; not a number where the clock stepped back.
     pub fn time<R>(&self, body: impl FnOnce() -> R) -> (R, f64) {
         match &self.timer {
             Timer::Counter(counter) => {
@@ -157,7 +175,7 @@ impl Stopwatch {
         }
     }
 
-    /// What the kernel has done to the thread so far.
+    /// Returns the counts of switches, migrations and faults of the thread so far.
     pub fn software(&self) -> Software {
         let usage = cpu::thread_usage().unwrap_or_default();
         Software {

@@ -1,12 +1,12 @@
 //! Traffic for programs: a record for each number of generators.
 
-use super::super::facts::{estimate, point, Report, SUMMARY};
 use crate::analysis::estimate::Estimate;
 use crate::analysis::traffic::{groups, rate, shares, Group};
-use crate::options::Choice;
+use crate::describe::{estimate, point, Report, SUMMARY};
 use crate::plan::generators;
 use crate::report::document::{fields, Document, Field, Part};
 use crate::result::Outcome;
+use latency_core::words::Worded;
 
 fields! {
     BANDWIDTHS "bandwidths" "What some number of generators moved between two nodes.";
@@ -76,8 +76,8 @@ pub static COLUMNS: [&Field; 27] = [
     &point::NOT_MEASURED,
 ];
 
-/// Describes all traffic, and the latencies beside it.
-pub fn members(document: &mut dyn Document, report: &Report<'_, '_>) {
+/// Describes all traffic, the latencies beside it, and the conclusions.
+pub fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.part(Part::Records(&BANDWIDTHS), |document| {
         for group in groups(report.outcomes) {
             for outcome in group.outcomes {
@@ -85,15 +85,16 @@ pub fn members(document: &mut dyn Document, report: &Report<'_, '_>) {
             }
         }
     });
-    document.part(Part::List(&CHAINS), |document| {
-        for outcome in report.outcomes.iter().filter(|outcome| outcome.point.walk.traffic().is_none()) {
-            document.part(Part::Item, |document| point::members(document, report.clock, outcome));
-        }
-    });
+    document.items(
+        Part::List(&CHAINS),
+        report.outcomes.iter().filter(|outcome| outcome.point.walk.traffic().is_none()),
+        |document, outcome| point::members(document, report.clock, outcome),
+    );
+    summary(document, report);
 }
 
-/// Describes the conclusions: the largest rates of all groups.
-pub fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
+/// Describes the largest rates of all groups.
+fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
     let mut most = [None::<Estimate>; 3];
     for group in groups(report.outcomes) {
         let shares = shares(group.traffic.kind);

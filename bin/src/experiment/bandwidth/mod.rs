@@ -5,21 +5,17 @@ mod picture;
 mod tables;
 mod view;
 
-use super::facts::Report;
 use super::interface::{self, Experiment};
-use crate::engine::clock::Timer;
-use crate::engine::generators::driver::Style;
-use crate::engine::memory::Beside;
-use crate::engine::recruit::with_generators;
-use crate::engine::run;
+use crate::engine::run::all_rounds;
 use crate::engine::session::{Findings, Plan, Session};
+use crate::engine::stopwatch::clock::Timer;
+use crate::engine::threads::generators::driver::Style;
+use crate::engine::with_generators::measure_with_generators;
 use crate::error::Failure;
-use crate::options::{Descriptor, FlagId, FlagSet, Operands};
+use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::Budget;
 use crate::plan::{generators, traffic};
-use crate::report::document::Document;
 use crate::result::Point;
-use crate::sys::table::Table;
 use latency_core::traffic::pace::Pacing;
 
 /// Bytes per second between nodes, by kind of traffic and by number of cores.
@@ -34,28 +30,15 @@ pub const BANDWIDTH: Experiment = Experiment {
                   a processor may read each line first: a range is shown. --cpu measures that CPU by itself; with \
                   --load-cpus or --load-threads it is the first of those CPUs. --size is the memory of each core; a cache \
                   that holds it serves it, and reads load 32 bytes of each line.",
-        flags: FlagSet::PLACEMENT.union(FlagSet::of(&[
-            FlagId::Size,
-            FlagId::Seed,
-            FlagId::Traffic,
-            FlagId::View,
-            FlagId::LoadCpus,
-            FlagId::LoadThreads,
-            FlagId::Precision,
-            FlagId::TimeLimit,
-            FlagId::Budget,
-            FlagId::Strict,
-            FlagId::Label,
-            FlagId::DryRun,
-        ])),
+        flags: FlagSet::PLACEMENT.union(FlagSet::WORKING_SET).union(FlagSet::GENERATORS).union(FlagSet::WINDOWS).with(FlagId::View),
         picture: true,
         attributes: true,
-        operands: Operands::NONE,
+        ..Descriptor::OF_VALUES
     },
     plan,
     budget: Budget::of_traffic,
     measure,
-    present,
+    present: [view::answer, view::evidence, members::data],
     columns: [&members::COLUMNS, &[]],
 };
 
@@ -74,20 +57,8 @@ fn measure<'a>(
         cpus: &|point, traffic| generators::others(options, machine, point, traffic),
         pacing: Pacing::Poisson,
         burst: None,
+        is_fixed: options.load_cpus.is_some(),
+        is_sized: options.size.is_some(),
     };
-    let mut planned = Table::of(points)?;
-    let all = options.load_cpus.is_some();
-    with_generators(session, timer, &mut planned, budget, style, all, &mut |session, points, generators| {
-        let mut beside = Beside { generators: Some(generators), ..Beside::default() };
-        run::measure_with(session, timer, points, budget, &mut beside, &mut |session, schedule| {
-            schedule.run(session.progress)
-        })
-    })
-}
-
-fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
-    view::present(document, report);
-    members::members(document, report);
-    members::summary(document, report);
-    super::facts::circumstances(document, report);
+    measure_with_generators(session, timer, points, budget, style, &mut all_rounds)
 }

@@ -4,15 +4,15 @@ use core::fmt::Write;
 
 use latency_core::text::Text;
 
-use super::super::facts::rates::GIGA;
-use super::super::facts::Report;
 use super::super::matrix::Grid;
 use crate::analysis::traffic::{groups, rate};
-use crate::options::View;
+use crate::describe::rates::GIGA;
+use crate::describe::Report;
 use crate::report::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
 use crate::report::document::{Document, Picture};
 use crate::result::{Outcome, Walk};
 use crate::sys::table::Table;
+use latency_core::traffic::View;
 
 /// The lines that a picture has room for: one for each kind of traffic.
 const SERIES: usize = 10;
@@ -20,7 +20,7 @@ const SERIES: usize = 10;
 /// Shows the picture of a view: in a terminal that of how bandwidth grows with cores alone.
 pub fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     let view = report.options.view;
-    if !report.options.format.draws && view != View::Scaling {
+    if !document.wants_pictures() && view != View::Scaling {
         return;
     }
     match view {
@@ -29,7 +29,7 @@ pub fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
 }
 
-/// Whether two outcomes are on one line.
+/// Returns whether two outcomes are on one line.
 fn is_joined(one: &Outcome<'_>, other: &Outcome<'_>) -> bool {
     match (one.point.walk, other.point.walk) {
         (Walk::Traffic(first), Walk::Traffic(second)) => {
@@ -41,7 +41,7 @@ fn is_joined(one: &Outcome<'_>, other: &Outcome<'_>) -> bool {
 
 fn chart(document: &mut dyn Document, report: &Report<'_, '_>) {
     let cores = report.options.view == View::Cores;
-    // Without memory for them there is no picture.
+    // Without memory for them the picture is left out.
     let Ok(mut points) = Table::filled(report.outcomes.len(), Point::new(f64::NAN, f64::NAN)) else { return };
     for (slot, outcome) in points.iter_mut().zip(report.outcomes) {
         let Some((traffic, found)) = rate(outcome) else { continue };

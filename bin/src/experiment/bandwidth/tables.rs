@@ -3,14 +3,14 @@
 use latency_core::decimal::Decimal;
 use latency_core::text::plural;
 
-use super::super::facts::rates::{gigabytes, Gigabytes, Half};
-use super::super::facts::Report;
 use super::super::matrix::Grid;
 use crate::analysis::estimate::Estimate;
 use crate::analysis::traffic::{groups, rate, shares, Group};
-use crate::options::View;
+use crate::describe::rates::{gigabytes, Gigabytes, Half};
+use crate::describe::Report;
 use crate::report::document::{Document, Level, Rows};
 use crate::result::{Outcome, Traffic};
+use latency_core::traffic::View;
 
 /// So many pairs and kinds have a row each where not everything is asked for.
 const FEW: usize = 8;

@@ -6,31 +6,23 @@ use core::fmt;
 use latency_core::cpulist::CpuSet;
 use latency_core::decimal::Decimal;
 use latency_core::text::plural;
-use latency_core::traffic::Kind;
+use latency_core::traffic::{Kind, Threads, View};
 
-use super::super::facts::rates::{gigabytes, Gigabytes};
-use super::super::facts::{method, trust, Report};
 use super::{picture, tables};
 use crate::analysis::traffic::{groups, local_and_remote, shares, Group};
-use crate::options::{Threads, View};
+use crate::describe::rates::{gigabytes, Gigabytes};
+use crate::describe::{self, method, Report};
 use crate::plan::budget::TRAFFIC_WINDOW_NS;
 use crate::plan::generators;
 use crate::report::document::{Document, Role};
 use crate::result::{Traffic, Walk};
 
-/// Describes everything for people.
-pub fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let cores = report.options.view == View::Cores;
-    if !cores {
-        groups(report.outcomes).for_each(|group| line(document, &group));
-    }
-    answer(document, report);
-    trust::line(document, report);
+/// Describes what else was found, the tables, the picture and the method.
+pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     findings(document, report);
     tables::present(document, report);
     picture::present(document, report);
     conditions(document, report);
-    method::ending(document, report);
 }
 
 fn cores(count: u32) -> impl fmt::Display {
@@ -51,15 +43,16 @@ fn line(document: &mut dyn Document, group: &Group<'_, '_>) {
                 cores(generators)
             ),
         ),
-        (None, Some(exclusion)) => {
-            document.sentence(Role::Line, format_args!("{from_to}: not measured: {exclusion}"));
-        }
+        (None, Some(exclusion)) => describe::missing(document, Role::Line, &from_to, exclusion),
         (None, None) => {}
     }
 }
 
-/// What people ask first: what all cores get, and what one of them gets alone.
-fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
+/// Says what people ask first: a line for each pair, what all cores get, and what one of them gets alone.
+pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
+    if report.options.view != View::Cores {
+        groups(report.outcomes).for_each(|group| line(document, &group));
+    }
     let first = groups(report.outcomes).find_map(|group| Some((group, group.best()?)));
     if let (View::Cores, Some((least, most))) = (report.options.view, extremes(report)) {
         document.sentence(
@@ -135,7 +128,7 @@ fn extremes<'r, 'a>(report: &Report<'r, 'a>) -> Option<(Group<'r, 'a>, Group<'r,
     (all().count() > 1).then_some((least.0, most.0))
 }
 
-/// What else the numbers say: how far remote memory falls behind, which traffic is fastest, how many cores suffice.
+/// Says how far remote memory falls behind, which traffic is fastest, and how many cores suffice.
 fn findings(document: &mut dyn Document, report: &Report<'_, '_>) {
     let view = report.options.view;
     if let Some((local, remote)) = local_and_remote(report.outcomes).filter(|_| view == View::Nodes) {

@@ -1,7 +1,7 @@
 //! Pairs of CPUs for programs: a record each.
 
-use super::super::facts::{point, Report, SUMMARY};
-use crate::analysis::cores::{left_out, of_classes, pair, Conclusion};
+use crate::analysis::cores::{conclude, left_out, of_classes, pair, Conclusion};
+use crate::describe::{point, Report, SUMMARY};
 use crate::options::Pairs;
 use crate::report::document::{fields, Document, Field, Part};
 use crate::result::{Outcome, Owned, PerLine, PingPong};
@@ -83,24 +83,17 @@ pub static COLUMNS: [&Field; 18] = [
     &point::NOT_MEASURED,
 ];
 
-/// Describes all pairs, and their classes.
-pub fn members(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusion<'_>) {
+/// Describes all pairs, their classes, and the conclusions.
+pub fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let found = &conclude(report.outcomes);
     document.put(&METHOD, report.options.method.name());
-    document.part(Part::Records(&PAIRS), |document| {
-        for outcome in report.outcomes {
-            if let Some(with) = outcome.point.walk.ping_pong() {
-                document.part(Part::Item, |document| record(document, outcome, with));
-            }
-        }
-    });
+    let outcomes = report.outcomes.iter();
+    let pairs = outcomes.clone().filter_map(|outcome| Some((outcome, outcome.point.walk.ping_pong()?)));
+    document.items(Part::Records(&PAIRS), pairs, |document, (outcome, with)| record(document, outcome, with));
     if report.options.states {
-        document.part(Part::List(&STATES), |document| {
-            for outcome in report.outcomes {
-                if let Some(owned) = outcome.point.walk.owned() {
-                    document.part(Part::Item, |document| state(document, outcome, owned));
-                }
-            }
-        });
+        let owned = outcomes.filter_map(|outcome| Some((outcome, outcome.point.walk.owned()?)));
+        document
+            .items(Part::List(&STATES), owned, |document, (outcome, owned)| state(document, outcome, owned));
     }
     let machine = report.machine;
     document.part(Part::List(&LEFT_OUT), |document| {
@@ -114,23 +107,20 @@ pub fn members(document: &mut dyn Document, report: &Report<'_, '_>, found: &Con
         }
     });
     let all = of_classes(&machine.cpus, &machine.sharing);
-    document.part(Part::List(&CLASSES), |document| {
-        for class in found.classes() {
-            document.part(Part::Item, |document| {
-                document.put(&CLASS, class.shared.name());
-                document.put(&CLASS_PAIRS, class.pairs);
-                document.put(&CLASS_OF, all.get(class.shared as usize).copied());
-                document.put(&CLASS_NS, class.median);
-                document.put(&CLASS_CI95, class.interval);
-                document.put(&CLASS_MIN, class.range.0);
-                document.put(&CLASS_MAX, class.range.1);
-            });
-        }
+    document.items(Part::List(&CLASSES), found.classes(), |document, class| {
+        document.put(&CLASS, class.shared.name());
+        document.put(&CLASS_PAIRS, class.pairs);
+        document.put(&CLASS_OF, all.get(class.shared as usize).copied());
+        document.put(&CLASS_NS, class.median);
+        document.put(&CLASS_CI95, class.interval);
+        document.put(&CLASS_MIN, class.range.0);
+        document.put(&CLASS_MAX, class.range.1);
     });
+    summary(document, found);
 }
 
 /// Describes the conclusions.
-pub fn summary(document: &mut dyn Document, found: &Conclusion<'_>) {
+fn summary(document: &mut dyn Document, found: &Conclusion<'_>) {
     document.part(Part::Object(&SUMMARY), |document| {
         document.put(&NEAREST, found.nearest.map(|pair| pair.ns()));
         document.put(&FARTHEST, found.farthest.map(|pair| pair.ns()));

@@ -3,19 +3,15 @@
 mod members;
 mod view;
 
-use super::facts::Report;
 use super::interface::{self, Experiment};
 use crate::analysis::cores::{doubtful, Pair};
-use crate::engine::clock::Timer;
-use crate::engine::enlist::with_helpers;
-use crate::engine::memory::Beside;
-use crate::engine::run;
 use crate::engine::session::{Findings, Plan, Session};
+use crate::engine::stopwatch::clock::Timer;
+use crate::engine::with_partners::measure_with_partners;
 use crate::error::Failure;
-use crate::options::{Descriptor, FlagId, FlagSet, Operands};
+use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::Budget;
 use crate::plan::cores;
-use crate::report::document::Document;
 use crate::result::Point;
 use crate::warning::Warning;
 
@@ -28,30 +24,14 @@ pub const CORES: Experiment = Experiment {
                   with lines at several places of memory. The median over lines is the value of a pair, and the \
                   spread over lines is shown, too. CPUs that share the same (a core, a cache, a node, a socket) \
                   are put together.",
-        flags: FlagSet::of(&[
-            FlagId::MemNode,
-            FlagId::Pages,
-            FlagId::Seed,
-            FlagId::Pairs,
-            FlagId::Method,
-            FlagId::Lines,
-            FlagId::States,
-            FlagId::Precision,
-            FlagId::TimeLimit,
-            FlagId::Budget,
-            FlagId::Strict,
-            FlagId::Label,
-            FlagId::DryRun,
-            FlagId::Heatmap,
-        ]),
+        flags: FlagSet::EXCHANGE.union(FlagSet::WINDOWS).union(FlagSet::of(&[FlagId::MemNode, FlagId::Pages, FlagId::Seed, FlagId::Heatmap])),
         picture: true,
-        attributes: false,
-        operands: Operands::NONE,
+        ..Descriptor::OF_VALUES
     },
     plan,
     budget: Budget::of_cores,
     measure,
-    present,
+    present: [view::answers, view::evidence, members::data],
     columns: [&members::COLUMNS, &[]],
 };
 
@@ -65,24 +45,11 @@ fn measure<'a>(
     points: &[Point],
     budget: &Budget,
 ) -> Result<Findings<'a>, Failure<'a>> {
-    let found = with_helpers(session, timer, points, budget, &mut |session, helpers| {
-        let mut beside = Beside { helpers: Some(helpers), ..Beside::default() };
-        run::measure_with(session, timer, points, budget, &mut beside, &mut |session, schedule| {
-            schedule.run(session.progress)
-        })
-    })?;
+    let found = measure_with_partners(session, timer, points, budget)?;
     let unknown = cores::core_unknown(session.machine);
     if let Some(pair) = doubtful(&found.outcomes).filter(|_| unknown) {
         let Pair { a, with, .. } = pair;
         session.warnings.push(Warning::TopologyDoubtful { a, b: with.partner, ns: pair.ns() });
     }
     Ok(found)
-}
-
-fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let found = crate::analysis::cores::conclude(report.outcomes);
-    view::present(document, report, &found);
-    members::members(document, report, &found);
-    members::summary(document, &found);
-    super::facts::circumstances(document, report);
 }

@@ -7,21 +7,22 @@ use latency_core::cpulist::CpuSet;
 use latency_core::stats::Interval;
 use latency_core::text::{plural, Text};
 
-use super::super::facts::{method, trust, Report};
-use crate::analysis::cores::{left_out, of_classes, pair, pairs, rows, Class, Conclusion, Pair};
+use crate::analysis::cores::{conclude, left_out, of_classes, pair, pairs, rows, Class, Conclusion, Pair};
+use crate::describe::{self, method, Report};
 use crate::options::Pairs;
 use crate::report::chart::Matrix;
 use crate::report::document::{Document, Level, Picture, Role};
 use crate::report::figures::Digits;
 use crate::result::{Level as Place, Outcome, Owned, PerLine};
 
-/// A matrix of more CPUs is no text that anybody reads.
+/// Maximum number of CPUs of a matrix in text: a larger one is not read.
 const MOST_IN_TEXT: usize = 16;
-/// A picture of more has cells that nobody can tell apart.
+/// Maximum number of CPUs of a picture: cells of a larger one cannot be told apart.
 const MOST_IN_PICTURE: usize = 256;
 
-/// Describes everything for people.
-pub fn present(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusion<'_>) {
+/// Says what people ask first: a line for each class, what is missing, and the nearest and farthest pair.
+pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let found = &conclude(report.outcomes);
     for class in found.classes() {
         document.sentence(
             Role::Line,
@@ -37,12 +38,16 @@ pub fn present(document: &mut dyn Document, report: &Report<'_, '_>, found: &Con
     for outcome in report.outcomes {
         if let (Err(exclusion), Some(with)) = (&outcome.result, outcome.point.walk.ping_pong()) {
             let (a, b) = (outcome.point.cpu, with.partner);
-            document.sentence(Role::Missing, format_args!("CPUs {a} and {b}: not measured: {exclusion}"));
+            describe::missing(document, Role::Missing, &format_args!("CPUs {a} and {b}"), exclusion);
         }
     }
     not_chosen(document, report);
     answer(document, report, found);
-    trust::line(document, report);
+}
+
+/// Describes the tables, the picture and the method.
+pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let found = &conclude(report.outcomes);
     let cpus = cpus(report.outcomes);
     if cpus.len() > 2 && cpus.len() <= MOST_IN_TEXT {
         matrix(document, report, found, &cpus);
@@ -50,7 +55,7 @@ pub fn present(document: &mut dyn Document, report: &Report<'_, '_>, found: &Con
     classes(document, report, found);
     states(document, report);
     every(document, report);
-    if report.options.heatmap || report.options.format.draws {
+    if report.options.heatmap || document.wants_pictures() {
         picture(document, report, &cpus);
     }
     method::memory(document, report);
@@ -73,7 +78,6 @@ pub fn present(document: &mut dyn Document, report: &Report<'_, '_>, found: &Con
             ),
         );
     }
-    method::ending(document, report);
 }
 
 /// The CPUs of all pairs, measured or not.
@@ -92,7 +96,7 @@ fn lines(report: &Report<'_, '_>) -> u32 {
     report.outcomes.iter().find_map(|outcome| outcome.point.walk.ping_pong()).map_or(0, |with| with.lines)
 }
 
-/// What a method does.
+/// Returns a method in words.
 const fn words(method: Method) -> &'static str {
     match method {
         Method::Cas => "compare and swap of one line, over and over until it succeeds",
@@ -114,7 +118,7 @@ impl fmt::Display for Name<'_> {
     }
 }
 
-/// What people ask first.
+/// Says how far CPUs are apart, and what is wrong with their clocks.
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusion<'_>) {
     if let (Some(nearest), Some(farthest)) = (found.nearest, found.farthest) {
         let one = |pair: &Pair<'_>| (pair.a, pair.with.partner, Digits(pair.ns()));

@@ -4,7 +4,8 @@ use core::fmt::{self, Display};
 
 use latency_core::decimal::Decimal;
 use latency_core::model::edge::EdgeError;
-use latency_core::model::{Estimate, Fit, FitError};
+use latency_core::model::{Fit, FitError};
+use latency_core::stats::{Estimate, Interval};
 use latency_core::units::Bytes;
 
 use crate::analysis::caches::Agreement;
@@ -27,7 +28,7 @@ fn about(bytes: f64) -> Bytes {
     Bytes((whole + step / 2) / step * step)
 }
 
-/// What lies beyond the last level: memory, unless the curve ends before.
+/// Returns the name of the level behind the last cache: memory, unless the curve ends before.
 #[must_use]
 pub fn beyond(analysis: &Analysis) -> &'static str {
     match analysis.claims.iter().all(|claim| analysis.reaches(claim)) {
@@ -41,10 +42,9 @@ struct Uncertainty(Estimate);
 
 impl Display for Uncertainty {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let percent = 50.0 * (self.0.high - self.0.low) / self.0.value;
-        match percent.is_finite() {
-            true => write!(out, "{:.1} %", Decimal(percent)),
-            false => out.write_str("unknown"),
+        match self.0.half() {
+            Some(half) => write!(out, "{:.1} %", Decimal(100.0 * half)),
+            None => out.write_str("unknown"),
         }
     }
 }
@@ -63,10 +63,10 @@ pub fn table(document: &mut dyn Document, analysis: &Analysis, caption: &str) {
             table.row();
             table.cell(format_args!("L{}", cache.number));
             table.show(&size(cache.size.value));
-            match (cache.ways, cache.size) {
+            match (cache.ways, cache.size.interval) {
                 (Some(ways), _) => table.cell(format_args!("{ways} ways")),
                 _ if cache.exact => table.text("exact"),
-                (_, Estimate { low, high, .. }) if low.is_finite() && high.is_finite() => {
+                (_, Some(Interval { low, high })) => {
                     table.cell(format_args!("{} to {}", size(low), size(high)));
                 }
                 _ => table.text("unknown"),

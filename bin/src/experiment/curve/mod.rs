@@ -11,23 +11,23 @@ use latency_core::model::edge::EdgeSearch;
 use latency_core::model::refine::Refinement;
 use latency_core::model::MAX_POINTS;
 use latency_core::sort::sort_by;
-use latency_core::units::{Bytes, PageSize};
+use latency_core::units::{Bytes, PageSize, Pages};
 
 use self::view::View;
-use super::facts::{self, method, point, trust, Report};
-use super::interface::Experiment;
+use super::interface::{gathered, Experiment};
 use crate::analysis::claims::Claims;
 use crate::analysis::curve::Analysis;
 use crate::analysis::pages::translates_small_pages;
-use crate::engine::clock::Timer;
-use crate::engine::memory::{Beside, Memory};
+use crate::describe::{self, method, point, Report};
+use crate::engine::memory::chains::Alongside;
+use crate::engine::memory::RealSchedule;
 use crate::engine::run;
-use crate::engine::schedule::Schedule;
 use crate::engine::session::{interrupted, Findings, Plan, Session};
-use crate::error::{Failure, PlacementError};
+use crate::engine::stopwatch::clock::Timer;
+use crate::error::Failure;
 use crate::machine::processor::Platform;
 use crate::machine::Machine;
-use crate::options::{Descriptor, FlagId, FlagSet, Operands, Order, Pages};
+use crate::options::{Descriptor, FlagId, FlagSet, Order};
 use crate::plan::budget::{Budget, PLACES};
 use crate::plan::{self, Scope};
 use crate::report::document::{Document, Part};
@@ -38,7 +38,7 @@ use crate::warning::Warning;
 
 /// Rounds on whose medians refinement decides: on single measurements points gather where the noise is.
 const COARSE_ROUNDS: usize = 3;
-/// The whole takes about so long, unless a time limit for each point is given; longer where hops are emulated.
+/// Default duration of a curve, unless a time limit for each point is given; longer if loads are emulated.
 const RUN_NS: f64 = 9e9;
 const EMULATED_RUN_NS: f64 = 18e9;
 /// No first-level cache is larger: what does not get slower before has none that shows.
@@ -62,19 +62,9 @@ pub const CURVE: Experiment = Experiment {
                   cache, then the size and latency of each level, as a fitted model finds them and as the \
                   system reports them. Each size is measured at several places in memory, because the \
                   physical pages decide how much of it a cache can hold.",
-        flags: FlagSet::MEASURING.union(FlagSet::of(&[
-            FlagId::MinSize,
-            FlagId::MaxSize,
-            FlagId::PointsPerOctave,
-            FlagId::Order,
-            FlagId::Stride,
-            FlagId::Kernel,
-            FlagId::Seed,
-            FlagId::Reciprocal,
-        ])),
+        flags: FlagSet::MEASURING.union(FlagSet::SIZES).union(FlagSet::CHAIN).with(FlagId::Reciprocal),
         picture: true,
-        attributes: false,
-        operands: Operands::NONE,
+        ..Descriptor::OF_VALUES
     },
     plan,
     budget: |options, machine, points| {
@@ -87,29 +77,14 @@ pub const CURVE: Experiment = Experiment {
         budget
     },
     measure,
-    present,
+    present: [answer, evidence, data],
     columns: [&point::CHAINS, &[]],
 };
 
 fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
     let Session { options, machine, .. } = *session;
     let scope = Scope::resolve(options, machine, session.warnings)?;
-    let mut count = 0;
-    let mut first = None;
-    plan::curve::points(options, machine, &scope, session.warnings, &mut |point| {
-        first = first.or(Some(point));
-        count += 1;
-    })?;
-    let first = first.ok_or(PlacementError::NothingToMeasure)?;
-    let mut points = Table::filled(count, first)?;
-    let mut slots = points.iter_mut();
-    // What there was to warn of has been said.
-    plan::curve::points(options, machine, &scope, session.warnings, &mut |point| {
-        if let Some(slot) = slots.next() {
-            *slot = point;
-        }
-    })?;
-    Ok(points)
+    gathered(&mut |each| plan::curve::points(options, machine, &scope, session.warnings, each))
 }
 
 fn measure<'a>(
@@ -124,7 +99,7 @@ fn measure<'a>(
         timer,
         points,
         budget,
-        &mut Beside::default(),
+        &mut Alongside::Nothing,
         &mut |session, schedule| {
             if let Some(first) = points.first() {
                 prepare(session, schedule, first, &mut extra)?;
@@ -145,7 +120,7 @@ fn measure<'a>(
     Ok(findings)
 }
 
-/// What is to be concluded from the points of a curve; no more levels are sought once `stop` says so.
+/// Returns the conclusions from the points of a curve; no more levels are sought once `stop` says so.
 #[inline(never)]
 pub fn concluded(
     outcomes: &[Outcome<'_>],
@@ -171,7 +146,7 @@ fn warn_of_pages(session: &mut Session<'_, '_>, findings: &Findings<'_>) {
 /// The passes before the long one: which sizes there are to be, and where the first level ends.
 fn prepare(
     session: &mut Session<'_, '_>,
-    schedule: &mut Schedule<Memory<'_, '_>>,
+    schedule: &mut RealSchedule<'_>,
     like: &Point,
     extra: &mut Extra,
 ) -> Result<(), Failure<'static>> {
@@ -200,7 +175,7 @@ fn prepare(
 /// first level may be wrong, or an emulator's invention.
 fn descend(
     session: &mut Session<'_, '_>,
-    schedule: &mut Schedule<Memory<'_, '_>>,
+    schedule: &mut RealSchedule<'_>,
     like: &Point,
 ) -> Result<(), Failure<'static>> {
     let granule = plan::curve::granule(session.options);
@@ -232,7 +207,7 @@ fn descend(
 }
 
 /// The largest size that takes no longer than the smallest.
-fn first_level(schedule: &mut Schedule<Memory<'_, '_>>, like: &Point) -> Option<Bytes> {
+fn first_level(schedule: &mut RealSchedule<'_>, like: &Point) -> Option<Bytes> {
     let (mut smallest, mut held) = ((Bytes(u64::MAX), 0.0), Bytes(0));
     dense(schedule, like, &mut |size, latency| {
         if size < smallest.0 {
@@ -249,7 +224,7 @@ fn first_level(schedule: &mut Schedule<Memory<'_, '_>>, like: &Point) -> Option<
 
 /// Gives the sizes whose lines follow each other, and their latencies so far.
 #[inline(never)] // it is called in several places
-fn dense(schedule: &mut Schedule<Memory<'_, '_>>, like: &Point, each: &mut dyn FnMut(Bytes, f64)) {
+fn dense(schedule: &mut RealSchedule<'_>, like: &Point, each: &mut dyn FnMut(Bytes, f64)) {
     for (point, latency) in schedule.so_far() {
         if point.stride == like.stride {
             each(point.size, latency);
@@ -260,7 +235,7 @@ fn dense(schedule: &mut Schedule<Memory<'_, '_>>, like: &Point, each: &mut dyn F
 /// Adds sizes where the latency changes most between neighbours.
 fn refine(
     session: &mut Session<'_, '_>,
-    schedule: &mut Schedule<Memory<'_, '_>>,
+    schedule: &mut RealSchedule<'_>,
     like: &Point,
 ) -> Result<(), Failure<'static>> {
     let mut curve = Table::filled(schedule.capacity(), (Bytes(0), 0.0))?;
@@ -288,33 +263,49 @@ fn refine(
     Ok(())
 }
 
-fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let Some(analysis) = report.analysis else { return };
+/// Returns the curve of a report, as far as it is not drawn.
+fn view<'r>(report: &Report<'r, '_>) -> Option<View<'r>> {
+    let first = report.outcomes.first();
+    Some(View {
+        subtitle: "",
+        samples: &[],
+        analysis: report.analysis?,
+        side_cache: first.and_then(|first| report.warnings.side_cache(first.point.target)),
+        reciprocal: report.options.reciprocal,
+    })
+}
+
+fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
+    if let Some(view) = view(report) {
+        view.answer(document);
+    }
+}
+
+fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let Some(view) = view(report) else { return };
     let sample = |index: usize| report.outcomes.get(index).and_then(Sample::of);
     let samples = Samples::new(report.outcomes.len(), &sample);
     let mut fitted = [Sample::EMPTY; MAX_POINTS];
     let mut count = 0;
-    for (slot, sample) in fitted.iter_mut().zip(samples.iter().filter(|sample| analysis.is_fitted(sample))) {
+    for (slot, sample) in
+        fitted.iter_mut().zip(samples.iter().filter(|sample| view.analysis.is_fitted(sample)))
+    {
         *slot = sample;
         count += 1;
     }
     let subtitle = point::subtitle(report.outcomes.first());
-    let view = View {
-        subtitle: subtitle.as_str(),
-        side_cache: report.outcomes.first().and_then(|first| report.warnings.side_cache(first.point.target)),
-        samples: fitted.get(..count).unwrap_or_default(),
-        analysis,
-        reciprocal: report.options.reciprocal,
-    };
-    view.answer(document);
-    trust::line(document, report);
-    levels::remarks(document, analysis);
-    levels::table(document, analysis, "");
+    let samples = fitted.get(..count).unwrap_or_default();
+    let view = View { subtitle: subtitle.as_str(), samples, ..view };
+    levels::remarks(document, view.analysis);
+    levels::table(document, view.analysis, "");
     view.picture(document);
     view.rows(document);
-    method::paragraphs(document, report);
+    method::walks(document, report);
+}
+
+fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let Some(analysis) = report.analysis else { return };
     levels::models(document, analysis);
-    facts::points(document, Part::Records(&point::POINTS), report, &|_, _| {});
+    describe::points(document, Part::Records(&point::POINTS), report, &|_, _, _| {});
     model::model(document, analysis);
-    facts::circumstances(document, report);
 }

@@ -1,14 +1,14 @@
-//! What was concluded from a curve, for programs.
+//! The conclusions from a curve, for programs.
 
 use latency_core::model::edge::EdgeError;
 use latency_core::model::law::Law;
-use latency_core::model::{Estimate, Fit, FitError};
-use latency_core::stats::Interval;
+use latency_core::model::{Fit, FitError};
+use latency_core::stats::Estimate;
 
 use crate::analysis::caches::{Agreement, Cache};
 use crate::analysis::curve::Analysis;
 use crate::analysis::pages::PAGE;
-use crate::experiment::facts::SUMMARY;
+use crate::describe::SUMMARY;
 use crate::report::document::{fields, Document, Field, Part};
 
 fields! {
@@ -77,10 +77,8 @@ pub fn model(document: &mut dyn Document, analysis: &Analysis) {
     document.part(Part::Object(&MODEL), |document| {
         document.put(&UNIT, if analysis.gigahertz.is_some() { "core cycles" } else { "ns" });
         document.put(&CORE_GHZ, analysis.gigahertz);
-        document.part(Part::List(&LEVELS), |document| {
-            for cache in analysis.caches() {
-                document.part(Part::Item, |document| level(document, analysis, cache));
-            }
+        document.items(Part::List(&LEVELS), analysis.caches(), |document, cache| {
+            level(document, analysis, cache)
         });
         document.part(Part::Object(&MEMORY), |document| {
             if let Some(memory) = &analysis.memory {
@@ -90,15 +88,12 @@ pub fn model(document: &mut dyn Document, analysis: &Analysis) {
                 document.put(&LARGEST_NS, analysis.largest_ns);
             }
         });
-        match &analysis.translation {
-            None => document.put(&TRANSLATION, None::<bool>),
-            Some(knee) => document.part(Part::Object(&TRANSLATION), |document| {
-                document.put(&PAGES, knee.pages);
-                document.put(&PAGE_BYTES, PAGE);
-                document.put(&MISS_NS, analysis.nanoseconds(knee.step));
-                document.put(&MISS_CYCLES, analysis.cycles(knee.step));
-            }),
-        }
+        document.object(&TRANSLATION, analysis.translation.as_ref(), |document, knee| {
+            document.put(&PAGES, knee.pages);
+            document.put(&PAGE_BYTES, PAGE);
+            document.put(&MISS_NS, analysis.nanoseconds(knee.step));
+            document.put(&MISS_CYCLES, analysis.cycles(knee.step));
+        });
         fit(document, &STAIR, &analysis.stair);
         fit(document, &MIXTURE_FREE, &analysis.mixture);
         match &analysis.reported {
@@ -138,7 +133,7 @@ fn edge(document: &mut dyn Document, analysis: &Analysis) {
 fn level(document: &mut dyn Document, analysis: &Analysis, cache: &Cache) {
     document.put(&LEVEL, u64::from(cache.number));
     document.put(&CAPACITY, whole(cache.size.value));
-    document.put(&CAPACITY_CI95, interval(cache.size));
+    document.put(&CAPACITY_CI95, cache.size.interval);
     document.put(&EXACT, cache.exact);
     document.put(&ONSET, whole(cache.onset));
     document.put(&KNEE, whole(cache.half));
@@ -161,20 +156,15 @@ fn level(document: &mut dyn Document, analysis: &Analysis, cache: &Cache) {
     );
 }
 
-/// A number of bytes, of which fractions mean nothing.
+/// Returns a number of bytes without its fraction, which means nothing.
 fn whole(bytes: f64) -> Option<u64> {
     (bytes.is_finite() && bytes >= 0.0).then_some((bytes + 0.5) as u64)
 }
 
 fn latency(document: &mut dyn Document, analysis: &Analysis, nanoseconds: Estimate, latency: Estimate) {
     document.put(&NS, nanoseconds.value);
-    document.put(&CI95_NS, interval(nanoseconds));
+    document.put(&CI95_NS, nanoseconds.interval);
     document.put(&CORE_CYCLES, analysis.cycles(latency.value));
-}
-
-/// The 95 % interval of an estimate, where the points bound it.
-fn interval(Estimate { low, high, .. }: Estimate) -> Option<Interval> {
-    (low.is_finite() && high.is_finite()).then_some(Interval { low, high })
 }
 
 /// A law of replacement.
@@ -194,15 +184,11 @@ fn fit(document: &mut dyn Document, field: &'static Field, fit: &Result<Fit, Fit
     document.part(Part::Object(field), |document| match fit {
         Err(error) => document.show(&NOT_FITTED, error),
         Ok(fit) => {
-            document.part(Part::List(&LEVELS), |document| {
-                for level in fit.levels() {
-                    document.part(Part::Item, |document| {
-                        estimate(document, &CAPACITY_ESTIMATE, level.capacity);
-                        estimate(document, &LATENCY, level.latency);
-                        document.put(&LAW, level.law.map(name));
-                        document.put(&RESOLVED, level.resolved);
-                    });
-                }
+            document.items(Part::List(&LEVELS), fit.levels(), |document, level| {
+                estimate(document, &CAPACITY_ESTIMATE, level.capacity);
+                estimate(document, &LATENCY, level.latency);
+                document.put(&LAW, level.law.map(name));
+                document.put(&RESOLVED, level.resolved);
             });
             estimate(document, &MEMORY, fit.memory);
             document.put(&MEDIAN_RESIDUAL, fit.median_residual);
@@ -216,8 +202,8 @@ fn fit(document: &mut dyn Document, field: &'static Field, fit: &Result<Fit, Fit
 fn estimate(document: &mut dyn Document, field: &'static Field, estimate: Estimate) {
     document.part(Part::Object(field), |document| {
         document.put(&VALUE, estimate.value);
-        document.put(&LOW, estimate.low);
-        document.put(&HIGH, estimate.high);
+        document.put(&LOW, estimate.interval.map(|interval| interval.low));
+        document.put(&HIGH, estimate.interval.map(|interval| interval.high));
     });
 }
 

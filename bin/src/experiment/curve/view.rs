@@ -6,9 +6,9 @@ use latency_core::model::{MAX_LEVELS, MAX_POINTS};
 use latency_core::text::Text;
 use latency_core::units::Bytes;
 
-use super::super::facts::method;
 use super::levels;
 use crate::analysis::curve::Analysis;
+use crate::describe::method;
 use crate::report::chart::{Axis, Chart, Data, Mark, Point, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Picture, Role};
 use crate::report::figures::Digits;
@@ -21,7 +21,7 @@ pub struct View<'v> {
     pub subtitle: &'v str,
     /// The points that were fitted, by ascending size.
     pub samples: &'v [Sample],
-    /// What was concluded of them.
+    /// The conclusions.
     pub analysis: &'v Analysis,
     /// The memory-side cache that memory was measured through.
     pub side_cache: Option<Bytes>,

@@ -8,8 +8,8 @@ use latency_core::stats::Interval;
 use super::known::known;
 use super::view::whose;
 use crate::analysis::distribution::{agrees, left_out};
-use crate::experiment::facts::method::optional;
-use crate::experiment::facts::Report;
+use crate::describe::method::optional;
+use crate::describe::Report;
 use crate::report::document::{Document, Role};
 use crate::report::figures::Digits;
 use crate::result::distribution::{Distribution, PERCENTAGES};
@@ -50,7 +50,7 @@ fn steps(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outcome
     }
 }
 
-/// Whether single loads and batches agree; where they do not, everyone is told.
+/// Says whether single loads and batches agree; a disagreement is a finding.
 #[inline(never)] // offsets into a small frame are short
 fn check(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outcome<'_>, found: &Distribution) {
     let agreed = agrees(found);
@@ -80,7 +80,7 @@ fn check(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outcome
     );
 }
 
-/// What a pair of stamps costs by itself.
+/// Says how long a pair of stamps takes by itself.
 #[inline(never)] // offsets into a small frame are short
 fn timer(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outcome<'_>, found: &Distribution) {
     let empty = |percent| found.empty_ticks(percent).unwrap_or(0);
@@ -101,7 +101,7 @@ fn timer(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outcome
     );
 }
 
-/// What was not memory.
+/// Says which times were not those of memory.
 #[inline(never)] // offsets into a small frame are short
 fn left_out_by(
     document: &mut dyn Document,
@@ -131,7 +131,7 @@ fn left_out_by(
     );
 }
 
-/// What was seen of interruptions where no memory was touched.
+/// Says which interruptions a loop without loads has seen.
 #[inline(never)] // offsets into a small frame are short
 fn interruptions(
     document: &mut dyn Document,
@@ -154,7 +154,7 @@ fn interruptions(
     );
 }
 
-/// That slow loads have no rhythm.
+/// Says that slow loads have no period.
 fn no_refresh(
     document: &mut dyn Document,
     report: &Report<'_, '_>,

@@ -1,6 +1,6 @@
 //! The points that have single loads: those that were measured, with a window at least.
 
-use crate::experiment::facts::Report;
+use crate::describe::Report;
 use crate::result::distribution::Distribution;
 use crate::result::Outcome;
 

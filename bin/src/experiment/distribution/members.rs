@@ -2,7 +2,7 @@
 
 use crate::analysis::distribution::{agrees, left_out};
 use crate::analysis::estimate::Estimate;
-use crate::experiment::facts::estimate;
+use crate::describe::estimate;
 use crate::report::document::{fields, Document, Field, Part};
 use crate::result::distribution::{Distribution, Percentile, PERCENTAGES};
 use crate::result::Outcome;
@@ -85,7 +85,7 @@ static BOUNDS: [Field; PERCENTAGES.len()] = [
     Field::new("p99_99 hop_p99_99_ci95_ns", "Of the 99.99th percentile."),
 ];
 
-/// The columns of a point besides those of every point; histograms are in the JSON alone.
+/// The columns that only these points have; histograms are in the JSON alone.
 pub static COLUMNS: [&Field; 24] = [
     &MEAN,
     &QUANTILES[0],

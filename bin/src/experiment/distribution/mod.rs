@@ -1,4 +1,4 @@
-//! How long single hops take: most of them, and the slowest.
+//! The times of single loads: most of them, and the slowest.
 
 mod details;
 mod known;
@@ -8,16 +8,16 @@ mod view;
 use latency_core::cpulist::NodeSet;
 
 use self::known::{at, known};
-use super::facts::{self, method, point, trust, Report};
 use super::interface::Experiment;
 use super::matrix;
-use crate::engine::clock::Timer;
-use crate::engine::memory::Beside;
+use crate::describe::{self, method, point, Report};
+use crate::engine::memory::chains::Alongside;
 use crate::engine::run;
 use crate::engine::session::{Findings, Plan, Session};
-use crate::engine::single_hops::Singles;
+use crate::engine::stopwatch::clock::Timer;
+use crate::engine::stopwatch::single_hops::Singles;
 use crate::error::{Failure, TimingError};
-use crate::options::{Descriptor, FlagId, FlagSet, Operands};
+use crate::options::{Descriptor, FlagSet};
 use crate::plan::budget::Budget;
 use crate::plan::Scope;
 use crate::report::document::{Document, Part};
@@ -33,16 +33,9 @@ pub const DISTRIBUTION: Experiment = Experiment {
                   its own memory.\nLoads that an interrupt or another task made long are counted apart: a \
                   loop without loads and the kernel's count of context switches tell them from slow \
                   memory. A search for the period of DRAM refresh follows.",
-        flags: FlagSet::MEASURING.union(FlagSet::of(&[
-            FlagId::Size,
-            FlagId::Order,
-            FlagId::Stride,
-            FlagId::Kernel,
-            FlagId::Seed,
-        ])),
+        flags: FlagSet::MEASURING.union(FlagSet::WORKING_SET).union(FlagSet::CHAIN),
         picture: true,
-        attributes: false,
-        operands: Operands::NONE,
+        ..Descriptor::OF_VALUES
     },
     plan,
     budget: |options, machine, points| Budget {
@@ -50,7 +43,7 @@ pub const DISTRIBUTION: Experiment = Experiment {
         ..Budget::of_pairs(options, machine, points)
     },
     measure,
-    present,
+    present: [answer, evidence, data],
     columns: [&point::CHAINS, &members::COLUMNS],
 };
 
@@ -76,35 +69,32 @@ fn measure<'a>(
 ) -> Result<Findings<'a>, Failure<'a>> {
     let counter =
         timer.counter().ok_or(TimingError::NeedsCounter { what: "single hops", instead: "matrix" })?;
-    let mut beside = Beside { singles: Some(Singles::new(counter, points.len())?), ..Beside::default() };
+    let mut singles = Singles::new(counter, points.len())?;
+    let mut alongside = Alongside::SingleHops(&mut singles);
     let mut findings =
-        run::measure_with(session, timer, points, budget, &mut beside, &mut |session, schedule| {
-            schedule.run(session.progress)
-        })?;
+        run::measure_with(session, timer, points, budget, &mut alongside, &mut run::all_rounds)?;
     session.progress.say(format_args!("looking for refresh"));
-    if let Some(singles) = beside.singles {
-        singles.conclude(&mut findings, session.warnings)?;
-    }
+    singles.conclude(&mut findings, session.warnings)?;
     Ok(findings)
 }
 
-fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
-    for outcome in report.outcomes {
-        matrix::line(document, report, outcome);
-    }
+fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
+    report.outcomes.iter().for_each(|outcome| matrix::line(document, report, outcome));
     view::answers(document, report);
-    trust::line(document, report);
+}
+
+fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     view::percentiles(document, report);
-    for (outcome, found) in known(report) {
-        view::histogram(document, outcome, found);
-    }
-    method::paragraphs(document, report);
+    known(report).for_each(|(outcome, found)| view::histogram(document, outcome, found));
+    method::walks(document, report);
+}
+
+fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
     details::paragraphs(document, report);
-    facts::points(document, Part::Records(&point::POINTS), report, &|document, index| {
+    describe::points(document, Part::Records(&point::POINTS), report, &|document, index, _| {
         if let Some((_, found)) = at(report, index) {
             members::distribution(document, found);
         }
     });
     members::summary(document, known(report).next());
-    facts::circumstances(document, report);
 }

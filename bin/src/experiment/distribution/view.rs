@@ -8,8 +8,8 @@ use latency_core::text::Text;
 
 use super::known::known;
 use crate::analysis::distribution::{bars, is_wide, left_out, SHOWN_PERCENT};
-use crate::experiment::facts::method::optional;
-use crate::experiment::facts::Report;
+use crate::describe::method::optional;
+use crate::describe::Report;
 use crate::report::chart::{Axis, Bar, Chart, Data, Mark, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Picture, Role, Rows};
 use crate::report::figures::Digits;

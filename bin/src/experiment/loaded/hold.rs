@@ -3,12 +3,11 @@
 use latency_core::decimal::Decimal;
 
 use crate::analysis::traffic::bytes_per_line;
-use crate::engine::lines::Lines;
-use crate::engine::memory::Memory;
-use crate::engine::schedule::Schedule;
+use crate::describe::Utc;
+use crate::engine::live_lines::LiveLines;
+use crate::engine::memory::RealSchedule;
 use crate::engine::session::Session;
 use crate::error::Failure;
-use crate::experiment::facts::Utc;
 use crate::plan::budget::FEWEST_ROUNDS;
 use crate::plan::loaded;
 use crate::report::figures::Digits;
@@ -18,16 +17,13 @@ use crate::report::figures::Digits;
 /// # Errors
 ///
 /// As [`Schedule::stay`].
-pub fn hold(
-    session: &mut Session<'_, '_>,
-    schedule: &mut Schedule<Memory<'_, '_>>,
-) -> Result<(), Failure<'static>> {
+pub fn hold(session: &mut Session<'_, '_>, schedule: &mut RealSchedule<'_>) -> Result<(), Failure<'static>> {
     // Idle memory is measured as well as on a curve.
     schedule.reach(session.progress, FEWEST_ROUNDS)?;
     let mut points = (0..schedule.len()).filter_map(|index| schedule.point(index));
     let Some(index) = loaded::held(&mut points) else { return Ok(()) };
     session.progress.clear();
-    let mut lines = Lines::new(!session.options.quiet);
+    let mut lines = LiveLines::new(!session.options.quiet);
     // Most machines do not tell the clock of the uncore.
     let tells = schedule.rounds(index).iter().any(|round| round.uncore_gigahertz.is_finite());
     lines.add(&|out, _| {

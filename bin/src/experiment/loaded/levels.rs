@@ -8,13 +8,13 @@ use latency_core::text::{plural, Text};
 use latency_core::traffic::pace::Pacing;
 use latency_core::units::Bytes;
 
-use super::super::facts::rates::{Gigabytes, Within};
 use super::members::burst;
 use super::words::{CoresDeliver, Multiple};
 use crate::analysis::load::{Verdict, KNEES};
 use crate::analysis::loaded::{Limit, Loading, Step, Steps};
 use crate::analysis::traffic::shares;
-use crate::experiment::facts::{method::optional, Report};
+use crate::describe::rates::{Gigabytes, Within};
+use crate::describe::{method::optional, Report};
 use crate::report::document::{Document, Level, Role, Rows};
 use crate::report::figures::Digits;
 
@@ -279,7 +279,7 @@ fn fewer(document: &mut dyn Document, loading: &Loading<'_, '_>, steps: &Steps) 
     }
 }
 
-/// The memory of so many generators: `23 x 64 MiB`.
+/// The memory of all generators: `23 x 64 MiB`.
 struct Each(u32, Bytes);
 
 impl Display for Each {

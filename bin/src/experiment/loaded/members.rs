@@ -1,13 +1,13 @@
 //! Curves of latency under load for programs: an object for each, a record for each of its levels.
 
-use super::super::facts::{estimate, point, Report, SUMMARY};
 use crate::analysis::load::{Level, KNEES};
 use crate::analysis::loaded::{loadings, Loading, Step};
 use crate::analysis::traffic::{bursts, shares};
-use crate::options::Choice;
+use crate::describe::{estimate, point, Report, SUMMARY};
 use crate::plan::generators;
 use crate::report::document::{fields, Document, Field, Part};
 use crate::result::Traffic;
+use latency_core::words::Worded;
 
 fields! {
     CURVES "curves" "Latency against bandwidth: a curve for each pair of nodes and kind of traffic.";
@@ -104,13 +104,12 @@ pub static COLUMNS: [&Field; 28] = [
     &point::VERIFIED,
 ];
 
-/// Describes all curves.
-pub fn members(document: &mut dyn Document, report: &Report<'_, '_>) {
-    document.part(Part::List(&CURVES), |document| {
-        for loading in loadings(report.outcomes) {
-            document.part(Part::Item, |document| curve(document, report, &loading));
-        }
+/// Describes all curves, and the conclusions.
+pub fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
+    document.items(Part::List(&CURVES), loadings(report.outcomes), |document, loading| {
+        curve(document, report, &loading)
     });
+    summary(document, loadings(report.outcomes).next().as_ref());
 }
 
 #[inline(never)] // offsets into a small frame are short
@@ -121,67 +120,52 @@ fn curve(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loading
     document.put(&TRAFFIC, traffic.kind.name);
     document.put(&PATTERN, traffic.kind.pattern().name());
     document.put(&GENERATORS, traffic.generators);
-    document.part(Part::List(&CPUS), |document| {
-        for cpu in &generators::others(report.options, report.machine, &loading.point, &traffic) {
-            document.put(&CPUS, cpu);
-        }
-    });
+    document.values(&CPUS, &generators::others(report.options, report.machine, &loading.point, &traffic));
     document.put(&PACING, report.options.pacing.word());
     document.put(&FOOTPRINT, traffic.footprint);
-    match loading.field() {
-        None => document.put(&PLACEMENT, None::<bool>),
-        Some(field) => document.part(Part::Object(&PLACEMENT), |document| {
-            document.put(&VERIFIED, field.verified);
-            document.put(&MEANS, field.means.name());
-            document.put(&PAGES, field.pages.word());
-        }),
-    }
+    document.object(&PLACEMENT, loading.field(), |document, field| {
+        document.put(&VERIFIED, field.verified);
+        document.put(&MEANS, field.means.name());
+        document.put(&PAGES, field.pages.word());
+    });
     conclusions(document, loading);
     let steps = loading.steps();
     let idle = loading.curve().map(|curve| curve.idle().value);
-    document.part(Part::Records(&POINTS), |document| {
-        for step in steps.as_slice() {
-            document.part(Part::Item, |document| record(document, report, loading, step, idle));
-        }
+    document.items(Part::Records(&POINTS), steps.as_slice(), |document, step| {
+        record(document, report, loading, step, idle)
     });
 }
 
 #[inline(never)] // offsets into a small frame are short
 fn conclusions(document: &mut dyn Document, loading: &Loading<'_, '_>) {
     let (limit, curve) = (loading.limit(), loading.curve());
-    match limit {
-        None => document.put(&LIMIT, None::<bool>),
-        Some(limit) => document.part(Part::Object(&LIMIT), |document| {
-            document.put(&RATE, limit.rate.value);
-            document.put(&RATE_CI95, limit.rate.interval);
-            document.put(&GENERATORS, limit.generators);
-            document.put(&HALF, limit.half.map(|half| half.value));
-            document.put(&HALF_GENERATORS, limit.half.map(|_| limit.all / 2));
-            document.put(&VERDICT, limit.verdict.name());
-        }),
-    }
-    document.put(&LOWEST, curve.map(|curve| curve.lowest()));
-    document.part(Part::List(&KNEE), |document| {
-        for knee in KNEES.into_iter().filter_map(|ratio| loading.knee(ratio)) {
-            document.part(Part::Item, |document| {
-                document.put(&RATIO, knee.ratio);
-                document.put(&RATE, knee.bandwidth.value);
-                document.put(&RATE_CI95, knee.bandwidth.interval);
-            });
-        }
+    document.object(&LIMIT, limit, |document, limit| {
+        document.put(&RATE, limit.rate.value);
+        document.put(&RATE_CI95, limit.rate.interval);
+        document.put(&GENERATORS, limit.generators);
+        document.put(&HALF, limit.half.map(|half| half.value));
+        document.put(&HALF_GENERATORS, limit.half.map(|_| limit.all / 2));
+        document.put(&VERDICT, limit.verdict.name());
     });
+    document.put(&LOWEST, curve.map(|curve| curve.lowest()));
+    document.items(
+        Part::List(&KNEE),
+        KNEES.into_iter().filter_map(|ratio| loading.knee(ratio)),
+        |document, knee| {
+            document.put(&RATIO, knee.ratio);
+            document.put(&RATE, knee.bandwidth.value);
+            document.put(&RATE_CI95, knee.bandwidth.interval);
+        },
+    );
     let queue = limit.zip(curve).and_then(|(limit, curve)| curve.queue(limit.rate.value));
-    match queue {
-        None => document.put(&FIT, None::<bool>),
-        Some(queue) => document.part(Part::Object(&FIT), |document| {
-            document.put(&FIT_NS, queue.ns);
-            document.put(&RESIDUAL, queue.residual);
-        }),
-    }
+    document.object(&FIT, queue, |document, queue| {
+        document.put(&FIT_NS, queue.ns);
+        document.put(&RESIDUAL, queue.residual);
+    });
 }
 
 /// Describes the conclusions on the first curve.
-pub fn summary(document: &mut dyn Document, first: Option<&Loading<'_, '_>>) {
+fn summary(document: &mut dyn Document, first: Option<&Loading<'_, '_>>) {
     document.part(Part::Object(&SUMMARY), |document| {
         // There is one, unless the first level was not begun.
         let Some(loading) = first else { return };

@@ -9,26 +9,21 @@ mod words;
 
 use latency_core::units::Picoseconds;
 
-use super::facts::{self, Report};
 use super::interface::{self, Experiment};
 use crate::analysis::estimate::Estimate;
 use crate::analysis::load::{not_delivered, Curve, Level, MOST_LEVELS};
 use crate::analysis::loaded::{delivered, loadings, Loading};
 use crate::analysis::traffic::limit;
-use crate::engine::clock::Timer;
-use crate::engine::generators::driver::{Generators, Style};
-use crate::engine::memory::{Beside, Memory};
-use crate::engine::recruit::with_generators;
-use crate::engine::run;
-use crate::engine::schedule::Schedule;
+use crate::engine::memory::RealSchedule;
 use crate::engine::session::{Findings, Plan, Session};
+use crate::engine::stopwatch::clock::Timer;
+use crate::engine::threads::generators::driver::Style;
+use crate::engine::with_generators::measure_with_generators;
 use crate::error::{Failure, TimingError};
-use crate::options::{Descriptor, FlagId, FlagSet, Operands, Options};
+use crate::options::{Descriptor, FlagId, FlagSet, Options};
 use crate::plan::budget::Budget;
 use crate::plan::{generators, loaded};
-use crate::report::document::Document;
 use crate::result::{Outcome, Point, Traffic, Walk};
-use crate::sys::table::Table;
 use crate::warning::{Warning, Warnings};
 
 /// Latency against bandwidth.
@@ -43,30 +38,10 @@ pub const LOADED: Experiment = Experiment {
                   --pacing=even shows less waiting than there is. Lines that are only read follow each other in a \
                   permuted order, at every level and at the limit: prefetchers turn read-stream, which is in address \
                   order, into bursts.",
-        flags: FlagSet::PLACEMENT.union(FlagSet::of(&[
-            FlagId::Size,
-            FlagId::Seed,
-            FlagId::Traffic,
-            FlagId::LoadCpus,
-            FlagId::LoadThreads,
-            FlagId::LoadFrom,
-            FlagId::LoadNode,
-            FlagId::Rates,
-            FlagId::Levels,
-            FlagId::Pacing,
-            FlagId::Burst,
-            FlagId::Hold,
-            FlagId::Precision,
-            FlagId::TimeLimit,
-            FlagId::WarmupIters,
-            FlagId::Budget,
-            FlagId::Strict,
-            FlagId::Label,
-            FlagId::DryRun,
-        ])),
+        flags: FlagSet::PLACEMENT.union(FlagSet::WORKING_SET).union(FlagSet::LOAD).union(FlagSet::WINDOWS).with(FlagId::WarmupIters),
         picture: true,
         attributes: true,
-        operands: Operands::NONE,
+        ..Descriptor::OF_VALUES
     },
     plan,
     budget: |options, machine, points| {
@@ -74,11 +49,11 @@ pub const LOADED: Experiment = Experiment {
         Budget::of_loaded(options, machine, points, more)
     },
     measure,
-    present,
+    present: [view::answers, view::evidence, members::data],
     columns: [&members::COLUMNS, &[]],
 };
 
-/// Rounds that tell the limit, of which rates are shares.
+/// Number of rounds that measure the limit; rates are shares of it.
 const LIMIT_ROUNDS: usize = 3;
 
 fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
@@ -103,16 +78,13 @@ fn measure<'a>(
         cpus: &|point, traffic| generators::others(options, machine, point, traffic),
         pacing: options.pacing,
         burst: options.burst.map(u32::from),
+        is_fixed: options.load_cpus.is_some(),
+        is_sized: options.size.is_some(),
     };
-    let mut planned = Table::of(points)?;
-    let all = options.load_cpus.is_some();
-    let run = &mut |session: &mut Session<'a, '_>, points: &[Point], generators: &Generators<'_>| {
-        let mut beside = Beside { generators: Some(generators), ..Beside::default() };
-        run::measure_with(session, timer, points, budget, &mut beside, &mut |session, schedule| {
-            visits(session, schedule, options)
-        })
+    let visits = &mut |session: &mut Session<'a, '_>, schedule: &mut RealSchedule<'_>| {
+        visits(session, schedule, options)
     };
-    let findings = with_generators(session, timer, &mut planned, budget, style, all, run)?;
+    let findings = measure_with_generators(session, timer, points, budget, style, visits)?;
     check(session.warnings, &findings.outcomes);
     Ok(findings)
 }
@@ -132,7 +104,7 @@ fn check_one(warnings: &mut Warnings, loading: &Loading<'_, '_>) {
     for (slot, step) in levels.iter_mut().zip(steps.as_slice()) {
         *slot = step.level;
         most = most.max(loading.in_flight(step).unwrap_or(0.0));
-        // Where nobody asked for the limit, it is no less than what was delivered.
+        // A limit that was not asked for is at least the bandwidth that was delivered.
         limit = limit.max(step.level.delivered.value);
     }
     if let Some((level, _)) = not_delivered(&levels, limit) {
@@ -152,7 +124,7 @@ fn check_one(warnings: &mut Warnings, loading: &Loading<'_, '_>) {
 /// Measures the limits, then rates up to them, then more where latency has doubled.
 fn visits(
     session: &mut Session<'_, '_>,
-    schedule: &mut Schedule<Memory<'_, '_>>,
+    schedule: &mut RealSchedule<'_>,
     options: &Options<'_>,
 ) -> Result<(), Failure<'static>> {
     schedule.reach(session.progress, LIMIT_ROUNDS)?;
@@ -180,7 +152,7 @@ fn visits(
 
 /// The point of a curve that delivered its limit without a pace, and how much that was; `None` for a place that is not
 /// the first of its curve.
-fn limit_at(schedule: &mut Schedule<Memory<'_, '_>>, index: usize) -> Option<(Point, Traffic, f64)> {
+fn limit_at(schedule: &mut RealSchedule<'_>, index: usize) -> Option<(Point, Traffic, f64)> {
     let first = schedule.point(index)?;
     let own = unpaced(&first)?;
     let mut found = [None::<(Point, Traffic, Estimate)>; loaded::COUNTS];
@@ -216,13 +188,13 @@ fn unpaced(point: &Point) -> Option<Traffic> {
 
 /// Adds levels beside the rate at which latency is twice the lowest.
 #[inline(never)] // offsets into a small frame are short
-fn closer(schedule: &mut Schedule<Memory<'_, '_>>, like: &Point, traffic: &Traffic) {
+fn closer(schedule: &mut RealSchedule<'_>, like: &Point, traffic: &Traffic) {
     /// Twice the lowest.
     const RATIO: f64 = 2.0;
     let (mut levels, mut count) = ([Level::NONE; MOST_LEVELS], 0);
     for index in 0..schedule.len() {
-        let Some((course, series)) = schedule.series(index) else { continue };
-        let point = course.point;
+        let Some((entry, series)) = schedule.series(index) else { continue };
+        let point = entry.point;
         if (point.initiator, point.target) != (like.initiator, like.target) {
             continue;
         }
@@ -248,23 +220,16 @@ fn closer(schedule: &mut Schedule<Memory<'_, '_>>, like: &Point, traffic: &Traff
 
 /// Adds a level beside which traffic has a rate.
 #[inline(never)] // it is called in several places
-fn add(schedule: &mut Schedule<Memory<'_, '_>>, like: &Point, traffic: &Traffic, rate: f64) {
+fn add(schedule: &mut RealSchedule<'_>, like: &Point, traffic: &Traffic, rate: f64) {
     let (mut point, mut traffic) = (*like, *traffic);
     traffic.rate = Some(rate);
     point.walk = Walk::Loaded(traffic);
     schedule.add(point);
 }
 
-/// Whether two loads are of one curve.
+/// Returns whether two loads are of one curve.
 fn is_alike(one: &Traffic, other: &Traffic) -> bool {
     (one.node, one.kind.name) == (other.node, other.kind.name)
-}
-
-fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
-    view::present(document, report);
-    members::members(document, report);
-    members::summary(document, loadings(report.outcomes).next().as_ref());
-    facts::circumstances(document, report);
 }
 
 #[cfg(test)]

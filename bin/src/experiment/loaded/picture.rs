@@ -4,11 +4,11 @@ use core::fmt::Write;
 
 use latency_core::text::Text;
 
-use super::super::facts::rates::GIGA;
 use super::words::Multiple;
 use crate::analysis::load::KNEES;
 use crate::analysis::loaded::loadings;
-use crate::experiment::facts::Report;
+use crate::describe::rates::GIGA;
+use crate::describe::Report;
 use crate::report::chart::{Axis, Chart, Data, Mark, Point, Scale, Series, Unit};
 use crate::report::document::{Document, Picture};
 

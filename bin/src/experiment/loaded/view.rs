@@ -5,12 +5,12 @@ use core::fmt::{self, Display};
 use latency_core::decimal::Decimal;
 use latency_core::units::NodeId;
 
-use super::super::facts::rates::{Gigabytes, Within};
-use super::super::facts::{method, trust, Report};
 use super::words::CoresDeliver;
 use super::{levels, picture};
 use crate::analysis::load::{Level, Verdict};
 use crate::analysis::loaded::{loadings, Loading};
+use crate::describe::rates::{Gigabytes, Within};
+use crate::describe::{self, method, Report};
 use crate::report::document::{Document, Role};
 use crate::report::figures::Digits;
 use crate::result::words::page_words;
@@ -19,17 +19,25 @@ use crate::warning::Warning;
 /// The pieces of memory whose place is told; a run has no more.
 const FIELDS: usize = 8;
 
-/// Describes everything for people.
-#[inline(never)] // offsets into a small frame are short
-pub fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let curves = || loadings(report.outcomes);
-    curves().for_each(|loading| line(document, &loading));
-    let several = curves().any(|loading| Some(loading.to()) != curves().next().map(|first| first.to()));
-    curves().for_each(|loading| answer(document, report, &loading, several));
+/// Returns whether the curves are of the memory of several nodes.
+fn several(report: &Report<'_, '_>) -> bool {
+    let mut nodes = loadings(report.outcomes).map(|loading| loading.to());
+    let first = nodes.next();
+    nodes.any(|node| Some(node) != first)
+}
+
+/// Says what people ask first: a line for each curve, where its latency doubles, and where idle memory is slower.
+pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
+    loadings(report.outcomes).for_each(|loading| line(document, &loading));
+    let several = several(report);
+    loadings(report.outcomes).for_each(|loading| answer(document, report, &loading, several));
     slow_idle(document, report);
-    trust::line(document, report);
-    curves().for_each(|loading| levels::table(document, report, &loading));
-    picture::picture(document, report, several);
+}
+
+/// Describes the levels of each curve, the picture and the method.
+pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
+    loadings(report.outcomes).for_each(|loading| levels::table(document, report, &loading));
+    picture::picture(document, report, several(report));
     method::memory(document, report);
     fields(document, report);
     kinds(document, report);
@@ -46,7 +54,6 @@ pub fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
             report.options.seed
         ),
     );
-    method::ending(document, report);
 }
 
 /// The line that scripts look for.
@@ -61,7 +68,7 @@ fn line(document: &mut dyn Document, loading: &Loading<'_, '_>) {
         (Some(only), _) => document.sentence(Role::Line, format_args!("{from_to}: {}", At(&only.level))),
         _ => {
             if let Some(Err(exclusion)) = loading.missing().next().map(|outcome| &outcome.result) {
-                document.sentence(Role::Line, format_args!("{from_to}: not measured: {exclusion}"));
+                describe::missing(document, Role::Line, &from_to, exclusion);
             }
         }
     }
@@ -81,7 +88,7 @@ impl Display for At<'_> {
     }
 }
 
-/// Where latency doubles, and whose limit ends the curve.
+/// Says where latency doubles, and whose limit ends the curve.
 #[inline(never)] // offsets into a small frame are short
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loading<'_, '_>, several: bool) {
     let Some(limit) = loading.limit() else { return };

@@ -6,12 +6,12 @@ use latency_core::units::Bytes;
 
 use super::view::{had, heading};
 use crate::analysis::translation::{buffers, excess, find, LINES_PROBED, TWO_MEGABYTE_LOCAL};
-use crate::experiment::facts::{rows, Report};
-use crate::options::Choice;
+use crate::describe::{rows, Report};
 use crate::report::document::{Document, Level, Role};
 use crate::report::figures::Digits;
 use crate::result::words::{page_words, OrderName};
 use crate::result::Outcome;
+use latency_core::words::Worded;
 
 /// A buffer whose misses cost less than a cycle is noise.
 const LEAST_MISS: f64 = 1.0;
@@ -49,7 +49,7 @@ pub fn describe(document: &mut dyn Document, report: &Report<'_, '_>, largest: O
     });
 }
 
-/// What orders save that stay within a page.
+/// Shows the savings of orders that stay within a page.
 fn by_order(document: &mut dyn Document, report: &Report<'_, '_>, size: Bytes) {
     const ORDERS: [Order; 3] = [Order::Random, TWO_MEGABYTE_LOCAL, PAGE_LOCAL];
     let caption = "ns by order: anywhere, or one region after the other";
@@ -67,7 +67,7 @@ fn by_order(document: &mut dyn Document, report: &Report<'_, '_>, size: Bytes) {
     });
 }
 
-/// What every number of pages costs.
+/// Shows the extra cycles of every number of pages.
 fn probe(document: &mut dyn Document, report: &Report<'_, '_>) {
     let caption = "Extra cycles per access when every access needs another 4 KiB page";
     document.tabulate(caption, Level::Verbose, 0, &|table| {

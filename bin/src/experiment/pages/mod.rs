@@ -4,22 +4,21 @@ mod details;
 mod view;
 
 use latency_core::chain::{Order, PAGE_LOCAL};
-use latency_core::units::{Bytes, PageSize};
+use latency_core::units::{Bytes, PageSize, Pages};
 
-use super::facts::{self, method, Report};
-use super::interface::Experiment;
-use crate::analysis::huge_pages::{conclude, KINDS};
+use super::interface::{gathered, Each, Experiment};
+use crate::analysis::huge_pages::KINDS;
 use crate::analysis::translation::{self, LINES_PROBED, SMALLEST, TWO_MEGABYTE_LOCAL};
-use crate::engine::clock::Timer;
+use crate::describe::{self, Report};
 use crate::engine::run;
 use crate::engine::session::{Findings, Plan, Session};
-use crate::error::Failure;
-use crate::options::{Descriptor, FlagId, FlagSet, Operands, Pages};
+use crate::engine::stopwatch::clock::Timer;
+use crate::error::{Failure, PlacementError};
+use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::{Budget, Optional, PLACES};
 use crate::plan::single;
 use crate::report::document::Document;
 use crate::result::{chain, Point};
-use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 use crate::warning::Warning;
 
@@ -36,10 +35,9 @@ pub const PAGES: Experiment = Experiment {
                   pages. Then what orders that stay within a page save, and the sizes of the TLBs. Kinds \
                   of pages that are not available are named with the reason. With --pages only that kind \
                   and 4 KiB are measured.",
-        flags: FlagSet::MEASURING.union(FlagSet::of(&[FlagId::Size, FlagId::Kernel, FlagId::Seed])),
+        flags: FlagSet::MEASURING.union(FlagSet::WORKING_SET).with(FlagId::Kernel),
         picture: true,
-        attributes: false,
-        operands: Operands::NONE,
+        ..Descriptor::OF_VALUES
     },
     plan,
     budget: |options, machine, points| {
@@ -49,8 +47,8 @@ pub const PAGES: Experiment = Experiment {
         budget
     },
     measure,
-    present,
-    columns: [&facts::point::CHAINS, &[&view::SHARE]],
+    present: [view::answer, view::evidence, data],
+    columns: [&describe::point::CHAINS, &[&view::SHARE]],
 };
 
 fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
@@ -60,29 +58,12 @@ fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
         let wanted = |pages: &Pages| matches!(options.pages, Pages::Auto) || *pages == options.pages;
         KINDS.into_iter().filter(move |pages| wanted(pages) || *pages == Pages::Small4k)
     };
-    let points = |each: Each<'_>| {
+    let planned = gathered(&mut |each| {
         kinds().for_each(|pages| of_kind(Point { pages, ..like }, each));
-    };
-    let planned = gathered(like, &points)?;
+        Ok(())
+    })?;
     planned.iter().try_for_each(|point| chain::chain(point).map(|_| ()))?;
     Ok(planned)
-}
-
-/// Receives points, one after another.
-type Each<'e> = &'e mut dyn FnMut(Point);
-
-/// All that `points` gives; it is asked twice.
-fn gathered(filler: Point, points: &dyn Fn(Each<'_>)) -> Result<Table<Point>, Errno> {
-    let mut count = 0;
-    points(&mut |_| count += 1);
-    let mut table = Table::filled(count, filler)?;
-    let mut slots = table.iter_mut();
-    points(&mut |point| {
-        if let Some(slot) = slots.next() {
-            *slot = point;
-        }
-    });
-    Ok(table)
 }
 
 /// The points of one kind of pages: growing random walks, local orders at the largest, and the probe.
@@ -102,7 +83,7 @@ fn of_kind(like: Point, each: Each<'_>) {
     lines().for_each(|lines| each(Point { size: page.times(lines), stride: page, ..walk }));
 }
 
-/// Points of more numbers of pages: about so many.
+/// Number of points that may be added for more numbers of pages, about.
 const CLOSER: usize = 16;
 
 /// Measures more numbers of pages where a translation buffer ends between two of the probe.
@@ -115,7 +96,7 @@ fn look_closer<'a>(
     let Some(first) = findings.outcomes.first().copied() else { return Ok(()) };
     let outcomes: &[_] = &findings.outcomes;
     let page = PageSize::Small.bytes();
-    let wanted = |each: Each<'_>| {
+    let closer = gathered(&mut |each| {
         for pages in KINDS {
             let like = Point { pages, order: Order::Random, ..first.point };
             let buffers = translation::buffers(outcomes, pages).levels.into_iter().flatten();
@@ -126,11 +107,12 @@ fn look_closer<'a>(
                 each(Point { size: page.times(lines), stride: page, ..like });
             });
         }
+        Ok(())
+    });
+    let closer = match closer {
+        Err(Failure::Placement(PlacementError::NothingToMeasure)) => return Ok(()),
+        closer => closer?,
     };
-    let closer = gathered(first.point, &wanted)?;
-    if closer.is_empty() {
-        return Ok(());
-    }
     let mut budget = *budget;
     budget.more = 0;
     let more = run::measure(session, timer, &closer, &budget)?;
@@ -163,11 +145,9 @@ fn measure<'a>(
     Ok(findings)
 }
 
-fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let found = conclude(report.outcomes, report.health.pages_behave_as_small == Some(true));
-    view::people(document, report, found.as_ref());
-    method::paragraphs(document, report);
+/// Describes details, points and conclusions.
+fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let found = view::found(report);
     details::describe(document, report, found.map(|found| found.size));
-    view::programs(document, report, found.as_ref());
-    facts::circumstances(document, report);
+    view::data(document, report, found.as_ref());
 }

@@ -4,18 +4,18 @@ use core::fmt::Write;
 
 use latency_core::decimal::Decimal;
 use latency_core::text::Text;
-use latency_core::units::Bytes;
+use latency_core::units::{Bytes, Pages};
 
 use crate::analysis::estimate::{Estimate, Side};
-use crate::analysis::huge_pages::{kinds, spanned, walks, Conclusion, Larger, Worth, KINDS};
+use crate::analysis::huge_pages::{conclude, kinds, spanned, walks, Conclusion, Larger, Worth, KINDS};
 use crate::analysis::translation::{behave_as_small, buffers, find, ratio, share, SMALLEST};
-use crate::experiment::facts::{self, estimate, method, point, trust, Report};
-use crate::options::{Choice, Pages};
+use crate::describe::{self, estimate, method, point, Report};
 use crate::report::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
 use crate::report::document::{fields, Document, Level, Part, Picture, Role, Rows};
 use crate::report::figures::Digits;
 use crate::result::words::page_words;
 use crate::result::{Exclusion, Outcome};
+use latency_core::words::Worded;
 
 fields! {
     SPANNED "pages_spanned" "The pages that the working set spans.";
@@ -36,19 +36,22 @@ fields! {
     PAY "huge_pages_pay" "Whether larger pages are faster; null where that is open, or the TLB treats them as 4 KiB pages.";
 }
 
-/// Describes what people read first: the answer, the table, the picture, and what is missing.
-pub fn people(document: &mut dyn Document, report: &Report<'_, '_>, found: Option<&Conclusion>) {
-    answer(document, report, found);
-    trust::line(document, report);
+/// Returns what is concluded from the points of a report.
+pub fn found(report: &Report<'_, '_>) -> Option<Conclusion> {
+    conclude(report.outcomes, report.health.pages_behave_as_small == Some(true))
+}
+
+/// Describes the table, the picture, what is missing, and the method.
+pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     table(document, report);
     picture(document, report);
     missing(document, report);
+    method::walks(document, report);
 }
 
-/// Describes what programs read besides the circumstances: points, buffers and conclusions.
-pub fn programs(document: &mut dyn Document, report: &Report<'_, '_>, found: Option<&Conclusion>) {
-    facts::points(document, Part::Records(&point::POINTS), report, &|document, index| {
-        let Some(outcome) = report.outcomes.get(index) else { return };
+/// Describes buffers and conclusions.
+pub fn data(document: &mut dyn Document, report: &Report<'_, '_>, found: Option<&Conclusion>) {
+    describe::points(document, Part::Records(&point::POINTS), report, &|document, _, outcome| {
         document.put(&SPANNED, spanned(outcome));
         document.put(&SHARE, share(report.outcomes, outcome));
     });
@@ -56,7 +59,7 @@ pub fn programs(document: &mut dyn Document, report: &Report<'_, '_>, found: Opt
     summary(document, found);
 }
 
-/// The kinds of which anything was measured.
+/// Returns the kinds that have a measured point.
 pub(super) fn had<'r, 'a>(report: &Report<'r, 'a>) -> impl Iterator<Item = Pages> + Clone + use<'r, 'a> {
     let outcomes = report.outcomes;
     kinds(outcomes).filter(move |pages| walks(outcomes, *pages).any(|outcome| outcome.result.is_ok()))
@@ -72,13 +75,13 @@ pub(super) const fn heading(pages: Pages) -> &'static str {
     }
 }
 
-/// Whether larger pages pay, how much, and from where on.
-fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: Option<&Conclusion>) {
-    match found {
-        Some(&Conclusion { size, small, larger: Some(larger), .. }) => {
+/// Says whether larger pages pay, how much, and from where on.
+pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
+    match found(report) {
+        Some(Conclusion { size, small, larger: Some(larger), .. }) => {
             compared(document, report, (size, small.value), &larger)
         }
-        Some(&Conclusion { size, small, larger: None, .. }) => document.sentence(
+        Some(Conclusion { size, small, larger: None, .. }) => document.sentence(
             Role::Answer,
             format_args!(
                 "Random loads over {size} take {} ns in 4 KiB pages; no larger pages were measured.",
@@ -213,7 +216,7 @@ fn missing(document: &mut dyn Document, report: &Report<'_, '_>) {
             Pages::Huge1g => "1 GiB pool",
         };
         if let Some(error) = refused {
-            document.sentence(Role::Missing, format_args!("{name}: not measured: {error}"));
+            describe::missing(document, Role::Missing, &name, &error);
         }
     }
 }
@@ -254,29 +257,21 @@ fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 fn translation(document: &mut dyn Document, report: &Report<'_, '_>) {
-    document.part(Part::List(&TRANSLATION), |document| {
-        for pages in kinds(report.outcomes) {
-            let found = buffers(report.outcomes, pages);
-            document.part(Part::Item, |document| {
-                document.put(&PAGES_ASKED, pages.word());
-                document.part(Part::List(&LEVELS), |document| {
-                    for buffer in found.levels.iter().flatten() {
-                        document.part(Part::Item, |document| {
-                            document.put(&SPAN, buffer.reach);
-                            document.put(&MISS, buffer.miss);
-                        });
-                    }
-                });
-                document.put(&AS_SMALL, found.behaves_as_small);
-            });
-        }
+    document.items(Part::List(&TRANSLATION), kinds(report.outcomes), |document, pages| {
+        let found = buffers(report.outcomes, pages);
+        document.put(&PAGES_ASKED, pages.word());
+        document.items(Part::List(&LEVELS), found.levels.iter().flatten(), |document, buffer| {
+            document.put(&SPAN, buffer.reach);
+            document.put(&MISS, buffer.miss);
+        });
+        document.put(&AS_SMALL, found.behaves_as_small);
     });
 }
 
 #[inline(never)] // offsets into a small frame are short
 fn summary(document: &mut dyn Document, found: Option<&Conclusion>) {
     let larger = found.and_then(|found| found.larger);
-    document.part(Part::Object(&facts::SUMMARY), |document| {
+    document.part(Part::Object(&describe::SUMMARY), |document| {
         document.put(&BYTES, found.map(|found| found.size));
         estimate::put(document, &SMALL_NS, found.map(|found| found.small));
         document.put(&LARGEST, larger.map(|larger| larger.pages.word()));

@@ -1,18 +1,19 @@
-//! How far the out-of-order window reaches: work between loads, with and without prefetch, and plain fillers.
+//! The reach of the out-of-order window: work between loads, with and without prefetch, and plain fillers.
 
 mod view;
 
 use self::view::View;
-use super::facts::{self, estimate, lanes as chains, point, rows, trust, Report};
 use super::interface::{self, Experiment};
-use crate::analysis::window::{room, Buffer, Conclusion};
-use crate::engine::clock::Timer;
-use crate::engine::memory::Beside;
+use crate::analysis::window::{room, Buffer};
+use crate::describe::{self, estimate, lanes as chains, point, Report};
+use crate::engine::memory::chains::Alongside;
+use crate::engine::run;
+use crate::engine::schedule::window_search;
 use crate::engine::session::{Findings, Plan, Session};
 use crate::engine::stopwatch;
-use crate::engine::{reach, run};
+use crate::engine::stopwatch::clock::Timer;
 use crate::error::Failure;
-use crate::options::{Descriptor, FlagId, FlagSet, Operands};
+use crate::options::{Descriptor, FlagSet};
 use crate::plan;
 use crate::plan::budget::Budget;
 use crate::report::document::{fields, Document, Part};
@@ -27,15 +28,14 @@ pub const WINDOW: Experiment = Experiment {
                   prefetch of the next line; the same code with data in the L1 shows the cost of the \
                   work. Then two chains with up to 768 independent instructions between their loads: \
                   where the loads no longer overlap, the reorder buffer is full.",
-        flags: FlagSet::MEASURING.union(FlagSet::of(&[FlagId::Size, FlagId::Seed])),
+        flags: FlagSet::MEASURING.union(FlagSet::WORKING_SET),
         picture: true,
-        attributes: false,
-        operands: Operands::NONE,
+        ..Descriptor::OF_VALUES
     },
     plan,
     budget: Budget::of_lanes,
     measure,
-    present,
+    present: [view::answer, evidence, data],
     columns: [point::COLUMNS, &chains::COLUMNS],
 };
 
@@ -56,10 +56,10 @@ fn measure<'a>(
         timer,
         points,
         budget,
-        &mut Beside::default(),
+        &mut Alongside::Nothing,
         &mut |session, schedule| {
             schedule.run(session.progress)?;
-            reach::search(session.progress, schedule, &mut extra.reach)
+            window_search::search(session.progress, schedule, &mut extra.reach)
         },
     )?;
     findings.extra = extra;
@@ -85,15 +85,10 @@ fields! {
     PAYS_FROM "prefetch_pays_from_work" "The units of work from which on a prefetch pays.";
 }
 
-fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let view = View::of(report);
-    if let Some(view) = &view {
-        view::answer(document, report, view);
-    }
-    trust::line(document, report);
-    if let Some(view) = &view {
-        view::by_work(document, view);
-        view::picture(document, report, view);
+fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
+    if let Some(view) = View::of(report) {
+        view::by_work(document, &view);
+        view::picture(document, report, &view);
     }
     chains::method(
         document,
@@ -101,43 +96,32 @@ fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
         "16 chains with work between their loads, then two chains with other instructions between theirs; times are \
          per load, all chains together",
     );
+}
+
+fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let view = View::of(report);
     if let Some(view) = &view {
         view::reaches(document, report);
         view::by_fillers(document, view);
     }
-    rows::table(document, report, "point", &|table, _, outcome| {
-        table.show(&chains::name(&outcome.point));
-    });
-    facts::points(document, Part::Records(&point::POINTS), report, &|document, index| {
-        if let Some(outcome) = report.outcomes.get(index) {
-            chains::members(document, &outcome.point.walk);
-        }
-    });
-    members(document, report, view.and_then(|view| view.found));
-    facts::circumstances(document, report);
-}
-
-fn members(document: &mut dyn Document, report: &Report<'_, '_>, found: Option<Conclusion>) {
+    chains::points(document, report);
+    let found = view.and_then(|view| view.found);
     let work = found.and_then(|found| found.work);
     document.part(Part::Object(&WORK_REACH), |document| {
         document.put(&HIDDEN, work.map(|work| work.hidden));
         document.put(&EXPOSED, work.and_then(|work| work.exposed));
     });
-    document.part(Part::List(&FILLER_REACH), |document| {
-        for reach in report.extra.reach.iter().flatten() {
-            let found = room(reach);
-            document.part(Part::Item, |document| {
-                document.put(&FILLER, reach.filler.name());
-                document.put(&OVERLAPS, reach.overlaps);
-                document.put(&ALONE, reach.alone);
-                estimate::put(document, &ROOM, found.instructions);
-                document.put(&CONVERGED, found.converged);
-            });
-        }
+    document.items(Part::List(&FILLER_REACH), report.extra.reach.iter().flatten(), |document, reach| {
+        let found = room(reach);
+        document.put(&FILLER, reach.filler.name());
+        document.put(&OVERLAPS, reach.overlaps);
+        document.put(&ALONE, reach.alone);
+        estimate::put(document, &ROOM, found.instructions);
+        document.put(&CONVERGED, found.converged);
     });
     let prefetch = found.and_then(|found| found.prefetch?.gain());
     let buffer = found.map_or(Buffer::NotTested, |found| found.buffer);
-    document.part(Part::Object(&facts::SUMMARY), |document| {
+    document.part(Part::Object(&describe::SUMMARY), |document| {
         estimate::put(document, &BUFFER, buffer.holds());
         document.put(&AGREE, (buffer != Buffer::NotTested).then_some(buffer != Buffer::FillersDisagree));
         estimate::put(document, &REGISTERS, found.and_then(|found| found.registers));

@@ -10,8 +10,8 @@ use latency_core::text::Text;
 use crate::analysis::estimate::Estimate;
 use crate::analysis::lanes::{regions, Region, WorkReach};
 use crate::analysis::window::{conclude, room, Buffer, Conclusion, Prefetch};
-use crate::experiment::facts::method::optional;
-use crate::experiment::facts::{point, Report};
+use crate::describe::method::optional;
+use crate::describe::{point, Report};
 use crate::report::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Picture, Role};
 use crate::report::figures::Digits;
@@ -25,7 +25,7 @@ const STEP: usize = 64;
 pub struct View<'r, 'a> {
     floor: Option<Region<'r, 'a>>,
     memory: Region<'r, 'a>,
-    /// What they say; `None` where the larger working set lies in caches.
+    /// The conclusion; `None` if the larger working set lies in caches.
     pub found: Option<Conclusion>,
 }
 
@@ -42,7 +42,7 @@ impl<'r, 'a> View<'r, 'a> {
         Some(View { floor, memory, found })
     }
 
-    /// Where the larger working set lies.
+    /// Returns the place of the larger working set.
     fn place(&self) -> Text<32> {
         let mut text = Text::EMPTY;
         // It is shorter than the text.
@@ -54,8 +54,9 @@ impl<'r, 'a> View<'r, 'a> {
     }
 }
 
-/// What people ask first: how far the core looks ahead, and whether to prefetch.
-pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>, view: &View<'_, '_>) {
+/// Says what people ask first: how far the core looks ahead, and whether to prefetch.
+pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let Some(view) = View::of(report) else { return };
     match &view.found {
         Some(found) => found_of(document, found),
         None => document.sentence(
@@ -156,7 +157,7 @@ pub fn by_work(document: &mut dyn Document, view: &View<'_, '_>) {
     let place = view.place();
     document.tabulate("ns per load, 16 chains with work between their loads", Level::Quiet, 0, &|table| {
         table.texts("work|instructions");
-        // Without points in the cache there is no column of them.
+        // Without points in the cache their column is left out.
         if view.floor.is_some() {
             table.text("L1");
         }
@@ -183,7 +184,7 @@ pub fn by_work(document: &mut dyn Document, view: &View<'_, '_>) {
     });
 }
 
-/// How far each kind of filler reached.
+/// Says how far each kind of filler reached.
 pub fn reaches(document: &mut dyn Document, report: &Report<'_, '_>) {
     for reach in report.extra.reach.iter().flatten() {
         let found = room(reach);

@@ -12,8 +12,9 @@ use core::fmt::{self, Write};
 
 use latency_core::json::Layout;
 
-use super::document::{Describe, Format, Role};
-use super::escape::EscapingLines;
+use super::document::{Describe, Role};
+use super::escape::{markup_lines, Escaping};
+use super::format::{Format, Purpose};
 use super::{json, svg};
 use taking::{Frame, Place, Taking, Want, BARE};
 
@@ -21,10 +22,7 @@ use taking::{Frame, Place, Taking, Want, BARE};
 pub const HTML: Format = Format {
     name: "html",
     extension: "html",
-    needs_picture: false,
-    needs_attributes: false,
-    collected: false,
-    draws: true,
+    purpose: Purpose::Page,
     write: |out, _, describe| {
         let place = Place { chapter: 0, but_first: None };
         let mut page = Page { out, describe, pictures: 0, place };
@@ -131,7 +129,7 @@ impl Page<'_> {
         self.out.write_str("<details>\n<summary>The same as JSON")?;
         self.take(Want::Data, ["", ", ", ""])?;
         self.out.write_str("</summary>\n<pre>")?;
-        json::write(&mut EscapingLines(self.out), Layout::Lines, self.describe)?;
+        json::write(&mut Escaping(self.out, markup_lines), Layout::Lines, true, self.describe)?;
         self.out.write_str("</pre>\n</details>\n</main>\n</body>\n</html>\n")
     }
 }

@@ -6,7 +6,7 @@
 use core::fmt::{self, Write};
 
 use crate::report::document::{Document, Level, PageRole, Picture, Role, Table};
-use crate::report::escape::{Escaped, Escaping};
+use crate::report::escape::{markup, Escaping, InMarkup};
 use crate::report::svg;
 
 /// A subject.
@@ -196,7 +196,7 @@ impl<'o> Taking<'o> {
             _ => "poor",
         };
         write!(self.out, "<p class=\"trust {class}\">Trust: ")?;
-        Escaping(self.out).write_fmt(words)?;
+        Escaping(self.out, markup).write_fmt(words)?;
         self.out.write_str("</p>\n")
     }
 }
@@ -214,7 +214,7 @@ impl Write for First {
 fn write_table(out: &mut dyn Write, table: &Table<'_>) -> fmt::Result {
     out.write_str("<div class=\"scroll\">\n<table>\n")?;
     if !table.caption.is_empty() {
-        writeln!(out, "<caption>{}</caption>", Escaped(table.caption))?;
+        writeln!(out, "<caption>{}</caption>", InMarkup(table.caption))?;
     }
     out.write_str("<thead>\n<tr>")?;
     table.each(&mut |row, column, cell| {
@@ -228,20 +228,24 @@ fn write_table(out: &mut dyn Write, table: &Table<'_>) -> fmt::Result {
         };
         let class = if column < table.words { " class=\"word\"" } else { "" };
         write!(out, "<{name}{scope}{class}>")?;
-        write!(Escaping(out), "{cell}")?;
+        write!(Escaping(out, markup), "{cell}")?;
         write!(out, "</{name}>")
     })?;
     out.write_str("</tr>\n</tbody>\n</table>\n</div>\n")
 }
 
 impl Document for Taking<'_> {
+    fn wants_pictures(&self) -> bool {
+        true
+    }
+
     fn sentence(&mut self, role: Role, words: fmt::Arguments<'_>) {
         if role == Role::Page(PageRole::Chapter) {
             self.chapter += 1;
             if self.want == Want::Chapters {
                 self.keep(|taking| {
                     write!(taking.out, "<li><a href=\"#chapter-{}\">", taking.chapter)?;
-                    Escaping(taking.out).write_fmt(words)?;
+                    Escaping(taking.out, markup).write_fmt(words)?;
                     taking.out.write_str("</a></li>\n")
                 });
             }
@@ -258,7 +262,7 @@ impl Document for Taking<'_> {
                 writeln!(taking.out, "<dt>{label}</dt>")?;
             }
             taking.out.write_str(before)?;
-            Escaping(taking.out).write_fmt(words)?;
+            Escaping(taking.out, markup).write_fmt(words)?;
             taking.out.write_str(after)
         });
     }
@@ -275,7 +279,7 @@ impl Document for Taking<'_> {
             self.keep(|taking| {
                 match picture {
                     Picture::Matrix(matrix) if matrix.rows.len() * matrix.columns.len() > MOST_CELLS => {
-                        let title = Escaped(matrix.title);
+                        let title = InMarkup(matrix.title);
                         return writeln!(
                             taking.out,
                             "<p>{title}: too many cells for a page, not for --format=svg.</p>"

@@ -6,7 +6,7 @@ use latency_core::decimal::Decimal;
 
 use super::style;
 use super::text::{self, Size};
-use crate::report::escape::Escaped;
+use crate::report::escape::InMarkup;
 
 /// Where a picture is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,11 +54,11 @@ pub fn begin(
     )?;
     match place {
         Place::File => {
-            let (title, sheet) = (Escaped(&title), style::SHEET);
+            let (title, sheet) = (InMarkup(&title), style::SHEET);
             writeln!(out, ">\n<title>{title}</title>\n<style>\n{sheet}</style>")?;
         }
         Place::Page(number) => {
-            let title = Escaped(&title);
+            let title = InMarkup(&title);
             writeln!(
                 out,
                 " aria-labelledby=\"picture-{number}\">\n<title id=\"picture-{number}\">{title}</title>"

@@ -6,7 +6,7 @@ use super::frame::{begin, heading_height, Place, EDGE};
 use super::style::{shade, text_on};
 use super::text::{fill, lines, text, Size};
 use crate::report::chart::Matrix;
-use crate::report::escape::Escaped;
+use crate::report::escape::InMarkup;
 use crate::report::figures::Figure;
 use crate::report::shade::Shades;
 use core::fmt::{self, Write};
@@ -125,7 +125,7 @@ impl Grid<'_, '_> {
         );
         match (self.matrix.at(row, column), shades) {
             (Ok(value), Some(shades)) => {
-                let (figure, unit) = (Figure(value), Escaped(self.matrix.unit));
+                let (figure, unit) = (Figure(value), InMarkup(self.matrix.unit));
                 let ground = shade(shades.depth(value));
                 let ink = text_on(ground);
                 writeln!(
@@ -136,7 +136,7 @@ impl Grid<'_, '_> {
             }
             (cell, _) => {
                 let reason = cell.err().unwrap_or("no number");
-                let (mark, reason) = (self.matrix.mark(reason), Escaped(reason));
+                let (mark, reason) = (self.matrix.mark(reason), InMarkup(reason));
                 writeln!(
                     out,
                     "<g><title>{noun} {row} to {noun} {column}: {reason}</title><rect class=\"none\" {frame}/>\

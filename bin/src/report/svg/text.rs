@@ -1,6 +1,6 @@
 //! Text in SVG: as wide as can be told without a font, and broken into lines.
 
-use crate::report::escape::Escaped;
+use crate::report::escape::InMarkup;
 use crate::report::figures;
 use core::fmt::{self, Display, Write};
 use latency_core::decimal::{Decimal, Trimmed};
@@ -44,7 +44,7 @@ pub fn fill(out: &mut dyn Write, template: &str, numbers: &[f64]) -> fmt::Result
 pub fn text(out: &mut dyn Write, attributes: &str, numbers: &[f64], shown: &dyn Display) -> fmt::Result {
     out.write_str("<text ")?;
     fill(out, attributes, numbers)?;
-    writeln!(out, ">{}</text>", Escaped(shown))
+    writeln!(out, ">{}</text>", InMarkup(shown))
 }
 
 /// About as wide as a text will be, in pixels.

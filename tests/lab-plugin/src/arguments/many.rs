@@ -1,5 +1,5 @@
-//! The arguments that say what several CPUs do to each other: by the load that they put on memory, and by taking
-//! lines from each other.
+//! The arguments for the effects of several CPUs on each other: their load on memory, and the transfer of
+//! lines between them.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use crate::directory::{Cluster, Cost, Directory, Operation, Rules, SlowLine, Sta
 use crate::server::{Congestion, Place, Servers, Service};
 use crate::traffic::{Kernel, Traffic};
 
-/// Lines on their way for one CPU, if it is not said: about what cores of today have.
+/// Default number of outstanding lines of a CPU: about the figure of current cores.
 const OUTSTANDING: usize = 64;
 
 /// Generators, servers and costs between cores.
@@ -16,20 +16,20 @@ const OUTSTANDING: usize = 64;
 pub struct Many {
     /// The kernels of generators.
     kernels: Vec<Kernel>,
-    /// What serves them and the chases.
+    /// Servers of these and of the chases.
     servers: Vec<(Place, Service)>,
-    /// How many lines may be on their way for one CPU.
+    /// Maximum number of outstanding lines of a CPU.
     outstanding: Option<usize>,
-    /// The fewest accesses of a call that is reported.
+    /// Minimum number of accesses of a reported call.
     pub calls: Option<u64>,
     /// Addresses of the kernels that hand lines from core to core.
     pub cores: Range<u64>,
-    /// What that costs.
+    /// Costs of transfers between cores.
     rules: Rules,
 }
 
 impl Many {
-    /// Reads an argument; `None` if it is none of these.
+    /// Reads an argument; `None` if it belongs to another group.
     pub(super) fn set(&mut self, name: &str, pieces: &[&str]) -> Option<Result<(), String>> {
         Some(match name {
             "stream" => self.add_kernel(pieces),
@@ -113,7 +113,7 @@ impl Many {
         Ok(())
     }
 
-    /// The generators of `cpus` virtual CPUs and the servers of the memory of `nodes`.
+    /// Returns the generators of `cpus` virtual CPUs and the servers of the memory of `nodes`.
     ///
     /// # Errors
     ///
@@ -123,11 +123,11 @@ impl Many {
         Ok(Traffic::new(self.kernels.clone(), servers, cpus, self.outstanding.unwrap_or(OUTSTANDING)))
     }
 
-    /// The directory of the lines between `cpus` virtual CPUs, if there are kernels for them.
+    /// Returns the directory of the lines between `cpus` virtual CPUs, if there are kernels for them.
     ///
     /// # Errors
     ///
-    /// What is missing, or is there for no kernel.
+    /// A missing cost, or costs without a kernel.
     pub fn directory(&self, cpus: usize) -> Result<Option<Directory>, String> {
         match (self.cores.is_empty(), self.rules == Rules::default()) {
             (true, true) => Ok(None),
@@ -137,7 +137,7 @@ impl Many {
     }
 }
 
-/// A range of code.
+/// Parses a range of code.
 fn code(start: &str, end: &str) -> Result<Range<u64>, String> {
     let code = number(start)?..number(end)?;
     if code.is_empty() {
@@ -146,7 +146,7 @@ fn code(start: &str, end: &str) -> Result<Range<u64>, String> {
     Ok(code)
 }
 
-/// One of `all` by its word, or `*` for every one.
+/// Finds a value of `all` by its word; `*` matches every one.
 fn named<T: Copy>(text: &str, all: &[T], word: fn(T) -> &'static str) -> Result<Option<T>, String> {
     if text == "*" {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! The grammar: what is read from it, and what every mistake is told.
+//! The grammar: valid arguments, and the message for every mistake.
 
 use super::*;
 use crate::directory::Operation;
@@ -196,10 +196,10 @@ fn without_nodes_everything_is_node_0() {
 
 proptest! {
     #[test]
-    fn no_text_is_beyond_it(name in "[a-z]{0,8}", value in "\\PC{0,30}") {
+    fn any_text_is_parsed_or_refused(name in "[a-z]{0,8}", value in "\\PC{0,30}") {
         let argument = format!("{name}={value}");
         if let Ok(arguments) = parse(&[&argument]) {
-            // Small machines alone: a level may be told to take 4G.
+            // Only small machines: a level may have 4G.
             if arguments.description.levels.is_empty() && arguments.description.tlb.is_empty() {
                 let _ = arguments.machine(Placing::Doubled, 2);
             }

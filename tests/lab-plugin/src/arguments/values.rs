@@ -1,21 +1,21 @@
-//! The pieces of which arguments are made: numbers, nodes, pages.
+//! The pieces of arguments: numbers, nodes, pages.
 
 use std::ops::RangeInclusive;
 
 use crate::model::Periodic;
 use crate::page::Page;
 
-/// Whether it does, 0 never.
+/// Returns true if `divisor` divides `value`; false for 0.
 pub(super) fn divides(divisor: u64, value: u64) -> bool {
     value.checked_rem(divisor) == Some(0)
 }
 
-/// As many pieces as `form` has.
+/// Returns exactly as many pieces as `form` has.
 pub(super) fn exactly<'a, const N: usize>(pieces: &[&'a str], form: &str) -> Result<[&'a str; N], String> {
     pieces.try_into().map_err(|_| format!("expected {form}, found {} piece(s)", pieces.len()))
 }
 
-/// A number, decimal or hexadecimal after `0x`; K, M and G are binary.
+/// Parses a number, decimal or hexadecimal after `0x`; K, M and G are binary.
 pub(super) fn number(text: &str) -> Result<u64, String> {
     let shift = match text.as_bytes().last() {
         Some(b'K' | b'k') => 10,
@@ -25,7 +25,7 @@ pub(super) fn number(text: &str) -> Result<u64, String> {
     };
     let digits = if shift == 0 { text } else { text.get(..text.len() - 1).unwrap_or_default() };
     let (digits, radix) = digits.strip_prefix("0x").map_or((digits, 10), |hexadecimal| (hexadecimal, 16));
-    // The parser of the standard library takes a sign.
+    // The parser of the standard library would accept a sign.
     if !digits.starts_with(|first: char| first.is_digit(radix)) {
         return Err(format!("'{text}' is not a number"));
     }
@@ -35,7 +35,7 @@ pub(super) fn number(text: &str) -> Result<u64, String> {
         .ok_or_else(|| format!("'{text}' exceeds 64 bits"))
 }
 
-/// A number other than zero.
+/// Parses a number other than zero.
 pub(super) fn positive(text: &str) -> Result<u64, String> {
     match number(text)? {
         0 => Err(format!("'{text}' must not be zero")),
@@ -43,9 +43,9 @@ pub(super) fn positive(text: &str) -> Result<u64, String> {
     }
 }
 
-/// A node or CPU.
+/// Parses a node or CPU.
 pub(super) fn index(text: &str) -> Result<u32, String> {
-    // More than any kernel supports, and far from filling memory with CPUs.
+    // This limit is above that of any kernel, and far too small to fill memory with CPUs.
     number(text)?
         .try_into()
         .ok()
@@ -53,7 +53,7 @@ pub(super) fn index(text: &str) -> Result<u32, String> {
         .ok_or_else(|| format!("'{text}' is not a node or CPU"))
 }
 
-/// `FIRST[-LAST]`, CPUs.
+/// Parses CPUs, `FIRST[-LAST]`.
 pub(super) fn cpus(text: &str) -> Result<RangeInclusive<usize>, String> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
     let (first, last): (u32, u32) = (index(first)?, index(last)?);
@@ -63,7 +63,7 @@ pub(super) fn cpus(text: &str) -> Result<RangeInclusive<usize>, String> {
     Ok(first as usize..=last as usize)
 }
 
-/// A node, or `*` for every one.
+/// Parses a node, or `*` for every node.
 pub(super) fn any_or_index(text: &str) -> Result<Option<u32>, String> {
     if text == "*" {
         return Ok(None);
@@ -71,7 +71,7 @@ pub(super) fn any_or_index(text: &str) -> Result<Option<u32>, String> {
     index(text).map(Some)
 }
 
-/// A size of page.
+/// Parses a page size.
 pub(super) fn page(text: &str) -> Option<Page> {
     match text {
         "4k" | "4K" => Some(Page::Small),
@@ -80,13 +80,13 @@ pub(super) fn page(text: &str) -> Option<Page> {
     }
 }
 
-/// `EVERY:TICKS`.
+/// Parses `EVERY:TICKS`.
 pub(super) fn periodic(pieces: &[&str]) -> Result<Periodic, String> {
     let [every, ticks] = exactly(pieces, "EVERY:TICKS")?;
     Ok(Periodic { every: positive(every)?, ticks: number(ticks)? })
 }
 
-/// A share, from whole percent; 100 % and more would leave no latency.
+/// Parses whole percent to a share; 100 % and more would leave no latency.
 pub(super) fn percent(text: &str) -> Result<f64, String> {
     match positive(text)? {
         percent @ 1..=99 => Ok(percent as f64 / 100.0),
@@ -94,7 +94,7 @@ pub(super) fn percent(text: &str) -> Result<f64, String> {
     }
 }
 
-/// `on` or `off`.
+/// Parses `on` or `off`.
 pub(super) fn switch(text: &str) -> Result<bool, String> {
     match text {
         "on" => Ok(true),

@@ -1,4 +1,4 @@
-//! Lines that go from CPU to CPU, and what each step costs.
+//! Transfers of lines from CPU to CPU, and the cost of each step.
 
 use super::*;
 use Operation::{Exchange, Load, Store};
@@ -8,7 +8,7 @@ fn cost(class: &str, operation: Option<Operation>, state: Option<State>, ticks: 
     Cost { class: (class != "*").then(|| class.to_owned()), operation, state, ticks }
 }
 
-/// Four CPUs in two clusters.
+/// Returns the rules for four CPUs in two clusters.
 fn rules() -> Rules {
     let cluster = |cpus| Cluster { class: "near".to_owned(), cpus };
     Rules {
@@ -29,14 +29,14 @@ fn directory() -> Directory {
     Directory::new(&rules(), 4).unwrap()
 }
 
-/// The class, state and cost of an access to the only line.
+/// Returns the class, state and cost of an access to the only line.
 fn access(directory: &Directory, cpu: usize, operation: Operation) -> (String, State, u64) {
     let access = directory.access(cpu, 0x5000, 0x5000, operation).unwrap();
     (directory.classes[access.class].clone(), access.state, access.ticks)
 }
 
 #[test]
-fn a_line_goes_from_memory_to_whoever_wants_it() {
+fn a_line_moves_from_memory_to_each_cpu_that_uses_it() {
     let directory = directory();
     for (cpu, operation, class, state, ticks) in [
         (0, Load, "memory", Invalid, 900),
@@ -59,7 +59,7 @@ fn a_line_goes_from_memory_to_whoever_wants_it() {
 }
 
 #[test]
-fn a_store_to_a_line_of_its_own_changes_it_in_silence() {
+fn a_store_to_an_exclusive_line_makes_it_modified() {
     let directory = directory();
     access(&directory, 3, Load);
     assert_eq!(access(&directory, 3, Store), ("own".to_owned(), Exclusive, 5));
@@ -67,7 +67,7 @@ fn a_store_to_a_line_of_its_own_changes_it_in_silence() {
 }
 
 #[test]
-fn what_is_flushed_comes_from_memory_again() {
+fn a_flushed_line_comes_from_memory() {
     let directory = directory();
     assert_eq!(access(&directory, 0, Store).2, 900);
     directory.forget(0x503f);
@@ -77,7 +77,7 @@ fn what_is_flushed_comes_from_memory_again() {
 }
 
 #[test]
-fn the_slow_line_is_one_page_in_so_many_and_slow_from_elsewhere_alone() {
+fn slow_pages_are_periodic_and_slow_only_for_transfers() {
     let slow = Some(SlowLine { every: 16, index: 3, ticks: 1000 });
     let directory = Directory::new(&Rules { slow, ..rules() }, 4).unwrap();
     let ticks = |cpu, page: u64| directory.access(cpu, page << 12, page << 12, Store).unwrap().ticks;
@@ -87,7 +87,7 @@ fn the_slow_line_is_one_page_in_so_many_and_slow_from_elsewhere_alone() {
 }
 
 #[test]
-fn what_was_imposed_is_kept_by_class_operation_and_state() {
+fn imposed_ticks_are_kept_by_class_operation_and_state() {
     let directory = directory();
     for imposed in [950, 1000] {
         let access = directory.access(0, 0, imposed << 12, Load).unwrap();
@@ -99,7 +99,7 @@ fn what_was_imposed_is_kept_by_class_operation_and_state() {
 }
 
 #[test]
-fn costs_that_are_missing_or_of_nothing_are_named() {
+fn missing_and_unknown_costs_are_named() {
     let error = |change: fn(&mut Rules)| {
         let mut rules = rules();
         change(&mut rules);

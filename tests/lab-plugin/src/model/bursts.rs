@@ -1,4 +1,5 @@
-//! Prefetchers make bursts of a paced stream: how long others then wait for the server, in simulated time.
+//! Prefetchers turn a paced stream into bursts: tests how long others then wait for the server, in simulated
+//! time.
 
 use super::*;
 use crate::memory::{Latency, Region};
@@ -6,12 +7,13 @@ use crate::server::{Place, Request, Servers, Service};
 
 /// Ticks of a line.
 const SERVICE: u64 = 1000;
-/// The share of the server's time that a generator asks for.
+/// Share of the server's time that a generator requests.
 const LOAD: f64 = 0.5;
 /// Lines of a block of 2 MiB.
 const BLOCK: u64 = 1 << 15;
 
-/// The mean wait of hops, in services, beside a generator whose lines are those of `order` and become due at random.
+/// Returns the mean wait of hops, in services, next to a generator that touches the lines of `order` at
+/// random times.
 fn wait(prefetch: u64, order: impl Fn(u64) -> u64) -> f64 {
     let level =
         Level { sets: 64, ways: 8, ticks: 5, replacement: Replacement::LeastRecentlyUsed, scope: Scope::Cpu };
@@ -30,7 +32,7 @@ fn wait(prefetch: u64, order: impl Fn(u64) -> u64) -> f64 {
     for line in 0..4 * BLOCK {
         now += -(1.0 - uniform()).ln() * SERVICE as f64 / LOAD;
         let moment = now as u64;
-        // A hop that comes at a random moment sees the queue that is there, and is no part of it here.
+        // A hop at a random moment sees the current queue; here it does not join the queue.
         if line % 13 == 0 {
             waited += servers.backlog(pair, moment);
             hops += 1;
@@ -43,17 +45,17 @@ fn wait(prefetch: u64, order: impl Fn(u64) -> u64) -> f64 {
     waited as f64 / f64::from(hops) / SERVICE as f64
 }
 
-/// Every line of a block once, in an order that leaves its pages at each step.
+/// Returns every line of a block once, in an order that changes the page at each step.
 fn permuted(line: u64) -> u64 {
     let place = line % BLOCK * 0x5a95 % BLOCK;
     line / BLOCK * BLOCK + (place ^ place >> 8) * 0x64e5 % BLOCK
 }
 
 #[test]
-fn a_stream_that_a_prefetcher_follows_makes_others_wait_longer() {
+fn a_prefetched_stream_makes_others_wait_longer() {
     let theory = LOAD / (2.0 * (1.0 - LOAD));
     let (stream, calm) = (wait(8, |line| line), wait(0, |line| line));
-    // Nine lines at once, then one at a time, and none for the last eight of 64.
+    // Nine lines come at once, then one at a time, and none for the last eight of 64.
     assert!(stream > theory + 0.4, "{stream} for {theory}");
     assert!((calm - theory).abs() < 0.05, "{calm} for {theory}");
     let longer = wait(16, |line| line);

@@ -7,19 +7,19 @@ pub struct Counts {
     pub loads: u64,
     /// Loads that hit each cache level.
     pub hits: Vec<u64>,
-    /// Loads that another node's levels served.
+    /// Loads served by another node's levels.
     pub other: u64,
     /// Loads from memory for each of [`Memory::pairs`](crate::memory::Memory::pairs).
     pub pairs: Vec<u64>,
-    /// Hops of these that took longer since another node had read the line last.
+    /// Loads among these that were slower because another node had read the line last.
     pub paid: Vec<u64>,
     /// Loads from addresses that no node claims.
     pub unclaimed: u64,
     /// Misses of each TLB level.
     pub tlb_misses: Vec<u64>,
-    /// Loads taken to be on a 2 MiB page.
+    /// Loads found to be on a 2 MiB page.
     pub large: u64,
-    /// Loads made slower as a tail.
+    /// Loads slowed down as a tail.
     pub tails: u64,
     /// Interruptions.
     pub pauses: u64,

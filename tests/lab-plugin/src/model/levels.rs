@@ -1,32 +1,32 @@
-//! The levels of caches together: where a line is found, and where it is afterwards.
+//! All cache levels together: finds a line, and moves it.
 
 use super::{locked, Core, Machine, Scope, LINE_SHIFT};
 use crate::cache::Cache;
 
-/// The place of a line that was not in memory.
+/// Source of a line that did not come from memory.
 pub(super) enum Found {
-    /// In this level.
+    /// This level.
     Level(usize),
-    /// In a level of another node, with the ticks in which that serves it.
+    /// A level of another node, with its ticks.
     Other(u64),
 }
 
 /// Result of a load in the levels.
 pub(super) struct Brought {
-    /// The place of its line.
+    /// Source of its line.
     pub found: Option<Found>,
     /// Lines that prefetchers brought from memory, between the same nodes.
     pub prefetched: u64,
 }
 
 impl Machine {
-    /// Loads `line` on a CPU at `now`, with what its prefetchers make of that; `pair` are the nodes, if one claims the
-    /// line.
+    /// Loads `line` on a CPU at `now`, with the prefetches that follow; `pair` are the nodes, if one claims
+    /// the line.
     pub(super) fn demand(&self, core: &mut Core, line: u64, pair: Option<usize>, now: u64) -> Brought {
         let found = self.fill(core.place, &mut core.levels, line, now);
         let mut brought = Brought { found, prefetched: 0 };
         if self.description.levels.is_empty() {
-            // They would have nowhere to bring anything.
+            // Without levels, prefetchers have no place to store a line.
             return brought;
         }
         let misses = !matches!(brought.found, Some(Found::Level(level)) if level < core.levels.len());
@@ -41,7 +41,8 @@ impl Machine {
         brought
     }
 
-    /// Uses `line` in all levels from the nearest to the one that has it; each level before that has it from now on.
+    /// Uses `line` in all levels from the nearest to the one that has it; each level before that one stores
+    /// it.
     fn fill(&self, place: usize, private: &mut [Cache], line: u64, now: u64) -> Option<Found> {
         let mut before = private.len();
         if let Some(hit) = private.iter_mut().position(|cache| cache.access(line)) {
@@ -66,20 +67,20 @@ impl Machine {
         Some(Found::Level(before + hit))
     }
 
-    /// Returns true if there are caches, or memory remembers who read a line.
+    /// Returns true if there are caches, or if memory remembers the last reader of a line.
     #[must_use]
     pub fn has_levels(&self) -> bool {
         self.readers.are_kept() || !self.description.levels.is_empty()
     }
 
-    /// Returns true if a store past the caches has an effect: if any cache is common to several CPUs, and could hold
-    /// what they wrote, or memory remembers who read a line.
+    /// Returns true if a store past the caches has an effect: if a cache common to several CPUs could hold the
+    /// written line, or if memory remembers the last reader of a line.
     #[must_use]
     pub fn minds_stores(&self) -> bool {
         self.readers.are_kept() || self.description.levels.iter().any(|level| level.scope != Scope::Cpu)
     }
 
-    /// A store past the caches: none has the line afterwards, and memory does not remember who read it.
+    /// Handles a store past the caches: afterwards no cache has the line, and memory forgets its last reader.
     pub fn stream(&self, physical_address: u64) {
         let line = physical_address >> LINE_SHIFT;
         for core in &self.cores {

@@ -1,4 +1,4 @@
-//! Between which nodes an access goes, whatever the caches hold, and what memory remembers of it.
+//! The nodes of an access, whatever the content of the caches, and the directory bits that memory keeps.
 
 use super::levels::Brought;
 use super::{locked, Machine, LINE_SHIFT};
@@ -14,16 +14,16 @@ pub struct Touched {
 }
 
 impl Machine {
-    /// The nodes between which an access by CPU `cpu` goes; `None` if there is no such CPU or no node claims the
-    /// address.
+    /// Returns the nodes of an access by CPU `cpu`; `None` if there is no CPU of this number or no node
+    /// claims the address.
     #[must_use]
     pub fn pair(&self, cpu: usize, physical_address: u64) -> Option<Pair> {
         let node = locked(self.cores.get(cpu)?).node;
         self.pairs().get(self.memory.pair(node, physical_address)?).copied()
     }
 
-    /// Loads or stores on CPU `cpu` at `now` without waiting: tells whether the line comes from memory, and how many
-    /// more come that prefetchers bring. There is no translation, and the access is not counted as a load.
+    /// Loads or stores on CPU `cpu` at `now` without waiting. Returns whether the line comes from memory, and
+    /// how many lines prefetchers add. There is no translation, and the access is not counted as a load.
     #[must_use]
     pub fn touch(&self, cpu: usize, physical_address: u64, now: u64) -> Option<Touched> {
         let core = &mut *locked(self.cores.get(cpu)?);
@@ -37,8 +37,8 @@ impl Machine {
         Some(Touched { from_memory, prefetched })
     }
 
-    /// Reads `line` from memory between the nodes of this pair: ticks that it takes longer since another node read it
-    /// last.
+    /// Reads `line` from memory between the nodes of this pair. Returns the extra ticks if another node read
+    /// it last.
     pub(super) fn read(&self, pair: usize, line: u64) -> u64 {
         self.pairs().get(pair).map_or(0, |pair| self.readers.read(line, pair.from == pair.to))
     }

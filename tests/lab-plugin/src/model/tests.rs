@@ -1,4 +1,4 @@
-//! The machine as a whole: small ones, whose every latency is known.
+//! The machine as a whole: tests of small machines whose every latency is known.
 
 use super::*;
 use crate::memory::{Latency, Region};
@@ -10,7 +10,7 @@ fn level(lines: u64, ticks: u64, scope: Scope) -> Level {
     Level { sets: lines / 4, ways: 4, ticks, replacement: Replacement::LeastRecentlyUsed, scope }
 }
 
-/// Two nodes of 1 MiB, a CPU on each; local 1000, remote 2000.
+/// Makes two nodes of 1 MiB with a CPU on each; local 1000, remote 2000.
 fn machine(description: Description) -> Machine {
     let regions =
         vec![Region { node: 0, start: 0, size: 1 << 20 }, Region { node: 1, start: 1 << 20, size: 1 << 20 }];
@@ -19,7 +19,7 @@ fn machine(description: Description) -> Machine {
     Machine::new(description, Memory::new(regions, &latencies, &[0, 1]).unwrap(), &[0, 1])
 }
 
-/// Mean ticks of the last of three laps over `lines` lines, by CPU `cpu`.
+/// Returns the mean ticks of the last of three laps over `lines` lines, by CPU `cpu`.
 fn lap(machine: &Machine, cpu: usize, first: u64, lines: u64) -> u64 {
     let mut ticks = 0;
     for _ in 0..3 {
@@ -41,7 +41,7 @@ fn each_working_set_costs_its_level() {
 }
 
 #[test]
-fn memory_costs_what_lies_between_the_nodes() {
+fn memory_latency_depends_on_the_pair_of_nodes() {
     let machine = machine(Description::default());
     let load = |cpu, address| machine.load(cpu, address, address, 0).unwrap();
     assert_eq!(
@@ -80,7 +80,7 @@ fn memory_costs_what_lies_between_the_nodes() {
 }
 
 #[test]
-fn private_levels_are_each_cpus_own_and_shared_ones_are_common() {
+fn private_levels_are_separate_and_shared_levels_are_common() {
     let machine = machine(Description {
         levels: vec![level(16, 5, Scope::Cpu), level(64, 50, Scope::All)],
         ..Description::default()
@@ -93,7 +93,7 @@ fn private_levels_are_each_cpus_own_and_shared_ones_are_common() {
 }
 
 #[test]
-fn tails_and_pauses_come_exactly_when_due() {
+fn tails_and_pauses_are_periodic() {
     let periodic = |every, ticks| Periodic { every, ticks };
     let machine = machine(Description {
         tails: vec![periodic(10, 500), periodic(100, 9000)],
@@ -110,7 +110,7 @@ fn tails_and_pauses_come_exactly_when_due() {
 }
 
 #[test]
-fn translation_is_added_to_whatever_level_is_hit() {
+fn translation_is_added_to_a_hit_in_any_level() {
     let tlb = TlbLevel { entries: 2, miss_ticks: 70, ways: 2, only: None };
     let machine = machine(Description {
         levels: vec![level(16, 5, Scope::Cpu)],
@@ -118,8 +118,7 @@ fn translation_is_added_to_whatever_level_is_hit() {
         page: PageRule::Always(Page::Small),
         ..Description::default()
     });
-    // Three pages, one line of each in a set of its own: always a hit, never a
-    // translation at hand.
+    // Three pages with one line each, in different sets: the line always hits, the translation never does.
     let lap = |machine: &Machine| -> Vec<u64> {
         (0..3).map(|page| machine.load(0, page * (4096 + LINE), page * LINE, 0).unwrap().ticks).collect()
     };
@@ -129,7 +128,7 @@ fn translation_is_added_to_whatever_level_is_hit() {
 }
 
 #[test]
-fn the_prefetcher_serves_walks_in_order_alone() {
+fn the_prefetcher_serves_only_walks_in_order() {
     let description =
         || Description { levels: vec![level(16, 5, Scope::Cpu)], prefetch: 2, ..Description::default() };
     let ordered = machine(description());
@@ -161,14 +160,14 @@ fn noise_stays_for_its_loads_and_within_its_bounds() {
     assert!(loads(1) == ticks && loads(2) != ticks, "equal seeds alone give equal noise");
 }
 
-/// Two nodes whose levels of 64 lines serve each other; memory behind them is cached for all.
+/// Makes two nodes whose levels of 64 lines serve each other; the memory behind them is cached for all.
 fn with_levels_of_nodes() -> Machine {
     let levels = vec![level(16, 5, Scope::Cpu), level(64, 50, Scope::Node), level(256, 300, Scope::All)];
     machine(Description { levels, other: Some(90), ..Description::default() })
 }
 
 #[test]
-fn a_line_is_served_by_the_own_node_by_the_other_or_by_memory() {
+fn a_line_comes_from_the_own_node_the_other_node_or_memory() {
     let machine = with_levels_of_nodes();
     let load = |cpu| machine.load(cpu, 0, 0, 0).unwrap();
     assert_eq!((load(0).source, load(1).source), (Source::Memory(0), Source::Other));
@@ -180,7 +179,7 @@ fn a_line_is_served_by_the_own_node_by_the_other_or_by_memory() {
 }
 
 #[test]
-fn a_store_past_the_caches_leaves_the_line_in_none() {
+fn a_store_past_the_caches_evicts_the_line_everywhere() {
     let machine = with_levels_of_nodes();
     let load = |cpu| machine.load(cpu, 0, 0, 0).unwrap().source;
     assert_eq!((load(0), load(1)), (Source::Memory(0), Source::Other));
@@ -205,7 +204,7 @@ fn memory_remembers_that_another_node_read_a_line() {
     assert_eq!([load(0, 0).ticks, load(1, 0).ticks, load(1, 0).ticks], [1000, 2000, 2000]);
     let (first, second) = (load(0, 0), load(0, 0));
     assert_eq!((first.ticks, first.paid, second.ticks, second.paid), (1700, true, 1000, false));
-    // Node 1 is the own node of these lines.
+    // Node 1 owns these lines.
     load(0, 1 << 20);
     assert_eq!((load(1, 1 << 20).ticks, load(1, LINE).ticks), (1700, 2000));
     machine.stream(LINE);
@@ -215,7 +214,7 @@ fn memory_remembers_that_another_node_read_a_line() {
 }
 
 #[test]
-fn a_load_that_a_cache_serves_changes_no_bit() {
+fn a_cache_hit_changes_no_directory_bit() {
     let levels = vec![level(16, 5, Scope::Cpu)];
     let machine = machine(Description { levels, directory_bit: 700, ..Description::default() });
     let load = |cpu| machine.load(cpu, 0, 0, 0).unwrap().ticks;
@@ -259,7 +258,7 @@ fn without_a_level_prefetchers_bring_nothing() {
 }
 
 #[test]
-fn a_neighbour_takes_lines_of_common_levels_alone() {
+fn a_neighbour_uses_only_common_levels() {
     let levels = vec![level(16, 5, Scope::Cpu), level(64, 50, Scope::Node), level(256, 300, Scope::All)];
     let machine = machine(Description { levels, neighbour: 64, ..Description::default() });
     let load = |cpu, now| machine.load(cpu, 0, 0, now).unwrap().source;

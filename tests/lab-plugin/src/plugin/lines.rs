@@ -1,4 +1,4 @@
-//! What several CPUs do to each other: generators that send for lines, and kernels that hand them from core to core.
+//! Callbacks for several CPUs: generators that request lines, and kernels that hand lines from core to core.
 //!
 //! # Safety
 //!
@@ -11,7 +11,7 @@ use super::{locked, place, ticks, Plugin, PLUGIN};
 use crate::directory::Operation;
 use crate::traffic::{Stream, Touch};
 
-/// A generator has loaded or stored.
+/// Handles a load or a store of a generator.
 pub(super) unsafe extern "C" fn on_generator(cpu: c_uint, access: u32, address: u64, data: *mut c_void) {
     let Some(plugin) = PLUGIN.get() else { return };
     // SAFETY: the access and the data are those that QEMU passed to this callback.
@@ -21,19 +21,20 @@ pub(super) unsafe extern "C" fn on_generator(cpu: c_uint, access: u32, address: 
     }
 }
 
-/// A generator has stored past the caches.
+/// Handles a store of a generator past the caches.
 pub(super) unsafe extern "C" fn on_generator_past(cpu: c_uint, access: u32, address: u64, data: *mut c_void) {
     let Some(plugin) = PLUGIN.get() else { return };
     // SAFETY: the access and the data are those that QEMU passed to this callback.
     unsafe { generate(plugin, cpu as usize, access, address, Touch::StorePast, data) };
 }
 
-/// If an access of a generator is one to another line, shows it to the caches, and where it reaches memory waits until
-/// the line can be sent for.
+/// Handles an access of a generator. An access to another line goes through the caches; if it reaches memory,
+/// the generator waits until the line can be requested.
 ///
 /// # Safety
 ///
-/// The access is the one that QEMU passed to the callback that runs; the data point to a stream of the static plugin.
+/// The access is the one that QEMU passed to the running callback; the data point to a stream of the static
+/// plugin.
 unsafe fn generate(
     plugin: &'static Plugin,
     cpu: usize,
@@ -85,7 +86,7 @@ unsafe fn generate(
     }
 }
 
-/// A kernel between cores has loaded or stored.
+/// Handles a load or a store of a kernel between cores.
 pub(super) unsafe extern "C" fn on_line(cpu: c_uint, access: u32, address: u64, _data: *mut c_void) {
     let entry = ticks();
     let Some(plugin) = PLUGIN.get() else { return };
@@ -96,8 +97,8 @@ pub(super) unsafe extern "C" fn on_line(cpu: c_uint, access: u32, address: u64, 
     }
 }
 
-/// A kernel between cores has loaded and stored at once. Where one virtual CPU runs at a time QEMU tells of both, else of
-/// one access that is a store as well.
+/// Handles an atomic load and store of a kernel between cores. With one virtual CPU at a time QEMU reports
+/// both accesses, otherwise a single one that is also a store.
 pub(super) unsafe extern "C" fn on_exchange(cpu: c_uint, access: u32, address: u64, _data: *mut c_void) {
     let entry = ticks();
     let Some(plugin) = PLUGIN.get() else { return };
@@ -109,11 +110,11 @@ pub(super) unsafe extern "C" fn on_exchange(cpu: c_uint, access: u32, address: u
     }
 }
 
-/// Gives a line to CPU `cpu`, and lets the time pass that this costs from `entry` on.
+/// Gives a line to CPU `cpu`, and waits for its cost from `entry` on.
 ///
 /// # Safety
 ///
-/// The access is the one that QEMU passed to the callback that runs.
+/// The access is the one that QEMU passed to the running callback.
 unsafe fn take(plugin: &Plugin, entry: u64, cpu: usize, access: u32, address: u64, operation: Operation) {
     let (Some(directory), Some(clock)) = (&plugin.directory, plugin.clocks.get(cpu)) else { return };
     if plugin.is_foreign(address) {
@@ -140,7 +141,8 @@ unsafe fn take(plugin: &Plugin, entry: u64, cpu: usize, access: u32, address: u6
     directory.note(&taken, now - entry);
 }
 
-/// A kernel between cores is about to flush a line: the one that it has touched last, since QEMU does not say which.
+/// Handles a flush by a kernel between cores. The flushed line is the one touched last, since QEMU does not
+/// give the address.
 pub(super) unsafe extern "C" fn on_flush(cpu: c_uint, _data: *mut c_void) {
     let Some(plugin) = PLUGIN.get() else { return };
     let line = plugin.clocks.get(cpu as usize).and_then(|clock| locked(clock).line);

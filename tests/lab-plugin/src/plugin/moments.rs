@@ -1,4 +1,4 @@
-//! What the guest does between hops: stamps, arithmetic whose time is known, stores past the caches.
+//! Callbacks between hops: stamps, arithmetic of known duration, stores past the caches.
 //!
 //! # Safety
 //!
@@ -8,7 +8,7 @@ use std::ffi::{c_uint, c_void};
 
 use super::{locked, place, spend, ticks, PLUGIN};
 
-/// A block of known arithmetic is over: lets the time pass that is left of it.
+/// Handles the end of a block of known arithmetic: waits for the rest of its time.
 pub(super) unsafe extern "C" fn on_block(cpu: c_uint, data: *mut c_void) {
     let entry = ticks();
     let Some(plugin) = PLUGIN.get() else { return };
@@ -22,13 +22,13 @@ pub(super) unsafe extern "C" fn on_block(cpu: c_uint, data: *mut c_void) {
     spend(&mut clock.pace, deadline);
 }
 
-/// Notes that a program which times windows is about to begin.
+/// Handles the entry of a program that times windows.
 pub(super) unsafe extern "C" fn on_entry(_cpu: c_uint, _data: *mut c_void) {
     let Some(plugin) = PLUGIN.get() else { return };
     plugin.clocks.iter().for_each(|clock| locked(clock).windows.begin_run());
 }
 
-/// The guest is about to take the stamp that opens a timed window.
+/// Handles the stamp that opens a timed window, before the guest takes it.
 pub(super) unsafe extern "C" fn on_open(cpu: c_uint, _data: *mut c_void) {
     let Some(clock) = PLUGIN.get().and_then(|plugin| plugin.clocks.get(cpu as usize)) else { return };
     let clock = &mut *locked(clock);
@@ -39,7 +39,8 @@ pub(super) unsafe extern "C" fn on_open(cpu: c_uint, _data: *mut c_void) {
     clock.stamped.open(now);
 }
 
-/// The guest is about to take the stamp that closes it. What takes long is done when the next one is opened.
+/// Handles the stamp that closes a window, before the guest takes it. Slow work is left until the next window
+/// opens.
 pub(super) unsafe extern "C" fn on_close(cpu: c_uint, _data: *mut c_void) {
     let now = ticks();
     let Some(plugin) = PLUGIN.get() else { return };
@@ -52,10 +53,10 @@ pub(super) unsafe extern "C" fn on_close(cpu: c_uint, _data: *mut c_void) {
     }
 }
 
-/// A store past the caches has been made.
+/// Handles a store past the caches.
 pub(super) unsafe extern "C" fn on_stream(_cpu: c_uint, access: u32, address: u64, _data: *mut c_void) {
     let Some(plugin) = PLUGIN.get() else { return };
-    // A line is written whole, by several stores.
+    // Several stores write a whole line.
     if plugin.is_foreign(address) || address & 63 != 0 {
         return;
     }

@@ -1,4 +1,4 @@
-//! Which instructions of the guest are followed, and how.
+//! Chooses the guest's instructions to follow, and the callback for each.
 //!
 //! # Safety
 //!
@@ -16,15 +16,15 @@ use crate::instruction::{ends_block, exchanges, flushes, purpose, stamp, streams
 /// Bytes of the longest instruction of x86.
 const LONGEST: usize = 15;
 
-/// What is done about an instruction.
+/// The callback for an instruction.
 enum Callback {
-    /// Something after each of its accesses.
+    /// Called after each of its accesses.
     Access(OnAccess, *mut c_void),
-    /// Something before it is executed.
+    /// Called before it is executed.
     Execution(OnExecution, *mut c_void),
 }
 
-/// Asks for the accesses of those instructions of a block that are in kernels, and for the stamps.
+/// Requests callbacks for the accesses of a block's instructions in kernels, and for the stamps.
 pub(super) unsafe extern "C" fn on_translation(_id: u64, block: *mut Handle) {
     let Some(plugin) = PLUGIN.get() else { return };
     let api = &plugin.api;
@@ -56,7 +56,7 @@ pub(super) unsafe extern "C" fn on_translation(_id: u64, block: *mut Handle) {
 }
 
 impl Plugin {
-    /// Whether anything may be done about the instruction at this address.
+    /// Returns true if the instruction at this address may need a callback.
     fn follows(&self, address: u64) -> bool {
         self.code.contains(&address)
             || self.stamps.contains(&address)
@@ -67,7 +67,7 @@ impl Plugin {
     }
 }
 
-/// What is done about the instruction with these bytes.
+/// Returns the callback for the instruction with these bytes.
 fn callback(plugin: &'static Plugin, address: u64, bytes: &[u8]) -> Option<Callback> {
     let nothing = std::ptr::null_mut();
     if plugin.entry == Some(address) {

@@ -1,4 +1,4 @@
-//! The version of QEMU's plugin interface that is declared to it.
+//! The version of QEMU's plugin interface that the plugin declares.
 
 use std::sync::atomic::{AtomicI32, Ordering};
 

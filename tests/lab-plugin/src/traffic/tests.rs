@@ -1,4 +1,4 @@
-//! Generators: lines, waits for those on their way, and what caches keep from memory.
+//! Generators: lines, waits for outstanding lines, and traffic that caches keep from memory.
 
 use super::*;
 use crate::server::{Congestion, Lines, Place, Service};
@@ -43,23 +43,23 @@ fn accesses_to_a_line_in_a_row_are_one() {
 }
 
 #[test]
-fn the_server_limits_what_enough_lines_on_their_way_get() {
+fn the_server_limits_throughput_with_enough_outstanding_lines() {
     let service = Service { ticks: 100, congestion: None };
     let found = lines(&traffic(service, 64), 1_000_000, 10);
     assert!((10_000..10_100).contains(&found), "{found}");
 }
 
 #[test]
-fn too_few_lines_on_their_way_cannot_use_the_server() {
+fn too_few_outstanding_lines_limit_throughput() {
     let service = Service { ticks: 10, congestion: None };
     let found = lines(&traffic(service, 4), 1_000_000, 1);
-    // Four lines of 910 ticks each; those wait for each other as well.
+    // Four lines of 910 ticks each; they also wait for each other.
     let expected = 4 * 1_000_000 / 910;
     assert!(found.abs_diff(expected) < expected / 20, "{found} for {expected}");
 }
 
 #[test]
-fn a_congested_server_gives_less_to_those_who_ask_for_more() {
+fn a_congested_server_delivers_less_at_higher_load() {
     let congestion = Some(Congestion { lines: 20, share: 1.0 });
     let service = Service { ticks: 100, congestion };
     let (paced, greedy) =
@@ -68,7 +68,7 @@ fn a_congested_server_gives_less_to_those_who_ask_for_more() {
 }
 
 #[test]
-fn a_generator_that_was_kept_from_its_cpu_leaves_a_gap() {
+fn an_interrupted_generator_leaves_a_gap() {
     let traffic = traffic(Service::default(), 8);
     for now in [1000, 1100, 1700, 1800] {
         traffic.post(0, &traffic.streams[0], Some(PAIR), false, now);
@@ -97,7 +97,7 @@ fn lines_are_counted_by_kernel_and_by_server() {
 }
 
 #[test]
-fn what_a_cache_has_does_not_reach_memory() {
+fn cache_hits_do_not_reach_memory() {
     let traffic = traffic(Service::default(), 8);
     let reaches = |address, touch, is_cached: bool| {
         traffic.touches(0, address, touch == Touch::Store);

@@ -1,4 +1,4 @@
-//! The files of a release: the archive, the image, the bill of materials and the sums of all three.
+//! The files of a release: the archive, the image, the bill of materials and the checksums of all three.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,7 +11,7 @@ use crate::tar::Tar;
 use crate::tools::{gzip, output, sha256};
 use crate::{bash, fish, image, man, sbom, zsh};
 
-/// Files of the tree that are packaged as they are: from the workspace, to a directory of the archive.
+/// Files of the tree that are packaged unchanged: from the workspace, to a directory of the archive.
 const DOCUMENTS: [(&str, &str); 4] = [
     ("README.md", "share/doc/latency-bench"),
     ("LICENSE-MIT", "share/doc/latency-bench"),
@@ -19,7 +19,7 @@ const DOCUMENTS: [(&str, &str); 4] = [
     ("tests/schema/latency-bench.schema.json", "share/latency-bench"),
 ];
 
-/// The beginnings of the names of files with a licence, in capitals.
+/// Prefixes of the names of licence files, in capitals.
 const LICENCES: [&str; 4] = ["LICENSE", "LICENCE", "COPYRIGHT", "NOTICE"];
 
 /// The notices of the standard library in the directory of a toolchain.
@@ -29,7 +29,7 @@ const LIBRARY: &str = "share/doc/rust/COPYRIGHT-library.html";
 ///
 /// # Errors
 ///
-/// What could not be read, packed or written.
+/// A file that cannot be read, packed or written.
 pub fn write(executable: &Path, directory: &Path) -> Result<(), String> {
     let crates = shipped()?;
     let compiler = output(Command::new("rustc").arg("--version"))?;
@@ -44,13 +44,13 @@ pub fn write(executable: &Path, directory: &Path) -> Result<(), String> {
     fs::create_dir_all(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
     let mut sums = String::new();
     for (name, content) in files {
-        sums += &format!("{}  {name}\n", sha256(&content)?);
+        sums += &format!("{}  {name}\n", sha256(&content));
         put(&directory.join(name), &content)?;
     }
     put(&directory.join("SHA256SUMS"), sums.as_bytes())
 }
 
-/// The archive, whose directories are those below a prefix such as `/usr/local`.
+/// Returns the archive; its directories are relative to a prefix such as `/usr/local`.
 fn archive(
     stem: &str,
     executable: &[u8],
@@ -86,7 +86,7 @@ fn archive(
             files.insert(format!("share/doc/latency-bench/licences/{name}/{file}"), read(&path)?);
         }
     }
-    // The compiler's own library is linked as well; all of its notices stand in one file.
+    // The compiler's own library is linked as well; one file has all of its notices.
     let sysroot = output(Command::new("rustc").args(["--print", "sysroot"]))?;
     let notices = Path::new(sysroot.trim()).join(LIBRARY);
     files.insert("share/doc/latency-bench/licences/rust-library.html".into(), read(&notices)?);
@@ -98,7 +98,7 @@ fn archive(
     Ok(tar.finish())
 }
 
-/// The files of a directory that have a licence.
+/// Returns the licence files of a directory.
 fn licences(directory: &Path) -> Result<Vec<PathBuf>, String> {
     let entries = fs::read_dir(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
     let is_licence = |path: &PathBuf| {

@@ -1,4 +1,5 @@
-//! The crates that are linked into the executable, as cargo resolves them: versions, licences, checksums, directories.
+//! The crates that are linked into the executable, as cargo resolves them: versions, licences, checksums,
+//! directories.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -9,7 +10,7 @@ use serde_json::Value;
 use crate::release::PACKAGE;
 use crate::tools::output;
 
-/// The target that releases are for; what other targets need is not linked.
+/// The target of releases; dependencies of other targets only are not linked.
 const TARGET: &str = "x86_64-unknown-linux-musl";
 
 const LOCK: &str = include_str!("../../../../Cargo.lock");
@@ -38,11 +39,11 @@ impl Crate {
     }
 }
 
-/// Returns the crates in the executable by name, the executable's own among them.
+/// Returns the crates in the executable by name, including the executable's own.
 ///
 /// # Errors
 ///
-/// Where cargo failed, or said something unknown.
+/// If cargo fails or prints something unknown.
 pub fn shipped() -> Result<BTreeMap<String, Crate>, String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
@@ -63,7 +64,7 @@ pub fn shipped() -> Result<BTreeMap<String, Crate>, String> {
         let package = find(&packages, &id).ok_or("a package that is not listed")?;
         let node = find(&nodes, &id).ok_or("a package that is not resolved")?;
         let is_linked = |dependency: &Value| {
-            // Those of tests and of build scripts have a kind.
+            // Dependencies of tests and of build scripts have a kind.
             list(&dependency["dep_kinds"]).iter().any(|kind| kind["kind"].is_null())
         };
         let used: Vec<Value> = list(&node["deps"])
@@ -90,7 +91,7 @@ fn described(package: &Value, used: &[Value], packages: &[Value]) -> Result<Crat
     Ok(Crate { licence: text("license")?, checksum, directory, uses, name, version })
 }
 
-/// The checksum of a crate in a lock file.
+/// Returns the checksum of a crate in a lock file.
 fn checksum<'a>(lock: &'a str, name: &str, version: &str) -> Option<&'a str> {
     let (name, version) = (format!("name = \"{name}\""), format!("version = \"{version}\""));
     let is_it = |entry: &&str| {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use latency_bench::experiment::DESCRIPTORS;
+use latency_bench::catalogue::DESCRIPTORS;
 use latency_bench::options::{Flag, FLAGS};
 
 use crate::words::{accepts, value, Value, SERVICES};
@@ -67,7 +67,7 @@ pub fn script() -> String {
     out
 }
 
-/// The values that an option can have, each with the experiments in which it has those.
+/// Returns the possible values of an option, each with the experiments that have these values.
 fn groups(flag: &Flag) -> Vec<(Option<Value>, Vec<&'static str>)> {
     let mut groups: Vec<(Option<Value>, Vec<&'static str>)> = Vec::new();
     for experiment in DESCRIPTORS.iter().filter(|known| accepts(known, flag)) {
@@ -80,7 +80,7 @@ fn groups(flag: &Flag) -> Vec<(Option<Value>, Vec<&'static str>)> {
     groups
 }
 
-/// A word that the shell takes as it is.
+/// Quotes a word so that the shell takes it literally.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
 }

@@ -1,5 +1,5 @@
-//! A container image with the executable and nothing else, as an OCI layout: it is loaded from the file, and pulled from
-//! nowhere.
+//! A container image with only the executable, as an OCI layout: it is loaded from the file, not pulled from
+//! a registry.
 //!
 //! # References
 //! OCI image specification 1.0: image-layout.md, manifest.md, config.md.
@@ -10,7 +10,7 @@ use crate::release;
 use crate::tar::Tar;
 use crate::tools::sha256;
 
-/// Nobody: no file of the image belongs to it.
+/// The user nobody: no file of the image belongs to it.
 const USER: &str = "65534:65534";
 
 const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
@@ -19,11 +19,11 @@ const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
 ///
 /// # Errors
 ///
-/// What could not be summed or packed.
+/// If the image cannot be hashed or packed.
 pub fn of(executable: &[u8]) -> Result<Vec<u8>, String> {
     let mut layer = Tar::new(release::seconds());
     layer.file("latency-bench", 0o755, executable)?;
-    let layer = Blob::new("application/vnd.oci.image.layer.v1.tar", layer.finish())?;
+    let layer = Blob::new("application/vnd.oci.image.layer.v1.tar", layer.finish());
     let config = json!({
         "architecture": "amd64",
         "os": "linux",
@@ -41,14 +41,14 @@ pub fn of(executable: &[u8]) -> Result<Vec<u8>, String> {
         },
         "rootfs": { "type": "layers", "diff_ids": [layer.digest()] },
     });
-    let config = Blob::new("application/vnd.oci.image.config.v1+json", config.to_string().into())?;
+    let config = Blob::new("application/vnd.oci.image.config.v1+json", config.to_string().into());
     let manifest = json!({
         "schemaVersion": 2,
         "mediaType": MANIFEST,
         "config": config.descriptor(),
         "layers": [layer.descriptor()],
     });
-    let manifest = Blob::new(MANIFEST, manifest.to_string().into())?;
+    let manifest = Blob::new(MANIFEST, manifest.to_string().into());
     let mut named = manifest.descriptor();
     named["platform"] = json!({ "architecture": "amd64", "os": "linux" });
     named["annotations"] = json!({ "org.opencontainers.image.ref.name": release::VERSION });
@@ -66,7 +66,7 @@ pub fn of(executable: &[u8]) -> Result<Vec<u8>, String> {
     Ok(image.finish())
 }
 
-/// A part of an image, named by its content.
+/// A part of an image, named by its content hash.
 struct Blob {
     media_type: &'static str,
     sum: String,
@@ -74,8 +74,8 @@ struct Blob {
 }
 
 impl Blob {
-    fn new(media_type: &'static str, content: Vec<u8>) -> Result<Blob, String> {
-        Ok(Blob { media_type, sum: sha256(&content)?, content })
+    fn new(media_type: &'static str, content: Vec<u8>) -> Blob {
+        Blob { media_type, sum: sha256(&content), content }
     }
 
     fn digest(&self) -> String {

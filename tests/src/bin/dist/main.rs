@@ -1,7 +1,8 @@
-//! What a release has besides the executable: manual page, completions, archive, image, bill of materials.
+//! Makes the files of a release other than the executable: manual page, completions, archive, image, bill of
+//! materials.
 //!
-//! Runs on the host that packages, at that time alone; the executable carries nothing of it. What it says of options,
-//! experiments and formats comes from the tables that the executable parses with.
+//! Runs only on the host that packages; the executable contains nothing of it. Options, experiments and
+//! formats come from the tables that the executable parses with.
 
 mod archive;
 mod bash;
@@ -34,7 +35,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Does what the arguments ask for.
+/// Runs the command that the arguments name.
 fn run(arguments: &[&str]) -> Result<(), String> {
     match arguments {
         ["man"] => print!("{}", man::page()),

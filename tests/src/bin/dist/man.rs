@@ -1,7 +1,7 @@
 //! The manual page. Everything but the descriptive sentences comes from the tables of the program, and CAVEATS from
 //! README.md.
 
-use latency_bench::experiment::DESCRIPTORS;
+use latency_bench::catalogue::DESCRIPTORS;
 use latency_bench::options::{Descriptor, Flag, FlagId, Group, EXAMPLES, EXIT_CODES, FLAGS};
 
 use crate::release;
@@ -13,7 +13,7 @@ const README: &str = include_str!("../../../../README.md");
 /// The section of README.md that CAVEATS repeats.
 const CAVEATS: &str = "## What it does not do";
 
-/// Variables of the environment, with what they change.
+/// Environment variables, with their effect.
 const ENVIRONMENT: [(&str, &str); 3] = [
     ("NO_COLOR", "If set and not empty, text has no colours unless --color=always asks for them."),
     ("TERM", "With the value dumb, text has no colours unless --color=always asks for them."),
@@ -140,7 +140,8 @@ fn option(page: &mut Source, flag: &Flag) {
     }
 }
 
-/// Returns the rows of a table of the help text: what stands before two spaces or more, and what stands behind them.
+/// Returns the rows of a table of the help text: the part before two spaces or more, and the part behind
+/// them.
 fn table(text: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
     text.lines()
         .filter_map(|line| line.strip_prefix("  ")?.split_once("  "))

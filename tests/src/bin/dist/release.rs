@@ -23,7 +23,7 @@ pub fn description() -> &'static str {
     text(OF_THE_PACKAGE, "[package]", "description")
 }
 
-/// Returns the beginning of that day as RFC 3339 has it.
+/// Returns the beginning of that day in the form of RFC 3339.
 pub fn timestamp() -> String {
     format!("{}T00:00:00Z", date())
 }
@@ -35,7 +35,7 @@ pub fn seconds() -> u64 {
     86_400 * days(next(), next(), next())
 }
 
-/// The days from 1970 to a day of the Gregorian calendar, of that year or a later one.
+/// Returns the days from 1970 to a day of the Gregorian calendar, of that year or a later one.
 fn days(year: u64, month: u64, day: u64) -> u64 {
     // Years from March to February have their odd day at the end.
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
@@ -44,11 +44,11 @@ fn days(year: u64, month: u64, day: u64) -> u64 {
     365 * year + leap + (153 * month + 2) / 5 + day - TO_1970
 }
 
-/// The text of a key in a table of a manifest.
+/// Returns the text of a key in a table of a manifest.
 ///
 /// # Panics
 ///
-/// Where the manifest has no such text.
+/// If the manifest has no text for this key.
 fn text(manifest: &'static str, table: &str, key: &str) -> &'static str {
     manifest
         .lines()
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn days_are_those_of_the_calendar() {
+    fn days_follow_the_gregorian_calendar() {
         assert_eq!(days(1970, 1, 1), 0);
         assert_eq!(days(2000, 2, 29), 11_016);
         assert_eq!(days(2000, 3, 1), 11_017);

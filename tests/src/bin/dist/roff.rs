@@ -1,8 +1,8 @@
-//! Text as man(7) source: escaped, in short lines. Knows nothing of what the text says.
+//! Text as man(7) source: escaped, in short lines. It does not depend on the meaning of the text.
 
 use std::fmt::Write;
 
-/// The longest line of source that mandoc does not complain about has 80 bytes.
+/// The longest line of source that mandoc accepts without a complaint has 80 bytes.
 const WIDTH: usize = 76;
 
 /// Source that grows macro by macro.
@@ -15,7 +15,7 @@ impl Source {
         _ = writeln!(self.0, ".SH {heading}");
     }
 
-    /// Adds a section of a section.
+    /// Adds a subsection.
     pub fn subsection(&mut self, heading: &str) {
         _ = writeln!(self.0, ".SS \"{}\"", escaped(heading));
     }
@@ -40,7 +40,7 @@ impl Source {
         self.0.push_str(".br\n");
     }
 
-    /// Adds text; what stands between backticks or double asterisks is bold.
+    /// Adds text; words between backticks or double asterisks are bold.
     pub fn text(&mut self, text: &str) {
         let mut used = 0;
         let mut bold = false;
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_of_a_text_is_a_macro() {
+    fn text_is_never_a_macro() {
         let mut source = Source::default();
         source.text(".SH 'x' -1 \\n `--a b` **c**\u{2026}");
         assert_eq!(source.0, "\\&.SH \\(aqx\\(aq \\-1 \\en \\fB\\-\\-a b\\fR \\fBc\\fR\\[u2026]\n");

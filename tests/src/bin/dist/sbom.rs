@@ -1,6 +1,6 @@
-//! The bill of materials: what is in the executable, in the format CycloneDX 1.5.
+//! The bill of materials: the crates in the executable, in the format CycloneDX 1.5.
 //!
-//! It has no serial number, which would have to be another one each time.
+//! It has no serial number, which would have to differ each time.
 //!
 //! # References
 //! CycloneDX 1.5, JSON reference: <https://cyclonedx.org/docs/1.5/json/>.
@@ -16,7 +16,7 @@ use crate::release;
 ///
 /// # Errors
 ///
-/// Where the executable's own crate is not among them.
+/// If the executable's own crate is missing.
 pub fn document(crates: &BTreeMap<String, Crate>, compiler: &str) -> Result<String, String> {
     let own = crates.get(release::PACKAGE).ok_or("the executable's own crate is missing")?;
     let others: Vec<Value> = crates

@@ -1,4 +1,4 @@
-//! Archives in the format ustar whose bytes follow from names, modes and contents alone: no owner, no clock.
+//! Archives in the format ustar whose bytes depend only on names, modes and contents: no owner, no clock.
 //!
 //! # References
 //! POSIX.1-2017, pax, "ustar Interchange Format".
@@ -15,16 +15,16 @@ pub struct Tar {
 }
 
 impl Tar {
-    /// An empty one, with files changed so many seconds after 1970.
+    /// Makes an empty archive; its files have a change time of `seconds` after 1970.
     pub fn new(seconds: u64) -> Tar {
         Tar { bytes: Vec::new(), directories: BTreeSet::new(), seconds }
     }
 
-    /// Adds a file, and before it the directories that it lies in.
+    /// Adds a file, and before it the directories on its path.
     ///
     /// # Errors
     ///
-    /// A path or a file that the format has no room for.
+    /// A path or a file that is too long for the format.
     pub fn file(&mut self, path: &str, mode: u32, content: &[u8]) -> Result<(), String> {
         for (end, _) in path.match_indices('/') {
             let directory = &path[..=end];
@@ -72,7 +72,7 @@ impl Tar {
     }
 }
 
-/// Divides a path between the two fields of a header: 155 bytes before a slash, 100 behind it.
+/// Splits a path into the two fields of a header: 155 bytes before a slash, 100 behind it.
 fn parts(path: &str) -> Option<(&str, &str)> {
     const PREFIX: usize = 155;
     const NAME: usize = 100;

@@ -1,56 +1,54 @@
-//! The programs of the host that packaging calls: each is given bytes or arguments, and gives bytes back.
+//! Checksums and compression, by crates whose version is locked, so that the bytes of a release do not depend
+//! on the host's programs. Also runs `cargo` and `rustc`.
 
+use flate2::{Compression, GzBuilder};
+use sha2::{Digest, Sha256};
 use std::io::Write;
-use std::process::{Command, Stdio};
-use std::thread;
+use std::process::Command;
 
 /// Returns the SHA-256 of some bytes in hexadecimal.
+pub fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Compresses bytes in the gzip format, without a name and a time.
 ///
 /// # Errors
 ///
-/// Where `sha256sum` is missing or failed.
-pub fn sha256(bytes: &[u8]) -> Result<String, String> {
-    let line = filtered(&mut Command::new("sha256sum"), bytes)?;
-    let line = String::from_utf8_lossy(&line);
-    let sum = line.split(' ').next().unwrap_or_default();
-    match sum.len() {
-        64 => Ok(sum.to_string()),
-        _ => Err(format!("sha256sum wrote {line:?}")),
+/// An error of writing, which does not occur in memory.
+pub fn gzip(bytes: &[u8]) -> Result<Vec<u8>, String> {
+    let mut encoder = GzBuilder::new().mtime(0).write(Vec::new(), Compression::best());
+    let written = encoder.write_all(bytes).and_then(|()| encoder.finish());
+    written.map_err(|error| error.to_string())
+}
+
+/// Returns a program's standard output.
+///
+/// # Errors
+///
+/// If it is missing or fails, with its messages.
+pub fn output(command: &mut Command) -> Result<String, String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().map_err(|error| format!("{name}: {error}"))?;
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        false => Err(format!("{name}: {}", String::from_utf8_lossy(&output.stderr))),
     }
 }
 
-/// Returns bytes as gzip compresses them, without a name and a time.
-///
-/// # Errors
-///
-/// Where `gzip` is missing or failed.
-pub fn gzip(bytes: &[u8]) -> Result<Vec<u8>, String> {
-    filtered(Command::new("gzip").args(["-n", "-9"]), bytes)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Returns what a program writes to standard output.
-///
-/// # Errors
-///
-/// Where it is missing or failed, with what it said.
-pub fn output(command: &mut Command) -> Result<String, String> {
-    filtered(command, &[]).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
-}
+    #[test]
+    fn the_checksum_of_no_bytes_is_the_published_one() {
+        assert_eq!(sha256(b""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+    }
 
-fn filtered(command: &mut Command, input: &[u8]) -> Result<Vec<u8>, String> {
-    let name = command.get_program().to_string_lossy().into_owned();
-    let wrong = |problem: String| format!("{name}: {problem}");
-    let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-    let mut child = child.map_err(|error| wrong(error.to_string()))?;
-    let mut pipe = child.stdin.take().ok_or_else(|| wrong("no pipe".into()))?;
-    let output = thread::scope(|scope| {
-        // Who does not read to the end says so by its exit status.
-        scope.spawn(move || _ = pipe.write_all(input));
-        child.wait_with_output()
-    });
-    let output = output.map_err(|error| wrong(error.to_string()))?;
-    match output.status.success() {
-        true => Ok(output.stdout),
-        false => Err(wrong(String::from_utf8_lossy(&output.stderr).into_owned())),
+    #[test]
+    fn compressed_bytes_have_neither_name_nor_time() {
+        let bytes = gzip(b"text").unwrap();
+        // RFC 1952, 2.3: magic, deflate, no flags, no time.
+        assert_eq!(bytes[..8], [0x1f, 0x8b, 8, 0, 0, 0, 0, 0]);
     }
 }

@@ -1,21 +1,23 @@
-//! What can stand at each place of a command line, for manual page and completions alike.
+//! The possible words at each place of a command line, for manual page and completions.
 
-use latency_bench::experiment::{COMMANDS, DESCRIPTORS, EXPERIMENTS, FORMATS};
+use latency_bench::catalogue::{DESCRIPTORS, EXPERIMENTS};
 use latency_bench::options::{Descriptor, Flag, FlagId, FlagSet, FLAGS};
+use latency_bench::report::FORMATS;
 use latency_core::traffic::Kind;
 
-/// The words that may stand where an experiment is named, with what they do; the program's own, not in its tables.
+/// Words in place of an experiment, with their purpose; the program handles them itself, so they are not in
+/// its tables.
 pub const SERVICES: [(&str, &str); 2] =
     [("help", "explain the program or an experiment"), ("version", "print the version")];
 
-/// What may follow the `=` of an option.
+/// The possible values after the `=` of an option.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Value {
-    /// One of these words; a value that is none of them may be possible as well.
+    /// One of these words; other values may be possible as well.
     Words(Vec<&'static str>),
     /// A path.
     File,
-    /// Something to be typed, such as a number.
+    /// A value that is typed, such as a number.
     Typed,
 }
 
@@ -26,7 +28,7 @@ pub fn experiments() -> &'static [&'static Descriptor] {
 
 /// Returns the commands on saved results.
 pub fn commands() -> &'static [&'static Descriptor] {
-    DESCRIPTORS.get(DESCRIPTORS.len() - COMMANDS.len()..).unwrap_or_default()
+    DESCRIPTORS.get(EXPERIMENTS.len()..).unwrap_or_default()
 }
 
 /// Returns whether an experiment has an option.
@@ -44,7 +46,7 @@ pub fn formats(experiment: &Descriptor) -> impl Iterator<Item = &'static str> + 
     FORMATS.iter().filter(|format| experiment.is_written_as(format)).map(|format| format.name)
 }
 
-/// Returns what may follow the `=` of an option; `None` for a switch.
+/// Returns the possible values after the `=` of an option; `None` for a switch.
 pub fn value(experiment: &Descriptor, flag: &Flag) -> Option<Value> {
     let kind = flag.kind()?;
     Some(match (flag.id, kind.name) {
@@ -52,7 +54,7 @@ pub fn value(experiment: &Descriptor, flag: &Flag) -> Option<Value> {
         (FlagId::Traffic, _) => Value::Words(Kind::named().map(|kind| kind.name).collect()),
         (_, "FILE") => Value::File,
         (_, name) if name.contains('|') => {
-            // In capitals stands what is no word but its name.
+            // A name in capitals describes a value; it is not a word to type.
             let is_word = |word: &&str| !word.contains(|letter: char| letter.is_ascii_uppercase());
             Value::Words(name.split('|').filter(is_word).collect())
         }
@@ -70,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_those_of_the_parser() {
+    fn values_agree_with_the_parser() {
         assert_eq!(value_of("matrix", "color"), Some(Value::Words(vec!["auto", "always", "never"])));
         assert_eq!(value_of("cores", "pairs"), Some(Value::Words(vec!["auto", "all", "classes"])));
         assert_eq!(value_of("matrix", "output"), Some(Value::File));

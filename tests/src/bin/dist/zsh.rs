@@ -1,8 +1,8 @@
-//! The completion of zsh: a file for `$fpath`, which may be sourced as well.
+//! The completion of zsh: a file for `$fpath` that may also be sourced.
 
 use std::fmt::Write;
 
-use latency_bench::experiment::DESCRIPTORS;
+use latency_bench::catalogue::DESCRIPTORS;
 use latency_bench::options::{Descriptor, Flag};
 
 use crate::words::{flags, value, Value, SERVICES};
@@ -67,7 +67,7 @@ pub fn script() -> String {
     out + END
 }
 
-/// One option as `_arguments` reads it.
+/// Returns one option in the form that `_arguments` reads.
 fn specification(experiment: &Descriptor, flag: &Flag) -> String {
     let action = match value(experiment, flag) {
         None => String::new(),
@@ -90,7 +90,7 @@ fn specification(experiment: &Descriptor, flag: &Flag) -> String {
     }
 }
 
-/// A word that the shell takes as it is.
+/// Quotes a word so that the shell takes it literally.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }

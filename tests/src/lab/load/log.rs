@@ -1,10 +1,10 @@
-//! The plugin's lines on load: calls of a chase, what servers served meanwhile, what each kernel touched.
+//! The plugin's lines on load: calls of a chase, lines served meanwhile, lines touched by each kernel.
 //!
-//! It reads them and judges nothing.
+//! This module reads them and judges nothing.
 
 use crate::lab::plugin::PREFIX;
 
-/// Lines of memory, by what they were wanted for.
+/// Lines of memory, by their purpose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lines {
     /// Read by generators.
@@ -22,27 +22,27 @@ pub struct Lines {
 pub struct Call {
     /// The CPU that made it.
     pub cpu: u32,
-    /// When its first hop began, in ticks.
+    /// Beginning of its first hop, in ticks.
     pub from: u64,
-    /// When it returned.
+    /// Time of its return.
     pub to: u64,
-    /// Blocks of known arithmetic before it: the guest has looked at the clock of its core.
+    /// Blocks of known arithmetic before the call: the guest has read the clock of its core.
     pub blocks: u64,
-    /// Its hops.
+    /// Number of its hops.
     pub hops: u64,
-    /// Ticks that they were to take.
+    /// Modelled ticks of all hops.
     pub asked: u64,
-    /// Those of them that they waited for other lines.
+    /// Part of these ticks that hops spent waiting for other lines.
     pub waited: u64,
-    /// The longest time in which no generator sent for a line, in ticks.
+    /// The longest time in which no generator requested a line, in ticks.
     pub gap: u64,
-    /// What all servers together had served before it.
+    /// Lines that all servers together had served before the call.
     pub before: Lines,
-    /// What they served during it.
+    /// Lines that they served during the call.
     pub during: Lines,
 }
 
-/// What a kernel of generators on one CPU touched between two stamps.
+/// Lines that a kernel of generators on one CPU touched between two stamps.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Window {
     /// The CPU.
@@ -53,11 +53,11 @@ pub struct Window {
     pub node: u32,
     /// Ticks from stamp to stamp.
     pub ticks: u64,
-    /// Lines read and written.
+    /// Number of lines read and written.
     pub lines: u64,
 }
 
-/// What a kernel of generators has touched.
+/// Lines that a kernel of generators has touched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Stream {
     name: String,
@@ -65,7 +65,7 @@ struct Stream {
     cached: u64,
 }
 
-/// All of it.
+/// All lines of the report on load.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Log {
     calls: Vec<Call>,
@@ -74,7 +74,7 @@ pub struct Log {
 }
 
 impl Log {
-    /// What the plugin reports.
+    /// Reads the plugin's report.
     pub fn parse(report: &str) -> Log {
         let mut log = Log::default();
         for fact in report.lines().filter_map(|line| line.strip_prefix(PREFIX)) {
@@ -98,7 +98,7 @@ impl Log {
         log
     }
 
-    /// The lines that a kernel of that name has touched.
+    /// Returns the lines that a kernel of that name has touched.
     pub fn stream(&self, name: &str) -> Lines {
         self.streams.iter().find(|stream| stream.name == name).map_or(Lines::default(), |stream| stream.lines)
     }
@@ -109,14 +109,15 @@ impl Log {
         1.0 - sum(|stream| stream.cached) / sum(|stream| stream.lines.read + stream.lines.written)
     }
 
-    /// The timed windows of generators.
+    /// Returns the timed windows of generators.
     pub fn windows(&self) -> &[Window] {
         &self.windows
     }
 
-    /// The calls by a CPU, those of each run of the executable apart.
+    /// Returns the calls by a CPU, grouped by run of the executable.
     ///
-    /// A run begins with self-tests in a cache of the model, which no memory serves, and makes none later.
+    /// A run begins with self-tests in a cache of the model, without any load from memory, and makes none
+    /// later.
     pub fn runs(&self, cpu: u32) -> Vec<Vec<Call>> {
         let mut runs: Vec<Vec<Call>> = Vec::new();
         let mut tests = false;
@@ -134,7 +135,7 @@ impl Log {
     }
 }
 
-/// `CPU; NAME; node N; from T; to T; read N; written N`.
+/// Parses `CPU; NAME; node N; from T; to T; read N; written N`.
 fn window(fact: &str) -> Option<Window> {
     let mut pieces = fact.split("; ");
     let (cpu, name) = (pieces.next()?.parse().ok()?, pieces.next()?.to_owned());
@@ -144,14 +145,14 @@ fn window(fact: &str) -> Option<Window> {
     Some(Window { cpu, name, node, ticks: to - from, lines: number("read")? + number("written")? })
 }
 
-/// `NAME read|written|cached COUNT`.
+/// Parses `NAME read|written|cached COUNT`.
 fn stream(fact: &str) -> Option<(&str, &str, u64)> {
     let mut words = fact.split(' ');
     Some((words.next()?, words.next()?, words.next()?.parse().ok()?))
 }
 
-/// `CPU; chase; from T; to T; blocks N; hops N; asked T; waited T; gap T; SERVER read N+N written N+N hops N+N
-/// prefetched N+N; ...`.
+/// Parses `CPU; chase; from T; to T; blocks N; hops N; asked T; waited T; gap T; SERVER read N+N written N+N
+/// hops N+N prefetched N+N; ...`.
 fn call(fact: &str) -> Option<Call> {
     let mut pieces = fact.split("; ");
     let cpu = pieces.next()?.parse().ok()?;

@@ -1,22 +1,23 @@
-//! Visits of a point: a warm-up, and the window from which the tool takes a latency and a bandwidth.
+//! Visits of a point: a warm-up, and the window from which the tool computes a latency and a bandwidth.
 //!
-//! The tool looks at the clock of its core before and after each stretch of a window, and not before a warm-up, which
-//! has more hops than any stretch. So a log of calls tells windows from warm-ups, and the windows of one level have
-//! all the same number of hops.
+//! The tool reads the clock of its core before and after each stretch of a window, but not before a warm-up,
+//! which has more hops than any stretch. So a log of calls separates windows from warm-ups, and the windows
+//! of one level all have the same number of hops.
 
 use super::log::{Call, Lines};
 
-/// Hops of a warm-up, at least: give the tool `--warmup-iters=16384`, or it makes fewer at the first visit.
+/// Minimum hops of a warm-up: run the tool with `--warmup-iters=16384`, or it makes fewer at the first visit.
 const WARM_UP: u64 = 1 << 14;
 
-/// Lines per tick of a window, which the tool begins somewhat before its first hop and ends somewhat after its last.
+/// Lines per tick of a window; the tool's window begins somewhat before its first hop and ends somewhat after
+/// its last.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate {
-    /// The least that it may have seen.
+    /// The minimum that the tool may have seen.
     pub low: f64,
-    /// From the last hop of the warm-up to that of the window.
+    /// From the last hop of the warm-up to the last hop of the window.
     pub delivered: f64,
-    /// The most that it may have seen.
+    /// The maximum that the tool may have seen.
     pub high: f64,
 }
 
@@ -29,7 +30,7 @@ pub struct Visit {
     pub window: Vec<Call>,
 }
 
-/// The visits of a run, in order. The last one ends with the run.
+/// Returns the visits of a run, in order. The last one ends with the run.
 pub fn visits(calls: &[Call]) -> Vec<Visit> {
     let mut visits: Vec<Visit> = Vec::new();
     for stretch in calls.chunk_by(|_, next| next.blocks == 0) {
@@ -43,8 +44,8 @@ pub fn visits(calls: &[Call]) -> Vec<Visit> {
     visits
 }
 
-/// The visits of each level: those whose windows have the same number of hops. Levels that happen to have the same are
-/// told apart by their rates, if it is known how many `rounds` a level has.
+/// Groups the visits by level: windows of one level have the same number of hops. Levels that happen to have
+/// equal numbers are distinguished by their rates, if the number of `rounds` of a level is known.
 pub fn levels(visits: Vec<Visit>, rounds: usize) -> Vec<Vec<Visit>> {
     let mut all: Vec<Vec<Visit>> = Vec::new();
     for visit in visits {
@@ -62,18 +63,18 @@ pub fn levels(visits: Vec<Visit>, rounds: usize) -> Vec<Vec<Visit>> {
 }
 
 impl Visit {
-    /// The hops of the window.
+    /// Returns the hops of the window.
     pub fn hops(&self) -> u64 {
         hops(&self.window)
     }
 
-    /// Ticks of a hop in the window, as they went by.
+    /// Returns the ticks of a hop in the window, including any disturbance.
     pub fn latency(&self) -> f64 {
         let ticks: u64 = self.window.iter().map(Call::ticks).sum();
         ticks as f64 / self.hops() as f64
     }
 
-    /// Lines that generators were given for each tick of the window.
+    /// Returns the lines that generators got per tick of the window.
     pub fn rate(&self) -> Rate {
         let (Some(first), Some(last)) = (self.window.first(), self.window.last()) else {
             return Rate { low: f64::NAN, delivered: f64::NAN, high: f64::NAN };
@@ -86,33 +87,33 @@ impl Visit {
         Rate { low: inner.min(outer), delivered: outer, high: inner.max(outer) }
     }
 
-    /// Whether no generator had a line meanwhile.
+    /// Returns true if no generator got a line meanwhile.
     pub fn is_idle(&self) -> bool {
         self.calls().all(|call| call.lines() == 0)
     }
 
-    /// Its calls, those of the warm-up included.
+    /// Returns all calls, including the warm-up.
     pub fn calls(&self) -> impl Iterator<Item = &Call> {
         self.warm_up.iter().chain(&self.window)
     }
 }
 
 impl Call {
-    /// Ticks that it lasted.
+    /// Returns its duration in ticks.
     pub fn ticks(&self) -> u64 {
         self.to - self.from
     }
 
-    /// Lines that generators were given meanwhile.
+    /// Returns the lines that generators got meanwhile.
     pub fn lines(&self) -> u64 {
         of_generators(self.during)
     }
 }
 
-/// Windows that were [`calm`] to this share were on a quiet host.
+/// Minimum share of [`calm`] for a quiet host.
 pub const CALM: f64 = 0.95;
 
-/// The share of windows that their hops were to take: less where the host took the CPU away.
+/// Returns the modelled share of the windows' time: below 1 if the host took the CPU away.
 pub fn calm<'v>(visits: impl IntoIterator<Item = &'v Visit>) -> f64 {
     let (mut asked, mut ticks) = (0, 0);
     for call in visits.into_iter().flat_map(|visit| &visit.window) {
@@ -122,7 +123,7 @@ pub fn calm<'v>(visits: impl IntoIterator<Item = &'v Visit>) -> f64 {
     asked as f64 / ticks as f64
 }
 
-/// The middle of some values, by size; of an even number the mean of both.
+/// Returns the median of some values; for an even number, the mean of the middle two.
 pub fn middle(values: impl IntoIterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.into_iter().collect();
     values.sort_by(f64::total_cmp);
@@ -161,7 +162,7 @@ mod tests {
             call(400, 500, 9, 20_000, (500, 0)),
         ];
         let found = visits(&calls);
-        assert_eq!(found.len(), 2, "a warm-up alone is no visit");
+        assert_eq!(found.len(), 2, "a warm-up alone is not a visit");
         assert_eq!(
             found.iter().map(|visit| (visit.warm_up.len(), visit.window.len())).collect::<Vec<_>>(),
             [(2, 3), (1, 1)]

@@ -1,4 +1,4 @@
-//! The grammar: what is read, and what every mistake is told.
+//! The grammar: valid models, and the message for every mistake.
 
 use super::*;
 
@@ -14,7 +14,7 @@ fn words_become_a_model() {
 }
 
 #[test]
-fn memory_that_serves_lines_has_words() {
+fn servers_are_read() {
     let line = "cpus=2 latency=0:0:9 server=0:500 server=link:900:20:150 outstanding=128 cost=far:load:m:9";
     let model: Model = line.parse().unwrap();
     assert_eq!((model.cpus, model.outstanding), (2, Some(128)));
@@ -34,7 +34,7 @@ fn a_level_holds_all_targets_or_nothing() {
 }
 
 #[test]
-fn what_is_no_model_is_refused() {
+fn invalid_models_are_refused() {
     for (line, reason) in [
         ("nodes=2 latency=0:0:1,0:1:1,1:0:1", "once for each"),
         ("latency=0:0:1,0:0:2", "once for each"),

@@ -1,4 +1,4 @@
-//! From a line of words to a model. The grammar is in the documentation of the lab.
+//! Parses a line of words to a model. The grammar is in the documentation of the lab.
 
 use std::str::FromStr;
 
@@ -106,7 +106,7 @@ impl Model {
         Ok(())
     }
 
-    /// Puts the latencies in order, and refuses what has no predictable truth.
+    /// Sorts the latencies, and refuses a model without a predictable truth.
     fn complete(mut self) -> Result<Self, String> {
         if self.nodes == 0 {
             return Err("nodes=0: somebody has to measure".into());
@@ -159,7 +159,7 @@ impl FromStr for Model {
     }
 }
 
-/// A cache, from `SIZE:WAYS:TICKS[:random]`.
+/// Parses a cache, `SIZE:WAYS:TICKS[:random]`.
 fn level(text: &str) -> Result<Level, String> {
     let (numbers, random) = text.strip_suffix(":random").map_or((text, false), |rest| (rest, true));
     let [size, ways, ticks] = pieces(numbers, "SIZE:WAYS:TICKS[:random]")?;
@@ -171,7 +171,7 @@ fn pieces<'a, const N: usize>(text: &'a str, form: &str) -> Result<[&'a str; N],
     all.try_into().map_err(|_| format!("{text} is not of the form {form}"))
 }
 
-/// A positive number with a binary suffix.
+/// Parses a positive number with a binary suffix.
 fn number(text: &str) -> Result<u64, String> {
     let (digits, shift) = match text.as_bytes().last() {
         Some(b'K') => (&text[..text.len() - 1], 10),
@@ -187,7 +187,7 @@ fn positive(value: u32, text: &str) -> Result<u32, String> {
     Some(value).filter(|&value| value > 0).ok_or_else(|| format!("{text} is not a positive number"))
 }
 
-/// A node, or a number of nodes.
+/// Parses a node, or a number of nodes.
 fn small(text: &str) -> Result<u32, String> {
     text.parse().ok().filter(|&value| value < 64).ok_or_else(|| format!("{text} is not a number below 64"))
 }

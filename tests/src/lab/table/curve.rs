@@ -1,19 +1,19 @@
-//! What a curve says of the levels of the hierarchy.
+//! Compares the levels of the hierarchy that a curve reports.
 
 use serde_json::Value;
 
 use super::{gigahertz, text, Boot, Model, Table, Truth};
 use crate::lab::delivered::Source;
 
-/// A latency comes from the points of a plateau, or of the fit through all points.
+/// A latency comes from the points of a plateau, or from the fit through all points.
 const LATENCY_TOLERANCE: f64 = 0.02;
-/// It is a difference of two.
+/// It is a difference of two latencies.
 const TRANSLATION_TOLERANCE: f64 = 0.05;
 /// A size lies between two points that are a sixteenth of an octave apart.
 const SIZE_TOLERANCE: f64 = 0.1;
 
 impl Table {
-    /// The levels of `model`, and its translation buffer, beside those that `document` reports.
+    /// Compares the levels of `model`, and its translation buffer, with those of `document`.
     pub(super) fn curve(&mut self, model: &Model, boot: &Boot, document: &Value) {
         let gigahertz = gigahertz(document);
         let tolerance = model.tolerance.unwrap_or(LATENCY_TOLERANCE);

@@ -1,17 +1,17 @@
-//! What the order of a walk costs: with a prefetcher, and without one.
+//! Compares the latency by order of the walk, with and without a prefetcher.
 
 use serde_json::Value;
 
 use super::{gigahertz, Boot, Model, Table, Truth};
 use crate::lab::delivered::Source;
 
-/// A random walk is the memory's latency.
+/// A random walk has the memory's latency.
 const RANDOM_TOLERANCE: f64 = 0.01;
-/// What a prefetcher has brought is a mixture of few long and many short hops.
+/// With a prefetcher the hops are a mixture of a few long and many short ones.
 const ORDERED_TOLERANCE: f64 = 0.02;
 
 impl Table {
-    /// Random, sequential and backward order.
+    /// Compares random, sequential and backward order.
     pub(super) fn order(&mut self, model: &Model, boot: &Boot, document: &Value) {
         let gigahertz = gigahertz(document);
         let of = |asked, source| boot.delivered.of_windows(asked, |windows| windows.source == source);

@@ -1,4 +1,4 @@
-//! What translation costs.
+//! Compares the cost of translation.
 
 use serde_json::Value;
 
@@ -6,12 +6,12 @@ use super::{ticks_of_cycles, Boot, Model, Table, Truth};
 
 /// A cost is a difference of two latencies.
 const COST_TOLERANCE: f64 = 0.05;
-/// Numbers of pages are tried in steps.
+/// The probe tries numbers of pages in steps.
 const ENTRIES_TOLERANCE: f64 = 0.1;
 
 impl Table {
-    /// The first translation buffer, by its own probe on 4 KiB pages; and what it costs a random walk over the
-    /// largest working set, by the difference to larger pages, where there were any.
+    /// Compares the first translation buffer, by its own probe on 4 KiB pages, and its cost to a random walk
+    /// over the largest working set, by the difference to larger pages, if there were any.
     pub(super) fn pages(&mut self, model: &Model, boot: &Boot, document: &Value) {
         let points = document["points"].as_array().map_or(&[][..], Vec::as_slice);
         let small = || points.iter().filter(|point| point["pages_asked"] == "4k");
@@ -37,7 +37,7 @@ impl Table {
         let largest = walks().max_by_key(|point| set(point));
         let value = |key: &str| largest.and_then(|point| point[key].as_f64());
         if let Some(share) = value("translation_share") {
-            // The lines that follow each other are on the pages of the last few by chance alone.
+            // Successive lines are on the pages of the last few only by chance.
             let pages = value("working_set_bytes").map_or(f64::NAN, |bytes| bytes / 4096.0);
             let truth = truth.times(1.0 - tlb.entries as f64 / pages);
             let ticks = value("cycles").map(|cycles| cycles * share);

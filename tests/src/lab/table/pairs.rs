@@ -1,4 +1,4 @@
-//! What is said of pairs of nodes: batches of hops, and single hops.
+//! Compares the values of pairs of nodes: batches of hops, and single hops.
 
 use serde_json::Value;
 
@@ -6,27 +6,27 @@ use super::{gigahertz, given, text, Table};
 use crate::lab::delivered::{Source, Truth, Windows};
 use crate::lab::{host, Boot, Clock, Experiment, Latency, Model};
 
-/// What a latency may be off by where nothing else is said.
+/// Default tolerance of a latency.
 const LATENCY_TOLERANCE: f64 = 0.01;
-/// The kernel's clock is read through an emulated device, which takes a busy host up to 1 % of a trial.
+/// The kernel's clock is read through an emulated device, which costs up to 1 % of a trial on a busy host.
 const KERNEL_CLOCK_TOLERANCE: f64 = 0.02;
-/// Where latencies change, and where a cache of which nobody tells holds a part.
+/// Tolerance if latencies change, or if a hidden cache holds a part.
 const TREACHEROUS_TOLERANCE: f64 = 0.02;
-/// The share of the timed hops below which the other node's cache does no harm.
+/// Maximum share of the timed hops that another node's cache may serve.
 const SERVED_BY_ANOTHER: f64 = 0.01;
-/// What is said of every guest.
+/// Warnings of every guest.
 const ALWAYS_SAID: [&str; 2] = ["emulated", "tsc-not-invariant"];
-/// Single hops are timed one by one, in an emulator that is not.
+/// Single hops are timed one by one, in an emulator whose own time varies.
 const HOP_TOLERANCE: f64 = 0.02;
-/// Three decimals of nanoseconds and six of gigahertz leave less.
+/// Rounding of three decimals of nanoseconds and six of gigahertz is below this.
 const ROUNDING: f64 = 0.000_1;
-/// A first lap that takes so much longer than others, as a fraction, is what tells a cache.
+/// A first lap that is slower than the others by more than this fraction indicates a cache.
 const FIRST_LAP: f64 = 0.2;
-/// The hops beyond a percentile are as many as they should be to this fraction: those in which the kernel was
-/// entered are missing, and the longer ones are missing more often.
+/// Tolerance of the number of hops beyond a percentile: hops in which the kernel was entered are missing, and
+/// longer hops are missing more often.
 const RANK_TOLERANCE: f64 = 0.1;
 
-/// Whether windows were served as those of a pair are in the steady state.
+/// Returns a predicate for windows that were served like those of a pair in the steady state.
 fn serve<'m>(model: &'m Model, latency: &'m Latency) -> impl Fn(&Windows) -> bool + 'm {
     let level = model.levels.iter().position(|level| Some(level) == model.holding_level());
     let source = level.map_or(Source::Memory(latency.from, latency.to), |level| Source::Level(level + 1));
@@ -34,7 +34,7 @@ fn serve<'m>(model: &'m Model, latency: &'m Latency) -> impl Fn(&Windows) -> boo
 }
 
 impl Table {
-    /// Every pair of nodes.
+    /// Compares every pair of nodes.
     pub(super) fn pairs(&mut self, model: &Model, boot: &Boot, document: &Value) {
         let matrix = model.experiment == Experiment::Matrix;
         let pairs = if matrix { &document["node_pairs"] } else { &document["points"] };
@@ -59,8 +59,8 @@ impl Table {
         let mut warning = |code: &str, expected| {
             self.word(&format!("warning {code}"), given(expected), given(is_given(code)).into());
         };
-        // A busy host disturbs a guest as well, and it is right to say so. What it gives to a first lap looks
-        // like one that misses the caches.
+        // A busy host also disturbs a guest, and the tool is right to warn about it. Its effect on a first
+        // lap looks like a lap that misses the caches.
         if model.holding_level().is_some()
             || !model.latencies.iter().any(|latency| is_late(model, boot, latency))
         {
@@ -72,7 +72,7 @@ impl Table {
         warning("no-tsc", model.clock == Clock::Kernel);
     }
 
-    /// The distribution of single hops.
+    /// Compares the distribution of single hops.
     fn hops(
         &mut self,
         model: &Model,
@@ -85,13 +85,14 @@ impl Table {
         let asked = model.sorted_loads(latency);
         let gigahertz = gigahertz(document);
         let ticks = |key: &str| Some(pair?.pointer(&format!("/distribution/{key}"))?.as_f64()? * gigahertz);
-        // The tool leaves out what it takes for interrupted; tails that it left out would be missing below.
+        // The tool drops the hops that it considers interrupted; if it dropped tails, they would be missing
+        // below.
         let end = ticks("interruptions/by_time/from_ns").unwrap_or(f64::INFINITY);
         let hops = boot.delivered.single_hops(model.truth(latency) as f64, end, serve(model, latency));
         for (key, percent) in [("p50", 50.0), ("p95", 95.0), ("p99", 99.0), ("p99_9", 99.9)] {
             let (share, slack) = (percent / 100.0, RANK_TOLERANCE * (1.0 - percent / 100.0));
-            // The tool leaves out more of what a busy host made longer: what was asked of a rank a little below is
-            // the least that it may find, which on a step is the faster side.
+            // The tool drops more of the hops that a busy host made longer. The modelled value of a rank a
+            // little below is therefore the minimum that it may report; on a step this is the faster side.
             let low = asked[((share - slack) * asked.len() as f64) as usize] as f64;
             let asked = asked[slower_side(asked.len(), percent)] as f64;
             let at = |share| hops.at(share).map_or(asked, |ticks| ticks.max(asked));
@@ -105,7 +106,8 @@ impl Table {
         self.figure(&format!("{name}, mean, ticks"), truth, ticks("hop_mean_ns"), HOP_TOLERANCE);
     }
 
-    /// A pair whose latency changes, or is that of a cache in part: right, or said to be doubtful.
+    /// Compares a pair whose latency changes, or which a cache serves in part: its value has to be right, or
+    /// the report has to doubt it.
     fn treacherous(
         &mut self,
         model: &Model,
@@ -165,7 +167,7 @@ impl Table {
             }
         }
         if let Some(pause) = model.pause {
-            // Some more may have been hit by what else runs on the host.
+            // Other work on the host may have disturbed some more.
             let hit = (model.repetitions() * model.hops() / pause.every).min(model.repetitions());
             let reported = number("disturbed_trials").unwrap_or(0.0);
             let good = reported + 1.0 >= hit as f64;
@@ -174,24 +176,24 @@ impl Table {
     }
 }
 
-/// What is said against a result, but for what is said in every guest. What a host does may be said at any time; it
-/// does not tell of a cache.
+/// Returns the reasons for doubt in a report, without those of every guest. A busy host explains its own
+/// warnings at any time, but never one about a cache.
 fn doubts<'d>(model: &Model, document: &'d Value) -> Vec<&'d str> {
     let reasons = document["trust"]["reasons"].as_array().into_iter().flatten();
     let reasons = reasons.filter_map(Value::as_str).filter(|reason| !ALWAYS_SAID.contains(reason));
     reasons.filter(|reason| model.hidden.is_none() || reason.contains("cache")).collect()
 }
 
-/// Whether some walk that is longer than a trial took so long as if it had missed a cache.
+/// Returns true if a walk longer than a trial was as slow as if it had missed a cache.
 fn is_late(model: &Model, boot: &Boot, latency: &Latency) -> bool {
     let serve = serve(model, latency);
     let worst = boot.delivered.worst(|windows| windows.hops > model.hops() && serve(windows));
     worst > FIRST_LAP * model.truth(latency) as f64
 }
 
-/// Where in the sorted hops a percentile stands; on a step between two of them, behind it.
+/// Returns the index of a percentile in the sorted hops; on a step between two hops, the index behind it.
 fn slower_side(hops: usize, percent: f64) -> usize {
-    // Tails are counted in whole hops, of which there are not 100 or 1000 times as many.
+    // Tails come in whole hops, while the hops are not an exact multiple of 100 or 1000.
     const A_FEW: f64 = 2.0;
     (hops as f64 * percent / 100.0 + A_FEW) as usize
 }
@@ -201,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_truth_on_a_step_is_the_slower_side() {
+    fn a_percentile_on_a_step_is_the_slower_side() {
         let line = "latency=0:0:30000 tail=100:60000 tail=1000:140000";
         let model: Model = line.parse().unwrap();
         let loads = model.sorted_loads(&model.latencies[0]);
@@ -210,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_of_a_pair_are_those_of_the_level_that_holds_it() {
+    fn the_windows_of_a_pair_come_from_the_level_that_holds_it() {
         let windows = |source| Windows { source, misses: 0, hops: 9, tail: 0, excess: vec![] };
         let model = |words: &str| format!("latency=0:0:30000 {words}").parse::<Model>().unwrap();
         let (memory, cached) = (model("level=1M:8:900"), model("level=1M:8:900 level=16M:8:3000"));

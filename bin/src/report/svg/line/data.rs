@@ -2,7 +2,7 @@
 
 use crate::report::axis::{Plane, Reading};
 use crate::report::chart::{is_drawable, Bar, Data, Point, Unit};
-use crate::report::escape::Escaped;
+use crate::report::escape::InMarkup;
 use crate::report::svg::text::fill;
 use core::fmt::{self, Write};
 
@@ -102,10 +102,10 @@ impl Canvas<'_> {
             let (x, y) = (Reading::new(point.x, self.axes.0), Reading::new(point.y, self.axes.1));
             out.write_str("<path class=\"point\" d=\"")?;
             marker(out, index, (self.x(point.x), self.y(point.y)), radius)?;
-            write!(out, "\"><title>{}: {}", Escaped(&x), Escaped(&y))?;
+            write!(out, "\"><title>{}: {}", InMarkup(&x), InMarkup(&y))?;
             if let Some((low, high)) = point.band {
                 let (low, high) = (Reading::new(low, self.axes.1), Reading::new(high, self.axes.1));
-                write!(out, " ({} to {})", Escaped(&low), Escaped(&high))?;
+                write!(out, " ({} to {})", InMarkup(&low), InMarkup(&high))?;
             }
             out.write_str("</title></path>\n")?;
         }
@@ -134,7 +134,7 @@ impl Canvas<'_> {
             let (low, high) = (Reading::new(bar.low, self.axes.0), Reading::new(bar.high, self.axes.0));
             fill(out, "<path class=\"bar\" d=\"M@ @V@H@V@Z\">", &[left, base, end, right, base])?;
             let height = Reading::new(bar.height, self.axes.1);
-            let (low, high, height) = (Escaped(&low), Escaped(&high), Escaped(&height));
+            let (low, high, height) = (InMarkup(&low), InMarkup(&high), InMarkup(&height));
             writeln!(out, "<title>{low} to {high}: {height}</title></path>")?;
         }
         Ok(())

@@ -10,7 +10,7 @@ use super::style::SERIES;
 use super::text::{fill, text, width, Size};
 use crate::report::axis::{Plane, Title};
 use crate::report::chart::{Chart, Data, Scale};
-use crate::report::escape::Escaped;
+use crate::report::escape::InMarkup;
 use crate::report::labels::{Place, Shelves};
 use core::fmt::{self, Write};
 use data::{swatch, Canvas, SWATCH_WIDTH};
@@ -156,7 +156,7 @@ fn marks(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>, marks_top:
                 _ => {
                     let line = "<line class=\"mark\" x1=\"@\" x2=\"@\" y1=\"@\" y2=\"@\">";
                     fill(out, line, &[x, x, label_top, canvas.bottom()])?;
-                    writeln!(out, "<title>{}</title></line>", Escaped(mark.label))?;
+                    writeln!(out, "<title>{}</title></line>", InMarkup(mark.label))?;
                 }
             }
         }

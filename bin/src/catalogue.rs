@@ -1,0 +1,48 @@
+//! The two tables of the program, each with a line for everything that has a file of its own: experiments, and
+//! commands.
+
+use crate::commands::{compare, fit, fleet, report, Command};
+use crate::experiment::interface::Experiment;
+use crate::experiment::{
+    bandwidth, cores, curve, distribution, loaded, matrix, order, pages, parallel, system, variants, window,
+};
+use crate::options::Descriptor;
+
+/// Every experiment; the first is the default.
+pub static EXPERIMENTS: &[&Experiment] = &[
+    &matrix::MATRIX,
+    &curve::CURVE,
+    &parallel::PARALLEL,
+    &window::WINDOW,
+    &distribution::DISTRIBUTION,
+    &order::ORDER,
+    &pages::PAGES,
+    &variants::VARIANTS_EXPERIMENT,
+    &bandwidth::BANDWIDTH,
+    &cores::CORES,
+    &loaded::LOADED,
+    &system::SYSTEM,
+];
+
+/// Every command.
+pub static COMMANDS: &[&Command] = &[&fit::FIT, &compare::COMPARE, &fleet::FLEET, &report::REPORT];
+
+/// The descriptors of all of them for the command line: first the experiments, then the commands.
+pub static DESCRIPTORS: [&Descriptor; EXPERIMENTS.len() + COMMANDS.len()] = {
+    let mut all = [&EXPERIMENTS[0].descriptor; EXPERIMENTS.len() + COMMANDS.len()];
+    let mut index = 0;
+    while index < all.len() {
+        all[index] = match index < EXPERIMENTS.len() {
+            true => &EXPERIMENTS[index].descriptor,
+            false => &COMMANDS[index - EXPERIMENTS.len()].descriptor,
+        };
+        index += 1;
+    }
+    all
+};
+
+/// Returns the command at a place of [`DESCRIPTORS`]; `None` where an experiment is.
+#[must_use]
+pub fn command(index: usize) -> Option<&'static Command> {
+    COMMANDS.get(index.checked_sub(EXPERIMENTS.len())?).copied()
+}

@@ -1,0 +1,226 @@
+//! The conditions that differ between two sides: a reader must know them before any verdict.
+
+use core::fmt::Write;
+
+use latency_core::decimal::Decimal;
+use latency_core::stats;
+use latency_core::text::Text;
+
+use super::view::{Differs, View};
+use crate::analysis::comparison::{conditions, Comparison, Files};
+use crate::report::document::{fields, Document, Part, Role};
+use crate::result::row::{Row, FIELDS, PAGES_ASKED};
+use crate::saved::alike::{self, of_result, PAGES, TABLE, VERIFIED, WHOLE};
+use crate::saved::conditions::CONDITIONS;
+use crate::saved::Saved;
+use crate::sys::errno::Errno;
+use crate::sys::table::Table;
+
+fields! {
+    DIFFERS "differs" "What differs between A and B besides the latencies.";
+    WHAT "what" "The condition.";
+    A "a" "In A; the first file's where the files differ.";
+    B "b" "In B.";
+    BLOCKS "blocks" "Whether it forbids a verdict without --force.";
+}
+
+/// A core clock that differs by less is the same.
+const CLOCK: f64 = 0.02;
+/// The most conditions: of documents, of rows, and some of both.
+const MOST: usize = CONDITIONS.len() + FIELDS.len() + TABLE.len() + 3;
+
+/// The list while it grows.
+struct List {
+    all: Table<Differs>,
+    count: usize,
+}
+
+impl List {
+    fn add(&mut self, key: (&'static str, &'static str), blocks: bool, show: [&dyn core::fmt::Display; 2]) {
+        let mut sides = [Text::EMPTY; 2];
+        for (text, shown) in sides.iter_mut().zip(show) {
+            // What does not fit is left out.
+            let _ = write!(text, "{shown}");
+        }
+        if let Some(slot) = self.all.get_mut(self.count) {
+            *slot = Differs { what: key.0, words: key.1, sides, blocks };
+            self.count += 1;
+        }
+    }
+}
+
+/// Everything that differs; first what forbids a verdict.
+#[inline(never)] // offsets into a small frame are short
+pub fn all(sides: [&[Saved]; 2], files: Files<'_>, comparison: &Comparison) -> Result<Table<Differs>, Errno> {
+    let nothing = Differs { what: "", words: "", sides: [Text::EMPTY; 2], blocks: false };
+    let mut list = List { all: Table::filled(MOST, nothing)?, count: 0 };
+    let [first, second] = sides;
+    for (condition, entry) in TABLE.iter().enumerate() {
+        let rows = conditions(files).find(|(field, _)| Some(*field) == entry.field).map(|(_, rows)| rows);
+        let of_side = |side: &[Saved]| {
+            let told = || side.iter().map(|saved| of_result(saved, condition)).filter(|value| *value > 0);
+            // Of some runs that are partial the whole side is.
+            if condition == WHOLE { told().min() } else { told().next() }.unwrap_or(0)
+        };
+        let [one, other] = match (condition, comparison.pages, comparison.proof) {
+            (PAGES, Some(pages), _) => pages.sides.map(|word| alike::pages(word.as_str())),
+            (VERIFIED, _, Some(proof)) => proof.sides.map(alike::yes),
+            _ => rows.map_or([of_side(first), of_side(second)], |rows| {
+                rows.map(|row| alike::of_row(row, condition))
+            }),
+        };
+        let interrupted = condition == WHOLE && one.min(other) == alike::NO;
+        if one == 0 || other == 0 || (one == other && !interrupted) {
+            continue;
+        }
+        let shown = [0, 1].map(|side| {
+            core::fmt::from_fn(move |out: &mut core::fmt::Formatter<'_>| match (rows, entry.field) {
+                (Some(rows), Some(field)) => rows.get(side).map_or(Ok(()), |row| row.show(out, field)),
+                _ => alike::show(condition, [one, other].get(side).copied().unwrap_or(0), false, out),
+            })
+        });
+        list.add(entry.key, interrupted || !alike::alike(condition, one, other), [&shown[0], &shown[1]]);
+    }
+    for (field, rows) in conditions(files) {
+        let Some(&key) = FIELDS.get(field).filter(|_| TABLE.iter().all(|entry| entry.field != Some(field)))
+        else {
+            continue;
+        };
+        // What was asked for matters only where what was obtained is not known.
+        let told = rows.iter().all(|row| !row.pages.is_empty());
+        let blocks = field != PAGES_ASKED || !told;
+        let shown = rows
+            .map(|row| core::fmt::from_fn(move |out: &mut core::fmt::Formatter<'_>| row.show(out, field)));
+        list.add(key, blocks, [&shown[0], &shown[1]]);
+    }
+    if sides.iter().any(|side| side.iter().any(|saved| saved.conditions.poor)) {
+        let shown = sides.map(|side| {
+            let poor = side.iter().find(|saved| saved.conditions.poor);
+            core::fmt::from_fn(move |out: &mut core::fmt::Formatter<'_>| match poor {
+                None => out.write_str("not poor"),
+                Some(saved) => {
+                    out.write_str("poor")?;
+                    let mut separator = " (";
+                    for reason in saved.origin.trust.evidence() {
+                        write!(out, "{separator}{reason}")?;
+                        separator = ", ";
+                    }
+                    out.write_str(if separator == ", " { ")" } else { "" })
+                }
+            })
+        });
+        list.add(("trust", "trust"), true, [&shown[0], &shown[1]]);
+    }
+    for (index, key) in CONDITIONS.iter().enumerate() {
+        let texts = sides.map(|side| Value { side, index });
+        let told = |side: &[Saved]| side.iter().all(|saved| saved.conditions.tells(index));
+        if told(first) && told(second) && texts[0].differs(&texts[1]) {
+            list.add(*key, false, [&texts[0], &texts[1]]);
+        }
+    }
+    rest(&mut list, files)?;
+    let mut all = Table::filled(list.count, nothing)?;
+    all.copy_from_slice(list.all.get(..list.count).unwrap_or_default());
+    Ok(all)
+}
+
+/// The core clock and the seed, which rows tell.
+fn rest(list: &mut List, files: Files<'_>) -> Result<(), Errno> {
+    let rows = [files.first(0), files.first(1)];
+    let mut scratch = Table::filled(rows[0].len().max(rows[1].len()), 0.0)?;
+    let clocks = rows.map(|rows| clock(&mut rows.iter().filter_map(|row| row.gigahertz), &mut scratch));
+    if let [Some(one), Some(other)] = clocks {
+        if (one - other).abs() > CLOCK * one {
+            let shown = [one, other].map(|clock| {
+                core::fmt::from_fn(move |out: &mut core::fmt::Formatter<'_>| {
+                    write!(out, "{:.2} GHz", Decimal(clock))
+                })
+            });
+            list.add(("core_ghz", "core clock"), false, [&shown[0], &shown[1]]);
+        }
+    }
+    let seed = |rows: &[Row]| rows.iter().find_map(|row| row.seed);
+    if let (Some(one), Some(other)) = (seed(rows[0]), seed(rows[1])) {
+        if one != other {
+            list.add(("seed", "seed"), false, [&one, &other]);
+        }
+    }
+    Ok(())
+}
+
+/// A condition of the files of a side.
+struct Value<'s> {
+    side: &'s [Saved],
+    index: usize,
+}
+
+impl Value<'_> {
+    fn texts(&self) -> impl Iterator<Item = &str> {
+        self.side.iter().filter_map(|saved| saved.conditions.texts.get(self.index)).map(Text::as_str)
+    }
+
+    /// Returns whether any file has another value than the first of this side.
+    fn differs(&self, other: &Value<'_>) -> bool {
+        let first = self.texts().next();
+        self.texts().chain(other.texts()).any(|text| Some(text) != first)
+    }
+}
+
+impl core::fmt::Display for Value<'_> {
+    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let first = self.texts().next().unwrap_or_default();
+        out.write_str(if first.is_empty() { "none" } else { first })?;
+        out.write_str(if self.differs(self) { " and others" } else { "" })
+    }
+}
+
+impl View<'_> {
+    /// Says what differs, before anything is concluded.
+    pub fn conditions(&self, document: &mut dyn Document) {
+        let blocked =
+            if self.judged { "Overridden by --force, and not comparable" } else { "Not comparable" };
+        for (blocks, role, begin) in [(true, Role::Answer, blocked), (false, Role::Finding, "Differs")] {
+            let differs = || self.differs.iter().filter(|differs| differs.blocks == blocks);
+            if differs().next().is_some() {
+                document.sentence(
+                    role,
+                    format_args!(
+                        "{begin}: {}.",
+                        core::fmt::from_fn(|out| {
+                            let mut separator = "";
+                            differs().try_for_each(|Differs { words, sides: [one, other], .. }| {
+                                write!(out, "{separator}{words} {} -> {}", one.as_str(), other.as_str())?;
+                                separator = "; ";
+                                Ok(())
+                            })
+                        })
+                    ),
+                );
+            }
+        }
+    }
+}
+
+/// The same for programs.
+pub fn programs(document: &mut dyn Document, differs: &[Differs]) {
+    document.items(
+        Part::List(&DIFFERS),
+        differs,
+        |document, Differs { what, sides: [one, other], blocks, .. }| {
+            document.put(&WHAT, *what);
+            document.put(&A, one.as_str());
+            document.put(&B, other.as_str());
+            document.put(&BLOCKS, *blocks);
+        },
+    );
+}
+
+/// The median of the clocks of some rows.
+fn clock(rows: &mut dyn Iterator<Item = f64>, scratch: &mut [f64]) -> Option<f64> {
+    let mut count = 0;
+    for (slot, clock) in scratch.iter_mut().zip(rows) {
+        *slot = clock;
+        count += 1;
+    }
+    stats::median(scratch.get_mut(..count)?)
+}

@@ -1,0 +1,164 @@
+//! The levels of two curves side by side, in nanoseconds and in core cycles.
+
+use core::fmt;
+
+use latency_core::decimal::Decimal;
+
+use crate::analysis::curve::Analysis;
+use crate::analysis::side_by_side::{Follows, Level, Levels};
+use crate::report::document::{self, fields, Document, Part, Role};
+use crate::result::row::{FIELDS, SIZE, STRIDE};
+use crate::result::sample::Samples;
+use crate::saved::Saved;
+
+fields! {
+    LEVELS "levels" "The levels that both curves have, nearest first; empty where they are not curves.";
+    LEVEL "level" "Counted from the core; 0 is memory.";
+    A_NS "a_ns" "The latency in A.";
+    B_NS "b_ns" "The latency in B.";
+    RATIO "ratio" "B over A in nanoseconds.";
+    A_CYCLES "a_core_cycles" "The latency in A, in core cycles.";
+    B_CYCLES "b_core_cycles" "The latency in B, in core cycles.";
+    CYCLES_RATIO "core_cycles_ratio" "B over A in core cycles.";
+    FOLLOWS "follows" "`clock` (as many core cycles), `time` (as many nanoseconds) or `neither`; null where the clocks are alike.";
+    CLOCK_RATIO "clock_ratio" "By how much the core clock of B is slower; null where the clocks are alike or unknown.";
+}
+
+/// The levels of both sides' first files, where both are curves.
+pub fn of(sides: [&[Saved]; 2]) -> Option<Levels> {
+    let [first, second] = sides.map(<[Saved]>::first);
+    Some(levels(first?)?.beside(&levels(second?)?))
+}
+
+#[inline(never)] // the analysis is large
+fn levels(saved: &Saved) -> Option<Levels> {
+    let like = saved.rows.first()?;
+    let alike = ((1 << FIELDS.len()) - 1) & !(1 << SIZE) & !(1 << STRIDE);
+    let sample = |index: usize| {
+        saved
+            .rows
+            .get(index)
+            .filter(|row| row.sample.size.0 > 0 && row.is_same(like, alike))
+            .map(|row| row.sample)
+    };
+    Levels::of(&Analysis::new(Samples::new(saved.rows.len(), &sample), saved.claims, None, &|| false))
+}
+
+fn name(level: &Level) -> impl fmt::Display {
+    let number = level.number;
+    fmt::from_fn(move |out| match number {
+        0 => out.write_str("memory"),
+        number => write!(out, "L{number}"),
+    })
+}
+
+/// Says which levels follow the clock, where that differs.
+pub fn answer(document: &mut dyn Document, levels: Option<&Levels>) {
+    let Some((levels, clock)) = levels.and_then(|levels| Some((levels, levels.clock_ratio()?))) else {
+        return;
+    };
+    let group =
+        |follows| levels.as_slice().iter().filter(move |level| levels.follows(level) == Some(follows));
+    let names = |follows| {
+        fmt::from_fn(move |out| {
+            let count = group(follows).count();
+            for (index, level) in group(follows).enumerate() {
+                let separator = match index {
+                    0 => "",
+                    last if last + 1 == count => " and ",
+                    _ => ", ",
+                };
+                write!(out, "{separator}{}", name(level))?;
+            }
+            Ok(())
+        })
+    };
+    let ratios = |follows| {
+        fmt::from_fn(move |out| {
+            let mut separator = "";
+            group(follows).try_for_each(|level| {
+                write!(out, "{separator}{:.2}", Decimal(level.ratio()))?;
+                separator = ", ";
+                Ok(())
+            })
+        })
+    };
+    let clock = Decimal(clock);
+    let [by_clock, by_time, neither] =
+        [Follows::Clock, Follows::Time, Follows::Neither].map(|follows| group(follows).count());
+    let verb = |count: usize, one: &'static str, many: &'static str| if count == 1 { one } else { many };
+    document.sentence(
+        Role::Finding,
+        format_args!(
+            "{}.",
+            fmt::from_fn(move |out| {
+                let mut separator = "";
+                if by_clock > 0 {
+                    let verb = verb(by_clock, "follows", "follow");
+                    write!(out, "{} {verb} the core clock ({clock:.2})", names(Follows::Clock))?;
+                    separator = ", ";
+                }
+                if by_time > 0 {
+                    let verb = verb(by_time, "does not", "do not");
+                    write!(out, "{separator}{} {verb} ({})", names(Follows::Time), ratios(Follows::Time))?;
+                    separator = ", ";
+                }
+                if neither > 0 {
+                    let verb = verb(neither, "does", "do");
+                    write!(
+                        out,
+                        "{separator}{} {verb} in part ({})",
+                        names(Follows::Neither),
+                        ratios(Follows::Neither)
+                    )?;
+                }
+                Ok(())
+            })
+        ),
+    );
+}
+
+/// The levels as a table.
+pub fn table(document: &mut dyn Document, levels: Option<&Levels>) {
+    let Some(levels) = levels else { return };
+    document.tabulate("", document::Level::Normal, 1, &|table| {
+        table.texts("level|A, ns|B, ns|B/A|A, cycles|B, cycles|B/A");
+        for level in levels.as_slice() {
+            table.row();
+            table.show(&name(level));
+            for ([a, b], ratio) in
+                [(level.nanoseconds, level.ratio()), (level.cycles, level.ratio_in_cycles())]
+            {
+                table.number(a);
+                table.number(b);
+                match ratio.is_finite() {
+                    true => table.cell(format_args!("{:.3}", Decimal(ratio))),
+                    false => table.text("-"),
+                }
+            }
+        }
+    });
+}
+
+/// The levels for programs.
+pub fn programs(document: &mut dyn Document, levels: Option<&Levels>) {
+    document.items(Part::List(&LEVELS), levels.map_or(&[][..], Levels::as_slice), |document, level| {
+        document.put(&LEVEL, level.number);
+        document.put(&A_NS, level.nanoseconds[0]);
+        document.put(&B_NS, level.nanoseconds[1]);
+        document.put(&RATIO, level.ratio());
+        document.put(&A_CYCLES, level.cycles[0]);
+        document.put(&B_CYCLES, level.cycles[1]);
+        document.put(&CYCLES_RATIO, level.ratio_in_cycles());
+        let follows = levels.and_then(|levels| levels.follows(level));
+        document.put(
+            &FOLLOWS,
+            follows.map(|follows| match follows {
+                Follows::Clock => "clock",
+                Follows::Time => "time",
+                Follows::Neither => "neither",
+            }),
+        );
+    });
+    document.put(&CLOCK_RATIO, levels.and_then(Levels::clock_ratio));
+}

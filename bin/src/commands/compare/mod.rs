@@ -1,0 +1,255 @@
+//! Sets saved results of one experiment side by side. Nothing is measured.
+
+mod differs;
+mod levels;
+mod points;
+mod verdict;
+mod view;
+
+use latency_core::decimal::Decimal;
+use latency_core::text::plural;
+
+use super::{Command, Write};
+use crate::analysis::comparison::{obstacle, Comparison, Files, Part as Differing, Verdict};
+use crate::describe;
+use crate::error::{Failure, Regression, SavedError};
+use crate::options::{Descriptor, FlagId, FlagSet, Of, Operands, Options};
+use crate::report::document::{fields, Document, Part, Role};
+use crate::report::format::Purpose;
+use crate::result::row::Row;
+use crate::saved::{self, Saved};
+use crate::sys::table::Table;
+use latency_core::words::Worded;
+
+use points::COLUMNS;
+use view::View;
+
+/// The command that compares.
+pub const COMPARE: Command = Command {
+    descriptor: Descriptor {
+        name: "compare",
+        summary: "is B slower than A? saved results of two sides",
+        details: "A and B are results saved with --json or --csv, tables of sizes and nanoseconds, Intel MLC's \
+                  latency matrix or core-to-core-latency's CSV; several runs of a side are given before and behind `--`. What differs in their conditions comes first: \
+                  there is no verdict over other pages, sizes (by half an octave) or nodes, unproven memory or an \
+                  unreliable result without --force, which names what it overrides. The exit \
+                  status is 5 if B as a whole, a pair, row, column or node of a matrix, or a run of sizes \
+                  of a curve is slower beyond the threshold and the scatter of runs.\nOne file a side does \
+                  not show how far runs lie apart; 2 % are assumed, and 3 % of lines between CPUs. Three \
+                  files a side show it, and smaller differences with it.",
+        flags: FlagSet::of(&[FlagId::Threshold, FlagId::Of, FlagId::Force, FlagId::Unit]),
+        picture: true,
+        operands: Operands { names: "A... -- B...", least: 2, most: MOST, sides: true },
+        ..Descriptor::OF_VALUES
+    },
+    columns: &COLUMNS,
+    run,
+};
+
+fields! {
+    COMPARABLE "comparable" "Whether the conditions are alike, so that there is a verdict without --force.";
+    FORCED "forced" "Whether --force gave a verdict although they are not: `differs` says what it overrides.";
+    OF "of" "The value that is judged: `typical` (of the whole run) or `undisturbed` (while neighbours were quiet).";
+    VERDICT "verdict" "`slower`, `faster` (and nowhere slower), `same`, or `none` where the conditions forbid one.";
+    MEDIAN_RATIO "median_ratio" "The median of all ratios B/A.";
+    THRESHOLD "threshold" "The difference that is allowed, as a fraction of A.";
+    SLOWER_BY "slower_by" "By how much B is slower where it is slower, as a fraction of A; null where it is not.";
+    SHOWS_FROM "shows_from" "The difference of the whole that would be beyond chance, as a fraction of A; null where the values are too uncertain to show any.";
+    A "a" "The first file of A.";
+    B "b" "The first file of B.";
+    FILES_A "files_a" "The files of A.";
+    FILES_B "files_b" "The files of B.";
+    SUMMARY "summary" "The conclusions as named numbers.";
+    COMPARED "points_compared" "Points that both sides have.";
+    SLOWER "points_slower" "Points at which B is slower.";
+    FASTER "points_faster" "Points at which B is faster.";
+    WITHOUT "points_without_value" "Points of all files without the value that is judged, which are left out.";
+}
+
+/// The most files: two dozen runs a side.
+const MOST: usize = 48;
+/// The most parts that are named.
+const NAMED: usize = 4;
+
+/// Loads the results of a side, and counts their points without the value that is asked for, which are left out.
+fn load<'a>(paths: &[&'a [u8]], options: &'a Options<'a>) -> Result<(Table<Saved>, usize), Failure<'a>> {
+    let mut without = 0;
+    let mut all = Table::filled(paths.len(), Saved::empty())?;
+    for (slot, path) in all.iter_mut().zip(paths) {
+        *slot = Saved::load(path, options.unit)?;
+        if options.of == Of::Undisturbed {
+            without += undisturbed(slot)?;
+        }
+    }
+    Ok((all, without))
+}
+
+/// Takes the latencies while neighbours were quiet for those of the whole run, and leaves out the points without one.
+#[inline(never)] // offsets into a small frame are short
+fn undisturbed(saved: &mut Saved) -> Result<usize, Failure<'static>> {
+    let seen = || saved.rows.iter().copied().filter_map(|mut row| row.take_undisturbed().then_some(row));
+    let mut rows = Table::filled(seen().count(), Row::EMPTY)?;
+    rows.iter_mut().zip(seen()).for_each(|(slot, row)| *slot = row);
+    if rows.is_empty() {
+        let what = "one has no undisturbed value (run with --until=quiet)";
+        return Err(SavedError::NotComparable { what, field: "" }.into());
+    }
+    let without = saved.rows.len() - rows.len();
+    saved.rows = rows.leak();
+    Ok(without)
+}
+
+fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {
+    let (ours, theirs) = options.sides();
+    let [(one, without), (other, others)] = [load(ours, options)?, load(theirs, options)?];
+    let sides = [one, other];
+    let refused = |what, field| Failure::from(SavedError::NotComparable { what, field });
+    let mut names = sides.iter().flat_map(|side| side.iter()).map(|saved| saved.experiment.as_str());
+    let known = || names.clone().filter(|name| !name.is_empty());
+    if known().any(|name| known().next() != Some(name)) {
+        return Err(refused("they are of different experiments", ""));
+    }
+    let is_curve = names.all(|name| matches!(name, "" | "curve"));
+    let saved = |side: usize, file: usize| sides.get(side).and_then(|side| side.get(file));
+    let rows = |side: usize, file: usize| saved(side, file).map_or(&[][..], |saved| saved.rows);
+    let files = Files { counts: [ours.len(), theirs.len()], rows: &rows };
+    let comparison = Comparison::new(&files, options.threshold)?;
+    let Some(median) = comparison.median_ratio()? else {
+        return Err(match obstacle(&files) {
+            "" => refused("no point of one is a point of the other", ""),
+            field => refused("no point of one is a point of the other: they differ in ", field),
+        });
+    };
+    let differs = differs::all([&sides[0], &sides[1]], files, &comparison)?;
+    let judged = options.force || differs.iter().all(|differs| !differs.blocks);
+    let (mut slower, mut faster) = ([Differing::EMPTY; NAMED], [Differing::EMPTY; NAMED]);
+    let slower_count = comparison.parts(Verdict::Slower, &mut slower)?.0;
+    let faster_count = comparison.parts(Verdict::Faster, &mut faster)?.0;
+    let view = View {
+        files,
+        paths: [ours, theirs],
+        comparison: &comparison,
+        differs: &differs,
+        judged,
+        median,
+        of: options.of,
+        without: [without, others],
+        slower_by: comparison.by(Verdict::Slower)?.filter(|_| judged),
+        parts: [
+            slower.get(..slower_count).unwrap_or_default(),
+            faster.get(..faster_count).unwrap_or_default(),
+        ],
+        threshold: options.threshold,
+    };
+    if options.format.purpose == Purpose::Picture && !view.is_curve() {
+        return Err(refused("there is no picture of results that are not curves", ""));
+    }
+    let levels = if is_curve { levels::of([&sides[0], &sides[1]]) } else { None };
+    write(&mut |document| {
+        view.conditions(document);
+        view.answer(document);
+        levels::answer(document, levels.as_ref());
+        view.table(document);
+        levels::table(document, levels.as_ref());
+        view.picture(document);
+        view.method(document);
+        view.points(document);
+        view.programs(document);
+        levels::programs(document, levels.as_ref());
+    });
+    let (points, of) = (comparison.count(Verdict::Slower), comparison.pairs().len());
+    Ok(view.slower_by.map(|by| Regression { by, threshold: options.threshold, points, of }.into()))
+}
+
+impl View<'_> {
+    /// Says which files there are, and what can be told from them.
+    fn method(&self, document: &mut dyn Document) {
+        if self.of == Of::Undisturbed {
+            let [one, other] = self.without;
+            document.sentence(
+                Role::Method("Values"),
+                format_args!("those while neighbours were quiet; points without one: A {one}, B {other} (--until=quiet)"),
+            );
+        }
+        for (label, side) in [("A", 0), ("B", 1)] {
+            let paths = self.paths.get(side).copied().unwrap_or_default();
+            let name = saved::shown(paths.first().copied().unwrap_or_default());
+            let points = self.files.first(side).len();
+            let others = paths.len().saturating_sub(1);
+            document.sentence(
+                Role::Method(label),
+                format_args!(
+                    "{}, {points} point{}{}",
+                    name.as_str(),
+                    plural(points),
+                    core::fmt::from_fn(|out| match others {
+                        0 => Ok(()),
+                        others => write!(out, ", and {others} more"),
+                    })
+                ),
+            );
+        }
+        let shows = core::fmt::from_fn(|out| match self.shows_from() {
+            Some(from) => write!(out, "shows from {:.1} % on", Decimal(from * 100.0)),
+            None => out.write_str("cannot show below 1000 %"),
+        });
+        match self.files.counts {
+            [1, 1] => document.sentence(
+                Role::Method("Uncertainty"),
+                format_args!(
+                    "of one file a side: {} % between runs are assumed, so that a difference of the whole \
+                     {shows}; compare A... -- B... takes several",
+                    Decimal(self.comparison.assumed() * 100.0)
+                ),
+            ),
+            _ => document.sentence(
+                Role::Method("Uncertainty"),
+                format_args!("by the scatter between files: a difference of the whole {shows}"),
+            ),
+        }
+    }
+
+    /// The conclusions for programs.
+    fn programs(&self, document: &mut dyn Document) {
+        differs::programs(document, self.differs);
+        let comparable = self.differs.iter().all(|differs| !differs.blocks);
+        document.put(&COMPARABLE, comparable);
+        document.put(&FORCED, !comparable && self.judged);
+        document.put(&OF, self.of.word());
+        let count = |verdict| if self.judged { self.comparison.count(verdict) } else { 0 };
+        let (slower, faster) = (count(Verdict::Slower), count(Verdict::Faster));
+        document.put(
+            &VERDICT,
+            match () {
+                () if !self.judged => "none",
+                () if slower > 0 => "slower",
+                () if faster > 0 => "faster",
+                () => "same",
+            },
+        );
+        self.differences(document);
+        document.put(&MEDIAN_RATIO, self.median);
+        document.put(&THRESHOLD, self.threshold);
+        document.put(&SLOWER_BY, self.slower_by);
+        document.put(&SHOWS_FROM, self.shows_from());
+        document.part(Part::Object(&SUMMARY), |document| {
+            document.put(&COMPARED, self.comparison.pairs().len());
+            document.put(&SLOWER, slower);
+            document.put(&FASTER, faster);
+            document.put(&WITHOUT, self.without[0] + self.without[1]);
+            document.put(&MEDIAN_RATIO, self.median);
+            document.put(&SLOWER_BY, self.slower_by);
+        });
+        describe::tool(document, "compare", "");
+        for (field, list, side) in [(&A, &FILES_A, 0), (&B, &FILES_B, 1)] {
+            let paths = self.paths.get(side).copied().unwrap_or_default();
+            let name = |path: &[u8]| saved::shown(path);
+            document.put(field, name(paths.first().copied().unwrap_or_default()).as_str());
+            document.part(Part::List(list), |document| {
+                for path in paths {
+                    document.put(list, name(path).as_str());
+                }
+            });
+        }
+    }
+}

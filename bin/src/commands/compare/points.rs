@@ -1,0 +1,250 @@
+//! The points of both sides: as a table, as a picture, and for programs.
+
+use core::fmt::{self, Write};
+
+use latency_core::decimal::Decimal;
+use latency_core::model::MAX_POINTS;
+use latency_core::sort::sort_by;
+use latency_core::stats::Interval;
+use latency_core::text::Text;
+
+use super::view::View;
+use crate::analysis::comparison::{Pair, Verdict};
+use crate::analysis::traffic::bytes_per_line;
+use crate::report::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
+use crate::report::document::{fields, Document, Field, Level, Part, Picture};
+use crate::report::figures::Digits;
+use crate::result::row::{Label, A, B, CLASS, CPUS, FIELDS, FROM, SIZE, TO, WORDS};
+use crate::saved;
+
+fields! {
+    POINTS "points" "Every point that both sides have.";
+    FROM_NODE "from" "The node whose CPU did the loads; null where no file tells, and of lines that go from CPU to CPU.";
+    TO_NODE "to" "The node whose memory was walked; null as above.";
+    WORKING_SET "working_set_bytes" "The memory walked; null of lines that go from CPU to CPU.";
+    SPACING "stride_bytes" "The spacing of the lines; null where there is no working set.";
+    POINT "point" "What else tells this point from others.";
+    A_NS "a_ns" "The latency in A; the geometric mean of several files.";
+    B_NS "b_ns" "The latency in B.";
+    RATIO "ratio" "B over A.";
+    RATIO_CI95 "ci95_ratio" "Its 95 % interval, by what lies within and between runs, but for what all points of a run share.";
+    INTERPOLATED "interpolated" "Whether B is read between two of its points.";
+    VERDICT "verdict" "`slower` or `faster` beyond threshold and uncertainty, or `same`.";
+}
+
+/// The columns of tabular formats.
+pub static COLUMNS: [&Field; 11] = [
+    &FROM_NODE,
+    &TO_NODE,
+    &WORKING_SET,
+    &SPACING,
+    &POINT,
+    &A_NS,
+    &B_NS,
+    &RATIO,
+    &RATIO_CI95,
+    &INTERPOLATED,
+    &VERDICT,
+];
+
+/// The fields of nodes.
+const NODES: u32 = 1 << FROM | 1 << TO;
+
+/// Number of points above which a table shows only the largest differences.
+const MANY: usize = 128;
+/// Number of points that it shows then.
+const MOST: usize = 24;
+
+/// The interval of a ratio; none where a point is so uncertain that it has no bound.
+fn bounded(pair: &Pair) -> Option<Interval> {
+    (pair.interval.low.is_finite() && pair.interval.high.is_finite()).then_some(pair.interval)
+}
+
+impl View<'_> {
+    /// The fields by which a reader tells points apart: those that vary, or the nodes.
+    pub fn naming(&self) -> u32 {
+        let pairs = self.comparison.pairs();
+        let varies = |field: &usize| {
+            pairs.windows(2).any(|two| matches!(two, [one, other] if !one.row.agrees(&other.row, *field)))
+        };
+        let found = (0..FIELDS.len()).filter(varies).fold(0, |all, field| all | 1 << field);
+        let of_cpus = pairs.iter().any(|pair| pair.row.tells(CLASS));
+        match found {
+            found if of_cpus => found | CPUS | 1 << CLASS,
+            0 => NODES,
+            found if found & NODES != 0 => found | NODES,
+            found => found,
+        }
+    }
+
+    /// Every point; of many those that matter, and all for who wants to see them.
+    pub fn table(&self, document: &mut dyn Document) {
+        let pairs = self.comparison.pairs();
+        if pairs.len() <= MANY {
+            return self.rows(document, "", Level::Quiet, &|row| pairs.get(row));
+        }
+        let size = |pair: &Pair| pair.ratio().max(1.0 / pair.ratio());
+        let (mut worst, mut differ): ([Option<&Pair>; MOST], usize) = ([None; MOST], 0);
+        for mut next in pairs.iter().filter(|pair| self.word(pair) != "same") {
+            differ += 1;
+            for slot in &mut worst {
+                match slot {
+                    Some(other) if size(other) >= size(next) => {}
+                    Some(other) => core::mem::swap(other, &mut next),
+                    None => {
+                        *slot = Some(next);
+                        break;
+                    }
+                }
+            }
+        }
+        let mut caption = Text::<64>::EMPTY;
+        // What does not fit is left out.
+        let _ = write!(caption, "The largest differences: {} of {differ}", differ.min(MOST));
+        self.rows(document, caption.as_str(), Level::Quiet, &|row| *worst.get(row)?);
+        self.rows(document, "Every point", Level::Verbose, &|row| pairs.get(row));
+    }
+
+    /// Some points, with columns only for what varies over all.
+    fn rows<'p>(
+        &self,
+        document: &mut dyn Document,
+        caption: &str,
+        level: Level,
+        pair: &dyn Fn(usize) -> Option<&'p Pair>,
+    ) {
+        let shown = self.naming();
+        let (nodes, cpus) = (shown & NODES != 0, shown & CPUS != 0);
+        let fields = || (SIZE..FIELDS.len()).filter(|field| (shown & !CPUS) >> field & 1 == 1);
+        let words = usize::from(nodes) + usize::from(cpus) + fields().count();
+        let pairs = self.comparison.pairs();
+        let is_rate = |pair: &Pair| pair.row.traffic().is_some();
+        let rates = pairs.iter().all(is_rate);
+        let mixed = !rates && pairs.iter().any(is_rate);
+        document.tabulate(caption, level, words, &|table| {
+            if nodes {
+                table.text("from -> to");
+            }
+            if cpus {
+                table.text("CPUs");
+            }
+            for field in fields() {
+                table.text(FIELDS.get(field).map_or("", |(_, words)| words));
+            }
+            table.texts(match (mixed, rates) {
+                (true, _) => "A|B|time B/A|95 %|",
+                (false, true) => "A, GB/s|B, GB/s|time B/A|95 %|",
+                (false, false) => "A, ns|B, ns|B/A|95 %|",
+            });
+            for pair in (0..).map_while(pair) {
+                let row = &pair.row;
+                table.row();
+                if nodes {
+                    table.known(row.pair.map(|_| Label { row, shown: NODES }));
+                }
+                if cpus {
+                    table.known(row.tells(A).then_some(fmt::from_fn(|out| {
+                        row.show(out, A)?;
+                        if row.tells(B) {
+                            out.write_str(" - ")?;
+                        }
+                        row.show(out, B)
+                    })));
+                }
+                for field in fields() {
+                    table.show(&fmt::from_fn(|out| match row.tells(field) {
+                        true => row.show(out, field),
+                        false => Ok(()),
+                    }));
+                }
+                for nanoseconds in pair.nanoseconds {
+                    let rate = row.traffic().map(|kind| bytes_per_line(kind) / nanoseconds);
+                    let unit = match rate {
+                        _ if !mixed => "",
+                        Some(_) => " GB/s",
+                        None => " ns",
+                    };
+                    table.cell(format_args!("{}{unit}", Digits(rate.unwrap_or(nanoseconds))));
+                }
+                table.cell(format_args!("{:.3}", Decimal(pair.ratio())));
+                match bounded(pair) {
+                    Some(Interval { low, high }) => {
+                        table.cell(format_args!("{:.3} to {:.3}", Decimal(low), Decimal(high)));
+                    }
+                    None => table.text("unknown"),
+                }
+                let between = if pair.interpolated { " (between points)" } else { "" };
+                let word = self.word(pair);
+                table.cell(format_args!("{}{between}", if word == "same" { "" } else { word }));
+            }
+        });
+    }
+
+    /// The verdict on a point; none where the conditions forbid one.
+    fn word(&self, pair: &Pair) -> &'static str {
+        match pair.verdict {
+            Verdict::Slower if self.judged => "slower",
+            Verdict::Faster if self.judged => "faster",
+            _ => "same",
+        }
+    }
+
+    /// The ratio over the sizes, where these are a curve.
+    pub fn picture(&self, document: &mut dyn Document) {
+        if !self.is_curve() {
+            return;
+        }
+        let pairs = self.comparison.pairs();
+        let stride = pairs.iter().map(|pair| pair.row.sample.stride).min();
+        let mut points = [Point::new(f64::NAN, f64::NAN); MAX_POINTS];
+        let mut count = 0;
+        let dense =
+            pairs.iter().filter(|pair| pair.row.tells(SIZE) && Some(pair.row.sample.stride) == stride);
+        for (slot, pair) in points.iter_mut().zip(dense) {
+            let x = pair.row.sample.size.0 as f64;
+            *slot = Point::with_band(x, pair.ratio(), pair.interval.low, pair.interval.high);
+            count += 1;
+        }
+        let points = points.get_mut(..count).unwrap_or_default();
+        sort_by(points, |one, other| one.x.total_cmp(&other.x));
+        let even = |_: f64| 1.0;
+        let mut subtitle = Text::<160>::EMPTY;
+        let name = |side: usize| {
+            saved::shown(self.paths.get(side).and_then(|paths| paths.first()).copied().unwrap_or_default())
+        };
+        // What does not fit is left out.
+        let _ = write!(subtitle, "above 1 B is slower; A: {}, B: {}", name(0).as_str(), name(1).as_str());
+        document.picture(Picture::Chart(&Chart {
+            title: "Latency of B over that of A",
+            subtitle: subtitle.as_str(),
+            x_axis: Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic },
+            y_axis: Axis { title: "B/A", unit: Unit::Plain(""), scale: Scale::Logarithmic },
+            series: &[
+                Series { name: "B/A", data: Data::Points(points) },
+                Series { name: "even", data: Data::Curve(&even) },
+            ],
+            marks: &[],
+        }));
+    }
+
+    /// Every point for programs.
+    pub fn points(&self, document: &mut dyn Document) {
+        /// The other fields that differ between points.
+        const OTHERS: u32 = !0 << WORDS;
+        document.items(Part::Records(&POINTS), self.comparison.pairs(), |document, pair| {
+            let row = &pair.row;
+            document.put(&FROM_NODE, row.pair.map(|(from, _)| from));
+            document.put(&TO_NODE, row.pair.map(|(_, to)| to));
+            let sized = row.tells(SIZE);
+            document.put(&WORKING_SET, sized.then_some(row.sample.size));
+            document.put(&SPACING, sized.then_some(row.sample.stride));
+            document.show(&POINT, &Label { row, shown: OTHERS });
+            document.put(&A_NS, pair.nanoseconds[0]);
+            document.put(&B_NS, pair.nanoseconds[1]);
+            document.put(&RATIO, pair.ratio());
+            document.put(&RATIO_CI95, bounded(pair));
+            document.put(&INTERPOLATED, pair.interpolated);
+            document.put(&VERDICT, self.word(pair));
+        });
+    }
+}

@@ -1,0 +1,203 @@
+//! The verdict in a sentence: how many points differ, which, and by how much.
+
+use core::fmt::{self, Display};
+
+use latency_core::decimal::Decimal;
+use latency_core::text::plural;
+
+use super::view::View;
+use crate::analysis::comparison::{Group, Part as Differing, Verdict};
+use crate::report::document::{fields, Document, Part, Role};
+use crate::report::figures::Digits;
+use crate::result::row::{Label, Row, FIELDS, FROM, SIZE, TO};
+
+fields! {
+    DIFFERENCES "differences" "The parts that differ, from the largest to the smallest; empty where there is no verdict.";
+    WHICH "which" "The part in words.";
+    DIRECTION "direction" "`slower` or `faster`.";
+    POINTS "points" "How many points it has.";
+    BY "by" "By how much, as a fraction of A; against the other points, where the whole does not differ.";
+}
+
+/// A comparison that shows a difference only from so much on shows none that matters.
+const BLIND: f64 = 0.2;
+
+impl View<'_> {
+    /// Says what the comparison comes to.
+    pub fn answer(&self, document: &mut dyn Document) {
+        let pairs = self.comparison.pairs();
+        let of = pairs.len();
+        let s = plural(of);
+        let allowed = Digits(self.threshold * 100.0);
+        let median = Decimal(self.median);
+        if !self.judged {
+            document.sentence(
+                Role::Answer,
+                format_args!(
+                    "No verdict: the conditions are not the same (--force gives one). The median ratio B/A is \
+                     {median:.3} ({of} point{s})."
+                ),
+            );
+            return;
+        }
+        match (self.slower_by, pairs) {
+            (Some(by), [pair]) => document.sentence(
+                Role::Answer,
+                format_args!(
+                    "REGRESSION: B is {} % slower than A ({} -> {} ns); {allowed} % are allowed.",
+                    Digits(by * 100.0),
+                    Digits(pair.nanoseconds[0]),
+                    Digits(pair.nanoseconds[1])
+                ),
+            ),
+            (Some(_), _) => document.sentence(
+                Role::Answer,
+                format_args!(
+                    "REGRESSION: {}; the median ratio is {median:.3}, {allowed} % are allowed.",
+                    Sentence { view: self, verdict: Verdict::Slower }
+                ),
+            ),
+            (None, _) => document.sentence(
+                Role::Answer,
+                format_args!(
+                    "No regression{}: the median ratio B/A is {median:.3} ({of} point{s}; {allowed} % are allowed).",
+                    if self.shows_from().is_some_and(|from| from < BLIND) { "" } else { " seen, but the values are too uncertain to show one" }
+                ),
+            ),
+        }
+        if self.comparison.count(Verdict::Faster) > 0 {
+            document.sentence(
+                Role::Finding,
+                format_args!("Faster: {}.", Sentence { view: self, verdict: Verdict::Faster }),
+            );
+        }
+        self.one_sided(document);
+    }
+
+    /// Names the points that only one side has.
+    fn one_sided(&self, document: &mut dyn Document) {
+        /// More are only counted.
+        const NAMED: usize = 6;
+        let join = crate::analysis::comparison::Join::of(&self.files);
+        for (name, side) in [("A", 0), ("B", 1)] {
+            let other = self.files.first(1 - side);
+            let alone = || self.files.first(side).iter().filter(|row| join.find(row, other).is_none());
+            let count = alone().count();
+            // Curves that are read between their points have most sizes alone.
+            if count == 0 || self.comparison.pairs().iter().any(|pair| pair.interpolated) {
+                continue;
+            }
+            document.sentence(
+                Role::Missing,
+                format_args!(
+                    "Only in {name}: {}",
+                    fmt::from_fn(|out| {
+                        let mut separator = "";
+                        for row in alone().take(NAMED) {
+                            write!(out, "{separator}{}", Label { row, shown: self.naming() })?;
+                            separator = ", ";
+                        }
+                        match count.saturating_sub(NAMED) {
+                            0 => Ok(()),
+                            more => write!(out, " and {more} more"),
+                        }
+                    })
+                ),
+            );
+        }
+    }
+
+    /// The parts that differ, for programs.
+    pub fn differences(&self, document: &mut dyn Document) {
+        let parts = if self.judged { self.parts } else { [&[][..]; 2] };
+        let of = |(parts, direction)| <[_]>::iter(parts).map(move |part| (part, direction));
+        let parts = parts.into_iter().zip(["slower", "faster"]).flat_map(of);
+        document.items(Part::List(&DIFFERENCES), parts, |document, (part, direction)| {
+            document.show(&WHICH, &Which { view: self, part });
+            document.put(&DIRECTION, direction);
+            document.put(&POINTS, part.points);
+            document.put(&BY, part.by);
+        });
+    }
+}
+
+/// A median ratio that is farther from 1 is worth a word.
+const ALIKE: f64 = 0.005;
+
+/// `8 of 80 points are slower: all reads of node 9, by 50 %`.
+struct Sentence<'s, 'v> {
+    view: &'s View<'v>,
+    verdict: Verdict,
+}
+
+impl Display for Sentence<'_, '_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Sentence { view, verdict } = *self;
+        let (parts, word) = match verdict {
+            Verdict::Slower => (view.parts[0], "slower"),
+            _ => (view.parts[1], "faster"),
+        };
+        let (count, of) = (view.comparison.count(verdict), view.comparison.pairs().len());
+        if let (true, [Differing { group: Group::Whole, by, .. }]) = (count == of, parts) {
+            return write!(out, "all {of} points are {word}, by {} %", Digits(by.abs() * 100.0));
+        }
+        write!(out, "{count} of {of} points {} {word}: ", if count == 1 { "is" } else { "are" })?;
+        let mut separator = "";
+        for part in parts {
+            let by = Digits(part.by.abs() * 100.0);
+            write!(out, "{separator}{}, by {by} %", Which { view, part })?;
+            separator = "; ";
+        }
+        // A difference that all points share may be drift, so it does not count for a part.
+        if !view.comparison.is_whole && (view.median - 1.0).abs() > ALIKE {
+            out.write_str(" against the others")?;
+        }
+        match count.saturating_sub(parts.iter().map(|part| part.points).sum()) {
+            0 => Ok(()),
+            more => write!(out, "; and {more} more"),
+        }
+    }
+}
+
+/// A field of a row for people.
+fn field_of(row: &Row, field: usize) -> impl Display + '_ {
+    fmt::from_fn(move |out| row.show(out, field))
+}
+
+/// A part in words.
+struct Which<'s, 'v> {
+    view: &'s View<'v>,
+    part: &'s Differing<'s>,
+}
+
+impl Display for Which<'_, '_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Differing { group, ends: [first, last], .. } = *self.part;
+        let shown = self.view.naming();
+        // Those of a node or a CPU begin and end with others as well.
+        let like = |point: usize| self.view.comparison.pairs().get(point).map_or(first, |pair| &pair.row);
+        match group {
+            Group::Whole => out.write_str("all of them"),
+            Group::Point(_) => write!(out, "{}", Label { row: first, shown }),
+            Group::Field(FROM, _) => write!(out, "all reads from node {}", field_of(first, FROM)),
+            Group::Field(TO, _) => write!(out, "all reads of node {}", field_of(first, TO)),
+            Group::Field(field, _) => {
+                let words = FIELDS.get(field).map_or("", |(_, words)| words);
+                write!(out, "all of {words} {}", field_of(first, field))
+            }
+            Group::Cpu(field, point) => write!(out, "all of CPU {}", field_of(like(point), field)),
+            Group::Node(point) => {
+                write!(out, "all reads from and of node {}", field_of(like(point), FROM))
+            }
+            Group::Local(true) => out.write_str("all reads of the own node"),
+            Group::Local(false) => out.write_str("all reads of another node"),
+            Group::Run(..) => {
+                let others = shown & !(1 << SIZE);
+                if others != 0 {
+                    write!(out, "{}, ", Label { row: first, shown: others })?;
+                }
+                write!(out, "{} to {}", field_of(first, SIZE), field_of(last, SIZE))
+            }
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! Fits the models of a curve to one that was saved, or to several of one file. Nothing is measured.
+
+use core::fmt::Write as _;
+
+use latency_core::sort::sort_by;
+use latency_core::text::Text;
+use latency_core::units::Bytes;
+
+use super::{Command, Write};
+use crate::analysis::curve::Analysis;
+use crate::describe;
+use crate::error::{Failure, SavedError};
+use crate::experiment::curve::view::View;
+use crate::experiment::curve::{levels, model};
+use crate::options::{Descriptor, FlagId, FlagSet, Operands, Options};
+use crate::report::document::{fields, Document, Field, Part, Role};
+use crate::result::row::{Label, Row, FIELDS, SIZE, STRIDE};
+use crate::result::sample::{Sample, Samples};
+use crate::saved::{self, Saved, Tool};
+use crate::sys::table::Table;
+
+/// The command that fits.
+pub const FIT: Command = Command {
+    descriptor: Descriptor {
+        name: "fit",
+        summary: "cache sizes and latencies from a saved curve",
+        details: "FILE is a curve saved with --json or --csv, or what another tool printed: two columns of \
+                  sizes and nanoseconds with or without headings, or the output of lat_mem_rd, Chips and \
+                  Cheese's MemoryLatency, multichase at many sizes, cpu-benchmarks or tinymembench; - is standard \
+                  input. The unit of the sizes is that of their heading, that behind a number (32K), or \
+                  --unit. Rows of other pages, orders or spacings are curves of their own. The number of \
+                  levels follows from the points.",
+        flags: FlagSet::of(&[FlagId::Reciprocal, FlagId::Unit]),
+        picture: true,
+        operands: Operands { names: "FILE", least: 1, most: 1, sides: false },
+        ..Descriptor::OF_VALUES
+    },
+    columns: &COLUMNS,
+    run,
+};
+
+fields! {
+    POINTS "points" "The points that were fitted.";
+    CURVE "curve" "Which curve of the file it is of: the fields that tell it from the others; empty where there is one.";
+    WORKING_SET "working_set_bytes" "The memory walked.";
+    SPACING "stride_bytes" "The spacing of the lines.";
+    NS "ns" "The latency.";
+    CORE_CYCLES "core_cycles" "The latency in core cycles; null where the file has none.";
+    OTHERS "others" "Further curves of the file, which are fitted apart.";
+    FILE "file" "The file that was fitted.";
+}
+
+static COLUMNS: [&Field; 5] = [&CURVE, &WORKING_SET, &SPACING, &NS, &CORE_CYCLES];
+
+/// Minimum number of different sizes of a curve.
+const FEWEST_SIZES: usize = 6;
+/// Lines so far apart lie on pages of their own, and tell of translation buffers.
+const PAGE: u64 = 4096;
+/// Experiments whose points are latencies at many sizes; results of other tools have no name.
+const EXPERIMENTS: [&str; 3] = ["", "curve", "pages"];
+/// The most curves of one file.
+const MOST_CURVES: usize = 16;
+
+/// Rows that may be fitted together, by one of them.
+#[derive(Clone, Copy)]
+struct Kind<'r> {
+    rows: &'r [Row],
+    like: &'r Row,
+}
+
+impl<'r> Kind<'r> {
+    /// Returns whether a row belongs to it. Points with one line on each page belong to the dense ones.
+    fn has(&self, row: &Row) -> bool {
+        const ALIKE: u32 = ((1 << FIELDS.len()) - 1) & !(1 << SIZE) & !(1 << STRIDE);
+        let dense = self.like.sample.stride;
+        let spaced = row.sample.stride.0 >= PAGE && dense.0 < PAGE;
+        let stands_by = row.sample.stride == dense || spaced;
+        row.sample.size.0 > 0 && stands_by && row.is_same(self.like, ALIKE)
+    }
+
+    /// Its dense points.
+    fn dense(self) -> impl Iterator<Item = &'r Row> {
+        let stride = self.like.sample.stride;
+        self.rows.iter().filter(move |row| row.sample.stride == stride && self.has(row))
+    }
+
+    /// Counts their different sizes, up to the number that a curve needs.
+    fn sizes(self) -> usize {
+        let mut sizes = [Bytes(0); FEWEST_SIZES];
+        let mut count = 0;
+        for row in self.dense() {
+            let size = row.sample.size;
+            if sizes.get(..count).is_some_and(|known| known.contains(&size)) {
+                continue;
+            }
+            let Some(slot) = sizes.get_mut(count) else { break };
+            *slot = size;
+            count += 1;
+        }
+        count
+    }
+
+    fn analysis(self, saved: &Saved) -> Analysis {
+        let sample = |index: usize| self.rows.get(index).filter(|row| self.has(row)).map(|row| row.sample);
+        Analysis::new(Samples::new(self.rows.len(), &sample), saved.claims, None, &|| false)
+    }
+}
+
+/// The kinds of rows that are curves, and how many rows are of none.
+fn curves<'r>(rows: &'r [Row], kinds: &mut [Kind<'r>]) -> (usize, usize) {
+    let mut count = 0;
+    // Rows with one line on each page stand by dense ones, if there are any: those come first.
+    for spaced in [false, true] {
+        for like in rows.iter().filter(|row| (row.sample.stride.0 >= PAGE) == spaced) {
+            let kind = Kind { rows, like };
+            if kinds.get(..count).unwrap_or_default().iter().any(|kind| kind.has(like)) {
+                continue;
+            }
+            if let (true, Some(slot)) = (kind.sizes() >= FEWEST_SIZES, kinds.get_mut(count)) {
+                *slot = kind;
+                count += 1;
+            }
+        }
+    }
+    let kinds = kinds.get(..count).unwrap_or_default();
+    (count, rows.iter().filter(|row| kinds.iter().all(|kind| !kind.has(row))).count())
+}
+
+/// Returns the reason if a row is not the latency of one chain of loads.
+fn other_kind(row: &Row) -> Option<&'static str> {
+    FIELDS.iter().enumerate().find_map(|(field, (key, _))| {
+        let told = |most: &str| row.tells(field) && !row.is_word(field, most);
+        match *key {
+            "lanes" if told("1") => Some("it has loads of several chains side by side"),
+            "work" if told("0") => Some("it has work between the loads"),
+            "filler" if told("") => Some("it has instructions between the loads"),
+            "variant" if told("") => Some("it has several data structures"),
+            _ => None,
+        }
+    })
+}
+
+fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {
+    let path = options.operands().first().copied().unwrap_or_default();
+    let saved = Saved::load(path, options.unit)?;
+    let experiment = saved.experiment;
+    if !EXPERIMENTS.contains(&experiment.as_str()) {
+        return Err(SavedError::OtherExperiment { path, experiment }.into());
+    }
+    let no_curve = |why| Failure::from(SavedError::NoCurve { path, why });
+    let rows = saved.rows;
+    if let Some(why) = rows.iter().find_map(other_kind) {
+        return Err(no_curve(why));
+    }
+    let mut kinds = [Kind { rows, like: &Row::EMPTY }; MOST_CURVES];
+    let (count, left_out) = curves(rows, &mut kinds);
+    let Some((first, others)) = kinds.get(..count).and_then(<[_]>::split_first) else {
+        return Err(no_curve("it has fewer than 6 sizes of one kind"));
+    };
+    let analysis = first.analysis(&saved);
+    if let Some(why) = analysis.doubt() {
+        return Err(no_curve(why));
+    }
+    let differs = |field: &usize| others.iter().any(|kind| !kind.like.agrees(first.like, *field));
+    let told = (0..FIELDS.len()).filter(|field| *field != SIZE).filter(differs);
+    let shown = told.fold(0, |all, field| all | 1 << field);
+    let name = saved::shown(path);
+    let file = File { name: name.as_str(), shown, reciprocal: options.reciprocal };
+    let mut samples = Table::filled(rows.len(), Sample::EMPTY)?;
+    // A format may ask for the description several times.
+    let mut analyses = Table::filled(others.len(), analysis)?;
+    for (slot, kind) in analyses.iter_mut().zip(others) {
+        *slot = kind.analysis(&saved);
+    }
+    write(&mut |document| {
+        file.curve(document, *first, &analysis, &mut samples);
+        document.items(Part::List(&OTHERS), others.iter().zip(&*analyses), |document, (kind, analysis)| {
+            file.curve(document, *kind, analysis, &mut samples)
+        });
+        if left_out > 0 {
+            let more = if count == MOST_CURVES { ", or beyond the first 16" } else { "" };
+            document.sentence(
+                Role::Missing,
+                format_args!(
+                    "Left out: {left_out} points of kinds with fewer than {FEWEST_SIZES} sizes{more}."
+                ),
+            );
+        }
+        document.sentence(Role::Method("File"), format_args!("{}, {} points", name.as_str(), rows.len()));
+        source(document, &saved);
+        describe::tool(document, "fit", "");
+        document.put(&FILE, name.as_str());
+    });
+    Ok(None)
+}
+
+/// The context that all curves of a file share.
+struct File<'f> {
+    name: &'f str,
+    /// The fields that tell its curves apart.
+    shown: u32,
+    reciprocal: bool,
+}
+
+impl File<'_> {
+    /// Describes one curve; `samples` has room for its points.
+    fn curve(
+        &self,
+        document: &mut dyn Document,
+        kind: Kind<'_>,
+        analysis: &Analysis,
+        samples: &mut [Sample],
+    ) {
+        let mut count = 0;
+        for (slot, row) in samples.iter_mut().zip(kind.dense()) {
+            *slot = row.sample;
+            count += 1;
+        }
+        let samples = samples.get_mut(..count).unwrap_or_default();
+        sort_by(samples, |one, other| one.size.cmp(&other.size));
+        let mut label = Text::<96>::EMPTY;
+        // What does not fit is left out.
+        let _ = write!(label, "{}", Label { row: kind.like, shown: self.shown });
+        let mut subtitle = Text::<320>::EMPTY;
+        let separator = if label.is_empty() { "" } else { ", " };
+        let _ = write!(subtitle, "{}{separator}{}", self.name, label.as_str());
+        let view = View {
+            subtitle: subtitle.as_str(),
+            samples,
+            analysis,
+            side_cache: None,
+            reciprocal: self.reciprocal,
+        };
+        if !label.is_empty() {
+            document.sentence(Role::Answer, format_args!("Curve of {}:", label.as_str()));
+        }
+        view.answer(document);
+        if let Some(why) = analysis.doubt() {
+            document.sentence(Role::Finding, format_args!("Unreliable: {why}."));
+        }
+        levels::remarks(document, analysis);
+        levels::table(document, analysis, label.as_str());
+        view.picture(document);
+        view.rows(document);
+        levels::models(document, analysis);
+        document.items(Part::Records(&POINTS), view.samples, |document, sample| {
+            document.put(&CURVE, label.as_str());
+            document.put(&WORKING_SET, sample.size);
+            document.put(&SPACING, sample.stride);
+            document.put(&NS, sample.nanoseconds);
+            document.put(&CORE_CYCLES, sample.core_cycles);
+        });
+        document.put(&CURVE, label.as_str());
+        model::model(document, analysis);
+    }
+}
+
+/// Says which tool wrote the file, and what that means for its numbers.
+fn source(document: &mut dyn Document, saved: &Saved) {
+    let name = match saved.tool {
+        None if saved.zeros == 0 => return,
+        None => "a table",
+        Some(tool) => named(tool),
+    };
+    document.sentence(
+        Role::Method("Source"),
+        format_args!(
+            "{name}{}",
+            core::fmt::from_fn(|out| match saved.zeros {
+                0 => Ok(()),
+                1 => out.write_str("; 1 row without a latency is left out"),
+                zeros => write!(out, "; {zeros} rows without a latency are left out"),
+            })
+        ),
+    );
+}
+
+/// Returns the name of a tool, and what has to be known of its numbers.
+const fn named(tool: Tool) -> &'static str {
+    match tool {
+        Tool::LatMemRd => "lat_mem_rd of lmbench; sizes in MB of 1048576 bytes",
+        Tool::MemoryLatency => "MemoryLatency of Chips and Cheese; sizes in KB of 1024 bytes",
+        Tool::Tinymembench => "tinymembench; its times are those beyond a hit of the first-level cache",
+        Tool::CpuBenchmarks => "cpu-benchmarks",
+        Tool::Mlc => "Intel Memory Latency Checker",
+        Tool::CoreToCore => "core-to-core-latency; half of the round trip",
+    }
+}

@@ -1,0 +1,149 @@
+//! The hosts of results: one for each name, unless two kernels of that name ran at the same time.
+
+use core::fmt::Write;
+
+use latency_core::sort::sort_by;
+use latency_core::text::Text;
+
+use super::names::{Name, Names, MOST};
+use crate::saved::Saved;
+use crate::sys::errno::Errno;
+use crate::sys::table::Table;
+
+/// Stands between the name of a host and the number of its boot: no text that is shown has it.
+const SEPARATOR: char = '\u{1f}';
+
+/// Every boot of every host by the number of its name: when it was seen first and last, and the name of its host.
+pub struct Boots {
+    /// The first and the last second, both 0 where no result tells; and the name of the host from 1.
+    seen: Table<[u64; 3]>,
+    /// Names that several hosts have.
+    shared: Table<Name>,
+}
+
+impl Boots {
+    /// None of them.
+    ///
+    /// # Errors
+    ///
+    /// No memory for them.
+    pub fn new() -> Result<Boots, Errno> {
+        Ok(Boots { seen: Table::zeroed(MOST)?, shared: Table::empty()? })
+    }
+
+    /// Adds the boot of a result and returns its number; `None` if the table is full.
+    pub fn add(&mut self, names: &mut Names, saved: &Saved) -> Option<Name> {
+        let mut name = Text::<160>::EMPTY;
+        // It fits: a host has 96 bytes and a boot 40.
+        let _ = write!(name, "{}{SEPARATOR}{}", saved.host(), saved.origin.boot.as_str());
+        let number = names.number(name.as_str())?;
+        let [first, last, host] = self.seen.get_mut(number as usize)?;
+        let started = saved.origin.started;
+        if started > 0 {
+            *first = if *first == 0 { started } else { started.min(*first) };
+            *last = (*last).max(started + saved.origin.seconds.clamp(0.0, 1e9) as u64);
+        }
+        *host = 1;
+        Some(number)
+    }
+
+    /// Finds the name of the host of each boot: its own, or where boots overlap, that and the number of the boot.
+    ///
+    /// # Errors
+    ///
+    /// No memory for sorting.
+    #[inline(never)] // offsets into a small frame are short
+    pub fn settle(&mut self, names: &mut Names) -> Result<(), Errno> {
+        let known = |seen: &Table<[u64; 3]>| seen.iter().filter(|[.., host]| *host > 0).count();
+        let mut all = Table::filled(known(&self.seen), 0)?;
+        let numbers = (0..).zip(self.seen.iter()).filter(|(_, [.., host])| *host > 0);
+        all.iter_mut().zip(numbers).for_each(|(slot, (number, _))| *slot = number);
+        sort_by(&mut all, |one: &Name, other| names.name(*one).cmp(names.name(*other)));
+        let mut shared = Table::filled(all.len(), 0)?;
+        let mut count = 0;
+        let mut start = 0;
+        while let Some(first) = all.get(start) {
+            let (host, _) = parts::<96>(names.name(*first));
+            let of_host = all.get(start..).unwrap_or_default();
+            let length = of_host
+                .iter()
+                .take_while(|boot| parts::<96>(names.name(**boot)).0.as_str() == host.as_str())
+                .count();
+            let boots = of_host.get(..length.max(1)).unwrap_or_default();
+            let overlap = self.overlap(names, boots)?;
+            // Names were numbered when they came, and there is room for one that is known.
+            let plain = names.number(host.as_str()).unwrap_or(*first);
+            for boot in boots {
+                let (_, id) = parts::<8>(names.name(*boot));
+                let name = if overlap && !id.is_empty() {
+                    let mut name = Text::<160>::EMPTY;
+                    let _ = write!(name, "{} (boot {})", host.as_str(), id.as_str());
+                    names.number(name.as_str()).unwrap_or(plain)
+                } else {
+                    plain
+                };
+                if let Some([.., slot]) = self.seen.get_mut(*boot as usize) {
+                    *slot = u64::from(name) + 1;
+                }
+            }
+            if overlap {
+                shared.iter_mut().skip(count).take(1).for_each(|slot| *slot = plain);
+                count += 1;
+            }
+            start += boots.len();
+        }
+        self.shared = Table::of(shared.get(..count).unwrap_or_default())?;
+        Ok(())
+    }
+
+    /// Returns whether two boots of a name were seen at the same time: a kernel that was started again has ended before.
+    fn overlap(&self, names: &Names, boots: &[Name]) -> Result<bool, Errno> {
+        if boots.len() < 2 {
+            return Ok(false);
+        }
+        let mut spans = Table::filled(boots.len(), [0; 2])?;
+        let mut count = 0;
+        for boot in boots.iter().filter(|boot| !parts::<8>(names.name(**boot)).1.is_empty()) {
+            let Some(&[first, last, _]) = self.seen.get(*boot as usize) else { continue };
+            if first > 0 {
+                spans.iter_mut().skip(count).take(1).for_each(|slot| *slot = [first, last]);
+                count += 1;
+            }
+        }
+        let spans = spans.get_mut(..count).unwrap_or_default();
+        sort_by(spans, |one, other| one.cmp(other));
+        let mut end = 0;
+        Ok(spans.iter().any(|[first, last]| {
+            let overlaps = *first <= end;
+            end = end.max(*last);
+            overlaps
+        }))
+    }
+
+    /// The name of the host of a boot, once settled.
+    #[must_use]
+    pub fn host(&self, boot: Name) -> Name {
+        self.seen.get(boot as usize).map_or(boot, |[.., host]| host.saturating_sub(1) as Name)
+    }
+
+    /// The names that several hosts have, in order.
+    #[must_use]
+    pub fn shared(&self) -> &[Name] {
+        &self.shared
+    }
+
+    /// The names of the hosts that have a name that several have.
+    pub fn of<'n>(&'n self, names: &'n Names, shared: Name) -> impl Iterator<Item = &'n str> + Clone {
+        let hosts = self.seen.iter().filter(|[.., host]| *host > 0).map(|[.., host]| (*host - 1) as Name);
+        let begins = move |name: &&str| {
+            name.strip_prefix(names.name(shared)).is_some_and(|rest| rest.starts_with(" (boot "))
+        };
+        hosts.map(|host| names.name(host)).filter(begins)
+    }
+}
+
+/// The host and the boot in a name of both, as far as they fit.
+fn parts<const N: usize>(name: &str) -> (Text<96>, Text<N>) {
+    let (host, boot) = name.split_once(SEPARATOR).unwrap_or((name, ""));
+    (Text::from_bytes(host.as_bytes()), Text::from_bytes(boot.as_bytes()))
+}

@@ -1,0 +1,41 @@
+//! The names by which values are comparable, and the units of these.
+
+use crate::analysis::norm::Quantity;
+
+/// The most results that are not trusted, and lines that are no document, that are listed; more are counted.
+pub const MOST_LISTED: usize = 1 << 12;
+
+/// A key by its parts.
+#[derive(Clone, Copy, Debug)]
+pub struct Key<'n> {
+    /// The experiment and its point.
+    pub point: &'n str,
+    /// The processor's name.
+    pub cpu: &'n str,
+    /// The point of the values.
+    pub quantity: Quantity,
+}
+
+/// Separates the parts of a key: no text that is shown has it.
+pub const SEPARATOR: char = '\u{1f}';
+
+impl Key<'_> {
+    /// Takes a key apart.
+    #[must_use]
+    pub fn of(name: &str) -> Key<'_> {
+        let mut parts = name.split(SEPARATOR);
+        let mut part = || parts.next().unwrap_or_default();
+        let (point, cpu) = (part(), part());
+        let quantity = if part().is_empty() { Quantity::Latency } else { Quantity::Bandwidth };
+        Key { point, cpu, quantity }
+    }
+}
+
+/// The unit of a quantity for programs; and for people, how many of it are one.
+#[must_use]
+pub const fn unit(quantity: Quantity) -> (&'static str, f64) {
+    match quantity {
+        Quantity::Latency => ("ns", 1.0),
+        Quantity::Bandwidth => ("bytes_per_second", 1e9),
+    }
+}

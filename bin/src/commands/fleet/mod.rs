@@ -1,0 +1,86 @@
+//! The hosts that are slower than others like them. Nothing is measured.
+
+mod boots;
+mod findings;
+mod key;
+mod names;
+mod programs;
+mod runs;
+#[cfg(test)]
+pub mod tests;
+mod values;
+mod view;
+
+use super::{Command, Write};
+use crate::error::{Failure, Outliers, SavedError, TimingError};
+use crate::options::{Descriptor, FlagId, FlagSet, Operands, Options, MAX_OPERANDS};
+use runs::{Refused, Runs};
+use values::Values;
+use view::View;
+
+/// The command that looks for slow hosts.
+pub const FLEET: Command = Command {
+    descriptor: Descriptor {
+        name: "fleet",
+        summary: "which of many hosts are slower than others like them?",
+        details: "Each FILE holds results saved with --format=jsonl or json, one after the other, of many hosts; - is \
+                  standard input. Hosts of one CPU model are compared, point by point: one is slower if its whole 95 % \
+                  interval lies beyond the median by more than four robust standard deviations and by more than \
+                  --threshold. One that is as much faster, or not measured as most are (pages, size, order, nodes), \
+                  is listed apart with a code and not judged. Of several results of a host the newest counts; a host \
+                  that is slower than before is named. At least 5 hosts of a kind are needed, or --baseline with \
+                  results that are as they should be. Unreliable results are listed and not judged without --force. \
+                  The exit status is 5 if a host is slower than others. With --strict it is 3 if hosts are only \
+                  listed apart, and lines that are no result, which are skipped otherwise, are an error.",
+        flags: FlagSet::of(&[FlagId::Threshold, FlagId::Baseline, FlagId::Of, FlagId::Force, FlagId::Strict]),
+        operands: Operands { names: "FILE...", least: 1, most: MAX_OPERANDS, sides: false },
+        ..Descriptor::OF_VALUES
+    },
+    columns: &programs::COLUMNS,
+    run,
+};
+
+/// Default excess that is allowed: memory modules of one kind differ by some percent.
+const THRESHOLD: f64 = 0.1;
+
+fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {
+    let threshold = if options.given.contains(FlagId::Threshold) { options.threshold } else { THRESHOLD };
+    let mut runs = Runs::new(options.force, options.of)?;
+    let mut baseline = match options.baseline {
+        Some(path) => {
+            let mut values = Values::new()?;
+            runs.read(path, &mut values)?;
+            Some(values)
+        }
+        None => None,
+    };
+    let of_baseline = core::mem::take(&mut runs.documents);
+    let mut values = Values::new()?;
+    for path in options.operands() {
+        runs.read(path, &mut values)?;
+    }
+    if let (0, Some(Refused { path, problem })) = (runs.documents, runs.refused().first().copied()) {
+        let error = SavedError::Malformed { path, problem };
+        return Err(error.into());
+    }
+    runs.settle()?;
+    let slowed = values.settle(&runs.names, &runs.boots, threshold)?;
+    if let Some(baseline) = &mut baseline {
+        baseline.settle(&runs.names, &runs.boots, threshold)?;
+    }
+    let found = findings::find(&runs, &mut values, baseline.as_mut(), threshold)?;
+    let view = View { options, runs: &runs, found: &found, slowed: &slowed, threshold, of_baseline };
+    write(&mut |document| view.present(document));
+    Ok(match runs.refused().first() {
+        Some(&Refused { path, problem }) if options.strict => {
+            let others = runs.refused_count - 1;
+            Some(SavedError::Skipped { path, problem, others }.into())
+        }
+        _ if options.strict && found.slow == 0 && found.apart_hosts > 0 => {
+            let code = found.apart.first().map_or("", findings::Apart::code);
+            Some(TimingError::HostsApart { code, hosts: found.apart_hosts }.into())
+        }
+        _ if found.slow > 0 => Some(Outliers { hosts: found.slow, of: found.judged, threshold }.into()),
+        _ => None,
+    })
+}

@@ -1,0 +1,100 @@
+//! Names that come again and again, each kept once and known by a number. Knows nothing of what they name.
+
+use crate::sys::errno::Errno;
+use crate::sys::table::Table;
+
+/// The most names, and their bytes together.
+pub const MOST: usize = 1 << 17;
+/// The same name.
+const BYTES: usize = 16 << 20;
+
+/// The number of a name, from 0 in the order in which they came.
+pub type Name = u32;
+
+/// Names. What is not used of the tables takes no memory.
+pub struct Names {
+    bytes: Table<u8>,
+    used: usize,
+    /// Start and end of each.
+    spans: Table<[u32; 2]>,
+    count: u32,
+    /// Numbers from 1 at places that follow from the names; 0 is free.
+    places: Table<u32>,
+}
+
+impl Names {
+    /// No names.
+    ///
+    /// # Errors
+    ///
+    /// No memory for the tables.
+    pub fn new() -> Result<Names, Errno> {
+        Ok(Names {
+            bytes: Table::zeroed(BYTES)?,
+            used: 0,
+            spans: Table::zeroed(MOST)?,
+            count: 0,
+            places: Table::zeroed(2 * MOST)?,
+        })
+    }
+
+    /// Returns the number of a name; `None` if the table is full.
+    pub fn number(&mut self, name: &str) -> Option<Name> {
+        // FNV-1a, as G. Fowler, L. C. Noll and K.-P. Vo have it.
+        let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+        });
+        let mut place = (hash ^ hash >> 32) as usize & (2 * MOST - 1);
+        loop {
+            match *self.places.get(place)? {
+                0 => break,
+                known if self.name(known - 1) == name => return Some(known - 1),
+                _ => place = (place + 1) & (2 * MOST - 1),
+            }
+        }
+        let end = self.used + name.len();
+        let span = self.spans.get_mut(self.count as usize)?;
+        self.bytes.get_mut(self.used..end)?.copy_from_slice(name.as_bytes());
+        *span = [self.used as u32, end as u32];
+        self.used = end;
+        self.count += 1;
+        *self.places.get_mut(place)? = self.count;
+        Some(self.count - 1)
+    }
+
+    /// Returns a name by its number.
+    #[must_use]
+    pub fn name(&self, number: Name) -> &str {
+        let [start, end] = self.spans.get(number as usize).copied().unwrap_or_default();
+        core::str::from_utf8(self.bytes.get(start as usize..end as usize).unwrap_or_default())
+            .unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_has_one_number() {
+        let mut names = Names::new().unwrap();
+        let all: std::vec::Vec<_> = (0..3000).map(|number| std::format!("host-{number}")).collect();
+        for round in 0..2 {
+            for (index, name) in all.iter().enumerate() {
+                assert_eq!(names.number(name), Some(index as u32), "{round}");
+            }
+        }
+        assert_eq!(names.name(17), "host-17");
+        assert_eq!(names.number("").map(|number| names.name(number).is_empty()), Some(true));
+        assert_eq!(names.name(1 << 20), "");
+    }
+
+    #[test]
+    fn more_names_than_there_is_room_for_are_refused() {
+        let mut names = Names::new().unwrap();
+        let refused = (0..MOST + 3).filter(|number| names.number(&number.to_string()).is_none()).count();
+        assert_eq!(refused, 3);
+    }
+
+    use std::string::ToString;
+}

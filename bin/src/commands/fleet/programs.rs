@@ -1,0 +1,214 @@
+//! Many hosts for programs and for monitoring systems: every outlier, every group, and what was not judged.
+
+use super::findings::{Findings, Outlier, FASTER};
+use super::key::{unit, Key};
+use super::runs::Refused;
+use super::values::Value as Found;
+use super::view::View;
+use crate::describe;
+use crate::report::document::{fields, Document, Field, Metric, Part, Value};
+use crate::saved::{self, alike};
+use latency_core::words::Worded;
+
+fields! {
+    OUTLIERS "outliers" "Values of hosts that are slower than is usual, the worst first.";
+    HOST "host" "The host's name.";
+    KEY "key" "The experiment and its point.";
+    CPU_MODEL "cpu_model" "The name of the processor.";
+    NODES "nodes" "NUMA nodes.";
+    UNIT "unit" "`ns`, of which less is faster, or `bytes_per_second`.";
+    VALUE "value" "The host's value in its newest result.";
+    CI95 "ci95" "Its 95 % confidence interval within that run.";
+    MEDIAN "median" "What is usual: the median over hosts, or over those of the baseline.";
+    RATIO "ratio" "The value over that median.";
+    Z "z" "How many robust standard deviations the value is slower; null where all hosts are the same.";
+    CODE "code" "`slower`; of hosts that are not like the others `pages`, `size`, `unverified`, `partial`, `order`, `stride`, `pattern`, `nodes`, `side-cache`, `kernel`, `faster` or `undisturbed` (no such value).";
+    OWN "own" "The condition of the host that is not like the others; empty where it is only slower or faster.";
+    USUAL "usual" "The condition that most have.";
+    USUAL_HOSTS "usual_hosts" "How many hosts have that.";
+    POINTS "points" "How many points of the host it is true of; the first one is given.";
+    APART "apart" "Hosts that are not like the others: neither slow nor part of what is usual.";
+    SLOWED "slowed" "Points of hosts whose newest results are slower than their older ones; no verdict on others.";
+    BEFORE "before" "The median of the older results.";
+    CHANGE "change" "The value over that median.";
+    NEWEST "newest_results" "How many of the newest results are slower.";
+    OLDER "older_results" "How many results there are before these; of the newest 32.";
+    SINCE "since" "When the first slower one began, in UTC.";
+    SHARED "same_name" "Names of which several hosts ran at the same time, with boot ids of their own.";
+    NAMES "names" "What each of them is called here.";
+    APART_HOSTS "apart_hosts" "Hosts that are not like the others.";
+    SLOWED_HOSTS "slowed_points" "Points of hosts that are slower than before.";
+    GROUPS "groups" "Values that are comparable.";
+    GROUP_HOSTS "hosts" "How many hosts have one.";
+    MAD "mad" "The median absolute deviation over hosts.";
+    ALLOWED "allowed" "How far from the median a value may be.";
+    JUDGED "judged" "Whether hosts are judged by it: it is of 5 hosts or more, or of the baseline.";
+    UNTRUSTED "untrusted" "Results that are unreliable, and not judged.";
+    REASON "reason" "The first reason, as the code of a warning.";
+    PROBLEMS "problems" "Lines that are no result, and were skipped; of the first 4096.";
+    FILE "file" "The file.";
+    LINE "line" "The line.";
+    WHAT "what" "What is wrong with it.";
+    SUMMARY "summary" "The conclusions as named numbers.";
+    DOCUMENTS "documents" "Results that were read.";
+    HOSTS "hosts" "Hosts that have a value.";
+    JUDGED_HOSTS "judged_hosts" "Hosts that were compared with others, or with the baseline.";
+    SLOW_HOSTS "slow_hosts" "Hosts with an outlier.";
+    HEALTHY_HOSTS "healthy_hosts" "Judged hosts without one.";
+    UNTRUSTED_RUNS "untrusted_results" "Results that were not judged.";
+    SKIPPED "skipped_lines" "Lines that are no result.";
+    THRESHOLD "threshold" "The difference that is allowed in any case, as a fraction of the median.";
+    OF "of" "The value that is judged: `typical` (of the whole run) or `undisturbed` (while neighbours were quiet).";
+    BASELINE "baseline" "The file that says what is usual; null where the hosts do.";
+}
+
+/// The columns of tabular formats.
+pub static COLUMNS: [&Field; 15] = [
+    &HOST,
+    &KEY,
+    &CPU_MODEL,
+    &NODES,
+    &UNIT,
+    &VALUE,
+    &CI95,
+    &MEDIAN,
+    &RATIO,
+    &Z,
+    &CODE,
+    &OWN,
+    &USUAL,
+    &USUAL_HOSTS,
+    &POINTS,
+];
+
+static METRIC_HOSTS: Metric = Metric { name: "fleet_hosts", about: "Hosts that have a value." };
+static METRIC_HEALTHY: Metric =
+    Metric { name: "fleet_healthy_hosts", about: "Hosts that were judged, and are as fast as others." };
+static METRIC_SLOW: Metric = Metric { name: "fleet_slow_hosts", about: "Hosts that are slower than others." };
+static METRIC_APART: Metric =
+    Metric { name: "fleet_apart_hosts", about: "Hosts that are not like the others." };
+static METRIC_SLOWED: Metric =
+    Metric { name: "fleet_slowed_points", about: "Points of hosts that are slower than before." };
+static METRIC_UNTRUSTED: Metric =
+    Metric { name: "fleet_untrusted_results", about: "Results that are unreliable, and were not judged." };
+static METRIC_RATIO: Metric =
+    Metric { name: "fleet_outlier_ratio", about: "The value of a slow host over the median of its kind." };
+
+impl View<'_> {
+    /// Everything for programs.
+    pub fn programs(&self, document: &mut dyn Document) {
+        document.items(Part::Records(&OUTLIERS), self.found.outliers.iter(), |document, outlier| {
+            self.value(document, outlier);
+            document.put(&CODE, "slower");
+        });
+        document.items(Part::Records(&APART), self.found.apart.iter(), |document, apart| {
+            self.value(document, &apart.outlier);
+            document.put(&CODE, apart.code());
+            let shown = |value, whole| {
+                core::fmt::from_fn(move |out| match apart.condition {
+                    FASTER => Ok(()),
+                    condition => alike::show(condition, value, whole, out),
+                })
+            };
+            document.show(&OWN, &shown(apart.outlier.value.under.get(apart.condition), true));
+            document.show(&USUAL, &shown(apart.usual.0, false));
+            document.put(&USUAL_HOSTS, apart.usual.1);
+            document.put(&POINTS, apart.points);
+        });
+        document.items(Part::List(&SLOWED), self.slowed.iter(), |document, slowed| {
+            let Found { host, value, interval, .. } = slowed.value;
+            document.put(&HOST, self.name(host));
+            of_key(document, &self.key(&slowed.value), slowed.value.nodes());
+            document.put(&VALUE, value);
+            document.put(&CI95, interval);
+            document.put(&BEFORE, slowed.before);
+            document.put(&CHANGE, slowed.ratio());
+            document.put(&NEWEST, slowed.counts[0]);
+            document.put(&OLDER, slowed.counts[1]);
+            document.show(&SINCE, &describe::Utc(slowed.since));
+        });
+        document.items(Part::List(&SHARED), self.runs.boots.shared(), |document, name| {
+            document.put(&HOST, self.name(*name));
+            document.values(&NAMES, self.runs.boots.of(&self.runs.names, *name));
+        });
+        document.items(Part::List(&GROUPS), self.found.groups.iter(), |document, group| {
+            of_key(document, &group.key(&self.runs.names), group.nodes());
+            document.put(&GROUP_HOSTS, group.like);
+            document.put(&MEDIAN, group.norm.median);
+            document.put(&MAD, group.norm.mad);
+            document.put(&ALLOWED, group.norm.allowed(self.threshold));
+            document.put(&JUDGED, group.is_judged);
+        });
+        document.items(Part::List(&UNTRUSTED), self.runs.untrusted(), |document, [host, reason]| {
+            document.put(&HOST, self.name(*host));
+            document.put(&REASON, self.name(*reason));
+        });
+        document.items(Part::List(&PROBLEMS), self.runs.refused(), |document, Refused { path, problem }| {
+            document.put(&FILE, saved::shown(path).as_str());
+            document.put(&LINE, problem.line);
+            document.put(&WHAT, Value::Shown(problem));
+        });
+        document.part(Part::Object(&SUMMARY), |document| {
+            let Findings { hosts, judged, slow, .. } = *self.found;
+            document.put(&DOCUMENTS, self.runs.documents);
+            document.put(&HOSTS, hosts);
+            document.put(&JUDGED_HOSTS, judged);
+            document.put(&SLOW_HOSTS, slow);
+            document.put(&HEALTHY_HOSTS, judged - slow);
+            document.put(&APART_HOSTS, self.found.apart_hosts);
+            document.put(&SLOWED_HOSTS, self.slowed.count);
+            document.put(&UNTRUSTED_RUNS, self.runs.untrusted_count);
+            document.put(&SKIPPED, self.runs.refused_count);
+        });
+        document.put(&THRESHOLD, self.threshold);
+        document.put(&OF, self.options.of.word());
+        let path = self.options.baseline.map(saved::shown);
+        document.put(&BASELINE, path.as_ref().map(|path| path.as_str()));
+        describe::tool(document, "fleet", "");
+    }
+
+    /// A value and what is usual instead.
+    fn value(&self, document: &mut dyn Document, outlier: &Outlier) {
+        let Found { host, value, interval, .. } = outlier.value;
+        document.put(&HOST, self.name(host));
+        of_key(document, &self.key(&outlier.value), outlier.value.nodes());
+        document.put(&VALUE, value);
+        document.put(&CI95, interval);
+        document.put(&MEDIAN, outlier.norm.median);
+        document.put(&RATIO, outlier.ratio());
+        document.put(&Z, outlier.z());
+    }
+
+    /// The samples for monitoring systems.
+    pub fn metrics(&self, document: &mut dyn Document) {
+        let Findings { hosts, judged, slow, .. } = *self.found;
+        for (metric, count) in [
+            (&METRIC_HOSTS, hosts),
+            (&METRIC_HEALTHY, judged - slow),
+            (&METRIC_SLOW, slow),
+            (&METRIC_APART, self.found.apart_hosts),
+            (&METRIC_SLOWED, self.slowed.count),
+            (&METRIC_UNTRUSTED, self.runs.untrusted_count),
+        ] {
+            document.sample(metric, &[], count.into());
+        }
+        for outlier in self.found.outliers.iter() {
+            let key = self.key(&outlier.value);
+            let labels = [
+                ("host", Value::Word(self.name(outlier.value.host))),
+                ("key", Value::Word(key.point)),
+                ("cpu", Value::Word(key.cpu)),
+                ("nodes", Value::Count(outlier.value.nodes())),
+                ("unit", Value::Word(unit(key.quantity).0)),
+            ];
+            document.sample(&METRIC_RATIO, &labels, Value::Real(outlier.ratio()));
+        }
+    }
+}
+
+fn of_key(document: &mut dyn Document, key: &Key<'_>, nodes: u64) {
+    document.put(&KEY, key.point);
+    document.put(&CPU_MODEL, key.cpu);
+    document.put(&NODES, nodes);
+    document.put(&UNIT, unit(key.quantity).0);
+}

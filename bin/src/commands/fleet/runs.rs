@@ -1,0 +1,200 @@
+//! Everything that is kept of many results: a few numbers of each point, under names. Nothing is judged here.
+
+use core::fmt::Write;
+
+use latency_core::sort::sort_by;
+use latency_core::text::Text;
+
+use super::boots::Boots;
+use super::key::{MOST_LISTED, SEPARATOR};
+use super::names::{Name, Names};
+use super::values::Values;
+use crate::error::Failure;
+use crate::options::Of;
+use crate::result::row::{Label, Row, CLASS, FROM, GENERATORS, PATTERN, SIZE, TO, VARIANT};
+use crate::saved::alike::{self, Under, VERIFIED, WHOLE};
+use crate::saved::{documents, sections, Problem, Saved, MAX_ROWS};
+use crate::sys::errno::Errno;
+use crate::sys::table::Table;
+
+/// A line that is not a document.
+#[derive(Clone, Copy, Debug)]
+pub struct Refused<'a> {
+    /// The file that it is in.
+    pub path: &'a [u8],
+    /// Its number, and what is wrong with it.
+    pub problem: Problem,
+}
+
+/// Everything that was read.
+pub struct Runs<'a> {
+    /// All names.
+    pub names: Names,
+    /// The documents that were understood.
+    pub documents: usize,
+    /// The results without a value.
+    pub without_value: usize,
+    /// Hosts and reasons of those that are not judged.
+    untrusted: Table<[Name; 2]>,
+    /// Every boot of every host.
+    pub boots: Boots,
+    /// The number of results.
+    pub untrusted_count: usize,
+    refused: Table<Refused<'a>>,
+    /// The number of lines that are not documents.
+    pub refused_count: usize,
+    /// Results that are not trusted are judged as well.
+    judge_all: bool,
+    /// The value that is judged.
+    of: Of,
+    rows: Table<Row>,
+}
+
+impl<'a> Runs<'a> {
+    /// Nothing yet; with `judge_all`, results that are not trusted are to be judged as well.
+    ///
+    /// # Errors
+    ///
+    /// No memory for the tables.
+    pub fn new(judge_all: bool, of: Of) -> Result<Runs<'a>, Errno> {
+        let nothing = Refused { path: b"", problem: Problem::new(0, "") };
+        Ok(Runs {
+            names: Names::new()?,
+            documents: 0,
+            without_value: 0,
+            untrusted: Table::zeroed(MOST_LISTED)?,
+            boots: Boots::new()?,
+            untrusted_count: 0,
+            refused: Table::filled(MOST_LISTED, nothing)?,
+            refused_count: 0,
+            judge_all,
+            of,
+            rows: Table::filled(MAX_ROWS, Row::EMPTY)?,
+        })
+    }
+
+    /// Reads every document of a file into `values`.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be read. Its lines are at most [refused](Self::refused).
+    pub fn read(&mut self, path: &'a [u8], values: &mut Values) -> Result<(), Failure<'a>> {
+        let Runs { names, documents, without_value, judge_all, of, boots, .. } = self;
+        let (untrusted, untrusted_count) = (&mut self.untrusted, &mut self.untrusted_count);
+        let (rows, refused, refused_count) = (&mut self.rows, &mut self.refused, &mut self.refused_count);
+        // Whether it is a report, which has documents within.
+        let mut take = |text: &[u8]| {
+            let draft = Saved::parse_of_host(text, rows)?;
+            let saved = &draft.saved;
+            if sections::are_in(saved.experiment.as_str()) {
+                return Ok(true);
+            }
+            let full = Problem::new(1, "there is no room for more values");
+            let host = boots.add(names, saved).ok_or(full)?;
+            *documents += 1;
+            let trust = &saved.origin.trust;
+            let judged = *judge_all || !saved.conditions.poor;
+            if !judged && !trust.is_by_conditions() {
+                let reason = names.number(trust.reason()).ok_or(full)?;
+                if let Some(slot) = untrusted.get_mut(*untrusted_count) {
+                    *slot = [host, reason];
+                }
+                *untrusted_count += 1;
+                return Ok(false);
+            }
+            *without_value += usize::from(draft.rows().is_empty());
+            let shown = telling(draft.rows());
+            for row in draft.rows() {
+                let key = names.number(named(saved, row, shown).as_str()).ok_or(full)?;
+                let under = conditions(saved, row, shown, *judge_all);
+                let mut row = *row;
+                let disturbed = *of == Of::Undisturbed && !row.take_undisturbed();
+                let under = if disturbed { under.with(alike::DISTURBED, alike::NO) } else { under };
+                values.push(host, key, saved.origin.started, &row, under).ok_or(full)?;
+            }
+            Ok(false)
+        };
+        let mut take = |text: &[u8]| match take(text)? {
+            true => sections::each(text, &mut |section| take(section).map(drop)),
+            false => Ok(()),
+        };
+        documents::each(path, &mut take, &mut |problem| {
+            if let Some(slot) = refused.get_mut(*refused_count) {
+                *slot = Refused { path, problem };
+            }
+            *refused_count += 1;
+        })
+    }
+
+    /// Gives hosts their names, and puts what is listed into the order of these.
+    ///
+    /// # Errors
+    ///
+    /// No memory for sorting.
+    pub fn settle(&mut self) -> Result<(), Errno> {
+        self.boots.settle(&mut self.names)?;
+        let listed = self.untrusted.get_mut(..self.untrusted_count.min(MOST_LISTED)).unwrap_or_default();
+        listed.iter_mut().for_each(|[host, _]| *host = self.boots.host(*host));
+        let names = &self.names;
+        sort_by(listed, |one, other| {
+            one.map(|name| names.name(name)).cmp(&other.map(|name| names.name(name)))
+        });
+        Ok(())
+    }
+
+    /// Hosts and reasons of results that are not judged, once settled in the order of their names.
+    #[must_use]
+    pub fn untrusted(&self) -> &[[Name; 2]] {
+        self.untrusted.get(..self.untrusted_count.min(MOST_LISTED)).unwrap_or_default()
+    }
+
+    /// Lines that are no document, as they came.
+    #[must_use]
+    pub fn refused(&self) -> &[Refused<'a>] {
+        self.refused.get(..self.refused_count.min(MOST_LISTED)).unwrap_or_default()
+    }
+}
+
+/// The fields that tell the rows of a result apart: those of pairs, traffic and loops, and whichever else differ.
+fn telling(rows: &[Row]) -> u32 {
+    const LOOPS: u32 = !0 << VARIANT & !0 >> (31 - GENERATORS) & !(1 << PATTERN);
+    let Some(like) = rows.first() else { return 0 };
+    let differs = |field: &usize| rows.iter().any(|row| row.pair == like.pair && !row.agrees(like, *field));
+    // Not every kind of traffic has patterns.
+    let pattern = rows.iter().find(|row| row.tells(PATTERN));
+    let patterns = pattern.is_some_and(|like| rows.iter().any(|row| !row.agrees(like, PATTERN)));
+    (SIZE..VARIANT)
+        .filter(differs)
+        .chain(patterns.then_some(PATTERN))
+        .fold(1 << FROM | 1 << TO | 1 << CLASS | LOOPS, |all, field| all | 1 << field)
+}
+
+/// The conditions of a row, but for the fields that tell rows apart; a reason that is a condition counts as that.
+fn conditions(saved: &Saved, row: &Row, shown: u32, judge_all: bool) -> Under {
+    let mut under = Under::of(row, saved, shown);
+    for (condition, by_reason) in [VERIFIED, WHOLE].into_iter().zip(saved.origin.trust.by_conditions()) {
+        under = match judge_all {
+            true => under.with(condition, 0),
+            false if by_reason && under.get(condition) == 0 => under.with(condition, alike::NO),
+            false => under,
+        };
+    }
+    under
+}
+
+/// The key of a row: hosts that have the same are compared.
+fn named(saved: &Saved, row: &Row, shown: u32) -> Text<480> {
+    let mut name = Text::EMPTY;
+    let mut label = Text::<320>::EMPTY;
+    // What does not fit is cut: the longest of ours does.
+    let _ = write!(label, "{}", Label { row, shown });
+    let _ = write!(
+        name,
+        "{}{}{label}{SEPARATOR}{}{SEPARATOR}{}",
+        saved.experiment,
+        if label.is_empty() { "" } else { " " },
+        saved.cpu(),
+        if row.traffic().is_some() { "bandwidth" } else { "" }
+    );
+    name
+}

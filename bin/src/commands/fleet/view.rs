@@ -1,0 +1,400 @@
+//! The view of many hosts: the slow ones, the usual values, and the values without a verdict.
+
+use core::fmt::{self, Write};
+
+use latency_core::decimal::{Decimal, Trimmed};
+use latency_core::stats::Interval;
+use latency_core::text::plural;
+
+use super::findings::{Apart, Findings, Group, FASTER};
+use super::key::{unit, Key};
+use super::names::Name;
+use super::runs::{Refused, Runs};
+use super::values::{Slowdowns, Value};
+use crate::analysis::norm::{Quantity, FEWEST};
+use crate::describe::Utc;
+use crate::options::Options;
+use crate::report::document::{Document, Level, Role};
+use crate::report::figures::Digits;
+use crate::saved::{self, alike};
+
+/// So many are named in a sentence.
+const NAMED: usize = 8;
+/// So many rows have room where not everything is asked for.
+const ROWS: usize = 40;
+
+/// Everything that is shown of many hosts.
+pub struct View<'v> {
+    /// The options.
+    pub options: &'v Options<'v>,
+    /// The results that were read.
+    pub runs: &'v Runs<'v>,
+    /// The findings.
+    pub found: &'v Findings<'v>,
+    /// Hosts that are slower than they were.
+    pub slowed: &'v Slowdowns,
+    /// The difference that is allowed.
+    pub threshold: f64,
+    /// The documents of the baseline.
+    pub of_baseline: usize,
+}
+
+/// Several things one after the other, with commas, and how many more there are.
+struct Listed<'l>(usize, &'l dyn Fn(&mut dyn Write, usize) -> fmt::Result);
+
+impl fmt::Display for Listed<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for index in 0..self.0.min(NAMED) {
+            out.write_str(if index == 0 { "" } else { ", " })?;
+            (self.1)(out, index)?;
+        }
+        match self.0.saturating_sub(NAMED) {
+            0 => Ok(()),
+            more => write!(out, " and {more} more"),
+        }
+    }
+}
+
+impl View<'_> {
+    /// Shows everything.
+    pub fn present(&self, document: &mut dyn Document) {
+        self.answer(document);
+        if self.found.judged > 0 {
+            self.outliers(document);
+        } else {
+            self.values(document);
+        }
+        self.groups(document);
+        self.slowed(document);
+        self.apart(document);
+        self.shared(document);
+        self.left_out(document);
+        self.method(document);
+        self.programs(document);
+        self.metrics(document);
+    }
+
+    /// A name by its number.
+    pub fn name(&self, name: Name) -> &str {
+        self.runs.names.name(name)
+    }
+
+    /// The key of a value, by its parts.
+    pub fn key(&self, value: &Value) -> Key<'_> {
+        Key::of(self.name(value.key))
+    }
+
+    /// The slow hosts, each once, the worst first.
+    fn slow(&self) -> impl Iterator<Item = Name> + '_ {
+        let hosts = || self.found.outliers.iter().map(|outlier| outlier.value.host);
+        hosts()
+            .enumerate()
+            .filter(move |(index, host)| !hosts().take(*index).any(|other| other == *host))
+            .map(|(_, host)| host)
+    }
+
+    fn answer(&self, document: &mut dyn Document) {
+        let Findings { hosts, judged, only_apart, slow, .. } = *self.found;
+        match (judged, slow) {
+            (0, _) if self.options.baseline.is_some() => document.sentence(
+                Role::Answer,
+                format_args!("None of {hosts} host{} has a point of the baseline.", plural(hosts)),
+            ),
+            (0, _) => document.sentence(
+                Role::Answer,
+                format_args!(
+                    "{hosts} host{}, of each kind fewer than {FEWEST}: too few to say what is usual. Add hosts, or \
+                     --baseline with results that are as they should be.",
+                    plural(hosts)
+                ),
+            ),
+            (_, 0) => document.sentence(
+                Role::Answer,
+                format_args!("No host of {judged} is slower than {}.", self.others(1)),
+            ),
+            _ => {
+                let named = |out: &mut dyn Write, index| match self.slow().nth(index) {
+                    Some(host) => out.write_str(self.name(host)),
+                    None => Ok(()),
+                };
+                document.sentence(
+                    Role::Answer,
+                    format_args!(
+                        "{slow} of {judged} hosts {} slower than {}: {}.",
+                        if slow == 1 { "is" } else { "are" },
+                        self.others(slow),
+                        Listed(slow, &named)
+                    ),
+                );
+            }
+        }
+        if judged > 0 {
+            document.sentence(Role::Finding, format_args!("Healthy: {} of {judged} hosts.", judged - slow));
+        }
+        let hosts = hosts - only_apart;
+        if judged > 0 && hosts > judged {
+            document.sentence(
+                Role::Missing,
+                format_args!(
+                    "Not compared: {} host{}, {}.",
+                    hosts - judged,
+                    plural(hosts - judged),
+                    match self.options.baseline {
+                        Some(_) => "of a kind that is not in the baseline",
+                        None => "of a kind with fewer than 5",
+                    }
+                ),
+            );
+        }
+    }
+
+    fn others(&self, hosts: usize) -> &'static str {
+        match (self.options.baseline, hosts) {
+            (Some(_), _) => "the baseline",
+            (None, 1) => "others like it",
+            (None, _) => "others like them",
+        }
+    }
+
+    /// A row for each outlier.
+    fn outliers(&self, document: &mut dyn Document) {
+        let outliers = &self.found.outliers;
+        let shown = if self.options.verbose { outliers.len() } else { ROWS };
+        document.tabulate("", Level::Quiet, 2, &|table| {
+            table.texts("host|point|value|median|ratio|z");
+            for outlier in outliers.iter().take(shown) {
+                let value = &outlier.value;
+                table.row();
+                table.text(self.name(value.host));
+                table.text(self.key(value).point);
+                table.show(&Amount(outlier.quantity, value.value));
+                table.show(&Amount(outlier.quantity, outlier.norm.median));
+                table.cell(format_args!("{:.2}", Decimal(outlier.ratio())));
+                table.number(outlier.z());
+            }
+        });
+        if outliers.len() > shown {
+            document.sentence(
+                Role::Missing,
+                format_args!("{} more values are slower: --verbose lists all.", outliers.len() - ROWS),
+            );
+        }
+    }
+
+    /// A row for each value, where there are too few to judge any.
+    fn values(&self, document: &mut dyn Document) {
+        let values = || self.found.groups.iter().flat_map(Group::all);
+        let shown = if self.options.verbose { usize::MAX } else { ROWS };
+        document.tabulate("", Level::Quiet, 2, &|table| {
+            table.texts("host|point|value|95 %");
+            for value in values().take(shown) {
+                let key = self.key(&value);
+                let unit = unit(key.quantity).1;
+                let Interval { low, high } = value.interval;
+                table.row();
+                table.text(self.name(value.host));
+                table.text(key.point);
+                table.show(&Amount(key.quantity, value.value));
+                table.range(Some(Interval { low: low / unit, high: high / unit }), "");
+            }
+        });
+    }
+
+    /// A row for each group.
+    fn groups(&self, document: &mut dyn Document) {
+        document.tabulate("", Level::Verbose, 2, &|table| {
+            table.texts("kind|point|hosts|median|allowed +-");
+            for group in self.found.groups.iter() {
+                let key = group.key(&self.runs.names);
+                let nodes = group.nodes();
+                table.row();
+                table.cell(format_args!("{}, {nodes} node{}", key.cpu, plural(nodes as usize)));
+                table.text(key.point);
+                table.show(&group.like);
+                table.show(&Amount(key.quantity, group.norm.median));
+                table.show(&Amount(key.quantity, group.norm.allowed(self.threshold)));
+            }
+        });
+    }
+
+    /// Hosts that are slower than they were.
+    fn slowed(&self, document: &mut dyn Document) {
+        for slowed in self.slowed.iter().take(NAMED) {
+            let key = self.key(&slowed.value);
+            let [new, before] = slowed.counts;
+            document.sentence(
+                Role::Missing,
+                format_args!(
+                    "{}: slower than before: {} {} in its newest {new} result{}, {} in the {before} before (since {}).",
+                    self.name(slowed.value.host),
+                    key.point,
+                    Amount(key.quantity, slowed.value.value),
+                    plural(new),
+                    Amount(key.quantity, slowed.before),
+                    Utc(slowed.since),
+                ),
+            );
+        }
+        more(document, "Slower than before", "points", self.slowed.count);
+    }
+
+    /// Hosts that are not like the others, and what is different.
+    fn apart(&self, document: &mut dyn Document) {
+        let all = &self.found.apart;
+        let shown = if self.options.verbose { all.len() } else { NAMED };
+        for apart in all.iter().take(shown) {
+            document.sentence(
+                Role::Missing,
+                format_args!(
+                    "{}: not like the others: {apart} [{}].",
+                    self.name(apart.outlier.value.host),
+                    apart.code()
+                ),
+            );
+        }
+        if !self.options.verbose {
+            more(document, "Not like the others", "entries", all.len());
+        }
+    }
+
+    /// Hosts of one name.
+    fn shared(&self, document: &mut dyn Document) {
+        let shared = self.runs.boots.shared();
+        for name in shared.iter().take(NAMED) {
+            let hosts = self.runs.boots.of(&self.runs.names, *name);
+            document.sentence(
+                Role::Missing,
+                format_args!(
+                    "{} hosts are called {}: they ran at the same time with boot ids of their own, and are judged apart.",
+                    hosts.count(),
+                    self.name(*name)
+                ),
+            );
+        }
+        more(document, "Several hosts of one name", "names", shared.len());
+    }
+
+    /// Says which values have no verdict, and which lines were not understood.
+    fn left_out(&self, document: &mut dyn Document) {
+        let runs = self.runs;
+        if runs.untrusted_count > 0 {
+            let named = |out: &mut dyn Write, index: usize| match runs.untrusted().get(index) {
+                Some([host, reason]) => write!(out, "{} ({})", self.name(*host), self.name(*reason)),
+                None => Ok(()),
+            };
+            document.sentence(
+                Role::Missing,
+                format_args!(
+                    "Unreliable, and not judged without --force: {} result{}: {}.",
+                    runs.untrusted_count,
+                    plural(runs.untrusted_count),
+                    Listed(runs.untrusted_count, &named)
+                ),
+            );
+        }
+        for Refused { path, problem } in runs.refused().iter().take(NAMED) {
+            document.sentence(
+                Role::Missing,
+                format_args!("Skipped: '{}', line {}: {}.", saved::shown(path), problem.line, problem),
+            );
+        }
+        if runs.refused_count > NAMED {
+            document.sentence(
+                Role::Missing,
+                format_args!("Skipped: {} more lines; --format=json lists them.", runs.refused_count - NAMED),
+            );
+        }
+        if runs.without_value > 0 {
+            document.sentence(
+                Role::Missing,
+                format_args!(
+                    "{} result{} without a latency or bandwidth.",
+                    runs.without_value,
+                    plural(runs.without_value)
+                ),
+            );
+        }
+    }
+
+    fn method(&self, document: &mut dyn Document) {
+        let (documents, hosts) = (self.runs.documents, self.found.hosts);
+        document.sentence(
+            Role::Method("Hosts"),
+            format_args!(
+                "{documents} result{} of {hosts} host{}; of several of one host the newest counts",
+                plural(documents),
+                plural(hosts)
+            ),
+        );
+        if let Some(path) = self.options.baseline {
+            let count = self.of_baseline;
+            document.sentence(
+                Role::Method("Baseline"),
+                format_args!("{}, {count} result{}", saved::shown(path), plural(count)),
+            );
+        }
+        if self.found.judged == 0 {
+            return;
+        }
+        document.sentence(
+            Role::Method("Slower"),
+            format_args!(
+                "the whole 95 % interval beyond the median of hosts with this CPU model that were measured alike, by more than \
+                 4 robust standard deviations (1.4826 MAD) and {} %",
+                Trimmed(self.threshold * 100.0)
+            ),
+        );
+    }
+}
+
+/// Says how many more there are than are named.
+fn more(document: &mut dyn Document, what: &str, of: &str, count: usize) {
+    if count > NAMED {
+        document.sentence(
+            Role::Missing,
+            format_args!("{what}: {} more {of}; --format=json lists them.", count - NAMED),
+        );
+    }
+}
+
+/// Shows a condition of a host that is unusual, and the usual one.
+impl fmt::Display for Apart {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Apart { outlier, condition, usual: (usual, hosts), .. } = *self;
+        let own = outlier.value.under.get(condition);
+        if condition == FASTER {
+            return write!(
+                out,
+                "{} where {} are usual; look whether it measures memory",
+                Amount(outlier.quantity, outlier.value.value),
+                Amount(outlier.quantity, outlier.norm.median)
+            );
+        }
+        alike::show(condition, own, true, out)?;
+        if condition == alike::DISTURBED {
+            return Ok(());
+        }
+        write!(out, " ({hosts} host{} ", plural(hosts))?;
+        out.write_str(match (condition, hosts) {
+            (alike::WHOLE | alike::VERIFIED, 1) => "is ",
+            (alike::WHOLE | alike::VERIFIED, _) => "are ",
+            (_, 1) => "has ",
+            _ => "have ",
+        })?;
+        alike::show(condition, usual, false, out)?;
+        out.write_char(')')
+    }
+}
+
+/// A latency or a bandwidth for people.
+struct Amount(Quantity, f64);
+
+impl fmt::Display for Amount {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words = match self.0 {
+            Quantity::Latency => "ns",
+            Quantity::Bandwidth => "GB/s",
+        };
+        write!(out, "{} {words}", Digits(self.1 / unit(self.0).1))
+    }
+}

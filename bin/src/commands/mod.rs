@@ -1,0 +1,32 @@
+//! The commands: on saved results, and the report, which also runs several experiments. A new one is a file here and a
+//! line in the catalogue.
+
+pub mod compare;
+pub mod fit;
+pub mod fleet;
+pub mod report;
+
+#[cfg(test)]
+pub use fleet::tests as fleet_tests;
+
+use crate::error::Failure;
+use crate::options::{Descriptor, Options};
+use crate::report::document::{Describe, Field};
+
+/// Writes a description in the format that was asked for.
+pub type Write<'w> = &'w mut dyn FnMut(Describe<'_>);
+
+/// Reads the files that the operands name, and writes the result.
+///
+/// A failure within `Ok` is one of the result, which is written nevertheless.
+pub type Run = for<'a> fn(&'a Options<'a>, Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>>;
+
+/// A command.
+pub struct Command {
+    /// Its part of the command line.
+    pub descriptor: Descriptor,
+    /// The columns of its rows in tabular formats.
+    pub columns: &'static [&'static Field],
+    /// Its function.
+    pub run: Run,
+}

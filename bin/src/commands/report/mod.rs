@@ -1,0 +1,192 @@
+//! Everything in one run: nine experiments one after the other, each within its share of the budget, as one result.
+//!
+//! Says which they are and what they answer. Whoever runs them brings what came of it; nothing is measured here.
+//! With files it is saved results that become one document.
+
+mod page;
+mod pictures;
+mod planned;
+mod points;
+mod run;
+mod saved;
+mod view;
+
+use core::fmt::{self, Write};
+
+use latency_core::cpulist::NodeSet;
+
+use super::Command;
+use crate::describe::{point, Report};
+use crate::error::Failure;
+use crate::experiment::interface::Experiment;
+use crate::experiment::{bandwidth, cores, curve, distribution, loaded, matrix, pages, parallel, window};
+use crate::options::{self, Descriptor, FlagId, FlagSet, Operands, Options, FLAGS, MAX_OPERANDS};
+use crate::sys::arguments::Arguments;
+use crate::sys::table::Table;
+use latency_core::words::Worded;
+
+pub use page::format;
+pub use planned::Plans;
+pub use run::Sections;
+pub use view::{present, Whole};
+
+/// The command.
+pub const REPORT: Command = Command {
+    descriptor: Descriptor {
+        name: "report",
+        summary: "all of these in 90 s, as one page",
+        details: "Memory, levels, pages, loads side by side, work between loads, the slowest loads, bandwidth, latency \
+                  under load and the way between cores, one after the other within --budget (90 s). The result is a page \
+                  of HTML on standard output or in --output=FILE.html: the verdict, the answers that matter, then a \
+                  chapter each with its pictures, tables and proofs, and the command that repeats it at full length. \
+                  As text, which a terminal shows, it is the verdict and the answers.\n\
+                  What is not possible here is said, and the rest is measured. An interrupt ends it with what is finished.\n\
+                  --size=SIZE gives each of them that working set, and the curve its largest: small ones \
+                  are soon done, and show caches. Of several nodes those that measure one pair take the first.\n\
+                  With files nothing is measured: saved results (--json, --csv) become a page with a line for each of \
+                  them, and then a chapter each with its points as a picture and as a table.",
+        flags: FlagSet::PLACEMENT.union(FlagSet::WORKING_SET).union(FlagSet::RUN),
+        operands: Operands { names: "[FILE...]", least: 0, most: MAX_OPERANDS, sides: false },
+        ..Descriptor::OF_VALUES
+    },
+    columns: &point::CHAINS,
+    // Without files it measures, and is started as experiments are.
+    run: saved::run,
+};
+
+/// Default time for all sections, in nanoseconds.
+const BUDGET_NS: f64 = 90e9;
+
+/// An experiment of a report.
+pub struct Section {
+    /// The experiment.
+    pub experiment: &'static Experiment,
+    /// The question that it answers.
+    pub question: &'static str,
+    /// The command line; a NUL ends each word.
+    arguments: &'static str,
+    /// Its share of the time beside that of the others.
+    weight: f64,
+}
+
+impl Section {
+    const fn new(
+        experiment: &'static Experiment,
+        question: &'static str,
+        arguments: &'static str,
+        weight: f64,
+    ) -> Section {
+        Section { experiment, question, arguments, weight }
+    }
+}
+
+/// The number of sections.
+pub const COUNT: usize = 9;
+
+/// All of them, those first that most readers come for. Weights are seconds that they take on a slow machine.
+pub static SECTIONS: [Section; COUNT] = [
+    Section::new(&matrix::MATRIX, "Idle memory", "matrix\0", 9.0),
+    Section::new(&curve::CURVE, "Caches", "curve\0--points-per-octave=3\0", 15.0),
+    Section::new(&pages::PAGES, "Huge pages", "pages\0", 13.0),
+    Section::new(&loaded::LOADED, "Under load", "loaded\0--traffic=read\0", 12.0),
+    Section::new(&bandwidth::BANDWIDTH, "Bandwidth", "bandwidth\0", 7.0),
+    Section::new(&parallel::PARALLEL, "Misses in flight", "parallel\0", 9.0),
+    Section::new(&window::WINDOW, "Work between loads", "window\0", 9.0),
+    Section::new(&distribution::DISTRIBUTION, "Slowest loads", "distribution\0", 8.0),
+    Section::new(&cores::CORES, "From core to core", "cores\0--pairs=classes\0", 4.0),
+];
+
+/// The descriptors that their command lines are parsed with.
+static DESCRIPTORS: [&Descriptor; COUNT] = {
+    let mut all = [&SECTIONS[0].experiment.descriptor; COUNT];
+    let mut index = 0;
+    while index < COUNT {
+        all[index] = &SECTIONS[index].experiment.descriptor;
+        index += 1;
+    }
+    all
+};
+
+/// The part of a share that visits take: the rest is for memory, clocks and what comes after.
+const VISITS: f64 = 0.6;
+
+/// Returns the options of a section and the time of its visits, when `left_ns` of the time for all is left.
+///
+/// # Errors
+///
+/// No memory for a command line. The command lines of the table are legal.
+pub fn asked(
+    index: usize,
+    whole: &Options<'static>,
+    left_ns: f64,
+) -> Result<(Options<'static>, Arguments, f64), Failure<'static>> {
+    let section = &SECTIONS[index.min(COUNT - 1)];
+    let mut line = Line { bytes: Table::empty()?, length: 0 };
+    // The first pass counts; neither fails.
+    let _ = typed(&mut line, section, whole);
+    line = Line { bytes: Table::filled(line.length, 0)?, length: 0 };
+    let _ = typed(&mut line, section, whole);
+    let arguments = Arguments::packed(line.bytes.leak());
+    let mut asked = options::parse(arguments, &DESCRIPTORS, whole.formats)?;
+    let weights: f64 = SECTIONS.iter().skip(index).map(|section| section.weight).sum();
+    let share_ns = left_ns.max(0.0) * section.weight / weights;
+    asked.format = whole.format;
+    asked.verbose = whole.verbose;
+    asked.labels = whole.labels;
+    asked.budget.0 = (share_ns * 1e3) as u64;
+    Ok((asked, arguments, share_ns * VISITS))
+}
+
+/// A command line that is being put together: bytes beyond its table are counted.
+struct Line {
+    bytes: Table<u8>,
+    length: usize,
+}
+
+impl Write for Line {
+    fn write_str(&mut self, part: &str) -> fmt::Result {
+        self.bytes.iter_mut().skip(self.length).zip(part.bytes()).for_each(|(slot, byte)| *slot = byte);
+        self.length += part.len();
+        Ok(())
+    }
+}
+
+/// Writes the command line of a section, with those options of the whole that it has.
+fn typed(line: &mut Line, section: &Section, whole: &Options<'_>) -> fmt::Result {
+    let descriptor = &section.experiment.descriptor;
+    line.write_str(section.arguments)?;
+    // What has attributes of nodes takes several, and the others one.
+    let nodes = |nodes: Option<NodeSet>| {
+        let one = |nodes: NodeSet| nodes.first().into_iter().collect();
+        nodes.map(|nodes| if descriptor.attributes { nodes } else { one(nodes) }).unwrap_or_default()
+    };
+    let size = if descriptor.flags.contains(FlagId::MaxSize) { FlagId::MaxSize } else { FlagId::Size };
+    let cpu: &dyn fmt::Display = whole.cpu.as_ref().map_or(&"first", |cpu| cpu);
+    let values: [(FlagId, FlagId, &dyn fmt::Display); 6] = [
+        (FlagId::Size, size, &whole.size.unwrap_or_default().0),
+        (FlagId::CpuNode, FlagId::CpuNode, &nodes(whole.cpunode)),
+        (FlagId::MemNode, FlagId::MemNode, &nodes(whole.memnode)),
+        (FlagId::Cpu, FlagId::Cpu, cpu),
+        (FlagId::Pages, FlagId::Pages, &whole.pages.word()),
+        (FlagId::Seed, FlagId::Seed, &whole.seed),
+    ];
+    for (given, flag, value) in values {
+        let flag = FLAGS.get(flag as usize).filter(|flag| descriptor.flags.contains(flag.id));
+        if let Some(flag) = flag.filter(|_| whole.given.contains(given)) {
+            write!(line, "--{}={value}\0", flag.name)?;
+        }
+    }
+    Ok(())
+}
+
+/// The time for all of them, in nanoseconds.
+#[must_use]
+pub fn budget_ns(options: &Options<'_>) -> f64 {
+    match options.given.contains(FlagId::Budget) {
+        true => options.budget.0 as f64 / 1e3,
+        false => BUDGET_NS,
+    }
+}
+
+/// The outcome of a section: its result, or the reason for having none.
+pub type Came<'r, 'a> = Result<Report<'r, 'a>, &'r Failure<'a>>;

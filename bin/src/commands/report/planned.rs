@@ -1,0 +1,115 @@
+//! The plan of a report (`--dry-run`): that of each experiment, within its share of the budget.
+//!
+//! Plans as a run does, and measures nothing.
+
+use core::mem::ManuallyDrop;
+
+use super::view::{missing, SECTIONS_OF};
+use super::{asked, budget_ns, COUNT, SECTIONS, VISITS};
+use crate::describe;
+use crate::engine::progress::Progress;
+use crate::engine::session::{Noted, Session};
+use crate::error::Failure;
+use crate::experiment::conduct::{self, Planned};
+use crate::experiment::dry_run;
+use crate::machine::Machine;
+use crate::options::Options;
+use crate::plan::duration::{self, Range};
+use crate::plan::{self, regions};
+use crate::report::document::{Document, Level, PageRole, Part, Role};
+use crate::sys::table::Table;
+use crate::warning::Warnings;
+use latency_core::words::When;
+
+/// The plan of a section and its time, or the reason for having none. It lives as long as the process.
+type Slot = ManuallyDrop<Option<Result<(Planned, Range), Failure<'static>>>>;
+
+/// The plans of all sections.
+pub struct Plans {
+    slots: Table<Slot>,
+    /// The time of all of them together.
+    pub takes: Range,
+}
+
+impl Plans {
+    /// Plans all sections for a machine.
+    ///
+    /// # Errors
+    ///
+    /// No memory; nodes or CPUs that were asked for and cannot measure.
+    pub fn make(options: &Options<'static>, machine: &'static Machine) -> Result<Plans, Failure<'static>> {
+        let mut plans = Plans { slots: Table::made(COUNT, |_| ManuallyDrop::new(None))?, takes: Range::ZERO };
+        let mut left_ns = budget_ns(options);
+        for (index, section) in SECTIONS.iter().enumerate() {
+            let (asked, _, limit_ns) = asked(index, options, left_ns)?;
+            left_ns -= limit_ns / VISITS;
+            let Some(asked) = Table::filled(1, asked)?.leak().first() else { break };
+            let (mut warnings, mut noted) = (Warnings::new(), Noted::new());
+            let (warnings, noted) = (&mut warnings, &mut noted);
+            let progress = &mut Progress::new(When::Never);
+            let mut session = Session { options: asked, machine, warnings, progress, noted };
+            let planned = conduct::planned(&mut session, section.experiment).map(|mut planned| {
+                let Planned { points, budget, .. } = &mut planned;
+                budget.limit(limit_ns, points.len());
+                let look = plan::looked_at(asked, points).filter(|_| index == 0);
+                let takes = duration::estimate(machine, points, budget)
+                    + look.map_or(Range::ZERO, |_| duration::LOOK);
+                plans.takes = plans.takes + takes;
+                (planned, takes)
+            });
+            match planned {
+                // The first section takes every node, so what is wrong with them is wrong for all.
+                Err(failure @ Failure::Usage(_)) if index == 0 => return Err(failure),
+                planned => {
+                    if let Some(slot) = plans.slots.get_mut(index) {
+                        *slot = ManuallyDrop::new(Some(planned));
+                    }
+                }
+            }
+        }
+        Ok(plans)
+    }
+
+    /// Returns every section that can be measured: its name, its plan and its time.
+    fn possible(&self) -> impl Iterator<Item = (&'static str, &Planned, Range)> {
+        SECTIONS.iter().zip(self.slots.iter()).filter_map(|(section, slot)| {
+            let (planned, takes) = slot.as_ref()?.as_ref().ok()?;
+            Some((section.experiment.descriptor.name, planned, *takes))
+        })
+    }
+
+    /// Describes them: a line for each, and for programs the plan of each.
+    pub fn present(&self, document: &mut dyn Document) {
+        let (count, points) = self
+            .possible()
+            .fold((0, 0), |(count, points), (_, planned, _)| (count + 1, points + planned.points.len()));
+        document.sentence(
+            Role::Answer,
+            format_args!("{count} experiments of {points} points, {}; longer on a busy machine.", self.takes),
+        );
+        document.tabulate("", Level::Quiet, 1, &|table| {
+            table.texts("experiment|points|memory|time");
+            for (name, planned, takes) in self.possible() {
+                table.row();
+                table.text(name);
+                table.show(&planned.points.len());
+                table.show(&regions::bytes(planned.budget.memory, &planned.points));
+                table.show(&takes);
+            }
+        });
+        describe::tool(document, "report", "");
+        missing(document, &|index| self.slots.get(index)?.as_ref()?.as_ref().err(), &|_| false);
+        document.part(Part::Object(&dry_run::PLAN), |document| {
+            document.put(&dry_run::POINTS, points);
+            dry_run::time(document, self.takes);
+        });
+        document.part(Part::List(&SECTIONS_OF), |document| {
+            document.sentence(Role::Page(PageRole::Chapter), format_args!("Plans"));
+            for (name, planned, takes) in self.possible() {
+                document.part(Part::Item, |document| {
+                    dry_run::present(document, name, &planned.points, &planned.budget, takes);
+                });
+            }
+        });
+    }
+}

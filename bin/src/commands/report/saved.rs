@@ -1,0 +1,230 @@
+//! Saved results as one document: which hosts and experiments they are of, then a chapter for each file.
+//!
+//! A chapter shows what a file has: latencies by working set as lines, those of pairs of nodes as a matrix, and every
+//! point with its interval. Nothing is measured, and nothing concluded that the files do not say.
+
+use core::{fmt, slice};
+
+use latency_core::sort::ascending;
+use latency_core::text::{plural, Text};
+
+use super::page::how_to_get_the_page;
+use super::pictures;
+use super::points::{differing, unit, value, SEVERAL};
+use crate::commands::Write;
+use crate::describe;
+use crate::error::{Failure, Problem, SavedError};
+use crate::options::Options;
+use crate::report::document::{fields, Document, Level, PageRole, Part, Role};
+use crate::report::figures::Digits;
+use crate::result::row::{Label, Row, CLASS};
+use crate::saved::conditions::KERNEL;
+use crate::saved::{self, Saved};
+use crate::sys::table::Table;
+
+fields! {
+    RESULTS "results" "The number of saved results; a saved report has several.";
+    HOSTS "hosts" "The number of hosts that they are from.";
+    FILES "files" "The saved results.";
+    FILE "file" "Its name.";
+    OF "of" "The experiment that it is of; empty where the file does not tell.";
+    HOST "hostname" "The host that it is from, or that the file does not tell.";
+    POINTS "points" "How many points it has.";
+    LEAST "least" "The smallest value: nanoseconds, or GB/s of bandwidth.";
+    MEDIAN "median" "The median of all values.";
+    MOST "most" "The largest one.";
+}
+
+/// More points than these are for a reader who wants everything.
+const FEW_POINTS: usize = 64;
+
+/// The most experiments of a file: more than a report has.
+const EXPERIMENTS: usize = 16;
+
+/// A file that was read.
+#[derive(Clone, Copy)]
+struct File<'f> {
+    path: &'f [u8],
+    saved: Saved,
+    /// The least, the median and the largest value.
+    values: [f64; 3],
+}
+
+/// Reads the files that are named, and writes what they have.
+pub fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {
+    let paths = options.operands();
+    let empty = File { path: b"", saved: Saved::empty(), values: [f64::NAN; 3] };
+    let mut files = Table::filled(paths.len() * EXPERIMENTS, empty)?;
+    let mut count = 0;
+    for path in paths {
+        Saved::load_each(path, &mut |saved| {
+            let full = SavedError::Malformed {
+                path,
+                problem: Problem::new(1, "more experiments than a report has"),
+            };
+            *files.get_mut(count).ok_or(full)? = File { path, saved, values: spread(saved.rows)? };
+            count += 1;
+            Ok(())
+        })?;
+    }
+    write(&mut |document| present(document, options, files.get(..count).unwrap_or_default()));
+    Ok(None)
+}
+
+/// The least, the median and the largest value; none of values that cannot be compared.
+fn spread<'a>(rows: &[Row]) -> Result<[f64; 3], Failure<'a>> {
+    if unit(rows) == SEVERAL {
+        return Ok([f64::NAN; 3]);
+    }
+    let mut values = Table::filled(rows.len(), f64::NAN)?;
+    for (slot, row) in values.iter_mut().zip(rows) {
+        *slot = value(row);
+    }
+    ascending(&mut values);
+    let at = |index: usize| values.get(index).copied().unwrap_or(f64::NAN);
+    Ok([at(0), at(values.len() / 2), at(values.len().wrapping_sub(1))])
+}
+
+impl File<'_> {
+    fn name(&self) -> Text<256> {
+        saved::shown(self.path)
+    }
+
+    fn kernel(&self) -> &str {
+        self.saved.conditions.texts.get(KERNEL).map_or("", Text::as_str)
+    }
+
+    /// Returns whether both are of one host; without a name they are if they are in one file.
+    fn is_of_host_of(&self, other: &File<'_>) -> bool {
+        match (self.saved.named_host(), other.saved.named_host()) {
+            (None, None) => self.path == other.path,
+            (one, two) => one == two,
+        }
+    }
+
+    /// The experiment, or the tool's table that it was read from.
+    fn experiment(&self) -> &str {
+        match self.saved.experiment.as_str() {
+            "" => "table",
+            named => named,
+        }
+    }
+
+    fn trust(&self) -> &'static str {
+        match (self.saved.conditions.poor, self.saved.conditions.partial) {
+            (true, _) => "poor",
+            (false, true) => "partial",
+            (false, false) => "",
+        }
+    }
+}
+
+fn present(document: &mut dyn Document, options: &Options<'_>, files: &[File<'_>]) {
+    let is_first = |(index, file): &(usize, &File<'_>)| {
+        !files.get(..*index).unwrap_or_default().iter().any(|other| other.is_of_host_of(file))
+    };
+    let hosts = files.iter().enumerate().filter(is_first).count();
+    document.sentence(
+        Role::Answer,
+        format_args!("{} saved result{} of {hosts} host{}.", files.len(), plural(files.len()), plural(hosts)),
+    );
+    side_by_side(document, files);
+    how_to_get_the_page(document, options);
+    document.part(Part::Object(&describe::SUMMARY), |document| {
+        document.put(&RESULTS, files.len());
+        document.put(&HOSTS, hosts);
+    });
+    describe::tool(document, "report", "");
+    document.part(Part::List(&FILES), |document| {
+        for file in files {
+            chapter(document, file);
+        }
+    });
+}
+
+/// Every file on a line of one table.
+fn side_by_side(document: &mut dyn Document, files: &[File<'_>]) {
+    document.tabulate("", Level::Quiet, 5, &|table| {
+        table.texts("file|host|CPU|experiment|trust|points|least|median|most");
+        for file in files {
+            let Saved { rows, .. } = file.saved;
+            table.row();
+            table.text(file.name().as_str());
+            table.text(file.saved.host());
+            table.text(file.saved.cpu());
+            table.text(file.experiment());
+            table.text(file.trust());
+            table.show(&rows.len());
+            let [least, median, most] = file.values;
+            table.number(least);
+            table.number(median);
+            match most.is_nan() {
+                true => table.text("-"),
+                false => table.cell(format_args!("{} {}", Digits(most), unit(rows))),
+            }
+        }
+    });
+}
+
+fn chapter(document: &mut dyn Document, file: &File<'_>) {
+    let (name, rows) = (file.name(), file.saved.rows);
+    document
+        .sentence(Role::Page(PageRole::Chapter), format_args!("{}: {}", name.as_str(), file.experiment()));
+    document.sentence(Role::Page(PageRole::Title), format_args!("{}", file.experiment()));
+    let [least, median, most] = file.values;
+    let range = fmt::from_fn(|out| match least.is_nan() {
+        true => Ok(()),
+        false => write!(out, ", {} to {} {}", Digits(least), Digits(most), unit(rows)),
+    });
+    document.sentence(
+        Role::Answer,
+        format_args!("{}: {} point{}{range}.", file.experiment(), rows.len(), plural(rows.len())),
+    );
+    match file.trust() {
+        "" => {}
+        trust => document.sentence(Role::Trust, format_args!("{trust}, as the file says")),
+    }
+    for (label, found) in [("Host", file.saved.host()), ("CPU", file.saved.cpu()), ("Kernel", file.kernel())]
+    {
+        if !found.is_empty() {
+            document.sentence(Role::Method(label), format_args!("{found}"));
+        }
+    }
+    pictures::draw(document, rows, name.as_str());
+    points(document, rows);
+    document.part(Part::Item, |document| {
+        document.put(&FILE, name.as_str());
+        document.put(&OF, file.saved.experiment.as_str());
+        document.put(&HOST, file.saved.host());
+        document.put(&POINTS, rows.len());
+        document.put(&LEAST, least);
+        document.put(&MEDIAN, median);
+        document.put(&MOST, most);
+    });
+}
+
+/// Every point by what tells it apart.
+fn points(document: &mut dyn Document, rows: &[Row]) {
+    let (shown, unit_of_all) = (differing(rows) | 1 << CLASS, unit(rows));
+    let level = if rows.len() > FEW_POINTS { Level::Verbose } else { Level::Normal };
+    document.tabulate("", level, 1, &|table| {
+        table.text("point");
+        table.text(unit_of_all);
+        table.texts("95 %|core cycles|pages");
+        for row in rows {
+            table.row();
+            table.show(&Label { row, shown });
+            match unit_of_all {
+                SEVERAL => table.cell(format_args!("{} {}", Digits(value(row)), unit(slice::from_ref(row)))),
+                _ => table.number(value(row)),
+            }
+            // The interval of a rate is that of the time of a line.
+            table.range(row.sample.interval.filter(|_| row.traffic().is_none()), "");
+            match row.sample.core_cycles {
+                Some(cycles) => table.number(cycles),
+                None => table.text(""),
+            }
+            table.text(row.pages.as_str());
+        }
+    });
+}

@@ -1,0 +1,351 @@
+//! A report as a document: the verdict and the answers first, then a chapter for each experiment.
+//!
+//! The answers are the sentences of the experiments themselves, so that no figure stands in two wordings.
+
+use core::fmt::{self, Display, Write};
+
+use super::page::how_to_get_the_page;
+use super::{Came, Section, SECTIONS};
+use crate::analysis::matrix::{conclude, pairs};
+use crate::describe::{self, trust, Report, SUMMARY};
+use crate::error::Failure;
+use crate::machine::Machine;
+use crate::options::Options;
+use crate::report::document::{fields, Document, Field, Level, PageRole, Part, Picture, Role, Table, Value};
+use crate::report::figures::Digits;
+use crate::sys::arguments::Arguments;
+use crate::warning::Warnings;
+
+fields! {
+    pub SECTIONS_OF "sections" "The results of all experiments.";
+    NOT_MEASURED "not_measured" "What could not be measured here.";
+    REASON "reason" "Why.";
+}
+
+/// The summaries, by the places of [`SECTIONS`].
+static CONCLUSIONS: [Field; SECTIONS.len()] = [
+    Field::new("matrix", "The summary of matrix; null where it was not measured."),
+    Field::new("curve", "The summary of curve; null where it was not measured."),
+    Field::new("pages", "The summary of pages; null where it was not measured."),
+    Field::new("loaded", "The summary of loaded; null where it was not measured."),
+    Field::new("bandwidth", "The summary of bandwidth; null where it was not measured."),
+    Field::new("parallel", "The summary of parallel; null where it was not measured."),
+    Field::new("window", "The summary of window; null where it was not measured."),
+    Field::new("distribution", "The summary of distribution; null where it was not measured."),
+    Field::new("cores", "The summary of cores; null where it was not measured."),
+];
+
+/// Everything that a report is made of.
+pub struct Whole<'r, 'a> {
+    /// The options.
+    pub options: &'r Options<'a>,
+    /// The machine.
+    pub machine: &'r Machine,
+    /// The outcome of each section that was begun, in their order.
+    pub came: &'r dyn Fn(usize) -> Option<Came<'r, 'a>>,
+    /// The arguments of the program, as they were typed.
+    pub arguments: Arguments,
+    /// It was interrupted: what is here is what was finished.
+    pub partial: bool,
+    /// When the run began, in seconds since 1970, UTC.
+    pub started: u64,
+    /// The duration of the run, in seconds.
+    pub seconds: f64,
+}
+
+impl<'r, 'a> Whole<'r, 'a> {
+    /// The sections with a result, by their place.
+    fn measured(&self) -> impl Iterator<Item = (usize, Report<'r, 'a>)> + '_ {
+        (0..SECTIONS.len()).filter_map(|index| Some((index, (self.came)(index)?.ok()?)))
+    }
+
+    /// Returns the warnings of all sections together.
+    fn warnings(&self) -> Warnings {
+        let mut all = Warnings::new();
+        self.measured().for_each(|(_, report)| all.pool(report.warnings));
+        all
+    }
+
+    /// The names of those that an interrupt kept from beginning, or from having anything.
+    fn not_begun(&self) -> impl Iterator<Item = &'static str> + use<'_, 'r, 'a> {
+        let nothing = |(index, _): &(usize, _)| (self.came)(*index).is_none();
+        SECTIONS.iter().enumerate().filter(nothing).map(|(_, section)| section.experiment.descriptor.name)
+    }
+}
+
+/// Describes a report.
+pub fn present(document: &mut dyn Document, whole: &Whole<'_, '_>) {
+    let warnings = whole.warnings();
+    verdict(document, whole);
+    worst(document, whole, &warnings);
+    answers(document, whole);
+    missing(document, &|index| (whole.came)(index)?.err(), &|index| (whole.came)(index).is_none());
+    how_to_get_the_page(document, whole.options);
+    summary(document, whole);
+    describe::tool(document, "report", describe::machine::cpu_model(whole.machine));
+    describe::command(document, whole.arguments);
+    document.sentence(
+        Role::Page(PageRole::Data),
+        format_args!(
+            "without the points: `latency-bench report --json` has them, for `compare`, `fleet` and `report FILE`"
+        ),
+    );
+    describe::run(document, whole.machine, whole.started, whole.seconds, whole.partial);
+    describe::machine::host(document, whole.machine, &whole.options.labels);
+    describe::machine::machine(document, whole.machine);
+    trust::warnings(document, &warnings);
+    document.part(Part::List(&SECTIONS_OF), |document| {
+        for (index, report) in whole.measured() {
+            let Some(section) = SECTIONS.get(index) else { continue };
+            document.sentence(Role::Page(PageRole::Chapter), format_args!("{}", section.question));
+            document.part(Part::Item, |document| {
+                // A page of all points would have megabytes.
+                let present = section.experiment.present;
+                match document.wants_pictures() {
+                    true => describe::report(&mut WithoutPoints { document, depth: 0 }, &report, present),
+                    false => describe::report(document, &report, present),
+                }
+            });
+        }
+    });
+}
+
+/// Describes the conclusions of all sections: an object for each, which is its own summary.
+fn summary(document: &mut dyn Document, whole: &Whole<'_, '_>) {
+    document.part(Part::Object(&SUMMARY), |document| {
+        for (index, (section, field)) in SECTIONS.iter().zip(&CONCLUSIONS).enumerate() {
+            match (whole.came)(index) {
+                Some(Ok(report)) => {
+                    describe::report(
+                        &mut Conclusions { document, field, depth: 0 },
+                        &report,
+                        section.experiment.present,
+                    );
+                }
+                _ => document.put(field, None::<bool>),
+            }
+        }
+    });
+}
+
+/// Says how fast memory is, here and remote.
+fn verdict(document: &mut dyn Document, whole: &Whole<'_, '_>) {
+    let matrix = whole.measured().find(|(index, _)| *index == 0);
+    let found = matrix
+        .map(|(_, report)| conclude(&|each| pairs(report.outcomes, &report.machine.topology).for_each(each)));
+    match found.map(|found| (found.local_ns, found.remote_ns(), found.remote_over_local())) {
+        Some((Some(local), Some(remote), Some(ratio))) => document.sentence(
+            Role::Answer,
+            format_args!(
+                "Local memory takes {} ns, other nodes' {} ns ({} times as long).",
+                Digits(local),
+                Digits(remote),
+                Digits(ratio)
+            ),
+        ),
+        Some((Some(local), ..)) => document.sentence(
+            Role::Answer,
+            format_args!("Memory takes {} ns; there is one node, and no remote memory.", Digits(local)),
+        ),
+        _ => document.sentence(Role::Answer, format_args!("The latency of memory was not measured.")),
+    }
+    if whole.partial {
+        let names = |out: &mut fmt::Formatter<'_>| {
+            let mut before = "; nothing of ";
+            for name in whole.not_begun() {
+                write!(out, "{before}{name}")?;
+                before = ", ";
+            }
+            Ok(())
+        };
+        let names = fmt::from_fn(names);
+        document.sentence(Role::Answer, format_args!("Partial: it was interrupted{names}."));
+    }
+}
+
+/// Says how far all of it can be trusted: as far as the worst.
+fn worst(document: &mut dyn Document, whole: &Whole<'_, '_>, warnings: &Warnings) {
+    let level = trust::level(warnings);
+    let names = fmt::from_fn(|out| {
+        let mut before = ": ";
+        for (index, report) in whole.measured().filter(|_| level != "good") {
+            if trust::level(report.warnings) == level {
+                let name = SECTIONS.get(index).map_or("", |section| section.experiment.descriptor.name);
+                write!(out, "{before}{name}")?;
+                before = ", ";
+            }
+        }
+        Ok(())
+    });
+    let emulated = trust::label(trust::is_emulated(warnings));
+    document.sentence(Role::Trust, format_args!("{level}{names}{emulated}"));
+}
+
+/// The answer of each section in its own words: as a table on pages, which have room for it.
+fn answers(document: &mut dyn Document, whole: &Whole<'_, '_>) {
+    let answer = |out: &mut dyn Write, index: usize, report: &Report<'_, '_>| {
+        let Some(section) = SECTIONS.get(index) else { return Ok(()) };
+        let wanted = [Role::Answer, Role::Finding, Role::Line];
+        First { out, wanted, found: None, pass: 0 }
+            .write(&mut |document| describe::report(document, report, section.experiment.present))
+    };
+    let question = |index: usize| SECTIONS.get(index).map_or("", |section| section.question);
+    if !document.wants_pictures() {
+        for (index, report) in whole.measured() {
+            let shown = fmt::from_fn(|out| answer(out, index, &report));
+            document.sentence(Role::Method(question(index)), format_args!("{shown}"));
+        }
+        return;
+    }
+    document.tabulate("", Level::Quiet, 3, &|table| {
+        table.texts("question|answer|trust");
+        for (index, report) in whole.measured() {
+            table.row();
+            table.text(question(index));
+            table.show(&fmt::from_fn(|out| answer(out, index, &report)));
+            table.text(trust::level(report.warnings));
+        }
+    });
+}
+
+/// Says which sections were not measured, and why: those that failed, and those that were not begun.
+#[inline(never)] // it is called in several places
+pub fn missing<'f, 'a: 'f>(
+    document: &mut dyn Document,
+    failure: &dyn Fn(usize) -> Option<&'f Failure<'a>>,
+    not_begun: &dyn Fn(usize) -> bool,
+) {
+    let failed = || {
+        let named =
+            |(index, section): (usize, &Section)| Some((section.experiment.descriptor.name, failure(index)?));
+        SECTIONS.iter().enumerate().filter_map(named)
+    };
+    for (name, failure) in failed() {
+        document.sentence(Role::Missing, format_args!("{name}: {failure}"));
+    }
+    let not_begun = SECTIONS.iter().enumerate().filter(|(index, _)| not_begun(*index)).map(|(_, section)| {
+        let reason: &dyn Display = &"interrupted before it had measured anything";
+        (section.experiment.descriptor.name, reason)
+    });
+    let failed = failed().map(|(name, failure)| (name, failure as &dyn Display));
+    document.items(Part::List(&NOT_MEASURED), failed.chain(not_begun), |document, (name, reason)| {
+        document.put(&describe::EXPERIMENT, name);
+        document.show(&REASON, reason);
+    });
+}
+
+/// Writes the first sentence of the first role that a description has.
+struct First<'o> {
+    out: &'o mut dyn Write,
+    wanted: [Role; 3],
+    pass: usize,
+    found: Option<fmt::Result>,
+}
+
+impl First<'_> {
+    fn write(&mut self, describe: &mut dyn FnMut(&mut dyn Document)) -> fmt::Result {
+        for pass in 0..self.wanted.len() {
+            self.pass = pass;
+            if self.found.is_none() {
+                describe(self);
+            }
+        }
+        self.found.unwrap_or(Ok(()))
+    }
+}
+
+impl Document for First<'_> {
+    fn sentence(&mut self, role: Role, words: fmt::Arguments<'_>) {
+        if self.found.is_none() && self.wanted.get(self.pass) == Some(&role) {
+            self.found = Some(self.out.write_fmt(words));
+        }
+    }
+}
+
+/// Passes the summary of a description on, under another name, and nothing else.
+struct Conclusions<'d> {
+    document: &'d mut dyn Document,
+    field: &'static Field,
+    /// The depth within the summary; 0 outside.
+    depth: usize,
+}
+
+impl Document for Conclusions<'_> {
+    fn value(&mut self, field: &'static Field, value: Value<'_>) {
+        if self.depth > 0 {
+            self.document.value(field, value);
+        }
+    }
+
+    fn begin(&mut self, part: Part) {
+        match part {
+            _ if self.depth > 0 => self.document.begin(part),
+            Part::Object(field) if field.key() == SUMMARY.key() => {
+                self.document.begin(Part::Object(self.field))
+            }
+            _ => return,
+        }
+        self.depth += 1;
+    }
+
+    fn end(&mut self) {
+        if self.depth > 0 {
+            self.depth -= 1;
+            self.document.end();
+        }
+    }
+}
+
+/// Passes a description on without the lists of its points.
+struct WithoutPoints<'d> {
+    document: &'d mut dyn Document,
+    /// The depth within one of these lists; 0 outside.
+    depth: usize,
+}
+
+impl Document for WithoutPoints<'_> {
+    fn value(&mut self, field: &'static Field, value: Value<'_>) {
+        if self.depth == 0 {
+            self.document.value(field, value);
+        }
+    }
+
+    fn named(&mut self, name: &str, value: Value<'_>) {
+        if self.depth == 0 {
+            self.document.named(name, value);
+        }
+    }
+
+    fn begin(&mut self, part: Part) {
+        let is_list = matches!(part, Part::Records(_))
+            || matches!(part, Part::List(field) if field.key() == "node_pairs");
+        if self.depth > 0 || is_list {
+            self.depth += 1;
+        } else {
+            self.document.begin(part);
+        }
+    }
+
+    fn end(&mut self) {
+        match self.depth.checked_sub(1) {
+            Some(depth) => self.depth = depth,
+            None => self.document.end(),
+        }
+    }
+
+    fn sentence(&mut self, role: Role, words: fmt::Arguments<'_>) {
+        self.document.sentence(role, words);
+    }
+
+    fn table(&mut self, table: &Table<'_>) {
+        self.document.table(table);
+    }
+
+    fn picture(&mut self, picture: Picture<'_>) {
+        self.document.picture(picture);
+    }
+
+    fn wants_pictures(&self) -> bool {
+        self.document.wants_pictures()
+    }
+}

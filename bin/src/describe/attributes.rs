@@ -1,0 +1,101 @@
+//! The claims of firmware and kernel about each node's memory, for programs and for people; beside a value that
+//! was measured.
+
+use core::fmt::{self, Display};
+
+use latency_core::topology::{Attributes, Node};
+use latency_core::units::Picoseconds;
+
+use crate::machine::Machine;
+use crate::report::document::{fields, Document, Level};
+use crate::report::figures::Digits;
+
+fields! {
+    FIRMWARE "firmware" "What the firmware claims of its memory (HMAT, CDAT); null where it claims nothing.";
+    READ_NS "read_ns" "The latency of a read.";
+    WRITE_NS "write_ns" "The latency of a write.";
+    READ_RATE "read_bytes_per_second" "The bandwidth of reads.";
+    WRITE_RATE "write_bytes_per_second" "The bandwidth of writes.";
+    INITIATORS "initiators" "The nodes from which this holds: those nearest to the memory.";
+    SIDE_CACHE "memory_side_cache" "The cache in front of its memory; null where there is none.";
+    SIDE_BYTES "bytes" "Its size.";
+    SIDE_LINE "line_bytes" "The size of its lines; 0 where that is not known.";
+    TIER "tier" "The kernel's tier of its memory, lower numbers are faster; null where nodes have none.";
+    WEIGHT "weight" "Its weight for weighted interleaving; null where the kernel has none.";
+}
+
+/// Describes what is claimed of a node, for programs.
+pub fn members(document: &mut dyn Document, attributes: &Attributes) {
+    document.object(&FIRMWARE, attributes.claim(), |document, claim| {
+        for (field, figure) in [
+            (&READ_NS, nanoseconds(claim.read)),
+            (&WRITE_NS, nanoseconds(claim.write)),
+            (&READ_RATE, claim.read_bandwidth),
+            (&WRITE_RATE, claim.write_bandwidth),
+        ] {
+            document.put(field, known(figure));
+        }
+        document.values(&INITIATORS, claim.initiators.iter());
+    });
+    document.object(&SIDE_CACHE, attributes.side_cache, |document, cache| {
+        document.put(&SIDE_BYTES, cache.size);
+        document.put(&SIDE_LINE, cache.line);
+    });
+    document.put(&TIER, attributes.tier);
+    document.put(&WEIGHT, attributes.weight);
+}
+
+/// A figure, unless the firmware has none.
+fn known(figure: u64) -> Option<u64> {
+    Some(figure).filter(|figure| *figure > 0)
+}
+
+const fn nanoseconds(latency: Picoseconds) -> u64 {
+    latency.0 / 1000
+}
+
+/// Shows what is claimed, one row a node; `measured` gives the latency that was, in nanoseconds.
+pub fn table(document: &mut dyn Document, machine: &Machine, measured: &dyn Fn(&Node) -> Option<f64>) {
+    let nodes = || machine.topology.nodes().iter();
+    // A tier or a weight alone says nothing that is not the same of every node.
+    let claimed = |node: &&Node| node.attributes.claim().is_some() || node.attributes.side_cache.is_some();
+    if !nodes().any(|node| claimed(&node)) {
+        return;
+    }
+    let any = nodes().any(|node| measured(node).is_some());
+    document.tabulate("Claimed by firmware and kernel:", Level::Normal, 2, &|table| {
+        table.texts("memory of|from nodes|ns (read, write)|GB/s (read, write)|side cache|tier|weight");
+        if any {
+            table.text("measured ns");
+        }
+        for node in nodes() {
+            let of = &node.attributes;
+            let claim = of.claim();
+            table.row();
+            table.cell(format_args!("node {}", node.id));
+            table.known(claim.map(|claim| claim.initiators));
+            table.known(claim.and_then(|claim| both([claim.read, claim.write].map(nanoseconds), |ns| ns)));
+            let rates = |rate| Digits(rate as f64 / 1e9);
+            table.known(claim.and_then(|claim| both([claim.read_bandwidth, claim.write_bandwidth], rates)));
+            table.known(of.side_cache.map(|cache| cache.size));
+            table.known(of.tier);
+            table.known(of.weight);
+            if any {
+                table.number(measured(node));
+            }
+        }
+    });
+}
+
+/// Shows a figure of reads and one of writes.
+fn both<T: Display>(figures: [u64; 2], show: impl Fn(u64) -> T) -> Option<impl Display> {
+    let each = move |out: &mut fmt::Formatter<'_>, figure| match figure {
+        0 => out.write_str("-"),
+        figure => write!(out, "{}", show(figure)),
+    };
+    (figures != [0, 0]).then_some(fmt::from_fn(move |out| {
+        each(out, figures[0])?;
+        out.write_str(", ")?;
+        each(out, figures[1])
+    }))
+}

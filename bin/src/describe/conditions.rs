@@ -1,0 +1,81 @@
+//! The conditions of a run: what else happened to the CPU that measured, to its clock and to the timer.
+
+use core::fmt;
+
+use latency_core::decimal::Decimal;
+use latency_core::text::plural;
+
+use super::optional::optional;
+use super::Report;
+use crate::machine::processor::Platform;
+use crate::report::document::{fields, Document, Part, Role};
+use crate::result::conditions::Conditions;
+
+fields! {
+    CONDITIONS "conditions" "What else happened from the first trial to the last; null where nothing was timed.";
+    OTHER_WORK "other_work_share" "The share of the time in which other work ran on this CPU.";
+    STOLEN "stolen_share" "The share of its busy time in which the hypervisor reports that it kept this CPU waiting: a lower bound, since many report 0.";
+    SIBLING "sibling_busy_share" "The share of the time in which the core's sibling thread was busy; null without one.";
+    SWITCHES "involuntary_switches" "Times that another task was given this CPU.";
+    MOVES "thread_moves" "Times that this process was found on another CPU.";
+    CLOCK_P10 "core_ghz_p10" "The core's clock that a tenth of the rounds do not exceed.";
+    CLOCK_P50 "core_ghz_p50" "The core's clock that half of the rounds do not exceed.";
+    CLOCK_P90 "core_ghz_p90" "The core's clock that nine tenths of the rounds do not exceed.";
+    DRIFT "timer_drift_ppm" "The drift of the time-stamp counter against the kernel's clock.";
+    CPUS "cpus" "The same for each CPU on which a thread of the run had work.";
+    CPU "cpu" "The CPU.";
+    STEPS_BACK "timer_steps_back" "Times that the time-stamp counter was behind an earlier reading.";
+}
+
+/// Describes the conditions.
+pub fn conditions(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let Some(found) = report.conditions else { return document.put(&CONDITIONS, None::<bool>) };
+    let [p10, p50, p90] = found.core_gigahertz.unwrap_or([f64::NAN; 3]);
+    document.part(Part::Object(&CONDITIONS), |document| {
+        document.put(&OTHER_WORK, found.other_work_share);
+        document.put(&STOLEN, found.stolen_share);
+        document.put(&SIBLING, found.sibling_busy_share);
+        document.put(&SWITCHES, found.involuntary_switches);
+        document.put(&MOVES, found.thread_moves);
+        document.put(&CLOCK_P10, p10);
+        document.put(&CLOCK_P50, p50);
+        document.put(&CLOCK_P90, p90);
+        document.put(&DRIFT, found.timer_drift_ppm);
+        document.put(&STEPS_BACK, found.timer_steps_back);
+        document.items(Part::List(&CPUS), found.cpus, |document, on| {
+            document.put(&CPU, on.cpu.0);
+            let [other_work, stolen, sibling_busy] = on.shares;
+            document.put(&OTHER_WORK, other_work);
+            document.put(&STOLEN, stolen);
+            document.put(&SIBLING, sibling_busy);
+        });
+    });
+}
+
+/// Says them in one line.
+pub fn line(document: &mut dyn Document, platform: Platform, found: &Conditions) {
+    let is_told = |share: &f64| *share > 0.0 || platform == Platform::Virtual;
+    document.sentence(
+        Role::Method("Conditions"),
+        format_args!(
+            "{}{} interruption{}{}{}{}",
+            share(found.other_work_share, "other work took", "of this CPU, "),
+            found.involuntary_switches,
+            plural(found.involuntary_switches),
+            share(found.stolen_share.filter(is_told), ", the hypervisor reports", "stolen"),
+            share(found.sibling_busy_share, "; sibling thread", "busy"),
+            optional(found.core_gigahertz, |[low, middle, high], out| {
+                write!(out, "; core at {:.2} GHz", Decimal(middle))?;
+                if high - low >= 0.005 {
+                    write!(out, " ({:.2} to {:.2})", Decimal(low), Decimal(high))?;
+                }
+                Ok(())
+            })
+        ),
+    );
+}
+
+/// A share in percent between two words, if it is known.
+fn share(share: Option<f64>, before: &'static str, behind: &'static str) -> impl fmt::Display {
+    optional(share, move |share, out| write!(out, "{before} {:.1} % {behind}", Decimal(share * 100.0)))
+}

@@ -1,0 +1,31 @@
+//! An estimate, as programs read it.
+
+use crate::analysis::estimate::Estimate;
+use crate::report::document::{fields, Document, Field};
+
+/// The names of an estimate in a summary: the value, and both ends of its 95 % confidence interval.
+pub type Names = [Field; 3];
+
+fields! {
+    VALUE "value" "The estimate.";
+    LOW "low" "The lower end of its 95 % confidence interval within this run; null with too few rounds.";
+    HIGH "high" "The upper end of the interval.";
+}
+
+/// Describes an estimate as an object with its interval; null where there is none.
+pub fn put(document: &mut dyn Document, field: &'static Field, estimate: Option<Estimate>) {
+    document.object(field, estimate, |document, Estimate { value, interval }| {
+        document.put(&VALUE, value);
+        document.put(&LOW, interval.map(|interval| interval.low));
+        document.put(&HIGH, interval.map(|interval| interval.high));
+    });
+}
+
+/// Describes an estimate as three values side by side; null where there is none.
+#[inline(never)] // summaries of several experiments use it
+pub fn flat(document: &mut dyn Document, [value, low, high]: &'static Names, estimate: Option<Estimate>) {
+    let interval = estimate.and_then(|estimate| estimate.interval);
+    document.put(value, estimate.map(|estimate| estimate.value));
+    document.put(low, interval.map(|interval| interval.low));
+    document.put(high, interval.map(|interval| interval.high));
+}

@@ -1,0 +1,201 @@
+//! The machine and the clock, as programs read them.
+
+use core::fmt::Display;
+
+use latency_core::units::PageSize;
+
+use super::attributes;
+use crate::machine::processor::CoreKind;
+use crate::machine::Machine;
+use crate::options::Labels;
+use crate::report::document::{fields, Document, PageRole, Part, Role, Value};
+use crate::result::{KernelClock, Timer};
+
+fields! {
+    HOST "host" "Which of many hosts it was measured on.";
+    HOST_NAME "name" "Its host name.";
+    BOOT_ID "boot_id" "What its kernel drew at random when it started: tells hosts of one name apart, and reboots.";
+    CPU_MODEL "cpu_model" "The name of its processor.";
+    LABELS "labels" "What --label says of it.";
+    SYSTEM "system" "Where it was measured.";
+    HOSTNAME "hostname" "Its host name.";
+    MACHINE "machine" "What sysfs says of the machine itself; empty in many virtual machines.";
+    MACHINE_VENDOR "vendor" "Who made it.";
+    PRODUCT "product" "Its model.";
+    FIRMWARE "bios_version" "The version of its firmware.";
+    MICROCODE "microcode" "The revision of the processor's microcode.";
+    CPU "cpu" "The processor, as CPUID tells.";
+    VENDOR "vendor" "Its maker.";
+    BRAND "brand" "Its name.";
+    FAMILY "family" "Its family.";
+    MODEL "model" "Its model.";
+    STEPPING "stepping" "Its stepping.";
+    CORE_TYPE "core_type" "The kind of the core that measured, where the processor has several; null otherwise.";
+    PREFETCHER "data_dependent_prefetcher" "Whether a prefetcher that follows pointers is enumerated.";
+    KERNEL "kernel" "The kernel's release.";
+    PLATFORM "platform" "Bare metal, a virtual machine, or an emulator.";
+    HYPERVISOR "hypervisor" "The hypervisor's signature.";
+    CLOCK_SOURCE "clock_source" "What the kernel keeps time by.";
+    GOVERNOR "governor" "What governs the frequency.";
+    HUGE_PAGES "transparent_huge_pages" "When the kernel makes them.";
+    BALANCING "numa_balancing" "Whether the kernel moves pages to the node that uses them.";
+    NODES "nodes" "The NUMA nodes.";
+    ID "id" "Its number.";
+    CPUS "cpus" "Its CPUs.";
+    MEMORY "memory_bytes" "Its memory.";
+    FREE "free_bytes" "Its free memory.";
+    CAN_GIVE "can_give_bytes" "The memory that can be taken from it, within the control group.";
+    DISTANCES "distances" "What the firmware claims of distances (SLIT); 10 is local.";
+    POOLS "page_pools" "Its pools of huge pages.";
+    PAGE_BYTES "page_bytes" "The size of a page.";
+    TOTAL "total" "Pages in the pool.";
+    POOL_FREE "free" "Free pages in it.";
+    CACHES "caches" "The caches that are reported for the CPU used.";
+    LEVEL "level" "Counted from the core.";
+    KIND "type" "What it holds.";
+    BYTES "bytes" "Its size.";
+    WAYS "ways" "Its associativity.";
+    L3_WAYS "l3_ways_allowed" "The ways of the L3 that resctrl lets this process fill, of all, as masks; null where it does not tell.";
+    CLOCK "clock" "What trials are timed with.";
+    SOURCE "source" "The time-stamp counter, or the kernel's clock.";
+    FREQUENCY "frequency_hz" "Ticks in a second.";
+    SPREAD "calibration_spread_ppm" "How far two calibrations were apart.";
+    INVARIANT "invariant" "Whether CPUID promises one rate in all power states.";
+    DECLARED "declared_hz" "The rate that CPUID or the hypervisor declares.";
+    STEP_TICKS "step_ticks" "The resolution.";
+    OVERHEAD_TICKS "overhead_ticks" "The cost of an empty pair of stamps, which is subtracted.";
+    FENCE "fence_ratio" "Multiplications between two stamps against none: above 1 where the fence waits.";
+    END_STAMP "end_stamp" "The instruction of the second stamp.";
+    STEP_NS "step_ns" "The resolution.";
+    OVERHEAD_NS "overhead_ns" "The cost of two reads, which is subtracted.";
+}
+
+/// The name of the processor: as CPUID tells, or else as /proc does.
+#[must_use]
+pub fn cpu_model(machine: &Machine) -> &str {
+    let brand =
+        if machine.processor.brand.is_empty() { &machine.host.cpu_model } else { &machine.processor.brand };
+    brand.as_str()
+}
+
+/// Describes the identity of this host, and nothing about its owner.
+pub fn host(document: &mut dyn Document, machine: &Machine, labels: &Labels<'_>) {
+    document.part(Part::Object(&HOST), |document| {
+        document.put(&HOST_NAME, machine.host.identity.name.as_str());
+        document.put(&BOOT_ID, machine.host.identity.boot.as_str());
+        document.put(&CPU_MODEL, cpu_model(machine));
+        document.part(Part::Object(&LABELS), |document| {
+            for (key, value) in labels.iter() {
+                document.named(key, Value::Raw(value));
+            }
+        });
+    });
+}
+
+/// Says where and when it was measured, for a page.
+pub fn origin(document: &mut dyn Document, machine: &Machine, when: &dyn Display) {
+    let (host, processor) = (&machine.host, &machine.processor);
+    let words =
+        [host.identity.name.as_str(), cpu_model(machine), host.kernel.as_str(), processor.platform.name()];
+    document.sentence(
+        Role::Page(PageRole::Origin),
+        format_args!(
+            "{}{when}",
+            core::fmt::from_fn(|out| {
+                words.iter().filter(|word| !word.is_empty()).try_for_each(|word| write!(out, "{word}, "))
+            })
+        ),
+    );
+}
+
+/// Describes the machine.
+pub fn machine(document: &mut dyn Document, machine: &Machine) {
+    let processor = &machine.processor;
+    let host = &machine.host;
+    document.part(Part::Object(&SYSTEM), |document| {
+        let identity = &host.identity;
+        document.put(&HOSTNAME, identity.name.as_str());
+        document.part(Part::Object(&MACHINE), |document| {
+            document.put(&MACHINE_VENDOR, identity.vendor.as_str());
+            document.put(&PRODUCT, identity.product.as_str());
+            document.put(&FIRMWARE, identity.firmware.as_str());
+        });
+        document.part(Part::Object(&CPU), |document| {
+            document.put(&MICROCODE, identity.microcode.as_str());
+            document.put(&VENDOR, processor.vendor.as_str());
+            document.put(&BRAND, processor.brand.as_str());
+            let (family, model, stepping) = processor.signature;
+            document.put(&FAMILY, u64::from(family));
+            document.put(&MODEL, u64::from(model));
+            document.put(&STEPPING, u64::from(stepping));
+            document.put(&CORE_TYPE, processor.core.map(CoreKind::name));
+            document.put(&PREFETCHER, processor.data_dependent_prefetcher);
+        });
+        document.put(&KERNEL, host.kernel.as_str());
+        document.put(&PLATFORM, processor.platform.name());
+        document.put(&HYPERVISOR, processor.hypervisor.as_str());
+        document.put(&CLOCK_SOURCE, host.clock_source.as_str());
+        document.put(&GOVERNOR, host.frequency.governor.as_str());
+        document.put(&HUGE_PAGES, host.huge_pages.enabled.as_str());
+        document.put(&BALANCING, host.memory_policy.numa_balancing.map(u64::from));
+        nodes(document, machine);
+        document.items(Part::List(&CACHES), host.caches.as_slice(), |document, cache| {
+            document.put(&LEVEL, u64::from(cache.level));
+            document.put(&KIND, cache.kind.name());
+            document.put(&BYTES, cache.size);
+            document.put(&WAYS, u64::from(cache.ways));
+        });
+        match &host.ways {
+            Some(ways) => document.show(&L3_WAYS, ways),
+            None => document.put(&L3_WAYS, None::<bool>),
+        }
+    });
+}
+
+fn nodes(document: &mut dyn Document, machine: &Machine) {
+    document.items(Part::List(&NODES), machine.topology.nodes(), |document, node| {
+        document.put(&ID, node.id.0);
+        document.show(&CPUS, &node.cpus);
+        document.put(&MEMORY, machine.memory_of(node));
+        document.put(&FREE, node.memory_free);
+        document.put(&CAN_GIVE, machine.free_memory(node.id));
+        document.values(
+            &DISTANCES,
+            machine
+                .topology
+                .nodes()
+                .iter()
+                .map(|other| machine.topology.distance(node.id, other.id).map(u64::from)),
+        );
+        let sizes = [PageSize::Huge2M, PageSize::Huge1G].into_iter();
+        let pools = sizes.filter_map(|size| Some((size, node.page_pool(size)?)));
+        document.items(Part::List(&POOLS), pools, |document, (size, pool)| {
+            document.put(&PAGE_BYTES, size.bytes());
+            document.put(&TOTAL, pool.total);
+            document.put(&POOL_FREE, pool.free);
+        });
+        attributes::members(document, &node.attributes);
+    });
+}
+
+/// Describes the clock.
+pub fn clock(document: &mut dyn Document, clock: &Timer) {
+    document.part(Part::Object(&CLOCK), |document| match *clock {
+        Timer::Counter(counter) => {
+            document.put(&SOURCE, "tsc");
+            document.put(&FREQUENCY, counter.frequency.0);
+            document.put(&SPREAD, counter.spread_ppm);
+            document.put(&INVARIANT, counter.invariant);
+            document.put(&DECLARED, counter.declared.map(|declared| declared.0));
+            document.put(&STEP_TICKS, counter.step.0);
+            document.put(&OVERHEAD_TICKS, counter.overhead.0);
+            document.put(&FENCE, counter.fence_ratio);
+            document.put(&END_STAMP, counter.stamp.name());
+        }
+        Timer::Kernel(KernelClock { step_ns, overhead_ns }) => {
+            document.put(&SOURCE, "clock_gettime");
+            document.put(&STEP_NS, step_ns);
+            document.put(&OVERHEAD_NS, overhead_ns);
+        }
+    });
+}

@@ -1,0 +1,193 @@
+//! The metrics of a run for monitoring systems, in base units: latencies, bandwidths and times between cores, and how
+//! far they can be trusted.
+//!
+//! Every sample has the name of the experiment, so that the files of several can be collected together. Only what
+//! comes again in every run is a label: rates that follow from what was measured are none.
+
+use core::fmt::{self, Write};
+
+use super::{undisturbed, Report};
+use crate::analysis::loaded::delivered;
+use crate::analysis::traffic::groups;
+use crate::analysis::{cores, traffic};
+use crate::report::document::{Attribute, Document, Labels, Metric, Value};
+use crate::result::words::OrderName;
+use crate::result::{Outcome, Point, Traffic, Walk};
+use latency_core::traffic::View;
+use latency_core::words::Worded;
+
+static LATENCY: Metric = Metric { name: "latency_seconds", about: "Median latency of one dependent load." };
+static LATENCY_LOW: Metric = Metric {
+    name: "latency_ci95_low_seconds",
+    about: "Lower end of the 95 % confidence interval of the latency within the run.",
+};
+static LATENCY_HIGH: Metric = Metric {
+    name: "latency_ci95_high_seconds",
+    about: "Upper end of the 95 % confidence interval of the latency within the run.",
+};
+static BANDWIDTH: Metric = Metric {
+    name: "bandwidth_bytes_per_second",
+    about: "Bytes read and written in a second by all generators together.",
+};
+static CORE_TO_CORE: Metric = Metric {
+    name: "core_to_core_seconds",
+    about: "Median time of a cache line from one CPU to another, by what the two share.",
+};
+static APART: Metric = Metric {
+    name: "clock_offset_or_asymmetry_seconds",
+    about: "Clock offset and asymmetry of ways between two CPUs together, at most.",
+};
+static UNTRUSTED: Metric =
+    Metric { name: "untrusted_warnings", about: "Warnings with evidence that a value is wrong or unproven." };
+static LAST_RUN: Metric =
+    Metric { name: "last_run_timestamp_seconds", about: "When the last run began, since 1970 in UTC." };
+
+/// Gives the samples of a run.
+pub fn metrics(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let experiment = ("experiment", Value::Word(report.options.experiment.descriptor.name));
+    let varied = Varied::of(report.outcomes);
+    attributes(document, report);
+    for outcome in report.outcomes {
+        let point = &outcome.point;
+        if is_latency(point) {
+            let order = OrderName(point.order);
+            let labels = [
+                experiment,
+                ("initiator", point.initiator.0.into()),
+                ("target", point.target.0.into()),
+                ("load", Value::Word("idle")),
+                ("working_set_bytes", point.size.into()),
+                ("stride_bytes", point.stride.into()),
+                ("order", Value::Shown(&order)),
+                ("kernel", Value::Word(point.kernel.name)),
+                ("pages", Value::Word(point.pages.word())),
+            ];
+            // Those from the fourth on tell points of one pair apart, where any differ.
+            let mut kept = labels;
+            let mut count = Varied::FIRST;
+            for (label, _) in labels.iter().skip(Varied::FIRST).zip(varied.0).filter(|(_, varied)| *varied) {
+                if let Some(slot) = kept.get_mut(count) {
+                    *slot = *label;
+                    count += 1;
+                }
+            }
+            latency(document, kept.get(..count).unwrap_or_default(), outcome);
+        }
+        load(document, report, outcome, experiment);
+    }
+    let of_cores = cores::conclude(report.outcomes);
+    for class in of_cores.classes() {
+        let word = fmt::from_fn(|out| {
+            let one = |c: char| if c == ' ' { '_' } else { c.to_ascii_lowercase() };
+            class.shared.name().chars().try_for_each(|c| out.write_char(one(c)))
+        });
+        let labels = [experiment, ("class", Value::Shown(&word))];
+        document.sample(&CORE_TO_CORE, &labels, Value::Real(class.median * 1e-9));
+    }
+    if let Some((most_ns, _)) = of_cores.apart {
+        document.sample(&APART, &[experiment], Value::Real(most_ns * 1e-9));
+    }
+    let untrusted = report.warnings.untrusted().map_or(0, |(_, count)| count);
+    document.sample(&UNTRUSTED, &[experiment], untrusted.into());
+    document.sample(&LAST_RUN, &[experiment], report.started.into());
+}
+
+/// Gives what the memory of each node is to CPUs of each: what all of them read, and write past the caches; where no
+/// traffic was measured by itself, the latency.
+fn attributes(document: &mut dyn Document, report: &Report<'_, '_>) {
+    if !report.outcomes.iter().any(|outcome| matches!(outcome.point.walk, Walk::Traffic(_))) {
+        for outcome in report.outcomes.iter().filter(|outcome| is_latency(&outcome.point)) {
+            let Some(nanoseconds) = outcome.nanoseconds() else { continue };
+            document.attribute(
+                Attribute::ReadLatency,
+                outcome.point.initiator,
+                outcome.point.target,
+                nanoseconds,
+            );
+        }
+    }
+    for (attribute, kind) in [(Attribute::ReadBandwidth, "read"), (Attribute::WriteBandwidth, "nt-write")] {
+        // One CPU alone says little of its node.
+        for group in groups(report.outcomes).filter(|_| report.options.view != View::Cores) {
+            let Traffic { from, node, .. } = group.traffic;
+            let Some((_, rate)) = group.best().filter(|_| group.traffic.kind.name == kind) else { continue };
+            document.attribute(attribute, from, node, rate.value);
+        }
+    }
+}
+
+fn latency(document: &mut dyn Document, labels: Labels<'_>, outcome: &Outcome<'_>) {
+    let Ok(measured) = &outcome.result else { return };
+    let found = measured.series.nanoseconds;
+    document.sample(&LATENCY, labels, Value::Real(found.median * 1e-9));
+    if let Some(interval) = found.interval {
+        document.sample(&LATENCY_LOW, labels, Value::Real(interval.low * 1e-9));
+        document.sample(&LATENCY_HIGH, labels, Value::Real(interval.high * 1e-9));
+    }
+    undisturbed::metrics(document, labels, &measured.series);
+}
+
+/// Gives what traffic delivers at its most, and what a load takes beside it.
+fn load(
+    document: &mut dyn Document,
+    report: &Report<'_, '_>,
+    outcome: &Outcome<'_>,
+    experiment: (&'static str, Value<'_>),
+) {
+    let point = &outcome.point;
+    let Some(&Traffic { kind, generators, rate: None, .. }) = point.walk.traffic() else { return };
+    let labels = [
+        experiment,
+        ("initiator", point.initiator.0.into()),
+        ("target", point.target.0.into()),
+        ("traffic", Value::Word(kind.name)),
+        ("generators", generators.into()),
+        ("cpu", point.cpu.0.into()),
+    ];
+    // Each CPU by itself has a label more than the CPUs of a node.
+    let by_cpu = report.options.view == View::Cores;
+    let of_pair = labels.get(..labels.len() - usize::from(!by_cpu)).unwrap_or_default();
+    let found = match (&outcome.result, point.walk) {
+        (Ok(measured), Walk::Loaded(with)) => {
+            let [experiment, initiator, target, traffic, generators, _] = labels;
+            let load = ("load", Value::Word("max"));
+            latency(document, &[experiment, initiator, target, load, traffic, generators], outcome);
+            delivered(&with, &measured.series).map(|found| found.value)
+        }
+        _ => traffic::rate(outcome).map(|(_, rate)| rate.value),
+    };
+    document.sample(&BANDWIDTH, of_pair, found.into());
+}
+
+/// Returns whether the value of a point is the latency of one chain of loads.
+fn is_latency(point: &Point) -> bool {
+    match point.walk {
+        Walk::Chain => true,
+        Walk::Lanes(kernel) => kernel.lanes() == 1 && kernel.work() == 0 && !kernel.prefetch(),
+        _ => false,
+    }
+}
+
+/// The labels that differ between latencies of one pair of nodes.
+struct Varied([bool; 5]);
+
+impl Varied {
+    /// The labels that every latency has.
+    const FIRST: usize = 4;
+
+    fn of(outcomes: &[Outcome<'_>]) -> Varied {
+        let mut points = outcomes.iter().map(|outcome| &outcome.point).filter(|point| is_latency(point));
+        let Some(first) = points.next() else { return Varied([false; 5]) };
+        let pair = (first.initiator, first.target);
+        let of_pair = points.filter(|point| (point.initiator, point.target) == pair);
+        of_pair.fold(Varied([false; 5]), |Varied([size, stride, order, kernel, pages]), other| {
+            Varied([
+                size || other.size != first.size,
+                stride || other.stride != first.stride,
+                order || other.order != first.order,
+                kernel || other.kernel.name != first.kernel.name,
+                pages || other.pages != first.pages,
+            ])
+        })
+    }
+}

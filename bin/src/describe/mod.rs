@@ -1,0 +1,218 @@
+//! The vocabulary of every report: the tool, the run, its points, its memory, clock and health.
+//!
+//! An experiment's own file says the rest. Nothing here knows an experiment or a format.
+
+pub mod attributes;
+pub mod conditions;
+pub mod estimate;
+pub mod lanes;
+pub mod machine;
+pub mod method;
+mod metrics;
+mod optional;
+pub mod output;
+pub mod point;
+pub mod rates;
+pub mod report;
+pub mod rows;
+mod sizing;
+pub mod trust;
+pub mod typed;
+pub mod undisturbed;
+
+use core::fmt::Display;
+
+use crate::machine::Machine;
+use crate::report::document::{fields, Document, Metric, PageRole, Part, Role, Value};
+use crate::result::Outcome;
+use crate::saved::shape;
+use crate::sys::arguments::Arguments;
+
+pub use report::Report;
+
+fields! {
+    SCHEMA "schema" "The version of this document's shape: raised when a key changes its meaning or goes.";
+    TOOL "tool" "What wrote this.";
+    NAME "name" "Its name.";
+    VERSION "version" "Its version.";
+    pub EXPERIMENT "experiment" "What was measured.";
+    pub SUMMARY "summary" "The conclusions as named numbers.";
+    COMMAND "command" "The arguments, as they were typed.";
+    STARTED "started" "When the run began, in UTC.";
+    DURATION "duration_s" "How long it took.";
+    PARTIAL "partial" "Whether it was interrupted; what is here is what was finished.";
+    ITERS "iters" "Loads in each trial, at the most.";
+    pub REGIONS "regions" "The memory of a target that several nodes walk. own: a region for each node; shared: one that they write again in turn; rewritten: one that is written again for each visit.";
+    CPU_CHOSEN "cpu_chosen" "The reason for the CPU of each node. first: it is the first one allowed; idle: others kept the first one busy; asked: it was given.";
+    BUSY_CPUS "busy_cpus" "First CPUs of nodes that did not measure because others kept them busy in a look before the run.";
+    BUSY_CPU "cpu" "The CPU.";
+    BUSY_SHARE "busy_share" "The share of the time in which it was busy.";
+    FREQUENCY "freq_ghz" "Ticks of the time-stamp counter in a nanosecond.";
+}
+
+static INFO: Metric = Metric { name: "info", about: "What measured, and where." };
+
+/// The version of the document's shape.
+const VERSION_OF_SCHEMA: u64 = shape::SCHEMA as u64;
+
+/// Describes the tool and the experiment, and for monitoring systems the processor.
+pub fn tool(document: &mut dyn Document, experiment: &str, cpu: &str) {
+    document.sample(
+        &INFO,
+        &[
+            ("experiment", Value::Word(experiment)),
+            ("version", Value::Word(env!("CARGO_PKG_VERSION"))),
+            ("schema", Value::Count(VERSION_OF_SCHEMA)),
+            ("cpu", Value::Word(cpu)),
+        ],
+        Value::Count(1),
+    );
+    document.put(&SCHEMA, VERSION_OF_SCHEMA);
+    document.part(Part::Object(&TOOL), |document| {
+        document.put(&NAME, shape::NAME);
+        document.put(&VERSION, env!("CARGO_PKG_VERSION"));
+    });
+    document.put(&EXPERIMENT, experiment);
+    document.sentence(Role::Page(PageRole::Title), format_args!("{experiment}"));
+}
+
+/// Describes a part of a report, once for every format.
+pub type Present = fn(&mut dyn Document, &Report<'_, '_>);
+
+/// Describes a report in the order of its reader. Three parts are its experiment's: the answer; tables, pictures and the
+/// method; details and data. Between them stands what all reports say alike.
+pub fn report(document: &mut dyn Document, report: &Report<'_, '_>, [answer, evidence, data]: [Present; 3]) {
+    answer(document, report);
+    trust::line(document, report);
+    evidence(document, report);
+    method::ending(document, report);
+    data(document, report);
+    circumstances(document, report);
+}
+
+/// Says that something was not measured, and why.
+#[inline(never)] // it is called in several places
+pub fn missing(document: &mut dyn Document, role: Role, what: &dyn Display, why: &dyn Display) {
+    document.sentence(role, format_args!("{what}: not measured: {why}"));
+}
+
+/// Describes everything but the points and conclusions: programs read it, people have [`method`].
+fn circumstances(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let hops = report.outcomes.iter().filter_map(|outcome| Some(outcome.result.as_ref().ok()?.hops)).max();
+    document.put(&ITERS, hops.or(report.options.iters.map(u64::from)).unwrap_or(0));
+    document.put(&point::SEED, report.options.seed);
+    document.put(&FREQUENCY, report.clock.counter().map(|counter| counter.frequency.gigahertz()));
+    metrics::metrics(document, report);
+    tool(document, report.options.experiment.descriptor.name, machine::cpu_model(report.machine));
+    command(document, report.arguments);
+    run(document, report.machine, report.started, report.seconds, report.partial);
+    machine::host(document, report.machine, &report.options.labels);
+    machine::machine(document, report.machine);
+    sizing::sizing(document, report);
+    if let Some(memory) = report.regions {
+        document.put(&REGIONS, method::regions_name(memory));
+    }
+    if report.options.runs_on_one_cpu() {
+        cpu_chosen(document, report);
+    }
+    machine::clock(document, report.clock);
+    method::health(document, report);
+    conditions::conditions(document, report);
+    trust::warnings(document, report.warnings);
+    trust::sentences(document, report.warnings);
+}
+
+/// Describes the arguments, as they were typed.
+pub fn command(document: &mut dyn Document, arguments: Arguments) {
+    document.part(Part::List(&COMMAND), |document| {
+        document.put(&COMMAND, "latency-bench");
+        for argument in arguments {
+            document.value(&COMMAND, Value::Raw(argument));
+        }
+    });
+    document
+        .sentence(Role::Page(PageRole::Command), format_args!("latency-bench{}", typed::Typed(arguments)));
+}
+
+/// Describes how the CPUs came to measure.
+fn cpu_chosen(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let word = match (report.options.cpu, report.busy_cpus().next()) {
+        (Some(_), _) => "asked",
+        (None, Some(_)) => "idle",
+        (None, None) => "first",
+    };
+    document.put(&CPU_CHOSEN, word);
+    document.items(Part::List(&BUSY_CPUS), report.busy_cpus(), |document, instead| {
+        document.put(&BUSY_CPU, instead.first.0);
+        document.put(&BUSY_SHARE, instead.busy);
+    });
+}
+
+/// Describes when it ran and for how long, and whether to its end.
+pub fn run(document: &mut dyn Document, machine: &Machine, started: u64, seconds: f64, partial: bool) {
+    machine::origin(document, machine, &Utc(started));
+    document.show(&STARTED, &Utc(started));
+    document.put(&DURATION, seconds);
+    document.put(&PARTIAL, partial);
+}
+
+/// Describes every point in `list`, with what `each` says of it by its index.
+#[inline(never)] // it is called in several places
+pub fn points(
+    document: &mut dyn Document,
+    list: Part,
+    report: &Report<'_, '_>,
+    each: &dyn Fn(&mut dyn Document, usize, &Outcome<'_>),
+) {
+    document.items(list, report.outcomes.iter().enumerate(), |document, (index, outcome)| {
+        point::members(document, report.clock, outcome);
+        each(document, index, outcome);
+    });
+}
+
+/// A time as ISO 8601 has it: `2026-11-22T01:20:00Z`.
+pub struct Utc(pub u64);
+
+impl Display for Utc {
+    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let (days, rest) = (self.0 / 86_400, self.0 % 86_400);
+        let (year, month, day) = civil(days);
+        let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
+        write!(out, "{year}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+    }
+}
+
+/// Returns year, month and day of a day counted from 1970.
+///
+/// # References
+///
+/// Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", `civil_from_days`: years begin in March, so that
+/// the leap day is the last one.
+const fn civil(days: u64) -> (u64, u64, u64) {
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    (year_of_era + era * 400 + (month <= 2) as u64, month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::ToString;
+
+    #[test]
+    fn times_are_those_of_the_calendar() {
+        for (seconds, text) in [
+            (0, "1970-01-01T00:00:00Z"),
+            (951_782_400, "2000-02-29T00:00:00Z"),
+            (1_795_310_400, "2026-11-22T01:20:00Z"),
+            (4_102_444_799, "2099-12-31T23:59:59Z"),
+        ] {
+            assert_eq!(Utc(seconds).to_string(), text);
+        }
+    }
+}

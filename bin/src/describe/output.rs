@@ -1,0 +1,38 @@
+//! From a description to text in the format that was asked for.
+
+use core::fmt::{self, Write};
+
+use super::point;
+use crate::options::Options;
+use crate::report::document::{Describe, Field, Level, Style};
+use crate::report::terminal::Terminal;
+
+/// Columns of tabular formats, group by group.
+pub type Columns = [&'static [&'static Field]; 3];
+
+/// Returns the columns of an experiment, and those of counters where they were asked for.
+#[must_use]
+pub fn columns(options: &Options<'_>, [common, own]: [&'static [&'static Field]; 2]) -> Columns {
+    let counted: &[_] = if options.counters { &point::COUNTED_COLUMNS } else { &[] };
+    [common, own, counted]
+}
+
+/// Writes a description in the format that was asked for.
+///
+/// # Errors
+///
+/// An error of `out`.
+pub fn write(
+    out: &mut dyn Write,
+    options: &Options<'_>,
+    terminal: Terminal,
+    columns: Columns,
+    describe: Describe<'_>,
+) -> fmt::Result {
+    let level = match (options.quiet, options.verbose) {
+        (true, _) => Level::Quiet,
+        (false, true) => Level::Verbose,
+        (false, false) => Level::Normal,
+    };
+    (options.format.write)(out, &Style { terminal, level, columns }, describe)
+}

@@ -1,0 +1,60 @@
+//! Rates as people read them: in GB/s, with their interval or half of it.
+
+use core::fmt::{self, Display};
+
+use latency_core::decimal::Decimal;
+use latency_core::stats::Interval;
+
+use crate::analysis::estimate::Estimate;
+use crate::report::figures::{decimals, Digits};
+
+/// Bytes in the unit that people use.
+pub const GIGA: f64 = 1e9;
+
+/// Bytes per second, in that unit.
+pub struct Gigabytes(pub f64);
+
+impl Display for Gigabytes {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Digits(self.0 / GIGA).fmt(out)
+    }
+}
+
+/// Returns a rate in that unit, where there is one.
+pub fn gigabytes(rate: Option<Estimate>) -> Gigabytes {
+    Gigabytes(rate.map_or(f64::NAN, |rate| rate.value))
+}
+
+/// Half of an interval's width, where there is one.
+pub struct Half(pub Option<Estimate>);
+
+impl Display for Half {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.and_then(|rate| rate.interval) {
+            Some(interval) => {
+                let half = (interval.high - interval.low) / 2.0 / GIGA;
+                write!(out, "+-{:.*}", decimals(half, 1), Decimal(half))
+            }
+            None => out.write_str("-"),
+        }
+    }
+}
+
+/// An interval of bandwidths, or about where it is. What differs less than is shown is one number.
+pub struct Within(pub Estimate);
+
+impl Display for Within {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        /// Relative width below which both ends may have the same three digits.
+        const CLOSE: f64 = 0.005;
+        let Estimate { value, interval } = self.0;
+        match interval {
+            None => out.write_str("about ")?,
+            Some(Interval { low, high }) if high - low > CLOSE * high => {
+                return write!(out, "{} to {} GB/s", Gigabytes(low), Gigabytes(high));
+            }
+            Some(_) => {}
+        }
+        write!(out, "{} GB/s", Gigabytes(value))
+    }
+}

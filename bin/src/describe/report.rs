@@ -1,0 +1,58 @@
+//! Everything that an experiment may describe, in one place.
+
+use crate::analysis::curve::Analysis;
+use crate::machine::{Instead, Machine};
+use crate::options::Options;
+use crate::plan::budget::Memory;
+use crate::report::terminal::Terminal;
+use crate::result::conditions::Conditions;
+use crate::result::distribution::Distribution;
+use crate::result::{Extra, Health, Outcome, Timer};
+use crate::sys::arguments::Arguments;
+use crate::warning::Warnings;
+
+/// The findings of a run and its circumstances: everything that an experiment may describe.
+#[derive(Clone, Copy, Debug)]
+pub struct Report<'r, 'a> {
+    /// The options.
+    pub options: &'r Options<'a>,
+    /// The machine.
+    pub machine: &'r Machine,
+    /// The clock.
+    pub clock: &'r Timer,
+    /// The results of the tool's checks of itself.
+    pub health: &'r Health,
+    /// Other work during the run; `None` if nothing was timed.
+    pub conditions: Option<&'r Conditions>,
+    /// The warnings.
+    pub warnings: &'r Warnings,
+    /// The points.
+    pub outcomes: &'r [Outcome<'a>],
+    /// The single loads of the points, where those were timed.
+    pub distributions: &'r [Distribution],
+    /// The levels of a curve.
+    pub analysis: Option<&'r Analysis>,
+    /// Findings of single experiments that are not points.
+    pub extra: &'r Extra,
+    /// The memory that several nodes walk; `None` where each memory is walked from one node.
+    pub regions: Option<Memory>,
+    /// The arguments of the program, as they were typed.
+    pub arguments: Arguments,
+    /// The terminal of the output.
+    pub terminal: Terminal,
+    /// The run was interrupted: what is here is what was finished.
+    pub partial: bool,
+    /// When the run began, in seconds since 1970, UTC.
+    pub started: u64,
+    /// The duration of the run, in seconds.
+    pub seconds: f64,
+}
+
+impl Report<'_, '_> {
+    /// Returns the busy CPUs for which idle ones measured.
+    pub fn busy_cpus(&self) -> impl Iterator<Item = &'static Instead> + '_ {
+        let measured = |cpu| self.outcomes.iter().any(|outcome| outcome.point.cpu == cpu);
+        let chosen = self.machine.instead.iter().filter(|_| self.options.runs_on_one_cpu());
+        chosen.filter(move |instead| measured(instead.cpu))
+    }
+}

@@ -1,0 +1,130 @@
+//! The trust in a result, and its reasons: one line for people, codes for programs.
+
+use core::fmt::{self, Display};
+
+use super::Report;
+use crate::report::document::{fields, Document, PageRole, Part, Role};
+use crate::warning::{Group, Severity, Warning, Warnings};
+
+fields! {
+    TRUST "trust" "How far the result can be trusted.";
+    TRUST_LEVEL "level" "`good`, `fair` (right as far as its interval says, but less certain or less clean than asked for) or `poor` (there is evidence that the value is wrong or unproven).";
+    REASONS "reasons" "Why, as the codes of the warnings that weigh.";
+    EMULATED "emulated" "Whether the machine is emulated, so that the latencies are not those of hardware.";
+    OMITTED "omitted" "Warnings for which there was no room; they count in the level.";
+    WARNINGS "warnings" "What a reader must know.";
+    CPU "cpu" "The CPU that it is about; only in warnings of one CPU.";
+    CODE "code" "A word for programs; it does not change between versions.";
+    TEXT "text" "What was found.";
+    REMEDY "remedy" "What to do about it.";
+    NODE "node" "The node whose memory it is about; of a side cache alone.";
+    SIDE_BYTES "side_cache_bytes" "The cache in front of that memory.";
+    UNTRUSTED "untrusted" "Whether there is evidence that the value is wrong or unproven, so that --strict fails.";
+    SEVERITY "severity" "`note` (a fact), `fair` or `poor` (what it makes of the trust).";
+}
+
+/// Describes every warning, and what they make of the result.
+pub fn warnings(document: &mut dyn Document, warnings: &Warnings) {
+    document.part(Part::Object(&TRUST), |document| {
+        document.put(&TRUST_LEVEL, level(warnings));
+        document.values(&REASONS, reasons(warnings).map(|group| group.worst.code()));
+        document.put(&EMULATED, is_emulated(warnings));
+        document.put(&OMITTED, warnings.dropped());
+    });
+    document.items(Part::List(&WARNINGS), warnings.iter(), |document, warning| {
+        document.put(&CODE, warning.code());
+        if let Some(cpu) = warning.cpu() {
+            document.put(&CPU, cpu.0);
+        }
+        document.show(&TEXT, warning);
+        document.show(&REMEDY, &warning.remedy());
+        document.put(&SEVERITY, warning.severity().name());
+        document.put(&UNTRUSTED, warning.untrusted());
+        if let Some((node, cache)) = warning.side_cache() {
+            document.put(&NODE, node.0);
+            document.put(&SIDE_BYTES, cache);
+        }
+    });
+}
+
+/// Says every warning, for a page.
+pub fn sentences(document: &mut dyn Document, warnings: &Warnings) {
+    for warning in warnings.iter() {
+        let role = PageRole::Warning(warning.severity().name());
+        document.sentence(Role::Page(role), format_args!("{warning}"));
+        document.sentence(Role::Page(PageRole::Remedy), format_args!("{}", warning.remedy()));
+    }
+}
+
+/// Says whether the result is all that was asked for, and in one line how far it can be trusted.
+#[inline(never)] // every experiment calls it
+pub fn line(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let warnings = report.warnings;
+    if report.partial {
+        document.sentence(
+            Role::Answer,
+            format_args!("Partial: interrupted before everything was measured to the end."),
+        );
+    }
+    document.sentence(
+        Role::Trust,
+        format_args!("{}{}{}", level(warnings), Reasons(warnings), label(is_emulated(warnings))),
+    );
+}
+
+/// Returns what stands behind the reasons: latencies of an emulator are right, and not those of hardware.
+#[must_use]
+pub const fn label(emulated: bool) -> &'static str {
+    if emulated {
+        "; emulated"
+    } else {
+        ""
+    }
+}
+
+/// Returns whether the machine that was measured is emulated.
+#[must_use]
+pub fn is_emulated(warnings: &Warnings) -> bool {
+    warnings.iter().any(|warning| matches!(warning, Warning::Emulated { .. }))
+}
+
+/// Returns how far a result can be trusted, in one word.
+#[must_use]
+pub fn level(warnings: &Warnings) -> &'static str {
+    // Of warnings for which there was no room, only the unreliable ones are known.
+    if warnings.untrusted().is_some() {
+        return "poor";
+    }
+    if reasons(warnings).next().is_some() {
+        "fair"
+    } else {
+        "good"
+    }
+}
+
+/// Returns the warnings that lower the trust, the worst first, and one of each kind.
+fn reasons(warnings: &Warnings) -> impl Iterator<Item = Group<'_>> {
+    warnings.groups().filter(|group| group.worst.severity() > Severity::Note)
+}
+
+/// The reasons behind a colon.
+struct Reasons<'w>(&'w Warnings);
+
+impl Display for Reasons<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        /// More are in the warnings.
+        const MOST: usize = 4;
+        let mut before = ": ";
+        for Group { worst, count } in reasons(self.0).take(MOST) {
+            write!(out, "{before}{}", worst.reason())?;
+            if count > 1 {
+                write!(out, " (and {} more such)", count - 1)?;
+            }
+            before = "; ";
+        }
+        match reasons(self.0).count().saturating_sub(MOST) + self.0.dropped() {
+            0 => Ok(()),
+            more => write!(out, "{}and {more} more", if before == "; " { before } else { ": " }),
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! The latency while neighbours are quiet, beside that of the whole run: for people, programs and monitoring systems.
+
+use core::fmt::{self, Display};
+
+use latency_core::stats::{Interval, Summary};
+
+use super::optional::optional;
+use super::Report;
+use crate::report::document::{fields, Document, Labels, Metric, Role, Rows, Value};
+use crate::report::figures::{Digits, Seconds};
+use crate::result::{Measurement, Series, Undisturbed};
+use crate::warning::Warning;
+
+fields! {
+    pub NS "undisturbed_ns" "Median latency in the rounds that show memory while neighbours are quiet: in separate seconds, alike and the fastest; null where no rounds prove it.";
+    pub LOW "undisturbed_ns_low" "The lower end of its 95 % confidence interval.";
+    pub HIGH "undisturbed_ns_high" "The upper end of the interval.";
+    pub ROUNDS "undisturbed_rounds" "The number of these rounds.";
+    pub AT_MOST "undisturbed_at_most_ns" "An upper bound where no rounds prove a value; null otherwise.";
+}
+
+static VALUE: Metric = Metric {
+    name: "latency_undisturbed_seconds",
+    about: "Median latency of one dependent load while neighbours are quiet.",
+};
+static VALUE_LOW: Metric = Metric {
+    name: "latency_undisturbed_ci95_low_seconds",
+    about: "Lower end of the 95 % confidence interval of the undisturbed latency.",
+};
+static VALUE_HIGH: Metric = Metric {
+    name: "latency_undisturbed_ci95_high_seconds",
+    about: "Upper end of the 95 % confidence interval of the undisturbed latency.",
+};
+static BOUND: Metric = Metric {
+    name: "latency_undisturbed_at_most_seconds",
+    about: "Upper bound of the undisturbed latency where no rounds prove a value.",
+};
+
+/// Below the typical latency by less than this share, a value is the same to a reader.
+const SAME: f64 = 0.01;
+/// The same for values whose intervals meet, and for upper bounds: rounds that agree differ by as much.
+const ALIKE: f64 = 0.03;
+
+/// Describes the value of a point, if it was looked for.
+pub fn members(document: &mut dyn Document, series: &Series) {
+    let (seen, at_most) = match series.undisturbed {
+        None => return,
+        Some(Undisturbed::Seen { nanoseconds, interval, rounds }) => {
+            (Some((nanoseconds, interval, rounds)), None)
+        }
+        Some(Undisturbed::AtMost(bound)) => (None, Some(bound)),
+    };
+    document.put(&NS, seen.map(|(nanoseconds, ..)| nanoseconds));
+    document.put(&LOW, seen.map(|(_, interval, _)| interval.low));
+    document.put(&HIGH, seen.map(|(_, interval, _)| interval.high));
+    document.put(&ROUNDS, seen.map(|(.., rounds)| rounds));
+    document.put(&AT_MOST, at_most);
+}
+
+/// Gives the samples of a point.
+pub fn metrics(document: &mut dyn Document, labels: Labels<'_>, series: &Series) {
+    let mut sample = |metric, nanoseconds: f64| {
+        document.sample(metric, labels, Value::Real(nanoseconds * 1e-9));
+    };
+    match series.undisturbed {
+        None => {}
+        Some(Undisturbed::Seen { nanoseconds, interval: Interval { low, high }, .. }) => {
+            sample(&VALUE, nanoseconds);
+            sample(&VALUE_LOW, low);
+            sample(&VALUE_HIGH, high);
+        }
+        Some(Undisturbed::AtMost(bound)) => sample(&BOUND, bound),
+    }
+}
+
+/// Returns whether a value without neighbours tells no more than the typical one.
+fn agrees(typical: &Summary, undisturbed: Undisturbed) -> bool {
+    let is_below_by = |value: f64, share: f64| value < typical.median * (1.0 - share);
+    match undisturbed {
+        Undisturbed::Seen { nanoseconds, interval, .. } => {
+            let meet = typical.interval.is_some_and(|typical| interval.high >= typical.low);
+            !is_below_by(nanoseconds, if meet { ALIKE } else { SAME })
+        }
+        Undisturbed::AtMost(bound) => !is_below_by(bound, ALIKE),
+    }
+}
+
+/// Writes the interval of a latency and its window, and whether the run was undisturbed by neighbours.
+pub fn within(series: &Series) -> impl Display + '_ {
+    optional(series.nanoseconds.interval, |Interval { low, high }, out| {
+        write!(out, "{} to {} within {}", Digits(low), Digits(high), Seconds(series.window_ns))?;
+        let quiet = series.undisturbed.is_some_and(|found| {
+            matches!(found, Undisturbed::Seen { .. }) && agrees(&series.nanoseconds, found)
+        });
+        out.write_str(if quiet { ", undisturbed; " } else { "; " })
+    })
+}
+
+/// Says what the memory of the only pair takes while neighbours are quiet, where that is another value.
+pub fn of_one(document: &mut dyn Document, measured: &Measurement) {
+    let Series { nanoseconds, undisturbed: Some(found), .. } = measured.series else { return };
+    if agrees(&nanoseconds, found) {
+        return;
+    }
+    match found {
+        Undisturbed::Seen { .. } => document.sentence(
+            Role::Finding,
+            format_args!("Undisturbed by neighbours it takes {}.", Rounds(found, measured.rounds)),
+        ),
+        Undisturbed::AtMost(bound) => document.sentence(
+            Role::Finding,
+            format_args!("No undisturbed rounds seen: at most {} ns without neighbours.", Digits(bound)),
+        ),
+    }
+}
+
+/// Says by how much neighbours slow the memory of several pairs down, where they do.
+pub fn of_several(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let mut worst = None::<(f64, Undisturbed, &_, usize)>;
+    for warning in report.warnings.iter() {
+        let Warning::Neighbours { from, to, size, ratio } = *warning else { continue };
+        let found = report.outcomes.iter().find_map(|outcome| {
+            let point = &outcome.point;
+            let measured = outcome.result.as_ref().ok()?;
+            let is_its = (point.initiator, point.target, point.size) == (from, to, size);
+            measured.series.undisturbed.filter(|_| is_its).map(|found| (found, point, measured.rounds))
+        });
+        if let Some((found, point, rounds)) = found.filter(|_| worst.is_none_or(|(most, ..)| ratio > most)) {
+            worst = Some((ratio, found, point, rounds));
+        }
+    }
+    let Some((_, found, point, rounds)) = worst else { return };
+    document.sentence(
+        Role::Finding,
+        format_args!(
+            "Neighbours slow {} -> {} down most: undisturbed it takes {}.",
+            point.initiator,
+            point.target,
+            Rounds(found, rounds)
+        ),
+    );
+}
+
+/// A value, its interval, and its rounds among all.
+struct Rounds(Undisturbed, usize);
+
+impl Display for Rounds {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Undisturbed::Seen { nanoseconds, interval: Interval { low, high }, rounds } => write!(
+                out,
+                "{} ns ({} to {}; in {rounds} of {} rounds)",
+                Digits(nanoseconds),
+                Digits(low),
+                Digits(high),
+                self.1
+            ),
+            Undisturbed::AtMost(bound) => write!(out, "at most {} ns", Digits(bound)),
+        }
+    }
+}
+
+/// Pushes the cell of a point in a table of points.
+pub fn cell(table: &mut Rows<'_>, series: &Series) {
+    match series.undisturbed {
+        None => table.text("-"),
+        Some(Undisturbed::Seen { nanoseconds, .. }) => table.number(nanoseconds),
+        Some(Undisturbed::AtMost(bound)) => table.cell(format_args!("at most {}", Digits(bound))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::plain::assert_plain;
+    use std::string::ToString;
+
+    fn typical(low: f64, median: f64, high: f64) -> Summary {
+        Summary { interval: Some(Interval { low, high }), ..summary(median) }
+    }
+
+    fn summary(median: f64) -> Summary {
+        Summary { count: 31, median, minimum: median, maximum: median, mad: 0.0, interval: None }
+    }
+
+    const fn seen(low: f64, nanoseconds: f64, high: f64) -> Undisturbed {
+        Undisturbed::Seen { nanoseconds, interval: Interval { low, high }, rounds: 9 }
+    }
+
+    #[test]
+    fn values_agree_within_a_percent_or_three_where_intervals_meet() {
+        let narrow = typical(156.0, 157.0, 158.0);
+        for (typical, found, expected) in [
+            (narrow, seen(110.0, 112.0, 114.0), false),
+            (narrow, seen(150.0, 153.0, 156.5), true),
+            (narrow, seen(152.0, 153.0, 154.0), false),
+            // Intervals that do not meet, and a difference too small to act on.
+            (narrow, seen(155.6, 155.7, 155.8), true),
+            // A wide interval holds both values, and they are two.
+            (typical(110.0, 157.0, 180.0), seen(110.0, 112.0, 114.0), false),
+            (narrow, Undisturbed::AtMost(118.0), false),
+            (narrow, Undisturbed::AtMost(154.0), true),
+            (summary(100.0), seen(99.2, 99.4, 99.6), true),
+            (summary(100.0), seen(97.0, 98.0, 99.0), false),
+        ] {
+            assert_eq!(agrees(&typical, found), expected, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn a_value_says_in_how_many_rounds_it_was_seen() {
+        let text = Rounds(seen(110.0, 112.0, 114.0), 31).to_string();
+        assert_eq!(text, "112 ns (110 to 114; in 9 of 31 rounds)");
+        assert_plain(&text);
+        assert_eq!(Rounds(Undisturbed::AtMost(118.2), 31).to_string(), "at most 118 ns");
+    }
+}

@@ -1,0 +1,391 @@
+//! A point's memory: mapped, bound, populated, and proven to be where it has to be.
+//!
+//! The order of the steps matters, and so does what each failure looks like
+//! (set_mempolicy(2), mbind(2), Linux mm/mempolicy.c):
+//!
+//! * binding the task before mapping huge pages turns an empty pool of the node into an
+//!   errno; bound afterwards it is a SIGBUS at the first touch;
+//! * a node that is bound and full gets the process killed, so free memory is compared first;
+//! * pages that are present do not move with a policy, so binding comes before populating;
+//! * where a container forbids policies, pages go to the node of the CPU that touches them.
+
+use latency_core::arch::Line;
+use latency_core::topology::{PagePool, Source, Topology};
+use latency_core::units::{Bytes, CpuId, NodeId, PageSize, Pages};
+
+use crate::error::{Failure, PlacementError};
+use crate::machine::Machine;
+use crate::result::evidence::{self, Evidence, PageCounts};
+use crate::result::{Means, Placed, Point};
+use crate::sys::errno::Errno;
+use crate::sys::file::SystemFiles;
+use crate::sys::map::{Kind, Region};
+use crate::sys::numa::{self, Policy};
+use crate::sys::{cpu, file, signal};
+
+/// Memory on a node.
+#[derive(Debug)]
+pub struct Placement {
+    region: Region,
+    witness: Witness,
+}
+
+/// The node of a placement, without a hold on its memory, so that it can be looked at while it is walked.
+#[derive(Clone, Copy, Debug)]
+pub struct Witness {
+    /// The node.
+    pub target: NodeId,
+    /// The pages.
+    pub pages: Pages,
+    /// The length of the mapping.
+    pub mapped: Bytes,
+    address: usize,
+    means: Means,
+    before: Evidence,
+}
+
+impl Placement {
+    /// Maps `size` bytes on `target` in pages of the kind asked for; `auto` takes the largest that can be had.
+    ///
+    /// The calling thread may be on another CPU afterwards.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Placement`] with what was asked and found; [`Failure::Interrupted`].
+    pub fn new<'a>(
+        machine: &'a Machine,
+        target: NodeId,
+        size: Bytes,
+        asked: Pages,
+    ) -> Result<Placement, Failure<'a>> {
+        if asked != Pages::Auto {
+            return Self::with_pages(machine, target, size, asked, true);
+        }
+        for pages in [Pages::Huge2m, Pages::Thp] {
+            match Self::with_pages(machine, target, size, pages, false) {
+                Err(Failure::Placement(_)) => {}
+                result => return result,
+            }
+        }
+        Self::with_pages(machine, target, size, Pages::Small4k, false)
+    }
+
+    fn with_pages<'a>(
+        machine: &'a Machine,
+        target: NodeId,
+        size: Bytes,
+        pages: Pages,
+        all: bool,
+    ) -> Result<Placement, Failure<'a>> {
+        enough(machine, target, size, pages)?;
+        let failed = |call| {
+            move |errno| match errno {
+                // The pages were set aside for this mapping, but of all nodes together.
+                Errno::EFAULT if pages.page_size() != PageSize::Small => {
+                    PlacementError::PoolEmptied { page: pages.page_size(), node: target }
+                }
+                errno => PlacementError::CallFailed { call, errno, node: Some(target) },
+            }
+        };
+        let kind = kind(pages);
+        let length = size.0 as usize;
+        let mut means = Means::Policy;
+        let region = match numa::set_policy(&Policy::bind(target)) {
+            Ok(()) => {
+                let region = Region::map(length, kind);
+                let restored = numa::set_policy(&machine.bound_to.map_or(Policy::Default, Policy::Bind));
+                restored.map_err(failed("set_mempolicy"))?;
+                let region = region.map_err(failed("mmap"))?;
+                numa::bind_range(region.address(), region.len(), target).map_err(failed("mbind"))?;
+                region
+            }
+            Err(errno @ (Errno::EPERM | Errno::ENOSYS)) => {
+                means = first_touch(machine, target, errno)?;
+                Region::map(length, kind).map_err(failed("mmap"))?
+            }
+            Err(Errno::EINVAL) => {
+                return Err(
+                    PlacementError::NodeNotAllowed { node: target, allowed: &machine.memory_nodes }.into()
+                )
+            }
+            Err(errno) => return Err(failed("set_mempolicy")(errno).into()),
+        };
+        let witness = Witness {
+            target,
+            pages,
+            mapped: Bytes(region.len() as u64),
+            address: region.address(),
+            means,
+            before: Evidence::default(),
+        };
+        let mut placement = Placement { region, witness };
+        placement.populate(machine, failed("madvise(MADV_POPULATE_WRITE)"))?;
+        placement.witness.before = witness.look();
+        placement.witness.check_pages(all)?;
+        placement.witness.check_node(machine)?;
+        Ok(placement)
+    }
+
+    /// Makes all pages present, in parts; between them it looks for an interrupt, and for memory that others have taken,
+    /// since the kernel answers a lack of it with a signal.
+    fn populate<'a>(
+        &mut self,
+        machine: &Machine,
+        failed: impl Fn(Errno) -> PlacementError<'a>,
+    ) -> Result<(), Failure<'a>> {
+        /// Bytes of a part: 30 ms where the host must find memory first; a huge page is made present as a whole.
+        const PART: usize = 16 << 20;
+        let length = self.region.len();
+        for start in (0..length).step_by(PART) {
+            if signal::interrupted() {
+                return Err(Failure::Interrupted);
+            }
+            if start > 0 {
+                enough(machine, self.witness.target, Bytes((length - start) as u64), self.witness.pages)?;
+            }
+            self.region.populate(start..length.min(start + PART)).map_err(&failed)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the memory, to build a chain in, and its witness.
+    pub fn split(&mut self) -> (&mut [Line], Witness) {
+        (self.region.as_mut_slice(), self.witness)
+    }
+
+    /// Returns the witness of its node.
+    #[must_use]
+    pub const fn witness(&self) -> &Witness {
+        &self.witness
+    }
+}
+
+impl Witness {
+    /// Returns a witness of no memory, for tests.
+    #[cfg(test)]
+    pub fn made_up(target: NodeId) -> Witness {
+        let (pages, mapped, means, before) = (Pages::Small4k, Bytes(0), Means::Policy, Evidence::default());
+        Witness { target, pages, mapped, address: 0, means, before }
+    }
+
+    /// Returns an identity of the memory.
+    #[must_use]
+    pub const fn address(&self) -> usize {
+        self.address
+    }
+
+    /// Returns what was known of the memory before the first trial.
+    #[must_use]
+    pub const fn first(&self) -> Placed {
+        let Witness { means, pages, mapped, before, .. } = *self;
+        Placed { means, pages, mapped, before, after: before, as_small: None }
+    }
+
+    /// Looks at the memory again. Returns all that is known of it.
+    #[must_use]
+    pub fn again(&self) -> Placed {
+        Placed { after: self.look(), ..self.first() }
+    }
+
+    /// Asks the kernel where the pages are, and of what size.
+    fn look(&self) -> Evidence {
+        let address = self.address as u64;
+        let mut buffer = [0; 4096];
+        let mut evidence = Evidence::default();
+        // What cannot be read leaves its part of the evidence empty, which is what is reported.
+        let _ = file::for_each_line(b"/proc/self/numa_maps", &mut buffer, |line| {
+            if let Some((counts, page)) = evidence::numa_maps_line(line, address) {
+                evidence.numa_maps = Some(counts);
+                evidence.kernel_page = page;
+            }
+            evidence.numa_maps.is_none()
+        });
+        if evidence.numa_maps.is_some() && self.pages != Pages::Thp && signal::interrupted() {
+            // That is proof, and the rest would need 0.1 s for a gigabyte of small pages.
+            return evidence;
+        }
+        let mut ours = false;
+        let _ = file::for_each_line(b"/proc/self/smaps", &mut buffer, |line| {
+            ours = ours || evidence::smaps_opens(line, address);
+            if ours {
+                evidence.transparent_huge = evidence::smaps_transparent_huge(line);
+            }
+            evidence.transparent_huge.is_none()
+        });
+        evidence.page_query = self.query_pages(&|| evidence.numa_maps.is_some() && signal::interrupted());
+        evidence
+    }
+
+    /// Asks for the node of every page; `None` once `stop` says so.
+    fn query_pages(&self, stop: &dyn Fn() -> bool) -> Option<PageCounts> {
+        const BATCH: usize = 512;
+        let step = self.pages.page_size().bytes().0 as usize;
+        let mut counts = PageCounts::default();
+        let mut addresses = [0usize; BATCH];
+        let mut status = [0i32; BATCH];
+        let mut offsets = (0..self.mapped.0 as usize).step_by(step).peekable();
+        while offsets.peek().is_some() {
+            if stop() {
+                return None;
+            }
+            let mut count = 0;
+            for (address, offset) in addresses.iter_mut().zip(offsets.by_ref()) {
+                *address = self.address + offset;
+                count += 1;
+            }
+            let (addresses, status) = (addresses.get(..count)?, status.get_mut(..count)?);
+            numa::query_pages(addresses, status).ok()?;
+            for node in status {
+                match u32::try_from(*node) {
+                    Ok(node) => counts.add(NodeId(node), 1),
+                    Err(_) => counts.others += 1,
+                }
+            }
+        }
+        Some(counts)
+    }
+
+    /// Checks that the kernel mapped pages of the size asked for, as far as it tells: `all` of them, or at least half.
+    fn check_pages(&self, all: bool) -> Result<(), PlacementError<'static>> {
+        let asked = self.pages.page_size();
+        if let Some(found) = self.before.kernel_page.filter(|page| *page != asked.bytes()) {
+            return Err(PlacementError::WrongPageSize { asked: asked.bytes(), found });
+        }
+        match self.before.transparent_huge {
+            Some(found) if self.pages == Pages::Thp => {
+                let least = if all { self.mapped } else { Bytes(self.mapped.0 / 2) };
+                if found < least {
+                    return Err(PlacementError::ThpPartial { wanted: self.mapped, found });
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks that all pages are on the target; without evidence that holds only where there is no other node.
+    fn check_node(&self, machine: &Machine) -> Result<(), PlacementError<'static>> {
+        let node = self.target;
+        if self.before.proves(node, self.mapped) {
+            return Ok(());
+        }
+        match self.before.counts() {
+            None if machine.sole_memory_node() == Some(node) => Ok(()),
+            None => {
+                let why = "neither /proc/self/numa_maps nor move_pages answers";
+                Err(PlacementError::NotVerified { node, why })
+            }
+            Some(counts) => {
+                let pages = counts.total();
+                Err(PlacementError::WrongNode { node, elsewhere: pages - counts.on(node), pages })
+            }
+        }
+    }
+}
+
+const fn kind(pages: Pages) -> Kind {
+    match pages {
+        Pages::Auto | Pages::Small4k => Kind::Small,
+        Pages::Thp => Kind::Thp,
+        Pages::Huge2m => Kind::Huge2M,
+        Pages::Huge1g => Kind::Huge1G,
+    }
+}
+
+/// Checks that the node has the pages; the kernel would answer a lack of them with a signal.
+fn enough(
+    machine: &Machine,
+    target: NodeId,
+    size: Bytes,
+    pages: Pages,
+) -> Result<(), PlacementError<'static>> {
+    let Some(node) = machine.topology.node(target) else { return Ok(()) };
+    let page = pages.page_size();
+    if page != PageSize::Small {
+        let wanted = size.0.div_ceil(page.bytes().0);
+        return match node.page_pool(page) {
+            Some(PagePool { total, free }) if free < wanted => {
+                Err(PlacementError::PoolTooSmall { page, node: target, wanted, free, total })
+            }
+            _ => Ok(()),
+        };
+    }
+    if pages == Pages::Thp && machine.host.huge_pages.enabled.as_str() == "never" {
+        return Err(PlacementError::ThpDisabled);
+    }
+    // What could be had when the run began need not be there any more. Unknown amounts are not judged.
+    match machine.supply_now(&SystemFiles, target) {
+        Some(supply) => supply.check(target, size),
+        None => Ok(()),
+    }
+}
+
+/// Moves to a CPU of the node, where policies are forbidden, so that pages touched from there are taken there.
+fn first_touch(machine: &Machine, target: NodeId, errno: Errno) -> Result<Means, PlacementError<'_>> {
+    if machine.sole_memory_node() == Some(target) {
+        return Ok(Means::SoleNode);
+    }
+    let cpu = machine.cpu_of(target).ok_or(PlacementError::NotReachable { node: target, errno })?;
+    pin(cpu)?;
+    Ok(Means::FirstTouch)
+}
+
+/// Moves to the CPU of each point once, to check that it is on the point's node. Where the nodes are not described, the one
+/// that the kernel names is the point's. The thread ends on the CPU of the first point.
+///
+/// # Errors
+///
+/// The errors of [`pin`], and [`PlacementError::CpuOnOtherNode`].
+pub fn check_nodes(topology: &Topology, points: &mut [Point]) -> Result<(), PlacementError<'static>> {
+    let mut last = None;
+    for point in points.iter_mut() {
+        let cpu = point.cpu;
+        let found = match last {
+            Some((last, node)) if last == cpu => node,
+            _ => pin(cpu)?,
+        };
+        last = Some((cpu, found));
+        point.initiator = node_of(topology, point, found)?;
+    }
+    points.first().map_or(Ok(()), |point| pin(point.cpu).map(drop))
+}
+
+/// Returns the node of a point's CPU, by `/sys` and the kernel.
+///
+/// # Errors
+///
+/// [`PlacementError::CpuOnOtherNode`] where they contradict each other.
+pub fn node_of(topology: &Topology, point: &Point, found: NodeId) -> Result<NodeId, PlacementError<'static>> {
+    let (cpu, node) = (point.cpu, point.initiator);
+    // Of nodes that are made up (numa=fake), each has every CPU.
+    let is_there = topology.node(found).is_some_and(|node| node.cpus.contains(cpu.0));
+    match topology.source() {
+        Source::Assumed => Ok(found),
+        Source::Sysfs if found == node || is_there => Ok(node),
+        Source::Sysfs => Err(PlacementError::CpuOnOtherNode { cpu, node, found }),
+    }
+}
+
+/// Moves the calling thread to a CPU and makes sure that it is there: the CPU's node, as the kernel names it.
+///
+/// # Errors
+///
+/// [`PlacementError::CpuTaken`], [`PlacementError::CallFailed`] and [`PlacementError::WrongCpu`].
+pub fn pin(cpu: CpuId) -> Result<NodeId, PlacementError<'static>> {
+    /// Whoever moves the thread at the same moment does so once.
+    const TRIES: u32 = 8;
+    let failed = |call| move |errno| PlacementError::CallFailed { call, errno, node: None };
+    let mut elsewhere = cpu;
+    for _ in 0..TRIES {
+        cpu::pin_to(cpu).map_err(|errno| match errno {
+            // Plans are made of CPUs that were there, and allowed.
+            Errno::EINVAL => PlacementError::CpuTaken { cpu },
+            errno => failed("sched_setaffinity")(errno),
+        })?;
+        match cpu::current().map_err(failed("getcpu"))? {
+            (found, node) if found == cpu => return Ok(node),
+            (found, _) => elsewhere = found,
+        }
+    }
+    Err(PlacementError::WrongCpu { asked: cpu, found: elsewhere })
+}

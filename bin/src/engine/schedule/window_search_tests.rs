@@ -1,0 +1,89 @@
+//! Loads that overlap up to a known number of fillers.
+
+use std::vec::Vec;
+
+use latency_core::chain::Order;
+use latency_core::kernel;
+use latency_core::units::{Bytes, CpuId, NodeId, Pages};
+
+use super::*;
+use crate::engine::fake::{Fake, Hop};
+use crate::plan::budget::Budget;
+use latency_core::words::When;
+
+const PLANNED: [usize; 6] = [0, 64, 128, 256, 512, Gap::MOST];
+
+fn points() -> impl Iterator<Item = Point> + Clone {
+    let gaps = PLANNED.into_iter().map(|fillers| Gap::new(Filler::Lea, fillers).unwrap());
+    gaps.map(|gap| Point {
+        initiator: NodeId(0),
+        cpu: CpuId(0),
+        target: NodeId(0),
+        kernel: &kernel::POINTER,
+        order: Order::Random,
+        size: Bytes(64 << 20),
+        stride: Bytes(64),
+        seed: 1,
+        pages: Pages::Auto,
+        walk: Walk::Apart(gap),
+    })
+}
+
+/// What is found where so many fillers of a kind are the last over which loads overlap, and the fillers probed.
+fn found(last: fn(Filler) -> (usize, usize)) -> ([Option<Reach>; Filler::ALL.len()], Vec<usize>) {
+    let mut walked = Vec::new();
+    let latency = |hop: Hop| {
+        let Walk::Apart(gap) = hop.walk else { panic!("{hop:?}") };
+        walked.push(gap.fillers());
+        let (overlap, alone) = last(gap.filler());
+        match gap.fillers() {
+            fillers if fillers <= overlap => 50.0,
+            fillers if fillers < alone => 82.0,
+            _ => 100.0,
+        }
+    };
+    let budget = Budget { trials: Some(1), iters: Some(1000), ..Budget::DEFAULT };
+    let like = points().next().unwrap();
+    let mut schedule = Schedule::new(Fake::new(&budget, latency), budget, &like, points()).unwrap();
+    let mut progress = Progress::new(When::Never);
+    schedule.run(&mut progress).unwrap();
+    let mut reach = [None; Filler::ALL.len()];
+    search(&mut progress, &mut schedule, &mut reach).unwrap();
+    drop(schedule);
+    walked.retain(|fillers| !PLANNED.contains(fillers));
+    walked.dedup();
+    (reach, walked)
+}
+
+fn of(reaches: [Option<Reach>; Filler::ALL.len()], filler: Filler) -> Option<Reach> {
+    Filler::ALL.into_iter().zip(reaches).find(|(kind, _)| *kind == filler).unwrap().1
+}
+
+#[test]
+fn the_reach_is_found_to_four_fillers() {
+    let (reaches, walked) = found(|_| (199, 200));
+    let reach = of(reaches, Filler::Lea).unwrap();
+    let alone = reach.alone.unwrap();
+    assert!(reach.overlaps <= 199 && alone >= 200 && alone - reach.overlaps <= FINEST, "{reach:?}");
+    // Halving what lies between two points of the plan, from its middle on.
+    assert_eq!(walked[..2], [192, 224]);
+    assert_eq!(reach.filler, Filler::Lea);
+    // Kinds that were not planned are not looked for.
+    assert_eq!((of(reaches, Filler::Nop), of(reaches, Filler::Mixed)), (None, None));
+}
+
+#[test]
+fn a_window_that_fills_up_gradually_is_known_between_two_numbers() {
+    // Between them a hop takes 1.64 times as long as without fillers: neither overlapping nor alone.
+    let (reaches, _) = found(|_| (150, 400));
+    let reach = of(reaches, Filler::Lea).unwrap();
+    assert!((147..=150).contains(&reach.overlaps), "{reach:?}");
+    assert!((400..=403).contains(&reach.alone.unwrap()), "{reach:?}");
+}
+
+#[test]
+fn loads_that_always_overlap_have_a_reach_without_end() {
+    let (reaches, walked) = found(|_| (Gap::MOST, Gap::MOST + 1));
+    let endless = Reach { filler: Filler::Lea, overlaps: Gap::MOST, alone: None };
+    assert_eq!((of(reaches, Filler::Lea), walked.len()), (Some(endless), 0));
+}

@@ -1,0 +1,32 @@
+//! The chain or the chains that are walked: plain references, which anything that times or counts can be given.
+
+use core::cell::Cell;
+
+use latency_core::buffer::Buffer;
+use latency_core::kernel::lanes::MOST_LANES;
+use latency_core::kernel::Kernel;
+
+use crate::result::Walk;
+
+/// The chain or the lanes of a chase.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'b> {
+    /// The chain in memory.
+    pub buffer: &'b Buffer<'b>,
+    /// The loop.
+    pub kernel: &'static Kernel,
+    /// The lanes, where more than one chain is walked.
+    pub side: Option<&'b SideBySide>,
+}
+
+/// The node of each lane.
+pub type Positions = [u64; MOST_LANES];
+
+/// Lanes to be walked.
+#[derive(Debug)]
+pub struct SideBySide {
+    /// How; never [`Walk::Chain`], which has no lanes.
+    pub walk: Walk,
+    /// The node of each, as many as the walk has lanes.
+    pub positions: Cell<Positions>,
+}

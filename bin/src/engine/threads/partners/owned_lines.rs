@@ -1,0 +1,115 @@
+//! Walks over lines in a known state: before each lap their owner brings them into its caches again.
+
+use latency_core::cores::{Ring, State};
+
+use crate::engine::seam::{Batch, Condition, Walkable, Walked};
+use crate::engine::stopwatch::Stopwatch;
+use crate::engine::threads::partners::partner::{Order, Others, Shared};
+use crate::error::Failure;
+use crate::result::counters::Software;
+use crate::result::{Counter, Level, Owned};
+use crate::sys::{signal, time};
+
+/// Nanoseconds of a window, so that the clock's step is negligible.
+const WINDOW_NS: f64 = 100e3;
+
+/// A chain that is walked lap by lap.
+pub struct OwnedWalk<'s> {
+    /// The state that all threads share.
+    pub shared: &'s Shared<'s>,
+    /// The chain.
+    pub ring: &'s Ring<'s>,
+    /// Its site.
+    pub site: usize,
+    /// The owner and the state of the lines.
+    pub owned: Owned,
+    /// The owner and the third, where there are any.
+    pub others: Others<'s>,
+    /// The stopwatch.
+    pub watch: &'s Stopwatch,
+    /// Its clock.
+    pub counter: &'s Counter,
+}
+
+impl OwnedWalk<'_> {
+    /// Has the lines brought into their state, and walks over them once. Returns the nanoseconds of the walk.
+    fn lap(&self) -> Result<f64, Failure<'static>> {
+        let OwnedWalk { shared, ring, site, owned, counter, .. } = *self;
+        let [owner, third] = self.others;
+        let flusher = shared.flusher.ok_or(Failure::HOPS_NOT_PROVEN)?;
+        let not_proven = |_| Failure::HOPS_NOT_PROVEN;
+        match owner {
+            Some(owner) => owner.obeys(Order::Prepare(site, owned.state))?,
+            None if owned.level == Level::Memory => ring.flush(flusher),
+            None => ring.prepare(owned.state, flusher).map_err(not_proven)?,
+        }
+        if let (Some(third), State::Shared) = (third, owned.state) {
+            third.obeys(Order::Read(site))?;
+        }
+        let lap =
+            ring.timed_walk(owned.access, 0, ring.nodes() as usize, counter.stamp).map_err(not_proven)?;
+        Ok(self.watch.ended(counter, lap.start, lap.end))
+    }
+}
+
+impl Walkable for OwnedWalk<'_> {
+    fn nodes(&self) -> u64 {
+        self.ring.nodes()
+    }
+
+    fn lines(&self) -> u64 {
+        self.ring.nodes()
+    }
+
+    /// Returns one, so that there is no first pass: each lap prepares its lines.
+    fn lanes(&self) -> Option<usize> {
+        Some(1)
+    }
+
+    fn condition(&self) -> Condition {
+        Condition::Undisturbed
+    }
+
+    fn walk(&mut self, hops: u64, _: f64) -> Result<Walked, Failure<'static>> {
+        let laps = hops.div_ceil(self.nodes().max(1));
+        let mut spent_ns = 0.0;
+        for _ in 0..laps {
+            if signal::interrupted() {
+                return Err(Failure::Interrupted);
+            }
+            spent_ns += self.lap()?;
+        }
+        Ok((laps * self.nodes(), spent_ns))
+    }
+
+    fn batch(&mut self, hops: u64, until_ns: f64) -> Result<Batch, Failure<'static>> {
+        let others = self.others;
+        let moves = || others.iter().flatten().map(|other| other.moves()).sum::<u32>();
+        let (before, moves_before) = (self.watch.software(), moves());
+        let (made, spent_ns) = self.walk(hops, until_ns)?;
+        let after = self.watch.software().since(&before);
+        let moved = self.watch.brought_back()?;
+        Ok(Batch {
+            nanoseconds: spent_ns / made.max(1) as f64,
+            preempted: moved || moves() != moves_before || after.switches.1 > 0,
+            hops: made.max(hops),
+            ..Batch::NONE
+        })
+    }
+
+    fn now_ns(&self) -> f64 {
+        time::monotonic_raw_ns() as f64
+    }
+
+    fn interrupted(&self) -> bool {
+        signal::interrupted()
+    }
+
+    fn batch_ns(&self) -> f64 {
+        WINDOW_NS
+    }
+
+    fn software(&mut self) -> Software {
+        self.watch.software()
+    }
+}

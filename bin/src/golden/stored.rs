@@ -1,0 +1,115 @@
+//! The form in which the output of a scene is kept: whole where it is short or is read as a result, else shortened.
+//!
+//! A long output repeats lines of one shape: points, samples, shapes of a picture. Of such lines the first and the last
+//! are kept, and the number between them; a checksum of the whole text makes every difference show.
+
+use std::borrow::Cow;
+use std::format;
+use std::string::String;
+use std::vec::Vec;
+
+/// Maximum bytes of a text that is kept whole, by its format. Results are input of other tests, too; all text for people
+/// is kept.
+const WHOLE_BYTES: [(&str, usize); 6] = [
+    (".json", 9_000),
+    (".csv", 4_000),
+    (".txt", usize::MAX),
+    (".md", usize::MAX),
+    (".sh", usize::MAX),
+    // Pages, pictures, metrics.
+    ("", 2_000),
+];
+
+/// Longer results that are kept whole all the same, as input of other tests.
+const WHOLE: [&str; 13] = [
+    "cores.json",
+    "curve-one-size.json",
+    "loaded-two-nodes.json",
+    "matrix-two-nodes.json",
+    "pages-few-sizes.csv",
+    "pages-few-sizes.json",
+    "parallel-one-size.json",
+    "report-few-sizes.json",
+    "report-saved.json",
+    "variants.csv",
+    "variants.json",
+    "window-in-cache.csv",
+    "window-in-cache.json",
+];
+
+/// Minimum number of lines of one shape that are shortened.
+const ALIKE: usize = 4;
+
+/// Characters at the beginning of a line that make its shape, with every number as one character.
+const SHAPE: usize = 12;
+
+/// Returns the name of the file that keeps the output of a scene, and its content.
+pub fn stored<'t>(file: &str, text: &'t str) -> (String, Cow<'t, str>) {
+    let most = WHOLE_BYTES.iter().find(|(ending, _)| file.ends_with(ending)).map_or(0, |(_, bytes)| *bytes);
+    match text.len() <= most || WHOLE.contains(&file) {
+        true => (file.into(), text.into()),
+        false => (format!("{file}.short"), shortened(text).into()),
+    }
+}
+
+/// Returns a text with one line in place of many that are alike.
+fn shortened(text: &str) -> String {
+    // Points of a document within a document stand on one line.
+    let separated = text.replace("},{", "},\n{");
+    let lines: Vec<&str> = separated.lines().collect();
+    let mut all = String::new();
+    for alike in lines.chunk_by(|one, other| shape(one) == shape(other)) {
+        let kept = |line: &&str| format!("{line}\n");
+        match alike {
+            [first, between @ .., last] if alike.len() >= ALIKE => {
+                all += &format!("{}... {} lines\n{}", kept(first), between.len(), kept(last));
+            }
+            _ => all.extend(alike.iter().map(kept)),
+        }
+    }
+    all + &format!("{} bytes, checksum {:016x}\n", text.len(), checksum(text))
+}
+
+/// Returns the beginning of a line, without the values of its numbers.
+fn shape(line: &str) -> String {
+    let mut shape = String::new();
+    for char in line.chars() {
+        let of_number = char.is_ascii_digit() || shape.ends_with('#') && ".e+-".contains(char);
+        match of_number {
+            true if shape.ends_with('#') => {}
+            true => shape.push('#'),
+            false => shape.push(char),
+        }
+        if shape.len() >= SHAPE {
+            break;
+        }
+    }
+    shape
+}
+
+/// FNV-1a of 64 bits: <http://www.isthe.com/chongo/tech/comp/fnv/>.
+fn checksum(text: &str) -> u64 {
+    text.bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+}
+
+#[test]
+fn lines_that_are_alike_are_shortened_and_every_difference_shows() {
+    let text: String =
+        (0..9).map(|number| format!("{{\"ns\":{number}.5e-3,\"x\":1}},\n")).collect::<String>() + "end\n";
+    let short = shortened(&text);
+    let lines: Vec<&str> = short.lines().collect();
+    assert_eq!(lines[..4], ["{\"ns\":0.5e-3,\"x\":1},", "... 7 lines", "{\"ns\":8.5e-3,\"x\":1},", "end"]);
+    assert_ne!(short, shortened(&text.replace("4.5", "4.6")));
+    // FNV-1a of "a", from the table of its authors.
+    assert_eq!(checksum("a"), 0xaf63_dc4c_8601_ec8c);
+}
+
+#[test]
+fn short_and_plain_texts_are_kept_whole() {
+    let long = "1\n".repeat(10_000);
+    assert_eq!(stored("a.json", "{}"), (String::from("a.json"), "{}".into()));
+    assert_eq!(stored("a.txt", &long).0, "a.txt");
+    assert_eq!(stored("a.json", &long).0, "a.json.short");
+    assert_eq!(stored("report-saved.json", &long).0, "report-saved.json");
+}

@@ -1,0 +1,104 @@
+//! A format: its name, its files, its purpose, and the function that writes it.
+
+use core::fmt::{self, Write};
+
+use super::document::{Describe, Style};
+
+/// A format that results can be written in.
+#[derive(Clone, Copy, Debug)]
+pub struct Format {
+    /// The word behind `--format=`.
+    pub name: &'static str,
+    /// The extension of its files, without the dot.
+    pub extension: &'static str,
+    /// The purpose, which decides which results it can show.
+    pub purpose: Purpose,
+    /// Writes a description.
+    pub write: fn(&mut dyn Write, &Style, Describe<'_>) -> fmt::Result,
+}
+
+/// The purpose of a format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Reading in a terminal.
+    Terminal,
+    /// Reading elsewhere, or by programs.
+    Document,
+    /// A page that is complete in itself.
+    Page,
+    /// A picture: results without one leave it empty.
+    Picture,
+    /// Memory attributes, latencies or bandwidths of nodes: results without them leave it empty.
+    Attributes,
+    /// Collection by a service of another user, for which an old result is better than half of one.
+    Metrics,
+}
+
+impl PartialEq for Format {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Format {}
+
+impl Format {
+    /// Returns the format of that name.
+    #[must_use]
+    pub fn named(formats: &'static [Format], name: &[u8]) -> Option<&'static Format> {
+        formats.iter().find(|format| format.name.as_bytes() == name)
+    }
+
+    /// Returns whether there is nothing to write in it before something was measured.
+    #[must_use]
+    pub const fn shows_values_alone(&self) -> bool {
+        matches!(self.purpose, Purpose::Picture | Purpose::Attributes | Purpose::Metrics)
+    }
+
+    /// Returns the extension of a file, without the dot. A dot at either end of a name does not begin one.
+    #[must_use]
+    pub fn extension_of(path: &[u8]) -> Option<&[u8]> {
+        let name = path.rsplit(|&byte| byte == b'/').next()?;
+        let dot = name.iter().rposition(|&byte| byte == b'.').filter(|&dot| dot > 0)?;
+        name.get(dot + 1..).filter(|extension| !extension.is_empty())
+    }
+
+    /// Returns the format that a file has by its extension.
+    #[must_use]
+    pub fn of_file(formats: &'static [Format], path: &[u8]) -> Option<&'static Format> {
+        Format::of_extension(formats, Format::extension_of(path)?)
+    }
+
+    /// Returns the format of an extension, in upper or lower case.
+    #[must_use]
+    pub fn of_extension(formats: &'static [Format], extension: &[u8]) -> Option<&'static Format> {
+        formats.iter().find(|format| format.extension.as_bytes().eq_ignore_ascii_case(extension))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::FORMATS;
+
+    #[test]
+    fn a_file_has_the_format_of_its_extension() {
+        for (path, extension, name) in [
+            (&b"a.json"[..], Some(&b"json"[..]), Some("json")),
+            (b"/x.y/r.1.SVG", Some(b"SVG"), Some("svg")),
+            (b"notes.txt", Some(b"txt"), Some("text")),
+            (b"a.jsonx", Some(b"jsonx"), None),
+            (b"a.json/b", None, None),
+            (b"json", None, None),
+            (b"a.", None, None),
+            (b"/x/.json", None, None),
+            (b"..", None, None),
+            (b"", None, None),
+        ] {
+            let found = Format::extension_of(path);
+            assert_eq!(found, extension, "{}", path.escape_ascii());
+            let format = Format::of_file(&FORMATS, path);
+            assert_eq!(format.map(|format| format.name), name, "{}", path.escape_ascii());
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! The parts of an entry in the table of warnings, and the figures in its words.
+
+use core::fmt::{self, Arguments};
+
+use latency_core::decimal::Decimal;
+use latency_core::units::{Bytes, CpuId, NodeId, Picoseconds};
+
+use super::Severity;
+use crate::report::figures::Digits;
+
+/// The subject of a warning: two with the same code and the same subject are one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum About {
+    /// The whole run.
+    Run,
+    /// One node.
+    Node(NodeId),
+    /// One CPU.
+    Cpu(CpuId),
+    /// One size: of a working set or of a page.
+    Size(Bytes),
+    /// The cache of one level.
+    Level(u32),
+    /// One point. The text of the warning begins with it.
+    Point(NodeId, NodeId, Bytes),
+    /// One kind of traffic between two nodes.
+    Traffic(NodeId, NodeId, &'static str),
+}
+
+/// The parts of a warning that programs use.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts {
+    /// The word for programs.
+    pub code: &'static str,
+    /// The effect on trust.
+    pub severity: Severity,
+    /// The subject.
+    pub about: About,
+    /// Distance from the expected value, for kinds of warnings that can be compared by it.
+    pub measure: Option<f64>,
+}
+
+/// The parts of a warning that people read.
+pub struct Words<'a> {
+    /// The fact, short enough for the line that gives the verdict.
+    pub reason: Arguments<'a>,
+    /// The rest of the sentence that the reason begins.
+    pub rest: Arguments<'a>,
+    /// An option or a command; a command that only root may give begins with "as root".
+    pub remedy: Arguments<'a>,
+}
+
+/// The place of a point, as its warnings begin; nothing for other subjects, which the sentence names.
+impl fmt::Display for About {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            About::Point(from, to, size) => write!(out, "node {from} -> node {to}, {size}: "),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Returns a latency in nanoseconds, as people read it.
+pub fn nanoseconds(latency: Picoseconds) -> Digits {
+    Digits(latency.0 as f64 / 1000.0)
+}
+
+/// Returns the distance of a ratio from one, in percent.
+pub fn percent_off(ratio: f64) -> Decimal {
+    Decimal((ratio - 1.0).abs() * 100.0)
+}
+
+/// A share in percent, with one decimal below ten.
+pub struct Percent(pub f64);
+
+impl fmt::Display for Percent {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let percent = self.0 * 100.0;
+        write!(out, "{:.*} %", usize::from(percent < 9.95), Decimal(percent))
+    }
+}
+
+/// A size as `--size` accepts it, rounded up to a whole number of units: `1K`, `800M`.
+pub struct SizeOption(pub Bytes);
+
+impl fmt::Display for SizeOption {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let SizeOption(Bytes(bytes)) = *self;
+        let units = [(40, 'T'), (30, 'G'), (20, 'M'), (10, 'K')];
+        // From ten units on, rounding up adds a tenth or less.
+        let fits = |shift: u32| bytes >> shift >= 10 || bytes > 0 && bytes.is_multiple_of(1 << shift);
+        match units.iter().find(|(shift, _)| fits(*shift)) {
+            Some(&(shift, letter)) => write!(out, "{}{letter}", bytes.div_ceil(1 << shift)),
+            None => write!(out, "{bytes}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::ToString;
+
+    #[test]
+    fn sizes_are_as_options_take_them() {
+        for (bytes, shown) in [
+            (1 << 10, "1K"),
+            (800 << 20, "800M"),
+            (2 << 30, "2G"),
+            (143 << 20, "143M"),
+            ((143 << 20) + 4096, "144M"),
+            ((9 << 30) + 1, "9217M"),
+            (100, "100"),
+        ] {
+            assert_eq!(SizeOption(Bytes(bytes)).to_string(), shown);
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! A number with its uncertainty, and the uncertainty of a ratio of two.
+
+use super::{Interval, Summary};
+use crate::math::sqrt;
+
+/// A value and its 95 % interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Estimate {
+    /// The value.
+    pub value: f64,
+    /// Its interval; `None` where there are too few samples, or the samples do not bound the value.
+    pub interval: Option<Interval>,
+}
+
+/// The side of 1 on which a ratio lies, as far as its interval tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Above: the whole interval, and the value by more than the factor that matters.
+    Above,
+    /// Below, in the same way.
+    Below,
+    /// Near: the whole interval differs from 1 by no more than that factor.
+    Near,
+    /// The interval leaves it open, or there is none.
+    Open,
+}
+
+impl Estimate {
+    /// Returns a value that is exactly known.
+    #[must_use]
+    pub const fn exact(value: f64) -> Estimate {
+        Estimate { value, interval: Some(Interval { low: value, high: value }) }
+    }
+
+    /// Returns the interval; without one, all numbers.
+    #[must_use]
+    pub fn bounds(&self) -> Interval {
+        self.interval.unwrap_or(Interval { low: f64::NEG_INFINITY, high: f64::INFINITY })
+    }
+
+    /// Returns half of the width of the interval, as a fraction of the value.
+    #[must_use]
+    pub fn half(&self) -> Option<f64> {
+        let half = self.interval.map(|Interval { low, high }| (high - low) / 2.0 / self.value);
+        half.filter(|half| half.is_finite())
+    }
+
+    /// Returns the side of 1 on which a ratio lies, where a difference by less than the factor `near` does not matter.
+    ///
+    /// Every sentence that calls something faster, slower, alike or worth its trouble is made from this, so that none
+    /// can say what its own interval contradicts.
+    #[must_use]
+    #[inline(never)] // sentences of many experiments ask it
+    pub fn side(self, near: f64) -> Side {
+        let Some(Interval { low, high }) = self.interval else { return Side::Open };
+        match () {
+            () if low * near >= 1.0 && high <= near => Side::Near,
+            () if low > 1.0 && self.value >= near => Side::Above,
+            () if high < 1.0 && self.value * near <= 1.0 => Side::Below,
+            () => Side::Open,
+        }
+    }
+
+    /// Returns the ratio of two independent estimates; `None` where it is not a number.
+    ///
+    /// The relative distances to the ends of the one interval and of the other's reciprocal are combined as the
+    /// square root of the sum of their squares.
+    ///
+    /// # References
+    ///
+    /// Zou & Donner, "Construction of confidence limits about effect measures: a general approach" (2008).
+    #[must_use]
+    #[inline(never)] // two roots and four divisions, in many places
+    pub fn over(self, other: Estimate) -> Option<Estimate> {
+        let value = self.value / other.value;
+        let combined = |one: f64, two: f64| sqrt(one * one + two * two);
+        let interval = self.interval.zip(other.interval).map(|(mine, theirs)| {
+            let down = combined(1.0 - mine.low / self.value, 1.0 - other.value / theirs.high);
+            let up = combined(mine.high / self.value - 1.0, other.value / theirs.low - 1.0);
+            Interval { low: value * (1.0 - down).max(0.0), high: value * (1.0 + up) }
+        });
+        value.is_finite().then_some(Estimate { value, interval })
+    }
+
+    /// Returns a share of it.
+    #[must_use]
+    pub fn scaled(self, share: f64) -> Estimate {
+        let of = |Interval { low, high }| Interval { low: low * share, high: high * share };
+        Estimate { value: self.value * share, interval: self.interval.map(of) }
+    }
+
+    /// Returns whether this is larger beyond both intervals; where one of them is missing, by a ninth of the other.
+    #[must_use]
+    pub fn is_beyond(self, other: Estimate) -> bool {
+        /// Half of all cores that deliver more than this times as much as all are beyond doubt.
+        const SHOWN: f64 = 1.0 / 0.9;
+        match (self.interval, other.interval) {
+            (Some(own), Some(others)) => own.low > others.high,
+            _ => self.value > SHOWN * other.value,
+        }
+    }
+}
+
+/// The median, and its interval if there are enough samples.
+impl From<Summary> for Estimate {
+    fn from(summary: Summary) -> Estimate {
+        Estimate { value: summary.median, interval: summary.interval }
+    }
+}
+
+impl From<f64> for Estimate {
+    fn from(value: f64) -> Estimate {
+        Estimate { value, interval: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn estimate(value: f64, low: f64, high: f64) -> Estimate {
+        Estimate { value, interval: Some(Interval { low, high }) }
+    }
+
+    #[test]
+    fn a_ratio_is_less_certain_than_either_of_its_parts() {
+        let ratio = estimate(200.0, 194.0, 206.0).over(estimate(100.0, 100.0 / 1.04, 100.0 / 0.96)).unwrap();
+        let Interval { low, high } = ratio.interval.unwrap();
+        assert_eq!(ratio.value, 2.0);
+        assert!((low - 1.9).abs() < 1e-9 && (high - 2.1).abs() < 1e-9, "{low} {high}");
+        // However uncertain the other is, a time is never negative.
+        let ratio = estimate(200.0, 10.0, 390.0).over(estimate(100.0, 50.0, 900.0)).unwrap();
+        assert!(ratio.interval.unwrap().low >= 0.0);
+        // Nothing is added where one part is certain.
+        let ratio = estimate(200.0, 190.0, 220.0).over(estimate(100.0, 100.0, 100.0)).unwrap();
+        let Interval { low, high } = ratio.interval.unwrap();
+        assert!((low - 1.9).abs() < 1e-9 && (high - 2.2).abs() < 1e-9, "{low} {high}");
+    }
+
+    #[test]
+    fn without_an_interval_there_is_none_and_over_nothing_there_is_no_ratio() {
+        let known = estimate(2.0, 1.0, 3.0);
+        assert_eq!(known.over(4.0.into()), Some(Estimate { value: 0.5, interval: None }));
+        assert_eq!(known.over(0.0.into()), None);
+        assert_eq!(known.over(f64::NAN.into()), None);
+    }
+
+    proptest! {
+        // What a sentence says of a ratio is not contradicted by any value of the ratio's own interval.
+        #[test]
+        fn no_side_is_contradicted_by_its_interval(
+            value in 0.2..5.0,
+            (down, up) in (0.0..0.9, 0.0..4.0),
+            near in 1.0..1.5,
+            has_interval: bool,
+        ) {
+            let interval = Interval { low: value * (1.0 - down), high: value * (1.0 + up) };
+            let ratio = Estimate { value, interval: has_interval.then_some(interval) };
+            match ratio.side(near) {
+                Side::Above => prop_assert!(has_interval && interval.low > 1.0),
+                Side::Below => prop_assert!(has_interval && interval.high < 1.0),
+                Side::Near => prop_assert!(has_interval && interval.low * near >= 1.0 && interval.high <= near),
+                Side::Open => {}
+            }
+        }
+
+        // The same two times in the other order lie on the other side.
+        #[test]
+        fn sides_change_with_the_order_of_what_is_compared(
+            (one, other) in (1.0..200.0, 1.0..200.0),
+            (first, second) in (0.0..0.2, 0.0..0.2),
+        ) {
+            let of = |value: f64, half: f64| Estimate {
+                value,
+                interval: Some(Interval { low: value * (1.0 - half), high: value * (1.0 + half) }),
+            };
+            let (one, other) = (of(one, first), of(other, second));
+            let sides = one.over(other).unwrap().side(1.02);
+            let swapped = other.over(one).unwrap().side(1.02);
+            let contradict = matches!(sides, Side::Above) && matches!(swapped, Side::Above | Side::Near)
+                || matches!(sides, Side::Below) && matches!(swapped, Side::Below | Side::Near);
+            prop_assert!(!contradict, "{sides:?} and {swapped:?}");
+        }
+    }
+
+    #[test]
+    fn without_an_interval_no_side_is_taken() {
+        assert_eq!(Estimate::from(40.0).side(1.02), Side::Open);
+        let broken = Interval { low: f64::NAN, high: f64::NAN };
+        assert_eq!(Estimate { value: 40.0, interval: Some(broken) }.side(1.02), Side::Open);
+    }
+}

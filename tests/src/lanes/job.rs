@@ -1,0 +1,181 @@
+//! The test programs of a build, and the jobs that they are divided into.
+
+use super::moved::{is_everything, is_moved};
+use super::outcome::Outcome;
+use super::LANE_VARIABLE;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A program that the test harness of Rust is linked into.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    /// The name of its target: a library, a binary, or the suite of whole-program tests.
+    pub name: String,
+    /// The file.
+    pub path: PathBuf,
+    /// The directory of its package, in which its tests expect to run.
+    pub directory: PathBuf,
+}
+
+/// Tests of one program that run in one process, one after another.
+#[derive(Clone, Debug, Default)]
+pub struct Job {
+    /// The program.
+    pub program: Program,
+    /// The module of the tests, or the test.
+    pub name: String,
+    /// The paths of the tests.
+    pub tests: Vec<String>,
+    /// CPUs that they keep busy: 0 where they mostly sleep.
+    pub cpus: usize,
+}
+
+/// The program of the whole-program tests.
+const SUITE: &str = "suite";
+
+/// A part of the suite: the beginning of a path, the CPUs in use, and whether each test is a job of its own.
+struct Part(&'static str, usize, bool);
+
+/// Tests that are long, or use more or less than one CPU, in the order in which they start.
+const PARTS: [Part; 13] = [
+    // Guests with two virtual CPUs that have to run at the same time.
+    Part("lab_load::", 2, true),
+    Part("lab_pairs::", 2, true),
+    // Two processes at a time.
+    Part("signals::moments", 2, true),
+    Part("meanwhile::", 2, true),
+    Part("hostile::", 2, true),
+    Part("trees::mutated", 2, true),
+    // Guests.
+    Part("lab::", 1, true),
+    Part("emulator::", 1, true),
+    // Long.
+    Part("cachegrind::", 1, true),
+    Part("signals::", 1, true),
+    Part("cli::", 1, false),
+    Part("dist::", 1, false),
+    Part("", 1, false),
+];
+
+/// Reads the messages of `cargo test --no-run --message-format=json`: the test programs that were built.
+pub fn programs(messages: &str) -> Vec<Program> {
+    let messages = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let tests = messages.filter(|message| message["profile"]["test"] == true);
+    let program = |message: Value| {
+        let manifest = Path::new(message["manifest_path"].as_str()?);
+        Some(Program {
+            name: message["target"]["name"].as_str()?.into(),
+            path: message["executable"].as_str()?.into(),
+            directory: manifest.parent()?.into(),
+        })
+    };
+    tests.filter_map(program).collect()
+}
+
+impl Program {
+    /// Asks the program for the paths of its tests, without those that are marked `#[ignore]`.
+    fn tests(&self) -> io::Result<Vec<String>> {
+        let list = |more: &[&str]| -> io::Result<Vec<String>> {
+            let output = Command::new(&self.path).args(["--list", "--format=terse"]).args(more).output()?;
+            let text = String::from_utf8_lossy(&output.stdout).into_owned();
+            Ok(text.lines().filter_map(|line| Some(line.strip_suffix(": test")?.to_owned())).collect())
+        };
+        let ignored = list(&["--ignored"])?;
+        Ok(list(&[])?.into_iter().filter(|test| !ignored.contains(test)).collect())
+    }
+}
+
+/// Divides the tests of all programs whose path contains `only` into jobs, those that start first in front; and counts
+/// the tests that are left to the run of everything.
+///
+/// # Errors
+///
+/// When a program cannot be run.
+pub fn jobs(programs: &[Program], only: &str) -> io::Result<(Vec<Job>, usize)> {
+    let mut jobs = BTreeMap::<(usize, String, String), Job>::new();
+    let mut left = 0;
+    for program in programs {
+        for test in program.tests()? {
+            if !format!("{}::{test}", program.name).contains(only) {
+                continue;
+            }
+            let of_suite = program.name == SUITE;
+            if of_suite && !is_everything() && is_moved(&test) {
+                left += 1;
+                continue;
+            }
+            let part = PARTS.iter().position(|part| of_suite && test.starts_with(part.0));
+            let Part(_, cpus, alone) = PARTS[part.unwrap_or(PARTS.len() - 1)];
+            let module = test.rsplit_once("::").map_or("", |(module, _)| module);
+            let name = if alone { test.as_str() } else { module };
+            let key = (part.unwrap_or(PARTS.len()), program.name.clone(), name.to_owned());
+            let job = jobs.entry(key).or_insert_with(|| Job {
+                program: program.clone(),
+                name: name.into(),
+                tests: Vec::new(),
+                cpus,
+            });
+            job.tests.push(test);
+        }
+    }
+    Ok((jobs.into_values().collect(), left))
+}
+
+impl Job {
+    /// The name of the file that keeps its output.
+    pub fn file_name(&self) -> String {
+        format!("{}-{}.log", self.program.name, self.name.replace("::", "-"))
+    }
+
+    /// Runs the tests in a process, which writes all of its output to `log`.
+    ///
+    /// # Errors
+    ///
+    /// When the process cannot be started, or the log not be written or read.
+    pub fn run(&self, lane: usize, log: &Path) -> io::Result<Outcome> {
+        let file = File::create(log)?;
+        let status = Command::new(&self.program.path)
+            .arg("--exact")
+            .args(&self.tests)
+            .args(["--test-threads=1"])
+            .current_dir(&self.program.directory)
+            .env("CARGO_MANIFEST_DIR", &self.program.directory)
+            .env(LANE_VARIABLE, lane.to_string())
+            .stdin(Stdio::null())
+            .stdout(file.try_clone()?)
+            .stderr(file)
+            .status()?;
+        let output = std::fs::read(log)?;
+        Ok(Outcome::new(&String::from_utf8_lossy(&output), status.success(), self.tests.len()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_read_from_what_cargo_prints() {
+        let messages = r#"
+{"reason":"compiler-artifact","manifest_path":"/w/core/Cargo.toml","target":{"name":"core"},"profile":{"test":false},"executable":null}
+{"reason":"compiler-artifact","manifest_path":"/w/bin/Cargo.toml","target":{"name":"bench"},"profile":{"test":true},"executable":"/w/t/bench-1"}
+no message
+{"reason":"build-finished","success":true}"#;
+        let [program] = &programs(messages)[..] else { panic!("one program") };
+        assert_eq!((program.name.as_str(), program.path.as_path()), ("bench", Path::new("/w/t/bench-1")));
+        assert_eq!(program.directory, Path::new("/w/bin"));
+    }
+
+    #[test]
+    fn every_test_of_the_suite_has_a_part() {
+        assert!(PARTS.last().is_some_and(|part| part.0.is_empty()));
+        // A part behind one that contains it would never be chosen.
+        for (index, part) in PARTS.iter().enumerate() {
+            assert!(PARTS[..index].iter().all(|earlier| !part.0.starts_with(earlier.0)), "{}", part.0);
+        }
+    }
+}
