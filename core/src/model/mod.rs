@@ -8,13 +8,13 @@
 //! * [`fit_mixture`] and [`fit_reported`]: the mixture over levels, weighted by the share of the working set in each,
 //!   with free sizes and with those that the system reports.
 //!
-//! The stair and the mixture have one form,
+//! The stair and the mixture have one form:
 //!
 //! ```text
 //! L(S) = l1 + sum over levels k of  D_k * m_k(S)
 //! ```
 //!
-//! where `l1` is the latency of the innermost level, `D_k >= 0` the step from level k to
+//! Here `l1` is the latency of the innermost level, `D_k >= 0` the step from level k to
 //! the next one out, and `m_k` the share of accesses that miss in level k. They differ only in `m_k`:
 //!
 //! | model | `m_k(S)`, `x = S / C_k` | right for |

@@ -40,8 +40,8 @@ pub fn fit_mixture(points: &[Point], workspace: &mut Workspace) -> Result<Fit, F
 ///
 /// # Errors
 ///
-/// As [`fit_mixture`], but as many working sets as there are unknowns suffice; and more than [`MAX_LEVELS`] capacities
-/// or one that is not positive.
+/// The errors of [`fit_mixture`], but one working set for each unknown suffices; and more than [`MAX_LEVELS`]
+/// capacities or one that is not positive.
 pub fn fit_reported(
     points: &[Point],
     capacities: &[f64],
@@ -71,8 +71,8 @@ pub fn fit_reported(
 ///
 /// # Errors
 ///
-/// As [`fit_mixture`], with one working set more for a level's shape and one for a reach; and a reach that is not
-/// positive.
+/// The errors of [`fit_mixture`], with one working set more for a level's shape and one for a reach; and a reach that
+/// is not positive.
 pub fn fit_stair(
     points: &[Point],
     translation_reach: Option<f64>,
