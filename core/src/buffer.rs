@@ -96,7 +96,7 @@ impl<'m> Buffer<'m> {
     ///
     /// # Errors
     ///
-    /// As [`build`](Self::build); [`BuildError::Stopped`].
+    /// The errors of [`build`](Self::build), and [`BuildError::Stopped`].
     pub fn build_with(
         lines: &'m mut [Line],
         chain: &'m Chain,
@@ -182,7 +182,7 @@ impl<'m> Buffer<'m> {
     ///
     /// # Errors
     ///
-    /// As [`walk`](Self::walk).
+    /// The error of [`walk`](Self::walk).
     pub fn timed_walk(
         &self,
         kernel: &Kernel,
@@ -292,7 +292,7 @@ impl<'m> Buffer<'m> {
     ///
     /// # Errors
     ///
-    /// As [`walk_lanes`](Self::walk_lanes).
+    /// The errors of [`walk_lanes`](Self::walk_lanes).
     pub fn timed_walk_lanes(
         &self,
         kernel: &LaneKernel,
@@ -308,7 +308,7 @@ impl<'m> Buffer<'m> {
     ///
     /// # Errors
     ///
-    /// As [`walk_lanes`](Self::walk_lanes).
+    /// The errors of [`walk_lanes`](Self::walk_lanes).
     pub fn timed_walk_apart(
         &self,
         gap: Gap,

@@ -48,7 +48,7 @@ impl Watch<'_> {
 
 /// Returns the ticks from which a hop counts as interrupted.
 ///
-/// That is the smallest number above twice the median from which on hops are not
+/// It is the smallest number above twice the median from which on hops are not
 /// more frequent than equally long gaps in a loop that touches no memory, in total
 /// and in each half octave. Hops that are more frequent belong to memory, whatever
 /// their length. `None` where no hop is that long.

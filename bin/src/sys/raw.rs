@@ -66,7 +66,7 @@ pub(super) unsafe fn clone(
 /// instruction where a seccomp filter forbids to end otherwise.
 pub fn exit(status: i32) -> ! {
     let ways = [__NR_exit_group, __NR_exit];
-    // The second ends one thread: beside others the process would go on without a reason to be seen.
+    // The second ends one thread: beside others the process would go on without an explanation.
     let alone = OTHER_THREADS.load(Ordering::Relaxed) == 0;
     for &number in ways.iter().take(if alone { 2 } else { 1 }) {
         // SAFETY: neither takes an address. Where they are made they do not return.

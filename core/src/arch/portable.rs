@@ -11,7 +11,7 @@ use crate::kernel::encoding::Encoding;
 ///
 /// # Safety
 ///
-/// As [`Routine`](super::Routine), for nodes of this encoding.
+/// The conditions of [`Routine`](super::Routine), for nodes of this encoding.
 pub unsafe fn chase(encoding: Encoding, base: *const u8, cursor: usize, hops: usize) -> usize {
     let mut cursor = cursor;
     for _ in 0..hops {
@@ -34,7 +34,7 @@ pub unsafe fn chase(encoding: Encoding, base: *const u8, cursor: usize, hops: us
 ///
 /// # Safety
 ///
-/// As [`LaneRoutine`](super::LaneRoutine), with as many lanes as there are cursors.
+/// The conditions of [`LaneRoutine`](super::LaneRoutine), with one lane for each cursor.
 pub unsafe fn lane_chase(cursors: &mut [usize], hops: usize, work: usize) -> u64 {
     let mut digest = 0;
     for _ in 0..hops {
@@ -54,7 +54,7 @@ pub unsafe fn lane_chase(cursors: &mut [usize], hops: usize, work: usize) -> u64
 ///
 /// # Safety
 ///
-/// As [`StridedRoutine`](super::StridedRoutine).
+/// The conditions of [`StridedRoutine`](super::StridedRoutine).
 pub unsafe fn strided_loads(base: *const u8, stride: usize, loads: usize) -> u64 {
     let sum = |sum: u64, load: usize| {
         // SAFETY: the caller vouches for eight readable bytes at each of these places.

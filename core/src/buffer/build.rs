@@ -70,7 +70,7 @@ pub(super) fn write_ahead(
 ///
 /// # Errors
 ///
-/// As [`Buffer::build`](super::Buffer::build).
+/// The errors of [`Buffer::build_with`](super::Buffer::build_with).
 pub(super) fn write(
     lines: &mut [Line],
     chain: &Chain,

@@ -30,7 +30,7 @@ pub struct NodeLayout {
 impl NodeLayout {
     /// Places nodes `stride` bytes apart that fill `size` bytes.
     ///
-    /// Where a node has a line of its own, its pointer always lies in the first half of the
+    /// If a node has a line of its own, its pointer always lies in the first half of the
     /// line: the second half arrives later (1.4 % of a memory
     /// access on Emerald Rapids). If `scattered`, a stride of several lines holds its node in a line
     /// drawn at random, since a fixed one would use only a part of

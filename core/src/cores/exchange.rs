@@ -76,7 +76,7 @@ impl Method {
 
 /// One of the two partners of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+pub enum ExchangeSide {
     /// The side that begins. Its calls last as long as the round trips.
     First,
     /// The side that answers.
@@ -156,7 +156,7 @@ impl<'m> Exchange<'m> {
     pub fn run(
         &self,
         place: usize,
-        side: Side,
+        side: ExchangeSide,
         method: Method,
         count: usize,
         patience: &Patience<'_>,
@@ -167,10 +167,10 @@ impl<'m> Exchange<'m> {
             return Made { count: 0, delays };
         };
         let (routine, mine, theirs) = match (side, method) {
-            (Side::First, Method::Cas | Method::ReadCas) => (first, this, this),
-            (Side::Second, Method::Cas | Method::ReadCas) => (second, this, this),
-            (Side::First, _) => (first, this, that),
-            (Side::Second, _) => (second, that, this),
+            (ExchangeSide::First, Method::Cas | Method::ReadCas) => (first, this, this),
+            (ExchangeSide::Second, Method::Cas | Method::ReadCas) => (second, this, this),
+            (ExchangeSide::First, _) => (first, this, that),
+            (ExchangeSide::Second, _) => (second, that, this),
         };
         let polls = patience.polls.max(1);
         // SAFETY: both lines are shared by atomics alone, and so is the word of a borrow that outlasts the call; `new`

@@ -8,7 +8,7 @@ use std::thread;
 use std::vec;
 use std::vec::Vec;
 
-const BOTH: [Side; 2] = [Side::First, Side::Second];
+const BOTH: [ExchangeSide; 2] = [ExchangeSide::First, ExchangeSide::Second];
 /// Polls of a call: few, so that a side soon lets the other run where both share one CPU.
 const POLLS: usize = 3000;
 
@@ -21,7 +21,7 @@ fn stamp() -> Stamp {
 }
 
 /// Makes `count` exchanges in as many calls as necessary, and returns the delays of all.
-fn insist(exchange: &Exchange, place: usize, side: Side, method: Method, count: usize) -> Made {
+fn insist(exchange: &Exchange, place: usize, side: ExchangeSide, method: Method, count: usize) -> Made {
     let patience = Patience { stop: &AtomicU32::new(0), polls: POLLS };
     let mut total = Made { count: 0, delays: Delays::NONE };
     while total.count < count {
@@ -60,7 +60,7 @@ fn both_sides_count_the_same_at_every_place() {
         // No side waits for an answer: one more exchange is possible only if both take part.
         let patience = Patience { stop: &AtomicU32::new(0), polls: POLLS };
         for place in 0..3 {
-            assert_eq!(exchange.run(place, Side::Second, method, 1, &patience).count, 0);
+            assert_eq!(exchange.run(place, ExchangeSide::Second, method, 1, &patience).count, 0);
         }
         exchange.reset();
     }
@@ -97,8 +97,8 @@ fn a_side_that_gave_up_goes_on_where_it_stopped() {
             }
         }
         assert_eq!(made, [9, 10], "{}", method.name());
-        assert_eq!(exchange.run(0, Side::First, method, 1, &patience).count, 1);
-        assert_eq!(exchange.run(0, Side::Second, method, 1, &patience).count, 0);
+        assert_eq!(exchange.run(0, ExchangeSide::First, method, 1, &patience).count, 1);
+        assert_eq!(exchange.run(0, ExchangeSide::Second, method, 1, &patience).count, 0);
     }
 }
 
@@ -147,7 +147,7 @@ fn a_place_that_does_not_exist_has_no_exchange() {
         let mut memory = vec![Line([1; 8]); lines];
         let exchange = Exchange::new(&mut memory, stamp());
         assert_eq!(exchange.places(), 0);
-        assert_eq!(exchange.run(0, Side::First, Method::Cas, 1, &alone).count, 0);
+        assert_eq!(exchange.run(0, ExchangeSide::First, Method::Cas, 1, &alone).count, 0);
         exchange.flush(Flusher::detect().unwrap());
     }
 }

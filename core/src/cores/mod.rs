@@ -10,7 +10,7 @@ pub mod lines;
 pub mod pairs;
 pub mod ring;
 
-pub use exchange::{Exchange, Made, Method, Patience, Side};
+pub use exchange::{Exchange, ExchangeSide, Made, Method, Patience};
 pub use lines::{over_lines, OverLines};
 pub use pairs::{Choice, Pair};
 pub use ring::{Ring, State, Walk};

@@ -90,7 +90,7 @@ pub struct Ring<'m> {
 impl<'m> Ring<'m> {
     /// Writes `chain`, whose stride is a multiple of 64 bytes, to the start of `memory`.
     ///
-    /// Where nodes are further apart than two lines, the prefetch of a neighbour brings no other node.
+    /// If nodes are more than two lines apart, the prefetch of a neighbour brings no other node.
     ///
     /// # Errors
     ///
@@ -152,7 +152,7 @@ impl<'m> Ring<'m> {
     ///
     /// # Errors
     ///
-    /// As [`prepare`](Self::prepare).
+    /// The error of [`prepare`](Self::prepare).
     pub fn lap(&self, walk: Walk) -> Result<(), Astray> {
         let (base, hops) = (self.lines.as_ptr().cast(), self.nodes() as usize);
         // SAFETY: as in `timed_walk`.

@@ -1,6 +1,6 @@
-//! The shapes of a curve's steps: which share of the accesses misses in a level.
+//! The shapes of a curve's steps: the share of the accesses that misses in a level.
 //!
-//! Pure functions of size, capacity and shape; latencies enter elsewhere.
+//! Pure functions of size, capacity and shape; latencies are added elsewhere.
 
 use super::law::Law;
 use super::least_squares::Unknowns;
@@ -8,17 +8,17 @@ use super::point::MAX_LEVELS;
 use crate::math::{exp, ln};
 use crate::sort::sort_by;
 
-/// How the misses of one level rise with the working set.
+/// The rise of one level's misses with the working set.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Rise {
-    /// All that exceeds the capacity misses: `1 - C/S`.
+    /// The part beyond the capacity misses: `1 - C/S`.
     Share,
-    /// As a cache's policy of replacement has it.
+    /// The law of a cache's replacement policy.
     Law(Law),
 }
 
 impl Rise {
-    /// The share that misses at a working set of so many capacities.
+    /// Returns the share that misses at a working set of `ratio` capacities.
     pub(super) fn missing(self, ratio: f64) -> f64 {
         match self {
             Rise::Share if ratio <= 1.0 => 0.0,
@@ -38,14 +38,14 @@ pub(super) struct Step {
 }
 
 impl Step {
-    /// The share that misses, 0 to 1, at a working set in bytes.
+    /// Returns the share that misses, 0 to 1, at a working set in bytes.
     pub(super) fn missing(&self, size: f64) -> f64 {
         self.rise.missing(size * exp(-self.ln_capacity))
     }
 
-    /// The derivative of the missing share by ln capacity.
+    /// Returns the derivative of the missing share by ln capacity.
     pub(super) fn slope(&self, ln_size: f64) -> f64 {
-        // Wide enough to see over the corners of a law.
+        // Wide enough to bridge the corners of a law.
         const WIDTH: f64 = 0.02;
         let beyond = ln_size - self.ln_capacity;
         match self.rise {
@@ -57,8 +57,8 @@ impl Step {
         }
     }
 
-    /// The natural logarithm of the working set at which a share of the accesses misses; of the mixture, whose
-    /// misses begin at the capacity and never end, the capacity itself below one half.
+    /// Returns the natural logarithm of the working set at which a share of the accesses misses. For the mixture, whose
+    /// misses begin at the capacity and never end, it is the capacity itself for a share below one half.
     pub(super) fn ln_size_at(&self, share: f64) -> f64 {
         match self.rise {
             Rise::Share if share < 0.5 => self.ln_capacity,
@@ -69,7 +69,7 @@ impl Step {
 }
 
 /// The nonlinear half of a model: the steps of the levels, and of the first-level
-/// translation buffer if it is modelled apart.
+/// translation buffer if it is modelled separately.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Curve {
     steps: [Step; MAX_LEVELS],
@@ -78,7 +78,7 @@ pub(super) struct Curve {
 }
 
 impl Curve {
-    /// A flat curve, but for a translation buffer of the given reach in bytes.
+    /// Returns a curve that is flat except for a translation buffer of the given reach in bytes.
     pub(super) fn flat(translation_reach: Option<f64>) -> Self {
         let step = |ln_capacity| Step { ln_capacity, rise: Rise::Share };
         Self {
@@ -88,7 +88,7 @@ impl Curve {
         }
     }
 
-    /// The same curve with one more step; unchanged if it has [`MAX_LEVELS`] of them.
+    /// Returns the curve with one more step; unchanged if it has [`MAX_LEVELS`] steps.
     pub(super) fn with(mut self, step: Step) -> Self {
         if let Some(slot) = self.steps.get_mut(self.count) {
             *slot = step;
@@ -97,19 +97,19 @@ impl Curve {
         self
     }
 
-    /// Puts a step in another's place.
+    /// Replaces a step.
     pub(super) fn replace(&mut self, index: usize, step: Step) {
         if let Some(slot) = self.steps[..self.count].get_mut(index) {
             *slot = step;
         }
     }
 
-    /// The steps of the levels.
+    /// Returns the steps of the levels.
     pub(super) fn steps(&self) -> &[Step] {
         &self.steps[..self.count]
     }
 
-    /// The step of the translation buffer.
+    /// Returns the step of the translation buffer.
     pub(super) fn translation(&self) -> Option<&Step> {
         self.translation.as_ref()
     }
@@ -119,12 +119,12 @@ impl Curve {
         sort_by(&mut self.steps[..self.count], |a, b| a.ln_capacity.total_cmp(&b.ln_capacity));
     }
 
-    /// The number of linear unknowns: base latency, one step a level, translation.
+    /// Returns the number of linear unknowns: base latency, one step a level, translation.
     pub(super) fn unknowns(&self) -> usize {
         1 + self.count + usize::from(self.translation.is_some())
     }
 
-    /// The number of parameters in all, linear and not; a given reach is none.
+    /// Returns the number of all parameters, linear and not; a given reach does not count.
     pub(super) fn parameters(&self) -> usize {
         let searched = self.steps().iter().map(|step| match step.rise {
             Rise::Share => 1,
@@ -133,7 +133,7 @@ impl Curve {
         self.unknowns() + searched.sum::<usize>()
     }
 
-    /// What multiplies a linear unknown at a working set; 0 of those that there are not.
+    /// Returns the factor of a linear unknown at a working set; 0 for an unknown that the curve does not have.
     pub(super) fn share(&self, unknown: usize, size: f64) -> f64 {
         let Some(index) = unknown.checked_sub(1) else { return 1.0 };
         // The translation buffer's is the one behind the levels'.
@@ -141,7 +141,7 @@ impl Curve {
         self.steps().get(index).or(behind).map_or(0.0, |step| step.missing(size))
     }
 
-    /// The curve's height at a working set in bytes, for given linear unknowns.
+    /// Returns the curve's height at a working set in bytes, for given linear unknowns.
     pub(super) fn height(&self, size: f64, unknowns: &Unknowns) -> f64 {
         unknowns.iter().enumerate().map(|(unknown, value)| self.share(unknown, size) * value).sum()
     }
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_is_missed_where_a_step_says() {
+    fn a_share_is_missed_at_the_size_of_the_step() {
         for rise in Law::ALL.map(Rise::Law) {
             let step = Step { ln_capacity: 12.0, rise };
             for share in [0.05, 0.5, 0.95] {
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn holds_no_more_steps_than_there_is_room_for_and_sorts_them() {
+    fn holds_at_most_max_levels_steps_and_sorts_them() {
         let mut curve = Curve::flat(Some(4096.0));
         for i in 0..MAX_LEVELS + 3 {
             curve = curve.with(share(1e9 / (i + 1) as f64));

@@ -11,27 +11,27 @@ use super::workspace::Workspace;
 use crate::math::{exp, ln};
 use crate::stats::{Estimate, Interval};
 
-/// A step smaller than this many times the spread of the points is not a level's.
+/// Minimum step of a level, in spreads of the points.
 const STEP_OVER_SPREAD: f64 = 3.0;
-/// Different working sets beyond a capacity without which nothing is known of what lies there.
+/// Minimum number of different working sets beyond a capacity: with fewer, the level there is unknown.
 const POINTS_BEYOND: usize = 2;
-/// The share of misses at which a level begins to give way.
+/// Share of misses at the onset of a step.
 const ONSET: f64 = 0.05;
 
 /// Half of a 95 % interval, in standard errors.
 const WITHIN_95: f64 = 1.96;
 
-/// What misses at a level's capacity.
+/// The structure that misses at a level's capacity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cause {
-    /// Not known: no second curve was at hand.
+    /// Unknown: there was no second curve.
     #[default]
     Unclassified,
     /// Lines: a cache.
     Cache,
     /// Translations: the capacity is the reach of a translation buffer.
     Translation,
-    /// A knee where both a cache and a translation buffer give way.
+    /// Both: a cache and a translation buffer overflow at this knee.
     Mixed,
 }
 
@@ -46,19 +46,19 @@ pub struct Level {
     pub half: f64,
     /// The latency of an access that this level serves: the height of its plateau.
     pub latency: Estimate,
-    /// How much slower the next level out is.
+    /// The difference to the latency of the next level out.
     pub step: Estimate,
-    /// How the misses rise; `None` in the mixture.
+    /// The law of the rising misses; `None` in the mixture.
     pub law: Option<Law>,
-    /// Whether the points show it: the step is at least three times their spread, and
+    /// The points show the level: its step is at least three times their spread, and
     /// there are working sets on both sides of the capacity.
     pub resolved: bool,
-    /// What misses here; a fit of one curve alone cannot know.
+    /// The structure that misses here; a fit of a single curve cannot know it.
     pub cause: Cause,
 }
 
 impl Level {
-    /// The share of the accesses that miss at a working set in bytes.
+    /// Returns the share of the accesses that miss at a working set in bytes.
     #[must_use]
     pub fn missing(&self, working_set: f64) -> f64 {
         let rise = self.law.map_or(Rise::Share, Rise::Law);
@@ -69,21 +69,21 @@ impl Level {
 /// The step of a translation buffer of given reach.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TranslationStep {
-    /// Entries times page size, in bytes, as it was given.
+    /// The given reach: entries times page size, in bytes.
     pub reach: f64,
-    /// What a miss adds to the latency.
+    /// The latency that a miss adds.
     pub cost: Estimate,
 }
 
 /// A fitted model.
 ///
 /// The interval of a value is two standard errors from the curvature of the residuals (Gauss–Newton), and for a size
-/// all sizes that it has under shapes which follow the points as well. It is right for noise that is independent
-/// from point to point, and too narrow for a model that is wrong. A value that was given is exact.
+/// also all sizes under other shapes that follow the points equally well. It is right for noise that is independent
+/// from point to point, and too narrow for a wrong model. A given value is exact.
 #[derive(Clone, Copy, Debug)]
 pub struct Fit {
     /// The latency behind the last level: for working sets much larger than that, and
-    /// without what a modelled translation buffer adds.
+    /// without the cost of a modelled translation buffer.
     pub memory: Estimate,
     /// The modelled translation buffer.
     pub translation: Option<TranslationStep>,
@@ -91,7 +91,7 @@ pub struct Fit {
     pub median_residual: f64,
     /// The root of the mean square of the relative residuals, outliers included.
     pub rms_residual: f64,
-    /// The Bayesian information criterion, in which a capacity counts twice; comparable
+    /// The Bayesian information criterion, with capacities counted twice; it is comparable
     /// between models of the same points, and smaller is better.
     pub bic: f64,
     levels: [Level; MAX_LEVELS],
@@ -100,7 +100,7 @@ pub struct Fit {
 }
 
 impl Fit {
-    /// The result of a search, or of a fit of the latencies alone to capacities that were given.
+    /// Makes the result of a search, or of a fit of the latencies alone to given capacities.
     pub(super) fn new(candidate: &Candidate, capacities_are_given: bool, workspace: &mut Workspace) -> Self {
         let curve = candidate.curve;
         let reference = workspace.reference();
@@ -159,7 +159,7 @@ impl Fit {
         }
     }
 
-    /// Takes the ln capacities into the intervals that steps have under shapes which follow the points as well.
+    /// Widens the intervals of capacities by the ln capacities under other shapes that follow the points equally well.
     pub(super) fn widen(&mut self, ranges: &[Range; MAX_LEVELS]) {
         let steps = self.curve.steps().iter().zip(ranges);
         for (level, (step, (low, high))) in self.levels.iter_mut().zip(steps) {
@@ -170,19 +170,19 @@ impl Fit {
         }
     }
 
-    /// The levels from the innermost out, without the memory behind them.
+    /// Returns the levels from the innermost out, without the memory behind them.
     #[must_use]
     pub fn levels(&self) -> &[Level] {
         &self.levels[..self.curve.steps().len()]
     }
 
-    /// The levels, to write what caused them.
+    /// Returns the levels, for writing their causes.
     pub(super) fn levels_mut(&mut self) -> &mut [Level] {
         &mut self.levels[..self.curve.steps().len()]
     }
 
-    /// The latency that the model expects at a working set in bytes; at 0 or less, that of
-    /// the innermost level.
+    /// Returns the latency that the model expects at a working set in bytes; the innermost level's
+    /// at 0 or less.
     #[must_use]
     pub fn evaluate(&self, working_set: f64) -> f64 {
         self.curve.height(working_set.max(0.0), &self.unknowns)
@@ -194,10 +194,10 @@ fn bounded(low: f64, high: f64) -> Option<Interval> {
     (low.is_finite() && high.is_finite()).then_some(Interval { low, high })
 }
 
-/// The Bayesian information criterion: smaller is better, and each parameter costs ln n.
+/// Returns the Bayesian information criterion: smaller is better, and each parameter costs ln n.
 ///
-/// A capacity counts twice. It is the best of many places, where an idle parameter gains
-/// more from noise than one that acts everywhere: N. R. Zhang, D. O. Siegmund, "A modified
+/// A capacity counts twice. It is the best of many places, so a superfluous capacity gains
+/// more from noise than a parameter that acts everywhere: N. R. Zhang, D. O. Siegmund, "A modified
 /// Bayes information criterion" (2007). Counted once, one planted curve in fifty got a
 /// level too many.
 fn criterion(candidate: &Candidate, capacities_are_given: bool, workspace: &Workspace) -> f64 {
@@ -208,7 +208,7 @@ fn criterion(candidate: &Candidate, capacities_are_given: bool, workspace: &Work
     candidate.linear.deviance + (parameters + 1) as f64 * ln(workspace.count().max(1) as f64)
 }
 
-/// Whether there are working sets on both sides of a step, enough of them beyond it.
+/// Returns whether there are working sets on both sides of a step, and enough of them beyond it.
 fn is_bracketed(workspace: &Workspace, step: &Step) -> bool {
     let sizes = workspace.ln_sizes();
     let inside = sizes.partition_point(|&ln_size| ln_size <= step.ln_capacity);

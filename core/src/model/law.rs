@@ -1,4 +1,4 @@
-//! Which share of a cyclic chain misses in a cache, by how the cache chooses its victims.
+//! The share of a cyclic chain that misses in a cache, by the cache's choice of victims.
 //!
 //! A chain visits its lines in the same order again and again. With `x` the working set over
 //! the capacity, and W lines to a set:
@@ -10,35 +10,34 @@
 //! | placed | the same, 0 as long as the median of placements has no set with too many lines | few colours |
 //! | random | `m` of a set with n lines solves `m = 1 - (1 - 1/W)^(m (n - 1))` | random victims |
 //!
-//! Their knees lie apart, from less than the capacity to 1.4 of it, so that a size is only read
-//! out of a curve under one of them. They know neither latencies nor points.
+//! Their knees differ, from less than the capacity to 1.4 of it, so that a curve gives a size
+//! only under one of them. They know neither latencies nor points.
 
 use core::f64::consts::LN_2;
 
 use crate::math::{exp, ln, sqrt};
 
-/// How the misses of a cache rise beyond its capacity.
+/// The rise of a cache's misses beyond its capacity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Law {
-    /// Victims are those used longest ago, in sets of so many ways that fill evenly.
+    /// Victims are the least recently used lines, in sets of this number of ways that fill evenly.
     InTurn(u32),
-    /// The same, in sets that fill as random pages have it.
+    /// The same, in sets that random pages fill.
     Coloured(u32),
-    /// The same, where so few pages choose the sets that most placements of a small working set miss nothing: it is the
-    /// median over placements that is measured. Ways, and the colours of pages: sets times line over page, which are
-    /// 8 for 256 KiB in 8 ways and 16 for 256 KiB in 4 or 1 MiB in 16.
+    /// The same, where few pages choose the sets, so that most placements of a small working set miss nothing: the
+    /// measured value is the median over placements. Ways, and the colours of pages: sets times line over page, which
+    /// are 8 for 256 KiB in 8 ways and 16 for 256 KiB in 4 or 1 MiB in 16.
     Placed(u32, u32),
-    /// Victims are random, in sets of so many ways that fill evenly.
+    /// Victims are random, in sets of this number of ways that fill evenly.
     Random(u32),
-    /// None of these: a logistic step in the logarithm of the size, half of which lies at the capacity.
+    /// None of these: a logistic step in the logarithm of the size, with its middle at the capacity.
     Soft(u32),
-    /// Victims are random, in sets that fill as random pages have it.
+    /// Victims are random, in sets that random pages fill.
     ColouredRandom(u32),
 }
 
 impl Law {
-    /// The laws that a stair's steps may follow: ways that are too many or too few by a half change
-    /// a size by 3 %.
+    /// The laws of a stair's steps: half too many or too few ways change a size by 3 %.
     pub(super) const ALL: [Law; 25] = [
         Law::InTurn(2),
         Law::InTurn(4),
@@ -67,9 +66,9 @@ impl Law {
         Law::ColouredRandom(16),
     ];
 
-    /// The share that misses, 0 to 1, at a working set of so many capacities.
+    /// Returns the share that misses, 0 to 1, at a working set of `ratio` capacities.
     pub(super) fn missing(self, ratio: f64) -> f64 {
-        /// Beyond, and below its inverse, the share that misses is 1 or 0 to a part in ten thousand.
+        /// Ratio beyond which, and below its inverse, the share that misses is 1 or 0 to a part in ten thousand.
         const FAR: f64 = 12.0;
         if ratio >= FAR {
             return 1.0;
@@ -85,14 +84,14 @@ impl Law {
             Law::Coloured(ways) => not_below(ways, f64::from(ways) * ratio),
             Law::Placed(ways, colours) => {
                 let lines = f64::from(ways) * ratio;
-                // In most placements not one colour has too many pages.
+                // In most placements no colour has too many pages.
                 if not_below(ways + 1, lines) < LN_2 / f64::from(colours) {
                     return 0.0;
                 }
                 not_below(ways, lines)
             }
             Law::Random(ways) => {
-                // Some sets have a line more than others.
+                // Some sets have one line more than others.
                 let lines = f64::from(ways) * ratio;
                 let few = lines as u32;
                 let more = lines - f64::from(few);
@@ -100,7 +99,7 @@ impl Law {
                 ((1.0 - more) * of(f64::from(few)) + more * of(f64::from(few) + 1.0)) / lines
             }
             Law::ColouredRandom(ways) => {
-                // The lines that a line shares its set with have a Poisson distribution, taken at five points.
+                // The number of other lines in a line's set has a Poisson distribution, taken at five points.
                 const POINTS: [(f64, f64); 5] = [
                     (-2.857, 0.011_26),
                     (-1.355_6, 0.222_08),
@@ -115,7 +114,7 @@ impl Law {
         }
     }
 
-    /// The working set, in capacities, at which this share misses.
+    /// Returns the working set, in capacities, at which this share misses.
     pub(super) fn ratio_at(self, share: f64) -> f64 {
         let (mut low, mut high) = (0.0, 12.0);
         for _ in 0..40 {
@@ -130,7 +129,7 @@ impl Law {
     }
 }
 
-/// P(Poisson(mean) >= least).
+/// Returns P(Poisson(mean) >= least).
 fn not_below(least: u32, mean: f64) -> f64 {
     let mut term = exp(-mean);
     let mut below = 0.0;
@@ -141,10 +140,10 @@ fn not_below(least: u32, mean: f64) -> f64 {
     (1.0 - below).clamp(0.0, 1.0)
 }
 
-/// The share that misses in one set of `ways` with `lines`, victims being random.
+/// Returns the share that misses in one set of `ways` with `lines` and random victims.
 ///
-/// With `r` the rate at which a line is at risk over a lap, the share m solves m = 1 - e^(-m r). Of m r an estimate
-/// is 4 % off at the most, and a step of Newton's leaves 0.002 of m.
+/// With `r` the rate at which a line is at risk over a lap, the share m solves m = 1 - e^(-m r). The estimate of m r
+/// is off by at most 4 %, and one step of Newton's method leaves an error of 0.002 of m.
 fn random(ways: u32, lines: f64) -> f64 {
     let ways = f64::from(ways);
     let beyond = -ln(1.0 - 1.0 / ways.max(1.5)) * (lines - 1.0) - 1.0;
@@ -162,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn laws_have_the_shares_that_were_simulated() {
+    fn laws_agree_with_simulated_shares() {
         // The plug-in's cache, and the sums by hand.
         for (law, ratio, expected) in [
             (Law::InTurn(8), 1.0, 0.0),

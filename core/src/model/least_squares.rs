@@ -1,7 +1,7 @@
 //! Small non-negative least squares, from the normal equations.
 //!
-//! At most [`MAX_UNKNOWNS`] unknowns, none of which may be negative: a level further out
-//! is never faster. Knows nothing of what the unknowns are.
+//! There are at most [`MAX_UNKNOWNS`] unknowns, and none is negative: a level further out
+//! is never faster. Knows nothing of the meaning of the unknowns.
 //!
 //! # References
 //!
@@ -10,13 +10,13 @@
 
 use crate::math::sqrt;
 
-/// A base latency, six levels and one translation step.
+/// Maximum number of unknowns: a base latency, six levels and one translation step.
 pub(crate) const MAX_UNKNOWNS: usize = 8;
 
 /// One value for each unknown; those beyond the problem's own count are 0.
 pub(crate) type Unknowns = [f64; MAX_UNKNOWNS];
 
-/// A pivot below this share of its diagonal means a column that repeats the others.
+/// Share of its diagonal below which a pivot means that the column depends on the others.
 const DEPENDENT: f64 = 1e-11;
 
 /// The normal equations of a weighted least-squares problem, summed row by row.
@@ -52,8 +52,7 @@ impl NormalEquations {
         self.square += weight * target * target;
     }
 
-    /// Puts the weighted products of one column with all of them, and with the targets, in the place of those that
-    /// the rows gave it.
+    /// Replaces the weighted products of one column with all columns, and with the targets.
     pub(crate) fn set_column(&mut self, place: usize, products: &Unknowns, right: f64) {
         if place >= self.count {
             return;
@@ -65,11 +64,11 @@ impl NormalEquations {
         self.right[place] = right;
     }
 
-    /// The non-negative unknowns with the smallest weighted sum of squared residuals.
+    /// Returns the non-negative unknowns with the smallest weighted sum of squared residuals.
     pub(crate) fn solve(&self) -> Unknowns {
         let mut passive = [false; MAX_UNKNOWNS];
         passive[..self.count].fill(true);
-        // Mostly nothing is at its bound: one factorisation and done.
+        // Usually no unknown is at its bound, and one factorisation is enough.
         let free = self.solve_subset(&passive);
         if free.iter().all(|&value| value >= 0.0) {
             return free;
@@ -108,7 +107,7 @@ impl NormalEquations {
         blocking
     }
 
-    /// The weighted sum of squared residuals at some unknowns.
+    /// Returns the weighted sum of squared residuals at some unknowns.
     pub(crate) fn residual(&self, unknowns: &Unknowns) -> f64 {
         let mut sum = self.square;
         // Unknowns beyond the count are 0 and add nothing.
@@ -119,7 +118,7 @@ impl NormalEquations {
         sum.max(0.0)
     }
 
-    /// The bound unknown whose release would lower the residual fastest.
+    /// Returns the bound unknown whose release would lower the residual fastest.
     fn most_wanted(&self, current: &Unknowns, passive: &[bool; MAX_UNKNOWNS]) -> Option<usize> {
         let mut best = None;
         let mut steepest = 1e-12;
@@ -137,8 +136,8 @@ impl NormalEquations {
         best
     }
 
-    /// The unconstrained solution over the `passive` unknowns; all others are 0, and so is
-    /// one whose column is a combination of those before it.
+    /// Returns the unconstrained solution over the `passive` unknowns. All others are 0, and so is
+    /// one whose column is a combination of earlier columns.
     fn solve_subset(&self, passive: &[bool; MAX_UNKNOWNS]) -> Unknowns {
         let mut factor = [[0.0; MAX_UNKNOWNS]; MAX_UNKNOWNS];
         let mut independent = *passive;

@@ -1,34 +1,34 @@
-//! The memory hierarchy read out of a curve of latency against working set.
+//! The memory hierarchy from a curve of latency against working set.
 //!
-//! There are three readings, from the plainest to the one that assumes most:
+//! There are three readings, from the simplest to the one that assumes most:
 //!
 //! * [`plateau`]: the latency of a level is the middle of the points on its flat part.
-//! * [`fit_stair`]: steps at the places and with the shapes that follow the points best. It says where each level
-//!   ends, and it decides how many levels there are.
+//! * [`fit_stair`]: steps at the places and with the shapes that follow the points best. It gives the end of each
+//!   level, and decides the number of levels.
 //! * [`fit_mixture`] and [`fit_reported`]: the mixture over levels, weighted by the share of the working set in each,
 //!   with free sizes and with those that the system reports.
 //!
-//! The stair and the mixture have one form,
+//! The stair and the mixture have one form:
 //!
 //! ```text
 //! L(S) = l1 + sum over levels k of  D_k * m_k(S)
 //! ```
 //!
-//! where `l1` is the latency of the innermost level, `D_k >= 0` the step from level k to
-//! the next one out, and `m_k` the share of accesses that miss in level k. They differ in `m_k` alone:
+//! Here `l1` is the latency of the innermost level, `D_k >= 0` the step from level k to
+//! the next one out, and `m_k` the share of accesses that miss in level k. They differ only in `m_k`:
 //!
 //! | model | `m_k(S)`, `x = S / C_k` | right for |
 //! | --- | --- | --- |
-//! | mixture | 0 up to `C_k`, then `1 - 1/x` | what remains resident is a random share of the working set |
+//! | mixture | 0 up to `C_k`, then `1 - 1/x` | the resident part is a random share of the working set |
 //! | stair | a [`law::Law`]: a place, a width and a shape | a cyclic chain in a cache |
 //!
 //! With `D_k = l_(k+1) - l_k` the mixture reads `[min(S,C1) l1 + (min(S,C2) - min(S,C1)) l2 + …] / S`.
 //! For given capacities and shapes the latencies are a small non-negative linear problem, so
 //! that only capacities and shapes are searched ("variable projection").
 //!
-//! Nothing here measures or asks the system; it sees points and says what they support.
-//! A translation buffer's step looks like a cache's; [`translation`] tells them apart.
-//! [`refine`] says which size to measure next, [`edge`] finds the first level exactly.
+//! Nothing here measures or asks the system; it only sees points.
+//! A translation buffer's step looks like a cache's; [`translation`] distinguishes them.
+//! [`refine`] chooses the size to measure next, [`edge`] finds the first level exactly.
 //!
 //! # References
 //!

@@ -1,22 +1,22 @@
 //! The latency of a level, read directly from the points on its flat part.
 //!
-//! No model: the longest run of neighbouring points that lie within a band is the plateau, its middle the latency,
-//! and the interval is that of a median. It knows neither levels nor what ends a plateau; sizes between which to look
-//! are given.
+//! There is no model: the longest run of neighbouring points within a band is the plateau, its median the latency
+//! with the interval of a median. It knows neither levels nor the ends of a plateau; the caller gives the sizes
+//! between which to look.
 
 use super::point::{FitError, Point};
 use super::workspace::Workspace;
 use crate::stats::{self, Estimate};
 
-/// Sizes so far from both ends of a level, as a factor, are on its plateau: replacement gives way gradually, and other
-/// data of the program has its place too.
+/// Minimum distance of a plateau from both ends of its level, as a factor: misses begin gradually, and other
+/// data of the program needs space too.
 const MARGIN: f64 = 1.25;
-/// Points of a plateau lie within so much of each other, or within so many times their own spread.
+/// Width of the band around a plateau: this fraction, or this number of spreads of the points if that is more.
 const FLAT: f64 = 0.02;
 const SPREADS: f64 = 4.0;
-/// A band that is wider than this is no plateau, whatever the spread: levels are slower by 15 % at least.
+/// Maximum width of the band, whatever the spread: levels differ by at least 15 %.
 const WIDEST: f64 = 0.08;
-/// So many points say more than a fit that has all other levels to suit too.
+/// Minimum number of points: these determine a latency better than a fit that has to suit all levels.
 const ENOUGH: usize = 3;
 
 /// A flat part of a curve.
@@ -26,14 +26,14 @@ pub struct Plateau {
     pub latency: Estimate,
     /// The smallest working set on it.
     pub from: f64,
-    /// The largest.
+    /// The largest working set on it.
     pub to: f64,
     /// The number of points.
     pub count: usize,
 }
 
-/// Returns the longest plateau of at least three points between two sizes, with a margin to both; `None` where there
-/// is none.
+/// Returns the longest plateau of at least three points between two sizes, with a margin to both; `None` without
+/// one.
 ///
 /// # Errors
 ///
@@ -67,7 +67,7 @@ pub fn plateau(
     Ok(stats::summarise(latencies).map(|summary| Plateau { latency: summary.or_range(), from, to, count }))
 }
 
-/// The number of points, from the first on, that lie within a band.
+/// Returns the number of points, from the first on, that lie within a band.
 fn flat(points: &[Point], band: f64) -> usize {
     let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
     let inside = points.iter().take_while(|point| {
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slope_or_two_points_are_no_plateau() {
+    fn a_slope_or_two_points_are_not_a_plateau() {
         let slope: Vec<f64> = (0..20).map(|index| 10.0 * 1.05f64.powi(index)).collect();
         assert_eq!(found(&slope, (0.0, f64::INFINITY)), None);
         assert_eq!(found(&[5.0, 5.0, 16.0], (0.0, f64::INFINITY)), None);

@@ -1,11 +1,11 @@
-//! The points of a curve, and why some cannot be fitted.
+//! The points of a curve, and the reasons why some cannot be fitted.
 
 use core::fmt;
 
-/// The most points that one fit takes.
+/// Maximum number of points of a fit.
 pub const MAX_POINTS: usize = 512;
 
-/// The most levels, without the memory behind them, that one fit returns.
+/// Maximum number of levels of a fit, without the memory behind them.
 pub const MAX_LEVELS: usize = 6;
 
 /// One measured point of a curve.
@@ -14,22 +14,22 @@ pub const MAX_LEVELS: usize = 6;
 pub struct Point {
     /// The working set in bytes.
     pub working_set: f64,
-    /// The latency of one access, in any unit: the fit answers in the same one.
+    /// The latency of one access, in any unit: the fit uses the same one.
     pub latency: f64,
-    /// How far repeated measurements of the point lie apart, as a share of its latency;
-    /// 0 if not known. Points that scatter count for less.
+    /// The spread of repeated measurements of the point, as a share of its latency;
+    /// 0 if unknown. Points that scatter have less weight.
     pub spread: f64,
 }
 
 impl Point {
-    /// A point whose spread is not known.
+    /// Returns a point of unknown spread.
     #[must_use]
     pub const fn new(working_set: f64, latency: f64) -> Self {
         Self { working_set, latency, spread: 0.0 }
     }
 }
 
-/// Why points could not be fitted.
+/// The reason why points could not be fitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FitError {
     /// Fewer different working sets than the model has parameters.
@@ -41,25 +41,25 @@ pub enum FitError {
     },
     /// More than [`MAX_POINTS`] points.
     TooManyPoints {
-        /// How many there were.
+        /// The number of points.
         found: usize,
     },
     /// A working set or latency that is not a positive number within reason (1e-9 to 1e18),
     /// or a spread that is not a number from 0 up.
     InvalidPoint {
-        /// The position of the first such point.
+        /// The position of the first invalid point.
         index: usize,
     },
     /// A given capacity or reach that is not a positive number within reason.
     InvalidCapacity {
-        /// The position of the first such capacity; 0 for a reach.
+        /// The position of the first invalid capacity; 0 for a reach.
         index: usize,
     },
     /// The caller stopped the search.
     Stopped,
     /// More than [`MAX_LEVELS`] levels were asked for.
     TooManyLevels {
-        /// How many were asked for.
+        /// The number of levels asked for.
         found: usize,
     },
 }
@@ -89,8 +89,8 @@ impl fmt::Display for FitError {
     }
 }
 
-/// Whether a size or latency is one that the arithmetic can carry: products and ratios of
-/// a few hundred such numbers neither overflow nor vanish.
+/// Returns whether a size or latency is within reason: products and ratios of
+/// a few hundred of these numbers neither overflow nor vanish.
 pub(super) fn is_reasonable(value: f64) -> bool {
     (1e-9..=1e18).contains(&value)
 }

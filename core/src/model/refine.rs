@@ -1,7 +1,7 @@
-//! Which working set to measure next, so that few points show every knee.
+//! The choice of the working set to measure next, so that few points show every knee.
 //!
 //! Starting from a coarse grid, the interval over which the latency changes most is split
-//! at its geometric middle. Feed it medians of at least two sweeps: on single
+//! at its geometric middle. The input should be medians of at least two sweeps: with single
 //! measurements the points gather where the noise is.
 
 use core::f64::consts::LN_2;
@@ -9,33 +9,33 @@ use core::f64::consts::LN_2;
 use crate::math::{exp, ln};
 use crate::units::Bytes;
 
-/// When an interval of a curve is fine enough.
+/// The rules by which an interval of a curve is fine enough.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Refinement {
-    /// Latencies that differ by less, as |ln ratio|, need no point between them.
+    /// Minimum difference of latencies, as |ln ratio|, that needs a point in between.
     pub smallest_ratio: f64,
-    /// No two points come closer than this many octaves.
+    /// Minimum distance of two points in octaves.
     pub smallest_octaves: f64,
-    /// Working sets are multiples of this: one slot of the chain.
+    /// Unit of working sets: one node of the chain.
     pub granule: Bytes,
-    /// No more points than these in all.
+    /// Maximum number of all points.
     pub budget: usize,
 }
 
 impl Default for Refinement {
-    /// 3 %, a sixteenth of an octave, 64 bytes; a coarse grid of two points an octave from
-    /// 4 KiB to 2 GiB takes 39 points, and a knee about four more each.
+    /// Returns 3 %, a sixteenth of an octave, 64 bytes; a coarse grid of two points an octave from
+    /// 4 KiB to 2 GiB has 39 points, and each knee needs about four more.
     fn default() -> Self {
         Self { smallest_ratio: 0.03, smallest_octaves: 1.0 / 16.0, granule: Bytes(64), budget: 72 }
     }
 }
 
 impl Refinement {
-    /// The working set that would split the steepest interval of a curve, or `None` if the
+    /// Returns the working set that splits the steepest interval of a curve, or `None` if the
     /// curve is fine enough or the budget is spent.
     ///
     /// `curve` holds (working set, latency in any unit) by ascending working set. Intervals
-    /// whose latencies are not positive and finite are passed over.
+    /// whose latencies are not positive and finite are skipped.
     #[must_use]
     pub fn next(&self, curve: &[(Bytes, f64)]) -> Option<Bytes> {
         if curve.len() >= self.budget {
@@ -56,7 +56,7 @@ impl Refinement {
         best.map(|(_, middle)| middle)
     }
 
-    /// The geometric middle of two working sets, unless that is too close to either.
+    /// Returns the geometric middle of two working sets, unless it is too close to one of them.
     fn middle(&self, low: Bytes, high: Bytes) -> Option<Bytes> {
         let granule = self.granule.0.max(1);
         if low.0 == 0 || high.0 <= low.0 {
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn passes_over_what_is_no_number() {
+    fn skips_latencies_that_are_not_a_number() {
         let rules = Refinement::default();
         let curve = [(Bytes(0), 1.0), (Bytes(64), f64::NAN), (Bytes(64), 0.0), (Bytes(128), f64::INFINITY)];
         assert_eq!(rules.next(&curve), None);

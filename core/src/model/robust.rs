@@ -1,8 +1,8 @@
 //! The linear half of a fit, robust against outliers.
 //!
-//! Residuals are relative, `model / measured - 1`, and taken to be Gaussian in the middle
+//! Residuals are relative, `model / measured - 1`, and assumed to be Gaussian in the middle
 //! with exponential tails: Huber's least favourable distribution. Its likelihood ranks the
-//! models, and its weights, re-estimated until they settle, keep single points from ruling.
+//! models, and its weights, re-estimated until they settle, keep single points from dominating.
 //!
 //! # References
 //!
@@ -15,11 +15,12 @@ use super::workspace::Workspace;
 use crate::math::{ln, sqrt};
 use crate::stats::median;
 
-/// Where the tails begin, in standard deviations: 95 % efficiency on clean Gaussian data.
+/// Beginning of the tails, in standard deviations: 95 % efficiency on clean Gaussian data.
 const HUBER: f64 = 1.345;
-/// No latency is known better than to 0.01 %; also keeps exact data from an infinite likelihood.
+/// Minimum scale of the residuals: no latency is known better than to 0.01 %, and exact data must not have an infinite
+/// likelihood.
 const SCALE_FLOOR: f64 = 1e-4;
-/// The median absolute deviation of a Gaussian is its standard deviation over this.
+/// Ratio of a Gaussian's standard deviation to its median absolute deviation.
 const MAD_TO_DEVIATION: f64 = 1.482_6;
 const MAX_ITERATIONS: usize = 40;
 
@@ -56,18 +57,18 @@ pub(super) fn fit_shares(workspace: &mut Workspace, count: usize) -> Linear {
     Linear { unknowns: equations(workspace, count).solve(), deviance: last }
 }
 
-/// How far a fitted curve lies from its points.
+/// The distance of a fitted curve from its points.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Distance {
     /// The median of the absolute relative residuals.
     pub(super) median: f64,
     /// The root of the mean square of the relative residuals.
     pub(super) root_mean_square: f64,
-    /// The standard deviation that the median residual stands for.
+    /// The standard deviation that belongs to the median residual.
     pub(super) deviation: f64,
 }
 
-/// Measures how far a fit lies from its points.
+/// Measures the distance of a fit from its points.
 pub(super) fn distance(workspace: &mut Workspace, curve: &Curve, unknowns: &Unknowns) -> Distance {
     set_shares(workspace, curve);
     workspace.write_residuals(unknowns);
@@ -89,7 +90,7 @@ pub(super) fn distance(workspace: &mut Workspace, curve: &Curve, unknowns: &Unkn
     }
 }
 
-/// The normal equations of the shares in force in the first unknowns.
+/// Returns the normal equations of the shares in force in the first unknowns.
 pub(super) fn equations(workspace: &Workspace, count: usize) -> NormalEquations {
     let mut equations = NormalEquations::new(count);
     for row in workspace.rows() {
@@ -98,14 +99,14 @@ pub(super) fn equations(workspace: &Workspace, count: usize) -> NormalEquations 
     equations
 }
 
-/// Writes the shares of all unknowns, and of those that the curve has not.
+/// Writes the shares of all unknowns, also of those that the curve does not have.
 fn set_shares(workspace: &mut Workspace, curve: &Curve) {
     for unknown in 0..MAX_UNKNOWNS {
         workspace.set_shares(unknown, |size| curve.share(unknown, size));
     }
 }
 
-/// One step towards the scale at which the likelihood of the residuals is largest.
+/// Returns a scale one step nearer to the one at which the likelihood of the residuals is largest.
 fn improved_scale(workspace: &Workspace, scale: f64) -> f64 {
     let mut sum = 0.0;
     for (row, residual) in workspace.rows().iter().zip(workspace.scratch()) {
@@ -126,7 +127,7 @@ fn reweigh(workspace: &mut Workspace, scale: f64) -> f64 {
     2.0 * workspace.count() as f64 * ln(scale) + loss
 }
 
-/// What is left of a point's say at a distance in standard deviations.
+/// Returns the factor of a point's weight at a distance in standard deviations.
 fn damping(distance: f64) -> f64 {
     if distance <= HUBER {
         1.0

@@ -1,9 +1,9 @@
 //! The search for the places and shapes of a curve's steps.
 //!
-//! One step at a time is added where it helps most. Then each in turn is moved, and its shape chosen anew, with all
-//! others held: a step alone in motion is one column of the normal equations, so that a trial costs one pass over the
-//! points. A shape is tried where it leaves half of the accesses missing at the same working set, which a change of
-//! the capacity alone would not. It does not decide how many steps there are.
+//! One step at a time is added where it helps most. Then each step in turn is moved, and its shape chosen again, while
+//! all others are fixed: a single moving step is one column of the normal equations, so a trial costs one pass over the
+//! points. Another shape is tried at the place that leaves half of the accesses missing at the same working set; with
+//! the same capacity that working set would change. The number of steps is not decided here.
 
 use super::curve::{Curve, Rise, Step};
 use super::law::Law;
@@ -14,29 +14,29 @@ use super::uncertainty::ALIKE;
 use super::workspace::Workspace;
 use crate::math::{exp, ln};
 
-/// Capacities of neighbours are further apart, in ln S: a factor of 2.2.
+/// Minimum distance of neighbouring capacities, in ln S: a factor of 2.2.
 const MIN_SEPARATION: f64 = 0.8;
-/// Places tried for one more step, evenly spaced in ln S.
+/// Number of places tried for one more step, evenly spaced in ln S.
 const PLACES: usize = 64;
-/// Another place to start from lies this far, in ln S, from the best one.
+/// Distance of a second starting place from the best one, in ln S.
 const OTHER_PLACE: f64 = 1.0;
-/// The next level out is slower by such a share at least; a slow rise is no level.
+/// Minimum share by which the next level out is slower; a smaller, slow rise is not a level.
 const LEAST_RISE: f64 = 0.15;
-/// Positions tried to either side of a step, and how often between the two around the best.
+/// Number of positions tried to either side of a step, and of repetitions between the two neighbours of the best.
 const POSITIONS: i32 = 3;
 const NARROWINGS: usize = 4;
-/// How far a step is moved in each pass over all of them, in ln S, to either side, and how many shapes are looked into
-/// of those that are best in its place: to rank starts, whose places come first, since under wrong ones shapes are
-/// chosen to make those good; and from the best start.
+/// Passes over all steps: the distance by which each is moved to either side, in ln S, and the number of shapes that
+/// are tried among the best at its place. The first list ranks starts, beginning with their places, since at wrong
+/// places shapes would be chosen to compensate; the second polishes the best start.
 const SHORT: [(f64, usize); 3] = [(0.4, 0), (0.4, 4), (0.2, 4)];
 const LONG: [(f64, usize); 6] = [(0.3, 4), (0.2, 4), (0.1, 4), (0.1, 4), (0.05, 4), (0.02, 4)];
-/// The most shapes that are looked into.
+/// Maximum number of shapes that are tried.
 const SHAPES: usize = 4;
-/// How far a step is moved once its shape has changed.
+/// Distance by which a step is moved after its shape has changed.
 const NEAR: f64 = 0.15;
-/// A pass that improves minus twice the log-likelihood by less has settled.
+/// Improvement of minus twice the log-likelihood below which a pass has settled.
 const SETTLED: f64 = 0.02;
-/// Twice the logarithm of a likelihood ratio that one more parameter exceeds in one case of twenty.
+/// Twice the logarithm of the likelihood ratio that one more parameter exceeds in one case of twenty.
 const LIKELY: f64 = 3.84;
 
 /// The form of the steps of a model.
@@ -74,17 +74,17 @@ pub(super) struct Candidate {
     pub(super) linear: Linear,
 }
 
-/// What came of one step more.
+/// The curves found with one more step.
 pub(super) struct Extended {
     /// The curve nearest to the points, to which the next step is added.
     pub(super) best: Candidate,
-    /// The nearest that [stands](Candidate::stands), if that is another one: a slow rise, which is no level, must not
-    /// keep a level from being found.
+    /// The nearest curve that [stands](Candidate::stands), if it is another one: a slow rise, which is not a level,
+    /// must not keep a level from being found.
     pub(super) standing: Option<Candidate>,
 }
 
 impl Candidate {
-    /// Whether each level is so much faster than the next one that they are two.
+    /// Returns whether each level is faster than the next one by the minimum share.
     pub(super) fn stands(&self) -> bool {
         let mut unknowns = self.linear.unknowns.into_iter();
         let mut latency = unknowns.next().unwrap_or(0.0);
@@ -96,7 +96,7 @@ impl Candidate {
     }
 }
 
-/// The best latencies for a curve as it is, its steps by ascending size.
+/// Returns a curve, with its steps in ascending order, and the best latencies for it.
 pub(super) fn fit_latencies(workspace: &mut Workspace, mut curve: Curve) -> Candidate {
     curve.sort();
     let linear = robust::fit(workspace, &curve);
@@ -111,16 +111,16 @@ struct Settled<'w> {
 }
 
 impl<'w> Settled<'w> {
-    /// The step at `index` is open, which may be the one behind the last. The shares of the curve are in force.
+    /// Opens the step at `index`, which may be one behind the last. The shares of the curve are in force.
     fn new(workspace: &'w Workspace<'w>, curve: &Curve, index: usize) -> Self {
-        // The unknown of the translation buffer is the last: a new one lies behind it.
+        // The unknown of the translation buffer is the last: a new one follows it.
         let place = if index < curve.steps().len() { index + 1 } else { curve.unknowns() };
         let equations = robust::equations(workspace, curve.unknowns().max(place + 1));
         Self { workspace, equations, place }
     }
 
-    /// The smallest weighted sum of squared relative residuals with a step in the open place.
-    fn residual(&self, search: &Search, step: &Step) -> f64 {
+    /// Returns the smallest weighted sum of squared relative residuals with a step in the open place.
+    fn residual(&self, search: &FamilySearch, step: &Step) -> f64 {
         let shape = search.shape(step.rise);
         let inverse = exp(-step.ln_capacity);
         let mut products: Unknowns = [0.0; MAX_UNKNOWNS];
@@ -145,15 +145,15 @@ impl<'w> Settled<'w> {
     }
 }
 
-/// Intervals between the entries of a table.
+/// Number of intervals between the entries of a table.
 const ENTRIES: usize = 256;
 
-/// The share that a shape misses by working set in capacities `x`, at equal distances in `x / (1 + x)`: all that a
-/// search asks of it, without its exponentials.
+/// The share that a shape misses by working set in capacities `x`, at equal distances in `x / (1 + x)`: it saves a
+/// search the exponentials.
 type Table = [f32; ENTRIES + 1];
 
 /// A search among the shapes of one family.
-pub(super) struct Search {
+pub(super) struct FamilySearch {
     family: Family,
     /// The natural logarithm of the working set, in capacities, at which half of the accesses miss.
     halves: [f64; Law::ALL.len()],
@@ -161,22 +161,22 @@ pub(super) struct Search {
     bounds: Range,
 }
 
-/// One shape, as fast as it can be had.
+/// The rise of a step in a form that is fast to evaluate.
 #[derive(Clone, Copy)]
-enum Shape<'t> {
+enum FastRise<'t> {
     Share,
-    /// So sharp that a table would blur it.
+    /// A rise so sharp that a table would blur it.
     InTurn(f64),
     Table(&'t Table),
 }
 
-impl Shape<'_> {
-    /// The share that misses at a working set in capacities.
+impl FastRise<'_> {
+    /// Returns the share that misses at a working set in capacities.
     fn missing(self, ratio: f64) -> f64 {
         match self {
-            Shape::Share => (1.0 - 1.0 / ratio).max(0.0),
-            Shape::InTurn(more) => (more * (1.0 - 1.0 / ratio)).clamp(0.0, 1.0),
-            Shape::Table(table) => {
+            FastRise::Share => (1.0 - 1.0 / ratio).max(0.0),
+            FastRise::InTurn(more) => (more * (1.0 - 1.0 / ratio)).clamp(0.0, 1.0),
+            FastRise::Table(table) => {
                 let place = ratio / (1.0 + ratio) * ENTRIES as f64;
                 let index = place as usize;
                 let entry = |index| table.get(index).map_or(1.0, |entry: &f32| f64::from(*entry));
@@ -187,8 +187,8 @@ impl Shape<'_> {
     }
 }
 
-impl Search {
-    /// A search over the working sets that were loaded.
+impl FamilySearch {
+    /// Makes a search over the loaded working sets.
     pub(super) fn new(workspace: &Workspace, family: Family) -> Self {
         let mut halves = [0.0; Law::ALL.len()];
         let mut tables = [[0.0; ENTRIES + 1]; Law::ALL.len()];
@@ -207,26 +207,26 @@ impl Search {
         Self { family, halves, tables, bounds }
     }
 
-    /// The shapes, each with the place at which half of the accesses miss in capacities.
+    /// Returns the shapes, each with the working set in capacities at which half of the accesses miss.
     fn shapes(&self) -> impl Iterator<Item = (Rise, f64)> + '_ {
         let family = self.family;
         let halves = self.halves.iter().take(family.shapes());
         halves.enumerate().map(move |(shape, half)| (family.rise(shape), *half))
     }
 
-    /// A shape to be evaluated often.
-    fn shape(&self, rise: Rise) -> Shape<'_> {
+    /// Returns a rise in a fast form.
+    fn shape(&self, rise: Rise) -> FastRise<'_> {
         match rise {
-            Rise::Share => Shape::Share,
-            Rise::Law(Law::InTurn(ways)) => Shape::InTurn(f64::from(ways) + 1.0),
+            Rise::Share => FastRise::Share,
+            Rise::Law(Law::InTurn(ways)) => FastRise::InTurn(f64::from(ways) + 1.0),
             Rise::Law(law) => {
                 let index = Law::ALL.iter().position(|known| *known == law);
-                index.and_then(|index| self.tables.get(index)).map_or(Shape::Share, Shape::Table)
+                index.and_then(|index| self.tables.get(index)).map_or(FastRise::Share, FastRise::Table)
             }
         }
     }
 
-    /// The best curves found with one step more; `None` where there is no room for it.
+    /// Returns the best curves found with one more step; `None` where there is no room for it.
     pub(super) fn extend(&self, workspace: &mut Workspace, previous: &Candidate) -> Option<Extended> {
         let (low, high) = self.bounds;
         self.fit(workspace, previous.curve);
@@ -272,7 +272,7 @@ impl Search {
                 best = found;
             }
         }
-        // What stands is looked into only if the best does not.
+        // A second curve is needed only if the best one does not stand.
         let standing = standing.filter(|_| !best.stands());
         Some(Extended {
             standing: standing.map(|standing| self.polish(workspace, standing.curve, &LONG)),
@@ -280,7 +280,7 @@ impl Search {
         })
     }
 
-    /// The shapes that all steps are given at once, to start from what single moves do not reach.
+    /// Returns the shapes that all steps get at once at the start: single moves would not reach them.
     fn starts(&self) -> impl Iterator<Item = Rise> {
         let starts: &[Law] = match self.family {
             Family::Share => &[],
@@ -289,7 +289,7 @@ impl Search {
         starts.iter().map(|law| Rise::Law(*law))
     }
 
-    /// Moves steps by less and less, until none gains by it.
+    /// Moves steps by less and less, until no move improves the fit.
     fn polish(&self, workspace: &mut Workspace, curve: Curve, passes: &[(f64, usize)]) -> Candidate {
         let mut best = self.fit(workspace, curve);
         for &(reach, shapes) in passes {
@@ -312,12 +312,12 @@ impl Search {
         best
     }
 
-    /// The best latencies for a curve, by the tables, with all that belongs to it in force.
+    /// Returns the best latencies for a curve, by the tables, and leaves its shares and weights in force.
     fn fit(&self, workspace: &mut Workspace, curve: Curve) -> Candidate {
         for (index, step) in curve.steps().iter().enumerate() {
             self.set_shares(workspace, index, step);
         }
-        // The base, the translation buffer, and what there is not.
+        // The base, the translation buffer, and unknowns that the curve does not have.
         for unknown in (0..MAX_UNKNOWNS).filter(|unknown| *unknown == 0 || *unknown > curve.steps().len()) {
             workspace.set_shares(unknown, |size| curve.share(unknown, size));
         }
@@ -330,7 +330,7 @@ impl Search {
         workspace.set_shares(index + 1, |size| shape.missing(size * inverse));
     }
 
-    /// Puts one step where the residual is least, with the shape under which it is.
+    /// Moves one step to the place and the shape of the smallest residual.
     fn move_step(
         &self,
         workspace: &mut Workspace,
@@ -347,7 +347,7 @@ impl Search {
         for (rise, ratio) in self.shapes().filter(|(rise, _)| *rise != was.rise) {
             let step = Step { ln_capacity: half - ratio, rise };
             let value = settled.residual(self, &step);
-            // The worst of those kept makes room for a better one.
+            // A better shape replaces the worst of those kept.
             if let Some(worst) = shapes.iter_mut().take(count).max_by(|one, other| one.0.total_cmp(&other.0))
             {
                 if value < worst.0 {
@@ -365,17 +365,17 @@ impl Search {
         self.set_shares(workspace, index, &best.1);
     }
 
-    /// The working set at which half of the accesses miss a step.
+    /// Returns the working set at which half of the accesses miss a step.
     fn half(&self, step: &Step) -> f64 {
         step.ln_capacity + self.ratio(step.rise)
     }
 
-    /// The same of a shape, in capacities.
+    /// Returns the same for a shape, in capacities.
     fn ratio(&self, rise: Rise) -> f64 {
         self.shapes().find(|(known, _)| *known == rise).map_or(0.0, |(_, ratio)| ratio)
     }
 
-    /// The place of a step near the given one at which the residual is least, and the residual.
+    /// Returns the place of the smallest residual near the given one, and the residual.
     fn place(
         &self,
         settled: &Settled<'_>,
@@ -404,7 +404,7 @@ impl Search {
         best
     }
 
-    /// The capacities of each step under the shapes that the points do not tell from the best one.
+    /// Returns the capacities of each step under the shapes that the points do not distinguish from the best one.
     pub(super) fn ambiguity(&self, workspace: &mut Workspace, found: &Candidate) -> [Range; MAX_LEVELS] {
         let mut ranges = [(0.0, 0.0); MAX_LEVELS];
         let count = workspace.count() as f64 / ALIKE;
@@ -427,7 +427,7 @@ impl Search {
     }
 }
 
-/// Whether a capacity keeps its distance from all steps but one.
+/// Returns whether a capacity keeps the minimum distance from all steps but one.
 fn is_free(curve: &Curve, but: Option<usize>, ln_capacity: f64) -> bool {
     let mut others = curve.steps().iter().enumerate().filter(|(index, _)| Some(*index) != but);
     others.all(|(_, step)| (step.ln_capacity - ln_capacity).abs() >= MIN_SEPARATION)

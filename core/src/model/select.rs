@@ -1,33 +1,33 @@
-//! The fits that the outside asks for, and the choice of the number of levels.
+//! The public fits, and the choice of the number of levels.
 
 use super::curve::{Curve, Rise, Step};
 use super::fit::Fit;
 use super::point::{is_reasonable, FitError, Point, MAX_LEVELS};
-use super::search::{fit_latencies, Family, Search};
+use super::search::{fit_latencies, Family, FamilySearch};
 use super::workspace::Workspace;
 use crate::math::ln;
 
-/// Points that a choice needs beyond the parameters, to have something to judge by.
+/// Number of points that a choice needs beyond the parameters.
 const SPARE_POINTS: usize = 2;
-/// A level more has to lower the criterion by so much: "strong" evidence, since a shape that is between two of those
-/// tried makes a small step of its own.
+/// Minimum by which one more level has to lower the criterion: "strong" evidence, since a shape between two of those
+/// tried causes a small step of its own.
 ///
 /// # References
 ///
 /// R. Kass, A. Raftery, "Bayes Factors", 1995, section 3.2: a difference above 6 is strong.
 const STRONG: f64 = 6.0;
-/// Numbers of levels in a row without a better one after which the choice is made: more
-/// than one, because a second TLB step or a split knee may pay only as a pair.
+/// Number of levels that are added without an improvement before the choice is made: more
+/// than one, because a second TLB step or a split knee may help only as a pair.
 const PATIENCE: usize = 2;
 
 /// Fits the mixture over levels, with as many levels as the points support.
 ///
-/// Points may come in any order and repeat working sets; the workspace's former content
+/// Points may be in any order and repeat working sets; the workspace's former content
 /// does not matter.
 ///
 /// # Errors
 ///
-/// Points that are not positive and finite, too many, or fewer than five different working sets, which one level takes;
+/// Points that are not positive and finite, too many, or fewer than five different working sets, which one level needs;
 /// [`FitError::Stopped`].
 pub fn fit_mixture(points: &[Point], workspace: &mut Workspace) -> Result<Fit, FitError> {
     choose(points, None, Family::Share, workspace)
@@ -35,13 +35,13 @@ pub fn fit_mixture(points: &[Point], workspace: &mut Workspace) -> Result<Fit, F
 
 /// Fits the latencies of the mixture to the capacities that a system reports.
 ///
-/// Capacities are in bytes, in any order. One beyond the largest working set stays in
+/// Capacities are in bytes, in any order. A capacity beyond the largest working set stays in
 /// the result as a level that is not [resolved](super::Level::resolved).
 ///
 /// # Errors
 ///
-/// As [`fit_mixture`], but as many working sets as there are unknowns suffice; and more than [`MAX_LEVELS`] capacities or
-/// one that is not positive.
+/// The errors of [`fit_mixture`], but one working set for each unknown suffices; and more than [`MAX_LEVELS`]
+/// capacities or one that is not positive.
 pub fn fit_reported(
     points: &[Point],
     capacities: &[f64],
@@ -71,7 +71,8 @@ pub fn fit_reported(
 ///
 /// # Errors
 ///
-/// As [`fit_mixture`], with one working set more for a level's shape and one for a reach; and a reach that is not positive.
+/// The errors of [`fit_mixture`], with one working set more for a level's shape and one for a reach; and a reach that
+/// is not positive.
 pub fn fit_stair(
     points: &[Point],
     translation_reach: Option<f64>,
@@ -88,9 +89,9 @@ fn require(workspace: &Workspace, needed: usize) -> Result<(), FitError> {
     Ok(())
 }
 
-/// The best of no level to as many as there are points for.
+/// Returns the best fit from no level up to the number of levels that the points allow.
 ///
-/// No level at all is a legal answer, where there are points for one: it is what an emulator without caches shows.
+/// No level is a valid answer, where there are points for one: an emulator without caches shows it.
 fn choose(
     points: &[Point],
     translation_reach: Option<f64>,
@@ -107,10 +108,10 @@ fn choose(
         Family::Law => 3,
     };
     let without = start.parameters() + SPARE_POINTS;
-    // Where not even one could be found, that there is none is no answer.
+    // Where the points are too few for a single level, no level is not a valid answer.
     require(workspace, without + each)?;
     let most = (workspace.distinct() - without) / each;
-    let search = Search::new(workspace, family);
+    let search = FamilySearch::new(workspace, family);
     let mut current = fit_latencies(workspace, start);
     let mut best = current;
     let mut least = Fit::new(&current, false, workspace).bic;
@@ -123,7 +124,7 @@ fn choose(
         }
         failures += 1;
         for found in [Some(next.best), next.standing].into_iter().flatten() {
-            // Exactly, and in order.
+            // Exact latencies, with the steps in order.
             let found = fit_latencies(workspace, found.curve);
             let fit = Fit::new(&found, false, workspace);
             let resolved = fit.levels().iter().all(|level| level.resolved);
@@ -139,12 +140,12 @@ fn choose(
             break;
         }
     }
-    // What there is of a search that was cut short is not the best, nor is it where it could not begin.
+    // A search that was stopped, or that could not begin, has no usable optimum.
     if workspace.is_stopped() {
         return Err(FitError::Stopped);
     }
     let ranges = search.ambiguity(workspace, &best);
-    // Once more, for the weights that belong to it.
+    // Fitted once more, for its own weights.
     let best = fit_latencies(workspace, best.curve);
     let mut fit = Fit::new(&best, false, workspace);
     fit.widen(&ranges);

@@ -1,12 +1,12 @@
-//! Steps of the curve that are a translation buffer's, not a cache's.
+//! The steps of a curve that belong to a translation buffer, not to a cache.
 //!
-//! Both look alike on a dense curve. A second curve tells them apart: a chain with one random
-//! line on each page. N pages of it hold N lines only, so that a cache of C bytes gives way
+//! Both look alike on a dense curve. A second curve distinguishes them: a chain with one random
+//! line on each page. Its N pages hold only N lines, so a cache of C bytes overflows
 //! at C/64 pages, and a buffer of N entries at N pages. A knee there at N pages and a knee of
-//! the dense curve at N times the page size are the same buffer, if no cache explains it.
+//! the dense curve at N times the page size belong to the same buffer, if no cache explains them.
 //!
-//! Knows curves and fits, not pages of this system: whether "2 MiB pages" behave as such
-//! is for the caller to find out by measuring that second curve with them.
+//! Knows curves and fits, not the pages of this system: the caller measures the second curve
+//! on the pages in question.
 
 use core::f64::consts::LN_2;
 
@@ -15,7 +15,7 @@ use super::point::MAX_LEVELS;
 use crate::math::{exp, ln};
 use crate::units::Bytes;
 
-/// Steps that differ by a smaller share may be the same.
+/// Maximum share by which two equal steps differ.
 const SAME_STEP: f64 = 0.15;
 
 /// A knee of the curve with one random line on each page.
@@ -23,26 +23,26 @@ const SAME_STEP: f64 = 0.15;
 pub struct PageKnee {
     /// The number of pages at the knee.
     pub pages: f64,
-    /// The next larger number of pages that was measured: the knee may lie as far up.
+    /// The next larger number of pages that was measured: the upper limit of the knee.
     pub most: f64,
     /// The latency's step there, in the unit of the dense curve.
     pub step: f64,
 }
 
-/// The rules by which levels are told apart.
+/// The rules by which levels are distinguished.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Classification {
-    /// The page size that both curves were measured on.
+    /// The page size of both curves.
     pub page: Bytes,
-    /// The bytes that one page's visit brings into a cache.
+    /// The bytes that a visit of one page brings into a cache.
     pub line: Bytes,
-    /// Knees this close, as |ln ratio|, are the same.
+    /// Maximum distance of equal knees, as |ln ratio|.
     pub tolerance: f64,
 }
 
 impl Classification {
-    /// 64-byte lines, and knees that agree within a third of an octave: the two curves meet
-    /// a buffer's sets in different orders, and a soft step's knee is no better known.
+    /// Returns 64-byte lines, and knees that agree within a third of an octave: the two curves fill
+    /// a buffer's sets in different orders, and the knee of a soft step is not better known.
     #[must_use]
     pub const fn new(page: Bytes) -> Self {
         Self { page, line: Bytes(64), tolerance: 0.23 }
@@ -52,8 +52,8 @@ impl Classification {
     /// knees of the curve with one line on each page.
     ///
     /// A knee of the page curve that some level of the dense curve explains as a cache
-    /// counts for nothing. A matching knee takes the level as its own if its step explains
-    /// at least two thirds of the level's; if less, there is a cache at the same size too.
+    /// is ignored. A level is the buffer of a matching knee whose step explains
+    /// at least two thirds of the level's step; if less, there is also a cache of the same size.
     /// Every other level is a cache.
     pub fn classify(&self, fit: &mut Fit, knees: &[PageKnee]) {
         let mut causes = [Cause::Cache; MAX_LEVELS];
@@ -75,8 +75,8 @@ impl Classification {
     }
 
     fn is_explained_by_a_cache(&self, knee: &PageKnee, levels: &[Level]) -> bool {
-        // One line on each of so many pages: the cache gives way from its onset on, and the knee is only known to
-        // lie between two measured numbers.
+        // With one line on each page the cache overflows from its onset on, and the knee is only known to
+        // lie between two measured numbers of pages.
         let (low, high) = (knee.pages * self.line.0 as f64, knee.most.max(knee.pages) * self.line.0 as f64);
         levels.iter().any(|level| {
             // A step as high as the cache's own is the cache's, even where the knees lie an octave apart.
@@ -91,9 +91,9 @@ impl Classification {
     }
 }
 
-/// The capacity of the first-level translation buffer: the page curve's first knee that no
-/// cache of the dense curve explains, in bytes. It is what
-/// [`fit_stair`](super::fit_stair) takes as `translation_reach`.
+/// Returns the reach of the first-level translation buffer in bytes: the page curve's first knee that no
+/// cache of the dense curve explains. It is the `translation_reach` of
+/// [`fit_stair`](super::fit_stair).
 #[must_use]
 pub fn first_reach(rules: &Classification, fit: &Fit, knees: &[PageKnee]) -> Option<f64> {
     knees

@@ -1,6 +1,6 @@
 //! The standard errors of a fit's parameters, from the curvature of its residuals.
 //!
-//! The Gauss–Newton approximation: with J the derivatives of the relative residuals by
+//! It is the Gauss–Newton approximation: with J the derivatives of the relative residuals by
 //! latencies and ln capacities, and W the robust weights, the covariance is
 //! `sigma^2 (J^T W J)^-1`. Capacities carry a vague prior (somewhere in the
 //! curve), so that a step too sharp for the points to see inside
@@ -12,27 +12,27 @@ use super::point::MAX_LEVELS;
 use super::workspace::Workspace;
 use crate::math::sqrt;
 
-/// Latencies and capacities.
+/// Maximum number of parameters: latencies and capacities.
 const MAX_PARAMETERS: usize = MAX_UNKNOWNS + MAX_LEVELS;
-/// The standard deviation of the prior of a capacity, in ln S: seven octaves.
+/// Standard deviation of the prior of a capacity, in ln S: seven octaves.
 const CAPACITY_PRIOR: f64 = 5.0;
-/// Relative residuals are never taken to be smaller: exact data has rounding, not certainty.
+/// Minimum of the standard deviation of relative residuals: exact data has rounding errors.
 const MIN_DEVIATION: f64 = 1e-9;
 /// Shares of the misses between which a step lies.
 const TRANSITION: (f64, f64) = (0.05, 0.95);
-/// A value anywhere in an interval has this share of its width as standard deviation.
+/// Standard deviation of a uniform value, as a share of the width of its interval.
 const UNIFORM: f64 = 0.288_675_134_594_812_9;
 
-/// So many points tell as much of a capacity as an independent one, about those of an octave: neighbouring sizes lie in
-/// the same pages, and a law that is nearly right errs at all of them in the same way. With 6, two of nine curves of
-/// Zen 4 in a virtual machine with random 4 KiB pages had its L2 of 1 MiB outside the interval, with 12 none.
+/// Number of points that determine a capacity like one independent point, about those of an octave: neighbouring sizes
+/// use the same pages, and a law that is nearly right errs at all of them in the same way. With 6, two of nine curves
+/// of Zen 4 in a virtual machine with random 4 KiB pages had its L2 of 1 MiB outside the interval, with 12 none.
 pub(super) const ALIKE: f64 = 12.0;
 
-type Row = [f64; MAX_PARAMETERS];
+type MatrixRow = [f64; MAX_PARAMETERS];
 
 /// The errors of one fit, latencies relative to the reference latency.
 pub(super) struct Uncertainty {
-    covariance: [Row; MAX_PARAMETERS],
+    covariance: [MatrixRow; MAX_PARAMETERS],
     latencies: usize,
     levels: usize,
     /// The spread of the points' grid at a step that lies between two of them.
@@ -40,7 +40,8 @@ pub(super) struct Uncertainty {
 }
 
 impl Uncertainty {
-    /// The errors of a fit, the shares of whose curve are in force, whose relative residuals have the standard deviation `deviation`.
+    /// Computes the errors of a fit whose shares are in force, and whose relative residuals have the standard deviation
+    /// `deviation`.
     pub(super) fn new(
         workspace: &Workspace,
         curve: &Curve,
@@ -80,32 +81,32 @@ impl Uncertainty {
         Self { covariance: inverse(&information, parameters), latencies, levels: searched, gaps }
     }
 
-    /// The error of the natural logarithm of a level's capacity.
+    /// Returns the error of the natural logarithm of a level's capacity.
     pub(super) fn ln_capacity(&self, level: usize) -> f64 {
         if level >= self.levels {
             return 0.0;
         }
         let variance = self.covariance[self.latencies + level][self.latencies + level];
         let gap = self.gaps[level] * UNIFORM;
-        // Nothing is known less than the prior has it.
+        // No error is larger than that of the prior.
         let variance = (ALIKE * variance).min(CAPACITY_PRIOR * CAPACITY_PRIOR).max(variance);
         sqrt_or_infinite(variance + gap * gap)
     }
 
-    /// The error of the step from a level to the next; of the translation step, for the
+    /// Returns the error of the step from a level to the next, or of the translation step for the
     /// number of levels.
     pub(super) fn step(&self, level: usize) -> f64 {
         sqrt_or_infinite(self.covariance[level + 1][level + 1])
     }
 
-    /// The error of the latency of a level; of the memory, for the number of levels.
+    /// Returns the error of the latency of a level, or of the memory for the number of levels.
     pub(super) fn plateau(&self, level: usize) -> f64 {
         let sums = self.covariance.iter().take(level + 1);
         sqrt_or_infinite(sums.flat_map(|row| row.iter().take(level + 1)).sum())
     }
 }
 
-/// A root whose sum may have lost its last bits to rounding, or hold an infinity.
+/// Returns the root of a sum that may be slightly negative by rounding, or infinite.
 fn sqrt_or_infinite(variance: f64) -> f64 {
     if variance.is_finite() {
         sqrt(variance.max(0.0))
@@ -114,8 +115,8 @@ fn sqrt_or_infinite(variance: f64) -> f64 {
     }
 }
 
-/// The distance between the two points around a step, if all of its transition lies
-/// between them; 0 if points saw inside it.
+/// Returns the distance between the two points around a step, if all of its transition lies
+/// between them; 0 if there are points within it.
 fn unseen_gap(ln_sizes: &[f64], ln_middle: f64, transition: f64) -> f64 {
     let next = ln_sizes.partition_point(|&ln_size| ln_size <= ln_middle);
     let below = next.checked_sub(1).and_then(|index| ln_sizes.get(index));
@@ -125,10 +126,10 @@ fn unseen_gap(ln_sizes: &[f64], ln_middle: f64, transition: f64) -> f64 {
     }
 }
 
-/// The inverse of a symmetric matrix by Gauss–Jordan elimination on its diagonal.
-/// Parameters without information get an infinite variance and touch no other.
-fn inverse(matrix: &[Row; MAX_PARAMETERS], size: usize) -> [Row; MAX_PARAMETERS] {
-    /// Below this share of its diagonal a pivot is rounding.
+/// Returns the inverse of a symmetric matrix by Gauss–Jordan elimination on its diagonal.
+/// Parameters without information get an infinite variance and do not affect others.
+fn inverse(matrix: &[MatrixRow; MAX_PARAMETERS], size: usize) -> [MatrixRow; MAX_PARAMETERS] {
+    /// Share of its diagonal below which a pivot is only rounding.
     const SINGULAR: f64 = 1e-13;
     let mut work = *matrix;
     let mut known = [true; MAX_PARAMETERS];
@@ -186,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parameter_without_information_has_infinite_variance_and_hides_no_other() {
+    fn a_parameter_without_information_has_infinite_variance_and_affects_no_other() {
         let mut matrix = [[0.0; MAX_PARAMETERS]; MAX_PARAMETERS];
         matrix[0][0] = 4.0;
         matrix[2][2] = 1.0;

@@ -1,7 +1,7 @@
 //! The memory of a fit: its points, sorted and scaled, and the weights in force.
 //!
-//! A few tens of kilobytes that would not fit a small stack, and whether there is any use in going on. It knows no
-//! model.
+//! It has a few tens of kilobytes, which would not fit a small stack, and knows whether the caller wants to stop. It
+//! knows no model.
 
 use super::least_squares::{Unknowns, MAX_UNKNOWNS};
 use super::point::{is_reasonable, FitError, Point, MAX_POINTS};
@@ -9,7 +9,7 @@ use crate::math::ln;
 use crate::sort::sort_by;
 use crate::stats::median;
 
-/// Scratch memory for fits, used again for each.
+/// Scratch memory that fits use one after another.
 pub struct Workspace<'s> {
     stop: &'s dyn Fn() -> bool,
     count: usize,
@@ -22,23 +22,23 @@ pub struct Workspace<'s> {
     scratch: [f64; MAX_POINTS],
 }
 
-/// What a fit reads of one point.
+/// The numbers of one point that a fit reads.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
     /// The working set in bytes.
     pub(super) size: f64,
     /// The reference latency over the point's: a model's latency times this is a relative prediction.
     pub(super) relative: f64,
-    /// What the spread of the point leaves of its say, before any fit.
+    /// The point's weight from its spread alone.
     pub(super) prior: f64,
-    /// The weight in force: `prior` times what the current fit's residual leaves.
+    /// The weight in force: `prior` times a factor from the current fit's residual.
     pub(super) weight: f64,
-    /// What multiplies each unknown, times `relative`.
+    /// The factor of each unknown, times `relative`.
     pub(super) shares: Unknowns,
 }
 
 impl<'s> Workspace<'s> {
-    /// An empty workspace. Once `stop` says so, which is asked every few milliseconds, there are no more fits.
+    /// Returns an empty workspace. Once `stop`, which is asked every few milliseconds, returns true, fits end.
     #[must_use]
     pub const fn new(stop: &'s dyn Fn() -> bool) -> Self {
         const EMPTY: Row =
@@ -56,7 +56,7 @@ impl<'s> Workspace<'s> {
         }
     }
 
-    /// Takes points in, in any order.
+    /// Loads points, in any order.
     ///
     /// # Errors
     ///
@@ -76,7 +76,7 @@ impl<'s> Workspace<'s> {
         self.count = count;
         let sorted = &mut self.sorted[..count];
         sorted.copy_from_slice(points);
-        // By latency too, so that the order of equal sizes in the input changes nothing.
+        // Also by latency, so that the order of equal sizes in the input changes nothing.
         sort_by(sorted, |a, b| a.working_set.total_cmp(&b.working_set).then(a.latency.total_cmp(&b.latency)));
         let rises = sorted.windows(2).filter(|pair| pair[0].working_set < pair[1].working_set);
         self.distinct = rises.count() + usize::from(count > 0);
@@ -87,7 +87,7 @@ impl<'s> Workspace<'s> {
         for ((row, ln_size), point) in slots.zip(&self.sorted[..count]) {
             *ln_size = ln(point.working_set);
             let prior = if point.spread > 0.0 && self.spread > 0.0 {
-                // Bounded above: a point that happened to repeat well must not rule the rest.
+                // Bounded above: a point that repeated well by chance must not dominate the others.
                 let ratio = (point.spread / self.spread).min(1e6);
                 2.0 / (1.0 + ratio * ratio)
             } else {
@@ -113,42 +113,42 @@ impl<'s> Workspace<'s> {
         median(&mut self.scratch[..found])
     }
 
-    /// Whether the caller wants no more fits.
+    /// Returns whether the caller wants to stop.
     pub(super) fn is_stopped(&self) -> bool {
         (self.stop)()
     }
 
-    /// The number of points.
+    /// Returns the number of points.
     pub(super) fn count(&self) -> usize {
         self.count
     }
 
-    /// The number of different working sets.
+    /// Returns the number of different working sets.
     pub(super) fn distinct(&self) -> usize {
         self.distinct
     }
 
-    /// The latency that all arithmetic is relative to.
+    /// Returns the latency to which all arithmetic is relative.
     pub(super) fn reference(&self) -> f64 {
         self.reference
     }
 
-    /// The median of the known spreads, relative; 0 if none is known.
+    /// Returns the median of the known relative spreads; 0 if none is known.
     pub(super) fn spread(&self) -> f64 {
         self.spread
     }
 
-    /// The natural logarithms of the working sets, ascending.
+    /// Returns the natural logarithms of the working sets, ascending.
     pub(super) fn ln_sizes(&self) -> &[f64] {
         &self.ln_sizes[..self.count]
     }
 
-    /// The points, by ascending working set.
+    /// Returns the points, by ascending working set.
     pub(super) fn points(&self) -> &[Point] {
         &self.sorted[..self.count]
     }
 
-    /// The latencies of some points, in the scratch memory.
+    /// Copies the latencies of some points to the scratch memory, and returns them.
     pub(super) fn latencies(&mut self, among: impl Fn(&Point) -> bool) -> &mut [f64] {
         let mut found = 0;
         let chosen = self.sorted[..self.count].iter().filter(|point| among(point));
@@ -159,12 +159,12 @@ impl<'s> Workspace<'s> {
         &mut self.scratch[..found]
     }
 
-    /// All that a fit reads, by ascending working set.
+    /// Returns the numbers that a fit reads, by ascending working set.
     pub(super) fn rows(&self) -> &[Row] {
         &self.rows[..self.count]
     }
 
-    /// Takes back what fits have made of the weights.
+    /// Resets the weights to those before any fit.
     pub(super) fn reset_weights(&mut self) {
         for row in self.rows.iter_mut().take(self.count) {
             row.weight = row.prior;
@@ -178,7 +178,7 @@ impl<'s> Workspace<'s> {
         }
     }
 
-    /// Writes what multiplies one unknown of a model, given as a function of the working set in bytes.
+    /// Writes the factors of one unknown of a model, given as a function of the working set in bytes.
     pub(super) fn set_shares(&mut self, unknown: usize, share: impl Fn(f64) -> f64) {
         for row in self.rows.iter_mut().take(self.count) {
             if let Some(slot) = row.shares.get_mut(unknown) {
@@ -194,12 +194,12 @@ impl<'s> Workspace<'s> {
         }
     }
 
-    /// The numbers of the scratch memory, to be read or reordered.
+    /// Returns the numbers of the scratch memory, to be read or reordered.
     pub(super) fn scratch_mut(&mut self) -> &mut [f64] {
         &mut self.scratch[..self.count]
     }
 
-    /// The numbers of the scratch memory, to be read beside the rows.
+    /// Returns the numbers of the scratch memory, to be read beside the rows.
     pub(super) fn scratch(&self) -> &[f64] {
         &self.scratch[..self.count]
     }

@@ -61,7 +61,7 @@ impl Estimate {
         }
     }
 
-    /// Returns the ratio of two independent estimates; `None` where it is no number.
+    /// Returns the ratio of two independent estimates; `None` where it is not a number.
     ///
     /// The relative distances to the ends of the one interval and of the other's reciprocal are combined as the
     /// square root of the sum of their squares.
@@ -129,7 +129,7 @@ mod tests {
         let Interval { low, high } = ratio.interval.unwrap();
         assert_eq!(ratio.value, 2.0);
         assert!((low - 1.9).abs() < 1e-9 && (high - 2.1).abs() < 1e-9, "{low} {high}");
-        // However uncertain the other is, a time is no less than nothing.
+        // However uncertain the other is, a time is never negative.
         let ratio = estimate(200.0, 10.0, 390.0).over(estimate(100.0, 50.0, 900.0)).unwrap();
         assert!(ratio.interval.unwrap().low >= 0.0);
         // Nothing is added where one part is certain.

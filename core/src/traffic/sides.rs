@@ -38,12 +38,12 @@ impl Worded for Threads {
 /// The nodes whose CPUs generate traffic.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LoadFrom {
-    /// That of the chase.
+    /// The node of the chase.
     #[default]
     Initiator,
-    /// That of the memory.
+    /// The node of the memory.
     Target,
-    /// All of them.
+    /// All nodes.
     All,
 }
 

@@ -52,7 +52,7 @@ const fn of_intel(eax: u32) -> Option<CoreKind> {
     }
 }
 
-/// Returns the kind by leaf 8000_0026h of AMD: EAX\[30\] says that cores differ, EBX\[31:28\] is the kind of this one.
+/// Returns the kind by leaf 8000_0026h of AMD: EAX\[30\] says that cores differ, EBX\[31:28\] the kind of this one.
 const fn of_amd(eax: u32, ebx: u32) -> Option<CoreKind> {
     match (eax >> 30 & 1, ebx >> 28) {
         (1, 0) => Some(CoreKind::Performance),

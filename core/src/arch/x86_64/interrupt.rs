@@ -8,7 +8,7 @@ use core::arch::asm;
 
 /// True: an interrupt can be told by its mark.
 ///
-/// Where it is false the mark always holds.
+/// If it is false, the mark always holds.
 pub const INTERRUPT_MARK: bool = true;
 
 /// Sets a mark that the next interrupt of this thread wipes out.

@@ -14,7 +14,7 @@ pub struct Line(pub [u64; 8]);
 
 /// True: [`stream_line`] leaves no line in a cache.
 ///
-/// Where it is false the store is a hint that the processor may ignore, and lines have to be evicted.
+/// If it is false, the store is a hint that the processor may ignore, and lines have to be evicted.
 pub const STREAMS_BYPASS: bool = true;
 
 /// Writes a whole line past the caches.

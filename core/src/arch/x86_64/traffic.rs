@@ -27,7 +27,7 @@ streams! {
 
 /// True: a line that is stored past the caches is never read first.
 ///
-/// Where it is false these stores are a hint that the processor may ignore.
+/// If it is false, these stores are a hint that the processor may ignore.
 pub const STREAM_EXACT: bool = true;
 
 /// Loads from each line.

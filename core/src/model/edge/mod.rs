@@ -14,7 +14,7 @@
 //! cache blur the foot, but hardly move the line. Measured so: 32 KiB in 8 ways (Zen 4),
 //! 48 KiB in 12 ways (Golden Cove).
 //!
-//! A state machine: it says which size to measure, the caller measures. Caches with another
+//! It is a state machine: it chooses the size, and the caller measures. Caches with another
 //! replacement or index give a capacity without ways.
 
 mod ramp;
@@ -24,31 +24,31 @@ mod tests;
 use self::ramp::Ramp;
 use crate::units::Bytes;
 
-/// Sizes measured along the ramp after it has been found.
+/// Number of sizes measured along the ramp after it has been found.
 const RAMP_POINTS: u64 = 12;
-/// Two plateaus, two bisections of up to 64 halvings, and the ramp.
+/// Maximum number of measurements: two plateaus, two bisections of up to 64 halvings, and the ramp.
 const MAX_MEASUREMENTS: usize = 2 + 2 * 64 + RAMP_POINTS as usize;
 /// The shares of misses that the bisections look for; outside, noise and blur are large.
 const FOOT: f64 = 0.15;
 const HEAD: f64 = 0.85;
-/// A miss plateau that is not this much higher is no edge.
+/// Minimum ratio of the miss plateau to the hit plateau at an edge.
 const LEAST_RISE: f64 = 1.2;
 
-/// Sizes are cut to a TiB, so that no product of them overflows.
+/// Maximum size, a TiB, so that no product of sizes overflows.
 const LARGEST: u64 = 1 << 40;
 
-/// What the edge of a plateau says of the cache.
+/// The cache that the edge of a plateau shows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Edge {
-    /// The size of the cache: of the geometry where there is one, else where the ramp
-    /// begins, to a line.
+    /// The size of the cache: by the geometry if there is one, or else by the beginning of
+    /// the ramp, to a line.
     pub capacity: Bytes,
     /// The number of ways, if the ramp follows the law for LRU and sets that are a power of
     /// two in number.
     pub ways: Option<u32>,
-    /// Where the fitted ramp begins, before it was matched with a geometry.
+    /// The beginning of the fitted ramp, before it was matched with a geometry.
     pub ramp_start: f64,
-    /// The ways that the fitted ramp stands for, before they were rounded.
+    /// The number of ways by the fitted ramp, before it was rounded.
     pub ramp_ways: f64,
     /// The latency on the plateau, in the unit of the measurements.
     pub hit: f64,
@@ -56,15 +56,15 @@ pub struct Edge {
     pub miss: f64,
 }
 
-/// Why there is no edge to report.
+/// The reason why there is no edge to report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EdgeError {
-    /// The search still wants measurements.
+    /// The search needs more measurements.
     Unfinished,
     /// Latencies that are not positive and finite.
     InvalidLatency,
-    /// The larger size is no slower: the cache is larger, smaller than the resident size, or
-    /// there is none (as under an emulator).
+    /// The larger size is not slower: the cache is larger than it, smaller than the resident size, or
+    /// there is no cache (as under an emulator).
     NoEdge,
     /// The latency rises within less than two lines or without a straight part.
     NoRamp,
@@ -78,7 +78,7 @@ enum Phase {
     Foot(u64, u64),
     /// Between these it passes [`HEAD`].
     Head(u64, u64),
-    /// So many of the ramp's points are measured.
+    /// This number of the ramp's points is measured.
     Ramp(u64),
     Done,
     Failed(EdgeError),
@@ -117,8 +117,8 @@ pub struct EdgeSearch {
 }
 
 impl EdgeSearch {
-    /// A search between a working set that surely fits and one that surely misses in every
-    /// access but fits the next level: half of what is expected and twice as much.
+    /// Makes a search between a working set that surely fits and one that surely misses in every
+    /// access but fits the next level: half of the expected size, and twice the expected size.
     ///
     /// `line` is the size of a cache line; both sizes are rounded down to lines.
     #[must_use]
@@ -140,10 +140,10 @@ impl EdgeSearch {
         }
     }
 
-    /// The working set to measure next; `None` when the search has ended.
+    /// Returns the working set to measure next; `None` when the search has ended.
     ///
-    /// The chain is to be in random order over that many contiguous bytes from a page's
-    /// start, walked often enough to settle.
+    /// The chain has to be in random order over this number of contiguous bytes from a page's
+    /// start, and to be walked often enough to settle.
     #[must_use]
     pub fn next_size(&self) -> Option<Bytes> {
         let lines = match self.phase {
@@ -156,7 +156,7 @@ impl EdgeSearch {
         Some(Bytes(lines.saturating_mul(self.line)))
     }
 
-    /// Takes the latency at [`Self::next_size`], best a median of core cycles. Without effect
+    /// Takes the latency at [`Self::next_size`], ideally a median of core cycles. Does nothing
     /// when the search has ended.
     pub fn record(&mut self, latency: f64) {
         let Some(size) = self.next_size() else { return };
@@ -217,16 +217,16 @@ impl EdgeSearch {
         Phase::Ramp(0)
     }
 
-    /// The middles of equal parts of the ramp between foot and head.
+    /// Returns the middle of one of the equal parts of the ramp between foot and head.
     fn ramp_lines(&self, index: u64) -> u64 {
         self.foot + ((self.head - self.foot) * (2 * index + 1) + RAMP_POINTS) / (2 * RAMP_POINTS)
     }
 
-    /// The result of the search.
+    /// Returns the result of the search.
     ///
     /// # Errors
     ///
-    /// That it has not ended, or found no edge or no ramp.
+    /// [`EdgeError::Unfinished`], [`EdgeError::InvalidLatency`], [`EdgeError::NoEdge`] or [`EdgeError::NoRamp`].
     pub fn edge(&self) -> Result<Edge, EdgeError> {
         match self.phase {
             Phase::Done => {}
@@ -252,7 +252,7 @@ impl EdgeSearch {
         })
     }
 
-    /// What was measured between foot and head: (size in bytes, share that misses).
+    /// Returns the measurements between foot and head: (size in bytes, share that misses).
     fn on_ramp(&self) -> impl Iterator<Item = (f64, f64)> + Clone + '_ {
         let (hit, rise) = (self.hit, self.miss - self.hit);
         let measured = self.measured.iter().take(self.count);

@@ -1,21 +1,21 @@
 //! The law of the ramp beyond an LRU cache's capacity, fitted to measured miss shares.
 //!
-//! Pure arithmetic on (size, share) pairs; how they came about is not its matter.
+//! Pure arithmetic on (size, share) pairs; it does not know how they were measured.
 
 use crate::math::{ln, sqrt};
 
-/// No first-level cache has had more ways.
+/// Maximum number of ways: no first-level cache has had more.
 const MOST_WAYS: u32 = 64;
-/// How far, relatively, the fitted ramp may lie from the geometry that it is taken for.
+/// Maximum distance of the fitted ramp from its geometry, as a fraction.
 const GEOMETRY_TOLERANCE: f64 = 0.03;
 const WAYS_TOLERANCE: f64 = 0.15;
-/// How far, as a share of the accesses, the ramp's points may lie from a straight line.
+/// Maximum distance of the ramp's points from a straight line, as a share of the accesses.
 const STRAIGHTNESS: f64 = 0.03;
 
 /// The line `S miss(S) = (W + 1) (S - C)`, fitted by least squares.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ramp {
-    /// Where misses begin: C, in bytes.
+    /// The size at which misses begin: C, in bytes.
     pub(super) start: f64,
     /// The slope less one: W.
     pub(super) ways: f64,
@@ -24,8 +24,8 @@ pub(super) struct Ramp {
 }
 
 impl Ramp {
-    /// Fits the law to sizes in bytes and the shares of accesses that miss there; `None` with
-    /// fewer than three, or if the misses do not rise with the size.
+    /// Fits the law to sizes in bytes and the shares of accesses that miss there; `None` for
+    /// fewer than three sizes, or if the misses do not rise with the size.
     pub(super) fn fit(points: impl Iterator<Item = (f64, f64)> + Clone) -> Option<Self> {
         // Relative to the first size, so that the sums of squares keep their digits.
         let (origin, _) = points.clone().next()?;
@@ -54,8 +54,8 @@ impl Ramp {
         Some(Self { start, ways: slope - 1.0, bend: sqrt(squares.sum::<f64>() / count) })
     }
 
-    /// The ways, and sets as a power of two, of the cache that comes closest; `None` if the
-    /// ramp is bent or no cache comes close.
+    /// Returns the ways, and the sets as a power of two, of the nearest cache geometry; `None` if the
+    /// ramp is bent or no geometry is near.
     pub(super) fn geometry(&self, line: f64) -> Option<(u32, u64)> {
         if self.bend > STRAIGHTNESS {
             return None;
@@ -72,7 +72,7 @@ impl Ramp {
                 if size_off.abs() > GEOMETRY_TOLERANCE {
                     continue;
                 }
-                // Each deviation in units of what it may be.
+                // Each deviation in units of its tolerance.
                 let (size, slope) = (size_off / GEOMETRY_TOLERANCE, slope_off / WAYS_TOLERANCE);
                 let distance = size * size + slope * slope;
                 if best.is_none_or(|(least, _)| distance < least) {
@@ -103,14 +103,14 @@ mod tests {
     }
 
     #[test]
-    fn a_size_that_no_sets_make_has_no_geometry() {
+    fn a_size_without_a_power_of_two_of_sets_has_no_geometry() {
         // 40 KiB in 8 ways would be 80 sets.
         let ramp = Ramp::fit(law(40_960.0, 8.0)).unwrap();
         assert_eq!(ramp.geometry(64.0), None);
     }
 
     #[test]
-    fn too_few_points_or_falling_ones_are_no_ramp() {
+    fn too_few_points_or_falling_ones_are_not_a_ramp() {
         assert!(Ramp::fit(law(32_768.0, 8.0).take(2)).is_none());
         assert!(Ramp::fit(law(32_768.0, 8.0).map(|(size, share)| (size, 1.0 - share))).is_none());
         assert!(Ramp::fit([(64.0, 0.5); 5].into_iter()).is_none());

@@ -1,4 +1,4 @@
-//! The edge search against laws of caches and against measured edges.
+//! The edge search on laws of caches and on measured edges.
 
 use super::*;
 
@@ -13,7 +13,7 @@ fn search(from: u64, to: u64, measure: impl Fn(f64) -> f64) -> Result<Edge, Edge
     search.edge()
 }
 
-/// The law, with about 1 % of noise made from the size.
+/// Returns the law of an LRU cache, with about 1 % of noise made from the size.
 fn lru(capacity: f64, ways: f64, hit: f64, miss: f64) -> impl Fn(f64) -> f64 {
     move |size| {
         let share = ((ways + 1.0) * (size - capacity) / size).clamp(0.0, 1.0);
@@ -34,7 +34,7 @@ fn finds_size_and_ways_of_common_caches() {
     }
 }
 
-/// Core cycles of a chase on an AMD Zen 4 guest, 4 KiB pages: 32 KiB, 8 ways.
+/// Reads core cycles of a chase on an AMD Zen 4 guest, 4 KiB pages: 32 KiB, 8 ways.
 #[test]
 fn reads_a_measured_32_kib_edge() {
     const MEASURED: [(f64, f64); 20] = [
@@ -63,7 +63,7 @@ fn reads_a_measured_32_kib_edge() {
     assert_eq!((edge.capacity, edge.ways), (Bytes(32 << 10), Some(8)), "{edge:?}");
 }
 
-/// Core cycles of an Intel Emerald Rapids guest: 48 KiB, 12 ways.
+/// Reads core cycles of an Intel Emerald Rapids guest: 48 KiB, 12 ways.
 #[test]
 fn reads_a_measured_48_kib_edge() {
     const MEASURED: [(f64, f64); 8] = [
@@ -105,7 +105,7 @@ fn random_replacement_has_no_ways() {
 }
 
 #[test]
-fn says_why_there_is_no_edge() {
+fn tells_the_reason_why_there_is_no_edge() {
     assert_eq!(search(16 << 10, 64 << 10, |_| 4.0), Err(EdgeError::NoEdge));
     assert_eq!(search(64 << 10, 16 << 10, |_| 4.0), Err(EdgeError::NoEdge));
     assert_eq!(search(0, 0, |_| 4.0), Err(EdgeError::NoEdge));
@@ -117,7 +117,7 @@ fn says_why_there_is_no_edge() {
 }
 
 #[test]
-fn ends_whatever_it_is_told() {
+fn ends_whatever_the_measurements() {
     let mut state = 1u64;
     for round in 0..200u64 {
         let mut search = EdgeSearch::new(Bytes(round % 3), Bytes(round * 7), Bytes(u64::MAX >> (round % 64)));

@@ -6,7 +6,7 @@
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use latency_core::arch::{Delays, Flusher};
-use latency_core::cores::{Exchange, Method, Patience, Ring, Side, State, Walk};
+use latency_core::cores::{Exchange, ExchangeSide, Method, Patience, Ring, State, Walk};
 use latency_core::units::CpuId;
 
 use crate::engine::memory::sites::Sites;
@@ -60,7 +60,9 @@ impl<'s> Shared<'s> {
             Order::Pin(cpu) => cpu::pin_to(cpu).ok()?,
             Order::Answer(RoundTrips { site, place, method, count }) => {
                 let patience = Patience { stop, polls: usize::MAX };
-                return Some(self.exchange(site)?.run(place, Side::Second, method, count, &patience).delays);
+                return Some(
+                    self.exchange(site)?.run(place, ExchangeSide::Second, method, count, &patience).delays,
+                );
             }
             Order::Prepare(site, state) => self.ring(site)?.prepare(state, self.flusher?).ok()?,
             Order::Read(site) => self.ring(site)?.lap(Walk::Read).ok()?,
@@ -197,7 +199,7 @@ mod tests {
                 let mut made = 0;
                 while made < count {
                     let exchange = shared.exchange(1).unwrap();
-                    made += exchange.run(place, Side::First, method, count - made, &patience).count;
+                    made += exchange.run(place, ExchangeSide::First, method, count - made, &patience).count;
                     thread::yield_now();
                 }
                 until_obeyed();

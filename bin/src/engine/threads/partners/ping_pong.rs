@@ -1,7 +1,7 @@
 //! Walks of lines between two CPUs: a hop is a line's way from one to the other, and a batch is a window over all lines.
 
 use latency_core::arch::Delays;
-use latency_core::cores::{Exchange, Patience, Side};
+use latency_core::cores::{Exchange, ExchangeSide, Patience};
 use latency_core::stats;
 
 use crate::engine::seam::{Batch, Condition, Walkable, Walked};
@@ -110,7 +110,7 @@ impl<'s> PingPongWalk<'s> {
         let patience = Patience { stop: self.partner.mailbox.stop_word(), polls: POLLS };
         let (mut left, mut since_ns) = (count, None);
         loop {
-            let made = exchange.run(place, Side::First, self.pair.method, left, &patience);
+            let made = exchange.run(place, ExchangeSide::First, self.pair.method, left, &patience);
             left -= made.count;
             delays.sum += made.delays.sum;
             delays.least = delays.least.min(made.delays.least);
