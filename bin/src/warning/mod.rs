@@ -1,6 +1,6 @@
 //! Facts that a reader of a result must know, and the effect of each on trust.
 //!
-//! A warning is plain data. [`table`] has its code, severity, text and remedy; a new one needs a variant here and an
+//! A warning is plain data. `table` has its code, severity, text and remedy; a new one needs a variant here and an
 //! entry there. Nothing here knows how a warning is found.
 
 mod entry;
