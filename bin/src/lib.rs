@@ -41,8 +41,8 @@ use describe::{output, point};
 use engine::progress::Progress;
 use engine::session::{Findings, Noted, Session};
 use error::{Failure, OutputError, PlacementError, TimingError};
-use experiment::conduct::{self, Effort, Planned};
 use experiment::dry_run;
+use experiment::run_experiment::{self, Effort, Planned};
 use machine::{detect, idle, Machine};
 use options::{Descriptor, FlagId, FlagSet, Help, Options, UsageError};
 use plan::duration::{self, Range};
@@ -259,7 +259,7 @@ fn perform<'a>(
     let mut noted = Noted::new();
     let mut session =
         Session { options, machine, warnings: &mut warnings, progress: &mut progress, noted: &mut noted };
-    let planned = conduct::planned(&mut session, experiment)?;
+    let planned = run_experiment::planned(&mut session, experiment)?;
     let Planned { points, budget, .. } = &planned;
     let look = plan::looked_at(options, points).map_or(Range::ZERO, |_| duration::LOOK);
     let takes = duration::estimate(machine, points, budget).or_waits(options.until_ns()) + look;
@@ -275,13 +275,13 @@ fn perform<'a>(
     // What takes time is left out where nobody would be told.
     let checked = options.strict || !(options.quiet && options.format.purpose == Purpose::Terminal);
     let effort = Effort { limit_ns: f64::INFINITY, checked, begun_ns: begun_ns as f64 };
-    let conducted = conduct::conduct(&mut session, experiment, planned, effort);
+    let ran = run_experiment::run_experiment(&mut session, experiment, planned, effort);
     progress.clear();
-    let conducted = conducted?;
-    let (done, findings) = (conducted.done(), &conducted.findings);
+    let ran = ran?;
+    let (done, findings) = (ran.done(), &ran.findings);
     let seconds = sys::time::monotonic_raw_ns().saturating_sub(begun_ns) as f64 / 1e9;
     let terminal = screen(options, environment);
-    let report = conducted.report(options, arguments, &warnings, terminal, (started, seconds));
+    let report = ran.report(options, arguments, &warnings, terminal, (started, seconds));
     let nothing = done == 0 && findings.interrupted;
     let failed = match nothing && options.output.is_some() {
         true => Some(Failure::Interrupted),

@@ -6,6 +6,7 @@
 use latency_tests::source::{sources, Source};
 use regex_lite::Regex;
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 /// A pattern that the sources must not contain.
 struct Pattern {
@@ -120,18 +121,39 @@ fn is_test(before: &[&str]) -> bool {
         .any(|line| line.contains("#[test]"))
 }
 
+/// A pattern, ready to search.
+struct Compiled {
+    words: Regex,
+    right: Option<Regex>,
+    begins: bool,
+}
+
+/// Returns all patterns, compiled once.
+fn compiled() -> &'static [Compiled] {
+    static ALL: OnceLock<Vec<Compiled>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        let regex = |text: &str| Regex::new(&format!("(?i){text}")).expect("a pattern");
+        let compile = |pattern: &Pattern| Compiled {
+            words: regex(&[if pattern.begins { "^" } else { "" }, pattern.words].concat()),
+            right: (!pattern.right.is_empty()).then(|| regex(pattern.right)),
+            begins: pattern.begins,
+        };
+        PATTERNS.iter().map(compile).collect()
+    })
+}
+
 /// Returns the words of a passage that match a pattern.
 fn found(passage: &Passage) -> Vec<String> {
-    let regex = |text: &str| Regex::new(&format!("(?i){text}")).expect("a pattern");
-    let matches = PATTERNS.iter().flat_map(|pattern| {
-        let right = if pattern.right.is_empty() { None } else { Some(regex(pattern.right)) };
-        let text =
-            right.map_or(passage.text.clone(), |right| right.replace_all(&passage.text, "_").into_owned());
-        let words = if pattern.begins { regex(&format!("^{}", pattern.words)) } else { regex(pattern.words) };
-        let asked = !pattern.begins || passage.is_documentation;
-        words.find_iter(&text).filter(|_| asked).map(|found| found.as_str().to_owned()).collect::<Vec<_>>()
-    });
-    matches.collect()
+    let mut all = Vec::new();
+    for pattern in compiled() {
+        if pattern.begins && !passage.is_documentation || !pattern.words.is_match(&passage.text) {
+            continue;
+        }
+        let without = pattern.right.as_ref().map(|right| right.replace_all(&passage.text, "_"));
+        let text = without.as_deref().unwrap_or(&passage.text);
+        all.extend(pattern.words.find_iter(text).map(|found| found.as_str().to_owned()));
+    }
+    all
 }
 
 #[test]

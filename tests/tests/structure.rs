@@ -38,7 +38,7 @@ const PLAIN_DATA: [&str; 3] = ["table", "errno", "arguments"];
 /// Folders of `bin` without the command line: what they need of it comes with a point or a budget.
 const WITHOUT_OPTIONS: [&str; 4] = ["engine", "analysis", "result", "machine"];
 /// The files of these folders that still take all options.
-const WITH_OPTIONS: [&str; 2] = ["bin/src/engine/lookout.rs", "bin/src/engine/session.rs"];
+const WITH_OPTIONS: [&str; 2] = ["bin/src/engine/checks/find_working_set.rs", "bin/src/engine/session.rs"];
 
 /// Folders of `bin` that describe results, once for every format.
 const DESCRIBING: [&str; 3] = ["commands", "describe", "experiment"];

@@ -1,4 +1,4 @@
-//! Which levels of a stair are which cache.
+//! Assigns the levels of a stair to caches.
 //!
 //! A stair knows steps, not caches: one that is shared or thrashed gives way in stages. What
 //! the system reports says how many caches there are, though not how much of them a program gets.
@@ -18,7 +18,7 @@ use super::claims::{Claim, Claims, MAX_CLAIMS};
 /// A reported size outside of the interval of the measured one by more is disagreement: neighbouring points lie
 /// a sixteenth of an octave apart around a knee.
 const TOLERANCE: f64 = 1.06;
-/// A level is told apart from memory only if memory takes so many times as long.
+/// Factor by which memory must be slower than a level for the two to be told apart.
 const APART: f64 = 1.5;
 
 /// A reported cache that no level is taken for weighs as much as a size that is wrong by this factor's logarithm.
@@ -27,7 +27,7 @@ const UNUSED: f64 = 2.0;
 /// this much against one cache.
 const PLATEAU: f64 = 1.25;
 const PARTED: f64 = 1.0;
-/// What each stage's own distance from the reported size weighs beside that of the last.
+/// Weight of each stage's own distance from the reported size, where that of the last stage is one.
 const STAGE: f64 = 0.1;
 
 /// Shares of what a cache's misses add, at which it begins to give way and has given way.
@@ -38,7 +38,7 @@ const SLOPE: f64 = 0.015;
 /// Halvings of a range of sizes after which nothing is left of it.
 const HALVINGS: u32 = 50;
 
-/// How a reported size compares with what is measured.
+/// The relation of a reported size to the measured one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Agreement {
     /// It lies between the sizes at which the cache begins to give way and has given way, or in the interval of the
@@ -64,7 +64,7 @@ pub struct Cache {
     /// Its effective size in bytes, with a 95 % interval; of a cache in stages, where half of what all add is there,
     /// between the onset and the last stage.
     pub size: Estimate,
-    /// Whether the size is exact: the edge of the first level gave a whole geometry.
+    /// True if the size is exact: the edge of the first level gave a whole geometry.
     pub exact: bool,
     /// Its ways, where the edge of the first level tells.
     pub ways: Option<u32>,
@@ -76,20 +76,20 @@ pub struct Cache {
     pub stages: u32,
     /// The size of its last stage.
     last: Estimate,
-    /// How the misses of the first stage rise.
+    /// The law by which the misses of the first stage rise.
     pub law: Option<Law>,
-    /// Whether a translation buffer gives way at the same size.
+    /// True if a translation buffer gives way at the same size.
     pub with_translation: bool,
-    /// Whether memory is less than 1.5 times as slow, so that this may be no level.
+    /// True if memory is less than 1.5 times as slow, so that this may be no level.
     pub like_memory: bool,
-    /// What the system reports of it.
+    /// The claim of the system about it.
     pub claim: Option<Claim>,
-    /// How that compares; `None` where nothing is reported.
+    /// The relation of the claim to the measured size; `None` where nothing is reported.
     pub agreement: Option<Agreement>,
 }
 
 impl Cache {
-    /// Whether the reported size is another one.
+    /// Returns whether the reported size is another one.
     #[must_use]
     pub fn disagrees(&self) -> bool {
         matches!(self.agreement, Some(Agreement::Part | Agreement::More))
@@ -125,7 +125,7 @@ impl Default for Caches {
 impl Caches {
     /// Reads the caches out of a stair and the points that it was fitted to.
     ///
-    /// A first translation buffer of so many bytes' `reach` ends a plateau as a cache does.
+    /// A first translation buffer ends a plateau at its `reach` in bytes, as a cache does.
     pub(super) fn new(
         fit: &Fit,
         claims: &Claims,
@@ -172,7 +172,7 @@ impl Caches {
         }
     }
 
-    /// The caches, nearest first.
+    /// Returns the caches, nearest first.
     #[must_use]
     pub fn as_slice(&self) -> &[Cache] {
         self.caches.get(..self.count).unwrap_or_default()
@@ -218,7 +218,7 @@ impl Caches {
     }
 }
 
-/// The working set at which stages have added `share` of all that they add.
+/// Returns the working set at which stages have added `share` of all that they add.
 fn given_way<'l>(stages: impl Iterator<Item = &'l Level> + Clone, share: f64) -> f64 {
     let all: f64 = stages.clone().map(|stage| stage.step.value).sum();
     let added = |size: f64| stages.clone().map(|stage| stage.step.value * stage.missing(size)).sum::<f64>();
@@ -238,7 +238,7 @@ fn given_way<'l>(stages: impl Iterator<Item = &'l Level> + Clone, share: f64) ->
     high
 }
 
-/// Which reported cache each level is, such that sizes fit best where levels leave a cache.
+/// Returns the reported cache that each level is: the assignment under which sizes fit best where levels leave a cache.
 fn assign<'l>(levels: impl Iterator<Item = &'l Level> + Clone, claims: &Claims) -> [Option<u32>; MAX_LEVELS] {
     let mut best = ([None; MAX_LEVELS], f64::INFINITY);
     let last = claims.iter().map(|claim| claim.level).max().unwrap_or(0);
@@ -342,7 +342,7 @@ mod tests {
         assert!((given_way(one.iter(), ONSET) / (0.5 * MIB) - 1.0).abs() < 0.01);
     }
 
-    /// A cache measured at 8 MiB, 7 to 10: it begins to give way at 6 MiB and has given way at 9.
+    /// Returns a cache measured at 8 MiB, 7 to 10: it begins to give way at 6 MiB and has given way at 9.
     fn measured(claim: Option<u64>, exact: bool) -> Cache {
         Cache {
             size: Estimate {

@@ -22,7 +22,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// The word for reports.
+    /// Returns the word for reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -58,7 +58,7 @@ impl Claims {
     /// Nothing is reported.
     pub const NONE: Claims = Claims { claims: [None; MAX_CLAIMS], ways: None };
 
-    /// What sysfs reports, and CPUID for levels of which sysfs says nothing; nothing under an emulator.
+    /// Returns the caches that sysfs reports, and CPUID for levels that sysfs lacks; none under an emulator.
     #[must_use]
     pub fn of(machine: &Machine) -> Claims {
         let mut claims = Claims::default();
@@ -94,12 +94,12 @@ impl Claims {
         }
     }
 
-    /// The claims, nearest first.
+    /// Returns the claims, nearest first.
     pub fn iter(&self) -> impl Iterator<Item = &Claim> {
         self.claims.iter().flatten()
     }
 
-    /// The claim for a level.
+    /// Returns the claim for a level.
     #[must_use]
     pub fn level(&self, level: u32) -> Option<&Claim> {
         self.iter().find(|claim| claim.level == level)

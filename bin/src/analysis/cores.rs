@@ -1,4 +1,4 @@
-//! What pairs of CPUs say together: by what the two share, and which are the nearest and the farthest.
+//! Conclusions from all pairs of CPUs: medians by what the two share, and the nearest and the farthest pair.
 
 use latency_core::cpulist::CpuSet;
 use latency_core::stats::Interval;
@@ -17,38 +17,38 @@ pub struct Pair<'r> {
     pub a: CpuId,
     /// The CPU that answers, what they share, and how.
     pub with: PingPong,
-    /// What was found.
+    /// Its measurement.
     pub measured: &'r Measurement,
 }
 
 impl Pair<'_> {
-    /// What a line takes one way, in nanoseconds.
+    /// Returns the time of a line one way, in nanoseconds.
     #[must_use]
     pub fn ns(&self) -> f64 {
         self.measured.series.nanoseconds.median
     }
 
-    /// How far the lines of the pair are apart, in nanoseconds.
+    /// Returns the difference between the slowest and the fastest line of the pair, in nanoseconds.
     #[must_use]
     pub fn spread(&self) -> Option<f64> {
         self.measured.lines.map(|lines| lines.slowest.value - lines.fastest.value)
     }
 
-    /// The time stamps of both CPUs, compared by messages.
+    /// Returns the time stamps of both CPUs, compared by messages.
     #[must_use]
     pub fn messages(&self) -> Option<Messages> {
         self.measured.lines?.messages
     }
 }
 
-/// The pair of an outcome, if it was measured.
+/// Returns the pair of an outcome, if it was measured.
 #[must_use]
 pub fn pair<'r>(outcome: &'r Outcome<'_>) -> Option<Pair<'r>> {
     let with = *outcome.point.walk.ping_pong()?;
     Some(Pair { a: outcome.point.cpu, with, measured: outcome.result.as_ref().ok()? })
 }
 
-/// Every pair that was measured.
+/// Returns every pair that was measured.
 pub fn pairs<'r>(outcomes: &'r [Outcome<'_>]) -> impl Iterator<Item = Pair<'r>> + Clone {
     outcomes.iter().filter_map(pair)
 }
@@ -60,11 +60,11 @@ pub struct Walked<'r> {
     pub point: &'r Point,
     /// Whose they are, and in which state.
     pub owned: Owned,
-    /// What was found.
+    /// Its measurement.
     pub measured: &'r Measurement,
 }
 
-/// Every walk over lines in a known state that was measured.
+/// Returns every walk over lines in a known state that was measured.
 pub fn walks<'r>(outcomes: &'r [Outcome<'_>]) -> impl Iterator<Item = Walked<'r>> + Clone {
     outcomes.iter().filter_map(|outcome| {
         let owned = *outcome.point.walk.owned()?;
@@ -73,7 +73,7 @@ pub fn walks<'r>(outcomes: &'r [Outcome<'_>]) -> impl Iterator<Item = Walked<'r>
 }
 
 impl<'r> Walked<'r> {
-    /// Whether two walks differ in no more than the cache that the lines are in.
+    /// Returns whether two walks differ in no more than the cache that the lines are in.
     #[must_use]
     pub fn is_like(&self, other: &Walked<'_>) -> bool {
         let of = |walk: &Walked<'_>| {
@@ -83,7 +83,7 @@ impl<'r> Walked<'r> {
         of(self) == of(other)
     }
 
-    /// The same over lines in another cache, if that was measured.
+    /// Returns the same over lines in another cache, if that was measured.
     #[must_use]
     pub fn at(&self, level: Level, outcomes: &'r [Outcome<'_>]) -> Option<Walked<'r>> {
         walks(outcomes).find(|other| self.is_like(other) && other.owned.level == level)
@@ -101,9 +101,9 @@ pub fn rows<'r>(outcomes: &'r [Outcome<'_>]) -> impl Iterator<Item = Walked<'r>>
 /// Pairs of CPUs that share the same.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Class {
-    /// What they share.
+    /// The hardware that they share.
     pub shared: Shared,
-    /// How many there are.
+    /// Number of pairs.
     pub pairs: usize,
     /// The median of the pairs' values, in nanoseconds.
     pub median: f64,
@@ -114,7 +114,7 @@ pub struct Class {
     pub range: (f64, f64),
 }
 
-/// What all pairs say.
+/// The conclusions from all pairs.
 #[derive(Clone, Copy, Debug)]
 pub struct Conclusion<'r> {
     classes: [Option<Class>; Shared::ALL.len()],
@@ -130,7 +130,7 @@ pub struct Conclusion<'r> {
 }
 
 impl Conclusion<'_> {
-    /// The classes that have a pair, the nearest first.
+    /// Returns the classes that have a pair, the nearest first.
     pub fn classes(&self) -> impl Iterator<Item = &Class> + Clone {
         self.classes.iter().flatten()
     }
@@ -161,7 +161,7 @@ pub fn conclude<'r>(outcomes: &'r [Outcome<'_>]) -> Conclusion<'r> {
     found
 }
 
-/// How many pairs of `cpus` share the same, by the places of [`Shared::ALL`].
+/// Returns the numbers of pairs of `cpus` in each class, in the order of [`Shared::ALL`].
 #[must_use]
 pub fn of_classes(cpus: &CpuSet, sharing: &Sharing<'_>) -> [usize; Shared::ALL.len()] {
     let mut counts = [0; Shared::ALL.len()];
@@ -188,7 +188,7 @@ pub fn left_out(outcomes: &[Outcome<'_>], cpus: &CpuSet, each: &mut dyn FnMut(Cp
     }
 }
 
-/// The pair that is closer than two cores are, though it is said to be two.
+/// Returns the pair that is closer than two cores are, though it is said to be two.
 #[must_use]
 pub fn doubtful<'r>(outcomes: &'r [Outcome<'_>]) -> Option<Pair<'r>> {
     let nearest = pairs(outcomes).filter(|pair| pair.with.class != Shared::Core);
@@ -219,8 +219,8 @@ fn class<'r, I: Iterator<Item = Pair<'r>>>(shared: Shared, members: &dyn Fn() ->
 /// Gives every value to its argument.
 type Each<'e> = &'e dyn Fn(&mut dyn FnMut(f64));
 
-/// The median of `count` values, which are nowhere kept: each is counted against all others. `None` where one of them
-/// is no number, or there is none.
+/// Returns the median of `count` values, which are not stored: each is compared with all others. `None` where one of
+/// them is not a number, or there are none.
 fn median(count: usize, values: Each<'_>) -> Option<f64> {
     let (mut lower, mut upper) = (None, None);
     values(&mut |value| {
@@ -250,7 +250,7 @@ mod tests {
     use latency_core::units::NodeId;
     use proptest::prelude::*;
 
-    /// A pair that takes so long, give or take a hundredth.
+    /// Returns a pair with this latency, with an interval of one hundredth to each side.
     fn exchanged(a: u32, b: u32, class: Shared, ns: f64) -> Outcome<'static> {
         let (partner, method, homes) = (CpuId(b), Method::Cas, [NodeId(0); 2]);
         let walk = Walk::PingPong(PingPong { partner, class, method, lines: 16, homes });

@@ -34,12 +34,12 @@ pub struct Analysis {
     pub reported: Option<Result<Fit, FitError>>,
     /// The edge of the first level, if it was looked for.
     pub edge: Option<Result<Edge, EdgeError>>,
-    /// What the system reports.
+    /// The claims of the system.
     pub claims: Claims,
     /// The first translation buffer: its pages, and what a miss adds, in the unit of the fits.
     pub translation: Option<PageKnee>,
     caches: Caches,
-    /// What lies behind the last level; `None` without a stair.
+    /// The latency behind the last level; `None` without a stair.
     pub memory: Option<Reading>,
     /// The largest working set that was fitted.
     pub largest: Bytes,
@@ -116,25 +116,25 @@ impl Analysis {
         }
     }
 
-    /// Whether a point is one of those that were fitted.
+    /// Returns whether a point is one of those that were fitted.
     #[must_use]
     pub fn is_fitted(&self, sample: &Sample) -> bool {
         sample.stride == self.stride
     }
 
-    /// A latency of the fits in nanoseconds.
+    /// Returns a latency of the fits in nanoseconds.
     #[must_use]
     pub fn nanoseconds(&self, latency: f64) -> f64 {
         self.gigahertz.map_or(latency, |gigahertz| latency / gigahertz)
     }
 
-    /// A latency of the fits in core cycles, where they are known.
+    /// Returns a latency of the fits in core cycles, where they are known.
     #[must_use]
     pub fn cycles(&self, latency: f64) -> Option<f64> {
         self.gigahertz.map(|_| latency)
     }
 
-    /// The latency of a cache in nanoseconds, by the clock at which its own points were measured.
+    /// Returns the latency of a cache in nanoseconds, by the clock at which its own points were measured.
     #[must_use]
     pub fn of_cache(&self, cache: &Cache) -> Estimate {
         cache.latency.scaled(1.0 / cache.gigahertz.or(self.gigahertz).unwrap_or(1.0))
@@ -167,13 +167,13 @@ impl Analysis {
         is_vague.then_some("its points leave a level uncertain by more than 300 %")
     }
 
-    /// Whether the curve goes far enough beyond a reported cache for it to show.
+    /// Returns whether the curve goes far enough beyond a reported cache for it to show.
     #[must_use]
     pub fn reaches(&self, claim: &Claim) -> bool {
         self.largest.0 / 2 >= claim.size.0
     }
 
-    /// The caches as a program meets them, nearest first.
+    /// Returns the caches as a program meets them, nearest first.
     #[must_use]
     pub fn caches(&self) -> &[Cache] {
         self.caches.as_slice()
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn planted_levels_come_out_and_are_held_against_what_is_reported() {
+    fn planted_levels_are_found_and_compared_with_reported_ones() {
         let analysis = analysis(&planted(), claims());
         assert_eq!(analysis.gigahertz.map(|clock| (clock * 1000.0 + 0.5) as u32), Some(4000));
         let caches = analysis.caches();

@@ -1,4 +1,4 @@
-//! What single loads of one point say: what was left out of them, whether they agree with batches, and their histogram
+//! Conclusions from single loads of one point: the loads that were not counted, agreement with batches, and a histogram
 //! in bars that can be seen.
 
 use latency_core::hops;
@@ -16,16 +16,16 @@ const CERTAIN: f64 = 0.02;
 /// Timed windows that are in no percentile, because the system interrupted them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Those in which the kernel was entered.
+    /// Loads during which the kernel was entered.
     pub by_kernel: u64,
-    /// Those that took longer than memory does.
+    /// Loads that took longer than any load from memory.
     pub by_time: u64,
     /// All that were timed.
     pub of: u64,
 }
 
 impl LeftOut {
-    /// All that were left out.
+    /// Returns all that were left out.
     #[must_use]
     pub const fn total(&self) -> u64 {
         self.by_kernel + self.by_time
@@ -44,7 +44,7 @@ pub fn agrees(found: &Distribution) -> Option<bool> {
     found.ratio.map(|ratio| (ratio.median - 1.0).abs() <= AGREEMENT)
 }
 
-/// Whether visits differ in a percentile by more than the counter and the histogram can tell.
+/// Returns whether visits differ in a percentile by more than the counter and the histogram can tell.
 #[must_use]
 pub fn is_wide(found: &Distribution, quantile: &Percentile) -> bool {
     let Some(interval) = quantile.interval else { return true };
@@ -91,7 +91,7 @@ mod tests {
     use latency_core::units::Hertz;
     use std::boxed::Box;
 
-    /// A hundred thousand loads of ten lengths, one in ten thousand of them ten times as slow.
+    /// Returns a hundred thousand loads of ten lengths, one in ten thousand of them ten times as slow.
     fn planted() -> Box<Distribution> {
         let mut distribution = Box::new(Distribution::new(Hertz(2_600_000_000), 26));
         distribution.overhead = 58.0;

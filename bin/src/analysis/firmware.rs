@@ -1,4 +1,4 @@
-//! What the firmware claims of memory, against what was measured of it.
+//! Compares the firmware's claims about memory with measurements.
 //!
 //! A claim is of the nearest nodes alone, and of an idle machine as its maker measured it.
 
@@ -10,7 +10,7 @@ use crate::warning::{Warning, Warnings};
 
 /// Firmware is seldom exact; this far off, software that goes by it chooses wrongly.
 const DIFFERS: f64 = 0.25;
-/// A tier is memory of about one speed: so many times as long is another one.
+/// Ratio of latencies from which on two memories are not of one tier, which is memory of about one speed.
 const OF_ANOTHER_TIER: f64 = 1.5;
 
 /// Returns the least latency that was measured of a node's memory, in nanoseconds: from where the claim holds, if there

@@ -1,4 +1,4 @@
-//! Whether larger pages pay, by the same random walks on every kind of page.
+//! Decides if larger pages pay, by the same random walks on every kind of page.
 
 use latency_core::chain::{Order, PAGE_LOCAL};
 use latency_core::units::{Bytes, PageSize, Pages};
@@ -55,10 +55,10 @@ impl Worth {
     }
 }
 
-/// What larger pages are worth at the largest working set that was measured.
+/// The gain of larger pages at the largest working set that was measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Conclusion {
-    /// That working set.
+    /// The largest working set.
     pub size: Bytes,
     /// A load in 4 KiB pages.
     pub small: Estimate,
@@ -75,7 +75,7 @@ pub struct Larger {
     pub pages: Pages,
     /// A load in them.
     pub latency: Estimate,
-    /// How many times as long a load takes in 4 KiB pages.
+    /// The time of a load in 4 KiB pages over that in these pages.
     pub ratio: Option<Estimate>,
     /// The verdict on them.
     pub worth: Worth,
@@ -84,7 +84,7 @@ pub struct Larger {
 }
 
 impl Larger {
-    /// The part of the time in 4 KiB pages that translation takes; negative where larger pages are slower.
+    /// Returns the part of the time in 4 KiB pages that translation takes; negative where larger pages are slower.
     #[must_use]
     pub fn share(&self) -> Option<f64> {
         self.ratio.map(|ratio| 1.0 - 1.0 / ratio.value)
@@ -102,7 +102,7 @@ fn least(ratio: Estimate) -> Option<f64> {
     ratio.interval.map(|interval| 1.0 - 1.0 / interval.low)
 }
 
-/// The kinds that were planned.
+/// Returns the kinds that were planned.
 pub fn kinds<'o>(outcomes: &'o [Outcome<'_>]) -> impl Iterator<Item = Pages> + Clone + use<'o> {
     let mut planned = [false; KINDS.len()];
     for outcome in outcomes {
@@ -113,7 +113,7 @@ pub fn kinds<'o>(outcomes: &'o [Outcome<'_>]) -> impl Iterator<Item = Pages> + C
     KINDS.into_iter().zip(planned).filter_map(|(pages, planned)| planned.then_some(pages))
 }
 
-/// The random walks of one kind, by ascending working set.
+/// Returns the random walks of one kind, by ascending working set.
 pub fn walks<'o, 'a>(outcomes: &'o [Outcome<'a>], pages: Pages) -> impl Iterator<Item = &'o Outcome<'a>> {
     outcomes.iter().filter(move |outcome| {
         let point = &outcome.point;
@@ -124,7 +124,7 @@ pub fn walks<'o, 'a>(outcomes: &'o [Outcome<'a>], pages: Pages) -> impl Iterator
     })
 }
 
-/// The pages that a point's working set spans, if it has the pages that were asked for.
+/// Returns the pages that a point's working set spans, if it has the pages that were asked for.
 #[must_use]
 pub const fn spanned(outcome: &Outcome<'_>) -> u64 {
     let page = match outcome.point.pages {
@@ -160,7 +160,7 @@ pub fn conclude(outcomes: &[Outcome<'_>], like_small: bool) -> Option<Conclusion
     Some(Conclusion { size: point.size, small: latency, page_local: at(Pages::Small4k, PAGE_LOCAL), larger })
 }
 
-/// The first working set from which on, by ascending size, no share is small.
+/// Returns the first working set from which on, by ascending size, no share is small.
 fn shows_from(shares: impl Iterator<Item = (Bytes, f64)>) -> Option<Bytes> {
     shares.fold(None, |from, (size, share)| if share < SHOWS { None } else { from.or(Some(size)) })
 }

@@ -1,4 +1,4 @@
-//! What walks of several lanes say: where loads in flight end, and how far the window reaches.
+//! Conclusions from walks of several lanes: the limit of loads in flight, and the reach of the window.
 
 use latency_core::stats::{self, Estimate, Interval, Side};
 use latency_core::units::Bytes;
@@ -8,7 +8,7 @@ use crate::result::{Outcome, Walk};
 
 /// A time that exceeds the fastest by less belongs to the plateau.
 const PLATEAU: f64 = 1.05;
-/// So many of the fastest are taken for the plateau, by their median.
+/// Number of the fastest samples whose median is the plateau.
 const FASTEST: usize = 3;
 /// A time per load that exceeds the one without work, or the floor, by more is no longer hidden.
 const EXPOSED: f64 = 1.15;
@@ -21,14 +21,14 @@ pub struct Region<'r, 'a> {
     pub size: Bytes,
 }
 
-/// The working sets of a report, as they follow each other.
+/// Returns the working sets of a report, as they follow each other.
 pub fn regions<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = Region<'r, 'a>> {
     outcomes
         .chunk_by(|one, other| one.point.size == other.point.size)
         .filter_map(|outcomes| Some(Region { outcomes, size: outcomes.first()?.point.size }))
 }
 
-/// How many loads one core keeps in flight.
+/// The number of loads that one core keeps in flight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Saturation {
     /// Loads in flight where more lanes bring no more.
@@ -44,7 +44,7 @@ pub struct Saturation {
 }
 
 impl Saturation {
-    /// Cache lines of so many bytes, in gigabytes a second.
+    /// Returns the rate in gigabytes a second, for cache lines of this size.
     #[must_use]
     pub fn gigabytes_per_second(&self, line: Bytes) -> f64 {
         line.0 as f64 / self.fastest_ns
@@ -54,7 +54,7 @@ impl Saturation {
 /// One measured point of a region.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample<'r, 'a> {
-    /// What it was.
+    /// Its outcome.
     pub outcome: &'r Outcome<'a>,
     /// Nanoseconds for each load.
     pub nanoseconds: f64,
@@ -63,7 +63,7 @@ pub struct Sample<'r, 'a> {
 }
 
 impl Sample<'_, '_> {
-    /// The time for each load.
+    /// Returns the time for each load.
     #[must_use]
     pub const fn estimate(&self) -> Estimate {
         Estimate { value: self.nanoseconds, interval: self.interval }
@@ -71,7 +71,7 @@ impl Sample<'_, '_> {
 }
 
 impl<'r, 'a> Region<'r, 'a> {
-    /// The measured points.
+    /// Returns the measured points.
     pub fn samples(&self) -> impl Iterator<Item = Sample<'r, 'a>> {
         self.outcomes.iter().filter_map(|outcome| {
             let summary = outcome.result.as_ref().ok()?.series.nanoseconds;
@@ -79,13 +79,13 @@ impl<'r, 'a> Region<'r, 'a> {
         })
     }
 
-    /// The point with so many lanes and nothing between their loads.
+    /// Returns the point with this number of lanes and nothing between their loads.
     #[must_use]
     pub fn with_lanes(&self, lanes: usize) -> Option<Sample<'r, 'a>> {
         self.samples().find(|sample| sample.outcome.point.walk.lanes() == lanes)
     }
 
-    /// The point with so much work.
+    /// Returns the point with this work.
     #[must_use]
     pub fn with_work(&self, work: usize, prefetch: bool) -> Option<Sample<'r, 'a>> {
         self.samples().find(|sample| match sample.outcome.point.walk {
@@ -94,13 +94,13 @@ impl<'r, 'a> Region<'r, 'a> {
         })
     }
 
-    /// Loads in flight, by Little's law, in a walk that takes so long for each.
+    /// Returns the loads in flight, by Little's law, in a walk with this time for each load.
     #[must_use]
     pub fn in_flight(&self, nanoseconds: f64) -> Option<f64> {
         Some(self.with_lanes(1)?.nanoseconds / nanoseconds)
     }
 
-    /// Where more lanes bring no more: the median of the fastest times, against that of a lane alone.
+    /// Returns the time at which more lanes gain nothing, the median of the fastest, over that of a lane alone.
     #[must_use]
     pub fn saturation(&self) -> Option<Saturation> {
         let single = self.with_lanes(1)?;
@@ -141,7 +141,7 @@ impl<'r, 'a> Region<'r, 'a> {
     }
 }
 
-/// Where a working set lies.
+/// The place of a working set in the hierarchy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// The smallest cache that holds it, by its level.
@@ -162,7 +162,7 @@ pub fn place(claims: &Claims, least_in_memory: Bytes, size: Bytes) -> Place {
     holds.map_or(Place::Unknown, |claim| Place::Cache(claim.level))
 }
 
-/// What limits the misses in flight that were seen.
+/// The limit of the misses in flight that were seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// The core's own buffers: there are no more of them.
@@ -171,12 +171,12 @@ pub enum Limit {
     BuffersOrMemory,
 }
 
-/// How many misses one core has in flight.
+/// The number of misses that one core has in flight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InFlight {
     /// The misses.
     pub misses: Estimate,
-    /// What limits them.
+    /// Their limit.
     pub limit: Limit,
     /// The fewest chains that reach it.
     pub from_lanes: usize,
@@ -233,17 +233,17 @@ pub fn misses_in_flight(
     Some(InFlight { misses: Estimate { value, interval }, limit, from_lanes, size: region.size })
 }
 
-/// How far the window reaches over work that waits for loads, in instructions.
+/// The reach of the window over work that waits for loads, in instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkReach {
-    /// With so many instructions between a lane's loads, all lanes' loads were in flight.
+    /// Instructions between a lane's loads with which all lanes' loads were in flight.
     pub hidden: usize,
-    /// With so many they were not; `None` where they always were.
+    /// Instructions with which they were not; `None` where they always were.
     pub exposed: Option<usize>,
 }
 
 impl WorkReach {
-    /// The instructions at which loads overlap no more; `None` where they always did.
+    /// Returns the instructions at which loads overlap no more; `None` where they always did.
     #[must_use]
     pub fn ends_at(&self) -> Option<Estimate> {
         let (low, high) = (self.hidden as f64, self.exposed? as f64);
@@ -251,8 +251,8 @@ impl WorkReach {
     }
 }
 
-/// Where the time of a load in memory leaves both the time without work and the floor, without a prefetch. Points whose
-/// interval leaves that open say nothing.
+/// Returns the work at which the time of a load in memory exceeds both the time without work and the floor, without a
+/// prefetch. Points whose interval leaves that open do not count.
 #[must_use]
 pub fn work_reach(floor: Option<Region<'_, '_>>, memory: Region<'_, '_>) -> Option<WorkReach> {
     let bare = memory.with_work(0, false)?.estimate();

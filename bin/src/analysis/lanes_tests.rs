@@ -11,7 +11,7 @@ use latency_core::stats::Summary;
 use latency_core::units::{CpuId, NodeId, Pages};
 use std::vec::Vec;
 
-/// A point that took so long, give or take a hundredth.
+/// Returns a point with this time, with an interval of one hundredth to each side.
 pub fn outcome(size: u64, walk: Walk, nanoseconds: f64) -> Outcome<'static> {
     let nodes = (NodeId(0), CpuId(0));
     let (order, pages) = (Order::Random, Pages::Thp);
@@ -98,7 +98,7 @@ fn lanes_saturate_where_the_buffers_are_full() {
     assert_eq!(region.in_flight(48.0), Some(2.0));
 }
 
-/// Every number of chains in a working set where so many loads are in flight at the most.
+/// Returns points with every number of chains in a working set, where up to `most` loads are in flight.
 fn limited(size: u64, alone: f64, most: usize) -> impl Iterator<Item = Outcome<'static>> {
     let time = move |lanes: usize| alone / lanes.min(most) as f64;
     PARALLEL.iter().map(move |kernel| outcome(size, Walk::Lanes(kernel), time(kernel.lanes())))
@@ -164,7 +164,7 @@ fn without_a_lane_alone_there_is_nothing_to_compare_with() {
     assert_eq!((region.saturation(), region.in_flight(10.0)), (None, None));
 }
 
-/// Memory takes so long for each load as the window leaves lanes' loads in flight.
+/// Returns points whose time for each load follows from the loads that the window leaves in flight.
 fn worked(room: f64) -> Vec<Outcome<'static>> {
     let floor = |work: usize| 0.4 + work as f64 / 10.0;
     let memory = |instructions: usize| 160.0 / (room / instructions as f64 * 16.0).min(16.0);

@@ -15,7 +15,7 @@ pub struct Step {
     pub index: usize,
     /// The generators.
     pub generators: u32,
-    /// What was measured.
+    /// Its rate and latency.
     pub level: Level,
 }
 
@@ -27,13 +27,13 @@ impl Step {
     }
 }
 
-/// What one curve is about: the first of its outcomes with traffic, that of all generators.
+/// The subject of one curve: the first of its outcomes with traffic, from all generators.
 #[derive(Clone, Copy, Debug)]
 pub struct Loading<'r, 'a> {
     outcomes: &'r [Outcome<'a>],
     /// The point of that outcome.
     pub point: Point,
-    /// Its traffic, of which kind, nodes and footprint are those of all.
+    /// Its traffic: kind, nodes and footprint are the same in all outcomes.
     pub traffic: Traffic,
 }
 
@@ -46,16 +46,16 @@ pub struct Limit {
     pub generators: u32,
     /// All generators.
     pub all: u32,
-    /// What all of them delivered.
+    /// The rate that all of them delivered.
     pub whole: Estimate,
-    /// What half of all generators delivered.
+    /// The rate that half of all generators delivered.
     pub half: Option<Estimate>,
-    /// What that says of the limit.
+    /// The verdict on the limit.
     pub verdict: Verdict,
 }
 
 impl Limit {
-    /// Whether it is that of the generators, and the memory may do more.
+    /// Returns whether it is that of the generators, and the memory may do more.
     #[must_use]
     pub const fn is_of_generators(&self) -> bool {
         matches!(self.verdict, Verdict::OneGenerator | Verdict::GeneratorsExhausted)
@@ -94,7 +94,7 @@ impl Steps {
     }
 }
 
-/// What the curves of a report are about, in the order of their first points.
+/// Returns the subjects of the curves of a report, in the order of their first points.
 pub fn loadings<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = Loading<'r, 'a>> + Clone {
     let key = |outcome: &Outcome<'_>| match outcome.point.walk {
         Walk::Loaded(traffic) => {
@@ -121,13 +121,13 @@ pub fn delivered(traffic: &Traffic, series: &Series) -> Option<Estimate> {
 }
 
 impl<'r, 'a> Loading<'r, 'a> {
-    /// The node whose CPU chases.
+    /// Returns the node whose CPU chases.
     #[must_use]
     pub const fn from(&self) -> NodeId {
         self.point.initiator
     }
 
-    /// The node whose memory it walks.
+    /// Returns the node whose memory it walks.
     #[must_use]
     pub const fn to(&self) -> NodeId {
         self.point.target
@@ -159,7 +159,7 @@ impl<'r, 'a> Loading<'r, 'a> {
         all
     }
 
-    /// The curve that the levels of all generators are.
+    /// Returns the curve that the levels of all generators are.
     #[must_use]
     #[inline(never)] // a curve is some KiB
     pub fn curve(&self) -> Option<Curve> {
@@ -173,7 +173,7 @@ impl<'r, 'a> Loading<'r, 'a> {
         Curve::of(levels.get(..count)?)
     }
 
-    /// The lowest latency and the fastest level, where idle memory is slower than that.
+    /// Returns the lowest latency and the fastest level, where idle memory is slower than that.
     #[must_use]
     #[inline(never)] // a curve is some KiB
     pub fn slow_idle(&self) -> Option<(f64, Level)> {
@@ -181,14 +181,14 @@ impl<'r, 'a> Loading<'r, 'a> {
         Some((curve.lowest(), curve.slow_idle()?))
     }
 
-    /// Whether a step is a level of the curve: fewer generators without a pace only tell whose limit it is.
+    /// Returns whether a step is a level of the curve: fewer generators without a pace only tell whose limit it is.
     #[must_use]
     pub fn is_level(&self, step: &Step) -> bool {
         step.level.offered.is_some() || step.generators == self.traffic.generators
     }
 
     /// The bandwidth at which latency reaches a multiple of the lowest one; `None` where the generators end the curve,
-    /// and where nobody knows.
+    /// and where it is not known.
     #[must_use]
     pub fn knee(&self, ratio: f64) -> Option<Knee> {
         let ended = self.limit().is_none_or(|limit| limit.is_of_generators());
@@ -225,8 +225,8 @@ impl<'r, 'a> Loading<'r, 'a> {
         lines.filter(|lines| *lines > 0.0)
     }
 
-    /// The clock of the uncore that serves the generators' memory; `None` where it was not read. While idle memory of
-    /// another node was measured, nobody looked at it.
+    /// Returns the clock of the uncore that serves the generators' memory; `None` where it was not read. It is not read
+    /// while idle memory of another node is measured.
     #[must_use]
     pub fn uncore_gigahertz(&self, step: &Step) -> Option<f64> {
         let outcome = self.outcomes.get(step.index)?;
@@ -234,7 +234,7 @@ impl<'r, 'a> Loading<'r, 'a> {
         outcome.result.as_ref().ok()?.series.uncore_gigahertz.filter(|_| own)
     }
 
-    /// The outcomes of it that have no number.
+    /// Returns the outcomes of it that have no number.
     pub fn missing(&self) -> impl Iterator<Item = &'r Outcome<'a>> + use<'_, 'r, 'a> {
         self.outcomes.iter().filter(|outcome| {
             outcome.result.is_err()
@@ -242,7 +242,7 @@ impl<'r, 'a> Loading<'r, 'a> {
         })
     }
 
-    /// The memory of its generators: whether it was proven to be there, and the pages.
+    /// Returns the memory of its generators: whether it was proven to be there, and the pages.
     #[must_use]
     pub fn field(&self) -> Option<crate::result::Field> {
         self.outcomes.iter().find_map(|outcome| match outcome.point.walk {

@@ -1,4 +1,4 @@
-//! What the latencies of all pairs of nodes say together.
+//! Conclusions from the latencies of all pairs of nodes.
 
 use latency_core::topology::Topology;
 use latency_core::units::NodeId;
@@ -12,7 +12,7 @@ pub enum Class {
     Local,
     /// Nodes of one package: sub-NUMA clusters, NPS2 and NPS4.
     SamePackage,
-    /// Nodes of two packages, or of packages that nobody names.
+    /// Nodes of two packages, or of packages that the system does not name.
     OtherPackage,
     /// A node without CPUs, such as CXL memory.
     MemoryOnly,
@@ -102,7 +102,7 @@ impl Group {
     }
 }
 
-/// What a matrix says.
+/// The conclusions from a matrix.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Conclusion {
     /// The mean latency of nodes to their own memory.
@@ -116,25 +116,25 @@ pub struct Conclusion {
 }
 
 impl Conclusion {
-    /// The distances that were measured, with their mean latencies; the first one is what remote means here.
+    /// Returns the distances that were measured, with their mean latencies; the first one is what remote means here.
     pub fn far(&self) -> impl Iterator<Item = (Class, f64)> {
         Class::FAR.into_iter().zip(self.far_ns).filter_map(|(class, ns)| Some((class, ns?)))
     }
 
-    /// The mean latency of nodes to remote memory: in other packages, where there are any.
+    /// Returns the mean latency of nodes to remote memory: in other packages, where there are any.
     #[must_use]
     pub fn remote_ns(&self) -> Option<f64> {
         self.far().next().map(|(_, ns)| ns)
     }
 
-    /// How many times as long remote memory takes.
+    /// Returns the latency of remote memory over that of local memory.
     #[must_use]
     pub fn remote_over_local(&self) -> Option<f64> {
         Some(self.remote_ns()? / self.local_ns?)
     }
 }
 
-/// The measured pairs.
+/// Returns the measured pairs.
 pub fn pairs<'o>(
     outcomes: &'o [Outcome<'_>],
     topology: &'o Topology,

@@ -1,4 +1,4 @@
-//! What points mean, as pure functions of them: every format tells the same conclusions.
+//! Conclusions from points, as pure functions of them: every format reports the same ones.
 //!
 //! Nothing here measures, asks the system or writes.
 

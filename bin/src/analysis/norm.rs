@@ -1,16 +1,16 @@
-//! What is usual among hosts that are alike, and which of them are slower beyond it.
+//! The usual values of hosts that are alike, and the hosts that are slower than these.
 
 use latency_core::stats::{self, Interval};
 
-/// So many hosts say what is usual; fewer say nothing.
+/// Least number of hosts whose values define the usual one.
 pub const FEWEST: usize = 5;
 
 /// The standard deviation of a normal distribution over its median absolute deviation.
 const DEVIATION: f64 = 1.4826;
-/// So many standard deviations apart are chance in one of 16,000 hosts.
+/// Standard deviations that are chance in one of 16,000 hosts.
 const FAR: f64 = 4.0;
 
-/// What is usual.
+/// The usual value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Norm {
     /// The median over hosts.
@@ -19,7 +19,7 @@ pub struct Norm {
     pub mad: f64,
 }
 
-/// What a value is of.
+/// The quantity of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
     /// Nanoseconds: slower is more.
@@ -29,19 +29,19 @@ pub enum Quantity {
 }
 
 impl Norm {
-    /// What is usual among some values, which end up in disorder; `None` where there are none.
+    /// Returns the usual one of some values, which end up in disorder; `None` where there are none.
     #[must_use]
     pub fn of(values: &mut [f64]) -> Option<Norm> {
         stats::summarise(values).map(|found| Norm { median: found.median, mad: found.mad })
     }
 
-    /// How far a value may be from the median: four robust standard deviations, and at least a share of it.
+    /// Returns the allowed distance from the median: four robust standard deviations, and at least a share of it.
     #[must_use]
     pub fn allowed(&self, threshold: f64) -> f64 {
         (FAR * DEVIATION * self.mad).max(threshold * self.median)
     }
 
-    /// How many robust standard deviations a value is slower; `None` where all hosts are the same.
+    /// Returns by how many robust standard deviations a value is slower; `None` where all hosts are the same.
     #[must_use]
     pub fn deviations(&self, of: Quantity, value: f64) -> Option<f64> {
         let away = match of {
@@ -51,7 +51,7 @@ impl Norm {
         Some(away / (DEVIATION * self.mad)).filter(|away| away.is_finite())
     }
 
-    /// Whether all of an interval is slower than is allowed.
+    /// Returns whether all of an interval is slower than is allowed.
     #[must_use]
     pub fn is_slower(&self, of: Quantity, interval: Interval, threshold: f64) -> bool {
         let allowed = self.allowed(threshold);
@@ -61,7 +61,7 @@ impl Norm {
         }
     }
 
-    /// Whether all of an interval is faster than the same bound on the other side.
+    /// Returns whether all of an interval is faster than the same bound on the other side.
     #[must_use]
     pub fn is_faster(&self, of: Quantity, interval: Interval, threshold: f64) -> bool {
         let allowed = self.allowed(threshold);

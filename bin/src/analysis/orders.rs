@@ -1,4 +1,4 @@
-//! What the order of a walk costs.
+//! The cost of the order of a walk.
 
 use latency_core::chain::Order;
 
@@ -19,19 +19,19 @@ pub struct Conclusion {
 }
 
 impl Conclusion {
-    /// How many times as long random order takes as address order.
+    /// Returns the time of random order over that of address order.
     #[must_use]
     pub fn over_sequential(&self) -> Option<Estimate> {
         self.random?.over(self.sequential?)
     }
 
-    /// How many times as long random order takes as backward order.
+    /// Returns the time of random order over that of backward order.
     #[must_use]
     pub fn over_backward(&self) -> Option<Estimate> {
         self.random?.over(self.backward?)
     }
 
-    /// How many times as long a dependent load in random order takes as an independent one in address order.
+    /// Returns the time of a dependent load in random order over that of an independent one in address order.
     #[must_use]
     pub fn over_independent(&self) -> Option<Estimate> {
         self.random?.over(self.independent?)

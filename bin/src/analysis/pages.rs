@@ -1,4 +1,4 @@
-//! What the points with one line on each page say of translation buffers.
+//! Conclusions about translation buffers from the points with one line on each page.
 
 use latency_core::model::translation::PageKnee;
 use latency_core::model::{fit_stair, Point, Workspace, MAX_LEVELS};
@@ -8,8 +8,8 @@ use crate::result::sample::{collect, Sample};
 
 /// The page whose translations the points with one line on each page use up.
 pub const PAGE: Bytes = Bytes(4096);
-/// A step that adds less than this share of the first latency is no miss of a translation buffer, which takes
-/// cycles where a first-level hit takes four or five.
+/// Least step of a miss in a translation buffer, as a share of the first latency: a miss costs cycles, and a hit in the
+/// first level costs four or five.
 const LEAST_STEP: f64 = 0.25;
 
 /// A number of pages at which a smaller share misses is held by a buffer.
@@ -22,7 +22,7 @@ const CLOSE: f64 = 0.7;
 pub(super) struct Knees {
     knees: [PageKnee; MAX_LEVELS],
     count: usize,
-    /// There are such points.
+    /// True if there are points with one line on each page.
     pub(super) looked: bool,
 }
 
@@ -61,7 +61,7 @@ impl Knees {
         knees
     }
 
-    /// The knee nearest to a number of pages.
+    /// Returns the knee nearest to a number of pages.
     pub(super) fn at(&self, pages: f64) -> Option<PageKnee> {
         self.as_slice()
             .iter()
@@ -74,7 +74,7 @@ impl Knees {
     }
 }
 
-/// Whether a line on each of some hundred pages costs more than on a few: with huge pages that are that to the
+/// Returns whether a line on each of some hundred pages costs more than on a few: with pages that are huge to the
 /// processor too, all of them are one or two entries of a translation buffer.
 ///
 /// The numbers of pages are below those of lines in any first-level cache, so that it is not a cache that shows.

@@ -12,7 +12,7 @@ use crate::result::sample::{collect, Sample};
 
 /// From this share of misses in every level on, a point tells of memory.
 const MISSES: f64 = 0.9;
-/// So many points say more than the end of a fit.
+/// Number of points from which on their median is better than the end of a fit.
 const ENOUGH: usize = 3;
 
 /// A latency and the clock at which it was found.
@@ -58,14 +58,14 @@ impl Reading {
         }
     }
 
-    /// The latency in nanoseconds.
+    /// Returns the latency in nanoseconds.
     #[must_use]
     pub fn nanoseconds(&self) -> Estimate {
         self.latency.scaled(1.0 / self.gigahertz.unwrap_or(1.0))
     }
 }
 
-/// The median core clock in gigahertz of the points of some sizes: cycles over nanoseconds.
+/// Returns the median core clock in gigahertz of the points of some sizes: cycles over nanoseconds.
 pub fn clock_within(
     samples: impl Iterator<Item = Sample> + Clone,
     sizes: &RangeInclusive<f64>,
@@ -73,7 +73,7 @@ pub fn clock_within(
     clock(samples.filter(|sample| sizes.contains(&(sample.size.0 as f64))))
 }
 
-/// The median core clock of points in gigahertz.
+/// Returns the median core clock of points in gigahertz.
 pub fn clock(samples: impl Iterator<Item = Sample> + Clone) -> Option<f64> {
     let mut clocks = [0.0; MAX_POINTS];
     let count =

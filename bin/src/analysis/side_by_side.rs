@@ -1,7 +1,7 @@
 //! The levels of two curves side by side, and which of them follow the core clock.
 //!
-//! A cache of the core takes so many core cycles at any clock, and memory so many nanoseconds: with turbo off the one
-//! becomes slower and the other does not.
+//! The latency of a core's cache is constant in core cycles, and that of memory in nanoseconds: without turbo the cache
+//! becomes slower and memory does not.
 
 use latency_core::math::ln;
 use latency_core::model::MAX_LEVELS;
@@ -13,12 +13,12 @@ const APART: f64 = 1.05;
 /// A ratio this near to another is that one.
 const NEAR: f64 = 1.04;
 
-/// How a level behaves where the core clocks differ.
+/// The behaviour of a level where the core clocks differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Follows {
-    /// As many core cycles on both sides.
+    /// The same number of core cycles on both sides.
     Clock,
-    /// As many nanoseconds on both sides.
+    /// The same number of nanoseconds on both sides.
     Time,
     /// Neither, or it cannot be told from both.
     Neither,
@@ -36,13 +36,13 @@ pub struct Level {
 }
 
 impl Level {
-    /// The second latency over the first, in nanoseconds.
+    /// Returns the second latency over the first, in nanoseconds.
     #[must_use]
     pub fn ratio(&self) -> f64 {
         self.nanoseconds[1] / self.nanoseconds[0]
     }
 
-    /// The same in core cycles.
+    /// Returns the same in core cycles.
     #[must_use]
     pub fn ratio_in_cycles(&self) -> f64 {
         self.cycles[1] / self.cycles[0]
@@ -92,19 +92,19 @@ impl Levels {
         joined
     }
 
-    /// The levels, nearest first.
+    /// Returns the levels, nearest first.
     #[must_use]
     pub fn as_slice(&self) -> &[Level] {
         self.levels.get(..self.count).unwrap_or_default()
     }
 
-    /// Of joined curves: by how much the second's core clock is slower, where that is worth saying.
+    /// Returns the factor by which the second curve's core clock is slower, where that is enough to report.
     #[must_use]
     pub fn clock_ratio(&self) -> Option<f64> {
         self.gigahertz.filter(|ratio| distance(*ratio, 1.0) > ln(APART))
     }
 
-    /// How a level of joined curves behaves; `None` where the clocks are the same or not known.
+    /// Returns the behaviour of a level of joined curves; `None` where the clocks are the same or not known.
     #[must_use]
     pub fn follows(&self, level: &Level) -> Option<Follows> {
         let clock = self.clock_ratio()?;

@@ -8,21 +8,21 @@ use crate::result::{Counter, Outcome, Traffic, Walk};
 
 /// Lines over which every kind moves whole lines.
 const STEPS: u64 = 6;
-/// Of the largest rate, so much is as good as all of it.
+/// Share of the largest rate that counts as all of it.
 const NEARLY: f64 = 0.95;
 
-/// How the bytes of some traffic are composed, as shares of those that are read and written.
+/// The composition of the bytes of some traffic, as shares of all that are read and written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shares {
-    /// Those read.
+    /// The share that is read.
     pub read: f64,
-    /// Those written.
+    /// The share that is written.
     pub written: f64,
-    /// Those that memory may have to read besides, because lines are written to.
+    /// The share that memory may also have to read, because lines are written to.
     pub owned: f64,
 }
 
-/// The bytes that a line of some kind of traffic stands for: itself, read or written, or both.
+/// Returns the bytes that are moved for a line of some kind of traffic: the line itself, read or written, or both.
 #[must_use]
 pub fn bytes_per_line(kind: &Kind) -> f64 {
     kind.bytes(STEPS) as f64 / STEPS as f64
@@ -41,7 +41,7 @@ pub fn bursts(counter: &Counter, traffic: &Traffic, rate: f64, asked: Option<u32
     (ticks, burst)
 }
 
-/// How the bytes of a kind are composed.
+/// Returns the composition of the bytes of a kind.
 #[must_use]
 pub fn shares(kind: &Kind) -> Shares {
     let all = (kind.reads(STEPS) + kind.writes(STEPS)) as f64;
@@ -98,7 +98,7 @@ pub fn limit(rate: &dyn Fn(usize) -> Option<(u32, Estimate)>) -> Option<usize> {
     Some(place)
 }
 
-/// Whether two outcomes are traffic of one kind, with the same first CPU, between the same nodes.
+/// Returns whether two outcomes are traffic of one kind, with the same first CPU, between the same nodes.
 fn is_alike(one: &Outcome<'_>, other: &Outcome<'_>) -> bool {
     match (one.point.walk, other.point.walk) {
         (Walk::Traffic(first), Walk::Traffic(second)) => {
@@ -111,7 +111,7 @@ fn is_alike(one: &Outcome<'_>, other: &Outcome<'_>) -> bool {
     }
 }
 
-/// The groups of a report, as they follow each other.
+/// Returns the groups of a report, as they follow each other.
 pub fn groups<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = Group<'r, 'a>> {
     outcomes.chunk_by(is_alike).filter_map(move |group| {
         let point = &group.first()?.point;
@@ -142,37 +142,37 @@ pub fn local_and_remote(outcomes: &[Outcome<'_>]) -> Option<(f64, f64)> {
 }
 
 impl<'r, 'a> Group<'r, 'a> {
-    /// The rates, with the numbers of generators that had them.
+    /// Returns the rates, with the numbers of generators that had them.
     pub fn rates(&self) -> impl Iterator<Item = (u32, Estimate)> + use<'r, 'a> {
         self.outcomes.iter().filter_map(rate).map(|(traffic, rate)| (traffic.generators, rate))
     }
 
-    /// The CPU of the first generator.
+    /// Returns the CPU of the first generator.
     #[must_use]
     pub fn cpu(&self) -> CpuId {
         self.outcomes.first().map_or(CpuId(0), |outcome| outcome.point.cpu)
     }
 
-    /// The rate of all generators, or of fewer that deliver more beyond both intervals.
+    /// Returns the rate of all generators, or of fewer that deliver more beyond both intervals.
     #[must_use]
     pub fn best(&self) -> Option<(u32, Estimate)> {
         self.rates().nth(limit(&|index| self.rates().nth(index))?)
     }
 
-    /// The rate of one generator.
+    /// Returns the rate of one generator.
     #[must_use]
     pub fn of_one(&self) -> Option<Estimate> {
         self.rates().find(|(generators, _)| *generators == 1).map(|(_, rate)| rate)
     }
 
-    /// The fewest generators, of those tried, that have nearly the largest rate.
+    /// Returns the fewest generators, of those tried, that have nearly the largest rate.
     #[must_use]
     pub fn knee(&self) -> Option<u32> {
         let (_, best) = self.best()?;
         self.rates().find(|(_, rate)| rate.value >= NEARLY * best.value).map(|(generators, _)| generators)
     }
 
-    /// A rate over that of as many generators each of which were alone.
+    /// Returns a rate, divided by the sum of the rates of as many generators that run alone.
     #[must_use]
     pub fn efficiency(&self, (generators, rate): (u32, Estimate)) -> Option<f64> {
         Some(rate.value / (f64::from(generators) * self.of_one()?.value))

@@ -1,4 +1,4 @@
-//! What walks on several kinds of pages say of address translation.
+//! Conclusions about address translation from walks on several kinds of pages.
 //!
 //! A chase over one line on each of many pages differs from one over as many
 //! neighbouring lines in its translations alone: the caches hold both as well.
@@ -15,16 +15,16 @@ use latency_core::stats::Estimate;
 pub const SMALLEST: Bytes = Bytes(256 << 10);
 /// Random within regions of 2 MiB.
 pub const TWO_MEGABYTE_LOCAL: Order = Order::Local(Bytes(2 << 20));
-/// How many lines are probed: first-level buffers have 32 to 128 entries, second-level ones 512 to 4096.
+/// Numbers of lines that are probed: first-level buffers have 32 to 128 entries, second-level ones 512 to 4096.
 pub const LINES_PROBED: [u64; 17] =
     [16, 32, 48, 64, 72, 80, 96, 128, 192, 256, 512, 1024, 1536, 2048, 3072, 4096, 8192];
-/// Beyond so many cycles hops miss a buffer; the same in nanoseconds, without cycles, is as good a bound.
+/// Cycles more from which on hops miss a buffer; without cycles, the same number of nanoseconds is as good a bound.
 const MISS: f64 = 2.0;
-/// A page walk costs so many cycles more than a hit in the second level.
+/// Cycles that a page walk costs more than a hit in the second level.
 const WALK: f64 = 8.0;
 /// A buffer's cost is taken where it holds no more than a part of the pages.
 const BEYOND: u64 = 3;
-/// Between a reach and the next span tried, so many parts are tried besides.
+/// Number of parts that are also tried between a reach and the next span.
 const PARTS: u64 = 5;
 /// Reaches are found to a step of the probe; two within this factor are taken for one.
 const SAME_REACH: u64 = 2;
@@ -36,7 +36,7 @@ pub struct Buffer {
     pub reach: Bytes,
     /// The next one that was tried, which has them.
     pub beyond: Bytes,
-    /// What a miss costs beyond a hit of the first level, in core cycles, or nanoseconds without them.
+    /// Cost of a miss beyond a hit of the first level, in core cycles, or nanoseconds without them.
     pub miss: f64,
 }
 
@@ -45,17 +45,17 @@ pub struct Buffer {
 pub struct Buffers {
     /// First and second level, as far as their ends were reached.
     pub levels: [Option<Buffer>; 2],
-    /// Whether pages larger than 4 KiB are translated like those; `None` where that cannot be told.
+    /// True if pages larger than 4 KiB are translated like those; `None` where that cannot be told.
     pub behaves_as_small: Option<bool>,
 }
 
-/// A latency: core cycles, or nanoseconds without them.
+/// Returns a latency: core cycles, or nanoseconds without them.
 fn latency(outcome: &Outcome<'_>) -> Option<f64> {
     let series = &outcome.result.as_ref().ok()?.series;
     Some(series.core_cycles.map_or(series.nanoseconds.median, |cycles| cycles.median))
 }
 
-/// The outcome of a walk.
+/// Returns the outcome of a walk.
 #[must_use]
 pub fn find<'o, 'a>(
     outcomes: &'o [Outcome<'a>],
@@ -68,7 +68,7 @@ pub fn find<'o, 'a>(
     })
 }
 
-/// What so many lines, each on a page of its own, take longer than neighbouring ones; `None` if not measured.
+/// Returns the extra time of lines on pages of their own over neighbouring lines; `None` if not measured.
 #[must_use]
 pub fn excess(outcomes: &[Outcome<'_>], pages: Pages, lines: u64) -> Option<f64> {
     let page = PageSize::Small.bytes();
@@ -77,7 +77,7 @@ pub fn excess(outcomes: &[Outcome<'_>], pages: Pages, lines: u64) -> Option<f64>
     Some(latency(spread)? - latency(dense)?)
 }
 
-/// An [`excess`] that is more than two measurements differ by; 0 for less.
+/// Returns an [`excess`] that is more than two measurements differ by; 0 for less.
 fn clear(outcomes: &[Outcome<'_>], pages: Pages, lines: u64) -> Option<f64> {
     /// A miss is a good part of a hit in any cache that holds so few lines.
     const PART: f64 = 0.05;
@@ -85,7 +85,7 @@ fn clear(outcomes: &[Outcome<'_>], pages: Pages, lines: u64) -> Option<f64> {
     excess(outcomes, pages, lines).map(|excess| if excess < PART * dense { 0.0 } else { excess })
 }
 
-/// The numbers of lines that were probed on one kind of pages, ascending.
+/// Returns the numbers of lines that were probed on one kind of pages, ascending.
 fn probed<'o>(outcomes: &'o [Outcome<'_>], pages: Pages) -> impl Iterator<Item = u64> + Clone + 'o {
     let page = PageSize::Small.bytes();
     let after = move |least: u64| {
@@ -99,20 +99,20 @@ fn probed<'o>(outcomes: &'o [Outcome<'_>], pages: Pages) -> impl Iterator<Item =
     core::iter::successors(after(0), move |lines| after(*lines))
 }
 
-/// The numbers of lines between a buffer's reach and the next one tried, to find its end more closely.
+/// Returns the numbers of lines between a buffer's reach and the next one tried, to find its end more closely.
 pub fn between(buffer: &Buffer) -> impl Iterator<Item = u64> {
     let page = PageSize::Small.bytes();
     let (last, beyond) = (buffer.reach.0 / page.0, buffer.beyond.0 / page.0);
     (1..PARTS).map(move |part| last + (beyond - last) * part / PARTS).filter(move |lines| *lines > last)
 }
 
-/// The levels behind one kind of pages.
+/// Returns the levels behind one kind of pages.
 #[inline(never)] // the search is large, and there are two calls
 fn levels_behind(outcomes: &[Outcome<'_>], pages: Pages) -> [Option<Buffer>; 2] {
     levels(probed(outcomes, pages), |lines| clear(outcomes, pages, lines))
 }
 
-/// What the probe says of the buffers behind one kind of pages.
+/// Returns the conclusions about the buffers behind one kind of pages.
 #[must_use]
 pub fn buffers(outcomes: &[Outcome<'_>], pages: Pages) -> Buffers {
     let levels = levels_behind(outcomes, pages);
@@ -174,7 +174,7 @@ pub fn ratio(outcomes: &[Outcome<'_>], outcome: &Outcome<'_>) -> Option<Estimate
     outcome.estimate()?.over(largest.estimate()?)
 }
 
-/// The share of translation in a walk, by the difference to the largest pages that were had; `None` for those.
+/// Returns the share of translation in a walk, by the difference to the largest pages that were had; `None` for those.
 #[must_use]
 pub fn share(outcomes: &[Outcome<'_>], outcome: &Outcome<'_>) -> Option<f64> {
     ratio(outcomes, outcome).map(|ratio| 1.0 - 1.0 / ratio.value)

@@ -1,4 +1,4 @@
-//! What the data structure adds to the latency of each level: the nine ways side by side.
+//! The cost of the data structure at each level: the nine ways side by side.
 
 use latency_core::kernel::variants::VARIANTS;
 
@@ -16,7 +16,7 @@ pub struct Grid<'o, 'a> {
 }
 
 impl<'o, 'a> Grid<'o, 'a> {
-    /// The points as the plan has them: by variant, and then by working set.
+    /// Returns the points as the plan has them: by variant, and then by working set.
     #[must_use]
     pub const fn of(outcomes: &'o [Outcome<'a>]) -> Grid<'o, 'a> {
         Grid { outcomes, columns: outcomes.len() / VARIANTS.len() }
@@ -33,7 +33,7 @@ impl<'o, 'a> Grid<'o, 'a> {
         self.at(VARIANTS.iter().position(|variant| variant.name == name)?, column)
     }
 
-    /// Whether a working set other than the largest takes nearly as long as that, so that no cache serves it.
+    /// Returns whether a working set other than the largest takes nearly as long as that, so that no cache serves it.
     #[must_use]
     pub fn is_like_memory(&self, column: usize) -> bool {
         let last = self.columns.saturating_sub(1);
@@ -42,7 +42,7 @@ impl<'o, 'a> Grid<'o, 'a> {
         column < last && this >= NEARLY_MEMORY * memory
     }
 
-    /// The row with the smallest latency in a column, and that latency.
+    /// Returns the row with the smallest latency in a column, and that latency.
     #[must_use]
     pub fn fastest(&self, column: usize) -> Option<(usize, f64)> {
         let rows = (0..VARIANTS.len()).filter_map(|row| Some((row, self.at(row, column)?.nanoseconds()?)));
@@ -50,7 +50,7 @@ impl<'o, 'a> Grid<'o, 'a> {
     }
 }
 
-/// What the variants say together.
+/// The conclusions from all variants.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Conclusion {
     /// A pointer in 4 KiB pages and in huge pages, over the largest working set; `None` without huge pages.
@@ -74,7 +74,7 @@ pub struct Difference {
 const ALIKE: f64 = 1.05;
 
 impl Conclusion {
-    /// How many times as long a load takes in 4 KiB pages as in huge ones.
+    /// Returns the time of a load in 4 KiB pages over that in huge ones.
     #[must_use]
     pub fn small_over_huge(&self) -> Option<Estimate> {
         let (small, huge) = self.pages?;

@@ -1,4 +1,4 @@
-//! What the reach over fillers and work says of the core: room in its buffers, and what a prefetch is worth.
+//! Conclusions about the core from the reach over fillers and work: room in its buffers, and the gain of a prefetch.
 
 use latency_core::kernel::lanes::{Filler, Gap, WINDOW};
 use latency_core::stats::{Estimate, Interval, Side};
@@ -11,14 +11,14 @@ const RUN_TO_RUN: usize = 16;
 /// A prefetch that makes a load faster by a smaller factor is not worth its instruction.
 const PAYS: f64 = 1.05;
 
-/// How many instructions of a kind the core has room for.
+/// The number of instructions of a kind that the core has room for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Room {
     /// The kind.
     pub filler: Filler,
     /// The instructions, and between which numbers runs differ; `None` where no limit was seen.
     pub instructions: Option<Estimate>,
-    /// Whether the limit was found as exactly as runs differ.
+    /// True if the limit was found as exactly as runs differ.
     pub converged: bool,
 }
 
@@ -39,7 +39,7 @@ pub fn room(reach: &Reach) -> Room {
     }
 }
 
-/// What is known of the reorder buffer.
+/// The known size of the reorder buffer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Buffer {
     /// Its room was not looked for.
@@ -48,12 +48,12 @@ pub enum Buffer {
     FillersDisagree,
     /// Loads overlapped over all fillers that there is room for in the loop: it holds more instructions than these.
     MoreThan(usize),
-    /// So many instructions.
+    /// It holds this number of instructions.
     Holds(Estimate),
 }
 
 impl Buffer {
-    /// The instructions, where they are known.
+    /// Returns the instructions, where they are known.
     #[must_use]
     pub const fn holds(&self) -> Option<Estimate> {
         match self {
@@ -100,7 +100,7 @@ fn interval(estimate: Estimate) -> Interval {
     estimate.interval.unwrap_or(Interval { low: estimate.value, high: estimate.value })
 }
 
-/// What a prefetch of each chain's next line is worth.
+/// The gain of a prefetch of each chain's next line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gain {
     /// The units of work at which it is worth most.
@@ -127,7 +127,7 @@ pub enum Prefetch {
 }
 
 impl Prefetch {
-    /// The gain, where there is one.
+    /// Returns the gain, where there is one.
     #[must_use]
     pub const fn gain(self) -> Option<Gain> {
         match self {
@@ -171,16 +171,16 @@ pub fn prefetch_gain(memory: Region<'_, '_>) -> Option<Prefetch> {
     })
 }
 
-/// What the window's points say together.
+/// The conclusions from the points of a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Conclusion {
-    /// How far loads overlap past work that waits for them.
+    /// The work past which loads still overlap, where it waits for them.
     pub work: Option<WorkReach>,
     /// The room of the reorder buffer.
     pub buffer: Buffer,
     /// The integer registers, where there are fewer than that.
     pub registers: Option<Estimate>,
-    /// What a prefetch is worth.
+    /// The gain of a prefetch.
     pub prefetch: Option<Prefetch>,
 }
 

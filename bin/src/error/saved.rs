@@ -8,12 +8,12 @@ use latency_core::units::Bytes;
 use crate::options::tokens::Escaped;
 use crate::sys::errno::Errno;
 
-/// What is wrong with a file, and where.
+/// A defect of a file, and its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The line, from 1.
     pub line: u32,
-    /// What is wrong there.
+    /// The defect.
     pub what: &'static str,
     /// The version of this program that reads it, if that is what it needs.
     pub version: Text<24>,

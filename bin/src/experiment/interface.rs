@@ -30,10 +30,11 @@ pub struct Experiment {
 }
 
 /// Receives points, one after another.
-pub type Each<'e> = &'e mut dyn FnMut(Point);
+pub type EachPoint<'e> = &'e mut dyn FnMut(Point);
 
 /// A function that gives every point of an experiment.
-pub type Planner<'a> = fn(&'a Options<'a>, &'a Machine, &mut Warnings, Each<'_>) -> Result<(), Failure<'a>>;
+pub type Planner<'a> =
+    fn(&'a Options<'a>, &'a Machine, &mut Warnings, EachPoint<'_>) -> Result<(), Failure<'a>>;
 
 /// Collects the points of a planner.
 pub fn collected<'a>(session: &mut Session<'a, '_>, planner: Planner<'a>) -> Plan<'a> {
@@ -47,7 +48,7 @@ pub fn collected<'a>(session: &mut Session<'a, '_>, planner: Planner<'a>) -> Pla
 /// # Errors
 ///
 /// An error of `give`; [`PlacementError::NothingToMeasure`] without a point.
-pub fn gathered<'a>(give: &mut dyn FnMut(Each<'_>) -> Result<(), Failure<'a>>) -> Plan<'a> {
+pub fn gathered<'a>(give: &mut dyn FnMut(EachPoint<'_>) -> Result<(), Failure<'a>>) -> Plan<'a> {
     let (mut count, mut first) = (0, None);
     give(&mut |point| {
         first = first.or(Some(point));

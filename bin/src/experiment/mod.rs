@@ -1,7 +1,6 @@
 //! The experiments: a new one is a file here and a line in the catalogue.
 
 pub mod bandwidth;
-pub mod conduct;
 pub mod cores;
 pub mod curve;
 pub mod distribution;
@@ -12,6 +11,7 @@ pub mod matrix;
 pub mod order;
 pub mod pages;
 pub mod parallel;
+pub mod run_experiment;
 pub mod system;
 pub mod variants;
 pub mod window;

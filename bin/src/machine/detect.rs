@@ -83,7 +83,7 @@ fn one(cpu: CpuId) -> CpuSet {
     set
 }
 
-/// What the cpuset allows: by system call, by /proc where containers forbid that, or all nodes where nobody says.
+/// Returns the nodes that the cpuset allows: by system call, by /proc where containers forbid that, else all nodes.
 fn memory_nodes(host: &Host, topology: &Topology) -> NodeSet {
     match numa::mems_allowed() {
         Ok(nodes) if !nodes.is_empty() => nodes,

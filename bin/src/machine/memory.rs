@@ -8,25 +8,25 @@ use latency_core::units::{Bytes, NodeId, PageSize};
 use super::Machine;
 use crate::error::PlacementError;
 
-/// What can be taken from a node.
+/// The memory that can be taken from a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Supply {
-    /// What holds nothing.
+    /// Unused memory of the node.
     pub free: Bytes,
     /// Cached files and slabs that the kernel would give back.
     pub reclaimable: Bytes,
-    /// What the control group has left for all nodes together.
+    /// Memory that the control group has left for all nodes together.
     pub headroom: Option<Bytes>,
 }
 
 impl Supply {
-    /// What the node has, whatever the control group allows.
+    /// Returns the memory of the node, without the limit of the control group.
     #[must_use]
     pub fn on_node(&self) -> Bytes {
         Bytes(self.free.0.saturating_add(self.reclaimable.0))
     }
 
-    /// What can be taken.
+    /// Returns the memory that can be taken.
     #[must_use]
     pub fn bytes(&self) -> Bytes {
         self.headroom.map_or(self.on_node(), |headroom| headroom.min(self.on_node()))
@@ -53,14 +53,14 @@ impl Supply {
 }
 
 impl Machine {
-    /// What a node could give when the machine was looked at; `None` where nobody tells.
+    /// Returns the memory that a node could give when the machine was looked at; `None` where that is unknown.
     #[must_use]
     pub fn supply(&self, node: NodeId) -> Option<Supply> {
         let found = self.topology.node(node)?;
         self.supply_of(found, self.host.memory_available, self.host.memory_limit)
     }
 
-    /// What a node can give now, by the files of the system.
+    /// Returns the memory that a node can give now, by the files of the system.
     #[must_use]
     pub fn supply_now(&self, files: &impl Files, node: NodeId) -> Option<Supply> {
         let found = self.topology.node_now(files, node)?;
@@ -89,14 +89,14 @@ impl Machine {
         self.or_of_machine(node.memory_total, self.host.memory_total.filter(|_| node.has_memory))
     }
 
-    /// Whether a node's pool of pages of that size has so many bytes left.
+    /// Returns whether a node's pool of pages of that size has `size` bytes left.
     #[must_use]
     pub fn pool_holds(&self, node: NodeId, page: PageSize, size: Bytes) -> bool {
         let pool = self.topology.node(node).and_then(|node| node.page_pool(page));
         pool.is_some_and(|pool| pool.free >= size.0.div_ceil(page.bytes().0))
     }
 
-    /// The memory that can be taken from a node; none where nobody tells.
+    /// Returns the memory that can be taken from a node; none where that is unknown.
     #[must_use]
     pub fn free_memory(&self, node: NodeId) -> Bytes {
         self.supply(node).map_or(Bytes(0), |supply| supply.bytes())

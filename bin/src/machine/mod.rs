@@ -1,4 +1,4 @@
-//! What is known of the machine and of this process's share of it, as plain data.
+//! Facts about the machine and this process's share of it, as plain data.
 //!
 //! Plans are made from it, so that a plan for a whole machine can be tested
 //! without one. `survey` fills it from the system.
@@ -19,9 +19,9 @@ use self::processor::Processor;
 pub use memory::Supply;
 pub use sizing::Sizing;
 
-/// The last-level cache is taken for this large where nobody says: larger than most, so that memory is reached.
+/// Assumed size of a last-level cache that is not reported: larger than most, so that memory is reached.
 const UNKNOWN_CACHE: Bytes = Bytes(64 << 20);
-/// Of a random walk over so many times the last-level cache, most hops miss it.
+/// Multiple of the last-level cache over which most hops of a random walk miss it.
 const MEMORY_CACHES: u64 = 2;
 
 /// A CPU that measures instead of a busy one.
@@ -52,40 +52,40 @@ pub struct Machine {
     pub memory_nodes: NodeSet,
     /// The nodes to which an inherited policy binds it (`numactl --membind`).
     pub bound_to: Option<NodeSet>,
-    /// Whether memory policies are allowed (mbind and its kind).
+    /// True if memory policies are allowed (mbind and its kind).
     pub policy_allowed: bool,
-    /// Whether /proc answers.
+    /// True if /proc answers.
     pub has_proc: bool,
-    /// What its CPUs share; nothing where no experiment asked.
+    /// The hardware that its CPUs share; nothing where no experiment asked.
     pub sharing: Sharing<'static>,
-    /// What a look at its caches and memory found, once there was one.
+    /// The findings of a look at its caches and memory, once there was one.
     pub sizing: Option<Sizing>,
-    /// The idle CPUs that measure instead of busy ones; empty where nobody looked.
+    /// The idle CPUs that measure instead of busy ones; empty without a look.
     pub instead: &'static [Instead],
 }
 
 impl Machine {
-    /// The CPUs of a node that this process may run on.
+    /// Returns the CPUs of a node that this process may run on.
     #[must_use]
     pub fn cpus_of(&self, node: &Node) -> CpuSet {
         node.cpus.intersection(&self.cpus)
     }
 
-    /// The CPU that measures for a node: the first that this process may run on, or an idle one instead.
+    /// Returns the CPU that measures for a node: the first that this process may run on, or an idle one instead.
     #[must_use]
     pub fn cpu_of(&self, node: NodeId) -> Option<CpuId> {
         let first = self.topology.node(node).and_then(|node| self.cpus_of(node).first()).map(CpuId)?;
         Some(self.instead.iter().find(|instead| instead.first == first).map_or(first, |instead| instead.cpu))
     }
 
-    /// The nodes on which this process may run.
+    /// Returns the nodes on which this process may run.
     #[must_use]
     pub fn initiators(&self) -> NodeSet {
         let nodes = self.topology.nodes().iter();
         nodes.filter(|node| !self.cpus_of(node).is_empty()).map(|node| node.id.0).collect()
     }
 
-    /// The nodes from which this process may take memory.
+    /// Returns the nodes from which this process may take memory.
     #[must_use]
     pub fn targets(&self) -> NodeSet {
         let nodes = self.topology.nodes().iter();
@@ -93,7 +93,7 @@ impl Machine {
         all.intersection(&self.memory_nodes)
     }
 
-    /// Whether memory can lie on one node only, so that there is nothing to get wrong.
+    /// Returns whether memory can lie on one node only, so that there is nothing to get wrong.
     #[must_use]
     pub fn sole_memory_node(&self) -> Option<NodeId> {
         let mut with_memory = self.topology.nodes().iter().filter(|node| node.has_memory);
@@ -103,14 +103,14 @@ impl Machine {
         }
     }
 
-    /// The size of the last-level cache that sysfs or CPUID report, if one does.
+    /// Returns the size of the last-level cache that sysfs or CPUID report, if one does.
     #[must_use]
     pub fn reported_cache(&self) -> Option<Bytes> {
         let sysfs = self.host.caches.last_level().map(|cache| cache.size);
         sysfs.or_else(|| self.processor.last_level_cache().map(|cache| cache.size)).filter(|size| size.0 > 0)
     }
 
-    /// The level and the size of the smallest reported cache that a working set fits in.
+    /// Returns the level and the size of the smallest reported cache that a working set fits in.
     #[must_use]
     pub fn cache_that_holds(&self, size: Bytes) -> Option<(u32, Bytes)> {
         let sysfs = self.host.caches.as_slice().iter().filter(|cache| cache.kind.holds_data());
@@ -140,13 +140,13 @@ impl Machine {
         self.last_level_cache().max(self.reported_cache().unwrap_or(Bytes(0)))
     }
 
-    /// The smallest working set most of which is in no cache.
+    /// Returns the smallest working set that is for the most part in no cache.
     #[must_use]
     pub fn least_in_memory(&self) -> Bytes {
         self.last_level_cache().times(MEMORY_CACHES)
     }
 
-    /// Whether most of a working set is in no cache.
+    /// Returns whether most of a working set is in no cache.
     #[must_use]
     pub fn reaches_memory(&self, size: Bytes) -> bool {
         size >= self.least_in_memory()

@@ -1,13 +1,13 @@
-//! What a look at caches and memory found before anything was measured.
+//! The findings of a look at caches and memory before anything is measured.
 //!
-//! What the system reports of the last-level cache is wrong in many virtual machines, in both directions. Plans
+//! The reported size of the last-level cache is wrong in many virtual machines, in both directions. Plans
 //! made after the look follow what it found.
 
 use latency_core::units::Bytes;
 
 use super::Machine;
 
-/// What a look found.
+/// The findings of a look.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sizing {
     /// The working set at which the look began.
@@ -25,14 +25,14 @@ pub struct Sizing {
     pub cache: Option<Bytes>,
     /// A working set that the last-level cache serves, and no nearer one.
     pub in_cache: Option<Bytes>,
-    /// Whether the look went as far as finding the cache.
+    /// True if the look went as far as finding the cache.
     pub cache_sought: bool,
-    /// How long it took.
+    /// Duration of the look.
     pub seconds: f64,
 }
 
 impl Machine {
-    /// The same machine as a look found it.
+    /// Returns the same machine as a look found it.
     #[must_use]
     pub fn looked_at(&self, sizing: Sizing) -> Machine {
         let mut machine = *self;
@@ -40,13 +40,13 @@ impl Machine {
         machine
     }
 
-    /// Whether a look has shown that no cache serves a working set of that size.
+    /// Returns whether a look has shown that no cache serves a working set of that size.
     #[must_use]
     pub fn is_clear(&self, size: Bytes) -> bool {
         self.sizing.is_some_and(|sizing| sizing.clear == Some(true) && size >= sizing.size)
     }
 
-    /// Whether a look has shown that a cache serves a working set of that size in part.
+    /// Returns whether a look has shown that a cache serves a working set of that size in part.
     #[must_use]
     pub fn is_served(&self, size: Bytes) -> bool {
         self.sizing.is_some_and(|sizing| sizing.clear == Some(false) && size <= sizing.size)

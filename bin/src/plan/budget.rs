@@ -26,12 +26,12 @@ pub const BATCHES: f64 = 20.0;
 pub const PLACES: u64 = 16;
 /// The same where few points share the time: twice as many rounds tell better how alike neighbours are.
 const SPREAD_ROUNDS: usize = 31;
-/// So many points are few: their rounds take less time than they are spread over by default.
+/// Number of points up to which rounds are shorter than the time that they are spread over by default.
 const FEW_POINTS: usize = 16;
 /// The rounds of all points together walk for at least this long.
 const WALK_NS: f64 = 1e9;
-/// All pairs of nodes together take no longer, unless a limit for each was asked for: with 64 of them, so many rounds
-/// that are never precise would go on for minutes.
+/// Time limit of all pairs of nodes together, unless a limit for each was given: with 64 of them, rounds that never
+/// become precise would go on for minutes.
 const PAIRS_NS: f64 = 40e9;
 /// A matrix is over within a minute: nanoseconds that its memory and its visits have, without the look before them and
 /// the checks after them.
@@ -47,9 +47,9 @@ const FREE_OF_TIME: Bytes = Bytes(512 << 20);
 const QUIET_SPREAD_NS: f64 = 10e9;
 /// All pairs together have this time, however large their memory is.
 const LEAST_PAIRS_NS: f64 = 20e9;
-/// The part of a time limit that rounds are spread over at the most: the rest is for warming up.
+/// Largest part of a time limit that rounds are spread over: the rest is for warming up.
 const SPREAD_SHARE: f64 = 0.7;
-/// A core that has idled for longer needs so long to come up to its clock; a shorter pause is not worth it.
+/// Time that a core needs to reach its clock after it has idled longer; after shorter pauses it is not needed.
 pub const WAKE_NS: f64 = 20e6;
 /// A rewritten point whose visits take longer has its confidence interval looked at after the fewest rounds.
 const LONG_VISIT_NS: f64 = 20e6;
@@ -60,18 +60,18 @@ pub const LONGEST_FILL_NS: f64 = 40e6;
 /// Laps that fill a cache. After other data has streamed past it, the L3 of Zen 4 takes lines in but slowly:
 /// after two laps a load took 59 ns that takes 17 in the end.
 pub const FILLING_LAPS: u64 = 12;
-/// Hops over memory that is in no cache: so many fill the TLBs and bring page tables into the caches.
+/// Hops over memory that is not in a cache, enough to fill the TLBs and bring page tables into the caches.
 pub const FEW_HOPS: (u64, u64) = (1 << 14, 1 << 16);
 /// A window of traffic: long enough for a chunk of every generator to vanish in it.
 pub const TRAFFIC_WINDOW_NS: f64 = 50e6;
-/// A window of a chain beside traffic: both axes of a point are means over so long.
+/// Length of a window of a chain beside traffic: both axes of a point are means over it.
 pub const LOADED_WINDOW_NS: f64 = 20e6;
 /// Hops in each visit to a pair over lines that no cache holds: a millisecond.
 const AHEAD: u64 = 1 << 13;
 /// A first pass is no longer, where the chain stays as it is written or where later passes need not be whole.
 pub const SHORT_PASS: u64 = 1 << 20;
 
-/// A visit to a pair: both threads go there and wake up, and 16 lines take 25 us each.
+/// Length of a visit to a pair: both threads go there and wake up, and each of 16 lines needs 25 us.
 pub const WINDOW_NS: f64 = 0.8e6;
 
 /// The time of all visits together in that of the whole run: what comes before the first and after the last takes the
@@ -84,7 +84,7 @@ pub fn budget_ns(options: &Options<'_>) -> f64 {
 /// The first pass of a visit over a chain just written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pass {
-    /// As many hops as show what a hop takes that no cache serves; then whatever brings the caches into their steady state.
+    /// Enough hops to show the time of a hop that no cache serves; then those that make the caches steady.
     Short,
     /// A whole lap in the first visit, later a lap only where a cache holds some of it: the pass is itself a result.
     Lap,
@@ -95,16 +95,16 @@ pub enum Pass {
 pub enum Optional {
     /// None: all were asked for.
     Nothing,
-    /// Those on targets that no way leads to.
+    /// Points on targets that cannot be reached.
     Unreachable,
     /// All of them.
     Everything,
-    /// Those with other pages than these.
+    /// Points with other pages than these.
     PagesBut(Pages),
 }
 
 impl Optional {
-    /// Whether the run goes on without `point`, whose memory cannot be had for that reason.
+    /// Returns whether the run goes on without `point`, whose memory cannot be had for that reason.
     #[must_use]
     pub fn covers(self, point: &Point, why: &PlacementError<'_>) -> bool {
         match self {
@@ -116,7 +116,7 @@ impl Optional {
     }
 }
 
-/// How often and for how long points are visited.
+/// The number and length of visits to points.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Budget {
     /// The memory.
@@ -133,7 +133,7 @@ pub struct Budget {
     pub batches: f64,
     /// Hops of a point over all rounds, at least.
     pub hops: u64,
-    /// The rounds of all points together walk for so long, at least.
+    /// Least time that the rounds of all points walk together.
     pub walk_ns: f64,
     /// The first rounds of every point are spread over so much time, with pauses between them.
     pub spread_ns: f64,
@@ -141,19 +141,19 @@ pub struct Budget {
     pub long_visit_ns: f64,
     /// The time for a point, warm-up included.
     pub point_ns: f64,
-    /// Whether a point is visited until rounds show what it takes while neighbours are quiet, however precise it is.
+    /// True if a point is visited until rounds show what it takes while neighbours are quiet, however precise it is.
     pub until_quiet: bool,
-    /// What a load took that no cache serves, in a look before the first round; without a look it is infinite.
+    /// Time of a load that no cache serves, in a look before the first round; without a look it is infinite.
     pub looked_ns: f64,
-    /// The whole run ends about so long after its start, from its first look to what is printed.
+    /// Approximate time from the first look to the end of the output.
     pub whole_ns: f64,
     /// No visit begins after this moment of the engine's clock.
     pub until_ns: f64,
     /// Hops in each visit over lines just written past the caches: what a load takes that no cache serves.
     pub ahead: u64,
-    /// Whether the first point is measured twice in turn, the second time in other memory.
+    /// True if the first point is measured twice in turn, the second time in other memory.
     pub twice: bool,
-    /// Whether that holds for trials that were asked for, too.
+    /// True if that holds for trials that were asked for, too.
     pub bounded: bool,
     /// The time for all points divided by their number.
     pub share_ns: f64,
@@ -173,13 +173,13 @@ pub struct Budget {
     pub iters: Option<u64>,
     /// Hops of warm-up asked for.
     pub warm_up: Option<u64>,
-    /// Whether single hops are timed at every visit.
+    /// True if single hops are timed at every visit.
     pub single_hops: bool,
-    /// Whether hardware counters are wanted.
+    /// True if hardware counters are wanted.
     pub counters: bool,
     /// True if the translation of the measured pages is probed after the last round.
     pub translation: bool,
-    /// What may be left out.
+    /// The points that may be left out.
     pub optional: Optional,
 }
 
@@ -219,7 +219,7 @@ impl Budget {
         optional: Optional::Nothing,
     };
 
-    /// The same as the options have it.
+    /// Returns the same as the options have it.
     #[must_use]
     pub fn new(options: &Options<'_>, machine: &Machine) -> Budget {
         let (bounded, point_ns) = (options.given.contains(FlagId::TimeLimit), options.point_limit_ns());
@@ -239,7 +239,7 @@ impl Budget {
     }
 
     /// The budget of pairs of nodes. Their chains stay as they are written where a cache holds little of them; smaller
-    /// ones are written anew at one of several places for each visit, as in a curve.
+    /// ones are written again at one of several places for each visit, as in a curve.
     #[must_use]
     pub fn of_pairs(options: &Options<'_>, machine: &Machine, points: &[Point]) -> Budget {
         // What the defaults ask for may be left out; what was typed may not.
@@ -285,7 +285,7 @@ impl Budget {
         budget.within(visits_ns.min(budget.point_ns * points.len() as f64), points.len())
     }
 
-    /// The budget of lanes.
+    /// Returns the budget of lanes.
     #[must_use]
     pub fn of_lanes(options: &Options<'_>, machine: &Machine, points: &[Point]) -> Budget {
         /// After this time points are left with the rounds that they have. Where the last-level cache is large,
@@ -296,12 +296,12 @@ impl Budget {
         budget
     }
 
-    /// The budget of traffic: windows of which each is a round, as many as give an interval.
+    /// Returns the budget of traffic: each window is a round, and there are enough for an interval.
     #[must_use]
     pub fn of_traffic(options: &Options<'_>, machine: &Machine, points: &[Point]) -> Budget {
         /// After this time points are left with the rounds that they have.
         const RUN_NS: f64 = 20e9;
-        /// Of many points, each takes so long.
+        /// Time of each point, if there are many.
         const POINT_NS: f64 = 0.5e9;
         let run_ns = RUN_NS.max(POINT_NS * points.len() as f64);
         let mut budget = Budget::of_windows(options, machine, points, run_ns);
@@ -309,11 +309,12 @@ impl Budget {
         budget
     }
 
-    /// The budget of chains beside traffic, to which so many more may be added. Their chains stay warm, so that little is walked before each window.
+    /// The budget of chains beside traffic, to which `more` points may be added. Their chains stay warm, so that little
+    /// is walked before each window.
     #[must_use]
     pub fn of_loaded(options: &Options<'_>, machine: &Machine, points: &[Point], more: usize) -> Budget {
         const RUN_NS: f64 = 36e9;
-        /// What fills the TLBs.
+        /// Hops that fill the TLBs.
         const WARM_UP: u64 = FEW_HOPS.0;
         let held = options.hold.map_or(0, |seconds| seconds.get() as usize);
         let mut budget = Budget::of_windows(options, machine, points, RUN_NS);
@@ -324,7 +325,7 @@ impl Budget {
         budget
     }
 
-    /// The budget of windows, each of which is a round, for at most so long.
+    /// Returns the budget of windows, each of them a round, for at most `run_ns`.
     fn of_windows(options: &Options<'_>, machine: &Machine, points: &[Point], run_ns: f64) -> Budget {
         let optional = if options.memnode.is_some() { Optional::Nothing } else { Optional::Unreachable };
         let run_ns = run_ns.min(budget_ns(options));
@@ -335,7 +336,7 @@ impl Budget {
         budget
     }
 
-    /// The budget of pairs of CPUs: a window over all lines is a round.
+    /// Returns the budget of pairs of CPUs: a window over all lines is a round.
     #[must_use]
     pub fn of_cores(options: &Options<'_>, _: &Machine, points: &[Point]) -> Budget {
         /// Few pairs are over in no time: their windows are spread over so much.
@@ -365,13 +366,13 @@ impl Budget {
         .within(budget_ns(options), points.len())
     }
 
-    /// The pairs of CPUs that there is time for.
+    /// Returns the pairs of CPUs that there is time for.
     #[must_use]
     pub fn most_pairs(options: &Options<'_>) -> usize {
         (budget_ns(options) / (FEWEST_ROUNDS as f64 * WINDOW_NS)) as usize
     }
 
-    /// The same in regions of their own for the initiators of each target, where there is room.
+    /// Returns the same in regions of their own for the initiators of each target, where there is room.
     ///
     /// A chain that was just written shows at once what a load takes that no cache serves: no long first pass is
     /// needed.
@@ -383,7 +384,7 @@ impl Budget {
         self
     }
 
-    /// The same with chains written anew for each visit.
+    /// Returns the same budget with chains that are written again for each visit.
     #[must_use]
     pub const fn rewritten(mut self, places: u64) -> Budget {
         self.memory = Memory::Rewritten { places };
@@ -391,7 +392,7 @@ impl Budget {
         self
     }
 
-    /// The same with `run_ns` for `points` points together, unless a limit or a number of trials was asked for.
+    /// Returns the same with `run_ns` for `points` points together, unless a limit or a number of trials was asked for.
     #[must_use]
     pub fn within(mut self, run_ns: f64, points: usize) -> Budget {
         let asked = self.bounded || self.trials.is_some();
@@ -408,13 +409,13 @@ impl Budget {
         self.walk_ns = self.walk_ns.min(SPREAD * limit_ns);
     }
 
-    /// The rounds that each of `points` points has room for.
+    /// Returns the rounds that each of `points` points has room for.
     #[must_use]
     pub fn room(&self, points: usize) -> usize {
         self.most.min((ROUNDS_KEPT / points.max(1)).max(2 * ROUNDS))
     }
 
-    /// The time that a point has left after `spent_ns`; without end where trials were asked for and no limit.
+    /// Returns the time that a point has left after `spent_ns`; without end where trials were asked for and no limit.
     #[must_use]
     pub fn left_ns(&self, spent_ns: f64) -> f64 {
         match self.trials {

@@ -81,14 +81,14 @@ pub fn cores<'a>(
     Ok(())
 }
 
-/// Whether two CPUs that seem to be two cores may be threads of one: a hypervisor need not say.
+/// Returns whether two CPUs that seem to be two cores may be threads of one: a hypervisor need not say.
 #[must_use]
 pub fn core_unknown(machine: &Machine) -> bool {
     machine.processor.platform == Platform::Virtual
         && machine.sharing.cores_of(&machine.cpus).len() == machine.cpus.len()
 }
 
-/// A choice that there is time for: a few pairs of each class where there is not enough for all.
+/// Returns a choice that there is time for: a few pairs of each class where there is not enough for all.
 fn affordable(options: &Options<'_>, choice: Choice, cpus: &CpuSet, warnings: &mut Warnings) -> Choice {
     let (all, most) = (choice.most(cpus.len()), Budget::most_pairs(options));
     if all <= most || choice == Choice::Classes {
@@ -98,7 +98,7 @@ fn affordable(options: &Options<'_>, choice: Choice, cpus: &CpuSet, warnings: &m
     Choice::Classes
 }
 
-/// How many of the chosen pairs of each class there is time for: one at the least.
+/// Returns how many of the chosen pairs of each class there is time for: at least one.
 fn most_of_class(options: &Options<'_>, chosen: &[Pair], cpus: &CpuSet, warnings: &mut Warnings) -> usize {
     let most = Budget::most_pairs(options);
     if chosen.len() <= most {
@@ -109,13 +109,13 @@ fn most_of_class(options: &Options<'_>, chosen: &[Pair], cpus: &CpuSet, warnings
     (most / Shared::ALL.iter().filter(has).count().max(1)).max(1)
 }
 
-/// The node of a CPU's lines: its own, if that is one of the targets.
+/// Returns the node of a CPU's lines: its own, if that is one of the targets.
 fn home(machine: &Machine, targets: &NodeSet, cpu: CpuId) -> Option<NodeId> {
     let own = machine.topology.node_of_cpu(cpu).filter(|node| targets.contains(node.0));
     own.or(targets.first().map(NodeId))
 }
 
-/// The point of a pair, either of which has half of the lines at its home; `None` where there is no node for them.
+/// Returns the point of a pair, with half of the lines at the home of each CPU; `None` without a node for them.
 fn point(
     options: &Options<'_>,
     machine: &Machine,

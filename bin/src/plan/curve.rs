@@ -1,7 +1,7 @@
 //! The working sets of a curve: from half of the first-level cache to several times the last.
 //!
-//! Pure, as all of the plan. Which sizes are measured besides these is decided
-//! while measuring, by [`latency_core::model::refine`].
+//! Pure, as all of the plan. [`latency_core::model::refine`] adds
+//! further sizes while measuring.
 
 use latency_core::math::exp2;
 use latency_core::units::{Bytes, NodeId, Pages};
@@ -14,9 +14,9 @@ use crate::options::{Options, UsageError};
 use crate::result::{chain, Point};
 use crate::warning::Warnings;
 
-/// The first-level data cache where nobody tells its size; the smallest of this century is 8 KiB.
+/// Assumed size of a first-level data cache that is not reported; the smallest of this century is 8 KiB.
 pub const UNKNOWN_L1: Bytes = Bytes(32 << 10);
-/// Where every first-level cache of this century holds everything.
+/// Size that every first-level cache of this century holds.
 pub const SMALLEST: Bytes = Bytes(4 << 10);
 /// Under an emulator the curve goes so far at least, to show the caches that are modelled there.
 const EMULATED: Bytes = Bytes(16 << 20);
@@ -34,7 +34,7 @@ const MOST_POINTS: usize = 400;
 const PAGE_COUNTS: [u64; 19] =
     [16, 24, 32, 40, 48, 56, 64, 72, 80, 96, 112, 128, 192, 256, 384, 512, 1024, 2048, 4096];
 
-/// The first-level data cache by sysfs or CPUID, or what is taken for it.
+/// Returns the first-level data cache by sysfs or CPUID, or what is taken for it.
 #[must_use]
 pub fn first_level_cache(machine: &Machine) -> Bytes {
     let sysfs = machine.host.caches.data(1).map(|cache| cache.size);
@@ -100,12 +100,12 @@ pub fn granule(options: &Options<'_>) -> Bytes {
     }
 }
 
-/// Whether points with one line on each page belong to the curve: they say nothing of other orders and strides.
+/// Returns whether points with one line on each page belong to the curve: they say nothing of other orders and strides.
 fn looks_for_translation(options: &Options<'_>) -> bool {
     options.order == crate::options::Order::Random && options.stride == Bytes(64)
 }
 
-/// The one pair of nodes that is measured.
+/// Returns the one pair of nodes that is measured.
 ///
 /// # Errors
 ///
@@ -130,7 +130,7 @@ pub fn pair<'a>(
     Ok((initiator, target))
 }
 
-/// The largest working set: where the plateau of memory is visible, as far as memory is free.
+/// Returns the largest working set: where the plateau of memory is visible, as far as memory is free.
 fn largest(
     options: &Options<'_>,
     machine: &Machine,
@@ -168,7 +168,7 @@ pub fn grid(least: Bytes, most: Bytes, per_octave: u32) -> impl Iterator<Item = 
     inner.map(|size| Bytes(size as u64)).chain([most])
 }
 
-/// The region that all points lie in: the largest, and room to lie elsewhere in.
+/// Returns the region that all points lie in: the largest, and room to lie elsewhere in.
 #[must_use]
 pub fn region(largest: Bytes, machine: &Machine, target: NodeId, pages: Pages) -> Bytes {
     let page = pages.page_size().bytes().max(Bytes(2 << 20));

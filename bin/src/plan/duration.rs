@@ -1,8 +1,8 @@
-//! How long a plan will take: for people who want to know before they wait. Pure, and an estimate.
+//! The expected duration of a plan, for people who want to know before they wait. Pure, and an estimate.
 //!
-//! It follows from the same points and the same budget that the engine obeys. What nobody
-//! knows beforehand is how fast memory is and whether a neighbour disturbs it, so
-//! that the answer is a range.
+//! It follows from the same points and the same budget that the engine obeys. The speed of memory
+//! and disturbances by neighbours are not known beforehand, so
+//! the answer is a range.
 
 use core::fmt;
 use core::ops::{Add, Mul};
@@ -20,7 +20,7 @@ use crate::result::{Point, Walk};
 
 /// Twenty batches of 100 microseconds, with what is read of the clocks between them.
 const ROUND: Range = Range(2.1e6, 3.4e6);
-/// Mapping and clearing a byte: of memory that a host has at hand, and of such that it must find first.
+/// Nanoseconds to map and clear a byte: of memory that a host has at hand, and of memory that it must find first.
 const MAPPED_BYTE: Range = Range(0.3, 1.2);
 /// Writing a node of a chain, and a byte of the lines.
 const WRITTEN_NODE: Range = Range(2.0, 4.0);
@@ -36,7 +36,7 @@ pub const LOOK: Range = Range(0.3e9, 0.9e9);
 /// The prefetch audit, which is made where so much memory is measured, and the first point once more.
 const AUDIT: Range = Range(0.3e9, 3.0e9);
 const AUDITED: Bytes = Bytes(16 << 20);
-/// Loads that are under way at a time, at the most that matters here.
+/// Most loads in flight that matter here.
 const IN_FLIGHT: f64 = 10.0;
 /// Single hops at a visit: what warms up before each burst, and the part that hops, batches and the watch take, whose
 /// length goes with a hop up to the longest.
@@ -100,13 +100,13 @@ impl fmt::Display for Range {
     }
 }
 
-/// What the points of every experiment take before and after they are measured: `mapped` bytes among them.
+/// Returns the time before and after the points of any experiment are measured, with `mapped` bytes.
 fn around(points: &[Point], mapped: f64) -> Range {
     let audited = points.iter().any(|point| point.size >= AUDITED);
     START + MAPPED_BYTE * mapped + if audited { AUDIT } else { Range::ZERO }
 }
 
-/// A hop of a chain in caches that hold it, or in memory.
+/// Returns a hop of a chain in caches that hold it, or in memory.
 #[inline(never)] // offsets into a small frame are short
 fn hop(machine: &Machine, point: &Point) -> Range {
     if matches!(point.order, Order::Sequential | Order::Backward) {
@@ -123,7 +123,7 @@ fn written(point: &Point) -> Range {
     WRITTEN_BYTE * point.size.0 as f64 + WRITTEN_NODE * (point.size.0 / point.stride.0.max(1)) as f64
 }
 
-/// A round of a point in one of `rounds` rounds; `least_ns` where nothing else was asked for.
+/// Returns a round of a point in one of `rounds` rounds; `least_ns` where nothing else was asked for.
 fn round(budget: &Budget, hop: Range, rounds: f64, least_ns: f64) -> Range {
     let trial = budget.iters.map_or(ROUND * (1.0 / BATCHES), |iters| hop * iters as f64);
     match budget.trials {
@@ -137,7 +137,7 @@ fn round(budget: &Budget, hop: Range, rounds: f64, least_ns: f64) -> Range {
     }
 }
 
-/// What single hops add to a visit: hops, batches as long, and the loop that watches as long.
+/// Returns the time that single hops add to a visit: hops, and batches and the watching loop of equal length.
 fn single_hops(budget: &Budget, hop: Range) -> Range {
     if !budget.single_hops {
         return Range::ZERO;
@@ -146,7 +146,7 @@ fn single_hops(budget: &Budget, hop: Range) -> Range {
     (BURST + burst * 3.0) * BURSTS
 }
 
-/// The fewest rounds of a point, and those that it is likely to need.
+/// Returns the fewest rounds of a point, and those that it is likely to need.
 fn rounds(budget: &Budget, fewest: usize) -> Range {
     match budget.trials {
         Some(trials) => Range(1.0, 1.0) * f64::from(trials).min(fewest as f64),
@@ -154,7 +154,7 @@ fn rounds(budget: &Budget, fewest: usize) -> Range {
     }
 }
 
-/// The product of both ends.
+/// Returns the product of both ends.
 fn product(one: Range, other: Range) -> Range {
     Range(one.0 * other.0, one.1 * other.1)
 }
@@ -169,7 +169,7 @@ fn can_be_had(machine: &Machine, point: &Point) -> bool {
     machine.pool_holds(point.target, page, point.size)
 }
 
-/// What a visit takes before its round: the first one, and each of the others.
+/// Returns the time of a visit before its round: of the first one, and of each of the others.
 #[inline(never)] // offsets into a small frame are short
 fn before(machine: &Machine, point: &Point, budget: &Budget, alone: bool) -> (Range, Range) {
     let nodes = point.size.0 / point.stride.0.max(1);
@@ -213,7 +213,7 @@ fn before(machine: &Machine, point: &Point, budget: &Budget, alone: bool) -> (Ra
     }
 }
 
-/// Windows of so many pairs of CPUs.
+/// Returns the time of the windows of this number of pairs of CPUs.
 fn exchanges(pairs: f64, budget: &Budget) -> Range {
     /// Waking up both threads takes a part of a window, and a neighbour may make it twice as long.
     const WINDOW: Range = Range(0.5 * WINDOW_NS, 2.0 * WINDOW_NS);
@@ -224,7 +224,7 @@ fn exchanges(pairs: f64, budget: &Budget) -> Range {
     START + all.at_most((budget.share_ns * pairs * OVERTIME).max(least))
 }
 
-/// How long `points` will take under `budget`.
+/// Returns the expected duration of `points` under `budget`.
 #[must_use]
 #[inline(never)] // offsets into a small frame are short
 pub fn estimate(machine: &Machine, points: &[Point], budget: &Budget) -> Range {

@@ -1,4 +1,4 @@
-//! Which CPUs generate traffic, and in how much memory. Pure, as all of the plan.
+//! Chooses the CPUs that generate traffic, and their memory. Pure, as all of the plan.
 
 use latency_core::cpulist::CpuSet;
 use latency_core::topology::Shared;
@@ -16,7 +16,7 @@ use latency_core::traffic::{LoadFrom, Threads};
 /// The part of each generator, at least: what a core's own caches hold is a small part of it.
 const LEAST_PART: Bytes = Bytes(16 << 20);
 
-/// The CPUs that may generate from a node: those that were asked for, or one of each core, or all.
+/// Returns the CPUs that may generate from a node: those that were asked for, or one of each core, or all.
 #[must_use]
 pub fn cpus(options: &Options<'_>, machine: &Machine, from: NodeId) -> CpuSet {
     let own = || match options.load_from {
@@ -48,7 +48,7 @@ pub fn spread(cpus: &CpuSet, index: usize, count: usize) -> Option<CpuId> {
     cpus.iter().nth(index * cpus.len() / count.max(1)).map(CpuId)
 }
 
-/// The CPUs of a point of traffic: its own, and those of its other generators.
+/// Returns the CPUs of a point of traffic: its own, and those of its other generators.
 #[must_use]
 pub fn generating(options: &Options<'_>, machine: &Machine, point: &Point, traffic: &Traffic) -> CpuSet {
     let others = others(options, machine, point, traffic);
@@ -73,7 +73,7 @@ pub fn others(options: &Options<'_>, machine: &Machine, point: &Point, traffic: 
     cpus.iter().filter(is_other).collect()
 }
 
-/// The node whose CPUs load a pair.
+/// Returns the node whose CPUs load a pair.
 #[must_use]
 pub const fn side(options: &Options<'_>, initiator: NodeId, target: NodeId) -> NodeId {
     match options.load_from {
@@ -82,7 +82,7 @@ pub const fn side(options: &Options<'_>, initiator: NodeId, target: NodeId) -> N
     }
 }
 
-/// The CPU of the first generator from a node: that asked for, or the first of all.
+/// Returns the CPU of the first generator from a node: that asked for, or the first of all.
 #[must_use]
 pub fn first(options: &Options<'_>, machine: &Machine, from: NodeId) -> Option<CpuId> {
     options.cpu.or_else(|| cpus(options, machine, from).first().map(CpuId))
@@ -104,7 +104,7 @@ pub fn check_cpus<'a>(options: &Options<'a>, machine: &'a Machine) -> Result<Opt
     Ok(first)
 }
 
-/// Warns where generators may not fill memory, or may share a core that nobody tells of.
+/// Warns where generators may not fill memory, or may share a core without the system saying so.
 pub fn warn_of_few(machine: &Machine, generators: u32, warnings: &mut Warnings) {
     if generators == 1 {
         warnings.push(Warning::OneGenerator);
@@ -147,7 +147,7 @@ pub fn footprint_in_memory(
     warnings: &mut Warnings,
 ) -> Result<Bytes, PlacementError<'static>> {
     let caches: CpuSet = cpus.iter().map(|cpu| machine.sharing.lowest(Shared::L3, cpu)).collect();
-    // Where nobody says what is shared, each core seems to have a cache of its own.
+    // Without a report of shared caches, each core seems to have its own.
     let told = cpus.first().is_some_and(|cpu| machine.sharing.tells_core_of(cpu));
     let caches = if told { caches.len().max(1) as u64 } else { 1 };
     let wanted = machine.largest_cache().times(CACHES * caches).max(LEAST_DEFAULT);

@@ -14,7 +14,7 @@ use crate::warning::Warnings;
 /// Fillers between two points of the test of the window.
 const STEP: usize = 64;
 
-/// The working set that lies in the cache of a level: half of it, or what a shared one serves.
+/// Returns the working set that lies in the cache of a level: half of it, or what a shared one serves.
 fn in_cache(machine: &Machine, level: u32) -> Option<Bytes> {
     let claims = Claims::of(machine);
     let claim = claims.level(level)?;
@@ -24,7 +24,7 @@ fn in_cache(machine: &Machine, level: u32) -> Option<Bytes> {
     }
 }
 
-/// The point from which all others differ in size and walk: in the memory of the first node, from that node.
+/// Returns the point from which all others differ in size and walk: in the memory of the first node, from that node.
 fn base<'a>(
     options: &Options<'a>,
     machine: &'a Machine,

@@ -20,9 +20,9 @@ use crate::warning::{Warning, Warnings};
 pub const CLOSER: usize = 2;
 /// Numbers of generators without a pace: all, half and a quarter of them.
 pub const COUNTS: usize = 3;
-/// A visit of a level takes about so long: two looks at the rate, a window, and threads that start and rest.
+/// Approximate time of a visit of a level: two looks at the rate, a window, and threads that start and rest.
 const VISIT_NS: f64 = 45e6;
-/// The kinds of traffic where nobody asks for others.
+/// The default kinds of traffic.
 const USUAL: &[&str] = &["read", "2:1"];
 
 /// The points that are known before anything is measured, given to `each`: for each pair and kind of traffic the idle
@@ -64,7 +64,7 @@ pub fn points<'a>(
     Ok(())
 }
 
-/// The CPU that walks the chain: none of those that are to generate.
+/// Returns the CPU that walks the chain: none of those that are to generate.
 fn chaser<'a>(
     options: &Options<'a>,
     machine: &'a Machine,
@@ -174,8 +174,7 @@ pub fn held(points: &mut dyn Iterator<Item = Point>) -> Option<usize> {
     held
 }
 
-/// The rates at which a curve is to be measured besides its ends, once its limit is known: given to `each` in bytes
-/// per second.
+/// Calls `each` with the rates between the ends of a curve, once its limit is known, in bytes per second.
 pub fn levels(options: &Options<'_>, limit: f64, each: &mut dyn FnMut(f64)) {
     match &options.rates {
         Some(rates) => {
@@ -199,7 +198,7 @@ pub fn levels(options: &Options<'_>, limit: f64, each: &mut dyn FnMut(f64)) {
     }
 }
 
-/// The number of curves that some points begin.
+/// Returns the number of curves that some points begin.
 #[must_use]
 pub fn curves(points: &[Point]) -> usize {
     let key = |point: &Point| Some((point.target, point.walk.traffic()?.kind.name));
@@ -210,7 +209,7 @@ pub fn curves(points: &[Point]) -> usize {
     points.iter().enumerate().filter(begins).count()
 }
 
-/// The most points that may be added to the curve of one pair and kind.
+/// Returns the most points that may be added to the curve of one pair and kind.
 #[must_use]
 pub fn most_added(options: &Options<'_>) -> usize {
     let mut count = 0;

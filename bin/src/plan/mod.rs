@@ -31,7 +31,7 @@ use crate::result::{chain, Point, Walk};
 use crate::warning::{Warning, Warnings};
 use latency_core::words::Worded;
 
-/// The order of a chain by the option's value.
+/// Returns the order of a chain by the option's value.
 #[must_use]
 pub const fn order(option: options::Order) -> Order {
     match option {
@@ -42,7 +42,7 @@ pub const fn order(option: options::Order) -> Order {
     }
 }
 
-/// The kernel by the option's value.
+/// Returns the kernel by the option's value.
 #[must_use]
 pub const fn kernel(option: options::Kernel) -> &'static Kernel {
     match option {

@@ -10,7 +10,7 @@ use crate::machine::Machine;
 use crate::options::{Options, UsageError};
 use crate::warning::{Warning, Warnings};
 
-/// Which nodes measure which.
+/// The nodes that measure, and the nodes that they measure.
 #[derive(Clone, Copy, Debug)]
 pub struct Scope {
     /// The nodes on which chases run.
@@ -22,7 +22,7 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// The nodes that options and machine leave.
+    /// Returns the nodes that options and machine leave.
     ///
     /// # Errors
     ///
@@ -57,13 +57,13 @@ impl Scope {
         Ok(Scope { initiators, targets, cpu: options.cpu })
     }
 
-    /// The CPU that stands for an initiator.
+    /// Returns the CPU that measures for an initiator.
     #[must_use]
     pub fn cpu(&self, machine: &Machine, initiator: NodeId) -> Option<CpuId> {
         self.cpu.or_else(|| machine.cpu_of(initiator))
     }
 
-    /// The same with one pair of its nodes.
+    /// Returns the same with one pair of its nodes.
     #[must_use]
     pub fn narrowed(self, from: NodeId, to: NodeId) -> Scope {
         Scope { initiators: only(from), targets: only(to), ..self }
@@ -115,7 +115,7 @@ fn has_memory(machine: &Machine, node: NodeId) -> Result<(), PlacementError<'_>>
     }
 }
 
-/// The node of a CPU that was asked for by number.
+/// Returns the node of a CPU that was asked for by number.
 pub fn cpu_node(machine: &Machine, cpu: CpuId) -> Result<NodeId, Failure<'_>> {
     let online = machine.topology.online_cpus();
     match machine.topology.node_of_cpu(cpu) {
@@ -131,7 +131,7 @@ pub fn cpu_node(machine: &Machine, cpu: CpuId) -> Result<NodeId, Failure<'_>> {
     }
 }
 
-/// Every node with memory that the process may use; those that `numactl --membind` left, if it was started so.
+/// Returns every node with memory that the process may use; those that `numactl --membind` left, if it was started so.
 fn default_targets(machine: &Machine, warnings: &mut Warnings) -> NodeSet {
     let all = machine.targets();
     for node in machine.topology.nodes().iter().filter(|node| node.has_memory) {

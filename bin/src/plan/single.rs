@@ -11,7 +11,7 @@ use crate::options::Options;
 use crate::result::Point;
 use crate::warning::Warnings;
 
-/// The point that the others of an experiment are made from: the first initiator and its own memory, at the
+/// Returns the point that the others of an experiment are made from: the first initiator and its own memory, at the
 /// default working set.
 ///
 /// # Errors
@@ -29,7 +29,7 @@ pub fn like<'a>(
     Ok(Point::like(options, [initiator, target], cpu, size))
 }
 
-/// The size of a data cache by sysfs or CPUID, if it is told.
+/// Returns the size of a data cache by sysfs or CPUID, if it is told.
 #[must_use]
 pub fn cache(machine: &Machine, level: u8) -> Option<Bytes> {
     let sysfs = machine.host.caches.data(level.into()).map(|cache| cache.size);

@@ -11,13 +11,13 @@ use crate::options::Options;
 use crate::result::{Point, Walk};
 use crate::warning::{Clipped, Warning, Warnings};
 
-/// A working set below this is no measurement of memory on any machine of today.
+/// Least default working set: smaller ones fit into caches of today's machines.
 pub const LEAST_DEFAULT: Bytes = Bytes(256 << 20);
 /// Memory is reached when the working set is this many times the last-level cache:
 /// of a cyclic random chase over 3.4 times a cache, 3.7 % of the hops still hit.
 pub const CACHES: u64 = 4;
 
-/// The working set on a node, one of `targets` that are measured: what was asked for, or large enough to reach
+/// Returns the working set on a node, one of `targets` that are measured: what was asked for, or large enough to reach
 /// memory and small enough to be had.
 ///
 /// # Errors
@@ -62,7 +62,7 @@ pub fn working_set(
     Ok(size)
 }
 
-/// The point that a look before the run is made with: the largest, where its size is the program's to choose.
+/// Returns the point that a look before the run is made with: the largest, where its size is the program's to choose.
 #[must_use]
 pub fn looked_at(options: &Options<'_>, points: &[Point]) -> Option<Point> {
     let chosen = options.size.is_none() && options.max_size.is_none();
@@ -73,7 +73,7 @@ pub fn looked_at(options: &Options<'_>, points: &[Point]) -> Option<Point> {
     Some(Point { kernel, order, walk, pages: options.pages, stride: options.stride, ..*first })
 }
 
-/// The largest working set that can be had for `like` and as many other targets as `points` have.
+/// Returns the largest working set that can be had for `like` and as many other targets as `points` have.
 #[must_use]
 pub fn most(machine: &Machine, like: &Point, points: &[Point]) -> Bytes {
     let targets: NodeSet = points.iter().map(|point| point.target.0).collect();
@@ -104,7 +104,8 @@ pub fn check(
     }
 }
 
-/// As much of `wanted` as half of what a node can give, one of `targets`; what is cut off is said.
+/// Returns `wanted`, limited to half of the memory that `target`, one of `targets` nodes, can give; warns where that is
+/// less.
 pub fn within_half(
     machine: &Machine,
     target: NodeId,

@@ -16,12 +16,12 @@ const CACHES: u64 = 4;
 /// From one line to the next: an odd number of lines goes through all sets of a cache, and with three of them no fetch
 /// of a pair of lines brings two.
 const STRIDE: Bytes = Bytes(3 * 64);
-/// The first-level cache is taken for this large where nobody says.
+/// Assumed size of a first-level cache that is not reported.
 const UNKNOWN_CACHE: Bytes = Bytes(32 << 10);
 /// A third-level cache of fewer second-level ones has no room for lines that are in no other.
 const LEAST_L3: u64 = 4;
 
-/// What is done to lines.
+/// The accesses to lines.
 pub const ACCESSES: [Access; 2] = [Access::Read, Access::Own];
 
 /// The points of one CPU's own lines, and of those of the other CPU of each pair, given to `each`; `home` names the
@@ -65,8 +65,8 @@ pub fn states(
     }
 }
 
-/// The lines of a level, which its cache has room for and the one before has not; those in memory are flushed out of
-/// all caches. `None` where there is no such cache.
+/// Returns the lines of a level, for which its cache has room and the one before has not; lines in memory are flushed
+/// out of all caches. `None` without that cache.
 fn lines(machine: &Machine, level: Level) -> Option<u64> {
     let cache = |level| single::cache(machine, level);
     let second = || {
@@ -80,7 +80,7 @@ fn lines(machine: &Machine, level: Level) -> Option<u64> {
     }
 }
 
-/// A CPU of another core than both, on the second's node if there is one.
+/// Returns a CPU of another core than both, on the second's node if there is one.
 fn third(machine: &Machine, a: CpuId, b: CpuId) -> Option<CpuId> {
     let core = |cpu: u32| machine.sharing.core_of(cpu);
     let others = || machine.cpus.iter().filter(|cpu| ![core(a.0), core(b.0)].contains(&core(*cpu)));

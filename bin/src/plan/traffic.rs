@@ -11,12 +11,12 @@ use crate::options::{Kinds, Options};
 use crate::result::{Point, Traffic, Walk};
 use crate::warning::{Warning, Warnings};
 
-/// What a point takes in as many rounds as give an interval, in seconds.
+/// Seconds of a point, in as many rounds as give an interval.
 const POINT_S: f64 = 0.5;
 /// The part of a budget that points may take.
 const SHARE: f64 = 0.7;
 
-/// The kinds of traffic that a view has: those that were asked for, or its own.
+/// Returns the kinds of traffic that a view has: those that were asked for, or its own.
 fn asked_kinds(options: &Options<'_>) -> Kinds {
     const ALL: &[&str] = &["read", "3:1", "2:1", "1:1", "nt-write", "copy-nt", "random", "write", "copy"];
     kinds(options.traffic, if options.view == View::Mix { ALL } else { &["read"] })
@@ -78,7 +78,7 @@ pub fn bandwidth<'a>(
     Ok(())
 }
 
-/// The kinds of traffic that were asked for, or `usual`.
+/// Returns the kinds of traffic that were asked for, or `usual`.
 #[must_use]
 pub fn kinds(asked: Option<Kinds>, usual: &'static [&'static str]) -> Kinds {
     asked.unwrap_or_else(|| {
@@ -88,7 +88,7 @@ pub fn kinds(asked: Option<Kinds>, usual: &'static [&'static str]) -> Kinds {
     })
 }
 
-/// What the points of one pair of nodes have in common.
+/// The common part of the points of one pair of nodes.
 struct Pair<'p, 'a> {
     options: &'p Options<'a>,
     machine: &'a Machine,
@@ -150,7 +150,7 @@ impl<'a> Pair<'_, 'a> {
     }
 }
 
-/// The numbers of generators of a view, of `most`: one, half and all of them; or one and every doubling.
+/// Returns the numbers of generators of a view, of `most`: one, half and all of them; or one and every doubling.
 fn counts(view: View, most: u32) -> impl Iterator<Item = u32> {
     let wanted = move |count: &u32| match view {
         View::Scaling => count.is_power_of_two() || *count == most,

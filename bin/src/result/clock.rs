@@ -4,7 +4,7 @@ use latency_core::arch::Stamp;
 use latency_core::clock::Sandwich;
 use latency_core::units::{Hertz, Ticks};
 
-/// How batches are timed.
+/// The clock that times batches.
 #[derive(Clone, Copy, Debug)]
 pub enum Timer {
     /// The time-stamp counter, between serialising instructions.
@@ -22,11 +22,11 @@ pub struct Counter {
     pub frequency: Hertz,
     /// The first look at both clocks, from which their drift is counted.
     pub anchor: Sandwich,
-    /// How far two calibrations were apart.
+    /// Difference of two calibrations, in parts per million.
     pub spread_ppm: f64,
     /// CPUID promises one rate in all power states.
     pub invariant: bool,
-    /// What CPUID or the hypervisor declares.
+    /// The frequency that CPUID or the hypervisor declares.
     pub declared: Option<Hertz>,
     /// The smallest difference between two readings: the resolution.
     pub step: Ticks,
@@ -46,7 +46,7 @@ pub struct KernelClock {
 }
 
 impl Timer {
-    /// The counter, if that is what times.
+    /// Returns the counter, if that is what times.
     #[must_use]
     pub const fn counter(&self) -> Option<&Counter> {
         match self {
@@ -55,7 +55,7 @@ impl Timer {
         }
     }
 
-    /// The smallest difference between two readings, in nanoseconds.
+    /// Returns the smallest difference between two readings, in nanoseconds.
     #[must_use]
     pub fn step_ns(&self) -> f64 {
         match self {
@@ -64,7 +64,7 @@ impl Timer {
         }
     }
 
-    /// Ticks of the counter in so many nanoseconds; `None` without a counter.
+    /// Returns the ticks of the counter in this number of nanoseconds; `None` without a counter.
     #[must_use]
     pub fn ticks(&self, nanoseconds: f64) -> Option<f64> {
         self.counter().map(|counter| nanoseconds * counter.frequency.gigahertz())

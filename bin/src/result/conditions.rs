@@ -9,7 +9,7 @@
 pub use latency_core::host::CpuTime;
 use latency_core::units::CpuId;
 
-/// What happened from the first trial to the last.
+/// Events from the first trial to the last.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Conditions {
     /// The share of the time in which this process was ready to run and other work ran on its CPU.
@@ -77,7 +77,7 @@ const CLOCKS: usize = 1000;
 const PER_GIGAHERTZ: f64 = 100.0;
 
 impl Clocks {
-    /// None yet.
+    /// Returns none yet.
     #[must_use]
     pub const fn new() -> Clocks {
         Clocks { counts: [0; CLOCKS], total: 0 }

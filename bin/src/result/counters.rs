@@ -1,11 +1,11 @@
-//! What counters saw, as plain data: of the hardware per hop, of the kernel per thread.
+//! Events that counters saw, as plain data: of the hardware per hop, of the kernel per thread.
 //!
 //! Knows the events by name. How they are counted is the business of others.
 
 /// The events of the hardware.
 pub const EVENTS: usize = 6;
 
-/// What one walk counted, per hop; not a number where there is nothing.
+/// Events of one walk, per hop; not a number where there is nothing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Counted {
     /// Core cycles, instructions, L1D misses, last-level misses, data-TLB misses, cycles of page walks.
@@ -20,7 +20,7 @@ impl Default for Counted {
     }
 }
 
-/// What the kernel counts for every thread.
+/// Events that the kernel counts for every thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Software {
     /// Context switches of its own will, and against it.
@@ -32,7 +32,7 @@ pub struct Software {
 }
 
 impl Software {
-    /// What was counted from `earlier` to this.
+    /// Returns the events from `earlier` to this.
     #[must_use]
     pub fn since(&self, earlier: &Software) -> Software {
         Software {
@@ -48,7 +48,7 @@ impl Software {
         }
     }
 
-    /// Both together.
+    /// Returns both together.
     #[must_use]
     pub fn and(&self, other: &Software) -> Software {
         Software {
@@ -73,7 +73,7 @@ impl Counted {
     }
 }
 
-/// What hardware counters saw, median over rounds.
+/// Events that hardware counters saw, median over rounds.
 #[derive(Clone, Copy, Debug)]
 pub struct Counters {
     /// Events per hop, in the order of [`Counted::per_hop`]; `None` where the event could not be counted.

@@ -25,12 +25,12 @@ const INTERVAL_TOLERANCE: f64 = 0.02;
 /// A percentile of single hops, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Percentile {
-    /// The median over visits of what so many of a visit's hops do not exceed; of too few visits, the same of all hops.
+    /// The median over visits of the same percentile of each; with too few visits, the percentile of all hops.
     pub value: f64,
     /// Its 95 % confidence interval over visits; `None` with too few of them. Hops of one visit are alike, so that
     /// their number tells nothing of the next visit.
     pub interval: Option<Interval>,
-    /// Where it lies on a step between two clusters of hops, both sides of that: the value is then the slower one, and
+    /// Both sides of a step between two clusters of hops, if it lies on one: the value is then the slower side, and
     /// the interval holds both.
     pub step: Option<Interval>,
 }
@@ -52,13 +52,13 @@ pub struct Distribution {
     pub overhead: f64,
     /// The ticks from which a window counts as interrupted, if any does.
     pub interrupted_from: Option<u64>,
-    /// How often the kernel is entered per tick, by the watching loop; 0 where that leaves no mark.
+    /// Entries of the kernel per tick, by the watching loop; 0 where entries leave no mark.
     pub entries: f64,
     /// The mean of the windows that were not interrupted, each with the weight of [`hops::weight`].
     pub mean: f64,
     /// The percentiles of visits, in ticks of a window, in the order of [`PERCENTAGES`].
     pub over_visits: [Option<Summary>; PERCENTAGES.len()],
-    /// What else was seen of interruptions.
+    /// Further findings about interruptions.
     pub interruptions: Interruptions,
     /// The mean of single hops in stretches as long as a batch: the most frequent within a round, median over rounds,
     /// in nanoseconds. Batches, and with them `matrix`, are summarised so.
@@ -122,7 +122,7 @@ impl Distribution {
         }
     }
 
-    /// Nanoseconds per hop of a window of so many ticks, without the timer's own.
+    /// Returns the nanoseconds per hop of a window in ticks, without the timer's own.
     #[must_use]
     pub fn nanoseconds(&self, window: f64) -> f64 {
         self.time((window - self.overhead).max(0.0)) / f64::from(self.each)
@@ -134,7 +134,7 @@ impl Distribution {
         clock::nanoseconds(ticks, self.frequency)
     }
 
-    /// The hops that were not interrupted.
+    /// Returns the hops that were not interrupted.
     #[must_use]
     pub fn sample(&self) -> Sample<'_> {
         Sample {
@@ -171,31 +171,31 @@ impl Distribution {
         self.quantile_ns(percent).map(|quantile| quantile.value)
     }
 
-    /// The slowest hop that was not interrupted.
+    /// Returns the slowest hop that was not interrupted.
     #[must_use]
     pub fn maximum_ns(&self) -> Option<f64> {
         hops::maximum(&self.windows, self.interrupted_from).map(|window| self.nanoseconds(window as f64))
     }
 
-    /// The slowest window without a mark, interrupted or not.
+    /// Returns the slowest window without a mark, interrupted or not.
     #[must_use]
     pub fn longest_ns(&self) -> Option<f64> {
         self.windows.maximum().map(|window| self.nanoseconds(window as f64))
     }
 
-    /// The mean of the hops that were not interrupted.
+    /// Returns the mean of the hops that were not interrupted.
     #[must_use]
     pub fn mean_ns(&self) -> f64 {
         self.nanoseconds(self.mean)
     }
 
-    /// How many windows there were in all.
+    /// Returns the number of windows.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.windows.total() + self.interruptions.marked
     }
 
-    /// How many windows were interrupted without a mark.
+    /// Returns the number of windows that were interrupted without a mark.
     #[must_use]
     pub fn interrupted(&self) -> u64 {
         let calm: u64 =
@@ -209,7 +209,7 @@ impl Distribution {
         self.empties.percentile(percent)
     }
 
-    /// The period in microseconds with which slow hops recur, and what it is known as, if it stands out.
+    /// Returns the period in microseconds with which slow hops recur, and what it is known as, if it stands out.
     #[must_use]
     pub fn refresh(&self) -> Option<(f64, Option<&'static str>)> {
         let period = self.period.filter(Period::is_significant)?;
@@ -255,7 +255,7 @@ mod tests {
     fn percentiles_are_those_of_visits_and_hold_both_sides_of_a_step() {
         let mut distribution = planted();
         assert_eq!(distribution.quantile_ns(50.0).unwrap().interval, None, "too few visits");
-        // Visits differ by more than so many hops suggest.
+        // Visits differ by more than the number of hops suggests.
         let mut visits: Vec<f64> = (0..15).map(|visit| 240.0 + f64::from(visit * 7 % 15)).collect();
         distribution.over_visits = [latency_core::stats::summarise(&mut visits); PERCENTAGES.len()];
         let median = distribution.quantile_ns(50.0).unwrap();

@@ -1,4 +1,4 @@
-//! What the kernel says of where pages are, as data: counted, parsed and compared.
+//! The kernel's answers about the nodes of pages, as data: counted, parsed and compared.
 //!
 //! Pure: `placement` asks the kernel, this module understands the answers.
 //!
@@ -11,7 +11,7 @@ use latency_core::units::{Bytes, NodeId};
 /// The nodes on which one buffer's pages are told apart. More are counted together.
 const MOST_NODES: usize = 8;
 
-/// How many pages of a buffer are on which node.
+/// The numbers of pages of a buffer on each node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PageCounts {
     nodes: [(NodeId, u64); MOST_NODES],
@@ -34,26 +34,26 @@ impl PageCounts {
         }
     }
 
-    /// The nodes and their counts, in the order in which they were met.
+    /// Returns the nodes and their counts, in the order in which they were met.
     #[must_use]
     pub fn nodes(&self) -> &[(NodeId, u64)] {
         self.nodes.get(..self.length).unwrap_or_default()
     }
 
-    /// The pages on `node`.
+    /// Returns the pages on `node`.
     #[must_use]
     pub fn on(&self, node: NodeId) -> u64 {
         self.nodes().iter().find(|(known, _)| *known == node).map_or(0, |(_, count)| *count)
     }
 
-    /// All pages.
+    /// Returns all pages.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.nodes().iter().fold(self.others, |sum, (_, count)| sum.saturating_add(*count))
     }
 }
 
-/// What one look at a buffer showed.
+/// The evidence of one look at a buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Evidence {
     /// The counts of /proc/self/numa_maps, if it could be read.
@@ -67,13 +67,13 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// Whether there is evidence, and all of it puts every page of `size` bytes on `node`.
+    /// Returns whether there is evidence, and all of it puts every page of `size` bytes on `node`.
     #[must_use]
     pub fn proves(&self, node: NodeId, size: Bytes) -> bool {
         self.is_there() && self.agrees(node, size)
     }
 
-    /// Whether the kernel told where the pages are at all.
+    /// Returns whether the kernel told where the pages are at all.
     #[must_use]
     pub const fn is_there(&self) -> bool {
         self.numa_maps.is_some() || self.page_query.is_some()
@@ -89,7 +89,7 @@ impl Evidence {
             && self.page_query.as_ref().is_none_or(|counts| counts.on(node) == counts.total())
     }
 
-    /// How it is known, in the words of reports.
+    /// Returns the source of the evidence, in the words of reports.
     #[must_use]
     pub const fn source(&self) -> &'static str {
         match (self.numa_maps.is_some(), self.page_query.is_some()) {
@@ -100,16 +100,16 @@ impl Evidence {
         }
     }
 
-    /// The counts that reports show: those of numa_maps, or else of the query.
+    /// Returns the counts that reports show: those of numa_maps, or else of the query.
     #[must_use]
     pub fn counts(&self) -> Option<&PageCounts> {
         self.numa_maps.as_ref().or(self.page_query.as_ref())
     }
 }
 
-/// The counts and the page size of a line of numa_maps, if it is that of the mapping at `address`.
+/// Returns the counts and the page size of a line of numa_maps, if it is that of the mapping at `address`.
 ///
-/// Such a line reads `7f0000000000 bind:1 anon=4 dirty=4 N1=4 kernelpagesize_kB=2048`.
+/// An example is `7f0000000000 bind:1 anon=4 dirty=4 N1=4 kernelpagesize_kB=2048`.
 #[must_use]
 pub fn numa_maps_line(line: &[u8], address: u64) -> Option<(PageCounts, Option<Bytes>)> {
     let mut words = line.split(|&byte| byte == b' ');
@@ -130,14 +130,14 @@ pub fn numa_maps_line(line: &[u8], address: u64) -> Option<(PageCounts, Option<B
     Some((counts, page))
 }
 
-/// Whether a line of smaps opens the description of the mapping at `address`.
+/// Returns whether a line of smaps opens the description of the mapping at `address`.
 #[must_use]
 pub fn smaps_opens(line: &[u8], address: u64) -> bool {
     let start = line.split(|&byte| byte == b'-').next().unwrap_or_default();
     hexadecimal(start) == Some(address)
 }
 
-/// The amount that a line of smaps gives for `AnonHugePages:`.
+/// Returns the amount that a line of smaps gives for `AnonHugePages:`.
 #[must_use]
 pub fn smaps_transparent_huge(line: &[u8]) -> Option<Bytes> {
     let rest = line.strip_prefix(b"AnonHugePages:")?;
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn one_page_elsewhere_or_missing_is_no_proof() {
+    fn one_page_elsewhere_or_missing_disproves_placement() {
         let mut all = PageCounts::default();
         all.add(NodeId(1), 8);
         let evidence =

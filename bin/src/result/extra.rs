@@ -1,4 +1,4 @@
-//! Findings besides the points, of the experiments that look for them.
+//! Findings that are not points, of the experiments that look for them.
 
 use latency_core::kernel::lanes::Filler;
 use latency_core::model::edge::{Edge, EdgeError};
@@ -6,14 +6,14 @@ use latency_core::stats::Interval;
 
 use super::walk::Reach;
 
-/// What was found besides the points, by the experiments that look for it.
+/// Findings that are not points, of the experiments that look for them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Extra {
     /// The edge of the first-level cache, or why there is none; `None` if it was not looked for.
     pub edge: Option<Result<Edge, EdgeError>>,
-    /// How far the processor reaches over each kind of filler; `None` if it was not looked for.
+    /// The reach of the processor over each kind of filler; `None` if it was not looked for.
     pub reach: [Option<Reach>; Filler::ALL.len()],
-    /// What there is of several orders besides their walks.
+    /// Findings about several orders.
     pub orders: Option<Orders>,
 }
 
@@ -30,7 +30,7 @@ pub struct Strided {
     pub rounds: usize,
 }
 
-/// Several orders of the same nodes, besides their walks.
+/// Findings about several orders of the same nodes, without their walks.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Orders {
     /// Their loads without a chain; `None` without a counter.

@@ -35,12 +35,12 @@ pub struct Repeat {
 pub struct Health {
     /// Core cycles of a hit in the first-level cache: a whole number, if all is well.
     pub l1_cycles: Option<f64>,
-    /// Multiplications take so many times as long as additions: 3, or 4.
+    /// Time of a multiplication over that of an addition: 3, or 4.
     pub multiply_ratio: Option<f64>,
     /// The prefetch audit; `None` where it was not made.
     pub audit: Option<Audit>,
     /// The first point measured again; `None` where it was not.
     pub repeat: Option<Repeat>,
-    /// Whether translation buffers take huge pages for small ones; `None` where there are none, or it cannot be told.
+    /// True if translation buffers take huge pages for small ones; `None` where there are none, or it cannot be told.
     pub pages_behave_as_small: Option<bool>,
 }

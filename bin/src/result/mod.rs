@@ -1,4 +1,4 @@
-//! What was planned, what was measured, and what is known of both: plain data.
+//! Plans, measurements, and their circumstances: plain data.
 //!
 //! Reports see nothing else. No system is asked here.
 

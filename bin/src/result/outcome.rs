@@ -19,7 +19,7 @@ pub struct Measurement {
     pub hops: u64,
     /// Before the first trial.
     pub warm_up: WarmUp,
-    /// What was found.
+    /// The measured values.
     pub series: Series,
     /// Rounds that the trials were made in.
     pub rounds: usize,
@@ -27,7 +27,7 @@ pub struct Measurement {
     pub placements: usize,
     /// The spread between their medians, as a share of the middle one; `None` with few of them.
     pub placement_spread: Option<f64>,
-    /// Whether the confidence interval became as narrow as it had to.
+    /// True if the confidence interval became as narrow as it had to.
     pub precise: bool,
     /// The chain's fingerprint: equal for equal chains; zero without one.
     pub fingerprint: u64,
@@ -35,7 +35,7 @@ pub struct Measurement {
     pub nodes: u64,
     /// The memory of the traffic beside it, or of every other line that goes to and fro.
     pub traffic: Option<Field>,
-    /// What tells one line from another, where each was timed.
+    /// Differences between lines, where each was timed.
     pub lines: Option<PerLine>,
 }
 
@@ -49,7 +49,7 @@ pub enum Exclusion<'a> {
 }
 
 impl Exclusion<'_> {
-    /// Whether it fails the run: memory that did not stay where it was proven to be.
+    /// Returns whether it fails the run: memory that did not stay where it was proven to be.
     #[must_use]
     pub const fn is_fatal(&self) -> bool {
         matches!(self, Exclusion::Placement(PlacementError::MovedDuringRun { .. }))
@@ -65,17 +65,17 @@ impl fmt::Display for Exclusion<'_> {
     }
 }
 
-/// A point and what became of it.
+/// A point and its result.
 #[derive(Clone, Copy, Debug)]
 pub struct Outcome<'a> {
-    /// What was to be measured.
+    /// The planned point.
     pub point: Point,
-    /// What was.
+    /// Its measurement, or the reason why there is none.
     pub result: Result<Measurement, Exclusion<'a>>,
 }
 
 impl Outcome<'_> {
-    /// The latency, or the time per load; `None` where it was not measured.
+    /// Returns the latency, or the time per load; `None` where it was not measured.
     #[must_use]
     pub fn nanoseconds(&self) -> Option<f64> {
         self.result.as_ref().ok().map(|measured| measured.series.nanoseconds.median)

@@ -4,7 +4,7 @@ use latency_core::units::{Bytes, NodeId, Pages};
 
 use super::evidence::{Evidence, PageCounts};
 
-/// How a buffer came to its node.
+/// The way in which a buffer came to its node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Means {
     /// The kernel was told: set_mempolicy and mbind.
@@ -16,7 +16,7 @@ pub enum Means {
 }
 
 impl Means {
-    /// The word for reports.
+    /// Returns the word for reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -27,18 +27,18 @@ impl Means {
     }
 }
 
-/// What is known of the memory behind a point.
+/// Facts about the memory behind a point.
 #[derive(Clone, Copy, Debug)]
 pub struct Placed {
-    /// How it came to its node.
+    /// The way in which it came to its node.
     pub means: Means,
     /// The pages obtained: never [`Pages::Auto`].
     pub pages: Pages,
     /// The length of the mapping.
     pub mapped: Bytes,
-    /// What the kernel said before measuring.
+    /// The kernel's evidence before measuring.
     pub before: Evidence,
-    /// What it said afterwards.
+    /// Its evidence afterwards.
     pub after: Evidence,
     /// True if translation buffers treat its huge pages as small ones; `None` if that was not probed, or cannot be
     /// told.
@@ -46,13 +46,13 @@ pub struct Placed {
 }
 
 impl Placed {
-    /// Whether the kernel put every page on `node`, before and after.
+    /// Returns whether the kernel put every page on `node`, before and after.
     #[must_use]
     pub fn is_verified(&self, node: NodeId) -> bool {
         self.before.proves(node, self.mapped) && self.after.proves(node, self.mapped)
     }
 
-    /// The pages that are elsewhere than on `node` now, if any; `None` too where the kernel does not tell.
+    /// Returns the pages that are elsewhere than on `node` now, if any; `None` too where the kernel does not tell.
     #[must_use]
     pub fn moved(&self, node: NodeId) -> Option<u64> {
         if !self.after.is_there() || self.after.proves(node, self.mapped) {
@@ -62,14 +62,14 @@ impl Placed {
         [&self.after.numa_maps, &self.after.page_query].into_iter().flatten().map(elsewhere).max()
     }
 
-    /// The part in transparent huge pages before and after, where the kernel has merged or split some.
+    /// Returns the part in transparent huge pages before and after, where the kernel has merged or split some.
     #[must_use]
     pub fn huge_pages_changed(&self) -> Option<(Bytes, Bytes)> {
         let (before, after) = (self.before.transparent_huge?, self.after.transparent_huge?);
         (before != after).then_some((before, after))
     }
 
-    /// Whether the size of the pages is known, and not only asked for.
+    /// Returns whether the size of the pages is known, and not only asked for.
     ///
     /// A mapping from a pool has pages of its size or does not come about; of
     /// the others only /proc tells.
@@ -82,7 +82,7 @@ impl Placed {
         }
     }
 
-    /// The share of the buffer in transparent huge pages at the end, where those were obtained.
+    /// Returns the share of the buffer in transparent huge pages at the end, where those were obtained.
     #[must_use]
     pub fn huge_share(&self) -> Option<f64> {
         let huge = self.after.transparent_huge.filter(|_| self.pages == Pages::Thp)?;
@@ -90,19 +90,19 @@ impl Placed {
     }
 }
 
-/// What is known of the memory of generators, beside which something is measured.
+/// Facts about the memory of generators that run beside a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// How it came to its node.
+    /// The way in which it came to its node.
     pub means: Means,
     /// The pages obtained.
     pub pages: Pages,
-    /// Whether the kernel put every page on the node, before and after.
+    /// True if the kernel put every page on the node, before and after.
     pub verified: bool,
 }
 
 impl Field {
-    /// The same of memory that is known in full.
+    /// Returns the same of memory that is known in full.
     #[must_use]
     pub fn of(placed: &Placed, node: NodeId) -> Field {
         Field { means: placed.means, pages: placed.pages, verified: placed.is_verified(node) }

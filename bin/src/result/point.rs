@@ -27,6 +27,6 @@ pub struct Point {
     pub seed: u64,
     /// The pages asked for.
     pub pages: Pages,
-    /// How it is walked.
+    /// Its walk.
     pub walk: Walk,
 }

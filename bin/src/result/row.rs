@@ -41,53 +41,53 @@ pub const FIELDS: [(&str, &str); 27] = [
     ("home", "home"),
     ("load", "load"),
 ];
-/// Places in [`FIELDS`].
+/// Place of the initiator node in [`FIELDS`].
 pub const FROM: usize = 0;
-/// As above.
+/// Place of the target node.
 pub const TO: usize = 1;
-/// As above.
+/// Place of the working set.
 pub const SIZE: usize = 2;
-/// As above.
+/// Place of the stride.
 pub const STRIDE: usize = 3;
 /// The fields from here on are words.
 pub const WORDS: usize = 4;
-/// As above.
+/// Place of the order of the walk.
 pub const ORDER: usize = 4;
-/// As above.
+/// Place of the chase kernel.
 pub const KERNEL: usize = 5;
-/// As above: what was asked for.
+/// Place of the pages that were asked for.
 pub const PAGES_ASKED: usize = 6;
 
-/// As above.
+/// Place of the variant.
 pub const VARIANT: usize = 7;
 /// The same of traffic, if its kind has several.
 pub const PATTERN: usize = 8;
-/// As above.
+/// Place of the kind of traffic.
 pub const TRAFFIC: usize = 14;
-/// As above.
+/// Place of the number of generators.
 pub const GENERATORS: usize = 15;
-/// As above: of a report alone, whose points are of several experiments.
+/// Place of the experiment, in reports alone, whose points are of several experiments.
 pub const EXPERIMENT: usize = 16;
-/// As above: the fields from here on are those of CPUs and their lines.
+/// Place of the first CPU of a pair: the fields from here on are those of CPUs and their lines.
 pub const A: usize = 17;
-/// As above.
+/// Place of the second CPU.
 pub const B: usize = 18;
-/// As above: what two CPUs share. Everything that is of CPUs has it.
+/// Place of the hardware that two CPUs share. Every point of CPUs has it.
 pub const CLASS: usize = 19;
-/// As above: how a CPU tells that it is its turn.
+/// Place of the way in which a CPU sees that it is its turn.
 #[cfg(test)]
 pub const METHOD: usize = 20;
-/// As above.
+/// Place of the number of lines.
 pub const LINES: usize = 21;
-/// As above: what is done to lines. It tells pairs, their classes, and lines in a known state from each other.
+/// Place of the access to lines. It tells pairs, their classes, and lines in a known state from each other.
 pub const OP: usize = 22;
-/// As above: the node that lines come from.
+/// Place of the node that lines come from.
 pub const HOME: usize = 25;
-/// As above: which end of a curve under load.
+/// Place of the end of a curve under load.
 pub const LOAD: usize = 26;
 /// Both CPUs of a pair, one bit for each.
 pub const CPUS: u32 = 1 << A | 1 << B;
-/// What is done to the lines of a pair: they go one way and back.
+/// The access to the lines of a pair: they go one way and back.
 pub const ONE_WAY: &str = "one way";
 /// The median over pairs that share the same.
 pub const MEDIAN: &str = "median";
@@ -103,7 +103,7 @@ pub struct Row {
     pub words: [Word; FIELDS.len() - WORDS],
     /// The pages that were obtained; empty where the file does not tell.
     pub pages: Word,
-    /// Whether the placement was proven, where the file tells.
+    /// True if the placement was proven, where the file tells.
     pub verified: Option<bool>,
     /// The core clock, where the file tells.
     pub gigahertz: Option<f64>,

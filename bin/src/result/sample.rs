@@ -6,7 +6,7 @@ use latency_core::units::Bytes;
 
 use super::Outcome;
 
-/// A confidence interval is about so many deviations wide, half of it: 15 rounds, 95 %.
+/// Deviations in half of a confidence interval, about: 15 rounds, 95 %.
 const DEVIATIONS: f64 = 1.5;
 
 /// One point of a curve.
@@ -37,7 +37,7 @@ impl Sample {
         deviation: None,
     };
 
-    /// The sample of an outcome that has a number.
+    /// Returns the sample of an outcome that has a number.
     #[must_use]
     pub fn of(outcome: &Outcome<'_>) -> Option<Sample> {
         let series = &outcome.result.as_ref().ok()?.series;
@@ -53,7 +53,7 @@ impl Sample {
         })
     }
 
-    /// How far repeated measurements lie apart, as a share of the latency; 0 if it is not known.
+    /// Returns the spread of repeated measurements, as a share of the latency; 0 if it is not known.
     #[must_use]
     pub fn spread(&self) -> f64 {
         /// Nothing repeats better than the clock that times it.
@@ -64,7 +64,7 @@ impl Sample {
         spread.map_or(0.0, |spread| spread.max(LEAST))
     }
 
-    /// The point for a fit: core cycles, or nanoseconds, against bytes.
+    /// Returns the point for a fit: core cycles, or nanoseconds, against bytes.
     #[must_use]
     pub fn point(&self, in_cycles: bool) -> model::Point {
         let latency = if in_cycles { self.core_cycles.unwrap_or(f64::NAN) } else { self.nanoseconds };
@@ -80,18 +80,18 @@ pub struct Samples<'s> {
 }
 
 impl<'s> Samples<'s> {
-    /// What `get` has below `length`.
+    /// Returns the samples that `get` has below `length`.
     pub const fn new(length: usize, get: &'s dyn Fn(usize) -> Option<Sample>) -> Samples<'s> {
         Samples { length, get }
     }
 
-    /// The samples there are.
+    /// Returns the samples there are.
     pub fn iter(self) -> impl Iterator<Item = Sample> + Clone + 's {
         (0..self.length).filter_map(self.get)
     }
 }
 
-/// The first items, as many as there is room for.
+/// Returns the first items, as many as there is room for.
 pub fn collect<T>(room: &mut [T], items: impl Iterator<Item = T>) -> &[T] {
     let mut count = 0;
     for (slot, item) in room.iter_mut().zip(items) {

@@ -5,14 +5,14 @@ use latency_core::stats::{Interval, Summary};
 
 use super::counters::{Counted, Counters, Software};
 
-/// What one round of batches says, per hop.
+/// The result of one round of batches, per hop.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Round {
     /// The median of the undisturbed batches in the state that most of them agree on ([`latency_core::stats::state`]).
     pub nanoseconds: f64,
     /// The mean of the undisturbed batches, in whichever state they are.
     pub mean_ns: f64,
-    /// What a hop took over lines that no cache held, just before; not a number where none were met.
+    /// Time of a hop over lines that no cache held, just before; not a number where there were none.
     pub cold_ns: f64,
     /// The share of the undisturbed batches in that state; not a number where they are too few to tell.
     pub state_share: f64,
@@ -30,7 +30,7 @@ pub struct Round {
     pub batches: u32,
     /// Batches that were interrupted, and left out.
     pub disturbed: u32,
-    /// Those of them over which the clock stepped back.
+    /// Batches over which the clock stepped back.
     pub stepped_back: u32,
     /// Batches during which the quota of CPU time was used up.
     pub throttled: u32,
@@ -40,13 +40,13 @@ pub struct Round {
     pub begun_ns: f64,
     /// When the last batch ended.
     pub ended_ns: f64,
-    /// What hardware counters saw of walks beside the batches.
+    /// Events that hardware counters saw in walks beside the batches.
     pub counted: Counted,
-    /// What the kernel did to the thread during the batches.
+    /// Events of the kernel for the thread during the batches.
     pub software: Software,
 }
 
-/// What the warm-up found.
+/// The findings of the warm-up.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WarmUp {
     /// The hops made.
@@ -60,7 +60,7 @@ pub struct WarmUp {
     pub estimate_ns: f64,
 }
 
-/// The lines of a point, each of which has a place of its own.
+/// The lines of a point, each with its own place.
 #[derive(Clone, Copy, Debug)]
 pub struct PerLine {
     /// The one of the smallest median over rounds.
@@ -118,7 +118,7 @@ pub struct Series {
     pub core_cycles: Option<Summary>,
     /// Over rounds; `None` without a counter.
     pub core_gigahertz: Option<Summary>,
-    /// What a hop took, over what it took just before over lines that no cache held; `None` where those were not met in
+    /// Time of a hop over its time just before over lines that no cache held; `None` where there were none in
     /// several rounds.
     pub warm_over_cold: Option<Summary>,
     /// The clock of the uncore, median over rounds; `None` where it was not read.
@@ -133,7 +133,7 @@ pub struct Series {
     pub batches: u64,
     /// Trials that were interrupted.
     pub disturbed: u64,
-    /// Those of them over which the clock stepped back.
+    /// Batches over which the clock stepped back.
     pub stepped_back: u64,
     /// Trials during which the quota of CPU time was used up.
     pub throttled: u64,
@@ -144,9 +144,9 @@ pub struct Series {
     pub state_share: Option<f64>,
     /// From the first trial of the first round to the last of the last: what the interval speaks of.
     pub window_ns: f64,
-    /// What hardware counters saw, if they were wanted and there are any.
+    /// Events that hardware counters saw, if they were wanted and there are any.
     pub counters: Option<Counters>,
-    /// What the kernel did to the thread during all batches.
+    /// Events of the kernel for the thread during all batches.
     pub software: Software,
 }
 
@@ -184,13 +184,13 @@ impl Series {
         Some(cycles? / self.core_cycles?.median).filter(|ratio| ratio.is_finite())
     }
 
-    /// The share of the trials that were interrupted.
+    /// Returns the share of the trials that were interrupted.
     #[must_use]
     pub fn disturbed_share(&self) -> f64 {
         self.disturbed as f64 / self.batches.max(1) as f64
     }
 
-    /// Whether the confidence interval of the median is as narrow as `precision` (a fraction, half of the width).
+    /// Returns whether half of the confidence interval of the median is within `precision`, a fraction.
     #[must_use]
     #[inline(never)] // it is asked in several places
     pub fn is_precise(&self, precision: f64) -> bool {

@@ -1,5 +1,5 @@
-//! What a point walks: one chain, several side by side, a chain beside traffic, or the traffic itself; and what walks of
-//! two said of the window. Plain data.
+//! The walk of a point: one chain, several side by side, a chain beside traffic, or the traffic itself; and the reach
+//! that walks of two chains showed. Plain data.
 
 use core::fmt;
 
@@ -9,7 +9,7 @@ use latency_core::topology::Shared;
 use latency_core::traffic::Kind;
 use latency_core::units::{Bytes, CpuId, NodeId};
 
-/// How many chains are walked at a time.
+/// The chains that are walked at a time.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Walk {
     /// One chain of dependent loads, by the point's kernel: what it takes is a latency.
@@ -34,9 +34,9 @@ pub enum Walk {
 pub struct PingPong {
     /// The CPU that answers.
     pub partner: CpuId,
-    /// What it shares with the first.
+    /// The hardware that it shares with the first.
     pub class: Shared,
-    /// How either tells that it is the other's turn.
+    /// The way in which each tells that it is the other's turn.
     pub method: Method,
     /// The number of lines.
     pub lines: u32,
@@ -45,7 +45,7 @@ pub struct PingPong {
 }
 
 impl PingPong {
-    /// The node of a line, and its place there.
+    /// Returns the node of a line, and its place there.
     #[must_use]
     pub fn home(&self, line: u32) -> (NodeId, u32) {
         let [first, second] = self.homes;
@@ -66,13 +66,13 @@ pub struct Owned {
     pub third: Option<CpuId>,
     /// Their state.
     pub state: State,
-    /// What is done to them.
+    /// The access to them.
     pub access: Access,
     /// The nearest cache of the owner that has room for all.
     pub level: Level,
 }
 
-/// Where lines are.
+/// The place of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     /// In the first-level cache.
@@ -89,7 +89,7 @@ impl Level {
     /// All of them, the nearest first.
     pub const ALL: [Level; 4] = [Level::L1, Level::L2, Level::L3, Level::Memory];
 
-    /// The word for reports.
+    /// Returns the word for reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -101,7 +101,7 @@ impl Level {
     }
 }
 
-/// What generators do.
+/// The work of generators.
 #[derive(Clone, Copy, Debug)]
 pub struct Traffic {
     /// The kind of their traffic.
@@ -119,7 +119,7 @@ pub struct Traffic {
 }
 
 impl Walk {
-    /// The traffic that is measured or measured beside, if there is any.
+    /// Returns the traffic that is measured or measured beside, if there is any.
     #[must_use]
     pub const fn traffic(&self) -> Option<&Traffic> {
         match self {
@@ -128,13 +128,13 @@ impl Walk {
         }
     }
 
-    /// Whether it is by threads of several CPUs that take turns, or could be: lines that they share.
+    /// Returns whether it is by threads of several CPUs that take turns, or could be: lines that they share.
     #[must_use]
     pub const fn is_of_cores(&self) -> bool {
         matches!(self, Walk::PingPong(_) | Walk::Owned(_))
     }
 
-    /// The CPUs beside the point's own.
+    /// Returns the CPUs beside the point's own.
     #[must_use]
     pub fn partners(&self) -> [Option<CpuId>; 2] {
         match self {
@@ -144,7 +144,7 @@ impl Walk {
         }
     }
 
-    /// The lines in a known state, if they are walked over.
+    /// Returns the lines in a known state, if they are walked over.
     #[must_use]
     pub const fn owned(&self) -> Option<&Owned> {
         match self {
@@ -153,7 +153,7 @@ impl Walk {
         }
     }
 
-    /// The two CPUs, if lines go between any.
+    /// Returns the two CPUs, if lines go between any.
     #[must_use]
     pub const fn ping_pong(&self) -> Option<&PingPong> {
         match self {
@@ -162,7 +162,7 @@ impl Walk {
         }
     }
 
-    /// The chains walked side by side.
+    /// Returns the chains walked side by side.
     #[must_use]
     pub const fn lanes(&self) -> usize {
         match self {
@@ -173,7 +173,7 @@ impl Walk {
     }
 }
 
-/// What a point's conditions say of it besides the number of chains: the work between loads, and what else there is.
+/// The words for a walk in the conditions of a point, without the number of chains: the work between loads, and others.
 impl fmt::Display for Walk {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -199,13 +199,13 @@ impl fmt::Display for Walk {
     }
 }
 
-/// How many fillers the processor reaches over.
+/// The number of fillers that the processor reaches over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reach {
-    /// What they are.
+    /// Their kind.
     pub filler: Filler,
-    /// With so many, two loads still overlap.
+    /// Number of fillers with which two loads still overlap.
     pub overlaps: usize,
-    /// With so many, they do no longer; `None` where they always did.
+    /// Number with which they no longer do; `None` where they always did.
     pub alone: Option<usize>,
 }

@@ -22,7 +22,7 @@ impl Display for OrderName {
     }
 }
 
-/// The pages that were obtained, for people.
+/// Returns the pages that were obtained, for people.
 #[must_use]
 pub const fn page_words(pages: Pages) -> &'static str {
     match pages {

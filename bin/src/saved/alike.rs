@@ -1,4 +1,4 @@
-//! Whether two saved points were measured under like conditions: the one judge of `compare` and `fleet`.
+//! Decides if two saved points were measured under like conditions, for `compare` and `fleet`.
 //!
 //! Nothing here knows latencies. A condition that a file does not tell is like any other.
 
@@ -48,22 +48,22 @@ pub const TABLE: [Condition; 11] = [
     Condition::new("kernel", "kernel", "kernel", Some(KERNEL), ["kernel ", ""], [14, 2]),
     Condition::new("undisturbed", "undisturbed_ns", "undisturbed value", None, ["", ""], [16, 1]),
 ];
-/// Places in [`TABLE`].
+/// Place of the pages in [`TABLE`].
 pub const PAGES: usize = 0;
-/// As above.
+/// Place of the proof of placement.
 pub const VERIFIED: usize = 2;
-/// As above.
+/// Place of the completeness of a result.
 pub const WHOLE: usize = 3;
-/// As above.
+/// Place of the place of nodes.
 pub const PLACE_OF_NODES: usize = 7;
-/// As above.
+/// Place of a memory-side cache.
 pub const SIDE_CACHE: usize = 8;
-/// As above: set where the value while neighbours were quiet was asked for, and none was seen.
+/// Place of the condition of a value from quiet neighbours that was wanted and not seen.
 pub const DISTURBED: usize = 10;
 
-/// Values of conditions that are yes or no; 0 is not told. The larger one is that of a sound result.
+/// The value of a condition that is no; 0 is unknown. A sound result has the larger value.
 pub const NO: u64 = 1;
-/// As above.
+/// The value of a condition that is yes.
 pub const YES: u64 = 2;
 
 impl Condition {
@@ -84,7 +84,7 @@ impl Condition {
 pub struct Under(pub [u64; 2]);
 
 impl Under {
-    /// The value of a condition.
+    /// Returns the value of a condition.
     #[must_use]
     #[inline(never)] // it is short, and needed in many places
     pub fn get(self, condition: usize) -> u64 {
@@ -93,7 +93,7 @@ impl Under {
         (if *before < 64 { low >> before } else { high }) & ((1 << own) - 1)
     }
 
-    /// The same with another value of a condition; the largest one where it is too large.
+    /// Returns the same with another value of a condition; the largest one where it is too large.
     #[must_use]
     #[inline(never)] // as above
     pub fn with(self, condition: usize, value: u64) -> Under {
@@ -108,7 +108,7 @@ impl Under {
         Under([low, high])
     }
 
-    /// The conditions of a point of a result, without those that its fields in a set (one bit for each) are.
+    /// Returns the conditions of a point of a result, without those that its fields in a set (one bit for each) are.
     #[must_use]
     pub fn of(row: &Row, saved: &Saved, without: u32) -> Under {
         let mut under = Under::default();
@@ -128,7 +128,7 @@ impl Under {
     }
 }
 
-/// The number of a flag.
+/// Returns the number of a flag.
 #[must_use]
 pub const fn yes(flag: bool) -> u64 {
     if flag {
@@ -138,7 +138,7 @@ pub const fn yes(flag: bool) -> u64 {
     }
 }
 
-/// The number of a condition that is of a result as a whole; 0 where it is none.
+/// Returns the number of a condition that is of a result as a whole; 0 where it is none.
 #[must_use]
 pub fn of_result(saved: &Saved, condition: usize) -> u64 {
     match condition {
@@ -149,7 +149,7 @@ pub fn of_result(saved: &Saved, condition: usize) -> u64 {
     }
 }
 
-/// The number of the pages that were obtained.
+/// Returns the number of the pages that were obtained.
 #[must_use]
 pub fn pages(word: &str) -> u64 {
     match Pages::from_word(word.as_bytes()) {
@@ -162,7 +162,7 @@ pub fn pages(word: &str) -> u64 {
     }
 }
 
-/// The words of a field, by their numbers from 1; others have the number behind these.
+/// Returns the words of a field, by their numbers from 1; others have the number behind these.
 const fn words(field: usize) -> &'static [&'static str] {
     match field {
         ORDER => &["backward", "sequential", "page-local", "2m-local", "random"],
@@ -171,14 +171,14 @@ const fn words(field: usize) -> &'static [&'static str] {
     }
 }
 
-/// The number of a condition that is a field of points; 0 where the row does not tell it.
+/// Returns the number of a condition that is a field of points; 0 where the row does not tell it.
 #[must_use]
 pub fn of_row(row: &Row, condition: usize) -> u64 {
     let field = TABLE.get(condition).and_then(|entry| entry.field).filter(|field| row.tells(*field));
     field.map_or(0, |field| of_field(row, field))
 }
 
-/// The number of a field of a row that tells it.
+/// Returns the number of a field of a row that tells it.
 fn of_field(row: &Row, field: usize) -> u64 {
     match field {
         SIZE => row.sample.size.0,
@@ -190,7 +190,7 @@ fn of_field(row: &Row, field: usize) -> u64 {
     }
 }
 
-/// Whether two values of a condition are alike: sizes that are less than half an octave apart are.
+/// Returns whether two values of a condition are alike: sizes that are less than half an octave apart are.
 #[must_use]
 #[inline(never)] // as above
 pub fn alike(condition: usize, one: u64, other: u64) -> bool {

@@ -7,7 +7,7 @@ use latency_core::text::Text;
 use crate::options::tokens::Escaped;
 use crate::options::{Group, FLAGS};
 
-/// What may differ between two results: the key in JSON, and the words for people.
+/// Conditions that may differ between two results: the key in JSON, and the words for people.
 pub const CONDITIONS: [(&str, &str); 13] = [
     ("hostname", "host"),
     ("product", "machine"),
@@ -23,11 +23,11 @@ pub const CONDITIONS: [(&str, &str); 13] = [
     ("source", "clock"),
     ("command", "options"),
 ];
-/// Places in [`CONDITIONS`].
+/// Place of the host in [`CONDITIONS`].
 pub const HOST: usize = 0;
-/// As above.
+/// Place of the CPU.
 pub const BRAND: usize = 3;
-/// As above.
+/// Place of the kernel's version.
 pub const KERNEL: usize = 5;
 /// The place of the options in [`CONDITIONS`].
 const OPTIONS: usize = 12;
@@ -97,7 +97,7 @@ impl Conditions {
     }
 }
 
-/// A text that cannot steer a terminal; what does not fit is left out.
+/// Returns a text that cannot steer a terminal; what does not fit is left out.
 pub fn escaped<const N: usize>(text: &str) -> Text<N> {
     let mut escaped = Text::EMPTY;
     let _ = write!(escaped, "{}", Escaped(text.as_bytes()));

@@ -18,7 +18,7 @@ const MAX_COLUMNS: usize = 64;
 /// side by side share them.
 const FASTEST_NS: f64 = 0.05;
 
-/// What a column holds.
+/// The content of a column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Column {
     From,
@@ -43,7 +43,7 @@ enum Column {
     Other,
 }
 
-/// Our columns that mean something here, besides the words.
+/// Our columns with a meaning here, without those of words.
 const COLUMNS: [(&str, Column); 17] = [
     ("from", Column::From),
     ("to", Column::To),
@@ -123,7 +123,7 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.split(if text.contains('\n') { '\n' } else { '\r' })
 }
 
-/// How the rows of a table are read.
+/// The layout of the rows of a table.
 struct Table {
     columns: [Column; MAX_COLUMNS],
     /// The fields of a row of another tool, where its heading tells.

@@ -1,7 +1,7 @@
 //! Many documents one after the other: one on each line, or each over several lines, in one file or in many.
 //!
-//! Of a line that is no document nothing is taken but its number, and reading goes on behind it. Nothing here knows
-//! what is in a document: whoever reads it says whether it is whole.
+//! A line that is not a document is counted and skipped. Nothing here knows what is in a document: its reader decides
+//! if it is whole.
 
 use super::rows::Problem;
 use crate::error::{Failure, SavedError};
@@ -11,7 +11,7 @@ use crate::sys::table::Table;
 /// A document has a few megabytes at most; more is something else.
 const LARGEST: usize = 16 << 20;
 
-/// What was made of a text: nothing, or what is wrong with it.
+/// The result of taking a text: nothing, or its defect.
 pub type Taken = Result<(), Problem>;
 
 /// Gives `take` every document of a file, or of standard input where its name is `-`; and `refused` every other line,
@@ -77,7 +77,8 @@ impl Joined {
         take(text).map_err(|problem| Problem { line, ..problem })
     }
 
-    /// Whether a line is a document of its own, so that the one that it stands in was cut: by one that has each on a line.
+    /// Returns whether a line is a document of its own, so that the document around it was cut.
+    /// Files with one document a line are cut like this.
     fn is_cut_by(&self, text: &[u8]) -> bool {
         self.length > 0 && text.starts_with(b"{") && Scan::of(text).is_whole()
     }
@@ -144,12 +145,12 @@ impl Scan {
         }
     }
 
-    /// Whether more has to follow.
+    /// Returns whether more has to follow.
     const fn is_open(&self) -> bool {
         self.in_string || self.depth > 0
     }
 
-    /// Whether it ends where its first bracket does.
+    /// Returns whether it ends where its first bracket does.
     const fn is_whole(&self) -> bool {
         self.closed && self.behind == 0
     }

@@ -125,7 +125,7 @@ pub fn is_missing(field: &str) -> bool {
     field.starts_with('#') || field.is_empty() || unit::is_one_of(field, "- -- n/a na nan null none")
 }
 
-/// A word as our columns have it, from a number or a flag.
+/// Returns a word as our columns have it, from a number or a flag.
 pub fn word(shown: core::fmt::Arguments<'_>) -> Word {
     let mut word = Word::EMPTY;
     // What does not fit is cut.

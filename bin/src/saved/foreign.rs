@@ -1,4 +1,4 @@
-//! What other tools print: their tables, between lines that say something else.
+//! Output of other tools: their tables, between other lines.
 //!
 //! # References
 //!
@@ -43,7 +43,7 @@ fn is_triangle(text: &str) -> bool {
     empty.starts_with(',') && empty.bytes().all(|byte| byte == b',') && number(is_one).is_some()
 }
 
-/// Where a part begins. By bytes: the library's search in strings is larger than this file.
+/// Returns the place at which a part begins. By bytes: the library's search in strings is larger than this file.
 fn place(text: &str, part: &[u8]) -> Option<usize> {
     text.as_bytes().windows(part.len()).position(|window| window == part)
 }
@@ -88,7 +88,7 @@ pub fn read(tool: Tool, text: &str, draft: &mut Draft<'_>) -> Result<(), Problem
     Ok(())
 }
 
-/// What the heading of a table says of all of its rows.
+/// Reads the heading of a table, for all of its rows.
 fn head(tool: Tool, line: &str, like: &mut Row) -> Result<(), &'static str> {
     match tool {
         Tool::LatMemRd => {

@@ -1,6 +1,6 @@
 //! The headings of another tool's table: the column of sizes, that of latencies, and their units.
 //!
-//! A column is taken for what its heading says. One that says something else than a time is no latency, wherever it stands.
+//! The heading of a column decides its meaning. A column with another heading than a time is not a latency.
 
 use super::fields::fields;
 use super::unit::{is_one_of, named, of_heading, of_time, words};
@@ -17,7 +17,7 @@ const SIZES: &str = "size bytes region footprint buffer set range memory memsize
 const PARTS: &str = "pointer line page stride chunk object";
 /// Words of a column of latencies, and of times that may be those of a whole run.
 const LATENCIES: &str = "latency latencies lat";
-/// As above.
+/// Words of times that may be latencies.
 const TIMES: &str = "time delay access duration";
 /// Words of a column that may hold anything.
 const ANYTHING: &str = "x y value avg average mean median min minimum result random load";

@@ -1,4 +1,4 @@
-//! Which host a saved result is from, and when.
+//! The host of a saved result, and its time.
 
 use latency_core::text::Text;
 
@@ -9,19 +9,19 @@ use super::trust::Trust;
 pub struct Origin {
     /// Its name, or else the number of its boot.
     pub name: Text<96>,
-    /// What its kernel drew at random when it started; empty where the file does not tell.
+    /// Random number of its kernel's start; empty where the file does not tell.
     pub boot: Text<40>,
     /// The name of its processor.
     pub cpu: Text<96>,
     /// Its NUMA nodes; 0 where the file does not tell.
     pub nodes: u32,
-    /// Whether a cache lies in front of a node's memory, where the file tells.
+    /// True if a cache lies in front of a node's memory, where the file tells.
     pub side_cache: Option<bool>,
     /// When the run began, in seconds since 1970; 0 where the file does not tell.
     pub started: u64,
-    /// How long it took, in seconds.
+    /// Duration of the run in seconds.
     pub seconds: f64,
-    /// How far the result can be trusted.
+    /// Trust in the result.
     pub trust: Trust,
 }
 

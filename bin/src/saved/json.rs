@@ -52,7 +52,7 @@ fn document(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault>
             held = array;
             reader.begin_array()?;
             each_object(reader, |reader| each_point(reader, draft))?;
-        } else if let Some(element) = besides(draft, key) {
+        } else if let Some(element) = other_element(draft, key) {
             reader.begin_array()?;
             each_object(reader, |reader| element(reader, draft))?;
         } else if key == "host" {
@@ -86,16 +86,16 @@ fn document(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault>
     end(reader)
 }
 
-/// What reads an element of an array that not every result is asked for.
+/// The reader of an element of an array that is not needed from every result.
 type Element = fn(&mut Reader<'_>, &mut Draft<'_>) -> Result<(), Fault>;
 
-fn besides(draft: &Draft<'_>, key: Str<'_>) -> Option<Element> {
+fn other_element(draft: &Draft<'_>, key: Str<'_>) -> Option<Element> {
     let elements: [(&str, bool, Element); 6] = [
         ("curves", true, origin::curve),
         ("warnings", true, origin::warning),
         ("classes", draft.in_brief, origin::class),
         ("idle_latencies", draft.of_hosts, each_point),
-        // Pairs are compared one by one, of which medians over a class would say nothing new.
+        // Pairs are compared one by one; medians over a class would add nothing.
         ("pairs", !draft.in_brief, each_point),
         ("states", !draft.in_brief, state),
     ];
@@ -202,7 +202,7 @@ fn words(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
 
 /// The value of a key, which may be a condition.
 fn condition<'a>(reader: &mut Reader<'a>, draft: &mut Draft<'_>, key: Str<'a>) -> Result<(), Fault> {
-    // A value that is no text has no words; one that is nested is passed over.
+    // A value that is not a text has no words; a nested one is skipped.
     let before = reader.clone();
     match reader.next_event()? {
         Event::String(value) => {

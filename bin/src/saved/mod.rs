@@ -82,7 +82,7 @@ impl Saved {
             sections::each(&contents, &mut |section| {
                 let mut draft = Draft::in_brief(&mut room);
                 understood(section, None, &mut draft)?;
-                // One of which nothing was measured has nothing to show.
+                // A result without a measured point has nothing to show.
                 if taken.is_ok() && draft.has_rows().is_ok() {
                     taken = kept(path, draft).and_then(&mut *take);
                 }
@@ -120,7 +120,7 @@ impl Saved {
     }
 }
 
-/// The text of a file, or of standard input.
+/// Returns the text of a file, or of standard input.
 fn contents(path: &[u8]) -> Result<file::Contents, Failure<'_>> {
     let contents = match path {
         b"-" => file::load_standard_input(LARGEST_FILE),
@@ -158,7 +158,7 @@ fn kept<'a>(path: &'a [u8], draft: Draft<'_>) -> Result<Saved, Failure<'a>> {
     Ok(draft.finish()?)
 }
 
-/// The name of a file as it may be shown: it cannot steer a terminal.
+/// Returns the name of a file as it may be shown: it cannot steer a terminal.
 #[must_use]
 pub fn shown(path: &[u8]) -> Text<256> {
     let mut text = Text::EMPTY;

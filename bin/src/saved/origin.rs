@@ -1,4 +1,4 @@
-//! Which host a saved result is from, and what results have besides points: classes of pairs of CPUs, and the ends of
+//! The host of a saved result, and parts of results that are not points: classes of pairs of CPUs, and the ends of
 //! curves under load.
 
 use latency_core::json::{Event, Reader};
@@ -13,7 +13,7 @@ use crate::analysis::traffic::bytes_per_line;
 use crate::result::row::{Row, CLASS, GENERATORS, HOME, LOAD, MEDIAN, OP, PATTERN, TRAFFIC};
 use crate::result::sample::Sample;
 
-/// Whether the name of a member is this.
+/// True if the name of a member is this.
 type Is<'i> = &'i dyn Fn(&str) -> bool;
 /// Reads the value of a member.
 type Member<'m, 'a> = &'m mut dyn FnMut(&mut Reader<'a>, Is<'_>) -> Result<(), Fault>;
@@ -98,7 +98,7 @@ pub(super) fn warning(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<
         }
         Ok(())
     })?;
-    // What does not weigh is no reason.
+    // A note is not a reason.
     if poor.is_some() && !is_note {
         draft.saved.origin.trust.add(code.as_str(), poor);
     }

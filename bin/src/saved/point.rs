@@ -66,7 +66,7 @@ pub(super) fn point(
 /// The latency while neighbours were quiet and the ends of its interval, in documents and as columns.
 pub(super) const UNDISTURBED: [&str; 3] = ["undisturbed_ns", "undisturbed_ns_low", "undisturbed_ns_high"];
 
-/// The three of these, where they are a latency within its interval.
+/// Returns the three of these, where they are a latency within its interval.
 pub(super) fn quiet(values: [Option<f64>; 3]) -> Option<(f64, Interval)> {
     let [Some(value), Some(low), Some(high)] = values else { return None };
     (low > 0.0 && low <= value && value <= high && high < 1e12).then_some((value, Interval { low, high }))
@@ -84,7 +84,7 @@ pub(super) fn describe(reader: &mut Reader<'_>, row: &mut Row, field: usize) -> 
     Ok(())
 }
 
-/// Whether a placement was proven.
+/// Reads whether a placement was proven.
 fn placement(reader: &mut Reader<'_>) -> Result<Option<bool>, Fault> {
     let mut verified = None;
     reader.begin_object()?;

@@ -20,7 +20,7 @@ const ROUNDING: f64 = 1e-3;
 /// A working set beyond 2^50 bytes is none.
 const LARGEST_SIZE: f64 = 1_125_899_906_842_624.0;
 
-/// What wrote a file, if it was not this program.
+/// The tool that wrote a file, if it was not this program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tool {
     /// lmbench's `lat_mem_rd`.
@@ -113,7 +113,7 @@ pub struct Draft<'r> {
 }
 
 impl<'r> Draft<'r> {
-    /// A result without rows, whose rows will go to `rows`.
+    /// Returns a result without rows, whose rows will go to `rows`.
     pub fn over(rows: &'r mut [Row]) -> Draft<'r> {
         Draft {
             rows,
@@ -126,7 +126,7 @@ impl<'r> Draft<'r> {
         }
     }
 
-    /// The same, which takes no more than classes of pairs of CPUs.
+    /// Returns the same, which takes no more than classes of pairs of CPUs.
     pub fn in_brief(rows: &'r mut [Row]) -> Draft<'r> {
         Draft { in_brief: true, ..Draft::over(rows) }
     }
@@ -149,7 +149,7 @@ impl<'r> Draft<'r> {
         Ok(())
     }
 
-    /// The points so far.
+    /// Returns the points so far.
     pub fn rows(&self) -> &[Row] {
         self.rows.get(..self.count).unwrap_or_default()
     }
@@ -177,11 +177,11 @@ impl<'r> Draft<'r> {
         conditions.poor = origin.trust.is_poor();
     }
 
-    /// Whether there is a point.
+    /// Checks that there is a point.
     ///
     /// # Errors
     ///
-    /// That there is none.
+    /// The defect that there is none.
     pub fn has_rows(&self) -> Result<(), Problem> {
         match self.count {
             0 => Err(Problem::new(1, "there is no measured point in it")),
@@ -234,7 +234,7 @@ impl<'r> Draft<'r> {
     }
 }
 
-/// A number of bytes.
+/// Returns a number of bytes.
 pub fn bytes(number: f64) -> Result<Bytes, &'static str> {
     if (1.0..=LARGEST_SIZE).contains(&number) {
         Ok(Bytes(number as u64))
@@ -243,7 +243,7 @@ pub fn bytes(number: f64) -> Result<Bytes, &'static str> {
     }
 }
 
-/// A small whole number, such as a node's.
+/// Returns a small whole number, such as a node's.
 pub fn whole(number: f64) -> Result<u32, &'static str> {
     let whole = number as u32;
     if f64::from(whole) == number {
@@ -253,13 +253,13 @@ pub fn whole(number: f64) -> Result<u32, &'static str> {
     }
 }
 
-/// The deviation of a row relative to its latency, where it is within reason.
+/// Returns the deviation of a row relative to its latency, where it is within reason.
 pub fn relative(deviation: Option<f64>, nanoseconds: f64) -> Option<f64> {
     let relative = deviation.map(|deviation| deviation / nanoseconds);
     relative.filter(|deviation| (0.0..10.0).contains(deviation))
 }
 
-/// The line of a byte, from 1.
+/// Returns the line of a byte, from 1.
 pub fn line_of(text: &[u8], offset: usize) -> u32 {
     let before = text.get(..offset).unwrap_or(text);
     1 + before.iter().filter(|&&byte| byte == b'\n').count() as u32

@@ -4,10 +4,10 @@ use latency_core::json::{Error, Event, Reader};
 
 use super::rows::{line_of, Problem};
 
-/// What a report says that it is of.
+/// The name of a report, in place of an experiment's.
 const REPORT: &str = "report";
 
-/// Whether a document of this experiment has others within.
+/// Returns whether a document of this experiment has others within.
 #[must_use]
 pub fn are_in(experiment: &str) -> bool {
     experiment == REPORT

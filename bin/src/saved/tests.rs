@@ -1,4 +1,4 @@
-//! Files as they are written, as other tools write them, and as nobody should.
+//! Files of this program, of other tools, and damaged ones.
 
 use super::*;
 use crate::analysis::comparison::{Files, Join};
@@ -122,7 +122,7 @@ fn sizes_that_cannot_be_bytes_are_not_taken_for_bytes() {
 /// Sizes and latencies.
 type Pairs = &'static [(u64, f64)];
 
-/// What other tools print, as their sources have it, with the rows that it comes to.
+/// Output of other tools, by their sources, with the expected rows.
 const FOREIGN: [(&str, Tool, Pairs); 4] = [
     (
         "\"stride=64\n0.00049 1.584\n0.00293 1.585\n64.00000 92.100\n\n",

@@ -1,4 +1,4 @@
-//! How far a saved result can be trusted: its own word, judged again by its reasons and what else it tells.
+//! Trust in a saved result: its own verdict, corrected by its reasons and its other values.
 //!
 //! Earlier versions called results poor that were uncertain and not wrong. Their documents give the reasons and mostly the
 //! measures behind them, so that the present bounds can be applied.
@@ -12,19 +12,19 @@ const MOST: usize = 16;
 /// A code of a warning.
 pub type Code = Text<32>;
 
-/// A repeated point that is this close is no evidence against the first.
+/// Relative difference up to which a repeated point agrees with the first.
 const CLOSE: f64 = 0.03;
 /// From this part of the points without an interval on, imprecision makes a result poor.
 const MOST_POINTS: f64 = 1.0 / 3.0;
 /// Reasons that say how certain or clean a result is, and never that it is wrong.
 const MILD: [&str; 6] =
     ["disturbed", "points-disturbed", "stolen-time", "sibling-busy", "emulated", "neighbours"];
-/// Reasons that are conditions of the points: these are named as conditions where hosts are compared.
+/// Reason that is a condition of the points, and is named as one where hosts are compared: placement not proven.
 const UNVERIFIED: &str = "placement-unverified";
-/// As above.
+/// Another reason that is a condition: an interrupted run.
 const PARTIAL: &str = "partial";
 
-/// What a document says of its trust.
+/// The trust that a document states.
 #[derive(Clone, Copy, Debug)]
 pub struct Trust {
     /// It says `poor`.
@@ -68,37 +68,37 @@ impl Trust {
         }
     }
 
-    /// Whether the result is poor by the present bounds.
+    /// Returns whether the result is poor by the present bounds.
     #[must_use]
     pub fn is_poor(&self) -> bool {
         self.said_poor && (self.count == 0 || self.omitted || self.evidence().next().is_some())
     }
 
-    /// Whether all that makes it poor are conditions of its points.
+    /// Returns whether all that makes it poor are conditions of its points.
     #[must_use]
     pub fn is_by_conditions(&self) -> bool {
         self.count > 0 && !self.omitted && self.evidence().all(|code| matches!(code, UNVERIFIED | PARTIAL))
     }
 
-    /// Whether a reason that is a condition makes it poor: not proven, and interrupted.
+    /// Returns whether a reason that is a condition makes it poor: not proven, and interrupted.
     #[must_use]
     pub fn by_conditions(&self) -> [bool; 2] {
         [UNVERIFIED, PARTIAL].map(|condition| self.said_poor && self.evidence().any(|code| code == condition))
     }
 
-    /// The first reason that makes it poor; empty where there is none.
+    /// Returns the first reason that makes it poor; empty where there is none.
     #[must_use]
     pub fn reason(&self) -> &str {
         self.evidence().next().unwrap_or_default()
     }
 
-    /// The reasons that make it poor.
+    /// Returns the reasons that make it poor.
     pub fn evidence(&self) -> impl Iterator<Item = &str> {
         let all = self.reasons.iter().take(self.count);
         all.filter(|(code, poor)| self.weighs(code.as_str(), *poor)).map(|(code, _)| code.as_str())
     }
 
-    /// Whether a reason is evidence that the value is wrong or unproven.
+    /// Returns whether a reason is evidence that the value is wrong or unproven.
     fn weighs(&self, code: &str, poor: Option<bool>) -> bool {
         let [points, without] = self.points.map(|count| count as f64);
         match code {

@@ -43,19 +43,19 @@ pub fn is_one_of(word: &str, words: &str) -> bool {
     words.split_ascii_whitespace().any(|one| word.eq_ignore_ascii_case(one))
 }
 
-/// The unit among the words of a heading such as `size_kb` or `Working set (KiB)`.
+/// Returns the unit among the words of a heading such as `size_kb` or `Working set (KiB)`.
 pub fn of_heading(heading: &str) -> Option<f64> {
     words(heading).find_map(named)
 }
 
-/// The words of a heading.
+/// Returns the words of a heading.
 pub fn words(heading: &str) -> impl Iterator<Item = &str> {
     heading
         .split(|character: char| character.is_ascii() && !character.is_ascii_alphanumeric())
         .filter(|word| !word.is_empty())
 }
 
-/// Bytes of so many units; a size with a fraction was rounded when it was printed, to a line at best.
+/// Returns the bytes of a number of units; a size with a fraction was rounded when it was printed, to a line at best.
 pub fn bytes(number: f64, unit: f64) -> f64 {
     const LINE: f64 = units::LINE.0 as f64;
     let bytes = number * unit;
@@ -66,7 +66,7 @@ pub fn bytes(number: f64, unit: f64) -> f64 {
     }
 }
 
-/// Whether sizes in no unit can be bytes: a walk needs two lines, and no cache makes memory of less than a mebibyte.
+/// Returns whether sizes without a unit can be bytes: a walk needs two lines, and memory begins above a mebibyte.
 pub fn plausible(rows: &[Row], fractions: bool) -> bool {
     const TWO_LINES: u64 = 128;
     const SMALL: u64 = 1 << 20;

@@ -8,7 +8,7 @@ use latency_core::text::Text;
 
 use crate::options::tokens::escape;
 
-/// What went wrong: the document, or what it says.
+/// An error: of the document, or of its content.
 pub(super) enum Fault {
     Document(Error),
     Meaning(&'static str),
@@ -40,7 +40,7 @@ pub(super) fn each_object<'a>(
     }
 }
 
-/// A number, or null for one that is not known.
+/// Reads a number, or null for one that is not known.
 pub(super) fn optional(reader: &mut Reader<'_>) -> Result<Option<f64>, Fault> {
     match reader.next_event()? {
         Event::Number(number) => Ok(Some(number)),
@@ -63,7 +63,7 @@ pub(super) fn interval(reader: &mut Reader<'_>) -> Result<Option<Interval>, Faul
     }
 }
 
-/// As much of a string as fits, decoded, and escaped so that it cannot steer a terminal wherever it is shown.
+/// Returns as much of a string as fits, decoded and escaped, so that it cannot control a terminal.
 pub(super) fn text<const N: usize>(string: Str<'_>) -> Text<N> {
     let mut text = Text::EMPTY;
     // What does not fit is cut.

@@ -5,7 +5,7 @@
 //! # Safety
 //!
 //! The kernel's vectors of pointers are followed here. Each constructor that takes
-//! one states what must hold, and the fields are private, so that nobody else can
+//! one states what must hold, and the fields are private, so that no other code can
 //! make a value for which it does not.
 
 use core::ffi::{c_char, CStr};
@@ -25,11 +25,11 @@ enum Source {
 }
 
 impl Arguments {
-    /// The arguments that the kernel passed: `count` pointers, of which the first is the program's name.
+    /// Returns the arguments that the kernel passed: `count` pointers, the first to the program's name.
     ///
     /// # Safety
-    /// `vector` must point at `count` pointers to NUL-terminated strings, all of
-    /// which stay there unchanged for the rest of the process.
+    /// `vector` must point at `count` pointers to NUL-terminated strings, which
+    /// all stay there unchanged for the rest of the process.
     #[must_use]
     pub unsafe fn from_vector(count: usize, vector: *const *const c_char) -> Arguments {
         // SAFETY: the caller promises `count` pointers that stay.
@@ -78,18 +78,18 @@ impl Environment {
     /// An environment without variables.
     pub const EMPTY: Environment = Environment { vector: None };
 
-    /// The environment that the kernel passed.
+    /// Returns the environment that the kernel passed.
     ///
     /// # Safety
     /// `vector` must point at pointers to NUL-terminated strings, ended by a null
-    /// pointer, all of which stay there unchanged for the rest of the process.
+    /// pointer, and all stay there unchanged for the rest of the process.
     #[must_use]
     pub unsafe fn from_vector(vector: *const *const c_char) -> Environment {
         // SAFETY: the caller promises at least the final null pointer there.
         Environment { vector: Some(unsafe { &*vector }) }
     }
 
-    /// The value of the variable `name`, without the `name=`.
+    /// Returns the value of the variable `name`, without the `name=`.
     #[must_use]
     pub fn get(&self, name: &[u8]) -> Option<&'static [u8]> {
         let mut at: *const *const c_char = self.vector?;

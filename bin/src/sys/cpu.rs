@@ -1,4 +1,4 @@
-//! Which CPUs this thread may use, which it is on, and what the kernel did to it meanwhile.
+//! The CPUs that this thread may use, the one that it is on, and the kernel's events for it meanwhile.
 //!
 //! Knows CPUs by number alone; which node or package one belongs to (but for what
 //! `getcpu` says) is the topology's matter.
@@ -20,7 +20,7 @@ use linux_raw_sys::general::{
 /// The thread of the caller, to the affinity calls.
 const THIS_THREAD: usize = 0;
 
-/// The CPUs that this thread may run on: its affinity mask, within the cpuset and the CPUs that are online.
+/// Returns the CPUs that this thread may run on: its affinity mask, within the cpuset and the CPUs that are online.
 ///
 /// # Errors
 /// `EINVAL` on a kernel built for more CPUs than a [`CpuSet`] holds.
@@ -58,7 +58,7 @@ pub fn pin_to(cpu: CpuId) -> Result<(), Errno> {
     pin(&set)
 }
 
-/// The CPU that this thread is running on, and its node.
+/// Returns the CPU that this thread is running on, and its node.
 ///
 /// # Errors
 /// None is documented for valid addresses; a seccomp filter may forbid the call.
@@ -79,7 +79,7 @@ pub fn yield_now() {
     rustix::thread::sched_yield();
 }
 
-/// What the kernel has counted for a thread since it started.
+/// The events that the kernel has counted for a thread since it started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Times it gave up the CPU by itself, as by sleeping.
@@ -93,7 +93,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// What was counted from `earlier` to this.
+    /// Returns the events from `earlier` to this.
     #[must_use]
     pub fn since(&self, earlier: &Usage) -> Usage {
         Usage {
@@ -105,7 +105,7 @@ impl Usage {
     }
 }
 
-/// The kernel's `struct rusage` on x86-64, of which the four counts are used.
+/// The kernel's `struct rusage` on x86-64; its four counts are used.
 #[repr(C)]
 #[derive(Default)]
 struct ResourceUsage {
@@ -120,7 +120,7 @@ struct ResourceUsage {
 
 const _: () = assert!(size_of::<ResourceUsage>() == 144);
 
-/// What the kernel has counted for this thread.
+/// Returns the events that the kernel has counted for this thread.
 ///
 /// # Errors
 /// None is documented; a seccomp filter may forbid the call.

@@ -1,6 +1,6 @@
 //! The kernel's error numbers, with the names and the words that people know.
 //!
-//! Knows nothing of which call failed or what it means for a measurement.
+//! Knows neither the call that failed nor its meaning for a measurement.
 
 use core::fmt;
 
@@ -14,7 +14,7 @@ macro_rules! errnos {
         impl Errno {
             $(#[doc = $description] pub const $name: Errno = Errno($value);)*
 
-            /// The symbolic name and the customary description, where the number is one of those named here.
+            /// Returns the symbolic name and the customary description, where the number is one of those named here.
             fn entry(self) -> Option<(&'static str, &'static str)> {
                 match self.0 {
                     $($value => Some((stringify!($name), $description)),)*
@@ -65,19 +65,19 @@ errnos! {
 }
 
 impl Errno {
-    /// The error that the kernel knows by `code` (positive).
+    /// Returns the error that the kernel knows by `code` (positive).
     #[must_use]
     pub const fn new(code: i32) -> Errno {
         Errno(code)
     }
 
-    /// The number.
+    /// Returns the number.
     #[must_use]
     pub const fn code(self) -> i32 {
         self.0
     }
 
-    /// The symbolic name, such as `EPERM`.
+    /// Returns the symbolic name, such as `EPERM`.
     #[must_use]
     pub fn name(self) -> Option<&'static str> {
         self.entry().map(|(name, _)| name)
@@ -100,8 +100,8 @@ impl From<rustix::io::Errno> for Errno {
     }
 }
 
-/// Makes a call again while a signal interrupts it, so many times that only a fault is left: the signals that this
-/// program lets through are few.
+/// Repeats a call while a signal interrupts it, up to a number of times that only a fault reaches: the signals that
+/// this program lets through are few.
 ///
 /// # Errors
 /// Those of the call, `EINTR` in the end.

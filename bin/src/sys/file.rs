@@ -58,7 +58,7 @@ fn read_all(file: impl AsFd, buffer: &mut [u8]) -> Result<usize, Errno> {
 /// Reads `path` into `buffer` and returns what was read: the whole file, or as much as the buffer holds.
 ///
 /// # Errors
-/// Those of `open(2)` and `read(2)`; `EINVAL` and `ENAMETOOLONG` for what is no path.
+/// Those of `open(2)` and `read(2)`; `EINVAL` and `ENAMETOOLONG` for bytes that are not a path.
 pub fn read_into<'b>(path: &[u8], buffer: &'b mut [u8]) -> Result<&'b [u8], Errno> {
     let length = read_all(open(path, AT_ONCE)?, buffer)?;
     Ok(buffer.get(..length).unwrap_or_default())
@@ -153,9 +153,9 @@ fn split_lines(
     }
 }
 
-/// The length of the first line of `text`, without its newline, if there is a whole one.
+/// Returns the length of the first line of `text`, without its newline, if there is a whole one.
 fn line_length(text: Option<&[u8]>) -> Option<usize> {
-    /// The library looks for a byte in so many at once several times as fast as one by one.
+    /// Bytes in which the library looks for one at once, several times as fast as one by one.
     const AT_ONCE: usize = 512;
     let is_end = |byte: &u8| *byte == b'\n';
     let place = text?.chunks(AT_ONCE).position(|part| part.contains(&b'\n'))? * AT_ONCE;
@@ -212,7 +212,7 @@ mod tests {
     use std::string::{String, ToString};
     use std::vec::Vec;
 
-    /// The lines of `text`, read in pieces of `piece` bytes through a buffer of `room`.
+    /// Returns the lines of `text`, read in pieces of `piece` bytes through a buffer of `room`.
     fn lines(text: &str, piece: usize, room: usize) -> Vec<String> {
         let (mut rest, mut found) = (text.as_bytes(), Vec::new());
         let read = |buffer: &mut [u8]| {

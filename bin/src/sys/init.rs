@@ -70,7 +70,7 @@ pub fn end(status: i32) -> ! {
     if !is_first_process() {
         exit(status);
     }
-    // There is nobody to tell of a failed write.
+    // A failed write cannot be reported anywhere.
     let _ = writeln!(Messages::on(Stream::Output), "latency-bench: exit status {status}");
     sync();
     for command in [RebootCommand::PowerOff, RebootCommand::Halt] {
@@ -80,7 +80,7 @@ pub fn end(status: i32) -> ! {
     exit(status)
 }
 
-/// Whether this is the first process of a machine, rather than of a container.
+/// Returns whether this is the first process of a machine, rather than of a container.
 ///
 /// Mounts /proc if that is needed to know.
 fn is_first_process() -> bool {
@@ -108,7 +108,7 @@ fn mount_if_absent(directory: &CStr, witness: &CStr, kind: &CStr) {
 
 /// Opens those of the descriptors 0 to 2 that are closed: else the next file opened would pass for one of them.
 ///
-/// The console where it is ours; otherwise something of which every write says EBADF.
+/// The console where it is ours; otherwise something that every write fails on with EBADF.
 fn open_standard_descriptors(console: bool) {
     for number in 0..3 {
         // SAFETY: the borrow ends with this call, which looks the number up and nothing else.
@@ -124,7 +124,7 @@ fn open_standard_descriptors(console: bool) {
     }
 }
 
-/// The words after `--` on the kernel's command line; `None` where it cannot be read.
+/// Returns the words after `--` on the kernel's command line; `None` where it cannot be read.
 fn command_line_arguments() -> Option<Arguments> {
     // x86-64 allows 2048 bytes, and a boot configuration may add to them.
     let text = Table::zeroed(16 << 10).ok()?.leak();
@@ -177,7 +177,7 @@ mod tests {
     use std::string::String;
     use std::vec::Vec;
 
-    /// The words kept, shown between bars.
+    /// Returns the words kept, shown between bars.
     fn packed(text: &str) -> String {
         let mut text = text.as_bytes().to_vec();
         let length = pack_arguments(&mut text);

@@ -9,8 +9,8 @@
 //!
 //! All pointers here come from an address range that the value reserved itself and
 //! holds until it is dropped. Mappings are private and anonymous: they start as
-//! zero bytes and nobody else changes them. Views are for types of which every
-//! bit pattern is a value.
+//! zero bytes and no other code changes them. Views are for types without invalid
+//! bit patterns.
 
 use super::errno::{patiently, Errno};
 use super::raw::syscall6;
@@ -40,7 +40,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The unit in which memory of this kind is mapped.
+    /// Returns the unit in which memory of this kind is mapped.
     #[must_use]
     pub const fn page(self) -> PageSize {
         match self {
@@ -50,7 +50,7 @@ impl Kind {
         }
     }
 
-    /// What address and length of a region are multiples of.
+    /// Returns the unit that address and length of a region are multiples of.
     const fn granule(self) -> usize {
         match self {
             Kind::Small => SMALL_PAGE,
@@ -59,7 +59,7 @@ impl Kind {
         }
     }
 
-    /// What the address is a multiple of. Small pages begin where a huge one could, so that the two differ
+    /// Returns the alignment of the address. Small pages begin where a huge one could, so that the two differ
     /// in nothing but the page.
     const fn alignment(self) -> usize {
         match self {
@@ -120,7 +120,7 @@ impl Region {
         Ok(region)
     }
 
-    /// The region that [`map`](Self::map) made of these, whose first byte is at `base`.
+    /// Returns the region that [`map`](Self::map) made of these, whose first byte is at `base`.
     ///
     /// # Safety
     /// That region was forgotten, and its mapping is not used any more by others.
@@ -128,31 +128,31 @@ impl Region {
         Region { base, length: bytes.max(1).next_multiple_of(kind.granule()), kind }
     }
 
-    /// The first address.
+    /// Returns the first address.
     #[must_use]
     pub fn address(&self) -> usize {
         self.base.as_ptr() as usize
     }
 
-    /// The first byte, for a type of this directory that owns the region.
+    /// Returns the first byte, for a type of this directory that owns the region.
     pub(super) fn start(&self) -> NonNull<u8> {
         self.base
     }
 
-    /// The first byte.
+    /// Returns the first byte.
     #[must_use]
     pub fn as_mut_ptr(&mut self) -> *mut u8 {
         self.base.as_ptr()
     }
 
-    /// The length in bytes: what was asked for, rounded up.
+    /// Returns the length in bytes: what was asked for, rounded up.
     #[must_use]
     #[allow(clippy::len_without_is_empty, reason = "a region is never empty")]
     pub fn len(&self) -> usize {
         self.length
     }
 
-    /// The kind of page asked for.
+    /// Returns the kind of page asked for.
     #[must_use]
     pub fn kind(&self) -> Kind {
         self.kind
@@ -192,7 +192,7 @@ impl Region {
             if page != SMALL_PAGE {
                 fetch(self.base.as_ptr().wrapping_add(offset))?;
             }
-            // SAFETY: the caller's range lies inside the mapping, of which this is the only user; a byte is aligned.
+            // SAFETY: the caller's range lies inside the mapping, and this is its only user; a byte is aligned.
             let byte = unsafe { AtomicU8::from_ptr(self.base.as_ptr().add(offset)) };
             // Either outcome leaves the byte as it was.
             let _ = byte.compare_exchange(0, 0, Ordering::Relaxed, Ordering::Relaxed);
@@ -207,15 +207,15 @@ impl Region {
         patiently(|| unsafe { madvise(start.cast(), range.len(), advice) })
     }
 
-    /// The region as values of `T`, as many as fit.
+    /// Returns the region as values of `T`, as many as fit.
     #[must_use]
     pub fn as_slice<T: Plain>(&self) -> &[T] {
-        // SAFETY: aligned to 2 MiB, inside the mapping, readable, written by nobody
+        // SAFETY: aligned to 2 MiB, inside the mapping, readable, not written
         // while `self` is borrowed; every bit pattern is a `T`.
         unsafe { core::slice::from_raw_parts(self.base.as_ptr().cast(), self.length / size_of::<T>()) }
     }
 
-    /// The region as values of `T`, as many as fit.
+    /// Returns the region as values of `T`, as many as fit.
     #[must_use]
     pub fn as_mut_slice<T: Plain>(&mut self) -> &mut [T] {
         // SAFETY: as in `as_slice`, and `self` is borrowed exclusively.
@@ -274,7 +274,7 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A type without padding of which every bit pattern is a value, aligned to at most a page.
+/// A type without padding and without invalid bit patterns, aligned to at most a page.
 pub trait Plain: sealed::Sealed + Copy + 'static {}
 
 macro_rules! plain {
@@ -289,7 +289,7 @@ mod tests {
     use std::format;
     use std::string::String;
 
-    /// The line of numa_maps that begins at `address`.
+    /// Returns the line of numa_maps that begins at `address`.
     fn numa_maps(address: usize) -> Option<String> {
         let mut buffer = [0; 4096];
         let mut found = None;

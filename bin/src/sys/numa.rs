@@ -1,4 +1,4 @@
-//! Memory policies, and the question of which node a page is on.
+//! Memory policies, and the nodes of pages.
 //!
 //! Knows nodes by number and memory by address. Whether an answer is good enough
 //! to be measured is decided elsewhere; the order of the calls, too.
@@ -25,12 +25,12 @@ use linux_raw_sys::mempolicy::{
     MPOL_MF_STRICT, MPOL_MODE_FLAGS, MPOL_PREFERRED,
 };
 
-/// Where the kernel takes the pages of a thread's new memory from.
+/// The nodes that the kernel takes a thread's new memory from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
     /// The node of the CPU that touches a page first, the state that a process starts in.
     Default,
-    /// As `Default`, asked for expressly.
+    /// The same as `Default`, asked for expressly.
     Local,
     /// This node as long as it has free pages; the empty set means `Local`.
     Preferred(NodeSet),
@@ -43,32 +43,32 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// The policy that binds to one node.
+    /// Returns the policy that binds to one node.
     #[must_use]
     pub fn bind(node: NodeId) -> Policy {
         Policy::Bind(only(node))
     }
 }
 
-/// The set that holds `node` alone; empty where the number is too large for any kernel.
+/// Returns the set that holds `node` alone; empty where the number is too large for any kernel.
 fn only(node: NodeId) -> NodeSet {
     let mut nodes = NodeSet::EMPTY;
     nodes.insert(node.0);
     nodes
 }
 
-/// What the kernel must be told is the size of a mask of nodes: it takes one off (mm/mempolicy.c, `get_nodes`).
+/// Returns the size of a mask of nodes as the kernel must be told it: it takes one off (mm/mempolicy.c, `get_nodes`).
 fn maximum_node(nodes: &NodeSet) -> usize {
     size_of_val(nodes.words()) * 8 + 1
 }
 
-/// The policy of this thread.
+/// Returns the policy of this thread.
 ///
 /// # Errors
 /// `ENOSYS` on a kernel without NUMA, `EPERM` under a container's seccomp filter.
 pub fn get_policy() -> Result<Policy, Errno> {
     let (mode, nodes) = query(0, 0)?;
-    // The flags say how the set follows the cpuset, which is no matter here.
+    // The flags say how the set follows the cpuset, which does not matter here.
     let mode = mode & !MPOL_MODE_FLAGS;
     Ok(match mode {
         mode if mode == MPOL_DEFAULT as u32 => Policy::Default,
@@ -83,8 +83,8 @@ pub fn get_policy() -> Result<Policy, Errno> {
 /// Sets the policy of this thread, for memory that is touched from now on.
 ///
 /// # Errors
-/// `EINVAL` where no node of the set has memory and is in the cpuset (a set of which
-/// a part is allowed is narrowed without a word), or for [`Policy::Other`];
+/// `EINVAL` where no node of the set has memory and is in the cpuset (a set that is
+/// allowed in part is narrowed without a word), or for [`Policy::Other`];
 /// `ENOSYS` and `EPERM` as in [`get_policy`].
 pub fn set_policy(policy: &Policy) -> Result<(), Errno> {
     let (mode, nodes) = match policy {
@@ -101,7 +101,7 @@ pub fn set_policy(policy: &Policy) -> Result<(), Errno> {
     Ok(())
 }
 
-/// The nodes that the cpuset of this thread lets it take memory from.
+/// Returns the nodes that the cpuset of this thread lets it take memory from.
 ///
 /// # Errors
 /// `ENOSYS` and `EPERM` as in [`get_policy`]; `Mems_allowed_list` of
@@ -110,7 +110,7 @@ pub fn mems_allowed() -> Result<NodeSet, Errno> {
     query(0, MPOL_F_MEMS_ALLOWED).map(|(_, nodes)| nodes)
 }
 
-/// The node that the page at `address` is on. A page that is absent is brought in, as if it were read.
+/// Returns the node that the page at `address` is on. A page that is absent is brought in, as if it were read.
 ///
 /// # Errors
 /// `EFAULT` where nothing is mapped; `ENOSYS` and `EPERM` as in [`get_policy`].
@@ -177,12 +177,12 @@ mod tests {
     use crate::sys::map::{Kind, Region};
     use std::vec::Vec;
 
-    /// A host without NUMA support, or a container that forbids it, has nothing to test.
+    /// Returns whether there is nothing to test: on a host without NUMA support, or in a container that forbids it.
     fn forbidden<T>(result: &Result<T, Errno>) -> bool {
         matches!(result, Err(Errno::ENOSYS | Errno::EPERM))
     }
 
-    /// The nodes that memory can be had from; none where policies are forbidden.
+    /// Returns the nodes that memory can be had from; none where policies are forbidden.
     fn usable_nodes() -> Vec<NodeId> {
         let allowed = mems_allowed();
         if forbidden(&allowed) {
@@ -193,7 +193,7 @@ mod tests {
         ids.into_iter().map(NodeId).collect()
     }
 
-    /// What `query_pages` says of every page of `region`; `None` where it may not be asked.
+    /// Returns the answers of `query_pages` for every page of `region`; `None` where it may not be asked.
     fn page_nodes(region: &Region) -> Option<Vec<i32>> {
         let page = region.kind().page().bytes().0 as usize;
         let addresses: Vec<usize> =

@@ -14,7 +14,7 @@ use rustix::event::{poll, PollFd, PollFlags};
 use rustix::fd::BorrowedFd;
 use rustix::fs::{fstat, FileType};
 
-/// What is collected before it is written: a `write!` consists of many fragments, and a system call each is slow.
+/// Bytes that are collected before they are written: a `write!` has many fragments, and a system call each is slow.
 const BUFFER: usize = 16 << 10;
 
 /// Writes all of `bytes`, through interruptions and partial writes.
@@ -60,7 +60,7 @@ fn wait_for_room(to: BorrowedFd<'_>) -> Result<(), Errno> {
     }
 }
 
-/// Where results are written. What was not finished by [`Sink::finish`] is lost.
+/// The stream that results are written to. What was not finished by [`Sink::finish`] is lost.
 pub struct Sink {
     /// None for standard output.
     file: Option<OutputFile>,
@@ -78,7 +78,7 @@ impl Sink {
         Sink::new(None)
     }
 
-    /// The file `path`, which appears complete when the sink is finished, or not at all.
+    /// Returns the file `path`, which appears complete when the sink is finished, or not at all.
     ///
     /// A path that leads to standard output (`/dev/stdout`) means just that. What is
     /// not a regular file (a device, a pipe) is written as it comes.
@@ -150,7 +150,7 @@ impl fmt::Write for Sink {
     }
 }
 
-/// A stream written line by line. Errors are dropped: there is nobody left to tell.
+/// A stream written line by line. Errors are dropped: they cannot be reported anywhere.
 pub struct Messages {
     stream: Stream,
     buffer: [u8; 1024],

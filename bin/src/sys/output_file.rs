@@ -1,7 +1,7 @@
 //! A file that is there complete or not at all.
 //!
-//! What is written goes to a file without a name in the target's directory, of which nothing is left however the
-//! process ends. It is synced, and then takes the target's name. Where the file system has no such files, it has a
+//! What is written goes to a file without a name in the target's directory, and nothing of it is left however the
+//! process ends. It is synced, and then takes the target's name. Where the file system has no nameless files, it has a
 //! temporary name beside the target, and signals that would end the process are held back. Knows nothing of what is
 //! written.
 //!
@@ -45,7 +45,7 @@ fn open_existing(path: &Path, is_fifo: bool) -> Result<OwnedFd, Errno> {
     }
 }
 
-/// Where a file is to appear once it is complete.
+/// The place at which a file appears once it is complete.
 struct Place {
     directory: OwnedFd,
     target: Name,
@@ -74,10 +74,10 @@ impl From<Errno> for Unfinished {
     }
 }
 
-/// What a new file may be used for by whom, before the process's mask.
+/// The permissions of a new file, before the process's mask.
 const NEW: Mode = Mode::from_raw_mode(0o666);
 
-/// What a file that everybody may read is used for by whom.
+/// The permissions of a file that everybody may read.
 const PUBLIC: Mode = Mode::from_raw_mode(0o644);
 
 impl OutputFile {
@@ -122,7 +122,7 @@ impl OutputFile {
         }
     }
 
-    /// What is to be written to.
+    /// Returns the descriptor to write to.
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
     }
@@ -233,7 +233,7 @@ fn sync(file: &OwnedFd) -> Result<(), Errno> {
     }
 }
 
-/// Where `path` leads, through symbolic links, whether or not there is a file.
+/// Returns the target of `path` through symbolic links, even if there is no file.
 fn follow(mut path: Path) -> Result<Path, Errno> {
     // The kernel's own limit.
     for _ in 0..40 {
@@ -265,7 +265,7 @@ impl Name {
         name
     }
 
-    /// The path of an open file that has no other.
+    /// Returns the path of an open file that has no other.
     fn unnamed(file: &OwnedFd) -> Name {
         let mut name = Name::new(b"/proc/self/fd/");
         // As in `temporary`.
@@ -273,7 +273,7 @@ impl Name {
         name
     }
 
-    /// The name of a file that is to become `target`: `.TARGET.PID.tmp`.
+    /// Returns the name of a file that is to become `target`: `.TARGET.PID.tmp`.
     fn temporary(target: &[u8], attempt: u32) -> Name {
         let mut name = Name::new(b".");
         // Leaves room for the rest, which is at most 23 bytes long.

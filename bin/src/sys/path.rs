@@ -1,6 +1,6 @@
 //! Paths as the kernel takes them: ended by a NUL, at most `PATH_MAX` long.
 //!
-//! Knows nothing of files; only how a byte string becomes such a path.
+//! Knows nothing of files; only how a byte string becomes a path.
 
 use super::errno::Errno;
 use core::ffi::CStr;
@@ -16,7 +16,7 @@ pub struct Path {
 }
 
 impl Path {
-    /// The path `text`.
+    /// Returns the path `text`.
     ///
     /// # Errors
     /// `ENAMETOOLONG` from `PATH_MAX` bytes up; `EINVAL` for a NUL inside.
@@ -24,7 +24,7 @@ impl Path {
         Path::join(&[text])
     }
 
-    /// The path that consists of all `parts`, one directly after the other.
+    /// Returns the path that consists of all `parts`, one directly after the other.
     ///
     /// # Errors
     /// As [`Path::new`].
@@ -45,20 +45,20 @@ impl Path {
         Ok(path)
     }
 
-    /// The path without its NUL.
+    /// Returns the path without its NUL.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         self.bytes.get(..self.length).unwrap_or_default()
     }
 
-    /// The path for a system call.
+    /// Returns the path for a system call.
     #[must_use]
     pub fn as_c_str(&self) -> &CStr {
         // Found by construction; the empty path is an ENOENT wherever it is used.
         CStr::from_bytes_until_nul(&self.bytes).unwrap_or(c"")
     }
 
-    /// The directory part with its final slash (empty if there is none) and the name in it.
+    /// Returns the directory part with its final slash (empty if there is none) and the name in it.
     #[must_use]
     pub fn split(&self) -> (&[u8], &[u8]) {
         let text = self.as_bytes();

@@ -42,7 +42,7 @@ impl Event {
         Event::WalkCycles,
     ];
 
-    /// The type and the number that the kernel knows the event by (`PERF_TYPE_*`, `PERF_COUNT_*`), if it
+    /// Returns the type and the number that the kernel knows the event by (`PERF_TYPE_*`, `PERF_COUNT_*`), if it
     /// has one; `walk` is what the processor itself calls walk cycles.
     const fn code(self, walk: Option<u64>) -> Option<(u32, u64)> {
         const HARDWARE: u32 = 0;
@@ -84,7 +84,7 @@ struct Attributes {
 const _: () = assert!(size_of::<Attributes>() == 64);
 
 const DISABLED: u64 = 1 << 0;
-/// What the thread itself does, and what needs the least privilege.
+/// Bits to count the thread in user space only, which needs the least privilege.
 const USER_SPACE_ONLY: u64 = 1 << 5 | 1 << 6;
 /// `PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_GROUP`.
 const READ_FORMAT: u64 = 1 << 0 | 1 << 1 | 1 << 3;
@@ -115,10 +115,10 @@ impl Counters {
         Counters { members }
     }
 
-    /// Why `event` is not counted, if it is not.
+    /// Returns the reason why `event` is not counted, if it is not.
     ///
     /// # Errors
-    /// `ENOENT` without such a counter, as in most virtual machines; `EACCES` or
+    /// `ENOENT` without this counter, as in most virtual machines; `EACCES` or
     /// `EPERM` where `perf_event_paranoid` or a container forbids it; `EINVAL`
     /// where the group has no counter left.
     pub fn availability(&self, event: Event) -> Result<(), Errno> {
@@ -144,7 +144,7 @@ impl Counters {
         self.control(PERF_EVENT_IOC_DISABLE)
     }
 
-    /// What was counted so far, also while counting goes on.
+    /// Returns the events so far, also while counting goes on.
     ///
     /// # Errors
     /// As [`Counters::start`], and `EIO` for an answer that cannot be understood.
@@ -161,7 +161,7 @@ impl Counters {
         decode(words.get(..count).unwrap_or_default(), present).ok_or(Errno::EIO)
     }
 
-    /// The first event that could be opened: the kernel addresses the group by it.
+    /// Returns the first event that could be opened: the kernel addresses the group by it.
     fn leader(&self) -> Result<&OwnedFd, Errno> {
         let opened = self.members.iter().find_map(|member| member.as_ref().ok());
         match (opened, self.members.first()) {
@@ -206,7 +206,7 @@ fn open_event((kind, config): (u32, u64), leader: Option<i32>) -> Result<OwnedFd
     Ok(unsafe { OwnedFd::from_raw_fd(descriptor as i32) })
 }
 
-/// What a group of counters has counted since it was opened.
+/// The events that a group of counters has counted since it was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Totals {
     /// By the order of [`Event::ALL`]; `None` where the event could not be opened.
@@ -217,7 +217,7 @@ pub struct Totals {
     running: u64,
 }
 
-/// What was counted between two [`Totals`].
+/// The events between two [`Totals`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reading {
     /// By the order of [`Event::ALL`], scaled up to the whole time where the group shared the hardware with
@@ -234,7 +234,7 @@ impl Totals {
         Totals { counts, enabled, running }
     }
 
-    /// What was counted from `earlier` to this.
+    /// Returns the events from `earlier` to this.
     #[must_use]
     pub fn since(&self, earlier: &Totals) -> Reading {
         let enabled = self.enabled.saturating_sub(earlier.enabled);
@@ -257,7 +257,7 @@ const HEADER: usize = 3;
 
 /// Takes apart what the kernel wrote for a group with `READ_FORMAT` in which `present` events are.
 ///
-/// `None` where the words are not what such a group gives.
+/// `None` where the words are not those of this group.
 fn decode(words: &[u64], present: [bool; COUNT]) -> Option<Totals> {
     let (&[count, enabled, running], values) = words.split_first_chunk()?;
     let members = present.iter().filter(|&&present| present).count();

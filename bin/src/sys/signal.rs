@@ -89,7 +89,7 @@ fn change(how: u32, set: SignalSet) -> Result<(), Errno> {
     Ok(())
 }
 
-/// Whether one of the signals that are held back has come, but for SIGPIPE and SIGXFSZ. Stays so.
+/// Returns whether one of the signals that are held back has come, but for SIGPIPE and SIGXFSZ. Stays so.
 #[must_use]
 pub fn interrupted() -> bool {
     let mut pending: SignalSet = 0;

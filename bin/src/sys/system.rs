@@ -1,4 +1,4 @@
-//! What the kernel says of itself and of the memory of the whole machine.
+//! Facts that the kernel reports about itself and the memory of the whole machine.
 //!
 //! Everything that /proc and /sys say is read elsewhere; this works without them.
 //!
@@ -24,19 +24,19 @@ impl Kernel {
         Kernel(names)
     }
 
-    /// The release, such as `6.1.0-56-cloud-amd64`.
+    /// Returns the release, such as `6.1.0-56-cloud-amd64`.
     #[must_use]
     pub fn release(&self) -> &str {
         self.name(2)
     }
 
-    /// The instruction set, such as `x86_64`.
+    /// Returns the instruction set, such as `x86_64`.
     #[must_use]
     pub fn machine(&self) -> &str {
         self.name(4)
     }
 
-    /// The host's name.
+    /// Returns the host's name.
     #[must_use]
     pub fn host(&self) -> &str {
         self.name(1)
@@ -54,14 +54,14 @@ impl Kernel {
 pub struct Memory {
     /// All that the kernel manages.
     pub total: Bytes,
-    /// What is used for nothing at all: less than what is available.
+    /// Memory without any use: less than is available.
     pub free: Bytes,
 }
 
 /// Asks the kernel for the memory of the machine; nothing where that is forbidden.
 ///
 /// # References
-/// `sysinfo(2)`: its record is 14 words, the last of which begins with the unit.
+/// `sysinfo(2)`: its record is 14 words, and the last begins with the unit.
 #[must_use]
 pub fn memory() -> Memory {
     let mut record = [0_u64; 14];
@@ -72,7 +72,7 @@ pub fn memory() -> Memory {
     Memory { total: unit.times(total), free: unit.times(free) }
 }
 
-/// The number of this process; 0 where it is forbidden to ask, which is nobody's.
+/// Returns the number of this process; 0, which no process has, where it is forbidden to ask.
 #[must_use]
 pub fn process_id() -> u32 {
     // SAFETY: takes no argument.

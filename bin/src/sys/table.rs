@@ -1,4 +1,4 @@
-//! Arrays for results and workspaces, in mapped memory: there is no allocator, and the stack is no place for them.
+//! Arrays for results and workspaces, in mapped memory: there is no allocator, and the stack is too small for them.
 //!
 //! Knows nothing of what is stored.
 //!
@@ -21,7 +21,7 @@ pub struct Table<T> {
     length: usize,
 }
 
-/// A type of which a value may consist of zero bytes alone.
+/// A type with a value that consists of zero bytes alone.
 ///
 /// # Safety
 /// An object of the type all of whose bytes are zero must be a value of it: true of
@@ -66,7 +66,7 @@ impl<T> Table<T> {
         Ok(table)
     }
 
-    /// The same elements.
+    /// Returns the same elements.
     ///
     /// # Errors
     /// As [`Table::filled`].
@@ -80,7 +80,7 @@ impl<T> Table<T> {
         Ok(table)
     }
 
-    /// No elements.
+    /// Returns no elements.
     ///
     /// # Errors
     /// As [`Table::filled`].
@@ -100,15 +100,15 @@ impl<T> Table<T> {
         Table::map(length)
     }
 
-    /// The elements, never to be unmapped: for what lives as long as the process.
+    /// Returns the elements, never to be unmapped: for what lives as long as the process.
     #[must_use]
     pub fn leak<'a>(self) -> &'a mut [T] {
         let table = ManuallyDrop::new(self);
-        // SAFETY: `length` initialised elements; the mapping is never released and nobody else has it.
+        // SAFETY: `length` initialised elements; the mapping is never released and this is its only user.
         unsafe { core::slice::from_raw_parts_mut(table.start(), table.length) }
     }
 
-    /// Room for `length` elements, not initialised but for being zero bytes.
+    /// Returns room for `length` elements, not initialised but for being zero bytes.
     fn map(length: usize) -> Result<Table<T>, Errno> {
         const { assert!(align_of::<T>() <= 4096, "a mapping is aligned to a page") };
         const { assert!(!needs_drop::<T>(), "elements are not dropped") };
@@ -122,14 +122,14 @@ impl<T> Table<T> {
 
 impl<T> Drop for Table<T> {
     fn drop(&mut self) {
-        // SAFETY: the start is that of the region that `room` made for as many bytes; nobody else has it.
+        // SAFETY: the start is that of the region that `room` made for as many bytes; this is its only user.
         unsafe { release(self.start.cast(), self.length * size_of::<T>()) }
     }
 }
 
 // Not methods, so that tables of all types share them.
 
-/// Room for `length` elements of `size` bytes.
+/// Returns room for `length` elements of `size` bytes.
 #[inline(never)]
 fn room(length: usize, size: usize) -> Result<NonNull<u8>, Errno> {
     let region = Region::map(length.checked_mul(size).ok_or(Errno::ENOMEM)?, Kind::Small)?;

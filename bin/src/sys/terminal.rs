@@ -1,4 +1,4 @@
-//! Whether a standard stream is a terminal, and how wide it is.
+//! Finds out if a standard stream is a terminal, and its width.
 //!
 //! # Safety
 //!
@@ -19,7 +19,7 @@ pub enum Stream {
 }
 
 impl Stream {
-    /// The descriptor of the stream.
+    /// Returns the descriptor of the stream.
     pub(super) fn descriptor(self) -> BorrowedFd<'static> {
         let number = match self {
             Stream::Input => 0,
@@ -30,13 +30,13 @@ impl Stream {
         unsafe { BorrowedFd::borrow_raw(number) }
     }
 
-    /// Whether a person is likely to be looking.
+    /// Returns whether a person is likely to be looking.
     #[must_use]
     pub fn is_terminal(self) -> bool {
         isatty(self.descriptor())
     }
 
-    /// The columns of the terminal; `None` where it is none or does not know.
+    /// Returns the columns of the terminal; `None` where it is none or does not know.
     #[must_use]
     pub fn width(self) -> Option<u16> {
         tcgetwinsize(self.descriptor()).ok().map(|size| size.ws_col).filter(|&columns| columns > 0)

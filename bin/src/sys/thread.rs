@@ -34,7 +34,7 @@ use rustix::thread::futex;
 
 /// A stack: a panic formats its message on it, which takes a few KiB.
 const STACK: usize = 64 << 10;
-/// What is without access below each stack, so that an overrun ends the process.
+/// Bytes without access below each stack, so that an overrun ends the process.
 const GUARD: usize = 4096;
 
 /// Everything shared, and a word that the kernel sets while the thread lives. No older kernel lacks any of it, and
@@ -48,7 +48,7 @@ const FLAGS: u32 = CLONE_VM
     | CLONE_PARENT_SETTID
     | CLONE_CHILD_CLEARTID;
 
-/// What became of the threads asked for.
+/// The result of starting threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Started {
     /// The number of threads that run; their indices are those below it.
@@ -95,7 +95,7 @@ pub fn wait(word: &AtomicU32, value: u32) {
 /// Wakes all that sleep on `word` in [`wait`], to look at it again.
 pub fn wake(word: &AtomicU32) {
     const ALL: u32 = i32::MAX as u32;
-    // Where it is forbidden nobody sleeps so.
+    // Where it is forbidden, no thread sleeps this way.
     let _ = futex::wake(word, futex::Flags::PRIVATE, ALL);
 }
 
@@ -107,7 +107,7 @@ pub fn name(text: &CStr) {
 
 /// Sleeps until `word` may be different from `value`.
 fn sleep_on(word: &AtomicU32, value: u32, flags: futex::Flags) {
-    /// Between two looks at a word of which nobody tells.
+    /// Time between two looks at a word, without a wake-up.
     const NAP_NS: u64 = 1_000_000;
     match futex::wait(word, flags, value, None) {
         Ok(()) | Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => {}
@@ -125,7 +125,7 @@ struct Job<'a, S> {
     work: fn(&S, usize),
 }
 
-/// What one thread is to do, at the top of its stack.
+/// The work of one thread, at the top of its stack.
 #[repr(C, align(16))]
 struct Order {
     /// The number of the thread while it lives, then 0; the kernel writes both.
@@ -156,7 +156,7 @@ impl<S> Drop for Dismissal<'_, S> {
     }
 }
 
-/// The stacks of some threads, the first of which have been started; joined and unmapped when dropped.
+/// The stacks of some threads, the first ones started; joined and unmapped when dropped.
 struct Crew {
     start: *mut u8,
     length: usize,
@@ -183,12 +183,12 @@ impl Crew {
         Ok(crew)
     }
 
-    /// Where the stack with this index ends.
+    /// Returns the end of the stack with this index.
     fn top(&self, index: usize) -> *mut u8 {
         self.start.wrapping_add((index + 1) * (GUARD + STACK))
     }
 
-    /// The order of the thread with this index, inside its stack.
+    /// Returns the order of the thread with this index, inside its stack.
     fn order(&self, index: usize) -> *mut Order {
         self.top(index).wrapping_sub(size_of::<Order>()).cast()
     }
@@ -204,7 +204,7 @@ impl Crew {
     unsafe fn start(&mut self, count: usize, routine: Routine, job: *const c_void) -> Result<(), Errno> {
         for index in 0..count {
             let order = self.order(index);
-            // SAFETY: inside a stack, as the index is below `count`, and aligned to 16 like its end; nobody uses it yet.
+            // SAFETY: inside a stack, as the index is below `count`, and aligned to 16 like its end; not in use yet.
             let tid = unsafe {
                 order.write(Order { tid: AtomicU32::new(0), index, job });
                 &raw const (*order).tid

@@ -29,7 +29,7 @@ pub fn monotonic_raw_ns() -> u64 {
     [CLOCK_MONOTONIC_RAW, CLOCK_MONOTONIC].into_iter().find_map(read).unwrap_or(0)
 }
 
-/// Whether there is a clock at all: a filter of system calls may forbid it.
+/// Returns whether there is a clock at all: a filter of system calls may forbid it.
 #[must_use]
 pub fn clock_is_there() -> bool {
     [CLOCK_MONOTONIC_RAW, CLOCK_MONOTONIC].into_iter().any(|clock| read(clock).is_some())
@@ -86,7 +86,7 @@ pub fn sleep_ns(nanoseconds: u64) {
     }
 }
 
-/// Whether `rdtsc` works in this process, or the kernel was asked to end it with SIGSEGV.
+/// Returns whether `rdtsc` works in this process, or the kernel was asked to end it with SIGSEGV.
 ///
 /// # References
 /// `PR_GET_TSC` in `prctl(2)`.

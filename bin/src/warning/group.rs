@@ -15,7 +15,7 @@ const INDENT: usize = 2;
 pub struct Group<'a> {
     /// The one that says most: of the worst severity, and where the kind has a measure, the one furthest off.
     pub worst: &'a Warning,
-    /// How many there are.
+    /// Number of warnings.
     pub count: usize,
 }
 

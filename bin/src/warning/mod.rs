@@ -1,6 +1,6 @@
 //! Facts that a reader of a result must know, and the effect of each on trust.
 //!
-//! A warning is plain data. `table` has its code, severity, text and remedy; a new one needs a variant here and an
+//! A warning is plain data. `table.rs` has its code, severity, text and remedy; a new one needs a variant here and an
 //! entry there. Nothing here knows how a warning is found.
 
 mod entry;
@@ -73,7 +73,7 @@ pub enum Warning {
     CacheCouldHold { size: Bytes, cache: Bytes, asked: bool, seen: bool },
     /// The system reports a cache of a size that none has.
     CacheSizeImplausible { level: u32, size: Bytes },
-    /// Nobody reports a cache.
+    /// Neither sysfs nor CPUID reports a cache.
     CacheUnknown { assumed: Bytes },
     /// Hits were seen in the default working set, and it was doubled.
     WorkingSetDoubled { from: Bytes, to: Bytes },
@@ -125,7 +125,7 @@ pub enum Warning {
     CoreClockUnstable { least: Hertz, most: Hertz, core: bool },
     /// The TSC is not said to be invariant; its calibrations agree.
     TscNotInvariant,
-    /// Calibrations of the TSC differ by so many parts per million.
+    /// Calibrations of the TSC differ by this number of parts per million.
     TscUnsteady { ppm: f64 },
     /// The TSC and the kernel's clock have drifted apart during the run.
     TscDrift { ppm: f64 },
@@ -165,7 +165,7 @@ pub enum Warning {
     PointsNotPrecise { points: u32, unknown: u32, of: u32, wanted: f64 },
     /// Points of an experiment with many had trials interrupted, each at least this share of them.
     PointsDisturbed { points: u32, of: u32, share: f64 },
-    /// Trials of one round are in several states, so that few of them agree on a value; the smallest such share.
+    /// Trials of one round are in several states, so that few of them agree on a value; the smallest share that agrees.
     StateShare { points: u32, of: u32, share: f64 },
     /// The timer moves in steps that are coarse beside a trial; the shortest trial.
     FewSteps { steps: u64 },
@@ -179,9 +179,9 @@ pub enum Warning {
     ThreadsRefused { wanted: u32, started: u32, errno: Errno },
     /// Generators were found on other CPUs than those that they were pinned to.
     GeneratorMoved { times: u64 },
-    /// The rate of generators did not become steady before so many visits of all.
+    /// The rate of generators did not become steady before this number of visits of all.
     NotSettled { windows: u64, of: u64 },
-    /// A quota of CPU time stopped all threads during so many visits of all.
+    /// A quota of CPU time stopped all threads during this number of visits of all.
     Throttled { windows: u64, of: u64 },
     /// One generator is all that there is a CPU for.
     OneGenerator,

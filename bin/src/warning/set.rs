@@ -36,8 +36,8 @@ impl Warnings {
 
     /// Adds `warning`, unless one with its code and its subject is there.
     ///
-    /// One that says the same with more certainty takes the other's place. Without room left it is counted, each time
-    /// anew, and may still make the result unreliable.
+    /// One that says the same with more certainty replaces the other. Without room left every warning is counted, also
+    /// repeated ones, and may still make the result unreliable.
     pub fn push(&mut self, warning: Warning) {
         let known = |other: &&mut Warning| {
             other.is_like(&warning) || warning.settles(other) || other.settles(&warning)

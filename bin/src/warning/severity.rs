@@ -1,6 +1,6 @@
-//! How much a warning takes from a result.
+//! The effect of a warning on trust.
 
-/// What a warning means for the result, mildest first.
+/// The effect of a warning on trust, mildest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// A fact that casts no doubt.

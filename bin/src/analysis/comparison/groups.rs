@@ -10,7 +10,7 @@ use crate::result::row::{Row, A, B, CLASS, FIELDS, FROM, SIZE};
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 
-/// From so many sizes on, points that are otherwise alike are a curve.
+/// Number of sizes from which on points that are otherwise alike are a curve.
 pub const CURVE: usize = 6;
 /// The shortest run of sizes that may differ together: one or two lie on a step, where chance decides much.
 const SHORTEST_RUN: usize = 3;
@@ -28,25 +28,25 @@ pub enum Group {
     Whole,
     /// One.
     Point(usize),
-    /// Those with the same value of a field as one.
+    /// Points with the same value of a field as one of them.
     Field(usize, usize),
-    /// Those from and of the node that one is from.
+    /// Points from and of the node that one of them is from.
     Node(usize),
-    /// Those of the CPU that one has in a field.
+    /// Points of the CPU that one of them has in a field.
     Cpu(usize, usize),
-    /// Those of the own node, or of others.
+    /// Points of the own node, or of others.
     Local(bool),
     /// Neighbouring sizes of a curve: the place of the first in the order by size, and their number.
     Run(usize, usize),
 }
 
-/// What was measured of all points that two sides share.
+/// The measured values of all points that two sides share.
 pub struct Measured {
     /// The points as the first file of the first side has them.
     pub rows: Table<Row>,
-    /// How many there are.
+    /// Number of points.
     pub count: usize,
-    /// How many files each side has.
+    /// Numbers of files of both sides.
     pub files: [usize; 2],
     /// The logarithms of latencies, file by file; no numbers where a file has none.
     pub logs: Table<f64>,
@@ -62,7 +62,7 @@ pub struct Measured {
     join: Join,
     /// The points by their values: in each file, and last by their ratios. Points without a value are left out.
     sorted: Table<(f64, usize)>,
-    /// How many each of these lists has.
+    /// Lengths of these lists.
     lengths: Table<usize>,
     /// The points of the group that is looked at.
     members: &'static mut [bool],
@@ -70,7 +70,7 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Room for `most` points of so many files.
+    /// Returns room for `most` points of these numbers of files.
     #[inline(never)] // offsets into a small frame are short
     pub fn new(most: usize, files: [usize; 2], join: Join) -> Result<Measured, Errno> {
         let all = files[0] + files[1];
@@ -92,17 +92,17 @@ impl Measured {
         })
     }
 
-    /// The points.
+    /// Returns the points.
     pub fn points(&self) -> &[Row] {
         self.rows.get(..self.count).unwrap_or_default()
     }
 
-    /// A point, which is there.
+    /// Returns a point, which is there.
     pub fn point(&self, index: usize) -> &Row {
         self.points().get(index).unwrap_or(&Row::EMPTY)
     }
 
-    /// The logarithms of one point, file by file.
+    /// Returns the logarithms of one point, file by file.
     pub fn log(&self, file: usize, point: usize) -> f64 {
         let all = self.files[0] + self.files[1];
         self.logs.get(point * all + file).copied().unwrap_or(f64::NAN)
@@ -193,7 +193,7 @@ impl Measured {
         }
     }
 
-    /// The logarithm of a point in a file; behind the files, that of its ratio.
+    /// Returns the logarithm of a point in a file; behind the files, that of its ratio.
     fn value(&self, list: usize, point: usize) -> f64 {
         match list + 1 == self.lengths.len() {
             true => self.ratios.get(point).copied().unwrap_or(f64::NAN),
@@ -201,7 +201,7 @@ impl Measured {
         }
     }
 
-    /// The median over the members of the group that is looked at, or over all other points.
+    /// Returns the median over the members of the group that is looked at, or over all other points.
     fn median(&self, list: usize, inside: bool) -> Option<f64> {
         let length = self.lengths.get(list).copied().unwrap_or(0);
         let all = self.sorted.get(list * self.rows.len()..)?.get(..length)?;
@@ -220,17 +220,17 @@ impl Measured {
         self.alike.get(field * self.rows.len() + point).copied().unwrap_or(usize::MAX)
     }
 
-    /// The point at a place of the order.
+    /// Returns the point at a place of the order.
     pub fn at(&self, rank: usize) -> usize {
         self.order.get(rank).copied().unwrap_or(0)
     }
 
-    /// Whether two points are of one curve, if there is any.
+    /// Returns whether two points are of one curve, if there is any.
     pub fn is_one_curve(&self, one: usize, other: usize) -> bool {
         self.like(KIND, one) == self.like(KIND, other)
     }
 
-    /// Whether a group has a point.
+    /// Returns whether a group has a point.
     pub fn holds(&self, group: Group, point: usize) -> bool {
         match group {
             Group::Whole => true,
@@ -245,7 +245,7 @@ impl Measured {
         }
     }
 
-    /// How many points a group has.
+    /// Returns the number of points of a group.
     pub fn size(&self, group: Group) -> usize {
         (0..self.count).filter(|point| self.holds(group, *point)).count()
     }
@@ -305,7 +305,7 @@ impl Measured {
         }
     }
 
-    /// How far runs lie apart, by what most of some points are.
+    /// Returns the assumed spread of runs, by the kind of most of some points.
     pub fn experience(&self, is_one: impl Fn(usize) -> bool) -> Experience {
         let own = || (0..self.count).filter(|point| is_one(*point));
         match own().filter(|point| self.point(*point).tells(CLASS)).count() * 2 > own().count() {
@@ -314,7 +314,7 @@ impl Measured {
         }
     }
 
-    /// The difference of a group from all other points, and that of the others; of the whole, from nothing.
+    /// Returns the difference of a group from all other points, and that of the others; of the whole, from nothing.
     pub fn differs(&mut self, group: Group) -> Option<(Difference, f64)> {
         let members = core::mem::take(&mut self.members);
         for (point, member) in members.iter_mut().enumerate().take(self.count) {

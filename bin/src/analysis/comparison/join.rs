@@ -1,4 +1,4 @@
-//! Which points of two results are the same: by their fields, not by their names or order.
+//! Finds the points that two results share: by their fields, not by their names or order.
 //!
 //! A field that is one value all over one side and another all over the other side, such as a size that was asked for,
 //! is a condition that differs. It does not keep the points apart.
@@ -11,20 +11,20 @@ use crate::result::row::{Row, FIELDS, SIZE};
 /// The files of two sides.
 #[derive(Clone, Copy)]
 pub struct Files<'f> {
-    /// How many files each side has.
+    /// Numbers of files of both sides.
     pub counts: [usize; 2],
     /// The rows of a file of a side.
     pub rows: &'f dyn Fn(usize, usize) -> &'f [Row],
 }
 
 impl<'f> Files<'f> {
-    /// The first file of a side.
+    /// Returns the first file of a side.
     #[must_use]
     pub fn first(&self, side: usize) -> &'f [Row] {
         (self.rows)(side, 0)
     }
 
-    /// The rows of all files of a side.
+    /// Returns the rows of all files of a side.
     fn all(&self, side: usize) -> impl Iterator<Item = &'f Row> + use<'f> {
         let rows = self.rows;
         (0..self.counts.get(side).copied().unwrap_or(0)).flat_map(move |file| rows(side, file))
@@ -48,7 +48,7 @@ impl Join {
         Join(fields)
     }
 
-    /// Whether a field is a condition that differs, and so joins nothing.
+    /// Returns whether a field is a condition that differs, and so joins nothing.
     #[must_use]
     pub const fn is_condition(self, field: usize) -> bool {
         self.0 >> field & 1 == 0
@@ -84,25 +84,25 @@ impl Join {
     }
 }
 
-/// A row of each side, if a field has one value all over each, and not the same. A size of 0 is none.
+/// Returns a row of each side, if a field has one value all over each, and not the same. A size of 0 is none.
 fn condition<'f>(files: &Files<'f>, field: usize) -> Option<[&'f Row; 2]> {
     let one = uniform(files, 0, field)?;
     let other = uniform(files, 1, field)?;
     (!one.agrees(other, field)).then_some([one, other])
 }
 
-/// A row of a side of which all rows have the same value of a field, as far as files tell.
+/// Returns a row of a side, if all rows of it have the same value of a field, as far as files tell.
 fn uniform<'f>(files: &Files<'f>, side: usize, field: usize) -> Option<&'f Row> {
     let first = files.all(side).find(|row| row.tells(field))?;
     files.all(side).filter(|row| row.tells(field)).all(|row| row.agrees(first, field)).then_some(first)
 }
 
-/// The fields that differ between the sides as a whole, with a row of each side.
+/// Returns the fields that differ between the sides as a whole, with a row of each side.
 pub fn conditions<'f>(files: Files<'f>) -> impl Iterator<Item = (usize, [&'f Row; 2])> {
     (0..FIELDS.len()).filter_map(move |field| Some((field, condition(&files, field)?)))
 }
 
-/// The name of the field by which points fail to join: the first whose values have nothing in common.
+/// Returns the name of the field by which points fail to join: the first whose values have nothing in common.
 #[must_use]
 pub fn obstacle(files: &Files<'_>) -> &'static str {
     let apart = |field: &usize| {
@@ -115,22 +115,22 @@ pub fn obstacle(files: &Files<'_>) -> &'static str {
     place.and_then(|place| FIELDS.get(place)).map_or("", |(_, words)| words)
 }
 
-/// Whether a row is of a pair of one node.
+/// Returns whether a row is of a pair of one node.
 #[must_use]
 pub fn is_local(row: &Row) -> Option<bool> {
     row.pair.map(|(from, to)| from == to)
 }
 
-/// Whether a row reads from or of a node.
+/// Returns whether a row reads from or of a node.
 #[must_use]
 pub fn touches(row: &Row, like: &Row) -> bool {
     let node = like.pair.map(|pair| pair.0);
     node.is_some() && row.pair.is_some_and(|(from, to)| Some(from) == node || Some(to) == node)
 }
 
-/// The interval of a point; without one, what its spread makes likely; without that, a per cent to either side.
+/// Returns the interval of a point; without one, what its spread makes likely; without that, a per cent to either side.
 pub fn ends(row: &Row) -> Interval {
-    /// The median of three to five rounds lies within so many median deviations of the true one nearly always.
+    /// Median deviations within which the median of three to five rounds is nearly always from the true one.
     const DEVIATIONS: f64 = 3.0;
     const UNKNOWN: f64 = 0.01;
     let latency = row.sample.nanoseconds;

@@ -26,10 +26,10 @@ use crate::result::row::{Row, Word};
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 
-/// A part of so many parts, or less, differs from the others, and not they from it.
+/// Least number of parts for one of them to differ from the others, and not the others from it.
 const MINORITY: usize = 4;
 
-/// What a difference amounts to.
+/// The meaning of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Within the threshold, or within the uncertainty.
@@ -47,18 +47,18 @@ pub struct Pair {
     pub row: Row,
     /// The latencies of both sides; means of the logarithms where there are several files.
     pub nanoseconds: [f64; 2],
-    /// Whether the second is between two points.
+    /// True if the second is between two points.
     pub interpolated: bool,
     /// The interval of the ratio, by what lies within and between runs.
     pub interval: Interval,
-    /// What the difference amounts to.
+    /// The meaning of the difference.
     pub verdict: Verdict,
     /// By how much it differs from the points that do not, as a logarithm, where the verdict says so.
     excess: f64,
 }
 
 impl Pair {
-    /// The second latency over the first.
+    /// Returns the second latency over the first.
     #[must_use]
     pub fn ratio(&self) -> f64 {
         self.nanoseconds[1] / self.nanoseconds[0]
@@ -80,16 +80,16 @@ pub struct Comparison {
     pairs: Table<Pair>,
     /// The difference of the whole, as a logarithm.
     pub whole: Difference,
-    /// Whether the whole differs beyond threshold and chance. Where it does not, parts differ from the other points.
+    /// True if the whole differs beyond threshold and chance. Where it does not, parts differ from the other points.
     pub is_whole: bool,
     /// The pages that were obtained, where they differ.
     pub pages: Option<Unlike<Word>>,
-    /// Whether the placement was proven, where one side alone has proof.
+    /// True if the placement was proven, where one side alone has proof.
     pub proof: Option<Unlike<bool>>,
 }
 
 impl Comparison {
-    /// How far one file a side is assumed to lie from the next as a whole, as a fraction.
+    /// Returns the assumed difference of one file a side from the next as a whole, as a fraction.
     #[must_use]
     pub fn assumed(&self) -> f64 {
         self.measured.experience(|_| true).whole
@@ -240,19 +240,19 @@ impl Comparison {
         Ok(())
     }
 
-    /// The points, in the order of the first file.
+    /// Returns the points, in the order of the first file.
     #[must_use]
     pub fn pairs(&self) -> &[Pair] {
         self.pairs.get(..self.measured.count).unwrap_or_default()
     }
 
-    /// How many points have a verdict.
+    /// Returns the number of points with a verdict.
     #[must_use]
     pub fn count(&self, verdict: Verdict) -> usize {
         self.pairs().iter().filter(|pair| pair.verdict == verdict).count()
     }
 
-    /// The median of all ratios.
+    /// Returns the median of all ratios.
     ///
     /// # Errors
     ///
@@ -287,7 +287,7 @@ impl Comparison {
 }
 
 impl Pair {
-    /// A pair of latencies, not judged.
+    /// Returns a pair of latencies, not judged.
     fn new(row: &Row, nanoseconds: [f64; 2], interpolated: bool) -> Pair {
         Pair {
             row: *row,

@@ -12,11 +12,11 @@ use crate::sys::table::Table;
 /// A part of the points that differs.
 #[derive(Clone, Copy, Debug)]
 pub struct Part<'c> {
-    /// Which part it is; a run of any length where it is sizes of a curve.
+    /// The group of its points; a run of any length where these are sizes of a curve.
     pub group: Group,
     /// Its first point, and its last.
     pub ends: [&'c Row; 2],
-    /// How many points it has.
+    /// Number of its points.
     pub points: usize,
     /// By how much the second side differs there, as a fraction of the first.
     pub by: f64,
@@ -72,7 +72,7 @@ impl Comparison {
         Ok((count, open.iter().filter(|open| **open).count()))
     }
 
-    /// A group with its ends by size.
+    /// Returns a group with its ends by size.
     fn part(&self, group: Group) -> Result<Part<'_>, Errno> {
         let measured = &self.measured;
         let members = || (0..measured.count).filter(|point| measured.holds(group, *point));
@@ -82,7 +82,7 @@ impl Comparison {
         Ok(Part { group, ends, points: members().count(), by: self.median_of(group)? })
     }
 
-    /// The median excess of a group, as a fraction.
+    /// Returns the median excess of a group, as a fraction.
     fn median_of(&self, group: Group) -> Result<f64, Errno> {
         let mut scratch = Table::filled(self.pairs().len(), 0.0)?;
         let mut count = 0;

@@ -1,4 +1,4 @@
-//! How sure a difference between two sides is, from what lies within runs and what lies between them.
+//! The certainty of a difference between two sides, from the spread within runs and between them.
 //!
 //! The interval of one run does not cover the next run. With one file a side nothing shows how far runs lie
 //! apart, so that experience has to do; several files a side show it, and experience counts for as much as eight more.
@@ -8,19 +8,19 @@ use latency_core::math::{exp, sqrt};
 /// By how much two runs on an unchanged machine differ, as standard deviations.
 #[derive(Clone, Copy, Debug)]
 pub struct Experience {
-    /// As a whole: clock and memory drift.
+    /// Deviation of a whole run: clock and memory drift.
     pub whole: f64,
-    /// At one point against the others, besides what its interval says.
+    /// Deviation of one point from the others, in addition to its interval.
     pub local: f64,
 }
 
-/// Of loads from memory and caches.
+/// Experience with loads from memory and caches.
 pub const LOADS: Experience = Experience { whole: 0.02, local: 0.01 };
-/// Of lines that go from CPU to CPU: which lines they are decides as well, and those are others in each run.
+/// Experience with lines that go from CPU to CPU: their latency depends on the lines, which differ in each run.
 pub const LINES: Experience = Experience { whole: 0.03, local: 0.03 };
-/// Half of a 95 % interval is so many standard deviations.
+/// Standard deviations in half of a 95 % interval.
 pub const HALF: f64 = 1.96;
-/// What experience weighs beside files, in files.
+/// Weight of experience, in files.
 const WEIGHT: f64 = 8.0;
 
 /// A difference between two sides.
@@ -74,7 +74,7 @@ pub fn difference(sides: [&[f64]; 2], prior: f64) -> Option<Difference> {
     Some(Difference { size, error, score })
 }
 
-/// The probability that a normal variable lies as far from its middle, on either side.
+/// Returns the probability that a normal variable lies as far from its middle, on either side.
 ///
 /// Laplace's continued fraction, to some per cent from 1 on; below that all is likely.
 #[must_use]

@@ -1,4 +1,4 @@
-//! What is found of what is there, and how often of what is not, over many made-up runs.
+//! Rates of differences that are found, and of false ones, over many made-up runs.
 
 use super::*;
 use crate::result::row::{A, B, CLASS, FIELDS, LINES, MEDIAN, METHOD, ONE_WAY, OP, SIZE};
@@ -24,7 +24,7 @@ impl Chance {
     }
 }
 
-/// What a run adds to the truth: a drift of all points, one of each, and the intervals that it states.
+/// The errors that a run adds to the truth: a drift of all points, one of each, and the intervals that it states.
 #[derive(Clone, Copy)]
 struct Noise {
     drift: f64,
@@ -80,7 +80,7 @@ fn word(shown: impl core::fmt::Display) -> Word {
     Word::from_bytes(format!("{shown}").as_bytes())
 }
 
-/// All pairs of so many CPUs, neighbours on one core, and their classes.
+/// Returns all pairs of this number of CPUs, neighbours on one core, and their classes.
 fn cores(cpus: u32) -> Vec<Row> {
     let of = |class: &str, op: &str, nanoseconds: f64| {
         let mut row = Row { sample: Sample { nanoseconds, ..Sample::EMPTY }, ..Row::EMPTY };
@@ -115,7 +115,7 @@ fn same(_: &Row) -> f64 {
     1.0
 }
 
-/// How many of `runs` comparisons of so many files a side call something slower.
+/// Returns how many of `runs` comparisons, with `files` files a side, call something slower.
 fn slower(runs: u64, truth: &[Row], files: usize, noise: Noise, change: &dyn Fn(&Row) -> f64) -> usize {
     let found = |seed: &u64| {
         let mut chance = Chance(seed * 7919);

@@ -10,12 +10,12 @@ const SHARES: [f64; 9] = [0.0, 0.05, 0.15, 0.3, 0.45, 0.6, 0.75, 0.87, 0.95];
 pub enum Share {
     /// A part of the limit; 0 is idle.
     Part(f64),
-    /// As much as can be.
+    /// The largest possible load.
     Most,
 }
 
-/// Returns the load of the level with this index among so many, by rising load. Ten levels have the shares of the table;
-/// more or fewer are spread along it, the first idle and the last with as much as can be.
+/// Returns the load of the level with this index among `levels`, by rising load. Ten levels have the shares of the
+/// table; more or fewer are spread along it, the first idle and the last with the largest possible load.
 #[must_use]
 pub fn share(index: usize, levels: usize) -> Share {
     let Some(last) = levels.checked_sub(2).filter(|last| index <= *last) else { return Share::Most };

@@ -23,7 +23,7 @@ pub const MOST_LEVELS: usize = 64;
 /// The knees that are reported, as latency over the lowest one.
 pub const KNEES: [f64; 2] = [1.25, 2.0];
 
-/// No memory moves so many bytes a second, and no load takes 30 years; sums of such numbers would not be finite.
+/// Bound of bytes per second and of nanoseconds (30 years) for any memory: sums of larger numbers would not be finite.
 const ABSURD: f64 = 1e18;
 /// A loss that two windows of one load do not have.
 const SOME_LOSS: f64 = 0.02;
@@ -312,7 +312,7 @@ impl Curve {
 /// Finds where a queue, `lowest` + ns * rho / (1 - rho), has `ratio` times the lowest latency between two levels, which
 /// are bandwidths with their latencies.
 ///
-/// The queue goes through `lowest` and both levels, which gives its limit. Where the first level is no slower than
+/// The queue goes through `lowest` and both levels, which gives its limit. Where the first level is not slower than
 /// `lowest`, the limit is `most`, the largest bandwidth of all, and the middle between queue and straight line is
 /// found. Latencies that bend down are of no queue, and are joined by straight lines.
 fn between(before: (f64, f64), after: (f64, f64), lowest: f64, ratio: f64, most: f64) -> Crossing {

@@ -10,7 +10,7 @@ const IDLE_NS: f64 = 100.0;
 /// The service time of the queue.
 const SERVICE_NS: f64 = 40.0;
 
-/// An estimate within a part of itself.
+/// Returns an estimate within a part of itself.
 fn about(value: f64, part: f64) -> Estimate {
     Estimate { value, interval: Some(Interval { low: value * (1.0 - part), high: value * (1.0 + part) }) }
 }
@@ -19,7 +19,7 @@ fn level(offered: Option<f64>, delivered: f64, latency: f64) -> Level {
     Level { offered, delivered: about(delivered, 0.002), latency: about(latency, 0.005) }
 }
 
-/// The latency of an M/D/1 queue.
+/// Returns the latency of an M/D/1 queue.
 fn queueing(rho: f64) -> f64 {
     IDLE_NS + SERVICE_NS * rho / (1.0 - rho) / 2.0
 }
@@ -31,7 +31,7 @@ fn made(shares: &[f64], noise: impl Fn(usize) -> f64) -> Vec<Level> {
         .collect()
 }
 
-/// The shares that are measured by default, and the last just below the limit.
+/// Returns the shares that are measured by default, and the last just below the limit.
 fn shares() -> Vec<f64> {
     let of = |index| match share(index, 10) {
         Share::Part(part) => part,
@@ -40,7 +40,7 @@ fn shares() -> Vec<f64> {
     (0..10).map(of).collect()
 }
 
-/// The share of the limit at which the queue has `ratio` times the idle latency.
+/// Returns the share of the limit at which the queue has `ratio` times the idle latency.
 fn true_knee(ratio: f64) -> f64 {
     let load = (ratio - 1.0) * IDLE_NS / (SERVICE_NS / 2.0);
     load / (1.0 + load)
@@ -102,7 +102,7 @@ impl Noise {
         (0..12).map(|_| self.even()).sum::<f64>() - 6.0
     }
 
-    /// An estimate of `truth` whose 95 % interval reaches `part` of it to either side.
+    /// Returns an estimate of `truth` whose 95 % interval reaches `part` of it to either side.
     fn estimate(&mut self, truth: f64, part: f64) -> Estimate {
         about(truth * (1.0 + self.normal() * part / 1.96), part)
     }
@@ -385,7 +385,7 @@ fn rates_that_are_not_delivered_count_below_the_limit_alone() {
     let (worst, part) = not_delivered(&levels, LIMIT).unwrap();
     assert_eq!(worst, more);
     assert!((part - 0.0479).abs() < 1e-4, "{part}");
-    // What the interval allows is no difference.
+    // A value within the interval does not differ.
     let wide = Level { delivered: about(0.48 * LIMIT, 0.05), ..levels[12] };
     assert_eq!(not_delivered(&[wide], LIMIT), None);
 }

@@ -1,19 +1,19 @@
-//! What bandwidths say of memory and of those who load it: whose limit it is, and what was not delivered.
+//! Conclusions from bandwidths: if memory or generators are the limit, and which rates were not delivered.
 //!
 //! Knows bandwidths and numbers of cores, and nothing of how they were measured.
 
 use super::{ends, Level};
 use latency_core::stats::Estimate;
 
-/// What one load or store of a generator moves.
+/// Bytes that one load or store of a generator moves.
 const LINE_BYTES: f64 = 64.0;
 /// Twice the cores that move no more than this have reached a limit beyond them.
 const REACHED: f64 = 1.25;
-/// Of what half of the cores move: all cores that move less are more than memory can bear.
+/// Share of the rate of half of the cores below which all cores overload the memory.
 const TOO_MUCH: f64 = 0.9;
 /// Twice the cores that move more than this would move still more if there were any.
 const EXHAUSTED: f64 = 1.6;
-/// Of the limit: below, every rate that is offered can be delivered.
+/// Share of the limit below which every offered rate can be delivered.
 const DELIVERABLE: f64 = 0.8;
 /// A difference from the offered rate that pacing does not have.
 const SOME_MISSED: f64 = 0.01;
@@ -82,8 +82,8 @@ impl Verdict {
     }
 }
 
-/// Returns the lines that each core has in flight, by Little's law: what arrives in a second, times how long it takes.
-/// `None` for what is no number.
+/// Returns the lines that each core has in flight, by Little's law: arrivals in a second, times the latency.
+/// `None` where that is not a number.
 #[must_use]
 pub fn lines_in_flight(read_bytes_per_second: f64, latency_ns: f64, cores: usize) -> Option<f64> {
     let lines = read_bytes_per_second * latency_ns / 1e9 / (LINE_BYTES * cores as f64);

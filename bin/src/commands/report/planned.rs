@@ -10,8 +10,8 @@ use crate::describe;
 use crate::engine::progress::Progress;
 use crate::engine::session::{Noted, Session};
 use crate::error::Failure;
-use crate::experiment::conduct::{self, Planned};
 use crate::experiment::dry_run;
+use crate::experiment::run_experiment::{self, Planned};
 use crate::machine::Machine;
 use crate::options::Options;
 use crate::plan::duration::{self, Range};
@@ -48,7 +48,7 @@ impl Plans {
             let (warnings, noted) = (&mut warnings, &mut noted);
             let progress = &mut Progress::new(When::Never);
             let mut session = Session { options: asked, machine, warnings, progress, noted };
-            let planned = conduct::planned(&mut session, section.experiment).map(|mut planned| {
+            let planned = run_experiment::planned(&mut session, section.experiment).map(|mut planned| {
                 let Planned { points, budget, .. } = &mut planned;
                 budget.limit(limit_ns, points.len());
                 let look = plan::looked_at(asked, points).filter(|_| index == 0);

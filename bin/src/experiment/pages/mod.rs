@@ -6,7 +6,7 @@ mod view;
 use latency_core::chain::{Order, PAGE_LOCAL};
 use latency_core::units::{Bytes, PageSize, Pages};
 
-use super::interface::{gathered, Each, Experiment};
+use super::interface::{gathered, EachPoint, Experiment};
 use crate::analysis::huge_pages::KINDS;
 use crate::analysis::translation::{self, LINES_PROBED, SMALLEST, TWO_MEGABYTE_LOCAL};
 use crate::describe::{self, Report};
@@ -67,7 +67,7 @@ fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
 }
 
 /// The points of one kind of pages: growing random walks, local orders at the largest, and the probe.
-fn of_kind(like: Point, each: Each<'_>) {
+fn of_kind(like: Point, each: EachPoint<'_>) {
     let largest = like.size;
     let walk = Point { order: Order::Random, stride: Bytes(64), ..like };
     let inner = (0..40).map(|octave| Bytes(SMALLEST.0 << octave)).take_while(|size| *size < largest);

@@ -1,4 +1,4 @@
-//! What a kernel writes for a group of counters, and this kernel's own counters.
+//! Tests of a kernel's answers for a group of counters, and of this kernel's own counters.
 
 use super::*;
 

@@ -22,14 +22,14 @@ use std::vec::Vec;
 /// The most threads of a test.
 const MOST: usize = 7;
 
-/// What threads leave behind, and the word that dismisses them.
+/// The traces that threads leave, and the word that dismisses them.
 #[derive(Default)]
 struct Board {
     dismissed: AtomicU32,
-    /// How often each began and ended its work.
+    /// Numbers of times that each began and ended its work.
     begun: [AtomicUsize; MOST],
     ended: [AtomicUsize; MOST],
-    /// Where each has its variables.
+    /// Addresses of each thread's variables.
     places: [AtomicUsize; MOST],
 }
 
@@ -64,7 +64,7 @@ fn work(board: &Board, index: usize) {
     board.ended[index].fetch_add(1, Ordering::Relaxed);
 }
 
-/// The threads of this process that have the name given by [`work`].
+/// Returns the threads of this process that have the name given by [`work`].
 fn named() -> usize {
     let names = std::fs::read_dir("/proc/self/task").unwrap().filter_map(|task| {
         // A thread of another test may be gone meanwhile.
@@ -80,7 +80,7 @@ fn alone() -> std::sync::MutexGuard<'static, ()> {
     NAMED.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// The kernel wakes the joining thread shortly before it takes a thread off its list.
+/// Returns whether no thread is left. The kernel wakes the joining thread shortly before it removes one from its list.
 fn none_is_left() -> bool {
     let start = Instant::now();
     while named() > 0 && start.elapsed() < Duration::from_secs(10) {
@@ -291,7 +291,7 @@ fn a_stack_that_is_overrun_ends_the_process() {
         let place = black_box(&raw mut variable).wrapping_sub(*distance);
         // The upper of two: the guard alone keeps it from the stack of the other.
         if index == 1 {
-            // SAFETY: inside the stack, of which this is the only user, or in the guard, which ends the process.
+            // SAFETY: inside the stack, whose only user this is, or in the guard, which ends the process.
             unsafe { place.write_volatile(1) };
         }
     }
