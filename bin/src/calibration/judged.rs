@@ -11,11 +11,12 @@ use latency_core::units::{Bytes, CpuId, NodeId};
 
 use super::simulated::Simulated;
 use crate::engine::conditions::{self, in_core};
+use crate::engine::memory::pieces;
 use crate::engine::prefetch_audit::Pairs;
 use crate::engine::progress::Progress;
 use crate::engine::schedule::Schedule;
 use crate::engine::session::{Noted, Session};
-use crate::engine::{arena, finish, lookout, second, self_test, sizing, translation_probe};
+use crate::engine::{finish, lookout, second, self_test, sizing, translation_probe};
 use crate::experiment::conduct;
 use crate::experiment::facts::trust;
 use crate::experiment::matrix::{self, MATRIX};
@@ -122,7 +123,7 @@ fn measured<'a>(
     health: &mut Health,
 ) -> (Simulated, Vec<Outcome<'a>>, [f64; 2]) {
     let placed = told.placed(points[0].size);
-    arena::tell(session.warnings, points[0].target, points[0].pages, &placed);
+    pieces::tell(session.warnings, points[0].target, points[0].pages, &placed);
     simulated.is_kept = matches!(budget.memory, Memory::Kept | Memory::Shared);
     simulated.ahead = budget.ahead;
     for (index, point) in points.iter().enumerate() {
@@ -151,7 +152,7 @@ fn measured<'a>(
         Outcome { point: *point, result }
     });
     let outcomes = outcomes.collect();
-    (schedule.arena, outcomes, window)
+    (schedule.place, outcomes, window)
 }
 
 /// Looks for a working set where its size is not given: the machine as the look found it.

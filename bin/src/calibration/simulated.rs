@@ -6,8 +6,8 @@ use std::vec::Vec;
 use latency_core::units::Bytes;
 
 use super::contention::{Chance, Contention};
-use crate::engine::ground::{Arena, Batch, Condition, Ground, Walked};
 use crate::engine::prefetch_audit::{self, Pairs};
+use crate::engine::seam::{Batch, Condition, Place, Walkable, Walked, Walker};
 use crate::engine::walks::few;
 use crate::error::Failure;
 use crate::result::counters::Software;
@@ -135,7 +135,7 @@ impl Simulated {
         let is_kept = std::mem::replace(&mut self.is_kept, false);
         let goes_on = pairs.step(&like, &mut |point| {
             let mut latency_ns = f64::NAN;
-            self.stand(AUDITED, point, 0, &mut |chain| {
+            self.with_chain(AUDITED, point, 0, &mut |chain| {
                 latency_ns = prefetch_audit::walked(chain, point)?;
                 Ok(())
             })?;
@@ -237,7 +237,7 @@ impl Chain<'_> {
     }
 }
 
-impl Ground for Chain<'_> {
+impl Walkable for Chain<'_> {
     fn nodes(&self) -> u64 {
         self.point.size.0 / self.point.stride.0
     }
@@ -297,13 +297,13 @@ impl Ground for Chain<'_> {
     }
 }
 
-impl Arena for Simulated {
-    fn stand<'w>(
-        &'w mut self,
+impl Place for Simulated {
+    fn with_chain(
+        &mut self,
         index: usize,
         point: &Point,
         _: u64,
-        walker: &'w mut dyn FnMut(&mut dyn Ground) -> Result<(), Failure<'static>>,
+        walker: &mut Walker<'_>,
     ) -> Result<(), Failure<'static>> {
         let again = self.last.replace(index) == Some(index);
         let loads = self.chains.get(&index).copied().filter(|_| self.is_kept);

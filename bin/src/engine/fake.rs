@@ -1,9 +1,9 @@
-//! Ground that is none: hops take as long as a function says, in time that is simulated.
+//! Walkable that is none: hops take as long as a function says, in time that is simulated.
 
 use std::collections::BTreeMap;
 use std::vec::Vec;
 
-use super::ground::{Arena, Batch, Condition, Ground, Walked};
+use super::seam::{Batch, Condition, Place, Walkable, Walked, Walker};
 use crate::error::Failure;
 use crate::plan::budget::{Budget, Memory};
 use crate::result::counters::Software;
@@ -46,7 +46,7 @@ pub struct Visit {
     pub hops: u64,
 }
 
-/// An arena in which a hop takes as many nanoseconds as `latency` says; where that is negative, the clock steps back
+/// A place in which a hop takes as many nanoseconds as `latency` says; where that is negative, the clock steps back
 /// meanwhile.
 pub struct Fake<F> {
     pub latency: F,
@@ -81,7 +81,7 @@ impl<F: FnMut(Hop) -> f64> Fake<F> {
 }
 
 /// The chain of one visit.
-pub struct FakeGround<'g> {
+pub struct FakeChain<'g> {
     hop_ns: &'g mut dyn FnMut(Hop) -> f64,
     now_ns: &'g mut f64,
     point: &'g Point,
@@ -91,7 +91,7 @@ pub struct FakeGround<'g> {
     loads: u64,
 }
 
-impl FakeGround<'_> {
+impl FakeChain<'_> {
     fn walk_at(&mut self, hops: u64, until_ns: f64, faster: f64) -> Result<Walked, Failure<'static>> {
         let (mut made, mut spent_ns) = (0, 0.0);
         while made < hops {
@@ -117,7 +117,7 @@ impl FakeGround<'_> {
     }
 }
 
-impl Ground for FakeGround<'_> {
+impl Walkable for FakeChain<'_> {
     fn nodes(&self) -> u64 {
         self.point.size.0 / self.point.stride.0
     }
@@ -177,13 +177,13 @@ impl Ground for FakeGround<'_> {
     }
 }
 
-impl<F: FnMut(Hop) -> f64> Arena for Fake<F> {
-    fn stand<'w>(
-        &'w mut self,
+impl<F: FnMut(Hop) -> f64> Place for Fake<F> {
+    fn with_chain(
+        &mut self,
         index: usize,
         point: &Point,
         place: u64,
-        walker: &'w mut dyn FnMut(&mut dyn Ground) -> Result<(), Failure<'static>>,
+        walker: &mut Walker<'_>,
     ) -> Result<(), Failure<'static>> {
         let again = self.last.replace(index) == Some(index);
         let by = point.initiator.0;
@@ -200,7 +200,7 @@ impl<F: FnMut(Hop) -> f64> Arena for Fake<F> {
         // A chain that stays lies in one place.
         let place = if self.kept { 0 } else { place };
         let mut visit = Visit { index, written: is_others, place, begun_ns: self.now_ns, hops: 0 };
-        let walked = walker(&mut FakeGround {
+        let walked = walker(&mut FakeChain {
             hop_ns: &mut self.latency,
             now_ns: &mut self.now_ns,
             point,

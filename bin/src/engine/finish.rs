@@ -3,17 +3,15 @@
 //!
 //! What did not stay where it was proven to be is no result.
 
-use core::array;
-
 use latency_core::chain::Order;
 use latency_core::units::{Bytes, NodeId, Picoseconds};
 
-use super::arena::SITES;
 use super::clock::Timer;
-use super::ground::Arena;
-use super::memory::Memory;
+use super::memory::pieces::MOST;
+use super::memory::RealSchedule;
 use super::placement::Witness;
 use super::schedule::Schedule;
+use super::seam::Place;
 use super::session::{Noted, Session};
 use super::undisturbed::undisturbed;
 use super::warm_up::is_held;
@@ -43,7 +41,7 @@ const SIDE_CACHES: u64 = 4;
 /// Of more points, and of pairs of CPUs, warnings say how many they are about and not which.
 const FEW_POINTS: usize = 16;
 
-/// Gives the outcome of every point of a schedule to `each`, in the order in which they were added.
+/// Gives the outcome of every point of a schedule to `each`, in the order of the points.
 ///
 /// # Errors
 ///
@@ -51,41 +49,31 @@ const FEW_POINTS: usize = 16;
 #[inline(never)] // offsets into a small frame are short
 pub fn outcomes(
     session: &mut Session<'_, '_>,
-    schedule: &mut Schedule<Memory<'_, '_>>,
+    schedule: &mut RealSchedule<'_>,
     mut each: impl FnMut(Outcome<'static>),
 ) -> Result<(), Failure<'static>> {
-    // All points of a piece of memory lie there, and it takes long to look at.
-    let mut looked: [_; 2 * SITES] = array::from_fn(|_| None::<Result<Placed, Exclusion<'static>>>);
-    session.noted.moves += schedule.arena.moves();
+    // All points of a piece of memory lie there, and a look at it is slow.
+    let mut looked = [const { None::<(usize, Result<Placed, Exclusion<'static>>)> }; 2 * MOST];
+    session.noted.moves += schedule.place.moves();
     for index in 0..schedule.len() {
         note(session.noted, schedule.rounds(index));
         let Some(point) = schedule.point(index) else { break };
-        let mut again = |site: Option<(usize, Witness)>| match site {
-            Some((site, witness)) => match looked.get_mut(site) {
-                Some(slot) => *slot.get_or_insert_with(|| look_again(session, &witness)),
-                None => Err(Exclusion::Interrupted),
-            },
-            None => Err(Exclusion::Interrupted),
+        let mut again = |witness: &Witness| {
+            let address = witness.address();
+            let mut slots = looked.iter_mut();
+            let slot = slots.find(|slot| slot.is_none_or(|(known, _)| known == address));
+            let look = || (address, look_again(session, witness));
+            slot.map_or(Err(Exclusion::Interrupted), |slot| slot.get_or_insert_with(look).1)
         };
-        let mut placed = again(schedule.arena.site(&point));
-        let mut traffic = None;
-        if let (Ok(_), Some(pair)) = (placed, point.walk.ping_pong()) {
-            let [_, second] = pair.homes;
-            match again(schedule.arena.lines_on(&point, second)) {
-                Ok(there) => traffic = Some(Field::of(&there, second)),
-                Err(excluded) => placed = Err(excluded),
-            }
-        }
-        if let (Ok(_), Walk::Loaded(beside)) = (placed, point.walk) {
-            match again(schedule.arena.traffic_site(&beside)) {
-                Ok(there) => traffic = Some(Field::of(&there, beside.node)),
-                Err(excluded) => placed = Err(excluded),
-            }
-        }
-        let result = match placed {
-            Ok(placed) => {
-                let helpers = schedule.arena.beside.helpers.as_mut();
-                let lines = helpers.and_then(|helpers| helpers.found(index, &point));
+        let found = schedule.place.witnesses(&point).ok_or(Exclusion::Interrupted);
+        let found = found.and_then(|(own, other)| {
+            let placed = again(&own)?;
+            let other = other.map(|other| Ok(Field::of(&again(&other)?, other.target))).transpose()?;
+            Ok((placed, other))
+        });
+        let result = match found {
+            Ok((placed, traffic)) => {
+                let lines = schedule.place.per_line(index, &point);
                 measurement(schedule, index, placed, traffic, lines)?
             }
             Err(excluded) => Err(excluded),
@@ -135,7 +123,7 @@ pub fn stayed(warnings: &mut Warnings, placed: Placed, node: NodeId) -> Result<P
 /// That of a point without a chain.
 #[allow(clippy::type_complexity)]
 #[inline(never)] // offsets into a small frame are short
-pub fn measurement<A: Arena>(
+pub fn measurement<A: Place>(
     schedule: &mut Schedule<A>,
     index: usize,
     placed: Placed,

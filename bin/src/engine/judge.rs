@@ -4,7 +4,7 @@
 
 use latency_core::stats::{self, Interval, State, Summary};
 
-use super::ground::{Batch, Ground};
+use super::seam::{Batch, Walkable};
 use crate::error::Failure;
 use crate::plan::budget::{MOST_ROUNDS, ROUNDS};
 use crate::result::counters::{Counters, Software, EVENTS};
@@ -122,10 +122,10 @@ impl Judge {
     ///
     /// # Errors
     ///
-    /// As [`Ground::walk`]. What an interrupted round had measured is lost with it.
+    /// As [`Walkable::walk`]. What an interrupted round had measured is lost with it.
     pub fn round(
         &mut self,
-        ground: &mut dyn Ground,
+        chain: &mut dyn Walkable,
         hops: u64,
         count: u32,
         limit_ns: f64,
@@ -134,23 +134,23 @@ impl Judge {
         let (mut made, mut spent_ns, mut fewest) = (0, 0.0, hops);
         // A batch during which the CPU was away is not to be a round by itself.
         let longest_ns = if count >= MANY_BATCHES { limit_ns / f64::from(MANY_BATCHES) } else { limit_ns };
-        let begun_ns = ground.now_ns();
-        let before = ground.software();
+        let begun_ns = chain.now_ns();
+        let before = chain.software();
         for slot in self.batches.iter_mut().take((count as usize).max(1)) {
-            *slot = ground.batch(hops, until_ns)?;
+            *slot = chain.batch(hops, until_ns)?;
             made += 1;
             spent_ns += (slot.nanoseconds * slot.hops as f64).max(0.0).min(longest_ns);
             fewest = fewest.min(slot.hops);
-            if spent_ns >= limit_ns || slot.hops < hops || until_ns.is_finite() && ground.now_ns() >= until_ns
+            if spent_ns >= limit_ns || slot.hops < hops || until_ns.is_finite() && chain.now_ns() >= until_ns
             {
                 break;
             }
         }
-        let software = ground.software().since(&before);
-        let ended_ns = ground.now_ns();
+        let software = chain.software().since(&before);
+        let ended_ns = chain.now_ns();
         // What surrounds the point still goes on, and no time is taken any more.
-        let uncore_gigahertz = ground.uncore_gigahertz();
-        let counted = ground.count(hops)?;
+        let uncore_gigahertz = chain.uncore_gigahertz();
+        let counted = chain.count(hops)?;
         let mut round = self.judge(made, fewest);
         (round.software, round.counted) = (software, counted);
         (round.begun_ns, round.ended_ns, round.uncore_gigahertz) = (begun_ns, ended_ns, uncore_gigahertz);

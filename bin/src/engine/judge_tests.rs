@@ -81,8 +81,8 @@ fn ten_batches_are_enough_to_tell_the_share_of_a_state() {
 #[test]
 fn a_round_ends_with_its_batches_its_time_or_the_time_of_all() {
     let round = |count: u32, limit_ns: f64, until_ns: f64| {
-        let mut ground = Scripted::new(1 << 20, 100.0);
-        let round = Judge::new().unwrap().round(&mut ground, 100, count, limit_ns, until_ns).unwrap();
+        let mut chain = Scripted::new(1 << 20, 100.0);
+        let round = Judge::new().unwrap().round(&mut chain, 100, count, limit_ns, until_ns).unwrap();
         (round.batches, round.begun_ns, round.ended_ns)
     };
     // A batch takes 10 us.
@@ -100,8 +100,8 @@ fn a_round_ends_with_its_batches_its_time_or_the_time_of_all() {
 #[test]
 fn the_uncore_is_looked_at_when_a_round_has_ended() {
     let mut judge = Judge::new().unwrap();
-    let mut round = |ground: Scripted| {
-        judge.round(&mut ground.on_uncore(|now_ns| 1.0 + now_ns / 1e5), 100, 7, f64::INFINITY, 1e9).unwrap()
+    let mut round = |chain: Scripted| {
+        judge.round(&mut chain.on_uncore(|now_ns| 1.0 + now_ns / 1e5), 100, 7, f64::INFINITY, 1e9).unwrap()
     };
     let (short, long) = (round(Scripted::new(1 << 20, 100.0)), round(Scripted::new(1 << 20, 200.0)));
     assert_eq!((short.uncore_gigahertz, long.uncore_gigahertz), (1.7, 2.4));

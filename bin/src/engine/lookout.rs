@@ -3,9 +3,9 @@
 use latency_core::units::Bytes;
 
 use super::clock::Timer;
-use super::ground::{Arena, Ground};
 use super::new_chain;
-use super::placement::{self, Placement};
+use super::placement::Placement;
+use super::seam::{Place, Walker};
 use super::session::Session;
 use super::sizing::{self, Known};
 use super::stopwatch::Stopwatch;
@@ -31,13 +31,13 @@ struct Lookout<'a> {
     placement: Option<(Bytes, Placement)>,
 }
 
-impl Arena for Lookout<'_> {
-    fn stand<'w>(
-        &'w mut self,
+impl Place for Lookout<'_> {
+    fn with_chain(
+        &mut self,
         _: usize,
         point: &Point,
         _: u64,
-        walker: &'w mut dyn FnMut(&mut dyn Ground) -> Result<(), Failure<'static>>,
+        walker: &mut Walker<'_>,
     ) -> Result<(), Failure<'static>> {
         let cannot = || Failure::from(PlacementError::NothingToMeasure);
         if self.placement.as_ref().is_none_or(|(size, _)| *size < point.size) {
@@ -50,9 +50,7 @@ impl Arena for Lookout<'_> {
             })?;
             self.placement = Some((point.size, placed));
         }
-        self.watch.brought_back()?;
-        placement::pin(point.cpu)?;
-        self.watch.stay_on(point.cpu);
+        self.watch.go_to(point.cpu)?;
         let (_, placement) = self.placement.as_mut().ok_or_else(cannot)?;
         new_chain::walk(&self.watch, placement.split().0, point, walker)
     }

@@ -2,18 +2,15 @@
 //!
 //! It takes points from a plan and gives findings. What becomes of those is the caller's business.
 
-pub mod arena;
 pub mod clock;
 pub mod conditions;
 pub mod cores;
 pub mod counters;
 pub mod cpu_time;
-pub mod enlist;
 #[cfg(test)]
 pub mod fake;
 pub mod finish;
 pub mod generators;
-pub mod ground;
 pub mod judge;
 pub mod lines;
 pub mod lookout;
@@ -23,12 +20,12 @@ pub mod placement;
 pub mod prefetch_audit;
 pub mod progress;
 pub mod reach;
-pub mod recruit;
 pub mod repeat;
 pub mod run;
 pub mod schedule;
 #[cfg(test)]
 mod scripted;
+pub mod seam;
 pub mod second;
 pub mod self_test;
 pub mod session;
@@ -43,3 +40,5 @@ mod undisturbed;
 pub mod visit;
 pub mod walks;
 mod warm_up;
+pub mod with_generators;
+pub mod with_partners;

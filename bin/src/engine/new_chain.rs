@@ -5,7 +5,7 @@ use latency_core::buffer::{Buffer, BuildError, Stores};
 use latency_core::chain::Chain;
 use latency_core::kernel::Encoding;
 
-use super::ground::{Condition, Ground};
+use super::seam::{Condition, Walker};
 use super::stopwatch::{Chase, Stopwatch};
 use super::subject::Subject;
 use crate::error::{Failure, PlacementError};
@@ -52,7 +52,7 @@ pub fn walk(
     watch: &Stopwatch,
     lines: &mut [Line],
     point: &Point,
-    walker: &mut dyn FnMut(&mut dyn Ground) -> Result<(), Failure<'static>>,
+    walker: &mut Walker<'_>,
 ) -> Result<(), Failure<'static>> {
     let chain = chain::chain(point)?;
     let buffer = write(lines, &chain, point.kernel.encoding, Stores::STREAMING)?;

@@ -162,6 +162,19 @@ impl Placement {
 }
 
 impl Witness {
+    /// Returns a witness of no memory, for tests.
+    #[cfg(test)]
+    pub fn made_up(target: NodeId) -> Witness {
+        let (pages, mapped, means, before) = (Pages::Small4k, Bytes(0), Means::Policy, Evidence::default());
+        Witness { target, pages, mapped, address: 0, means, before }
+    }
+
+    /// Returns an identity of the memory.
+    #[must_use]
+    pub const fn address(&self) -> usize {
+        self.address
+    }
+
     /// Returns what was known of the memory before the first trial.
     #[must_use]
     pub const fn first(&self) -> Placed {

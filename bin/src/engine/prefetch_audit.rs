@@ -18,9 +18,9 @@ use latency_core::stats::{self, Interval, Summary};
 use latency_core::units::Bytes;
 
 use super::clock::Timer;
-use super::ground::Ground;
 use super::new_chain;
 use super::placement::{self, Placement};
+use super::seam::Walkable;
 use super::stopwatch::Stopwatch;
 use crate::error::Failure;
 use crate::machine::processor::Platform;
@@ -278,8 +278,8 @@ fn visit(watch: &Stopwatch, placed: &mut Placement, point: &Point) -> Result<f64
 ///
 /// # Errors
 ///
-/// As [`Ground::walk`].
-pub fn walked(chase: &mut dyn Ground, point: &Point) -> Result<f64, Failure<'static>> {
+/// As [`Walkable::walk`].
+pub fn walked(chase: &mut dyn Walkable, point: &Point) -> Result<f64, Failure<'static>> {
     let nodes = REGION.0 / point.stride.0;
     let mut pieces = [f64::NAN; (REGION.0 / DENSE / PIECE) as usize];
     let mut made = 0;

@@ -4,9 +4,9 @@
 
 use latency_core::kernel::lanes::{Filler, Gap};
 
-use super::ground::Arena;
 use super::progress::Progress;
 use super::schedule::Schedule;
+use super::seam::Place;
 use crate::error::Failure;
 use crate::result::{Point, Reach, Walk};
 
@@ -24,7 +24,7 @@ const FINEST: usize = 4;
 /// # Errors
 ///
 /// As [`Schedule::probe`], [`Failure::Interrupted`] among them.
-pub fn search<A: Arena>(
+pub fn search<A: Place>(
     progress: &mut Progress,
     schedule: &mut Schedule<A>,
     found: &mut [Option<Reach>; Filler::ALL.len()],
@@ -38,7 +38,7 @@ pub fn search<A: Arena>(
 }
 
 /// Between which numbers of fillers a hop begins to take so many times as long as without.
-fn over<A: Arena>(
+fn over<A: Place>(
     progress: &mut Progress,
     schedule: &mut Schedule<A>,
     filler: Filler,

@@ -1,28 +1,41 @@
-//! A run: places the memory of points, has them visited, and makes outcomes of what was found.
+//! A run: places the memory of points, has them visited, and makes outcomes of the rounds.
 
-use core::array;
+use latency_core::buffer::Stores;
+use latency_core::chain::Chain;
 
-use super::arena::{self, Pieces};
 use super::clock::Timer;
-use super::finish;
-use super::memory::{serves, Beside, Memory, Site};
+use super::memory::chains::{Alongside, ChainPlace, Chains};
+use super::memory::pieces::{self, chain_of, Missing, Piece, Pieces, Sites};
+use super::memory::{ProvenPlace, RealSchedule};
+use super::placement;
 use super::prefetch_audit::UnderWay;
-use super::schedule::Schedule;
 use super::second::{self, Second};
 use super::session::{Findings, Session};
 use super::stopwatch::Stopwatch;
-use super::translation_probe;
+use super::{finish, new_chain, translation_probe};
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
-use crate::plan::budget::Budget;
-use crate::result::{Exclusion, Extra, Outcome, Point, Repeat};
+use crate::plan::budget::{Budget, Memory};
+use crate::result::{chain, Exclusion, Extra, Outcome, Point, Repeat};
 use crate::sys::table::Table;
 
-/// What arranges the visits of a run: the schedule alone, or more before and after it.
+/// The arranger of a run's visits: the schedule alone, or more before and after it.
 pub type Visits<'v, 'a> =
-    dyn FnMut(&mut Session<'a, '_>, &mut Schedule<Memory<'_, '_>>) -> Result<(), Failure<'static>> + 'v;
+    dyn FnMut(&mut Session<'a, '_>, &mut RealSchedule<'_>) -> Result<(), Failure<'static>> + 'v;
 
-/// Measures `points` as the schedule has them, and nothing besides.
+/// Visits the points of a schedule until each is precise or out of time.
+///
+/// # Errors
+///
+/// As [`Schedule::run`].
+pub fn all_rounds(
+    session: &mut Session<'_, '_>,
+    schedule: &mut RealSchedule<'_>,
+) -> Result<(), Failure<'static>> {
+    schedule.run(session.progress)
+}
+
+/// Measures the chains of `points` with the plain schedule.
 ///
 /// # Errors
 ///
@@ -33,61 +46,77 @@ pub fn measure<'a>(
     points: &[Point],
     budget: &Budget,
 ) -> Result<Findings<'a>, Failure<'a>> {
-    measure_with(session, timer, points, budget, &mut Beside::default(), &mut |session, schedule| {
-        schedule.run(session.progress)
-    })
+    measure_with(session, timer, points, budget, &mut Alongside::Nothing, &mut all_rounds)
 }
 
-/// Measures `points`, whose visits `visits` arranges. Outcomes are in the order of the points; points that were added
-/// to the schedule follow.
+/// Measures the chains of `points`, in visits that `visits` arranges. Outcomes are in the order of the points; points that
+/// were added to the schedule follow.
 ///
-/// Targets and kinds of pages share one schedule, so that what drifts meets all alike. Where memory does not suffice for
-/// all of them at a time, they come one after another.
+/// Targets and kinds of pages share one schedule, so that drift meets all alike. Where memory does not suffice for all of
+/// them at a time, they come one after another.
 ///
 /// # Errors
 ///
-/// [`Failure`], but for memory that may be left out. An interrupt ends the
-/// visits, and what there is is kept.
+/// [`Failure`], but for memory that may be left out. An interrupt ends the visits, and the outcomes so far are kept.
 pub fn measure_with<'a>(
     session: &mut Session<'a, '_>,
     timer: &Timer,
     points: &[Point],
     budget: &Budget,
-    beside: &mut Beside<'_>,
+    alongside: &mut Alongside<'_>,
     visits: &mut Visits<'_, 'a>,
 ) -> Result<Findings<'a>, Failure<'a>> {
-    let Some(&first) = points.first() else { return Err(PlacementError::NothingToMeasure.into()) };
-    let unmeasured = Outcome { point: first, result: Err(Exclusion::Interrupted) };
-    let mut outcomes = Table::filled(points.len() + budget.more, unmeasured)?;
-    for (outcome, point) in outcomes.iter_mut().zip(points) {
-        outcome.point = *point;
-    }
+    measure_beside(session, timer, points, budget, None, alongside, visits)
+}
+
+/// Measures as [`measure_with`], beside other memory, of which some is `missing`.
+///
+/// # Errors
+///
+/// As [`measure_with`].
+pub fn measure_beside<'a>(
+    session: &mut Session<'a, '_>,
+    timer: &Timer,
+    points: &[Point],
+    budget: &Budget,
+    missing: Option<&Missing<'a>>,
+    alongside: &mut Alongside<'_>,
+    visits: &mut Visits<'_, 'a>,
+) -> Result<Findings<'a>, Failure<'a>> {
+    let mut run = Run::of(points, budget, missing)?;
     let parting = Parting::of(session.machine, points, budget);
-    let mut run = Run { points, outcomes: &mut outcomes, count: points.len(), repeat: None, audit: None };
-    let mut interrupted = false;
     for (index, first) in points.iter().enumerate() {
         if points.iter().take(index).any(|earlier| parting.joins(earlier, first)) {
             continue;
         }
-        match run.part(session, timer, &|point| parting.joins(first, point), budget, beside, visits) {
-            Ok(()) => {}
-            Err(Failure::Interrupted) => interrupted = true,
-            Err(error) => return Err(error),
-        }
-        if interrupted {
+        let part = run.part(session, timer, &|point| parting.joins(first, point), budget, alongside, visits);
+        if !run.goes_on(part)? {
             break;
         }
     }
-    let (count, repeat, audit) = (run.count, run.repeat, run.audit);
-    session.progress.clear();
-    let found = outcomes.get(..count).unwrap_or_default();
-    let mut outcomes = Table::filled(count, unmeasured)?;
-    outcomes.copy_from_slice(found);
-    let (distributions, analysis) = (Table::empty()?, Table::empty()?);
-    Ok(Findings { outcomes, distributions, analysis, extra: Extra::default(), repeat, audit, interrupted })
+    run.findings(session)
 }
 
-/// Which points are in memory at a time.
+/// Measures `points` in a place that has the memory of all of them.
+///
+/// # Errors
+///
+/// As [`measure_with`].
+pub fn measure_in<'a>(
+    session: &mut Session<'a, '_>,
+    points: &[Point],
+    budget: &Budget,
+    place: &mut dyn ProvenPlace,
+    visits: &mut Visits<'_, 'a>,
+) -> Result<Findings<'a>, Failure<'a>> {
+    let mut run = Run::of(points, budget, None)?;
+    let chosen = run.choose(&|_| true, None)?;
+    let visited = run.visit(session, place, &chosen, budget, None, visits);
+    run.goes_on(visited)?;
+    run.findings(session)
+}
+
+/// The points that are in memory at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Parting {
     /// All of them.
@@ -103,7 +132,7 @@ impl Parting {
     fn of(machine: &Machine, points: &[Point], budget: &Budget) -> Parting {
         let fits = |parting: Parting, first: Point| {
             let part = points.iter().copied().filter(move |point| parting.joins(&first, point));
-            arena::fits(machine, part, budget)
+            pieces::fits(machine, part, budget)
         };
         let first_of_target = |(index, first): &(usize, &Point)| {
             !points.iter().take(*index).any(|earlier| earlier.target == first.target)
@@ -129,82 +158,122 @@ impl Parting {
     }
 }
 
-/// The outcomes of a run under way.
+/// A run under way.
 struct Run<'r, 'a> {
     points: &'r [Point],
-    /// The outcomes of these, and of what was added.
-    outcomes: &'r mut [Outcome<'a>],
+    /// The memory beside their chains that could not be had.
+    beside: Option<&'r Missing<'a>>,
+    /// The outcomes of these, and of points that were added.
+    outcomes: Table<Outcome<'a>>,
     count: usize,
     /// The point that was measured twice in turn.
     repeat: Option<Repeat>,
     /// The audit that was made between rounds.
     audit: Option<UnderWay>,
+    interrupted: bool,
 }
 
-impl<'a> Run<'_, 'a> {
-    /// Measures the points that `is_mine` chooses.
+/// The points of a part that have memory, and their indices among all.
+struct Chosen {
+    points: Table<Point>,
+    indices: Table<usize>,
+}
+
+impl<'r, 'a> Run<'r, 'a> {
+    /// Begins with no outcome.
+    fn of(
+        points: &'r [Point],
+        budget: &Budget,
+        beside: Option<&'r Missing<'a>>,
+    ) -> Result<Run<'r, 'a>, Failure<'a>> {
+        let Some(&first) = points.first() else { return Err(PlacementError::NothingToMeasure.into()) };
+        let unmeasured = Outcome { point: first, result: Err(Exclusion::Interrupted) };
+        let mut outcomes = Table::filled(points.len() + budget.more, unmeasured)?;
+        for (outcome, point) in outcomes.iter_mut().zip(points) {
+            outcome.point = *point;
+        }
+        Ok(Run {
+            points,
+            beside,
+            outcomes,
+            count: points.len(),
+            repeat: None,
+            audit: None,
+            interrupted: false,
+        })
+    }
+
+    /// Notes an interrupt; false where it ends the run.
+    fn goes_on(&mut self, result: Result<(), Failure<'a>>) -> Result<bool, Failure<'a>> {
+        self.interrupted |= matches!(result, Err(Failure::Interrupted));
+        match result {
+            Err(error) if !self.interrupted => Err(error),
+            _ => Ok(!self.interrupted),
+        }
+    }
+
+    /// Ends the run.
+    fn findings(self, session: &mut Session<'a, '_>) -> Result<Findings<'a>, Failure<'a>> {
+        let Run { outcomes, count, repeat, audit, interrupted, .. } = self;
+        session.progress.clear();
+        let outcomes = Table::of(outcomes.get(..count).unwrap_or_default())?;
+        let (distributions, analysis) = (Table::empty()?, Table::empty()?);
+        Ok(Findings {
+            outcomes,
+            distributions,
+            analysis,
+            extra: Extra::default(),
+            repeat,
+            audit,
+            interrupted,
+        })
+    }
+
+    /// Chooses the points of a part that have memory, and notes why others have none.
+    fn choose(
+        &mut self,
+        is_mine: &dyn Fn(&Point) -> bool,
+        missing: Option<&Missing<'a>>,
+    ) -> Result<Chosen, Failure<'a>> {
+        let missing = |point: &Point| {
+            [missing, self.beside].into_iter().flatten().find_map(|missing| missing.of(point))
+        };
+        for (outcome, point) in self.outcomes.iter_mut().zip(self.points) {
+            if let Some(error) = missing(point) {
+                outcome.result = Err(Exclusion::Placement(error));
+            }
+        }
+        let all = self.points.iter().copied().enumerate();
+        let mut there = all.filter(|(_, point)| is_mine(point) && missing(point).is_none());
+        let none = self.points.first().map(|first| (0, *first)).ok_or(PlacementError::NothingToMeasure)?;
+        let chosen = Table::made(there.clone().count(), |_| there.next().unwrap_or(none))?;
+        let at = |at: usize| chosen.get(at).copied().unwrap_or(none);
+        let points = Table::made(chosen.len(), |index| at(index).1)?;
+        Ok(Chosen { points, indices: Table::made(chosen.len(), |index| at(index).0)? })
+    }
+
+    /// Visits the chosen points in `place`, and takes their outcomes.
     #[inline(never)] // offsets into a small frame are short
-    fn part(
+    fn visit(
         &mut self,
         session: &mut Session<'a, '_>,
-        timer: &Timer,
-        is_mine: &dyn Fn(&Point) -> bool,
+        place: &mut dyn ProvenPlace,
+        chosen: &Chosen,
         budget: &Budget,
-        beside: &mut Beside<'_>,
+        twice: Option<usize>,
         visits: &mut Visits<'_, 'a>,
     ) -> Result<(), Failure<'a>> {
-        let points = self.points;
-        let mine = points.iter().copied().filter(|point| is_mine(point));
-        let mut pieces = Pieces::place(session, mine, budget)?;
-        let mut placed = Table::filled(points.len(), false)?;
-        for ((placed, outcome), point) in placed.iter_mut().zip(self.outcomes.iter_mut()).zip(points) {
-            match pieces.missing(point) {
-                Some(error) => outcome.result = Err(Exclusion::Placement(error)),
-                None => *placed = is_mine(point),
-            }
-        }
-        let Some(&first) = points.first() else { return Ok(()) };
-        let mut there = Table::filled(placed.iter().filter(|placed| **placed).count(), first)?;
-        let chosen = points.iter().zip(placed.iter()).filter(|(_, placed)| **placed);
-        there.iter_mut().zip(chosen).for_each(|(slot, (point, _))| *slot = *point);
-        let Some(&like) = there.first() else { return Ok(()) };
-        let mut second = match budget.twice && self.repeat.is_none() {
-            true => Second::place(session.machine, &there, session.noted.spare.take())?,
-            false => None,
-        };
-        let mut sites = array::from_fn(|_| None::<Site<'_>>);
-        let stamp = timer.counter().map(|counter| counter.stamp);
-        pieces.open(session, stamp, &mut sites)?;
-        let watch =
-            Stopwatch::new(*timer, arena::meter(session, budget.counters)).counting(session.noted.times);
-        let mut audit = match (budget.twice && self.audit.is_none(), sites.iter().flatten().next()) {
-            (true, Some(site)) => UnderWay::new(session.machine, timer, &like, site.witness().mapped),
-            _ => None,
-        };
-        let mut memory = Memory::new(&mut sites, watch, beside)
-            .with_ahead(budget.ahead)
-            .with_audit(audit.as_mut(), session.machine);
-        let mut budget = *budget;
-        let mut measured_twice = None;
-        if let Some(second) = &mut second {
-            let index = second.index;
-            if let Some(point) = there.get(index) {
-                memory = memory.with_second(there.len(), second.open(point, budget.memory)?);
-                measured_twice = Some(index);
-                budget.more += 1;
-            }
-        }
-        let mut schedule = Schedule::new(memory, budget, &like, there.iter().copied())?;
-        if let Some(index) = measured_twice {
+        let Some(like) = chosen.points.first() else { return Ok(()) };
+        let mut schedule = RealSchedule::new(place, *budget, like, chosen.points.iter().copied())?;
+        if let Some(index) = twice {
             schedule.measure_twice(index);
         }
         let visited = visits(session, &mut schedule);
-        let interrupted = matches!(visited, Err(Failure::Interrupted));
-        if !interrupted {
+        if !matches!(visited, Err(Failure::Interrupted)) {
             visited?;
         }
         self.repeat = self.repeat.or(second::in_turn(&mut schedule, session.warnings));
-        let mut planned = placed.iter().enumerate().filter(|(_, placed)| **placed).map(|(index, _)| index);
+        let mut planned = chosen.indices.iter().copied();
         finish::outcomes(session, &mut schedule, |outcome| {
             let index = planned.next().unwrap_or_else(|| {
                 self.count += 1;
@@ -214,16 +283,62 @@ impl<'a> Run<'_, 'a> {
                 *slot = outcome;
             }
         })?;
-        drop(schedule);
-        if interrupted {
-            return Err(Failure::Interrupted);
+        Ok(visited?)
+    }
+
+    /// Measures the points that `is_mine` chooses, the chains of which are in memory together.
+    #[inline(never)] // offsets into a small frame are short
+    fn part(
+        &mut self,
+        session: &mut Session<'a, '_>,
+        timer: &Timer,
+        is_mine: &dyn Fn(&Point) -> bool,
+        budget: &Budget,
+        alongside: &mut Alongside<'_>,
+        visits: &mut Visits<'_, 'a>,
+    ) -> Result<(), Failure<'a>> {
+        let mine = self.points.iter().copied().filter(|point| is_mine(point));
+        let mut pieces = Pieces::place(session, mine, chain_of, budget)?;
+        let chosen = self.choose(is_mine, Some(&pieces.missing))?;
+        let Some(&like) = chosen.points.first() else { return Ok(()) };
+        let mut second = match budget.twice && self.repeat.is_none() {
+            true => Second::place(session.machine, &chosen.points, session.noted.spare.take())?,
+            false => None,
+        };
+        let chains = pieces.chains()?;
+        let mut sites = open(session, timer, &mut pieces, &chains, budget.memory)?;
+        let watch =
+            Stopwatch::new(*timer, pieces::meter(session, budget.counters)).counting(session.noted.times);
+        let mut audit = match (budget.twice && self.audit.is_none(), sites.first()) {
+            (true, Some(site)) => UnderWay::new(session.machine, timer, &like, site.witness.mapped),
+            _ => None,
+        };
+        let mut place = ChainPlace::new(&mut sites, watch, alongside, budget.ahead);
+        if let Some(audit) = &mut audit {
+            place.audit(audit, session.machine);
         }
+        let mut budget = *budget;
+        let mut twice = None;
+        if let Some(second) = &mut second {
+            twice = Some(second.index);
+            budget.more += 1;
+            if let Some(site) = chosen.points.get(second.index).map(|point| second.open(point, budget.memory))
+            {
+                site?.into_iter().for_each(|site| place.measure_in(chosen.points.len(), site));
+            }
+        }
+        self.visit(session, &mut place, &chosen, &budget, twice, visits)?;
+        drop(place);
         self.audit = self.audit.take().or(audit);
-        // Where the memory is was looked at again, and its chains are not walked any more.
+        // The memory was looked at again, and its chains are not walked any more.
         if budget.translation {
-            for (key, like, placement) in pieces.had() {
-                let as_small = translation_probe::ask(session, timer, &like, placement)?;
-                let outcomes = self.outcomes.iter_mut().filter(|outcome| serves(&key, &outcome.point));
+            for Piece { region, like, placement } in pieces.had() {
+                let as_small = translation_probe::ask(session, timer, like, placement)?;
+                let is_there = |point: &Point| {
+                    let [own, _] = chain_of(point);
+                    own.is_some_and(|own| region.is_one_with(&own, budget.memory))
+                };
+                let outcomes = self.outcomes.iter_mut().filter(|outcome| is_there(&outcome.point));
                 for measured in outcomes.filter_map(|outcome| outcome.result.as_mut().ok()) {
                     measured.placed.as_small = as_small;
                 }
@@ -231,4 +346,37 @@ impl<'a> Run<'_, 'a> {
         }
         Ok(())
     }
+}
+
+/// Opens the memory of chains, with a chain in each piece that is to stay.
+///
+/// It is written by the stores that a trial finds faster; the timer's stamps time it.
+#[inline(never)] // offsets into a small frame are short
+fn open<'p>(
+    session: &mut Session<'_, '_>,
+    timer: &Timer,
+    pieces: &'p mut Pieces<'_>,
+    chains: &'p Table<Option<Chain>>,
+    memory: Memory,
+) -> Result<Sites<Chains<'p>>, Failure<'static>> {
+    let stamp = timer.counter().map(|counter| counter.stamp);
+    let mut chains = chains.iter();
+    pieces.open(&mut |region, like, lines| {
+        session.progress.say(format_args!("writing the chain on node {}", region.on));
+        if let Memory::Rewritten { places } = memory {
+            return Ok(Chains::Rewritten(lines, places));
+        }
+        let Some(Some(chain)) = chains.next() else {
+            chain::chain(like)?;
+            return Err(PlacementError::NothingToMeasure.into());
+        };
+        // The CPU that walks it writes it: lines that stay in a cache are in its own.
+        placement::pin(like.cpu)?;
+        // Ordinary stores leave lines in a cache that is larger than reported: the first pass would be
+        // faster than memory. Only where a look saw no such cache there is a choice.
+        let seen = stamp.filter(|_| session.machine.is_clear(like.size));
+        let stores = Stores::choose(lines, seen, session.machine.largest_cache());
+        let buffer = new_chain::write(lines, chain, like.kernel.encoding, stores)?;
+        Ok(Chains::kept(buffer, like.initiator)?)
+    })
 }

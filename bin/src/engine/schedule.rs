@@ -12,9 +12,9 @@ use latency_core::stats::{self, Summary};
 use latency_core::text::plural;
 use latency_core::units::Bytes;
 
-use super::ground::Arena;
 use super::judge::Judge;
 use super::progress::Progress;
+use super::seam::Place;
 use super::visit::{Orders, State};
 use crate::error::Failure;
 use crate::plan::budget::{Budget, Memory, OVERTIME};
@@ -43,11 +43,11 @@ struct Turn {
     index: usize,
 }
 
-/// Points under way in an arena.
+/// Points under way in an place.
 #[derive(Debug)]
 pub struct Schedule<A> {
     /// Their chains.
-    pub arena: A,
+    pub place: A,
     /// Their judge.
     pub judge: Judge,
     /// Their budget.
@@ -71,14 +71,14 @@ pub struct Schedule<A> {
     last_ns: f64,
 }
 
-impl<A: Arena> Schedule<A> {
+impl<A: Place> Schedule<A> {
     /// Puts `points` on the schedule, with room for as many more as the budget has.
     ///
     /// # Errors
     ///
     /// That of mapping its tables.
     pub fn new(
-        arena: A,
+        place: A,
         budget: Budget,
         like: &Point,
         points: impl Iterator<Item = Point> + Clone,
@@ -86,9 +86,9 @@ impl<A: Arena> Schedule<A> {
         let count = points.clone().count();
         let capacity = count + budget.more;
         let room = budget.room(capacity);
-        let begun_ns = arena.now_ns();
+        let begun_ns = place.now_ns();
         let mut schedule = Schedule {
-            arena,
+            place,
             judge: Judge::new()?,
             budget,
             courses: Table::filled(capacity, Course { point: *like, state: State::default() })?,
@@ -229,8 +229,8 @@ impl<A: Arena> Schedule<A> {
                 return Ok(());
             }
             self.round += 1;
-            if self.arena.now_ns() < self.budget.until_ns {
-                self.arena.between_rounds()?;
+            if self.place.now_ns() < self.budget.until_ns {
+                self.place.between_rounds()?;
             }
         }
     }
@@ -245,11 +245,11 @@ impl<A: Arena> Schedule<A> {
         const MOST: usize = 16;
         let mut kept = [Round::default(); MOST];
         let mut state = State::default();
-        let Self { arena, judge, budget, courses, count, .. } = self;
+        let Self { place, judge, budget, courses, count, .. } = self;
         let orders = Orders { budget, points: courses.len() };
-        for place in 0..visits.min(MOST) as u64 {
-            arena.stand(*count, point, place, &mut |ground| {
-                orders.visit(ground, judge, &mut state, &mut kept)
+        for position in 0..visits.min(MOST) as u64 {
+            place.with_chain(*count, point, position, &mut |chain| {
+                orders.visit(chain, judge, &mut state, &mut kept)
             })?;
         }
         let made = kept.get(..state.rounds).unwrap_or_default();
@@ -321,26 +321,26 @@ impl<A: Arena> Schedule<A> {
     }
 
     fn visit(&mut self, index: usize) -> Result<(), Failure<'static>> {
-        let Self { arena, judge, budget, courses, rounds, room, count, .. } = self;
+        let Self { place, judge, budget, courses, rounds, room, count, .. } = self;
         let (Some(course), Some(kept)) =
             (courses.get_mut(index), rounds.get_mut(index * *room..(index + 1) * *room))
         else {
             return Ok(());
         };
         let orders = Orders { budget, points: *count };
-        let place = place_of(index, course.state.rounds);
+        let position = position_of(index, course.state.rounds);
         let Course { point, state } = course;
-        let (begun_ns, spent_ns) = (arena.now_ns(), state.spent_ns);
-        arena.stand(index, point, place, &mut |ground| orders.visit(ground, judge, state, kept))?;
+        let (begun_ns, spent_ns) = (place.now_ns(), state.spent_ns);
+        place.with_chain(index, point, position, &mut |chain| orders.visit(chain, judge, state, kept))?;
         // Writing the chain anew is a part of what the point takes, and of a large one of small elements most of it.
-        state.spent_ns = spent_ns + (arena.now_ns() - begun_ns);
+        state.spent_ns = spent_ns + (place.now_ns() - begun_ns);
         state.done |= budget.left_ns(state.spent_ns) <= 0.0;
         Ok(())
     }
 
     /// The share of the time for all that has gone by.
     fn share(&self) -> f64 {
-        (self.arena.now_ns() - self.begun_ns) / self.run_ns
+        (self.place.now_ns() - self.begun_ns) / self.run_ns
     }
 
     /// Says how far the run is, and how long it will take yet, to the fewest rounds that can do.
@@ -352,7 +352,7 @@ impl<A: Arena> Schedule<A> {
             let state = &course.state;
             state.visit_ns * orders.enough(state).saturating_sub(state.rounds).max(1) as f64
         });
-        let left = left.sum::<f64>().min((self.begun_ns + self.run_ns - self.arena.now_ns()).max(0.0));
+        let left = left.sum::<f64>().min((self.begun_ns + self.run_ns - self.place.now_ns()).max(0.0));
         let rounds = courses().map(|course| course.state.rounds).max().unwrap_or(0);
         progress.say(format_args!(
             "round {rounds}: {done} of {} point{} done, about {} s left",
@@ -366,7 +366,7 @@ impl<A: Arena> Schedule<A> {
 /// The place of a point's chain in one of its visits, of as many as the budget has.
 ///
 /// Five and the number of places have no common divisor: a point goes through all of them.
-fn place_of(index: usize, visit: usize) -> u64 {
+fn position_of(index: usize, visit: usize) -> u64 {
     visit as u64 * 5 + index as u64
 }
 

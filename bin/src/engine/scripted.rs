@@ -4,7 +4,7 @@
 
 use std::vec::Vec;
 
-use super::ground::{Batch, Condition, Ground, Walked};
+use super::seam::{Batch, Condition, Walkable, Walked};
 use crate::error::Failure;
 use crate::result::counters::{Counted, Software};
 use crate::result::Round;
@@ -152,7 +152,7 @@ impl Scripted {
     }
 }
 
-impl Ground for Scripted {
+impl Walkable for Scripted {
     fn nodes(&self) -> u64 {
         self.nodes
     }

@@ -8,10 +8,11 @@ use latency_core::chain::Chain;
 use latency_core::stats::Summary;
 use latency_core::units::Bytes;
 
-use super::ground::Arena;
-use super::memory::{Key, Site};
+use super::memory::chains::Chains;
+use super::memory::pieces::{chain_of, Site};
 use super::placement::{self, Placement};
 use super::schedule::Schedule;
+use super::seam::Place;
 use super::{finish, new_chain};
 use crate::error::Failure;
 use crate::machine::Machine;
@@ -98,24 +99,27 @@ impl Second {
     /// # Errors
     ///
     /// That of mapping a table, and [`Failure::Interrupted`].
-    pub fn open(&mut self, point: &Point, memory: Memory) -> Result<Option<Site<'_>>, Failure<'static>> {
+    pub fn open(
+        &mut self,
+        point: &Point,
+        memory: Memory,
+    ) -> Result<Option<Site<Chains<'_>>>, Failure<'static>> {
         let Second { placement, chain, .. } = self;
         let (lines, witness) = placement.split();
-        let Point { initiator, target, pages, size, .. } = *point;
-        let key = Key { initiator: Some(initiator), target, pages, size: Some(size) };
-        let Some(chain) = chain.first() else { return Ok(None) };
-        Ok(Some(match memory {
-            Memory::Rewritten { .. } => Site::rewritten(key, witness, lines, 1),
+        let ([Some(region), _], Some(chain)) = (chain_of(point), chain.first()) else { return Ok(None) };
+        let holds = match memory {
+            Memory::Rewritten { .. } => Chains::Rewritten(lines, 1),
             Memory::Kept | Memory::Shared => {
                 let buffer = new_chain::write(lines, chain, point.kernel.encoding, Stores::STREAMING)?;
-                Site::kept(key, witness, buffer, initiator)?
+                Chains::kept(buffer, point.initiator)?
             }
-        }))
+        };
+        Ok(Some(Site { region, witness, holds }))
     }
 }
 
 /// Compares both measurements of a point that took turns, and warns if they differ in most rounds.
-pub fn in_turn<A: Arena>(schedule: &mut Schedule<A>, warnings: &mut Warnings) -> Option<Repeat> {
+pub fn in_turn<A: Place>(schedule: &mut Schedule<A>, warnings: &mut Warnings) -> Option<Repeat> {
     let ([(course, first), (again, second)], ratio) = schedule.both()?;
     if let Some(ratio) = beyond(&ratio) {
         warnings.push(Warning::RepeatRatio { ratio });

@@ -24,8 +24,6 @@ pub struct Noted {
     pub moves: u64,
     /// Times that the time-stamp counter was behind an earlier reading.
     pub steps_back: u64,
-    /// True if translation buffers treat huge pages of generators as small ones; `None` if that is not known.
-    pub traffic_as_small: Option<bool>,
     /// The CPU time of all threads; `None` where nothing is timed.
     pub times: Option<&'static CpuTimes>,
     /// The memory of the look before the run, which a second measurement may take.
@@ -36,14 +34,7 @@ impl Noted {
     /// Nothing yet.
     #[must_use]
     pub const fn new() -> Noted {
-        Noted {
-            clocks: Clocks::new(),
-            moves: 0,
-            steps_back: 0,
-            traffic_as_small: None,
-            times: None,
-            spare: None,
-        }
+        Noted { clocks: Clocks::new(), moves: 0, steps_back: 0, times: None, spare: None }
     }
 }
 

@@ -9,7 +9,7 @@ use latency_core::math::{ln, sqrt};
 use latency_core::stats;
 use latency_core::units::Bytes;
 
-use super::ground::{Arena, Ground};
+use super::seam::{Place, Walkable};
 use super::walks::{few, fill};
 use crate::error::Failure;
 use crate::machine::Sizing;
@@ -49,7 +49,7 @@ const TOO_LARGE: f64 = 2.0;
 const TOO_SMALL: f64 = 1.5;
 /// Parts of a pass, each at the start of another lane's part of the chain, which a lap touches first.
 const PARTS: usize = 8;
-/// The lanes of a lap: see [`Ground::rewind`].
+/// The lanes of a lap: see [`Walkable::rewind`].
 const LANES: u64 = 16;
 /// The hops of a part: a millisecond.
 const PART: u64 = 1 << 13;
@@ -91,7 +91,7 @@ struct Grown {
 
 /// A look under way.
 struct Search<'s, A> {
-    arena: &'s mut A,
+    place: &'s mut A,
     like: Point,
     known: Known,
     until_ns: f64,
@@ -104,14 +104,14 @@ struct Search<'s, A> {
 /// # Errors
 ///
 /// [`Failure::Interrupted`], and those of the clock.
-pub fn search<A: Arena>(
-    arena: &mut A,
+pub fn search<A: Place>(
+    place: &mut A,
     like: &Point,
     known: &Known,
 ) -> Result<Option<Sizing>, Failure<'static>> {
-    let begun_ns = arena.now_ns();
+    let begun_ns = place.now_ns();
     let until_ns = begun_ns + known.limit_ns;
-    let mut search = Search { arena, like: *like, known: *known, until_ns, fastest_ns: f64::INFINITY };
+    let mut search = Search { place, like: *like, known: *known, until_ns, fastest_ns: f64::INFINITY };
     let Some(Grown { largest, clear, before }) = search.grow()? else { return Ok(None) };
     let mut sizing = Sizing {
         first: FIRST.min(known.most),
@@ -128,11 +128,11 @@ pub fn search<A: Arena>(
         true => search.descend(&mut sizing, largest.cold_ns)?,
         false => sizing.cache = before.and_then(|look| search.disagreeing(of_hits(&look, ASSUMED_HIT))),
     }
-    sizing.seconds = (search.arena.now_ns() - begun_ns) / 1e9;
+    sizing.seconds = (search.place.now_ns() - begun_ns) / 1e9;
     Ok(Some(sizing))
 }
 
-impl<A: Arena> Search<'_, A> {
+impl<A: Place> Search<'_, A> {
     /// Doubles the working set until no cache serves it, or there is no memory or no time for more.
     fn grow(&mut self) -> Result<Option<Grown>, Failure<'static>> {
         let mut size = FIRST.min(self.known.most);
@@ -185,7 +185,7 @@ impl<A: Arena> Search<'_, A> {
                 None
             };
             settled = Some((Look { ratio, ..look }, served));
-            let late = self.arena.now_ns() > self.until_ns - FOR_CACHE * self.known.limit_ns;
+            let late = self.place.now_ns() > self.until_ns - FOR_CACHE * self.known.limit_ns;
             if served.is_some() || late && made >= FEWEST_PASSES {
                 break;
             }
@@ -263,34 +263,34 @@ impl<A: Arena> Search<'_, A> {
         let (mut cold, mut warm, mut ratios) = ([f64::NAN; PARTS], [f64::NAN; PARTS], [f64::NAN; PARTS]);
         let until_ns = self.until_ns;
         let mut complete = false;
-        self.arena.stand(0, &point, 0, &mut |ground| {
-            let nodes = ground.nodes();
+        self.place.with_chain(0, &point, 0, &mut |chain| {
+            let nodes = chain.nodes();
             let part = (nodes / 64).clamp(64, PART);
             let warm_up = few(nodes).min(nodes / LANES);
-            let walk = |ground: &mut dyn Ground, slots: &mut [f64; PARTS], rewinds: bool| {
+            let walk = |chain: &mut dyn Walkable, slots: &mut [f64; PARTS], rewinds: bool| {
                 for (index, slot) in slots.iter_mut().enumerate() {
                     if rewinds {
-                        ground.rewind(PARTS as u64 + index as u64);
+                        chain.rewind(PARTS as u64 + index as u64);
                     }
-                    let (made, spent_ns) = ground.walk(part, until_ns)?;
+                    let (made, spent_ns) = chain.walk(part, until_ns)?;
                     *slot = spent_ns / made.max(1) as f64;
                 }
                 Ok::<(), Failure<'static>>(())
             };
-            ground.walk(warm_up, until_ns)?;
-            walk(ground, &mut cold, true)?;
+            chain.walk(warm_up, until_ns)?;
+            walk(chain, &mut cold, true)?;
             let cold_ns = stats::median(&mut { cold }).unwrap_or(f64::INFINITY);
-            let filled = fill(ground, FILLING_LAPS, cold_ns, until_ns)?;
+            let filled = fill(chain, FILLING_LAPS, cold_ns, until_ns)?;
             if filled > 0 {
-                ground.rewind(0);
-                ground.walk(warm_up, until_ns)?;
+                chain.rewind(0);
+                chain.walk(warm_up, until_ns)?;
             } else {
                 // Where many lanes are no faster than one, a lap is walked, and the walk goes on from its end.
-                ground.rewind(PARTS as u64);
-                ground.walk(nodes, until_ns)?;
+                chain.rewind(PARTS as u64);
+                chain.walk(nodes, until_ns)?;
             }
-            walk(ground, &mut warm, filled > 0)?;
-            complete = ground.now_ns() < until_ns;
+            walk(chain, &mut warm, filled > 0)?;
+            complete = chain.now_ns() < until_ns;
             Ok(())
         })?;
         for (ratio, (cold, warm)) in ratios.iter_mut().zip(cold.iter().zip(&warm)) {

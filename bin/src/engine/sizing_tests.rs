@@ -145,7 +145,7 @@ fn settled(mut ratio: impl FnMut() -> f64) -> (usize, f64, Option<bool>) {
     };
     let mut fake = Fake::new(&Budget::DEFAULT.rewritten(1), latency);
     let mut search = Search {
-        arena: &mut fake,
+        place: &mut fake,
         like: LIKE,
         known: KNOWN,
         until_ns: f64::INFINITY,

@@ -5,7 +5,7 @@ use latency_core::traffic::Part;
 use super::cpu_time::MOST_LOST;
 use super::generators::driver::Generators;
 use super::generators::mailbox::chunk;
-use super::ground::{Batch, Condition, Ground, Walked};
+use super::seam::{Batch, Condition, Walkable, Walked};
 use super::stopwatch::Stopwatch;
 use crate::error::Failure;
 use crate::plan::budget::TRAFFIC_WINDOW_NS;
@@ -104,7 +104,7 @@ impl Drop for Stream<'_> {
     }
 }
 
-impl Ground for Stream<'_> {
+impl Walkable for Stream<'_> {
     fn nodes(&self) -> u64 {
         self.lines()
     }

@@ -2,8 +2,8 @@
 //!
 //! Which point is visited when, and in which memory, is the caller's business.
 
-use super::ground::Ground;
 use super::judge::{Judge, MOST_BATCHES};
+use super::seam::Walkable;
 use super::undisturbed::{is_slower, undisturbed};
 use super::walks::hops_per_batch;
 use super::warm_up::Warmth;
@@ -56,27 +56,27 @@ impl Orders<'_> {
     ///
     /// # Errors
     ///
-    /// As [`Ground::walk`]. What an interrupted visit had measured is lost with it.
+    /// As [`Walkable::walk`]. What an interrupted visit had measured is lost with it.
     #[inline(never)]
     pub fn visit(
         &self,
-        ground: &mut dyn Ground,
+        chain: &mut dyn Walkable,
         judge: &mut Judge,
         state: &mut State,
         kept: &mut [Round],
     ) -> Result<(), Failure<'static>> {
         let budget = self.budget;
-        let begun_ns = ground.now_ns();
+        let begun_ns = chain.now_ns();
         let until_ns = (begun_ns + budget.left_ns(state.spent_ns)).min(budget.until_ns);
-        state.warmth.warm_up(ground, judge, budget, until_ns)?;
+        state.warmth.warm_up(chain, judge, budget, until_ns)?;
         let enough = self.enough(state);
         if state.rounds == 0 {
-            let hops = hops_per_batch(ground.batch_ns(), state.warmth.first.estimate_ns);
+            let hops = hops_per_batch(chain.batch_ns(), state.warmth.first.estimate_ns);
             let share = budget.hops.div_ceil((enough * MOST_BATCHES) as u64);
             state.hops = budget.iters.unwrap_or(hops.max(share));
         }
         let (count, limit_ns) = self.batches(state, enough);
-        let mut round = judge.round(ground, state.hops, count, limit_ns, until_ns)?;
+        let mut round = judge.round(chain, state.hops, count, limit_ns, until_ns)?;
         round.cold_ns = state.warmth.cold_ns();
         if let Some(slot) = kept.get_mut(state.rounds) {
             *slot = round;
@@ -84,13 +84,13 @@ impl Orders<'_> {
         }
         state.trials += u64::from(round.batches);
         state.warmth.note(round.nanoseconds);
-        ground.beside(&round)?;
-        let visit_ns = ground.now_ns() - begun_ns;
+        chain.beside(&round)?;
+        let visit_ns = chain.now_ns() - begun_ns;
         state.spent_ns += visit_ns;
         // A visit that was disturbed is no reason to be content with fewer rounds.
         state.visit_ns = if state.rounds <= 2 { visit_ns } else { visit_ns.min(state.visit_ns) };
         let made = kept.get(..state.rounds).unwrap_or_default();
-        let late = budget.left_ns(state.spent_ns) <= 0.0 || ground.now_ns() >= budget.until_ns;
+        let late = budget.left_ns(state.spent_ns) <= 0.0 || chain.now_ns() >= budget.until_ns;
         state.done = late
             || state.rounds >= kept.len()
             || match budget.trials {
@@ -98,7 +98,7 @@ impl Orders<'_> {
                 None => {
                     // Each trial by itself is longer than a whole round usually is.
                     let enough = if count > 1 { self.enough(state) } else { budget.fewest };
-                    let lasted_ns = made.first().map_or(0.0, |first| ground.now_ns() - first.begun_ns);
+                    let lasted_ns = made.first().map_or(0.0, |first| chain.now_ns() - first.begun_ns);
                     state.rounds >= enough
                         && lasted_ns >= SPREAD * budget.spread_ns
                         && match budget.until_quiet {

@@ -26,10 +26,10 @@ fn a_sixteenth_of_a_chain_is_few_hops_between_two_bounds() {
 #[test]
 fn parts_double_until_each_takes_a_quarter_of_a_batch() {
     let parts_of = |hop_ns: f64, hops: u64| {
-        let mut ground = Scripted::new(1 << 20, hop_ns);
-        let (made, _) = parts(&mut ground, &mut Judge::new().unwrap(), hops, FOREVER).unwrap();
+        let mut chain = Scripted::new(1 << 20, hop_ns);
+        let (made, _) = parts(&mut chain, &mut Judge::new().unwrap(), hops, FOREVER).unwrap();
         assert_eq!(made, hops);
-        ground.walks()
+        chain.walks()
     };
     // A batch is 100 us: 128 hops are the first that take a quarter of it, to the nanosecond.
     assert_eq!(parts_of(25_000.0 / 128.0, 500), [64, 128, 128, 128, 52]);
@@ -43,10 +43,10 @@ fn parts_double_until_each_takes_a_quarter_of_a_batch() {
 #[test]
 fn a_part_ends_where_the_first_lap_does_and_later_ones_tell_nothing_of_a_first_pass() {
     let cold_of = |nodes: u64, hops: u64| {
-        let mut ground = Scripted::new(nodes, COLD_NS).warm(10.0);
-        let (made, cold_ns) = parts(&mut ground, &mut Judge::new().unwrap(), hops, FOREVER).unwrap();
+        let mut chain = Scripted::new(nodes, COLD_NS).warm(10.0);
+        let (made, cold_ns) = parts(&mut chain, &mut Judge::new().unwrap(), hops, FOREVER).unwrap();
         assert_eq!(made, hops);
-        (ground.walks(), cold_ns)
+        (chain.walks(), cold_ns)
     };
     assert_eq!(cold_of(100, 300), (vec![64, 36, 200], None));
     let (walks, cold_ns) = cold_of(5000, 20_000);
@@ -60,35 +60,35 @@ fn a_part_ends_where_the_first_lap_does_and_later_ones_tell_nothing_of_a_first_p
 
 #[test]
 fn parts_end_with_their_time() {
-    let mut ground = Scripted::new(1 << 20, COLD_NS);
-    let (made, _) = parts(&mut ground, &mut Judge::new().unwrap(), 1 << 20, 64.0 * COLD_NS).unwrap();
-    assert_eq!((made, ground.walks()), (64, vec![64]));
+    let mut chain = Scripted::new(1 << 20, COLD_NS);
+    let (made, _) = parts(&mut chain, &mut Judge::new().unwrap(), 1 << 20, 64.0 * COLD_NS).unwrap();
+    assert_eq!((made, chain.walks()), (64, vec![64]));
 }
 
 #[test]
 fn a_trail_is_shared_by_its_lanes_and_no_longer_than_a_chain() {
     let calls = |nodes: u64, lanes: u64, until_ns: f64| {
-        let mut ground = Scripted::new(nodes, COLD_NS);
-        trail(&mut ground, 1000, lanes, until_ns).unwrap();
-        ground.calls
+        let mut chain = Scripted::new(nodes, COLD_NS);
+        trail(&mut chain, 1000, lanes, until_ns).unwrap();
+        chain.calls
     };
     assert_eq!(calls(1000, 4, FOREVER), [Call::Walk(251)]);
     assert_eq!(calls(1000, 0, FOREVER), [Call::Walk(1001)]);
     assert_eq!(calls(999, 4, FOREVER), [Call::Rush(1024), Call::Rush(999), Call::Rush(11 * 999)]);
     // Neither the caller's time nor the longest fill is exceeded: hops of 0.1 ms.
     for (until_ns, hops) in [(5e6, 50), (FOREVER, 400)] {
-        let mut ground = Scripted::new(1000, 1e5);
-        trail(&mut ground, 1000, 1, until_ns).unwrap();
-        assert_eq!(ground.made, [hops]);
+        let mut chain = Scripted::new(1000, 1e5);
+        trail(&mut chain, 1000, 1, until_ns).unwrap();
+        assert_eq!(chain.made, [hops]);
     }
 }
 
 #[test]
 fn filling_goes_round_as_often_as_asked_where_many_lanes_are_faster() {
     let filled = |rush_ns: f64, laps: u64, alone_ns: f64| {
-        let mut ground = Scripted::new(2000, COLD_NS).rushing(rush_ns);
-        let made = fill(&mut ground, laps, alone_ns, FOREVER).unwrap();
-        (made, ground.calls)
+        let mut chain = Scripted::new(2000, COLD_NS).rushing(rush_ns);
+        let made = fill(&mut chain, laps, alone_ns, FOREVER).unwrap();
+        (made, chain.calls)
     };
     let tried = Call::Rush(1024);
     assert_eq!(filled(10.0, 12, COLD_NS), (24_000, vec![tried, Call::Rush(2000), Call::Rush(22_000)]));
@@ -97,12 +97,12 @@ fn filling_goes_round_as_often_as_asked_where_many_lanes_are_faster() {
     assert_eq!(filled(60.0, 1, COLD_NS).0, 2000);
     assert_eq!(filled(60.1, 12, COLD_NS), (0, vec![tried]));
     // Nodes that cannot be walked by lanes are not.
-    let mut ground = Scripted::new(2000, COLD_NS).without_lanes();
-    assert_eq!(fill(&mut ground, 12, COLD_NS, FOREVER).unwrap(), 0);
+    let mut chain = Scripted::new(2000, COLD_NS).without_lanes();
+    assert_eq!(fill(&mut chain, 12, COLD_NS, FOREVER).unwrap(), 0);
     // The first lap is made whatever it takes, within the caller's time; the others within 40 ms.
     for (rush_ns, until_ns, made) in [(5e4, FOREVER, 2000), (5e4, 5e7, 0), (1e4, FOREVER, 4000)] {
-        let mut ground = Scripted::new(2000, COLD_NS).rushing(rush_ns);
-        let walked = fill(&mut ground, 12, FOREVER, until_ns).unwrap();
+        let mut chain = Scripted::new(2000, COLD_NS).rushing(rush_ns);
+        let walked = fill(&mut chain, 12, FOREVER, until_ns).unwrap();
         assert!(walked >= made && walked <= made + 2, "{walked} for {made}");
     }
 }
@@ -110,22 +110,22 @@ fn filling_goes_round_as_often_as_asked_where_many_lanes_are_faster() {
 #[test]
 fn touching_goes_round_twelve_times_or_until_time_is_up() {
     let touched = |lap_ns: f64, until_ns: f64| {
-        let mut ground = Scripted::new(2000, COLD_NS).touched_in(lap_ns);
-        touch(&mut ground, until_ns).map(|loads| (loads, ground.calls.len()))
+        let mut chain = Scripted::new(2000, COLD_NS).touched_in(lap_ns);
+        touch(&mut chain, until_ns).map(|loads| (loads, chain.calls.len()))
     };
     assert!(matches!(touched(1.0, FOREVER), Ok((24_000, 12))));
     assert!(matches!(touched(9e6, FOREVER), Ok((10_000, 5))));
     assert!(matches!(touched(9e6, 1e7), Ok((4000, 2))));
-    let mut ground = Scripted::new(2000, COLD_NS).interrupted();
-    assert!(matches!(touch(&mut ground, FOREVER), Err(Failure::Interrupted)));
-    assert!(ground.calls.is_empty());
+    let mut chain = Scripted::new(2000, COLD_NS).interrupted();
+    assert!(matches!(touch(&mut chain, FOREVER), Err(Failure::Interrupted)));
+    assert!(chain.calls.is_empty());
 }
 
 #[test]
 fn an_estimate_is_the_middle_of_three_walks_that_a_clock_can_tell() {
     let estimated = |hop_ns: f64| {
-        let mut ground = Scripted::new(2000, hop_ns);
-        (estimate(&mut ground, FOREVER).unwrap(), ground.walks())
+        let mut chain = Scripted::new(2000, hop_ns);
+        (estimate(&mut chain, FOREVER).unwrap(), chain.walks())
     };
     let (hop_ns, walks) = estimated(25_000.0 / 128.0);
     assert!((hop_ns - 25_000.0 / 128.0).abs() < 1e-6);
@@ -133,6 +133,6 @@ fn an_estimate_is_the_middle_of_three_walks_that_a_clock_can_tell() {
     // Where the clock does not get on, growing ends all the same.
     assert_eq!(estimated(0.0).1[16..], [1 << 22; 4]);
     // One walk in three that was interrupted does not show.
-    let mut ground = Scripted::new(2000, 1000.0).disturbed_at(3);
-    assert!((estimate(&mut ground, FOREVER).unwrap() - 1000.0).abs() < 1e-6);
+    let mut chain = Scripted::new(2000, 1000.0).disturbed_at(3);
+    assert!((estimate(&mut chain, FOREVER).unwrap() - 1000.0).abs() < 1e-6);
 }

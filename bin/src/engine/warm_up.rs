@@ -5,8 +5,8 @@
 
 use latency_core::stats;
 
-use super::ground::{Condition, Ground};
 use super::judge::Judge;
+use super::seam::{Condition, Walkable};
 use super::walks::{estimate, few, fill, parts, touch, trail, ENOUGH_TO_JUDGE, FEWEST_HOPS};
 use crate::error::Failure;
 use crate::plan::budget::{Budget, Pass, FEWEST_ROUNDS, FEW_HOPS, FILLING_LAPS, SHORT_PASS};
@@ -102,10 +102,10 @@ impl Warmth {
     ///
     /// # Errors
     ///
-    /// As [`Ground::walk`].
+    /// As [`Walkable::walk`].
     pub fn warm_up(
         &mut self,
-        ground: &mut dyn Ground,
+        chain: &mut dyn Walkable,
         judge: &mut Judge,
         budget: &Budget,
         until_ns: f64,
@@ -113,42 +113,42 @@ impl Warmth {
         let first = self.visits == 0;
         self.visits += 1;
         self.last_cold_ns = None;
-        let nodes = ground.nodes();
-        match (ground.condition(), ground.lanes()) {
-            (Condition::Written, _) => self.written(ground, judge, budget, until_ns)?,
+        let nodes = chain.nodes();
+        match (chain.condition(), chain.lanes()) {
+            (Condition::Written, _) => self.written(chain, judge, budget, until_ns)?,
             (Condition::Disturbed, Some(lanes)) => {
-                trail(ground, budget.trail, lanes as u64, until_ns)?;
+                trail(chain, budget.trail, lanes as u64, until_ns)?;
                 if first {
                     let hops = budget.warm_up.unwrap_or(budget.trail / lanes as u64 / 64 + 1);
-                    self.pass(ground, judge, hops, until_ns)?;
+                    self.pass(chain, judge, hops, until_ns)?;
                 }
             }
             (_, None) if first => {
-                let now_ns = ground.now_ns();
+                let now_ns = chain.now_ns();
                 let share = if budget.warm_up.is_some() { 1.0 } else { WARM_UP_SHARE };
                 let until_ns = now_ns + share * (until_ns - now_ns);
-                self.pass(ground, judge, budget.warm_up.unwrap_or(nodes.min(SHORT_PASS)), until_ns)?;
+                self.pass(chain, judge, budget.warm_up.unwrap_or(nodes.min(SHORT_PASS)), until_ns)?;
                 // A cache that holds some of the chain has it after a lap, and not after this pass.
                 let alone_ns = self.first.cold_ns.unwrap_or(f64::INFINITY);
-                if ground.ahead() > 0 && fill(ground, 1, alone_ns, until_ns)? > 0 {
-                    ground.rewind(0);
+                if chain.ahead() > 0 && fill(chain, 1, alone_ns, until_ns)? > 0 {
+                    chain.rewind(0);
                 }
             }
-            (_, None) if ground.ahead() > 0 => {
-                ground.walk(few(nodes), until_ns)?;
-                let ahead = ground.ahead();
-                let (_, cold_ns) = parts(ground, judge, ahead, until_ns)?;
+            (_, None) if chain.ahead() > 0 => {
+                chain.walk(few(nodes), until_ns)?;
+                let ahead = chain.ahead();
+                let (_, cold_ns) = parts(chain, judge, ahead, until_ns)?;
                 self.last_cold_ns = cold_ns;
             }
             // Another point has been walked in between: what it left in TLBs and near caches is not this one's.
             (Condition::Disturbed, None) => {
                 let asked = budget.warm_up.unwrap_or(u64::MAX);
-                ground.walk(few(nodes).min(asked.max(FEW_HOPS.0)), until_ns).map(drop)?;
+                chain.walk(few(nodes).min(asked.max(FEW_HOPS.0)), until_ns).map(drop)?;
             }
             _ => {}
         }
         if first {
-            self.first.estimate_ns = estimate(ground, until_ns)?;
+            self.first.estimate_ns = estimate(chain, until_ns)?;
         }
         Ok(())
     }
@@ -156,60 +156,60 @@ impl Warmth {
     /// The warm-up of a chain just written, of which no cache holds anything.
     fn written(
         &mut self,
-        ground: &mut dyn Ground,
+        chain: &mut dyn Walkable,
         judge: &mut Judge,
         budget: &Budget,
         until_ns: f64,
     ) -> Result<(), Failure<'static>> {
-        let nodes = ground.nodes();
+        let nodes = chain.nodes();
         let first = self.visits == 1;
         let held = self.may_be_held(nodes);
         match (budget.warm_up, budget.pass) {
-            (Some(hops), _) => return self.pass(ground, judge, hops, until_ns).map(drop),
+            (Some(hops), _) => return self.pass(chain, judge, hops, until_ns).map(drop),
             (None, Pass::Lap) => {
                 let hops = if held { nodes } else { nodes.min(SHORT_PASS) };
-                return self.pass(ground, judge, hops, until_ns).map(drop);
+                return self.pass(chain, judge, hops, until_ns).map(drop);
             }
             (None, Pass::Short) => {}
         }
         let asks = nodes > ASKED_FROM && self.visits <= 1 + SECOND_LOOKS && nodes <= LONGEST_LAP;
         if first || asks || !held {
-            self.pass(ground, judge, few(nodes), until_ns)?;
+            self.pass(chain, judge, few(nodes), until_ns)?;
         }
         let alone_ns = self.first.cold_ns.unwrap_or(f64::INFINITY);
         if !first && !asks && !held {
             // A cyclic walk over four times a cache with random victims meets 2 % of its lines there, and a chain just
             // written none. A lap of many lanes leaves the cache as a lap of one does.
-            if ground.lines() <= PARTLY_HELD * budget.trail && fill(ground, 1, alone_ns, until_ns)? > 0 {
-                ground.rewind(0);
+            if chain.lines() <= PARTLY_HELD * budget.trail && fill(chain, 1, alone_ns, until_ns)? > 0 {
+                chain.rewind(0);
             }
             return Ok(());
         }
         let mut filled = 0;
         // What is larger than every cache that is known of, and than others are, is in memory.
-        let may_fit = ground.lines() <= LONGEST_LAP.max(budget.trail);
+        let may_fit = chain.lines() <= LONGEST_LAP.max(budget.trail);
         if nodes >= SLOWLY_FILLED && may_fit {
-            filled = fill(ground, FILLING_LAPS, alone_ns, until_ns)?;
+            filled = fill(chain, FILLING_LAPS, alone_ns, until_ns)?;
             if filled > 0 {
-                ground.rewind(0);
+                chain.rewind(0);
             } else if nodes <= LONGEST_LAP {
-                filled = touch(ground, until_ns)?;
+                filled = touch(chain, until_ns)?;
             }
         }
         if let (true, Some(cold_ns)) = (asks && filled > 0 && nodes > LOOKED_AT, self.last_cold_ns) {
             // The lines at the start of each lane's part were touched longest ago, as in every later lap. What
             // follows them was touched later than a lap would leave it.
             let (hops, warm_ns) =
-                parts(ground, judge, (nodes / 128).clamp(ENOUGH_TO_JUDGE, FEW_HOPS.0), until_ns)?;
+                parts(chain, judge, (nodes / 128).clamp(ENOUGH_TO_JUDGE, FEW_HOPS.0), until_ns)?;
             self.count(hops);
             if warm_ns.is_some_and(|warm_ns| !is_held(cold_ns, warm_ns)) {
-                ground.rewind(1);
+                chain.rewind(1);
                 self.count(filled);
                 return Ok(());
             }
         }
         let walked = if nodes <= STEADY {
-            self.until_steady(ground, until_ns)?
+            self.until_steady(chain, until_ns)?
         } else {
             // The first hops of many are met as after a lap.
             let lap = match filled {
@@ -217,7 +217,7 @@ impl Warmth {
                 _ if nodes <= LONGEST_LAP => nodes,
                 _ => 0,
             };
-            ground.walk(lap, until_ns)?.0
+            chain.walk(lap, until_ns)?.0
         };
         self.count(filled + walked);
         Ok(())
@@ -226,12 +226,12 @@ impl Warmth {
     /// The first pass over a chain, timed by itself.
     fn pass(
         &mut self,
-        ground: &mut dyn Ground,
+        chain: &mut dyn Walkable,
         judge: &mut Judge,
         hops: u64,
         until_ns: f64,
     ) -> Result<(), Failure<'static>> {
-        let (hops, cold_ns) = parts(ground, judge, hops, until_ns)?;
+        let (hops, cold_ns) = parts(chain, judge, hops, until_ns)?;
         if let (Some(slot), Some(cold_ns)) = (self.passes.get_mut(self.passed), cold_ns) {
             *slot = cold_ns;
             self.passed += 1;
@@ -254,17 +254,17 @@ impl Warmth {
     ///
     /// A cache with random victims keeps ever more of a working set of about its size: of the lines that a cyclic
     /// walk visits, two in so many laps are missed in each.
-    fn until_steady(&mut self, ground: &mut dyn Ground, until_ns: f64) -> Result<u64, Failure<'static>> {
+    fn until_steady(&mut self, chain: &mut dyn Walkable, until_ns: f64) -> Result<u64, Failure<'static>> {
         const FASTER: f64 = 0.985;
         // Of very short laps several, so that a clock can tell.
-        let lap = ground.nodes().max(FEWEST_HOPS * 32);
+        let lap = chain.nodes().max(FEWEST_HOPS * 32);
         if self.laps > 0 && self.visits > 1 + SECOND_LOOKS {
-            return Ok(ground.walk(lap * u64::from(self.laps), until_ns)?.0);
+            return Ok(chain.walk(lap * u64::from(self.laps), until_ns)?.0);
         }
         let (mut all, mut last) = (0, f64::INFINITY);
         let mut laps = 0;
         for _ in 0..MOST_LAPS {
-            let (made, spent_ns) = ground.walk(lap, until_ns)?;
+            let (made, spent_ns) = chain.walk(lap, until_ns)?;
             all += made;
             if spent_ns > last * FASTER || made < lap {
                 break;

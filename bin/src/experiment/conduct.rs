@@ -19,7 +19,7 @@ use crate::plan::budget::{Budget, Memory};
 use crate::plan::regions;
 use crate::report::terminal::Terminal;
 use crate::result::conditions::Conditions;
-use crate::result::{Health, Point, Walk};
+use crate::result::{Health, Point};
 use crate::sys::arguments::Arguments;
 use crate::sys::table::Table;
 use crate::warning::{Warning, Warnings};
@@ -168,14 +168,7 @@ pub fn conduct<'a>(
     budget.twice &= effort.checked && machine.processor.platform != Platform::Emulated;
     let watch = Watch::begin(session.noted, &machine.cpus, points);
     let mut findings = (experiment.measure)(session, &timer, points, budget)?;
-    let traffic_as_small = session.noted.traffic_as_small;
-    let placed = findings.outcomes.iter_mut().filter_map(|outcome| {
-        let placed = &mut outcome.result.as_mut().ok()?.placed;
-        if let Walk::Traffic(_) = outcome.point.walk {
-            placed.as_small = traffic_as_small;
-        }
-        Some(&*placed)
-    });
+    let placed = findings.outcomes.iter().filter_map(|outcome| Some(&outcome.result.as_ref().ok()?.placed));
     health.pages_behave_as_small = translation_probe::conclude(session.warnings, placed);
     check(session, &timer, &mut health, &mut findings, budget, effort)?;
     let conditions = watch.and_then(|watch| watch.end(session, &timer));

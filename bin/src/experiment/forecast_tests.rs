@@ -88,7 +88,7 @@ fn simulated(machine: &Machine, line: &str, scatter: f64) -> (f64, duration::Ran
     let audited = points.iter().any(|point| point.size >= Bytes(16 << 20));
     let besides =
         START_NS + mapped * (MAPPED_BYTE_NS + WRITTEN_BYTE_NS) + if audited { AUDIT_NS } else { 0.0 };
-    (schedule.arena.now_ns + besides, forecast)
+    (schedule.place.now_ns + besides, forecast)
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn a_shared_region_is_written_when_its_initiator_changes_and_then_alone() {
     schedule.run(&mut Progress::new(When::Never)).unwrap();
     let mut last = BTreeMap::new();
     let (mut written, mut turns) = (0, 0);
-    let visits = &schedule.arena.visits;
+    let visits = &schedule.place.visits;
     for (index, visit) in visits.iter().enumerate() {
         let point = &points[visit.index];
         let changes = last.insert(point.target, point.initiator) != Some(point.initiator);

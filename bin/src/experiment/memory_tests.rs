@@ -11,7 +11,7 @@ use latency_core::host::MemoryLimit;
 use latency_core::units::{Bytes, NodeId};
 
 use super::tests::{fixture, machine, machine_of, options, planned};
-use crate::engine::arena::fits;
+use crate::engine::memory::pieces::fits;
 use crate::machine::{Machine, Sizing};
 use crate::options::Pages;
 use crate::plan;

@@ -10,7 +10,7 @@ use super::interface::Experiment;
 use crate::analysis::estimate::{Estimate, Side};
 use crate::analysis::orders::{self, Conclusion};
 use crate::engine::clock::Timer;
-use crate::engine::memory::Beside;
+use crate::engine::memory::chains::Alongside;
 use crate::engine::run;
 use crate::engine::session::{Findings, Plan, Session};
 use crate::engine::strided::Loads;
@@ -84,14 +84,13 @@ fn measure<'a>(
     points: &[Point],
     budget: &Budget,
 ) -> Result<Findings<'a>, Failure<'a>> {
-    let mut beside = Beside { loads: Some(Loads::default()), ..Beside::default() };
+    let mut loads = Loads::default();
+    let mut alongside = Alongside::StridedLoads(&mut loads);
     let mut findings =
-        run::measure_with(session, timer, points, budget, &mut beside, &mut |session, schedule| {
-            schedule.run(session.progress)
-        })?;
+        run::measure_with(session, timer, points, budget, &mut alongside, &mut run::all_rounds)?;
     let mut outcomes = findings.outcomes.iter();
     let clock = outcomes.find_map(|outcome| outcome.result.as_ref().ok()?.series.core_gigahertz);
-    let strided = beside.loads.and_then(|loads| loads.conclude(clock.map(|clock| clock.median)));
+    let strided = loads.conclude(clock.map(|clock| clock.median));
     findings.extra.orders = Some(Orders { strided });
     Ok(findings)
 }

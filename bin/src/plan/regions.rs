@@ -33,20 +33,23 @@ pub enum Memory {
 
 /// Memory that one initiator needs for itself, or that all initiators share.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Region {
+pub struct Region {
     /// The node whose CPUs walk it.
-    from: NodeId,
+    pub from: NodeId,
     /// The node where it is.
-    on: NodeId,
-    pages: Pages,
-    size: Bytes,
+    pub on: NodeId,
+    /// The pages asked for.
+    pub pages: Pages,
+    /// Its size.
+    pub size: Bytes,
     /// Generators walk it.
-    is_of_traffic: bool,
+    pub is_of_traffic: bool,
 }
 
 impl Region {
-    /// The region of a point's chain or of the lines that go between its CPUs, and that of its traffic.
-    fn of(point: &Point) -> [Option<Region>; 2] {
+    /// Returns the region of a point's chain or of the lines that go between its CPUs, and that of its traffic.
+    #[must_use]
+    pub fn of(point: &Point) -> [Option<Region>; 2] {
         let Point { initiator, target, pages, size, walk, .. } = *point;
         let chain = Region { from: initiator, on: target, pages, size, is_of_traffic: false };
         let traffic = walk.traffic().map(|traffic| {
@@ -57,7 +60,8 @@ impl Region {
     }
 
     /// Returns whether one piece of memory serves both.
-    fn is_one_with(&self, other: &Region, memory: Memory) -> bool {
+    #[must_use]
+    pub fn is_one_with(&self, other: &Region, memory: Memory) -> bool {
         let grows = self.is_of_traffic || matches!(memory, Memory::Rewritten { .. });
         (self.on, self.pages, self.is_of_traffic) == (other.on, other.pages, other.is_of_traffic)
             && (memory != Memory::Kept || self.from == other.from)
@@ -65,32 +69,44 @@ impl Region {
     }
 }
 
-/// The regions of a run, each once.
-struct Regions {
+/// The regions of a run, each once, as large as the largest that shares it.
+pub struct Regions {
     list: [Option<Region>; 2 * MOST],
     /// There was room for all in the list.
     is_complete: bool,
 }
 
 impl Regions {
-    fn of(memory: Memory, points: &[Point]) -> Regions {
+    /// Returns the regions of all points.
+    fn of_points(memory: Memory, points: &[Point]) -> Regions {
+        Regions::of(memory, &mut points.iter().flat_map(Region::of).flatten())
+    }
+
+    /// Returns the regions that serve all of `needed`.
+    #[must_use]
+    pub fn of(memory: Memory, needed: &mut dyn Iterator<Item = Region>) -> Regions {
         let mut found = Regions { list: [None; 2 * MOST], is_complete: true };
-        for point in points {
-            for region in Region::of(point).into_iter().flatten() {
-                let mut list = found.list.iter_mut();
-                let slot = list.find(|slot| slot.is_none_or(|known| known.is_one_with(&region, memory)));
-                let Some(slot) = slot else {
-                    found.is_complete = false;
-                    continue;
-                };
-                let size = slot.map_or(region.size, |known| known.size.max(region.size));
-                *slot = Some(Region { size, ..slot.unwrap_or(region) });
-            }
+        for region in needed {
+            let mut list = found.list.iter_mut();
+            let slot = list.find(|slot| slot.is_none_or(|known| known.is_one_with(&region, memory)));
+            let Some(slot) = slot else {
+                found.is_complete = false;
+                continue;
+            };
+            let size = slot.map_or(region.size, |known| known.size.max(region.size));
+            *slot = Some(Region { size, ..slot.unwrap_or(region) });
         }
         found
     }
 
-    fn iter(&self) -> impl Iterator<Item = &Region> {
+    /// Returns whether there was room for all in a list of [`MOST`].
+    #[must_use]
+    pub fn are_few(&self) -> bool {
+        self.is_complete && self.iter().count() <= MOST
+    }
+
+    /// Returns all of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Region> {
         self.list.iter().flatten()
     }
 
@@ -140,7 +156,7 @@ impl Regions {
 /// for all of them.
 #[must_use]
 pub fn memory(machine: &Machine, points: &[Point]) -> Memory {
-    match have_several_initiators(points) && !Regions::of(Memory::Kept, points).fit(machine) {
+    match have_several_initiators(points) && !Regions::of_points(Memory::Kept, points).fit(machine) {
         true => Memory::Shared,
         false => Memory::Kept,
     }
@@ -159,7 +175,7 @@ pub fn have_several_initiators(points: &[Point]) -> bool {
 #[must_use]
 pub fn bytes(memory: Memory, points: &[Point]) -> Bytes {
     let of_cores = points.iter().any(|point| point.walk.is_of_cores());
-    Regions::of(if of_cores { Memory::Shared } else { memory }, points).bytes(&|_| true)
+    Regions::of_points(if of_cores { Memory::Shared } else { memory }, points).bytes(&|_| true)
 }
 
 #[cfg(test)]

@@ -1,15 +1,15 @@
-//! The helpers of a run, from the first thread's side: brought to the CPUs of a point, and given something to do there.
+//! The partners of a run, from the first thread's side: brings them to the CPUs of a point, and gives them orders.
 
-use latency_core::units::{Bytes, CpuId, NodeId};
+use latency_core::units::CpuId;
 
 use super::laps::Laps;
-use super::mailbox::{Mailbox, Order, Shared};
+use super::mailbox::{Lines, Mailbox, Order, Shared};
 use super::orders::{obeyed, Others};
 use super::rally::{Rally, MOST_LINES};
 use super::record::Record;
 use crate::engine::cpu_time::CpuTimes;
-use crate::engine::ground::Ground;
-use crate::engine::placement::Witness;
+use crate::engine::memory::pieces::{lines_of, Sites};
+use crate::engine::seam::{Walkable, Walker};
 use crate::engine::stopwatch::Stopwatch;
 use crate::error::{Failure, PlacementError};
 use crate::result::{Counter, Owned, PerLine, PingPong, Point, Walk};
@@ -17,44 +17,34 @@ use crate::result::{Counter, Owned, PerLine, PingPong, Point, Walk};
 /// Cores exchange for so long before the first window of a visit: what slept wakes up, and clocks rise.
 const WAKING_NS: f64 = 100e3;
 
-/// What walks over a point.
-pub type Walker<'w> = dyn FnMut(&mut dyn Ground) -> Result<(), Failure<'static>> + 'w;
-
-/// Lines on a node: points of one size share them.
-pub type Key = (NodeId, Bytes);
-
-/// The helpers of a run, and the lines.
-pub struct Helpers<'x> {
+/// The partners of a run, and the lines.
+pub struct Partners<'x> {
     shared: &'x Shared<'x>,
-    /// Where the lines are.
-    known: &'x [Option<(Key, Witness)>],
     counter: Counter,
     record: Record,
     /// Their CPU time, as it is counted.
     times: Option<&'static CpuTimes>,
 }
 
-impl<'x> Helpers<'x> {
-    /// Helpers that rest, and lines that somebody knows.
+impl<'x> Partners<'x> {
+    /// Takes partners that rest.
     #[must_use]
     pub const fn new(
         shared: &'x Shared<'x>,
-        known: &'x [Option<(Key, Witness)>],
         counter: Counter,
         record: Record,
         times: Option<&'static CpuTimes>,
-    ) -> Helpers<'x> {
-        Helpers { shared, known, counter, record, times }
+    ) -> Partners<'x> {
+        Partners { shared, counter, record, times }
     }
 
-    /// The place of lines among all, and who knows where they are.
+    /// Returns the lines.
     #[must_use]
-    pub fn site(&self, key: Key) -> Option<(usize, Witness)> {
-        let mut known = self.known.iter().flatten().enumerate();
-        known.find(|(_, (other, _))| *other == key).map(|(index, (_, witness))| (index, *witness))
+    pub const fn sites(&self) -> &'x Sites<Lines<'x>> {
+        self.shared.sites
     }
 
-    /// What the windows of a point say line by line.
+    /// Returns what the windows of a point say line by line.
     pub fn found(&mut self, index: usize, point: &Point) -> Option<PerLine> {
         self.record.found(index, point, 1.0 / self.counter.frequency.gigahertz())
     }
@@ -100,10 +90,9 @@ impl<'x> Helpers<'x> {
         pair: PingPong,
         walker: &mut Walker<'_>,
     ) -> Result<(), Failure<'static>> {
-        let [first, second] = pair.homes.map(|node| self.site((node, point.size)));
-        let Helpers { shared, counter, record, .. } = self;
-        let (Some((first, _)), Some((second, _)), Some(partner)) = (first, second, shared.boxes.first())
-        else {
+        let sites = lines_of(point).map(|home| self.sites().index(&home?));
+        let Partners { shared, counter, record, .. } = self;
+        let ([Some(first), Some(second)], Some(partner)) = (sites, shared.boxes.first()) else {
             return Err(PlacementError::NothingToMeasure.into());
         };
         let sites = [first, second];
@@ -127,8 +116,9 @@ impl<'x> Helpers<'x> {
         others: Others<'_>,
         walker: &mut Walker<'_>,
     ) -> Result<(), Failure<'static>> {
-        let Helpers { shared, counter, .. } = self;
-        let site = self.site((point.target, point.size)).map(|(site, _)| site);
+        let Partners { shared, counter, .. } = self;
+        let [home, _] = lines_of(point);
+        let site = home.and_then(|home| self.sites().index(&home));
         let ring = site.and_then(|site| Some((site, shared.ring(site)?)));
         let (site, ring) = ring.ok_or(PlacementError::NothingToMeasure)?;
         walker(&mut Laps { shared, ring, site, owned, others, watch, counter })

@@ -4,7 +4,7 @@ use latency_core::cores::{Ring, State};
 
 use super::mailbox::{Order, Shared};
 use super::orders::{obeyed, Others};
-use crate::engine::ground::{Batch, Condition, Ground, Walked};
+use crate::engine::seam::{Batch, Condition, Walkable, Walked};
 use crate::engine::stopwatch::Stopwatch;
 use crate::error::Failure;
 use crate::result::counters::Software;
@@ -53,7 +53,7 @@ impl Laps<'_> {
     }
 }
 
-impl Ground for Laps<'_> {
+impl Walkable for Laps<'_> {
     fn nodes(&self) -> u64 {
         self.ring.nodes()
     }

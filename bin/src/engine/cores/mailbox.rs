@@ -10,6 +10,7 @@ use latency_core::cores::{Exchange, Made, Method, Patience, Ring, Side, State, W
 use latency_core::units::CpuId;
 
 use crate::engine::cpu_time::ThreadClock;
+use crate::engine::memory::pieces::Sites;
 use crate::sys::{cpu, thread};
 
 /// What helpers share with the first thread.
@@ -17,7 +18,7 @@ pub struct Shared<'s> {
     /// The words between it and each of them.
     pub boxes: &'s [Mailbox],
     /// The lines.
-    pub sites: &'s [Option<Lines<'s>>],
+    pub sites: &'s Sites<Lines<'s>>,
     /// How they leave all caches, if that can be.
     pub flusher: Option<Flusher>,
 }
@@ -35,17 +36,17 @@ impl<'s> Shared<'s> {
     /// The lines at a place among all that go to and fro.
     #[must_use]
     pub fn exchange(&self, site: usize) -> Option<&Exchange<'s>> {
-        match self.sites.get(site)? {
-            Some(Lines::Exchange(exchange)) => Some(exchange),
-            _ => None,
+        match &self.sites.get(site)?.holds {
+            Lines::Exchange(exchange) => Some(exchange),
+            Lines::Ring(_) => None,
         }
     }
 
     /// The chain at a place among all.
     #[must_use]
     pub fn ring(&self, site: usize) -> Option<&Ring<'s>> {
-        match self.sites.get(site)? {
-            Some(Lines::Ring(ring)) => Some(ring),
+        match &self.sites.get(site)?.holds {
+            Lines::Ring(ring) => Some(ring),
             _ => None,
         }
     }
@@ -277,6 +278,7 @@ pub fn dismiss(shared: &Shared<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::memory::pieces::made_of;
     use latency_core::arch::{Line, Stamp};
     use latency_core::chain::{Chain, Order as Way};
     use latency_core::units::Bytes;
@@ -287,10 +289,10 @@ mod tests {
         let mut memory = [(); 2].map(|()| std::vec![Line([0; 8]); 4 * 128]);
         let [exchanged, walked] = &mut memory;
         let chain = Chain::new(Way::Random, Bytes(64 * 192), Bytes(192), 7).unwrap();
-        let sites = [
-            Some(Lines::Ring(Ring::new(walked, &chain).unwrap())),
-            Some(Lines::Exchange(Exchange::new(exchanged, Stamp::detect().unwrap()))),
-        ];
+        let sites = made_of([
+            Lines::Ring(Ring::new(walked, &chain).unwrap()),
+            Lines::Exchange(Exchange::new(exchanged, Stamp::detect().unwrap())),
+        ]);
         let boxes = [Mailbox::new()];
         let shared = Shared { boxes: &boxes, sites: &sites, flusher: Flusher::detect() };
         let [mailbox] = &boxes;

@@ -6,7 +6,7 @@ use latency_core::stats;
 
 use super::mailbox::{Answer, Mailbox, Order, Shared};
 use super::record::Record;
-use crate::engine::ground::{Batch, Condition, Ground, Walked};
+use crate::engine::seam::{Batch, Condition, Walkable, Walked};
 use crate::engine::stopwatch::Stopwatch;
 use crate::error::{Failure, PlacementError};
 use crate::result::counters::Software;
@@ -150,7 +150,7 @@ impl<'s> Rally<'s> {
 /// A partner that leaves off is waited for with rests of this length.
 const REST_NS: u64 = 20_000;
 
-impl Ground for Rally<'_> {
+impl Walkable for Rally<'_> {
     fn nodes(&self) -> u64 {
         self.lines()
     }

@@ -7,15 +7,15 @@ use latency_core::cpulist::CpuSet;
 use latency_core::host::Throttle;
 use latency_core::math::sqrt;
 use latency_core::traffic::pace::{self, Pacing};
-use latency_core::traffic::{Kind, Part, Place};
+use latency_core::traffic::{Field, Kind, Part, Place};
 use latency_core::units::NodeId;
 
-use super::fields::Fields;
 use super::mailbox::{Mailbox, Orders, Pace, Shared};
 use super::uncores::Uncores;
 use crate::analysis::traffic::bursts;
 use crate::engine::clock::Timer;
 use crate::engine::cpu_time::CpuTimes;
+use crate::engine::memory::pieces::{Site, MOST};
 use crate::engine::placement::Witness;
 use crate::error::{Failure, PlacementError};
 use crate::plan::generators;
@@ -36,7 +36,7 @@ const CHANCE: f64 = 3.0;
 const PATIENCE_NS: f64 = 50e3;
 const REST_NS: u64 = 20_000;
 
-/// How generators are chosen and paced: what a run has decided for all its points.
+/// The choice and the pace of generators, one for all points of a run.
 #[derive(Clone, Copy)]
 pub struct Style<'s> {
     /// The CPUs that generators may have beside that of a point.
@@ -45,12 +45,17 @@ pub struct Style<'s> {
     pub pacing: Pacing,
     /// Lines of a burst, if that was asked for.
     pub burst: Option<u32>,
+    /// The user fixed the CPUs (`--load-cpus`): points cannot have fewer generators.
+    pub is_fixed: bool,
+    /// The user fixed the memory of each generator: fewer have less together.
+    pub is_sized: bool,
 }
 
 /// Generators, most of them on threads of their own.
 pub struct Generators<'g> {
     shared: &'g Shared<'g>,
-    fields: &'g Fields<'g>,
+    /// The node that walked each field last; `None` before the first.
+    walked_by: [Cell<Option<NodeId>>; MOST],
     uncores: &'g Uncores,
     style: Style<'g>,
     timer: Timer,
@@ -84,7 +89,7 @@ impl<'g> Generators<'g> {
     #[must_use]
     pub const fn new(
         shared: &'g Shared<'g>,
-        (fields, uncores): (&'g Fields<'g>, &'g Uncores),
+        uncores: &'g Uncores,
         style: Style<'g>,
         timer: Timer,
         (threads, throttle): (usize, Option<&'g Throttle>),
@@ -94,7 +99,7 @@ impl<'g> Generators<'g> {
         let is_steady = Cell::new(true);
         Generators {
             shared,
-            fields,
+            walked_by: [const { Cell::new(None) }; MOST],
             uncores,
             style,
             timer,
@@ -116,8 +121,8 @@ impl<'g> Generators<'g> {
     ///
     /// [`PlacementError::NothingToMeasure`] where there is no memory for it.
     pub fn own_part(&self, traffic: &Traffic) -> Result<Part<'g>, Failure<'static>> {
-        let field = self.fields.find(traffic).and_then(|index| self.shared.fields.get(index)?.as_ref());
-        let part = field.and_then(|field| field.part(0, self.fields.parts(traffic)?));
+        let field = self.find(traffic);
+        let part = field.and_then(|(_, field)| field.holds.part(0, parts(field, traffic)));
         let part = part.map(|part| part.numbered(self.runs.get()).resumed(self.own.get()));
         part.ok_or_else(|| PlacementError::NothingToMeasure.into())
     }
@@ -127,16 +132,16 @@ impl<'g> Generators<'g> {
         self.own.set(place);
     }
 
-    /// The memory of some traffic.
+    /// Returns the witness of the memory of some traffic.
     #[must_use]
-    pub fn witness(&self, traffic: &Traffic) -> Option<&Witness> {
-        self.fields.witness(self.fields.find(traffic)?)
+    pub fn witness(&self, traffic: &Traffic) -> Option<Witness> {
+        Some(self.find(traffic)?.1.witness)
     }
 
-    /// The place of that memory among all.
-    #[must_use]
-    pub fn ground(&self, traffic: &Traffic) -> Option<usize> {
-        self.fields.find(traffic)
+    /// Returns the memory of some traffic, and its index.
+    fn find(&self, traffic: &Traffic) -> Option<(usize, &'g Site<Field<'g>>)> {
+        let index = self.shared.fields.index_of_traffic(traffic)?;
+        Some((index, self.shared.fields.get(index)?))
     }
 
     /// The clock of the uncore that serves the memory of a node, now; not a number where it cannot be read.
@@ -176,9 +181,10 @@ impl<'g> Generators<'g> {
     fn write_again(&self, traffic: &Traffic) -> Result<(), Failure<'static>> {
         /// 4 MiB of lines: a millisecond between two looks for an interrupt.
         const PIECE: usize = 1 << 16;
-        let field = self.fields.find(traffic).and_then(|index| self.shared.fields.get(index)?.as_ref());
-        let (Some(field), true) = (field, self.fields.changes_hands(traffic)) else { return Ok(()) };
-        let (Some(kind), Some(mut all)) = (Kind::parse("nt-write"), field.part(0, 1)) else { return Ok(()) };
+        let Some((index, field)) = self.find(traffic) else { return Ok(()) };
+        let walked_by = self.walked_by.get(index).and_then(|by| by.replace(Some(traffic.from)));
+        let kind = Kind::parse("nt-write").filter(|_| walked_by.is_some_and(|by| by != traffic.from));
+        let (Some(kind), Some(mut all)) = (kind, field.holds.part(0, 1)) else { return Ok(()) };
         let mut left = all.lines();
         while left > 0 {
             if signal::interrupted() {
@@ -205,8 +211,8 @@ impl<'g> Generators<'g> {
     fn start(&self, point: &Point, traffic: &Traffic) -> Result<(), Failure<'static>> {
         let own = usize::from(matches!(point.walk, Walk::Traffic(_)));
         let others = (traffic.generators as usize).saturating_sub(own);
-        let field = self.fields.find(traffic).ok_or(PlacementError::NothingToMeasure)?;
-        let parts = self.fields.parts(traffic).unwrap_or_default();
+        let (field, site) = self.find(traffic).ok_or(PlacementError::NothingToMeasure)?;
+        let parts = parts(site, traffic);
         let cpus = (self.style.cpus)(point, traffic);
         let boxes =
             self.shared.boxes.get(..others.min(self.threads)).ok_or(PlacementError::NothingToMeasure)?;
@@ -348,6 +354,13 @@ impl<'g> Generators<'g> {
     }
 }
 
+/// Returns the parts of a field that are each as large as that of a generator: more than there are generators where
+/// others have more memory together.
+fn parts(field: &Site<Field<'_>>, traffic: &Traffic) -> usize {
+    let each = traffic.footprint.0 / u64::from(traffic.generators.max(1));
+    (field.region.size.0 / each.max(1)) as usize
+}
+
 fn now_ns() -> f64 {
     time::monotonic_raw_ns() as f64
 }
@@ -370,11 +383,10 @@ fn wait_for(boxes: &[Mailbox]) -> Result<(), Failure<'static>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fields::Key;
     use super::*;
+    use crate::engine::memory::pieces::made_up;
     use latency_core::arch::Line;
     use latency_core::topology::Topology;
-    use latency_core::traffic::{Field, Kind};
     use latency_core::units::Bytes;
     use std::vec;
 
@@ -382,16 +394,19 @@ mod tests {
     fn the_part_of_the_first_thread_goes_on_where_it_stopped() {
         const LINES: usize = 4096;
         let mut memory = vec![Line([0; 8]); LINES];
-        let fields = [Some(Field::new(&mut memory))];
+        let fields = made_up(&mut memory);
         let shared = Shared { boxes: &[], fields: &fields, clock: None };
         let footprint = Bytes(LINES as u64 * 64);
-        let key = Key { from: None, on: NodeId(0), size: footprint };
-        let pieces = [Some((key, Err(PlacementError::NothingToMeasure)))];
-        let (known, uncores) =
-            (Fields::new(&pieces), Uncores::of(&Topology::EMPTY, core::iter::empty()).unwrap());
-        let style = Style { cpus: &|_, _| CpuSet::EMPTY, pacing: Pacing::Poisson, burst: None };
+        let uncores = Uncores::of(&Topology::EMPTY, core::iter::empty()).unwrap();
+        let style = Style {
+            cpus: &|_, _| CpuSet::EMPTY,
+            pacing: Pacing::Poisson,
+            burst: None,
+            is_fixed: false,
+            is_sized: false,
+        };
         let timer = Timer::Kernel(crate::result::KernelClock { step_ns: 1, overhead_ns: 1 });
-        let generators = Generators::new(&shared, (&known, &uncores), style, timer, (0, None), None);
+        let generators = Generators::new(&shared, &uncores, style, timer, (0, None), None);
         let (node, kind) = (NodeId(0), Kind::parse("write").unwrap());
         let traffic = Traffic { kind, generators: 1, from: node, node, footprint, rate: None };
         for run in 1..=2 {

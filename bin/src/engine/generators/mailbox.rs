@@ -12,6 +12,7 @@ use latency_core::traffic::{Field, Kind, Part, Place, KINDS};
 use latency_core::units::CpuId;
 
 use crate::engine::cpu_time::ThreadClock;
+use crate::engine::memory::pieces::Sites;
 use crate::sys::{cpu, thread};
 
 /// Commands.
@@ -29,7 +30,7 @@ pub struct Shared<'s> {
     /// A word for each generator with a thread.
     pub boxes: &'s [Mailbox],
     /// The memory.
-    pub fields: &'s [Option<Field<'s>>],
+    pub fields: &'s Sites<Field<'s>>,
     /// The counter that paces them, if there is one, and the ticks of an interrupt that they catch up with.
     pub clock: Option<(Stamp, u64)>,
 }
@@ -200,8 +201,8 @@ impl Mailbox {
     /// Makes one run, which goes on where the one before stopped: caches may hold the lines of that.
     fn obey(&self, shared: &Shared<'_>, place: &mut Place) {
         let Some(orders) = self.orders() else { return };
-        let part = shared.fields.get(orders.field).and_then(Option::as_ref);
-        let part = part.and_then(|field| field.part(orders.part.0, orders.part.1));
+        let field = shared.fields.get(orders.field);
+        let part = field.and_then(|field| field.holds.part(orders.part.0, orders.part.1));
         match (cpu::pin_to(orders.cpu), part) {
             (Ok(()), Some(part)) => {
                 self.answer.store(RUN, Ordering::Release);
@@ -279,6 +280,7 @@ pub fn dismiss(shared: &Shared<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::memory::pieces::made_up;
     use latency_core::arch::Line;
     use latency_core::traffic::pace::FRACTION_BITS;
     use latency_core::traffic::PERMUTED_LINES;
@@ -293,7 +295,7 @@ mod tests {
         let cpu = crate::sys::cpu::allowed().unwrap().first().map(CpuId).unwrap();
         let mut memory = vec![Line([0; 8]); 4 * PERMUTED_LINES];
         let boxes = [Mailbox::new()];
-        let fields = [Some(Field::new(&mut memory))];
+        let fields = made_up(&mut memory);
         let shared = Shared { boxes: &boxes, fields: &fields, clock: Some((Stamp::detect().unwrap(), 0)) };
         let [mailbox] = &boxes;
         let run = |number: u64, (name, parts)| {

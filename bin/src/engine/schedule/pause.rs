@@ -3,13 +3,13 @@
 use latency_core::sort;
 
 use super::{Course, Schedule};
-use crate::engine::ground::Arena;
+use crate::engine::seam::Place;
 use crate::engine::undisturbed::is_slower;
 use crate::engine::visit::State;
 use crate::error::Failure;
 use crate::plan::budget::{MOST_ROUNDS, WAKE_NS};
 
-impl<A: Arena> Schedule<A> {
+impl<A: Place> Schedule<A> {
     /// Lets the CPU idle until the next round is due, if any point still wants one.
     ///
     /// Rounds are due at even distances, so that the first ones fill the time to spread them over; each is up to a
@@ -19,7 +19,7 @@ impl<A: Arena> Schedule<A> {
     pub(super) fn pause(&mut self, wants: &dyn Fn(&State, f64) -> bool) -> Result<(), Failure<'static>> {
         /// Of a distance.
         const JITTER: f64 = 0.4;
-        let now_ns = self.arena.now_ns();
+        let now_ns = self.place.now_ns();
         let lasted_ns = now_ns - self.last_ns;
         self.last_ns = now_ns;
         // The first round has warmed up: how long one takes is known after the second.
@@ -52,8 +52,8 @@ impl<A: Arena> Schedule<A> {
         if count == 0 || until_ns - now_ns <= WAKE_NS {
             return Ok(());
         }
-        self.arena.pause(until_ns.min(budget.until_ns))?;
-        let paused_ns = self.arena.now_ns() - now_ns;
+        self.place.pause(until_ns.min(budget.until_ns))?;
+        let paused_ns = self.place.now_ns() - now_ns;
         self.last_ns += paused_ns;
         for course in self.courses.iter_mut().take(self.count).filter(open) {
             course.state.spent_ns += paused_ns / f64::from(count);

@@ -3,7 +3,7 @@
 
 use latency_core::stats;
 
-use super::{place_of, Schedule};
+use super::{position_of, Schedule};
 use crate::plan::budget::{Memory, MOST_ROUNDS, PLACES};
 use crate::result::Round;
 
@@ -46,7 +46,7 @@ impl<A> Schedule<A> {
 fn median_at(rounds: &[Round], index: usize, place: u64, places: u64) -> Option<f64> {
     let mut values = [f64::NAN; MOST_ROUNDS];
     let mut count = 0;
-    let here = rounds.iter().enumerate().filter(|(visit, _)| place_of(index, *visit) % places == place);
+    let here = rounds.iter().enumerate().filter(|(visit, _)| position_of(index, *visit) % places == place);
     for (slot, (_, round)) in values.iter_mut().zip(here) {
         *slot = round.nanoseconds;
         count += 1;

@@ -1,15 +1,15 @@
 //! A point that is not left for a while: what surrounds it goes on, and somebody looks.
 
 use super::{Course, Schedule};
-use crate::engine::ground::Arena;
 use crate::engine::judge::MOST_BATCHES;
+use crate::engine::seam::Place;
 use crate::engine::walks::hops_per_batch;
 use crate::error::Failure;
 use crate::result::{Point, Round};
 
 const SECOND_NS: f64 = 1e9;
 
-impl<A: Arena> Schedule<A> {
+impl<A: Place> Schedule<A> {
     /// Stays at a point for so many seconds. Each is a round, of which `tell` is told; what was found of the point before is
     /// dropped.
     ///
@@ -23,7 +23,7 @@ impl<A: Arena> Schedule<A> {
         seconds: usize,
         tell: &mut dyn FnMut(&Point, &Round),
     ) -> Result<(), Failure<'static>> {
-        let Self { arena, judge, budget, courses, rounds, room, .. } = self;
+        let Self { place, judge, budget, courses, rounds, room, .. } = self;
         let (Some(course), Some(kept)) =
             (courses.get_mut(index), rounds.get_mut(index * *room..(index + 1) * *room))
         else {
@@ -31,15 +31,15 @@ impl<A: Arena> Schedule<A> {
         };
         let Course { point, state } = course;
         (state.rounds, state.trials) = (0, 0);
-        arena.stand(index, point, 0, &mut |ground| {
-            state.warmth.warm_up(ground, judge, budget, f64::INFINITY)?;
-            let begun_ns = ground.now_ns();
+        place.with_chain(index, point, 0, &mut |chain| {
+            state.warmth.warm_up(chain, judge, budget, f64::INFINITY)?;
+            let begun_ns = chain.now_ns();
             for (second, slot) in kept.iter_mut().take(seconds).enumerate() {
                 // A load may change how long a hop takes.
-                let batch_ns = ground.batch_ns().max(SECOND_NS / (MOST_BATCHES / 2) as f64);
+                let batch_ns = chain.batch_ns().max(SECOND_NS / (MOST_BATCHES / 2) as f64);
                 let hops = hops_per_batch(batch_ns, state.warmth.first.estimate_ns);
                 let until_ns = begun_ns + (second + 1) as f64 * SECOND_NS;
-                *slot = judge.round(ground, hops, MOST_BATCHES as u32, f64::INFINITY, until_ns)?;
+                *slot = judge.round(chain, hops, MOST_BATCHES as u32, f64::INFINITY, until_ns)?;
                 state.rounds += 1;
                 state.trials += u64::from(slot.batches);
                 tell(point, slot);
@@ -72,13 +72,13 @@ mod tests {
         schedule.reach(&mut Progress::new(When::Never), 3).unwrap();
         assert_eq!(schedule.rounds(1).len(), 3);
         let begun_ns = 2e9;
-        schedule.arena.now_ns = begun_ns;
+        schedule.place.now_ns = begun_ns;
         let mut told = Vec::new();
         let ended = schedule.stay(1, seconds, &mut |point, round| {
             assert_eq!(point.size, points(2).nth(1).unwrap().size);
             told.push(round.nanoseconds);
         });
-        let spent_s = (schedule.arena.now_ns - begun_ns) / 1e9;
+        let spent_s = (schedule.place.now_ns - begun_ns) / 1e9;
         assert!((spent_s - told.len() as f64).abs() < 0.6, "{spent_s}");
         assert_eq!(schedule.rounds(0).len(), 3);
         (told, schedule.rounds(1).len(), ended.is_err())

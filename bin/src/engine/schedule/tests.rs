@@ -65,11 +65,11 @@ fn run_until<F: FnMut(Hop) -> f64>(
     (schedule, ended.is_err())
 }
 
-fn rounds<A: Arena>(schedule: &mut Schedule<A>) -> Vec<usize> {
+fn rounds<A: Place>(schedule: &mut Schedule<A>) -> Vec<usize> {
     (0..schedule.len()).map(|index| schedule.courses[index].state.rounds).collect()
 }
 
-fn median<A: Arena>(schedule: &mut Schedule<A>, index: usize) -> f64 {
+fn median<A: Place>(schedule: &mut Schedule<A>, index: usize) -> f64 {
     schedule.series(index).map_or(f64::NAN, |(_, series)| series.nanoseconds.median)
 }
 
@@ -127,7 +127,7 @@ fn the_time_limit_holds_within_trials_and_warm_up() {
     ];
     for budget in endless.into_iter().flat_map(|budget| [budget, budget.rewritten(PLACES)]) {
         let (schedule, _) = run(budget, points(1), |_| 150.0);
-        let now_ns = schedule.arena.now_ns;
+        let now_ns = schedule.place.now_ns;
         assert!(now_ns < 2.6e8, "{now_ns} {budget:?}");
         let (mut schedule, made) = (schedule, 1);
         // What there is has a number all the same, of the hops that were made.
@@ -146,7 +146,7 @@ fn a_first_pass_over_slow_memory_leaves_time_for_an_interval() {
     let budget = Budget { point_ns: 6e9, bounded: true, ..Budget::DEFAULT };
     let sizes = [Bytes(16 << 20), Bytes((16 << 20) + 64)];
     let (mut schedule, _) = run(budget, sizes.into_iter().map(point), |_| 20e3);
-    assert!(schedule.arena.now_ns < 13e9, "{}", schedule.arena.now_ns);
+    assert!(schedule.place.now_ns < 13e9, "{}", schedule.place.now_ns);
     assert!(rounds(&mut schedule).iter().all(|&made| made >= FEWEST_ROUNDS), "{:?}", rounds(&mut schedule));
     let (_, series) = schedule.series(0).unwrap();
     assert!(series.nanoseconds.interval.is_some());
@@ -160,7 +160,7 @@ fn writing_a_chain_anew_counts() {
     fake.byte_ns = 0.64e9 / SIZE.0 as f64;
     let mut schedule = Schedule::new(fake, budget, &point(SIZE), points(4)).unwrap();
     schedule.run(&mut Progress::new(When::Never)).unwrap();
-    assert!(schedule.arena.now_ns < 4.0 * 2e9, "{}", schedule.arena.now_ns);
+    assert!(schedule.place.now_ns < 4.0 * 2e9, "{}", schedule.place.now_ns);
     assert_eq!(rounds(&mut schedule), [2; 4]);
 }
 
@@ -170,7 +170,7 @@ fn what_lies_between_batches_counts() {
     let mut loud = noise(4, 0.05);
     let (schedule, _) = run(budget, points(8), |_| 150.0 * loud());
     let spent: f64 = schedule.courses.iter().map(|course| course.state.spent_ns).sum();
-    let now_ns = schedule.arena.now_ns;
+    let now_ns = schedule.place.now_ns;
     assert!((now_ns - spent).abs() < 0.01 * now_ns, "{spent} of {now_ns}");
     // A visit that has begun is ended: warm-up of a hundredth and a round of two shares.
     assert!(now_ns < 8.0 * 0.13e9, "{now_ns}");
@@ -179,7 +179,7 @@ fn what_lies_between_batches_counts() {
 #[test]
 fn every_round_has_another_order_and_every_point() {
     let (schedule, _) = run(Budget::DEFAULT, points(12), |_| 100.0);
-    let visits: Vec<usize> = schedule.arena.visits.iter().map(|visit| visit.index).collect();
+    let visits: Vec<usize> = schedule.place.visits.iter().map(|visit| visit.index).collect();
     let rounds: Vec<&[usize]> = visits.chunks(12).collect();
     assert_eq!(rounds.len(), ROUNDS);
     for round in &rounds {
@@ -205,7 +205,7 @@ fn lanes_of_one_number_follow_each_other() {
     let points = lanes.into_iter().map(|kernel| Point { walk: Walk::Lanes(kernel), ..point(SIZE) });
     let budget = Budget { trail: 1 << 16, ..Budget::DEFAULT };
     let (schedule, _) = run(budget, points, |_| 100.0);
-    for round in schedule.arena.visits.chunks(6) {
+    for round in schedule.place.visits.chunks(6) {
         let walked: Vec<usize> = round.iter().map(|visit| lanes[visit.index].lanes()).collect();
         assert_eq!(walked.chunk_by(|one, other| one == other).count(), 3, "{walked:?}");
     }
@@ -216,12 +216,12 @@ fn an_interrupt_leaves_what_there_is() {
     let budget = Budget { trials: Some(150), iters: Some(1000), ..Budget::DEFAULT };
     let (whole, interrupted) = run(budget, points(4), |_| 100.0);
     assert!(!interrupted);
-    let ended = whole.arena.now_ns;
+    let ended = whole.place.now_ns;
     for part in [0.0, 0.01, 0.3, 0.7, 0.999] {
         let (mut schedule, interrupted) = run_until(ended * part, budget, points(4), |_| 100.0);
         assert!(interrupted, "{part}");
         // Nothing is walked after it.
-        assert!(schedule.arena.now_ns < ended * part + 1e6, "{part}");
+        assert!(schedule.place.now_ns < ended * part + 1e6, "{part}");
         let made = rounds(&mut schedule);
         let (least, most) = (*made.iter().min().unwrap(), *made.iter().max().unwrap());
         assert!(most - least <= 1 && most <= ROUNDS && least < ROUNDS, "{part} {made:?}");
@@ -240,7 +240,7 @@ fn an_interrupt_is_heard_in_warm_ups_of_any_length() {
             for ended in [0.0, 3e6, 0.15e9, 0.7e9] {
                 let budget = Budget { warm_up, ..budget };
                 let (mut schedule, interrupted) = run_until(ended, budget, large(), |_| 200.0);
-                assert!(interrupted && schedule.arena.now_ns < ended + 1e7, "{warm_up:?} {ended}");
+                assert!(interrupted && schedule.place.now_ns < ended + 1e7, "{warm_up:?} {ended}");
                 let made: usize = rounds(&mut schedule).iter().sum();
                 assert!(warm_up.is_none() || made == 0, "{made} rounds without a warm-up");
             }
@@ -254,7 +254,7 @@ fn all_points_get_an_interval_before_time_is_up() {
     let budget = Budget { share_ns: SHARE_NS, precision: 1e-6, ..rewritten() };
     let mut unsteady = noise(5, 0.02);
     let (mut schedule, _) = run(budget, points(20), |_| 120.0 * unsteady());
-    let now_ns = schedule.arena.now_ns;
+    let now_ns = schedule.place.now_ns;
     assert!(now_ns > 20.0 * SHARE_NS && now_ns < 20.0 * SHARE_NS * OVERTIME * 1.05, "{now_ns}");
     let made = rounds(&mut schedule);
     assert!(made.iter().all(|&made| (FEWEST_ROUNDS..MOST_ROUNDS).contains(&made)), "{made:?}");
@@ -268,7 +268,7 @@ fn drift_meets_all_points_alike() {
     let medians: Vec<f64> = (0..10).map(|index| median(&mut schedule, index)).collect();
     let (low, high) =
         medians.iter().fold((f64::MAX, 0.0_f64), |(low, high), &it| (low.min(it), high.max(it)));
-    assert!(schedule.arena.now_ns > 2e9, "it drifts by two hundredths");
+    assert!(schedule.place.now_ns > 2e9, "it drifts by two hundredths");
     assert!(high / low < 1.004, "{medians:?}");
 }
 
@@ -303,7 +303,7 @@ fn several_places_say_what_one_hides() {
     let interval = series.nanoseconds.interval.unwrap();
     assert!(interval.low < 42.0 && interval.high > 176.0 && !series.is_precise(0.01));
     let places: std::collections::BTreeSet<u64> =
-        several.arena.visits.iter().map(|visit| visit.place % PLACES).collect();
+        several.place.visits.iter().map(|visit| visit.place % PLACES).collect();
     assert_eq!(places.len() as u64, PLACES);
     let (count, spread) = several.placements(0);
     assert_eq!(count as u64, PLACES);
@@ -325,7 +325,7 @@ fn what_a_cache_holds_is_measured_warm_and_memory_is_not_walked_twice() {
     let (mut schedule, _) = run(rewritten(), points(20), |_| 100.0);
     assert!((median(&mut schedule, 0) - 100.0).abs() < 0.1);
     let nodes = SIZE.0 / 64;
-    let last = schedule.arena.visits.last().unwrap();
+    let last = schedule.place.visits.last().unwrap();
     assert!(last.hops < nodes / 4, "{last:?} of {nodes} nodes");
     assert_eq!(rounds(&mut schedule), [ROUNDS; 20]);
 }
@@ -396,7 +396,7 @@ fn rounds_of_few_points_are_spread_and_those_of_many_are_not_delayed() {
     let window = |series: Series| series.window_ns;
     for count in [1, 4] {
         let (mut schedule, _) = run(budget, points(count), |_| 100.0);
-        let now_ns = schedule.arena.now_ns;
+        let now_ns = schedule.place.now_ns;
         assert!((4.9e9..5.6e9).contains(&now_ns), "{count}: {now_ns}");
         for index in 0..count as usize {
             let (course, series) = schedule.series(index).unwrap();
@@ -404,7 +404,7 @@ fn rounds_of_few_points_are_spread_and_those_of_many_are_not_delayed() {
             assert!((window(series) / 5e9 - 1.0).abs() < 0.12, "{count}: {}", window(series));
         }
         // Rounds keep their distance.
-        let begun: Vec<f64> = schedule.arena.visits.iter().map(|visit| visit.begun_ns).collect();
+        let begun: Vec<f64> = schedule.place.visits.iter().map(|visit| visit.begun_ns).collect();
         let firsts: Vec<f64> = begun.chunks(count as usize).map(|round| round[0]).collect();
         assert!(firsts[1..].windows(2).all(|two| two[1] - two[0] > 0.1e9), "{firsts:?}");
     }
@@ -414,7 +414,7 @@ fn rounds_of_few_points_are_spread_and_those_of_many_are_not_delayed() {
     // Many points take longer anyway.
     let many = |spread_ns| {
         let (schedule, _) = run(Budget { spread_ns, ..Budget::DEFAULT }, points(64), |_| 150.0);
-        schedule.arena.now_ns
+        schedule.place.now_ns
     };
     assert!((many(5e9) / many(0.0) - 1.0).abs() < 0.001);
 }
@@ -433,10 +433,10 @@ fn what_is_sought_before_the_run_is_not_delayed() {
         schedule
     };
     let mut spread = sought(50e9);
-    let sought_ns = spread.arena.now_ns;
-    assert_eq!(sought_ns, sought(0.0).arena.now_ns);
+    let sought_ns = spread.place.now_ns;
+    assert_eq!(sought_ns, sought(0.0).place.now_ns);
     spread.run(&mut Progress::new(When::Never)).unwrap();
-    assert!(spread.arena.now_ns - sought_ns > 30e9, "{}", spread.arena.now_ns);
+    assert!(spread.place.now_ns - sought_ns > 30e9, "{}", spread.place.now_ns);
 }
 
 #[test]
@@ -452,13 +452,13 @@ fn pauses_are_time_and_end_at_once_with_an_interrupt() {
             }
             100.0 * place
         });
-        let now_ns = schedule.arena.now_ns;
+        let now_ns = schedule.place.now_ns;
         assert!(now_ns < 2.2e9 * count as f64 && now_ns > 1.4e9, "{count}: {now_ns}");
     }
     // In the middle of a pause.
     let budget = Budget { spread_ns: 5e9, walk_ns: 0.0, ..Budget::DEFAULT };
     let (mut schedule, interrupted) = run_until(2.5e9, budget, points(1), |_| 100.0);
-    assert!(interrupted && schedule.arena.now_ns < 2.51e9);
+    assert!(interrupted && schedule.place.now_ns < 2.51e9);
     assert!(schedule.series(0).is_some_and(|(course, _)| course.state.rounds > 4));
     // Trials that were asked for are spread where that was asked for, too.
     let budget = Budget { trials: Some(5), spread_ns: 1e9, ..Budget::DEFAULT };
@@ -471,9 +471,9 @@ fn a_pause_ends_when_the_time_of_all_points_that_wait_is_up() {
     // Rounds of 30 ms, due every 0.7 s, of points that have 2 s each.
     let budget = Budget { spread_ns: 10e9, point_ns: 2e9, bounded: true, walk_ns: 0.0, ..Budget::DEFAULT };
     let (schedule, _) = run(budget, points(2), |_| 100.0);
-    let now_ns = schedule.arena.now_ns;
+    let now_ns = schedule.place.now_ns;
     assert!((3.9e9..4.2e9).contains(&now_ns), "{now_ns}");
-    let begun: Vec<f64> = schedule.arena.visits.chunks(2).map(|round| round[0].begun_ns).collect();
+    let begun: Vec<f64> = schedule.place.visits.chunks(2).map(|round| round[0].begun_ns).collect();
     // Whatever time is left goes into one last pause, and not into halves of it.
     assert!(begun[1..].windows(2).all(|two| two[1] - two[0] > 0.3e9), "{begun:?}");
 }
@@ -486,7 +486,7 @@ fn a_chain_just_written_is_measured_as_one_that_stays() {
     let (mut schedule, _) = run(Budget { trail, walk_ns: 0.0, ..rewritten() }, points(1), latency);
     assert!((median(&mut schedule, 0) / 98.0 - 1.0).abs() < 0.003);
     // Without a lap of one lane for that.
-    assert!(schedule.arena.visits.last().unwrap().hops < SIZE.0 / 64 / 4);
+    assert!(schedule.place.visits.last().unwrap().hops < SIZE.0 / 64 / 4);
 }
 
 #[test]
@@ -504,7 +504,7 @@ fn visits_that_are_disturbed_are_no_reason_for_fewer_rounds() {
             100.0
         }
     });
-    let visits = schedule.arena.visits.windows(2).map(|two| two[1].begun_ns - two[0].begun_ns);
+    let visits = schedule.place.visits.windows(2).map(|two| two[1].begun_ns - two[0].begun_ns);
     assert!(visits.filter(|&visit_ns| visit_ns > 20e6).count() > 5);
     assert_eq!(rounds(&mut schedule), [ROUNDS]);
 }
@@ -526,7 +526,7 @@ fn a_probe_is_the_median_of_its_visits_and_leaves_the_schedule_alone() {
     assert!((nanoseconds - 50.0).abs() < 1e-6 && (core_cycles - 150.0).abs() < 1e-6);
     assert_eq!((rounds(&mut schedule), schedule.len()), before);
     let probed = |visit: &&crate::engine::fake::Visit| visit.index == 2;
-    assert_eq!(schedule.arena.visits.iter().filter(probed).count(), 5);
+    assert_eq!(schedule.place.visits.iter().filter(probed).count(), 5);
     assert!(schedule.probe(&point(Bytes(64_000)), 0).unwrap().0.is_nan());
 }
 

@@ -14,6 +14,7 @@ use latency_core::stats;
 
 use super::clock::Counter;
 use super::subject::Subject;
+use super::walks::FEWEST_HOPS;
 use crate::error::Failure;
 use crate::result::distribution::{Distribution, PERCENTAGES};
 use crate::result::Round;
@@ -45,8 +46,6 @@ const LEAST_GAP_NS: f64 = 200.0;
 
 /// A batch of this length is what the sweep makes, too.
 const BATCH_NS: f64 = 1e5;
-/// The fewest hops of a batch: the remainder loop and the stamps vanish in it.
-const FEWEST_HOPS: u64 = 64;
 /// Batches at a visit, and stretches of single hops as long as they.
 const BATCHES: usize = 128;
 

@@ -1,5 +1,4 @@
-//! A chase over a buffer with the clock beside it: the ground of every measurement, cut into pieces between which an
-//! interrupt is heard and the time is looked at.
+//! Runs a timed pointer chase in pieces of about 5 ms, between which it looks for an interrupt and at the deadline.
 
 use latency_core::chain::SATTOLO_LIMIT;
 use latency_core::units::NodeId;
@@ -9,36 +8,35 @@ use super::Stopwatch;
 use crate::engine::clock::Counter;
 use crate::engine::counters;
 use crate::engine::generators::driver::Generators;
-use crate::engine::ground::{Batch, Condition, Ground, Walked};
+use crate::engine::seam::{Batch, Condition, Walkable, Walked};
 use crate::engine::single_hops::Singles;
 use crate::engine::subject::Subject;
+use crate::engine::walks::FEWEST_HOPS;
 use crate::error::Failure;
 use crate::plan::budget::LOADED_WINDOW_NS;
 use crate::result::counters::{Counted, Software};
 use crate::result::Round;
 use crate::sys::{cpu, signal, time};
 
-/// The bytes of a cache line.
+/// Bytes of a cache line.
 const LINE: u64 = 64;
-/// A walk is cut here: half a second at 120 ns a hop.
+/// Maximum hops of a walk: half a second at 120 ns a hop.
 const LONGEST_WALK: u64 = 1 << 22;
-/// Hops between two looks at the clock and for an interrupt take about so long, or two batches.
+/// Nanoseconds of a piece, between two looks at the clock and for an interrupt; two batches are, where they are longer.
 const PIECE_NS: f64 = 5e6;
-/// Time between two looks at the core's clock within a batch, each of which takes some microseconds.
+/// Nanoseconds between two looks at the core's clock within a batch; a look costs some microseconds.
 const LOOK_NS: f64 = 10e6;
-/// A batch during which the thread was moved is made again so often.
+/// Maximum retries of a batch during which the thread migrated.
 const AGAIN: u64 = 2;
-/// The fewest of them: a piece is long beside its stamps.
-const LEAST_PIECE: u64 = 64;
 
-/// A chase over a buffer: the ground that is no test's.
+/// A timed chase over a buffer: the production [`Walkable`] of chains.
 pub struct Chase<'g> {
     watch: &'g Stopwatch,
     subject: Subject<'g>,
     condition: Condition,
-    /// The node on which it stands.
+    /// The node where the next walk begins.
     pub node: u64,
-    /// Hops over lines just written past the caches, after a few others.
+    /// Hops over lines just written past the caches; they follow after a few others.
     ahead: u64,
     /// The lanes of a rush, once there was one.
     rush: Option<Rush>,
@@ -46,14 +44,14 @@ pub struct Chase<'g> {
     hop_ns: f64,
     /// The single hops of the point with that index.
     singles: Option<(usize, &'g mut Singles)>,
-    /// Whose lines are counted meanwhile.
-    beside: Option<&'g Generators<'g>>,
-    /// Who knows the clock of the uncore, and the node whose it is.
+    /// Generators whose traffic is counted during the walk.
+    traffic: Option<&'g Generators<'g>>,
+    /// The source of the uncore's clock, and its node.
     uncore: Option<(&'g Generators<'g>, NodeId)>,
 }
 
 impl<'g> Chase<'g> {
-    /// A chase that stands on `node`.
+    /// Makes a chase that begins at `node`.
     #[must_use]
     pub const fn new(watch: &'g Stopwatch, subject: Subject<'g>, condition: Condition, node: u64) -> Self {
         Chase {
@@ -65,40 +63,40 @@ impl<'g> Chase<'g> {
             rush: None,
             hop_ns: UNKNOWN_HOP_NS,
             singles: None,
-            beside: None,
+            traffic: None,
             uncore: None,
         }
     }
 
-    /// The same, with single hops after each round of the `index`-th point.
+    /// Adds single hops after each round of the `index`-th point.
     #[must_use]
-    pub fn with(mut self, singles: Option<&'g mut Singles>, index: usize) -> Self {
+    pub fn with_singles(mut self, singles: Option<&'g mut Singles>, index: usize) -> Self {
         self.singles = singles.map(|singles| (index, singles));
         self
     }
 
-    /// The same, with `hops` hops over lines just written past the caches after a few others.
+    /// Adds `hops` hops over lines just written past the caches, after a few others.
     #[must_use]
     pub fn with_ahead(mut self, hops: u64) -> Self {
         self.ahead = hops;
         self
     }
 
-    /// The same, beside generators that run.
+    /// Counts the lines of generators that run meanwhile.
     #[must_use]
-    pub fn beside(mut self, generators: &'g Generators<'g>) -> Self {
-        self.beside = Some(generators);
+    pub fn with_traffic(mut self, generators: &'g Generators<'g>) -> Self {
+        self.traffic = Some(generators);
         self
     }
 
-    /// The same, with a look after each round at the clock of the uncore that serves the memory of a node.
+    /// Looks after each round at the clock of the uncore that serves the memory of a node.
     #[must_use]
-    pub fn on_uncore(mut self, generators: Option<&'g Generators<'g>>, node: NodeId) -> Self {
+    pub fn with_uncore(mut self, generators: Option<&'g Generators<'g>>, node: NodeId) -> Self {
         self.uncore = generators.map(|generators| (generators, node));
         self
     }
 
-    /// A batch, wherever the thread is, and whether a generator lost its CPU meanwhile.
+    /// Makes a batch, wherever the thread is; true where a generator lost its CPU meanwhile.
     fn batch_anywhere(&mut self, hops: u64, until_ns: f64) -> Result<(Batch, bool), Failure<'static>> {
         if self.nodes() <= SATTOLO_LIMIT {
             // The table that proves a small chain lies in the same cache. A lap untimed brings the chain back.
@@ -106,18 +104,18 @@ impl<'g> Chase<'g> {
         }
         let counter = self.watch.timer.counter();
         let before = cpu::thread_usage().map(|usage| usage.involuntary_switches);
-        let beside = self.beside;
-        let stops = || beside.and_then(Generators::stops);
+        let traffic = self.traffic;
+        let stops = || traffic.and_then(Generators::stops);
         let stopped = stops();
-        if let Some(generators) = beside {
+        if let Some(generators) = traffic {
             generators.begin_window();
         }
-        let counted = self.beside.and_then(Generators::read);
+        let counted = self.traffic.and_then(Generators::read);
         // The clock of a core changes within milliseconds: a long batch has looks at it all along.
         let mut looks = Looks::new(clock(counter));
         let mut made = 0;
         loop {
-            let stretch = ((LOOK_NS / self.hop_ns.max(0.05)) as u64).clamp(LEAST_PIECE, LONGEST_WALK);
+            let stretch = ((LOOK_NS / self.hop_ns.max(0.05)) as u64).clamp(FEWEST_HOPS, LONGEST_WALK);
             let (walked, spent_ns) = self.walk(stretch.min(hops - made), until_ns)?;
             looks.add(spent_ns, clock(counter));
             made += walked;
@@ -125,8 +123,8 @@ impl<'g> Chase<'g> {
                 break;
             }
         }
-        let delivered = self.beside.map_or(f64::NAN, |generators| generators.rate_since(counted));
-        let lost = self.beside.is_some_and(Generators::has_lost);
+        let delivered = self.traffic.map_or(f64::NAN, |generators| generators.rate_since(counted));
+        let lost = self.traffic.is_some_and(Generators::has_lost);
         let after = cpu::thread_usage().map(|usage| usage.involuntary_switches);
         let nanoseconds = looks.spent_ns / made.max(1) as f64;
         let core_gigahertz = looks.mean();
@@ -138,14 +136,14 @@ impl<'g> Chase<'g> {
             delivered,
             preempted: preempted || lost,
             throttled: stops() > stopped,
-            unsettled: self.beside.is_some_and(|generators| !generators.is_steady()),
+            unsettled: self.traffic.is_some_and(|generators| !generators.is_steady()),
             hops: made,
         };
         Ok((batch, lost))
     }
 }
 
-/// Has `walk` walk `hops` hops in pieces, each as long as suits `hop_ns`, until `until_ns`.
+/// Has `walk` walk `hops` hops in pieces, the length of each by `hop_ns`, until `until_ns`.
 fn in_pieces(
     hops: u64,
     until_ns: f64,
@@ -158,9 +156,9 @@ fn in_pieces(
         if signal::interrupted() {
             return Err(Failure::Interrupted);
         }
-        let piece = left.min(((piece_ns / hop_ns.max(0.05)) as u64).clamp(LEAST_PIECE, LONGEST_WALK));
+        let piece = left.min(((piece_ns / hop_ns.max(0.05)) as u64).clamp(FEWEST_HOPS, LONGEST_WALK));
         let took_ns = walk(piece)?;
-        if piece >= LEAST_PIECE && took_ns.is_finite() {
+        if piece >= FEWEST_HOPS && took_ns.is_finite() {
             *hop_ns = took_ns / piece as f64;
         }
         spent_ns += took_ns;
@@ -172,7 +170,7 @@ fn in_pieces(
     Ok((hops - left, spent_ns))
 }
 
-/// The clock of the core in gigahertz; not a number without a counter.
+/// Returns the clock of the core in gigahertz; not a number without a counter.
 fn clock(counter: Option<&Counter>) -> f64 {
     let cycles_per_tick = counter.and_then(|counter| Some((counter, counter.core_clock()?)));
     cycles_per_tick.map_or(f64::NAN, |(counter, ratio)| ratio * counter.frequency.gigahertz())
@@ -186,7 +184,7 @@ struct Looks {
 }
 
 impl Looks {
-    /// Before the first stretch.
+    /// Begins before the first stretch.
     const fn new(clock: f64) -> Looks {
         Looks { last: clock, cycles: 0.0, spent_ns: 0.0 }
     }
@@ -198,7 +196,7 @@ impl Looks {
         self.last = clock;
     }
 
-    /// The mean clock over all of it.
+    /// Returns the mean clock over all of it.
     fn mean(&self) -> f64 {
         self.cycles / self.spent_ns
     }
@@ -208,7 +206,7 @@ fn now_ns() -> f64 {
     time::monotonic_raw_ns() as f64
 }
 
-impl Ground for Chase<'_> {
+impl Walkable for Chase<'_> {
     fn nodes(&self) -> u64 {
         self.subject.buffer.chain().nodes()
     }
@@ -285,7 +283,7 @@ impl Ground for Chase<'_> {
 
     fn batch_ns(&self) -> f64 {
         let usual_ns = self.watch.timer.batch_ns();
-        if self.beside.is_some() {
+        if self.traffic.is_some() {
             usual_ns.max(LOADED_WINDOW_NS)
         } else {
             usual_ns

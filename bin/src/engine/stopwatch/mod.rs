@@ -65,6 +65,18 @@ impl Stopwatch {
         &self.timer
     }
 
+    /// Brings the thread to `cpu`, where it is to stay.
+    ///
+    /// # Errors
+    ///
+    /// As [`placement::pin`].
+    pub fn go_to(&self, cpu: CpuId) -> Result<(), Failure<'static>> {
+        self.brought_back()?;
+        placement::pin(cpu)?;
+        self.stay_on(cpu);
+        Ok(())
+    }
+
     /// Takes `cpu` for the one to which the thread was pinned, and is to stay on.
     #[inline(never)] // it is called in several places
     pub fn stay_on(&self, cpu: CpuId) {

@@ -9,17 +9,15 @@ use super::facts::Report;
 use super::interface::{self, Experiment};
 use crate::engine::clock::Timer;
 use crate::engine::generators::driver::Style;
-use crate::engine::memory::Beside;
-use crate::engine::recruit::with_generators;
-use crate::engine::run;
+use crate::engine::run::all_rounds;
 use crate::engine::session::{Findings, Plan, Session};
+use crate::engine::with_generators::measure_with_generators;
 use crate::error::Failure;
 use crate::options::{Descriptor, FlagId, FlagSet, Operands};
 use crate::plan::budget::Budget;
 use crate::plan::{generators, traffic};
 use crate::report::document::Document;
 use crate::result::Point;
-use crate::sys::table::Table;
 use latency_core::traffic::pace::Pacing;
 
 /// Bytes per second between nodes, by kind of traffic and by number of cores.
@@ -74,15 +72,10 @@ fn measure<'a>(
         cpus: &|point, traffic| generators::others(options, machine, point, traffic),
         pacing: Pacing::Poisson,
         burst: None,
+        is_fixed: options.load_cpus.is_some(),
+        is_sized: options.size.is_some(),
     };
-    let mut planned = Table::of(points)?;
-    let all = options.load_cpus.is_some();
-    with_generators(session, timer, &mut planned, budget, style, all, &mut |session, points, generators| {
-        let mut beside = Beside { generators: Some(generators), ..Beside::default() };
-        run::measure_with(session, timer, points, budget, &mut beside, &mut |session, schedule| {
-            schedule.run(session.progress)
-        })
-    })
+    measure_with_generators(session, timer, points, budget, style, &mut all_rounds)
 }
 
 fn present(document: &mut dyn Document, report: &Report<'_, '_>) {

@@ -7,10 +7,8 @@ use super::facts::Report;
 use super::interface::{self, Experiment};
 use crate::analysis::cores::{doubtful, Pair};
 use crate::engine::clock::Timer;
-use crate::engine::enlist::with_helpers;
-use crate::engine::memory::Beside;
-use crate::engine::run;
 use crate::engine::session::{Findings, Plan, Session};
+use crate::engine::with_partners::measure_with_partners;
 use crate::error::Failure;
 use crate::options::{Descriptor, FlagId, FlagSet, Operands};
 use crate::plan::budget::Budget;
@@ -65,12 +63,7 @@ fn measure<'a>(
     points: &[Point],
     budget: &Budget,
 ) -> Result<Findings<'a>, Failure<'a>> {
-    let found = with_helpers(session, timer, points, budget, &mut |session, helpers| {
-        let mut beside = Beside { helpers: Some(helpers), ..Beside::default() };
-        run::measure_with(session, timer, points, budget, &mut beside, &mut |session, schedule| {
-            schedule.run(session.progress)
-        })
-    })?;
+    let found = measure_with_partners(session, timer, points, budget)?;
     let unknown = cores::core_unknown(session.machine);
     if let Some(pair) = doubtful(&found.outcomes).filter(|_| unknown) {
         let Pair { a, with, .. } = pair;

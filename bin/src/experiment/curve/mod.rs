@@ -20,9 +20,9 @@ use crate::analysis::claims::Claims;
 use crate::analysis::curve::Analysis;
 use crate::analysis::pages::translates_small_pages;
 use crate::engine::clock::Timer;
-use crate::engine::memory::{Beside, Memory};
+use crate::engine::memory::chains::Alongside;
+use crate::engine::memory::RealSchedule;
 use crate::engine::run;
-use crate::engine::schedule::Schedule;
 use crate::engine::session::{interrupted, Findings, Plan, Session};
 use crate::error::{Failure, PlacementError};
 use crate::machine::processor::Platform;
@@ -124,7 +124,7 @@ fn measure<'a>(
         timer,
         points,
         budget,
-        &mut Beside::default(),
+        &mut Alongside::Nothing,
         &mut |session, schedule| {
             if let Some(first) = points.first() {
                 prepare(session, schedule, first, &mut extra)?;
@@ -171,7 +171,7 @@ fn warn_of_pages(session: &mut Session<'_, '_>, findings: &Findings<'_>) {
 /// The passes before the long one: which sizes there are to be, and where the first level ends.
 fn prepare(
     session: &mut Session<'_, '_>,
-    schedule: &mut Schedule<Memory<'_, '_>>,
+    schedule: &mut RealSchedule<'_>,
     like: &Point,
     extra: &mut Extra,
 ) -> Result<(), Failure<'static>> {
@@ -200,7 +200,7 @@ fn prepare(
 /// first level may be wrong, or an emulator's invention.
 fn descend(
     session: &mut Session<'_, '_>,
-    schedule: &mut Schedule<Memory<'_, '_>>,
+    schedule: &mut RealSchedule<'_>,
     like: &Point,
 ) -> Result<(), Failure<'static>> {
     let granule = plan::curve::granule(session.options);
@@ -232,7 +232,7 @@ fn descend(
 }
 
 /// The largest size that takes no longer than the smallest.
-fn first_level(schedule: &mut Schedule<Memory<'_, '_>>, like: &Point) -> Option<Bytes> {
+fn first_level(schedule: &mut RealSchedule<'_>, like: &Point) -> Option<Bytes> {
     let (mut smallest, mut held) = ((Bytes(u64::MAX), 0.0), Bytes(0));
     dense(schedule, like, &mut |size, latency| {
         if size < smallest.0 {
@@ -249,7 +249,7 @@ fn first_level(schedule: &mut Schedule<Memory<'_, '_>>, like: &Point) -> Option<
 
 /// Gives the sizes whose lines follow each other, and their latencies so far.
 #[inline(never)] // it is called in several places
-fn dense(schedule: &mut Schedule<Memory<'_, '_>>, like: &Point, each: &mut dyn FnMut(Bytes, f64)) {
+fn dense(schedule: &mut RealSchedule<'_>, like: &Point, each: &mut dyn FnMut(Bytes, f64)) {
     for (point, latency) in schedule.so_far() {
         if point.stride == like.stride {
             each(point.size, latency);
@@ -260,7 +260,7 @@ fn dense(schedule: &mut Schedule<Memory<'_, '_>>, like: &Point, each: &mut dyn F
 /// Adds sizes where the latency changes most between neighbours.
 fn refine(
     session: &mut Session<'_, '_>,
-    schedule: &mut Schedule<Memory<'_, '_>>,
+    schedule: &mut RealSchedule<'_>,
     like: &Point,
 ) -> Result<(), Failure<'static>> {
     let mut curve = Table::filled(schedule.capacity(), (Bytes(0), 0.0))?;

@@ -12,7 +12,7 @@ use super::facts::{self, method, point, trust, Report};
 use super::interface::Experiment;
 use super::matrix;
 use crate::engine::clock::Timer;
-use crate::engine::memory::Beside;
+use crate::engine::memory::chains::Alongside;
 use crate::engine::run;
 use crate::engine::session::{Findings, Plan, Session};
 use crate::engine::single_hops::Singles;
@@ -76,15 +76,12 @@ fn measure<'a>(
 ) -> Result<Findings<'a>, Failure<'a>> {
     let counter =
         timer.counter().ok_or(TimingError::NeedsCounter { what: "single hops", instead: "matrix" })?;
-    let mut beside = Beside { singles: Some(Singles::new(counter, points.len())?), ..Beside::default() };
+    let mut singles = Singles::new(counter, points.len())?;
+    let mut alongside = Alongside::SingleHops(&mut singles);
     let mut findings =
-        run::measure_with(session, timer, points, budget, &mut beside, &mut |session, schedule| {
-            schedule.run(session.progress)
-        })?;
+        run::measure_with(session, timer, points, budget, &mut alongside, &mut run::all_rounds)?;
     session.progress.say(format_args!("looking for refresh"));
-    if let Some(singles) = beside.singles {
-        singles.conclude(&mut findings, session.warnings)?;
-    }
+    singles.conclude(&mut findings, session.warnings)?;
     Ok(findings)
 }
 

@@ -4,8 +4,7 @@ use latency_core::decimal::Decimal;
 
 use crate::analysis::traffic::bytes_per_line;
 use crate::engine::lines::Lines;
-use crate::engine::memory::Memory;
-use crate::engine::schedule::Schedule;
+use crate::engine::memory::RealSchedule;
 use crate::engine::session::Session;
 use crate::error::Failure;
 use crate::experiment::facts::Utc;
@@ -18,10 +17,7 @@ use crate::report::figures::Digits;
 /// # Errors
 ///
 /// As [`Schedule::stay`].
-pub fn hold(
-    session: &mut Session<'_, '_>,
-    schedule: &mut Schedule<Memory<'_, '_>>,
-) -> Result<(), Failure<'static>> {
+pub fn hold(session: &mut Session<'_, '_>, schedule: &mut RealSchedule<'_>) -> Result<(), Failure<'static>> {
     // Idle memory is measured as well as on a curve.
     schedule.reach(session.progress, FEWEST_ROUNDS)?;
     let mut points = (0..schedule.len()).filter_map(|index| schedule.point(index));

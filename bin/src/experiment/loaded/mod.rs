@@ -16,19 +16,16 @@ use crate::analysis::load::{not_delivered, Curve, Level, MOST_LEVELS};
 use crate::analysis::loaded::{delivered, loadings, Loading};
 use crate::analysis::traffic::limit;
 use crate::engine::clock::Timer;
-use crate::engine::generators::driver::{Generators, Style};
-use crate::engine::memory::{Beside, Memory};
-use crate::engine::recruit::with_generators;
-use crate::engine::run;
-use crate::engine::schedule::Schedule;
+use crate::engine::generators::driver::Style;
+use crate::engine::memory::RealSchedule;
 use crate::engine::session::{Findings, Plan, Session};
+use crate::engine::with_generators::measure_with_generators;
 use crate::error::{Failure, TimingError};
 use crate::options::{Descriptor, FlagId, FlagSet, Operands, Options};
 use crate::plan::budget::Budget;
 use crate::plan::{generators, loaded};
 use crate::report::document::Document;
 use crate::result::{Outcome, Point, Traffic, Walk};
-use crate::sys::table::Table;
 use crate::warning::{Warning, Warnings};
 
 /// Latency against bandwidth.
@@ -103,16 +100,13 @@ fn measure<'a>(
         cpus: &|point, traffic| generators::others(options, machine, point, traffic),
         pacing: options.pacing,
         burst: options.burst.map(u32::from),
+        is_fixed: options.load_cpus.is_some(),
+        is_sized: options.size.is_some(),
     };
-    let mut planned = Table::of(points)?;
-    let all = options.load_cpus.is_some();
-    let run = &mut |session: &mut Session<'a, '_>, points: &[Point], generators: &Generators<'_>| {
-        let mut beside = Beside { generators: Some(generators), ..Beside::default() };
-        run::measure_with(session, timer, points, budget, &mut beside, &mut |session, schedule| {
-            visits(session, schedule, options)
-        })
+    let visits = &mut |session: &mut Session<'a, '_>, schedule: &mut RealSchedule<'_>| {
+        visits(session, schedule, options)
     };
-    let findings = with_generators(session, timer, &mut planned, budget, style, all, run)?;
+    let findings = measure_with_generators(session, timer, points, budget, style, visits)?;
     check(session.warnings, &findings.outcomes);
     Ok(findings)
 }
@@ -152,7 +146,7 @@ fn check_one(warnings: &mut Warnings, loading: &Loading<'_, '_>) {
 /// Measures the limits, then rates up to them, then more where latency has doubled.
 fn visits(
     session: &mut Session<'_, '_>,
-    schedule: &mut Schedule<Memory<'_, '_>>,
+    schedule: &mut RealSchedule<'_>,
     options: &Options<'_>,
 ) -> Result<(), Failure<'static>> {
     schedule.reach(session.progress, LIMIT_ROUNDS)?;
@@ -180,7 +174,7 @@ fn visits(
 
 /// The point of a curve that delivered its limit without a pace, and how much that was; `None` for a place that is not
 /// the first of its curve.
-fn limit_at(schedule: &mut Schedule<Memory<'_, '_>>, index: usize) -> Option<(Point, Traffic, f64)> {
+fn limit_at(schedule: &mut RealSchedule<'_>, index: usize) -> Option<(Point, Traffic, f64)> {
     let first = schedule.point(index)?;
     let own = unpaced(&first)?;
     let mut found = [None::<(Point, Traffic, Estimate)>; loaded::COUNTS];
@@ -216,7 +210,7 @@ fn unpaced(point: &Point) -> Option<Traffic> {
 
 /// Adds levels beside the rate at which latency is twice the lowest.
 #[inline(never)] // offsets into a small frame are short
-fn closer(schedule: &mut Schedule<Memory<'_, '_>>, like: &Point, traffic: &Traffic) {
+fn closer(schedule: &mut RealSchedule<'_>, like: &Point, traffic: &Traffic) {
     /// Twice the lowest.
     const RATIO: f64 = 2.0;
     let (mut levels, mut count) = ([Level::NONE; MOST_LEVELS], 0);
@@ -248,7 +242,7 @@ fn closer(schedule: &mut Schedule<Memory<'_, '_>>, like: &Point, traffic: &Traff
 
 /// Adds a level beside which traffic has a rate.
 #[inline(never)] // it is called in several places
-fn add(schedule: &mut Schedule<Memory<'_, '_>>, like: &Point, traffic: &Traffic, rate: f64) {
+fn add(schedule: &mut RealSchedule<'_>, like: &Point, traffic: &Traffic, rate: f64) {
     let (mut point, mut traffic) = (*like, *traffic);
     traffic.rate = Some(rate);
     point.walk = Walk::Loaded(traffic);

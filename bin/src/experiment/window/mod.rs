@@ -7,7 +7,7 @@ use super::facts::{self, estimate, lanes as chains, point, rows, trust, Report};
 use super::interface::{self, Experiment};
 use crate::analysis::window::{room, Buffer, Conclusion};
 use crate::engine::clock::Timer;
-use crate::engine::memory::Beside;
+use crate::engine::memory::chains::Alongside;
 use crate::engine::session::{Findings, Plan, Session};
 use crate::engine::stopwatch;
 use crate::engine::{reach, run};
@@ -56,7 +56,7 @@ fn measure<'a>(
         timer,
         points,
         budget,
-        &mut Beside::default(),
+        &mut Alongside::Nothing,
         &mut |session, schedule| {
             schedule.run(session.progress)?;
             reach::search(session.progress, schedule, &mut extra.reach)

@@ -64,7 +64,7 @@ pub type Walked = (u64, f64);
 ///
 /// What is no chain of its own, such as traffic or lines between cores, has no rush, nothing to touch and nothing to
 /// count: that is what the methods with a body say.
-pub trait Ground {
+pub trait Walkable {
     /// The nodes of the chain.
     fn nodes(&self) -> u64;
 
@@ -148,33 +148,35 @@ pub trait Ground {
     }
 }
 
-/// Where the chains of points come from.
-pub trait Arena {
-    /// Has `walker` walk the chain of a point, the `index`-th. Where chains are written anew, it lies at one of
-    /// several places, chosen by `place`.
+/// A visitor of a chain.
+pub type Walker<'w> = dyn FnMut(&mut dyn Walkable) -> Result<(), Failure<'static>> + 'w;
+
+/// The source of chains: memory, or, in tests, a simulation.
+pub trait Place {
+    /// Has `walker` walk the chain of the `index`-th point. Where chains are rewritten, `position` chooses its place in
+    /// memory.
     ///
     /// # Errors
     ///
     /// Those of the walker, and of a point without memory.
-    fn stand<'w>(
-        &'w mut self,
+    fn with_chain(
+        &mut self,
         index: usize,
         point: &Point,
-        place: u64,
-        walker: &'w mut dyn FnMut(&mut dyn Ground) -> Result<(), Failure<'static>>,
+        position: u64,
+        walker: &mut Walker<'_>,
     ) -> Result<(), Failure<'static>>;
 
-    /// Checks between two rounds what is checked besides the points, a part of it at a time. Chains are disturbed by
-    /// that.
+    /// Does a part of what is checked between two rounds. Chains are disturbed by that.
     ///
     /// # Errors
     ///
-    /// As [`Ground::walk`].
+    /// As [`Walkable::walk`].
     fn between_rounds(&mut self) -> Result<(), Failure<'static>> {
         Ok(())
     }
 
-    /// The clock of its chains.
+    /// Returns the time by the clock of its chains, in nanoseconds.
     fn now_ns(&self) -> f64;
 
     /// Lets the CPU idle, and has its clock come up again by `until_ns`. Chains are disturbed by that.
@@ -183,4 +185,28 @@ pub trait Arena {
     ///
     /// [`Failure::Interrupted`], at once.
     fn pause(&mut self, until_ns: f64) -> Result<(), Failure<'static>>;
+}
+
+impl<P: Place + ?Sized> Place for &mut P {
+    fn with_chain(
+        &mut self,
+        index: usize,
+        point: &Point,
+        position: u64,
+        walker: &mut Walker<'_>,
+    ) -> Result<(), Failure<'static>> {
+        (**self).with_chain(index, point, position, walker)
+    }
+
+    fn between_rounds(&mut self) -> Result<(), Failure<'static>> {
+        (**self).between_rounds()
+    }
+
+    fn now_ns(&self) -> f64 {
+        (**self).now_ns()
+    }
+
+    fn pause(&mut self, until_ns: f64) -> Result<(), Failure<'static>> {
+        (**self).pause(until_ns)
+    }
 }

@@ -1,0 +1,296 @@
+//! The place of chains: each is written once and stays, or is rewritten for each visit at one of several positions.
+//! Where there are generators, they run beside a chain, or this thread is one of them.
+
+use core::cell::Cell;
+
+use latency_core::arch::Line;
+use latency_core::buffer::{Buffer, Stores};
+use latency_core::chain::Order;
+use latency_core::kernel::lanes::MOST_LANES;
+use latency_core::units::{Bytes, NodeId, PageSize};
+
+use super::pieces::{chain_of, Site, Sites};
+use super::{idle_until, ProvenPlace};
+use crate::engine::generators::driver::Generators;
+use crate::engine::new_chain;
+use crate::engine::placement::Witness;
+use crate::engine::prefetch_audit::UnderWay;
+use crate::engine::seam::{Condition, Place, Walker};
+use crate::engine::single_hops::Singles;
+use crate::engine::stopwatch::{start, Chase, Stopwatch};
+use crate::engine::stream::Stream;
+use crate::engine::strided::Loads;
+use crate::engine::subject::{Positions, SideBySide, Subject};
+use crate::engine::walks::few;
+use crate::error::{Failure, PlacementError};
+use crate::machine::Machine;
+use crate::result::{chain, Point, Walk};
+use crate::sys::errno::Errno;
+use crate::sys::table::Table;
+use crate::sys::time;
+
+/// The measurements that accompany the batches of chains.
+pub enum Alongside<'b> {
+    /// None.
+    Nothing,
+    /// Single hops after each round.
+    SingleHops(&'b mut Singles),
+    /// Independent loads after each walk in address order.
+    StridedLoads(&'b mut Loads),
+    /// Traffic, beside the walks of loaded points or by itself.
+    Generators(&'b Generators<'b>),
+}
+
+impl<'b> Alongside<'b> {
+    fn singles(&mut self) -> Option<&mut Singles> {
+        match self {
+            Alongside::SingleHops(singles) => Some(singles),
+            _ => None,
+        }
+    }
+
+    const fn generators(&self) -> Option<&'b Generators<'b>> {
+        match self {
+            Alongside::Generators(generators) => Some(generators),
+            _ => None,
+        }
+    }
+}
+
+/// The chains in a piece of memory.
+pub enum Chains<'p> {
+    /// One that stays as it is written.
+    Kept(Kept<'p>),
+    /// One after another, each at one of this many positions.
+    Rewritten(&'p mut [Line], u64),
+}
+
+/// A chain that stays.
+pub struct Kept<'p> {
+    buffer: Buffer<'p>,
+    /// The node where one lane goes on, and those where any number of lanes do.
+    node: u64,
+    positions: Table<Option<Positions>>,
+    /// The initiator node that has written it.
+    by: NodeId,
+}
+
+impl<'p> Chains<'p> {
+    /// Takes a chain that stays, which a CPU of node `by` wrote.
+    ///
+    /// # Errors
+    ///
+    /// The error of mapping a table.
+    pub fn kept(buffer: Buffer<'p>, by: NodeId) -> Result<Chains<'p>, Errno> {
+        let node = buffer.chain().start(0, 1);
+        let positions = Table::filled(MOST_LANES + 1, None)?;
+        Ok(Chains::Kept(Kept { buffer, node, positions, by }))
+    }
+}
+
+/// The last walk of a chain that stays: by a point alone, or by lanes of some number over a size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LastWalk {
+    Alone(usize),
+    Lanes(Bytes, usize),
+}
+
+/// The chains of a run in memory, the stopwatch, and what is measured alongside.
+pub struct ChainPlace<'p, 'b> {
+    sites: &'p mut Sites<Chains<'p>>,
+    watch: Stopwatch,
+    alongside: &'p mut Alongside<'b>,
+    last: Option<LastWalk>,
+    /// The index of the point that is measured in other memory than its like, and that memory.
+    second: Option<(usize, Site<Chains<'p>>)>,
+    /// Hops over lines just written in each visit to a chain that stays.
+    ahead: u64,
+    /// The audit of prefetchers that is made between rounds.
+    audit: Option<(&'p mut UnderWay, &'p Machine)>,
+}
+
+impl<'p, 'b> ChainPlace<'p, 'b> {
+    /// Takes the memory of a run, with `ahead` hops over lines just written past the caches in each visit to a chain
+    /// that stays.
+    pub const fn new(
+        sites: &'p mut Sites<Chains<'p>>,
+        watch: Stopwatch,
+        alongside: &'p mut Alongside<'b>,
+        ahead: u64,
+    ) -> Self {
+        ChainPlace { sites, watch, alongside, last: None, second: None, ahead, audit: None }
+    }
+
+    /// Has the `index`-th point be measured in other memory than those like it.
+    pub fn measure_in(&mut self, index: usize, site: Site<Chains<'p>>) {
+        self.second = Some((index, site));
+    }
+
+    /// Makes an audit of prefetchers between rounds.
+    pub fn audit(&mut self, audit: &'p mut UnderWay, machine: &'p Machine) {
+        self.audit = Some((audit, machine));
+    }
+}
+
+impl Place for ChainPlace<'_, '_> {
+    fn with_chain(
+        &mut self,
+        index: usize,
+        point: &Point,
+        position: u64,
+        walker: &mut Walker<'_>,
+    ) -> Result<(), Failure<'static>> {
+        let ChainPlace { sites, watch, alongside, last, second, ahead, .. } = self;
+        watch.go_to(point.cpu)?;
+        if let (Walk::Traffic(traffic), Some(generators)) = (point.walk, alongside.generators()) {
+            return generators.drive(point, &traffic, &mut || {
+                let part = generators.own_part(&traffic)?;
+                walker(&mut Stream::settled(watch, generators, traffic, part)?)
+            });
+        }
+        let [region, _] = chain_of(point);
+        let site = match (second, region) {
+            (Some((second, site)), _) if *second == index => Some(site),
+            (_, Some(region)) => sites.find_mut(&region),
+            _ => None,
+        };
+        let site = site.ok_or(PlacementError::NothingToMeasure)?;
+        match &mut site.holds {
+            Chains::Kept(kept) => kept.visit((index, point), watch, alongside, last, *ahead, walker),
+            Chains::Rewritten(lines, positions) => {
+                rewritten(lines, (index, point), (position, *positions), watch, alongside, walker)
+            }
+        }
+    }
+
+    fn between_rounds(&mut self) -> Result<(), Failure<'static>> {
+        if let Some((audit, machine)) = &mut self.audit {
+            audit.step(machine)?;
+            self.last = None;
+        }
+        Ok(())
+    }
+
+    fn now_ns(&self) -> f64 {
+        time::monotonic_raw_ns() as f64
+    }
+
+    fn pause(&mut self, until_ns: f64) -> Result<(), Failure<'static>> {
+        // What was walked before the pause is no longer in the caches of a machine that others use.
+        self.last = None;
+        idle_until(until_ns)
+    }
+}
+
+impl ProvenPlace for ChainPlace<'_, '_> {
+    fn witnesses(&self, point: &Point) -> Option<(Witness, Option<Witness>)> {
+        let traffic = point.walk.traffic().map(|traffic| self.alongside.generators()?.witness(traffic));
+        match (chain_of(point), traffic) {
+            ([Some(region), _], Some(traffic)) => Some((self.sites.find(&region)?.witness, Some(traffic?))),
+            ([Some(region), _], None) => Some((self.sites.find(&region)?.witness, None)),
+            (_, traffic) => Some((traffic??, None)),
+        }
+    }
+
+    fn moves(&self) -> u64 {
+        self.watch.moves()
+    }
+}
+
+impl Kept<'_> {
+    /// Has `walker` walk on where the last walk of the same kind stopped.
+    fn visit(
+        &mut self,
+        (index, point): (usize, &Point),
+        watch: &Stopwatch,
+        alongside: &mut Alongside<'_>,
+        last: &mut Option<LastWalk>,
+        ahead: u64,
+        walker: &mut Walker<'_>,
+    ) -> Result<(), Failure<'static>> {
+        let Kept { buffer, node, positions, by } = self;
+        let lanes = point.walk.lanes();
+        if *by != point.initiator {
+            new_chain::write_again(buffer)?;
+            *by = point.initiator;
+            *last = None;
+        }
+        let (who, side) = match point.walk {
+            Walk::Chain | Walk::Loaded(_) => (LastWalk::Alone(index), None),
+            walk => {
+                let slot = positions.get(lanes).copied().flatten();
+                let positions = Cell::new(slot.unwrap_or_else(|| start(buffer.chain(), lanes)));
+                (LastWalk::Lanes(point.size, lanes), Some(SideBySide { walk, positions }))
+            }
+        };
+        let mut hops = 0;
+        if let (Walk::Chain, 1..) = (point.walk, ahead) {
+            let chain = buffer.chain();
+            let from = chain.advance(*node, few(chain.nodes()));
+            if buffer.write_ahead(from, ahead) {
+                hops = ahead;
+            }
+        }
+        let again = last.replace(who) == Some(who);
+        let condition = if again { Condition::Undisturbed } else { Condition::Disturbed };
+        let subject = Subject { buffer, kernel: point.kernel, side: side.as_ref() };
+        let generators = alongside.generators();
+        // The uncore of the load; without one, that of the memory itself.
+        let loaded = point.walk.traffic().map_or(point.target, |traffic| traffic.node);
+        let mut chase = Chase::new(watch, subject, condition, *node)
+            .with_singles(alongside.singles(), index)
+            .with_ahead(hops)
+            .with_uncore(generators, loaded);
+        let walked = match (point.walk, generators) {
+            (Walk::Loaded(traffic), Some(generators)) => {
+                chase = chase.with_traffic(generators);
+                generators.drive(point, &traffic, &mut || {
+                    generators.settle()?;
+                    walker(&mut chase)
+                })
+            }
+            _ => walker(&mut chase),
+        };
+        *node = chase.node;
+        if let (Some(slot), Some(side)) = (positions.get_mut(lanes), &side) {
+            *slot = Some(side.positions.get());
+        }
+        walked
+    }
+}
+
+/// Writes the chain of a point at one of several positions, and has `walker` walk it.
+fn rewritten(
+    lines: &mut [Line],
+    (index, point): (usize, &Point),
+    (position, positions): (u64, u64),
+    watch: &Stopwatch,
+    alongside: &mut Alongside<'_>,
+    walker: &mut Walker<'_>,
+) -> Result<(), Failure<'static>> {
+    let chain = chain::chain(point)?;
+    let room = room(point, lines, position, positions);
+    let buffer = new_chain::write(room, &chain, point.kernel.encoding, Stores::STREAMING)?;
+    let subject = Subject { buffer: &buffer, kernel: point.kernel, side: None };
+    let mut chase = Chase::new(watch, subject, Condition::Written, chain.start(0, 1))
+        .with_singles(alongside.singles(), index);
+    walker(&mut chase)?;
+    match (alongside, point.order, watch.timer().counter()) {
+        (Alongside::StridedLoads(loads), Order::Sequential, Some(counter)) => {
+            loads.visit(lines, point, watch, counter)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns the memory of a visit's chain: at one of `positions` in the room that its size leaves.
+fn room<'l>(point: &Point, lines: &'l mut [Line], position: u64, positions: u64) -> &'l mut [Line] {
+    let unit = match point.order {
+        Order::Local(region) => region.max(PageSize::Small.bytes()),
+        Order::Random | Order::Sequential | Order::Backward => PageSize::Small.bytes(),
+    };
+    let room = (lines.len() as u64 * 64).saturating_sub(point.size.0) / unit.0.max(1);
+    let step = position % positions.max(1);
+    let first = (room * step / positions.saturating_sub(1).max(1) * unit.0 / 64) as usize;
+    lines.get_mut(first..).unwrap_or_default()
+}

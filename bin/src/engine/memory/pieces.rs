@@ -1,0 +1,320 @@
+//! The memory of a run: one piece for all points that can share it, placed and proven before anything is timed.
+//!
+//! Chains, traffic and lines between CPUs come from here alike; they differ in the regions that a point needs
+//! ([`chain_of`], [`traffic_of`], [`lines_of`]) and in what is put into a piece. It knows no timing.
+
+use core::array;
+
+use latency_core::arch::Line;
+use latency_core::chain::Chain;
+use latency_core::units::{Bytes, NodeId};
+
+use crate::engine::counters::Meter;
+use crate::engine::placement::{Placement, Witness};
+use crate::engine::session::Session;
+use crate::error::{Failure, PlacementError};
+use crate::machine::Machine;
+use crate::options::Pages;
+use crate::plan;
+use crate::plan::budget::{Budget, Memory};
+pub use crate::plan::regions::MOST;
+use crate::plan::regions::{Region, Regions};
+use crate::result::{chain, Means, Placed, Point, Traffic};
+use crate::sys::errno::Errno;
+use crate::sys::table::Table;
+use crate::warning::{Warning, Warnings};
+
+/// The regions of one kind that a point needs.
+pub type RegionsOf = fn(&Point) -> [Option<Region>; 2];
+
+/// Returns the region of a point's chain, if it has one.
+#[must_use]
+pub fn chain_of(point: &Point) -> [Option<Region>; 2] {
+    let [chain, _] = Region::of(point);
+    [chain.filter(|_| !point.walk.is_of_cores()), None]
+}
+
+/// Returns the region of a point's traffic, if it has any.
+#[must_use]
+pub fn traffic_of(point: &Point) -> [Option<Region>; 2] {
+    let [_, traffic] = Region::of(point);
+    [traffic, None]
+}
+
+/// Returns the regions of the lines that go between a point's CPUs.
+#[must_use]
+pub fn lines_of(point: &Point) -> [Option<Region>; 2] {
+    let homes = point.walk.ping_pong().map_or([point.target; 2], |pair| pair.homes);
+    homes.map(|on| chain_region(point, on))
+}
+
+fn chain_region(point: &Point, on: NodeId) -> Option<Region> {
+    let Point { initiator: from, pages, size, .. } = *point;
+    Some(Region { from, on, pages, size, is_of_traffic: false })
+}
+
+/// A piece of memory that could be had, with its region and the first point that needs it.
+pub struct Piece {
+    /// The region that it serves.
+    pub region: Region,
+    /// The first point that needs it.
+    pub like: Point,
+    /// The memory.
+    pub placement: Placement,
+}
+
+/// All memory of one kind that points need.
+pub struct Pieces<'a> {
+    list: [Option<Piece>; MOST],
+    /// The regions that could not be had.
+    pub missing: Missing<'a>,
+}
+
+/// The regions of memory that could not be had, and why.
+#[derive(Clone, Copy)]
+pub struct Missing<'a> {
+    list: [Option<(Region, PlacementError<'a>)>; MOST],
+    needs: RegionsOf,
+    memory: Memory,
+}
+
+impl<'a> Missing<'a> {
+    /// Returns why the memory of a point could not be had, if so.
+    #[must_use]
+    pub fn of(&self, point: &Point) -> Option<PlacementError<'a>> {
+        let needed = (self.needs)(point);
+        let is_needed =
+            |region: &Region| needed.iter().flatten().any(|needed| region.is_one_with(needed, self.memory));
+        self.list.iter().flatten().find(|(region, _)| is_needed(region)).map(|(_, error)| *error)
+    }
+}
+
+impl<'a> Pieces<'a> {
+    /// Places the memory that `points` need.
+    ///
+    /// # Errors
+    ///
+    /// As [`Placement::new`], but for what the budget lets be left out.
+    pub fn place(
+        session: &mut Session<'a, '_>,
+        points: impl Iterator<Item = Point> + Clone,
+        needs: RegionsOf,
+        budget: &Budget,
+    ) -> Result<Pieces<'a>, Failure<'a>> {
+        let memory = budget.memory;
+        let regions = Regions::of(memory, &mut points.clone().flat_map(|point| needs(&point)).flatten());
+        if !regions.are_few() {
+            return Err(PlacementError::NothingToMeasure.into());
+        }
+        let missing = Missing { list: [None; MOST], needs, memory };
+        let mut pieces = Pieces { list: array::from_fn(|_| None), missing };
+        let slots = pieces.list.iter_mut().zip(&mut pieces.missing.list);
+        for ((slot, missing), region) in slots.zip(regions.iter()) {
+            let serves = |point: &Point| {
+                needs(point).iter().flatten().any(|needed| region.is_one_with(needed, memory))
+            };
+            let Some(like) = points.clone().find(serves) else { continue };
+            let region = with_room(session.machine, region, memory);
+            match place(session, region.on, region.size, region.pages) {
+                Ok(placement) => *slot = Some(Piece { region, like, placement }),
+                Err(Failure::Placement(&error)) if budget.optional.covers(&like, &error) => {
+                    if matches!(error, PlacementError::NotReachable { .. }) {
+                        session.warnings.push(Warning::NotMeasurableHere { node: region.on });
+                    }
+                    *missing = Some((region, error));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(pieces)
+    }
+
+    /// Returns the pieces that could be had. Nothing that was opened in them is needed any more.
+    pub fn had(&mut self) -> impl Iterator<Item = &mut Piece> + use<'_, 'a> {
+        self.list.iter_mut().flatten()
+    }
+
+    /// Returns the chain of each piece's first point, to be opened in it; none where chains are rewritten. They are in
+    /// mapped memory: they are too large for the stack.
+    ///
+    /// # Errors
+    ///
+    /// The error of mapping a table.
+    pub fn chains(&self) -> Result<Table<Option<Chain>>, Errno> {
+        let stay = matches!(self.missing.memory, Memory::Kept | Memory::Shared);
+        let mut had = self.list.iter().flatten().filter(|_| stay);
+        Table::made(had.clone().count(), |_| chain::chain(&had.next()?.like).ok())
+    }
+
+    /// Has `open` put something into each piece.
+    ///
+    /// # Errors
+    ///
+    /// Those of `open`.
+    pub fn open<'p, T>(
+        &'p mut self,
+        open: &mut dyn FnMut(&Region, &Point, &'p mut [Line]) -> Result<T, Failure<'static>>,
+    ) -> Result<Sites<T>, Failure<'static>> {
+        let mut sites = Sites { list: array::from_fn(|_| None), memory: self.missing.memory };
+        for (slot, piece) in sites.list.iter_mut().zip(self.list.iter_mut().flatten()) {
+            let Piece { region, like, placement } = piece;
+            let (lines, witness) = placement.split();
+            *slot = Some(Site { region: *region, witness, holds: open(region, like, lines)? });
+        }
+        Ok(sites)
+    }
+}
+
+/// A piece of memory with something in it.
+pub struct Site<T> {
+    /// The region that it serves.
+    pub region: Region,
+    /// Knows where it is.
+    pub witness: Witness,
+    /// The chain, the lines of generators or those that CPUs exchange.
+    pub holds: T,
+}
+
+/// All memory of one kind, with something in it.
+pub struct Sites<T> {
+    list: [Option<Site<T>>; MOST],
+    memory: Memory,
+}
+
+impl<T> Sites<T> {
+    /// Returns the index of the piece that serves a region.
+    #[must_use]
+    pub fn index(&self, needed: &Region) -> Option<usize> {
+        self.list
+            .iter()
+            .position(|site| site.as_ref().is_some_and(|site| site.region.is_one_with(needed, self.memory)))
+    }
+
+    /// Returns the piece that serves a region.
+    #[must_use]
+    pub fn find(&self, needed: &Region) -> Option<&Site<T>> {
+        self.get(self.index(needed)?)
+    }
+
+    /// Returns the first piece.
+    #[must_use]
+    pub fn first(&self) -> Option<&Site<T>> {
+        self.list.iter().flatten().next()
+    }
+
+    /// Returns the same, to be changed.
+    pub fn find_mut(&mut self, needed: &Region) -> Option<&mut Site<T>> {
+        let index = self.index(needed)?;
+        self.list.get_mut(index)?.as_mut()
+    }
+
+    /// Returns the piece with that index.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<&Site<T>> {
+        self.list.get(index)?.as_ref()
+    }
+
+    /// Returns the nodes of all pieces.
+    pub fn nodes(&self) -> impl Iterator<Item = NodeId> + Clone + use<'_, T> {
+        self.list.iter().flatten().map(|site| site.region.on)
+    }
+
+    /// Returns the index of the piece that serves some traffic.
+    #[must_use]
+    pub fn index_of_traffic(&self, traffic: &Traffic) -> Option<usize> {
+        let serves = |site: &Site<T>| {
+            let needed = Region { from: traffic.from, on: traffic.node, ..site.region };
+            site.region.is_one_with(&needed, self.memory)
+        };
+        self.list.iter().position(|site| site.as_ref().is_some_and(serves))
+    }
+}
+
+/// Returns a region as it is placed: where chains are written at several places, with room for them.
+fn with_room(machine: &Machine, region: &Region, memory: Memory) -> Region {
+    match memory {
+        Memory::Rewritten { places: 2.. } if !region.is_of_traffic => {
+            Region { size: plan::curve::region(region.size, machine, region.on, region.pages), ..*region }
+        }
+        _ => *region,
+    }
+}
+
+/// Returns whether all chains of `points` can be in memory at a time: of each node no more than half of what it can give,
+/// unless it is one piece, and together no more than the control group has left.
+pub fn fits(machine: &Machine, points: impl Iterator<Item = Point> + Clone, budget: &Budget) -> bool {
+    let from_pool = |region: &Region| matches!(region.pages, Pages::Huge2m | Pages::Huge1g);
+    let needed = points.flat_map(|point| chain_of(&point)).flatten();
+    let regions = Regions::of(budget.memory, &mut needed.filter(|region| !from_pool(region)));
+    // Too many for a list have to come in parts.
+    if !regions.are_few() {
+        return false;
+    }
+    let of = |target: Option<NodeId>| {
+        let regions = regions.iter().filter(|region| target.is_none_or(|node| node == region.on));
+        let sizes = regions.map(|region| with_room(machine, region, budget.memory).size.0);
+        sizes.fold((0, 0_u64), |(count, sum), size| (count + 1, size.saturating_add(sum)))
+    };
+    let mut all = regions.iter();
+    all.all(|region| {
+        let Some(supply) = machine.supply(region.on) else { return true };
+        let (here, everywhere) = (of(Some(region.on)), of(None));
+        let on_node = here.0 < 2 || here.1 <= supply.on_node().0 / 2;
+        on_node
+            && supply.headroom.is_none_or(|headroom| everywhere.0 < 2 || everywhere.1 <= headroom.0 / 10 * 9)
+    })
+}
+
+/// Places `size` bytes on `target`, and says what a reader must know of them.
+fn place<'a>(
+    session: &mut Session<'a, '_>,
+    target: NodeId,
+    size: Bytes,
+    pages: Pages,
+) -> Result<Placement, Failure<'a>> {
+    session.progress.say(format_args!("placing {size} on node {target}"));
+    let placement = Placement::new(session.machine, target, size, pages)?;
+    tell(session.warnings, target, pages, &placement.witness().first());
+    Ok(placement)
+}
+
+/// Opens the hardware counters, if they are `wanted`; says why there are none.
+#[inline(never)] // offsets into a small frame are short
+pub fn meter(session: &mut Session<'_, '_>, wanted: bool) -> Option<Meter> {
+    if !wanted {
+        return None;
+    }
+    let machine = session.machine;
+    Meter::open(&machine.processor, machine.host.perf_event_paranoid)
+        .map_err(|why| session.warnings.push(Warning::CountersUnavailable { why }))
+        .ok()
+}
+
+/// Says what a reader must know of memory on `target` for which pages were asked for.
+pub fn tell(warnings: &mut Warnings, target: NodeId, asked: Pages, placed: &Placed) {
+    let Placed { means, pages, mapped, before, .. } = *placed;
+    if asked == Pages::Auto && pages == Pages::Small4k {
+        warnings.push(Warning::PagesFellBack { found: pages.page_size() });
+    }
+    if let (Pages::Thp, Some(found)) = (pages, before.transparent_huge) {
+        if found < mapped {
+            warnings.push(Warning::ThpPartial { wanted: mapped, found });
+        }
+    }
+    if pages == Pages::Thp && before.transparent_huge.is_none() && before.is_there() {
+        let why = "nothing tells the size of its pages";
+        warnings.push(Warning::PlacementUnverified { node: target, why });
+    }
+    if means == Means::FirstTouch {
+        warnings.push(Warning::PlacedByFirstTouch { node: target });
+    }
+    if !before.is_there() {
+        let why = "neither /proc/self/numa_maps nor move_pages answers";
+        warnings.push(Warning::PlacementUnverified { node: target, why });
+    }
+}
+
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+pub use tests::{made_of, made_up};

@@ -1,0 +1,23 @@
+//! Memory that tests have made, without a node.
+
+use super::*;
+use latency_core::traffic::Field;
+
+/// Returns sites of one node: each holds one of `holds`.
+pub fn made_of<T>(holds: impl IntoIterator<Item = T>) -> Sites<T> {
+    let mut sites = Sites { list: array::from_fn(|_| None), memory: Memory::Shared };
+    let (on, pages, size) = (NodeId(0), Pages::Small4k, Bytes(0));
+    for (slot, holds) in sites.list.iter_mut().zip(holds) {
+        let region = Region { from: on, on, pages, size, is_of_traffic: true };
+        *slot = Some(Site { region, witness: Witness::made_up(on), holds });
+    }
+    sites
+}
+
+/// Returns the field of generators in `lines`.
+pub fn made_up(lines: &mut [Line]) -> Sites<Field<'_>> {
+    let size = Bytes(lines.len() as u64 * 64);
+    let mut sites = made_of([Field::new(lines)]);
+    sites.list.iter_mut().flatten().for_each(|site| site.region.size = size);
+    sites
+}

@@ -1,0 +1,152 @@
+//! A run with generators: places and proves their memory, starts their threads, and ends them.
+
+use latency_core::traffic::Field;
+
+use super::clock::Timer;
+use super::generators::driver::{Generators, Style};
+use super::generators::mailbox::{dismiss, work, Mailbox, Shared};
+use super::generators::uncores::Uncores;
+use super::memory::chains::Alongside;
+use super::memory::pieces::{traffic_of, Pieces};
+use super::run::{self, Visits};
+use super::session::{Findings, Session};
+use super::translation_probe;
+use crate::error::{Failure, PlacementError};
+use crate::plan::budget::Budget;
+use crate::result::{Point, Traffic, Walk};
+use crate::sys::errno::Errno;
+use crate::sys::table::Table;
+use crate::sys::thread;
+use crate::warning::Warning;
+
+/// Seconds that an interrupt keeps a CPU, or the hypervisor does, that generators catch up with: on a virtual CPU a timer's
+/// tick costs 10 us, and the hypervisor 25 to 100 us 140 times a second, 0.7 % of the time. Caught up with, a rate is
+/// the one that was asked for; longer stalls are the machine's.
+const INTERRUPT_S: f64 = 100e-6;
+
+/// Returns the threads that `points` need: one for each generator, but for a generator that is this thread.
+fn threads(points: &[Point]) -> usize {
+    let others = |point: &Point| match point.walk {
+        Walk::Traffic(traffic) => traffic.generators.saturating_sub(1),
+        Walk::Loaded(traffic) => traffic.generators,
+        Walk::Chain | Walk::Lanes(_) | Walk::Apart(_) | Walk::PingPong(_) | Walk::Owned(_) => 0,
+    };
+    points.iter().map(others).max().unwrap_or(0) as usize
+}
+
+/// Measures `points` with generators, in visits that `visits` arranges: places the memory that they walk over, starts as
+/// many as the kernel allows, and ends them. Where there are fewer threads than were planned, points have fewer
+/// generators.
+///
+/// # Errors
+///
+/// Those of placing, but for memory that the budget lets be left out; [`PlacementError::ThreadsRefused`] where there is no
+/// thread at all and points need one, or where the user fixed the CPUs; those of [`run::measure_with`].
+#[inline(never)] // offsets into a small frame are short
+pub fn measure_with_generators<'a>(
+    session: &mut Session<'a, '_>,
+    timer: &Timer,
+    points: &[Point],
+    budget: &Budget,
+    style: Style<'_>,
+    visits: &mut Visits<'_, 'a>,
+) -> Result<Findings<'a>, Failure<'a>> {
+    let mut points = Table::of(points)?;
+    let mut pieces = Pieces::place(session, points.iter().copied(), traffic_of, budget)?;
+    let missing = pieces.missing;
+    let fields = pieces.open(&mut |_, _, lines| Ok(Field::new(lines)))?;
+    let wanted = threads(&points);
+    let boxes = Table::made(wanted, |_| Mailbox::new())?;
+    let clock = timer.counter().map(|counter| {
+        let patience = INTERRUPT_S * counter.frequency.0 as f64;
+        (counter.stamp, patience as u64)
+    });
+    let shared = Shared { boxes: &boxes, fields: &fields, clock };
+    let uncores = Uncores::of(&session.machine.topology, fields.nodes())?;
+    let throttle = session.machine.host.throttle.as_ref();
+    let mut findings = thread::scope(wanted, &shared, work, dismiss, |started| {
+        let thread::Started { threads, refused } = started;
+        let points = match refused {
+            Some(errno) => fewer(session, &mut points, (threads, wanted, errno), &style)?,
+            None => &*points,
+        };
+        let times = session.noted.times;
+        let generators = Generators::new(&shared, &uncores, style, *timer, (threads, throttle), times);
+        let mut alongside = Alongside::Generators(&generators);
+        let found =
+            run::measure_beside(session, timer, points, budget, Some(&missing), &mut alongside, visits);
+        generators.tell(session.warnings);
+        found
+    })??;
+    if let (true, Some(like)) = (budget.translation, points.first()) {
+        let mut as_small = None;
+        for piece in pieces.had() {
+            as_small = as_small.max(translation_probe::ask(session, timer, like, &mut piece.placement)?);
+        }
+        let is_traffic = |point: &Point| matches!(point.walk, Walk::Traffic(_));
+        let traffic = findings.outcomes.iter_mut().filter(|outcome| is_traffic(&outcome.point));
+        for measured in traffic.filter_map(|outcome| outcome.result.as_mut().ok()) {
+            measured.placed.as_small = as_small;
+        }
+    }
+    Ok(findings)
+}
+
+/// Reduces points to the generators that there are threads for; points that have become alike are one.
+fn fewer<'p>(
+    session: &mut Session<'_, '_>,
+    points: &'p mut [Point],
+    (threads, wanted, errno): (usize, usize, Errno),
+    style: &Style<'_>,
+) -> Result<&'p [Point], Failure<'static>> {
+    let (wanted, started) = (wanted as u32, threads as u32);
+    let refused = PlacementError::ThreadsRefused { wanted, started, errno };
+    let forbidden = matches!(errno, Errno::EPERM | Errno::ENOSYS);
+    let mut kept = 0;
+    for index in 0..points.len() {
+        let Some(mut point) = points.get(index).copied() else { break };
+        // The first thread generates too, unless it chases.
+        let own = u32::from(matches!(point.walk, Walk::Traffic(_)));
+        if let Walk::Traffic(traffic) | Walk::Loaded(traffic) = &mut point.walk {
+            let wanted = traffic.generators;
+            let most = started + own;
+            if style.is_fixed || forbidden || most == 0 {
+                return Err(refused.into());
+            }
+            traffic.generators = wanted.min(most);
+            if style.is_sized {
+                traffic.footprint.0 = traffic.footprint.0 / u64::from(wanted) * u64::from(traffic.generators);
+                if own > 0 {
+                    point.size = traffic.footprint;
+                }
+            }
+            if points.iter().take(kept).any(|earlier| is_alike(earlier, &point)) {
+                continue;
+            }
+        }
+        if let Some(slot) = points.get_mut(kept) {
+            *slot = point;
+            kept += 1;
+        }
+    }
+    session.warnings.push(Warning::ThreadsRefused { wanted, started, errno });
+    Ok(points.get(..kept).unwrap_or_default())
+}
+
+/// Returns whether two points have the same traffic beside the same walk.
+fn is_alike(one: &Point, other: &Point) -> bool {
+    let route = |point: &Point| (point.cpu, point.initiator, point.target, point.size);
+    let same = |one: &Traffic, other: &Traffic| {
+        let of = |traffic: &Traffic| {
+            (traffic.kind.name, traffic.generators, traffic.from, traffic.node, traffic.rate)
+        };
+        of(one) == of(other)
+    };
+    route(one) == route(other)
+        && match (&one.walk, &other.walk) {
+            (Walk::Traffic(one), Walk::Traffic(other)) | (Walk::Loaded(one), Walk::Loaded(other)) => {
+                same(one, other)
+            }
+            _ => false,
+        }
+}
