@@ -4,7 +4,7 @@ use latency_core::traffic::Field;
 
 use super::clock::Timer;
 use super::generators::driver::{Generators, Style};
-use super::generators::mailbox::{dismiss, work, Mailbox, Shared};
+use super::generators::mailbox::{dismiss, work, Generator, Shared};
 use super::generators::uncores::Uncores;
 use super::memory::chains::Alongside;
 use super::memory::pieces::{traffic_of, Pieces};
@@ -56,12 +56,12 @@ pub fn measure_with_generators<'a>(
     let missing = pieces.missing;
     let fields = pieces.open(&mut |_, _, lines| Ok(Field::new(lines)))?;
     let wanted = threads(&points);
-    let boxes = Table::made(wanted, |_| Mailbox::new())?;
+    let generators = Table::made(wanted, |_| Generator::new())?;
     let clock = timer.counter().map(|counter| {
         let patience = INTERRUPT_S * counter.frequency.0 as f64;
         (counter.stamp, patience as u64)
     });
-    let shared = Shared { boxes: &boxes, fields: &fields, clock };
+    let shared = Shared { generators: &generators, fields: &fields, clock };
     let uncores = Uncores::of(&session.machine.topology, fields.nodes())?;
     let throttle = session.machine.host.throttle.as_ref();
     let mut findings = thread::scope(wanted, &shared, work, dismiss, |started| {

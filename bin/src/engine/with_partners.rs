@@ -5,7 +5,7 @@ use latency_core::cores::{Exchange, Ring};
 
 use super::clock::Timer;
 use super::cores::driver::Partners;
-use super::cores::mailbox::{dismiss, work, Lines, Mailbox, Shared};
+use super::cores::mailbox::{dismiss, work, Lines, Partner, Shared};
 use super::cores::Record;
 use super::memory::lines::LinesPlace;
 use super::memory::pieces::{lines_of, Pieces};
@@ -44,9 +44,9 @@ pub fn measure_with_partners<'a>(
         (None, _) => Err(PlacementError::NothingToMeasure.into()),
         _ => Ok(Lines::Exchange(Exchange::new(lines, counter.stamp))),
     })?;
-    let boxes = [const { Mailbox::new() }; 2];
+    let partners = [const { Partner::new() }; 2];
     let wanted = points.iter().map(|point| point.walk.partners().iter().flatten().count()).max().unwrap_or(0);
-    let shared = Shared { boxes: &boxes, sites: &sites, flusher: Flusher::detect() };
+    let shared = Shared { partners: &partners, sites: &sites, flusher: Flusher::detect() };
     let record = Record::new(points, budget)?;
     let times = session.noted.times;
     thread::scope(wanted, &shared, work, dismiss, |started| {

@@ -9,6 +9,7 @@ pub mod cpu;
 pub mod errno;
 pub mod file;
 pub mod init;
+pub mod mailbox;
 pub mod map;
 pub mod numa;
 pub mod out;

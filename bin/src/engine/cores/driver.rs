@@ -1,10 +1,7 @@
 //! The partners of a run, from the first thread's side: brings them to the CPUs of a point, and gives them orders.
 
-use latency_core::units::CpuId;
-
 use super::laps::Laps;
-use super::mailbox::{Lines, Mailbox, Order, Shared};
-use super::orders::{obeyed, Others};
+use super::mailbox::{Lines, Order, Others, Shared};
 use super::rally::{Rally, MOST_LINES};
 use super::record::Record;
 use crate::engine::cpu_time::CpuTimes;
@@ -61,24 +58,26 @@ impl<'x> Partners<'x> {
         point: &Point,
         walker: &mut Walker<'_>,
     ) -> Result<(), Failure<'static>> {
-        let boxes = self.shared.boxes;
         let mut others: Others<'x> = [None; 2];
         let mut walked = Ok(());
-        for ((slot, partner), mailbox) in others.iter_mut().zip(point.walk.partners()).zip(boxes) {
-            let Some(cpu) = partner else { continue };
-            *slot = Some(mailbox);
-            walked = walked.and_then(|()| pin(mailbox, cpu));
-            mailbox.clock.begin_run();
+        let cpus = point.walk.partners();
+        for ((slot, cpu), partner) in others.iter_mut().zip(cpus).zip(self.shared.partners) {
+            let Some(cpu) = cpu else { continue };
+            *slot = Some(partner);
+            walked = walked.and_then(|()| {
+                partner.obeys(Order::Pin(cpu)).map_err(|_| PlacementError::CpuTaken { cpu }.into())
+            });
+            partner.clock.begin_run();
         }
         walked = walked.and_then(|()| match point.walk {
             Walk::PingPong(pair) => self.rally(watch, index, point, pair, walker),
             Walk::Owned(owned) => self.laps(watch, point, owned, others, walker),
             _ => Err(PlacementError::NothingToMeasure.into()),
         });
-        for mailbox in others.iter().flatten() {
-            mailbox.clock.end_run(self.times, mailbox.cpu(), false);
+        for (partner, cpu) in others.iter().flatten().zip(cpus.iter().flatten()) {
+            partner.clock.end_run(self.times, *cpu, false);
         }
-        let rested = others.iter().flatten().try_for_each(|mailbox| obeyed(mailbox, Order::Rest));
+        let rested = others.iter().flatten().try_for_each(|partner| partner.obeys(Order::Rest));
         walked.and(rested)
     }
 
@@ -92,7 +91,7 @@ impl<'x> Partners<'x> {
     ) -> Result<(), Failure<'static>> {
         let sites = lines_of(point).map(|home| self.sites().index(&home?));
         let Partners { shared, counter, record, .. } = self;
-        let ([Some(first), Some(second)], Some(partner)) = (sites, shared.boxes.first()) else {
+        let ([Some(first), Some(second)], Some(partner)) = (sites, shared.partners.first()) else {
             return Err(PlacementError::NothingToMeasure.into());
         };
         let sites = [first, second];
@@ -123,9 +122,4 @@ impl<'x> Partners<'x> {
         let (site, ring) = ring.ok_or(PlacementError::NothingToMeasure)?;
         walker(&mut Laps { shared, ring, site, owned, others, watch, counter })
     }
-}
-
-/// Brings a helper to a CPU.
-fn pin(mailbox: &Mailbox, cpu: CpuId) -> Result<(), Failure<'static>> {
-    obeyed(mailbox, Order::Pin(cpu)).map_err(|_| PlacementError::CpuTaken { cpu }.into())
 }

@@ -2,8 +2,7 @@
 
 use latency_core::cores::{Ring, State};
 
-use super::mailbox::{Order, Shared};
-use super::orders::{obeyed, Others};
+use super::mailbox::{Order, Others, Shared};
 use crate::engine::seam::{Batch, Condition, Walkable, Walked};
 use crate::engine::stopwatch::Stopwatch;
 use crate::error::Failure;
@@ -40,12 +39,12 @@ impl Laps<'_> {
         let flusher = shared.flusher.ok_or(Failure::HOPS_NOT_PROVEN)?;
         let not_proven = |_| Failure::HOPS_NOT_PROVEN;
         match owner {
-            Some(owner) => obeyed(owner, Order::Prepare(site, owned.state))?,
+            Some(owner) => owner.obeys(Order::Prepare(site, owned.state))?,
             None if owned.level == Level::Memory => ring.flush(flusher),
             None => ring.prepare(owned.state, flusher).map_err(not_proven)?,
         }
         if let (Some(third), State::Shared) = (third, owned.state) {
-            obeyed(third, Order::Read(site))?;
+            third.obeys(Order::Read(site))?;
         }
         let lap =
             ring.timed_walk(owned.access, 0, ring.nodes() as usize, counter.stamp).map_err(not_proven)?;

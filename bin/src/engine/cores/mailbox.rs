@@ -1,25 +1,27 @@
-//! One helper on a thread of its own, and the words by which it is commanded.
+//! One partner on a thread of its own: its orders, and how it obeys them.
 //!
 //! Between visits it sleeps, so that idle CPUs are idle. Within one it waits for orders without a system call. It maps
 //! nothing and prints nothing.
 
-use core::sync::atomic::{AtomicI64, AtomicU32, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicU32, Ordering};
 
 use latency_core::arch::{Delays, Flusher};
-use latency_core::cores::{Exchange, Made, Method, Patience, Ring, Side, State, Walk};
+use latency_core::cores::{Exchange, Method, Patience, Ring, Side, State, Walk};
 use latency_core::units::CpuId;
 
 use crate::engine::cpu_time::ThreadClock;
 use crate::engine::memory::pieces::Sites;
+use crate::error::Failure;
+use crate::sys::mailbox::{wait_until, Mailbox, Wait};
 use crate::sys::{cpu, thread};
 
-/// What helpers share with the first thread.
+/// The state that partners share with the first thread.
 pub struct Shared<'s> {
-    /// The words between it and each of them.
-    pub boxes: &'s [Mailbox],
+    /// The partners.
+    pub partners: &'s [Partner],
     /// The lines.
     pub sites: &'s Sites<Lines<'s>>,
-    /// How they leave all caches, if that can be.
+    /// The means by which they leave all caches, if there is one.
     pub flusher: Option<Flusher>,
 }
 
@@ -33,7 +35,7 @@ pub enum Lines<'s> {
 }
 
 impl<'s> Shared<'s> {
-    /// The lines at a place among all that go to and fro.
+    /// Returns the lines of a site that go to and fro.
     #[must_use]
     pub fn exchange(&self, site: usize) -> Option<&Exchange<'s>> {
         match &self.sites.get(site)?.holds {
@@ -42,237 +44,122 @@ impl<'s> Shared<'s> {
         }
     }
 
-    /// The chain at a place among all.
+    /// Returns the chain of a site.
     #[must_use]
     pub fn ring(&self, site: usize) -> Option<&Ring<'s>> {
         match &self.sites.get(site)?.holds {
             Lines::Ring(ring) => Some(ring),
-            _ => None,
+            Lines::Exchange(_) => None,
         }
+    }
+
+    /// Does as ordered. Returns the delays of messages that were received; `None` where the order cannot be obeyed.
+    fn obey(&self, order: Order, stop: &AtomicU32) -> Option<Delays> {
+        match order {
+            Order::Rest => {}
+            Order::Pin(cpu) => cpu::pin_to(cpu).ok()?,
+            Order::Answer(RoundTrips { site, place, method, count }) => {
+                let patience = Patience { stop, polls: usize::MAX };
+                return Some(self.exchange(site)?.run(place, Side::Second, method, count, &patience).delays);
+            }
+            Order::Prepare(site, state) => self.ring(site)?.prepare(state, self.flusher?).ok()?,
+            Order::Read(site) => self.ring(site)?.lap(Walk::Read).ok()?,
+        }
+        Some(Delays::NONE)
     }
 }
 
-/// What a helper is to do.
+/// An order to a partner.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Order {
     /// Sleep until the next order.
     Rest,
     /// Run on this CPU.
     Pin(CpuId),
-    /// Answer.
-    Answer(Answer),
-    /// Have the chain at that place in its caches, in a state.
+    /// Answer round trips.
+    Answer(RoundTrips),
+    /// Bring the chain of a site into the own caches, in a state.
     Prepare(usize, State),
-    /// Read the chain at that place.
+    /// Read the chain of a site.
     Read(usize),
 }
 
 /// Round trips to answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Answer {
-    /// The lines among all.
+pub struct RoundTrips {
+    /// The site of the lines.
     pub site: usize,
     /// The place there.
     pub place: usize,
-    /// How.
+    /// The method.
     pub method: Method,
-    /// How many.
+    /// Their number.
     pub count: usize,
 }
 
-/// The kinds of orders.
-const REST: u32 = 0;
-const PIN: u32 = 1;
-const ANSWER: u32 = 2;
-const PREPARE: u32 = 3;
-const READ: u32 = 4;
-const QUIT: u32 = 5;
-
-/// The words between the first thread and a helper.
+/// A partner, as the first thread sees it.
 #[repr(C, align(128))]
-pub struct Mailbox {
+pub struct Partner {
     /// Its CPU time.
     pub clock: ThreadClock,
-    /// The number of the last order, another one for each.
-    order: AtomicU32,
-    /// The number of the last order that was obeyed.
-    obeyed: AtomicU32,
-    /// Ends what is being answered.
-    stop: AtomicU32,
-    kind: AtomicU32,
-    cpu: AtomicU32,
-    /// Whether the last order could not be obeyed.
-    failed: AtomicU32,
-    /// How often it was found on another CPU than its own.
+    /// Its orders, and the delays of the messages that it received; `None` where an order could not be obeyed.
+    pub mailbox: Mailbox<Order, Option<Delays>>,
+    /// Times that it was found on another CPU than its own.
     moves: AtomicU32,
-    site: AtomicUsize,
-    place: AtomicUsize,
-    /// A method or a state, by its place among all of them.
-    how: AtomicUsize,
-    count: AtomicUsize,
-    /// The delays of the messages that were answered.
-    sum: AtomicI64,
-    least: AtomicI64,
 }
 
-impl Mailbox {
-    /// A helper that rests.
+/// The partners that a point has.
+pub type Others<'x> = [Option<&'x Partner>; 2];
+
+impl Partner {
+    /// Makes a partner that rests.
     #[must_use]
-    pub const fn new() -> Mailbox {
-        Mailbox {
-            clock: ThreadClock::new(),
-            order: AtomicU32::new(0),
-            obeyed: AtomicU32::new(0),
-            stop: AtomicU32::new(0),
-            kind: AtomicU32::new(REST),
-            cpu: AtomicU32::new(0),
-            failed: AtomicU32::new(0),
-            moves: AtomicU32::new(0),
-            site: AtomicUsize::new(0),
-            place: AtomicUsize::new(0),
-            how: AtomicUsize::new(0),
-            count: AtomicUsize::new(0),
-            sum: AtomicI64::new(0),
-            least: AtomicI64::new(0),
-        }
+    pub const fn new() -> Partner {
+        Partner { clock: ThreadClock::new(), mailbox: Mailbox::new(), moves: AtomicU32::new(0) }
     }
 
-    /// Gives an order to a helper that has obeyed the one before.
-    pub fn give(&self, order: Order) {
-        let set = |word: &AtomicUsize, value| word.store(value, Ordering::Relaxed);
-        let kind = match order {
-            Order::Rest => REST,
-            Order::Pin(cpu) => {
-                self.cpu.store(cpu.0, Ordering::Relaxed);
-                PIN
-            }
-            Order::Answer(Answer { site, place, method, count }) => {
-                set(&self.site, site);
-                set(&self.place, place);
-                set(&self.how, method as usize);
-                set(&self.count, count);
-                ANSWER
-            }
-            Order::Prepare(site, state) => {
-                set(&self.site, site);
-                set(&self.how, state as usize);
-                PREPARE
-            }
-            Order::Read(site) => {
-                set(&self.site, site);
-                READ
-            }
-        };
-        self.tell(kind);
-        // It sleeps only until it is told where to run.
-        if kind == PIN {
-            thread::wake(&self.order);
-        }
-    }
-
-    /// Whether the last order was obeyed.
-    pub fn is_obeyed(&self) -> bool {
-        self.obeyed.load(Ordering::Acquire) == self.order.load(Ordering::Relaxed)
-    }
-
-    /// Whether the last order, which was obeyed, came to nothing.
-    pub fn has_failed(&self) -> bool {
-        self.failed.load(Ordering::Relaxed) != 0
-    }
-
-    /// How often the helper was moved away from its CPU.
+    /// Returns how many times it was moved away from its CPU.
     pub fn moves(&self) -> u32 {
         self.moves.load(Ordering::Relaxed)
     }
 
-    /// The CPU that it was last told to run on.
-    pub fn cpu(&self) -> CpuId {
-        CpuId(self.cpu.load(Ordering::Relaxed))
-    }
-
-    /// Has the helper leave off what it answers, or not.
-    pub fn stop(&self, stop: bool) {
-        self.stop.store(stop.into(), Ordering::SeqCst);
-    }
-
-    /// The word that ends an exchange, for both sides.
-    pub const fn stop_word(&self) -> &AtomicU32 {
-        &self.stop
-    }
-
-    /// The delays of the messages that it received under its last order.
-    pub fn delays(&self) -> Delays {
-        Delays { sum: self.sum.load(Ordering::Relaxed), least: self.least.load(Ordering::Relaxed) }
-    }
-
-    fn tell(&self, kind: u32) {
-        self.kind.store(kind, Ordering::Relaxed);
-        self.order.fetch_add(1, Ordering::Release);
-    }
-
-    /// Does what is ordered; `None` where that cannot be done.
-    fn obey(&self, kind: u32, shared: &Shared<'_>) -> Option<()> {
-        let word = |word: &AtomicUsize| word.load(Ordering::Relaxed);
-        let site = word(&self.site);
-        let home = self.cpu();
-        match kind {
-            PIN => cpu::pin_to(home).ok(),
-            ANSWER => {
-                let method = *Method::ALL.get(word(&self.how))?;
-                let patience = Patience { stop: &self.stop, polls: usize::MAX };
-                let (place, count) = (word(&self.place), word(&self.count));
-                let Made { delays, .. } =
-                    shared.exchange(site)?.run(place, Side::Second, method, count, &patience);
-                self.sum.store(delays.sum, Ordering::Relaxed);
-                self.least.store(delays.least, Ordering::Relaxed);
-                Some(())
-            }
-            PREPARE => shared.ring(site)?.prepare(*State::ALL.get(word(&self.how))?, shared.flusher?).ok(),
-            READ => shared.ring(site)?.lap(Walk::Read).ok(),
-            _ => Some(()),
-        }?;
-        // Somebody may move any thread: this order was obeyed elsewhere, and the next one is to be obeyed at home.
-        if kind != REST && cpu::current().is_ok_and(|(cpu, _)| cpu != home) {
-            self.moves.fetch_add(1, Ordering::Relaxed);
-            cpu::pin_to(home).ok()?;
-        }
-        Some(())
+    /// Gives an order that is over at once, and waits until it is obeyed.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::HOPS_NOT_PROVEN`] where it could not be obeyed.
+    pub fn obeys(&self, order: Order) -> Result<(), Failure<'static>> {
+        self.mailbox.give(order);
+        wait_until(&|| self.mailbox.is_obeyed(), &|| false);
+        self.mailbox.answer().flatten().map(drop).ok_or(Failure::HOPS_NOT_PROVEN)
     }
 }
 
-/// The work of the helper with that index, until it is dismissed.
+/// Works as the partner with that index, until it is dismissed.
 pub fn work(shared: &Shared<'_>, index: usize) {
-    let Some(own) = shared.boxes.get(index) else { return };
+    let Some(own) = shared.partners.get(index) else { return };
     thread::name(c"partner");
     own.clock.is_of_this_thread();
-    let (mut obeyed, mut rests) = (0, true);
-    loop {
-        let order = own.order.load(Ordering::Acquire);
-        if order == obeyed {
-            match rests {
-                true => thread::wait(&own.order, obeyed),
-                false => core::hint::spin_loop(),
+    let mut home = None;
+    own.mailbox.serve(|order| {
+        if let Order::Pin(cpu) = order {
+            home = Some(cpu);
+        }
+        let mut found = shared.obey(order, own.mailbox.stop_word());
+        // Any thread may be moved: this order was obeyed elsewhere, and the next one is to be obeyed at home.
+        if let (Some(home), Some(_), true) = (home, found, order != Order::Rest) {
+            if cpu::current().is_ok_and(|(cpu, _)| cpu != home) {
+                own.moves.fetch_add(1, Ordering::Relaxed);
+                found = found.filter(|_| cpu::pin_to(home).is_ok());
             }
-            continue;
         }
-        let kind = own.kind.load(Ordering::Relaxed);
-        if kind == QUIT {
-            return;
-        }
-        let failed = own.obey(kind, shared).is_none();
-        own.failed.store(failed.into(), Ordering::Relaxed);
-        (obeyed, rests) = (order, kind == REST);
-        own.obeyed.store(order, Ordering::Release);
-    }
+        (found, if order == Order::Rest { Wait::Asleep } else { Wait::Spinning })
+    });
 }
 
-/// Has all helpers end.
+/// Has all partners end.
 pub fn dismiss(shared: &Shared<'_>) {
-    for mailbox in shared.boxes {
-        mailbox.stop(true);
-        mailbox.tell(QUIT);
-        thread::wake(&mailbox.order);
-    }
+    shared.partners.iter().for_each(|partner| partner.mailbox.dismiss());
 }
 
 #[cfg(test)]
@@ -293,23 +180,19 @@ mod tests {
             Lines::Ring(Ring::new(walked, &chain).unwrap()),
             Lines::Exchange(Exchange::new(exchanged, Stamp::detect().unwrap())),
         ]);
-        let boxes = [Mailbox::new()];
-        let shared = Shared { boxes: &boxes, sites: &sites, flusher: Flusher::detect() };
-        let [mailbox] = &boxes;
-        let obeyed = |order| {
-            mailbox.give(order);
-            while !mailbox.is_obeyed() {
-                thread::yield_now();
-            }
-            !mailbox.has_failed()
-        };
+        let partners = [Partner::new()];
+        let shared = Shared { partners: &partners, sites: &sites, flusher: Flusher::detect() };
+        let [partner] = &partners;
+        let mailbox = &partner.mailbox;
+        let until_obeyed = || wait_until(&|| mailbox.is_obeyed(), &|| false);
+        let obeyed = |order| partner.obeys(order).is_ok();
         thread::scope(|scope| {
             scope.spawn(|| work(&shared, 0));
             let cpu = cpu::allowed().unwrap().first().map(CpuId).unwrap();
             assert!(obeyed(Order::Pin(cpu)));
             let (method, count) = (Method::Message, 5);
             for place in [0, 3] {
-                mailbox.give(Order::Answer(Answer { site: 1, place, method, count }));
+                mailbox.give(Order::Answer(RoundTrips { site: 1, place, method, count }));
                 let patience = Patience { stop: &AtomicU32::new(0), polls: 1000 };
                 let mut made = 0;
                 while made < count {
@@ -317,17 +200,12 @@ mod tests {
                     made += exchange.run(place, Side::First, method, count - made, &patience).count;
                     thread::yield_now();
                 }
-                while !mailbox.is_obeyed() {
-                    thread::yield_now();
-                }
-                assert!(mailbox.delays().least < i64::MAX);
+                until_obeyed();
+                assert!(mailbox.answer().flatten().unwrap().least < i64::MAX);
             }
-            mailbox.give(Order::Answer(Answer { site: 1, place: 1, method: Method::Cas, count: 1 }));
-            mailbox.stop(true);
-            while !mailbox.is_obeyed() {
-                thread::yield_now();
-            }
-            mailbox.stop(false);
+            mailbox.give(Order::Answer(RoundTrips { site: 1, place: 1, method: Method::Cas, count: 1 }));
+            mailbox.stop();
+            until_obeyed();
             for state in State::ALL {
                 assert!(obeyed(Order::Prepare(0, state)) && obeyed(Order::Read(0)), "{}", state.name());
             }

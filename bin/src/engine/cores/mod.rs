@@ -3,7 +3,6 @@
 pub mod driver;
 mod laps;
 pub mod mailbox;
-mod orders;
 mod rally;
 mod record;
 

@@ -4,13 +4,14 @@ use latency_core::arch::Delays;
 use latency_core::cores::{Exchange, Patience, Side};
 use latency_core::stats;
 
-use super::mailbox::{Answer, Mailbox, Order, Shared};
+use super::mailbox::{Order, Partner, RoundTrips, Shared};
 use super::record::Record;
 use crate::engine::seam::{Batch, Condition, Walkable, Walked};
 use crate::engine::stopwatch::Stopwatch;
 use crate::error::{Failure, PlacementError};
 use crate::result::counters::Software;
 use crate::result::{Counter, PingPong, Round};
+use crate::sys::mailbox::wait_until;
 use crate::sys::{signal, time};
 
 /// The most lines of a pair.
@@ -29,7 +30,7 @@ pub struct Rally<'s> {
     /// What both see.
     pub shared: &'s Shared<'s>,
     /// The words to the partner.
-    pub partner: &'s Mailbox,
+    pub partner: &'s Partner,
     /// Even lines and odd ones, by their place among all.
     pub sites: [usize; 2],
     /// Who exchanges, and how.
@@ -81,18 +82,19 @@ impl<'s> Rally<'s> {
         };
         let (method, count) = (self.pair.method, WARM_TRIPS + trips);
         let moves = partner.moves();
-        partner.give(Order::Answer(Answer { site, place, method, count }));
+        partner.mailbox.give(Order::Answer(RoundTrips { site, place, method, count }));
         let mut back = Delays::NONE;
         let mut late = self.trips(exchange, place, WARM_TRIPS, &mut back)?;
         let start = counter.stamp.start();
         late |= self.trips(exchange, place, trips, &mut back)?;
         let line_ns = self.watch.ended(counter, start, counter.stamp.end());
-        while !partner.is_obeyed() {
+        while !partner.mailbox.is_obeyed() {
             core::hint::spin_loop();
         }
         let (record, index) = &mut self.record;
-        if back.least < i64::MAX {
-            record.messages(*index, partner.delays(), back, count as u64);
+        let there = partner.mailbox.answer().flatten();
+        if let Some(there) = there.filter(|_| back.least < i64::MAX) {
+            record.messages(*index, there, back, count as u64);
         }
         Ok((line_ns, late || partner.moves() != moves))
     }
@@ -105,7 +107,7 @@ impl<'s> Rally<'s> {
         count: usize,
         delays: &mut Delays,
     ) -> Result<bool, Failure<'static>> {
-        let patience = Patience { stop: self.partner.stop_word(), polls: POLLS };
+        let patience = Patience { stop: self.partner.mailbox.stop_word(), polls: POLLS };
         let (mut left, mut since_ns) = (count, None);
         loop {
             let made = exchange.run(place, Side::First, self.pair.method, left, &patience);
@@ -132,12 +134,9 @@ impl<'s> Rally<'s> {
 
     /// Has the partner leave off, and sets its lines back.
     fn leave_off(&self, exchange: &Exchange<'_>) {
-        let partner = self.partner;
-        partner.stop(true);
-        while !partner.is_obeyed() {
-            time::sleep_ns(REST_NS);
-        }
-        partner.stop(false);
+        let mailbox = &self.partner.mailbox;
+        mailbox.stop();
+        wait_until(&|| mailbox.is_obeyed(), &|| false);
         exchange.reset();
     }
 
@@ -146,9 +145,6 @@ impl<'s> Rally<'s> {
         (hops / (2 * u64::from(self.pair.lines.max(1)))).max(1) as usize
     }
 }
-
-/// A partner that leaves off is waited for with rests of this length.
-const REST_NS: u64 = 20_000;
 
 impl Walkable for Rally<'_> {
     fn nodes(&self) -> u64 {

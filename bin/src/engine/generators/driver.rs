@@ -10,7 +10,7 @@ use latency_core::traffic::pace::{self, Pacing};
 use latency_core::traffic::{Field, Kind, Part, Place};
 use latency_core::units::NodeId;
 
-use super::mailbox::{Mailbox, Orders, Pace, Shared};
+use super::mailbox::{Generator, Orders, Pace, Shared};
 use super::uncores::Uncores;
 use crate::analysis::traffic::bursts;
 use crate::engine::clock::Timer;
@@ -21,6 +21,7 @@ use crate::error::{Failure, PlacementError};
 use crate::plan::generators;
 use crate::result::{Point, Traffic, Walk};
 use crate::sys::file::SystemFiles;
+use crate::sys::mailbox::wait_until;
 use crate::sys::{signal, time};
 use crate::warning::{Warning, Warnings};
 
@@ -32,9 +33,6 @@ const MOST_LOOKS: usize = 20;
 const SETTLED: f64 = 0.02;
 /// Counts of lines at random times differ by their root: so many deviations are chance.
 const CHANCE: f64 = 3.0;
-/// A generator is waited for without a rest for so long, then with rests of this length.
-const PATIENCE_NS: f64 = 50e3;
-const REST_NS: u64 = 20_000;
 
 /// The choice and the pace of generators, one for all points of a run.
 #[derive(Clone, Copy)]
@@ -164,12 +162,12 @@ impl<'g> Generators<'g> {
         self.write_again(traffic)?;
         let before = self.stops();
         let driven = self.start(point, traffic).and_then(|()| {
-            self.boxes().iter().for_each(|mailbox| mailbox.clock.begin_run());
+            self.active().iter().for_each(|generator| generator.clock.begin_run());
             body()
         });
         let throttled = self.stops() > before;
-        for mailbox in self.boxes() {
-            mailbox.clock.end_run(self.times, mailbox.cpu(), throttled);
+        for generator in self.active() {
+            generator.clock.end_run(self.times, generator.cpu(), throttled);
         }
         self.rest();
         self.throttled.set(self.throttled.get() + u64::from(throttled));
@@ -214,22 +212,24 @@ impl<'g> Generators<'g> {
         let (field, site) = self.find(traffic).ok_or(PlacementError::NothingToMeasure)?;
         let parts = parts(site, traffic);
         let cpus = (self.style.cpus)(point, traffic);
-        let boxes =
-            self.shared.boxes.get(..others.min(self.threads)).ok_or(PlacementError::NothingToMeasure)?;
-        if boxes.len() < others || cpus.len() < others {
+        let all = self.shared.generators.get(..others.min(self.threads));
+        let all = all.ok_or(PlacementError::NothingToMeasure)?;
+        if all.len() < others || cpus.len() < others {
             return Err(PlacementError::NothingToMeasure.into());
         }
         self.runs.set(self.runs.get() + 1);
         let pace = traffic.rate.and_then(|rate| self.pace(traffic, rate));
-        for (index, mailbox) in boxes.iter().enumerate() {
+        for (index, generator) in all.iter().enumerate() {
             let Some(cpu) = generators::spread(&cpus, index, others) else { break };
             let seed = self.runs.get() << 16 | (index + own) as u64;
             let (part, kind) = ((index + own, parts), traffic.kind);
-            mailbox.run(&Orders { cpu, field, part, kind, pace, seed });
+            generator.run(Orders { cpu, field, part, kind, pace, seed });
         }
         self.active.set(others);
-        wait_for(boxes)?;
-        match boxes.iter().find_map(Mailbox::kept_out) {
+        if !wait_until(&|| all.iter().all(Generator::has_begun), &signal::interrupted) {
+            return Err(Failure::Interrupted);
+        }
+        match all.iter().find_map(Generator::kept_out) {
             Some(cpu) => Err(PlacementError::CpuTaken { cpu }.into()),
             None => Ok(()),
         }
@@ -237,34 +237,32 @@ impl<'g> Generators<'g> {
 
     /// Has all generators rest, and waits until they do.
     fn rest(&self) {
-        let boxes = self.boxes();
-        boxes.iter().for_each(Mailbox::rest);
+        let active = self.active();
+        active.iter().for_each(Generator::rest);
         // They end within a few lines, whatever happens: an interrupt is heard afterwards.
-        while boxes.iter().any(Mailbox::runs) {
-            time::sleep_ns(REST_NS);
-        }
+        wait_until(&|| active.iter().all(Generator::rests), &|| false);
         self.active.set(0);
     }
 
-    fn boxes(&self) -> &'g [Mailbox] {
-        self.shared.boxes.get(..self.active.get()).unwrap_or_default()
+    fn active(&self) -> &'g [Generator] {
+        self.shared.generators.get(..self.active.get()).unwrap_or_default()
     }
 
     /// Begins a window in which all of them are to run throughout.
     pub fn begin_window(&self) {
-        self.boxes().iter().for_each(|mailbox| mailbox.clock.begin_window());
+        self.active().iter().for_each(|generator| generator.clock.begin_window());
     }
 
     /// Returns whether other work took a CPU from one of them since the window began.
     #[must_use]
     pub fn has_lost(&self) -> bool {
-        self.boxes().iter().any(|mailbox| mailbox.clock.has_lost())
+        self.active().iter().any(|generator| generator.clock.has_lost())
     }
 
     /// The lines of all generators that run.
     #[must_use]
     pub fn lines(&self) -> u64 {
-        self.boxes().iter().map(Mailbox::lines).sum()
+        self.active().iter().map(Generator::lines).sum()
     }
 
     /// Counts the lines now; the next reading tells the rate in between. `None` without a counter.
@@ -338,7 +336,7 @@ impl<'g> Generators<'g> {
 
     /// Warns of what went on while they ran.
     pub fn tell(&self, warnings: &mut Warnings) {
-        let moves = self.shared.boxes.iter().map(|mailbox| u64::from(mailbox.moves())).sum();
+        let moves = self.shared.generators.iter().map(|one| u64::from(one.moves())).sum();
         if moves > 0 {
             warnings.push(Warning::GeneratorMoved { times: moves });
         }
@@ -365,22 +363,6 @@ fn now_ns() -> f64 {
     time::monotonic_raw_ns() as f64
 }
 
-/// Waits until all generators run.
-fn wait_for(boxes: &[Mailbox]) -> Result<(), Failure<'static>> {
-    let begun_ns = now_ns();
-    while boxes.iter().any(|mailbox| !mailbox.runs()) {
-        if signal::interrupted() {
-            return Err(Failure::Interrupted);
-        }
-        if now_ns() < begun_ns + PATIENCE_NS {
-            core::hint::spin_loop();
-        } else {
-            time::sleep_ns(REST_NS);
-        }
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -395,7 +377,7 @@ mod tests {
         const LINES: usize = 4096;
         let mut memory = vec![Line([0; 8]); LINES];
         let fields = made_up(&mut memory);
-        let shared = Shared { boxes: &[], fields: &fields, clock: None };
+        let shared = Shared { generators: &[], fields: &fields, clock: None };
         let footprint = Bytes(LINES as u64 * 64);
         let uncores = Uncores::of(&Topology::EMPTY, core::iter::empty()).unwrap();
         let style = Style {
