@@ -7,7 +7,6 @@ use latency_core::chain::Order;
 use latency_core::units::{Bytes, NodeId, Picoseconds};
 
 use super::clock::Timer;
-use super::memory::pieces::MOST;
 use super::memory::RealSchedule;
 use super::placement::Witness;
 use super::schedule::Schedule;
@@ -18,6 +17,7 @@ use super::warm_up::is_held;
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
 use crate::plan::budget::Budget;
+use crate::plan::regions::MOST;
 use crate::result::{
     chain, Exclusion, Field, Measurement, Outcome, PerLine, Placed, Point, Repeat, Round, Undisturbed, Walk,
 };

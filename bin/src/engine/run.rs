@@ -5,7 +5,8 @@ use latency_core::chain::Chain;
 
 use super::clock::Timer;
 use super::memory::chains::{Alongside, ChainPlace, Chains};
-use super::memory::pieces::{self, chain_of, Missing, Piece, Pieces, Sites};
+use super::memory::pieces::{self, chain_of, Missing, Piece, Pieces};
+use super::memory::sites::Sites;
 use super::memory::{ProvenPlace, RealSchedule};
 use super::placement;
 use super::prefetch_audit::UnderWay;

@@ -9,7 +9,8 @@ use latency_core::stats::Summary;
 use latency_core::units::Bytes;
 
 use super::memory::chains::Chains;
-use super::memory::pieces::{chain_of, Site};
+use super::memory::pieces::chain_of;
+use super::memory::sites::Site;
 use super::placement::{self, Placement};
 use super::schedule::Schedule;
 use super::seam::Place;

@@ -10,7 +10,7 @@ use latency_core::cores::{Exchange, Method, Patience, Ring, Side, State, Walk};
 use latency_core::units::CpuId;
 
 use crate::engine::cpu_time::ThreadClock;
-use crate::engine::memory::pieces::Sites;
+use crate::engine::memory::sites::Sites;
 use crate::error::Failure;
 use crate::sys::mailbox::{wait_until, Mailbox, Wait};
 use crate::sys::{cpu, thread};
@@ -165,7 +165,7 @@ pub fn dismiss(shared: &Shared<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::memory::pieces::made_of;
+    use crate::engine::memory::sites::made_of;
     use latency_core::arch::{Line, Stamp};
     use latency_core::chain::{Chain, Order as Way};
     use latency_core::units::Bytes;

@@ -15,10 +15,11 @@ use super::uncores::Uncores;
 use crate::analysis::traffic::bursts;
 use crate::engine::clock::Timer;
 use crate::engine::cpu_time::CpuTimes;
-use crate::engine::memory::pieces::{Site, MOST};
+use crate::engine::memory::sites::Site;
 use crate::engine::placement::Witness;
 use crate::error::{Failure, PlacementError};
 use crate::plan::generators;
+use crate::plan::regions::MOST;
 use crate::result::{Point, Traffic, Walk};
 use crate::sys::file::SystemFiles;
 use crate::sys::mailbox::wait_until;
@@ -366,7 +367,7 @@ fn now_ns() -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::memory::pieces::made_up;
+    use crate::engine::memory::sites::made_up;
     use latency_core::arch::Line;
     use latency_core::topology::Topology;
     use latency_core::units::Bytes;

@@ -12,7 +12,7 @@ use latency_core::traffic::{Field, Kind, Part, Place};
 use latency_core::units::CpuId;
 
 use crate::engine::cpu_time::ThreadClock;
-use crate::engine::memory::pieces::Sites;
+use crate::engine::memory::sites::Sites;
 use crate::sys::mailbox::{Mailbox, Wait};
 use crate::sys::{cpu, thread};
 
@@ -213,7 +213,7 @@ pub fn dismiss(shared: &Shared<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::memory::pieces::made_up;
+    use crate::engine::memory::sites::made_up;
     use latency_core::arch::Line;
     use latency_core::traffic::pace::FRACTION_BITS;
     use latency_core::traffic::PERMUTED_LINES;

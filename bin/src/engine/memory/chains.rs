@@ -9,7 +9,8 @@ use latency_core::chain::Order;
 use latency_core::kernel::lanes::MOST_LANES;
 use latency_core::units::{Bytes, NodeId, PageSize};
 
-use super::pieces::{chain_of, Site, Sites};
+use super::pieces::chain_of;
+use super::sites::{Site, Sites};
 use super::{idle_until, ProvenPlace};
 use crate::engine::generators::driver::Generators;
 use crate::engine::new_chain;

@@ -4,6 +4,7 @@
 pub mod chains;
 pub mod lines;
 pub mod pieces;
+pub mod sites;
 
 use latency_core::arch;
 

@@ -9,17 +9,17 @@ use latency_core::arch::Line;
 use latency_core::chain::Chain;
 use latency_core::units::{Bytes, NodeId};
 
+use super::sites::{Site, Sites};
 use crate::engine::counters::Meter;
-use crate::engine::placement::{Placement, Witness};
+use crate::engine::placement::Placement;
 use crate::engine::session::Session;
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
 use crate::options::Pages;
 use crate::plan;
 use crate::plan::budget::{Budget, Memory};
-pub use crate::plan::regions::MOST;
-use crate::plan::regions::{Region, Regions};
-use crate::result::{chain, Means, Placed, Point, Traffic};
+use crate::plan::regions::{Region, Regions, MOST};
+use crate::result::{chain, Means, Placed, Point};
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 use crate::warning::{Warning, Warnings};
@@ -155,78 +155,13 @@ impl<'a> Pieces<'a> {
         &'p mut self,
         open: &mut dyn FnMut(&Region, &Point, &'p mut [Line]) -> Result<T, Failure<'static>>,
     ) -> Result<Sites<T>, Failure<'static>> {
-        let mut sites = Sites { list: array::from_fn(|_| None), memory: self.missing.memory };
-        for (slot, piece) in sites.list.iter_mut().zip(self.list.iter_mut().flatten()) {
+        let mut sites = Sites::none(self.missing.memory);
+        for (slot, piece) in sites.slots().zip(self.list.iter_mut().flatten()) {
             let Piece { region, like, placement } = piece;
             let (lines, witness) = placement.split();
             *slot = Some(Site { region: *region, witness, holds: open(region, like, lines)? });
         }
         Ok(sites)
-    }
-}
-
-/// A piece of memory with something in it.
-pub struct Site<T> {
-    /// The region that it serves.
-    pub region: Region,
-    /// Knows where it is.
-    pub witness: Witness,
-    /// The chain, the lines of generators or those that CPUs exchange.
-    pub holds: T,
-}
-
-/// All memory of one kind, with something in it.
-pub struct Sites<T> {
-    list: [Option<Site<T>>; MOST],
-    memory: Memory,
-}
-
-impl<T> Sites<T> {
-    /// Returns the index of the piece that serves a region.
-    #[must_use]
-    pub fn index(&self, needed: &Region) -> Option<usize> {
-        self.list
-            .iter()
-            .position(|site| site.as_ref().is_some_and(|site| site.region.is_one_with(needed, self.memory)))
-    }
-
-    /// Returns the piece that serves a region.
-    #[must_use]
-    pub fn find(&self, needed: &Region) -> Option<&Site<T>> {
-        self.get(self.index(needed)?)
-    }
-
-    /// Returns the first piece.
-    #[must_use]
-    pub fn first(&self) -> Option<&Site<T>> {
-        self.list.iter().flatten().next()
-    }
-
-    /// Returns the same, to be changed.
-    pub fn find_mut(&mut self, needed: &Region) -> Option<&mut Site<T>> {
-        let index = self.index(needed)?;
-        self.list.get_mut(index)?.as_mut()
-    }
-
-    /// Returns the piece with that index.
-    #[must_use]
-    pub fn get(&self, index: usize) -> Option<&Site<T>> {
-        self.list.get(index)?.as_ref()
-    }
-
-    /// Returns the nodes of all pieces.
-    pub fn nodes(&self) -> impl Iterator<Item = NodeId> + Clone + use<'_, T> {
-        self.list.iter().flatten().map(|site| site.region.on)
-    }
-
-    /// Returns the index of the piece that serves some traffic.
-    #[must_use]
-    pub fn index_of_traffic(&self, traffic: &Traffic) -> Option<usize> {
-        let serves = |site: &Site<T>| {
-            let needed = Region { from: traffic.from, on: traffic.node, ..site.region };
-            site.region.is_one_with(&needed, self.memory)
-        };
-        self.list.iter().position(|site| site.as_ref().is_some_and(serves))
     }
 }
 
@@ -313,8 +248,3 @@ pub fn tell(warnings: &mut Warnings, target: NodeId, asked: Pages, placed: &Plac
         warnings.push(Warning::PlacementUnverified { node: target, why });
     }
 }
-
-#[cfg(test)]
-mod tests;
-#[cfg(test)]
-pub use tests::{made_of, made_up};

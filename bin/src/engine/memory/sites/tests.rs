@@ -1,11 +1,14 @@
 //! Memory that tests have made, without a node.
 
 use super::*;
+use crate::options::Pages;
+use latency_core::arch::Line;
 use latency_core::traffic::Field;
+use latency_core::units::Bytes;
 
 /// Returns sites of one node: each holds one of `holds`.
 pub fn made_of<T>(holds: impl IntoIterator<Item = T>) -> Sites<T> {
-    let mut sites = Sites { list: array::from_fn(|_| None), memory: Memory::Shared };
+    let mut sites = Sites::none(Memory::Shared);
     let (on, pages, size) = (NodeId(0), Pages::Small4k, Bytes(0));
     for (slot, holds) in sites.list.iter_mut().zip(holds) {
         let region = Region { from: on, on, pages, size, is_of_traffic: true };

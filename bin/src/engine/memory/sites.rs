@@ -1,0 +1,91 @@
+//! Pieces of memory with something in them: chains, the lines of generators, or lines that CPUs exchange.
+
+use core::array;
+
+use latency_core::units::NodeId;
+
+use crate::engine::placement::Witness;
+use crate::plan::budget::Memory;
+use crate::plan::regions::{Region, MOST};
+use crate::result::Traffic;
+
+/// A piece of memory with something in it.
+pub struct Site<T> {
+    /// The region that it serves.
+    pub region: Region,
+    /// Knows where it is.
+    pub witness: Witness,
+    /// The chain, the lines of generators or those that CPUs exchange.
+    pub holds: T,
+}
+
+/// All memory of one kind, with something in it.
+pub struct Sites<T> {
+    list: [Option<Site<T>>; MOST],
+    memory: Memory,
+}
+
+impl<T> Sites<T> {
+    /// Returns no site.
+    #[must_use]
+    pub fn none(memory: Memory) -> Sites<T> {
+        Sites { list: array::from_fn(|_| None), memory }
+    }
+
+    /// Returns the slots, to be filled.
+    pub fn slots(&mut self) -> impl Iterator<Item = &mut Option<Site<T>>> {
+        self.list.iter_mut()
+    }
+
+    /// Returns the index of the piece that serves a region.
+    #[must_use]
+    pub fn index(&self, needed: &Region) -> Option<usize> {
+        self.list
+            .iter()
+            .position(|site| site.as_ref().is_some_and(|site| site.region.is_one_with(needed, self.memory)))
+    }
+
+    /// Returns the piece that serves a region.
+    #[must_use]
+    pub fn find(&self, needed: &Region) -> Option<&Site<T>> {
+        self.get(self.index(needed)?)
+    }
+
+    /// Returns the first piece.
+    #[must_use]
+    pub fn first(&self) -> Option<&Site<T>> {
+        self.list.iter().flatten().next()
+    }
+
+    /// Returns the same, to be changed.
+    pub fn find_mut(&mut self, needed: &Region) -> Option<&mut Site<T>> {
+        let index = self.index(needed)?;
+        self.list.get_mut(index)?.as_mut()
+    }
+
+    /// Returns the piece with that index.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<&Site<T>> {
+        self.list.get(index)?.as_ref()
+    }
+
+    /// Returns the nodes of all pieces.
+    pub fn nodes(&self) -> impl Iterator<Item = NodeId> + Clone + use<'_, T> {
+        self.list.iter().flatten().map(|site| site.region.on)
+    }
+
+    /// Returns the index of the piece that serves some traffic.
+    #[must_use]
+    pub fn index_of_traffic(&self, traffic: &Traffic) -> Option<usize> {
+        let serves = |site: &Site<T>| {
+            let needed = Region { from: traffic.from, on: traffic.node, ..site.region };
+            site.region.is_one_with(&needed, self.memory)
+        };
+        self.list.iter().position(|site| site.as_ref().is_some_and(serves))
+    }
+}
+
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+pub use tests::{made_of, made_up};
