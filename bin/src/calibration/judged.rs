@@ -9,14 +9,17 @@ use std::vec::Vec;
 use latency_core::stats::Interval;
 use latency_core::units::{Bytes, CpuId, NodeId};
 
-use super::simulated::Simulated;
-use crate::engine::conditions::{self, in_core};
+use crate::calibration::simulated::Simulated;
+use crate::engine::checks::conditions;
+use crate::engine::checks::conditions::in_core;
+use crate::engine::checks::prefetch_audit::Pairs;
+use crate::engine::checks::{find_working_set, self_test, sizing, translation_probe};
+use crate::engine::finish;
 use crate::engine::memory::pieces;
-use crate::engine::prefetch_audit::Pairs;
+use crate::engine::memory::second;
 use crate::engine::progress::Progress;
 use crate::engine::schedule::Schedule;
 use crate::engine::session::{Noted, Session};
-use crate::engine::{finish, lookout, second, self_test, sizing, translation_probe};
 use crate::experiment::conduct;
 use crate::experiment::facts::trust;
 use crate::experiment::matrix::{self, MATRIX};
@@ -163,9 +166,9 @@ fn looked_at(
     seeks_cache: bool,
 ) -> Option<Box<Machine>> {
     let like = plan::looked_at(session.options, points)?;
-    let known = lookout::known(session.options, session.machine, &like, points, seeks_cache);
+    let known = find_working_set::known(session.options, session.machine, &like, points, seeks_cache);
     let sizing = sizing::search(simulated, &like, &known).unwrap()?;
-    lookout::tell(session.warnings, &known, &sizing);
+    find_working_set::tell(session.warnings, &known, &sizing);
     Some(Box::new(session.machine.looked_at(sizing)))
 }
 

@@ -5,10 +5,11 @@ use std::vec::Vec;
 
 use latency_core::units::Bytes;
 
-use super::contention::{Chance, Contention};
-use crate::engine::prefetch_audit::{self, Pairs};
+use crate::calibration::contention::{Chance, Contention};
+use crate::engine::checks::prefetch_audit;
+use crate::engine::checks::prefetch_audit::Pairs;
+use crate::engine::schedule::walks::few;
 use crate::engine::seam::{Batch, Condition, Place, Walkable, Walked, Walker};
-use crate::engine::walks::few;
 use crate::error::Failure;
 use crate::result::counters::Software;
 use crate::result::Point;

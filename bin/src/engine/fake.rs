@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::vec::Vec;
 
-use super::seam::{Batch, Condition, Place, Walkable, Walked, Walker};
+use crate::engine::seam::{Batch, Condition, Place, Walkable, Walked, Walker};
 use crate::error::Failure;
 use crate::plan::budget::{Budget, Memory};
 use crate::result::counters::Software;

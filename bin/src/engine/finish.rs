@@ -6,14 +6,14 @@
 use latency_core::chain::Order;
 use latency_core::units::{Bytes, NodeId, Picoseconds};
 
-use super::clock::Timer;
-use super::memory::RealSchedule;
-use super::placement::Witness;
-use super::schedule::Schedule;
-use super::seam::Place;
-use super::session::{Noted, Session};
-use super::undisturbed::undisturbed;
-use super::warm_up::is_held;
+use crate::engine::memory::placement::Witness;
+use crate::engine::memory::RealSchedule;
+use crate::engine::schedule::undisturbed::undisturbed;
+use crate::engine::schedule::warm_up::is_held;
+use crate::engine::schedule::Schedule;
+use crate::engine::seam::Place;
+use crate::engine::session::{Noted, Session};
+use crate::engine::stopwatch::clock::Timer;
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
 use crate::plan::budget::Budget;
@@ -130,8 +130,8 @@ pub fn measurement<A: Place>(
     traffic: Option<Field>,
     lines: Option<PerLine>,
 ) -> Result<Result<Measurement, Exclusion<'static>>, Failure<'static>> {
-    let Some((course, mut series)) = schedule.series(index) else { return Ok(Err(Exclusion::Interrupted)) };
-    let (point, state) = (course.point, course.state);
+    let Some((entry, mut series)) = schedule.series(index) else { return Ok(Err(Exclusion::Interrupted)) };
+    let (point, state) = (entry.point, entry.state);
     let (fingerprint, nodes) = match point.walk {
         Walk::Traffic(traffic) => (0, traffic.footprint.0 / 64),
         Walk::PingPong(pair) => (0, pair.lines.into()),

@@ -4,7 +4,7 @@
 
 use std::vec::Vec;
 
-use super::seam::{Batch, Condition, Walkable, Walked};
+use crate::engine::seam::{Batch, Condition, Walkable, Walked};
 use crate::error::Failure;
 use crate::result::counters::{Counted, Software};
 use crate::result::Round;

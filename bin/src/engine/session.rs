@@ -1,10 +1,10 @@
 //! Everything that an experiment measures with, and everything that it finds.
 
-use super::cpu_time::CpuTimes;
-use super::placement::Placement;
-use super::prefetch_audit::UnderWay;
-use super::progress::Progress;
 use crate::analysis::curve::Analysis;
+use crate::engine::checks::prefetch_audit::UnderWay;
+use crate::engine::memory::placement::Placement;
+use crate::engine::progress::Progress;
+use crate::engine::stopwatch::cpu_time::CpuTimes;
 use crate::error::Failure;
 use crate::machine::Machine;
 use crate::options::Options;

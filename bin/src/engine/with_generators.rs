@@ -2,15 +2,16 @@
 
 use latency_core::traffic::Field;
 
-use super::clock::Timer;
-use super::generators::driver::{Generators, Style};
-use super::generators::mailbox::{dismiss, work, Generator, Shared};
-use super::generators::uncores::Uncores;
-use super::memory::chains::Alongside;
-use super::memory::pieces::{traffic_of, Pieces};
-use super::run::{self, Visits};
-use super::session::{Findings, Session};
-use super::translation_probe;
+use crate::engine::checks::translation_probe;
+use crate::engine::memory::chains::Alongside;
+use crate::engine::memory::pieces::{traffic_of, Pieces};
+use crate::engine::run;
+use crate::engine::run::Visits;
+use crate::engine::session::{Findings, Session};
+use crate::engine::stopwatch::clock::Timer;
+use crate::engine::threads::generators::driver::{Generators, Style};
+use crate::engine::threads::generators::generator::{dismiss, work, Generator, Shared};
+use crate::engine::threads::generators::uncores::Uncores;
 use crate::error::{Failure, PlacementError};
 use crate::plan::budget::Budget;
 use crate::result::{Point, Traffic, Walk};

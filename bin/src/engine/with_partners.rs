@@ -3,15 +3,15 @@
 use latency_core::arch::Flusher;
 use latency_core::cores::{Exchange, Ring};
 
-use super::clock::Timer;
-use super::cores::driver::Partners;
-use super::cores::mailbox::{dismiss, work, Lines, Partner, Shared};
-use super::cores::Record;
-use super::memory::lines::LinesPlace;
-use super::memory::pieces::{lines_of, Pieces};
-use super::run;
-use super::session::{Findings, Session};
-use super::stopwatch::Stopwatch;
+use crate::engine::memory::lines::LinesPlace;
+use crate::engine::memory::pieces::{lines_of, Pieces};
+use crate::engine::run;
+use crate::engine::session::{Findings, Session};
+use crate::engine::stopwatch::clock::Timer;
+use crate::engine::stopwatch::Stopwatch;
+use crate::engine::threads::partners::driver::Partners;
+use crate::engine::threads::partners::partner::{dismiss, work, Lines, Partner, Shared};
+use crate::engine::threads::partners::Record;
 use crate::error::{Failure, PlacementError, TimingError};
 use crate::plan::budget::{Budget, Memory, Optional};
 use crate::result::Point;

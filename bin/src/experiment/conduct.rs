@@ -4,14 +4,16 @@
 
 use latency_core::cores::Method;
 
-use super::facts::Report;
-use super::interface::Experiment;
-use crate::engine::clock::Timer;
-use crate::engine::conditions::Watch;
-use crate::engine::prefetch_audit::UnderWay;
+use crate::engine::checks::conditions::Watch;
+use crate::engine::checks::prefetch_audit::UnderWay;
+use crate::engine::checks::{find_working_set, repeat, self_test, translation_probe};
+use crate::engine::finish;
+use crate::engine::memory::{placement, second};
 use crate::engine::session::{Findings, Session};
-use crate::engine::{finish, lookout, placement, repeat, second, self_test, translation_probe};
+use crate::engine::stopwatch::clock::Timer;
 use crate::error::Failure;
+use crate::experiment::facts::Report;
+use crate::experiment::interface::Experiment;
 use crate::machine::processor::Platform;
 use crate::machine::Machine;
 use crate::options::Options;
@@ -150,7 +152,7 @@ pub fn conduct<'a>(
         None => {
             // Where the whole run has little time, the last-level cache is not sought: a cache that matters shows.
             let seeks_cache = (effort.begun_ns + planned.budget.whole_ns).is_infinite();
-            lookout::learn(session, &timer, &planned.points, seeks_cache)?
+            find_working_set::find(session, &timer, &planned.points, seeks_cache)?
         }
     };
     if let Some(found) = found {

@@ -11,10 +11,10 @@ use latency_core::host::MemoryLimit;
 use latency_core::rng::Pcg32;
 use latency_core::units::{Bytes, NodeId};
 
-use super::tests::{fixture, machine, machine_of, planned};
 use crate::engine::fake::{Fake, Hop};
 use crate::engine::progress::Progress;
 use crate::engine::schedule::Schedule;
+use crate::experiment::tests::{fixture, machine, machine_of, planned};
 use crate::machine::Machine;
 use crate::options::{Pages, When};
 use crate::plan::budget::Memory;

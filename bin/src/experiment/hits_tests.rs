@@ -10,11 +10,11 @@ use latency_core::rng::Pcg32;
 use latency_core::topology::SideCache;
 use latency_core::units::{Bytes, CpuId, NodeId};
 
-use super::tests::{fixture, machine, machine_of, planned};
 use crate::engine::fake::{Fake, Hop};
 use crate::engine::finish::{warn_of_hits, warn_of_side_caches};
 use crate::engine::progress::Progress;
 use crate::engine::schedule::Schedule;
+use crate::experiment::tests::{fixture, machine, machine_of, planned};
 use crate::machine::{Machine, Sizing};
 use crate::options::{Pages, When};
 use crate::plan::budget::Budget;
@@ -44,7 +44,7 @@ fn measured(targets: u32, latency: impl FnMut(Hop) -> f64) -> Vec<Outcome<'stati
     schedule.run(&mut Progress::new(When::Never)).unwrap();
     let seen = Evidence::default();
     let outcome = |index: usize| {
-        let (course, series) = schedule.series(index).unwrap();
+        let (entry, series) = schedule.series(index).unwrap();
         let placed = Placed {
             means: Means::SoleNode,
             pages: Pages::Thp,
@@ -56,9 +56,9 @@ fn measured(targets: u32, latency: impl FnMut(Hop) -> f64) -> Vec<Outcome<'stati
         let measured = Measurement {
             placed,
             hops: 100,
-            warm_up: course.state.warmth.found(),
+            warm_up: entry.state.warmth.found(),
             series,
-            rounds: course.state.rounds,
+            rounds: entry.state.rounds,
             placements: 1,
             placement_spread: None,
             precise: true,
@@ -67,7 +67,7 @@ fn measured(targets: u32, latency: impl FnMut(Hop) -> f64) -> Vec<Outcome<'stati
             traffic: None,
             lines: None,
         };
-        Outcome { point: course.point, result: Ok(measured) }
+        Outcome { point: entry.point, result: Ok(measured) }
     };
     (0..targets as usize).map(outcome).collect()
 }

@@ -1,9 +1,9 @@
 //! The interface of an experiment: what its file says of it, and how it comes to its points.
 
-use super::facts::Report;
-use crate::engine::clock::Timer;
 use crate::engine::session::{Findings, Plan, Session};
+use crate::engine::stopwatch::clock::Timer;
 use crate::error::{Failure, PlacementError};
+use crate::experiment::facts::Report;
 use crate::machine::Machine;
 use crate::options::{Descriptor, Options};
 use crate::plan::budget::Budget;

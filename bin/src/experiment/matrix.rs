@@ -7,16 +7,17 @@ use latency_core::text::Text;
 use latency_core::topology::MAX_NODES;
 use latency_core::units::NodeId;
 
-use super::facts::{self, attributes, method, point, rows, trust, undisturbed, Report};
-use super::interface::Experiment;
 use crate::analysis::firmware;
 use crate::analysis::matrix::{
     conclude, groups, pairs, remote_over_local_of, Class, Conclusion, Group, Pair,
 };
-use crate::engine::clock::Timer;
 use crate::engine::run;
 use crate::engine::session::{Findings, Plan, Session};
+use crate::engine::stopwatch::clock::Timer;
 use crate::error::{Failure, PlacementError};
+use crate::experiment::facts;
+use crate::experiment::facts::{attributes, method, point, rows, trust, undisturbed, Report};
+use crate::experiment::interface::Experiment;
 use crate::machine::Machine;
 use crate::options::{Descriptor, FlagId, FlagSet, Operands};
 use crate::plan::budget::Budget;

@@ -10,8 +10,8 @@ use std::vec::Vec;
 use latency_core::host::MemoryLimit;
 use latency_core::units::{Bytes, NodeId};
 
-use super::tests::{fixture, machine, machine_of, options, planned};
 use crate::engine::memory::pieces::fits;
+use crate::experiment::tests::{fixture, machine, machine_of, options, planned};
 use crate::machine::{Machine, Sizing};
 use crate::options::Pages;
 use crate::plan;

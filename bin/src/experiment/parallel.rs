@@ -7,14 +7,17 @@ use latency_core::kernel::lanes::PARALLEL as KERNELS;
 use latency_core::text::Text;
 use latency_core::units::Bytes;
 
-use super::facts::{self, estimate, lanes as chains, method::optional, point, rows, trust, Report};
-use super::interface::{self, Experiment};
 use crate::analysis::claims::Claims;
 use crate::analysis::lanes::{
     is_like_memory, misses_in_flight, place, regions, InFlight, Limit, Place, Region, Saturation,
 };
 use crate::engine::run;
 use crate::engine::session::{Plan, Session};
+use crate::experiment::facts;
+use crate::experiment::facts::method::optional;
+use crate::experiment::facts::{estimate, lanes as chains, point, rows, trust, Report};
+use crate::experiment::interface;
+use crate::experiment::interface::Experiment;
 use crate::options::{Descriptor, FlagId, FlagSet, Operands};
 use crate::plan;
 use crate::plan::budget::Budget;

@@ -8,10 +8,12 @@ use latency_core::text::plural;
 use latency_core::topology::{NodeKind, Source};
 use latency_core::units::{Bytes, PageSize};
 
-use super::facts::method::{self, optional};
-use super::facts::{self, attributes, trust, Report};
-use super::interface::Experiment;
 use crate::engine::session::Findings;
+use crate::experiment::facts;
+use crate::experiment::facts::method;
+use crate::experiment::facts::method::optional;
+use crate::experiment::facts::{attributes, trust, Report};
+use crate::experiment::interface::Experiment;
 use crate::machine::Machine;
 use crate::options::{Descriptor, FlagId, FlagSet, Operands};
 use crate::plan::budget::Budget;

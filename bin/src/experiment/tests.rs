@@ -14,7 +14,7 @@ use latency_core::topology::{Files, Groups, Node, Sharing, Topology};
 
 use latency_core::units::{Bytes, CpuId, NodeId};
 
-use crate::engine::placement::node_of;
+use crate::engine::memory::placement::node_of;
 use crate::engine::progress::Progress;
 use crate::engine::session::{Noted, Session};
 use crate::error::Failure;
@@ -351,7 +351,7 @@ fn plans_tell_where_a_changing_core_clock_weighs() {
     ] {
         let (points, _, _) = planned(&machine, line).unwrap();
         assert_eq!(
-            points.iter().any(|point| crate::engine::conditions::in_core(point) <= second_level),
+            points.iter().any(|point| crate::engine::checks::conditions::in_core(point) <= second_level),
             core,
             "{line}"
         );

@@ -7,13 +7,14 @@ use latency_core::kernel::variants::{Variant, VARIANTS};
 use latency_core::kernel::{Encoding, INDEX_CHECKED};
 use latency_core::units::{Bytes, PageSize};
 
-use super::facts::{self, estimate, method, point, rows, trust, Report};
-use super::interface::Experiment;
 use crate::analysis::estimate::Side;
 use crate::analysis::huge_pages::Worth;
 use crate::analysis::variants::{self, Conclusion, Difference, Grid};
 use crate::engine::run;
 use crate::engine::session::{Plan, Session};
+use crate::experiment::facts;
+use crate::experiment::facts::{estimate, method, point, rows, trust, Report};
+use crate::experiment::interface::Experiment;
 use crate::options::{Descriptor, FlagId, FlagSet, Operands, Pages};
 use crate::plan::budget::{Budget, Optional, PLACES};
 use crate::plan::{self, single};

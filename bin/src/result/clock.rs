@@ -1,4 +1,4 @@
-//! The clock that batches are timed with: plain data, which [`crate::engine::clock`] finds and reads by.
+//! The clock that batches are timed with: plain data, which [`crate::engine::stopwatch::clock`] finds and reads by.
 
 use latency_core::arch::Stamp;
 use latency_core::clock::Sandwich;

@@ -9,20 +9,20 @@ use latency_core::chain::Order;
 use latency_core::kernel::lanes::MOST_LANES;
 use latency_core::units::{Bytes, NodeId, PageSize};
 
-use super::pieces::chain_of;
-use super::sites::{Site, Sites};
-use super::{idle_until, ProvenPlace};
-use crate::engine::generators::driver::Generators;
-use crate::engine::new_chain;
-use crate::engine::placement::Witness;
-use crate::engine::prefetch_audit::UnderWay;
+use crate::engine::checks::prefetch_audit::UnderWay;
+use crate::engine::memory::new_chain;
+use crate::engine::memory::pieces::chain_of;
+use crate::engine::memory::placement::Witness;
+use crate::engine::memory::sites::{Site, Sites};
+use crate::engine::memory::{idle_until, ProvenPlace};
+use crate::engine::schedule::walks::few;
 use crate::engine::seam::{Condition, Place, Walker};
-use crate::engine::single_hops::Singles;
+use crate::engine::stopwatch::single_hops::Singles;
+use crate::engine::stopwatch::strided::Loads;
+use crate::engine::stopwatch::subject::{Positions, SideBySide, Subject};
 use crate::engine::stopwatch::{start, Chase, Stopwatch};
-use crate::engine::stream::Stream;
-use crate::engine::strided::Loads;
-use crate::engine::subject::{Positions, SideBySide, Subject};
-use crate::engine::walks::few;
+use crate::engine::threads::generators::driver::Generators;
+use crate::engine::threads::generators::stream::TrafficWalk;
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
 use crate::result::{chain, Point, Walk};
@@ -146,7 +146,7 @@ impl Place for ChainPlace<'_, '_> {
         if let (Walk::Traffic(traffic), Some(generators)) = (point.walk, alongside.generators()) {
             return generators.drive(point, &traffic, &mut || {
                 let part = generators.own_part(&traffic)?;
-                walker(&mut Stream::settled(watch, generators, traffic, part)?)
+                walker(&mut TrafficWalk::settled(watch, generators, traffic, part)?)
             });
         }
         let [region, _] = chain_of(point);

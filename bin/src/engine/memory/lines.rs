@@ -1,11 +1,11 @@
 //! The place of lines that several CPUs use: partners are brought to their CPUs, and the lines go to and fro.
 
-use super::pieces::lines_of;
-use super::{idle_until, ProvenPlace};
-use crate::engine::cores::driver::Partners;
-use crate::engine::placement::Witness;
+use crate::engine::memory::pieces::lines_of;
+use crate::engine::memory::placement::Witness;
+use crate::engine::memory::{idle_until, ProvenPlace};
 use crate::engine::seam::{Place, Walker};
 use crate::engine::stopwatch::Stopwatch;
+use crate::engine::threads::partners::driver::Partners;
 use crate::error::Failure;
 use crate::result::{PerLine, Point};
 use crate::sys::time;

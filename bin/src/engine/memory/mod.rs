@@ -3,14 +3,17 @@
 
 pub mod chains;
 pub mod lines;
+pub mod new_chain;
 pub mod pieces;
+pub mod placement;
+pub mod second;
 pub mod sites;
 
 use latency_core::arch;
 
-use super::placement::Witness;
-use super::schedule::Schedule;
-use super::seam::Place;
+use crate::engine::memory::placement::Witness;
+use crate::engine::schedule::Schedule;
+use crate::engine::seam::Place;
 use crate::error::Failure;
 use crate::plan::budget::WAKE_NS;
 use crate::result::{PerLine, Point};

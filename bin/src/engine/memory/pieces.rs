@@ -9,10 +9,10 @@ use latency_core::arch::Line;
 use latency_core::chain::Chain;
 use latency_core::units::{Bytes, NodeId};
 
-use super::sites::{Site, Sites};
-use crate::engine::counters::Meter;
-use crate::engine::placement::Placement;
+use crate::engine::memory::placement::Placement;
+use crate::engine::memory::sites::{Site, Sites};
 use crate::engine::session::Session;
+use crate::engine::stopwatch::counters::Meter;
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
 use crate::options::Pages;

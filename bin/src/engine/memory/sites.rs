@@ -4,7 +4,7 @@ use core::array;
 
 use latency_core::units::NodeId;
 
-use crate::engine::placement::Witness;
+use crate::engine::memory::placement::Witness;
 use crate::plan::budget::Memory;
 use crate::plan::regions::{Region, MOST};
 use crate::result::Traffic;

@@ -8,8 +8,8 @@ use std::vec::Vec;
 
 use latency_core::rng::Pcg32;
 
-use super::tests::{points, run};
 use crate::engine::fake::Hop;
+use crate::engine::schedule::tests::{points, run};
 use crate::plan::budget::Budget;
 
 /// The latency without noise.
@@ -120,13 +120,13 @@ fn simulated(kind: &Kind, runs: u64) -> (u64, f64, f64, u64) {
             TRUTH * own * noise(&mut chance, hop.laps == 0.0, hop.now_ns)
         };
         let (mut schedule, _) = run(budget, points(1), latency);
-        let (course, series) = schedule.series(0).unwrap();
+        let (entry, series) = schedule.series(0).unwrap();
         let interval = series.nanoseconds.interval.unwrap();
         let truth = TRUTH * kind.median;
         held += u64::from(interval.low <= truth && truth <= interval.high);
         precise += u64::from(series.is_precise(budget.precision));
         width += series.half_width();
-        rounds += course.state.rounds;
+        rounds += entry.state.rounds;
     }
     (held, width / runs as f64, rounds as f64 / runs as f64, precise)
 }

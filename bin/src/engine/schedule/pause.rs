@@ -2,10 +2,10 @@
 
 use latency_core::sort;
 
-use super::{Course, Schedule};
+use crate::engine::schedule::undisturbed::is_slower;
+use crate::engine::schedule::visit::State;
+use crate::engine::schedule::{Schedule, ScheduledPoint};
 use crate::engine::seam::Place;
-use crate::engine::undisturbed::is_slower;
-use crate::engine::visit::State;
 use crate::error::Failure;
 use crate::plan::budget::{MOST_ROUNDS, WAKE_NS};
 
@@ -31,13 +31,13 @@ impl<A: Place> Schedule<A> {
         // Once rounds have differed, agreement of the next is that of one moment.
         self.differ |= self.differs(0);
         let differ = self.differ;
-        let open = |course: &&mut Course| !course.state.done && wants(&course.state, share);
+        let open = |entry: &&mut ScheduledPoint| !entry.state.done && wants(&entry.state, share);
         let budget = self.budget;
-        let mut courses = self.courses.iter_mut().take(self.count).filter(open);
+        let mut entries = self.entries.iter_mut().take(self.count).filter(open);
         let (mut count, mut left_ns) = (0, f64::INFINITY);
-        courses.by_ref().for_each(|course| {
+        entries.by_ref().for_each(|entry| {
             count += 1;
-            left_ns = left_ns.min(budget.left_ns(course.state.spent_ns));
+            left_ns = left_ns.min(budget.left_ns(entry.state.spent_ns));
         });
         let rounds = budget.trials.map_or(budget.rounds, |trials| budget.rounds.min(trials as usize));
         let distance_ns = (budget.spread_ns - lasted_ns) / rounds.saturating_sub(1).max(1) as f64;
@@ -55,8 +55,8 @@ impl<A: Place> Schedule<A> {
         self.place.pause(until_ns.min(budget.until_ns))?;
         let paused_ns = self.place.now_ns() - now_ns;
         self.last_ns += paused_ns;
-        for course in self.courses.iter_mut().take(self.count).filter(open) {
-            course.state.spent_ns += paused_ns / f64::from(count);
+        for entry in self.entries.iter_mut().take(self.count).filter(open) {
+            entry.state.spent_ns += paused_ns / f64::from(count);
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 
 use latency_core::stats;
 
-use super::{position_of, Schedule};
+use crate::engine::schedule::{position_of, Schedule};
 use crate::plan::budget::{Memory, MOST_ROUNDS, PLACES};
 use crate::result::Round;
 
@@ -18,7 +18,7 @@ impl<A> Schedule<A> {
     #[must_use]
     pub fn placements(&self, index: usize) -> (usize, Option<f64>) {
         let Memory::Rewritten { places } = self.budget.memory else { return (1, None) };
-        let made = self.courses.get(index).map_or(0, |course| course.state.rounds);
+        let made = self.entries.get(index).map_or(0, |entry| entry.state.rounds);
         let from = index * self.room;
         let rounds = self.rounds.get(from..from + made).unwrap_or_default();
         let mut medians = [f64::NAN; PLACES as usize];

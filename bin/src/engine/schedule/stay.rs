@@ -1,9 +1,9 @@
 //! A point that is not left for a while: what surrounds it goes on, and somebody looks.
 
-use super::{Course, Schedule};
-use crate::engine::judge::MOST_BATCHES;
+use crate::engine::schedule::summariser::MOST_BATCHES;
+use crate::engine::schedule::walks::hops_per_batch;
+use crate::engine::schedule::{Schedule, ScheduledPoint};
 use crate::engine::seam::Place;
-use crate::engine::walks::hops_per_batch;
 use crate::error::Failure;
 use crate::result::{Point, Round};
 
@@ -15,7 +15,7 @@ impl<A: Place> Schedule<A> {
     ///
     /// # Errors
     ///
-    /// As [`Orders::visit`](crate::engine::visit::Orders::visit), [`Failure::Interrupted`] among them. The seconds that
+    /// As [`VisitRules::visit`](crate::engine::schedule::visit::VisitRules::visit), [`Failure::Interrupted`] among them. The seconds that
     /// there are by then are kept.
     pub fn stay(
         &mut self,
@@ -23,23 +23,23 @@ impl<A: Place> Schedule<A> {
         seconds: usize,
         tell: &mut dyn FnMut(&Point, &Round),
     ) -> Result<(), Failure<'static>> {
-        let Self { place, judge, budget, courses, rounds, room, .. } = self;
-        let (Some(course), Some(kept)) =
-            (courses.get_mut(index), rounds.get_mut(index * *room..(index + 1) * *room))
+        let Self { place, summariser, budget, entries, rounds, room, .. } = self;
+        let (Some(entry), Some(kept)) =
+            (entries.get_mut(index), rounds.get_mut(index * *room..(index + 1) * *room))
         else {
             return Ok(());
         };
-        let Course { point, state } = course;
+        let ScheduledPoint { point, state } = entry;
         (state.rounds, state.trials) = (0, 0);
         place.with_chain(index, point, 0, &mut |chain| {
-            state.warmth.warm_up(chain, judge, budget, f64::INFINITY)?;
+            state.warmth.warm_up(chain, summariser, budget, f64::INFINITY)?;
             let begun_ns = chain.now_ns();
             for (second, slot) in kept.iter_mut().take(seconds).enumerate() {
                 // A load may change how long a hop takes.
                 let batch_ns = chain.batch_ns().max(SECOND_NS / (MOST_BATCHES / 2) as f64);
                 let hops = hops_per_batch(batch_ns, state.warmth.first.estimate_ns);
                 let until_ns = begun_ns + (second + 1) as f64 * SECOND_NS;
-                *slot = judge.round(chain, hops, MOST_BATCHES as u32, f64::INFINITY, until_ns)?;
+                *slot = summariser.round(chain, hops, MOST_BATCHES as u32, f64::INFINITY, until_ns)?;
                 state.rounds += 1;
                 state.trials += u64::from(slot.batches);
                 tell(point, slot);

@@ -66,7 +66,7 @@ fn run_until<F: FnMut(Hop) -> f64>(
 }
 
 fn rounds<A: Place>(schedule: &mut Schedule<A>) -> Vec<usize> {
-    (0..schedule.len()).map(|index| schedule.courses[index].state.rounds).collect()
+    (0..schedule.len()).map(|index| schedule.entries[index].state.rounds).collect()
 }
 
 fn median<A: Place>(schedule: &mut Schedule<A>, index: usize) -> f64 {
@@ -99,7 +99,7 @@ fn a_point_stops_when_it_is_precise_and_not_before() {
     });
     let made = rounds(&mut schedule)[0];
     assert!(made > ROUNDS, "{made}");
-    assert!(schedule.courses[0].state.spent_ns > 9e9 || schedule.series(0).unwrap().1.is_precise(0.01));
+    assert!(schedule.entries[0].state.spent_ns > 9e9 || schedule.series(0).unwrap().1.is_precise(0.01));
 }
 
 #[test]
@@ -131,13 +131,13 @@ fn the_time_limit_holds_within_trials_and_warm_up() {
         assert!(now_ns < 2.6e8, "{now_ns} {budget:?}");
         let (mut schedule, made) = (schedule, 1);
         // What there is has a number all the same, of the hops that were made.
-        let (course, series) = schedule.series(0).unwrap();
-        assert!(course.state.rounds >= made && (series.nanoseconds.median - 150.0).abs() < 1e-6);
+        let (entry, series) = schedule.series(0).unwrap();
+        assert!(entry.state.rounds >= made && (series.nanoseconds.median - 150.0).abs() < 1e-6);
     }
     // Trials that were asked for without a limit are all made, however long they take.
     let asked = Budget { iters: Some(1 << 20), trials: Some(100), point_ns: 1e9, ..Budget::DEFAULT };
     let (schedule, _) = run(asked, points(1), |_| 150.0);
-    assert_eq!(schedule.courses[0].state.trials, 100);
+    assert_eq!(schedule.entries[0].state.trials, 100);
 }
 
 // 16 MiB of lines of 20 us each, in six seconds: a whole pass would take five of them.
@@ -169,7 +169,7 @@ fn what_lies_between_batches_counts() {
     let budget = Budget { point_ns: 0.1e9, bounded: true, precision: 0.0, ..Budget::DEFAULT };
     let mut loud = noise(4, 0.05);
     let (schedule, _) = run(budget, points(8), |_| 150.0 * loud());
-    let spent: f64 = schedule.courses.iter().map(|course| course.state.spent_ns).sum();
+    let spent: f64 = schedule.entries.iter().map(|entry| entry.state.spent_ns).sum();
     let now_ns = schedule.place.now_ns;
     assert!((now_ns - spent).abs() < 0.01 * now_ns, "{spent} of {now_ns}");
     // A visit that has begun is ended: warm-up of a hundredth and a round of two shares.
@@ -399,8 +399,8 @@ fn rounds_of_few_points_are_spread_and_those_of_many_are_not_delayed() {
         let now_ns = schedule.place.now_ns;
         assert!((4.9e9..5.6e9).contains(&now_ns), "{count}: {now_ns}");
         for index in 0..count as usize {
-            let (course, series) = schedule.series(index).unwrap();
-            assert_eq!(course.state.rounds, ROUNDS);
+            let (entry, series) = schedule.series(index).unwrap();
+            assert_eq!(entry.state.rounds, ROUNDS);
             assert!((window(series) / 5e9 - 1.0).abs() < 0.12, "{count}: {}", window(series));
         }
         // Rounds keep their distance.
@@ -459,7 +459,7 @@ fn pauses_are_time_and_end_at_once_with_an_interrupt() {
     let budget = Budget { spread_ns: 5e9, walk_ns: 0.0, ..Budget::DEFAULT };
     let (mut schedule, interrupted) = run_until(2.5e9, budget, points(1), |_| 100.0);
     assert!(interrupted && schedule.place.now_ns < 2.51e9);
-    assert!(schedule.series(0).is_some_and(|(course, _)| course.state.rounds > 4));
+    assert!(schedule.series(0).is_some_and(|(entry, _)| entry.state.rounds > 4));
     // Trials that were asked for are spread where that was asked for, too.
     let budget = Budget { trials: Some(5), spread_ns: 1e9, ..Budget::DEFAULT };
     let (mut schedule, _) = run(budget, points(1), |_| 100.0);

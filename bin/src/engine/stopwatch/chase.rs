@@ -3,15 +3,15 @@
 use latency_core::chain::SATTOLO_LIMIT;
 use latency_core::units::NodeId;
 
-use super::lanes::{Rush, RUSHING_LANES, UNKNOWN_HOP_NS};
-use super::Stopwatch;
-use crate::engine::clock::Counter;
-use crate::engine::counters;
-use crate::engine::generators::driver::Generators;
+use crate::engine::schedule::walks::FEWEST_HOPS;
 use crate::engine::seam::{Batch, Condition, Walkable, Walked};
-use crate::engine::single_hops::Singles;
-use crate::engine::subject::Subject;
-use crate::engine::walks::FEWEST_HOPS;
+use crate::engine::stopwatch::clock::Counter;
+use crate::engine::stopwatch::counters;
+use crate::engine::stopwatch::lanes::{Rush, RUSHING_LANES, UNKNOWN_HOP_NS};
+use crate::engine::stopwatch::single_hops::Singles;
+use crate::engine::stopwatch::subject::Subject;
+use crate::engine::stopwatch::Stopwatch;
+use crate::engine::threads::generators::driver::Generators;
 use crate::error::Failure;
 use crate::plan::budget::LOADED_WINDOW_NS;
 use crate::result::counters::{Counted, Software};

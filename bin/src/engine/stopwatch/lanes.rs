@@ -11,10 +11,11 @@ use latency_core::chain::Chain;
 use latency_core::kernel::lanes::{self, MOST_LANES};
 use latency_core::kernel::POINTER;
 
-use super::{elapsed_ns, Stopwatch};
-use crate::engine::clock::Timer;
-use crate::engine::counters::{self, Meter};
-use crate::engine::subject::{Positions, SideBySide};
+use crate::engine::stopwatch::clock::Timer;
+use crate::engine::stopwatch::counters;
+use crate::engine::stopwatch::counters::Meter;
+use crate::engine::stopwatch::subject::{Positions, SideBySide};
+use crate::engine::stopwatch::{elapsed_ns, Stopwatch};
 use crate::error::{Failure, TimingError};
 use crate::result::counters::Counted;
 use crate::result::Walk;

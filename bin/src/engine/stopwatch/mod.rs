@@ -4,7 +4,13 @@
 //! figures is the business of others.
 
 mod chase;
+pub mod clock;
+pub mod counters;
+pub mod cpu_time;
 mod lanes;
+pub mod single_hops;
+pub mod strided;
+pub mod subject;
 
 use core::cell::Cell;
 
@@ -12,11 +18,11 @@ use latency_core::arch::EndStamp;
 use latency_core::buffer::{Astray, Cursor};
 use latency_core::units::CpuId;
 
-use super::clock::{Counter, KernelClock, Timer};
-use super::counters::Meter;
-use super::cpu_time::CpuTimes;
-use super::placement;
-use super::subject::Subject;
+use crate::engine::memory::placement;
+use crate::engine::stopwatch::clock::{Counter, KernelClock, Timer};
+use crate::engine::stopwatch::counters::Meter;
+use crate::engine::stopwatch::cpu_time::CpuTimes;
+use crate::engine::stopwatch::subject::Subject;
 use crate::error::{Failure, TimingError};
 use crate::result::counters::Software;
 use crate::sys::{cpu, time};

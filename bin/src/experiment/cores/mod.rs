@@ -3,13 +3,14 @@
 mod members;
 mod view;
 
-use super::facts::Report;
-use super::interface::{self, Experiment};
 use crate::analysis::cores::{doubtful, Pair};
-use crate::engine::clock::Timer;
 use crate::engine::session::{Findings, Plan, Session};
+use crate::engine::stopwatch::clock::Timer;
 use crate::engine::with_partners::measure_with_partners;
 use crate::error::Failure;
+use crate::experiment::facts::Report;
+use crate::experiment::interface;
+use crate::experiment::interface::Experiment;
 use crate::options::{Descriptor, FlagId, FlagSet, Operands};
 use crate::plan::budget::Budget;
 use crate::plan::cores;

@@ -7,16 +7,17 @@ mod view;
 
 use latency_core::cpulist::NodeSet;
 
-use self::known::{at, known};
-use super::facts::{self, method, point, trust, Report};
-use super::interface::Experiment;
-use super::matrix;
-use crate::engine::clock::Timer;
 use crate::engine::memory::chains::Alongside;
 use crate::engine::run;
 use crate::engine::session::{Findings, Plan, Session};
-use crate::engine::single_hops::Singles;
+use crate::engine::stopwatch::clock::Timer;
+use crate::engine::stopwatch::single_hops::Singles;
 use crate::error::{Failure, TimingError};
+use crate::experiment::distribution::known::{at, known};
+use crate::experiment::facts;
+use crate::experiment::facts::{method, point, trust, Report};
+use crate::experiment::interface::Experiment;
+use crate::experiment::matrix;
 use crate::options::{Descriptor, FlagId, FlagSet, Operands};
 use crate::plan::budget::Budget;
 use crate::plan::Scope;

@@ -3,7 +3,7 @@
 use latency_core::decimal::Decimal;
 
 use crate::analysis::traffic::bytes_per_line;
-use crate::engine::lines::Lines;
+use crate::engine::live_lines::Lines;
 use crate::engine::memory::RealSchedule;
 use crate::engine::session::Session;
 use crate::error::Failure;

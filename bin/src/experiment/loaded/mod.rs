@@ -9,18 +9,20 @@ mod words;
 
 use latency_core::units::Picoseconds;
 
-use super::facts::{self, Report};
-use super::interface::{self, Experiment};
 use crate::analysis::estimate::Estimate;
 use crate::analysis::load::{not_delivered, Curve, Level, MOST_LEVELS};
 use crate::analysis::loaded::{delivered, loadings, Loading};
 use crate::analysis::traffic::limit;
-use crate::engine::clock::Timer;
-use crate::engine::generators::driver::Style;
 use crate::engine::memory::RealSchedule;
 use crate::engine::session::{Findings, Plan, Session};
+use crate::engine::stopwatch::clock::Timer;
+use crate::engine::threads::generators::driver::Style;
 use crate::engine::with_generators::measure_with_generators;
 use crate::error::{Failure, TimingError};
+use crate::experiment::facts;
+use crate::experiment::facts::Report;
+use crate::experiment::interface;
+use crate::experiment::interface::Experiment;
 use crate::options::{Descriptor, FlagId, FlagSet, Operands, Options};
 use crate::plan::budget::Budget;
 use crate::plan::{generators, loaded};
@@ -215,8 +217,8 @@ fn closer(schedule: &mut RealSchedule<'_>, like: &Point, traffic: &Traffic) {
     const RATIO: f64 = 2.0;
     let (mut levels, mut count) = ([Level::NONE; MOST_LEVELS], 0);
     for index in 0..schedule.len() {
-        let Some((course, series)) = schedule.series(index) else { continue };
-        let point = course.point;
+        let Some((entry, series)) = schedule.series(index) else { continue };
+        let point = entry.point;
         if (point.initiator, point.target) != (like.initiator, like.target) {
             continue;
         }

@@ -6,14 +6,15 @@ mod view;
 use latency_core::chain::{Order, PAGE_LOCAL};
 use latency_core::units::{Bytes, PageSize};
 
-use super::facts::{self, method, Report};
-use super::interface::Experiment;
 use crate::analysis::huge_pages::{conclude, KINDS};
 use crate::analysis::translation::{self, LINES_PROBED, SMALLEST, TWO_MEGABYTE_LOCAL};
-use crate::engine::clock::Timer;
 use crate::engine::run;
 use crate::engine::session::{Findings, Plan, Session};
+use crate::engine::stopwatch::clock::Timer;
 use crate::error::Failure;
+use crate::experiment::facts;
+use crate::experiment::facts::{method, Report};
+use crate::experiment::interface::Experiment;
 use crate::options::{Descriptor, FlagId, FlagSet, Operands, Pages};
 use crate::plan::budget::{Budget, Optional, PLACES};
 use crate::plan::single;

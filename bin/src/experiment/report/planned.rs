@@ -4,12 +4,12 @@
 
 use core::mem::ManuallyDrop;
 
-use super::view::{missing, SECTIONS_OF};
-use super::{asked, budget_ns, COUNT, SECTIONS, VISITS};
 use crate::engine::progress::Progress;
 use crate::engine::session::{Noted, Session};
 use crate::error::Failure;
 use crate::experiment::conduct::{self, Planned};
+use crate::experiment::report::view::{missing, SECTIONS_OF};
+use crate::experiment::report::{asked, budget_ns, COUNT, SECTIONS, VISITS};
 use crate::experiment::{dry_run, facts};
 use crate::machine::Machine;
 use crate::options::{Options, When};

@@ -5,11 +5,11 @@
 
 use core::mem::ManuallyDrop;
 
-use super::{asked, budget_ns, Came, COUNT, SECTIONS};
 use crate::engine::progress::Progress;
 use crate::engine::session::{interrupted, Noted, Session};
 use crate::error::{Failure, TimingError};
 use crate::experiment::conduct::{self, Conducted, Effort};
+use crate::experiment::report::{asked, budget_ns, Came, COUNT, SECTIONS};
 use crate::machine::{detect, Machine};
 use crate::options::Options;
 use crate::report::terminal::Terminal;

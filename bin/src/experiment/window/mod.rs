@@ -2,16 +2,19 @@
 
 mod view;
 
-use self::view::View;
-use super::facts::{self, estimate, lanes as chains, point, rows, trust, Report};
-use super::interface::{self, Experiment};
 use crate::analysis::window::{room, Buffer, Conclusion};
-use crate::engine::clock::Timer;
 use crate::engine::memory::chains::Alongside;
+use crate::engine::run;
+use crate::engine::schedule::window_search;
 use crate::engine::session::{Findings, Plan, Session};
 use crate::engine::stopwatch;
-use crate::engine::{reach, run};
+use crate::engine::stopwatch::clock::Timer;
 use crate::error::Failure;
+use crate::experiment::facts;
+use crate::experiment::facts::{estimate, lanes as chains, point, rows, trust, Report};
+use crate::experiment::interface;
+use crate::experiment::interface::Experiment;
+use crate::experiment::window::view::View;
 use crate::options::{Descriptor, FlagId, FlagSet, Operands};
 use crate::plan;
 use crate::plan::budget::Budget;
@@ -59,7 +62,7 @@ fn measure<'a>(
         &mut Alongside::Nothing,
         &mut |session, schedule| {
             schedule.run(session.progress)?;
-            reach::search(session.progress, schedule, &mut extra.reach)
+            window_search::search(session.progress, schedule, &mut extra.reach)
         },
     )?;
     findings.extra = extra;

@@ -1,0 +1,405 @@
+//! The conditions of a run: looked at before the first trial and after the last, and what they make of the result.
+//!
+//! It reads counters of the kernel, which cost nothing while something is timed. It times nothing itself, but for the
+//! two clocks against each other.
+
+use latency_core::chain::Order;
+use latency_core::cpulist::CpuSet;
+use latency_core::topology::{threads_of_core, Files};
+use latency_core::units::{Bytes, CpuId, Hertz};
+
+use crate::engine::session::{Noted, Session};
+use crate::engine::stopwatch::clock::{Counter, Timer};
+use crate::engine::stopwatch::cpu_time;
+use crate::engine::stopwatch::cpu_time::CpuTimes;
+use crate::machine::processor::Platform;
+use crate::machine::Machine;
+use crate::plan::single;
+use crate::result::conditions::{Conditions, CpuTime, OnCpu, OTHER_WORK, SIBLING_BUSY, STOLEN};
+use crate::result::{Point, Walk};
+use crate::sys::cpu::{self, Usage};
+use crate::sys::file::SystemFiles;
+use crate::sys::table::Table;
+use crate::sys::time;
+use crate::warning::{Warning, Warnings};
+
+/// Less of other work by ticks of a hundredth of a second is not looked at: some are counted for whoever was interrupted.
+const MUCH_BY_TICKS: f64 = 0.3;
+/// Less of other work, or of stolen time, is what every machine has: its own housekeeping.
+const SOME_OTHER_WORK: f64 = 0.03;
+/// A sibling that is busy for less hardly shares the core.
+const SOME_OF_SIBLING: f64 = 0.1;
+/// Crystals of a machine agree better, and so do calibrations of 10 ms (method 1.3).
+const SOME_DRIFT_PPM: f64 = 100.0;
+/// A tenth of the rounds below, a tenth above: what lies between them, relative to the median.
+const SOME_CLOCK_CHANGE: f64 = 0.05;
+/// A shorter run says nothing about shares of its time.
+const SHORTEST_NS: u64 = 50_000_000;
+/// The most CPUs that have a warning of one kind; more are counted.
+const MOST_TOLD: usize = 8;
+
+/// The bytes of /proc/stat that are read: a line for each of the most CPUs.
+const MOST_READ: usize = 1 << 20;
+
+/// One look at the counters of the kernel.
+#[derive(Debug)]
+struct Look {
+    usage: Usage,
+    ran_and_waited: Option<(u64, u64)>,
+    /// The text of /proc/stat, as much of it as could be read, and its length.
+    stat: Table<u8>,
+    length: usize,
+}
+
+/// Watches the CPUs of a run.
+#[derive(Debug)]
+pub struct Watch {
+    times: &'static CpuTimes,
+    /// The least memory that a core walks over for a point.
+    least: Bytes,
+    before: Look,
+}
+
+impl Watch {
+    /// Looks at all CPUs for the first time, and has the CPU time of the threads of `points` counted from here on;
+    /// `None` without points, or without memory for it.
+    #[must_use]
+    #[inline(never)] // offsets into a small frame are short
+    pub fn begin(noted: &mut Noted, allowed: &CpuSet, points: &[Point]) -> Option<Watch> {
+        noted.times = CpuTimes::begin(allowed, points.first()?.cpu).ok();
+        let least = points.iter().map(in_core).min().unwrap_or(Bytes(u64::MAX));
+        Some(Watch { times: noted.times?, least, before: look(&SystemFiles)? })
+    }
+
+    /// Looks again, and warns of what takes from the result.
+    #[must_use]
+    #[inline(never)] // offsets into a small frame are short
+    pub fn end(self, session: &mut Session<'_, '_>, timer: &Timer) -> Option<Conditions> {
+        self.times.first_stays();
+        let found = self.found(&SystemFiles, session.noted, timer)?;
+        warn(session.warnings, session.machine, &found, self.least);
+        Some(found)
+    }
+
+    /// Looks again.
+    fn found(&self, files: &impl Files, noted: &Noted, timer: &Timer) -> Option<Conditions> {
+        let Watch { times, before, .. } = self;
+        let after = look(files)?;
+        // Without the clocks of threads it is not known what they ran on each other's siblings.
+        let readable = time::thread_clock_ns(time::thread_clock()).is_some();
+        let mut used = times.iter();
+        let mut most = OnCpu::UNKNOWN.shares;
+        let of_cpu = |_| {
+            let Some((cpu, time)) = used.next() else { return OnCpu::UNKNOWN };
+            let stolen = passed(before, &after, cpu.0).stolen_share().unwrap_or(f64::NAN);
+            let mut sibling_busy = f64::NAN;
+            for other in threads_of_core(files, cpu.0).unwrap_or_default().iter() {
+                let own = times.on(CpuId(other)).map_or(0, |times| times.ran.get());
+                let busy = passed(before, &after, other).busy_with_others(own);
+                sibling_busy =
+                    sibling_busy.max(busy.filter(|_| readable && other != cpu.0).unwrap_or(f64::NAN));
+            }
+            // A thread waits for its CPU while that is stolen, too.
+            let mut other_work = time.lost_share().map_or(f64::NAN, |lost| (lost - stolen.max(0.0)).max(0.0));
+            // In the pauses of the run nothing is lost, and the caches are those of others all the same. Ticks are
+            // coarse: only much of it counts.
+            let ran = passed(before, &after, cpu.0).busy_with_others(time.ran.get());
+            if let Some(share) = ran.filter(|share| readable && *share >= MUCH_BY_TICKS) {
+                other_work = other_work.max(share);
+            }
+            let shares = [other_work, stolen, sibling_busy];
+            if time.is_of_first.get() {
+                most.iter_mut().zip(shares).for_each(|(most, share)| *most = most.max(share));
+            }
+            OnCpu { cpu, shares }
+        };
+        let of_cpus: &[OnCpu] = Table::made(times.iter().count(), of_cpu).ok()?.leak();
+        let known = |kind: usize| most.get(kind).copied().filter(|share| !share.is_nan());
+        let waited = || {
+            let (ran, waited) = after.ran_and_waited?;
+            let (ran_before, waited_before) = before.ran_and_waited?;
+            let (ran, waited) = (ran.checked_sub(ran_before)?, waited.checked_sub(waited_before)?);
+            (ran + waited >= SHORTEST_NS).then(|| waited as f64 / (ran + waited) as f64)
+        };
+        let drift = timer.counter().map(Counter::drift_ppm);
+        // Behind where it began it has no drift.
+        let went_back = drift == Some(None);
+        Some(Conditions {
+            other_work_share: waited(),
+            stolen_share: known(STOLEN),
+            sibling_busy_share: known(SIBLING_BUSY),
+            involuntary_switches: after.usage.since(&before.usage).involuntary_switches,
+            thread_moves: noted.moves,
+            core_gigahertz: noted.clocks.spread(),
+            timer_drift_ppm: drift.flatten(),
+            timer_steps_back: noted.steps_back + u64::from(went_back),
+            cpus: of_cpus,
+        })
+    }
+}
+
+/// Returns what a CPU did between two looks.
+#[inline(never)] // it is called in several places
+fn passed(before: &Look, after: &Look, cpu: u32) -> CpuTime {
+    let of = |look: &Look| CpuTime::of_cpu(look.stat.get(..look.length).unwrap_or_default(), cpu);
+    of(after).since(&of(before))
+}
+
+/// Returns the lines that each core walks over for a point, in bytes; nothing where instructions, caches that
+/// prefetchers fill or the caches of other cores are timed with it. Up to the size of an L2 the core clock decides.
+#[must_use]
+pub fn in_core(point: &Point) -> Bytes {
+    match point.walk {
+        Walk::Lanes(kernel) if kernel.work() > 0 => Bytes(0),
+        Walk::Apart(_) | Walk::PingPong(_) | Walk::Owned(_) => Bytes(0),
+        Walk::Traffic(traffic) => Bytes(point.size.0 / u64::from(traffic.generators.max(1))),
+        _ if matches!(point.order, Order::Sequential | Order::Backward) => Bytes(0),
+        // Of lines that are further apart, only they are in caches.
+        Walk::Chain | Walk::Lanes(_) | Walk::Loaded(_) => Bytes(point.size.0 / point.stride.0.max(64) * 64),
+    }
+}
+
+/// Says what takes from a result for which each core walks over `least` bytes or more.
+pub fn warn(warnings: &mut Warnings, machine: &Machine, found: &Conditions, least: Bytes) {
+    // Of a processor that does not tell, it is the smallest that any has.
+    let core = least <= single::cache(machine, 2).unwrap_or(Bytes(256 << 10));
+    warn_on(warnings, machine.processor.platform, found, core);
+}
+
+/// The same; `core` tells whether a core's own caches or instructions were timed.
+fn warn_on(warnings: &mut Warnings, platform: Platform, found: &Conditions, core: bool) {
+    for &OnCpu { cpu, shares } in found.cpus {
+        for (kind, share) in shares.into_iter().enumerate() {
+            let (least, warning) = match kind {
+                OTHER_WORK => (SOME_OTHER_WORK, Warning::OtherWork { cpu, share }),
+                STOLEN => (SOME_OTHER_WORK, Warning::Stolen { cpu, share }),
+                _ => (SOME_OF_SIBLING, Warning::SiblingBusy { cpu, share }),
+            };
+            // Shares that are not known are below any bound.
+            if share >= least {
+                warnings.push_worst_first(warning, MOST_TOLD);
+            }
+        }
+    }
+    if found.thread_moves > 0 {
+        warnings.push(Warning::ThreadMoved { times: found.thread_moves });
+    }
+    // A translator has no core clock, and its counter is as steady as its host is idle.
+    if platform == Platform::Emulated {
+        return;
+    }
+    if found.timer_steps_back > 0 {
+        warnings.push(Warning::TimerSteppedBack { trials: found.timer_steps_back });
+    }
+    if let Some([least, middle, most]) = found.core_gigahertz {
+        if most - least > SOME_CLOCK_CHANGE * middle {
+            let hertz = |gigahertz: f64| Hertz((gigahertz * 1e9) as u64);
+            let (least, most) = (hertz(least), hertz(most));
+            warnings.push(Warning::CoreClockUnstable { least, most, core });
+        }
+    }
+    if let Some(ppm) = found.timer_drift_ppm.filter(|ppm| ppm.abs() >= SOME_DRIFT_PPM) {
+        warnings.push(Warning::TscDrift { ppm });
+    }
+}
+
+#[inline(never)] // offsets into a small frame are short
+fn look(files: &impl Files) -> Option<Look> {
+    let mut stat = Table::zeroed(MOST_READ).ok()?;
+    // What cannot be read is not known.
+    let length = files.read("/proc/stat", &mut stat).map_or(0, <[u8]>::len);
+    let usage = cpu::thread_usage().unwrap_or_default();
+    Some(Look { usage, ran_and_waited: cpu_time::first_thread(), stat, length })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::stopwatch::clock::KernelClock;
+    use crate::warning::Severity;
+    use std::collections::BTreeMap;
+    use std::format;
+    use std::string::String;
+    use std::vec;
+    use std::vec::Vec;
+
+    /// The codes that conditions are warned of with, and whether they make a result unreliable.
+    fn codes(platform: Platform, found: Conditions) -> Vec<(&'static str, bool)> {
+        let mut warnings = Warnings::new();
+        warn_on(&mut warnings, platform, &found, true);
+        warnings.iter().map(|warning| (warning.code(), warning.untrusted())).collect()
+    }
+
+    /// One CPU, for as long as the tests run.
+    fn one(other_work: f64, stolen: f64, sibling_busy: f64) -> &'static [OnCpu] {
+        Table::filled(1, OnCpu { cpu: CpuId(1), shares: [other_work, stolen, sibling_busy] }).unwrap().leak()
+    }
+
+    #[test]
+    fn what_every_machine_has_is_no_reason() {
+        let quiet = Conditions {
+            cpus: one(0.01, 0.0, 0.05),
+            involuntary_switches: 12,
+            core_gigahertz: Some([3.0, 3.1, 3.1]),
+            timer_drift_ppm: Some(-3.0),
+            ..Conditions::default()
+        };
+        assert_eq!(codes(Platform::Hardware, quiet), []);
+        assert_eq!(
+            codes(Platform::Hardware, Conditions { cpus: one(f64::NAN, f64::NAN, f64::NAN), ..quiet }),
+            []
+        );
+        assert_eq!(codes(Platform::Hardware, Conditions::default()), []);
+    }
+
+    #[test]
+    fn each_condition_weighs_by_how_much_there_is_of_it() {
+        let some = Conditions {
+            cpus: one(0.05, 0.05, 0.2),
+            core_gigahertz: Some([2.1, 3.7, 3.7]),
+            timer_drift_ppm: Some(-150.0),
+            ..Conditions::default()
+        };
+        let fair = [
+            ("other-work", false),
+            ("stolen-time", false),
+            ("sibling-busy", false),
+            ("core-clock-unstable", false),
+            ("tsc-drift", false),
+        ];
+        assert_eq!(codes(Platform::Virtual, some), fair);
+        // A translator has no core clock and no steady counter.
+        assert_eq!(codes(Platform::Emulated, some), fair[..3]);
+        let much = Conditions {
+            cpus: one(0.5, 0.3, 0.9),
+            thread_moves: 1,
+            timer_drift_ppm: Some(600.0),
+            timer_steps_back: 1,
+            ..Conditions::default()
+        };
+        // What the hypervisor takes, and what runs on a sibling, is in the interval.
+        let expected = [
+            ("other-work", true),
+            ("stolen-time", false),
+            ("sibling-busy", false),
+            ("thread-moved", true),
+            ("timer-stepped-back", true),
+            ("tsc-drift", true),
+        ];
+        assert_eq!(codes(Platform::Hardware, much), expected);
+    }
+
+    #[test]
+    fn of_many_cpus_the_worst_are_told_and_the_others_counted() {
+        // Several of them are alike, and the share of one is not known.
+        let share = |cpu| if cpu == 7 { f64::NAN } else { 0.1 + (cpu as f64 * 7.0) % 63.0 / 100.0 };
+        let on = |cpu| OnCpu { cpu: CpuId(cpu as u32), shares: [share(cpu), f64::NAN, f64::NAN] };
+        let cpus = Table::made(64, on).unwrap();
+        let mut warnings = Warnings::new();
+        warn_on(
+            &mut warnings,
+            Platform::Hardware,
+            &Conditions { cpus: cpus.leak(), ..Conditions::default() },
+            false,
+        );
+        let told: Vec<_> = warnings.iter().map(|warning| warning.cpu().unwrap().0).collect();
+        assert_eq!((&told[..7], share(told[7] as usize)), (&[8, 17, 26, 35, 44, 53, 62][..], share(16)));
+        assert_eq!((warnings.dropped(), warnings.untrusted()), (55, Some(("other-work", 48))));
+        let mut text = String::new();
+        warnings.write(&mut text, true, None).unwrap();
+        assert_eq!(
+            text,
+            "WARNING: other work took 66 % of CPU 8 while it was measured with (worst of 8); \
+             stop the other work, or use idle CPUs (--cpu=N, --load-cpus=N)\nWARNING: and 55 more\n"
+        );
+    }
+
+    /// The files of a machine of four CPUs, two threads to a core: CPUs 0 and 2, 1 and 3.
+    struct StatFiles(BTreeMap<String, String>);
+
+    impl StatFiles {
+        /// With the ticks that each CPU was busy, idle and stolen.
+        fn with(cpus: [[u64; 3]; 4]) -> StatFiles {
+            let mut files = BTreeMap::new();
+            let mut stat = String::from("cpu  1 2 3 4 5 6 7 8 9 10\n");
+            for (cpu, [busy, idle, stolen]) in cpus.iter().enumerate() {
+                stat += &format!("cpu{cpu} {busy} 0 0 {idle} 0 0 0 {stolen} 0 0\n");
+                let siblings = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
+                files.insert(siblings, format!("{},{}\n", cpu % 2, cpu % 2 + 2));
+            }
+            files.insert("/proc/stat".into(), stat + "intr 616544 0 0\n");
+            StatFiles(files)
+        }
+    }
+
+    impl Files for StatFiles {
+        fn read<'b>(&self, path: &str, buffer: &'b mut [u8]) -> Option<&'b [u8]> {
+            let content = self.0.get(path)?.as_bytes();
+            let buffer = buffer.get_mut(..content.len())?;
+            buffer.copy_from_slice(content);
+            Some(buffer)
+        }
+    }
+
+    /// Returns the conditions between two looks at four CPUs, by the ticks that the run's threads ran and lost on each.
+    fn found(before: [[u64; 3]; 4], after: [[u64; 3]; 4], ours: [[u64; 2]; 4]) -> Conditions {
+        let times = CpuTimes::begin(&(0..4).collect(), CpuId(0)).unwrap();
+        for (cpu, [ran, lost]) in
+            (0..).map(CpuId).zip(ours.map(|ticks| ticks.map(|ticks| ticks * 10_000_000)))
+        {
+            times.on(cpu).unwrap().add(ran, ran + lost, lost);
+        }
+        let watch = Watch { times, least: Bytes(0), before: look(&StatFiles::with(before)).unwrap() };
+        let timer = Timer::Kernel(KernelClock { step_ns: 1, overhead_ns: 0 });
+        watch.found(&StatFiles::with(after), &Noted::new(), &timer).unwrap()
+    }
+
+    #[test]
+    fn stolen_time_and_other_work_on_the_cpu_of_a_generator_are_said_with_its_number() {
+        // CPU 0 measured; on CPU 1, a generator's, the hypervisor kept 60 of 160 ticks, and another task had 40.
+        let before = [[100, 1000, 7], [200, 1000, 9], [300, 1000, 0], [400, 1000, 0]];
+        let after = [[300, 1000, 7], [300, 1040, 69], [300, 1200, 0], [400, 1200, 0]];
+        let found = found(before, after, [[200, 0], [60, 100], [0, 0], [0, 0]]);
+        let [first, second] = found.cpus else { panic!("{:?}", found.cpus) };
+        assert_eq!((first.cpu.0, first.shares), (0, [0.0; 3]));
+        assert_eq!((second.cpu.0, second.shares), (1, [0.25, 0.375, 0.0]));
+        let mut warnings = Warnings::new();
+        warn_on(&mut warnings, Platform::Virtual, &found, false);
+        let (cpu, of) = (CpuId(1), |warning| warnings.iter().any(|other| *other == warning));
+        assert!(of(Warning::Stolen { cpu, share: 0.375 }) && of(Warning::OtherWork { cpu, share: 0.25 }));
+        assert_eq!(warnings.len(), 2);
+    }
+
+    #[test]
+    fn a_sibling_that_takes_part_is_busy_with_other_work_beyond_what_the_run_had_there() {
+        // All four take part in turn. CPU 3 was busy for 150 ticks of 200; the run had 50 of them.
+        let before = [[0, 0, 0]; 4];
+        let after = [[100, 100, 0], [100, 100, 0], [100, 100, 0], [150, 50, 0]];
+        let found = found(before, after, [[100, 0], [100, 0], [100, 0], [50, 0]]);
+        let busy: Vec<_> = found.cpus.iter().map(|on| (on.cpu.0, on.shares[SIBLING_BUSY])).collect();
+        assert_eq!(busy, [(0, 0.0), (1, 0.5), (2, 0.0), (3, 0.0)]);
+        // On CPU 3 itself that was other work, too.
+        let other_work: Vec<_> = found.cpus.iter().map(|on| on.shares[OTHER_WORK]).collect();
+        assert_eq!(other_work, [0.0, 0.0, 0.0, 0.5]);
+        assert_eq!(codes(Platform::Hardware, found), [("sibling-busy", false), ("other-work", true)]);
+    }
+
+    #[test]
+    fn a_changing_core_clock_weighs_where_the_core_is_timed() {
+        let changing = Conditions { core_gigahertz: Some([2.1, 3.7, 3.7]), ..Conditions::default() };
+        let severity = |core: bool| {
+            let mut warnings = Warnings::new();
+            warn_on(&mut warnings, Platform::Hardware, &changing, core);
+            warnings.iter().map(Warning::severity).collect::<Vec<_>>()
+        };
+        assert_eq!((severity(true), severity(false)), (vec![Severity::Fair], vec![Severity::Note]));
+    }
+
+    #[test]
+    fn this_process_is_looked_at() {
+        let cpu = cpu::allowed().unwrap().first().unwrap();
+        let (first, second) = (look(&SystemFiles).unwrap(), look(&SystemFiles).unwrap());
+        let total = CpuTime::of_cpu(&first.stat[..first.length], cpu).total;
+        assert!(total > 0 && passed(&first, &second, cpu).total < 1_000_000, "{total}");
+    }
+}

@@ -1,0 +1,129 @@
+//! Memory for the search of a working-set size before the run; it is placed again when the search grows.
+
+use latency_core::units::Bytes;
+
+use crate::engine::checks::sizing;
+use crate::engine::checks::sizing::Known;
+use crate::engine::memory::new_chain;
+use crate::engine::memory::placement::Placement;
+use crate::engine::seam::{Place, Walker};
+use crate::engine::session::Session;
+use crate::engine::stopwatch::clock::Timer;
+use crate::engine::stopwatch::Stopwatch;
+use crate::error::{Failure, PlacementError};
+use crate::machine::processor::Platform;
+use crate::machine::{Machine, Sizing};
+use crate::options::Options;
+use crate::plan;
+use crate::result::Point;
+use crate::sys::table::Table;
+use crate::sys::time;
+use crate::warning::{Warning, Warnings};
+
+/// Maximum nanoseconds of a search; on a quiet machine it ends in a fifth of that.
+const LIMIT_NS: f64 = 2e9;
+/// The same under an emulator, which walks a working set hundreds of times as slowly.
+const EMULATED_LIMIT_NS: f64 = 90e9;
+
+/// Memory for one chain after another.
+struct SearchPlace<'a> {
+    machine: &'a Machine,
+    watch: Stopwatch,
+    placement: Option<(Bytes, Placement)>,
+}
+
+impl Place for SearchPlace<'_> {
+    fn with_chain(
+        &mut self,
+        _: usize,
+        point: &Point,
+        _: u64,
+        walker: &mut Walker<'_>,
+    ) -> Result<(), Failure<'static>> {
+        let cannot = || Failure::from(PlacementError::NothingToMeasure);
+        if self.placement.as_ref().is_none_or(|(size, _)| *size < point.size) {
+            // Both at a time may be too much.
+            self.placement = None;
+            let placed = Placement::new(self.machine, point.target, point.size, point.pages);
+            let placed = placed.map_err(|failure| match failure {
+                Failure::Interrupted => Failure::Interrupted,
+                _ => cannot(),
+            })?;
+            self.placement = Some((point.size, placed));
+        }
+        self.watch.go_to(point.cpu)?;
+        let (_, placement) = self.placement.as_mut().ok_or_else(cannot)?;
+        new_chain::walk(&self.watch, placement.split().0, point, walker)
+    }
+
+    fn now_ns(&self) -> f64 {
+        time::monotonic_raw_ns() as f64
+    }
+
+    /// Returns at once: a search has no rounds to spread.
+    fn pause(&mut self, _: f64) -> Result<(), Failure<'static>> {
+        Ok(())
+    }
+}
+
+/// Searches for a working set in memory, where its size is the program's to choose, and with `seeks_cache` for the
+/// last-level cache. Returns the machine with what was found; `None` where there was no search, or it found nothing.
+///
+/// # Errors
+///
+/// Those of the clock. An interrupt is left to be heard by what follows.
+#[inline(never)] // offsets into a small frame are short
+pub fn find<'a>(
+    session: &mut Session<'a, '_>,
+    timer: &Timer,
+    points: &[Point],
+    seeks_cache: bool,
+) -> Result<Option<&'a Machine>, Failure<'a>> {
+    let Session { options, machine, .. } = *session;
+    let Some(like) = plan::looked_at(options, points) else { return Ok(None) };
+    session.progress.say(format_args!("looking at caches and memory"));
+    let known = known(options, machine, &like, points, seeks_cache);
+    let mut place = SearchPlace { machine, watch: Stopwatch::new(*timer, None), placement: None };
+    let found = sizing::search(&mut place, &like, &known);
+    session.noted.moves += place.watch.moves();
+    session.noted.spare = place.placement.take().map(|(size, placement)| (Point { size, ..like }, placement));
+    let sizing = match found {
+        Ok(Some(sizing)) => sizing,
+        // What cannot be placed is said by the experiment itself.
+        Ok(None) | Err(Failure::Interrupted | Failure::Placement(_)) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    tell(session.warnings, &known, &sizing);
+    let machine = Table::filled(1, machine.looked_at(sizing))?;
+    Ok(machine.leak().first())
+}
+
+/// Returns what is known before a look at working sets like `like`, one of `points`, and how far it may go.
+#[must_use]
+pub fn known(
+    options: &Options<'_>,
+    machine: &Machine,
+    like: &Point,
+    points: &[Point],
+    seeks_cache: bool,
+) -> Known {
+    let emulated = machine.processor.platform == Platform::Emulated;
+    let limit_ns = if emulated { EMULATED_LIMIT_NS } else { LIMIT_NS.min(options.point_limit_ns()) };
+    Known {
+        reported: machine.reported_cache(),
+        near: plan::single::cache(machine, 2).unwrap_or(Bytes::MIB),
+        most: plan::most(machine, like, points),
+        seeks_cache: seeks_cache && !emulated,
+        limit_ns,
+    }
+}
+
+/// Warns about what a search found that was not known before.
+pub fn tell(warnings: &mut Warnings, known: &Known, sizing: &Sizing) {
+    if sizing.size > sizing.first {
+        warnings.push(Warning::WorkingSetDoubled { from: sizing.first, to: sizing.size });
+    }
+    if let (Some(found), Some(reported)) = (sizing.cache, known.reported) {
+        warnings.push(Warning::ReportedCacheDiffers { reported, found });
+    }
+}

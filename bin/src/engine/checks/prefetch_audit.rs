@@ -1,0 +1,410 @@
+//! The prefetch audit: does something fetch lines before a random chase asks for them?
+//!
+//! The same memory is walked with a node in every line and with one in every fourth,
+//! which lies in a line drawn at random: prefetchers of neighbouring lines can help the
+//! first alone. In full random order what they fetched is gone before it is needed, in
+//! most cases; within regions of 2 MiB it still is in a second-level cache.
+//!
+//! A prefetcher that follows pointers (Intel's data-dependent prefetcher) helps both alike. It cannot follow indices,
+//! which are not addresses: chains of both in the same order are compared as well.
+//!
+//! Made between the rounds of a matrix or after other experiments, in memory of its own of at most the same size. Each chain is walked
+//! for a part of its first lap, so that no cache holds what is asked for, unless something
+//! fetched it. What a large cache would keep of it for a second lap does not show here.
+
+use latency_core::chain::Order;
+use latency_core::kernel::{Encoding, INDEX, POINTER};
+use latency_core::stats::{self, Interval, Summary};
+use latency_core::units::Bytes;
+
+use crate::engine::memory::new_chain;
+use crate::engine::memory::placement;
+use crate::engine::memory::placement::Placement;
+use crate::engine::seam::Walkable;
+use crate::engine::stopwatch::clock::Timer;
+use crate::engine::stopwatch::Stopwatch;
+use crate::error::Failure;
+use crate::machine::processor::Platform;
+use crate::machine::Machine;
+use crate::options::Pages;
+use crate::result::{Audit, Outcome, Point, Walk};
+use crate::sys::time;
+use crate::warning::{Warning, Warnings};
+
+/// Ratios whose interval is further from one are said.
+const TOLERANCE: f64 = 0.02;
+/// Number of rounds; each writes and walks all six chains: the range of six medians holds the true one in 96.9 of 100
+/// runs.
+const ROUNDS: usize = 6;
+/// Walks are timed in pieces of so many hops, 50 us, so that most fall between two interruptions.
+const PIECE: u64 = 512;
+/// A walk is cut here, where an emulator makes hops slow.
+const MOST_NS: f64 = 2e7;
+/// Memory of this size is written in a fiftieth of a second, and its page tables are in no first-level cache.
+const LARGEST: Bytes = Bytes(256 << 20);
+/// An emulator takes seconds to write that, has no page tables that a cache could hold, and prefetches nothing.
+const LARGEST_EMULATED: Bytes = Bytes(32 << 20);
+/// Prefetched lines survive in a second-level cache that long.
+const REGION: Bytes = Bytes(2 << 20);
+/// The strides of the nodes.
+const DENSE: u64 = 64;
+const SPARSE: u64 = 256;
+/// Where pairs of lines are fetched, a cache has the other one for half of its size of all hops: for one in sixteen
+/// in a working set of so many caches.
+const CACHES: u64 = 8;
+/// The place of the pair within regions among all, that of pointers and indices, and their number.
+const WITHIN: usize = 1;
+const POINTERS: usize = 2;
+const PAIRS: usize = 3;
+/// Fewer regions are no walk between them.
+const FEWEST_REGIONS: u64 = 8;
+
+/// An audit under way: one pair of chains after the other.
+pub struct UnderWay {
+    point: Point,
+    placed: Option<Placement>,
+    watch: Stopwatch,
+    pairs: Pairs,
+}
+
+impl UnderWay {
+    /// An audit of chains like a point whose pages are `mapped` bytes; `None` where there is too little memory to tell.
+    #[must_use]
+    pub fn new(machine: &Machine, timer: &Timer, like: &Point, mapped: Bytes) -> Option<UnderWay> {
+        // A program that was given room for a working set is not to take more, nor the last of what there is.
+        let quarter = machine.free_memory(like.target).0 / 4;
+        let is_emulated = machine.processor.platform == Platform::Emulated;
+        let written_in_time = if is_emulated { LARGEST_EMULATED } else { LARGEST };
+        let most = written_in_time.min(mapped).0.min(quarter);
+        // A power of two is written fastest.
+        let span = Bytes(most.checked_ilog2().map_or(0, |log| 1 << log));
+        if span < REGION.times(FEWEST_REGIONS) {
+            return None;
+        }
+        // A pool that was large enough for the experiment need not be for this.
+        let pages = match like.pages {
+            Pages::Huge2m | Pages::Huge1g => Pages::Auto,
+            pages => pages,
+        };
+        let point = Point { size: span, pages, walk: Walk::Chain, ..*like };
+        Some(UnderWay { point, placed: None, watch: Stopwatch::new(*timer, None), pairs: Pairs::NONE })
+    }
+
+    /// An audit of chains like the largest of the `measured` points.
+    #[must_use]
+    pub fn like(machine: &Machine, timer: &Timer, measured: &[Outcome<'_>]) -> Option<UnderWay> {
+        let mapped =
+            |outcome: &Outcome<'_>| outcome.result.as_ref().map_or(Bytes(0), |result| result.placed.mapped);
+        let largest = measured.iter().max_by_key(|outcome| mapped(outcome))?;
+        UnderWay::new(machine, timer, &largest.point, mapped(largest))
+    }
+
+    /// Walks the next pair of chains, some hundredths of a second; first it places their memory. False where the audit
+    /// is complete, and where there is no memory for it.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Interrupted`], and those of a walk.
+    pub fn step(&mut self, machine: &Machine) -> Result<bool, Failure<'static>> {
+        let UnderWay { point, placed, watch, pairs } = self;
+        if let Some(placed) = placed {
+            return pairs.step(point, &mut |point| visit(watch, placed, point));
+        }
+        let had = Placement::new(machine, point.target, point.size, point.pages);
+        placement::pin(point.cpu)?;
+        match had {
+            Err(Failure::Interrupted) => Err(Failure::Interrupted),
+            Err(_) => Ok(false),
+            Ok(had) => {
+                *placed = Some(had);
+                Ok(true)
+            }
+        }
+    }
+
+    /// Walks all pairs that are left, until that moment.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Interrupted`], and those of a walk.
+    pub fn finish(&mut self, machine: &Machine, until_ns: f64) -> Result<(), Failure<'static>> {
+        while (time::monotonic_raw_ns() as f64) < until_ns && self.step(machine)? {}
+        Ok(())
+    }
+
+    /// Returns what was found, and warns if a ratio is not one and that matters to one of the `measured` points; `None`
+    /// before the end.
+    pub fn conclude(
+        &self,
+        machine: &Machine,
+        warnings: &mut Warnings,
+        measured: &[Outcome<'_>],
+    ) -> Option<Audit> {
+        self.pairs.told(self.point.size, machine, warnings, measured)
+    }
+}
+
+/// The ratios of all pairs of chains, one after the other.
+#[derive(Clone, Copy, Debug)]
+pub struct Pairs {
+    ratios: [[f64; ROUNDS]; PAIRS],
+    made: usize,
+    /// Those of a first look, which are looked at again where one is not one.
+    first: Option<[Summary; PAIRS]>,
+    found: Option<[Summary; PAIRS]>,
+}
+
+impl Pairs {
+    /// None yet.
+    pub const NONE: Pairs = Pairs { ratios: [[f64::NAN; ROUNDS]; PAIRS], made: 0, first: None, found: None };
+
+    /// Has `visit` measure both chains of the next pair like `point`; false where all is found.
+    ///
+    /// # Errors
+    ///
+    /// The errors of `visit`.
+    pub fn step(
+        &mut self,
+        point: &Point,
+        visit: &mut dyn FnMut(&Point) -> Result<f64, Failure<'static>>,
+    ) -> Result<bool, Failure<'static>> {
+        if self.found.is_some() {
+            return Ok(false);
+        }
+        let (round, pair) = (self.made / PAIRS, self.made % PAIRS);
+        let by_stride = pair != POINTERS;
+        let mut ratio = 1.0;
+        for turn in 0..2 {
+            // Whatever drifts meets both of a pair first in turn.
+            let is_first = (turn + round) % 2 == 0;
+            let latency = visit(&Point {
+                // No cache holds lines just written, so that little memory is enough.
+                size: if by_stride { point.size } else { REGION.times(FEWEST_REGIONS) },
+                order: if pair == WITHIN { Order::Local(REGION) } else { Order::Random },
+                stride: Bytes(if by_stride && is_first { DENSE } else { SPARSE }),
+                kernel: if by_stride || is_first { &POINTER } else { &INDEX },
+                ..*point
+            })?;
+            ratio = if is_first { ratio * latency } else { ratio / latency };
+        }
+        if let Some(slot) = self.ratios.get_mut(pair).and_then(|ratios| ratios.get_mut(round)) {
+            *slot = ratio;
+        }
+        self.made += 1;
+        if self.made == ROUNDS * PAIRS {
+            self.conclude();
+        }
+        Ok(self.found.is_none())
+    }
+
+    /// Takes what was found, or begins again: noise is not there twice; a prefetcher is.
+    fn conclude(&mut self) {
+        let mut found = [None; PAIRS];
+        for (slot, ratios) in found.iter_mut().zip(&mut self.ratios) {
+            *slot = stats::summarise(ratios);
+        }
+        let [Some(random), Some(local), Some(pointer)] = found else { return };
+        let mut found = [random, local, pointer];
+        match &self.first {
+            None if found.iter().any(|ratio| off(ratio).is_some()) => {
+                (self.first, self.made) = (Some(found), 0);
+                return;
+            }
+            None => {}
+            Some(first) => found.iter_mut().zip(first).for_each(|(found, first)| nearer(found, first)),
+        }
+        self.found = Some(found);
+    }
+
+    /// Returns what was found over `span`, and warns if a ratio is not one and that matters to one of the `measured`
+    /// points; `None` before the end.
+    pub fn told(
+        &self,
+        span: Bytes,
+        machine: &Machine,
+        warnings: &mut Warnings,
+        measured: &[Outcome<'_>],
+    ) -> Option<Audit> {
+        let [random, local, pointer] = self.found?;
+        let audit = Audit { span, random, local, pointer };
+        warn(warnings, &audit, measured, machine.last_level_cache().times(CACHES));
+        Some(audit)
+    }
+}
+
+/// Warns about a ratio that is not one where that matters to a measured point: prefetched neighbours matter to working
+/// sets below `kept`.
+fn warn(warnings: &mut Warnings, audit: &Audit, measured: &[Outcome<'_>], kept: Bytes) {
+    let helped = |outcome: &Outcome<'_>| outcome.point.stride.0 < SPARSE && outcome.point.size < kept;
+    if let Some(ratio) = off(&audit.random) {
+        warnings.push(Warning::PrefetchAudit { ratio });
+    } else if let Some(ratio) = off(&audit.local).filter(|_| measured.iter().any(helped)) {
+        warnings.push(Warning::NeighboursFetched { ratio });
+    }
+    let by_pointers = |outcome: &Outcome<'_>| matches!(outcome.point.kernel.encoding, Encoding::Pointer);
+    if let Some(ratio) = off(&audit.pointer).filter(|ratio| *ratio < 1.0 && measured.iter().any(by_pointers))
+    {
+        warnings.push(Warning::PointersFollowed { ratio });
+    }
+}
+
+/// A ratio whose interval is not about one.
+fn off(ratio: &Summary) -> Option<f64> {
+    let off = |interval: Interval| interval.low > 1.0 + TOLERANCE || interval.high < 1.0 - TOLERANCE;
+    ratio.interval.is_some_and(off).then_some(ratio.median)
+}
+
+/// Takes the other ratio if that is nearer to one.
+fn nearer(one: &mut Summary, other: &Summary) {
+    if (one.median - 1.0).abs() > (other.median - 1.0).abs() {
+        *one = *other;
+    }
+}
+
+/// Writes one of the chains and walks as many nodes as a region has, once untimed: nanoseconds per hop.
+///
+/// A region that is half done is half fetched: only whole ones compare. The first fills the TLBs as well; no cache
+/// holds lines of a chain just written.
+#[inline(never)]
+fn visit(watch: &Stopwatch, placed: &mut Placement, point: &Point) -> Result<f64, Failure<'static>> {
+    let mut latency_ns = f64::NAN;
+    new_chain::walk(watch, placed.split().0, point, &mut |chase| {
+        latency_ns = walked(chase, point)?;
+        Ok(())
+    })?;
+    Ok(latency_ns)
+}
+
+/// Walks as many nodes of a chain as a region has, once untimed: nanoseconds per hop.
+///
+/// # Errors
+///
+/// As [`Walkable::walk`].
+pub fn walked(chase: &mut dyn Walkable, point: &Point) -> Result<f64, Failure<'static>> {
+    let nodes = REGION.0 / point.stride.0;
+    let mut pieces = [f64::NAN; (REGION.0 / DENSE / PIECE) as usize];
+    let mut made = 0;
+    chase.walk(nodes, chase.now_ns() + MOST_NS)?;
+    let until_ns = chase.now_ns() + MOST_NS;
+    for slot in pieces.iter_mut().take((nodes / PIECE) as usize) {
+        let (hops, spent_ns) = chase.walk(PIECE, until_ns)?;
+        *slot = spent_ns / hops as f64;
+        made += 1;
+        if chase.now_ns() >= until_ns {
+            break;
+        }
+    }
+    Ok(pieces.get_mut(..made).and_then(undisturbed_mean).unwrap_or(f64::NAN))
+}
+
+/// The mean of what was not interrupted: pieces of one walk differ by less than half, an interruption takes longer.
+///
+/// A walk with a node in every line takes four times as long as one with a node in every fourth, and meets a time
+/// slice of another task so much more often: its whole time would be that of the interruptions, and the ratio 2 to 4.
+fn undisturbed_mean(pieces: &mut [f64]) -> Option<f64> {
+    let most = 1.5 * stats::median(pieces)?;
+    let calm = || pieces.iter().filter(|piece| **piece <= most);
+    Some(calm().sum::<f64>() / calm().count() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::result::Exclusion;
+    use latency_core::units::{CpuId, NodeId};
+
+    #[test]
+    fn noise_is_not_there_twice() {
+        let around = |median: f64| Summary {
+            count: 6,
+            median,
+            minimum: median - 0.01,
+            maximum: median + 0.01,
+            mad: 0.005,
+            interval: Some(Interval { low: median - 0.01, high: median + 0.01 }),
+        };
+        let twice = |one, other| {
+            let mut found = around(one);
+            nearer(&mut found, &around(other));
+            off(&found)
+        };
+        assert_eq!(twice(0.9, 1.0), None);
+        assert_eq!(twice(2.1, 0.99), None);
+        assert_eq!(twice(0.8, 0.82), Some(0.82));
+    }
+
+    #[test]
+    fn an_interruption_is_not_taken_for_a_prefetcher() {
+        // 64 pieces of 512 loads of 100 ns; a slice of 4 ms falls into one of them.
+        let mut pieces = [100.0; 64];
+        pieces[17] += 4e6 / 512.0;
+        let mean = undisturbed_mean(&mut pieces).unwrap();
+        assert!((mean - 100.0).abs() < 1e-9, "{mean}");
+        // What prefetchers save in the course of a region stays in the mean.
+        let mut half: [f64; 64] = core::array::from_fn(|piece| 100.0 - piece as f64 / 2.0);
+        let mean = undisturbed_mean(&mut half).unwrap();
+        assert!((mean - 84.25).abs() < 1e-9, "{mean}");
+    }
+
+    fn like() -> Point {
+        Point {
+            initiator: NodeId(0),
+            cpu: CpuId(0),
+            target: NodeId(0),
+            kernel: &POINTER,
+            order: Order::Random,
+            size: LARGEST,
+            stride: Bytes(DENSE),
+            seed: 1,
+            pages: Pages::Auto,
+            walk: Walk::Chain,
+        }
+    }
+
+    /// Audits a machine whose loads take as long as `load_ns` says, and gives the codes of its warnings about a point.
+    fn audited(measured: &Point, load_ns: &dyn Fn(&Point) -> f64) -> (Audit, std::vec::Vec<&'static str>) {
+        let mut visits = 0;
+        let mut visit = |point: &Point| {
+            visits += 1;
+            // A hundredth of noise, and a drift of one in a hundred visits.
+            Ok(load_ns(point) * (1.0 + 0.0001 * f64::from(visits) + 0.002 * f64::from(visits % 5)))
+        };
+        let (mut pairs, point) = (Pairs::NONE, like());
+        while pairs.step(&point, &mut visit).unwrap() {}
+        let [random, local, pointer] = pairs.found.unwrap();
+        let audit = Audit { span: LARGEST, random, local, pointer };
+        let mut warnings = Warnings::new();
+        let measured = [Outcome { point: *measured, result: Err(Exclusion::Interrupted) }];
+        warn(&mut warnings, &audit, &measured, LARGEST.times(2));
+        (audit, warnings.iter().map(Warning::code).collect())
+    }
+
+    #[test]
+    fn a_prefetcher_that_follows_pointers_is_told_by_chains_of_indices() {
+        let is_pointer = |point: &Point| point.kernel.name == POINTER.name;
+        // Both strides are helped alike: the comparison of strides is blind to it.
+        let follows = |point: &Point| if is_pointer(point) { 90.0 } else { 100.0 };
+        let (audit, codes) = audited(&like(), &follows);
+        assert_eq!((off(&audit.random), off(&audit.local)), (None, None));
+        assert!((audit.pointer.median - 0.9).abs() < 0.01, "{audit:?}");
+        assert_eq!(codes, ["pointers-followed"]);
+        // Chains of indices were measured: nothing is wrong with them.
+        assert!(audited(&Point { kernel: &INDEX, ..like() }, &follows).1.is_empty());
+        // Without a prefetcher, and where the index costs a cycle of its own, nothing is said.
+        assert!(audited(&like(), &|_| 100.0).1.is_empty());
+        assert!(audited(&like(), &|point| if is_pointer(point) { 100.0 } else { 100.6 }).1.is_empty());
+        assert!(audited(&like(), &|point| if is_pointer(point) { 110.0 } else { 100.0 }).1.is_empty());
+    }
+
+    #[test]
+    fn neighbouring_lines_are_told_by_strides() {
+        let pairs = |point: &Point| if point.stride.0 == DENSE { 60.0 } else { 100.0 };
+        assert_eq!(audited(&like(), &pairs).1, ["prefetch-audit"]);
+        let within = |point: &Point| match point.order {
+            Order::Local(_) => pairs(point),
+            _ => 100.0,
+        };
+        assert_eq!(audited(&like(), &within).1, ["neighbours-fetched"]);
+        assert!(audited(&Point { stride: Bytes(SPARSE), ..like() }, &within).1.is_empty());
+    }
+}

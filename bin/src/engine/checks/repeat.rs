@@ -1,0 +1,113 @@
+//! One point measured twice (A/A): again after all others, in new memory.
+//!
+//! Rounds of one series share their pages and their moment, and agree with each other by construction. What differs
+//! between two measurements, and between two runs, shows here. The points of a matrix are measured twice in turn where
+//! memory suffices: see `second`.
+
+use latency_core::stats::Summary;
+
+use crate::engine::memory::second::{kind_of, CLOSE};
+use crate::engine::session::Session;
+use crate::engine::stopwatch::clock::Timer;
+use crate::engine::{finish, run};
+use crate::error::Failure;
+use crate::machine::processor::Platform;
+use crate::machine::Machine;
+use crate::plan::budget::{Budget, Memory, Optional};
+use crate::result::{Outcome, Repeat};
+use crate::warning::Warning;
+
+/// A second look takes no longer, placing its memory aside.
+const LONGEST_NS: f64 = 2e9;
+
+/// Measures one of the `measured` points again, and warns if it comes out differently; `None` where none can be
+/// compared, and under an emulator, whose time is not the machine's.
+///
+/// # Errors
+///
+/// [`Failure::Interrupted`], and those of a walk.
+#[inline(never)] // offsets into a small frame are short
+pub fn again<'a>(
+    session: &mut Session<'a, '_>,
+    timer: &Timer,
+    measured: &[Outcome<'a>],
+    budget: &Budget,
+) -> Result<Option<Repeat>, Failure<'a>> {
+    let machine = session.machine;
+    if machine.processor.platform == Platform::Emulated {
+        return Ok(None);
+    }
+    let Some((outcome, first)) = chosen(machine, measured) else { return Ok(None) };
+    let mut budget = *budget;
+    budget.memory = match budget.memory {
+        Memory::Kept | Memory::Shared => Memory::Kept,
+        Memory::Rewritten { .. } => Memory::Rewritten { places: 1 },
+    };
+    (budget.spread_ns, budget.share_ns) = (0.0, LONGEST_NS);
+    budget.point_ns = budget.point_ns.min(LONGEST_NS);
+    // A million trials that were asked for are asked for once.
+    budget.bounded = true;
+    (budget.more, budget.twice) = (0, false);
+    (budget.counters, budget.translation) = (false, false);
+    budget.optional = Optional::Everything;
+    let findings = run::measure(session, timer, &[outcome.point], &budget)?;
+    let second = findings.outcomes.iter().find_map(summary);
+    let Some(second) = second.filter(|_| !findings.interrupted) else { return Ok(None) };
+    let fresh = findings.outcomes.iter().find_map(|outcome| outcome.result.as_ref().ok());
+    if let Some(ratio) = apart(&first, &second) {
+        session.warnings.push(Warning::RepeatRatio { ratio });
+    }
+    let size = outcome.point.size;
+    let served = fresh.filter(|fresh| fresh.warm_up.passes > 0).map(|fresh| finish::served(fresh).is_some());
+    Ok(Some(Repeat { size, first: first.median, second: second.median, served }))
+}
+
+/// The first point that placement does not decide: one that lies in memory, or else well within the nearest cache.
+fn chosen<'o, 'a>(machine: &Machine, measured: &'o [Outcome<'a>]) -> Option<(&'o Outcome<'a>, Summary)> {
+    let of_size = |kind: usize| {
+        let mut candidates = measured.iter().filter(|outcome| kind_of(machine, &outcome.point) == Some(kind));
+        candidates
+            .find_map(|outcome| Some((outcome, summary(outcome).filter(|first| first.interval.is_some())?)))
+    };
+    of_size(0).or_else(|| of_size(1))
+}
+
+fn summary(outcome: &Outcome<'_>) -> Option<Summary> {
+    Some(outcome.result.as_ref().ok()?.series.nanoseconds)
+}
+
+/// The ratio of two results that neither chance nor closeness explains.
+fn apart(first: &Summary, second: &Summary) -> Option<f64> {
+    let ratio = second.median / first.median;
+    let (one, other) = (first.interval?, second.interval?);
+    let overlap = one.low <= other.high && other.low <= one.high;
+    ((ratio - 1.0).abs() > CLOSE && !overlap).then_some(ratio)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use latency_core::stats::Interval;
+
+    fn around(median: f64, half: f64) -> Summary {
+        let interval = Some(Interval { low: median - half, high: median + half });
+        Summary {
+            count: 15,
+            median,
+            minimum: median - half,
+            maximum: median + half,
+            mad: half / 2.0,
+            interval,
+        }
+    }
+
+    #[test]
+    fn what_intervals_explain_is_no_difference() {
+        let first = around(100.0, 1.0);
+        assert_eq!(apart(&first, &around(102.9, 1.0)), None);
+        assert_eq!(apart(&first, &around(108.0, 8.0)), None);
+        assert_eq!(apart(&first, &Summary { interval: None, ..around(150.0, 1.0) }), None);
+        assert_eq!(apart(&first, &around(104.0, 1.0)), Some(1.04));
+        assert_eq!(apart(&first, &around(80.0, 1.0)), Some(0.8));
+    }
+}

@@ -1,0 +1,125 @@
+//! The tool measures itself: does a known latency come out as what it is?
+
+use latency_core::arch::Line;
+use latency_core::buffer::Buffer;
+use latency_core::chain::{Chain, Order};
+use latency_core::kernel;
+use latency_core::stats;
+use latency_core::units::Bytes;
+
+use crate::engine::stopwatch::clock::Counter;
+use crate::machine::processor::Platform;
+use crate::result::Health;
+use crate::warning::{Warning, Warnings};
+
+/// A first-level hit off a whole number of cycles by more says that clock or chain is not understood.
+const WHOLE_CYCLES: f64 = 0.05;
+
+/// A core that is shared for a moment is not, some milliseconds later.
+const TRIES: usize = 8;
+
+/// Measures a chase within the first-level cache and a chain of multiplications, in core cycles: some milliseconds,
+/// more where they are no whole numbers. What was found before is kept where it is better.
+#[inline(never)] // offsets into a small frame are short
+pub fn look(counter: Option<&Counter>, platform: Platform, health: &mut Health) {
+    let Some(counter) = counter else { return };
+    // A translator keeps to no cycles at all, however often it is asked.
+    let tries = if platform == Platform::Emulated { 1 } else { TRIES };
+    for _ in 0..tries {
+        keep_whole(&mut health.l1_cycles, || first_level_cycles(counter));
+        keep_whole(&mut health.multiply_ratio, || counter.multiply_ratio());
+        if is_whole(health.l1_cycles) && is_whole(health.multiply_ratio) {
+            break;
+        }
+    }
+}
+
+/// Looks again at what has failed, and warns where it fails still: neither before nor behind the trials the core was
+/// the program's alone.
+pub fn conclude(counter: Option<&Counter>, platform: Platform, health: &mut Health, warnings: &mut Warnings) {
+    if platform == Platform::Emulated {
+        return;
+    }
+    look(counter, platform, health);
+    if let Some(cycles) = health.l1_cycles.filter(|_| !is_whole(health.l1_cycles)) {
+        warnings.push(Warning::L1NotInteger { cycles });
+    }
+    if let Some(ratio) = health.multiply_ratio.filter(|_| !is_whole(health.multiply_ratio)) {
+        warnings.push(Warning::MultiplyAddRatio { ratio });
+    }
+}
+
+/// Measures anew what is no whole number, and keeps what is nearer to one.
+fn keep_whole(best: &mut Option<f64>, measure: impl Fn() -> Option<f64>) {
+    if best.is_some() && is_whole(*best) {
+        return;
+    }
+    let off = |value: Option<f64>| value.map_or(f64::INFINITY, distance_from_whole);
+    let found = measure();
+    if off(found) < off(*best) {
+        *best = found;
+    }
+}
+
+/// Whether a number is a whole one, as far as it has to be; one that could not be measured is no failure.
+fn is_whole(number: Option<f64>) -> bool {
+    number.is_none_or(|number| distance_from_whole(number) <= WHOLE_CYCLES)
+}
+
+/// How far a positive number is from the nearest whole one that is not zero.
+fn distance_from_whole(number: f64) -> f64 {
+    let below = number as u64 as f64;
+    (number - below.max(1.0)).abs().min((below + 1.0 - number).abs())
+}
+
+/// Core cycles per hop over 4 KiB: the difference of two lengths, so that every fixed cost cancels.
+#[inline(never)] // offsets into a small frame are short
+fn first_level_cycles(counter: &Counter) -> Option<f64> {
+    const SIZE: usize = 4096;
+    const SHORT: usize = 1024;
+    const LONG: usize = 9216;
+    const TIMES: usize = 31;
+    let chain = Chain::new(Order::Random, Bytes(SIZE as u64), Bytes(64), 1).ok()?;
+    let mut lines = [Line([0; 8]); SIZE / 64];
+    let buffer = Buffer::build(&mut lines, &chain, kernel::POINTER.encoding).ok()?;
+    let ticks = |hops| {
+        let walk = buffer.timed_walk(&kernel::POINTER, 0, hops, counter.stamp).ok()?;
+        buffer.prove(0, hops as u64, walk.ended).ok()?;
+        Some(walk.end.ticks.saturating_sub(walk.start) as f64)
+    };
+    let sample = || {
+        let before = counter.core_clock()?;
+        let difference = ticks(LONG)? - ticks(SHORT)?;
+        let after = counter.core_clock()?;
+        Some(difference / (LONG - SHORT) as f64 * (before + after) / 2.0)
+    };
+    // A sample that was interrupted makes no sense, and another one is soon had.
+    let mut samples = [0.0; TIMES];
+    let mut count = 0;
+    for (slot, cycles) in samples.iter_mut().zip((0..2 * TIMES).filter_map(|_| sample())) {
+        *slot = cycles;
+        count += 1;
+    }
+    samples.get_mut(..count).and_then(stats::half_sample_mode)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    #[test]
+    fn a_moment_that_was_shared_is_forgotten() {
+        let found = [4.4, 4.18, 4.01, 4.3];
+        let next = Cell::new(0);
+        let measure = || Some(found[next.replace(next.get() + 1)]);
+        let mut best = None;
+        keep_whole(&mut best, measure);
+        assert!(best == Some(4.4) && !is_whole(best));
+        keep_whole(&mut best, measure);
+        assert!(best == Some(4.18) && !is_whole(best));
+        keep_whole(&mut best, measure);
+        keep_whole(&mut best, measure);
+        assert!(best == Some(4.01) && is_whole(best) && next.get() == 3);
+    }
+}

@@ -1,0 +1,211 @@
+//! The size of pages as the processor's translation buffers see it: what the kernel maps, a hypervisor may back by
+//! smaller pages, and then the buffers hold those.
+//!
+//! As many lines are walked twice: each on a 4 KiB page of its own, and side by side. The difference is translation
+//! alone. On huge pages it vanishes, since two of them hold all lines; where it is what it is on 4 KiB pages, the
+//! pages are small.
+//!
+//! The pages that are asked are those that were measured: their chain is overwritten once its last walk is done. A host
+//! may back other memory of the same kind by other pages.
+
+use latency_core::arch::Line;
+use latency_core::chain::Order;
+use latency_core::stats;
+use latency_core::units::{Bytes, PageSize};
+
+use crate::engine::memory::new_chain;
+use crate::engine::memory::placement;
+use crate::engine::memory::placement::{Placement, Witness};
+use crate::engine::session::Session;
+use crate::engine::stopwatch::clock::Timer;
+use crate::engine::stopwatch::Stopwatch;
+use crate::error::Failure;
+use crate::machine::processor::Platform;
+use crate::options::Pages;
+use crate::result::{Placed, Point, Walk};
+use crate::warning::{Warning, Warnings};
+
+/// More than any first-level buffer has entries for, and fewer than any second-level one.
+const LINES: u64 = 1024;
+/// Two huge pages.
+const SPAN: Bytes = Bytes(LINES << 12);
+/// So often all four walks take turns.
+const ROUNDS: usize = 9;
+/// Laps of a walk: 40 us.
+const LAPS: u64 = 8;
+/// A miss that costs less of a hit says nothing.
+const LEAST: f64 = 0.1;
+/// Below this share of what small pages cost the pages are large, above the other one they are small.
+const BOUNDS: (f64, f64) = (0.3, 0.7);
+
+/// Asks the measured memory in `placement` whether the translation buffers take its huge pages for small ones; it holds
+/// other chains afterwards. `None` for small pages, where it cannot be told, and under an emulator, which has no
+/// translation buffers.
+///
+/// # Errors
+///
+/// The errors of a walk.
+#[inline(never)] // offsets into a small frame are short
+pub fn ask<'a>(
+    session: &Session<'a, '_>,
+    timer: &Timer,
+    like: &Point,
+    placement: &mut Placement,
+) -> Result<Option<bool>, Failure<'a>> {
+    let (lines, Witness { pages, target, .. }) = placement.split();
+    if pages == Pages::Small4k || session.machine.processor.platform == Platform::Emulated {
+        return Ok(None);
+    }
+    let asked = Placement::new(session.machine, target, SPAN, Pages::Small4k).and_then(|mut small| {
+        placement::pin(like.cpu)?;
+        compare(&Stopwatch::new(*timer, None), like, small.split().0, lines)
+    });
+    match asked {
+        // What was measured is complete without.
+        Err(Failure::Placement(_) | Failure::Interrupted) => Ok(None),
+        asked => asked,
+    }
+}
+
+/// Concludes from all memory that was measured, and warns: whether the translation buffers take huge pages for small
+/// ones.
+pub fn conclude<'p>(warnings: &mut Warnings, all: impl Iterator<Item = &'p Placed>) -> Option<bool> {
+    let mut found = None;
+    for placed in all {
+        if placed.as_small == Some(true) {
+            // Transparent ones are of 2 MiB, though the kernel asks for them by a mapping of 4 KiB.
+            let page = if placed.pages == Pages::Huge1g { PageSize::Huge1G } else { PageSize::Huge2M };
+            warnings.push(Warning::HugePagesWithoutEffect { page });
+        }
+        found = found.max(placed.as_small);
+    }
+    found
+}
+
+/// Compares `measured` lines with those on `small` pages: whether their pages are as small. Rounds take places all over
+/// the measured lines in turn, so that most of them decide. `None` where that cannot be told.
+fn compare(
+    watch: &Stopwatch,
+    like: &Point,
+    small: &mut [Line],
+    measured: &mut [Line],
+) -> Result<Option<bool>, Failure<'static>> {
+    const PAGE_LINES: usize = 4096 / 64;
+    const SPAN_LINES: usize = LINES as usize * PAGE_LINES;
+    let Some(room) = measured.len().checked_sub(SPAN_LINES) else { return Ok(None) };
+    let mut times = [[f64::NAN; ROUNDS]; 4];
+    for round in 0..ROUNDS {
+        let first = room / (ROUNDS - 1) * round / PAGE_LINES * PAGE_LINES;
+        for (index, times) in times.iter_mut().enumerate() {
+            let lines = if index < 2 { &mut *small } else { measured.get_mut(first..).unwrap_or_default() };
+            let stride = if index % 2 == 0 { PageSize::Small.bytes() } else { Bytes(64) };
+            if let Some(slot) = times.get_mut(round) {
+                *slot = visit(watch, lines, like, stride)?;
+            }
+        }
+    }
+    let [small, near_small, large, near_large] =
+        times.map(|mut times| stats::median(&mut times).unwrap_or(f64::NAN));
+    Ok(verdict([small, near_small], [large, near_large]))
+}
+
+/// Writes a chain of 1024 lines and walks it: nanoseconds per load.
+#[inline(never)]
+fn visit(
+    watch: &Stopwatch,
+    lines: &mut [Line],
+    like: &Point,
+    stride: Bytes,
+) -> Result<f64, Failure<'static>> {
+    let kernel = &latency_core::kernel::POINTER;
+    let point =
+        Point { order: Order::Random, stride, size: stride.times(LINES), walk: Walk::Chain, kernel, ..*like };
+    let mut latency_ns = f64::NAN;
+    new_chain::walk(watch, lines, &point, &mut |chase| {
+        chase.walk(2 * LINES, f64::INFINITY)?;
+        let (hops, spent_ns) = chase.walk(LAPS * LINES, f64::INFINITY)?;
+        latency_ns = spent_ns / hops as f64;
+        Ok(())
+    })?;
+    Ok(latency_ns)
+}
+
+/// Compares what lines on pages of their own take longer than neighbouring ones, on small and on large pages.
+fn verdict([small, near_small]: [f64; 2], [large, near_large]: [f64; 2]) -> Option<bool> {
+    let excess = small - near_small;
+    let share = (large - near_large) / excess;
+    let tells = excess > LEAST * near_small && (share <= BOUNDS.0 || share >= BOUNDS.1);
+    tells.then_some(share >= BOUNDS.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::result::evidence::Evidence;
+    use crate::result::{KernelClock, Means};
+    use latency_core::kernel::POINTER;
+    use latency_core::units::{CpuId, NodeId};
+
+    #[test]
+    fn pages_are_what_their_misses_cost() {
+        // Nanoseconds of Cascade Lake: 9 cycles for a miss of the first buffer, L2 hits of 14.
+        assert_eq!(verdict([7.4, 4.5], [4.5, 4.5]), Some(false));
+        assert_eq!(verdict([7.4, 4.5], [7.3, 4.5]), Some(true));
+        assert_eq!(verdict([7.4, 4.5], [6.0, 4.5]), None);
+        // Where small pages cost nothing, nothing can be told.
+        assert_eq!(verdict([4.6, 4.5], [4.6, 4.5]), None);
+        assert_eq!(verdict([f64::NAN, 4.5], [4.6, 4.5]), None);
+    }
+
+    #[test]
+    fn the_pages_that_are_asked_are_those_that_were_measured() {
+        let timer = Timer::Kernel(KernelClock { step_ns: 1, overhead_ns: 0 });
+        let watch = Stopwatch::new(timer, None);
+        let like = Point {
+            initiator: NodeId(0),
+            cpu: CpuId(0),
+            target: NodeId(0),
+            kernel: &POINTER,
+            order: Order::Random,
+            size: SPAN.times(4),
+            stride: Bytes(64),
+            seed: 1,
+            pages: Pages::Huge2m,
+            walk: Walk::Chain,
+        };
+        // The mark of a measured chain in every line.
+        const MARK: [u64; 8] = [u64::MAX; 8];
+        let lines = |span: Bytes| std::vec![Line(MARK); (span.0 / 64) as usize];
+        let (mut small, mut measured) = (lines(SPAN), lines(like.size));
+        compare(&watch, &like, &mut small, &mut measured).unwrap();
+        let asked = |lines: &[Line]| lines.iter().filter(|line| line.0 != MARK).count();
+        let parts: std::vec::Vec<_> = measured.chunks(measured.len() / 4).map(asked).collect();
+        // Places all over it: each part has hundreds of pages with a line of a chain.
+        assert!(parts.iter().all(|pages| *pages >= 256), "{parts:?}");
+        assert!(asked(&small) >= 1024);
+        // Memory of fewer pages than the buffers have entries for tells nothing.
+        let little = &mut measured[..1 << 10];
+        assert_eq!(compare(&watch, &like, &mut small, little).unwrap(), None);
+    }
+
+    #[test]
+    fn each_piece_of_memory_has_its_own_answer() {
+        let placed = |as_small| Placed {
+            means: Means::SoleNode,
+            pages: Pages::Huge2m,
+            mapped: Bytes::MIB,
+            before: Evidence::default(),
+            after: Evidence::default(),
+            as_small,
+        };
+        let found = |answers: [Option<bool>; 2]| {
+            let mut warnings = Warnings::new();
+            let found = conclude(&mut warnings, answers.map(placed).iter());
+            (found, warnings.len())
+        };
+        assert_eq!(found([None, None]), (None, 0));
+        assert_eq!(found([Some(false), None]), (Some(false), 0));
+        assert_eq!(found([Some(false), Some(true)]), (Some(true), 1));
+        assert_eq!(found([Some(true), Some(true)]), (Some(true), 1));
+    }
+}

@@ -1,9 +1,0 @@
-//! Traffic by several generators: this thread and others, or others alone.
-//!
-//! What they touch is placed and proven before there is a thread;
-//! a [`mailbox`] commands and counts each generator, and [`driver`] all of
-//! them. [`uncores`] tell the clock of what is between them and memory. Nothing here times a load.
-
-pub mod driver;
-pub mod mailbox;
-pub mod uncores;

@@ -1,0 +1,61 @@
+//! A chain that was just written: how it is, and looks at one that is no point of an experiment.
+
+use latency_core::arch::Line;
+use latency_core::buffer::{Buffer, BuildError, Stores};
+use latency_core::chain::Chain;
+use latency_core::kernel::Encoding;
+
+use crate::engine::seam::{Condition, Walker};
+use crate::engine::stopwatch::subject::Subject;
+use crate::engine::stopwatch::{Chase, Stopwatch};
+use crate::error::{Failure, PlacementError};
+use crate::result::{chain, Point};
+use crate::sys::signal;
+
+fn failed(error: BuildError) -> Failure<'static> {
+    match error {
+        BuildError::Stopped => Failure::Interrupted,
+        BuildError::TooSmall | BuildError::Encoding => PlacementError::NothingToMeasure.into(),
+    }
+}
+
+/// Writes a chain to the start of `lines`.
+///
+/// # Errors
+///
+/// [`PlacementError::NothingToMeasure`] where it does not fit, and [`Failure::Interrupted`].
+pub fn write<'m>(
+    lines: &'m mut [Line],
+    chain: &'m Chain,
+    encoding: Encoding,
+    stores: Stores,
+) -> Result<Buffer<'m>, Failure<'static>> {
+    Buffer::build_with(lines, chain, encoding, stores, &signal::interrupted).map_err(failed)
+}
+
+/// Writes the chain of a buffer again, past the caches: none has a line of it afterwards, and memory has them from this
+/// CPU.
+///
+/// # Errors
+///
+/// [`Failure::Interrupted`].
+pub fn write_again(buffer: &mut Buffer<'_>) -> Result<(), Failure<'static>> {
+    buffer.write_again(&signal::interrupted).map_err(failed)
+}
+
+/// Writes the chain of `point` to the start of `lines`, and has `walker` walk it from its start.
+///
+/// # Errors
+///
+/// As [`write`], and those of the walker.
+pub fn walk(
+    watch: &Stopwatch,
+    lines: &mut [Line],
+    point: &Point,
+    walker: &mut Walker<'_>,
+) -> Result<(), Failure<'static>> {
+    let chain = chain::chain(point)?;
+    let buffer = write(lines, &chain, point.kernel.encoding, Stores::STREAMING)?;
+    let subject = Subject { buffer: &buffer, kernel: point.kernel, side: None };
+    walker(&mut Chase::new(watch, subject, Condition::Written, chain.start(0, 1)))
+}

@@ -1,0 +1,162 @@
+//! A second measurement of a point (A/A), in other memory and in the same rounds.
+//!
+//! Rounds of one series share their pages, and agree with each other by construction. What the pages decide shows in a
+//! second series; since both take turns, neighbours meet both alike, and the ratio round by round is that of the memory.
+
+use latency_core::buffer::Stores;
+use latency_core::chain::Chain;
+use latency_core::stats::Summary;
+use latency_core::units::Bytes;
+
+use crate::engine::finish;
+use crate::engine::memory::chains::Chains;
+use crate::engine::memory::new_chain;
+use crate::engine::memory::pieces::chain_of;
+use crate::engine::memory::placement;
+use crate::engine::memory::placement::Placement;
+use crate::engine::memory::sites::Site;
+use crate::engine::schedule::Schedule;
+use crate::engine::seam::Place;
+use crate::error::Failure;
+use crate::machine::Machine;
+use crate::plan::budget::Memory;
+use crate::result::{chain, Point, Repeat, Walk};
+use crate::sys::table::Table;
+use crate::warning::{Warning, Warnings};
+
+/// Two results that are closer are as good as one.
+pub const CLOSE: f64 = 0.03;
+
+/// Returns how fit a point is for a second measurement: 0 for one in memory, 1 for one well within the nearest cache.
+pub fn kind_of(machine: &Machine, point: &Point) -> Option<usize> {
+    let nearest = machine.host.caches.data(1).map_or(Bytes(0), |cache| cache.size);
+    match point.walk {
+        Walk::Chain if machine.reaches_memory(point.size) => Some(0),
+        Walk::Chain if point.size.times(2) <= nearest => Some(1),
+        _ => None,
+    }
+}
+
+/// Whether memory for `like` is memory for `point`.
+fn is_same(like: &Point, point: &Point) -> bool {
+    (like.target, like.pages, like.size) == (point.target, point.pages, point.size)
+}
+
+/// The one of `points` that is measured twice; `None` where none is fit, and where the node has too little memory for it.
+fn chosen(machine: &Machine, points: &[Point]) -> Option<(usize, Point)> {
+    let fit = |kind| points.iter().position(|point| kind_of(machine, point) == Some(kind));
+    let index = fit(0).or_else(|| fit(1))?;
+    let point = *points.get(index)?;
+    let (mut wanted, mut all) = (point.size.0, point.size.0);
+    for other in points {
+        wanted += if other.target == point.target { other.size.0 } else { 0 };
+        all += other.size.0;
+    }
+    let fits = machine.supply(point.target).is_none_or(|supply| {
+        wanted <= supply.on_node().0 / 2 && supply.headroom.is_none_or(|headroom| all <= headroom.0 / 10 * 9)
+    });
+    fits.then_some((index, point))
+}
+
+/// Whether memory for `like` serves a second measurement of one of `points`: any other memory is in their way.
+pub fn uses(machine: &Machine, points: &[Point], like: &Point) -> bool {
+    chosen(machine, points).is_some_and(|(_, point)| is_same(like, &point))
+}
+
+/// Other memory for the second measurement of a point.
+pub struct Second {
+    /// The index of the point.
+    pub index: usize,
+    placement: Placement,
+    chain: Table<Chain>,
+}
+
+impl Second {
+    /// Places memory for a second measurement of one of `points`; `None` where none is fit, and where the node has too
+    /// little memory for both.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Interrupted`], and that of mapping a table.
+    pub fn place(
+        machine: &Machine,
+        points: &[Point],
+        spare: Option<(Point, Placement)>,
+    ) -> Result<Option<Second>, Failure<'static>> {
+        let Some((index, point)) = chosen(machine, points) else { return Ok(None) };
+        let placed = match spare.filter(|(like, _)| is_same(like, &point)) {
+            Some((_, placement)) => Ok(placement),
+            None => Placement::new(machine, point.target, point.size, point.pages),
+        };
+        let placement = match placed {
+            Ok(placement) => placement,
+            Err(Failure::Interrupted) => return Err(Failure::Interrupted),
+            Err(_) => return Ok(None),
+        };
+        placement::pin(point.cpu)?;
+        Ok(Some(Second { index, placement, chain: Table::filled(1, chain::chain(&point)?)? }))
+    }
+
+    /// Opens the memory for `point`, with a chain in it that stays unless the `memory` of the run is rewritten.
+    ///
+    /// # Errors
+    ///
+    /// That of mapping a table, and [`Failure::Interrupted`].
+    pub fn open(
+        &mut self,
+        point: &Point,
+        memory: Memory,
+    ) -> Result<Option<Site<Chains<'_>>>, Failure<'static>> {
+        let Second { placement, chain, .. } = self;
+        let (lines, witness) = placement.split();
+        let ([Some(region), _], Some(chain)) = (chain_of(point), chain.first()) else { return Ok(None) };
+        let holds = match memory {
+            Memory::Rewritten { .. } => Chains::Rewritten(lines, 1),
+            Memory::Kept | Memory::Shared => {
+                let buffer = new_chain::write(lines, chain, point.kernel.encoding, Stores::STREAMING)?;
+                Chains::kept(buffer, point.initiator)?
+            }
+        };
+        Ok(Some(Site { region, witness, holds }))
+    }
+}
+
+/// Compares both measurements of a point that took turns, and warns if they differ in most rounds.
+pub fn in_turn<A: Place>(schedule: &mut Schedule<A>, warnings: &mut Warnings) -> Option<Repeat> {
+    let ([(entry, first), (again, second)], ratio) = schedule.both()?;
+    if let Some(ratio) = beyond(&ratio) {
+        warnings.push(Warning::RepeatRatio { ratio });
+    }
+    let served =
+        second.warm_over_cold.and_then(|ratio| ratio.interval).map(|ratio| ratio.high < finish::SERVED);
+    let served = served.or_else(|| {
+        let found = again.state.warmth.found();
+        found.cold_ns.map(|cold_ns| second.nanoseconds.maximum < finish::SERVED * cold_ns)
+    });
+    let [first, second] = [first, second].map(|series| series.nanoseconds.median);
+    Some(Repeat { size: entry.point.size, first, second, served })
+}
+
+/// Returns the ratio of two measurements in turn whose interval is beyond closeness.
+fn beyond(ratio: &Summary) -> Option<f64> {
+    let interval = ratio.interval?;
+    (interval.low > 1.0 + CLOSE || interval.high < 1.0 - CLOSE).then_some(ratio.median)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use latency_core::stats::Interval;
+
+    #[test]
+    fn memory_is_said_to_differ_where_most_rounds_do() {
+        let ratio = |low: f64, median: f64, high: f64| {
+            let interval = Some(Interval { low, high });
+            beyond(&Summary { count: 31, median, minimum: low, maximum: high, mad: 0.01, interval })
+        };
+        assert_eq!(ratio(0.99, 1.0, 1.01), None);
+        assert_eq!(ratio(1.02, 1.05, 1.08), None);
+        assert_eq!(ratio(1.04, 1.05, 1.06), Some(1.05));
+        assert_eq!(ratio(0.90, 0.92, 0.96), Some(0.92));
+    }
+}

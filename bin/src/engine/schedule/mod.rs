@@ -1,0 +1,388 @@
+//! The schedule of all experiments: rounds that visit every point which still needs it.
+//!
+//! The order is shuffled anew for each round, so that no point always has the same
+//! predecessor. Rounds of one point are thus spread over the whole run, and so are
+//! drift and neighbours: an interval over rounds means what it says. An interval
+//! over contiguous batches would cover the truth in 5 to 54 of 100 runs instead of 95.
+//! A run of few points is over in no time: it pauses between rounds.
+
+use latency_core::rng::Pcg32;
+use latency_core::sort::sort_by;
+use latency_core::stats::{self, Summary};
+use latency_core::text::plural;
+use latency_core::units::Bytes;
+
+use crate::engine::progress::Progress;
+use crate::engine::schedule::summariser::Summariser;
+use crate::engine::schedule::visit::{State, VisitRules};
+use crate::engine::seam::Place;
+use crate::error::Failure;
+use crate::plan::budget::{Budget, Memory, OVERTIME};
+use crate::result::{Point, Round, Series, Walk};
+use crate::sys::errno::Errno;
+use crate::sys::table::Table;
+
+mod pause;
+mod placements;
+mod stay;
+pub mod summariser;
+pub mod undisturbed;
+pub mod visit;
+pub mod walks;
+pub mod warm_up;
+pub mod window_search;
+
+/// One point and how far it has come.
+#[derive(Clone, Copy, Debug)]
+pub struct ScheduledPoint {
+    /// What is measured.
+    pub point: Point,
+    /// How far it has come.
+    pub state: State,
+}
+
+/// One visit of a round: points of one group follow each other.
+#[derive(Clone, Copy, Debug)]
+struct Turn {
+    group: u32,
+    own: u32,
+    index: usize,
+}
+
+/// Points under way in an place.
+#[derive(Debug)]
+pub struct Schedule<A> {
+    /// Their chains.
+    pub place: A,
+    /// Their summariser.
+    pub summariser: Summariser,
+    /// Their budget.
+    pub budget: Budget,
+    entries: Table<ScheduledPoint>,
+    count: usize,
+    /// A point that is measured twice in turn, and the point after all others that is its second measurement.
+    twice: Option<[usize; 2]>,
+    rounds: Table<Round>,
+    room: usize,
+    turns: Table<Turn>,
+    rng: Pcg32,
+    run_ns: f64,
+    begun_ns: f64,
+    /// Times that the points were gone round by [`Schedule::run`].
+    round: usize,
+    /// Rounds differ by more than those of a quiet machine.
+    differ: bool,
+    /// When the first of those began, and the last.
+    first_ns: f64,
+    last_ns: f64,
+}
+
+impl<A: Place> Schedule<A> {
+    /// Puts `points` on the schedule, with room for as many more as the budget has.
+    ///
+    /// # Errors
+    ///
+    /// That of mapping its tables.
+    pub fn new(
+        place: A,
+        budget: Budget,
+        like: &Point,
+        points: impl Iterator<Item = Point> + Clone,
+    ) -> Result<Self, Errno> {
+        let count = points.clone().count();
+        let capacity = count + budget.more;
+        let room = budget.room(capacity);
+        let begun_ns = place.now_ns();
+        let mut schedule = Schedule {
+            place,
+            summariser: Summariser::new()?,
+            budget,
+            entries: Table::filled(capacity, ScheduledPoint { point: *like, state: State::default() })?,
+            count: 0,
+            twice: None,
+            rounds: Table::filled(capacity * room, Round::default())?,
+            room,
+            turns: Table::filled(capacity, Turn { group: 0, own: 0, index: 0 })?,
+            rng: Pcg32::new(like.seed, 0x726f_7461),
+            run_ns: budget.share_ns * count as f64,
+            begun_ns,
+            round: 0,
+            differ: false,
+            first_ns: begun_ns,
+            last_ns: begun_ns,
+        };
+        for point in points {
+            schedule.add(point);
+        }
+        Ok(schedule)
+    }
+
+    /// Adds a point; false where there is no room for it.
+    pub fn add(&mut self, point: Point) -> bool {
+        let Some(entry) = self.entries.get_mut(self.count) else { return false };
+        entry.point = point;
+        self.count += 1;
+        true
+    }
+
+    /// Measures the `index`-th point twice in each round, from now on; no point is added after it.
+    pub fn measure_twice(&mut self, index: usize) {
+        let second = self.count;
+        if let Some(point) = self.point(index).filter(|_| self.twice.is_none()) {
+            self.twice = self.add(point).then_some([index, second]);
+        }
+    }
+
+    /// Returns what both measurements of a point say that was measured twice in each round, and the second over the
+    /// first, round by round.
+    pub fn both(&mut self) -> Option<([(ScheduledPoint, Series); 2], Summary)> {
+        let [first, second] = self.twice?;
+        let both = [self.of(first)?, self.of(second)?];
+        let rounds = |index: usize| self.rounds.get(index * self.room..).unwrap_or_default().iter();
+        let made = both.map(|(entry, _)| entry.state.rounds);
+        let ratios = rounds(second).zip(rounds(first)).take(made[0].min(made[1]));
+        let ratio = self
+            .summariser
+            .summarise_values(ratios.map(|(one, other)| one.nanoseconds / other.nanoseconds))?;
+        Some((both, ratio))
+    }
+
+    /// The points added, without the second measurement of one.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.count - self.twice.is_some() as usize
+    }
+
+    /// The most points that there is room for.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// The `index`-th of the points added.
+    #[must_use]
+    pub fn point(&self, index: usize) -> Option<Point> {
+        self.entries.get(..self.count)?.get(index).map(|entry| entry.point)
+    }
+
+    /// The points and the median of their rounds so far: nanoseconds, which are not a number before the first.
+    pub fn so_far(&mut self) -> impl Iterator<Item = (&Point, f64)> + use<'_, A> {
+        let Self { entries, rounds, summariser, room, count, .. } = self;
+        entries.iter().take(*count).zip(rounds.chunks((*room).max(1))).map(|(entry, rounds)| {
+            let made = rounds.get(..entry.state.rounds).unwrap_or_default();
+            let latency = summariser.summarise(made).map_or(f64::NAN, |series| series.nanoseconds.median);
+            (&entry.point, latency)
+        })
+    }
+
+    /// The rounds made of a point.
+    #[must_use]
+    pub fn rounds(&self, index: usize) -> &[Round] {
+        let made = self.entries.get(index).map_or(0, |entry| entry.state.rounds);
+        self.rounds.get(index * self.room..).and_then(|rounds| rounds.get(..made)).unwrap_or_default()
+    }
+
+    /// What the rounds of a point say together; `None` before the first.
+    pub fn series(&mut self, index: usize) -> Option<(ScheduledPoint, Series)> {
+        if index >= self.len() {
+            return None;
+        }
+        self.of(index)
+    }
+
+    /// The same, of a second measurement as well.
+    fn of(&mut self, index: usize) -> Option<(ScheduledPoint, Series)> {
+        let entry = *self.entries.get(..self.count)?.get(index)?;
+        let from = index * self.room;
+        let rounds = self.rounds.get(from..from + entry.state.rounds)?;
+        Some((entry, self.summariser.summarise(rounds)?))
+    }
+
+    /// Brings every point that has fewer to `rounds` rounds, without a pause; to two where visits are long, and to one
+    /// where time is up.
+    ///
+    /// # Errors
+    ///
+    /// As [`VisitRules::visit`], [`Failure::Interrupted`] among them.
+    pub fn reach(&mut self, progress: &mut Progress, rounds: usize) -> Result<(), Failure<'static>> {
+        let long_visit_ns = self.budget.long_visit_ns;
+        while self.go_round(progress, &|state, share| {
+            let rounds = if state.visit_ns > long_visit_ns { rounds.min(2) } else { rounds };
+            state.rounds < if share < 1.0 { rounds } else { 1 }
+        })? {}
+        Ok(())
+    }
+
+    /// Goes round until every point is precise or out of time.
+    ///
+    /// # Errors
+    ///
+    /// As [`VisitRules::visit`], [`Failure::Interrupted`] among them. What there is by then is kept.
+    pub fn run(&mut self, progress: &mut Progress) -> Result<(), Failure<'static>> {
+        let Budget { fewest, long_visit_ns, .. } = self.budget;
+        let wanted = |state: &State, share: f64| {
+            let least = match share {
+                ..1.0 => usize::MAX,
+                ..OVERTIME => fewest,
+                // What is quick is not to go without an interval for what is slow.
+                _ if state.visit_ns <= long_visit_ns => fewest,
+                _ => 1,
+            };
+            state.rounds < least
+        };
+        loop {
+            self.pause(&wanted)?;
+            if !self.go_round(progress, &wanted)? {
+                return Ok(());
+            }
+            self.round += 1;
+            if self.place.now_ns() < self.budget.until_ns {
+                self.place.between_rounds()?;
+            }
+        }
+    }
+
+    /// The medians of `visits` visits to a point that is not on the schedule: nanoseconds, and core cycles, which are
+    /// not a number without a counter.
+    ///
+    /// # Errors
+    ///
+    /// As [`VisitRules::visit`], [`Failure::Interrupted`] among them.
+    pub fn probe(&mut self, point: &Point, visits: usize) -> Result<(f64, f64), Failure<'static>> {
+        const MOST: usize = 16;
+        let mut kept = [Round::default(); MOST];
+        let mut state = State::default();
+        let Self { place, summariser, budget, entries, count, .. } = self;
+        let rules = VisitRules { budget, points: entries.len() };
+        for position in 0..visits.min(MOST) as u64 {
+            place.with_chain(*count, point, position, &mut |chain| {
+                rules.visit(chain, summariser, &mut state, &mut kept)
+            })?;
+        }
+        let made = kept.get(..state.rounds).unwrap_or_default();
+        let median = |select: fn(&Round) -> f64| {
+            let mut values = [f64::NAN; MOST];
+            for (value, round) in values.iter_mut().zip(made) {
+                *value = select(round);
+            }
+            values.get_mut(..made.len()).and_then(stats::median).unwrap_or(f64::NAN)
+        };
+        Ok((median(|round| round.nanoseconds), median(|round| round.core_cycles)))
+    }
+
+    /// Visits every point that is not done and `wants` it at that share of the time for all; false where none did.
+    fn go_round(
+        &mut self,
+        progress: &mut Progress,
+        wants: &dyn Fn(&State, f64) -> bool,
+    ) -> Result<bool, Failure<'static>> {
+        let share = self.share();
+        let salt = self.rng.next_u64();
+        let mut length = 0;
+        for index in 0..self.count {
+            let Some(state) = self.leading(index) else { break };
+            if state.done || !wants(&state, share) {
+                continue;
+            }
+            let point = self.entries.get(index).map(|entry| entry.point);
+            let group = point.and_then(|point| self.group(&point)).unwrap_or(index);
+            let turn = Turn { group: drawn(salt, group), own: self.rng.next_u32(), index };
+            if let Some(slot) = self.turns.get_mut(length) {
+                *slot = turn;
+                length += 1;
+            }
+        }
+        let turns = self.turns.get_mut(..length).unwrap_or_default();
+        sort_by(turns, |one, other| {
+            (one.group, one.own, one.index).cmp(&(other.group, other.own, other.index))
+        });
+        for turn in 0..length {
+            let Some(&Turn { index, .. }) = self.turns.get(turn) else { break };
+            // In large memory a round takes seconds.
+            let share = self.share();
+            if self.leading(index).is_some_and(|state| wants(&state, share)) {
+                self.visit(index)?;
+                self.tell(progress);
+            }
+        }
+        Ok(length > 0)
+    }
+
+    /// Returns the state that decides about further visits to a point: of a second measurement, that of the first.
+    fn leading(&self, index: usize) -> Option<State> {
+        let index = self.twice.filter(|[_, second]| *second == index).map_or(index, |[first, _]| first);
+        self.entries.get(index).map(|entry| entry.state)
+    }
+
+    /// The first point of those that follow each other in a round. Lanes of one number in one chain go on where each
+    /// other stopped: before lanes of another number, a trail is walked that takes longer than a round. An initiator
+    /// writes the chains that it shares with others once a round.
+    fn group(&self, point: &Point) -> Option<usize> {
+        let group = |point: &Point| match (self.budget.memory, point.walk) {
+            (Memory::Kept, Walk::Lanes(_) | Walk::Apart(_)) => Some((point.size, point.walk.lanes())),
+            (Memory::Shared, _) => Some((Bytes(0), point.initiator.0 as usize)),
+            _ => None,
+        };
+        let mine = group(point)?;
+        self.entries.iter().position(|entry| group(&entry.point) == Some(mine))
+    }
+
+    fn visit(&mut self, index: usize) -> Result<(), Failure<'static>> {
+        let Self { place, summariser, budget, entries, rounds, room, count, .. } = self;
+        let (Some(entry), Some(kept)) =
+            (entries.get_mut(index), rounds.get_mut(index * *room..(index + 1) * *room))
+        else {
+            return Ok(());
+        };
+        let rules = VisitRules { budget, points: *count };
+        let position = position_of(index, entry.state.rounds);
+        let ScheduledPoint { point, state } = entry;
+        let (begun_ns, spent_ns) = (place.now_ns(), state.spent_ns);
+        place.with_chain(index, point, position, &mut |chain| rules.visit(chain, summariser, state, kept))?;
+        // Writing the chain anew is a part of what the point takes, and of a large one of small elements most of it.
+        state.spent_ns = spent_ns + (place.now_ns() - begun_ns);
+        state.done |= budget.left_ns(state.spent_ns) <= 0.0;
+        Ok(())
+    }
+
+    /// The share of the time for all that has gone by.
+    fn share(&self) -> f64 {
+        (self.place.now_ns() - self.begun_ns) / self.run_ns
+    }
+
+    /// Says how far the run is, and how long it will take yet, to the fewest rounds that can do.
+    fn tell(&self, progress: &mut Progress) {
+        let rules = VisitRules { budget: &self.budget, points: self.count };
+        let entries = || self.entries.iter().take(self.len());
+        let done = entries().filter(|entry| entry.state.done).count();
+        let left = entries().filter(|entry| !entry.state.done).map(|entry| {
+            let state = &entry.state;
+            state.visit_ns * rules.enough(state).saturating_sub(state.rounds).max(1) as f64
+        });
+        let left = left.sum::<f64>().min((self.begun_ns + self.run_ns - self.place.now_ns()).max(0.0));
+        let rounds = entries().map(|entry| entry.state.rounds).max().unwrap_or(0);
+        progress.say(format_args!(
+            "round {rounds}: {done} of {} point{} done, about {} s left",
+            self.len(),
+            plural(self.len()),
+            (left / 1e9) as u64 + 1
+        ));
+    }
+}
+
+/// The place of a point's chain in one of its visits, of as many as the budget has.
+///
+/// Five and the number of places have no common divisor: a point goes through all of them.
+fn position_of(index: usize, visit: usize) -> u64 {
+    visit as u64 * 5 + index as u64
+}
+
+/// A number for a group, another one in each round.
+fn drawn(salt: u64, group: usize) -> u32 {
+    Pcg32::new(salt, group as u64).next_u32()
+}
+
+#[cfg(test)]
+mod coverage;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,151 @@
+//! Walks that are not measured: the parts of a warm-up.
+
+use latency_core::stats;
+
+use crate::engine::schedule::summariser::Summariser;
+use crate::engine::seam::{Walkable, Walked};
+use crate::error::Failure;
+use crate::plan::budget::{FEW_HOPS, FILLING_LAPS, LONGEST_FILL_NS};
+
+/// Minimum hops of a first pass for its latency to be conclusive.
+pub const ENOUGH_TO_JUDGE: u64 = 1 << 12;
+/// Minimum hops of a timed walk, so that the remainder loop and two timestamps are negligible.
+pub const FEWEST_HOPS: u64 = 64;
+/// Maximum hops of a batch of [`USUAL_BATCH_NS`] or less; it scales up with longer ones.
+const LONGEST_BATCH: u64 = 1 << 22;
+/// Nanoseconds of a usual batch.
+const USUAL_BATCH_NS: f64 = 1e6;
+
+/// Returns the hops of a batch of `batch_ns` at an estimated latency.
+#[must_use]
+pub fn hops_per_batch(batch_ns: f64, estimate_ns: f64) -> u64 {
+    ((batch_ns / estimate_ns.max(0.05)) as u64).clamp(FEWEST_HOPS, longest(batch_ns))
+}
+
+/// Returns the maximum hops of a batch of `batch_ns`.
+fn longest(batch_ns: f64) -> u64 {
+    (LONGEST_BATCH as f64 * (batch_ns / USUAL_BATCH_NS).max(1.0)) as u64
+}
+
+/// Returns the hops that bring TLBs, page tables and near caches back.
+pub fn few(nodes: u64) -> u64 {
+    (nodes / 16).clamp(FEW_HOPS.0, FEW_HOPS.1)
+}
+
+/// Walks `hops` hops in short parts. Returns the hops made, and the nanoseconds per hop of most parts of the later half,
+/// where enough were made to summariser.
+pub fn parts(
+    chain: &mut dyn Walkable,
+    summariser: &mut Summariser,
+    hops: u64,
+    until_ns: f64,
+) -> Result<(u64, Option<f64>), Failure<'static>> {
+    /// Maximum hops of a part; parts double up to it.
+    const LONGEST_PART: u64 = 1 << 16;
+    let nodes = chain.nodes();
+    let (mut made, mut noted, mut told) = (0, 0, 0);
+    let mut part = FEWEST_HOPS;
+    while made < hops {
+        // No part is half cold.
+        let cold = if made < nodes { nodes - made } else { u64::MAX };
+        let (walked, part_ns) = chain.walk(part.min(hops - made).min(cold), until_ns)?;
+        made += walked;
+        // Only what is met for the first time is cold. Later parts take the places of the first.
+        if made <= nodes {
+            summariser.note(noted, part_ns / walked.max(1) as f64);
+            (noted, told) = (noted + 1, made);
+        }
+        if until_ns.is_finite() && chain.now_ns() >= until_ns {
+            break;
+        }
+        // Short enough for most parts to fall between two interruptions, however slow memory is.
+        if part_ns < chain.batch_ns() / 4.0 {
+            part = (part * 2).min(LONGEST_PART);
+        }
+    }
+    let cold_ns = summariser.later_half(noted).filter(|_| told >= ENOUGH_TO_JUDGE);
+    Ok((made, cold_ns))
+}
+
+/// Walks a trail of other lines of the same chain that fills the caches, or fills them with the whole chain where it is
+/// shorter; otherwise lines that a walk of other lanes left there would be hits.
+pub fn trail(
+    chain: &mut dyn Walkable,
+    trail: u64,
+    lanes: u64,
+    until_ns: f64,
+) -> Result<(), Failure<'static>> {
+    if chain.nodes() < trail {
+        return fill(chain, FILLING_LAPS, f64::INFINITY, until_ns).map(drop);
+    }
+    let until_ns = until_ns.min(chain.now_ns() + LONGEST_FILL_NS);
+    chain.walk(trail / lanes.max(1) + 1, until_ns).map(drop)
+}
+
+/// Brings a working set into the caches that hold it, by laps of many lanes, which are fast. Returns the hops made.
+///
+/// Makes none where many lanes are hardly faster than one, at `alone_ns` a hop: in an emulator. A chase that begins at
+/// the start of the cycle meets what was touched longest ago, as after a lap of its own; further on it meets lines
+/// earlier than that.
+pub fn fill(
+    chain: &mut dyn Walkable,
+    laps: u64,
+    alone_ns: f64,
+    until_ns: f64,
+) -> Result<u64, Failure<'static>> {
+    /// Hops of a trial.
+    const TRIED: u64 = 1024;
+    /// Maximum share of one lane's time per hop at which lanes count as faster.
+    const HARDLY: f64 = 0.6;
+    let Some((tried, tried_ns)) = chain.rush(TRIED, until_ns)? else { return Ok(0) };
+    if tried_ns > HARDLY * alone_ns * tried as f64 {
+        return Ok(0);
+    }
+    let nodes = chain.nodes();
+    let end_ns = until_ns.min(chain.now_ns() + LONGEST_FILL_NS);
+    let one: Walked = chain.rush(nodes, until_ns)?.unwrap_or_default();
+    let more = match laps > 1 && chain.now_ns() < end_ns {
+        true => chain.rush((laps - 1) * nodes, end_ns)?.unwrap_or_default(),
+        false => Walked::default(),
+    };
+    Ok(one.0 + more.0)
+}
+
+/// Touches a working set, before a lap, until caches that take lines in slowly hold it. Returns the loads made.
+pub fn touch(chain: &mut dyn Walkable, until_ns: f64) -> Result<u64, Failure<'static>> {
+    let end_ns = until_ns.min(chain.now_ns() + LONGEST_FILL_NS);
+    let mut touched = 0;
+    for _ in 0..FILLING_LAPS {
+        if chain.interrupted() {
+            return Err(Failure::Interrupted);
+        }
+        chain.touch();
+        touched += chain.nodes();
+        if chain.now_ns() > end_ns {
+            break;
+        }
+    }
+    Ok(touched)
+}
+
+/// Estimates nanoseconds per hop by walks that grow until they fill a batch: the median of three.
+pub fn estimate(chain: &mut dyn Walkable, until_ns: f64) -> Result<f64, Failure<'static>> {
+    let mut hops = FEWEST_HOPS;
+    loop {
+        let (_, spent_ns) = chain.walk(hops, until_ns)?;
+        if spent_ns >= chain.batch_ns() / 4.0 || hops >= longest(chain.batch_ns()) {
+            break;
+        }
+        hops *= 2;
+    }
+    let mut estimates = [0.0; 3];
+    for estimate in &mut estimates {
+        let (made, spent_ns) = chain.walk(hops, until_ns)?;
+        *estimate = spent_ns / made.max(1) as f64;
+    }
+    Ok(stats::median(&mut estimates).unwrap_or(f64::NAN))
+}
+
+#[cfg(test)]
+#[path = "walks_tests.rs"]
+mod tests;

@@ -1,0 +1,284 @@
+//! What happens to a chain before it is timed, so that caches, TLBs and clocks are as a steady walk leaves them.
+//!
+//! One way for every experiment: the same point is warmed up alike wherever it is measured. It has no clock of its
+//! own, and knows chains by what it takes to walk them.
+
+use latency_core::stats;
+
+use crate::engine::schedule::summariser::Summariser;
+use crate::engine::schedule::walks::{
+    estimate, few, fill, parts, touch, trail, ENOUGH_TO_JUDGE, FEWEST_HOPS,
+};
+use crate::engine::seam::{Condition, Walkable};
+use crate::error::Failure;
+use crate::plan::budget::{Budget, Pass, FEWEST_ROUNDS, FEW_HOPS, FILLING_LAPS, SHORT_PASS};
+use crate::result::WarmUp;
+
+/// A steady walk that takes less than this share of a first pass, which no cache served, is helped by a cache.
+///
+/// Medians of both repeat within 3 % where neighbours share the memory. Where a cache serves h of the hops in a third
+/// of memory's time, 0.95 is h = 8 %: of the hops that a cyclic walk makes over three times a cache with random
+/// victims, 6 % hit.
+const HELD: f64 = 0.95;
+/// Chains of fewer nodes are not asked: 4 MiB of lines, which a lap brings into any last-level cache in no time.
+const ASKED_FROM: u64 = 1 << 16;
+/// 32 MiB of lines: a lap of more is made only where a look has found that a cache holds some of them.
+const LOOKED_AT: u64 = 1 << 19;
+/// The longest lap that single hops make: 128 MiB of lines, 0.3 s at 150 ns.
+const LONGEST_LAP: u64 = 1 << 21;
+/// So many hops are enough where nothing else can be had: 0.6 s at 150 ns.
+const LONGEST_WARM_UP: u64 = 1 << 22;
+/// 1 MiB of lines, which no first- or second-level cache takes in slowly.
+const SLOWLY_FILLED: u64 = 1 << 14;
+/// Up to 16 MiB of lines laps are walked until the latency is steady.
+const STEADY: u64 = 1 << 18;
+/// Up to so many trails, each of which is one and a half of the last-level cache, a chain has lines in it that show: of
+/// six times a cache with random victims, 0.25 %.
+const PARTLY_HELD: u64 = 4;
+/// The most of these: after so many, an eighth is missed of what a cache with random victims holds in the end.
+const MOST_LAPS: u32 = 16;
+/// The share of a point's time that its first pass over a chain in memory may have: a pass over slow memory would leave
+/// no time for rounds, and of a single trial nothing tells an interruption.
+const WARM_UP_SHARE: f64 = 0.3;
+/// Visits after the first that give a cache another chance: at the first, a neighbour may have had it. Without a lap
+/// the chain just written stays cold, and would for ever.
+const SECOND_LOOKS: usize = 2;
+
+/// Whether a cache holds some of a working set, by what a hop takes in a first pass, which no cache serves, and then.
+#[must_use]
+pub fn is_held(cold_ns: f64, warm_ns: f64) -> bool {
+    warm_ns < HELD * cold_ns
+}
+
+/// What is known of a point's caches, and how it was warmed up.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Warmth {
+    /// What the first warm-up found.
+    pub first: WarmUp,
+    /// Visits made.
+    visits: usize,
+    /// The shortest round.
+    warm_ns: Option<f64>,
+    /// Whether a cache holds some of the chain, once that is known.
+    held: Option<bool>,
+    /// First passes of the first visits that made one.
+    passes: [f64; FEWEST_ROUNDS],
+    passed: usize,
+    /// The first pass of the last visit, if it made one.
+    last_cold_ns: Option<f64>,
+    /// Laps until the walk was steady.
+    laps: u32,
+}
+
+impl Warmth {
+    /// Notes what a hop took in a round: in the first visits that tells whether a cache holds some of the chain. A
+    /// neighbour may have had the cache, or the memory, in one of them; the shortest times tell what can be.
+    pub fn note(&mut self, nanoseconds: f64) {
+        self.warm_ns = Some(self.warm_ns.map_or(nanoseconds, |best| best.min(nanoseconds)));
+        if self.visits <= 1 + SECOND_LOOKS {
+            let passes = self.passes.get(..self.passed).unwrap_or_default().iter().copied().reduce(f64::min);
+            self.held = passes.zip(self.warm_ns).map(|(cold_ns, warm_ns)| is_held(cold_ns, warm_ns));
+        }
+    }
+
+    /// What a hop took over lines that no cache held, in the last visit; not a number where none were met.
+    #[must_use]
+    pub fn cold_ns(&self) -> f64 {
+        self.last_cold_ns.unwrap_or(f64::NAN)
+    }
+
+    /// What the warm-up found, for a result: of first passes in several visits, their median.
+    #[must_use]
+    pub fn found(&self) -> WarmUp {
+        let mut passes = self.passes;
+        let cold_ns = passes.get_mut(..self.passed).and_then(stats::median);
+        WarmUp { cold_ns, passes: self.passed, ..self.first }
+    }
+
+    /// Whether a cache may hold some of the chain.
+    fn may_be_held(&self, nodes: u64) -> bool {
+        nodes <= ASKED_FROM || self.held != Some(false)
+    }
+
+    /// Brings the chain and everything that serves it into the state that is to be measured.
+    ///
+    /// # Errors
+    ///
+    /// As [`Walkable::walk`].
+    pub fn warm_up(
+        &mut self,
+        chain: &mut dyn Walkable,
+        summariser: &mut Summariser,
+        budget: &Budget,
+        until_ns: f64,
+    ) -> Result<(), Failure<'static>> {
+        let first = self.visits == 0;
+        self.visits += 1;
+        self.last_cold_ns = None;
+        let nodes = chain.nodes();
+        match (chain.condition(), chain.lanes()) {
+            (Condition::Written, _) => self.written(chain, summariser, budget, until_ns)?,
+            (Condition::Disturbed, Some(lanes)) => {
+                trail(chain, budget.trail, lanes as u64, until_ns)?;
+                if first {
+                    let hops = budget.warm_up.unwrap_or(budget.trail / lanes as u64 / 64 + 1);
+                    self.pass(chain, summariser, hops, until_ns)?;
+                }
+            }
+            (_, None) if first => {
+                let now_ns = chain.now_ns();
+                let share = if budget.warm_up.is_some() { 1.0 } else { WARM_UP_SHARE };
+                let until_ns = now_ns + share * (until_ns - now_ns);
+                self.pass(chain, summariser, budget.warm_up.unwrap_or(nodes.min(SHORT_PASS)), until_ns)?;
+                // A cache that holds some of the chain has it after a lap, and not after this pass.
+                let alone_ns = self.first.cold_ns.unwrap_or(f64::INFINITY);
+                if chain.ahead() > 0 && fill(chain, 1, alone_ns, until_ns)? > 0 {
+                    chain.rewind(0);
+                }
+            }
+            (_, None) if chain.ahead() > 0 => {
+                chain.walk(few(nodes), until_ns)?;
+                let ahead = chain.ahead();
+                let (_, cold_ns) = parts(chain, summariser, ahead, until_ns)?;
+                self.last_cold_ns = cold_ns;
+            }
+            // Another point has been walked in between: what it left in TLBs and near caches is not this one's.
+            (Condition::Disturbed, None) => {
+                let asked = budget.warm_up.unwrap_or(u64::MAX);
+                chain.walk(few(nodes).min(asked.max(FEW_HOPS.0)), until_ns).map(drop)?;
+            }
+            _ => {}
+        }
+        if first {
+            self.first.estimate_ns = estimate(chain, until_ns)?;
+        }
+        Ok(())
+    }
+
+    /// The warm-up of a chain just written, of which no cache holds anything.
+    fn written(
+        &mut self,
+        chain: &mut dyn Walkable,
+        summariser: &mut Summariser,
+        budget: &Budget,
+        until_ns: f64,
+    ) -> Result<(), Failure<'static>> {
+        let nodes = chain.nodes();
+        let first = self.visits == 1;
+        let held = self.may_be_held(nodes);
+        match (budget.warm_up, budget.pass) {
+            (Some(hops), _) => return self.pass(chain, summariser, hops, until_ns).map(drop),
+            (None, Pass::Lap) => {
+                let hops = if held { nodes } else { nodes.min(SHORT_PASS) };
+                return self.pass(chain, summariser, hops, until_ns).map(drop);
+            }
+            (None, Pass::Short) => {}
+        }
+        let asks = nodes > ASKED_FROM && self.visits <= 1 + SECOND_LOOKS && nodes <= LONGEST_LAP;
+        if first || asks || !held {
+            self.pass(chain, summariser, few(nodes), until_ns)?;
+        }
+        let alone_ns = self.first.cold_ns.unwrap_or(f64::INFINITY);
+        if !first && !asks && !held {
+            // A cyclic walk over four times a cache with random victims meets 2 % of its lines there, and a chain just
+            // written none. A lap of many lanes leaves the cache as a lap of one does.
+            if chain.lines() <= PARTLY_HELD * budget.trail && fill(chain, 1, alone_ns, until_ns)? > 0 {
+                chain.rewind(0);
+            }
+            return Ok(());
+        }
+        let mut filled = 0;
+        // What is larger than every cache that is known of, and than others are, is in memory.
+        let may_fit = chain.lines() <= LONGEST_LAP.max(budget.trail);
+        if nodes >= SLOWLY_FILLED && may_fit {
+            filled = fill(chain, FILLING_LAPS, alone_ns, until_ns)?;
+            if filled > 0 {
+                chain.rewind(0);
+            } else if nodes <= LONGEST_LAP {
+                filled = touch(chain, until_ns)?;
+            }
+        }
+        if let (true, Some(cold_ns)) = (asks && filled > 0 && nodes > LOOKED_AT, self.last_cold_ns) {
+            // The lines at the start of each lane's part were touched longest ago, as in every later lap. What
+            // follows them was touched later than a lap would leave it.
+            let (hops, warm_ns) =
+                parts(chain, summariser, (nodes / 128).clamp(ENOUGH_TO_JUDGE, FEW_HOPS.0), until_ns)?;
+            self.count(hops);
+            if warm_ns.is_some_and(|warm_ns| !is_held(cold_ns, warm_ns)) {
+                chain.rewind(1);
+                self.count(filled);
+                return Ok(());
+            }
+        }
+        let walked = if nodes <= STEADY {
+            self.until_steady(chain, until_ns)?
+        } else {
+            // The first hops of many are met as after a lap.
+            let lap = match filled {
+                0 if may_fit => (2 * nodes).min(LONGEST_WARM_UP),
+                _ if nodes <= LONGEST_LAP => nodes,
+                _ => 0,
+            };
+            chain.walk(lap, until_ns)?.0
+        };
+        self.count(filled + walked);
+        Ok(())
+    }
+
+    /// The first pass over a chain, timed by itself.
+    fn pass(
+        &mut self,
+        chain: &mut dyn Walkable,
+        summariser: &mut Summariser,
+        hops: u64,
+        until_ns: f64,
+    ) -> Result<(), Failure<'static>> {
+        let (hops, cold_ns) = parts(chain, summariser, hops, until_ns)?;
+        if let (Some(slot), Some(cold_ns)) = (self.passes.get_mut(self.passed), cold_ns) {
+            *slot = cold_ns;
+            self.passed += 1;
+        }
+        self.last_cold_ns = cold_ns;
+        if self.visits == 1 {
+            self.first.cold_ns = cold_ns;
+        }
+        self.count(hops);
+        Ok(())
+    }
+
+    fn count(&mut self, hops: u64) {
+        if self.visits == 1 {
+            self.first.hops += hops;
+        }
+    }
+
+    /// Walks laps until one is not faster than the one before; in later visits as many as the first one needed.
+    ///
+    /// A cache with random victims keeps ever more of a working set of about its size: of the lines that a cyclic
+    /// walk visits, two in so many laps are missed in each.
+    fn until_steady(&mut self, chain: &mut dyn Walkable, until_ns: f64) -> Result<u64, Failure<'static>> {
+        const FASTER: f64 = 0.985;
+        // Of very short laps several, so that a clock can tell.
+        let lap = chain.nodes().max(FEWEST_HOPS * 32);
+        if self.laps > 0 && self.visits > 1 + SECOND_LOOKS {
+            return Ok(chain.walk(lap * u64::from(self.laps), until_ns)?.0);
+        }
+        let (mut all, mut last) = (0, f64::INFINITY);
+        let mut laps = 0;
+        for _ in 0..MOST_LAPS {
+            let (made, spent_ns) = chain.walk(lap, until_ns)?;
+            all += made;
+            if spent_ns > last * FASTER || made < lap {
+                break;
+            }
+            last = spent_ns;
+            laps += 1;
+        }
+        self.laps = self.laps.max(laps);
+        Ok(all)
+    }
+}
+
+#[cfg(test)]
+#[path = "warm_up_tests.rs"]
+mod tests;

@@ -1,0 +1,77 @@
+//! How many fillers the processor reaches over, by bisection between two points of the plan.
+//!
+//! Two loads that miss overlap as long as both are in the window at a time.
+
+use latency_core::kernel::lanes::{Filler, Gap};
+
+use crate::engine::progress::Progress;
+use crate::engine::schedule::Schedule;
+use crate::engine::seam::Place;
+use crate::error::Failure;
+use crate::result::{Point, Reach, Walk};
+
+/// A hop of two lanes that overlap takes one latency, one of two that do not takes two, and fillers take up to
+/// a third of one besides. Up to the first of these times loads overlap, and from the second on they do not:
+/// between them lies the uncertainty, since where the window fills up differs from load to load.
+const BOUNDS: (f64, f64) = (1.45, 1.8);
+/// Probes of each number of fillers.
+const PROBES: usize = 5;
+/// The search ends at this distance.
+const FINEST: usize = 4;
+
+/// Looks for the reach over every kind of filler that the schedule has points of.
+///
+/// # Errors
+///
+/// As [`Schedule::probe`], [`Failure::Interrupted`] among them.
+pub fn search<A: Place>(
+    progress: &mut Progress,
+    schedule: &mut Schedule<A>,
+    found: &mut [Option<Reach>; Filler::ALL.len()],
+) -> Result<(), Failure<'static>> {
+    for (filler, reach) in Filler::ALL.into_iter().zip(found) {
+        let first = over(progress, schedule, filler, BOUNDS.0)?;
+        let last = over(progress, schedule, filler, BOUNDS.1)?;
+        *reach = first.zip(last).map(|(first, last)| Reach { alone: last.alone, ..first });
+    }
+    Ok(())
+}
+
+/// Between which numbers of fillers a hop begins to take so many times as long as without.
+fn over<A: Place>(
+    progress: &mut Progress,
+    schedule: &mut Schedule<A>,
+    filler: Filler,
+    times: f64,
+) -> Result<Option<Reach>, Failure<'static>> {
+    let mut bound = None;
+    let mut found = None::<(Reach, Point)>;
+    for (point, time) in schedule.so_far() {
+        let fillers = match point.walk {
+            Walk::Apart(gap) if gap.filler() == filler => gap.fillers(),
+            _ => continue,
+        };
+        let bound = *bound.get_or_insert(times * time);
+        let alone = (time > bound).then_some(fillers);
+        let overlaps = if alone.is_some() { found.map_or(0, |(reach, _)| reach.overlaps) } else { fillers };
+        found = Some((Reach { filler, overlaps, alone }, *point));
+        if alone.is_some() {
+            break;
+        }
+    }
+    let (Some((mut found, like)), Some(bound)) = (found, bound) else { return Ok(None) };
+    while let Some(alone) = found.alone.filter(|alone| alone - found.overlaps > FINEST) {
+        let middle = found.overlaps.midpoint(alone);
+        progress.say(format_args!("looking for the reach over {middle} {}", filler.name()));
+        let Some(gap) = Gap::new(filler, middle) else { break };
+        match schedule.probe(&Point { walk: Walk::Apart(gap), ..like }, PROBES)? {
+            (time, _) if time > bound => found.alone = Some(middle),
+            _ => found.overlaps = middle,
+        }
+    }
+    Ok(Some(found))
+}
+
+#[cfg(test)]
+#[path = "window_search_tests.rs"]
+mod tests;

@@ -1,0 +1,213 @@
+//! Hardware counters beside the measurement: which are counted together, and what they say per hop.
+//!
+//! Walks of their own are counted, next to the timed ones: starting and stopping counters
+//! enters the kernel, whose code would be in the caches that are measured. A
+//! processor counts few events at a time, so two groups take turns.
+
+use latency_core::chain::SATTOLO_LIMIT;
+
+use crate::engine::stopwatch::subject::Subject;
+use crate::error::TimingError;
+use crate::machine::processor::Processor;
+use crate::result::counters::{Counted, EVENTS};
+use crate::sys::errno::Errno;
+use crate::sys::perf::{Counters, Event, Totals, COUNT};
+use crate::warning::NoCounters;
+
+const _: () = assert!(EVENTS == COUNT, "every event has a name");
+/// What is counted together: no more than a processor with four counters has room for.
+const GROUPS: [&[Event]; 2] = [
+    &[Event::Cycles, Event::Instructions, Event::FirstLevelMisses],
+    &[Event::LastLevelMisses, Event::TlbMisses, Event::WalkCycles],
+];
+/// How many walks it takes to count everything.
+pub const WALKS: usize = GROUPS.len();
+/// A group that was on the hardware for a smaller share of the walk says too little of it.
+const LEAST_RUNNING: f64 = 0.5;
+/// Counted walks are long beside what starting a counter counts, and short beside a round.
+const FEWEST_COUNTED: u64 = 1 << 12;
+const MOST_COUNTED: u64 = 1 << 16;
+/// Empty walks, of which the smallest count is subtracted.
+const EMPTY_WALKS: usize = 9;
+
+/// Counters that start and stop together.
+pub trait Group {
+    /// Starts counting.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's, where there is nothing to start.
+    fn start(&self) -> Result<(), Errno>;
+    /// Stops counting.
+    ///
+    /// # Errors
+    ///
+    /// As [`start`](Self::start).
+    fn stop(&self) -> Result<(), Errno>;
+    /// All that was counted since they were opened.
+    ///
+    /// # Errors
+    ///
+    /// As [`start`](Self::start).
+    fn read(&self) -> Result<Totals, Errno>;
+}
+
+impl Group for Counters {
+    fn start(&self) -> Result<(), Errno> {
+        Counters::start(self)
+    }
+
+    fn stop(&self) -> Result<(), Errno> {
+        Counters::stop(self)
+    }
+
+    fn read(&self) -> Result<Totals, Errno> {
+        Counters::read(self)
+    }
+}
+
+/// The groups, and what each counts of an empty walk.
+pub struct Meter<G = Counters> {
+    groups: [G; WALKS],
+    empty: [[f64; COUNT]; WALKS],
+}
+
+impl<G> core::fmt::Debug for Meter<G> {
+    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        out.debug_struct("Meter").field("empty", &self.empty).finish_non_exhaustive()
+    }
+}
+
+impl Meter {
+    /// The counters of this thread.
+    ///
+    /// # Errors
+    ///
+    /// Why there is none; `paranoid` is the kernel's `perf_event_paranoid`, if it could be read.
+    pub fn open(processor: &Processor, paranoid: Option<i32>) -> Result<Meter, NoCounters> {
+        let walk = walk_cycles(processor.vendor.as_str(), processor.signature);
+        let groups = GROUPS.map(|events| Counters::open(events, walk));
+        match groups.iter().map(Counters::start).find_map(Result::err) {
+            Some(errno) if groups.iter().all(|group| group.start().is_err()) => Err(why(errno, paranoid)),
+            _ => {
+                for group in &groups {
+                    // One that could not be opened has nothing to stop.
+                    let _ = group.stop();
+                }
+                Ok(Meter::new(groups))
+            }
+        }
+    }
+}
+
+impl<G: Group> Meter<G> {
+    /// Learns what an empty walk counts.
+    pub fn new(groups: [G; WALKS]) -> Meter<G> {
+        let mut meter = Meter { groups, empty: [[0.0; COUNT]; WALKS] };
+        let mut least = [[f64::INFINITY; COUNT]; WALKS];
+        for _ in 0..EMPTY_WALKS {
+            for (group, least) in least.iter_mut().enumerate() {
+                let counted = meter.count(group, 1, || ());
+                for (least, count) in least.iter_mut().zip(counted.per_hop) {
+                    *least = least.min(count);
+                }
+            }
+        }
+        let known = |count: f64| if count.is_finite() { count } else { 0.0 };
+        meter.empty = least.map(|counts| counts.map(known));
+        meter
+    }
+
+    /// Counts the events of one group during `walk`, which makes `hops` hops.
+    pub fn count(&self, group: usize, hops: u64, walk: impl FnOnce()) -> Counted {
+        let (Some(counters), Some(empty)) = (self.groups.get(group), self.empty.get(group)) else {
+            walk();
+            return Counted::default();
+        };
+        let before = counters.read();
+        let started = counters.start();
+        walk();
+        let stopped = counters.stop();
+        let (Ok(()), Ok(()), Ok(before), Ok(after)) = (started, stopped, before, counters.read()) else {
+            return Counted::default();
+        };
+        let reading = after.since(&before);
+        let mut counted = Counted { running: reading.running, ..Counted::default() };
+        if reading.running >= LEAST_RUNNING {
+            for ((slot, count), empty) in counted.per_hop.iter_mut().zip(reading.counts).zip(empty) {
+                if let Some(count) = count {
+                    *slot = ((count as f64 - empty) / hops.max(1) as f64).max(0.0);
+                }
+            }
+        }
+        counted
+    }
+}
+
+/// The hops of a counted walk where a batch has so many.
+#[must_use]
+pub fn hops(batch: u64) -> u64 {
+    batch.clamp(FEWEST_COUNTED, MOST_COUNTED)
+}
+
+/// Walks that are counted and not timed, one for each group of events.
+///
+/// # Errors
+///
+/// [`TimingError::HopsNotProven`] where one did not end where it had to.
+pub fn walk(
+    meter: Option<&Meter>,
+    subject: &Subject<'_>,
+    node: &mut u64,
+    hops: u64,
+) -> Result<Counted, TimingError> {
+    let mut all = Counted::default();
+    let Some(meter) = meter else { return Ok(all) };
+    let buffer = subject.buffer;
+    let hops = self::hops(hops);
+    for group in 0..WALKS {
+        let walk = |hops: u64| buffer.walk(subject.kernel, *node, hops as usize);
+        if buffer.chain().nodes() <= SATTOLO_LIMIT {
+            // Opening and reading has put the chain out of the nearest cache.
+            let _ = walk(buffer.chain().nodes());
+        }
+        let mut ended = None;
+        all = all.and(&meter.count(group, hops, || ended = walk(hops).ok()));
+        let proven = ended.and_then(|ended| buffer.prove(*node, hops, ended).ok());
+        *node = proven.ok_or(TimingError::HopsNotProven)?;
+    }
+    Ok(all)
+}
+
+/// What keeps the kernel from opening counters, by its error number.
+fn why(errno: Errno, paranoid: Option<i32>) -> NoCounters {
+    /// Above this no process without privilege may count even itself; Debian and others added levels.
+    const ALLOWED: i32 = 2;
+    match errno {
+        Errno::EACCES => NoCounters::Paranoid,
+        Errno::EPERM if paranoid.is_some_and(|level| level > ALLOWED) => NoCounters::Paranoid,
+        Errno::EPERM | Errno::ENOSYS => NoCounters::Filtered,
+        _ => NoCounters::Absent,
+    }
+}
+
+/// DTLB_LOAD_MISSES.WALK_ACTIVE by family and model: event, unit mask, and 1 for the count mask, so that
+/// cycles are counted and not walks.
+///
+/// # References
+///
+/// Intel's event files for Skylake to Rocket Lake, and for Golden Cove and its successors (perfmon, GitHub).
+fn walk_cycles(vendor: &str, (family, model, _): (u8, u8, u8)) -> Option<u64> {
+    const ACTIVE: u64 = 0x10 << 8 | 1 << 24;
+    match (vendor, family, model) {
+        ("GenuineIntel", 6, 0x4e | 0x5e | 0x55 | 0x8e | 0x9e | 0xa5 | 0xa6)
+        | ("GenuineIntel", 6, 0x6a | 0x6c | 0x7d | 0x7e | 0x8c | 0x8d | 0xa7) => Some(0x08 | ACTIVE),
+        ("GenuineIntel", 6, 0x8f | 0xcf | 0x97 | 0x9a | 0xb7 | 0xba | 0xbf | 0xaa | 0xac | 0xad) => {
+            Some(0x12 | ACTIVE)
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,397 @@
+//! Times single hops, in alternation with batches, at every visit to a point.
+//!
+//! Each visit makes some thousand hops with stamps around each, and watches as
+//! long in a loop that touches no memory. Times go into plain memory that fits a
+//! near cache, and from there into histograms when the clock has stopped.
+
+mod conclude;
+
+use latency_core::arch;
+use latency_core::buffer::TimedHops;
+use latency_core::histogram::Histogram;
+use latency_core::hops::{self, Sample, Stamped, Tally, Watch};
+use latency_core::stats;
+
+use crate::engine::schedule::walks::FEWEST_HOPS;
+use crate::engine::stopwatch::clock::Counter;
+use crate::engine::stopwatch::subject::Subject;
+use crate::error::Failure;
+use crate::result::distribution::{Distribution, PERCENTAGES};
+use crate::result::Round;
+use crate::sys::errno::Errno;
+use crate::sys::table::Table;
+use crate::sys::{cpu, signal};
+
+/// Windows between two looks at the clock: 48 KiB of samples, which a second-level cache holds.
+const WINDOWS: usize = 4096;
+/// Bursts of so many windows at a visit.
+const BURSTS: usize = 8;
+/// A visit is no longer than this, however slow the hops.
+const LONGEST_VISIT_NS: f64 = 1e8;
+/// Shorter hops drown in the jitter of the stamps, which is some nanoseconds: several then share a window.
+const SHORTEST_WINDOW_NS: f64 = 30.0;
+/// So many hops in a window are a batch.
+const MOST_EACH: f64 = 64.0;
+/// Before each burst a lap or so long is walked untimed. Between bursts the chain is hardly touched, and samples,
+/// histograms and the machine's other users take its place in the caches, that of its page tables above all. Without
+/// this, single hops of 1 GiB and the batches after them took 1 to 5 % longer than the batches alone, and 10 to 30 % on a
+/// machine shared with busy others.
+const WARM_UP_NS: f64 = 5e6;
+/// Visits of which the mean is kept to be compared with the batches of the same visit.
+const VISITS: usize = 64;
+/// Hops of which the time is kept to look for refresh in: 5 % of them are slow.
+const LOGGED: usize = 1 << 17;
+/// The watching loop takes some nanoseconds; whatever makes it take this long is no instruction.
+const LEAST_GAP_NS: f64 = 200.0;
+
+/// A batch of this length is what the sweep makes, too.
+const BATCH_NS: f64 = 1e5;
+/// Batches at a visit, and stretches of single hops as long as they.
+const BATCHES: usize = 128;
+
+/// What one visit of one point gave.
+#[derive(Clone, Copy)]
+struct Visit {
+    /// Ticks of a window: of stretches as long as a batch, the mean that is the most frequent.
+    window: f64,
+    /// Nanoseconds per hop of the batches, by the same rule; it is that of every sweep.
+    batch_ns: f64,
+    /// Ticks of a window that so many percent of the visit's do not exceed, in the order of [`PERCENTAGES`].
+    percentiles: [f64; PERCENTAGES.len()],
+}
+
+impl Visit {
+    const EMPTY: Visit =
+        Visit { window: f64::NAN, batch_ns: f64::NAN, percentiles: [f64::NAN; PERCENTAGES.len()] };
+}
+
+/// Means of parts of a visit.
+struct Parts {
+    means: [f64; BATCHES],
+    count: usize,
+}
+
+impl Parts {
+    const EMPTY: Parts = Parts { means: [0.0; BATCHES], count: 0 };
+
+    /// Adds a mean; one that is not a number, because the clock stepped back, is left out.
+    fn add(&mut self, mean: f64) {
+        if let Some(slot) = self.means.get_mut(self.count).filter(|_| mean.is_finite()) {
+            *slot = mean;
+            self.count += 1;
+        }
+    }
+
+    /// As a sweep does with the batches of a round: what is interrupted or disturbed falls out.
+    fn most_frequent(&mut self) -> f64 {
+        self.means.get_mut(..self.count).and_then(stats::state).map_or(f64::NAN, |state| state.value)
+    }
+}
+
+/// The mean of the windows in which the kernel was not entered.
+fn stretch_mean(samples: &[TimedHops]) -> Option<f64> {
+    let calm = || samples.iter().filter(|sample| !sample.interrupted);
+    let sum: u64 = calm().map(|sample| u64::from(sample.window)).sum();
+    let count = calm().count();
+    (count > 0).then(|| sum as f64 / count as f64)
+}
+
+/// What one point has given so far, besides its histograms.
+#[derive(Clone, Copy)]
+struct Recording {
+    windows: Tally,
+    interrupted: Tally,
+    longest_interrupted: u64,
+    stepped_back: u64,
+    empties: Tally,
+    gaps: Tally,
+    longest_gap: u64,
+    watched: u64,
+    interrupts: u64,
+    switches: u64,
+    /// One less than the hops of a window: as nothing but zeros, an empty recording takes no room in the executable.
+    more: u32,
+    visits: usize,
+    logged: usize,
+}
+
+impl Recording {
+    const EMPTY: Recording = Recording {
+        windows: Tally::EMPTY,
+        interrupted: Tally::EMPTY,
+        longest_interrupted: 0,
+        stepped_back: 0,
+        empties: Tally::EMPTY,
+        gaps: Tally::EMPTY,
+        longest_gap: 0,
+        watched: 0,
+        interrupts: 0,
+        switches: 0,
+        more: 0,
+        visits: 0,
+        logged: 0,
+    };
+
+    /// The hops of a window.
+    fn each(&self) -> u32 {
+        self.more + 1
+    }
+
+    /// The interruptions that the loop without memory saw.
+    fn watch(&self) -> Watch<'_> {
+        Watch {
+            gaps: &self.gaps,
+            exposure: self.windows.sum() as f64 / self.watched.max(1) as f64,
+            // Where interrupts leave their mark, so do context switches.
+            switches: if self.interrupts > 0 { 0 } else { self.switches },
+        }
+    }
+
+    /// The ticks from which a window counts as interrupted, where the median is so long.
+    fn interrupted_from(&self, median: u64) -> Option<u64> {
+        hops::interrupted_from(&self.windows, median, &self.watch())
+    }
+
+    /// How often the kernel was entered per tick.
+    fn entries(&self) -> f64 {
+        self.interrupts as f64 / self.watched.max(1) as f64
+    }
+}
+
+/// Whether the thread was on another CPU, from where it was brought back.
+type BroughtBack<'b> = dyn Fn() -> Result<bool, Failure<'static>> + 'b;
+
+/// A walk that did not end where it had to, or could not set out.
+fn not_proven<E>(_: E) -> Failure<'static> {
+    Failure::HOPS_NOT_PROVEN
+}
+
+/// The single hops of every point.
+pub struct Singles {
+    counter: Counter,
+    samples: Table<TimedHops>,
+    recordings: Table<Recording>,
+    visits: Table<Visit>,
+    /// The windows of the visit under way.
+    under_way: Table<Histogram>,
+    log: Table<Stamped>,
+    distributions: Table<Distribution>,
+}
+
+impl Singles {
+    /// Room for the hops of so many points: about 2 MiB each.
+    ///
+    /// # Errors
+    ///
+    /// That of mapping it.
+    pub fn new(counter: &Counter, points: usize) -> Result<Self, Errno> {
+        Ok(Singles {
+            counter: *counter,
+            samples: Table::filled(WINDOWS, TimedHops::default())?,
+            recordings: Table::filled(points, Recording::EMPTY)?,
+            visits: Table::filled(points * VISITS, Visit::EMPTY)?,
+            under_way: Table::filled(1, Histogram::EMPTY)?,
+            log: Table::filled(points * LOGGED, Stamped::default())?,
+            distributions: Table::filled(
+                points,
+                Distribution::new(counter.frequency, counter.step.0.max(1)),
+            )?,
+        })
+    }
+
+    fn ticks(&self, nanoseconds: f64) -> u64 {
+        (nanoseconds * self.counter.frequency.gigahertz()) as u64
+    }
+
+    /// Some thousand windows; how long they took.
+    fn burst(
+        &mut self,
+        index: usize,
+        subject: &Subject<'_>,
+        node: &mut u64,
+        (windows, latency_ns): (usize, f64),
+        (stretch, stretches): (usize, &mut Parts),
+        brought_back: &BroughtBack<'_>,
+    ) -> Result<u64, Failure<'static>> {
+        if signal::interrupted() {
+            return Err(Failure::Interrupted);
+        }
+        let (Some(recording), Some(distribution), Some(samples), Some(under_way)) = (
+            self.recordings.get_mut(index),
+            self.distributions.get_mut(index),
+            self.samples.get_mut(..windows.min(WINDOWS)),
+            self.under_way.first_mut(),
+        ) else {
+            return Ok(0);
+        };
+        let stamp = self.counter.stamp;
+        let nodes = subject.buffer.chain().nodes();
+        let warm_up = (WARM_UP_NS / latency_ns).min(nodes as f64) as u64;
+        let ended = subject.buffer.walk(subject.kernel, *node, warm_up as usize).map_err(not_proven)?;
+        *node = subject.buffer.prove(*node, warm_up, ended).map_err(not_proven)?;
+        let before = cpu::thread_usage().map(|usage| usage.involuntary_switches).unwrap_or_default();
+        let (ended, begin) = subject
+            .buffer
+            .timed_hops(subject.kernel, *node, recording.each() as usize, stamp, samples)
+            .map_err(not_proven)?;
+        let spent = stamp.end().ticks.saturating_sub(begin);
+        let after = cpu::thread_usage().map(|usage| usage.involuntary_switches).unwrap_or_default();
+        recording.switches += after.saturating_sub(before);
+        let hops = samples.len() as u64 * u64::from(recording.each());
+        *node = subject.buffer.prove(*node, hops, ended).map_err(not_proven)?;
+        if brought_back()? {
+            return Ok(0);
+        }
+        let log = self.log.get_mut(index * LOGGED..(index + 1) * LOGGED).unwrap_or_default();
+        for sample in samples.iter() {
+            if sample.interrupted {
+                // No pair of stamps takes no time.
+                recording.stepped_back += u64::from(sample.window == 0 || sample.empty == 0);
+                recording.interrupted.record(sample.window.into());
+                recording.longest_interrupted = recording.longest_interrupted.max(sample.window.into());
+                continue;
+            }
+            distribution.windows.record(sample.window.into());
+            under_way.record(sample.window.into());
+            distribution.empties.record(sample.empty.into());
+            recording.windows.record(sample.window.into());
+            recording.empties.record(sample.empty.into());
+            if let Some(place) = log.get_mut(recording.logged) {
+                *place = Stamped { at: begin + u64::from(sample.since), window: sample.window };
+                recording.logged += 1;
+            }
+        }
+        samples
+            .chunks_exact(stretch.clamp(1, samples.len().max(1)))
+            .filter_map(stretch_mean)
+            .for_each(|mean| stretches.add(mean));
+        Ok(spent)
+    }
+
+    /// Nanoseconds per hop of one batch.
+    fn batch(&self, subject: &Subject<'_>, node: &mut u64, hops: u64) -> Result<f64, Failure<'static>> {
+        let walk = subject
+            .buffer
+            .timed_walk(subject.kernel, *node, hops as usize, self.counter.stamp)
+            .map_err(not_proven)?;
+        *node = subject.buffer.prove(*node, hops, walk.ended).map_err(not_proven)?;
+        Ok(self.counter.elapsed_ns(walk.start, walk.end.ticks) / hops as f64)
+    }
+
+    /// Watches for interruptions for so many ticks.
+    fn watch(&mut self, index: usize, ticks: u64) {
+        let least = self.ticks(LEAST_GAP_NS);
+        let stamp = self.counter.stamp;
+        let Some(recording) = self.recordings.get_mut(index) else { return };
+        let begin = arch::unserialised_ticks(stamp);
+        let mut last = begin;
+        arch::set_interrupt_mark();
+        while last.saturating_sub(begin) < ticks {
+            let now = arch::unserialised_ticks(stamp);
+            if !arch::interrupt_mark_holds() {
+                arch::set_interrupt_mark();
+                recording.interrupts += 1;
+                last = arch::unserialised_ticks(stamp);
+                continue;
+            }
+            let gap = now.saturating_sub(last);
+            if gap >= least {
+                recording.gaps.record(gap);
+                recording.longest_gap = recording.longest_gap.max(gap);
+            }
+            last = now;
+        }
+        recording.watched += last.saturating_sub(begin);
+    }
+
+    /// Times single hops of the point with that index, which has had a `round`. The chase stands on `node`, and
+    /// afterwards wherever it was walked to. What was timed on another CPU is left out.
+    ///
+    /// # Errors
+    ///
+    /// Those of a walk, [`Failure::Interrupted`] among them.
+    pub fn visit(
+        &mut self,
+        index: usize,
+        subject: &Subject<'_>,
+        node: &mut u64,
+        round: &Round,
+        brought_back: &BroughtBack<'_>,
+    ) -> Result<(), Failure<'static>> {
+        let Some(recording) = self.recordings.get_mut(index) else { return Ok(()) };
+        // A round that was disturbed all along is no reason for a visit of a few hops.
+        let latency_ns = round.nanoseconds.min(round.minimum_ns).max(0.1);
+        if recording.visits == 0 {
+            let wanted = SHORTEST_WINDOW_NS / latency_ns;
+            recording.more = if wanted > 1.0 { wanted.min(MOST_EACH - 1.0) as u32 } else { 0 };
+        }
+        let made = recording.visits;
+        recording.visits += 1;
+        let hops_ns = latency_ns * f64::from(recording.each());
+        let windows = (LONGEST_VISIT_NS / BURSTS as f64 / (hops_ns + SHORTEST_WINDOW_NS)) as usize;
+        let windows = windows.clamp(1, WINDOWS);
+        let hops = ((BATCH_NS / latency_ns) as u64).max(FEWEST_HOPS);
+        let batches = (windows as f64 * hops_ns / (hops as f64 * latency_ns)) as usize + 1;
+        let batches = batches.min(BATCHES / BURSTS);
+        let stretch = (hops as usize / recording.each() as usize).max(windows.div_ceil(BATCHES / BURSTS));
+        let (mut stretches, mut times) = (Parts::EMPTY, Parts::EMPTY);
+        if let Some(under_way) = self.under_way.first_mut() {
+            *under_way = Histogram::EMPTY;
+        }
+        for _ in 0..BURSTS {
+            let parts = (stretch, &mut stretches);
+            let spent = self.burst(index, subject, node, (windows, latency_ns), parts, brought_back)?;
+            for _ in 0..batches {
+                let batch_ns = self.batch(subject, node, hops)?;
+                if !brought_back()? {
+                    times.add(batch_ns);
+                }
+            }
+            self.watch(index, spent);
+        }
+        let percentiles = self.percentiles(index);
+        let place = self.visits.get_mut(index * VISITS..(index + 1) * VISITS);
+        if let Some(place) = place.and_then(|visits| visits.get_mut(made)) {
+            let (window, batch_ns) = (stretches.most_frequent(), times.most_frequent());
+            *place = Visit { window, batch_ns, percentiles };
+        }
+        Ok(())
+    }
+
+    /// The percentiles of the visit that has ended, by what is known of interruptions so far.
+    fn percentiles(&self, index: usize) -> [f64; PERCENTAGES.len()] {
+        let (Some(recording), Some(windows)) = (self.recordings.get(index), self.under_way.first()) else {
+            return Visit::EMPTY.percentiles;
+        };
+        let sample = Sample {
+            histogram: windows,
+            below: recording.interrupted_from(windows.percentile(50.0).unwrap_or(0)),
+            step: self.counter.step.0.max(1),
+            overhead: 0.0,
+            entries: recording.entries(),
+        };
+        PERCENTAGES.map(|percent| sample.percentile(percent).unwrap_or(f64::NAN))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn disturbed_parts_do_not_weigh() {
+        let mut parts = Parts::EMPTY;
+        assert!(parts.most_frequent().is_nan());
+        [160.0, 161.0, 163.0, 160.5, 900.0, 200.0].into_iter().for_each(|mean| parts.add(mean));
+        assert!((160.0..161.0).contains(&parts.most_frequent()));
+        (0..2 * BATCHES).for_each(|_| parts.add(170.0));
+        assert_eq!((parts.count, parts.most_frequent()), (BATCHES, 170.0));
+    }
+
+    #[test]
+    fn a_stretch_leaves_out_where_the_kernel_was_entered() {
+        let sample = |window, interrupted| TimedHops { window, interrupted, ..TimedHops::default() };
+        let samples = [sample(400, false), sample(9000, true), sample(500, false)];
+        assert_eq!((stretch_mean(&samples), stretch_mean(&samples[1..2])), (Some(450.0), None));
+    }
+}

@@ -1,0 +1,79 @@
+//! Independent loads in address order, none of which waits for another: the inverse of throughput.
+
+use latency_core::arch::Line;
+use latency_core::buffer::Buffer;
+use latency_core::stats;
+use latency_core::units::Bytes;
+
+use crate::engine::stopwatch::clock::Counter;
+use crate::engine::stopwatch::Stopwatch;
+use crate::error::Failure;
+use crate::plan::budget::FEWEST_ROUNDS;
+use crate::result::{chain, Point, Strided};
+use crate::sys::signal;
+
+/// Independent loads are timed over so much memory at once: 60 microseconds at 30 GB/s.
+const SLICE: Bytes = Bytes(2 << 20);
+/// The most slices in a visit.
+const SLICES: usize = 128;
+
+/// What independent loads took in each visit.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Loads {
+    times: [f64; FEWEST_ROUNDS],
+    made: usize,
+}
+
+impl Loads {
+    /// Times loads of every node of `point` in `lines`: the state that most slices of the memory are in.
+    ///
+    /// A slice is written past the caches and read at once, in a time that falls between two interruptions.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Interrupted`], and as [`Stopwatch::brought_back`].
+    pub fn visit(
+        &mut self,
+        lines: &mut [Line],
+        point: &Point,
+        watch: &Stopwatch,
+        counter: &Counter,
+    ) -> Result<(), Failure<'static>> {
+        let mut slice = *point;
+        slice.size = slice.size.min(SLICE);
+        let chain = chain::chain(&slice)?;
+        let loads = chain.nodes() as usize;
+        let mut times = [f64::NAN; SLICES];
+        let mut made = 0;
+        let slices = lines.chunks_exact_mut((slice.size.0 / 64).max(1) as usize);
+        for lines in slices.take(SLICES) {
+            if signal::interrupted() {
+                return Err(Failure::Interrupted);
+            }
+            let Ok(buffer) = Buffer::build(lines, &chain, point.kernel.encoding) else { return Ok(()) };
+            let Ok(timed) = buffer.timed_strided_loads(loads, counter.stamp) else { return Ok(()) };
+            let spent_ns = watch.ended(counter, timed.start, timed.end);
+            let is_timed = spent_ns.is_finite() && !watch.brought_back()?;
+            // Over a slice the counter may step back, or the thread be moved; the next one takes its place.
+            if let Some(time) = times.get_mut(made).filter(|_| is_timed) {
+                *time = spent_ns / loads as f64;
+                made += 1;
+            }
+        }
+        let state = times.get_mut(..made).and_then(stats::state);
+        if let (Some(slot), Some(state)) = (self.times.get_mut(self.made), state) {
+            *slot = state.value;
+            self.made += 1;
+        }
+        Ok(())
+    }
+
+    /// The median over visits, in core cycles too at a clock of so many gigahertz; `None` without a visit.
+    #[must_use]
+    pub fn conclude(mut self, core_gigahertz: Option<f64>) -> Option<Strided> {
+        let found = self.times.get_mut(..self.made).and_then(stats::summarise_series)?;
+        let (nanoseconds, interval) = (found.median, found.interval);
+        let core_cycles = core_gigahertz.map(|clock| clock * nanoseconds);
+        Some(Strided { nanoseconds, interval, core_cycles, rounds: self.made })
+    }
+}

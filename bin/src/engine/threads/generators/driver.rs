@@ -1,0 +1,403 @@
+//! The generators of a run: chosen, commanded and counted by the first thread.
+
+use core::cell::Cell;
+
+use latency_core::arch::Stamp;
+use latency_core::cpulist::CpuSet;
+use latency_core::host::Throttle;
+use latency_core::math::sqrt;
+use latency_core::traffic::pace::{self, Pacing};
+use latency_core::traffic::{Field, Kind, Part, Place};
+use latency_core::units::NodeId;
+
+use crate::analysis::traffic::bursts;
+use crate::engine::memory::placement::Witness;
+use crate::engine::memory::sites::Site;
+use crate::engine::stopwatch::clock::Timer;
+use crate::engine::stopwatch::cpu_time::CpuTimes;
+use crate::engine::threads::generators::generator::{Generator, Orders, Pace, Shared};
+use crate::engine::threads::generators::uncores::Uncores;
+use crate::error::{Failure, PlacementError};
+use crate::plan::generators;
+use crate::plan::regions::MOST;
+use crate::result::{Point, Traffic, Walk};
+use crate::sys::file::SystemFiles;
+use crate::sys::mailbox::wait_until;
+use crate::sys::{signal, time};
+use crate::warning::{Warning, Warnings};
+
+/// Rates are looked at for so long until two in a row agree, and no longer than so many looks: clocks of cores and of
+/// the uncore follow the load within milliseconds.
+const SETTLING_NS: f64 = 5e6;
+const MOST_LOOKS: usize = 20;
+/// Rates that are closer agree.
+const SETTLED: f64 = 0.02;
+/// Counts of lines at random times differ by their root: so many deviations are chance.
+const CHANCE: f64 = 3.0;
+
+/// The choice and the pace of generators, one for all points of a run.
+#[derive(Clone, Copy)]
+pub struct Style<'s> {
+    /// The CPUs that generators may have beside that of a point.
+    pub cpus: &'s dyn Fn(&Point, &Traffic) -> CpuSet,
+    /// How gaps are drawn.
+    pub pacing: Pacing,
+    /// Lines of a burst, if that was asked for.
+    pub burst: Option<u32>,
+    /// The user fixed the CPUs (`--load-cpus`): points cannot have fewer generators.
+    pub is_fixed: bool,
+    /// The user fixed the memory of each generator: fewer have less together.
+    pub is_sized: bool,
+}
+
+/// Generators, most of them on threads of their own.
+pub struct Generators<'g> {
+    shared: &'g Shared<'g>,
+    /// The node that walked each field last; `None` before the first.
+    walked_by: [Cell<Option<NodeId>>; MOST],
+    uncores: &'g Uncores,
+    style: Style<'g>,
+    timer: Timer,
+    /// The threads that there are.
+    threads: usize,
+    /// Their CPU time, as it is counted.
+    times: Option<&'static CpuTimes>,
+    /// Those that run.
+    active: Cell<usize>,
+    /// Runs made, so that none repeats the gaps and the numbers of another.
+    runs: Cell<u64>,
+    /// The place at which this thread stopped, where it generates too.
+    own: Cell<Place>,
+    /// Runs before which the rate did not settle, and whether it did before this one.
+    unsettled: Cell<u64>,
+    is_steady: Cell<bool>,
+    /// The quota of CPU time, if there is one, and runs during which it was used up.
+    throttle: Option<&'g Throttle>,
+    throttled: Cell<u64>,
+}
+
+/// The lines of all generators that run, and when they were counted.
+#[derive(Clone, Copy, Debug)]
+pub struct Reading {
+    lines: u64,
+    ticks: u64,
+}
+
+impl<'g> Generators<'g> {
+    /// Generators on so many threads, which rest, under a quota of CPU time.
+    #[must_use]
+    pub const fn new(
+        shared: &'g Shared<'g>,
+        uncores: &'g Uncores,
+        style: Style<'g>,
+        timer: Timer,
+        (threads, throttle): (usize, Option<&'g Throttle>),
+        times: Option<&'static CpuTimes>,
+    ) -> Self {
+        let (active, runs, unsettled, throttled) = (Cell::new(0), Cell::new(0), Cell::new(0), Cell::new(0));
+        let is_steady = Cell::new(true);
+        Generators {
+            shared,
+            walked_by: [const { Cell::new(None) }; MOST],
+            uncores,
+            style,
+            timer,
+            threads,
+            times,
+            active,
+            runs,
+            own: Cell::new(Place::FIRST),
+            unsettled,
+            is_steady,
+            throttle,
+            throttled,
+        }
+    }
+
+    /// The part of this thread, where it generates too, at the place where its last run stopped.
+    ///
+    /// # Errors
+    ///
+    /// [`PlacementError::NothingToMeasure`] where there is no memory for it.
+    pub fn own_part(&self, traffic: &Traffic) -> Result<Part<'g>, Failure<'static>> {
+        let field = self.find(traffic);
+        let part = field.and_then(|(_, field)| field.holds.part(0, parts(field, traffic)));
+        let part = part.map(|part| part.numbered(self.runs.get()).resumed(self.own.get()));
+        part.ok_or_else(|| PlacementError::NothingToMeasure.into())
+    }
+
+    /// Has this thread's next run go on at a place.
+    pub fn stopped_at(&self, place: Place) {
+        self.own.set(place);
+    }
+
+    /// Returns the witness of the memory of some traffic.
+    #[must_use]
+    pub fn witness(&self, traffic: &Traffic) -> Option<Witness> {
+        Some(self.find(traffic)?.1.witness)
+    }
+
+    /// Returns the memory of some traffic, and its index.
+    fn find(&self, traffic: &Traffic) -> Option<(usize, &'g Site<Field<'g>>)> {
+        let index = self.shared.fields.index_of_traffic(traffic)?;
+        Some((index, self.shared.fields.get(index)?))
+    }
+
+    /// The clock of the uncore that serves the memory of a node, now; not a number where it cannot be read.
+    #[must_use]
+    pub fn uncore_gigahertz(&self, node: NodeId) -> f64 {
+        self.uncores.gigahertz(node)
+    }
+
+    /// Has the generators of a point run, all but this thread, while `body` does.
+    ///
+    /// # Errors
+    ///
+    /// Those of `body`; [`Failure::Interrupted`]; a CPU that a generator may not have.
+    pub fn drive(
+        &self,
+        point: &Point,
+        traffic: &Traffic,
+        body: &mut dyn FnMut() -> Result<(), Failure<'static>>,
+    ) -> Result<(), Failure<'static>> {
+        self.write_again(traffic)?;
+        let before = self.stops();
+        let driven = self.start(point, traffic).and_then(|()| {
+            self.active().iter().for_each(|generator| generator.clock.begin_run());
+            body()
+        });
+        let throttled = self.stops() > before;
+        for generator in self.active() {
+            generator.clock.end_run(self.times, generator.cpu(), throttled);
+        }
+        self.rest();
+        self.throttled.set(self.throttled.get() + u64::from(throttled));
+        driven
+    }
+
+    /// Writes the memory of some traffic past the caches, from this CPU, where another node has walked it last:
+    /// a load of a line that another node has read may be served by that node's cache, or wait for an answer of it.
+    fn write_again(&self, traffic: &Traffic) -> Result<(), Failure<'static>> {
+        /// 4 MiB of lines: a millisecond between two looks for an interrupt.
+        const PIECE: usize = 1 << 16;
+        let Some((index, field)) = self.find(traffic) else { return Ok(()) };
+        let walked_by = self.walked_by.get(index).and_then(|by| by.replace(Some(traffic.from)));
+        let kind = Kind::parse("nt-write").filter(|_| walked_by.is_some_and(|by| by != traffic.from));
+        let (Some(kind), Some(mut all)) = (kind, field.holds.part(0, 1)) else { return Ok(()) };
+        let mut left = all.lines();
+        while left > 0 {
+            if signal::interrupted() {
+                return Err(Failure::Interrupted);
+            }
+            all.touch(kind, left.min(PIECE));
+            left -= left.min(PIECE);
+        }
+        Ok(())
+    }
+
+    /// How often the quota of CPU time was used up so far; `None` without one.
+    #[must_use]
+    pub fn stops(&self) -> Option<u64> {
+        self.throttle?.count(&SystemFiles)
+    }
+
+    /// Whether the rate was steady when it was last looked at.
+    #[must_use]
+    pub const fn is_steady(&self) -> bool {
+        self.is_steady.get()
+    }
+
+    fn start(&self, point: &Point, traffic: &Traffic) -> Result<(), Failure<'static>> {
+        let own = usize::from(matches!(point.walk, Walk::Traffic(_)));
+        let others = (traffic.generators as usize).saturating_sub(own);
+        let (field, site) = self.find(traffic).ok_or(PlacementError::NothingToMeasure)?;
+        let parts = parts(site, traffic);
+        let cpus = (self.style.cpus)(point, traffic);
+        let all = self.shared.generators.get(..others.min(self.threads));
+        let all = all.ok_or(PlacementError::NothingToMeasure)?;
+        if all.len() < others || cpus.len() < others {
+            return Err(PlacementError::NothingToMeasure.into());
+        }
+        self.runs.set(self.runs.get() + 1);
+        let pace = traffic.rate.and_then(|rate| self.pace(traffic, rate));
+        for (index, generator) in all.iter().enumerate() {
+            let Some(cpu) = generators::spread(&cpus, index, others) else { break };
+            let seed = self.runs.get() << 16 | (index + own) as u64;
+            let (part, kind) = ((index + own, parts), traffic.kind);
+            generator.run(Orders { cpu, field, part, kind, pace, seed });
+        }
+        self.active.set(others);
+        if !wait_until(&|| all.iter().all(Generator::has_begun), &signal::interrupted) {
+            return Err(Failure::Interrupted);
+        }
+        match all.iter().find_map(Generator::kept_out) {
+            Some(cpu) => Err(PlacementError::CpuTaken { cpu }.into()),
+            None => Ok(()),
+        }
+    }
+
+    /// Has all generators rest, and waits until they do.
+    fn rest(&self) {
+        let active = self.active();
+        active.iter().for_each(Generator::rest);
+        // They end within a few lines, whatever happens: an interrupt is heard afterwards.
+        wait_until(&|| active.iter().all(Generator::rests), &|| false);
+        self.active.set(0);
+    }
+
+    fn active(&self) -> &'g [Generator] {
+        self.shared.generators.get(..self.active.get()).unwrap_or_default()
+    }
+
+    /// Begins a window in which all of them are to run throughout.
+    pub fn begin_window(&self) {
+        self.active().iter().for_each(|generator| generator.clock.begin_window());
+    }
+
+    /// Returns whether other work took a CPU from one of them since the window began.
+    #[must_use]
+    pub fn has_lost(&self) -> bool {
+        self.active().iter().any(|generator| generator.clock.has_lost())
+    }
+
+    /// The lines of all generators that run.
+    #[must_use]
+    pub fn lines(&self) -> u64 {
+        self.active().iter().map(Generator::lines).sum()
+    }
+
+    /// Counts the lines now; the next reading tells the rate in between. `None` without a counter.
+    #[must_use]
+    pub fn read(&self) -> Option<Reading> {
+        let stamp = self.stamp()?;
+        Some(Reading { lines: self.lines(), ticks: stamp.start() })
+    }
+
+    /// Lines per nanosecond since an earlier reading; not a number without one.
+    #[must_use]
+    pub fn rate_since(&self, before: Option<Reading>) -> f64 {
+        let (Some(before), Some(after), Timer::Counter(counter)) = (before, self.read(), &self.timer) else {
+            return f64::NAN;
+        };
+        (after.lines - before.lines) as f64 / counter.elapsed_ns(before.ticks, after.ticks)
+    }
+
+    /// Waits until the rate is steady, doing nothing else.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Interrupted`].
+    pub fn settle(&self) -> Result<(), Failure<'static>> {
+        self.steady(&mut |nanoseconds| {
+            let (before, begun_ns) = (self.read(), now_ns());
+            while now_ns() < begun_ns + nanoseconds {
+                if signal::interrupted() {
+                    return Err(Failure::Interrupted);
+                }
+            }
+            Ok(self.rate_since(before))
+        })
+    }
+
+    /// Has `rate` look at the rate over so many nanoseconds until it is steady, so that a window begins with the
+    /// clocks that its load brings about.
+    ///
+    /// # Errors
+    ///
+    /// Those of `rate`.
+    pub fn steady(
+        &self,
+        rate: &mut dyn FnMut(f64) -> Result<f64, Failure<'static>>,
+    ) -> Result<(), Failure<'static>> {
+        let mut last = f64::NAN;
+        self.is_steady.set(true);
+        for _ in 0..MOST_LOOKS {
+            let rate = rate(SETTLING_NS)?;
+            let chance = CHANCE / sqrt((rate * SETTLING_NS).max(1.0));
+            if !rate.is_finite() || (rate / last - 1.0).abs() <= SETTLED.max(chance) {
+                return Ok(());
+            }
+            last = rate;
+        }
+        self.unsettled.set(self.unsettled.get() + 1);
+        self.is_steady.set(false);
+        Ok(())
+    }
+
+    /// The pace of each generator of some traffic at a rate of all.
+    fn pace(&self, traffic: &Traffic, rate: f64) -> Option<Pace> {
+        let Timer::Counter(counter) = &self.timer else { return None };
+        let (line_ticks, burst) = bursts(counter, traffic, rate, self.style.burst);
+        Some(Pace { pacing: self.style.pacing, gap: pace::gap(line_ticks * f64::from(burst)), burst })
+    }
+
+    fn stamp(&self) -> Option<Stamp> {
+        self.shared.clock.map(|(stamp, _)| stamp)
+    }
+
+    /// Warns of what went on while they ran.
+    pub fn tell(&self, warnings: &mut Warnings) {
+        let moves = self.shared.generators.iter().map(|one| u64::from(one.moves())).sum();
+        if moves > 0 {
+            warnings.push(Warning::GeneratorMoved { times: moves });
+        }
+        let of = self.runs.get();
+        let windows = self.unsettled.get();
+        if windows > 0 {
+            warnings.push(Warning::NotSettled { windows, of });
+        }
+        let windows = self.throttled.get();
+        if windows > 0 {
+            warnings.push(Warning::Throttled { windows, of });
+        }
+    }
+}
+
+/// Returns the parts of a field that are each as large as that of a generator: more than there are generators where
+/// others have more memory together.
+fn parts(field: &Site<Field<'_>>, traffic: &Traffic) -> usize {
+    let each = traffic.footprint.0 / u64::from(traffic.generators.max(1));
+    (field.region.size.0 / each.max(1)) as usize
+}
+
+fn now_ns() -> f64 {
+    time::monotonic_raw_ns() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::memory::sites::made_up;
+    use latency_core::arch::Line;
+    use latency_core::topology::Topology;
+    use latency_core::units::Bytes;
+    use std::vec;
+
+    #[test]
+    fn the_part_of_the_first_thread_goes_on_where_it_stopped() {
+        const LINES: usize = 4096;
+        let mut memory = vec![Line([0; 8]); LINES];
+        let fields = made_up(&mut memory);
+        let shared = Shared { generators: &[], fields: &fields, clock: None };
+        let footprint = Bytes(LINES as u64 * 64);
+        let uncores = Uncores::of(&Topology::EMPTY, core::iter::empty()).unwrap();
+        let style = Style {
+            cpus: &|_, _| CpuSet::EMPTY,
+            pacing: Pacing::Poisson,
+            burst: None,
+            is_fixed: false,
+            is_sized: false,
+        };
+        let timer = Timer::Kernel(crate::result::KernelClock { step_ns: 1, overhead_ns: 1 });
+        let generators = Generators::new(&shared, &uncores, style, timer, (0, None), None);
+        let (node, kind) = (NodeId(0), Kind::parse("write").unwrap());
+        let traffic = Traffic { kind, generators: 1, from: node, node, footprint, rate: None };
+        for run in 1..=2 {
+            let mut part = generators.own_part(&traffic).unwrap().numbered(run << 32);
+            part.touch(kind, 1000);
+            generators.stopped_at(part.place());
+        }
+        let of = |run| memory.iter().filter(|line| line.0[0] >> 32 == run).count();
+        assert_eq!((of(1), of(2)), (1000, 1000));
+    }
+}

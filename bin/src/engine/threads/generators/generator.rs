@@ -1,0 +1,270 @@
+//! One generator on a thread of its own: its orders, and the counts that are read while it runs.
+//!
+//! Between runs it sleeps, so that idle CPUs are idle. Within a run it makes no system call: it touches lines, counts
+//! them in a cache line of its own, and looks at one word that changes when the run ends. It maps nothing, binds
+//! nothing and prints nothing.
+
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use latency_core::arch::{unserialised_ticks, Stamp};
+use latency_core::traffic::pace::{Pacer, Pacing};
+use latency_core::traffic::{Field, Kind, Part, Place};
+use latency_core::units::CpuId;
+
+use crate::engine::memory::sites::Sites;
+use crate::engine::stopwatch::cpu_time::ThreadClock;
+use crate::sys::mailbox::{Mailbox, Wait};
+use crate::sys::{cpu, thread};
+
+/// Lines between two looks at the word that ends a run, and two stores of the count: some microseconds of memory's time.
+pub const CHUNK: usize = 64;
+/// Lines of a chunk in a part that caches hold, where a call of the routine would cost as much as the lines.
+pub const LARGE_CHUNK: usize = 1024;
+
+/// The state that all generators share.
+pub struct Shared<'s> {
+    /// The generators with threads of their own.
+    pub generators: &'s [Generator],
+    /// The memory.
+    pub fields: &'s Sites<Field<'s>>,
+    /// The counter that paces them, if there is one, and the ticks of an interrupt that they catch up with.
+    pub clock: Option<(Stamp, u64)>,
+}
+
+/// The pace at which a generator touches lines.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pace {
+    /// The distribution of gaps.
+    pub pacing: Pacing,
+    /// Ticks from burst to burst on average, with as many fractional bits as [`Pacer`] has.
+    pub gap: u64,
+    /// Lines of a burst.
+    pub burst: u32,
+}
+
+/// The orders of one run.
+#[derive(Clone, Copy, Debug)]
+pub struct Orders {
+    /// The CPU to run on.
+    pub cpu: CpuId,
+    /// The memory, by its place among the fields.
+    pub field: usize,
+    /// The part of it, and the number of parts.
+    pub part: (usize, usize),
+    /// The kind of traffic.
+    pub kind: &'static Kind,
+    /// Its pace; without one, lines follow each other as fast as they can.
+    pub pace: Option<Pace>,
+    /// The seed of the gaps, another one for every run.
+    pub seed: u64,
+}
+
+/// The count of a generator, on a line that no other thread writes.
+#[repr(C, align(128))]
+struct Count(AtomicU64);
+
+/// The states of a run.
+const BEGINS: u32 = 0;
+const RUNS: u32 = 1;
+const KEPT_OUT: u32 = 2;
+
+/// A generator, as the first thread sees it: its orders, and what can be read while it runs.
+#[repr(C, align(128))]
+pub struct Generator {
+    /// Its CPU time.
+    pub clock: ThreadClock,
+    mailbox: Mailbox<Orders, ()>,
+    /// The state of the run under its last orders.
+    run: AtomicU32,
+    /// Runs at the end of which it was on another CPU than its own.
+    moves: AtomicU32,
+    /// The CPU of its last orders.
+    cpu: AtomicU32,
+    count: Count,
+}
+
+impl Generator {
+    /// Makes a generator that rests.
+    #[must_use]
+    pub const fn new() -> Generator {
+        Generator {
+            clock: ThreadClock::new(),
+            mailbox: Mailbox::new(),
+            run: AtomicU32::new(BEGINS),
+            moves: AtomicU32::new(0),
+            cpu: AtomicU32::new(0),
+            count: Count(AtomicU64::new(0)),
+        }
+    }
+
+    /// Returns the lines that it has touched in all its runs.
+    pub fn lines(&self) -> u64 {
+        self.count.0.load(Ordering::Relaxed)
+    }
+
+    /// Returns whether a run has begun, or cannot begin.
+    pub fn has_begun(&self) -> bool {
+        self.run.load(Ordering::Acquire) != BEGINS
+    }
+
+    /// Returns whether it rests.
+    pub fn rests(&self) -> bool {
+        self.mailbox.is_obeyed()
+    }
+
+    /// Returns the CPU of its orders, where it may not run there.
+    pub fn kept_out(&self) -> Option<CpuId> {
+        (self.run.load(Ordering::Relaxed) == KEPT_OUT).then(|| self.cpu())
+    }
+
+    /// Returns the number of runs that ended on another CPU.
+    pub fn moves(&self) -> u32 {
+        self.moves.load(Ordering::Relaxed)
+    }
+
+    /// Returns the CPU of its last orders.
+    pub fn cpu(&self) -> CpuId {
+        CpuId(self.cpu.load(Ordering::Relaxed))
+    }
+
+    /// Has a generator that rests run.
+    pub fn run(&self, orders: Orders) {
+        self.run.store(BEGINS, Ordering::Relaxed);
+        self.cpu.store(orders.cpu.0, Ordering::Relaxed);
+        self.mailbox.give(orders);
+    }
+
+    /// Has it rest, sooner or later.
+    pub fn rest(&self) {
+        self.mailbox.stop();
+    }
+
+    fn goes_on(&self) -> bool {
+        self.mailbox.stop_word().load(Ordering::Relaxed) == 0
+    }
+
+    /// Makes one run, which goes on where the one before stopped: caches may hold the lines of that.
+    fn obey(&self, orders: &Orders, shared: &Shared<'_>, place: &mut Place) {
+        let field = shared.fields.get(orders.field);
+        let part = field.and_then(|field| field.holds.part(orders.part.0, orders.part.1));
+        let (Ok(()), Some(part)) = (cpu::pin_to(orders.cpu), part) else {
+            return self.run.store(KEPT_OUT, Ordering::Release);
+        };
+        self.run.store(RUNS, Ordering::Release);
+        *place = self.generate(part.numbered(orders.seed).resumed(*place), orders, shared.clock);
+        if cpu::current().is_ok_and(|(cpu, _)| cpu != orders.cpu) {
+            self.moves.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Touches lines until the run ends. Returns the place of the next one.
+    fn generate(&self, mut part: Part<'_>, orders: &Orders, clock: Option<(Stamp, u64)>) -> Place {
+        let before = self.lines();
+        let kind = orders.kind;
+        let count = |steps: u64| self.count.0.store(before + steps, Ordering::Relaxed);
+        let (Some(Pace { pacing, gap, burst }), Some((stamp, patience))) = (orders.pace, clock) else {
+            let chunk = chunk(&part);
+            while self.goes_on() {
+                count(part.touch(kind, chunk));
+            }
+            return part.place();
+        };
+        let now = unserialised_ticks(stamp);
+        let mut pacer = Pacer::new(pacing, gap, orders.seed, now).patient(patience);
+        while self.goes_on() {
+            let now = unserialised_ticks(stamp);
+            if pacer.due(now) {
+                count(part.touch(kind, burst as usize));
+                pacer.advance(now);
+            }
+        }
+        part.place()
+    }
+}
+
+/// Returns the lines that are touched at a time.
+pub fn chunk(part: &Part<'_>) -> usize {
+    /// 16 MiB: what is larger is not in the caches of one core.
+    const LARGE: usize = 1 << 18;
+    if part.lines() < LARGE {
+        LARGE_CHUNK
+    } else {
+        CHUNK
+    }
+}
+
+/// Works as the generator with that index, until it is dismissed.
+pub fn work(shared: &Shared<'_>, index: usize) {
+    let Some(own) = shared.generators.get(index) else { return };
+    thread::name(c"generator");
+    own.clock.is_of_this_thread();
+    let mut place = Place::FIRST;
+    own.mailbox.serve(|orders| {
+        own.obey(&orders, shared, &mut place);
+        ((), Wait::Asleep)
+    });
+}
+
+/// Has all generators end.
+pub fn dismiss(shared: &Shared<'_>) {
+    shared.generators.iter().for_each(|generator| generator.mailbox.dismiss());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::memory::sites::made_up;
+    use latency_core::arch::Line;
+    use latency_core::traffic::pace::FRACTION_BITS;
+    use latency_core::traffic::PERMUTED_LINES;
+    use std::thread;
+    use std::vec;
+
+    /// Lines that were written by two runs, and how many of each still have what it wrote: all, unless the second wrote
+    /// to lines of the first. The kinds and numbers of parts are those of either.
+    fn written(runs: [(&str, usize); 2]) -> ([u64; 2], [u64; 2]) {
+        // The bursts of a run are so far apart that it has few of them.
+        let pace = Some(Pace { pacing: Pacing::Even, gap: (20 << 20) << FRACTION_BITS, burst: 1000 });
+        let cpu = crate::sys::cpu::allowed().unwrap().first().map(CpuId).unwrap();
+        let mut memory = vec![Line([0; 8]); 4 * PERMUTED_LINES];
+        let generators = [Generator::new()];
+        let fields = made_up(&mut memory);
+        let shared =
+            Shared { generators: &generators, fields: &fields, clock: Some((Stamp::detect().unwrap(), 0)) };
+        let [generator] = &generators;
+        let run = |number: u64, (name, parts)| {
+            let (before, kind) = (generator.lines(), Kind::parse(name).unwrap());
+            generator.run(Orders { cpu, field: 0, part: (0, parts), kind, pace, seed: number << 32 });
+            while generator.lines() < before + 1000 {
+                thread::yield_now();
+            }
+            generator.rest();
+            while !generator.rests() {
+                thread::yield_now();
+            }
+            generator.lines() - before
+        };
+        let counted = thread::scope(|scope| {
+            scope.spawn(|| work(&shared, 0));
+            let counted = [run(1, runs[0]), run(2, runs[1])];
+            dismiss(&shared);
+            counted
+        });
+        let kept = [1, 2].map(|run| memory.iter().filter(|line| line.0[0] >> 32 == run).count() as u64);
+        (counted, kept)
+    }
+
+    /// Lines that a run left in a cache would serve the next one, and a low rate would not reach memory.
+    #[test]
+    fn a_run_does_not_touch_the_lines_of_the_run_before() {
+        for runs in [
+            [("write", 1), ("write", 1)],
+            [("nt-write", 1), ("write", 1)],
+            [("write", 2), ("write", 1)],
+            [("write", 1), ("nt-write", 2)],
+        ] {
+            let (counted, kept) = written(runs);
+            assert_eq!(kept, counted, "{runs:?}");
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Traffic as ground: a batch is so many lines of all generators together, of which this thread is one.
+
+use latency_core::traffic::Part;
+
+use crate::engine::seam::{Batch, Condition, Walkable, Walked};
+use crate::engine::stopwatch::cpu_time::MOST_LOST;
+use crate::engine::stopwatch::Stopwatch;
+use crate::engine::threads::generators::driver::Generators;
+use crate::engine::threads::generators::generator::chunk;
+use crate::error::Failure;
+use crate::plan::budget::TRAFFIC_WINDOW_NS;
+use crate::result::counters::Software;
+use crate::result::Traffic;
+use crate::sys::{signal, time};
+
+/// Lines between two looks for an interrupt, at most: 4 MiB, a millisecond.
+const PIECE: u64 = 1 << 16;
+/// Pieces get no longer than this where memory is slow, as in an emulator.
+const PIECE_NS: f64 = 1e6;
+
+/// The lines of generators.
+pub struct TrafficWalk<'s> {
+    watch: &'s Stopwatch,
+    generators: &'s Generators<'s>,
+    traffic: Traffic,
+    part: Part<'s>,
+}
+
+impl<'s> TrafficWalk<'s> {
+    /// The traffic of generators that run, with this thread's in `part`, once its rate is steady.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Interrupted`].
+    pub fn settled(
+        watch: &'s Stopwatch,
+        generators: &'s Generators<'s>,
+        traffic: Traffic,
+        part: Part<'s>,
+    ) -> Result<Self, Failure<'static>> {
+        let mut stream = TrafficWalk { watch, generators, traffic, part };
+        generators.steady(&mut |nanoseconds| stream.rate(nanoseconds))?;
+        Ok(stream)
+    }
+
+    /// Lines per nanosecond over so long.
+    fn rate(&mut self, nanoseconds: f64) -> Result<f64, Failure<'static>> {
+        let until_ns = self.now_ns() + nanoseconds;
+        let (made, spent_ns) = self.watch.time(|| self.generate(u64::MAX, until_ns));
+        Ok(made? as f64 / spent_ns)
+    }
+
+    /// Has this thread generate until all together have touched `lines` more lines, or time is up.
+    fn generate(&mut self, lines: u64, until_ns: f64) -> Result<u64, Failure<'static>> {
+        let TrafficWalk { generators, traffic, part, .. } = self;
+        let now_ns = || time::monotonic_raw_ns() as f64;
+        let (kind, chunk) = (traffic.kind, chunk(part) as u64);
+        let before = generators.lines();
+        let (mut own, mut made, mut piece) = (0, 0, chunk);
+        let mut begun_ns = now_ns();
+        while made < lines {
+            if signal::interrupted() {
+                return Err(Failure::Interrupted);
+            }
+            let share = ((lines - made) / u64::from(traffic.generators.max(1))).clamp(chunk, piece);
+            for _ in 0..share.div_ceil(chunk) {
+                part.touch(kind, chunk as usize);
+                own += chunk;
+            }
+            made = own + (generators.lines() - before);
+            let ended_ns = now_ns();
+            if ended_ns >= until_ns {
+                break;
+            }
+            if ended_ns - begun_ns < PIECE_NS {
+                piece = (2 * piece).min(PIECE);
+            }
+            begun_ns = ended_ns;
+        }
+        Ok(made)
+    }
+
+    /// One window of so many lines of all generators.
+    fn window(&mut self, lines: u64, until_ns: f64) -> Result<Batch, Failure<'static>> {
+        self.generators.begin_window();
+        let before = time::thread_ran_ns();
+        let (made, nanoseconds) = self.walk(lines, until_ns)?;
+        let ran = before.and_then(|before| Some((time::thread_ran_ns()? - before) as f64));
+        let lost = ran.is_some_and(|ran| ran < nanoseconds * (1.0 - MOST_LOST)) || self.generators.has_lost();
+        let moved = self.watch.brought_back()?;
+        Ok(Batch {
+            nanoseconds: nanoseconds / made.max(1) as f64,
+            preempted: moved || lost,
+            // More is no less than what was asked for.
+            hops: made.min(lines),
+            ..Batch::NONE
+        })
+    }
+}
+
+impl Drop for TrafficWalk<'_> {
+    fn drop(&mut self) {
+        self.generators.stopped_at(self.part.place());
+    }
+}
+
+impl Walkable for TrafficWalk<'_> {
+    fn nodes(&self) -> u64 {
+        self.lines()
+    }
+
+    fn lines(&self) -> u64 {
+        self.traffic.footprint.0 / 64
+    }
+
+    /// What lines take is no latency.
+    fn lanes(&self) -> Option<usize> {
+        Some(self.traffic.generators as usize)
+    }
+
+    /// Its caches and clocks are in a steady state.
+    fn condition(&self) -> Condition {
+        Condition::Undisturbed
+    }
+
+    fn walk(&mut self, hops: u64, until_ns: f64) -> Result<Walked, Failure<'static>> {
+        let watch = self.watch;
+        let (made, nanoseconds) = watch.time(|| self.generate(hops, until_ns));
+        Ok((made?, nanoseconds))
+    }
+
+    /// A window that was interrupted is made once more: a round has no other.
+    fn batch(&mut self, hops: u64, until_ns: f64) -> Result<Batch, Failure<'static>> {
+        let first = self.window(hops, until_ns)?;
+        if first.preempted {
+            self.window(hops, until_ns)
+        } else {
+            Ok(first)
+        }
+    }
+
+    fn now_ns(&self) -> f64 {
+        time::monotonic_raw_ns() as f64
+    }
+
+    fn interrupted(&self) -> bool {
+        signal::interrupted()
+    }
+
+    fn batch_ns(&self) -> f64 {
+        TRAFFIC_WINDOW_NS
+    }
+
+    fn software(&mut self) -> Software {
+        self.watch.software()
+    }
+
+    fn uncore_gigahertz(&self) -> f64 {
+        self.generators.uncore_gigahertz(self.traffic.node)
+    }
+}

@@ -1,0 +1,126 @@
+//! The partners of a run, from the first thread's side: brings them to the CPUs of a point, and gives them orders.
+
+use crate::engine::memory::pieces::lines_of;
+use crate::engine::memory::sites::Sites;
+use crate::engine::seam::{Walkable, Walker};
+use crate::engine::stopwatch::cpu_time::CpuTimes;
+use crate::engine::stopwatch::Stopwatch;
+use crate::engine::threads::partners::owned_lines::OwnedWalk;
+use crate::engine::threads::partners::partner::{Lines, Order, Others, Shared};
+use crate::engine::threads::partners::ping_pong::{PingPongWalk, MOST_LINES};
+use crate::engine::threads::partners::record::Record;
+use crate::error::{Failure, PlacementError};
+use crate::result::{Counter, Owned, PerLine, PingPong, Point, Walk};
+
+/// Cores exchange for so long before the first window of a visit: what slept wakes up, and clocks rise.
+const WAKING_NS: f64 = 100e3;
+
+/// The partners of a run, and the lines.
+pub struct Partners<'x> {
+    shared: &'x Shared<'x>,
+    counter: Counter,
+    record: Record,
+    /// Their CPU time, as it is counted.
+    times: Option<&'static CpuTimes>,
+}
+
+impl<'x> Partners<'x> {
+    /// Takes partners that rest.
+    #[must_use]
+    pub const fn new(
+        shared: &'x Shared<'x>,
+        counter: Counter,
+        record: Record,
+        times: Option<&'static CpuTimes>,
+    ) -> Partners<'x> {
+        Partners { shared, counter, record, times }
+    }
+
+    /// Returns the lines.
+    #[must_use]
+    pub const fn sites(&self) -> &'x Sites<Lines<'x>> {
+        self.shared.sites
+    }
+
+    /// Returns what the windows of a point say line by line.
+    pub fn found(&mut self, index: usize, point: &Point) -> Option<PerLine> {
+        self.record.found(index, point, 1.0 / self.counter.frequency.gigahertz())
+    }
+
+    /// Has `walker` walk over the lines of the `index`-th point. This thread is on its CPU.
+    ///
+    /// # Errors
+    ///
+    /// Those of `walker`; a CPU that a helper may not have; [`Failure::Interrupted`].
+    pub fn visit(
+        &mut self,
+        watch: &Stopwatch,
+        index: usize,
+        point: &Point,
+        walker: &mut Walker<'_>,
+    ) -> Result<(), Failure<'static>> {
+        let mut others: Others<'x> = [None; 2];
+        let mut walked = Ok(());
+        let cpus = point.walk.partners();
+        for ((slot, cpu), partner) in others.iter_mut().zip(cpus).zip(self.shared.partners) {
+            let Some(cpu) = cpu else { continue };
+            *slot = Some(partner);
+            walked = walked.and_then(|()| {
+                partner.obeys(Order::Pin(cpu)).map_err(|_| PlacementError::CpuTaken { cpu }.into())
+            });
+            partner.clock.begin_run();
+        }
+        walked = walked.and_then(|()| match point.walk {
+            Walk::PingPong(pair) => self.ping_pong(watch, index, point, pair, walker),
+            Walk::Owned(owned) => self.owned_lines(watch, point, owned, others, walker),
+            _ => Err(PlacementError::NothingToMeasure.into()),
+        });
+        for (partner, cpu) in others.iter().flatten().zip(cpus.iter().flatten()) {
+            partner.clock.end_run(self.times, *cpu, false);
+        }
+        let rested = others.iter().flatten().try_for_each(|partner| partner.obeys(Order::Rest));
+        walked.and(rested)
+    }
+
+    fn ping_pong(
+        &mut self,
+        watch: &Stopwatch,
+        index: usize,
+        point: &Point,
+        pair: PingPong,
+        walker: &mut Walker<'_>,
+    ) -> Result<(), Failure<'static>> {
+        let sites = lines_of(point).map(|home| self.sites().index(&home?));
+        let Partners { shared, counter, record, .. } = self;
+        let ([Some(first), Some(second)], Some(partner)) = (sites, shared.partners.first()) else {
+            return Err(PlacementError::NothingToMeasure.into());
+        };
+        let sites = [first, second];
+        for site in sites {
+            if let (Some(exchange), Some(flusher)) = (shared.exchange(site), shared.flusher) {
+                exchange.flush(flusher);
+            }
+        }
+        let window = [f64::NAN; MOST_LINES];
+        let mut walk =
+            PingPongWalk { shared, partner, sites, pair, watch, counter, record: (record, index), window };
+        walk.warm_up(walk.now_ns() + WAKING_NS)?;
+        walker(&mut walk)
+    }
+
+    fn owned_lines(
+        &self,
+        watch: &Stopwatch,
+        point: &Point,
+        owned: Owned,
+        others: Others<'_>,
+        walker: &mut Walker<'_>,
+    ) -> Result<(), Failure<'static>> {
+        let Partners { shared, counter, .. } = self;
+        let [home, _] = lines_of(point);
+        let site = home.and_then(|home| self.sites().index(&home));
+        let ring = site.and_then(|site| Some((site, shared.ring(site)?)));
+        let (site, ring) = ring.ok_or(PlacementError::NothingToMeasure)?;
+        walker(&mut OwnedWalk { shared, ring, site, owned, others, watch, counter })
+    }
+}

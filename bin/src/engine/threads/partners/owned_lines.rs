@@ -1,0 +1,115 @@
+//! Lines in a known state as ground: before each lap over them their owner has them anew.
+
+use latency_core::cores::{Ring, State};
+
+use crate::engine::seam::{Batch, Condition, Walkable, Walked};
+use crate::engine::stopwatch::Stopwatch;
+use crate::engine::threads::partners::partner::{Order, Others, Shared};
+use crate::error::Failure;
+use crate::result::counters::Software;
+use crate::result::{Counter, Level, Owned};
+use crate::sys::{signal, time};
+
+/// So much is walked in a window: the clock's step vanishes in it.
+const WINDOW_NS: f64 = 100e3;
+
+/// A chain that is walked lap by lap.
+pub struct OwnedWalk<'s> {
+    /// What all threads see.
+    pub shared: &'s Shared<'s>,
+    /// The chain.
+    pub ring: &'s Ring<'s>,
+    /// Its place among all.
+    pub site: usize,
+    /// Whose lines they are, and in which state.
+    pub owned: Owned,
+    /// The owner and the third, where there are any.
+    pub others: Others<'s>,
+    /// The stopwatch.
+    pub watch: &'s Stopwatch,
+    /// Its clock.
+    pub counter: &'s Counter,
+}
+
+impl OwnedWalk<'_> {
+    /// Has the lines brought into their state, and walks over them once: the nanoseconds of the walk.
+    fn lap(&self) -> Result<f64, Failure<'static>> {
+        let OwnedWalk { shared, ring, site, owned, counter, .. } = *self;
+        let [owner, third] = self.others;
+        let flusher = shared.flusher.ok_or(Failure::HOPS_NOT_PROVEN)?;
+        let not_proven = |_| Failure::HOPS_NOT_PROVEN;
+        match owner {
+            Some(owner) => owner.obeys(Order::Prepare(site, owned.state))?,
+            None if owned.level == Level::Memory => ring.flush(flusher),
+            None => ring.prepare(owned.state, flusher).map_err(not_proven)?,
+        }
+        if let (Some(third), State::Shared) = (third, owned.state) {
+            third.obeys(Order::Read(site))?;
+        }
+        let lap =
+            ring.timed_walk(owned.access, 0, ring.nodes() as usize, counter.stamp).map_err(not_proven)?;
+        Ok(self.watch.ended(counter, lap.start, lap.end))
+    }
+}
+
+impl Walkable for OwnedWalk<'_> {
+    fn nodes(&self) -> u64 {
+        self.ring.nodes()
+    }
+
+    fn lines(&self) -> u64 {
+        self.ring.nodes()
+    }
+
+    /// Without a first pass: each lap brings about what it needs.
+    fn lanes(&self) -> Option<usize> {
+        Some(1)
+    }
+
+    fn condition(&self) -> Condition {
+        Condition::Undisturbed
+    }
+
+    fn walk(&mut self, hops: u64, _: f64) -> Result<Walked, Failure<'static>> {
+        let laps = hops.div_ceil(self.nodes().max(1));
+        let mut spent_ns = 0.0;
+        for _ in 0..laps {
+            if signal::interrupted() {
+                return Err(Failure::Interrupted);
+            }
+            spent_ns += self.lap()?;
+        }
+        Ok((laps * self.nodes(), spent_ns))
+    }
+
+    fn batch(&mut self, hops: u64, until_ns: f64) -> Result<Batch, Failure<'static>> {
+        let others = self.others;
+        let moves = || others.iter().flatten().map(|other| other.moves()).sum::<u32>();
+        let (before, moves_before) = (self.watch.software(), moves());
+        let (made, spent_ns) = self.walk(hops, until_ns)?;
+        let after = self.watch.software().since(&before);
+        let moved = self.watch.brought_back()?;
+        Ok(Batch {
+            nanoseconds: spent_ns / made.max(1) as f64,
+            preempted: moved || moves() != moves_before || after.switches.1 > 0,
+            hops: made.max(hops),
+            ..Batch::NONE
+        })
+    }
+
+    fn now_ns(&self) -> f64 {
+        time::monotonic_raw_ns() as f64
+    }
+
+    fn interrupted(&self) -> bool {
+        signal::interrupted()
+    }
+
+    fn batch_ns(&self) -> f64 {
+        WINDOW_NS
+    }
+
+    fn software(&mut self) -> Software {
+        self.watch.software()
+    }
+}

@@ -1,0 +1,213 @@
+//! Lines between two CPUs as ground: a hop is a line's way from one to the other, and a batch a window over all lines.
+
+use latency_core::arch::Delays;
+use latency_core::cores::{Exchange, Patience, Side};
+use latency_core::stats;
+
+use crate::engine::seam::{Batch, Condition, Walkable, Walked};
+use crate::engine::stopwatch::Stopwatch;
+use crate::engine::threads::partners::partner::{Order, Partner, RoundTrips, Shared};
+use crate::engine::threads::partners::record::Record;
+use crate::error::{Failure, PlacementError};
+use crate::result::counters::Software;
+use crate::result::{Counter, PingPong, Round};
+use crate::sys::mailbox::wait_until;
+use crate::sys::{signal, time};
+
+/// The most lines of a pair.
+pub const MOST_LINES: usize = Exchange::MOST_PLACES;
+/// Each line is timed for so long: a thousand times the clock's step, and short beside a scheduler's slice.
+const LINE_NS: f64 = 25e3;
+/// Round trips before a line is timed: after them it is where the two left it.
+const WARM_TRIPS: usize = 20;
+/// Polls until the first side looks whether it is interrupted: some milliseconds.
+const POLLS: usize = 1_000_000;
+/// A partner that has not answered for so long has no CPU.
+const SILENCE_NS: f64 = 5e9;
+
+/// Lines between this thread and its partner.
+pub struct PingPongWalk<'s> {
+    /// What both see.
+    pub shared: &'s Shared<'s>,
+    /// The words to the partner.
+    pub partner: &'s Partner,
+    /// Even lines and odd ones, by their place among all.
+    pub sites: [usize; 2],
+    /// Who exchanges, and how.
+    pub pair: PingPong,
+    /// The stopwatch.
+    pub watch: &'s Stopwatch,
+    /// Its clock.
+    pub counter: &'s Counter,
+    /// Where windows are noted, and of which point.
+    pub record: (&'s mut Record, usize),
+    /// The last window.
+    pub window: [f64; MOST_LINES],
+}
+
+impl<'s> PingPongWalk<'s> {
+    /// Exchanges at the first line until `until_ns`, so that clocks of cores come up.
+    pub fn warm_up(&mut self, until_ns: f64) -> Result<(), Failure<'static>> {
+        const TRIPS: usize = 200;
+        while self.now_ns() < until_ns {
+            self.line(0, TRIPS)?;
+        }
+        Ok(())
+    }
+
+    /// Makes `trips` round trips with each line: the hops made, the nanoseconds that they took, and whether the
+    /// partner was late.
+    fn window(&mut self, trips: usize) -> Result<(u64, f64, bool), Failure<'static>> {
+        let (mut spent_ns, mut late) = (0.0, false);
+        for line in 0..self.pair.lines {
+            let (line_ns, was_late) = self.line(line, trips)?;
+            spent_ns += line_ns;
+            late |= was_late;
+            if let Some(slot) = self.window.get_mut(line as usize) {
+                *slot = line_ns / (2 * trips) as f64;
+            }
+        }
+        Ok((u64::from(self.pair.lines) * trips as u64 * 2, spent_ns, late))
+    }
+
+    /// Makes `trips` round trips with one line, after some that are not timed.
+    fn line(&mut self, line: u32, trips: usize) -> Result<(f64, bool), Failure<'static>> {
+        let (shared, partner, counter) = (self.shared, self.partner, self.counter);
+        let (node, place) = self.pair.home(line);
+        let [first, second] = self.sites;
+        let site = if node == self.pair.homes[0] { first } else { second };
+        let place = place as usize;
+        let Some(exchange) = shared.exchange(site) else {
+            return Err(PlacementError::NothingToMeasure.into());
+        };
+        let (method, count) = (self.pair.method, WARM_TRIPS + trips);
+        let moves = partner.moves();
+        partner.mailbox.give(Order::Answer(RoundTrips { site, place, method, count }));
+        let mut back = Delays::NONE;
+        let mut late = self.trips(exchange, place, WARM_TRIPS, &mut back)?;
+        let start = counter.stamp.start();
+        late |= self.trips(exchange, place, trips, &mut back)?;
+        let line_ns = self.watch.ended(counter, start, counter.stamp.end());
+        while !partner.mailbox.is_obeyed() {
+            core::hint::spin_loop();
+        }
+        let (record, index) = &mut self.record;
+        let there = partner.mailbox.answer().flatten();
+        if let Some(there) = there.filter(|_| back.least < i64::MAX) {
+            record.messages(*index, there, back, count as u64);
+        }
+        Ok((line_ns, late || partner.moves() != moves))
+    }
+
+    /// Makes `count` round trips; whether one of them was waited for in vain at first.
+    fn trips(
+        &self,
+        exchange: &Exchange<'_>,
+        place: usize,
+        count: usize,
+        delays: &mut Delays,
+    ) -> Result<bool, Failure<'static>> {
+        let patience = Patience { stop: self.partner.mailbox.stop_word(), polls: POLLS };
+        let (mut left, mut since_ns) = (count, None);
+        loop {
+            let made = exchange.run(place, Side::First, self.pair.method, left, &patience);
+            left -= made.count;
+            delays.sum += made.delays.sum;
+            delays.least = delays.least.min(made.delays.least);
+            if left == 0 {
+                return Ok(since_ns.is_some());
+            }
+            let now_ns = self.now_ns();
+            if made.count > 0 {
+                since_ns = Some(now_ns);
+            }
+            let silent = now_ns - *since_ns.get_or_insert(now_ns) > SILENCE_NS;
+            if silent || signal::interrupted() {
+                self.leave_off(exchange);
+                return Err(match silent {
+                    true => PlacementError::CpuTaken { cpu: self.pair.partner }.into(),
+                    false => Failure::Interrupted,
+                });
+            }
+        }
+    }
+
+    /// Has the partner leave off, and sets its lines back.
+    fn leave_off(&self, exchange: &Exchange<'_>) {
+        let mailbox = &self.partner.mailbox;
+        mailbox.stop();
+        wait_until(&|| mailbox.is_obeyed(), &|| false);
+        exchange.reset();
+    }
+
+    /// The round trips of each line among so many hops of all.
+    fn trips_of(&self, hops: u64) -> usize {
+        (hops / (2 * u64::from(self.pair.lines.max(1)))).max(1) as usize
+    }
+}
+
+impl Walkable for PingPongWalk<'_> {
+    fn nodes(&self) -> u64 {
+        self.lines()
+    }
+
+    fn lines(&self) -> u64 {
+        u64::from(self.pair.lines)
+    }
+
+    /// Without a first pass: it was warmed up.
+    fn lanes(&self) -> Option<usize> {
+        Some(1)
+    }
+
+    fn condition(&self) -> Condition {
+        Condition::Undisturbed
+    }
+
+    fn walk(&mut self, hops: u64, _: f64) -> Result<Walked, Failure<'static>> {
+        let (made, spent_ns, _) = self.window(self.trips_of(hops))?;
+        Ok((made, spent_ns))
+    }
+
+    fn batch(&mut self, hops: u64, _: f64) -> Result<Batch, Failure<'static>> {
+        self.partner.clock.begin_window();
+        let before = self.watch.software();
+        let (made, _, late) = self.window(self.trips_of(hops))?;
+        let after = self.watch.software().since(&before);
+        let late = late || self.partner.clock.has_lost();
+        let moved = self.watch.brought_back()?;
+        let mut values = self.window;
+        let values = values.get_mut(..self.pair.lines as usize).unwrap_or_default();
+        Ok(Batch {
+            nanoseconds: stats::median(values).unwrap_or(f64::NAN),
+            preempted: late || moved || after.switches.1 > 0,
+            hops: made.max(hops),
+            ..Batch::NONE
+        })
+    }
+
+    fn now_ns(&self) -> f64 {
+        time::monotonic_raw_ns() as f64
+    }
+
+    fn interrupted(&self) -> bool {
+        signal::interrupted()
+    }
+
+    fn batch_ns(&self) -> f64 {
+        LINE_NS * f64::from(self.pair.lines)
+    }
+
+    fn software(&mut self) -> Software {
+        self.watch.software()
+    }
+
+    /// Notes the window that the round consists of.
+    fn beside(&mut self, _: &Round) -> Result<(), Failure<'static>> {
+        let (record, index) = &mut self.record;
+        if let Some(window) = self.window.get(..self.pair.lines as usize) {
+            record.note(*index, window);
+        }
+        Ok(())
+    }
+}

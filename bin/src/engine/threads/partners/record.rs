@@ -1,0 +1,199 @@
+//! The values of each line in each window: a place of memory decides for good what a line takes, and a window that is a
+//! median over lines no longer tells.
+
+use latency_core::arch::Delays;
+use latency_core::cores::{over_lines, Method};
+use latency_core::stats::{self, Interval};
+
+use crate::plan::budget::Budget;
+use crate::result::{Messages, PerLine, Point};
+use crate::sys::errno::Errno;
+use crate::sys::table::Table;
+
+/// What was noted of one point.
+#[derive(Clone, Copy)]
+struct PointRecord {
+    /// Whole windows.
+    windows: usize,
+    /// Batches of messages with one line.
+    batches: usize,
+    /// The shortest delay of all messages, in ticks of the time-stamp counter.
+    least: i64,
+}
+
+/// The windows of every point, line by line.
+pub struct Record {
+    records: Table<PointRecord>,
+    samples: Table<f64>,
+    /// Half of what a message to the partner takes longer than one back, in ticks: the mean of a batch. The last ones
+    /// are kept where there are more than windows and lines.
+    apart: Table<f64>,
+    scratch: Table<f64>,
+    /// The most windows of a point, and the most lines.
+    room: usize,
+    lines: usize,
+}
+
+impl Record {
+    /// Room for all windows of `points`.
+    ///
+    /// # Errors
+    ///
+    /// That of mapping it.
+    pub fn new(points: &[Point], budget: &Budget) -> Result<Record, Errno> {
+        let exchanges = || points.iter().filter_map(|point| point.walk.ping_pong());
+        let lines = exchanges().map(|pair| pair.lines as usize).max().unwrap_or(0);
+        let room = budget.room(points.len());
+        let by_messages = exchanges().any(|pair| pair.method == Method::Message);
+        let batches = if by_messages { room * lines } else { 0 };
+        let noted = PointRecord { windows: 0, batches: 0, least: i64::MAX };
+        Ok(Record {
+            records: Table::filled(points.len(), noted)?,
+            samples: Table::zeroed(points.len() * room * lines)?,
+            apart: Table::zeroed(points.len() * batches)?,
+            scratch: Table::zeroed(batches.max(room + lines))?,
+            room,
+            lines,
+        })
+    }
+
+    /// Notes a window of the `index`-th point.
+    pub fn note(&mut self, index: usize, window: &[f64]) {
+        let Some(noted) = self.records.get_mut(index) else { return };
+        let from = index * self.room * self.lines + noted.windows * window.len();
+        if noted.windows < self.room {
+            if let Some(slots) = self.samples.get_mut(from..from + window.len()) {
+                slots.copy_from_slice(window);
+                noted.windows += 1;
+            }
+        }
+    }
+
+    /// Notes a batch of `messages` to the partner and as many back.
+    pub fn messages(&mut self, index: usize, there: Delays, back: Delays, messages: u64) {
+        let room = self.room * self.lines;
+        let Some(noted) = self.records.get_mut(index) else { return };
+        noted.least = noted.least.min(there.least).min(back.least);
+        if let Some(slot) = self.apart.get_mut(index * room + noted.batches % room.max(1)) {
+            *slot = (there.sum - back.sum) as f64 / (2 * messages.max(1)) as f64;
+            noted.batches += 1;
+        }
+    }
+
+    /// What the windows of a point say line by line; a tick takes `tick_ns`.
+    pub fn found(&mut self, index: usize, point: &Point, tick_ns: f64) -> Option<PerLine> {
+        let lines = point.walk.ping_pong()?.lines as usize;
+        let noted = *self.records.get(index)?;
+        let from = index * self.room * self.lines;
+        let samples = self.samples.get(from..from + noted.windows * lines)?;
+        let found = over_lines(samples, lines, &mut self.scratch)?;
+        let batches = noted.batches.min(self.room * self.lines);
+        let apart = self.apart.get(from..from + batches).unwrap_or_default();
+        let scratch = self.scratch.get_mut(..apart.len())?;
+        scratch.copy_from_slice(apart);
+        // A batch that was interrupted says nothing of the counters: the median is hardly moved by a few.
+        let messages = stats::summarise(scratch).map(|apart| Messages {
+            apart_ns: (apart.median * tick_ns).abs(),
+            interval: apart.interval.map(|Interval { low, high }| Interval {
+                low: low.max(-high).max(0.0) * tick_ns,
+                high: high.max(-low) * tick_ns,
+            }),
+            in_order: noted.least > 0,
+        });
+        Some(PerLine { fastest: found.fastest, slowest: found.slowest, messages })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::Pages;
+    use crate::result::{PingPong, Walk};
+    use latency_core::chain::Order;
+    use latency_core::kernel::POINTER;
+    use latency_core::topology::Shared;
+    use latency_core::units::{Bytes, CpuId, NodeId};
+
+    const LINES: u32 = 2;
+    const MESSAGES: u64 = 50;
+
+    /// Returns a record of two points, and these: pairs of CPUs that exchange messages.
+    fn record() -> (Record, [Point; 2]) {
+        let (class, method, homes) = (Shared::Machine, Method::Message, [NodeId(0); 2]);
+        let pair = PingPong { partner: CpuId(1), class, method, lines: LINES, homes };
+        let point = Point {
+            initiator: NodeId(0),
+            cpu: CpuId(0),
+            target: NodeId(0),
+            kernel: &POINTER,
+            order: Order::Random,
+            size: Bytes(8192),
+            stride: Bytes(4096),
+            seed: 1,
+            pages: Pages::Small4k,
+            walk: Walk::PingPong(pair),
+        };
+        let points = [point; 2];
+        (Record::new(&points, &Budget::DEFAULT).unwrap(), points)
+    }
+
+    /// Notes windows of the `index`-th point, with the ticks of its messages there and back.
+    fn exchange(record: &mut Record, index: usize, [there, back]: [i64; 2], windows: usize) {
+        let delays = |ticks: i64| Delays { sum: ticks * MESSAGES.cast_signed(), least: ticks - 3 };
+        for window in 0..windows {
+            // Some batches are longer both ways, as beside other work: that is not an offset.
+            let more = (window % 5) as i64;
+            for _ in 0..LINES {
+                record.messages(index, delays(there + more), delays(back + more), MESSAGES);
+            }
+            record.note(index, &[(there + back) as f64 / 2.0; LINES as usize]);
+        }
+    }
+
+    fn messages(ways: [i64; 2]) -> Messages {
+        let (mut record, points) = record();
+        exchange(&mut record, 0, [500, 500], 12);
+        exchange(&mut record, 1, ways, 12);
+        record.found(1, &points[1], 0.5).unwrap().messages.unwrap()
+    }
+
+    #[test]
+    fn an_offset_shorter_than_a_way_is_bounded_and_is_not_taken_for_two_ways() {
+        // A way of 200 ticks, and a counter of the partner that is ahead, or behind, by 0.6 of it.
+        for ways in [[320, 80], [80, 320]] {
+            let found = messages(ways);
+            assert!(found.in_order, "{found:?}");
+            assert_eq!((found.apart_ns, found.most_ns()), (60.0, 60.0));
+        }
+        let even = messages([200, 200]);
+        assert_eq!((even.in_order, even.apart_ns, even.most_ns()), (true, 0.0, 0.0));
+        // Messages that arrive before they are sent.
+        let found = messages([520, -120]);
+        assert_eq!((found.in_order, found.apart_ns), (false, 160.0));
+    }
+
+    #[test]
+    fn few_interrupted_batches_do_not_move_an_offset_and_its_interval_covers_it() {
+        let (mut record, points) = record();
+        for window in 0..12 {
+            exchange(&mut record, 0, [203 - window % 7, 197 + window % 5], 1);
+        }
+        exchange(&mut record, 0, [80_000, 200], 1);
+        let found = record.found(0, &points[0], 1.0).unwrap().messages.unwrap();
+        let interval = found.interval.unwrap();
+        assert!(found.apart_ns <= 1.0 && found.most_ns() <= 2.0, "{found:?}");
+        assert!(interval.low <= found.apart_ns && found.apart_ns <= interval.high, "{found:?}");
+        // Without messages nothing is said.
+        record.note(1, &[100.0; LINES as usize]);
+        assert_eq!(record.found(1, &points[1], 1.0).unwrap().messages, None);
+    }
+
+    #[test]
+    fn more_batches_than_windows_and_lines_keep_the_last_ones() {
+        let (mut record, points) = record();
+        exchange(&mut record, 0, [300, 100], 5_000);
+        exchange(&mut record, 0, [210, 190], 5_000);
+        let found = record.found(0, &points[0], 1.0).unwrap().messages.unwrap();
+        assert_eq!(found.apart_ns, 10.0);
+    }
+}
