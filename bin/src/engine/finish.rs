@@ -1,7 +1,6 @@
-//! The end of every run: where the memory is now, what the rounds of each point say, and what a reader has to know
-//! of it.
+//! The end of every run: looks at the memory again, makes an outcome of the rounds of each point, and warns about it.
 //!
-//! What did not stay where it was proven to be is no result.
+//! A point is excluded where its memory did not stay on the node where it was proven to be.
 
 use latency_core::chain::Order;
 use latency_core::units::{Bytes, NodeId, Picoseconds};
@@ -23,29 +22,29 @@ use crate::result::{
 };
 use crate::warning::{Warning, Warnings};
 
-/// Steady loads that take less than this share of those of a first pass are served by a cache in part.
+/// Maximum latency of steady loads, as a share of that of a first pass, at which a cache serves some of them.
 pub const SERVED: f64 = 0.98;
-/// From this share of disturbed trials on it is said.
+/// Minimum share of disturbed trials for a warning.
 const DISTURBED_SHARE: f64 = 0.1;
-/// Counted and estimated core cycles that differ by more: one of them is not what it seems.
+/// Maximum difference of counted and estimated core cycles, as a fraction; beyond it, one of them is wrong.
 const CYCLES_TOLERANCE: f64 = 0.05;
-/// Below this share of trials that agree on a value, it is one of several.
+/// Minimum share of trials that agree on a value; below it, the value is one of several.
 const STATE_SHARE: f64 = 0.7;
-/// Memory that takes more times as long as while its neighbours are quiet is theirs, too.
+/// Maximum latency over that while neighbours are quiet, before a warning about them.
 const NEIGHBOURS: f64 = 1.1;
-/// Of fewer steps of the timer in a trial, a step is 1 % or more of it.
+/// Minimum steps of the timer in a trial, so that a step is below 1 % of it.
 const FEWEST_STEPS: f64 = 100.0;
 /// Working set in memory-side caches from which on memory itself is measured: these caches are direct-mapped, so that
 /// four lines that share a place in one put each other out before a lap comes back to them.
 const SIDE_CACHES: u64 = 4;
-/// Of more points, and of pairs of CPUs, warnings say how many they are about and not which.
+/// Maximum points that warnings name one by one; of more, and of pairs of CPUs, they give the number.
 const FEW_POINTS: usize = 16;
 
 /// Gives the outcome of every point of a schedule to `each`, in the order of the points.
 ///
 /// # Errors
 ///
-/// That of a point without a chain.
+/// The error of a point without a chain.
 #[inline(never)] // offsets into a small frame are short
 pub fn outcomes(
     session: &mut Session<'_, '_>,
@@ -120,7 +119,7 @@ pub fn stayed(warnings: &mut Warnings, placed: Placed, node: NodeId) -> Result<P
 ///
 /// # Errors
 ///
-/// That of a point without a chain.
+/// The error of a point without a chain.
 #[allow(clippy::type_complexity)]
 #[inline(never)] // offsets into a small frame are short
 pub fn measurement<A: Place>(

@@ -20,7 +20,7 @@ impl Lines {
     /// Writes a line by `write`, which is given the seconds since 1970.
     pub fn add(&mut self, write: &dyn Fn(&mut dyn Write, u64) -> fmt::Result) {
         if let Some(messages) = &mut self.messages {
-            // Messages drop their errors: there is nobody left to tell.
+            // Messages drop their errors: there is no other place to report them.
             let _ = write(messages, time::seconds_since_1970());
             let _ = messages.write_char('\n');
         }

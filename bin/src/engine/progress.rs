@@ -47,7 +47,7 @@ impl Progress {
     /// Replaces the line.
     pub fn say(&mut self, what: fmt::Arguments<'_>) {
         if let Some(messages) = &mut self.messages {
-            // Messages drop their errors: there is nobody left to tell.
+            // Messages drop their errors: there is no other place to report them.
             let _ = write!(messages, "{CLEAR}{}{what}", self.lead);
             messages.flush();
             self.shown = true;

@@ -32,7 +32,7 @@ pub type Visits<'v, 'a> =
 ///
 /// # Errors
 ///
-/// As [`Schedule::run`].
+/// The errors of [`Schedule::run`].
 pub fn all_rounds(
     session: &mut Session<'_, '_>,
     schedule: &mut RealSchedule<'_>,
@@ -44,7 +44,7 @@ pub fn all_rounds(
 ///
 /// # Errors
 ///
-/// As [`measure_with`].
+/// The errors of [`measure_with`].
 pub fn measure<'a>(
     session: &mut Session<'a, '_>,
     timer: &Timer,
@@ -78,7 +78,7 @@ pub fn measure_with<'a>(
 ///
 /// # Errors
 ///
-/// As [`measure_with`].
+/// The errors of [`measure_with`].
 pub fn measure_beside<'a>(
     session: &mut Session<'a, '_>,
     timer: &Timer,
@@ -106,7 +106,7 @@ pub fn measure_beside<'a>(
 ///
 /// # Errors
 ///
-/// As [`measure_with`].
+/// The errors of [`measure_with`].
 pub fn measure_in<'a>(
     session: &mut Session<'a, '_>,
     points: &[Point],
@@ -126,14 +126,14 @@ pub fn measure_in<'a>(
 enum Parting {
     /// All of them.
     Together,
-    /// Those of one target.
+    /// The points of one target.
     ByTarget,
-    /// Those of one target in one kind of pages.
+    /// The points of one target in one kind of pages.
     ByTargetAndPages,
 }
 
 impl Parting {
-    /// As few parts as memory allows.
+    /// Returns the fewest parts that memory allows.
     fn of(machine: &Machine, points: &[Point], budget: &Budget) -> Parting {
         let fits = |parting: Parting, first: Point| {
             let part = points.iter().copied().filter(move |point| parting.joins(&first, point));

@@ -1,30 +1,30 @@
-//! The seam between what is decided and what is timed: a chain that can be walked, and where chains come from.
+//! The seam between decisions and timing: a chain that can be walked, and the place that chains come from.
 //!
-//! On one side are the schedule, the visits, the warm-up and the judgement of batches; on the other memory and a
-//! clock, or, in tests, a function that says how long a hop takes.
+//! On one side are the schedule, the visits, the warm-up and the summary of batches; on the other memory and a clock, or, in
+//! tests, a function that gives the nanoseconds of a hop.
 
 use crate::error::Failure;
 use crate::result::counters::{Counted, Software};
 use crate::result::{Point, Round};
 
-/// What was done to a chain since it was walked for this point.
+/// The events at a chain since it was last walked for this point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
-    /// It was written anew, past the caches.
+    /// It was written again, past the caches.
     Written,
-    /// Another walk came in between, or this is the first.
+    /// Another walk came in between, or there was none.
     Disturbed,
     /// Nothing.
     Undisturbed,
 }
 
-/// One batch, per hop. The time is not a number where the clock stepped back; core cycles are not where the core's
-/// clock could not be had.
+/// One batch, per hop. The time is not a number where the clock stepped back; core cycles are not where the clock of the
+/// core is unknown.
 #[derive(Clone, Copy, Debug)]
 pub struct Batch {
     /// The time.
     pub nanoseconds: f64,
-    /// The same in core cycles.
+    /// The time in core cycles.
     pub core_cycles: f64,
     /// The core's clock.
     pub core_gigahertz: f64,
@@ -57,27 +57,26 @@ impl Batch {
 /// Hops made, and the nanoseconds that they took.
 pub type Walked = (u64, f64);
 
-/// A chain to be walked, and the clock beside it.
+/// A chain to be walked, with a clock.
 ///
 /// Walks go on from where the last one stopped, and end at the first look at the clock after `until_ns`, some
 /// milliseconds apart.
 ///
-/// What is no chain of its own, such as traffic or lines between cores, has no rush, nothing to touch and nothing to
-/// count: that is what the methods with a body say.
+/// Traffic and lines between CPUs need none of the optional methods; the defaults do nothing.
 pub trait Walkable {
-    /// The nodes of the chain.
+    /// Returns the nodes of the chain.
     fn nodes(&self) -> u64;
 
-    /// The cache lines that it lies in.
+    /// Returns the cache lines that it lies in.
     fn lines(&self) -> u64;
 
-    /// The chains walked side by side; `None` where one is walked whose hops are latencies.
+    /// Returns the number of chains walked side by side; `None` for one chain, the hops of which are latencies.
     fn lanes(&self) -> Option<usize>;
 
-    /// What was done to it.
+    /// Returns the events at it since it was last walked for this point.
     fn condition(&self) -> Condition;
 
-    /// The hops over lines just written past the caches that follow after [`few`](super::walks::few) others.
+    /// Returns the hops over lines just written past the caches that follow after [`few`](super::walks::few) others.
     fn ahead(&self) -> u64 {
         0
     }
@@ -93,15 +92,15 @@ pub trait Walkable {
     ///
     /// # Errors
     ///
-    /// As [`walk`](Self::walk).
+    /// The errors of [`walk`](Self::walk).
     fn batch(&mut self, hops: u64, until_ns: f64) -> Result<Batch, Failure<'static>>;
 
-    /// Walks so many lanes side by side that memory is as fast as can be; the hops are of all lanes together. `None`
-    /// where the nodes cannot be walked so.
+    /// Walks enough lanes side by side for memory to be as fast as possible; the hops are of all lanes together. `None`
+    /// where the nodes cannot be walked like that.
     ///
     /// # Errors
     ///
-    /// As [`walk`](Self::walk).
+    /// The errors of [`walk`](Self::walk).
     fn rush(&mut self, _hops: u64, _until_ns: f64) -> Result<Option<Walked>, Failure<'static>> {
         Ok(None)
     }
@@ -109,40 +108,40 @@ pub trait Walkable {
     /// Loads every node once, in no order of the chain.
     fn touch(&mut self) {}
 
-    /// Goes to where the `part`-th lane of a rush set out.
+    /// Goes to the node where the `part`-th lane of a rush began.
     fn rewind(&mut self, _part: u64) {}
 
-    /// A clock in nanoseconds, which goes on between walks too.
+    /// Returns the time of a clock in nanoseconds, which goes on between walks too.
     fn now_ns(&self) -> f64;
 
-    /// Whether the program is asked to stop.
+    /// Returns whether the program is asked to stop.
     fn interrupted(&self) -> bool;
 
-    /// The shortest batch that the clock times well.
+    /// Returns the nanoseconds of the shortest batch that the clock times well.
     fn batch_ns(&self) -> f64;
 
-    /// What the kernel has done to the thread so far.
+    /// Returns the counts of switches, migrations and faults of the thread so far.
     fn software(&mut self) -> Software;
 
-    /// The clock of the uncore that serves the load of this point, now; not a number where nobody asks or tells.
+    /// Returns the clock of the uncore that serves the load of this point, now; not a number where it is unknown or unused.
     fn uncore_gigahertz(&self) -> f64 {
         f64::NAN
     }
 
-    /// Walks that are counted and not timed.
+    /// Makes walks that are counted and not timed.
     ///
     /// # Errors
     ///
-    /// As [`walk`](Self::walk).
+    /// The errors of [`walk`](Self::walk).
     fn count(&mut self, _hops: u64) -> Result<Counted, Failure<'static>> {
         Ok(Counted::default())
     }
 
-    /// Measures what else there is to measure of this point after a `round`.
+    /// Makes the other measurements of this point after a `round`.
     ///
     /// # Errors
     ///
-    /// As [`walk`](Self::walk).
+    /// The errors of [`walk`](Self::walk).
     fn beside(&mut self, _round: &Round) -> Result<(), Failure<'static>> {
         Ok(())
     }
@@ -158,7 +157,7 @@ pub trait Place {
     ///
     /// # Errors
     ///
-    /// Those of the walker, and of a point without memory.
+    /// The errors of the walker, and of a point without memory.
     fn with_chain(
         &mut self,
         index: usize,
@@ -171,7 +170,7 @@ pub trait Place {
     ///
     /// # Errors
     ///
-    /// As [`Walkable::walk`].
+    /// The errors of [`Walkable::walk`].
     fn between_rounds(&mut self) -> Result<(), Failure<'static>> {
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Everything that an experiment measures with, and everything that it finds.
+//! The means of an experiment, and its findings.
 
 use crate::analysis::curve::Analysis;
 use crate::engine::checks::prefetch_audit::UnderWay;
@@ -15,7 +15,7 @@ use crate::sys::signal;
 use crate::sys::table::Table;
 use crate::warning::Warnings;
 
-/// What is noted while points are measured.
+/// The notes of a measurement under way.
 #[derive(Debug)]
 pub struct Noted {
     /// The core clocks of all rounds.
@@ -31,37 +31,37 @@ pub struct Noted {
 }
 
 impl Noted {
-    /// Nothing yet.
+    /// Begins without notes.
     #[must_use]
     pub const fn new() -> Noted {
         Noted { clocks: Clocks::new(), moves: 0, steps_back: 0, times: None, spare: None }
     }
 }
 
-/// What an experiment works with.
+/// The means of an experiment.
 #[derive(Debug)]
 pub struct Session<'a, 's> {
-    /// What was asked for.
+    /// The options, for experiments: the engine reads none.
     pub options: &'a Options<'a>,
-    /// Where it runs.
+    /// The machine.
     pub machine: &'a Machine,
-    /// What the reader has to know.
+    /// The warnings to the reader.
     pub warnings: &'s mut Warnings,
-    /// What a person at the terminal sees meanwhile.
+    /// The line that a person at the terminal sees meanwhile.
     pub progress: &'s mut Progress,
-    /// What is noted of the conditions meanwhile.
+    /// The notes on the conditions meanwhile.
     pub noted: &'s mut Noted,
 }
 
-/// What an experiment found.
+/// The findings of an experiment.
 pub struct Findings<'a> {
     /// Every point of the plan, measured or not.
     pub outcomes: Table<Outcome<'a>>,
-    /// The single hops of every point, where those were timed; otherwise nothing.
+    /// The single hops of every point, if they were timed.
     pub distributions: Table<Distribution>,
-    /// What is concluded from a curve, one; otherwise nothing.
+    /// The curve's analysis: at most one element.
     pub analysis: Table<Analysis>,
-    /// What was found besides them.
+    /// The findings that only some experiments have.
     pub extra: Extra,
     /// The first point, if it was measured twice in turn.
     pub repeat: Option<Repeat>,
@@ -71,7 +71,7 @@ pub struct Findings<'a> {
     pub interrupted: bool,
 }
 
-/// Whether the program is asked to stop: an experiment that concludes something at length asks for it.
+/// Returns whether the program is asked to stop, for experiments with a long conclusion.
 #[must_use]
 pub fn interrupted() -> bool {
     signal::interrupted()

@@ -41,7 +41,7 @@ fn threads(points: &[Point]) -> usize {
 ///
 /// # Errors
 ///
-/// Those of placing, but for memory that the budget lets be left out; [`PlacementError::ThreadsRefused`] where there is no
+/// The errors of placing, but for memory that the budget lets be left out; [`PlacementError::ThreadsRefused`] where there is no
 /// thread at all and points need one, or where the user fixed the CPUs; those of [`run::measure_with`].
 #[inline(never)] // offsets into a small frame are short
 pub fn measure_with_generators<'a>(

@@ -22,7 +22,7 @@ use crate::sys::thread;
 ///
 /// # Errors
 ///
-/// Those of placing; [`PlacementError::ThreadsRefused`]; [`TimingError::NeedsCounter`] without a time-stamp counter;
+/// The errors of placing; [`PlacementError::ThreadsRefused`]; [`TimingError::NeedsCounter`] without a time-stamp counter;
 /// those of [`run::measure_in`].
 #[inline(never)] // offsets into a small frame are short
 pub fn measure_with_partners<'a>(

@@ -71,7 +71,7 @@ impl Place for SearchPlace<'_> {
 ///
 /// # Errors
 ///
-/// Those of the clock. An interrupt is left to be heard by what follows.
+/// The errors of the clock. An interrupt is left to be heard by what follows.
 #[inline(never)] // offsets into a small frame are short
 pub fn find<'a>(
     session: &mut Session<'a, '_>,

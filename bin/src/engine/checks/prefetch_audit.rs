@@ -279,7 +279,7 @@ fn visit(watch: &Stopwatch, placed: &mut Placement, point: &Point) -> Result<f64
 ///
 /// # Errors
 ///
-/// As [`Walkable::walk`].
+/// The errors of [`Walkable::walk`].
 pub fn walked(chase: &mut dyn Walkable, point: &Point) -> Result<f64, Failure<'static>> {
     let nodes = REGION.0 / point.stride.0;
     let mut pieces = [f64::NAN; (REGION.0 / DENSE / PIECE) as usize];

@@ -47,7 +47,7 @@ pub fn write_again(buffer: &mut Buffer<'_>) -> Result<(), Failure<'static>> {
 ///
 /// # Errors
 ///
-/// As [`write`], and those of the walker.
+/// The errors of [`write`], and those of the walker.
 pub fn walk(
     watch: &Stopwatch,
     lines: &mut [Line],

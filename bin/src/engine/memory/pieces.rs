@@ -94,7 +94,7 @@ impl<'a> Pieces<'a> {
     ///
     /// # Errors
     ///
-    /// As [`Placement::new`], but for what the budget lets be left out.
+    /// The errors of [`Placement::new`], but for what the budget lets be left out.
     pub fn place(
         session: &mut Session<'a, '_>,
         points: impl Iterator<Item = Point> + Clone,
@@ -150,7 +150,7 @@ impl<'a> Pieces<'a> {
     ///
     /// # Errors
     ///
-    /// Those of `open`.
+    /// The errors of `open`.
     pub fn open<'p, T>(
         &'p mut self,
         open: &mut dyn FnMut(&Region, &Point, &'p mut [Line]) -> Result<T, Failure<'static>>,

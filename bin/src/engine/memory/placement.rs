@@ -336,7 +336,7 @@ fn first_touch(machine: &Machine, target: NodeId, errno: Errno) -> Result<Means,
 ///
 /// # Errors
 ///
-/// As [`pin`], and [`PlacementError::CpuOnOtherNode`].
+/// The errors of [`pin`], and [`PlacementError::CpuOnOtherNode`].
 pub fn check_nodes(topology: &Topology, points: &mut [Point]) -> Result<(), PlacementError<'static>> {
     let mut last = None;
     for point in points.iter_mut() {

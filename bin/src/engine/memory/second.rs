@@ -101,7 +101,7 @@ impl Second {
     ///
     /// # Errors
     ///
-    /// That of mapping a table, and [`Failure::Interrupted`].
+    /// The error of mapping a table, and [`Failure::Interrupted`].
     pub fn open(
         &mut self,
         point: &Point,

@@ -1,6 +1,6 @@
 //! The schedule of all experiments: rounds that visit every point which still needs it.
 //!
-//! The order is shuffled anew for each round, so that no point always has the same
+//! The order is shuffled for each round, so that no point always has the same
 //! predecessor. Rounds of one point are thus spread over the whole run, and so are
 //! drift and neighbours: an interval over rounds means what it says. An interval
 //! over contiguous batches would cover the truth in 5 to 54 of 100 runs instead of 95.
@@ -32,12 +32,12 @@ pub mod walks;
 pub mod warm_up;
 pub mod window_search;
 
-/// One point and how far it has come.
+/// One point and its progress.
 #[derive(Clone, Copy, Debug)]
 pub struct ScheduledPoint {
-    /// What is measured.
+    /// The point.
     pub point: Point,
-    /// How far it has come.
+    /// Its progress.
     pub state: State,
 }
 
@@ -52,7 +52,7 @@ struct Turn {
 /// Points under way in an place.
 #[derive(Debug)]
 pub struct Schedule<A> {
-    /// Their chains.
+    /// The place of their chains.
     pub place: A,
     /// Their summariser.
     pub summariser: Summariser,
@@ -68,7 +68,7 @@ pub struct Schedule<A> {
     rng: Pcg32,
     run_ns: f64,
     begun_ns: f64,
-    /// Times that the points were gone round by [`Schedule::run`].
+    /// Rounds made by [`Schedule::run`].
     round: usize,
     /// Rounds differ by more than those of a quiet machine.
     differ: bool,
@@ -82,7 +82,7 @@ impl<A: Place> Schedule<A> {
     ///
     /// # Errors
     ///
-    /// That of mapping its tables.
+    /// The error of mapping its tables.
     pub fn new(
         place: A,
         budget: Budget,
@@ -133,7 +133,7 @@ impl<A: Place> Schedule<A> {
         }
     }
 
-    /// Returns what both measurements of a point say that was measured twice in each round, and the second over the
+    /// Returns both measurements of the point that was measured twice in each round, and the ratio of the second to the
     /// first, round by round.
     pub fn both(&mut self) -> Option<([(ScheduledPoint, Series); 2], Summary)> {
         let [first, second] = self.twice?;
@@ -147,25 +147,25 @@ impl<A: Place> Schedule<A> {
         Some((both, ratio))
     }
 
-    /// The points added, without the second measurement of one.
+    /// Returns the number of points added, without the second measurement of one.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.count - self.twice.is_some() as usize
     }
 
-    /// The most points that there is room for.
+    /// Returns the maximum number of points.
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.entries.len()
     }
 
-    /// The `index`-th of the points added.
+    /// Returns the `index`-th of the points added.
     #[must_use]
     pub fn point(&self, index: usize) -> Option<Point> {
         self.entries.get(..self.count)?.get(index).map(|entry| entry.point)
     }
 
-    /// The points and the median of their rounds so far: nanoseconds, which are not a number before the first.
+    /// Returns the points and the median of their rounds so far: nanoseconds, which are not a number before the first.
     pub fn so_far(&mut self) -> impl Iterator<Item = (&Point, f64)> + use<'_, A> {
         let Self { entries, rounds, summariser, room, count, .. } = self;
         entries.iter().take(*count).zip(rounds.chunks((*room).max(1))).map(|(entry, rounds)| {
@@ -175,14 +175,14 @@ impl<A: Place> Schedule<A> {
         })
     }
 
-    /// The rounds made of a point.
+    /// Returns the rounds made of a point.
     #[must_use]
     pub fn rounds(&self, index: usize) -> &[Round] {
         let made = self.entries.get(index).map_or(0, |entry| entry.state.rounds);
         self.rounds.get(index * self.room..).and_then(|rounds| rounds.get(..made)).unwrap_or_default()
     }
 
-    /// What the rounds of a point say together; `None` before the first.
+    /// Returns the summary of the rounds of a point; `None` before the first.
     pub fn series(&mut self, index: usize) -> Option<(ScheduledPoint, Series)> {
         if index >= self.len() {
             return None;
@@ -190,7 +190,7 @@ impl<A: Place> Schedule<A> {
         self.of(index)
     }
 
-    /// The same, of a second measurement as well.
+    /// Returns the same, for a second measurement as well.
     fn of(&mut self, index: usize) -> Option<(ScheduledPoint, Series)> {
         let entry = *self.entries.get(..self.count)?.get(index)?;
         let from = index * self.room;
@@ -198,12 +198,11 @@ impl<A: Place> Schedule<A> {
         Some((entry, self.summariser.summarise(rounds)?))
     }
 
-    /// Brings every point that has fewer to `rounds` rounds, without a pause; to two where visits are long, and to one
-    /// where time is up.
+    /// Goes round, without a pause, until each point has `rounds` rounds (2 if visits are long, 1 if time is up).
     ///
     /// # Errors
     ///
-    /// As [`VisitRules::visit`], [`Failure::Interrupted`] among them.
+    /// The errors of [`VisitRules::visit`], [`Failure::Interrupted`] among them.
     pub fn reach(&mut self, progress: &mut Progress, rounds: usize) -> Result<(), Failure<'static>> {
         let long_visit_ns = self.budget.long_visit_ns;
         while self.go_round(progress, &|state, share| {
@@ -217,14 +216,14 @@ impl<A: Place> Schedule<A> {
     ///
     /// # Errors
     ///
-    /// As [`VisitRules::visit`], [`Failure::Interrupted`] among them. What there is by then is kept.
+    /// The errors of [`VisitRules::visit`], [`Failure::Interrupted`] among them. What there is by then is kept.
     pub fn run(&mut self, progress: &mut Progress) -> Result<(), Failure<'static>> {
         let Budget { fewest, long_visit_ns, .. } = self.budget;
         let wanted = |state: &State, share: f64| {
             let least = match share {
                 ..1.0 => usize::MAX,
                 ..OVERTIME => fewest,
-                // What is quick is not to go without an interval for what is slow.
+                // Slow points must not starve quick ones of the rounds that an interval needs.
                 _ if state.visit_ns <= long_visit_ns => fewest,
                 _ => 1,
             };
@@ -242,12 +241,12 @@ impl<A: Place> Schedule<A> {
         }
     }
 
-    /// The medians of `visits` visits to a point that is not on the schedule: nanoseconds, and core cycles, which are
-    /// not a number without a counter.
+    /// Visits a point that is not on the schedule. Returns the medians of `visits` visits: nanoseconds, and core cycles,
+    /// which are not a number without a counter.
     ///
     /// # Errors
     ///
-    /// As [`VisitRules::visit`], [`Failure::Interrupted`] among them.
+    /// The errors of [`VisitRules::visit`], [`Failure::Interrupted`] among them.
     pub fn probe(&mut self, point: &Point, visits: usize) -> Result<(f64, f64), Failure<'static>> {
         const MOST: usize = 16;
         let mut kept = [Round::default(); MOST];
@@ -270,7 +269,8 @@ impl<A: Place> Schedule<A> {
         Ok((median(|round| round.nanoseconds), median(|round| round.core_cycles)))
     }
 
-    /// Visits every point that is not done and `wants` it at that share of the time for all; false where none did.
+    /// Visits every point that is not done and for which `wants` is true at the share of the time for all that is over.
+    /// Returns false where there was none.
     fn go_round(
         &mut self,
         progress: &mut Progress,
@@ -314,7 +314,7 @@ impl<A: Place> Schedule<A> {
         self.entries.get(index).map(|entry| entry.state)
     }
 
-    /// The first point of those that follow each other in a round. Lanes of one number in one chain go on where each
+    /// Returns the first of the points that follow each other in a round. Lanes of one number in one chain go on where each
     /// other stopped: before lanes of another number, a trail is walked that takes longer than a round. An initiator
     /// writes the chains that it shares with others once a round.
     fn group(&self, point: &Point) -> Option<usize> {
@@ -339,18 +339,18 @@ impl<A: Place> Schedule<A> {
         let ScheduledPoint { point, state } = entry;
         let (begun_ns, spent_ns) = (place.now_ns(), state.spent_ns);
         place.with_chain(index, point, position, &mut |chain| rules.visit(chain, summariser, state, kept))?;
-        // Writing the chain anew is a part of what the point takes, and of a large one of small elements most of it.
+        // Writing the chain again is a part of the time of the point, and of a large one of small elements most of it.
         state.spent_ns = spent_ns + (place.now_ns() - begun_ns);
         state.done |= budget.left_ns(state.spent_ns) <= 0.0;
         Ok(())
     }
 
-    /// The share of the time for all that has gone by.
+    /// Returns the share of the time for all that is over.
     fn share(&self) -> f64 {
         (self.place.now_ns() - self.begun_ns) / self.run_ns
     }
 
-    /// Says how far the run is, and how long it will take yet, to the fewest rounds that can do.
+    /// Shows the progress of the run, and the time left until each point has the fewest rounds that can do.
     fn tell(&self, progress: &mut Progress) {
         let rules = VisitRules { budget: &self.budget, points: self.count };
         let entries = || self.entries.iter().take(self.len());
@@ -370,14 +370,14 @@ impl<A: Place> Schedule<A> {
     }
 }
 
-/// The place of a point's chain in one of its visits, of as many as the budget has.
+/// Returns which of the budget's positions a point uses on a given visit.
 ///
-/// Five and the number of places have no common divisor: a point goes through all of them.
+/// Five and the number of positions have no common divisor: a point goes through all of them.
 fn position_of(index: usize, visit: usize) -> u64 {
     visit as u64 * 5 + index as u64
 }
 
-/// A number for a group, another one in each round.
+/// Draws a number for a group, another one in each round.
 fn drawn(salt: u64, group: usize) -> u32 {
     Pcg32::new(salt, group as u64).next_u32()
 }

@@ -17,7 +17,7 @@ impl<A: Place> Schedule<A> {
     /// always or never. Once rounds differ there is no pause: more of them tell more, and a quiet second is not missed.
     /// The pause is time that the points have taken, all alike.
     pub(super) fn pause(&mut self, wants: &dyn Fn(&State, f64) -> bool) -> Result<(), Failure<'static>> {
-        /// Of a distance.
+        /// Maximum shift of a round, as a share of the distance, both ways together.
         const JITTER: f64 = 0.4;
         let now_ns = self.place.now_ns();
         let lasted_ns = now_ns - self.last_ns;
@@ -63,9 +63,9 @@ impl<A: Place> Schedule<A> {
 
     /// Returns whether rounds of a point are further apart than those of a quiet machine.
     fn differs(&self, index: usize) -> bool {
-        /// Rounds before anything is said of them.
+        /// Minimum rounds for a verdict.
         const FEWEST: usize = 5;
-        /// The tenth percentile and the second largest of a quiet machine's rounds are closer, as a fraction.
+        /// Maximum distance between the tenth percentile and the second largest of a quiet machine's rounds, as a fraction.
         const ALIKE: f64 = 0.05;
         let mut values = [0.0; MOST_ROUNDS];
         let rounds = self.rounds(index);

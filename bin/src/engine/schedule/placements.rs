@@ -1,4 +1,4 @@
-//! How much the place of a chain decides: physical pages are a hidden variable of every working set about as large as a
+//! The spread between positions of a chain: physical pages are a hidden variable of every working set about as large as a
 //! cache.
 
 use latency_core::stats;
@@ -7,13 +7,13 @@ use crate::engine::schedule::{position_of, Schedule};
 use crate::plan::budget::{Memory, MOST_ROUNDS, PLACES};
 use crate::result::Round;
 
-/// Fewer places have no spread worth the name.
+/// Minimum positions for a spread.
 const FEWEST_PLACES: usize = 4;
-/// One place in so many may be out of the ordinary on either side.
+/// One in this many positions may be out of the ordinary on either side.
 const ORDINARY: usize = 10;
 
 impl<A> Schedule<A> {
-    /// The number of places that the rounds of a point were made in, and the spread between them: from the tenth to
+    /// Returns the number of positions that the rounds of a point were made in, and the spread between them: from the tenth to
     /// the ninetieth percentile of their medians, as a share of the middle one.
     #[must_use]
     pub fn placements(&self, index: usize) -> (usize, Option<f64>) {
@@ -42,7 +42,7 @@ impl<A> Schedule<A> {
     }
 }
 
-/// The median of a point's rounds at a place.
+/// Returns the median of a point's rounds at a position.
 fn median_at(rounds: &[Round], index: usize, place: u64, places: u64) -> Option<f64> {
     let mut values = [f64::NAN; MOST_ROUNDS];
     let mut count = 0;

@@ -1,4 +1,4 @@
-//! A point that is not left for a while: what surrounds it goes on, and somebody looks.
+//! A stay at one point for some seconds, so that others can look at the machine meanwhile.
 
 use crate::engine::schedule::summariser::MOST_BATCHES;
 use crate::engine::schedule::walks::hops_per_batch;
@@ -15,7 +15,7 @@ impl<A: Place> Schedule<A> {
     ///
     /// # Errors
     ///
-    /// As [`VisitRules::visit`](crate::engine::schedule::visit::VisitRules::visit), [`Failure::Interrupted`] among them. The seconds that
+    /// The errors of [`VisitRules::visit`](crate::engine::schedule::visit::VisitRules::visit), [`Failure::Interrupted`] among them. The seconds that
     /// there are by then are kept.
     pub fn stay(
         &mut self,

@@ -1,4 +1,4 @@
-//! From batches to a round, and from rounds to a series: which were disturbed, and what the others say.
+//! Summarises batches to a round and rounds to a series, and tells which were disturbed.
 //!
 //! It has workspaces and no clock.
 
@@ -12,59 +12,61 @@ use crate::result::{Round, Series};
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 
-/// The batches of a round, at most.
+/// Maximum batches of a round.
 pub const MOST_BATCHES: usize = 1024;
-/// A batch that took this much longer than its round's median was interrupted: less is memory.
+/// A batch longer than its round's median by this many nanoseconds counts as interrupted; smaller excesses are attributed to
+/// memory.
 const GAP_NS: f64 = 3_000.0;
-/// Rounds of so few batches are compared with the other rounds.
+/// Maximum batches of a round that is compared with the other rounds.
 const LONE_BATCHES: u32 = 2;
-/// Such a round that is slower than the others by less, as a fraction, is memory.
+/// A round of one or two batches counts as disturbed only if it is slower than the others by more than this fraction.
 const LONE_GAP: f64 = 0.1;
-/// All rounds are timed by one calibration of the clock, which the next run repeats to 30 ppm on a busy machine.
+/// Error of the calibration of the clock, as a fraction: all rounds are timed by one, which the next run repeats to 30 ppm on
+/// a busy machine.
 const CALIBRATION: f64 = 1e-4;
-/// A batch that takes more times as long as most is stalled, and counts so much in a mean.
+/// A batch more than this many times as long as most is stalled, and counts as this many times in a mean.
 const STALL: f64 = 2.0;
 /// A round this many times as long as the shortest is stalled, too.
 const STALLED: f64 = 4.0;
-/// What happens between rounds is not seen: the error of a mean over them, as a fraction, for bursts that take a tenth of
+/// Error of a mean over rounds, as a fraction, because the time between them is not seen: for bursts that last a tenth of
 /// the time (simulated).
 const UNSEEN: f64 = 3e-3;
 /// A round this many times as long as the second longest is stalled.
 const FAR: f64 = 1.5;
-/// Batches of a round that has many.
+/// Minimum batches of a round that has many.
 const MANY_BATCHES: u32 = 20;
-/// Of fewer batches the share in one state says nothing.
+/// Below this many batches, the share in the dominant state is not reported.
 const TELLING_BATCHES: usize = 10;
 
-/// The values that an interval is taken over, at most: of ten seconds, each is as long as two rounds are apart that
-/// have pauses between them.
+/// Maximum values that an interval is taken over: in ten seconds, each is as long as two rounds with a pause between them are
+/// apart.
 const BLOCKS: usize = 62;
-/// Rounds of which a mean is looked at, at least: of fewer, a single one decides it.
+/// Minimum rounds for a mean; of fewer, a single one decides it.
 const MEAN_ROUNDS: usize = 2 * ROUNDS;
 
-/// What is made of values that it may bring into another order.
+/// A summary of values that it may bring into another order.
 type Reduce = fn(&mut [f64]) -> Option<Summary>;
 
-/// The middle of values, all of them.
+/// Returns the median of all values.
 fn middle(values: &mut [f64]) -> Option<State> {
     stats::median(values).map(|value| State { value, share: f64::NAN })
 }
 
-/// The mean of values.
+/// Returns the mean of values.
 fn mean(values: &mut [f64]) -> Option<State> {
     let value = values.iter().sum::<f64>() / values.len() as f64;
     Some(State { value, share: f64::NAN })
 }
 
-/// The state that most values are in; its share where they are enough to tell.
+/// Returns the state that most values are in, with its share where there are enough.
 fn state(values: &mut [f64]) -> Option<State> {
     let telling = values.len() >= TELLING_BATCHES;
     stats::state(values).map(|state| if telling { state } else { State { share: f64::NAN, ..state } })
 }
 
-/// Puts the values of rounds to `scratch`, in the order of time and without what is no number, and returns their number.
-/// Of many rounds these are medians of what lies within equal times: rounds that follow each other at once are alike,
-/// and those after a longer pause count as much.
+/// Puts the values of rounds to `scratch`, in the order of time and without those that are not numbers, and returns their
+/// number. Many rounds become medians over equal times: rounds that follow each other at once are alike, and those after
+/// a longer pause count as much.
 fn in_blocks(rounds: &[Round], select: &dyn Fn(&Round) -> f64, scratch: &mut [f64]) -> usize {
     let first_ns = rounds.first().map_or(0.0, |round| round.begun_ns);
     let span_ns = rounds.last().map_or(0.0, |round| round.begun_ns) - first_ns;
@@ -97,7 +99,7 @@ fn in_blocks(rounds: &[Round], select: &dyn Fn(&Round) -> f64, scratch: &mut [f6
     count
 }
 
-/// The workspaces of judgement.
+/// The workspaces of summaries.
 #[derive(Debug)]
 pub struct Summariser {
     batches: Table<Batch>,
@@ -105,7 +107,7 @@ pub struct Summariser {
 }
 
 impl Summariser {
-    /// Room for a round and for a series.
+    /// Makes room for a round and for a series.
     ///
     /// # Errors
     ///
@@ -122,7 +124,7 @@ impl Summariser {
     ///
     /// # Errors
     ///
-    /// As [`Walkable::walk`]. What an interrupted round had measured is lost with it.
+    /// The errors of [`Walkable::walk`]. The batches of an interrupted round are lost.
     pub fn round(
         &mut self,
         chain: &mut dyn Walkable,
@@ -206,7 +208,7 @@ impl Summariser {
         }
     }
 
-    /// The value of the later half of so many noted parts, by the same rule as that of the batches of a round, so that
+    /// Returns the value of the later half of the `noted` parts, by the same rule as that of the batches of a round, so that
     /// the two compare: what was interrupted falls out. The earlier half has filled the TLBs and brought in page tables.
     pub fn later_half(&mut self, noted: usize) -> Option<f64> {
         let from = if noted > MOST_BATCHES { 0 } else { noted / 2 };

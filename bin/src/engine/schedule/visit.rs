@@ -1,6 +1,6 @@
 //! One visit to one point: a warm-up and a round of trials, and whether that was the last.
 //!
-//! Which point is visited when, and in which memory, is the caller's business.
+//! The caller chooses the point, the time and the memory.
 
 use crate::engine::schedule::summariser::{Summariser, MOST_BATCHES};
 use crate::engine::schedule::undisturbed::{is_slower, undisturbed};
@@ -11,13 +11,13 @@ use crate::error::Failure;
 use crate::plan::budget::Budget;
 use crate::result::{Round, Undisturbed};
 
-/// Rounds have been spread over the time for it from this share on: the last pause is shorter than the others.
+/// Minimum share of the time to spread rounds over that they have to last: the last pause is shorter than the others.
 const SPREAD: f64 = 0.9;
 
 /// The state of one point between visits.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct State {
-    /// How it is warmed up, and what that found.
+    /// Its warm-up, with what that found.
     pub warmth: Warmth,
     /// Hops in each trial.
     pub hops: u64,
@@ -25,15 +25,15 @@ pub struct State {
     pub rounds: usize,
     /// Trials made.
     pub trials: u64,
-    /// The time that it has taken.
+    /// Nanoseconds that it has used.
     pub spent_ns: f64,
-    /// The shortest of its visits.
+    /// Nanoseconds of the shortest of its visits.
     pub visit_ns: f64,
-    /// No further visit is needed.
+    /// True once no further visit is needed.
     pub done: bool,
 }
 
-/// What a visit obeys.
+/// The parameters of a visit.
 #[derive(Clone, Copy, Debug)]
 pub struct VisitRules<'b> {
     /// The budget.
@@ -43,7 +43,7 @@ pub struct VisitRules<'b> {
 }
 
 impl VisitRules<'_> {
-    /// The rounds before a point's confidence interval is looked at.
+    /// Returns the rounds before a point's confidence interval is looked at.
     pub fn enough(&self, state: &State) -> usize {
         if state.visit_ns > self.budget.long_visit_ns {
             self.budget.fewest
@@ -56,7 +56,7 @@ impl VisitRules<'_> {
     ///
     /// # Errors
     ///
-    /// As [`Walkable::walk`]. What an interrupted visit had measured is lost with it.
+    /// The errors of [`Walkable::walk`]. The measurements of an interrupted visit are lost.
     #[inline(never)]
     pub fn visit(
         &self,
@@ -87,7 +87,7 @@ impl VisitRules<'_> {
         chain.beside(&round)?;
         let visit_ns = chain.now_ns() - begun_ns;
         state.spent_ns += visit_ns;
-        // A visit that was disturbed is no reason to be content with fewer rounds.
+        // A disturbed visit does not reduce the number of rounds.
         state.visit_ns = if state.rounds <= 2 { visit_ns } else { visit_ns.min(state.visit_ns) };
         let made = kept.get(..state.rounds).unwrap_or_default();
         let late = budget.left_ns(state.spent_ns) <= 0.0 || chain.now_ns() >= budget.until_ns;
@@ -115,7 +115,7 @@ impl VisitRules<'_> {
         Ok(())
     }
 
-    /// The batches of the next round at most, and how long they may take together.
+    /// Returns the maximum number of batches of the next round, and the nanoseconds that they may have together.
     fn batches(&self, state: &State, rounds: usize) -> (u32, f64) {
         let budget = self.budget;
         let trial_ns = (state.hops as f64 * state.warmth.first.estimate_ns).max(1.0);

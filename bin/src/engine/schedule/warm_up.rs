@@ -104,7 +104,7 @@ impl Warmth {
     ///
     /// # Errors
     ///
-    /// As [`Walkable::walk`].
+    /// The errors of [`Walkable::walk`].
     pub fn warm_up(
         &mut self,
         chain: &mut dyn Walkable,

@@ -1,4 +1,4 @@
-//! How many fillers the processor reaches over, by bisection between two points of the plan.
+//! The number of fillers that the processor reaches over, by bisection between two points of the plan.
 //!
 //! Two loads that miss overlap as long as both are in the window at a time.
 
@@ -10,20 +10,20 @@ use crate::engine::seam::Place;
 use crate::error::Failure;
 use crate::result::{Point, Reach, Walk};
 
-/// A hop of two lanes that overlap takes one latency, one of two that do not takes two, and fillers take up to
-/// a third of one besides. Up to the first of these times loads overlap, and from the second on they do not:
-/// between them lies the uncertainty, since where the window fills up differs from load to load.
+/// Times per hop, over that without fillers, up to which loads overlap and from which they do not. A hop of two lanes that
+/// overlap is one latency long, one of two that do not is two, and fillers add up to a third of one. Between the two lies
+/// the uncertainty: the window fills up at another instruction from load to load.
 const BOUNDS: (f64, f64) = (1.45, 1.8);
-/// Probes of each number of fillers.
+/// Visits to each number of fillers.
 const PROBES: usize = 5;
-/// The search ends at this distance.
+/// Maximum distance of two numbers of fillers at which the search ends.
 const FINEST: usize = 4;
 
-/// Looks for the reach over every kind of filler that the schedule has points of.
+/// Searches for the reach over every kind of filler that the schedule has points of.
 ///
 /// # Errors
 ///
-/// As [`Schedule::probe`], [`Failure::Interrupted`] among them.
+/// The errors of [`Schedule::probe`], [`Failure::Interrupted`] among them.
 pub fn search<A: Place>(
     progress: &mut Progress,
     schedule: &mut Schedule<A>,
@@ -37,7 +37,7 @@ pub fn search<A: Place>(
     Ok(())
 }
 
-/// Between which numbers of fillers a hop begins to take so many times as long as without.
+/// Returns the numbers of fillers between which a hop becomes `times` as long as without.
 fn over<A: Place>(
     progress: &mut Progress,
     schedule: &mut Schedule<A>,

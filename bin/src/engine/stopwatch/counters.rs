@@ -42,13 +42,13 @@ pub trait Group {
     ///
     /// # Errors
     ///
-    /// As [`start`](Self::start).
+    /// The errors of [`start`](Self::start).
     fn stop(&self) -> Result<(), Errno>;
     /// All that was counted since they were opened.
     ///
     /// # Errors
     ///
-    /// As [`start`](Self::start).
+    /// The errors of [`start`](Self::start).
     fn read(&self) -> Result<Totals, Errno>;
 }
 

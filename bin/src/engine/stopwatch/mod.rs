@@ -75,7 +75,7 @@ impl Stopwatch {
     ///
     /// # Errors
     ///
-    /// As [`placement::pin`].
+    /// The errors of [`placement::pin`].
     pub fn go_to(&self, cpu: CpuId) -> Result<(), Failure<'static>> {
         self.brought_back()?;
         placement::pin(cpu)?;
@@ -111,7 +111,7 @@ impl Stopwatch {
     ///
     /// # Errors
     ///
-    /// As [`placement::pin`], where it may not go back.
+    /// The errors of [`placement::pin`], where it may not go back.
     pub fn brought_back(&self) -> Result<bool, Failure<'static>> {
         let Some(home) = self.home.get() else { return Ok(false) };
         let is_away = cpu::current().is_ok_and(|(cpu, _)| cpu != home);

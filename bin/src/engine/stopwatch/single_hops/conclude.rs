@@ -30,7 +30,7 @@ impl Singles {
     ///
     /// # Errors
     ///
-    /// That of mapping a workspace.
+    /// The error of mapping a workspace.
     pub fn conclude(mut self, findings: &mut Findings<'_>, warnings: &mut Warnings) -> Result<(), Errno> {
         let mut stamps = Table::filled(2 * MOST_STAMPS, 0)?;
         for (index, outcome) in findings.outcomes.iter().enumerate() {

@@ -183,7 +183,7 @@ impl Singles {
     ///
     /// # Errors
     ///
-    /// That of mapping it.
+    /// The error of mapping it.
     pub fn new(counter: &Counter, points: usize) -> Result<Self, Errno> {
         Ok(Singles {
             counter: *counter,
@@ -309,7 +309,7 @@ impl Singles {
     ///
     /// # Errors
     ///
-    /// Those of a walk, [`Failure::Interrupted`] among them.
+    /// The errors of a walk, [`Failure::Interrupted`] among them.
     pub fn visit(
         &mut self,
         index: usize,

@@ -153,7 +153,7 @@ impl<'g> Generators<'g> {
     ///
     /// # Errors
     ///
-    /// Those of `body`; [`Failure::Interrupted`]; a CPU that a generator may not have.
+    /// The errors of `body`; [`Failure::Interrupted`]; a CPU that a generator may not have.
     pub fn drive(
         &self,
         point: &Point,
@@ -304,7 +304,7 @@ impl<'g> Generators<'g> {
     ///
     /// # Errors
     ///
-    /// Those of `rate`.
+    /// The errors of `rate`.
     pub fn steady(
         &self,
         rate: &mut dyn FnMut(f64) -> Result<f64, Failure<'static>>,

@@ -16,7 +16,7 @@ impl Uncores {
     ///
     /// # Errors
     ///
-    /// That of mapping the table.
+    /// The error of mapping the table.
     pub fn of(topology: &Topology, nodes: impl Iterator<Item = NodeId> + Clone) -> Result<Uncores, Errno> {
         let found = |id| Some((id, Uncore::find(&SystemFiles, &topology.node(id)?.cpus)?));
         let count = nodes.clone().count();

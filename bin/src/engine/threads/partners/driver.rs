@@ -51,7 +51,7 @@ impl<'x> Partners<'x> {
     ///
     /// # Errors
     ///
-    /// Those of `walker`; a CPU that a helper may not have; [`Failure::Interrupted`].
+    /// The errors of `walker`; a CPU that a helper may not have; [`Failure::Interrupted`].
     pub fn visit(
         &mut self,
         watch: &Stopwatch,
