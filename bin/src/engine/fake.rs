@@ -1,4 +1,4 @@
-//! Walkable that is none: hops take as long as a function says, in time that is simulated.
+//! A simulated [`Place`] for tests: a function gives the nanoseconds of each hop, in simulated time.
 
 use std::collections::BTreeMap;
 use std::vec::Vec;
@@ -9,12 +9,12 @@ use crate::plan::budget::{Budget, Memory};
 use crate::result::counters::Software;
 use crate::result::{Point, Walk};
 
-/// A walk asks between hops for an interrupt and for the end of its time, so often.
+/// Nanoseconds between two looks of a walk for an interrupt and at its deadline.
 const PIECE_NS: f64 = 5e6;
-/// What happens between walks takes so long: looks at clocks and proofs.
+/// Nanoseconds between walks: looks at clocks and proofs.
 const BETWEEN_NS: f64 = 2e3;
 
-/// Where a hop is made.
+/// The circumstances of a hop.
 #[derive(Clone, Copy, Debug)]
 pub struct Hop {
     /// The place of its chain.
@@ -27,7 +27,7 @@ pub struct Hop {
     pub now_ns: f64,
     /// The lanes that hop at a time.
     pub lanes: usize,
-    /// The same with what lies between their loads.
+    /// The walk of the point.
     pub walk: Walk,
 }
 
@@ -40,7 +40,7 @@ pub struct Visit {
     pub written: bool,
     /// The place of its chain.
     pub place: u64,
-    /// When it began.
+    /// The time of its beginning.
     pub begun_ns: f64,
     /// Hops that were walked by one lane.
     pub hops: u64,
@@ -53,9 +53,9 @@ pub struct Fake<F> {
     pub now_ns: f64,
     /// Every visit so far.
     pub visits: Vec<Visit>,
-    /// The program is asked to stop then.
+    /// The time at which the program is asked to stop.
     pub interrupt_ns: f64,
-    /// Writing a byte of a chain takes so long, where each visit writes its own.
+    /// Nanoseconds to write a byte of a chain, where each visit writes its own.
     pub byte_ns: f64,
     kept: bool,
     last: Option<usize>,

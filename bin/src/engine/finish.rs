@@ -8,7 +8,7 @@ use latency_core::units::{Bytes, NodeId, Picoseconds};
 use crate::engine::memory::placement::Witness;
 use crate::engine::memory::RealSchedule;
 use crate::engine::schedule::undisturbed::undisturbed;
-use crate::engine::schedule::warm_up::is_held;
+use crate::engine::schedule::warm_up::{is_held, SERVES_SOME};
 use crate::engine::schedule::Schedule;
 use crate::engine::seam::Place;
 use crate::engine::session::{Noted, Session};
@@ -22,8 +22,6 @@ use crate::result::{
 };
 use crate::warning::{Warning, Warnings};
 
-/// Maximum latency of steady loads, as a share of that of a first pass, at which a cache serves some of them.
-pub const SERVED: f64 = 0.98;
 /// Minimum share of disturbed trials for a warning.
 const DISTURBED_SHARE: f64 = 0.1;
 /// Maximum difference of counted and estimated core cycles, as a fraction; beyond it, one of them is wrong.
@@ -348,9 +346,9 @@ pub fn served(measured: &Measurement) -> Option<f64> {
         // Both were met in each round, whatever neighbours did in it.
         Some(ratio) => ratio
             .interval
-            .filter(|interval| interval.high < SERVED)
+            .filter(|interval| interval.high < SERVES_SOME)
             .map(|_| series.nanoseconds.median / ratio.median),
-        None => measured.warm_up.cold_ns.filter(|&cold| slowest(measured) < SERVED * cold),
+        None => measured.warm_up.cold_ns.filter(|&cold| slowest(measured) < SERVES_SOME * cold),
     }
 }
 

@@ -5,16 +5,16 @@ use core::fmt::{self, Write};
 use crate::sys::out::Messages;
 use crate::sys::time;
 
-/// Where they are written, if they are wanted.
-pub struct Lines {
+/// The lines; silent unless they are wanted.
+pub struct LiveLines {
     messages: Option<Messages>,
 }
 
-impl Lines {
-    /// Lines that are written, or not.
+impl LiveLines {
+    /// Makes lines that are written, or not.
     #[must_use]
-    pub fn new(wanted: bool) -> Lines {
-        Lines { messages: wanted.then(Messages::new) }
+    pub fn new(wanted: bool) -> LiveLines {
+        LiveLines { messages: wanted.then(Messages::new) }
     }
 
     /// Writes a line by `write`, which is given the seconds since 1970.

@@ -1,4 +1,4 @@
-//! One line on standard error that says what is going on, for a person who waits.
+//! One line on standard error that shows the progress to a person who waits.
 
 use core::fmt::{self, Write};
 
@@ -11,10 +11,10 @@ use crate::sys::terminal::Stream;
 /// Back to the start of the line, and clear it (ECMA-48 EL).
 const CLEAR: &str = "\r\x1b[K";
 
-/// The line; silent unless there is somebody to see it.
+/// The line; silent unless there is a terminal, or it was asked for.
 pub struct Progress {
     messages: Option<Messages>,
-    /// What every line begins with.
+    /// The beginning of every line.
     lead: Text<64>,
     shown: bool,
 }
@@ -26,7 +26,7 @@ impl fmt::Debug for Progress {
 }
 
 impl Progress {
-    /// Shown on a terminal, or always, or never.
+    /// Makes a line that is shown on a terminal, or always, or never.
     #[must_use]
     pub fn new(when: When) -> Self {
         let wanted = match when {
@@ -40,7 +40,7 @@ impl Progress {
     /// Begins every line from now on with some words.
     pub fn lead(&mut self, words: fmt::Arguments<'_>) {
         self.lead = Text::EMPTY;
-        // What does not fit is left out.
+        // The words are cut where they do not fit.
         let _ = self.lead.write_fmt(words);
     }
 

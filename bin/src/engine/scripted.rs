@@ -1,4 +1,4 @@
-//! A chain that writes down what is done to it, for what happens to a chain before it is timed.
+//! A chain that records the calls to it, for tests of the warm-up.
 //!
 //! Beside `fake`, which simulates runs: here one thing at a time is looked at, and time passes in walks alone.
 
@@ -9,12 +9,12 @@ use crate::error::Failure;
 use crate::result::counters::{Counted, Software};
 use crate::result::Round;
 
-/// What was asked of a chain.
+/// A call to a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call {
-    /// So many hops of one lane.
+    /// Hops of one lane.
     Walk(u64),
-    /// So many hops of many lanes.
+    /// Hops of many lanes.
     Rush(u64),
     /// A load of every node.
     Touch,
@@ -29,7 +29,7 @@ pub struct Scripted {
     pub calls: Vec<Call>,
     /// The hops that were really made in each walk by one lane.
     pub made: Vec<u64>,
-    /// What was done to the chain before.
+    /// The events at the chain before.
     pub condition: Condition,
     nodes: u64,
     lanes: Option<usize>,
@@ -69,47 +69,47 @@ impl Scripted {
         }
     }
 
-    /// The same with hops that take so long once every node has been met.
+    /// Sets the nanoseconds of a hop once every node has been met.
     pub fn warm(self, warm_ns: f64) -> Self {
         Scripted { warm_ns, ..self }
     }
 
-    /// The same with many lanes that take so long for a hop.
+    /// Sets the nanoseconds of a hop of many lanes.
     pub fn rushing(self, rush_ns: f64) -> Self {
         Scripted { rush_ns: Some(rush_ns), ..self }
     }
 
-    /// The same with nodes that many lanes cannot walk.
+    /// Makes nodes that many lanes cannot walk.
     pub fn without_lanes(self) -> Self {
         Scripted { rush_ns: None, ..self }
     }
 
-    /// The same, walked by so many lanes.
+    /// Sets the number of lanes.
     pub fn of_lanes(self, lanes: usize) -> Self {
         Scripted { lanes: Some(lanes), ..self }
     }
 
-    /// The same with a touch that takes so long.
+    /// Sets the nanoseconds of a touch.
     pub fn touched_in(self, touch_ns: f64) -> Self {
         Scripted { touch_ns, ..self }
     }
 
-    /// The same in a program that is asked to stop.
+    /// Asks the program to stop.
     pub fn interrupted(self) -> Self {
         Scripted { interrupted: true, ..self }
     }
 
-    /// The same with one walk that takes ten times as long as it should.
+    /// Makes one walk ten times as long.
     pub fn disturbed_at(self, walk: usize) -> Self {
         Scripted { disturbed: Some(walk), ..self }
     }
 
-    /// The same with walks each of which takes so many times as long for a hop as the one before.
+    /// Makes the hops of each walk longer than those of the one before by a factor.
     pub fn faster_by(self, faster: f64) -> Self {
         Scripted { faster, ..self }
     }
 
-    /// The same where the uncore has a clock, by the time.
+    /// Sets the clock of the uncore, by the time.
     pub fn on_uncore(self, uncore: fn(f64) -> f64) -> Self {
         Scripted { uncore, ..self }
     }
@@ -123,7 +123,7 @@ impl Scripted {
         self.calls.iter().filter_map(walk).collect()
     }
 
-    /// What was asked for, walks that follow each other as one; and forgets it, for the next visit.
+    /// Takes the calls so far, with walks that follow each other as one.
     pub fn take(&mut self) -> Vec<Call> {
         let mut together: Vec<Call> = Vec::new();
         for call in self.calls.drain(..) {
@@ -135,13 +135,13 @@ impl Scripted {
         together
     }
 
-    /// Writes the chain anew: no cache holds anything of it.
+    /// Writes the chain again: no cache holds a line of it.
     pub fn rewrite(&mut self) {
         self.loads = 0;
         self.condition = Condition::Written;
     }
 
-    /// Makes so many hops, or as many as time allows; the last one ends at the end of that time or after it.
+    /// Makes some hops, or as many as time allows; the last one ends at the end of that time or after it.
     fn go(&mut self, hops: u64, hop_ns: f64, until_ns: f64) -> Walked {
         let room = ((until_ns - self.now_ns) / hop_ns).max(1.0).ceil() as u64;
         let made = hops.min(room);

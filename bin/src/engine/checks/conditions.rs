@@ -1,4 +1,4 @@
-//! The conditions of a run: looked at before the first trial and after the last, and what they make of the result.
+//! The conditions of a run, looked at before the first trial and after the last, and warnings about them.
 //!
 //! It reads counters of the kernel, which cost nothing while something is timed. It times nothing itself, but for the
 //! two clocks against each other.

@@ -36,7 +36,7 @@ const TOLERANCE: f64 = 0.02;
 /// Number of rounds; each writes and walks all six chains: the range of six medians holds the true one in 96.9 of 100
 /// runs.
 const ROUNDS: usize = 6;
-/// Walks are timed in pieces of so many hops, 50 us, so that most fall between two interruptions.
+/// Hops of a timed piece, 50 us, so that most fall between two interruptions.
 const PIECE: u64 = 512;
 /// A walk is cut here, where an emulator makes hops slow.
 const MOST_NS: f64 = 2e7;

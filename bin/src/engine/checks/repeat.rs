@@ -17,7 +17,7 @@ use crate::plan::budget::{Budget, Memory, Optional};
 use crate::result::{Outcome, Repeat};
 use crate::warning::Warning;
 
-/// A second look takes no longer, placing its memory aside.
+/// Maximum nanoseconds of the second measurement, without the placing of its memory.
 const LONGEST_NS: f64 = 2e9;
 
 /// Measures one of the `measured` points again, and warns if it comes out differently; `None` where none can be
@@ -25,7 +25,7 @@ const LONGEST_NS: f64 = 2e9;
 ///
 /// # Errors
 ///
-/// [`Failure::Interrupted`], and those of a walk.
+/// [`Failure::Interrupted`], and the errors of a walk.
 #[inline(never)] // offsets into a small frame are short
 pub fn again<'a>(
     session: &mut Session<'a, '_>,
@@ -62,7 +62,7 @@ pub fn again<'a>(
     Ok(Some(Repeat { size, first: first.median, second: second.median, served }))
 }
 
-/// The first point that placement does not decide: one that lies in memory, or else well within the nearest cache.
+/// Returns the first point that placement does not decide: one that lies in memory, or else well within the nearest cache.
 fn chosen<'o, 'a>(machine: &Machine, measured: &'o [Outcome<'a>]) -> Option<(&'o Outcome<'a>, Summary)> {
     let of_size = |kind: usize| {
         let mut candidates = measured.iter().filter(|outcome| kind_of(machine, &outcome.point) == Some(kind));
@@ -76,7 +76,7 @@ fn summary(outcome: &Outcome<'_>) -> Option<Summary> {
     Some(outcome.result.as_ref().ok()?.series.nanoseconds)
 }
 
-/// The ratio of two results that neither chance nor closeness explains.
+/// Returns the ratio of two results that neither chance nor closeness explains.
 fn apart(first: &Summary, second: &Summary) -> Option<f64> {
     let ratio = second.median / first.median;
     let (one, other) = (first.interval?, second.interval?);

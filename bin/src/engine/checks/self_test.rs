@@ -49,7 +49,7 @@ pub fn conclude(counter: Option<&Counter>, platform: Platform, health: &mut Heal
     }
 }
 
-/// Measures anew what is no whole number, and keeps what is nearer to one.
+/// Retries a cycle count that is not integral, and keeps the closer one.
 fn keep_whole(best: &mut Option<f64>, measure: impl Fn() -> Option<f64>) {
     if best.is_some() && is_whole(*best) {
         return;
@@ -61,12 +61,12 @@ fn keep_whole(best: &mut Option<f64>, measure: impl Fn() -> Option<f64>) {
     }
 }
 
-/// Whether a number is a whole one, as far as it has to be; one that could not be measured is no failure.
+/// Returns whether a number is integral within [`WHOLE_CYCLES`]; one that could not be measured passes.
 fn is_whole(number: Option<f64>) -> bool {
     number.is_none_or(|number| distance_from_whole(number) <= WHOLE_CYCLES)
 }
 
-/// How far a positive number is from the nearest whole one that is not zero.
+/// Returns the distance of a positive number from the nearest integer that is not zero.
 fn distance_from_whole(number: f64) -> f64 {
     let below = number as u64 as f64;
     (number - below.max(1.0)).abs().min((below + 1.0 - number).abs())

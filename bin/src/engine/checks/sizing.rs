@@ -10,16 +10,15 @@ use latency_core::stats;
 use latency_core::units::Bytes;
 
 use crate::engine::schedule::walks::{few, fill};
+use crate::engine::schedule::warm_up::SERVES_SOME;
 use crate::engine::seam::{Place, Walkable};
 use crate::error::Failure;
 use crate::machine::Sizing;
 use crate::plan::budget::FILLING_LAPS;
 use crate::result::Point;
 
-/// The look begins here: more than most last-level caches hold, and written in a tenth of a second.
+/// Working set at which the search begins: more than most last-level caches hold, and written in a tenth of a second.
 pub const FIRST: Bytes = Bytes(256 << 20);
-/// A steady walk that takes less than this share of a first pass is served by a cache in part.
-const SERVED: f64 = 0.98;
 /// Minimum passes over a working set before anything is said of it. The parts of one pass share the moment of their
 /// first loads and that of their second ones, so that their scatter does not show what a neighbour does between the
 /// two.
@@ -37,9 +36,9 @@ const SERVED_ERRORS: f64 = 6.0;
 /// passes agree by chance far more often than seven: for n passes it is divided by (n - 1)^1.5.
 const CLEAR_DEVIATION: f64 = 0.01;
 const SERVED_DEVIATION: f64 = 0.05;
-/// A working set whose steady walk takes less than this share is held by a cache for the most part.
-const HELD: f64 = 0.7;
-/// In a shared cache a load takes between so many times one in the next nearer cache, and this share of memory's.
+/// Maximum latency of a steady walk, as a share of that of a first pass, at which a cache holds most of the working set.
+const HOLDS_MOST: f64 = 0.7;
+/// Minimum latency of a load that the shared cache serves, over a hit in a private cache, and maximum over memory.
 const IN_CACHE: (f64, f64) = (1.5, 0.5);
 /// Latency of a hit in a last-level cache over that of memory, assumed where no working set was seen that this cache
 /// serves: servers with local DDR have 0.25 to 0.4, memory behind CXL 0.1 to 0.15.
@@ -56,7 +55,7 @@ const PART: u64 = 1 << 13;
 /// The sizes that are looked at on the way down.
 const SIZES: usize = 16;
 
-/// What is known before the look, and how far it may go.
+/// The knowledge before the search, and its limits.
 #[derive(Clone, Copy, Debug)]
 pub struct Known {
     /// The last-level cache that is reported.
@@ -65,9 +64,9 @@ pub struct Known {
     pub near: Bytes,
     /// The largest working set that can be had.
     pub most: Bytes,
-    /// Whether to look for the last-level cache, too.
+    /// The last-level cache is sought, too.
     pub seeks_cache: bool,
-    /// The time for all.
+    /// Nanoseconds for all.
     pub limit_ns: f64,
 }
 
@@ -133,7 +132,7 @@ pub fn search<A: Place>(
 }
 
 impl<A: Place> Search<'_, A> {
-    /// Doubles the working set until no cache serves it, or there is no memory or no time for more.
+    /// Doubles the working set until no cache serves it, or memory or time do not suffice for more.
     fn grow(&mut self) -> Result<Option<Grown>, Failure<'static>> {
         let mut size = FIRST.min(self.known.most);
         let mut before = None;
@@ -177,9 +176,9 @@ impl<A: Place> Search<'_, A> {
             let ratio = 1.0 + mean;
             let served = if made < FEWEST_PASSES {
                 None
-            } else if ratio - half(CLEAR_ERRORS, CLEAR_DEVIATION) > SERVED {
+            } else if ratio - half(CLEAR_ERRORS, CLEAR_DEVIATION) > SERVES_SOME {
                 Some(false)
-            } else if ratio + half(SERVED_ERRORS, SERVED_DEVIATION / (others * sqrt(others))) < SERVED {
+            } else if ratio + half(SERVED_ERRORS, SERVED_DEVIATION / (others * sqrt(others))) < SERVES_SOME {
                 Some(true)
             } else {
                 None
@@ -210,7 +209,7 @@ impl<A: Place> Search<'_, A> {
                 break;
             }
             let Some(look) = self.pass(size)? else { return Ok(()) };
-            if look.ratio >= HELD {
+            if look.ratio >= HOLDS_MOST {
                 beyond = Some(look);
                 continue;
             }
@@ -228,7 +227,7 @@ impl<A: Place> Search<'_, A> {
         let size = middle(held, beyond.map_or(sizing.size, |look| look.size));
         if held.0 > 0 {
             match self.pass(size)? {
-                Some(look) if look.ratio < HELD => held = size,
+                Some(look) if look.ratio < HOLDS_MOST => held = size,
                 Some(look) => beyond = Some(look),
                 None => return Ok(()),
             }
@@ -239,7 +238,7 @@ impl<A: Place> Search<'_, A> {
         sizing.cache_sought = true;
         let cache = match beyond {
             // Where victims are random, a cache serves some of what is larger, and that tells more.
-            Some(look) if look.ratio < SERVED && held > near => {
+            Some(look) if look.ratio < SERVES_SOME && held > near => {
                 of_hits(&look, hit_ns.map_or(ASSUMED_HIT, |hit_ns| hit_ns / look.cold_ns))
             }
             Some(look) => middle(held, look.size),
@@ -306,13 +305,13 @@ impl<A: Place> Search<'_, A> {
 /// Returns the size of a cache by the share of hits that it has in a working set; `hit` is the latency of a hit over
 /// that of memory.
 ///
-/// Of a cyclic walk over S bytes a cache of C with random victims serves h = exp(-(1 - h) S / C).
+/// In a cyclic walk over S bytes, a cache of C with random victims serves h = exp(-(1 - h) S / C).
 fn of_hits(look: &Look, hit: f64) -> Bytes {
     let hits = ((1.0 - look.ratio) / (1.0 - hit)).clamp(1e-3, 0.95);
     Bytes((look.size.0 as f64 * (1.0 - hits) / -ln(hits)) as u64)
 }
 
-/// The size as many times one as the other is of it.
+/// Returns the geometric mean of two sizes.
 fn middle(one: Bytes, other: Bytes) -> Bytes {
     Bytes(sqrt(one.0 as f64 * other.0 as f64) as u64 / 4096 * 4096)
 }

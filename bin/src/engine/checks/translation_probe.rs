@@ -1,7 +1,7 @@
 //! The size of pages as the processor's translation buffers see it: what the kernel maps, a hypervisor may back by
 //! smaller pages, and then the buffers hold those.
 //!
-//! As many lines are walked twice: each on a 4 KiB page of its own, and side by side. The difference is translation
+//! The same number of lines is walked twice: each on a 4 KiB page of its own, and side by side. The difference is translation
 //! alone. On huge pages it vanishes, since two of them hold all lines; where it is what it is on 4 KiB pages, the
 //! pages are small.
 //!
@@ -25,15 +25,15 @@ use crate::options::Pages;
 use crate::result::{Placed, Point, Walk};
 use crate::warning::{Warning, Warnings};
 
-/// More than any first-level buffer has entries for, and fewer than any second-level one.
+/// Lines of a walk: more than any first-level buffer has entries for, and fewer than any second-level one.
 const LINES: u64 = 1024;
 /// Two huge pages.
 const SPAN: Bytes = Bytes(LINES << 12);
-/// So often all four walks take turns.
+/// Turns of all four walks.
 const ROUNDS: usize = 9;
 /// Laps of a walk: 40 us.
 const LAPS: u64 = 8;
-/// A miss that costs less of a hit says nothing.
+/// Minimum cost of a miss, as a share of a hit, for a verdict.
 const LEAST: f64 = 0.1;
 /// Below this share of what small pages cost the pages are large, above the other one they are small.
 const BOUNDS: (f64, f64) = (0.3, 0.7);

@@ -1,4 +1,4 @@
-//! A chain that was just written: how it is, and looks at one that is no point of an experiment.
+//! Writes a chain, and walks one once, outside the schedule (for probes).
 
 use latency_core::arch::Line;
 use latency_core::buffer::{Buffer, BuildError, Stores};
@@ -33,8 +33,7 @@ pub fn write<'m>(
     Buffer::build_with(lines, chain, encoding, stores, &signal::interrupted).map_err(failed)
 }
 
-/// Writes the chain of a buffer again, past the caches: none has a line of it afterwards, and memory has them from this
-/// CPU.
+/// Writes the chain of a buffer again from this CPU, past the caches: no cache has a line of it afterwards.
 ///
 /// # Errors
 ///
@@ -47,7 +46,7 @@ pub fn write_again(buffer: &mut Buffer<'_>) -> Result<(), Failure<'static>> {
 ///
 /// # Errors
 ///
-/// The errors of [`write`], and those of the walker.
+/// The errors of [`write`] and of the walker.
 pub fn walk(
     watch: &Stopwatch,
     lines: &mut [Line],

@@ -94,7 +94,7 @@ impl<'a> Pieces<'a> {
     ///
     /// # Errors
     ///
-    /// The errors of [`Placement::new`], but for what the budget lets be left out.
+    /// The errors of [`Placement::new`], but for memory that the budget lets be left out.
     pub fn place(
         session: &mut Session<'a, '_>,
         points: impl Iterator<Item = Point> + Clone,

@@ -31,7 +31,7 @@ pub struct Placement {
     witness: Witness,
 }
 
-/// Knows where a placement lies without a hold on its memory, so that it can be looked at while it is walked.
+/// The node of a placement, without a hold on its memory, so that it can be looked at while it is walked.
 #[derive(Clone, Copy, Debug)]
 pub struct Witness {
     /// The node.
@@ -127,14 +127,14 @@ impl Placement {
         Ok(placement)
     }
 
-    /// Makes all pages present, in parts, between which an interrupt is heard, and others may take memory: the
-    /// kernel answers want with a signal.
+    /// Makes all pages present, in parts; between them it looks for an interrupt, and for memory that others have taken,
+    /// since the kernel answers a lack of it with a signal.
     fn populate<'a>(
         &mut self,
         machine: &Machine,
         failed: impl Fn(Errno) -> PlacementError<'a>,
     ) -> Result<(), Failure<'a>> {
-        /// Of memory that the host must find first, 30 ms; a huge page is made present as a whole.
+        /// Bytes of a part: 30 ms where the host must find memory first; a huge page is made present as a whole.
         const PART: usize = 16 << 20;
         let length = self.region.len();
         for start in (0..length).step_by(PART) {
@@ -149,12 +149,12 @@ impl Placement {
         Ok(())
     }
 
-    /// The memory, to build a chain in, and the witness of where it is.
+    /// Returns the memory, to build a chain in, and its witness.
     pub fn split(&mut self) -> (&mut [Line], Witness) {
         (self.region.as_mut_slice(), self.witness)
     }
 
-    /// Where it lies.
+    /// Returns the witness of its node.
     #[must_use]
     pub const fn witness(&self) -> &Witness {
         &self.witness
@@ -182,7 +182,7 @@ impl Witness {
         Placed { means, pages, mapped, before, after: before, as_small: None }
     }
 
-    /// What is known of the memory, with a look at it now.
+    /// Looks at the memory again. Returns all that is known of it.
     #[must_use]
     pub fn again(&self) -> Placed {
         Placed { after: self.look(), ..self.first() }
@@ -202,7 +202,7 @@ impl Witness {
             evidence.numa_maps.is_none()
         });
         if evidence.numa_maps.is_some() && self.pages != Pages::Thp && signal::interrupted() {
-            // That is proof, and the rest takes 0.1 s for a gigabyte of small pages.
+            // That is proof, and the rest would need 0.1 s for a gigabyte of small pages.
             return evidence;
         }
         let mut ours = false;
@@ -246,7 +246,7 @@ impl Witness {
         Some(counts)
     }
 
-    /// The kernel mapped pages of the size asked for, as far as it tells: `all` of them, or at least half.
+    /// Checks that the kernel mapped pages of the size asked for, as far as it tells: `all` of them, or at least half.
     fn check_pages(&self, all: bool) -> Result<(), PlacementError<'static>> {
         let asked = self.pages.page_size();
         if let Some(found) = self.before.kernel_page.filter(|page| *page != asked.bytes()) {
@@ -264,7 +264,7 @@ impl Witness {
         }
     }
 
-    /// All pages are on the target; without evidence that is taken for granted only where there is no other node.
+    /// Checks that all pages are on the target; without evidence that holds only where there is no other node.
     fn check_node(&self, machine: &Machine) -> Result<(), PlacementError<'static>> {
         let node = self.target;
         if self.before.proves(node, self.mapped) {
@@ -293,7 +293,7 @@ const fn kind(pages: Pages) -> Kind {
     }
 }
 
-/// Whether the node has the pages; the kernel would answer want with a signal.
+/// Checks that the node has the pages; the kernel would answer a lack of them with a signal.
 fn enough(
     machine: &Machine,
     target: NodeId,
@@ -321,7 +321,7 @@ fn enough(
     }
 }
 
-/// Without policies: stand on a CPU of the node, so that what is touched from there is taken there.
+/// Moves to a CPU of the node, where policies are forbidden, so that pages touched from there are taken there.
 fn first_touch(machine: &Machine, target: NodeId, errno: Errno) -> Result<Means, PlacementError<'_>> {
     if machine.sole_memory_node() == Some(target) {
         return Ok(Means::SoleNode);
@@ -331,8 +331,8 @@ fn first_touch(machine: &Machine, target: NodeId, errno: Errno) -> Result<Means,
     Ok(Means::FirstTouch)
 }
 
-/// Stands on the CPU of each point once, to see that it is on the point's node. Where nobody describes the nodes, the
-/// one that the kernel names is the point's. The thread ends on the CPU of the first point.
+/// Moves to the CPU of each point once, to check that it is on the point's node. Where the nodes are not described, the one
+/// that the kernel names is the point's. The thread ends on the CPU of the first point.
 ///
 /// # Errors
 ///
@@ -351,7 +351,7 @@ pub fn check_nodes(topology: &Topology, points: &mut [Point]) -> Result<(), Plac
     points.first().map_or(Ok(()), |point| pin(point.cpu).map(drop))
 }
 
-/// The node of a point's CPU, by what `/sys` and the kernel say of it.
+/// Returns the node of a point's CPU, by `/sys` and the kernel.
 ///
 /// # Errors
 ///

@@ -8,13 +8,13 @@ use latency_core::chain::Chain;
 use latency_core::stats::Summary;
 use latency_core::units::Bytes;
 
-use crate::engine::finish;
 use crate::engine::memory::chains::Chains;
 use crate::engine::memory::new_chain;
 use crate::engine::memory::pieces::chain_of;
 use crate::engine::memory::placement;
 use crate::engine::memory::placement::Placement;
 use crate::engine::memory::sites::Site;
+use crate::engine::schedule::warm_up::SERVES_SOME;
 use crate::engine::schedule::Schedule;
 use crate::engine::seam::Place;
 use crate::error::Failure;
@@ -24,7 +24,7 @@ use crate::result::{chain, Point, Repeat, Walk};
 use crate::sys::table::Table;
 use crate::warning::{Warning, Warnings};
 
-/// Two results that are closer are as good as one.
+/// Maximum difference of two results that agree, as a fraction.
 pub const CLOSE: f64 = 0.03;
 
 /// Returns how fit a point is for a second measurement: 0 for one in memory, 1 for one well within the nearest cache.
@@ -37,12 +37,12 @@ pub fn kind_of(machine: &Machine, point: &Point) -> Option<usize> {
     }
 }
 
-/// Whether memory for `like` is memory for `point`.
+/// Returns whether memory for `like` is memory for `point`.
 fn is_same(like: &Point, point: &Point) -> bool {
     (like.target, like.pages, like.size) == (point.target, point.pages, point.size)
 }
 
-/// The one of `points` that is measured twice; `None` where none is fit, and where the node has too little memory for it.
+/// Returns which of `points` is measured twice; `None` where none is fit, and where the node has too little memory for it.
 fn chosen(machine: &Machine, points: &[Point]) -> Option<(usize, Point)> {
     let fit = |kind| points.iter().position(|point| kind_of(machine, point) == Some(kind));
     let index = fit(0).or_else(|| fit(1))?;
@@ -58,7 +58,7 @@ fn chosen(machine: &Machine, points: &[Point]) -> Option<(usize, Point)> {
     fits.then_some((index, point))
 }
 
-/// Whether memory for `like` serves a second measurement of one of `points`: any other memory is in their way.
+/// Returns whether memory for `like` serves a second measurement of one of `points`; any other memory is in their way.
 pub fn uses(machine: &Machine, points: &[Point], like: &Point) -> bool {
     chosen(machine, points).is_some_and(|(_, point)| is_same(like, &point))
 }
@@ -77,7 +77,7 @@ impl Second {
     ///
     /// # Errors
     ///
-    /// [`Failure::Interrupted`], and that of mapping a table.
+    /// [`Failure::Interrupted`], and the error of mapping a table.
     pub fn place(
         machine: &Machine,
         points: &[Point],
@@ -127,11 +127,10 @@ pub fn in_turn<A: Place>(schedule: &mut Schedule<A>, warnings: &mut Warnings) ->
     if let Some(ratio) = beyond(&ratio) {
         warnings.push(Warning::RepeatRatio { ratio });
     }
-    let served =
-        second.warm_over_cold.and_then(|ratio| ratio.interval).map(|ratio| ratio.high < finish::SERVED);
+    let served = second.warm_over_cold.and_then(|ratio| ratio.interval).map(|ratio| ratio.high < SERVES_SOME);
     let served = served.or_else(|| {
         let found = again.state.warmth.found();
-        found.cold_ns.map(|cold_ns| second.nanoseconds.maximum < finish::SERVED * cold_ns)
+        found.cold_ns.map(|cold_ns| second.nanoseconds.maximum < SERVES_SOME * cold_ns)
     });
     let [first, second] = [first, second].map(|series| series.nanoseconds.median);
     Some(Repeat { size: entry.point.size, first, second, served })

@@ -1,4 +1,4 @@
-//! How often intervals hold the truth, in simulated time: over noise of every kind, with the rule that ends a run.
+//! The share of intervals that hold the truth, in simulated time: over noise of every kind, with the rule that ends a run.
 //!
 //! 200 runs of each kind; as many as LATENCY_BENCH_COVERAGE_RUNS says, if it is set.
 

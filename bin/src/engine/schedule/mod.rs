@@ -49,12 +49,12 @@ struct Turn {
     index: usize,
 }
 
-/// Points under way in an place.
+/// Points under way in a place.
 #[derive(Debug)]
 pub struct Schedule<A> {
     /// The place of their chains.
     pub place: A,
-    /// Their summariser.
+    /// The summariser of their rounds.
     pub summariser: Summariser,
     /// Their budget.
     pub budget: Budget,

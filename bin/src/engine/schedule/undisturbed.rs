@@ -15,7 +15,7 @@ const LOW: f64 = 0.05;
 const ONE_STATE: f64 = 0.8;
 /// A round below this share of what its loads took that no cache served is of a cache in part.
 const IN_MEMORY: f64 = 0.98;
-/// What rounds have to show.
+/// The requirements on rounds.
 struct Bounds {
     /// Rounds are alike up to this ratio to a low one.
     alike: f64,
@@ -81,7 +81,7 @@ pub fn undisturbed(rounds: &[Round], looked_ns: f64) -> Option<Undisturbed> {
     })
 }
 
-/// Returns whether a round is of memory, and of one state. What is not known is no number, and speaks against nothing.
+/// Returns whether a round is of memory, and of one state. Values that are not numbers are unknown, and count as good.
 fn is_fit(round: &Round) -> bool {
     let is_in_memory = round.cold_ns.is_nan() || round.nanoseconds >= IN_MEMORY * round.cold_ns;
     is_in_memory && (round.state_share.is_nan() || round.state_share >= ONE_STATE)

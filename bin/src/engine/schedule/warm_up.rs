@@ -1,7 +1,7 @@
-//! What happens to a chain before it is timed, so that caches, TLBs and clocks are as a steady walk leaves them.
+//! The warm-up of a chain before it is timed, so that caches, TLBs and clocks are as a steady walk leaves them.
 //!
 //! One way for every experiment: the same point is warmed up alike wherever it is measured. It has no clock of its
-//! own, and knows chains by what it takes to walk them.
+//! own, and knows chains by the time of walks.
 
 use latency_core::stats;
 
@@ -14,52 +14,57 @@ use crate::error::Failure;
 use crate::plan::budget::{Budget, Pass, FEWEST_ROUNDS, FEW_HOPS, FILLING_LAPS, SHORT_PASS};
 use crate::result::WarmUp;
 
-/// A steady walk that takes less than this share of a first pass, which no cache served, is helped by a cache.
+/// Maximum latency of a steady walk, as a share of that of a first pass, at which a cache serves some of it: where many
+/// passes or rounds agree.
+pub const SERVES_SOME: f64 = 0.98;
+/// The same beyond chance, for a single pass and the shortest of few rounds.
 ///
 /// Medians of both repeat within 3 % where neighbours share the memory. Where a cache serves h of the hops in a third
 /// of memory's time, 0.95 is h = 8 %: of the hops that a cyclic walk makes over three times a cache with random
 /// victims, 6 % hit.
-const HELD: f64 = 0.95;
-/// Chains of fewer nodes are not asked: 4 MiB of lines, which a lap brings into any last-level cache in no time.
+const HOLDS_SOME: f64 = 0.95;
+/// Minimum nodes of a chain that is asked whether a cache holds it: 4 MiB of lines, which a lap brings into any last-level
+/// cache at once.
 const ASKED_FROM: u64 = 1 << 16;
-/// 32 MiB of lines: a lap of more is made only where a look has found that a cache holds some of them.
+/// Maximum lines of an unconditional lap (32 MiB); a longer one is made only where a cache was seen to hold some of them.
 const LOOKED_AT: u64 = 1 << 19;
-/// The longest lap that single hops make: 128 MiB of lines, 0.3 s at 150 ns.
+/// Maximum hops of a lap by one lane: 128 MiB of lines, 0.3 s at 150 ns.
 const LONGEST_LAP: u64 = 1 << 21;
-/// So many hops are enough where nothing else can be had: 0.6 s at 150 ns.
+/// Maximum hops of a warm-up by one lane: 0.6 s at 150 ns.
 const LONGEST_WARM_UP: u64 = 1 << 22;
-/// 1 MiB of lines, which no first- or second-level cache takes in slowly.
+/// Minimum lines that a cache may take in slowly: 1 MiB, more than first- and second-level caches that do not.
 const SLOWLY_FILLED: u64 = 1 << 14;
-/// Up to 16 MiB of lines laps are walked until the latency is steady.
+/// Maximum lines over which laps are walked until the latency is steady: 16 MiB.
 const STEADY: u64 = 1 << 18;
-/// Up to so many trails, each of which is one and a half of the last-level cache, a chain has lines in it that show: of
-/// six times a cache with random victims, 0.25 %.
+/// Maximum trails (1.5 last-level caches each) of a chain that keeps a measurable share of lines cached: at 6 caches under
+/// random replacement, 0.25 %.
 const PARTLY_HELD: u64 = 4;
-/// The most of these: after so many, an eighth is missed of what a cache with random victims holds in the end.
+/// Maximum laps; a cache with random replacement is then within 1/8 of its steady state.
 const MOST_LAPS: u32 = 16;
-/// The share of a point's time that its first pass over a chain in memory may have: a pass over slow memory would leave
-/// no time for rounds, and of a single trial nothing tells an interruption.
+/// Maximum share of a point's time for its first pass over a chain in memory: a pass over slow memory would leave no time
+/// for rounds, and an interruption cannot be told from a single trial.
 const WARM_UP_SHARE: f64 = 0.3;
-/// Visits after the first that give a cache another chance: at the first, a neighbour may have had it. Without a lap
-/// the chain just written stays cold, and would for ever.
+/// Visits after the first that give a cache another chance: at the first, a neighbour may have had it. Otherwise
+/// a newly written chain would be judged uncached on every visit.
 const SECOND_LOOKS: usize = 2;
 
-/// Whether a cache holds some of a working set, by what a hop takes in a first pass, which no cache serves, and then.
+/// Returns whether a cache holds some of a working set, by the latency of a first pass, which no cache serves, and of later
+/// laps.
 #[must_use]
 pub fn is_held(cold_ns: f64, warm_ns: f64) -> bool {
-    warm_ns < HELD * cold_ns
+    warm_ns < HOLDS_SOME * cold_ns
 }
 
-/// What is known of a point's caches, and how it was warmed up.
+/// The knowledge of a point's caches, and of its warm-up.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Warmth {
-    /// What the first warm-up found.
+    /// The findings of the first warm-up.
     pub first: WarmUp,
     /// Visits made.
     visits: usize,
     /// The shortest round.
     warm_ns: Option<f64>,
-    /// Whether a cache holds some of the chain, once that is known.
+    /// True if a cache holds some of the chain; `None` before that is known.
     held: Option<bool>,
     /// First passes of the first visits that made one.
     passes: [f64; FEWEST_ROUNDS],
@@ -71,8 +76,8 @@ pub struct Warmth {
 }
 
 impl Warmth {
-    /// Notes what a hop took in a round: in the first visits that tells whether a cache holds some of the chain. A
-    /// neighbour may have had the cache, or the memory, in one of them; the shortest times tell what can be.
+    /// Notes the latency of a round, which tells in the first visits whether a cache holds some of the chain. A
+    /// neighbour may have had the cache, or the memory, in one of them; so the shortest times count.
     pub fn note(&mut self, nanoseconds: f64) {
         self.warm_ns = Some(self.warm_ns.map_or(nanoseconds, |best| best.min(nanoseconds)));
         if self.visits <= 1 + SECOND_LOOKS {
@@ -81,13 +86,13 @@ impl Warmth {
         }
     }
 
-    /// What a hop took over lines that no cache held, in the last visit; not a number where none were met.
+    /// Returns the latency over lines that no cache held, in the last visit; not a number where there were none.
     #[must_use]
     pub fn cold_ns(&self) -> f64 {
         self.last_cold_ns.unwrap_or(f64::NAN)
     }
 
-    /// What the warm-up found, for a result: of first passes in several visits, their median.
+    /// Returns the findings for a result: of first passes in several visits, the median.
     #[must_use]
     pub fn found(&self) -> WarmUp {
         let mut passes = self.passes;
@@ -95,7 +100,7 @@ impl Warmth {
         WarmUp { cold_ns, passes: self.passed, ..self.first }
     }
 
-    /// Whether a cache may hold some of the chain.
+    /// Returns whether a cache may hold some of the chain.
     fn may_be_held(&self, nodes: u64) -> bool {
         nodes <= ASKED_FROM || self.held != Some(false)
     }
@@ -155,7 +160,7 @@ impl Warmth {
         Ok(())
     }
 
-    /// The warm-up of a chain just written, of which no cache holds anything.
+    /// Warms up a chain just written, which no cache holds.
     fn written(
         &mut self,
         chain: &mut dyn Walkable,
@@ -225,7 +230,7 @@ impl Warmth {
         Ok(())
     }
 
-    /// The first pass over a chain, timed by itself.
+    /// Makes a first pass over a chain, timed by itself.
     fn pass(
         &mut self,
         chain: &mut dyn Walkable,
@@ -255,10 +260,10 @@ impl Warmth {
     /// Walks laps until one is not faster than the one before; in later visits as many as the first one needed.
     ///
     /// A cache with random victims keeps ever more of a working set of about its size: of the lines that a cyclic
-    /// walk visits, two in so many laps are missed in each.
+    /// walk visits, 2 / n is missed in the n-th lap.
     fn until_steady(&mut self, chain: &mut dyn Walkable, until_ns: f64) -> Result<u64, Failure<'static>> {
         const FASTER: f64 = 0.985;
-        // Of very short laps several, so that a clock can tell.
+        // Several very short laps, so that a clock can tell.
         let lap = chain.nodes().max(FEWEST_HOPS * 32);
         if self.laps > 0 && self.visits > 1 + SECOND_LOOKS {
             return Ok(chain.walk(lap * u64::from(self.laps), until_ns)?.0);

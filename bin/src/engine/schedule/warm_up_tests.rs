@@ -1,4 +1,4 @@
-//! What is done to chains of every length before they are timed, call by call.
+//! The calls of warm-ups to chains of every length.
 
 use std::vec;
 use std::vec::Vec;

@@ -15,9 +15,9 @@ pub use crate::result::{Counter, KernelClock, Timer};
 use crate::sys::time;
 use crate::warning::{Warning, Warnings};
 
-/// Repeated calibrations without an invariant counter must agree this well (spec: 100 ppm).
+/// Maximum difference of repeated calibrations without an invariant counter, as a fraction (spec: 100 ppm).
 const AGREEMENT_PPM: f64 = 100.0;
-/// Calibration and declaration may differ by this much before it is said.
+/// Maximum difference of calibration and declaration before a warning, as a fraction.
 const DECLARATION_PPM: f64 = 500.0;
 /// Multiplications behind a fence that waits take this many times as long as none (method 1.1: 4 to 8).
 const FENCE_WAITS: f64 = 2.5;
@@ -27,7 +27,7 @@ const LARGEST_KERNEL_STEP_NS: u64 = 100_000;
 const ATTEMPTS: usize = 20;
 
 impl Timer {
-    /// Chooses and calibrates a clock; takes some 20 ms, more where the counter has to prove itself. A fence that does
+    /// Chooses and calibrates a clock; it needs some 20 ms, more where the counter has to prove itself. A fence that does
     /// not wait weighs more if it is to time `single` loads or messages.
     ///
     /// # Errors
@@ -50,7 +50,7 @@ impl Timer {
         }
     }
 
-    /// The shortest batch that this clock times well, in nanoseconds.
+    /// Returns the nanoseconds of the shortest batch that this clock times well.
     ///
     /// Long enough for the clock's step and cost to vanish, short enough to fit
     /// between two disturbances: a scheduler's slice is some milliseconds.
@@ -97,7 +97,7 @@ fn counter(processor: &Processor, single: bool, warnings: &mut Warnings) -> Opti
     Some(Counter { stamp, frequency, anchor, spread_ppm, invariant, declared, step, overhead, fence_ratio })
 }
 
-/// The frequency and the spread of `count` calibrations, each over `milliseconds`.
+/// Returns the frequency and the spread of `count` calibrations, each over `milliseconds`.
 fn calibrate(stamp: Stamp, count: usize, milliseconds: u64) -> Option<(Hertz, f64)> {
     let mut first = caught(stamp)?;
     let (mut lowest, mut highest) = (Hertz(u64::MAX), Hertz(0));
@@ -113,7 +113,8 @@ fn calibrate(stamp: Stamp, count: usize, milliseconds: u64) -> Option<(Hertz, f6
     Some((clock::frequency(&start, &first)?, clock::parts_per_million(lowest, highest)))
 }
 
-/// Calibrations that agree: of a counter that nobody vouches for they have to, of another one the closest is taken.
+/// Returns calibrations that agree. A counter that is not declared invariant has to have them; of another one the closest are
+/// taken.
 ///
 /// Longer ones forgive a kernel clock that is slow to read, as under an emulator, and a busy machine.
 fn prove(stamp: Stamp, invariant: bool) -> Option<(Hertz, f64)> {
@@ -131,7 +132,7 @@ fn prove(stamp: Stamp, invariant: bool) -> Option<(Hertz, f64)> {
     closest.filter(|(_, spread_ppm)| invariant || *spread_ppm <= AGREEMENT_PPM)
 }
 
-/// The kernel's clock between two counter readings, as close as it can be caught.
+/// Reads the kernel's clock between two counter readings, as close together as possible.
 fn caught(stamp: Stamp) -> Option<Sandwich> {
     let attempt = || {
         let before = stamp.start();
@@ -204,7 +205,7 @@ fn step(stamp: Stamp) -> Ticks {
 
 fn kernel_clock(warnings: &mut Warnings) -> Result<KernelClock, Failure<'static>> {
     const STEPS: usize = 16;
-    /// A clock of the timer interrupt stands still for so many readings.
+    /// Readings for which a clock of the timer interrupt may stand still.
     const PATIENCE: u32 = 50_000_000;
     let unusable = |why| Failure::from(TimingError::NoClock { why });
     let mut step_ns = u64::MAX;
@@ -234,13 +235,13 @@ fn kernel_clock(warnings: &mut Warnings) -> Result<KernelClock, Failure<'static>
 }
 
 impl Counter {
-    /// The nanoseconds between two of its readings; not a number where it stepped back.
+    /// Returns the nanoseconds between two of its readings; not a number where it stepped back.
     #[must_use]
     pub fn elapsed_ns(&self, start: u64, end: u64) -> f64 {
         clock::elapsed_ns(start, end, self.overhead, self.frequency)
     }
 
-    /// How far the counter and the kernel's clock have drifted apart since it was calibrated, in parts per million;
+    /// Returns the drift between the counter and the kernel's clock since it was calibrated, in parts per million;
     /// `None` where either of them is behind its first reading.
     #[must_use]
     pub fn drift_ppm(&self) -> Option<f64> {
@@ -251,7 +252,7 @@ impl Counter {
         Some(clock::parts_per_million(self.frequency, found))
     }
 
-    /// Core cycles per tick right now, from dependent additions; takes some microseconds.
+    /// Measures core cycles per tick right now by dependent additions, for some microseconds.
     ///
     /// The counter does not follow turbo; the core's clock does, and it changes
     /// within seconds, so it is measured beside every batch. Both runs are too
@@ -269,12 +270,12 @@ impl Counter {
             core::hint::black_box(sum);
             (blocks as u64 * arch::CLOCK_BLOCK, Ticks(end.saturating_sub(start)))
         };
-        // A long chase has put this code out of the caches, and fetching it is no addition.
+        // A long chase has put this code out of the caches, and fetching it must not be timed.
         let _ = run(1);
         clock::cycles_per_tick(run(SHORT), run(long))
     }
 
-    /// Multiplications take this many times as long as additions: 3, or 4 on old cores.
+    /// Returns the ratio of a multiplication's latency to that of an addition: 3, or 4 on old cores.
     ///
     /// Any other figure says that the additions are not what they seem, and
     /// that core cycles are not to be trusted.

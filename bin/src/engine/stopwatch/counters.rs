@@ -1,4 +1,4 @@
-//! Hardware counters beside the measurement: which are counted together, and what they say per hop.
+//! Hardware counters beside the measurement: the groups that are counted together, and events per hop.
 //!
 //! Walks of their own are counted, next to the timed ones: starting and stopping counters
 //! enters the kernel, whose code would be in the caches that are measured. A
@@ -15,19 +15,19 @@ use crate::sys::perf::{Counters, Event, Totals, COUNT};
 use crate::warning::NoCounters;
 
 const _: () = assert!(EVENTS == COUNT, "every event has a name");
-/// What is counted together: no more than a processor with four counters has room for.
+/// Groups that are counted together: at most what a processor with four counters has room for.
 const GROUPS: [&[Event]; 2] = [
     &[Event::Cycles, Event::Instructions, Event::FirstLevelMisses],
     &[Event::LastLevelMisses, Event::TlbMisses, Event::WalkCycles],
 ];
-/// How many walks it takes to count everything.
+/// Walks that count everything.
 pub const WALKS: usize = GROUPS.len();
-/// A group that was on the hardware for a smaller share of the walk says too little of it.
+/// Minimum share of a walk that a group has to be on the hardware for.
 const LEAST_RUNNING: f64 = 0.5;
 /// Counted walks are long beside what starting a counter counts, and short beside a round.
 const FEWEST_COUNTED: u64 = 1 << 12;
 const MOST_COUNTED: u64 = 1 << 16;
-/// Empty walks, of which the smallest count is subtracted.
+/// Empty walks; the smallest count of them is subtracted.
 const EMPTY_WALKS: usize = 9;
 
 /// Counters that start and stop together.
@@ -44,7 +44,7 @@ pub trait Group {
     ///
     /// The errors of [`start`](Self::start).
     fn stop(&self) -> Result<(), Errno>;
-    /// All that was counted since they were opened.
+    /// Returns the counts since they were opened.
     ///
     /// # Errors
     ///
@@ -79,7 +79,7 @@ impl<G> core::fmt::Debug for Meter<G> {
 }
 
 impl Meter {
-    /// The counters of this thread.
+    /// Opens the counters of this thread.
     ///
     /// # Errors
     ///
@@ -144,13 +144,13 @@ impl<G: Group> Meter<G> {
     }
 }
 
-/// The hops of a counted walk where a batch has so many.
+/// Returns the hops of a counted walk, by those of a batch.
 #[must_use]
 pub fn hops(batch: u64) -> u64 {
     batch.clamp(FEWEST_COUNTED, MOST_COUNTED)
 }
 
-/// Walks that are counted and not timed, one for each group of events.
+/// Makes walks that are counted and not timed, one for each group of events.
 ///
 /// # Errors
 ///
@@ -179,7 +179,7 @@ pub fn walk(
     Ok(all)
 }
 
-/// What keeps the kernel from opening counters, by its error number.
+/// Returns why the kernel does not open counters, by its error number.
 fn why(errno: Errno, paranoid: Option<i32>) -> NoCounters {
     /// Above this no process without privilege may count even itself; Debian and others added levels.
     const ALLOWED: i32 = 2;

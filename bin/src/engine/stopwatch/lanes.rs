@@ -21,10 +21,10 @@ use crate::result::counters::Counted;
 use crate::result::Walk;
 use crate::sys::time;
 
-/// As many as memory serves well on every machine known.
+/// Lanes of a rush: as many as memory serves well on every machine known.
 pub(super) const RUSHING_LANES: usize = 16;
 
-/// A hop is taken to be so long until one was timed: 5000 make a piece.
+/// Initial estimate of a hop, in nanoseconds (5,000 hops per piece), until one is measured.
 pub(super) const UNKNOWN_HOP_NS: f64 = 1e3;
 
 /// Loads with instructions between them are walked from stamp to stamp.
@@ -33,7 +33,7 @@ pub const NEEDS_COUNTER: TimingError = TimingError::NeedsCounter {
     instead: "parallel",
 };
 
-/// Nodes at equal distances on the cycle.
+/// Returns nodes at equal distances on the cycle.
 #[must_use]
 pub fn start(chain: &Chain, lanes: usize) -> Positions {
     let mut positions = [0; MOST_LANES];
@@ -49,7 +49,7 @@ fn not_proven<E>(_: E) -> Failure<'static> {
 
 /// Lanes that walk a chain of addresses as fast as memory allows.
 pub(super) struct Rush {
-    /// Where they stand.
+    /// The node of each.
     pub(super) side: SideBySide,
     /// Nanoseconds that a hop of all of them took.
     pub(super) hop_ns: f64,

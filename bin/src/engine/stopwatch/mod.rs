@@ -129,7 +129,7 @@ impl Stopwatch {
         self.moves.get()
     }
 
-    /// What `body` gives, and the nanoseconds that it takes; not a number where the clock stepped back.
+    /// Runs `body`. Returns its value and the nanoseconds that it needed; not a number where the clock stepped back.
     pub fn time<R>(&self, body: impl FnOnce() -> R) -> (R, f64) {
         match &self.timer {
             Timer::Counter(counter) => {
@@ -175,7 +175,7 @@ impl Stopwatch {
         }
     }
 
-    /// What the kernel has done to the thread so far.
+    /// Returns the counts of switches, migrations and faults of the thread so far.
     pub fn software(&self) -> Software {
         let usage = cpu::thread_usage().unwrap_or_default();
         Software {

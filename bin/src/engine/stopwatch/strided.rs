@@ -1,4 +1,4 @@
-//! Independent loads in address order, none of which waits for another: the inverse of throughput.
+//! Independent loads in address order, which do not wait for each other: the inverse of throughput.
 
 use latency_core::arch::Line;
 use latency_core::buffer::Buffer;
@@ -12,12 +12,12 @@ use crate::plan::budget::FEWEST_ROUNDS;
 use crate::result::{chain, Point, Strided};
 use crate::sys::signal;
 
-/// Independent loads are timed over so much memory at once: 60 microseconds at 30 GB/s.
+/// Memory that independent loads are timed over at once: 60 microseconds at 30 GB/s.
 const SLICE: Bytes = Bytes(2 << 20);
-/// The most slices in a visit.
+/// Maximum slices of a visit.
 const SLICES: usize = 128;
 
-/// What independent loads took in each visit.
+/// The nanoseconds of an independent load in each visit.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Loads {
     times: [f64; FEWEST_ROUNDS],
@@ -31,7 +31,7 @@ impl Loads {
     ///
     /// # Errors
     ///
-    /// [`Failure::Interrupted`], and as [`Stopwatch::brought_back`].
+    /// [`Failure::Interrupted`], and the errors of [`Stopwatch::brought_back`].
     pub fn visit(
         &mut self,
         lines: &mut [Line],
@@ -68,7 +68,7 @@ impl Loads {
         Ok(())
     }
 
-    /// The median over visits, in core cycles too at a clock of so many gigahertz; `None` without a visit.
+    /// Returns the median over visits, in core cycles too where the core's clock is known; `None` without a visit.
     #[must_use]
     pub fn conclude(mut self, core_gigahertz: Option<f64>) -> Option<Strided> {
         let found = self.times.get_mut(..self.made).and_then(stats::summarise_series)?;

@@ -8,7 +8,7 @@ use latency_core::kernel::Kernel;
 
 use crate::result::Walk;
 
-/// What a chase runs on.
+/// The chain or the lanes of a chase.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'b> {
     /// The chain in memory.
@@ -19,7 +19,7 @@ pub struct Subject<'b> {
     pub side: Option<&'b SideBySide>,
 }
 
-/// Where each lane stands.
+/// The node of each lane.
 pub type Positions = [u64; MOST_LANES];
 
 /// Lanes to be walked.
@@ -27,6 +27,6 @@ pub type Positions = [u64; MOST_LANES];
 pub struct SideBySide {
     /// How; never [`Walk::Chain`], which has no lanes.
     pub walk: Walk,
-    /// Where they stand: as many as the walk has lanes count.
+    /// The node of each, as many as the walk has lanes.
     pub positions: Cell<Positions>,
 }

@@ -3,7 +3,7 @@
 use latency_core::decimal::Decimal;
 
 use crate::analysis::traffic::bytes_per_line;
-use crate::engine::live_lines::Lines;
+use crate::engine::live_lines::LiveLines;
 use crate::engine::memory::RealSchedule;
 use crate::engine::session::Session;
 use crate::error::Failure;
@@ -23,7 +23,7 @@ pub fn hold(session: &mut Session<'_, '_>, schedule: &mut RealSchedule<'_>) -> R
     let mut points = (0..schedule.len()).filter_map(|index| schedule.point(index));
     let Some(index) = loaded::held(&mut points) else { return Ok(()) };
     session.progress.clear();
-    let mut lines = Lines::new(!session.options.quiet);
+    let mut lines = LiveLines::new(!session.options.quiet);
     // Most machines do not tell the clock of the uncore.
     let tells = schedule.rounds(index).iter().any(|round| round.uncore_gigahertz.is_finite());
     lines.add(&|out, _| {

@@ -19,7 +19,7 @@ use crate::warning::{Warning, Warnings};
 const MOST_STAMPS: usize = 8192;
 /// The slowest of a hundred hops, less this percentage, are those that refresh may have delayed.
 const SLOW_PERCENT: f64 = 95.0;
-/// An empty window so many times the median was interrupted.
+/// Minimum length of an interrupted empty window, in medians.
 const EMPTY_TOLERANCE: u64 = 4;
 /// Single hops and batches may disagree by this much.
 const AGREEMENT: f64 = 0.03;

@@ -24,39 +24,39 @@ use crate::sys::{cpu, signal};
 
 /// Windows between two looks at the clock: 48 KiB of samples, which a second-level cache holds.
 const WINDOWS: usize = 4096;
-/// Bursts of so many windows at a visit.
+/// Bursts of [`WINDOWS`] at a visit.
 const BURSTS: usize = 8;
-/// A visit is no longer than this, however slow the hops.
+/// Maximum nanoseconds of a visit, however slow the hops.
 const LONGEST_VISIT_NS: f64 = 1e8;
 /// Shorter hops drown in the jitter of the stamps, which is some nanoseconds: several then share a window.
 const SHORTEST_WINDOW_NS: f64 = 30.0;
-/// So many hops in a window are a batch.
+/// Maximum hops in a window; more are a batch.
 const MOST_EACH: f64 = 64.0;
-/// Before each burst a lap or so long is walked untimed. Between bursts the chain is hardly touched, and samples,
+/// Nanoseconds of an untimed walk before each burst, or a lap. Between bursts the chain is hardly touched, and samples,
 /// histograms and the machine's other users take its place in the caches, that of its page tables above all. Without
 /// this, single hops of 1 GiB and the batches after them took 1 to 5 % longer than the batches alone, and 10 to 30 % on a
 /// machine shared with busy others.
 const WARM_UP_NS: f64 = 5e6;
-/// Visits of which the mean is kept to be compared with the batches of the same visit.
+/// Visits with a mean that is kept, to be compared with the batches of the same visit.
 const VISITS: usize = 64;
-/// Hops of which the time is kept to look for refresh in: 5 % of them are slow.
+/// Hops with a time that is kept, to search for refresh: 5 % of them are slow.
 const LOGGED: usize = 1 << 17;
-/// The watching loop takes some nanoseconds; whatever makes it take this long is no instruction.
+/// Minimum nanoseconds of an interruption: the watching loop needs some nanoseconds, and no instruction delays it by this.
 const LEAST_GAP_NS: f64 = 200.0;
 
-/// A batch of this length is what the sweep makes, too.
+/// Nanoseconds of a batch, as in other experiments.
 const BATCH_NS: f64 = 1e5;
 /// Batches at a visit, and stretches of single hops as long as they.
 const BATCHES: usize = 128;
 
-/// What one visit of one point gave.
+/// The values of one visit of one point.
 #[derive(Clone, Copy)]
 struct Visit {
     /// Ticks of a window: of stretches as long as a batch, the mean that is the most frequent.
     window: f64,
-    /// Nanoseconds per hop of the batches, by the same rule; it is that of every sweep.
+    /// Nanoseconds per hop of the batches, by the same rule.
     batch_ns: f64,
-    /// Ticks of a window that so many percent of the visit's do not exceed, in the order of [`PERCENTAGES`].
+    /// Percentiles of the visit's windows in ticks, in the order of [`PERCENTAGES`].
     percentiles: [f64; PERCENTAGES.len()],
 }
 
@@ -82,13 +82,13 @@ impl Parts {
         }
     }
 
-    /// As a sweep does with the batches of a round: what is interrupted or disturbed falls out.
+    /// Returns the value that most parts agree on, without those that were interrupted or disturbed.
     fn most_frequent(&mut self) -> f64 {
         self.means.get_mut(..self.count).and_then(stats::state).map_or(f64::NAN, |state| state.value)
     }
 }
 
-/// The mean of the windows in which the kernel was not entered.
+/// Returns the mean of the windows in which the kernel was not entered.
 fn stretch_mean(samples: &[TimedHops]) -> Option<f64> {
     let calm = || samples.iter().filter(|sample| !sample.interrupted);
     let sum: u64 = calm().map(|sample| u64::from(sample.window)).sum();
@@ -96,7 +96,7 @@ fn stretch_mean(samples: &[TimedHops]) -> Option<f64> {
     (count > 0).then(|| sum as f64 / count as f64)
 }
 
-/// What one point has given so far, besides its histograms.
+/// The counts of one point so far.
 #[derive(Clone, Copy)]
 struct Recording {
     windows: Tally,
@@ -132,12 +132,12 @@ impl Recording {
         logged: 0,
     };
 
-    /// The hops of a window.
+    /// Returns the hops of a window.
     fn each(&self) -> u32 {
         self.more + 1
     }
 
-    /// The interruptions that the loop without memory saw.
+    /// Returns the interruptions that the loop without memory saw.
     fn watch(&self) -> Watch<'_> {
         Watch {
             gaps: &self.gaps,
@@ -147,18 +147,18 @@ impl Recording {
         }
     }
 
-    /// The ticks from which a window counts as interrupted, where the median is so long.
+    /// Returns the ticks from which a window counts as interrupted, by their median.
     fn interrupted_from(&self, median: u64) -> Option<u64> {
         hops::interrupted_from(&self.windows, median, &self.watch())
     }
 
-    /// How often the kernel was entered per tick.
+    /// Returns how often the kernel was entered per tick.
     fn entries(&self) -> f64 {
         self.interrupts as f64 / self.watched.max(1) as f64
     }
 }
 
-/// Whether the thread was on another CPU, from where it was brought back.
+/// Returns true if the thread was on another CPU and was brought back.
 type BroughtBack<'b> = dyn Fn() -> Result<bool, Failure<'static>> + 'b;
 
 /// A walk that did not end where it had to, or could not set out.
@@ -179,7 +179,7 @@ pub struct Singles {
 }
 
 impl Singles {
-    /// Room for the hops of so many points: about 2 MiB each.
+    /// Makes room for the hops of `points`: about 2 MiB each.
     ///
     /// # Errors
     ///
@@ -203,7 +203,7 @@ impl Singles {
         (nanoseconds * self.counter.frequency.gigahertz()) as u64
     }
 
-    /// Some thousand windows; how long they took.
+    /// Makes some thousand windows. Returns their ticks.
     fn burst(
         &mut self,
         index: usize,
@@ -268,7 +268,7 @@ impl Singles {
         Ok(spent)
     }
 
-    /// Nanoseconds per hop of one batch.
+    /// Makes one batch. Returns its nanoseconds per hop.
     fn batch(&self, subject: &Subject<'_>, node: &mut u64, hops: u64) -> Result<f64, Failure<'static>> {
         let walk = subject
             .buffer
@@ -278,7 +278,7 @@ impl Singles {
         Ok(self.counter.elapsed_ns(walk.start, walk.end.ticks) / hops as f64)
     }
 
-    /// Watches for interruptions for so many ticks.
+    /// Watches for interruptions for some `ticks`.
     fn watch(&mut self, index: usize, ticks: u64) {
         let least = self.ticks(LEAST_GAP_NS);
         let stamp = self.counter.stamp;
@@ -319,7 +319,7 @@ impl Singles {
         brought_back: &BroughtBack<'_>,
     ) -> Result<(), Failure<'static>> {
         let Some(recording) = self.recordings.get_mut(index) else { return Ok(()) };
-        // A round that was disturbed all along is no reason for a visit of a few hops.
+        // A round that was disturbed throughout must not shorten the visit to a few hops.
         let latency_ns = round.nanoseconds.min(round.minimum_ns).max(0.1);
         if recording.visits == 0 {
             let wanted = SHORTEST_WINDOW_NS / latency_ns;
@@ -358,7 +358,7 @@ impl Singles {
         Ok(())
     }
 
-    /// The percentiles of the visit that has ended, by what is known of interruptions so far.
+    /// Returns the percentiles of the visit that has ended, by the interruptions known so far.
     fn percentiles(&self, index: usize) -> [f64; PERCENTAGES.len()] {
         let (Some(recording), Some(windows)) = (self.recordings.get(index), self.under_way.first()) else {
             return Visit::EMPTY.percentiles;

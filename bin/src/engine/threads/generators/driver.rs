@@ -26,13 +26,14 @@ use crate::sys::mailbox::wait_until;
 use crate::sys::{signal, time};
 use crate::warning::{Warning, Warnings};
 
-/// Rates are looked at for so long until two in a row agree, and no longer than so many looks: clocks of cores and of
+/// Nanoseconds of a look at the rate, which is repeated until two in a row agree, and maximum looks: clocks of cores and of
 /// the uncore follow the load within milliseconds.
 const SETTLING_NS: f64 = 5e6;
 const MOST_LOOKS: usize = 20;
-/// Rates that are closer agree.
+/// Maximum difference of rates that agree, as a fraction.
 const SETTLED: f64 = 0.02;
-/// Counts of lines at random times differ by their root: so many deviations are chance.
+/// Standard deviations within which counts of lines differ by chance: counts are Poisson, so differences up to 3 sqrt(n) are
+/// noise.
 const CHANCE: f64 = 3.0;
 
 /// The choice and the pace of generators, one for all points of a run.
@@ -40,7 +41,7 @@ const CHANCE: f64 = 3.0;
 pub struct Style<'s> {
     /// The CPUs that generators may have beside that of a point.
     pub cpus: &'s dyn Fn(&Point, &Traffic) -> CpuSet,
-    /// How gaps are drawn.
+    /// The distribution of gaps.
     pub pacing: Pacing,
     /// Lines of a burst, if that was asked for.
     pub burst: Option<u32>,
@@ -58,11 +59,11 @@ pub struct Generators<'g> {
     uncores: &'g Uncores,
     style: Style<'g>,
     timer: Timer,
-    /// The threads that there are.
+    /// The number of threads.
     threads: usize,
     /// Their CPU time, as it is counted.
     times: Option<&'static CpuTimes>,
-    /// Those that run.
+    /// The number of generators that run.
     active: Cell<usize>,
     /// Runs made, so that none repeats the gaps and the numbers of another.
     runs: Cell<u64>,
@@ -76,7 +77,7 @@ pub struct Generators<'g> {
     throttled: Cell<u64>,
 }
 
-/// The lines of all generators that run, and when they were counted.
+/// The lines of all generators that run, and the time of the count.
 #[derive(Clone, Copy, Debug)]
 pub struct Reading {
     lines: u64,
@@ -84,7 +85,7 @@ pub struct Reading {
 }
 
 impl<'g> Generators<'g> {
-    /// Generators on so many threads, which rest, under a quota of CPU time.
+    /// Takes generators that rest, under a quota of CPU time.
     #[must_use]
     pub const fn new(
         shared: &'g Shared<'g>,
@@ -114,7 +115,7 @@ impl<'g> Generators<'g> {
         }
     }
 
-    /// The part of this thread, where it generates too, at the place where its last run stopped.
+    /// Returns the part of this thread, where it generates too, at the place where its last run stopped.
     ///
     /// # Errors
     ///
@@ -143,7 +144,7 @@ impl<'g> Generators<'g> {
         Some((index, self.shared.fields.get(index)?))
     }
 
-    /// The clock of the uncore that serves the memory of a node, now; not a number where it cannot be read.
+    /// Returns the clock of the uncore that serves the memory of a node, now; not a number where it cannot be read.
     #[must_use]
     pub fn uncore_gigahertz(&self, node: NodeId) -> f64 {
         self.uncores.gigahertz(node)
@@ -195,13 +196,13 @@ impl<'g> Generators<'g> {
         Ok(())
     }
 
-    /// How often the quota of CPU time was used up so far; `None` without one.
+    /// Returns how often the quota of CPU time was used up so far; `None` without one.
     #[must_use]
     pub fn stops(&self) -> Option<u64> {
         self.throttle?.count(&SystemFiles)
     }
 
-    /// Whether the rate was steady when it was last looked at.
+    /// Returns whether the rate was steady at the last look.
     #[must_use]
     pub const fn is_steady(&self) -> bool {
         self.is_steady.get()
@@ -260,20 +261,20 @@ impl<'g> Generators<'g> {
         self.active().iter().any(|generator| generator.clock.has_lost())
     }
 
-    /// The lines of all generators that run.
+    /// Returns the lines of all generators that run.
     #[must_use]
     pub fn lines(&self) -> u64 {
         self.active().iter().map(Generator::lines).sum()
     }
 
-    /// Counts the lines now; the next reading tells the rate in between. `None` without a counter.
+    /// Counts the lines now; the rate is the difference of two readings. `None` without a counter.
     #[must_use]
     pub fn read(&self) -> Option<Reading> {
         let stamp = self.stamp()?;
         Some(Reading { lines: self.lines(), ticks: stamp.start() })
     }
 
-    /// Lines per nanosecond since an earlier reading; not a number without one.
+    /// Returns lines per nanosecond since an earlier reading; not a number without one.
     #[must_use]
     pub fn rate_since(&self, before: Option<Reading>) -> f64 {
         let (Some(before), Some(after), Timer::Counter(counter)) = (before, self.read(), &self.timer) else {
@@ -299,8 +300,8 @@ impl<'g> Generators<'g> {
         })
     }
 
-    /// Has `rate` look at the rate over so many nanoseconds until it is steady, so that a window begins with the
-    /// clocks that its load brings about.
+    /// Has `rate` look at the rate over some nanoseconds until it is steady, so that a window begins with the clocks that
+    /// its load brings about.
     ///
     /// # Errors
     ///
@@ -324,7 +325,7 @@ impl<'g> Generators<'g> {
         Ok(())
     }
 
-    /// The pace of each generator of some traffic at a rate of all.
+    /// Returns the pace of each generator of some traffic, by the rate of all.
     fn pace(&self, traffic: &Traffic, rate: f64) -> Option<Pace> {
         let Timer::Counter(counter) = &self.timer else { return None };
         let (line_ticks, burst) = bursts(counter, traffic, rate, self.style.burst);
@@ -335,7 +336,7 @@ impl<'g> Generators<'g> {
         self.shared.clock.map(|(stamp, _)| stamp)
     }
 
-    /// Warns of what went on while they ran.
+    /// Warns about events of their runs.
     pub fn tell(&self, warnings: &mut Warnings) {
         let moves = self.shared.generators.iter().map(|one| u64::from(one.moves())).sum();
         if moves > 0 {

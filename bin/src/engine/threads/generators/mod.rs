@@ -1,8 +1,7 @@
 //! Traffic by several generators: this thread and others, or others alone.
 //!
-//! What they touch is placed and proven before there is a thread;
-//! a [`generator`] has orders and is counted, and [`driver`] all of
-//! them. [`uncores`] tell the clock of what is between them and memory. Nothing here times a load.
+//! Their memory is placed and proven before there is a thread. A [`generator`] obeys orders and counts its lines; [`driver`]
+//! chooses, commands and counts all of them; [`stream`] times their traffic. [`uncores`] read the clock of the uncore.
 
 pub mod driver;
 pub mod generator;

@@ -1,4 +1,4 @@
-//! Traffic as ground: a batch is so many lines of all generators together, of which this thread is one.
+//! Walks of traffic: a batch is a number of lines of all generators together, and this thread is one of them.
 
 use latency_core::traffic::Part;
 
@@ -13,9 +13,9 @@ use crate::result::counters::Software;
 use crate::result::Traffic;
 use crate::sys::{signal, time};
 
-/// Lines between two looks for an interrupt, at most: 4 MiB, a millisecond.
+/// Maximum lines between two looks for an interrupt: 4 MiB, a millisecond.
 const PIECE: u64 = 1 << 16;
-/// Pieces get no longer than this where memory is slow, as in an emulator.
+/// Maximum nanoseconds of a piece where memory is slow, as in an emulator.
 const PIECE_NS: f64 = 1e6;
 
 /// The lines of generators.
@@ -27,7 +27,7 @@ pub struct TrafficWalk<'s> {
 }
 
 impl<'s> TrafficWalk<'s> {
-    /// The traffic of generators that run, with this thread's in `part`, once its rate is steady.
+    /// Takes traffic of generators that run, with this thread's in `part`, once its rate is steady.
     ///
     /// # Errors
     ///
@@ -43,7 +43,7 @@ impl<'s> TrafficWalk<'s> {
         Ok(stream)
     }
 
-    /// Lines per nanosecond over so long.
+    /// Returns lines per nanosecond over some nanoseconds.
     fn rate(&mut self, nanoseconds: f64) -> Result<f64, Failure<'static>> {
         let until_ns = self.now_ns() + nanoseconds;
         let (made, spent_ns) = self.watch.time(|| self.generate(u64::MAX, until_ns));
@@ -80,7 +80,7 @@ impl<'s> TrafficWalk<'s> {
         Ok(made)
     }
 
-    /// One window of so many lines of all generators.
+    /// Makes one window of `lines` of all generators.
     fn window(&mut self, lines: u64, until_ns: f64) -> Result<Batch, Failure<'static>> {
         self.generators.begin_window();
         let before = time::thread_ran_ns();
@@ -91,7 +91,7 @@ impl<'s> TrafficWalk<'s> {
         Ok(Batch {
             nanoseconds: nanoseconds / made.max(1) as f64,
             preempted: moved || lost,
-            // More is no less than what was asked for.
+            // More lines are not fewer than were asked for.
             hops: made.min(lines),
             ..Batch::NONE
         })
@@ -113,12 +113,12 @@ impl Walkable for TrafficWalk<'_> {
         self.traffic.footprint.0 / 64
     }
 
-    /// What lines take is no latency.
+    /// Returns the generators: the time per line is not a latency.
     fn lanes(&self) -> Option<usize> {
         Some(self.traffic.generators as usize)
     }
 
-    /// Its caches and clocks are in a steady state.
+    /// Returns a steady state of caches and clocks.
     fn condition(&self) -> Condition {
         Condition::Undisturbed
     }
@@ -129,7 +129,7 @@ impl Walkable for TrafficWalk<'_> {
         Ok((made?, nanoseconds))
     }
 
-    /// A window that was interrupted is made once more: a round has no other.
+    /// Makes a window, and once more if it was interrupted: a round has no other.
     fn batch(&mut self, hops: u64, until_ns: f64) -> Result<Batch, Failure<'static>> {
         let first = self.window(hops, until_ns)?;
         if first.preempted {

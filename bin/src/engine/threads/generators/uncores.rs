@@ -8,11 +8,11 @@ use crate::sys::errno::Errno;
 use crate::sys::file::SystemFiles;
 use crate::sys::table::Table;
 
-/// Those whose clock can be read.
+/// The uncores with a clock that can be read.
 pub struct Uncores(Table<Option<(NodeId, Uncore)>>);
 
 impl Uncores {
-    /// Those of some nodes.
+    /// Finds the uncores of some nodes.
     ///
     /// # Errors
     ///
@@ -24,7 +24,7 @@ impl Uncores {
         Ok(Uncores(Table::made(count, |_| nodes.next().flatten())?))
     }
 
-    /// The clock of that of a node, now; not a number where it cannot be read.
+    /// Returns the clock of a node's uncore, now; not a number where it cannot be read.
     #[must_use]
     pub fn gigahertz(&self, node: NodeId) -> f64 {
         let own = self.0.iter().flatten().find(|(other, _)| *other == node);

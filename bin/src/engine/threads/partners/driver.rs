@@ -12,7 +12,7 @@ use crate::engine::threads::partners::record::Record;
 use crate::error::{Failure, PlacementError};
 use crate::result::{Counter, Owned, PerLine, PingPong, Point, Walk};
 
-/// Cores exchange for so long before the first window of a visit: what slept wakes up, and clocks rise.
+/// Nanoseconds of exchanges before the first window of a visit, so that sleepers wake up and clocks rise.
 const WAKING_NS: f64 = 100e3;
 
 /// The partners of a run, and the lines.
@@ -42,7 +42,7 @@ impl<'x> Partners<'x> {
         self.shared.sites
     }
 
-    /// Returns what the windows of a point say line by line.
+    /// Returns the values of a point line by line.
     pub fn found(&mut self, index: usize, point: &Point) -> Option<PerLine> {
         self.record.found(index, point, 1.0 / self.counter.frequency.gigahertz())
     }
@@ -51,7 +51,7 @@ impl<'x> Partners<'x> {
     ///
     /// # Errors
     ///
-    /// The errors of `walker`; a CPU that a helper may not have; [`Failure::Interrupted`].
+    /// The errors of `walker`; a CPU that a partner may not have; [`Failure::Interrupted`].
     pub fn visit(
         &mut self,
         watch: &Stopwatch,

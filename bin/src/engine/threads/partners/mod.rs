@@ -1,4 +1,4 @@
-//! Lines that threads on several CPUs use in turn: helpers of the first thread, what they share, and walks over it.
+//! Lines that threads on several CPUs use in turn: the partners of the first thread, and walks over the lines.
 
 pub mod driver;
 mod owned_lines;

@@ -1,4 +1,4 @@
-//! Lines in a known state as ground: before each lap over them their owner has them anew.
+//! Walks over lines in a known state: before each lap their owner brings them into its caches again.
 
 use latency_core::cores::{Ring, State};
 
@@ -10,18 +10,18 @@ use crate::result::counters::Software;
 use crate::result::{Counter, Level, Owned};
 use crate::sys::{signal, time};
 
-/// So much is walked in a window: the clock's step vanishes in it.
+/// Nanoseconds of a window, so that the clock's step is negligible.
 const WINDOW_NS: f64 = 100e3;
 
 /// A chain that is walked lap by lap.
 pub struct OwnedWalk<'s> {
-    /// What all threads see.
+    /// The state that all threads share.
     pub shared: &'s Shared<'s>,
     /// The chain.
     pub ring: &'s Ring<'s>,
-    /// Its place among all.
+    /// Its site.
     pub site: usize,
-    /// Whose lines they are, and in which state.
+    /// The owner and the state of the lines.
     pub owned: Owned,
     /// The owner and the third, where there are any.
     pub others: Others<'s>,
@@ -32,7 +32,7 @@ pub struct OwnedWalk<'s> {
 }
 
 impl OwnedWalk<'_> {
-    /// Has the lines brought into their state, and walks over them once: the nanoseconds of the walk.
+    /// Has the lines brought into their state, and walks over them once. Returns the nanoseconds of the walk.
     fn lap(&self) -> Result<f64, Failure<'static>> {
         let OwnedWalk { shared, ring, site, owned, counter, .. } = *self;
         let [owner, third] = self.others;
@@ -61,7 +61,7 @@ impl Walkable for OwnedWalk<'_> {
         self.ring.nodes()
     }
 
-    /// Without a first pass: each lap brings about what it needs.
+    /// Returns one, so that there is no first pass: each lap prepares its lines.
     fn lanes(&self) -> Option<usize> {
         Some(1)
     }

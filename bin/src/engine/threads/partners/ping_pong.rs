@@ -1,4 +1,4 @@
-//! Lines between two CPUs as ground: a hop is a line's way from one to the other, and a batch a window over all lines.
+//! Walks of lines between two CPUs: a hop is a line's way from one to the other, and a batch is a window over all lines.
 
 use latency_core::arch::Delays;
 use latency_core::cores::{Exchange, Patience, Side};
@@ -14,32 +14,32 @@ use crate::result::{Counter, PingPong, Round};
 use crate::sys::mailbox::wait_until;
 use crate::sys::{signal, time};
 
-/// The most lines of a pair.
+/// Maximum lines of a pair.
 pub const MOST_LINES: usize = Exchange::MOST_PLACES;
-/// Each line is timed for so long: a thousand times the clock's step, and short beside a scheduler's slice.
+/// Nanoseconds that each line is timed for: a thousand times the clock's step, and short beside a scheduler's slice.
 const LINE_NS: f64 = 25e3;
-/// Round trips before a line is timed: after them it is where the two left it.
+/// Round trips before a line is timed, so that it is in a cache of the two.
 const WARM_TRIPS: usize = 20;
-/// Polls until the first side looks whether it is interrupted: some milliseconds.
+/// Polls between two looks of the first side for an interrupt: some milliseconds.
 const POLLS: usize = 1_000_000;
-/// A partner that has not answered for so long has no CPU.
+/// Nanoseconds without an answer after which the partner has no CPU.
 const SILENCE_NS: f64 = 5e9;
 
 /// Lines between this thread and its partner.
 pub struct PingPongWalk<'s> {
-    /// What both see.
+    /// The state that both share.
     pub shared: &'s Shared<'s>,
-    /// The words to the partner.
+    /// The partner.
     pub partner: &'s Partner,
-    /// Even lines and odd ones, by their place among all.
+    /// The sites of even lines and of odd ones.
     pub sites: [usize; 2],
-    /// Who exchanges, and how.
+    /// The pair and its method.
     pub pair: PingPong,
     /// The stopwatch.
     pub watch: &'s Stopwatch,
     /// Its clock.
     pub counter: &'s Counter,
-    /// Where windows are noted, and of which point.
+    /// The record of windows, and the index of the point.
     pub record: (&'s mut Record, usize),
     /// The last window.
     pub window: [f64; MOST_LINES],
@@ -55,8 +55,8 @@ impl<'s> PingPongWalk<'s> {
         Ok(())
     }
 
-    /// Makes `trips` round trips with each line: the hops made, the nanoseconds that they took, and whether the
-    /// partner was late.
+    /// Makes `trips` round trips with each line. Returns the hops made, their nanoseconds, and true if the partner was
+    /// late.
     fn window(&mut self, trips: usize) -> Result<(u64, f64, bool), Failure<'static>> {
         let (mut spent_ns, mut late) = (0.0, false);
         for line in 0..self.pair.lines {
@@ -99,7 +99,7 @@ impl<'s> PingPongWalk<'s> {
         Ok((line_ns, late || partner.moves() != moves))
     }
 
-    /// Makes `count` round trips; whether one of them was waited for in vain at first.
+    /// Makes `count` round trips. Returns true if one of them was late.
     fn trips(
         &self,
         exchange: &Exchange<'_>,
@@ -140,7 +140,7 @@ impl<'s> PingPongWalk<'s> {
         exchange.reset();
     }
 
-    /// The round trips of each line among so many hops of all.
+    /// Returns the round trips of each line, by the hops of all.
     fn trips_of(&self, hops: u64) -> usize {
         (hops / (2 * u64::from(self.pair.lines.max(1)))).max(1) as usize
     }
@@ -155,7 +155,7 @@ impl Walkable for PingPongWalk<'_> {
         u64::from(self.pair.lines)
     }
 
-    /// Without a first pass: it was warmed up.
+    /// Returns one, so that there is no first pass: the line was warmed up.
     fn lanes(&self) -> Option<usize> {
         Some(1)
     }
@@ -202,7 +202,7 @@ impl Walkable for PingPongWalk<'_> {
         self.watch.software()
     }
 
-    /// Notes the window that the round consists of.
+    /// Notes the window of the round.
     fn beside(&mut self, _: &Round) -> Result<(), Failure<'static>> {
         let (record, index) = &mut self.record;
         if let Some(window) = self.window.get(..self.pair.lines as usize) {

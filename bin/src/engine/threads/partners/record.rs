@@ -1,5 +1,5 @@
-//! The values of each line in each window: a place of memory decides for good what a line takes, and a window that is a
-//! median over lines no longer tells.
+//! The values of each line in each window: the address of a line fixes its latency, and the median over lines in a window
+//! hides that.
 
 use latency_core::arch::Delays;
 use latency_core::cores::{over_lines, Method};
@@ -10,7 +10,7 @@ use crate::result::{Messages, PerLine, Point};
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 
-/// What was noted of one point.
+/// The record of one point.
 #[derive(Clone, Copy)]
 struct PointRecord {
     /// Whole windows.
@@ -25,17 +25,17 @@ struct PointRecord {
 pub struct Record {
     records: Table<PointRecord>,
     samples: Table<f64>,
-    /// Half of what a message to the partner takes longer than one back, in ticks: the mean of a batch. The last ones
+    /// Half of the difference between a message to the partner and one back, in ticks: the mean of a batch. The last ones
     /// are kept where there are more than windows and lines.
     apart: Table<f64>,
     scratch: Table<f64>,
-    /// The most windows of a point, and the most lines.
+    /// Maximum windows of a point, and maximum lines.
     room: usize,
     lines: usize,
 }
 
 impl Record {
-    /// Room for all windows of `points`.
+    /// Makes room for all windows of `points`.
     ///
     /// # Errors
     ///
@@ -80,7 +80,7 @@ impl Record {
         }
     }
 
-    /// What the windows of a point say line by line; a tick takes `tick_ns`.
+    /// Returns the values of a point line by line; a tick has `tick_ns`.
     pub fn found(&mut self, index: usize, point: &Point, tick_ns: f64) -> Option<PerLine> {
         let lines = point.walk.ping_pong()?.lines as usize;
         let noted = *self.records.get(index)?;
