@@ -33,11 +33,11 @@ use latency_core::units::NodeId;
 use engine::progress::Progress;
 use engine::session::{Findings, Noted, Session};
 use error::{Failure, OutputError, PlacementError, TimingError};
-use experiment::conduct::{self, Effort, Planned};
 use experiment::dry_run;
 use experiment::facts::point;
 use experiment::output;
 use experiment::report::{self as whole_report, Plans, Sections, Whole, REPORT};
+use experiment::run_experiment::{self, Effort, Planned};
 use experiment::{COMMANDS, DESCRIPTORS, EXPERIMENTS, FORMATS};
 use machine::{detect, idle, Machine};
 use options::{Descriptor, FlagId, FlagSet, Help, Options, UsageError, When};
@@ -254,7 +254,7 @@ fn perform<'a>(
     let mut noted = Noted::new();
     let mut session =
         Session { options, machine, warnings: &mut warnings, progress: &mut progress, noted: &mut noted };
-    let planned = conduct::planned(&mut session, experiment)?;
+    let planned = run_experiment::planned(&mut session, experiment)?;
     let Planned { points, budget, .. } = &planned;
     let look = plan::looked_at(options, points).map_or(Range::ZERO, |_| duration::LOOK);
     let takes = duration::estimate(machine, points, budget).or_waits(options.until_ns()) + look;
@@ -270,13 +270,13 @@ fn perform<'a>(
     // What takes time is left out where nobody would be told.
     let checked = options.strict || !(options.quiet && options.format.name == "text");
     let effort = Effort { limit_ns: f64::INFINITY, checked, begun_ns: begun_ns as f64 };
-    let conducted = conduct::conduct(&mut session, experiment, planned, effort);
+    let ran = run_experiment::run_experiment(&mut session, experiment, planned, effort);
     progress.clear();
-    let conducted = conducted?;
-    let (done, findings) = (conducted.done(), &conducted.findings);
+    let ran = ran?;
+    let (done, findings) = (ran.done(), &ran.findings);
     let seconds = sys::time::monotonic_raw_ns().saturating_sub(begun_ns) as f64 / 1e9;
     let terminal = screen(options, environment);
-    let report = conducted.report(options, arguments, &warnings, terminal, (started, seconds));
+    let report = ran.report(options, arguments, &warnings, terminal, (started, seconds));
     let failed = failed(findings, done);
     let nothing = done == 0 && findings.interrupted;
     let columns = output::columns(options, experiment.columns);

@@ -1,6 +1,6 @@
 //! A whole run of the default experiment on a simulated machine, judged by the rules of every run.
 //!
-//! The order of its parts is that of `experiment::conduct`; what is planned, measured and warned of is the program's
+//! The order of its parts is that of `experiment::run_experiment`; what is planned, measured and warned of is the program's
 //! own.
 
 use std::boxed::Box;
@@ -20,9 +20,9 @@ use crate::engine::memory::second;
 use crate::engine::progress::Progress;
 use crate::engine::schedule::Schedule;
 use crate::engine::session::{Noted, Session};
-use crate::experiment::conduct;
 use crate::experiment::facts::trust;
 use crate::experiment::matrix::{self, MATRIX};
+use crate::experiment::run_experiment;
 use crate::experiment::tests::options;
 use crate::machine::processor::Platform;
 use crate::machine::Machine;
@@ -185,14 +185,14 @@ pub fn run(machine: &Machine, host: Host) -> Verdict {
         progress: &mut progress,
         noted: &mut noted,
     };
-    planned = conduct::planned(&mut session, &MATRIX).unwrap();
+    planned = run_experiment::planned(&mut session, &MATRIX).unwrap();
     let seeks_cache = planned.budget.whole_ns.is_infinite();
     looked = looked_at(&mut session, &mut simulated, &planned.points, seeks_cache);
     if let Some(looked) = &looked {
         session.machine = looked;
-        planned = conduct::planned(&mut session, &MATRIX).unwrap();
+        planned = run_experiment::planned(&mut session, &MATRIX).unwrap();
     }
-    let conduct::Planned { points, mut budget, warnings: found } = planned;
+    let run_experiment::Planned { points, mut budget, warnings: found } = planned;
     found.iter().for_each(|warning| session.warnings.push(*warning));
     budget.translation = true;
     budget.limit(f64::INFINITY, points.len());

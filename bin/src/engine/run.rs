@@ -288,7 +288,7 @@ impl<'r, 'a> Run<'r, 'a> {
                 *slot = outcome;
             }
         })?;
-        Ok(visited?)
+        visited
     }
 
     /// Measures the points that `is_mine` chooses, the chains of which are in memory together.
@@ -366,8 +366,8 @@ fn open<'p>(
 ) -> Result<Sites<Chains<'p>>, Failure<'static>> {
     let stamp = timer.counter().map(|counter| counter.stamp);
     let mut chains = chains.iter();
-    pieces.open(&mut |region, like, lines| {
-        session.progress.say(format_args!("writing the chain on node {}", region.on));
+    pieces.open(&mut |like, lines| {
+        session.progress.say(format_args!("writing the chain on node {}", like.target));
         if let Memory::Rewritten { places } = memory {
             return Ok(Chains::Rewritten(lines, places));
         }

@@ -55,7 +55,7 @@ pub fn measure_with_generators<'a>(
     let mut points = Table::of(points)?;
     let mut pieces = Pieces::place(session, points.iter().copied(), traffic_of, budget)?;
     let missing = pieces.missing;
-    let fields = pieces.open(&mut |_, _, lines| Ok(Field::new(lines)))?;
+    let fields = pieces.open(&mut |_, lines| Ok(Field::new(lines)))?;
     let wanted = threads(&points);
     let generators = Table::made(wanted, |_| Generator::new())?;
     let clock = timer.counter().map(|counter| {

@@ -37,7 +37,7 @@ pub fn measure_with_partners<'a>(
     let mut pieces = Pieces::place(session, points.iter().copied(), lines_of, &shared_lines)?;
     let chains = pieces.chains()?;
     let mut chains = chains.iter();
-    let sites = pieces.open(&mut |_, like, lines| match (like.walk.ping_pong(), chains.next()) {
+    let sites = pieces.open(&mut |like, lines| match (like.walk.ping_pong(), chains.next()) {
         (None, Some(Some(chain))) => {
             Ok(Lines::Ring(Ring::new(lines, chain).map_err(|_| Failure::HOPS_NOT_PROVEN)?))
         }

@@ -3,7 +3,6 @@
 mod bandwidth;
 pub mod command;
 mod compare;
-pub mod conduct;
 mod cores;
 pub mod curve;
 mod distribution;
@@ -19,6 +18,7 @@ pub mod output;
 mod pages;
 mod parallel;
 pub mod report;
+pub mod run_experiment;
 mod system;
 mod variants;
 mod window;

@@ -60,7 +60,7 @@ pub enum Wait {
 impl<O: Copy, A: Copy> Mailbox<O, A> {
     /// Makes a mailbox without an order, of a worker that sleeps.
     #[must_use]
-    pub const fn new() -> Mailbox<O, A> {
+    pub const fn empty() -> Mailbox<O, A> {
         Mailbox {
             state: AtomicU32::new(IDLE),
             stop: AtomicU32::new(0),
@@ -183,7 +183,7 @@ mod tests {
     fn each_order_is_obeyed_once_and_answered_whole() {
         const ORDERS: u64 = 20_000;
         // Wide enough to be torn, were it read while it is written.
-        let mailbox = Mailbox::<[u64; 6], [u64; 4]>::new();
+        let mailbox = Mailbox::<[u64; 6], [u64; 4]>::empty();
         thread::scope(|scope| {
             let worker = scope.spawn(|| {
                 let mut obeyed = 0;
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn orders_of_several_threads_follow_each_other() {
-        let mailbox = Mailbox::<[u64; 6], u64>::new();
+        let mailbox = Mailbox::<[u64; 6], u64>::empty();
         let sum = thread::scope(|scope| {
             let worker = scope.spawn(|| {
                 let mut sum = 0;
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn a_busy_worker_leaves_off_when_stopped_or_dismissed() {
-        let mailbox = Mailbox::<bool, u32>::new();
+        let mailbox = Mailbox::<bool, u32>::empty();
         thread::scope(|scope| {
             let worker = scope.spawn(|| {
                 mailbox.serve(|_| {
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn a_worker_that_never_had_an_order_is_dismissed_asleep() {
-        let mailbox = Mailbox::<(), ()>::new();
+        let mailbox = Mailbox::<(), ()>::empty();
         thread::scope(|scope| {
             let worker = scope.spawn(|| mailbox.serve(|()| ((), Wait::Asleep)));
             thread::sleep(std::time::Duration::from_millis(5));

@@ -63,6 +63,9 @@ pub struct Piece {
     pub placement: Placement,
 }
 
+/// A function that puts something into the lines of a piece; the point is the first that needs it.
+pub type Open<'o, 'p, T> = dyn FnMut(&Point, &'p mut [Line]) -> Result<T, Failure<'static>> + 'o;
+
 /// All memory of one kind that points need.
 pub struct Pieces<'a> {
     list: [Option<Piece>; MOST],
@@ -151,15 +154,12 @@ impl<'a> Pieces<'a> {
     /// # Errors
     ///
     /// The errors of `open`.
-    pub fn open<'p, T>(
-        &'p mut self,
-        open: &mut dyn FnMut(&Region, &Point, &'p mut [Line]) -> Result<T, Failure<'static>>,
-    ) -> Result<Sites<T>, Failure<'static>> {
+    pub fn open<'p, T>(&'p mut self, open: &mut Open<'_, 'p, T>) -> Result<Sites<T>, Failure<'static>> {
         let mut sites = Sites::none(self.missing.memory);
         for (slot, piece) in sites.slots().zip(self.list.iter_mut().flatten()) {
             let Piece { region, like, placement } = piece;
             let (lines, witness) = placement.split();
-            *slot = Some(Site { region: *region, witness, holds: open(region, like, lines)? });
+            *slot = Some(Site { region: *region, witness, holds: open(like, lines)? });
         }
         Ok(sites)
     }

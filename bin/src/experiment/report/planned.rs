@@ -7,9 +7,9 @@ use core::mem::ManuallyDrop;
 use crate::engine::progress::Progress;
 use crate::engine::session::{Noted, Session};
 use crate::error::Failure;
-use crate::experiment::conduct::{self, Planned};
 use crate::experiment::report::view::{missing, SECTIONS_OF};
 use crate::experiment::report::{asked, budget_ns, COUNT, SECTIONS, VISITS};
+use crate::experiment::run_experiment::{self, Planned};
 use crate::experiment::{dry_run, facts};
 use crate::machine::Machine;
 use crate::options::{Options, When};
@@ -46,7 +46,7 @@ impl Plans {
             let (warnings, noted) = (&mut warnings, &mut noted);
             let progress = &mut Progress::new(When::Never);
             let mut session = Session { options: asked, machine, warnings, progress, noted };
-            let planned = conduct::planned(&mut session, section.experiment).map(|mut planned| {
+            let planned = run_experiment::planned(&mut session, section.experiment).map(|mut planned| {
                 let Planned { points, budget, .. } = &mut planned;
                 budget.limit(limit_ns, points.len());
                 let look = plan::looked_at(asked, points).filter(|_| index == 0);

@@ -8,8 +8,8 @@ use core::mem::ManuallyDrop;
 use crate::engine::progress::Progress;
 use crate::engine::session::{interrupted, Noted, Session};
 use crate::error::{Failure, TimingError};
-use crate::experiment::conduct::{self, Conducted, Effort};
 use crate::experiment::report::{asked, budget_ns, Came, COUNT, SECTIONS};
+use crate::experiment::run_experiment::{self, Effort, ExperimentRun};
 use crate::machine::{detect, Machine};
 use crate::options::Options;
 use crate::report::terminal::Terminal;
@@ -21,7 +21,7 @@ use crate::warning::Warnings;
 struct Done {
     options: &'static Options<'static>,
     arguments: Arguments,
-    conducted: Conducted<'static>,
+    ran: ExperimentRun<'static>,
     warnings: Warnings,
     started: u64,
     seconds: f64,
@@ -72,21 +72,21 @@ impl Sections {
             let mut session =
                 Session { options: asked, machine, warnings: &mut warnings, progress, noted: &mut noted };
             let effort = Effort { limit_ns, checked: index == 0, begun_ns: f64::INFINITY };
-            let came = conduct::planned(&mut session, section.experiment)
-                .and_then(|planned| conduct::conduct(&mut session, section.experiment, planned, effort));
-            let came = came.map(|conducted| {
+            let came = run_experiment::planned(&mut session, section.experiment).and_then(|planned| {
+                run_experiment::run_experiment(&mut session, section.experiment, planned, effort)
+            });
+            let came = came.map(|ran| {
                 // What was found of the machine holds for the others, too.
-                machine = conducted.machine;
+                machine = ran.machine;
                 let seconds = now().1.saturating_sub(begun_ns) as f64 / 1e9;
-                Done { options: asked, arguments, conducted, warnings, started, seconds }
+                Done { options: asked, arguments, ran, warnings, started, seconds }
             });
             let nothing = match &came {
-                Ok(done) => done.conducted.findings.interrupted && done.conducted.done() == 0,
+                Ok(done) => done.ran.findings.interrupted && done.ran.done() == 0,
                 Err(failure) => matches!(failure, Failure::Interrupted),
             };
-            sections.interrupted = nothing
-                || interrupted()
-                || came.as_ref().is_ok_and(|done| done.conducted.findings.interrupted);
+            sections.interrupted =
+                nothing || interrupted() || came.as_ref().is_ok_and(|done| done.ran.findings.interrupted);
             if let (false, Some(slot)) = (nothing, sections.slots.get_mut(index)) {
                 *slot = ManuallyDrop::new(Some(came));
             }
@@ -112,8 +112,8 @@ impl Sections {
             Ok(done) => done,
             Err(failure) => return Some(Err(failure)),
         };
-        let Done { options, arguments, conducted, warnings, started, seconds } = done;
-        Some(Ok(conducted.report(options, *arguments, warnings, terminal, (*started, *seconds))))
+        let Done { options, arguments, ran, warnings, started, seconds } = done;
+        Some(Ok(ran.report(options, *arguments, warnings, terminal, (*started, *seconds))))
     }
 
     /// What ends a run whose result has been written: an interrupt, that nothing was measured, or that it is unreliable

@@ -89,7 +89,7 @@ impl Generator {
     pub const fn new() -> Generator {
         Generator {
             clock: ThreadClock::new(),
-            mailbox: Mailbox::new(),
+            mailbox: Mailbox::empty(),
             run: AtomicU32::new(BEGINS),
             moves: AtomicU32::new(0),
             cpu: AtomicU32::new(0),

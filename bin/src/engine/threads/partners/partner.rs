@@ -115,7 +115,7 @@ impl Partner {
     /// Makes a partner that rests.
     #[must_use]
     pub const fn new() -> Partner {
-        Partner { clock: ThreadClock::new(), mailbox: Mailbox::new(), moves: AtomicU32::new(0) }
+        Partner { clock: ThreadClock::new(), mailbox: Mailbox::empty(), moves: AtomicU32::new(0) }
     }
 
     /// Returns how many times it was moved away from its CPU.

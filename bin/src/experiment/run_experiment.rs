@@ -26,36 +26,36 @@ use crate::sys::arguments::Arguments;
 use crate::sys::table::Table;
 use crate::warning::{Warning, Warnings};
 
-/// What is to be measured, and what a reader must know of that.
+/// A plan: points and budget, with the warnings of both.
 pub struct Planned {
     /// The points.
     pub points: Table<Point>,
-    /// How often and for how long they are visited.
+    /// The number and the length of their visits.
     pub budget: Budget,
-    /// What there is to say of them.
+    /// The warnings about them.
     pub warnings: Warnings,
 }
 
-/// How much is done besides the points.
+/// The effort of a run beyond its points.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    /// All visits together take about so long, at the most.
+    /// Maximum nanoseconds of all visits together, about.
     pub limit_ns: f64,
     /// The tool itself is checked after them.
     pub checked: bool,
-    /// When the run began, by the engine's clock.
+    /// The beginning of the run, by the engine's clock.
     pub begun_ns: f64,
 }
 
-/// What came of it.
-pub struct Conducted<'a> {
-    /// Where it ran, with what was found of it by a look before.
+/// An experiment that was run.
+pub struct ExperimentRun<'a> {
+    /// The machine, with the findings of the search before the run.
     pub machine: &'a Machine,
-    /// What it was timed with.
+    /// The clock.
     pub timer: Timer,
-    /// How the tool itself fared.
+    /// The checks of the tool itself.
     pub health: Health,
-    /// What else happened meanwhile; `None` where nothing was timed.
+    /// The conditions of the run; `None` where nothing was timed.
     pub conditions: Option<Conditions>,
     /// The memory that several nodes walk; `None` where each memory is walked from one node.
     pub regions: Option<Memory>,
@@ -63,14 +63,14 @@ pub struct Conducted<'a> {
     pub findings: Findings<'a>,
 }
 
-impl<'a> Conducted<'a> {
-    /// The points that were measured.
+impl<'a> ExperimentRun<'a> {
+    /// Returns the number of points that were measured.
     #[must_use]
     pub fn done(&self) -> usize {
         self.findings.outcomes.iter().filter(|outcome| outcome.result.is_ok()).count()
     }
 
-    /// What there is to say of it, of a run that began so many seconds after 1970 and took so many.
+    /// Returns the report of a run that began `started` seconds after 1970 and lasted `seconds`.
     #[must_use]
     pub fn report<'r>(
         &'r self,
@@ -80,7 +80,7 @@ impl<'a> Conducted<'a> {
         terminal: Terminal,
         (started, seconds): (u64, f64),
     ) -> Report<'r, 'a> {
-        let Conducted { machine, timer, health, conditions, regions, findings } = self;
+        let ExperimentRun { machine, timer, health, conditions, regions, findings } = self;
         Report {
             options,
             machine,
@@ -106,7 +106,7 @@ impl<'a> Conducted<'a> {
 ///
 /// # Errors
 ///
-/// Those of the plan.
+/// The errors of the plan.
 #[inline(never)] // it is called in several places
 pub fn planned<'a>(session: &mut Session<'a, '_>, experiment: &Experiment) -> Result<Planned, Failure<'a>> {
     let mut warnings = Warnings::new();
@@ -133,12 +133,12 @@ fn stamps_single_loads(options: &Options<'_>, budget: &Budget) -> bool {
 ///
 /// [`Failure`] where nothing can be measured. An interrupt ends the visits, and what there is is kept.
 #[inline(never)] // offsets into a small frame are short
-pub fn conduct<'a>(
+pub fn run_experiment<'a>(
     session: &mut Session<'a, '_>,
     experiment: &Experiment,
     mut planned: Planned,
     effort: Effort,
-) -> Result<Conducted<'a>, Failure<'a>> {
+) -> Result<ExperimentRun<'a>, Failure<'a>> {
     if let Some(point) = planned.points.first() {
         placement::pin(point.cpu)?;
     }
@@ -146,7 +146,7 @@ pub fn conduct<'a>(
     let timer = Timer::choose(&session.machine.processor, single, session.warnings)?;
     let mut health = Health::default();
     self_test::look(timer.counter(), session.machine.processor.platform, &mut health);
-    // What is found there is what the plan is made for; an experiment before may have looked.
+    // The plan is made for what is found there; an earlier experiment may have searched.
     let found = match session.machine.sizing {
         Some(_) => None,
         None => {
@@ -177,12 +177,12 @@ pub fn conduct<'a>(
     finish::warn(session, &timer, &findings.outcomes, budget, health.repeat);
     let several = regions::have_several_initiators(points);
     let regions = several.then_some(budget.memory);
-    let conducted = Conducted { machine, timer, health, conditions, regions, findings };
-    if conducted.findings.interrupted {
-        let planned = conducted.findings.outcomes.len() as u32;
-        session.warnings.push(Warning::Partial { finished: conducted.done() as u32, planned });
+    let ran = ExperimentRun { machine, timer, health, conditions, regions, findings };
+    if ran.findings.interrupted {
+        let planned = ran.findings.outcomes.len() as u32;
+        session.warnings.push(Warning::Partial { finished: ran.done() as u32, planned });
     }
-    Ok(conducted)
+    Ok(ran)
 }
 
 /// Checks the tool itself after the trials: the first point again, prefetchers, and the self-test.
@@ -214,7 +214,7 @@ fn check<'a>(
             Ok(())
         };
         match checks() {
-            // What was measured is complete all the same.
+            // The measurements are complete all the same.
             Ok(()) | Err(Failure::Interrupted) => {}
             Err(error) => return Err(error),
         }
