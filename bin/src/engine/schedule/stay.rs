@@ -10,7 +10,7 @@ use crate::result::{Point, Round};
 const SECOND_NS: f64 = 1e9;
 
 impl<A: Place> Schedule<A> {
-    /// Stays at a point for so many seconds. Each is a round, of which `tell` is told; what was found of the point before is
+    /// Stays at a point for some seconds. Each is a round, which is given to `tell`; earlier rounds of the point are
     /// dropped.
     ///
     /// # Errors
