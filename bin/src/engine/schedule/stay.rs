@@ -61,8 +61,7 @@ mod tests {
     use crate::options::When;
     use crate::plan::budget::Budget;
 
-    /// Two points in memory of 100 ns, of which the second is held from the second second on, in which hops take twice as
-    /// long.
+    /// Two points in memory of 100 ns. The second is held from the second second on, when hops are twice as long.
     fn held(seconds: usize, interrupt_ns: f64) -> (Vec<f64>, usize, bool) {
         let latency = |now_ns: f64| if now_ns < 2e9 { 100.0 } else { 200.0 };
         let mut fake = Fake::new(&Budget::DEFAULT, |hop: crate::engine::fake::Hop| latency(hop.now_ns));
