@@ -32,7 +32,7 @@ pub type Visits<'v, 'a> =
 ///
 /// # Errors
 ///
-/// The errors of [`Schedule::run`].
+/// The errors of [`Schedule::run`](crate::engine::schedule::Schedule::run).
 pub fn all_rounds(
     session: &mut Session<'_, '_>,
     schedule: &mut RealSchedule<'_>,

@@ -82,7 +82,7 @@ pub trait Walkable {
         Condition::Undisturbed
     }
 
-    /// Returns the hops over lines just written past the caches that follow after [`few`](super::walks::few) others.
+    /// Returns the hops over lines just written past the caches that follow after [`few`](crate::engine::schedule::walks::few) others.
     fn ahead(&self) -> u64 {
         0
     }
