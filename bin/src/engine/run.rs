@@ -32,7 +32,7 @@ pub type Visits<'v, 'a> =
 ///
 /// # Errors
 ///
-/// The errors of [`Schedule::run`].
+/// The errors of [`Schedule::run`](crate::engine::schedule::Schedule::run).
 pub fn all_rounds(
     session: &mut Session<'_, '_>,
     schedule: &mut RealSchedule<'_>,
@@ -74,7 +74,7 @@ pub fn measure_with<'a>(
     measure_beside(session, timer, points, budget, None, alongside, visits)
 }
 
-/// Measures as [`measure_with`], beside other memory, of which some is `missing`.
+/// Measures as [`measure_with`], beside other memory; some of that is `missing`.
 ///
 /// # Errors
 ///
@@ -291,7 +291,7 @@ impl<'r, 'a> Run<'r, 'a> {
         visited
     }
 
-    /// Measures the points that `is_mine` chooses, the chains of which are in memory together.
+    /// Measures the points that `is_mine` chooses; their chains are in memory together.
     #[inline(never)] // offsets into a small frame are short
     fn part(
         &mut self,
@@ -378,7 +378,7 @@ fn open<'p>(
         // The CPU that walks it writes it: lines that stay in a cache are in its own.
         placement::pin(like.cpu)?;
         // Ordinary stores leave lines in a cache that is larger than reported: the first pass would be
-        // faster than memory. Only where a look saw no such cache there is a choice.
+        // faster than memory. Only where a search found no large cache there is a choice.
         let seen = stamp.filter(|_| session.machine.is_clear(like.size));
         let stores = Stores::choose(lines, seen, session.machine.largest_cache());
         let buffer = new_chain::write(lines, chain, like.kernel.encoding, stores)?;

@@ -6,8 +6,7 @@ use std::vec::Vec;
 
 use crate::engine::seam::{Batch, Condition, Walkable, Walked};
 use crate::error::Failure;
-use crate::result::counters::{Counted, Software};
-use crate::result::Round;
+use crate::result::counters::Software;
 
 /// A call to a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,10 +156,6 @@ impl Walkable for Scripted {
         self.nodes
     }
 
-    fn lines(&self) -> u64 {
-        self.nodes
-    }
-
     fn lanes(&self) -> Option<usize> {
         self.lanes
     }
@@ -217,13 +212,5 @@ impl Walkable for Scripted {
 
     fn uncore_gigahertz(&self) -> f64 {
         (self.uncore)(self.now_ns)
-    }
-
-    fn count(&mut self, _: u64) -> Result<Counted, Failure<'static>> {
-        Ok(Counted::default())
-    }
-
-    fn beside(&mut self, _: &Round) -> Result<(), Failure<'static>> {
-        Ok(())
     }
 }

@@ -6,6 +6,7 @@
 use crate::error::Failure;
 use crate::result::counters::{Counted, Software};
 use crate::result::{Point, Round};
+use crate::sys::{signal, time};
 
 /// The events at a chain since it was last walked for this point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,21 +63,26 @@ pub type Walked = (u64, f64);
 /// Walks go on from where the last one stopped, and end at the first look at the clock after `until_ns`, some
 /// milliseconds apart.
 ///
-/// Traffic and lines between CPUs need none of the optional methods; the defaults do nothing.
+/// Traffic and lines between CPUs need none of the optional methods; the defaults do nothing, and ask the kernel for the
+/// time and for an interrupt.
 pub trait Walkable {
     /// Returns the nodes of the chain.
     fn nodes(&self) -> u64;
 
     /// Returns the cache lines that it lies in.
-    fn lines(&self) -> u64;
+    fn lines(&self) -> u64 {
+        self.nodes()
+    }
 
-    /// Returns the number of chains walked side by side; `None` for one chain, the hops of which are latencies.
+    /// Returns the number of chains walked side by side; `None` for one chain, where hops are latencies.
     fn lanes(&self) -> Option<usize>;
 
     /// Returns the events at it since it was last walked for this point.
-    fn condition(&self) -> Condition;
+    fn condition(&self) -> Condition {
+        Condition::Undisturbed
+    }
 
-    /// Returns the hops over lines just written past the caches that follow after [`few`](super::walks::few) others.
+    /// Returns the hops over lines just written past the caches that follow after [`few`](crate::engine::schedule::walks::few) others.
     fn ahead(&self) -> u64 {
         0
     }
@@ -112,10 +118,14 @@ pub trait Walkable {
     fn rewind(&mut self, _part: u64) {}
 
     /// Returns the time of a clock in nanoseconds, which goes on between walks too.
-    fn now_ns(&self) -> f64;
+    fn now_ns(&self) -> f64 {
+        time::monotonic_raw_ns() as f64
+    }
 
     /// Returns whether the program is asked to stop.
-    fn interrupted(&self) -> bool;
+    fn interrupted(&self) -> bool {
+        signal::interrupted()
+    }
 
     /// Returns the nanoseconds of the shortest batch that the clock times well.
     fn batch_ns(&self) -> f64;
@@ -176,7 +186,9 @@ pub trait Place {
     }
 
     /// Returns the time by the clock of its chains, in nanoseconds.
-    fn now_ns(&self) -> f64;
+    fn now_ns(&self) -> f64 {
+        time::monotonic_raw_ns() as f64
+    }
 
     /// Lets the CPU idle, and has its clock come up again by `until_ns`. Chains are disturbed by that.
     ///

@@ -17,7 +17,6 @@ use crate::options::Options;
 use crate::plan;
 use crate::result::Point;
 use crate::sys::table::Table;
-use crate::sys::time;
 use crate::warning::{Warning, Warnings};
 
 /// Maximum nanoseconds of a search; on a quiet machine it ends in a fifth of that.
@@ -54,10 +53,6 @@ impl Place for SearchPlace<'_> {
         self.watch.go_to(point.cpu)?;
         let (_, placement) = self.placement.as_mut().ok_or_else(cannot)?;
         new_chain::walk(&self.watch, placement.split().0, point, walker)
-    }
-
-    fn now_ns(&self) -> f64 {
-        time::monotonic_raw_ns() as f64
     }
 
     /// Returns at once: a search has no rounds to spread.

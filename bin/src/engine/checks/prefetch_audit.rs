@@ -49,7 +49,7 @@ const REGION: Bytes = Bytes(2 << 20);
 const DENSE: u64 = 64;
 const SPARSE: u64 = 256;
 /// Where pairs of lines are fetched, a cache has the other one for half of its size of all hops: for one in sixteen
-/// in a working set of so many caches.
+/// in a working set of this many caches.
 const CACHES: u64 = 8;
 /// The place of the pair within regions among all, that of pointers and indices, and their number.
 const WITHIN: usize = 1;
@@ -148,7 +148,7 @@ impl UnderWay {
 pub struct Pairs {
     ratios: [[f64; ROUNDS]; PAIRS],
     made: usize,
-    /// Those of a first look, which are looked at again where one is not one.
+    /// The ratios of a first look, which is repeated where one of them is not one.
     first: Option<[Summary; PAIRS]>,
     found: Option<[Summary; PAIRS]>,
 }

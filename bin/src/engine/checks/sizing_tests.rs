@@ -48,7 +48,7 @@ fn lru_hits(cache: f64, size: f64) -> f64 {
     f64::from(u8::from(size <= cache))
 }
 
-/// A load after so many laps: a nearer cache of 1 MiB, and one of `cache` MiB that serves `hits`.
+/// A load after some laps: a nearer cache of 1 MiB, and one of `cache` MiB that serves `hits`.
 fn load_ns(hits: fn(f64, f64) -> f64, cache: f64, hop: &Hop) -> f64 {
     let size = hop.nodes as f64 * 64.0;
     if hop.laps < 1.0 {

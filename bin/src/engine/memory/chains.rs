@@ -1,5 +1,5 @@
 //! The place of chains: each is written once and stays, or is rewritten for each visit at one of several positions.
-//! Where there are generators, they run beside a chain, or this thread is one of them.
+//! Generators, if there are any, run beside a chain, or with this thread as one of them.
 
 use core::cell::Cell;
 
@@ -28,7 +28,6 @@ use crate::machine::Machine;
 use crate::result::{chain, Point, Walk};
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
-use crate::sys::time;
 
 /// The measurements that accompany the batches of chains.
 pub enum Alongside<'b> {
@@ -170,10 +169,6 @@ impl Place for ChainPlace<'_, '_> {
             self.last = None;
         }
         Ok(())
-    }
-
-    fn now_ns(&self) -> f64 {
-        time::monotonic_raw_ns() as f64
     }
 
     fn pause(&mut self, until_ns: f64) -> Result<(), Failure<'static>> {

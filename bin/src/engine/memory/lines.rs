@@ -8,7 +8,6 @@ use crate::engine::stopwatch::Stopwatch;
 use crate::engine::threads::partners::driver::Partners;
 use crate::error::Failure;
 use crate::result::{PerLine, Point};
-use crate::sys::time;
 
 /// The lines between CPUs.
 pub struct LinesPlace<'x> {
@@ -28,10 +27,6 @@ impl Place for LinesPlace<'_> {
     ) -> Result<(), Failure<'static>> {
         self.watch.go_to(point.cpu)?;
         self.partners.visit(&self.watch, index, point, walker)
-    }
-
-    fn now_ns(&self) -> f64 {
-        time::monotonic_raw_ns() as f64
     }
 
     fn pause(&mut self, until_ns: f64) -> Result<(), Failure<'static>> {

@@ -313,7 +313,7 @@ fn enough(
     if pages == Pages::Thp && machine.host.huge_pages.enabled.as_str() == "never" {
         return Err(PlacementError::ThpDisabled);
     }
-    // What could be had when the run began need not be there any more. Unknown amounts are not judged.
+    // Memory that was free when the run began may be taken now. Unknown amounts pass.
     match machine.supply_now(&SystemFiles, target) {
         Some(supply) => supply.check(target, size),
         None => Ok(()),

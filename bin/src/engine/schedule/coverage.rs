@@ -38,7 +38,7 @@ impl Chance {
     }
 }
 
-/// A latency as a fraction of the truth, by the simulated time, drawn anew for each run.
+/// A latency as a fraction of the truth, by the simulated time, drawn for each run.
 type Noise = Box<dyn FnMut(&mut Chance, bool, f64) -> f64>;
 
 /// A kind of noise, and its own median.
@@ -70,7 +70,7 @@ fn sine(chance: &mut Chance, period: f64) -> Noise {
     })
 }
 
-/// Two states in turn, for so many seconds each on average; what the second adds is drawn each time.
+/// Two states in turn, for some seconds each on average; what the second adds is drawn each time.
 fn states(chance: &mut Chance, (fast, slow): (f64, f64), adds: fn(&mut Chance) -> f64) -> Noise {
     let is_slow = chance.uniform() < slow / (fast + slow);
     let mut added = if is_slow { adds(chance) } else { 0.0 };
@@ -108,7 +108,7 @@ const KINDS: [Kind; 9] = [
     },
 ];
 
-/// Of so many runs: those whose interval holds the median, the mean of its half width, and of rounds, and those precise.
+/// Counts over runs: intervals that hold the median, the mean of their half widths and of rounds, and precise runs.
 fn simulated(kind: &Kind, runs: u64) -> (u64, f64, f64, u64) {
     let (mut held, mut width, mut rounds, mut precise) = (0, 0.0, 0, 0);
     for seed in 0..runs {

@@ -10,7 +10,7 @@ use crate::result::{Point, Round};
 const SECOND_NS: f64 = 1e9;
 
 impl<A: Place> Schedule<A> {
-    /// Stays at a point for so many seconds. Each is a round, of which `tell` is told; what was found of the point before is
+    /// Stays at a point for some seconds. Each is a round, which is given to `tell`; earlier rounds of the point are
     /// dropped.
     ///
     /// # Errors
@@ -61,8 +61,7 @@ mod tests {
     use crate::plan::budget::Budget;
     use latency_core::words::When;
 
-    /// Two points in memory of 100 ns, of which the second is held from the second second on, in which hops take twice as
-    /// long.
+    /// Two points in memory of 100 ns. The second is held from the second second on, when hops are twice as long.
     fn held(seconds: usize, interrupt_ns: f64) -> (Vec<f64>, usize, bool) {
         let latency = |now_ns: f64| if now_ns < 2e9 { 100.0 } else { 200.0 };
         let mut fake = Fake::new(&Budget::DEFAULT, |hop: crate::engine::fake::Hop| latency(hop.now_ns));

@@ -16,7 +16,7 @@ fn batches(nanoseconds: &[f64]) -> Vec<Batch> {
     nanoseconds.iter().map(batch).collect()
 }
 
-/// A round of those batches, of so many hops each.
+/// A round of those batches, with the hops of each.
 fn judged(batches: &[Batch], hops: u64) -> Round {
     let mut summariser = Summariser::new().unwrap();
     summariser.batches[..batches.len()].copy_from_slice(batches);

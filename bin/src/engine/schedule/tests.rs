@@ -352,7 +352,7 @@ fn intervals_hold_the_truth_as_often_as_they_say() {
         let interval = schedule.series(0).unwrap().1.nanoseconds.interval.unwrap();
         held += u64::from(interval.low <= 100.0 && 100.0 <= interval.high);
     }
-    // 93 of 100 and no fewer, within what so many runs can tell.
+    // 93 of 100 and no fewer, within the error of this many runs.
     assert!(held * 100 >= RUNS * 90, "{held} of {RUNS}");
 }
 
@@ -374,7 +374,7 @@ fn trials_that_do_not_agree_are_told() {
     let mut quiet = noise(9, 0.02);
     let (mut schedule, _) = run(Budget::DEFAULT, points(1), |_| 100.0 * quiet());
     assert!(schedule.series(0).unwrap().1.state_share.unwrap() > 0.85);
-    // Of single ones nobody knows.
+    // Single ones are unknown.
     let (mut schedule, _) = run(Budget { trials: Some(15), ..Budget::DEFAULT }, points(1), |_| 100.0);
     assert_eq!(schedule.series(0).unwrap().1.state_share, None);
 }

@@ -106,7 +106,7 @@ mod tests {
     use super::*;
     use std::vec::Vec;
 
-    /// Rounds a quarter of a second apart, of so many nanoseconds each.
+    /// Rounds a quarter of a second apart, with these nanoseconds.
     fn rounds(nanoseconds: &[f64]) -> Vec<Round> {
         let round = |(index, &nanoseconds): (usize, &f64)| Round {
             nanoseconds,
@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(undisturbed(&mixed, f64::INFINITY), Some(Undisturbed::AtMost(100.0)));
         // A look before saw less.
         assert_eq!(undisturbed(&rounds(&[100.0; 20]), 80.0), Some(Undisturbed::AtMost(80.0)));
-        // Without a cold pass, and with batches that are too few to tell, nothing speaks against them.
+        // Without a cold pass, and with too few batches to tell, they count as good.
         let mut unknown = rounds(&[100.0; 20]);
         unknown.iter_mut().for_each(|round| (round.cold_ns, round.state_share) = (f64::NAN, f64::NAN));
         assert_eq!(seen(&unknown), Some((100.0, 20)));

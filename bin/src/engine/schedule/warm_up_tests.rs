@@ -14,7 +14,7 @@ const TRAIL: u64 = 3 << 18;
 
 const BUDGET: Budget = Budget { trail: TRAIL, ..Budget::DEFAULT };
 
-/// What walks of many lanes that fill a cache ask for, and the return to the start.
+/// The calls of walks of many lanes that fill a cache, and of the return to the start.
 fn filled(nodes: u64) -> Vec<Call> {
     vec![Rush(1024), Rush(nodes), Rush(11 * nodes), Rewind(0)]
 }
@@ -134,7 +134,7 @@ fn where_lanes_are_no_faster_every_node_is_touched() {
 
 #[test]
 fn chains_are_asked_whether_a_cache_holds_them_in_three_visits() {
-    // 16 MiB and a line, of which a cache holds much: laps follow in each visit, and a first pass in three of them.
+    // 16 MiB and a line, much of it in a cache: laps follow in each visit, and a first pass in three of them.
     let nodes = (1 << 18) + 1;
     let mut warmth = Warmth::default();
     let mut chain = Scripted::new(nodes, COLD_NS).warm(50.0);
@@ -206,7 +206,7 @@ fn a_pass_that_is_a_result_is_a_whole_lap_where_a_cache_may_hold_it() {
         assert_eq!(visit(&mut warmth, &mut chain, &budget, warm_ns), [Walk(nodes)]);
         assert_eq!(visit(&mut warmth, &mut chain, &budget, warm_ns), [Walk(later)]);
     }
-    // Up to 4 MiB nobody asks.
+    // Up to 4 MiB there is no question.
     let mut warmth = Warmth::default();
     let mut chain = Scripted::new(1 << 16, COLD_NS);
     for _ in 0..2 {

@@ -29,7 +29,7 @@ fn points() -> impl Iterator<Item = Point> + Clone {
     })
 }
 
-/// What is found where so many fillers of a kind are the last over which loads overlap, and the fillers probed.
+/// The reach that is found where loads overlap over up to this many fillers of a kind, and the fillers probed.
 fn found(last: fn(Filler) -> (usize, usize)) -> ([Option<Reach>; Filler::ALL.len()], Vec<usize>) {
     let mut walked = Vec::new();
     let latency = |hop: Hop| {

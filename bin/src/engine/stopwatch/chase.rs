@@ -271,14 +271,6 @@ impl Walkable for Chase<'_> {
         self.node = self.subject.buffer.chain().start(part, RUSHING_LANES as u64);
     }
 
-    fn now_ns(&self) -> f64 {
-        now_ns()
-    }
-
-    fn interrupted(&self) -> bool {
-        signal::interrupted()
-    }
-
     fn batch_ns(&self) -> f64 {
         let usual_ns = self.watch.timer.batch_ns();
         if self.traffic.is_some() {

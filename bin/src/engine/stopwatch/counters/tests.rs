@@ -8,7 +8,7 @@ struct Simulated {
     counts: Cell<[Option<u64>; COUNT]>,
     times: Cell<(u64, u64)>,
     counting: Cell<bool>,
-    /// Of 100 ns, how many the group is on the hardware.
+    /// Nanoseconds of 100 that the group is on the hardware.
     running: u64,
     fails: bool,
 }

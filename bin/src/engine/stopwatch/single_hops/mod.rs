@@ -304,8 +304,8 @@ impl Singles {
         recording.watched += last.saturating_sub(begin);
     }
 
-    /// Times single hops of the point with that index, which has had a `round`. The chase stands on `node`, and
-    /// afterwards wherever it was walked to. What was timed on another CPU is left out.
+    /// Times single hops of the point with that index, which has had a `round`. The walk begins at `node`,
+    /// which is its end afterwards. Times on another CPU are left out.
     ///
     /// # Errors
     ///

@@ -76,7 +76,7 @@ pub struct Generator {
     mailbox: Mailbox<Orders, ()>,
     /// The state of the run under its last orders.
     run: AtomicU32,
-    /// Runs at the end of which it was on another CPU than its own.
+    /// Runs that ended on another CPU than its own.
     moves: AtomicU32,
     /// The CPU of its last orders.
     cpu: AtomicU32,

@@ -2,7 +2,7 @@
 
 use latency_core::traffic::Part;
 
-use crate::engine::seam::{Batch, Condition, Walkable, Walked};
+use crate::engine::seam::{Batch, Walkable, Walked};
 use crate::engine::stopwatch::cpu_time::MOST_LOST;
 use crate::engine::stopwatch::Stopwatch;
 use crate::engine::threads::generators::driver::Generators;
@@ -106,21 +106,12 @@ impl Drop for TrafficWalk<'_> {
 
 impl Walkable for TrafficWalk<'_> {
     fn nodes(&self) -> u64 {
-        self.lines()
-    }
-
-    fn lines(&self) -> u64 {
         self.traffic.footprint.0 / 64
     }
 
     /// Returns the generators: the time per line is not a latency.
     fn lanes(&self) -> Option<usize> {
         Some(self.traffic.generators as usize)
-    }
-
-    /// Returns a steady state of caches and clocks.
-    fn condition(&self) -> Condition {
-        Condition::Undisturbed
     }
 
     fn walk(&mut self, hops: u64, until_ns: f64) -> Result<Walked, Failure<'static>> {
@@ -137,14 +128,6 @@ impl Walkable for TrafficWalk<'_> {
         } else {
             Ok(first)
         }
-    }
-
-    fn now_ns(&self) -> f64 {
-        time::monotonic_raw_ns() as f64
-    }
-
-    fn interrupted(&self) -> bool {
-        signal::interrupted()
     }
 
     fn batch_ns(&self) -> f64 {

@@ -2,13 +2,13 @@
 
 use latency_core::cores::{Ring, State};
 
-use crate::engine::seam::{Batch, Condition, Walkable, Walked};
+use crate::engine::seam::{Batch, Walkable, Walked};
 use crate::engine::stopwatch::Stopwatch;
 use crate::engine::threads::partners::partner::{Order, Others, Shared};
 use crate::error::Failure;
 use crate::result::counters::Software;
 use crate::result::{Counter, Level, Owned};
-use crate::sys::{signal, time};
+use crate::sys::signal;
 
 /// Nanoseconds of a window, so that the clock's step is negligible.
 const WINDOW_NS: f64 = 100e3;
@@ -57,17 +57,9 @@ impl Walkable for OwnedWalk<'_> {
         self.ring.nodes()
     }
 
-    fn lines(&self) -> u64 {
-        self.ring.nodes()
-    }
-
     /// Returns one, so that there is no first pass: each lap prepares its lines.
     fn lanes(&self) -> Option<usize> {
         Some(1)
-    }
-
-    fn condition(&self) -> Condition {
-        Condition::Undisturbed
     }
 
     fn walk(&mut self, hops: u64, _: f64) -> Result<Walked, Failure<'static>> {
@@ -95,14 +87,6 @@ impl Walkable for OwnedWalk<'_> {
             hops: made.max(hops),
             ..Batch::NONE
         })
-    }
-
-    fn now_ns(&self) -> f64 {
-        time::monotonic_raw_ns() as f64
-    }
-
-    fn interrupted(&self) -> bool {
-        signal::interrupted()
     }
 
     fn batch_ns(&self) -> f64 {

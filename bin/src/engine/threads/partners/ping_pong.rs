@@ -4,7 +4,7 @@ use latency_core::arch::Delays;
 use latency_core::cores::{Exchange, ExchangeSide, Patience};
 use latency_core::stats;
 
-use crate::engine::seam::{Batch, Condition, Walkable, Walked};
+use crate::engine::seam::{Batch, Walkable, Walked};
 use crate::engine::stopwatch::Stopwatch;
 use crate::engine::threads::partners::partner::{Order, Partner, RoundTrips, Shared};
 use crate::engine::threads::partners::record::Record;
@@ -12,7 +12,7 @@ use crate::error::{Failure, PlacementError};
 use crate::result::counters::Software;
 use crate::result::{Counter, PingPong, Round};
 use crate::sys::mailbox::wait_until;
-use crate::sys::{signal, time};
+use crate::sys::signal;
 
 /// Maximum lines of a pair.
 pub const MOST_LINES: usize = Exchange::MOST_PLACES;
@@ -148,20 +148,12 @@ impl<'s> PingPongWalk<'s> {
 
 impl Walkable for PingPongWalk<'_> {
     fn nodes(&self) -> u64 {
-        self.lines()
-    }
-
-    fn lines(&self) -> u64 {
         u64::from(self.pair.lines)
     }
 
     /// Returns one, so that there is no first pass: the line was warmed up.
     fn lanes(&self) -> Option<usize> {
         Some(1)
-    }
-
-    fn condition(&self) -> Condition {
-        Condition::Undisturbed
     }
 
     fn walk(&mut self, hops: u64, _: f64) -> Result<Walked, Failure<'static>> {
@@ -184,14 +176,6 @@ impl Walkable for PingPongWalk<'_> {
             hops: made.max(hops),
             ..Batch::NONE
         })
-    }
-
-    fn now_ns(&self) -> f64 {
-        time::monotonic_raw_ns() as f64
-    }
-
-    fn interrupted(&self) -> bool {
-        signal::interrupted()
     }
 
     fn batch_ns(&self) -> f64 {
