@@ -1,6 +1,38 @@
 //! latency-bench without its start-up code: everything from arguments to report.
 //!
-//! Data runs one way: arguments, options, machine, plan, measurement, report.
+//! Data runs one way, and each stage ends before the next one begins:
+//!
+//! ```text
+//! arguments -> options -> machine -> plan -> measure -> conclude -> document -> format
+//! ```
+//!
+//! - `options` is what was typed, and whether it is legal. No system is asked.
+//! - `machine` is what the system says of itself: topology, caches, clocks, limits. Plain data once detected.
+//! - `plan` turns options and machine into a finite list of points with a budget. It is pure: `--dry-run` prints it.
+//! - `engine` is the only code that times, and the only one that places memory. It takes points, never options. Its page
+//!   says how a measurement goes.
+//! - `analysis` draws conclusions from results, as plain data: levels, ratios, verdicts. No format computes.
+//! - `describe` is the vocabulary of every report and the order of its parts. An experiment describes its result once;
+//!   text, JSON, CSV, pictures, pages and metrics are made from that description by `report`, which knows no latency.
+//!
+//! A file imports only from floors below its own; `tests/tests/structure.rs` enforces that:
+//!
+//! ```text
+//! main rt lib       start-up; `run`: parse, detect, plan, measure, present, finish
+//! catalogue         the tables of experiments and commands
+//! commands          on saved results, nothing measured: compare, fleet, fit; and the report of all experiments
+//! experiment        one file or folder each: plan, measure, present
+//! engine  describe  what times; the vocabulary of reports
+//! plan  saved       points and budget; results read back
+//! analysis          pure functions of results
+//! result  machine   plain data
+//! error  warning    what can go wrong, and what casts doubt on a result
+//! options           the command line
+//! report  sys       one file a format; the kernel, one concern a file
+//! ```
+//!
+//! Below all of them is the package `latency-core`, which needs no system call. A new experiment is a file in `experiment`
+//! and a line in [`catalogue`]; a new format is a file in [`report`] and a line in its table.
 
 #![no_std]
 

@@ -18,6 +18,7 @@ pub mod lab;
 pub mod lanes;
 pub mod packages;
 pub mod places;
+pub mod product;
 pub mod program;
 pub mod prometheus;
 pub mod run;

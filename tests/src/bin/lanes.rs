@@ -7,7 +7,7 @@ use latency_tests::lanes::{jobs, programs, run, Counts};
 use latency_tests::program::workspace;
 use std::process::ExitCode;
 use std::thread::available_parallelism;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Number of the longest jobs that are listed at the end.
 const LONGEST: usize = 20;
@@ -33,15 +33,18 @@ fn all_jobs() -> Result<bool, String> {
     };
     let messages = std::fs::read_to_string(messages).map_err(|error| format!("{messages}: {error}"))?;
     let (jobs, left) = jobs(&programs(&messages), only).map_err(|error| error.to_string())?;
-    let cpus = available_parallelism().map_or(1, usize::from);
+    // The program under test sleeps now and then: one job more than there are CPUs keeps them busy.
+    let cpus = available_parallelism().map_or(1, usize::from) + 1;
     let begin = Instant::now();
     let mut counts = Counts::default();
-    let mut took = Vec::new();
+    let (mut took, mut cpu) = (Vec::new(), Duration::ZERO);
     run(jobs, cpus, &workspace().join("target/lanes"), |job, time, outcome| {
         counts += outcome.counts;
         let name = format!("{} {}", job.program.name, job.name);
         let verdict = if outcome.counts.failed > 0 { "FAILED" } else { "ok" };
-        println!("{:>6.1} s  {name}: {} {verdict}", time.as_secs_f64(), job.tests.len());
+        let [time_s, cpu_s] = [time, outcome.cpu].map(|time| time.as_secs_f64());
+        println!("{time_s:>6.1} s, {cpu_s:>5.1} of CPU  {name}: {} {verdict}", job.tests.len());
+        cpu += outcome.cpu;
         print!("{}", outcome.shown);
         took.push((time, name));
     })
@@ -52,7 +55,11 @@ fn all_jobs() -> Result<bool, String> {
         .rev()
         .take(LONGEST)
         .for_each(|(time, name)| println!("{:>6.1} s  {name}", time.as_secs_f64()));
-    println!("\n{} s; {left} tests are left to make test-all", begin.elapsed().as_secs());
+    println!(
+        "\n{} s, {} of CPU; {left} tests are left to make test-all",
+        begin.elapsed().as_secs(),
+        cpu.as_secs()
+    );
     println!("{} not shown, {} retried", counts.not_shown, counts.retried);
     println!("{} passed, {} failed, {} skipped", counts.passed, counts.failed, counts.skipped);
     Ok(counts.failed == 0)

@@ -1,8 +1,9 @@
-//! Prints the bytes of an executable by section and by module.
+//! Prints the bytes of an executable by section and by module, and the lines of product code by folder.
 //!
 //! `make size` links one with symbols and runs this program on it. A generic function counts for the module
 //! that its symbol names, wherever it was instantiated; constants without a name are shown by section.
 
+use latency_tests::product;
 use latency_tests::program::workspace;
 use object::read::elf::ElfFile64;
 use object::{Endianness, Object, ObjectSection, ObjectSymbol, SectionFlags};
@@ -59,6 +60,10 @@ fn report(bytes: &[u8]) -> Result<(), String> {
     let rest = rows.get(SHOWN..).unwrap_or_default();
     line(&format!("the other {}", rest.len()), rest.iter().map(|(_, bytes)| bytes).sum());
     line("all", total);
+    let lines = product::lines();
+    println!("\n{:>8}  product code", "lines");
+    lines.iter().for_each(|(folder, lines)| println!("{lines:>8}  {folder}"));
+    println!("{:>8}  all", lines.values().sum::<usize>());
     Ok(())
 }
 

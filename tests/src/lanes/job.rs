@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 /// A program that the test harness of Rust is linked into.
 #[derive(Clone, Debug, Default)]
@@ -34,6 +35,9 @@ pub struct Job {
     pub cpus: usize,
 }
 
+/// More CPUs than there are.
+const ALONE: usize = usize::MAX;
+
 /// The program of the whole-program tests.
 const SUITE: &str = "suite";
 
@@ -41,25 +45,32 @@ const SUITE: &str = "suite";
 struct Part(&'static str, usize, bool);
 
 /// Tests that are long, or use more or less than one CPU, in the order in which they start.
-const PARTS: [Part; 13] = [
-    // Guests with two virtual CPUs that have to run at the same time.
-    Part("lab_load::", 2, true),
-    Part("lab_pairs::", 2, true),
+const PARTS: [Part; 17] = [
+    // Guests with two virtual CPUs that have to run at the same time: nothing runs beside them.
+    Part("lab_load::", ALONE, true),
+    Part("lab_pairs::", ALONE, true),
     // Two processes at a time.
     Part("signals::moments", 2, true),
     Part("meanwhile::", 2, true),
-    Part("hostile::", 2, true),
-    Part("trees::mutated", 2, true),
+    Part("hostile::calls", 2, true),
+    Part("hostile::limits", 2, true),
+    Part("hostile::files", 2, true),
+    Part("trees::", 2, true),
     // Guests.
     Part("lab::", 1, true),
     Part("emulator::", 1, true),
     // Long.
+    Part("hostile::", 1, true),
     Part("cachegrind::", 1, true),
     Part("signals::", 1, true),
     Part("cli::", 1, false),
+    Part("hierarchy", 1, false),
     Part("dist::", 1, false),
     Part("", 1, false),
 ];
+
+/// The part before which the tests of the packages run: they keep a CPU busy for a minute.
+const UNIT_TESTS: usize = 8;
 
 /// Reads the messages of `cargo test --no-run --message-format=json`: the test programs that were built.
 pub fn programs(messages: &str) -> Vec<Program> {
@@ -112,7 +123,7 @@ pub fn jobs(programs: &[Program], only: &str) -> io::Result<(Vec<Job>, usize)> {
             let Part(_, cpus, alone) = PARTS[part.unwrap_or(PARTS.len() - 1)];
             let module = test.rsplit_once("::").map_or("", |(module, _)| module);
             let name = if alone { test.as_str() } else { module };
-            let key = (part.unwrap_or(PARTS.len()), program.name.clone(), name.to_owned());
+            let key = (part.map_or(UNIT_TESTS, |part| part + 1), program.name.clone(), name.to_owned());
             let job = jobs.entry(key).or_insert_with(|| Job {
                 program: program.clone(),
                 name: name.into(),
@@ -138,7 +149,7 @@ impl Job {
     /// When the process cannot be started, or the log not be written or read.
     pub fn run(&self, lane: usize, log: &Path) -> io::Result<Outcome> {
         let file = File::create(log)?;
-        let status = Command::new(&self.program.path)
+        let child = Command::new(&self.program.path)
             .arg("--exact")
             .args(&self.tests)
             .args(["--test-threads=1"])
@@ -148,9 +159,25 @@ impl Job {
             .stdin(Stdio::null())
             .stdout(file.try_clone()?)
             .stderr(file)
-            .status()?;
+            .spawn()?;
+        let (succeeded, cpu) = ended(&child)?;
         let output = std::fs::read(log)?;
-        Ok(Outcome::new(&String::from_utf8_lossy(&output), status.success(), self.tests.len()))
+        Ok(Outcome { cpu, ..Outcome::new(&String::from_utf8_lossy(&output), succeeded, self.tests.len()) })
+    }
+}
+
+/// Waits for a process: returns whether it ended well, and the CPU time of it and of all processes that it waited for.
+fn ended(child: &Child) -> io::Result<(bool, Duration)> {
+    let mut status = 0;
+    // SAFETY: a record of zero bits is valid.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: the kernel writes a number and a record; only this thread waits for the process.
+    match unsafe { libc::wait4(child.id() as i32, &raw mut status, 0, &raw mut usage) } {
+        -1 => Err(io::Error::last_os_error()),
+        _ => {
+            let time = |time: libc::timeval| Duration::new(time.tv_sec as u64, time.tv_usec as u32 * 1000);
+            Ok((status == 0, time(usage.ru_utime) + time(usage.ru_stime)))
+        }
     }
 }
 
@@ -173,6 +200,7 @@ no message
     #[test]
     fn every_test_of_the_suite_has_a_part() {
         assert!(PARTS.last().is_some_and(|part| part.0.is_empty()));
+        assert_eq!(PARTS[UNIT_TESTS].0, "lab::");
         // A part behind one that contains it would never be chosen.
         for (index, part) in PARTS.iter().enumerate() {
             assert!(PARTS[..index].iter().all(|earlier| !part.0.starts_with(earlier.0)), "{}", part.0);

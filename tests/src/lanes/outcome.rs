@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ops::AddAssign;
+use std::time::Duration;
 
 /// The number of tests with each outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,6 +34,8 @@ impl AddAssign for Counts {
 pub struct Outcome {
     /// Its tests.
     pub counts: Counts,
+    /// The CPU time of all its processes.
+    pub cpu: Duration,
     /// Everything to be read of it: all that a failed job printed, else the lines that tests wrote past the capture.
     pub shown: String,
 }
@@ -59,7 +62,7 @@ impl Outcome {
             retried: lines().filter(|line| line.starts_with("==== attempt ")).count(),
         };
         let shown = if succeeded { past_the_capture(output) } else { output.into() };
-        Outcome { counts, shown }
+        Outcome { counts, cpu: Duration::ZERO, shown }
     }
 }
 
