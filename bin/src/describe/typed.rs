@@ -4,7 +4,7 @@ use core::fmt::{self, Display, Write};
 
 use crate::sys::arguments::Arguments;
 
-/// Arguments, each behind a blank and in quotes where it needs them. Bytes that are no UTF-8 become U+FFFD.
+/// Arguments, each behind a blank and in quotes where it needs them. Bytes that are not UTF-8 become U+FFFD.
 pub struct Typed(pub Arguments);
 
 impl Display for Typed {

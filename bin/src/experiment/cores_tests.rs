@@ -22,18 +22,18 @@ fn pairs(machine: &Machine, line: &str) -> Vec<(Point, PingPong)> {
     points.into_iter().filter_map(|point| Some((point, *point.walk.ping_pong()?))).collect()
 }
 
-/// Those that walk over lines in a state.
+/// Returns the points that walk over lines in a known state, with their walks.
 fn walks(machine: &Machine, line: &str) -> Vec<(Point, Owned)> {
     let (points, ..) = planned(machine, line).unwrap();
     points.into_iter().filter_map(|point| Some((point, *point.walk.owned()?))).collect()
 }
 
-/// Both CPUs of all pairs.
+/// Returns both CPUs of all pairs.
 fn names(machine: &Machine, line: &str) -> Vec<(u32, u32)> {
     pairs(machine, line).iter().map(|(point, pair)| (point.cpu.0, pair.partner.0)).collect()
 }
 
-/// How many pairs there are of each class.
+/// Counts the pairs of each class.
 fn classes(pairs: &[(Point, PingPong)]) -> BTreeMap<Shared, usize> {
     let mut classes = BTreeMap::new();
     pairs.iter().for_each(|(_, pair)| *classes.entry(pair.class).or_default() += 1);

@@ -22,7 +22,8 @@ use latency_core::words::When;
 
 /// A forecast is a range: a run takes no less than its lower end by more than this factor, nor its upper end.
 const FACTOR: f64 = 1.5;
-/// What a run does besides visits: clocks, mapping and clearing a byte, writing it to a chain that stays, the audit.
+/// The costs of a run in addition to visits: the clocks, mapping and clearing a byte, writing a byte of a chain that
+/// stays, the audit.
 const START_NS: f64 = 0.2e9;
 const MAPPED_BYTE_NS: f64 = 0.7;
 const WRITTEN_BYTE_NS: f64 = 0.2;
@@ -158,7 +159,7 @@ fn initiators_have_regions_of_their_own_where_memory_has_room() {
     let line = std::format!("--pages=thp --size={}M", (half / 10 * 6) >> 20);
     assert_eq!(memory(&two, &line), Memory::Shared);
     assert_eq!(memory(&two, &std::format!("{line} --cpunode=1")), Memory::Kept);
-    // The working set is no smaller for that.
+    // The working set does not become smaller by this.
     assert_eq!(planned(&two, &line).unwrap().0[0].size.0, ((half / 10 * 6) >> 20) << 20);
 }
 

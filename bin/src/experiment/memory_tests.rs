@@ -1,5 +1,5 @@
-//! What plans take of the memory that a node can give: files that the kernel would give back, control groups that
-//! several targets share, and what is refused before anything is mapped.
+//! Tests of the memory that plans use of a node: files that the kernel would evict, control groups that several
+//! targets share, and plans that are refused before anything is mapped.
 
 use std::boxed::Box;
 use std::collections::BTreeSet;
@@ -17,7 +17,8 @@ use crate::plan;
 
 const MIB: Bytes = Bytes::MIB;
 
-/// One node of 16 GB with so many KiB free, in old files, in files in use and in slabs.
+/// Returns a machine with one node of 16 GB; the arguments are its KiB that are free, in old files, in files in use
+/// and in slabs.
 fn with_files(free: u64, inactive: u64, active: u64, slabs: u64) -> Box<Machine> {
     let text = fixture("one-node");
     let from = text.find("Node 0 MemFree:").unwrap();
@@ -70,7 +71,7 @@ fn a_node_that_is_full_is_not_one_of_unknown_memory() {
     let mut unknown = machine("no-sysfs", None);
     unknown.topology = latency_core::topology::Topology::EMPTY;
     assert_eq!(unknown.supply(NodeId(0)), None);
-    // Of memory that nobody describes there may be any amount.
+    // If no file describes the memory, any amount is possible.
     let point = planned(&machine("one-node", None), "").unwrap().0[0];
     assert_eq!(plan::most(&unknown, &point, &[point]), MIB.times(1 << 20));
 }
@@ -223,7 +224,7 @@ fn a_cache_that_is_smaller_than_reported_is_what_plans_are_made_for() {
     for line in ["parallel", "variants"] {
         assert!(sizes(&found, line).contains(&4) && !sizes(&found, line).contains(&100), "{line}");
     }
-    // Without a part that serves the core, there is no such region.
+    // Without a cache that serves the core, the region for it is missing.
     let none = Machine { sizing: looked_at(MIB.times(256), true, Some(MIB), None).sizing, ..*guest };
     assert_eq!(sizes(&none, "parallel").len() + 1, sizes(&found, "parallel").len());
 }
@@ -372,7 +373,8 @@ fn the_nodes_that_memory_is_bound_to_are_the_targets() {
         (Vec::from_iter(targets), codes.contains(&"inherited-policy"))
     };
     assert_eq!(targets(Some(&[1])), ([1].to_vec(), true));
-    // All of them are no restriction, and none of them is no place to measure.
+    // A policy that allows all nodes does not restrict anything; one that allows none of them is ignored, because
+    // nothing could be measured.
     for unbound in [None, Some(&[0, 1][..]), Some(&[7])] {
         assert_eq!(targets(unbound), ([0, 1].to_vec(), false), "{unbound:?}");
     }

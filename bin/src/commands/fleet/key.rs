@@ -2,7 +2,8 @@
 
 use crate::analysis::norm::Quantity;
 
-/// The most results that are not trusted, and lines that are no document, that are listed; more are counted.
+/// The maximum number of listed results that are unreliable, and of listed lines that are not documents; further ones
+/// are only counted.
 pub const MOST_LISTED: usize = 1 << 12;
 
 /// A key by its parts.

@@ -148,7 +148,7 @@ impl<'a> Runs<'a> {
         self.untrusted.get(..self.untrusted_count.min(MOST_LISTED)).unwrap_or_default()
     }
 
-    /// Lines that are no document, as they came.
+    /// Returns the lines that are not documents, in the order of the input.
     #[must_use]
     pub fn refused(&self) -> &[Refused<'a>] {
         self.refused.get(..self.refused_count.min(MOST_LISTED)).unwrap_or_default()

@@ -15,7 +15,7 @@ use crate::sys::table::Table;
 
 /// The most values of all documents together: 64 MiB of them.
 const MOST_VALUES: usize = 1 << 20;
-/// So many of the newest results of a host are looked at for a change.
+/// The number of newest results of a host that are searched for a change.
 const RECENT: usize = 32;
 
 /// A value of a host: key and host, when it was measured, the value, both ends of its interval, its conditions, and which

@@ -18,9 +18,9 @@ use crate::report::document::{Document, Level, Role};
 use crate::report::figures::Digits;
 use crate::saved::{self, alike};
 
-/// So many are named in a sentence.
+/// The maximum number of names in a sentence or list.
 const NAMED: usize = 8;
-/// So many rows have room where not everything is asked for.
+/// The maximum number of rows without `--verbose`.
 const ROWS: usize = 40;
 
 /// Everything that is shown of many hosts.

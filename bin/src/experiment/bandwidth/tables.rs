@@ -12,7 +12,7 @@ use crate::report::document::{Document, Level, Rows};
 use crate::result::{Outcome, Traffic};
 use latency_core::traffic::View;
 
-/// So many pairs and kinds have a row each where not everything is asked for.
+/// The maximum number of pairs and kinds that get their own rows without `--verbose`.
 const FEW: usize = 8;
 
 /// Shows the tables that a view has.

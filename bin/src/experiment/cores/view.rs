@@ -210,7 +210,8 @@ fn matrix(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusi
     });
 }
 
-/// Says which pairs a few of each class stand for: the first by name, and how many more.
+/// Says which pairs were not chosen because others of their class represent them: names the first, and counts the
+/// rest.
 fn not_chosen(document: &mut dyn Document, report: &Report<'_, '_>) {
     const NAMED: usize = 4;
     if !matches!(report.options.pairs, Pairs::Of(_)) {

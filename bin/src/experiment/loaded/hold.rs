@@ -16,7 +16,7 @@ use crate::report::figures::Digits;
 ///
 /// # Errors
 ///
-/// As [`Schedule::stay`].
+/// Returns the errors of [`Schedule::stay`].
 pub fn hold(session: &mut Session<'_, '_>, schedule: &mut RealSchedule<'_>) -> Result<(), Failure<'static>> {
     // Idle memory is measured as well as on a curve.
     schedule.reach(session.progress, FEWEST_ROUNDS)?;

@@ -15,7 +15,7 @@ const FEW: i64 = 4;
 /// Possible distances of ticks on an axis of powers of two, in octaves. Four octaves give 16 KiB, 256 KiB, 4 MiB; ten
 /// give 1 KiB, 1 MiB, 1 GiB.
 const OCTAVES: [i64; 5] = [1, 2, 4, 10, 20];
-/// The relative error up to which a value counts as a round number.
+/// The error up to which a value counts as a round one, as a fraction of the value or of the step.
 const TOLERANCE: f64 = 1e-9;
 /// The largest exponent of ten that is used; a double holds little more.
 const DECADES: i64 = 300;
@@ -59,7 +59,7 @@ impl<'a> Ticks<'a> {
     /// Returns powers of two for amounts and counts, and else round numbers of each decade. If the range is a single
     /// value, returns that value.
     ///
-    /// Round numbers may be twice as close together as powers of two: three in a decade are few.
+    /// Up to twice `most` round numbers are kept, because the next step, one per decade, gives too few.
     #[must_use]
     pub fn logarithmic(range: Range, most: usize, unit: Unit<'_>) -> Self {
         if range.low >= range.high {
@@ -67,7 +67,7 @@ impl<'a> Ticks<'a> {
         }
         let most = most.max(2) as i64;
         if matches!(unit, Unit::Bytes | Unit::Count) {
-            // The exponents of all doubles; zero does not have one.
+            // No double has a binary exponent outside this range; the logarithm of zero is infinite.
             const EXPONENTS: core::ops::RangeInclusive<i64> = -1100..=1100;
             let within = |index: f64| (index as i64).clamp(*EXPONENTS.start(), *EXPONENTS.end());
             let first = within(ceil(log2(range.low) - TOLERANCE));

@@ -95,8 +95,8 @@ pub struct Taking<'o> {
 /// The markup before and after a sentence.
 type Around = (&'static str, &'static str);
 
-/// The maximum number of cells of a drawn matrix: a cell needs 100 bytes, and with more cells the letters would be too
-/// small to read.
+/// The maximum number of cells of a matrix that a page draws: each cell needs 100 bytes, and with more cells the
+/// letters would be too small to read.
 const MOST_CELLS: usize = 1024;
 
 const PLAIN: Around = ("", "");
