@@ -1,4 +1,4 @@
-//! Arguments as a shell takes them.
+//! Arguments in the syntax of a shell.
 
 use core::fmt::{self, Display, Write};
 

@@ -1,4 +1,4 @@
-//! Plans of `cores` for whole machines: which pairs, whose lines, how long.
+//! Tests plans of `cores` for whole machines: the pairs, the memory of the lines, the duration.
 
 use std::collections::BTreeMap;
 use std::format;
@@ -131,13 +131,13 @@ fn a_short_budget_takes_rounds_first_and_then_pairs() {
         assert!(found.len() <= most && found.len() == points.len(), "{line}: {}", found.len());
         assert!(classes(&found).into_keys().eq(every.iter().copied()), "{line}: a class is missing");
         assert_eq!(codes.contains(&"pairs-of-classes"), most < 2016, "{line}");
-        // Windows that are made whatever the time have room in it.
+        // The minimum number of windows fits into the budget.
         assert!(budget.fewest >= FEWEST_ROUNDS && budget.rounds == budget.fewest, "{line}");
         let least_ns = (points.len() * budget.fewest) as f64 * WINDOW_NS;
         assert!(least_ns <= budget_ns(&options(line)), "{line}: {least_ns}");
         assert!(budget.spread_ns <= budget_ns(&options(line)), "{line}");
     }
-    // What was named is measured all the same, and takes what it takes.
+    // Named pairs are measured anyway, even if they exceed the budget.
     let named = "cores --budget=0.01 --pairs=0:1,0:2,0:3,0:4,0:5";
     let (points, budget, codes) = planned(&many, named).unwrap();
     assert!(points.len() == 5 && budget.fewest == FEWEST_ROUNDS && !codes.contains(&"pairs-of-classes"));

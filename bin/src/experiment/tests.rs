@@ -223,7 +223,7 @@ fn working_sets_reach_memory_and_leave_half_of_it() {
     let mut two = machine("two-sockets", None);
     let cache = two.reported_cache().unwrap();
     assert_eq!(size(&two, ""), (cache.times(4).max(Bytes::MIB.times(256)), Vec::new()));
-    // Who asks for a size that fits in a cache gets that cache's latency; larger ones may be half cached.
+    // A requested size that fits in a cache gives the latency of that cache; larger ones may be partly cached.
     assert_eq!(size(&two, "--size=1M"), (Bytes::MIB, ["cache-latency"].to_vec()));
     let some = Bytes(cache.0 + (2 << 20));
     let found = size(&two, &format!("--size={}", some.0));

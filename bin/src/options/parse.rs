@@ -173,7 +173,7 @@ fn check<'a>(
         return Err(UsageError::NotOfSaved { format: options.format });
     }
     for (left, right, reason) in CONFLICTS {
-        // `--first-cpu` sets a CPU of the node that the user asked for.
+        // `--cpu=first` is the first CPU of the requested node, so it does not exclude `--cpunode`.
         let asked = |flag: &&Flag| flag.id != FlagId::Cpu || !options.first_cpu;
         let mut both = given().filter(asked).filter(|flag| flag.id == left || flag.id == right);
         if let (Some(first), Some(second)) = (both.next(), both.next()) {

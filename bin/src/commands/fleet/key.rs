@@ -17,11 +17,11 @@ pub struct Key<'n> {
     pub quantity: Quantity,
 }
 
-/// Separates the parts of a key: no text that is shown has it.
+/// The separator of the parts of a key, which does not occur in shown texts.
 pub const SEPARATOR: char = '\u{1f}';
 
 impl Key<'_> {
-    /// Takes a key apart.
+    /// Splits a key into its parts.
     #[must_use]
     pub fn of(name: &str) -> Key<'_> {
         let mut parts = name.split(SEPARATOR);
@@ -32,7 +32,7 @@ impl Key<'_> {
     }
 }
 
-/// The unit of a quantity for programs; and for people, how many of it are one.
+/// Returns the unit of a quantity for programs, and the number of these units in the unit for people.
 #[must_use]
 pub const fn unit(quantity: Quantity) -> (&'static str, f64) {
     match quantity {

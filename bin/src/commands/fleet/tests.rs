@@ -1,4 +1,4 @@
-//! Imaginary hosts: which of them are found, and what everything else in their files does.
+//! Tests with imaginary hosts: the slow ones are found, and other contents of their files are handled.
 
 use std::boxed::Box;
 use std::format;
@@ -371,7 +371,7 @@ fn no_name_changes_the_shape_of_a_format() {
         host.name = name.into();
     }
     let mut files = Files::default();
-    // The names are JSON as they are.
+    // The names are valid JSON strings without escapes.
     let lines: String = hosts
         .iter()
         .zip(0..)

@@ -39,7 +39,7 @@ pub struct View<'v> {
     pub of_baseline: usize,
 }
 
-/// Several things one after the other, with commas, and how many more there are.
+/// A list of names with commas, and the number of further ones.
 struct Listed<'l>(usize, &'l dyn Fn(&mut dyn Write, usize) -> fmt::Result);
 
 impl fmt::Display for Listed<'_> {
