@@ -109,7 +109,7 @@ impl<'r> Kind<'r> {
 /// Finds the kinds of rows that are curves. Returns their number, and the number of rows that belong to none.
 fn curves<'r>(rows: &'r [Row], kinds: &mut [Kind<'r>]) -> (usize, usize) {
     let mut count = 0;
-    // Rows with one line on each page stand by dense ones, if there are any: those come first.
+    // Rows with one line on each page belong to dense ones if there are any, so the dense ones come first.
     for spaced in [false, true] {
         for like in rows.iter().filter(|row| (row.sample.stride.0 >= PAGE) == spaced) {
             let kind = Kind { rows, like };

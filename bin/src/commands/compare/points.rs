@@ -180,7 +180,7 @@ impl View<'_> {
         });
     }
 
-    /// Returns the verdict on a point; empty if the conditions forbid one.
+    /// Returns the verdict on a point; `same` if the conditions forbid one.
     fn word(&self, pair: &Pair) -> &'static str {
         match pair.verdict {
             Verdict::Slower if self.judged => "slower",

@@ -72,19 +72,19 @@ pub struct Outlier {
 }
 
 impl Outlier {
-    /// The value over the median.
+    /// Returns the value divided by the median.
     #[must_use]
     pub fn ratio(&self) -> f64 {
         self.value.value / self.norm.median
     }
 
-    /// The excess in robust standard deviations; `None` if all hosts are the same.
+    /// Returns the excess in robust standard deviations; `None` if all hosts are the same.
     #[must_use]
     pub fn z(&self) -> Option<f64> {
         self.norm.deviations(self.quantity, self.value.value)
     }
 
-    /// The ratio to the usual value.
+    /// Returns the ratio to the usual value.
     fn slower(&self) -> f64 {
         match self.quantity {
             Quantity::Latency => self.ratio(),
@@ -96,7 +96,7 @@ impl Outlier {
 /// A host that is not like the others in one way.
 #[derive(Clone, Copy)]
 pub struct Apart {
-    /// The first of its values, and what is usual.
+    /// The first of its values, and the usual one.
     pub outlier: Outlier,
     /// The place of the condition, or [`FASTER`].
     pub condition: usize,
@@ -107,7 +107,7 @@ pub struct Apart {
 }
 
 impl Apart {
-    /// The code for programs.
+    /// Returns the code for programs.
     #[must_use]
     pub fn code(&self) -> &'static str {
         TABLE.get(self.condition).map_or("faster", |condition| condition.code)
