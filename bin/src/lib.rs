@@ -1,4 +1,4 @@
-//! latency-bench without its start-up code: everything from arguments to report.
+//! The library of latency-bench: everything from arguments to report, without the start-up code.
 //!
 //! Data runs one way, and each stage ends before the next one begins:
 //!
@@ -91,7 +91,8 @@ use sys::signal;
 use sys::terminal::Stream;
 use warning::Warnings;
 
-/// What an experiment has that chooses among CPUs: it wants to know what they share.
+/// The options of experiments that choose among CPUs. These experiments need to know which caches and cores the CPUs
+/// share.
 const CHOOSING_CPUS: FlagSet = FlagSet::of(&[FlagId::LoadCpus, FlagId::Pairs]);
 
 /// Does what `arguments` ask for and returns the exit status.
@@ -123,14 +124,15 @@ pub fn run(arguments: Arguments, environment: Environment) -> i32 {
     }
 }
 
-/// Returns the machine that is to be measured, with the CPUs that are to do so.
+/// Returns the machine to measure, with the CPUs that measure it.
 #[inline(never)] // it is called in several places
 fn machine(options: &Options<'_>) -> Result<&'static Machine, Failure<'static>> {
     let node = options.cpunode.and_then(|nodes| nodes.first()).map(NodeId);
     let [machine, ..] = detect::machine(options.cpu, node)?.leak() else {
         return Err(PlacementError::NothingToMeasure.into());
     };
-    // Of use where CPUs are chosen, and where nothing is measured but all is told.
+    // Experiments that choose CPUs need the sharing, and so do commands that describe the machine without a
+    // measurement.
     let Descriptor { flags, operands, .. } = options.experiment.descriptor;
     if flags.intersection(CHOOSING_CPUS) != FlagSet::EMPTY
         || !flags.contains(FlagId::DryRun)
@@ -138,10 +140,10 @@ fn machine(options: &Options<'_>) -> Result<&'static Machine, Failure<'static>> 
     {
         detect::sharing(machine)?;
     }
-    // Where others keep the first CPU busy, an idle one measures.
+    // If other processes keep the first CPU busy, an idle one measures.
     if options.chooses_cpu() {
         idle::choose(machine, &SystemFiles, options.cpunode, &|| {
-            // A signal does not wait for the end of the look.
+            // The wait is divided into slices, so that a signal can end it early.
             const SLICES: u64 = 8;
             for _ in (0..SLICES).take_while(|_| !signal::interrupted()) {
                 sys::time::sleep_ns(idle::LOOK_NS / SLICES);
@@ -160,12 +162,12 @@ fn fail(messages: &mut Messages, failure: &Failure<'_>) -> i32 {
     i32::from(failure.exit_code())
 }
 
-/// Returns how wide messages may be; a file or a pipe gets each in one line.
+/// Returns the width of messages; `None` for a file or a pipe, where each message is one line.
 fn message_columns() -> Option<usize> {
     Stream::Error.width().filter(|_| Stream::Error.is_terminal()).map(usize::from)
 }
 
-/// Where results go; made before anything is measured.
+/// Opens the output for results, before anything is measured.
 fn sink<'a>(options: &Options<'a>) -> Result<Sink, Failure<'a>> {
     let Some(path) = options.output else { return Ok(Sink::standard_output()?) };
     let sink = Sink::create(path).map_err(|errno| match errno {
@@ -189,11 +191,11 @@ fn finish<'a>(sink: Sink, options: &Options<'a>) -> Result<(), Failure<'a>> {
     })
 }
 
-/// `--help` and `--version`.
+/// Writes the texts of `--help` and `--version`.
 #[inline(never)] // offsets into a small frame are short
 fn tell<'a>(options: &Options<'a>) -> Result<(), Failure<'a>> {
     let mut out = sink(options)?;
-    // A write that fails is remembered by the sink, and told by `finish`.
+    // The sink keeps the error of a failed write, and `finish` returns it.
     let help = options.help.unwrap_or(Help::Long);
     let _ = match (options.version, options.experiment.named) {
         (true, _) => options::write_version(&mut out),
@@ -205,16 +207,16 @@ fn tell<'a>(options: &Options<'a>) -> Result<(), Failure<'a>> {
     finish(out, options)
 }
 
-/// A command on saved results.
+/// Runs a command on saved results.
 #[inline(never)] // offsets into a small frame are short
 fn act<'a>(command: &Command, options: &'a Options<'a>, environment: Environment) -> Result<(), Failure<'a>> {
     refuse_input_as_output(options)?;
     let terminal = screen(options, environment);
-    // Where they cannot be let through, they wait.
+    // If signals cannot be unblocked, they stay pending.
     let _ = signal::unblock();
     let mut written = Ok(());
     let found = (command.run)(options, &mut |description| {
-        // What is begun is written to its end, or taken away.
+        // An output file is either completed or removed.
         let _ = signal::block();
         let columns = [command.columns, &[], &[]];
         written =
@@ -225,7 +227,7 @@ fn act<'a>(command: &Command, options: &'a Options<'a>, environment: Environment
     found?.map_or(Ok(()), Err)
 }
 
-/// Refuses to write over a file that is to be read, by whatever name.
+/// Refuses to overwrite an input file, even if it has another name.
 fn refuse_input_as_output<'a>(options: &Options<'a>) -> Result<(), UsageError<'a>> {
     let output = options.output;
     let Some(written) = file::identity(output, Stream::Output) else { return Ok(()) };
@@ -237,9 +239,9 @@ fn refuse_input_as_output<'a>(options: &Options<'a>) -> Result<(), UsageError<'a
     }
 }
 
-/// What results are shown on.
+/// Returns the terminal that results are shown on.
 fn screen(options: &Options<'_>, environment: Environment) -> Terminal {
-    /// Where nobody says: what every terminal, mail and ticket has room for.
+    /// The width if the output is not a terminal: every terminal, mail and ticket has room for it.
     const COLUMNS: usize = 80;
     let is_terminal = options.output.is_none() && Stream::Output.is_terminal();
     let locale = [&b"LC_ALL"[..], b"LC_CTYPE", b"LANG"]
@@ -262,7 +264,7 @@ fn screen(options: &Options<'_>, environment: Environment) -> Terminal {
     Terminal { columns, unicode: utf8, colour }
 }
 
-/// Who waits longer wants to know how long, on a terminal or not.
+/// The minimum expected duration that is announced, on a terminal or not, because the user has to wait.
 const WORTH_SAYING_NS: f64 = 5e9;
 
 /// Says how long the run will take.
@@ -304,7 +306,7 @@ fn perform<'a>(
         });
     }
     say_time(options, takes, messages);
-    // What takes time is left out where nobody would be told.
+    // Slow checks are left out if their findings would not be shown.
     let checked = options.strict || !(options.quiet && options.format.purpose == Purpose::Terminal);
     let effort = Effort { limit_ns: f64::INFINITY, checked, begun_ns: begun_ns as f64 };
     let ran = run_experiment::run_experiment(&mut session, experiment, planned, effort);
@@ -323,7 +325,7 @@ fn perform<'a>(
     let written = save(out, options, terminal, columns, [failed.is_some(), nothing], &mut |document| {
         describe::report(document, &report, experiment.present);
     });
-    // Messages drop their errors: there is nobody left to tell.
+    // Errors of messages are dropped, because there is no other output to report them to.
     let _ = warnings.write(messages, options.verbose, message_columns());
     written?;
     match (failed, warnings.untrusted()) {
@@ -375,10 +377,10 @@ fn perform_all(
     }
 }
 
-/// Writes the result of a run, of which is told if it has failed and if there is nothing in it.
+/// Writes the result of a run. `failed` is true if the run has failed, and `nothing` if the result is empty.
 ///
-/// A file that is there is worth more than one without a number; where it is collected, also more than that of a run
-/// that failed.
+/// An existing file is not replaced by an empty result. In a format that monitoring collects, it is not replaced by
+/// the result of a failed run either.
 #[inline(never)] // it is called in several places
 fn save<'a>(
     mut out: Sink,
@@ -391,12 +393,12 @@ fn save<'a>(
     if options.output.is_some() && (nothing || failed && options.format.purpose == Purpose::Metrics) {
         return Ok(());
     }
-    // A write that fails is remembered by the sink, and told by `finish`.
+    // The sink keeps the error of a failed write, and `finish` returns it.
     let _ = output::write(&mut out, options, terminal, columns, description);
     finish(out, options)
 }
 
-/// Why a run has not measured what it was to.
+/// Returns the reason why a run is incomplete, if it is.
 fn failed<'a>(findings: &Findings<'a>, done: usize) -> Option<Failure<'a>> {
     if findings.interrupted {
         return Some(Failure::Partial);

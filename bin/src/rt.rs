@@ -1,8 +1,7 @@
-//! What a C library would do around `main`: the entry, the memory functions, the end.
+//! The start-up code that a C library would provide: the entry, the memory functions, the end.
 //!
-//! Compiled into the executable alone, so that the library can be tested with the
-//! host's own start-up code. Knows the state in which the kernel starts a process,
-//! and nothing of what the program does.
+//! It is compiled only into the executable, so that the library can be tested with the start-up code of the host. It
+//! knows the state in which the kernel starts a process, and not the program itself.
 //!
 //! # Safety
 //!
@@ -29,14 +28,14 @@ latency_bench::assemble_memory_functions!();
 /// System V ABI, AMD64 supplement, 3.4.1 "Initial Stack and Register State".
 #[unsafe(no_mangle)]
 unsafe extern "C" fn lb_start(stack: *const usize) -> ! {
-    // SAFETY: the kernel put the vectors there and they stay for the whole process:
-    // the program runs on another stack, and nobody writes to them.
+    // SAFETY: the kernel put the vectors there and they stay for the whole process: the program runs on another stack,
+    // and no code writes to them.
     let (passed, environment) = unsafe {
         let count = stack.read();
         let vector: *const *const c_char = stack.add(1).cast();
         (Arguments::from_vector(count, vector), Environment::from_vector(vector.add(count + 1)))
     };
-    // Unblocked, a signal ends the program as usual; nothing depends on it.
+    // If blocking fails, a signal ends the program as usual; nothing depends on it.
     let _ = signal::block();
     let arguments = init::begin(passed);
     init::end(latency_bench::run(arguments, environment))
@@ -54,6 +53,6 @@ fn panic(information: &PanicInfo<'_>) -> ! {
     init::end(DEFECT)
 }
 
-/// Named by the unwind tables of the prebuilt `core`; nothing unwinds, so nothing calls it.
+/// Satisfies the unwind tables of the prebuilt `core`, which refer to it; nothing unwinds, so nothing calls it.
 #[unsafe(no_mangle)]
 extern "C" fn rust_eh_personality() {}

@@ -54,11 +54,11 @@ static COLUMNS: [&Field; 5] = [&CURVE, &WORKING_SET, &SPACING, &NS, &CORE_CYCLES
 
 /// Minimum number of different sizes of a curve.
 const FEWEST_SIZES: usize = 6;
-/// Lines so far apart lie on pages of their own, and tell of translation buffers.
+/// The distance from which on each line is on its own page, so that the latency includes translation.
 const PAGE: u64 = 4096;
 /// Experiments whose points are latencies at many sizes; results of other tools have no name.
 const EXPERIMENTS: [&str; 3] = ["", "curve", "pages"];
-/// The most curves of one file.
+/// The maximum number of curves of one file.
 const MOST_CURVES: usize = 16;
 
 /// Rows that may be fitted together, by one of them.
@@ -78,7 +78,7 @@ impl<'r> Kind<'r> {
         row.sample.size.0 > 0 && stands_by && row.is_same(self.like, ALIKE)
     }
 
-    /// Its dense points.
+    /// Returns its dense points.
     fn dense(self) -> impl Iterator<Item = &'r Row> {
         let stride = self.like.sample.stride;
         self.rows.iter().filter(move |row| row.sample.stride == stride && self.has(row))
@@ -106,10 +106,10 @@ impl<'r> Kind<'r> {
     }
 }
 
-/// The kinds of rows that are curves, and how many rows are of none.
+/// Finds the kinds of rows that are curves. Returns their number, and the number of rows that belong to none.
 fn curves<'r>(rows: &'r [Row], kinds: &mut [Kind<'r>]) -> (usize, usize) {
     let mut count = 0;
-    // Rows with one line on each page stand by dense ones, if there are any: those come first.
+    // Rows with one line on each page belong to dense ones if there are any, so the dense ones come first.
     for spaced in [false, true] {
         for like in rows.iter().filter(|row| (row.sample.stride.0 >= PAGE) == spaced) {
             let kind = Kind { rows, like };
@@ -255,7 +255,7 @@ impl File<'_> {
     }
 }
 
-/// Says which tool wrote the file, and what that means for its numbers.
+/// Says which tool wrote the file, and the consequences for its numbers.
 fn source(document: &mut dyn Document, saved: &Saved) {
     let name = match saved.tool {
         None if saved.zeros == 0 => return,
@@ -275,7 +275,7 @@ fn source(document: &mut dyn Document, saved: &Saved) {
     );
 }
 
-/// Returns the name of a tool, and what has to be known of its numbers.
+/// Returns the name of a tool, and a note about its numbers.
 const fn named(tool: Tool) -> &'static str {
     match tool {
         Tool::LatMemRd => "lat_mem_rd of lmbench; sizes in MB of 1048576 bytes",

@@ -1,5 +1,5 @@
-//! The commands: on saved results, and the report, which also runs several experiments. A new one is a file here and a
-//! line in the catalogue.
+//! The commands: those on saved results, and the report, which also runs several experiments. A new one needs a file
+//! here and a line in the catalogue.
 
 pub mod compare;
 pub mod fit;
@@ -13,12 +13,12 @@ use crate::error::Failure;
 use crate::options::{Descriptor, Options};
 use crate::report::document::{Describe, Field};
 
-/// Writes a description in the format that was asked for.
+/// A function that writes a description in the requested format.
 pub type Write<'w> = &'w mut dyn FnMut(Describe<'_>);
 
 /// Reads the files that the operands name, and writes the result.
 ///
-/// A failure within `Ok` is one of the result, which is written nevertheless.
+/// A failure within `Ok` concerns the result, which is written nevertheless.
 pub type Run = for<'a> fn(&'a Options<'a>, Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>>;
 
 /// A command.

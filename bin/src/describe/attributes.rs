@@ -45,7 +45,7 @@ pub fn members(document: &mut dyn Document, attributes: &Attributes) {
     document.put(&WEIGHT, attributes.weight);
 }
 
-/// A figure, unless the firmware has none.
+/// Returns a figure, unless the firmware does not claim one.
 fn known(figure: u64) -> Option<u64> {
     Some(figure).filter(|figure| *figure > 0)
 }
@@ -57,7 +57,7 @@ const fn nanoseconds(latency: Picoseconds) -> u64 {
 /// Shows what is claimed, one row a node; `measured` gives the latency that was, in nanoseconds.
 pub fn table(document: &mut dyn Document, machine: &Machine, measured: &dyn Fn(&Node) -> Option<f64>) {
     let nodes = || machine.topology.nodes().iter();
-    // A tier or a weight alone says nothing that is not the same of every node.
+    // A tier or a weight alone is not worth a table: every node has them.
     let claimed = |node: &&Node| node.attributes.claim().is_some() || node.attributes.side_cache.is_some();
     if !nodes().any(|node| claimed(&node)) {
         return;

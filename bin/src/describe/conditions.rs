@@ -52,7 +52,7 @@ pub fn conditions(document: &mut dyn Document, report: &Report<'_, '_>) {
     });
 }
 
-/// Says them in one line.
+/// Says the conditions in one line.
 pub fn line(document: &mut dyn Document, platform: Platform, found: &Conditions) {
     let is_told = |share: &f64| *share > 0.0 || platform == Platform::Virtual;
     document.sentence(
@@ -75,7 +75,7 @@ pub fn line(document: &mut dyn Document, platform: Platform, found: &Conditions)
     );
 }
 
-/// A share in percent between two words, if it is known.
+/// Shows a share in percent between two words, if it is known.
 fn share(share: Option<f64>, before: &'static str, behind: &'static str) -> impl fmt::Display {
     optional(share, move |share, out| write!(out, "{before} {:.1} % {behind}", Decimal(share * 100.0)))
 }

@@ -62,7 +62,7 @@ pub fn metrics(document: &mut dyn Document, report: &Report<'_, '_>) {
                 ("kernel", Value::Word(point.kernel.name)),
                 ("pages", Value::Word(point.pages.word())),
             ];
-            // Those from the fourth on tell points of one pair apart, where any differ.
+            // The labels from the fourth on distinguish points of one pair, and are kept only if they differ.
             let mut kept = labels;
             let mut count = Varied::FIRST;
             for (label, _) in labels.iter().skip(Varied::FIRST).zip(varied.0).filter(|(_, varied)| *varied) {
@@ -107,7 +107,7 @@ fn attributes(document: &mut dyn Document, report: &Report<'_, '_>) {
         }
     }
     for (attribute, kind) in [(Attribute::ReadBandwidth, "read"), (Attribute::WriteBandwidth, "nt-write")] {
-        // One CPU alone says little of its node.
+        // The bandwidth of one CPU says little about its node.
         for group in groups(report.outcomes).filter(|_| report.options.view != View::Cores) {
             let Traffic { from, node, .. } = group.traffic;
             let Some((_, rate)) = group.best().filter(|_| group.traffic.kind.name == kind) else { continue };
@@ -127,7 +127,7 @@ fn latency(document: &mut dyn Document, labels: Labels<'_>, outcome: &Outcome<'_
     undisturbed::metrics(document, labels, &measured.series);
 }
 
-/// Gives what traffic delivers at its most, and what a load takes beside it.
+/// Gives the maximum bandwidth of traffic, and the latency of a load beside it.
 fn load(
     document: &mut dyn Document,
     report: &Report<'_, '_>,

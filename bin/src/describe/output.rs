@@ -1,4 +1,4 @@
-//! From a description to text in the format that was asked for.
+//! Turns a description into text in the requested format.
 
 use core::fmt::{self, Write};
 

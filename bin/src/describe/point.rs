@@ -1,4 +1,4 @@
-//! One measured point: what was to be measured, what was, and how it is known where the memory was.
+//! One measured point: its plan, its values, and the evidence for the place of its memory.
 
 use latency_core::chain::Order;
 use latency_core::text::Text;
@@ -131,7 +131,7 @@ pub fn planned(document: &mut dyn Document, point: &Point) {
     conditions(document, point);
 }
 
-/// Describes who reached what: the nodes of a point, and its CPU.
+/// Describes the nodes of a point, and its CPU.
 pub fn route(document: &mut dyn Document, point: &Point) {
     document.put(&FROM, point.initiator.0);
     document.put(&TO, point.target.0);
@@ -266,14 +266,14 @@ fn evidence(document: &mut dyn Document, evidence: &Evidence) {
     document.put(&HUGE_BYTES, evidence.transparent_huge);
 }
 
-/// From where to where, in which order and in which pages: the subtitle of pictures.
+/// Returns the subtitle of pictures: the nodes, the order and the pages.
 #[must_use]
 pub fn subtitle(outcome: Option<&Outcome<'_>>) -> Text<160> {
     use core::fmt::Write;
     let mut text = Text::EMPTY;
     if let Some(Outcome { point, result }) = outcome {
         let pages = result.as_ref().map_or(point.pages, |measured| measured.placed.pages);
-        // What does not fit is left out.
+        // Text that does not fit is left out.
         let _ = write!(
             text,
             "CPU {} of node {} to memory of node {}, {} order, {} spacing, {}, seed {}",

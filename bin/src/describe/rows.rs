@@ -1,4 +1,4 @@
-//! Every measured point as a row, for readers who want to know how sure its number is.
+//! Every measured point as a row, for readers who want to know its uncertainty.
 
 use latency_core::decimal::Decimal;
 
@@ -15,7 +15,7 @@ pub fn table(document: &mut dyn Document, report: &Report<'_, '_>, what: &str, n
         let all = report.outcomes.iter().enumerate();
         all.filter_map(|(index, outcome)| Some((index, outcome, &outcome.result.as_ref().ok()?.series)))
     };
-    // The column of values without neighbours stands where some were looked for.
+    // The column of values with quiet neighbours exists only if the run looked for them.
     let looked = measured().any(|(.., series)| series.undisturbed.is_some());
     document.tabulate("", Level::Verbose, 1, &|table| {
         table.text(what);

@@ -23,7 +23,7 @@ fields! {
     SEVERITY "severity" "`note` (a fact), `fair` or `poor` (what it makes of the trust).";
 }
 
-/// Describes every warning, and what they make of the result.
+/// Describes every warning, and the resulting trust in the result.
 pub fn warnings(document: &mut dyn Document, warnings: &Warnings) {
     document.part(Part::Object(&TRUST), |document| {
         document.put(&TRUST_LEVEL, level(warnings));
@@ -112,7 +112,7 @@ struct Reasons<'w>(&'w Warnings);
 
 impl Display for Reasons<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        /// More are in the warnings.
+        /// The maximum number of reasons in the line; all of them are in the warnings.
         const MOST: usize = 4;
         let mut before = ": ";
         for Group { worst, count } in reasons(self.0).take(MOST) {

@@ -1,10 +1,10 @@
-//! Arguments as a shell takes them.
+//! Arguments in the syntax of a shell.
 
 use core::fmt::{self, Display, Write};
 
 use crate::sys::arguments::Arguments;
 
-/// Arguments, each behind a blank and in quotes where it needs them. Bytes that are no UTF-8 become U+FFFD.
+/// Arguments, each behind a blank and in quotes where it needs them. Bytes that are not UTF-8 become U+FFFD.
 pub struct Typed(pub Arguments);
 
 impl Display for Typed {

@@ -36,7 +36,7 @@ static BOUND: Metric = Metric {
     about: "Upper bound of the undisturbed latency where no rounds prove a value.",
 };
 
-/// Below the typical latency by less than this share, a value is the same to a reader.
+/// The relative difference below the typical latency up to which a value counts as the same.
 const SAME: f64 = 0.01;
 /// The same for values whose intervals meet, and for upper bounds: rounds that agree differ by as much.
 const ALIKE: f64 = 0.03;
@@ -196,7 +196,7 @@ mod tests {
             (narrow, seen(152.0, 153.0, 154.0), false),
             // Intervals that do not meet, and a difference too small to act on.
             (narrow, seen(155.6, 155.7, 155.8), true),
-            // A wide interval holds both values, and they are two.
+            // A wide interval contains both values, but they are different.
             (typical(110.0, 157.0, 180.0), seen(110.0, 112.0, 114.0), false),
             (narrow, Undisturbed::AtMost(118.0), false),
             (narrow, Undisturbed::AtMost(154.0), true),

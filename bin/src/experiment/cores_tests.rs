@@ -1,4 +1,4 @@
-//! Plans of `cores` for whole machines: which pairs, whose lines, how long.
+//! Tests plans of `cores` for whole machines: the pairs, the memory of the lines, the duration.
 
 use std::collections::BTreeMap;
 use std::format;
@@ -22,18 +22,18 @@ fn pairs(machine: &Machine, line: &str) -> Vec<(Point, PingPong)> {
     points.into_iter().filter_map(|point| Some((point, *point.walk.ping_pong()?))).collect()
 }
 
-/// Those that walk over lines in a state.
+/// Returns the points that walk over lines in a known state, with their walks.
 fn walks(machine: &Machine, line: &str) -> Vec<(Point, Owned)> {
     let (points, ..) = planned(machine, line).unwrap();
     points.into_iter().filter_map(|point| Some((point, *point.walk.owned()?))).collect()
 }
 
-/// Both CPUs of all pairs.
+/// Returns both CPUs of all pairs.
 fn names(machine: &Machine, line: &str) -> Vec<(u32, u32)> {
     pairs(machine, line).iter().map(|(point, pair)| (point.cpu.0, pair.partner.0)).collect()
 }
 
-/// How many pairs there are of each class.
+/// Counts the pairs of each class.
 fn classes(pairs: &[(Point, PingPong)]) -> BTreeMap<Shared, usize> {
     let mut classes = BTreeMap::new();
     pairs.iter().for_each(|(_, pair)| *classes.entry(pair.class).or_default() += 1);
@@ -131,13 +131,13 @@ fn a_short_budget_takes_rounds_first_and_then_pairs() {
         assert!(found.len() <= most && found.len() == points.len(), "{line}: {}", found.len());
         assert!(classes(&found).into_keys().eq(every.iter().copied()), "{line}: a class is missing");
         assert_eq!(codes.contains(&"pairs-of-classes"), most < 2016, "{line}");
-        // Windows that are made whatever the time have room in it.
+        // The minimum number of windows fits into the budget.
         assert!(budget.fewest >= FEWEST_ROUNDS && budget.rounds == budget.fewest, "{line}");
         let least_ns = (points.len() * budget.fewest) as f64 * WINDOW_NS;
         assert!(least_ns <= budget_ns(&options(line)), "{line}: {least_ns}");
         assert!(budget.spread_ns <= budget_ns(&options(line)), "{line}");
     }
-    // What was named is measured all the same, and takes what it takes.
+    // Named pairs are measured anyway, even if they exceed the budget.
     let named = "cores --budget=0.01 --pairs=0:1,0:2,0:3,0:4,0:5";
     let (points, budget, codes) = planned(&many, named).unwrap();
     assert!(points.len() == 5 && budget.fewest == FEWEST_ROUNDS && !codes.contains(&"pairs-of-classes"));

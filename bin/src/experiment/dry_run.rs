@@ -33,7 +33,8 @@ pub fn present(
     budget: &Budget,
     takes: Range,
 ) {
-    // The levels of curves whose limit is measured first; what other experiments may add is seldom needed.
+    // Curves whose limit is measured first get more levels. Points that other experiments may add are seldom needed,
+    // so they are not listed.
     let more = if budget.window_ns > 0.0 { budget.more } else { 0 };
     let (threads, bytes) = (threads(points), regions::bytes(budget.memory, points));
     let several = regions::have_several_initiators(points);
@@ -138,7 +139,7 @@ fn same_group(one: &Point, other: &Point) -> bool {
         && kind(one) == kind(other)
 }
 
-/// A row for points that differ in their size alone.
+/// Shows a row for each group of points that differ only in their size.
 fn groups(document: &mut dyn Document, points: &[Point]) {
     document.tabulate("", Level::Quiet, 4, &|table| {
         table.texts("from -> to|order|pages|kernel|spacing|working sets|points");
@@ -163,7 +164,7 @@ fn groups(document: &mut dyn Document, points: &[Point]) {
     });
 }
 
-/// Every point, for readers who want to see all of them.
+/// Shows every point, for readers who want to see all of them.
 fn every(document: &mut dyn Document, points: &[Point]) {
     document.tabulate("", Level::Verbose, 4, &|table| {
         table.texts("from -> to|CPU|order|chains|working set|lines");

@@ -1,5 +1,5 @@
-//! Forecasts beside simulated runs of the same plan: the schedule and its visits are the real ones, memory and time are
-//! not.
+//! Compares forecasts with simulated runs of the same plan. The schedule and its visits are real; memory and time are
+//! simulated.
 
 use std::boxed::Box;
 use std::collections::BTreeMap;
@@ -20,9 +20,10 @@ use crate::plan::budget::Memory;
 use crate::plan::{duration, regions};
 use latency_core::words::When;
 
-/// A forecast is a range: a run takes no less than its lower end by more than this factor, nor its upper end.
+/// The tolerance of a forecast, which is a range: a run may be outside of it by this factor and no more.
 const FACTOR: f64 = 1.5;
-/// What a run does besides visits: clocks, mapping and clearing a byte, writing it to a chain that stays, the audit.
+/// The costs of a run in addition to visits: the clocks, mapping and clearing a byte, writing a byte of a chain that
+/// stays, the audit.
 const START_NS: f64 = 0.2e9;
 const MAPPED_BYTE_NS: f64 = 0.7;
 const WRITTEN_BYTE_NS: f64 = 0.2;
@@ -52,7 +53,7 @@ fn eight_nodes() -> Box<Machine> {
     machine_of(&text, None)
 }
 
-/// The seconds that a run of the plan takes, in simulated time, where rounds scatter by so much of their latency.
+/// The seconds that a run of the plan takes, in simulated time, if rounds scatter by this fraction of their latency.
 fn simulated(machine: &Machine, line: &str, scatter: f64) -> (f64, duration::Range) {
     let (mut points, budget, _) = planned(machine, line).unwrap();
     let forecast = duration::estimate(machine, &points, &budget);
@@ -153,12 +154,13 @@ fn initiators_have_regions_of_their_own_where_memory_has_room() {
     let two = machine("two-sockets", None);
     assert_eq!((memory(&two, ""), memory(&two, "bandwidth")), (Memory::Kept, Memory::Shared));
     assert_eq!(memory(&two, "bandwidth --pages=thp"), Memory::Kept);
-    // Half of what a node can give has room for one region of so much and not for two; one initiator needs but one.
+    // Half of the available memory of a node has room for one region of this size and not for two; one initiator needs
+    // only one.
     let half = two.supply(NodeId(1)).unwrap().on_node().0 / 2;
     let line = std::format!("--pages=thp --size={}M", (half / 10 * 6) >> 20);
     assert_eq!(memory(&two, &line), Memory::Shared);
     assert_eq!(memory(&two, &std::format!("{line} --cpunode=1")), Memory::Kept);
-    // The working set is no smaller for that.
+    // The working set does not become smaller by this.
     assert_eq!(planned(&two, &line).unwrap().0[0].size.0, ((half / 10 * 6) >> 20) << 20);
 }
 
@@ -200,6 +202,6 @@ fn a_wait_for_quiet_neighbours_lengthens_the_most_and_not_the_least() {
     assert_eq!(usual.or_waits(None), usual);
     let duration::Range(least, most) = usual.or_waits(Some(60e9));
     assert!(least == 6e9 && (60e9..70e9).contains(&most), "{most}");
-    // Who waits for less than the run takes does not shorten it.
+    // A wait that is shorter than the run does not shorten the run.
     assert_eq!(usual.or_waits(Some(1e9)), usual);
 }

@@ -111,14 +111,14 @@ fn first_passes(cold: f64, slow: &'static [usize]) -> impl FnMut(Hop) -> f64 {
 fn a_first_pass_that_others_deny_is_not_a_cache() {
     let unseen = machine("one-node", None);
     let one = || measured(1, first_passes(150.0, &[0]));
-    // All that is known says that a cache holds it.
+    // All evidence says that a cache holds the working set.
     assert_eq!(codes(&unseen, &one(), None), ["looks-cached"]);
     assert_eq!(codes(&unseen, &one(), Some(true)), ["looks-cached"]);
     // New memory at the end of the run, or passes before it, showed no hits.
     assert_eq!(codes(&unseen, &one(), Some(false)), [""; 0]);
     assert_eq!(codes(&seen_clear(true), &one(), None), [""; 0]);
     assert_eq!(codes(&seen_clear(false), &one(), None), ["looks-cached"]);
-    // A few hits are told from none in the same way.
+    // A few hits are distinguished from none in the same way.
     let few = || measured(1, first_passes(104.0, &[0]));
     assert_eq!(codes(&unseen, &few(), None), ["cache-serves-part"]);
     assert_eq!(codes(&seen_clear(true), &few(), None), [""; 0]);
@@ -191,7 +191,7 @@ fn memory_behind_a_cache_is_said_to_be_measured_through_it() {
     assert_eq!(told(&machine, &[at(far.times(4))]), []);
     // The largest set of several is memory; and a smaller cache leaves room for a remedy.
     assert_eq!(told(&machine, &[at(SIZE), at(far.times(4))]), []);
-    // Nor is what fits a cache of the CPU.
+    // A working set that fits a cache of the CPU is not measured through it either.
     let side = "=== /sys/devices/system/node/node0/memory_side_cache/index1/size\n17179869184\n";
     let one = machine_of(&[&fixture("one-node"), side].concat(), None);
     assert_eq!(told(&one, &planned(&one, "--size=16K").unwrap().0), []);

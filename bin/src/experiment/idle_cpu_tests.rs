@@ -1,4 +1,4 @@
-//! The choice of the CPU on fixtures, whose /proc/stat is made.
+//! Tests the choice of the CPU on fixtures with a generated /proc/stat.
 
 use std::cell::Cell;
 use std::format;
@@ -69,7 +69,7 @@ fn a_busy_first_cpu_gives_way_to_an_idle_one_behind_its_cache() {
     // Ticks below the bound are what every machine has, and busy ones are passed over.
     assert_eq!(chosen(TWO, None, None, &|cpu| u64::from(cpu < 4) * 20), (std::vec![4, 32], 1));
     assert_eq!(chosen(TWO, None, None, &|cpu| if cpu == 32 { 1 } else { 0 }), (std::vec![0, 33], 1));
-    // Where all are busy, none is better than the first.
+    // If all are busy, the first one is chosen.
     assert_eq!(chosen(TWO, None, None, &|_| 20), (std::vec![0, 32], 1));
     assert_eq!(chosen(TWO, None, Some("1"), &|_| 0), (std::vec![0, 32], 1));
     assert_eq!(

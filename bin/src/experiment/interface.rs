@@ -1,4 +1,4 @@
-//! The interface of an experiment: what its file says of it, and how it comes to its points.
+//! The interface of an experiment: its description, and the functions that plan, measure and present it.
 
 use crate::describe::Present;
 use crate::engine::session::{Findings, Plan, Session};
@@ -16,16 +16,16 @@ use crate::warning::Warnings;
 pub struct Experiment {
     /// Its part of the command line.
     pub descriptor: Descriptor,
-    /// Options and machine to points. Without points nothing is timed but the clock.
+    /// Makes points from the options and the machine. Without points, only the clock is timed.
     pub plan: for<'a> fn(&mut Session<'a, '_>) -> Plan<'a>,
     /// The number and the length of visits to the points.
     pub budget: fn(&Options<'_>, &Machine, &[Point]) -> Budget,
-    /// Points to findings.
+    /// Measures the points, and returns the findings.
     pub measure:
         for<'a> fn(&mut Session<'a, '_>, &Timer, &[Point], &Budget) -> Result<Findings<'a>, Failure<'a>>,
     /// The parts of its report.
     pub present: [Present; 3],
-    /// The columns of its records: those of every point as a rule, and its own.
+    /// The columns of its records: usually those of every point, and its own.
     pub columns: [&'static [&'static Field]; 2],
 }
 
@@ -42,8 +42,8 @@ pub fn collected<'a>(session: &mut Session<'a, '_>, planner: Planner<'a>) -> Pla
     gathered(&mut |each| planner(options, machine, session.warnings, each))
 }
 
-/// Collects every point that `give` gives. It runs twice: to count them, and for them. A warning that it repeats is kept
-/// once.
+/// Collects every point that `give` passes on. `give` runs twice: first to count the points, then to collect them. A
+/// repeated warning is kept once.
 ///
 /// # Errors
 ///

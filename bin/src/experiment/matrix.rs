@@ -26,7 +26,7 @@ use crate::result::words::{page_words, OrderName};
 use crate::result::{Exclusion, Outcome, Point};
 use crate::warning::Warnings;
 
-/// The experiment that runs where none is named.
+/// The experiment that runs if none is named.
 pub const MATRIX: Experiment = Experiment {
     descriptor: Descriptor {
         name: "matrix",
@@ -117,7 +117,7 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     method::walks(document, report);
 }
 
-/// The line that scripts look for.
+/// Writes the line that scripts search for.
 pub(super) fn line(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outcome<'_>) {
     let Point { initiator, target, .. } = outcome.point;
     let from_to = format_args!("Node {initiator} -> Node {target}");
@@ -143,7 +143,7 @@ pub(super) fn line(document: &mut dyn Document, report: &Report<'_, '_>, outcome
     }
 }
 
-/// Says what people ask first: how far remote memory is, or what the one node takes.
+/// Says the answer: the latency of remote memory, or that of the only node.
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     report.outcomes.iter().for_each(|outcome| line(document, report, outcome));
     let found = conclude(&|each| each_pair(report, each));
@@ -224,7 +224,7 @@ impl fmt::Display for Range<'_> {
     }
 }
 
-/// Ties the two kinds of cycles together, for the first measured pair.
+/// Says the latency of the first measured pair in TSC cycles and in core cycles.
 fn clocks(document: &mut dyn Document, report: &Report<'_, '_>) {
     let measured = report.outcomes.iter().find_map(|outcome| outcome.result.as_ref().ok());
     let (Some(measured), Some(counter)) = (measured, report.clock.counter()) else { return };
@@ -267,7 +267,7 @@ impl Grid {
         self.targets.0.get(..self.targets.1).unwrap_or_default()
     }
 
-    /// Shows a number for each of its pairs, or why there is none, under a title, a subtitle and a unit.
+    /// Shows a number for each pair, or the reason why it is missing, with a title, a subtitle and a unit.
     pub(super) fn picture(
         &self,
         document: &mut dyn Document,
@@ -458,7 +458,7 @@ mod tests {
                 (OtherPackage, Some(31), 4, 217.0, 217.0, true)
             ]
         );
-        // The class as a whole remains what remote means.
+        // "Remote" still means the class as a whole.
         let remote = conclude(&|each| four.iter().copied().for_each(each)).remote_ns().unwrap();
         assert!((remote - (8.0 * 147.0 + 4.0 * 217.0) / 12.0).abs() < 1e-9, "{remote}");
     }

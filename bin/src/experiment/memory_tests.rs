@@ -1,5 +1,5 @@
-//! What plans take of the memory that a node can give: files that the kernel would give back, control groups that
-//! several targets share, and what is refused before anything is mapped.
+//! Tests of the memory that plans use of a node: files that the kernel would evict, control groups that several
+//! targets share, and plans that are refused before anything is mapped.
 
 use std::boxed::Box;
 use std::collections::BTreeSet;
@@ -17,7 +17,8 @@ use crate::plan;
 
 const MIB: Bytes = Bytes::MIB;
 
-/// One node of 16 GB with so many KiB free, in old files, in files in use and in slabs.
+/// Returns a machine with one node of 16 GB; the arguments are its KiB that are free, in old files, in files in use
+/// and in slabs.
 fn with_files(free: u64, inactive: u64, active: u64, slabs: u64) -> Box<Machine> {
     let text = fixture("one-node");
     let from = text.find("Node 0 MemFree:").unwrap();
@@ -70,7 +71,7 @@ fn a_node_that_is_full_is_not_one_of_unknown_memory() {
     let mut unknown = machine("no-sysfs", None);
     unknown.topology = latency_core::topology::Topology::EMPTY;
     assert_eq!(unknown.supply(NodeId(0)), None);
-    // Of memory that nobody describes there may be any amount.
+    // If no file describes the memory, any amount is possible.
     let point = planned(&machine("one-node", None), "").unwrap().0[0];
     assert_eq!(plan::most(&unknown, &point, &[point]), MIB.times(1 << 20));
 }
@@ -85,7 +86,7 @@ fn one_node_can_give_what_the_machine_can() {
     // No node can give more memory than it is said to have.
     late.host.memory_total = Some(Bytes::GIB.times(23));
     assert_eq!(late.memory_of(&late.topology.nodes()[0]), Bytes::GIB.times(23));
-    // With several nodes that says nothing of one of them.
+    // With several nodes, the sum says nothing about a single one.
     let two = machine("two-sockets", None);
     assert_eq!(two.supply(NodeId(0)).unwrap().reclaimable, Bytes(0));
 }
@@ -102,7 +103,7 @@ fn what_cannot_be_had_is_refused_before_anything_is_announced() {
     ] {
         assert!(refusal(&one, line).starts_with("900 TiB wanted on node 0, "), "{line}");
     }
-    // Pages out of a pool are not what is free.
+    // Pages of a pool do not count as free memory.
     assert!(planned(&one, "--size=900T --pages=2m").is_ok());
 }
 
@@ -121,11 +122,11 @@ fn targets_share_the_headroom_of_a_control_group() {
     assert_eq!(default, cache.times(4).min(MIB.times(350)).min(MIB.times(256)));
     assert_eq!(codes.contains(&"size-clipped"), default < MIB.times(256));
     assert_eq!(together(&four, ""), (false, true));
-    // A share that reaches memory is what each takes.
+    // If a share reaches memory, each target gets its share.
     let roomy = limited("four-nodes", cache.times(40));
     assert_eq!(size(&roomy, "").0, cache.times(5).min(MIB.times(256)));
     assert_eq!(together(&roomy, ""), (true, true));
-    // What was asked for is measured one target after another, or refused.
+    // A requested size is measured for one target after another, or refused.
     assert_eq!(together(&four, "--size=256M"), (false, true));
     assert_eq!(together(&four, "--size=128M"), (true, true));
     let message = refusal(&four, "--size=650M");
@@ -157,7 +158,7 @@ fn generators_and_chains_leave_a_fifth_to_everybody_else() {
     }
     let one = with_files(600 << 10, 0, 0, 0);
     assert!(taken(&one, "loaded") <= MIB.times(480).0);
-    // What was asked for is a chain; with the generators it may be too much.
+    // The requested size is that of the chain; with the generators, it may be too much.
     assert!(refusal(&one, "loaded --size=500M").contains("wanted on node 0"));
 }
 
@@ -187,7 +188,7 @@ fn caches_of_a_size_that_none_has_are_ignored_and_said() {
     }
 }
 
-/// The fixture as a look found it, which had so much memory at most.
+/// Returns the fixture with the findings of a search; `size` limits the memory that the search had.
 fn looked_at(size: Bytes, clear: bool, cache: Option<Bytes>, in_cache: Option<Bytes>) -> Box<Machine> {
     let first = MIB.times(256).min(size);
     let sizing = Sizing {
@@ -223,7 +224,7 @@ fn a_cache_that_is_smaller_than_reported_is_what_plans_are_made_for() {
     for line in ["parallel", "variants"] {
         assert!(sizes(&found, line).contains(&4) && !sizes(&found, line).contains(&100), "{line}");
     }
-    // Without a part that serves the core, there is no such region.
+    // Without a cache that serves the core, the region for it is missing.
     let none = Machine { sizing: looked_at(MIB.times(256), true, Some(MIB), None).sizing, ..*guest };
     assert_eq!(sizes(&none, "parallel").len() + 1, sizes(&found, "parallel").len());
 }
@@ -242,13 +243,13 @@ fn what_has_to_lie_beyond_a_cache_goes_by_all_that_is_reported() {
     assert_eq!(largest("curve"), Some(MIB.times(192)));
     assert_eq!(largest(""), Some(MIB.times(256)));
     assert_eq!(shared.least_in_memory(), MIB.times(16));
-    // Generators walk over more than all of it.
+    // Generators walk over more than the whole cache.
     let text = fixture("one-node").replace("size\n32768K", "size\n102400K");
     let large = Machine { sizing: found.sizing, ..*machine_of(&text, None) };
     let (points, ..) = planned(&large, "bandwidth").unwrap();
     let footprint = points.iter().filter_map(|point| point.walk.traffic()).map(|traffic| traffic.footprint);
     assert!(footprint.min() >= Some(MIB.times(400)));
-    // A look that was too noisy to tell leaves what is reported.
+    // If the search was too noisy, the reported size is used.
     let undecided = |machine: &Machine| {
         let sizing = Sizing { clear: None, ..found.sizing.unwrap() };
         size(&Machine { sizing: Some(sizing), ..*machine }, "")
@@ -280,10 +281,10 @@ fn measured_misses_withdraw_what_a_report_makes_likely_and_measured_hits_do_not(
         let sizing = looked_at(MIB.times(100), clear, None, None).sizing;
         Machine { sizing, ..*small }
     };
-    // That there was no memory for more is said in any case.
+    // The warning that memory did not suffice is given in any case.
     assert_eq!(size(&with(true), ""), (MIB.times(100), ["size-clipped"].to_vec()));
     assert_eq!(size(&with(false), ""), (MIB.times(100), ["size-clipped", "cache-could-hold"].to_vec()));
-    // Seen hits count, however small the cache is said to be.
+    // Observed hits count, even if the reported cache is small.
     let served = looked_at(MIB.times(256), false, None, None);
     assert!(served.last_level_cache().times(4) <= MIB.times(256));
     assert_eq!(size(&served, "").1, ["cache-could-hold"]);
@@ -372,7 +373,8 @@ fn the_nodes_that_memory_is_bound_to_are_the_targets() {
         (Vec::from_iter(targets), codes.contains(&"inherited-policy"))
     };
     assert_eq!(targets(Some(&[1])), ([1].to_vec(), true));
-    // All of them are no restriction, and none of them is no place to measure.
+    // A policy that allows all nodes does not restrict anything; one that allows none of them is ignored, because
+    // nothing could be measured.
     for unbound in [None, Some(&[0, 1][..]), Some(&[7])] {
         assert_eq!(targets(unbound), ([0, 1].to_vec(), false), "{unbound:?}");
     }

@@ -1,4 +1,4 @@
-//! The experiments: a new one is a file here and a line in the catalogue.
+//! The experiments. A new one needs a file here and a line in the catalogue.
 
 pub mod bandwidth;
 pub mod cores;

@@ -1,4 +1,4 @@
-//! The same nodes in random, sequential and backward order: what the order of a walk costs.
+//! The same nodes in random, sequential and backward order: the cost of the order of a walk.
 
 use core::fmt;
 
@@ -23,7 +23,7 @@ use crate::report::figures::Digits;
 use crate::result::{Orders, Outcome, Point, Strided};
 use crate::sys::table::Table;
 
-/// The working set where none is asked for: far beyond most caches, and written in a tenth of a second.
+/// The default working set: far larger than most caches, and written within a tenth of a second.
 const SIZE: Bytes = Bytes(256 << 20);
 /// Warm hops of each order, over all visits.
 const HOPS: u64 = 20_000_000;
@@ -49,7 +49,7 @@ pub const ORDER: Experiment = Experiment {
         hops: HOPS,
         long_visit_ns: f64::INFINITY,
         ..Budget::new(options, machine).rewritten(
-            // Of what a cache serves in part, the pages behind it decide.
+            // If a cache serves a part of the working set, the order of its pages decides about the latency.
             match points.iter().all(|point| machine.reaches_memory(point.size)) {
                 true => 1,
                 false => PLACES,
@@ -64,7 +64,7 @@ pub const ORDER: Experiment = Experiment {
 fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
     let Session { options, machine, .. } = *session;
     let mut like = single::like(options, machine, session.warnings)?;
-    // Only a cache that was seen to serve it is a reason for more.
+    // The working set becomes larger only if a cache was observed to serve it.
     if options.size.is_none() && machine.sizing.is_none_or(|sizing| sizing.size == sizing.first) {
         like.size = like.size.min(SIZE);
     }
@@ -113,10 +113,10 @@ fields! {
     OVER_INDEPENDENT "random_over_independent" "How many times as long a walk takes as independent loads.";
 }
 
-/// The loads that times are given for.
+/// The number of loads whose total time is shown.
 const LOADS: f64 = 20e6;
 
-/// Returns the independent loads of a report, and what follows from them and from its points.
+/// Returns the independent loads of a report, and the conclusion from them and from its points.
 fn found(report: &Report<'_, '_>) -> (Option<Strided>, Conclusion) {
     let strided = report.extra.orders.and_then(|orders| orders.strided);
     (strided, orders::conclude(report.outcomes, strided))
@@ -159,12 +159,12 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
 }
 
-/// A ratio of times as people say it, up to what follows `than` or `as`.
+/// A ratio of times in words, up to and including `than` or `as`.
 struct Slower(Estimate);
 
 impl fmt::Display for Slower {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        /// Closer times are called the same.
+        /// The ratio up to which times count as the same.
         const ALIKE: f64 = 1.05;
         let ratio = self.0.value;
         match self.0.side(ALIKE) {

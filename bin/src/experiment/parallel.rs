@@ -46,7 +46,7 @@ fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
     interface::collected(session, plan::lanes::parallel)
 }
 
-/// The working sets that are shown.
+/// The maximum number of working sets that are shown.
 const REGIONS: usize = 4;
 
 fields! {
@@ -78,7 +78,7 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     );
 }
 
-/// The largest cache that the core has for itself.
+/// Returns the largest cache that the core has for itself.
 fn near(report: &Report<'_, '_>) -> Bytes {
     Claims::of(report.machine).level(2).map_or(Bytes(0), |claim| claim.size)
 }
@@ -91,13 +91,14 @@ fn in_flight(report: &Report<'_, '_>) -> Option<InFlight> {
 fn place_of(report: &Report<'_, '_>, size: Bytes) -> Place {
     let least = report.machine.least_in_memory();
     match place(&Claims::of(report.machine), least, size) {
-        // A cache that is reported, and does not serve it.
+        // A reported cache that does not serve this size.
         Place::Cache(_) if is_like_memory(report.outcomes, size, least) => Place::Unknown,
         place => place,
     }
 }
 
-/// The working sets where more chains bring no more, each with the latency of one chain alone.
+/// Returns the working sets in which more chains do not increase the throughput, each with the latency of one chain
+/// alone.
 fn saturated<'r, 'a>(
     report: &Report<'r, 'a>,
 ) -> impl Iterator<Item = (Region<'r, 'a>, f64, Saturation)> + use<'r, 'a> {
@@ -105,14 +106,14 @@ fn saturated<'r, 'a>(
         .filter_map(|region| Some((region, region.with_lanes(1)?.nanoseconds, region.saturation()?)))
 }
 
-/// The working set in memory.
+/// Returns the working set in memory.
 fn from_memory(report: &Report<'_, '_>) -> Option<(f64, Saturation)> {
     let mut saturated = saturated(report);
     let (_, single, found) = saturated.find(|(region, ..)| report.machine.reaches_memory(region.size))?;
     Some((single, found))
 }
 
-/// Says what people ask first: how many misses a core has in flight, and what that brings.
+/// Says the answer: the number of misses that a core has in flight, and the speedup from them.
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     match in_flight(report) {
         Some(InFlight { misses, limit, from_lanes, .. }) => {
@@ -156,7 +157,7 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
 }
 
-/// A row for each working set.
+/// Shows a row for each working set.
 fn saturations(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.tabulate("", Level::Quiet, 1, &|table| {
         table.texts("data in|working set|one chain|best|chains|in flight|random reads");
@@ -173,7 +174,7 @@ fn saturations(document: &mut dyn Document, report: &Report<'_, '_>) {
     });
 }
 
-/// A row for each number of chains, with the time per load and loads in flight of each working set.
+/// Shows a row for each number of chains, with the time per load and loads in flight of each working set.
 fn by_chains(document: &mut dyn Document, report: &Report<'_, '_>) {
     let regions = || regions(report.outcomes).take(REGIONS);
     document.tabulate("", Level::Verbose, 0, &|table| {

@@ -1,6 +1,6 @@
-//! An experiment from its plan to its findings, whoever asks for it: alone, or as a part of a report.
+//! Runs an experiment from its plan to its findings, alone or as a part of a report.
 //!
-//! Knows no format, and nothing of what is written.
+//! This module does not know formats or texts.
 
 use latency_core::cores::Method;
 
@@ -41,7 +41,7 @@ pub struct Planned {
 pub struct Effort {
     /// Maximum nanoseconds of all visits together, about.
     pub limit_ns: f64,
-    /// The tool itself is checked after them.
+    /// True if the tool itself is checked after them.
     pub checked: bool,
     /// The beginning of the run, by the engine's clock.
     pub begun_ns: f64,
@@ -127,11 +127,11 @@ fn stamps_single_loads(options: &Options<'_>, budget: &Budget) -> bool {
     budget.single_hops || options.method == Method::Message
 }
 
-/// Measures what was planned.
+/// Measures the points of a plan.
 ///
 /// # Errors
 ///
-/// [`Failure`] where nothing can be measured. An interrupt ends the visits, and what there is is kept.
+/// Returns a [`Failure`] if nothing can be measured. An interrupt ends the visits; the results so far are kept.
 #[inline(never)] // offsets into a small frame are short
 pub fn run_experiment<'a>(
     session: &mut Session<'a, '_>,
@@ -146,11 +146,12 @@ pub fn run_experiment<'a>(
     let timer = Timer::choose(&session.machine.processor, single, session.warnings)?;
     let mut health = Health::default();
     self_test::look(timer.counter(), session.machine.processor.platform, &mut health);
-    // The plan is made for what is found there; an earlier experiment may have searched.
+    // The plan depends on the findings of the search; an earlier experiment may have searched already.
     let found = match session.machine.sizing {
         Some(_) => None,
         None => {
-            // Where the whole run has little time, the last-level cache is not sought: a cache that matters shows.
+            // If the whole run has little time, the last-level cache is not searched for: a cache that matters shows
+            // in the results.
             let seeks_cache = (effort.begun_ns + planned.budget.whole_ns).is_infinite();
             find_working_set::find(session, &timer, &planned.points, seeks_cache)?
         }
@@ -202,7 +203,7 @@ fn check<'a>(
                 None => repeat::again(session, timer, measured, budget)?,
                 in_turn => in_turn,
             };
-            // Of an audit that was begun between rounds, what is left is done now.
+            // An audit that began between rounds is completed now.
             let mut audit =
                 findings.audit.take().or_else(|| UnderWay::like(session.machine, timer, measured));
             if let Some(audit) = &mut audit {

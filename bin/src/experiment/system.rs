@@ -109,7 +109,7 @@ fn traffic(document: &mut dyn Document, machine: &Machine) {
     }
 }
 
-/// The machine in one sentence.
+/// Describes the machine in one sentence.
 fn headline(document: &mut dyn Document, machine: &Machine) {
     let brand = describe::machine::cpu_model(machine);
     let memory: u64 = machine.topology.nodes().iter().map(|node| machine.memory_of(node).0).sum();
@@ -216,7 +216,7 @@ fn processor(document: &mut dyn Document, machine: &Machine) {
     );
 }
 
-/// A text, unless it is empty.
+/// Returns a text, unless it is empty.
 fn word<const N: usize>(text: &latency_core::text::Text<N>) -> Option<&str> {
     Some(text.as_str()).filter(|text| !text.is_empty())
 }
@@ -264,14 +264,14 @@ fn caches(document: &mut dyn Document, machine: &Machine) {
     }
 }
 
-/// A row for each node, and the firmware's distances where there are several.
+/// Shows a row for each node, and the firmware's distances if there are several nodes.
 fn nodes(document: &mut dyn Document, machine: &Machine) {
     if machine.topology.source() == Source::Assumed {
         document
             .sentence(Role::Missing, format_args!("The kernel names no nodes; all memory is taken as one."));
     }
     let all = machine.topology.nodes();
-    // One node has no distances.
+    // A single node has no distances.
     let others = if all.len() > 1 { all } else { &[] };
     document.tabulate("", Level::Quiet, 2, &|table| {
         table.texts("node|CPUs|memory|free|can give|2 MiB pages|1 GiB pages|package");

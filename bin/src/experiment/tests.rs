@@ -197,7 +197,7 @@ fn a_policy_that_was_inherited_chooses_the_default_targets() {
 }
 
 #[test]
-fn offline_cpus_do_not_stand_for_their_node() {
+fn offline_cpus_do_not_represent_their_node() {
     let machine = machine("offline-cpus", None);
     let online = *machine.topology.online_cpus();
     for pair in pairs(&machine, "").unwrap().split(' ') {
@@ -223,7 +223,7 @@ fn working_sets_reach_memory_and_leave_half_of_it() {
     let mut two = machine("two-sockets", None);
     let cache = two.reported_cache().unwrap();
     assert_eq!(size(&two, ""), (cache.times(4).max(Bytes::MIB.times(256)), Vec::new()));
-    // Who asks for a size that fits in a cache gets that cache's latency; larger ones may be half cached.
+    // A requested size that fits in a cache gives the latency of that cache; larger ones may be partly cached.
     assert_eq!(size(&two, "--size=1M"), (Bytes::MIB, ["cache-latency"].to_vec()));
     let some = Bytes(cache.0 + (2 << 20));
     let found = size(&two, &format!("--size={}", some.0));
@@ -246,7 +246,6 @@ fn chains_that_cannot_be_are_refused_before_anything_is_mapped() {
     assert!(codes(&one, "--order=sequential").contains(&"prefetch-assisted"));
 }
 
-/// What an experiment would measure and how, the codes of what it warns of, or why it refuses.
 /// The points of a plan, their budget, and the codes of its warnings; or the message of its refusal.
 type Planned = Result<(Vec<Point>, Budget, Vec<&'static str>), String>;
 
@@ -315,7 +314,7 @@ fn the_program_describes_its_experiments_in_plain_english() {
 }
 
 #[test]
-fn the_kernel_names_the_node_of_a_cpu_where_nobody_describes_the_nodes() {
+fn the_kernel_names_the_node_of_a_cpu_if_no_file_describes_the_nodes() {
     let node = |name: &str, found: u32| {
         let machine = machine(name, None);
         let (points, ..) = planned(&machine, "matrix").unwrap();

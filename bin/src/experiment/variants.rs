@@ -1,4 +1,4 @@
-//! One walk, nine ways: what the data structure adds to the latency of each level.
+//! One walk in nine variants: the latency that the data structure adds at each level.
 
 use core::fmt;
 
@@ -23,10 +23,10 @@ use crate::result::words::page_words;
 use crate::result::{Exclusion, Point};
 use crate::sys::table::Table;
 
-/// The time for a point, on average: those in memory need a second, and leave little for the others.
+/// The average time for a point: those in memory need a second, and leave little time for the others.
 const SHARE_NS: f64 = 0.45e9;
 
-/// The same walk in the data structures that programs keep it in.
+/// The same walk in the data structures that programs use.
 pub const VARIANTS_EXPERIMENT: Experiment = Experiment {
     descriptor: Descriptor {
         name: "variants",
@@ -53,7 +53,7 @@ pub const VARIANTS_EXPERIMENT: Experiment = Experiment {
     columns: [&point::CHAINS, &[&VARIANT]],
 };
 
-/// Every variant at every size, by variant and then by size.
+/// Plans every variant at every size, by variant and then by size.
 fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
     let Session { options, machine, .. } = *session;
     let like = single::like(options, machine, session.warnings)?;
@@ -63,7 +63,7 @@ fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
         single::cache(machine, 2).map(|cache| page(Bytes(cache.0 / 2))),
         single::in_last_level(machine),
     ];
-    // A size as large as the working set of memory is not a cache's.
+    // A size as large as the working set in memory does not belong to a cache.
     let mut sizes = [like.size; 4];
     let mut count = 0;
     let caches = levels.into_iter().flatten().filter(|size| *size < like.size);
@@ -111,8 +111,8 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     );
 }
 
-/// The level of the memory hierarchy that a column is of: by what is reported of the caches, unless its latency is
-/// memory's.
+/// Returns the level of a column in the memory hierarchy, by the reported caches, unless its latency is that of
+/// memory.
 fn level(report: &Report<'_, '_>, grid: &Grid<'_, '_>, column: usize) -> &'static str {
     let machine = report.machine;
     let size = grid.at(0, column).map_or(Bytes(0), |outcome| outcome.point.size);
@@ -191,7 +191,7 @@ impl fmt::Display for Cycles {
     }
 }
 
-/// The name of a variant for people: what a line holds of the next, how full lines are, and the pages.
+/// The name of a variant for people: the form of its links, the use of its lines, and its pages.
 struct Label<'v>(&'v Variant);
 
 impl fmt::Display for Label<'_> {
@@ -214,10 +214,10 @@ impl fmt::Display for Label<'_> {
     }
 }
 
-/// A row for each variant, a column for each level; the fastest of a column have a star.
+/// Shows a row for each variant and a column for each level; the fastest of a column have a star.
 fn table(document: &mut dyn Document, report: &Report<'_, '_>) {
     let grid = &Grid::of(report.outcomes);
-    /// No further from the fastest than two runs are from each other.
+    /// The ratio to the fastest up to which a variant counts as fastest, because two runs differ as much.
     const CLOSE: f64 = 1.01;
     let caption = "ns per load (core cycles); * within 1 % of the fastest of its level";
     document.tabulate(caption, Level::Quiet, 1, &|table| {
@@ -259,7 +259,7 @@ fn table(document: &mut dyn Document, report: &Report<'_, '_>) {
     });
 }
 
-/// The kinds of pages without a number, each once, with what would allow them.
+/// Describes each kind of pages that could not be measured once, with its remedy.
 fn missing(document: &mut dyn Document, report: &Report<'_, '_>) {
     let refused = || {
         report.outcomes.iter().filter_map(|outcome| match outcome.result {

@@ -20,7 +20,7 @@ pub enum Order {
     /// One random cycle over the whole working set.
     #[default]
     Random,
-    /// Random within a 4 KiB page, page after page: prefetchers and TLB help.
+    /// Random within a 4 KiB page, page after page; prefetchers and TLB help.
     PageLocal,
     /// Ascending addresses.
     Sequential,
@@ -40,7 +40,7 @@ impl Worded for Order {
 /// The chase loop (`--kernel`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kernel {
-    /// Each node holds the address of the next: one load a hop, nothing else.
+    /// Each node holds the address of the next: one load per hop, and nothing else.
     #[default]
     Pointer,
     /// Each node holds the index of the next: a load and its address arithmetic.
@@ -59,7 +59,7 @@ impl Kinds {
     /// None of them.
     pub const NONE: Kinds = Kinds(0);
 
-    /// Returns the same with the kind at a place of [`KINDS`].
+    /// Returns the set with the kind at `place` of [`KINDS`] added.
     #[must_use]
     pub const fn with(self, place: usize) -> Kinds {
         Kinds(self.0 | 1 << place)
@@ -76,11 +76,11 @@ impl Kinds {
 pub enum Rate {
     /// None at all.
     Idle,
-    /// So many bytes per second of all generators together.
+    /// The bytes per second of all generators together.
     BytesPerSecond(f64),
-    /// A share of the limit.
+    /// A fraction of the limit.
     OfLimit(f64),
-    /// The most that they can.
+    /// The maximum that the generators reach.
     Most,
 }
 
@@ -92,12 +92,12 @@ pub struct Rates {
 }
 
 impl Rates {
-    /// The most rates of one curve.
+    /// The maximum number of rates of one curve.
     pub const MOST: usize = 32;
     /// None of them.
     pub const NONE: Rates = Rates { rates: [Rate::Idle; Rates::MOST], count: 0 };
 
-    /// Adds a rate; false where there is no room for it.
+    /// Adds a rate; returns false if there is no room for it.
     pub fn push(&mut self, rate: Rate) -> bool {
         let Some(slot) = self.rates.get_mut(self.count) else { return false };
         *slot = rate;
@@ -112,13 +112,13 @@ impl Rates {
     }
 }
 
-/// The value of a saved result that is judged (`--of`).
+/// The value of a saved result that commands judge (`--of`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Of {
     /// The value of the whole run.
     #[default]
     Typical,
-    /// The value of the rounds in which neighbours were quiet.
+    /// The value of the rounds with quiet neighbours.
     Undisturbed,
 }
 

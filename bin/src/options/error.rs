@@ -35,9 +35,9 @@ pub enum UsageError<'a> {
         experiment: &'static Descriptor,
         experiments: &'static [&'static Descriptor],
     },
-    /// An option of measurements where saved results are named.
+    /// An option of measurements, although saved results are named.
     NotWithFiles { flag: &'static Flag, experiment: &'static Descriptor },
-    /// A format that the experiment is not written in.
+    /// A format that the experiment does not have.
     NoSuchOutput { format: &'static Format, experiment: &'static Descriptor, formats: &'static [Format] },
     /// A format of rows or metrics for saved results of several experiments.
     NotOfSaved { format: &'static Format },
@@ -49,7 +49,7 @@ pub enum UsageError<'a> {
     UnexpectedOperand { operand: &'a [u8], experiment: &'static Descriptor },
     /// An operand too few.
     MissingOperand { experiment: &'static Descriptor },
-    /// More than two operands, and nothing says on which side they are.
+    /// More than two operands without a `--` that divides them into two sides.
     NoSides { experiment: &'static Descriptor },
     /// A working set that has no room for a chain.
     TooSmall { flag: &'static Flag, size: Bytes, stride: Bytes, least: Bytes },
@@ -59,7 +59,7 @@ pub enum UsageError<'a> {
     RangeBackwards { least: Bytes, most: Bytes },
     /// A label of a variable that the environment does not have.
     NoVariable { name: &'a str },
-    /// A load to be held that is none, or several.
+    /// A load to hold (`--hold`) that does not have exactly one rate and one kind.
     HoldsOneLoad,
     /// Several nodes for an experiment on one pair.
     OneNodeOnly { option: &'static str, found: usize },
@@ -69,9 +69,9 @@ pub enum UsageError<'a> {
     NodeAbsent { node: NodeId, nodes: &'a NodeSet },
     /// A CPU that the machine does not have.
     CpuAbsent { cpu: CpuId, online: &'a CpuSet },
-    /// A CPU that is switched off.
+    /// A CPU that is offline.
     CpuOffline { cpu: CpuId, online: &'a CpuSet },
-    /// Size, stride and order without a chain.
+    /// A size, a stride and an order that do not give a chain.
     NoSuchChain { size: Bytes, stride: Bytes },
 }
 
@@ -103,7 +103,7 @@ impl fmt::Display for UsageError<'_> {
             UsageError::BadValue { flag, kind, value, reason } => {
                 write!(out, "invalid --{} '{}': {reason}", flag.name, Escaped(value))?;
                 match reason {
-                    // That reason is a remedy.
+                    // The reason already names the remedy.
                     ValueError::DecimalUnit { .. } => Ok(()),
                     ValueError::NotAFormat(formats) => {
                         out.write_str("; use one of ")?;
@@ -196,7 +196,7 @@ impl fmt::Display for UsageError<'_> {
                 write!(out, "--{option} names {found} nodes, but this experiment measures one pair; ")?;
                 out.write_str("run it once for each node")
             }
-            // The contract fixes this text to the letter.
+            // The contract fixes this text exactly.
             UsageError::NodeTooLarge { node, last } => {
                 write!(out, "invalid node id {node} (max node = {last})")
             }

@@ -13,11 +13,11 @@ use super::Options;
 pub enum Group {
     /// Processors, nodes and pages.
     Placement,
-    /// The working set and the way through it.
+    /// The working set and the chain through it.
     Chain,
-    /// What generators do, and on which CPUs.
+    /// The traffic of generators, and their CPUs.
     Traffic,
-    /// Lines between CPUs.
+    /// The exchange of lines between CPUs.
     Cores,
     /// Duration and precision of the measurement.
     Sampling,
@@ -25,7 +25,7 @@ pub enum Group {
     Verdict,
     /// Format, target and look of the result.
     Output,
-    /// Of every program.
+    /// Options that every program has.
     General,
 }
 
@@ -66,7 +66,7 @@ impl Group {
 /// A kind of value.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ValueKind {
-    /// As in `--size=SIZE`.
+    /// The word after the `=` in help texts, such as `SIZE` in `--size=SIZE`.
     pub name: &'static str,
     /// The text to type, as the object of "use".
     pub expects: &'static str,
@@ -80,7 +80,7 @@ pub type SetValue = for<'a> fn(&mut Options<'a>, &'a [u8]) -> Result<(), ValueEr
 pub enum Setter {
     /// An option without a value.
     Switch(fn(&mut Options<'_>)),
-    /// An option with one.
+    /// An option with a value.
     Value(&'static ValueKind, SetValue),
 }
 
@@ -101,7 +101,7 @@ pub struct Flag {
     pub help: &'static str,
     /// Its default; empty for a switch that is off.
     pub default: &'static str,
-    /// The reason for the default that lies in the hardware; may be empty.
+    /// The reason in the hardware for the default; may be empty.
     pub reason: &'static str,
     /// Its effect.
     pub set: Setter,
@@ -172,7 +172,7 @@ impl Flag {
         }
     }
 
-    /// Returns whether it changes a measurement, or its record, alone.
+    /// Returns whether it changes nothing but a measurement or its record.
     #[must_use]
     pub fn is_of_measuring(&self) -> bool {
         self.group.is_of_measuring() || matches!(self.id, FlagId::Strict | FlagId::Label)
@@ -189,7 +189,7 @@ impl Flag {
     }
 }
 
-// A function pointer has no identity worth comparing; the id has.
+// Function pointers cannot be compared reliably; ids can.
 impl PartialEq for Flag {
     fn eq(&self, other: &Flag) -> bool {
         self.id == other.id
@@ -204,7 +204,7 @@ impl fmt::Debug for Flag {
     }
 }
 
-/// `--size=SIZE`, or `--json`.
+/// Writes `--size=SIZE`, or `--json`.
 impl fmt::Display for Flag {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind() {

@@ -1,7 +1,6 @@
 //! Names for the command-line options, and sets of them.
 //!
-//! Experiments use the sets to list the options that they have; what an option
-//! means is not known here.
+//! Experiments use the sets to list the options that they have; this module does not know the meaning of an option.
 
 /// Every option, in the order of [`super::FLAGS`] and of the help text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -71,7 +70,7 @@ pub enum FlagId {
 pub struct FlagSet(u64);
 
 impl FlagSet {
-    /// No option.
+    /// The empty set.
     pub const EMPTY: FlagSet = FlagSet(0);
     /// The CPU of the thread, the node of the memory, and its pages.
     pub const PLACEMENT: FlagSet =
@@ -90,7 +89,7 @@ impl FlagSet {
     ]);
     /// Limits, labels and the plan of a run.
     pub const RUN: FlagSet = FlagSet::of(&[FlagId::Budget, FlagId::Strict, FlagId::Label, FlagId::DryRun]);
-    /// The same of a run that measures in windows of a fixed length.
+    /// The same for a run that measures in windows of a fixed length.
     pub const WINDOWS: FlagSet = FlagSet::RUN.with(FlagId::Precision).with(FlagId::TimeLimit);
     /// The memory that is walked over.
     pub const WORKING_SET: FlagSet = FlagSet::of(&[FlagId::Size, FlagId::Seed]);
@@ -127,7 +126,7 @@ impl FlagSet {
     ]);
     /// Options of every experiment that measures.
     pub const MEASURING: FlagSet = FlagSet::PLACEMENT.union(FlagSet::SAMPLING).with(FlagId::Label);
-    /// Options that every experiment accepts without listing them: wrappers need no case for each.
+    /// Options that every experiment accepts without listing them, so that wrapper scripts can always pass them.
     pub const ALWAYS: FlagSet = FlagSet::PRESENTATION.with(FlagId::Help).with(FlagId::Version);
 
     /// Returns the set of these options.

@@ -1,7 +1,7 @@
-//! The options: one table, from which parser and help are made.
+//! The table of options. The parser and the help texts use it.
 //!
-//! An option is added by one entry here and one name in [`FlagId`]. What it
-//! means to an experiment is not known here.
+//! An option is added by one entry here and one name in [`FlagId`]. This module does not know its meaning for an
+//! experiment.
 
 use core::num::{NonZeroU32, NonZeroU64};
 
@@ -18,9 +18,9 @@ use latency_core::units::NodeId;
 const MOST_POINTS: u32 = 64;
 /// The largest `--levels`.
 const MOST_LEVELS: u32 = 24;
-/// The largest `--burst`: 64 KiB at a time are no rate any more.
+/// The largest `--burst`: with more than 64 KiB at a time, traffic would not have a steady rate.
 const MOST_BURST: u32 = 1024;
-/// The longest `--hold`: each second is a round, and these are kept.
+/// The longest `--hold`, in seconds: each second is a round, and all rounds are kept in memory.
 const MOST_HELD: u32 = 1000;
 /// The largest `--trials`: every trial is kept in memory until the end.
 const MOST_TRIALS: u32 = 1_000_000;
@@ -409,12 +409,12 @@ pub const FLAGS: &[Flag] = &[
         .help("print the version"),
 ];
 
-/// Chooses a format by the option that is its name; a table without it has no such option to apply.
+/// Chooses a format by the option with its name. If the table of formats does not have it, the format does not change.
 fn choose(options: &mut Options<'_>, name: &str) {
     options.format = Format::named(options.formats, name.as_bytes()).unwrap_or(options.format);
 }
 
-/// Reads a count that is also a length of something held in memory.
+/// Reads a count of things that are kept in memory.
 fn small(text: &[u8], most: u32) -> Result<u32, ValueError<'_>> {
     values::count(text, u64::from(most))?.try_into().map_err(|_| ValueError::Overflow)
 }

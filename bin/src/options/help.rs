@@ -1,4 +1,4 @@
-//! The texts made from the table of options: `-h`, `--help`, `--version`.
+//! The texts of `-h`, `--help` and `--version`, which the table of options yields.
 
 use core::fmt::{self, Write};
 
@@ -9,9 +9,9 @@ use super::flags::FLAGS;
 use super::Descriptor;
 use crate::report::format::Format;
 
-/// The width that every terminal has.
+/// The maximum width of a help text, which every terminal has.
 const WIDTH: usize = 80;
-/// Where the text to the right of a name begins.
+/// The column at which the text to the right of a name begins.
 const COLUMN: usize = 28;
 
 /// The table of exit codes, one a line.
@@ -37,7 +37,7 @@ Examples:
 /// Writes `latency-bench 0.2.0` and a newline.
 ///
 /// # Errors
-/// Those of `out`.
+/// Returns the error of `out`.
 pub fn write_version(out: &mut dyn Write) -> fmt::Result {
     writeln!(out, "latency-bench {}", env!("CARGO_PKG_VERSION"))
 }
@@ -45,7 +45,7 @@ pub fn write_version(out: &mut dyn Write) -> fmt::Result {
 /// Writes the help of the program: its experiments and options, one line each.
 ///
 /// # Errors
-/// Those of `out`.
+/// Returns the error of `out`.
 #[inline(never)] // offsets into a small frame are short
 pub fn write_help(
     out: &mut dyn Write,
@@ -89,10 +89,10 @@ pub fn write_help(
     out.write_str(EXAMPLES)
 }
 
-/// Writes the help of one experiment: the options and formats that it has, and why the defaults are what they are.
+/// Writes the help of one experiment: the options and formats that it has, and the reasons for the defaults.
 ///
 /// # Errors
-/// Those of `out`.
+/// Returns the error of `out`.
 #[inline(never)] // offsets into a small frame are short
 pub fn write_experiment_help(
     out: &mut dyn Write,
@@ -130,7 +130,7 @@ pub fn write_experiment_help(
     writeln!(out, "\n{EXIT_CODES}\nExample:\n  {}", experiment.typed(""))
 }
 
-/// Writes an option: its name, its text, and where `reasons` are wanted its default and the reason for that.
+/// Writes an option: its name and its text; with `reasons` also its default and the reason for it.
 fn describe<'f>(
     out: &mut dyn Write,
     flag: &Flag,
@@ -163,7 +163,7 @@ fn describe<'f>(
     text.end()
 }
 
-/// Text that is broken between words, each line beginning at a margin.
+/// A writer that wraps text between words; each line begins at a margin.
 struct Column<'o> {
     out: &'o mut dyn Write,
     margin: usize,
@@ -171,7 +171,7 @@ struct Column<'o> {
 }
 
 impl<'o> Column<'o> {
-    /// Begins the text to the right of `name`, or below it where it is too long.
+    /// Begins the text to the right of `name`, or below it if the name is too long.
     fn after(out: &'o mut dyn Write, name: fmt::Arguments<'_>) -> Result<Self, fmt::Error> {
         let mut counted = Counted { out: &mut *out, written: 0 };
         counted.write_fmt(name)?;
@@ -205,7 +205,7 @@ impl<'o> Column<'o> {
         Ok(())
     }
 
-    /// Ends a part of a list.
+    /// Ends an item of a list.
     fn comma(&mut self) -> fmt::Result {
         self.used += 1;
         self.out.write_str(",")

@@ -1,31 +1,31 @@
-//! Labels: what a user says of a host besides, as keys with values.
+//! Labels: additional facts about a host that the user supplies, as keys with values.
 //!
-//! Keys are plain, so that they are keys everywhere; values may be anything. No variable is read here: whoever has the
-//! environment is asked for those that are named.
+//! Keys have only characters that are valid in keys of every format; values may be anything. This module does not read
+//! the environment: the caller supplies the values of the named variables.
 
 use super::values::ValueError;
 
-/// More labels than this are no label any more.
+/// The maximum number of labels.
 const MOST: usize = 16;
-/// The longest key, as long as that of a label in Kubernetes.
+/// The maximum length of a key: that of Kubernetes labels.
 const LONGEST: usize = 63;
 
-/// Labels, each of another key.
+/// Labels with different keys.
 #[derive(Clone, Copy, Debug)]
 pub struct Labels<'a> {
-    /// Keys, and values; `None` for the variable of that name.
+    /// The keys and values; `None` if the value is that of the variable with this name.
     all: [(&'a str, Option<&'a [u8]>); MOST],
     count: usize,
 }
 
 impl<'a> Labels<'a> {
-    /// None of them.
+    /// No labels.
     pub const NONE: Labels<'a> = Labels { all: [("", None); MOST], count: 0 };
 
     /// Adds the label of `KEY=VALUE`, or of the variable of `env:NAME`.
     ///
     /// # Errors
-    /// What is neither, a key that there is already, and one label too many.
+    /// Refuses any other text, a repeated key, and too many labels.
     pub fn add(&mut self, text: &'a [u8]) -> Result<(), ValueError<'a>> {
         let (key, value) = match text.strip_prefix(b"env:") {
             Some(name) => (name, None),
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_label_is_refused() {
+    fn text_that_is_not_a_label_is_refused() {
         let long = "k".repeat(64) + "=1";
         for text in ["", "=", "=1", "rack", "env:", "env:A=B", "a b=1", "a\"=1", "ä=1", long.as_str()] {
             assert_eq!(added(&[text]).unwrap_err(), ValueError::NotALabel, "{text}");

@@ -1,8 +1,7 @@
 //! The command line as plain data, and the options that an experiment accepts.
 //!
-//! Options are legal in themselves. No system is asked here: plan and placement
-//! find out if a node exists and if a size fits.
-//! The caller gives the experiments and formats, as slices of [`Descriptor`] and [`Format`].
+//! Options are legal in themselves. This module does not ask the system: plan and placement check that a node exists
+//! and that a size fits. The caller gives the experiments and formats, as slices of [`Descriptor`] and [`Format`].
 
 mod choices;
 mod error;
@@ -86,7 +85,7 @@ impl Descriptor {
         }
     }
 
-    /// Returns the text to type: its name, `options`, and its operands, before which options stand.
+    /// Returns the text to type: its name, `options`, and its operands, with the options before the operands.
     pub fn typed(&self, options: &'static str) -> impl fmt::Display + use<> {
         let (name, names) = (self.name, self.operands.names);
         fmt::from_fn(move |out| {
@@ -109,10 +108,10 @@ pub struct Operands {
     pub sides: bool,
 }
 
-/// More operands than this cannot be held: a result of each of a thousand hosts.
+/// The maximum number of operands, so that a thousand hosts may have one result each.
 pub const MAX_OPERANDS: usize = 1024;
 
-/// The levels of load of a curve, where nobody asks for more.
+/// The default number of load levels of a curve.
 const LEVELS: NonZeroU32 = NonZeroU32::new(10).unwrap();
 
 /// The experiment that was chosen.
@@ -168,29 +167,29 @@ pub struct Options<'a> {
     pub seed: u64,
     /// The kinds of traffic.
     pub traffic: Option<Kinds>,
-    /// What bandwidth is shown of.
+    /// The objects whose bandwidth is shown.
     pub view: View,
     /// The CPUs of generators.
     pub load_cpus: Option<CpuSet>,
     /// Their hardware threads.
     pub load_threads: Threads,
-    /// The nodes that they are on.
+    /// The nodes of these CPUs.
     pub load_from: LoadFrom,
     /// The node of their memory; `None` for that of the chase.
     pub load_node: Option<NodeId>,
     /// The rates of their traffic; `None` for a curve up to the limit.
     pub rates: Option<Rates>,
-    /// The levels of such a curve.
+    /// The number of levels of a curve up to the limit.
     pub levels: NonZeroU32,
-    /// How their gaps are drawn.
+    /// The distribution of the gaps between their bursts.
     pub pacing: Pacing,
-    /// The lines that they touch at a time.
+    /// The lines of one burst.
     pub burst: Option<NonZeroU32>,
     /// The seconds for which one rate is held.
     pub hold: Option<NonZeroU32>,
     /// The pairs of CPUs that exchange lines.
     pub pairs: Pairs<'a>,
-    /// How they do.
+    /// The method of the exchange.
     pub method: Method,
     /// The lines that each pair exchanges.
     pub lines: Option<NonZeroU32>,
@@ -204,9 +203,9 @@ pub struct Options<'a> {
     pub precision: f64,
     /// The time for one point.
     pub time_limit: Picoseconds,
-    /// The time that the rounds of a point are spread over.
+    /// The time over which the rounds of a point are spread.
     pub spread: Picoseconds,
-    /// The longest wait for values without neighbours, of all pairs together; `None` to wait for none.
+    /// The longest wait for values with quiet neighbours, for all pairs together; `None` for no wait.
     pub until: Option<Picoseconds>,
     /// The time for the whole run.
     pub budget: Picoseconds,
@@ -228,13 +227,13 @@ pub struct Options<'a> {
     pub strict: bool,
     /// True to print the plan and stop.
     pub dry_run: bool,
-    /// Every format there is.
+    /// All formats.
     pub formats: &'static [Format],
     /// The format of the result.
     pub format: &'static Format,
     /// The file for the result; `None` is standard output.
     pub output: Option<&'a [u8]>,
-    /// What is to be known of the host besides.
+    /// The labels of the host.
     pub labels: Labels<'a>,
     /// True to draw the matrix.
     pub heatmap: bool,
@@ -255,14 +254,15 @@ pub struct Options<'a> {
 }
 
 impl<'a> Options<'a> {
-    /// Returns whether one CPU of each node measures, so that it matters which. The kinds of bandwidth take many.
+    /// Returns whether one CPU of each node measures, so that the choice of this CPU matters. Bandwidth needs many
+    /// CPUs.
     #[must_use]
     pub const fn runs_on_one_cpu(&self) -> bool {
         let flags = self.experiment.descriptor.flags;
         flags.contains(FlagId::Cpu) && !flags.contains(FlagId::View)
     }
 
-    /// Returns whether the program is to choose that CPU.
+    /// Returns whether the program chooses this CPU.
     #[must_use]
     pub fn chooses_cpu(&self) -> bool {
         let asked = FlagSet::of(&[FlagId::Cpu, FlagId::LoadCpus, FlagId::DryRun]);
@@ -275,8 +275,8 @@ impl<'a> Options<'a> {
         self.time_limit.0 as f64 / 1e3
     }
 
-    /// Returns the time that the rounds of a point are spread over, in nanoseconds. Trials that were counted come one
-    /// after the other, unless it was given.
+    /// Returns the time over which the rounds of a point are spread, in nanoseconds. If the user gave a number of
+    /// trials and no time, the trials follow each other without a pause.
     #[must_use]
     pub const fn spread_ns(&self) -> f64 {
         match self.trials {
@@ -285,7 +285,7 @@ impl<'a> Options<'a> {
         }
     }
 
-    /// Returns the longest wait for values without neighbours, in nanoseconds; `None` without `--until`.
+    /// Returns the longest wait for values with quiet neighbours, in nanoseconds; `None` without `--until`.
     #[must_use]
     pub fn until_ns(&self) -> Option<f64> {
         self.until.map(|until| until.0 as f64 / 1e3)

@@ -1,15 +1,15 @@
 //! Suggestions for mistyped words.
 
-/// No option and no experiment has a longer name.
+/// The maximum length of the name of an option or an experiment.
 const LONGEST: usize = 31;
 
-/// A word is suggested up to this many edits away: two slips of a finger.
+/// The maximum number of edits between a typed word and a suggestion: two typing errors.
 const FARTHEST: usize = 2;
 
-/// Returns the first of the `candidates` that are fewest edits away from `typed`, if any is near.
+/// Returns the candidate with the fewest edits from `typed`, if any is near; of several, the first.
 ///
-/// An edit that replaces the whole word is no slip: the distance must be less
-/// than the length of `typed`.
+/// The distance must be less than the length of `typed`, because edits that replace the whole word are not a typing
+/// error.
 pub fn nearest(typed: &[u8], candidates: impl Iterator<Item = &'static str>) -> Option<&'static str> {
     let mut best = None;
     let mut least = (FARTHEST + 1).min(typed.len());

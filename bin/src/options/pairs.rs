@@ -1,4 +1,4 @@
-//! Which pairs of CPUs exchange lines (`--pairs`): a rule, or a list.
+//! The pairs of CPUs that exchange lines (`--pairs`): a rule, or a list.
 
 use latency_core::cores::Choice as Rule;
 use latency_core::units::CpuId;
@@ -19,7 +19,7 @@ pub enum Pairs<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PairList<'a>(&'a [u8]);
 
-/// Reads which pairs of CPUs: a rule, or a list such as `0:1,4:9`.
+/// Reads the pairs: a rule, or a list such as `0:1,4:9`.
 ///
 /// # Errors
 /// Neither a rule nor two different CPU numbers with a colon between them.

@@ -1,4 +1,4 @@
-//! From tokens to options, then checks of the options together.
+//! Turns tokens into options, and then checks the options together.
 
 use latency_core::units::PageSize;
 
@@ -11,7 +11,7 @@ use super::tokens::{NotUtf8, Token, Tokens};
 use super::{Descriptor, Help, Options, Selection, UsageError};
 use crate::report::format::Format;
 
-/// Options that say the same thing, so that only the same answer may be given twice.
+/// Options that choose the format. Several may be given if they agree.
 const FORMAT_FLAGS: FlagSet = FlagSet::of(&[FlagId::Format, FlagId::Json, FlagId::Csv]);
 
 /// Options that contradict each other, with the reason.
@@ -24,13 +24,12 @@ const CONFLICTS: [(FlagId, FlagId, &str); 4] = [
 
 /// Reads a command line without the program's name.
 ///
-/// The first positional argument names one of the `experiments`; where none is named,
-/// the first one runs. The rest are its operands. `help` and `version` may be words.
-/// With either of them nothing but the single arguments is checked. The first of the
-/// `formats` is the default.
+/// The first positional argument names one of the `experiments`; without a name, the first one runs. The rest are its
+/// operands. `help` and `version` may be words. With either of them, only each single argument is checked. The first
+/// of the `formats` is the default.
 ///
 /// # Errors
-/// The first argument that is wrong; then what is wrong with them together.
+/// Returns the first argument that is invalid by itself, and else the first combination that is invalid.
 #[inline(never)] // offsets into a small frame are short
 pub fn parse<'a>(
     arguments: impl Iterator<Item = &'a [u8]>,
@@ -88,7 +87,7 @@ pub fn parse<'a>(
         check(&options, experiments)?;
     }
     if options.dry_run {
-        // A plan replaces no result, and has neither a picture nor values.
+        // A plan does not replace a result file, and has neither a picture nor values.
         options.output = None;
         if !named || options.format.shows_values_alone() {
             options.format = format;
@@ -131,7 +130,7 @@ fn apply<'a>(
     flag: &'static Flag,
     value: Option<&'a [u8]>,
 ) -> Result<(), UsageError<'a>> {
-    // There may be several labels, each of another key.
+    // Labels may be repeated with different keys.
     if options.given.contains(flag.id) && flag.id != FlagId::Label {
         return Err(UsageError::Repeated { flag });
     }
@@ -154,7 +153,7 @@ fn apply<'a>(
     Ok(())
 }
 
-/// Checks what no single argument shows: options that do not belong here, or not together.
+/// Checks the options together: each must belong to the experiment, and none may exclude another.
 fn check<'a>(
     options: &Options<'a>,
     experiments: &'static [&'static Descriptor],
@@ -165,7 +164,7 @@ fn check<'a>(
     if let Some(flag) = given().find(|flag| !accepted.contains(flag.id)) {
         return Err(UsageError::NotForExperiment { flag, experiment, experiments });
     }
-    // With files it is a command on saved results, whatever it measures without them.
+    // With files, an experiment becomes a command on saved results.
     let of_saved = experiment.flags.contains(FlagId::DryRun) && !options.operands().is_empty();
     if let Some(flag) = given().find(|flag| of_saved && flag.is_of_measuring()) {
         return Err(UsageError::NotWithFiles { flag, experiment });
@@ -174,7 +173,7 @@ fn check<'a>(
         return Err(UsageError::NotOfSaved { format: options.format });
     }
     for (left, right, reason) in CONFLICTS {
-        // The first CPU is one of the node that was asked for.
+        // `--cpu=first` is the first CPU of the requested node, so it does not exclude `--cpunode`.
         let asked = |flag: &&Flag| flag.id != FlagId::Cpu || !options.first_cpu;
         let mut both = given().filter(asked).filter(|flag| flag.id == left || flag.id == right);
         if let (Some(first), Some(second)) = (both.next(), both.next()) {
@@ -199,7 +198,7 @@ fn check<'a>(
     }
 }
 
-/// Checks that what is to be held is one load.
+/// Checks that the load to hold is a single one.
 fn check_held<'a>(options: &Options<'a>) -> Result<(), UsageError<'a>> {
     let rates = options.rates.as_ref().map_or(0, |rates| rates.as_slice().len());
     let kinds = options.traffic.map_or(1, |kinds| kinds.iter().count());
@@ -209,15 +208,15 @@ fn check_held<'a>(options: &Options<'a>) -> Result<(), UsageError<'a>> {
     }
 }
 
-/// Checks that there are chains of the sizes that were typed.
+/// Checks that chains of the typed sizes exist.
 fn check_shape<'a>(options: &Options<'a>) -> Result<(), UsageError<'a>> {
     let (stride, page) = (options.stride, PageSize::Small.bytes());
     let page_local = options.order == Order::PageLocal;
-    // A page with one line has no order, and a line may not lie across pages.
+    // A page with a single line has no order, and no line may cross the end of a page.
     if page_local && (stride.times(2) > page || page.0 % stride.0 != 0) {
         return Err(UsageError::NotPageLocal { stride });
     }
-    // One line has no other to go to, and page-local chains take whole pages.
+    // A chain needs at least two lines; page-local chains need whole pages.
     let least = if page_local { page } else { stride.times(2) };
     let sizes = [options.size, options.min_size, options.max_size];
     for (id, size) in [FlagId::Size, FlagId::MinSize, FlagId::MaxSize].into_iter().zip(sizes) {
@@ -231,10 +230,10 @@ fn check_shape<'a>(options: &Options<'a>) -> Result<(), UsageError<'a>> {
 }
 
 impl<'a> Options<'a> {
-    /// Returns the same with the values of those variables that labels name, each asked of `variable`.
+    /// Returns the options with the values of the variables that labels name. `variable` supplies them.
     ///
     /// # Errors
-    /// [`UsageError::NoVariable`] for one that is not there, unless nothing is to be measured but help to be given.
+    /// Returns [`UsageError::NoVariable`] if a variable does not exist, unless only help is wanted.
     pub fn with_variables(
         mut self,
         variable: &dyn Fn(&[u8]) -> Option<&'a [u8]>,

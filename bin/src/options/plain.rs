@@ -1,6 +1,6 @@
-//! The words that no text for users has; tests of every such text ask for it.
+//! The phrases that texts for users must not contain. Tests of all these texts use it.
 
-/// Phrases that a reader stumbles over; architecture and style name better ones.
+/// The phrases that are hard to read.
 const FORBIDDEN: [&str; 26] = [
     "of which",
     "that which",
@@ -30,13 +30,13 @@ const FORBIDDEN: [&str; 26] = [
     "nodes 64",
 ];
 
-/// Asserts that a text for users has none of the phrases that nobody says.
+/// Asserts that a text for users has none of these phrases.
 ///
 /// # Panics
 ///
-/// Where it has one.
+/// Panics if it has one.
 pub fn assert_plain(text: &str) {
-    // The value without neighbours has no other name.
+    // "undisturbed" is the only name of the value with quiet neighbours.
     let lower = text.to_lowercase().replace("undisturbed", "");
     for phrase in FORBIDDEN {
         assert!(!lower.contains(phrase), "{phrase:?} in {text:?}");

@@ -18,7 +18,7 @@ const TRAFFIC: FlagSet = FlagSet::LOAD.with(FlagId::View).with(FlagId::Budget).w
 /// Some formats of the program.
 pub(crate) const FORMATS: &[Format] = &[table::TEXT, json::JSON, rows::CSV, picture::SVG];
 
-/// Experiments such as the program has, so that every option belongs to one.
+/// Experiments like those of the program, so that every option belongs to one.
 pub(crate) const SAMPLE: &[&Descriptor] = &[
     &Descriptor {
         name: "matrix",
@@ -158,7 +158,7 @@ fn every_option_is_set_in_both_forms() {
             assert_eq!(options.given, FlagSet::of(&[flag.id]), "{line:?}");
         }
     }
-    // All but --csv, which stands below with the other formats, and --hold, which needs another.
+    // --csv is tested below with the other formats, and --hold needs another option.
     assert_eq!(values.len() + 2, FLAGS.len());
 }
 
@@ -329,7 +329,7 @@ fn help_needs_nothing_else() {
     for (line, word) in [("help wombat", "wombat"), ("help help", "help"), ("version version", "version")] {
         assert!(message(line).starts_with(&format!("unknown experiment '{word}'")), "{line}");
     }
-    // Behind an experiment the words are operands.
+    // After an experiment, the words are operands.
     assert_eq!(parsed(&["compare", "help", "version"]).unwrap().operands(), [&b"help"[..], b"version"]);
 }
 

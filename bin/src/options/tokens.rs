@@ -1,22 +1,21 @@
 //! Splits the command line into options, values and positional arguments.
 //!
-//! It knows the shape of arguments and how to show them in a message, but not
-//! which options exist: whether `--name` is followed by a value is decided by
-//! the caller, who then asks for [`Tokens::value`].
+//! It knows the syntax of arguments and how to show them in a message, but not the options. The caller decides whether
+//! a value follows `--name`, and then calls [`Tokens::value`].
 
 use core::fmt::{self, Write};
 use core::iter::Peekable;
 
 use latency_core::text::steers;
 
-/// One argument, or an option together with the value behind its `=`.
+/// One argument, or an option together with the value after its `=`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Token<'a> {
     /// `--name`, `--name=value` or `-n`.
     Option {
-        /// What was typed, dashes included, up to the `=`.
+        /// The typed text up to the `=`, dashes included.
         name: &'a [u8],
-        /// What stands behind the `=`; empty for `--name=`.
+        /// The value after the `=`; empty for `--name=`.
         value: Option<&'a [u8]>,
     },
     /// Anything else, and everything after `--`.
@@ -46,7 +45,7 @@ impl<'a, I: Iterator<Item = &'a [u8]>> Tokens<'a, I> {
 
     /// Returns the argument after an option that needs one, unless that is an option itself.
     ///
-    /// One dash is no obstacle, for `-` and `-5` are values, even if bad ones.
+    /// An argument with one dash counts as a value: `-` and `-5` are values, even if they are invalid.
     ///
     /// # Errors
     /// The argument is not UTF-8.
@@ -79,15 +78,15 @@ fn utf8(argument: &[u8]) -> Result<&[u8], NotUtf8<'_>> {
     core::str::from_utf8(argument).map(|_| argument).map_err(|_| NotUtf8(argument))
 }
 
-/// Shows bytes of unknown origin in one line that cannot steer a terminal.
+/// Bytes of unknown origin, shown in one line that cannot control a terminal.
 ///
-/// What prints stays; control and invisible characters become `\u{1b}`, bytes
-/// that are not UTF-8 `\xff`. Cut after [`Escaped::LONGEST`] characters.
+/// Printable characters do not change. Control characters and invisible ones are shown like `\u{1b}`, and bytes that
+/// are not UTF-8 like `\xff`. The text is cut after [`Escaped::LONGEST`] characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Escaped<'a>(pub &'a [u8]);
 
 impl Escaped<'_> {
-    /// More than this of one argument helps nobody; an argument may have 128 KiB.
+    /// The maximum number of characters that are shown; an argument may have 128 KiB.
     pub const LONGEST: usize = 200;
 }
 
@@ -118,7 +117,7 @@ impl fmt::Display for Escaped<'_> {
 ///
 /// # Errors
 ///
-/// Those of `out`.
+/// Returns the error of `out`.
 pub fn escape(out: &mut dyn Write, character: char) -> fmt::Result {
     match character {
         '\0' => out.write_str("\\0"),

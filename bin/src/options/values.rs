@@ -1,7 +1,6 @@
 //! Numbers, sizes and decimals as people type them, with a reason for each refusal.
 //!
-//! Nothing here knows which option a value belongs to; the parser joins the two
-//! into one message.
+//! This module does not know the option of a value; the parser puts both into one message.
 
 use core::fmt;
 
@@ -14,7 +13,7 @@ use super::choices::{Kinds, Rate, Rates};
 use super::tokens::Escaped;
 use crate::report::format::Format;
 
-/// Why a value was refused. `Display` gives the reason without the value.
+/// The reason for which a value was refused. `Display` gives the reason without the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueError<'a> {
     /// Nothing was typed.
@@ -27,22 +26,22 @@ pub enum ValueError<'a> {
     NotWhole,
     /// Zero where more is needed.
     Zero,
-    /// More than 64 bits hold.
+    /// A number that does not fit into 64 bits.
     Overflow,
     /// Outside the range that is possible.
     OutOfRange {
-        /// The smallest that does.
+        /// The smallest possible value.
         least: u64,
-        /// The largest that does.
+        /// The largest possible value.
         most: u64,
     },
-    /// A number of more decimal places than are kept.
+    /// A number with more decimal places than are kept.
     TooFine,
-    /// A size with a unit that is none.
+    /// A size with an unknown unit.
     UnknownUnit,
     /// A size with a decimal unit; binary ones are meant.
     DecimalUnit {
-        /// What stands before the unit.
+        /// The number before the unit.
         number: &'a [u8],
         /// The first letter of the unit.
         letter: u8,
@@ -51,7 +50,7 @@ pub enum ValueError<'a> {
     NotWholeBytes,
     /// A stride that would leave pointers unaligned.
     Unaligned,
-    /// A stride at which nodes begin at many places of their cache lines.
+    /// A stride with which nodes begin at many different places of cache lines.
     Straddling,
     /// None of the words that are possible.
     NotAChoice,
@@ -67,7 +66,7 @@ pub enum ValueError<'a> {
     NotAFormat(&'static [Format]),
     /// Not a list of node ids.
     List(ListError<'a>),
-    /// A path that the kernel would take to end early.
+    /// A path with a NUL byte, at which the kernel would end it.
     HoldsNul,
 }
 
@@ -105,7 +104,7 @@ impl fmt::Display for ValueError<'_> {
 /// Reads a whole number, zero included.
 ///
 /// # Errors
-/// Whatever is not digits, or does not fit.
+/// Refuses any text except digits, and numbers that do not fit.
 pub fn integer(text: &[u8]) -> Result<u64, ValueError<'_>> {
     match decimal(text)? {
         Decimal { digits, places: 0 } => Ok(digits),
@@ -116,7 +115,7 @@ pub fn integer(text: &[u8]) -> Result<u64, ValueError<'_>> {
 /// Reads a whole number from 1 to `most`.
 ///
 /// # Errors
-/// As [`integer`]; zero, or more than `most`.
+/// The errors of [`integer`]; zero, or more than `most`.
 pub fn count(text: &[u8], most: u64) -> Result<u64, ValueError<'_>> {
     match integer(text)? {
         0 => Err(ValueError::Zero),
@@ -128,7 +127,7 @@ pub fn count(text: &[u8], most: u64) -> Result<u64, ValueError<'_>> {
 /// Reads the number of one of many things, from 0 to `most`.
 ///
 /// # Errors
-/// As [`integer`]; beyond `most`.
+/// The errors of [`integer`]; beyond `most`.
 pub fn number(text: &[u8], most: u32) -> Result<u32, ValueError<'_>> {
     match u32::try_from(integer(text)?) {
         Ok(number) if number <= most => Ok(number),
@@ -139,7 +138,7 @@ pub fn number(text: &[u8], most: u32) -> Result<u32, ValueError<'_>> {
 /// Reads the number of a CPU.
 ///
 /// # Errors
-/// As [`integer`]; beyond the 8192 CPUs that Linux can be built for (CONFIG_NR_CPUS).
+/// The errors of [`integer`]; beyond the 8192 CPUs that Linux can be built for (CONFIG_NR_CPUS).
 pub fn cpu(text: &[u8]) -> Result<CpuId, ValueError<'_>> {
     number(text, 8191).map(CpuId)
 }
@@ -183,7 +182,7 @@ pub fn size(text: &[u8]) -> Result<Bytes, ValueError<'_>> {
     }
 }
 
-/// Reads a binary unit: B, K, M, G or T, also as KB or KiB, for the tools that write the one mean the other.
+/// Reads a binary unit: B, K, M, G or T, also as KB or KiB, because tools that write KB mean KiB.
 ///
 /// # Errors
 /// Anything else.
@@ -215,7 +214,7 @@ fn prefix(letter: u8) -> Result<u32, ValueError<'static>> {
 /// such as 24 would mix two latencies.
 ///
 /// # Errors
-/// As [`size`]; no multiple of 8; neither 8, 16, 32 nor a multiple of 64.
+/// The errors of [`size`]; not a multiple of 8; neither 8, 16, 32 nor a multiple of 64.
 pub fn stride(text: &[u8]) -> Result<Bytes, ValueError<'_>> {
     match size(text)? {
         Bytes(bytes) if !bytes.is_multiple_of(8) => Err(ValueError::Unaligned),
@@ -257,7 +256,8 @@ pub fn seconds(text: &[u8], zero_allowed: bool) -> Result<Picoseconds, ValueErro
 /// # Errors
 /// Another word; as [`seconds`] for the time behind it.
 pub fn until(text: &[u8]) -> Result<Picoseconds, ValueError<'_>> {
-    /// A minute: more neighbours rest within one than within the ten seconds of a run.
+    /// The default wait, one minute: neighbours are more likely to pause within a minute than within the ten seconds
+    /// of a run.
     const QUIET: Picoseconds = Picoseconds(60_000_000_000_000);
     match text {
         [] => Err(ValueError::Empty),
@@ -299,7 +299,7 @@ pub fn cpus(text: &[u8]) -> Result<CpuSet, ValueError<'_>> {
 /// Reads a list of kinds of traffic such as `read,2:1`.
 ///
 /// # Errors
-/// A word that is none.
+/// Refuses an unknown word.
 pub fn traffic(text: &[u8]) -> Result<Kinds, ValueError<'_>> {
     let mut kinds = Kinds::NONE;
     for word in text.split(|byte| *byte == b',') {
@@ -309,10 +309,10 @@ pub fn traffic(text: &[u8]) -> Result<Kinds, ValueError<'_>> {
     Ok(kinds)
 }
 
-/// Reads rates such as `0,1.5,50%,max`: GB/s (10^9 bytes), shares of the limit, or as much as can be.
+/// Reads rates such as `0,1.5,50%,max`: GB/s (10^9 bytes), shares of the limit, or the maximum.
 ///
 /// # Errors
-/// No number, more than a million GB/s or 100 %, more rates than there is room for, none but idle.
+/// No number, more than a million GB/s or 100 %, more rates than there is room for, or idle alone.
 pub fn rates(text: &[u8]) -> Result<Option<Rates>, ValueError<'_>> {
     if text == b"auto" {
         return Ok(None);
@@ -335,7 +335,7 @@ pub fn rates(text: &[u8]) -> Result<Option<Rates>, ValueError<'_>> {
             return Err(ValueError::OutOfRange { least: 1, most: Rates::MOST as u64 });
         }
     }
-    // Idle memory alone is no load.
+    // Idle alone does not put a load on memory.
     if rates.as_slice().iter().all(|rate| *rate == Rate::Idle) {
         return Err(ValueError::Zero);
     }
@@ -395,7 +395,7 @@ fn decimal(text: &[u8]) -> Result<Decimal, ValueError<'_>> {
     for byte in fraction {
         digits = append(digits, *byte).ok_or(ValueError::TooFine)?;
     }
-    // Leading zeros make places without making digits; 10^18 is the last that fits.
+    // Leading zeros add places and no digits; 10^18 is the largest power of ten that is used.
     match u32::try_from(fraction.len()) {
         Ok(places @ 0..=18) => Ok(Decimal { digits, places }),
         _ => Err(ValueError::TooFine),

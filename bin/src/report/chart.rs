@@ -1,9 +1,9 @@
-//! What a picture shows: plain data, borrowed from whoever has the results.
+//! The content of a picture: plain data, borrowed from the results.
 //!
 //! The terminal and SVG draw the same two things, a chart with axes and a matrix of
 //! pairs. Nothing here knows how either is drawn.
 
-/// How the values of an axis are written.
+/// The unit of an axis, which decides how its values are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit<'a> {
     /// Amounts of memory: `48 KiB`. Its ticks are powers of two.
@@ -12,11 +12,11 @@ pub enum Unit<'a> {
     Count,
     /// Plain numbers; the unit (`ns`) stands with the title of the axis.
     Plain(&'a str),
-    /// Numbers with the prefixes k, M, G; the unit (`loads/s`) stands with the title.
+    /// Numbers with the prefixes k, M, G, T; the unit (`loads/s`) stands with the title.
     Prefixed(&'a str),
 }
 
-/// How values become places on an axis.
+/// The scale of an axis, which turns values into places.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scale {
     /// Logarithmic where the values span a factor of eight, else linear.
@@ -35,22 +35,22 @@ pub enum Scale {
 pub struct Axis<'a> {
     /// The quantity: `working set`.
     pub title: &'a str,
-    /// How its values are written.
+    /// The unit of its values.
     pub unit: Unit<'a>,
-    /// How its values become places.
+    /// The scale of its values.
     pub scale: Scale,
 }
 
 /// The largest number that is drawn. Differences and ratios of smaller ones are finite.
 const LARGEST: f64 = 1e100;
 
-/// Whether a number has a place in a picture: finite, and of a size that means something.
+/// Returns whether a number can be drawn: it is finite and not absurdly large.
 #[must_use]
 pub fn is_drawable(value: f64) -> bool {
     value.abs() <= LARGEST
 }
 
-/// One measured point. What is not [drawable](is_drawable) leaves a gap.
+/// One measured point. A point that is not [drawable](is_drawable) leaves a gap.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
     /// The place on the horizontal axis.
@@ -59,24 +59,24 @@ pub struct Point {
     pub y: f64,
     /// The ends of its confidence interval, lower one first.
     pub band: Option<(f64, f64)>,
-    /// The ends of that of its place, where that was measured, too.
+    /// The ends of the confidence interval of `x`, if `x` was measured too.
     pub whiskers: Option<(f64, f64)>,
 }
 
 impl Point {
-    /// A point without an interval.
+    /// Makes a point without an interval.
     #[must_use]
     pub const fn new(x: f64, y: f64) -> Self {
         Self { x, y, band: None, whiskers: None }
     }
 
-    /// A point with a confidence interval.
+    /// Makes a point with a confidence interval.
     #[must_use]
     pub const fn with_band(x: f64, y: f64, low: f64, high: f64) -> Self {
         Self { x, y, band: Some((low, high)), whiskers: None }
     }
 
-    /// Whether it can be drawn.
+    /// Returns whether it can be drawn.
     #[must_use]
     pub fn is_drawable(&self) -> bool {
         is_drawable(self.x) && is_drawable(self.y)
@@ -86,15 +86,15 @@ impl Point {
 /// One bar of a histogram.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bar {
-    /// Where it begins on the horizontal axis.
+    /// The place of its left edge on the horizontal axis.
     pub low: f64,
-    /// Where it ends.
+    /// The place of its right edge.
     pub high: f64,
     /// Its height.
     pub height: f64,
 }
 
-/// What a series is made of.
+/// The content of a series.
 #[derive(Clone, Copy)]
 pub enum Data<'a> {
     /// Measured points by ascending x, joined by lines and marked.
@@ -108,25 +108,25 @@ pub enum Data<'a> {
 /// One line of a chart, or one set of bars.
 #[derive(Clone, Copy)]
 pub struct Series<'a> {
-    /// What the legend calls it. A single series with an empty name has no legend.
+    /// Its name in the legend. A single series with an empty name has no legend.
     pub name: &'a str,
-    /// What it is made of.
+    /// Its content.
     pub data: Data<'a>,
 }
 
-/// A place on the horizontal axis worth a vertical line, such as a cache's capacity.
+/// A place on the horizontal axis that gets a vertical line, such as a cache's capacity.
 #[derive(Clone, Copy, Debug)]
 pub struct Mark<'a> {
     /// The place.
     pub x: f64,
-    /// What is there: `L1 48 KiB 1.6 ns`.
+    /// The text at the line: `L1 48 KiB 1.6 ns`.
     pub label: &'a str,
 }
 
 /// Values over a common horizontal axis.
 #[derive(Clone, Copy)]
 pub struct Chart<'a> {
-    /// What is shown.
+    /// The title.
     pub title: &'a str,
     /// The conditions under which it was measured; empty for none.
     pub subtitle: &'a str,
@@ -134,47 +134,47 @@ pub struct Chart<'a> {
     pub x_axis: Axis<'a>,
     /// The vertical axis.
     pub y_axis: Axis<'a>,
-    /// What is drawn, the first in front but behind the curves of models.
+    /// The series. The first is drawn in front of the others, and curves of models in front of all.
     pub series: &'a [Series<'a>],
     /// The vertical lines.
     pub marks: &'a [Mark<'a>],
 }
 
-/// What marks cells without a number, one for each reason; more reasons than these are not told.
+/// The letters that mark cells without a number, one for each reason; further reasons are not listed.
 const REASON_MARKS: [char; 4] = ['a', 'b', 'c', 'd'];
 
 /// One number for each pair of an initiator and a target, both of one kind: nodes, or CPUs.
 #[derive(Clone, Copy)]
 pub struct Matrix<'a> {
-    /// What is shown.
+    /// The title.
     pub title: &'a str,
     /// The conditions under which it was measured; empty for none.
     pub subtitle: &'a str,
     /// The unit of the numbers.
     pub unit: &'a str,
-    /// Of what kind they are: `node`.
+    /// The kind of the initiators and targets: `node`.
     pub noun: &'a str,
     /// The numbers of the initiators.
     pub rows: &'a [u32],
     /// The numbers of the targets.
     pub columns: &'a [u32],
-    /// The number of an initiator and a target, or why there is none.
+    /// Returns the number of an initiator and a target, or the reason why it is missing.
     pub cell: &'a dyn Fn(u32, u32) -> Result<f64, &'a str>,
 }
 
 impl<'a> Matrix<'a> {
-    /// Every cell, row by row, with its initiator and target.
+    /// Returns every cell, row by row, with its initiator and target.
     pub fn cells(&self) -> impl Iterator<Item = (u32, u32, Result<f64, &'a str>)> + '_ {
         self.rows
             .iter()
             .flat_map(move |&row| self.columns.iter().map(move |&column| (row, column, self.at(row, column))))
     }
 
-    /// One cell; a number that is not finite is none.
+    /// Returns one cell; a number that is not finite counts as missing.
     ///
     /// # Errors
     ///
-    /// Why there is no number.
+    /// The reason why the number is missing.
     pub fn at(&self, row: u32, column: u32) -> Result<f64, &'a str> {
         match (self.cell)(row, column) {
             Ok(value) if !value.is_finite() => Err("not a number"),
@@ -182,7 +182,8 @@ impl<'a> Matrix<'a> {
         }
     }
 
-    /// What stands in a cell without a number, and before its reason: a letter where there are several.
+    /// Returns the mark of a cell without a number, which also stands before the reason: a letter if there are several
+    /// reasons, else a dash.
     #[must_use]
     pub fn mark(&self, reason: &str) -> char {
         let reasons = self.reasons();
@@ -191,7 +192,7 @@ impl<'a> Matrix<'a> {
         known.filter(|_| several).map_or('-', |(_, mark)| mark)
     }
 
-    /// The first different reasons for which numbers are missing.
+    /// Returns the first few different reasons for which numbers are missing.
     #[must_use]
     pub fn reasons(&self) -> [Option<&'a str>; REASON_MARKS.len()] {
         let mut found = [None; REASON_MARKS.len()];

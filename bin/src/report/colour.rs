@@ -1,8 +1,8 @@
-//! Colours of pictures and pages, and how far two of them are apart for the eye.
+//! Colours of pictures and pages, and the contrast between two of them.
 
 use core::fmt;
 
-/// A colour of red, green and blue up to 255.
+/// A colour: red, green and blue, each from 0 to 255.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Colour(pub [u8; 3]);
 
@@ -13,14 +13,15 @@ impl fmt::Display for Colour {
     }
 }
 
-/// The ratio of luminances (WCAG 2.1), from 1 to 21.
+/// Returns the contrast ratio of two colours (WCAG 2.1), from 1 to 21.
 #[must_use]
 pub fn contrast(one: Colour, other: Colour) -> f64 {
     let (one, other) = (luminance(one), luminance(other));
     (one.max(other) + 0.05) / (one.min(other) + 0.05)
 }
 
-/// Relative luminance, with a square for the exponent 2.4 over an offset of sRGB.
+/// Returns the relative luminance of a colour. A square approximates the transfer function of sRGB, which has an
+/// offset and the exponent 2.4.
 #[must_use]
 pub fn luminance(colour: Colour) -> f64 {
     let [red, green, blue] = colour.0.map(|part| {

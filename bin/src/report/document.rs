@@ -1,11 +1,11 @@
-//! A result as its experiment describes it: once, part by part, for every format.
+//! The description of a result. An experiment describes it once, part by part, for every format.
 //!
 //! An experiment calls these methods in the order in which a reader wants to know
 //! things. Each format is one implementation: it takes what it can show and ignores
 //! the rest. Formats for programs read values, objects and lists; formats for
 //! people read sentences, tables and pictures. Nothing here knows any experiment.
 //!
-//! Describing is infallible: an implementation keeps its first error, and says it at the end.
+//! The methods cannot fail: an implementation keeps its first error and returns it at the end.
 
 use core::fmt::{self, Display};
 
@@ -16,24 +16,25 @@ use super::chart::{Chart, Matrix};
 use super::figures::Digits;
 use super::terminal::Terminal;
 
-/// A quantity: what formats and the schema must know of it, written once.
+/// A quantity, with everything that formats and the schema need to know about it.
 ///
 /// A field is a `static`; formats tell fields apart by address.
 #[derive(Debug)]
 pub struct Field {
-    /// The JSON key, with the unit at its end; where the column of tabular formats has another name, a blank and that.
-    // One text: there are hundreds of fields, and few with two names.
+    /// The JSON key, with the unit at its end. If the column of tabular formats has another name, a blank and that
+    /// name follow.
+    // One string holds both, because there are hundreds of fields and few have two names.
     names: &'static str,
-    /// What it is, for the schema, which only tests write.
+    /// Its meaning, for the schema, which only tests write.
     #[cfg(test)]
     pub about: &'static str,
 }
 
 impl Field {
-    /// A field with its key, which is its column as well, and its meaning.
+    /// Makes a field from its key, which is also its column, and its meaning.
     ///
-    /// A field of a nested object whose key alone would say too little in a table has its column behind the key and a
-    /// blank.
+    /// The key of a field in a nested object may say too little in a table. Then the name of its column follows the
+    /// key and a blank.
     #[must_use]
     #[cfg_attr(not(test), allow(unused_variables, reason = "the program does not hold what it is about"))]
     pub const fn new(names: &'static str, about: &'static str) -> Field {
@@ -44,13 +45,13 @@ impl Field {
         }
     }
 
-    /// The JSON key.
+    /// Returns the JSON key.
     #[must_use]
     pub fn key(&self) -> &'static str {
         self.both().map_or(self.names, |(key, _)| key)
     }
 
-    /// The column of tabular formats.
+    /// Returns the name of its column in tabular formats.
     #[must_use]
     pub fn column(&self) -> &'static str {
         self.both().map_or(self.names, |(_, column)| column)
@@ -61,7 +62,7 @@ impl Field {
         self.names.split_once(' ')
     }
 
-    /// Whether both are one `static`.
+    /// Returns whether both are the same `static`.
     #[must_use]
     pub fn is(&self, other: &Field) -> bool {
         core::ptr::eq(self, other)
@@ -77,7 +78,7 @@ macro_rules! fields {
 }
 pub(crate) use fields;
 
-/// What a field holds.
+/// The value of a field.
 #[derive(Clone, Copy)]
 pub enum Value<'a> {
     /// Not known, or not applicable.
@@ -92,9 +93,9 @@ pub enum Value<'a> {
     Interval(Interval),
     /// A word that programs compare.
     Word(&'a str),
-    /// Bytes from outside: UTF-8 for the most part.
+    /// Bytes from outside, usually UTF-8.
     Raw(&'a [u8]),
-    /// A text that is put together here.
+    /// A text that is composed while it is written.
     Shown(&'a dyn Display),
 }
 
@@ -152,12 +153,12 @@ impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {
     }
 }
 
-/// What values are gathered in.
+/// A container of values.
 #[derive(Clone, Copy, Debug)]
 pub enum Part {
     /// A named object.
     Object(&'static Field),
-    /// A named list: of [items](Part::Item), or of values whose field is the list's own.
+    /// A named list: either of [items](Part::Item), or of values that have the field of the list.
     List(&'static Field),
     /// The list whose items are the rows of tabular formats.
     Records(&'static Field),
@@ -165,52 +166,53 @@ pub enum Part {
     Item,
 }
 
-/// What a sentence is to its reader: decides where it stands, and whether it is shown.
+/// The role of a sentence, which decides its place and whether it is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// A line that scripts look for: shown always, and never wrapped.
+    /// A line that scripts search for. It is always shown and never wrapped.
     Line,
-    /// The answer to the experiment's question: shown always.
+    /// The answer to the experiment's question. It is always shown.
     Answer,
-    /// How far the result can be trusted.
+    /// The reliability of the result.
     Trust,
-    /// What else was found.
+    /// A further finding.
     Finding,
-    /// What was not measured, and why.
+    /// A part that was not measured, and the reason.
     Missing,
-    /// How it was measured, under a label such as `Memory`.
+    /// A part of the method, under a label such as `Memory`.
     Method(&'static str),
-    /// What only a reader who asked for everything wants to know, under a label that may be empty.
+    /// A detail for readers who asked for everything, under a label that may be empty.
     Detail(&'static str),
-    /// What a result must say of itself where it stands alone.
+    /// A sentence that only self-contained pages need.
     Page(PageRole),
 }
 
-/// A sentence for pages, which are read far from the terminal that made them; a terminal has these things elsewhere.
+/// A sentence for pages. They are often read on another machine, and so they repeat facts that a terminal shows
+/// elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageRole {
     /// The experiment or command.
     Title,
-    /// Where and when it was measured.
+    /// The machine and the time of the measurement.
     Origin,
-    /// What a reader must know, with a word for how much it matters: `poor`, `fair` or `note`.
+    /// A warning, with a word for its severity: `poor`, `fair` or `note`.
     Warning(&'static str),
-    /// What to do about the warning before.
+    /// The remedy for the warning before it.
     Remedy,
-    /// The command that repeats it.
+    /// The command that repeats the measurement.
     Command,
-    /// What the document for programs lacks in a page, and where it is.
+    /// The data that the JSON within a page leaves out, and the place where they are.
     Data,
-    /// What follows is a chapter of its own, of this name: the result of another experiment.
+    /// The name of a chapter that begins here: the result of another experiment.
     Chapter,
 }
 
-/// How much a reader wants to see.
+/// The level of detail that a reader asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// The answer and the table.
     Quiet,
-    /// Whatever helps to act on it.
+    /// Everything that helps to act on the answer.
     #[default]
     Normal,
     /// Everything.
@@ -225,23 +227,24 @@ type Take<'t> = &'t mut dyn FnMut(usize, usize, &dyn Display) -> fmt::Result;
 pub struct Table<'a> {
     /// The sentence above it; may be empty.
     pub caption: &'a str,
-    /// From which level on it is shown.
+    /// The lowest level at which it is shown.
     pub level: Level,
-    /// The first columns that hold words, and are aligned to the left.
+    /// The number of columns at the left that hold words and are aligned to the left.
     pub words: usize,
-    /// Pushes the headings and then every row, with as many cells; called as often as a format needs them.
+    /// Pushes the headings and then every row, each with as many cells as headings. A format may call it several
+    /// times.
     pub rows: &'a dyn Fn(&mut Rows<'_>),
 }
 
 impl Table<'_> {
-    /// Gives every cell to `take`, row by row, up to the first error.
+    /// Passes every cell to `take`, row by row, up to the first error.
     pub fn each(&self, take: Take<'_>) -> fmt::Result {
         let mut rows = Rows { row: 0, column: 0, take, failed: Ok(()) };
         (self.rows)(&mut rows);
         rows.failed
     }
 
-    /// Returns whether there is any row besides the headings.
+    /// Returns whether there is a row below the headings.
     #[must_use]
     pub fn has_rows(&self) -> bool {
         self.each(&mut |row, _, _| if row > 0 { Err(fmt::Error) } else { Ok(()) }).is_err()
@@ -249,7 +252,7 @@ impl Table<'_> {
 }
 
 /// Takes the cells of a table one after the other, beginning with those of the headings.
-// Nothing is inlined: there are hundreds of calls.
+// Its functions are not inlined, because there are hundreds of calls.
 pub struct Rows<'t> {
     row: usize,
     column: usize,
@@ -258,13 +261,13 @@ pub struct Rows<'t> {
 }
 
 impl Rows<'_> {
-    /// Pushes several texts, which have bars between them.
+    /// Pushes several texts, which are separated by bars.
     #[inline(never)]
     pub fn texts(&mut self, texts: &str) {
         texts.split('|').for_each(|text| self.text(text));
     }
 
-    /// Begins another row.
+    /// Begins the next row.
     #[inline(never)]
     pub fn row(&mut self) {
         self.row += 1;
@@ -280,7 +283,7 @@ impl Rows<'_> {
         self.column += 1;
     }
 
-    /// Pushes a cell that is put together from parts.
+    /// Pushes a cell that is composed of parts.
     #[inline(never)]
     pub fn cell(&mut self, words: fmt::Arguments<'_>) {
         self.show(&words);
@@ -298,7 +301,7 @@ impl Rows<'_> {
         self.show(&Digits(number.into().unwrap_or(f64::NAN)));
     }
 
-    /// Pushes a value, or a dash where it is not known.
+    /// Pushes a value, or a dash if it is unknown.
     pub fn known(&mut self, value: Option<impl Display>) {
         match value {
             Some(value) => self.show(&value),
@@ -306,7 +309,7 @@ impl Rows<'_> {
         }
     }
 
-    /// Pushes both ends of an interval, or words for its absence.
+    /// Pushes both ends of an interval, or `otherwise` if there is none.
     #[inline(never)]
     pub fn range(&mut self, interval: Option<Interval>, otherwise: &str) {
         match interval {
@@ -316,7 +319,7 @@ impl Rows<'_> {
     }
 }
 
-/// Something to look at.
+/// A picture of a result.
 #[derive(Clone, Copy)]
 pub enum Picture<'a> {
     /// Values over a common axis.
@@ -332,45 +335,45 @@ pub enum Picture<'a> {
 pub struct Metric {
     /// Its name, with the unit at its end.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// Its meaning, in one line.
     pub about: &'static str,
 }
 
-/// What tells the samples of a metric apart: names and words.
+/// The names and words that distinguish the samples of a metric.
 pub type Labels<'l> = &'l [(&'static str, Value<'l>)];
 
-/// A quantity of a node's memory to the CPUs of a node.
+/// A property of a node's memory, as seen by the CPUs of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attribute {
     /// The latency of a load, in nanoseconds.
     ReadLatency,
-    /// What all CPUs of the node read, in bytes per second.
+    /// The bandwidth of reads by all CPUs of the node, in bytes per second.
     ReadBandwidth,
-    /// What they write past the caches, in bytes per second.
+    /// The bandwidth of their writes that bypass the caches, in bytes per second.
     WriteBandwidth,
 }
 
-/// Receives a result part by part. What an implementation cannot show it ignores.
+/// A receiver of a result, part by part. An implementation ignores everything that it cannot show.
 pub trait Document {
-    /// A named value of the innermost object, or a nameless one of the innermost list.
+    /// Takes a named value of the innermost object, or a nameless one of the innermost list.
     fn value(&mut self, _field: &'static Field, _value: Value<'_>) {}
-    /// A value of the innermost object whose name is the user's.
+    /// Takes a value of the innermost object; the user chose its name.
     fn named(&mut self, _name: &str, _value: Value<'_>) {}
-    /// What follows belongs together, until [`end`](Self::end).
+    /// Begins a part; everything up to [`end`](Self::end) belongs to it.
     fn begin(&mut self, _part: Part) {}
-    /// The innermost part is complete.
+    /// Ends the innermost part.
     fn end(&mut self) {}
-    /// A sentence for people.
+    /// Takes a sentence for people.
     fn sentence(&mut self, _role: Role, _words: fmt::Arguments<'_>) {}
-    /// A table for people.
+    /// Takes a table for people.
     fn table(&mut self, _table: &Table<'_>) {}
-    /// A sample of a metric, which no other has the labels of.
+    /// Takes a sample of a metric. Each sample of a metric has different labels.
     fn sample(&mut self, _metric: &'static Metric, _labels: Labels<'_>, _value: Value<'_>) {}
-    /// A value of a node's memory to the CPUs of a node, in nanoseconds or bytes per second.
+    /// Takes a property of a node's memory as seen by the CPUs of a node, in nanoseconds or bytes per second.
     fn attribute(&mut self, _attribute: Attribute, _initiator: NodeId, _target: NodeId, _value: f64) {}
-    /// A picture.
+    /// Takes a picture.
     fn picture(&mut self, _picture: Picture<'_>) {}
-    /// Whether every picture has room, also those that a terminal shows on demand alone.
+    /// Returns whether it shows all pictures, including those that a terminal shows only on request.
     fn wants_pictures(&self) -> bool {
         false
     }
@@ -378,24 +381,24 @@ pub trait Document {
 
 impl<'d> dyn Document + 'd {
     /// Writes a value of any type that a field can hold.
-    // Not inlined: there are hundreds of calls, and few types.
+    // It is not inlined, because there are hundreds of calls and few types.
     #[inline(never)]
     pub fn put<'v>(&mut self, field: &'static Field, value: impl Into<Value<'v>>) {
         self.value(field, value.into());
     }
 
-    /// Writes a value that is put together from parts.
+    /// Writes a value that is composed of parts.
     pub fn show(&mut self, field: &'static Field, shown: &dyn Display) {
         self.value(field, Value::Shown(shown));
     }
 
-    /// Shows a table; `rows` pushes the headings and then every row, with as many cells.
+    /// Shows a table. `rows` pushes the headings and then every row, each with as many cells as headings.
     #[inline(never)]
     pub fn tabulate(&mut self, caption: &str, level: Level, words: usize, rows: &dyn Fn(&mut Rows<'_>)) {
         self.table(&Table { caption, level, words, rows });
     }
 
-    /// Writes an object with the members of a value, or null where there is none.
+    /// Writes an object with the members of a value, or null if there is none.
     pub fn object<T>(
         &mut self,
         field: &'static Field,
@@ -439,16 +442,16 @@ impl<'d> dyn Document + 'd {
     }
 }
 
-/// How a result is to be shown.
+/// The way in which a result is shown.
 #[derive(Clone, Copy, Debug)]
 pub struct Style {
-    /// The terminal, or what stands for one.
+    /// The terminal, or the assumed one if the output goes to a file.
     pub terminal: Terminal,
-    /// How much is shown.
+    /// The level of detail.
     pub level: Level,
     /// The columns of tabular formats, group by group.
     pub columns: [&'static [&'static Field]; 3],
 }
 
-/// Describes a result to a document.
+/// A function that describes a result to a document.
 pub type Describe<'a> = &'a mut dyn FnMut(&mut dyn Document);

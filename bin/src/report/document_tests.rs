@@ -27,7 +27,7 @@ static NODES: Field = Field::new("nodes", "Which nodes.");
 
 static COLUMNS: [&Field; 5] = [&NAME, &NS, &CI95, &PROVEN, &NODES];
 
-/// A name, nanoseconds, and both ends of their interval.
+/// A row: a name, nanoseconds, and both ends of their interval.
 type Row = (&'static str, f64, Option<(f64, f64)>);
 
 const ROWS: [Row; 3] =
@@ -36,7 +36,7 @@ const ROWS: [Row; 3] =
 fn describe(document: &mut dyn Document) {
     document.sentence(Role::Line, format_args!("Node 0 -> Node 0: 290 cycles (116 ns)"));
     document.sentence(Role::Answer, format_args!("Plain things take {} ns.", 116));
-    document.sentence(Role::Trust, format_args!("good: nobody was near"));
+    document.sentence(Role::Trust, format_args!("good: quiet neighbours"));
     document.tabulate("", Level::Quiet, 1, &|table| {
         table.texts("thing|ns");
         for (name, ns, _) in ROWS {
@@ -89,7 +89,7 @@ fn text_answers_first_and_wraps() {
                  plain          116\n  with, comma  20348\n  none             -\n";
     assert_eq!(written(&TEXT, Level::Quiet, 80), quiet);
     let normal = written(&TEXT, Level::Normal, 30);
-    assert!(normal.contains("116 ns.\nTrust: good: nobody was near\n\n"), "{normal}");
+    assert!(normal.contains("116 ns.\nTrust: good: quiet neighbours\n\n"), "{normal}");
     assert!(normal.contains("\n\nMemory: one word after another\n  until the line is full\n"), "{normal}");
     assert!(!normal.contains("details") && written(&TEXT, Level::Verbose, 80).contains("Rows: details\n"));
 }

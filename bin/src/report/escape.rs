@@ -1,4 +1,4 @@
-//! Text within a format: what would end an element, an attribute, a cell or a label is escaped.
+//! Escapes text within a format, so that it cannot end an element, an attribute, a cell or a label.
 //!
 //! SVG and HTML are escaped alike: an XML parser has to accept both.
 
@@ -6,7 +6,7 @@ use core::fmt::{self, Display, Write};
 
 use latency_core::text::steers;
 
-/// Writes one character of a text, escaped where it would mean something else.
+/// A function that writes one character of a text, and escapes it if it would be taken for markup.
 type Escape = fn(&mut dyn Write, char) -> fmt::Result;
 
 /// A writer of text that is escaped character by character.
@@ -42,7 +42,7 @@ pub fn markup_lines(out: &mut dyn Write, character: char) -> fmt::Result {
         '\'' => "&#39;",
         '\n' => "\n",
         '\t' | '\r' => " ",
-        // XML 1.0 has no other control characters, not even escaped, and no U+FFFE, U+FFFF.
+        // XML 1.0 forbids all other control characters, U+FFFE and U+FFFF, even if they are escaped.
         '\u{fffe}' | '\u{ffff}' => "\u{fffd}",
         character if steers(character) => "\u{fffd}",
         _ => return out.write_char(character),
@@ -50,7 +50,7 @@ pub fn markup_lines(out: &mut dyn Write, character: char) -> fmt::Result {
     out.write_str(reference)
 }
 
-/// Escapes for Markdown: the bars of tables, and what begins a tag or a link.
+/// Escapes for Markdown: the bars of tables, emphasis, and the characters that begin a tag or a link.
 pub fn markdown(out: &mut dyn Write, character: char) -> fmt::Result {
     if matches!(character, '|' | '<' | '*' | '_' | '[' | '\\') {
         out.write_char('\\')?;
@@ -63,7 +63,7 @@ pub fn label(out: &mut dyn Write, character: char) -> fmt::Result {
     match character {
         '\n' => out.write_str("\\n"),
         '\\' | '"' => write!(out, "\\{character}"),
-        // Collectors take them; terminals that show the file would obey them.
+        // Collectors accept control characters, but a terminal that shows the file would obey them.
         character if steers(character) => out.write_char('?'),
         character => out.write_char(character),
     }

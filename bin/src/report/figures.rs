@@ -1,4 +1,4 @@
-//! How a number is written for people, and how wide a text is.
+//! Numbers as they are written for people and programs, and the width of a text.
 //!
 //! Texts show three significant digits, and formats for programs seven. The fixed line of a pair has a rule of its own.
 
@@ -6,13 +6,13 @@ use core::fmt::{self, Display, Write};
 use latency_core::decimal::{Decimal, Trimmed};
 use latency_core::text::Text;
 
-/// From here on every double is a whole number, and no `u64` holds all of them.
+/// The number from which on every double is whole (2^52). Larger ones need not fit into a `u64`.
 const WHOLE_FROM: f64 = 4_503_599_627_370_496.0;
 
 /// A number as texts show it: whole from 10 up, with two decimals below.
 ///
-/// The rounded value decides, so that 9.996 is `10` and never `10.00`. What is not
-/// a finite number is `n/a`. Width, fill and alignment of the format are honoured.
+/// The rounded value decides, so that 9.996 is `10` and never `10.00`. A number that is not finite is `n/a`. Width,
+/// fill and alignment of the format are honoured.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Figure(pub f64);
 
@@ -22,7 +22,7 @@ impl Display for Figure {
         if !size.is_finite() {
             return out.pad_integral(true, "", "n/a");
         }
-        // The longest is u64-sized below `WHOLE_FROM`; beyond it, 309 digits of a double.
+        // Below `WHOLE_FROM` the digits are those of a `u64`; beyond it a double has up to 309.
         let mut digits = Text::<320>::EMPTY;
         let hundredths = (size * 100.0 + 0.5) as u64;
         if size >= WHOLE_FROM {
@@ -32,12 +32,12 @@ impl Display for Figure {
         } else {
             write!(digits, "{}.{:02}", hundredths / 100, hundredths % 100)?;
         }
-        // Nothing is negative that is shown as zero.
+        // A number that is shown as zero has no minus sign.
         out.pad_integral(self.0 >= 0.0 || hundredths == 0, "", digits.as_str())
     }
 }
 
-/// The decimals with which a number has so many significant digits, up to nine.
+/// Returns the number of decimals, up to nine, with which a number has `significant` significant digits.
 #[must_use]
 pub fn decimals(value: f64, significant: usize) -> usize {
     const MOST: usize = 9;
@@ -62,7 +62,7 @@ fn power_of_ten(exponent: usize) -> f64 {
 
 /// A number for people, with three significant digits: `0.620`, `1.29`, `14.0`, `107`, `12345`.
 ///
-/// What is not a finite number is `-`. Width, fill and alignment of the format are honoured.
+/// A number that is not finite is `-`. Width, fill and alignment of the format are honoured.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Digits(pub f64);
 
@@ -78,7 +78,7 @@ impl Display for Digits {
     }
 }
 
-/// A length of time in nanoseconds, for people in seconds with two significant digits: `5.0 s`, `0.12 s`, `23 s`.
+/// A duration in nanoseconds, shown in seconds with two significant digits: `5.0 s`, `0.12 s`, `23 s`.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Seconds(pub f64);
 
@@ -93,7 +93,7 @@ impl Display for Seconds {
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Precise(pub f64);
 
-/// The significant digits of [`Precise`]: a tenth of a millionth is finer than any clock here.
+/// The number of significant digits of [`Precise`]: a relative step of 1e-7 is finer than any clock here.
 pub const PRECISE: usize = 7;
 
 impl Display for Precise {
@@ -103,7 +103,7 @@ impl Display for Precise {
     }
 }
 
-/// The columns that a value takes in a terminal, one for each character.
+/// Returns the columns that a value needs in a terminal, one for each character.
 #[must_use]
 pub fn width(shown: &dyn Display) -> usize {
     struct Count(usize);
@@ -114,7 +114,7 @@ pub fn width(shown: &dyn Display) -> usize {
         }
     }
     let mut count = Count(0);
-    // Counting cannot fail, and a value that refuses to be shown takes what it wrote.
+    // Counting cannot fail. If a value fails to be shown, the width is that of its written part.
     let _ = write!(count, "{shown}");
     count.0
 }

@@ -30,7 +30,7 @@ pub enum Purpose {
     Picture,
     /// Memory attributes, latencies or bandwidths of nodes: results without them leave it empty.
     Attributes,
-    /// Collection by a service of another user, for which an old result is better than half of one.
+    /// Collection by a service that may run as another user. For it, an old result is better than half of a new one.
     Metrics,
 }
 
@@ -43,19 +43,19 @@ impl PartialEq for Format {
 impl Eq for Format {}
 
 impl Format {
-    /// Returns the format of that name.
+    /// Returns the format with this name.
     #[must_use]
     pub fn named(formats: &'static [Format], name: &[u8]) -> Option<&'static Format> {
         formats.iter().find(|format| format.name.as_bytes() == name)
     }
 
-    /// Returns whether there is nothing to write in it before something was measured.
+    /// Returns whether it shows nothing but measured values, so that a plan cannot be written in it.
     #[must_use]
     pub const fn shows_values_alone(&self) -> bool {
         matches!(self.purpose, Purpose::Picture | Purpose::Attributes | Purpose::Metrics)
     }
 
-    /// Returns the extension of a file, without the dot. A dot at either end of a name does not begin one.
+    /// Returns the extension of a file, without the dot. A dot at the beginning or the end of a name does not count.
     #[must_use]
     pub fn extension_of(path: &[u8]) -> Option<&[u8]> {
         let name = path.rsplit(|&byte| byte == b'/').next()?;

@@ -1,7 +1,7 @@
-//! A matrix of pairs in the terminal: numbers on a coloured ground, or beside
-//! shading characters where there are no colours.
+//! A matrix of pairs in the terminal: numbers on a coloured background, or beside shading characters if the terminal
+//! has no colours.
 //!
-//! Knows the matrix and the terminal, no result.
+//! This module knows the matrix and the terminal, and not the results.
 
 use super::chart::Matrix;
 use super::figures::{width, Figure};
@@ -9,14 +9,14 @@ use super::shade::Shades;
 use super::terminal::Terminal;
 use core::fmt::{self, Write};
 
-/// Grounds from the shallowest shade to the deepest, of the 256 colours: a row of
-/// the colour cube from pale yellow over orange to dark red.
+/// The background colours from the lightest shade to the darkest, of the 256 colours: a path through the colour cube
+/// from pale yellow over orange to dark red.
 const GROUNDS: [u8; 8] = [230, 223, 215, 208, 202, 160, 124, 88];
-/// The first ground that is dark enough for light text.
+/// The index of the first background that is dark enough for light text.
 const FIRST_DARK: usize = 5;
 const BLACK: u8 = 16;
 const WHITE: u8 = 231;
-/// The ground of a cell without number: grey, which is none of the shades.
+/// The background of a cell without a number: grey, which is different from all shades.
 const GREY: u8 = 250;
 const SHADES: [char; 5] = [' ', '░', '▒', '▓', '█'];
 const ASCII_SHADES: [char; 5] = [' ', '.', ':', '+', '#'];
@@ -25,7 +25,7 @@ const ASCII_SHADES: [char; 5] = [' ', '.', ':', '+', '#'];
 ///
 /// # Errors
 ///
-/// Where `out` fails.
+/// Returns the error of `out`.
 #[inline(never)] // offsets into a small frame are short
 pub fn write(out: &mut dyn Write, matrix: &Matrix<'_>, terminal: Terminal) -> fmt::Result {
     terminal.heading(out, matrix.title, matrix.subtitle)?;
@@ -34,7 +34,7 @@ pub fn write(out: &mut dyn Write, matrix: &Matrix<'_>, terminal: Terminal) -> fm
     let cell_width = numbers.chain(ids).max().unwrap_or(1).max(4);
     let noun = matrix.noun;
     let heading_width = noun.len() + 1 + matrix.rows.iter().map(|row| width(row)).max().unwrap_or(1);
-    // Each cell is its number, a shade and a blank on either side.
+    // Each cell consists of a blank, its number, a blank and a shade.
     let arrow = if terminal.unicode { '→' } else { '>' };
     write!(out, "{:>heading_width$} {arrow}", "from")?;
     for column in matrix.columns {
@@ -82,7 +82,7 @@ fn number(
     write!(out, " {figure:>cell_width$} {shade}")
 }
 
-/// What the shades mean.
+/// Writes the scale that explains the shades.
 fn scale(out: &mut dyn Write, unit: &str, shades: &Shades, terminal: Terminal) -> fmt::Result {
     let (low, high) = shades.ends();
     write!(out, "{} {unit} ", Figure(low))?;
@@ -109,7 +109,7 @@ fn characters(terminal: Terminal) -> [char; 5] {
     }
 }
 
-/// Ground and text of a shade.
+/// Returns the background and text colours of a shade.
 fn colours(step: usize) -> (u8, u8) {
     let ground = GROUNDS.get(step).copied().unwrap_or(GREY);
     (ground, if step < FIRST_DARK { BLACK } else { WHITE })

@@ -1,7 +1,7 @@
-//! A shell script that gives measured values to hwloc, as memory attributes of its topology.
+//! A shell script that adds measured values to an hwloc topology, as memory attributes.
 //!
-//! hwloc's own XML names objects by numbers that only hwloc knows, so that a script asks it for them. Nothing but numbers
-//! and the words of this file stands in it: no text of a host or a file can be a command.
+//! The XML of hwloc identifies objects by numbers that only hwloc knows, so the script asks hwloc for them. The script
+//! contains only numbers and the words of this file, so no text of a host or a file can become a command.
 
 use core::fmt::{self, Write};
 
@@ -50,10 +50,10 @@ attribute() { # NAME TARGET INITIATOR VALUE: nodes as the kernel numbers them
 
 const END: &str = "lstopo -i \"$output\" --memattrs\n";
 
-/// Of a result without the latency or bandwidth of any node.
+/// The end of the script if the result has neither the latency nor the bandwidth of any node.
 const NOTHING: &str = "echo 'this result has no memory attributes' >&2\nexit 1\n";
 
-/// A script, and what is known of the nodes.
+/// The script and the bandwidths of the nodes so far.
 struct Script<'o> {
     out: &'o mut dyn Write,
     found: bool,
@@ -71,7 +71,7 @@ impl Script<'_> {
         }
     }
 
-    /// Writes weights in the ratio of the largest bandwidths, where there are several.
+    /// Writes weights in the ratio of the largest bandwidths, if there are several nodes.
     fn weights(&mut self) {
         let (nodes, largest) = (self.nodes, self.largest);
         let Some(largest @ [_, _, ..]) = largest.get(..self.count) else { return };
@@ -95,7 +95,7 @@ impl Document for Script<'_> {
         }
         self.found = true;
         self.keep(format_args!("attribute {name} {target} {initiator} {}\n", (value + 0.5) as u64));
-        // Weights for interleaving follow from what is read.
+        // Weights for interleaving follow from the bandwidth of reads.
         if attribute != Attribute::ReadBandwidth {
             return;
         }

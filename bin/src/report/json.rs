@@ -16,8 +16,8 @@ pub const JSON: Format = Format {
     write: |out, _, describe| write(out, Layout::Lines, false, describe),
 };
 
-/// Writes a description as one object, in the layout of a format; `in_page` for a part of a page, which has pictures
-/// beside it.
+/// Writes a description as one object, in the layout of a format. `in_page` is true for JSON within a page, which also
+/// has the pictures.
 pub(super) fn write(
     out: &mut dyn Write,
     layout: Layout,
@@ -33,10 +33,10 @@ pub(super) fn write(
     json.writer.finish()?.write_char('\n')
 }
 
-/// No result is nested deeper.
+/// The maximum depth of nested parts in a result.
 const MOST_DEPTH: usize = 12;
 
-/// What values are written into.
+/// The object or list that values are written into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Container {
     Object,
@@ -56,7 +56,7 @@ impl Json<'_> {
         self.depth.get(self.level).copied().unwrap_or(Container::Object)
     }
 
-    /// Writes unless something failed before.
+    /// Writes, unless an earlier write failed.
     fn keep(&mut self, write: impl FnOnce(&mut Self) -> fmt::Result) {
         if self.failed.is_ok() {
             self.failed = write(self);

@@ -1,19 +1,19 @@
 //! Places labels on shelves so that they do not overlap.
 //!
-//! Labels of neighbouring marks are wider than the distance between them; each
-//! goes onto the first line with room. Knows no unit: columns or pixels.
+//! Labels of neighbouring marks may be wider than the distance between them. Each label goes onto the first line with
+//! room. Widths may be columns or pixels.
 
 /// Lines of labels, filled from left to right.
 #[derive(Clone, Debug)]
 pub struct Shelves<const LINES: usize> {
-    /// Where the next label of each line may start.
+    /// The place from which on each line is free.
     free: [f64; LINES],
     /// The right end of all lines.
     right: f64,
     gap: f64,
 }
 
-/// Where a label stands.
+/// The place of a label.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Place {
     /// The line, from 0.
@@ -23,15 +23,14 @@ pub struct Place {
 }
 
 impl<const LINES: usize> Shelves<LINES> {
-    /// Empty lines from 0 to `right`, with at least `gap` between two labels.
+    /// Makes empty lines from 0 to `right`, which keep at least `gap` between two labels.
     #[must_use]
     pub const fn new(right: f64, gap: f64) -> Self {
         Self { free: [0.0; LINES], right, gap }
     }
 
-    /// Places a label of a width, from `x` to the right, or shifted to the left as
-    /// far as the right end demands; `None` where no line has room. Labels come
-    /// by ascending `x`.
+    /// Places a label that begins at `x`, or further left if it would cross the right end; `None` if no line has room.
+    /// Labels must come by ascending `x`.
     pub fn place(&mut self, x: f64, width: f64) -> Option<Place> {
         let start = x.min(self.right - width).max(0.0);
         let (line, free) = self.free.iter_mut().enumerate().find(|(_, free)| **free <= start)?;
@@ -39,7 +38,7 @@ impl<const LINES: usize> Shelves<LINES> {
         Some(Place { line, start })
     }
 
-    /// The lines in use.
+    /// Returns the number of lines in use.
     #[must_use]
     pub fn lines(&self) -> usize {
         self.free.iter().filter(|&&free| free > 0.0).count()

@@ -1,6 +1,6 @@
 //! Results in every format, charts, tables and pictures.
 //!
-//! Knows neither experiments nor latencies: whoever has a result brings the numbers, the words and the units.
+//! These modules know neither experiments nor latencies: the caller supplies the numbers, the words and the units.
 
 pub mod axis;
 pub mod chart;

@@ -1,4 +1,4 @@
-//! SVG: the first picture of a result, and nothing else of it.
+//! SVG: the first picture of a result, and nothing else.
 
 use core::fmt::{self, Write};
 

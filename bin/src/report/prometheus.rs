@@ -1,7 +1,7 @@
 //! Prometheus' text format: samples of metrics, for the collectors of monitoring systems that read files.
 //!
-//! One strange line makes a collector skip a whole file: every metric has its help and its type once and before all of
-//! its samples, and no sample has a time.
+//! One unexpected line makes a collector skip the whole file. Therefore every metric has its help and its type once,
+//! before all of its samples, and no sample has a timestamp.
 //!
 //! # References
 //!
@@ -15,7 +15,7 @@ use super::document::{Describe, Document, Labels, Metric, Value};
 use super::escape::{label, Escaping};
 use super::format::{Format, Purpose};
 
-/// Gauges, for node_exporter's textfile collector among others.
+/// Gauges, for example for the textfile collector of node_exporter.
 pub const PROMETHEUS: Format = Format {
     name: "prometheus",
     extension: "prom",
@@ -23,10 +23,10 @@ pub const PROMETHEUS: Format = Format {
     write: |out, _, describe| write(out, describe),
 };
 
-/// The most metrics of one result.
+/// The maximum number of metrics of one result.
 const MOST: usize = 16;
 
-/// Writes the samples of one metric after the other: a result is described once for each, in its own order.
+/// Writes the samples, grouped by metric. The result is described once for each metric.
 fn write(out: &mut dyn Write, describe: Describe<'_>) -> fmt::Result {
     let mut known = Known { metrics: [None; MOST], count: 0 };
     describe(&mut known);
@@ -98,7 +98,7 @@ fn is_number(value: Value<'_>) -> bool {
     }
 }
 
-/// Writes a word or a whole number; nothing else is a label.
+/// Writes a word or a whole number; other values are not labels.
 fn word(out: &mut dyn Write, value: Value<'_>) -> fmt::Result {
     match value {
         Value::Word(word) => out.write_str(word),

@@ -1,4 +1,4 @@
-//! CSV: one header, one row a record, plain numbers under the names of the JSON keys.
+//! CSV: one header, and one row per record, with plain numbers under the names of the JSON keys.
 //!
 //! The columns are declared by the experiment; a record that lacks one leaves it empty.
 
@@ -10,7 +10,7 @@ use super::document::{Document, Field, Part, Value};
 use super::figures::Precise;
 use super::format::{Format, Purpose};
 
-/// Comma-separated values, as RFC 4180 has them, with plain line feeds.
+/// Comma-separated values (RFC 4180), but with plain line feeds.
 pub const CSV: Format = Format {
     name: "csv",
     extension: "csv",
@@ -31,10 +31,10 @@ pub const CSV: Format = Format {
     },
 };
 
-/// More columns than any experiment declares: `distribution` with counters has 60.
+/// The maximum number of columns. The experiment with most columns, `distribution` with counters, has 60.
 pub const MOST_COLUMNS: usize = 64;
 
-/// What stands in one column of a row: a number or word, and of intervals the other end.
+/// The content of a row in one column: a number or word, or both ends of an interval.
 #[derive(Clone, Copy)]
 struct Cell {
     low: Text<128>,
@@ -52,26 +52,27 @@ struct Rows<'o> {
     depth: usize,
     /// The depth of the list of records, while it is open.
     records: Option<usize>,
-    /// The list whose values are being written, which share a cell.
+    /// The list that is being written; all of its values share a cell.
     list: Option<&'static Field>,
     failed: fmt::Result,
 }
 
-/// Whether a field holds intervals, which take two columns: by the name of all of them.
+/// Returns whether a field holds intervals, which need two columns. Their names have a common part.
 fn is_interval(field: &Field) -> bool {
     interval_end(field.column()).is_some()
 }
 
-/// What columns of intervals have in their names.
+/// The part that all names of intervals contain.
 const INTERVAL: &[u8] = b"ci95";
 
-/// Where that ends in a name. By bytes: the library's search in strings is larger than this file.
+/// Returns the end of this part in a name. It compares bytes, because the search of the library in strings would need
+/// more code than this file.
 fn interval_end(name: &str) -> Option<usize> {
     let found = name.as_bytes().windows(INTERVAL.len()).position(|part| part == INTERVAL);
     found.map(|start| start + INTERVAL.len())
 }
 
-/// `ci95_ns` is written as `ci95_low_ns` and `ci95_high_ns`.
+/// Writes the two names of an interval: `ci95_low_ns` and `ci95_high_ns` for `ci95_ns`.
 fn interval_names(out: &mut dyn Write, key: &str) -> fmt::Result {
     let end = interval_end(key).and_then(|end| key.split_at_checked(end));
     let (name, unit) = end.unwrap_or((key, ""));
@@ -110,13 +111,13 @@ impl Rows<'_> {
         self.out.write_char('\n')
     }
 
-    /// Whether the innermost part is a record, as opposed to a part of one.
+    /// Returns whether the innermost part is a record, and not a part of one.
     fn in_record(&self) -> bool {
         self.records.is_some_and(|depth| self.depth > depth)
     }
 }
 
-/// What would end a cell early is put into quotes.
+/// Writes a cell, in quotes if it contains a character that would end it early.
 fn quoted(out: &mut dyn Write, cell: &str) -> fmt::Result {
     if !cell.contains(['"', ',', '\n', '\r']) {
         return out.write_str(cell);
@@ -131,7 +132,8 @@ fn quoted(out: &mut dyn Write, cell: &str) -> fmt::Result {
     out.write_char('"')
 }
 
-/// A cell's text; what does not fit is left out, which no number, word or name of ours is.
+/// Returns the text of a cell. Text that does not fit is left out; all of the program's own numbers, words and names
+/// fit.
 fn text<const N: usize>(value: Value<'_>) -> Text<N> {
     let mut text = Text::EMPTY;
     let _ = match value {
@@ -165,7 +167,7 @@ impl Document for Rows<'_> {
                 let mut low = text(value);
                 if self.list.is_some_and(|list| list.is(field)) && !cell.low.as_str().is_empty() {
                     let mut several = cell.low;
-                    // What does not fit is left out.
+                    // Text that does not fit is left out.
                     let _ = write!(several, " {low}");
                     low = several;
                 }

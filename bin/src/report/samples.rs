@@ -1,10 +1,10 @@
-//! Charts and matrices for the tests, with figures like those of real machines.
+//! Charts and matrices for the tests, with realistic values.
 
 use super::chart::{Axis, Bar, Chart, Data, Mark, Matrix, Point, Scale, Series, Unit};
 use std::vec::Vec;
 use std::{env, fs, path::Path, println};
 
-/// Compares with the stored text; with `UPDATE_GOLDEN` set, stores it.
+/// Compares a text with the stored one; with `UPDATE_GOLDEN` set, stores it.
 pub fn golden(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/report/golden").join(name);
     if env::var_os("UPDATE_GOLDEN").is_some() {
@@ -20,7 +20,8 @@ pub fn golden(name: &str, text: &str) {
 const WORKING_SET: Axis<'_> = Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic };
 const LATENCY: Axis<'_> = Axis { title: "latency", unit: Unit::Plain("ns"), scale: Scale::Auto };
 
-/// Latency by levels: what each adds, its capacity and the sharpness of its knee.
+/// Returns the latency of a working set. Each level has an added latency, a capacity in KiB and the sharpness of its
+/// knee.
 fn latency(size: f64, pages: f64) -> f64 {
     let levels =
         [(3.4, 48.0, 24.0), (13.0, 2300.0, 5.0), (84.0 * pages, 22_000.0, 4.0), (30.0 * pages, 9e5, 1.6)];
@@ -31,7 +32,7 @@ fn latency(size: f64, pages: f64) -> f64 {
     1.58 + steps.sum::<f64>()
 }
 
-/// A curve with two series of pages, a model and marks.
+/// Shows a curve with two page sizes, a model and marks.
 pub fn curve(show: impl FnOnce(&Chart<'_>)) {
     let sizes: Vec<f64> = (0..69).map(|step| 16384.0 * 2f64.powf(f64::from(step) / 4.0)).collect();
     let noise = |index: usize| 1.0 + 0.02 * ((index * 37 % 11) as f64 / 5.0 - 1.0);
@@ -69,7 +70,7 @@ fn chart_of_curve(series: &[Series<'_>], show: impl FnOnce(&Chart<'_>)) {
     });
 }
 
-/// Inverse throughput against lanes, on an axis of equal distances.
+/// Shows inverse throughput against lanes, on an axis with equal distances.
 pub fn lanes(show: impl FnOnce(&Chart<'_>)) {
     let measured = [1.0, 2.0, 4.0, 8.0, 12.0, 16.0, 32.0, 64.0]
         .map(|lanes: f64| Point::new(lanes, (118.0 / lanes).max(8.4 + lanes / 100.0)));
@@ -83,7 +84,7 @@ pub fn lanes(show: impl FnOnce(&Chart<'_>)) {
     });
 }
 
-/// Single hops, with a second hump of refresh.
+/// Shows a histogram of single hops, with a second peak from refresh.
 pub fn histogram(show: impl FnOnce(&Chart<'_>)) {
     let hump = |x: f64, centre: f64, width: f64| (-((x - centre) / width).powi(2)).exp();
     let bars: Vec<Bar> = (0..60)
@@ -109,7 +110,7 @@ pub fn histogram(show: impl FnOnce(&Chart<'_>)) {
     });
 }
 
-/// Two sockets of two nodes and a memory-only node; one pair without proof.
+/// Shows two sockets with two nodes each and a memory-only node; the placement of one pair is not verified.
 pub fn matrix(show: impl FnOnce(&Matrix<'_>)) {
     let cell = |row: u32, column: u32| match (row, column) {
         (3, 0) => Err("placement not verified: 12 of 65536 pages on node 1"),

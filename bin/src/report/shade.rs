@@ -1,23 +1,23 @@
-//! How dark a number of a matrix is shown, in the terminal and in SVG alike.
+//! The shades of the numbers of a matrix, for the terminal and for SVG.
 //!
-//! Knows numbers alone; the colours themselves belong to each picture.
+//! This module knows numbers alone; each picture has its own colours.
 
 use super::axis::Range;
 use super::chart::Matrix;
 
-/// The smallest ratio of largest to smallest that takes the whole scale. Below, a
-/// matrix whose numbers differ by noise would look like one of strong contrasts.
+/// The minimum ratio of the largest to the smallest number that uses the whole scale, so that numbers that differ only
+/// by noise do not have a strong contrast.
 const FULL_CONTRAST: f64 = 1.25;
 
-/// From the smallest number of a matrix to the largest, or to a quarter more than
-/// the smallest if that is larger.
+/// The scale of shades: from the smallest number of a matrix to the largest, or to a quarter more than the smallest if
+/// that is larger.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shades {
     range: Range,
 }
 
 impl Shades {
-    /// The shades of a matrix; `None` where it has no number.
+    /// Returns the shades of a matrix; `None` if it has no number.
     #[must_use]
     pub fn of(matrix: &Matrix<'_>) -> Option<Self> {
         let Range { low, high } =
@@ -25,7 +25,7 @@ impl Shades {
         Some(Self { range: Range { low, high: high.max(low * FULL_CONTRAST) } })
     }
 
-    /// From 0 for the smallest number to 1 for the largest.
+    /// Returns the depth of a number: 0 for the smallest, 1 for the largest.
     #[must_use]
     pub fn depth(&self, value: f64) -> f64 {
         let Range { low, high } = self.range;
@@ -36,13 +36,13 @@ impl Shades {
         }
     }
 
-    /// One of `steps`, from the shallowest.
+    /// Returns the step of a number among `steps` equal ones, from the lightest.
     #[must_use]
     pub fn step(&self, value: f64, steps: usize) -> usize {
         ((self.depth(value) * steps as f64) as usize).min(steps.saturating_sub(1))
     }
 
-    /// The numbers at both ends.
+    /// Returns the numbers at both ends.
     #[must_use]
     pub const fn ends(&self) -> (f64, f64) {
         (self.range.low, self.range.high)

@@ -9,7 +9,7 @@ use super::terminal::Terminal;
 use super::wrap::{self, Wrap};
 use super::{heatmap, plot};
 
-/// What a person reads in a terminal.
+/// Text for a terminal.
 pub const TEXT: Format = Format {
     name: "text",
     extension: "txt",
@@ -21,14 +21,14 @@ pub const TEXT: Format = Format {
     },
 };
 
-/// Longer lines are hard to read, however wide a terminal is.
+/// The maximum length of lines; longer ones are hard to read even in a wide terminal.
 const LONGEST_LINE: usize = 100;
-/// Tables are not broken for the sake of a terminal that is narrower.
+/// The width up to which tables are not split, even if the terminal is narrower.
 const LEAST_LINE: usize = 80;
-/// Blanks between columns.
+/// The number of blanks between columns.
 const GAP: usize = 2;
 
-/// What stands together without a blank line.
+/// A kind of parts that follow each other without a blank line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Section {
     Lines,
@@ -49,7 +49,7 @@ struct Text<'o> {
 }
 
 impl Text<'_> {
-    /// Writes unless something failed before; a blank line comes between sections.
+    /// Writes a part, unless an earlier write failed, with a blank line between sections.
     fn keep(&mut self, section: Section, write: impl FnOnce(&mut Self) -> fmt::Result) {
         let last = self.section.replace(section);
         // Every table and picture stands by itself.
@@ -63,7 +63,8 @@ impl Text<'_> {
         }
     }
 
-    /// Whether a part is for a reader who asked for everything: a terminal has room for what comes before chapters.
+    /// Returns whether a part is left out because it is in a chapter, and the reader has not asked for everything: a
+    /// terminal has only room for the part before the chapters.
     fn is_left_out(&self) -> bool {
         self.chapter && self.style.level < Level::Verbose
     }
@@ -72,7 +73,7 @@ impl Text<'_> {
         self.style.terminal.columns.min(LONGEST_LINE)
     }
 
-    /// A paragraph, under a label where there is one.
+    /// Writes a paragraph, after its label if it has one.
     fn paragraph(&mut self, label: &str, words: fmt::Arguments<'_>) -> fmt::Result {
         let width = self.columns();
         let mut column = 0;
@@ -88,10 +89,11 @@ impl Text<'_> {
     }
 }
 
-/// The most columns whose widths are worked out once.
+/// The maximum number of columns whose widths are stored.
 const MOST_COLUMNS: usize = 64;
 
-/// Writes a table. One that is wider than `limit` is written in parts, each of which begins with the first columns.
+/// Writes a table. If it is wider than `limit`, it is split into parts, and each part begins with the columns of
+/// words.
 fn write_table(out: &mut dyn Write, table: &Table<'_>, limit: usize) -> fmt::Result {
     let (mut widths, mut columns) = ([0; MOST_COLUMNS], 0);
     table.each(&mut |_, column, cell| {
@@ -103,7 +105,8 @@ fn write_table(out: &mut dyn Write, table: &Table<'_>, limit: usize) -> fmt::Res
     })?;
     wrap::line(out, table.caption, limit)?;
     let wide = |column: usize| GAP + widths.get(column).copied().unwrap_or(0);
-    // What tells rows apart is repeated, unless it leaves too little room for the rest.
+    // The columns of words identify the rows, so each part repeats them, unless they leave too little room for the
+    // rest.
     let words: usize = (0..table.words).map(wide).sum();
     let (kept, words) = if 2 * words <= limit { (table.words, words) } else { (1, wide(0)) };
     let mut from = kept;
@@ -122,7 +125,7 @@ fn write_table(out: &mut dyn Write, table: &Table<'_>, limit: usize) -> fmt::Res
     }
 }
 
-/// Writes those columns of a table that are `shown`.
+/// Writes the `shown` columns of a table.
 fn part(
     out: &mut dyn Write,
     table: &Table<'_>,
@@ -143,7 +146,7 @@ fn part(
             blanks += GAP + wide;
             return Ok(());
         }
-        // Blanks are written before the cell that they lead to, so that no line ends in them.
+        // Blanks are written together with the next cell, so that no line ends with blanks.
         let rest = wide.saturating_sub(taken);
         let (before, behind) = if column < table.words { (0, rest) } else { (rest, 0) };
         let before = blanks + before;

@@ -1,6 +1,6 @@
-//! What a terminal can show, and the escape sequences that make it do so.
+//! The abilities of a terminal, and the escape sequences that use them.
 //!
-//! The caller asks the system; this only remembers the answer.
+//! The caller asks the system; this module only holds the answer.
 
 use core::fmt::{self, Display, Write};
 
@@ -11,18 +11,18 @@ use super::wrap;
 pub struct Terminal {
     /// Characters in a line.
     pub columns: usize,
-    /// Whether it shows characters beyond ASCII.
+    /// True if it shows characters beyond ASCII.
     pub unicode: bool,
-    /// Whether it shows colours, 256 of them.
+    /// True if it shows 256 colours.
     pub colour: bool,
 }
 
 impl Terminal {
-    /// Writes something in one of the 256 colours, or plainly where there are none.
+    /// Writes something in one of the 256 colours, or plainly if it has none.
     ///
     /// # Errors
     ///
-    /// Where `out` fails.
+    /// Returns the error of `out`.
     pub fn paint(self, out: &mut dyn Write, colour: Option<u8>, shown: &dyn Display) -> fmt::Result {
         match colour.filter(|_| self.colour) {
             Some(colour) => write!(out, "\x1b[38;5;{colour}m{shown}\x1b[0m"),
@@ -30,11 +30,11 @@ impl Terminal {
         }
     }
 
-    /// Writes something on a coloured ground, or plainly where there are no colours.
+    /// Writes something on a coloured background, or plainly if the terminal has no colours.
     ///
     /// # Errors
     ///
-    /// Where `out` fails.
+    /// Returns the error of `out`.
     pub fn paint_on(self, out: &mut dyn Write, ground: u8, text: u8, shown: &dyn Display) -> fmt::Result {
         if self.colour {
             write!(out, "\x1b[48;5;{ground};38;5;{text}m{shown}\x1b[0m")
@@ -43,11 +43,11 @@ impl Terminal {
         }
     }
 
-    /// Writes a heading: bold where there are colours, and what stands below it wrapped at blanks.
+    /// Writes a heading, bold if the terminal has colours, and below it the subtitle, wrapped at blanks.
     ///
     /// # Errors
     ///
-    /// Where `out` fails.
+    /// Returns the error of `out`.
     pub fn heading(self, out: &mut dyn Write, title: &str, subtitle: &str) -> fmt::Result {
         match (title.is_empty(), self.colour) {
             (true, _) => {}

@@ -1,12 +1,12 @@
 //! Weights for interleaving pages over nodes: small whole numbers in the ratio of bandwidths.
 
-/// Larger weights gain nothing, and leave a node without pages for longer.
+/// The maximum weight: larger weights gain nothing, and leave a node without pages for longer.
 const LARGEST: u32 = 16;
-/// A ratio of weights may be so far from that of the bandwidths.
+/// The relative error that a ratio of weights may have against the ratio of the bandwidths.
 const TOLERANCE: f64 = 0.05;
 
-/// Returns the largest weight of the smallest weights whose ratios are within 5 % of those of the rates; or, where there
-/// are none, of the nearest.
+/// Returns the largest weight of a set: the smallest weights whose ratios are within 5 % of those of the rates, or the
+/// nearest weights if there are none.
 #[must_use]
 pub fn scale(rates: &[f64]) -> u32 {
     let mut best = (f64::INFINITY, 1);
@@ -22,14 +22,14 @@ pub fn scale(rates: &[f64]) -> u32 {
     best.1
 }
 
-/// Returns the weight of one of the rates, with this largest weight.
+/// Returns the weight of one of the rates, if `scale` is the largest weight.
 #[must_use]
 pub fn weight(rates: &[f64], rate: f64, scale: u32) -> u32 {
     let share = rate / largest(rates) * f64::from(scale);
     ((share + 0.5) as u32).max(1)
 }
 
-/// How far the ratios of weights are from those of the rates at most.
+/// Returns the largest relative error of the ratios of weights against those of the rates.
 fn error(rates: &[f64], scale: u32) -> f64 {
     let exact = |rate: f64| f64::from(weight(rates, rate, scale)) / rate;
     let (least, most) = rates.iter().fold((f64::INFINITY, 0.0_f64), |(least, most), &rate| {

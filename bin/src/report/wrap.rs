@@ -1,47 +1,47 @@
-//! Breaks text at spaces, so that no word is cut by the end of a line.
+//! Wraps text at blanks, so that the end of a line does not cut a word.
 
 use core::fmt::{self, Write};
 
 use latency_core::text::Text;
 
-/// Writes words, and goes to a new line where the next one would not fit.
+/// A writer that begins a new line if the next word would not fit.
 pub struct Wrap<'o> {
     out: &'o mut dyn Write,
-    /// The characters of a line.
+    /// The maximum number of characters of a line.
     width: usize,
-    /// The blanks at the beginning of each line but the first.
+    /// The number of blanks at the beginning of each line but the first.
     indent: usize,
-    /// The characters on the present line.
+    /// The number of characters on the present line.
     column: usize,
     word: Text<LONGEST_WORD>,
     space: bool,
-    /// A command has begun: it is copied as a whole, so that it stays on a line of its own.
+    /// True within a command, which is not wrapped, so that readers can copy it as one line.
     command: bool,
 }
 
-/// What a command follows.
+/// The end of the word before a command.
 const COMMAND_FOLLOWS: &str = "root:";
-/// Longer words, which only file names are, are written in pieces.
+/// The maximum length of a word. Longer ones, which only file names can be, are written in pieces.
 const LONGEST_WORD: usize = 120;
 
 impl<'o> Wrap<'o> {
-    /// A writer of lines of `width` characters, the first of which begins at `column`; later ones, unless a line feed
-    /// begins them, after `indent` blanks.
+    /// Makes a writer of lines with `width` characters or fewer. The first line begins at `column`. Wrapped lines
+    /// begin with `indent` blanks; lines after a line feed do not.
     pub const fn new(out: &'o mut dyn Write, width: usize, indent: usize, column: usize) -> Wrap<'o> {
         Wrap { out, width, indent, column, word: Text::EMPTY, space: false, command: false }
     }
 
-    /// Writes what is left, and ends the line.
+    /// Writes the rest, and ends the line.
     ///
     /// # Errors
     ///
-    /// Those of the output.
+    /// Returns the error of `out`.
     pub fn finish(mut self) -> fmt::Result {
         self.flush()?;
         self.out.write_char('\n')
     }
 
-    /// Whether the line holds nothing of its command yet.
+    /// Returns whether a command begins here, with nothing of it on the line yet.
     fn begins_command(&self) -> bool {
         self.command && self.column == self.indent
     }
@@ -80,11 +80,11 @@ impl<'o> Wrap<'o> {
     }
 }
 
-/// Writes a text in lines of at most `width` characters; nothing where it is empty.
+/// Writes a text in lines of at most `width` characters; nothing if it is empty.
 ///
 /// # Errors
 ///
-/// Those of the output.
+/// Returns the error of `out`.
 #[inline(never)] // it is called in several places
 pub fn line(out: &mut dyn Write, text: &str, width: usize) -> fmt::Result {
     if text.is_empty() {

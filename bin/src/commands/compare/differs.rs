@@ -1,4 +1,4 @@
-//! The conditions that differ between two sides: a reader must know them before any verdict.
+//! The conditions that differ between two sides, which a reader must know before any verdict.
 
 use core::fmt::Write;
 
@@ -24,7 +24,7 @@ fields! {
     BLOCKS "blocks" "Whether it forbids a verdict without --force.";
 }
 
-/// A core clock that differs by less is the same.
+/// The relative difference up to which core clocks count as the same.
 const CLOCK: f64 = 0.02;
 /// The most conditions: of documents, of rows, and some of both.
 const MOST: usize = CONDITIONS.len() + FIELDS.len() + TABLE.len() + 3;
@@ -49,7 +49,7 @@ impl List {
     }
 }
 
-/// Everything that differs; first what forbids a verdict.
+/// Returns all conditions that differ; those that forbid a verdict come first.
 #[inline(never)] // offsets into a small frame are short
 pub fn all(sides: [&[Saved]; 2], files: Files<'_>, comparison: &Comparison) -> Result<Table<Differs>, Errno> {
     let nothing = Differs { what: "", words: "", sides: [Text::EMPTY; 2], blocks: false };
@@ -59,7 +59,7 @@ pub fn all(sides: [&[Saved]; 2], files: Files<'_>, comparison: &Comparison) -> R
         let rows = conditions(files).find(|(field, _)| Some(*field) == entry.field).map(|(_, rows)| rows);
         let of_side = |side: &[Saved]| {
             let told = || side.iter().map(|saved| of_result(saved, condition)).filter(|value| *value > 0);
-            // Of some runs that are partial the whole side is.
+            // If any run of a side is partial, the whole side is.
             if condition == WHOLE { told().min() } else { told().next() }.unwrap_or(0)
         };
         let [one, other] = match (condition, comparison.pages, comparison.proof) {
@@ -86,7 +86,7 @@ pub fn all(sides: [&[Saved]; 2], files: Files<'_>, comparison: &Comparison) -> R
         else {
             continue;
         };
-        // What was asked for matters only where what was obtained is not known.
+        // The requested pages matter only if the obtained ones are unknown.
         let told = rows.iter().all(|row| !row.pages.is_empty());
         let blocks = field != PAGES_ASKED || !told;
         let shown = rows
@@ -124,7 +124,7 @@ pub fn all(sides: [&[Saved]; 2], files: Files<'_>, comparison: &Comparison) -> R
     Ok(all)
 }
 
-/// The core clock and the seed, which rows tell.
+/// Adds the core clock and the seed, which are fields of rows.
 fn rest(list: &mut List, files: Files<'_>) -> Result<(), Errno> {
     let rows = [files.first(0), files.first(1)];
     let mut scratch = Table::filled(rows[0].len().max(rows[1].len()), 0.0)?;
@@ -175,7 +175,7 @@ impl core::fmt::Display for Value<'_> {
 }
 
 impl View<'_> {
-    /// Says what differs, before anything is concluded.
+    /// Says the conditions that differ, before any conclusion.
     pub fn conditions(&self, document: &mut dyn Document) {
         let blocked =
             if self.judged { "Overridden by --force, and not comparable" } else { "Not comparable" };
@@ -201,7 +201,7 @@ impl View<'_> {
     }
 }
 
-/// The same for programs.
+/// Describes them for programs.
 pub fn programs(document: &mut dyn Document, differs: &[Differs]) {
     document.items(
         Part::List(&DIFFERS),
@@ -215,7 +215,7 @@ pub fn programs(document: &mut dyn Document, differs: &[Differs]) {
     );
 }
 
-/// The median of the clocks of some rows.
+/// Returns the median of the clocks of some rows.
 fn clock(rows: &mut dyn Iterator<Item = f64>, scratch: &mut [f64]) -> Option<f64> {
     let mut count = 0;
     for (slot, clock) in scratch.iter_mut().zip(rows) {

@@ -24,7 +24,7 @@ fields! {
     CLOCK_RATIO "clock_ratio" "By how much the core clock of B is slower; null where the clocks are alike or unknown.";
 }
 
-/// The levels of both sides' first files, where both are curves.
+/// Returns the levels of the first file of each side, if both are curves.
 pub fn of(sides: [&[Saved]; 2]) -> Option<Levels> {
     let [first, second] = sides.map(<[Saved]>::first);
     Some(levels(first?)?.beside(&levels(second?)?))
@@ -52,7 +52,7 @@ fn name(level: &Level) -> impl fmt::Display {
     })
 }
 
-/// Says which levels follow the clock, where that differs.
+/// Says which levels scale with the clock, if the clocks differ.
 pub fn answer(document: &mut dyn Document, levels: Option<&Levels>) {
     let Some((levels, clock)) = levels.and_then(|levels| Some((levels, levels.clock_ratio()?))) else {
         return;
@@ -118,7 +118,7 @@ pub fn answer(document: &mut dyn Document, levels: Option<&Levels>) {
     );
 }
 
-/// The levels as a table.
+/// Shows the levels as a table.
 pub fn table(document: &mut dyn Document, levels: Option<&Levels>) {
     let Some(levels) = levels else { return };
     document.tabulate("", document::Level::Normal, 1, &|table| {
@@ -140,7 +140,7 @@ pub fn table(document: &mut dyn Document, levels: Option<&Levels>) {
     });
 }
 
-/// The levels for programs.
+/// Describes the levels for programs.
 pub fn programs(document: &mut dyn Document, levels: Option<&Levels>) {
     document.items(Part::List(&LEVELS), levels.map_or(&[][..], Levels::as_slice), |document, level| {
         document.put(&LEVEL, level.number);

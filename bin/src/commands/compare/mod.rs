@@ -1,4 +1,4 @@
-//! Sets saved results of one experiment side by side. Nothing is measured.
+//! Compares saved results of one experiment. Nothing is measured.
 
 mod differs;
 mod levels;
@@ -66,12 +66,12 @@ fields! {
     WITHOUT "points_without_value" "Points of all files without the value that is judged, which are left out.";
 }
 
-/// The most files: two dozen runs a side.
+/// The maximum number of files: 24 runs per side.
 const MOST: usize = 48;
-/// The most parts that are named.
+/// The maximum number of parts that are named.
 const NAMED: usize = 4;
 
-/// Loads the results of a side, and counts their points without the value that is asked for, which are left out.
+/// Loads the results of a side. Returns them and the number of points without the requested value, which are left out.
 fn load<'a>(paths: &[&'a [u8]], options: &'a Options<'a>) -> Result<(Table<Saved>, usize), Failure<'a>> {
     let mut without = 0;
     let mut all = Table::filled(paths.len(), Saved::empty())?;
@@ -84,7 +84,8 @@ fn load<'a>(paths: &[&'a [u8]], options: &'a Options<'a>) -> Result<(Table<Saved
     Ok((all, without))
 }
 
-/// Takes the latencies while neighbours were quiet for those of the whole run, and leaves out the points without one.
+/// Replaces the latencies of the whole run with those while neighbours were quiet, and leaves out the points without
+/// one.
 #[inline(never)] // offsets into a small frame are short
 fn undisturbed(saved: &mut Saved) -> Result<usize, Failure<'static>> {
     let seen = || saved.rows.iter().copied().filter_map(|mut row| row.take_undisturbed().then_some(row));
@@ -162,7 +163,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
 }
 
 impl View<'_> {
-    /// Says which files there are, and what can be told from them.
+    /// Describes the files, and the conclusions that they allow.
     fn method(&self, document: &mut dyn Document) {
         if self.of == Of::Undisturbed {
             let [one, other] = self.without;
@@ -209,7 +210,7 @@ impl View<'_> {
         }
     }
 
-    /// The conclusions for programs.
+    /// Describes the conclusions for programs.
     fn programs(&self, document: &mut dyn Document) {
         differs::programs(document, self.differs);
         let comparable = self.differs.iter().all(|differs| !differs.blocks);

@@ -55,13 +55,13 @@ const MANY: usize = 128;
 /// Number of points that it shows then.
 const MOST: usize = 24;
 
-/// The interval of a ratio; none where a point is so uncertain that it has no bound.
+/// Returns the interval of a ratio; `None` if a point is so uncertain that the ratio has no bound.
 fn bounded(pair: &Pair) -> Option<Interval> {
     (pair.interval.low.is_finite() && pair.interval.high.is_finite()).then_some(pair.interval)
 }
 
 impl View<'_> {
-    /// The fields by which a reader tells points apart: those that vary, or the nodes.
+    /// Returns the fields that identify a point for readers: those that vary, or the nodes.
     pub fn naming(&self) -> u32 {
         let pairs = self.comparison.pairs();
         let varies = |field: &usize| {
@@ -77,7 +77,7 @@ impl View<'_> {
         }
     }
 
-    /// Every point; of many those that matter, and all for who wants to see them.
+    /// Shows every point; if there are many, only those that matter, unless the user asked for all.
     pub fn table(&self, document: &mut dyn Document) {
         let pairs = self.comparison.pairs();
         if pairs.len() <= MANY {
@@ -105,7 +105,7 @@ impl View<'_> {
         self.rows(document, "Every point", Level::Verbose, &|row| pairs.get(row));
     }
 
-    /// Some points, with columns only for what varies over all.
+    /// Shows some points, with columns only for fields that vary over all points.
     fn rows<'p>(
         &self,
         document: &mut dyn Document,
@@ -180,7 +180,7 @@ impl View<'_> {
         });
     }
 
-    /// The verdict on a point; none where the conditions forbid one.
+    /// Returns the verdict on a point; `same` if the conditions forbid one.
     fn word(&self, pair: &Pair) -> &'static str {
         match pair.verdict {
             Verdict::Slower if self.judged => "slower",
@@ -189,7 +189,7 @@ impl View<'_> {
         }
     }
 
-    /// The ratio over the sizes, where these are a curve.
+    /// Draws the ratio over the sizes, if these are a curve.
     pub fn picture(&self, document: &mut dyn Document) {
         if !self.is_curve() {
             return;
@@ -227,7 +227,7 @@ impl View<'_> {
         }));
     }
 
-    /// Every point for programs.
+    /// Describes every point for programs.
     pub fn points(&self, document: &mut dyn Document) {
         /// The other fields that differ between points.
         const OTHERS: u32 = !0 << WORDS;

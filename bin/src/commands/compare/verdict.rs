@@ -19,11 +19,11 @@ fields! {
     BY "by" "By how much, as a fraction of A; against the other points, where the whole does not differ.";
 }
 
-/// A comparison that shows a difference only from so much on shows none that matters.
+/// The detectable difference above which a comparison is useless, because it would miss differences that matter.
 const BLIND: f64 = 0.2;
 
 impl View<'_> {
-    /// Says what the comparison comes to.
+    /// Says the conclusion of the comparison.
     pub fn answer(&self, document: &mut dyn Document) {
         let pairs = self.comparison.pairs();
         let of = pairs.len();
@@ -76,14 +76,14 @@ impl View<'_> {
 
     /// Names the points that only one side has.
     fn one_sided(&self, document: &mut dyn Document) {
-        /// More are only counted.
+        /// The maximum number of named points; further ones are only counted.
         const NAMED: usize = 6;
         let join = crate::analysis::comparison::Join::of(&self.files);
         for (name, side) in [("A", 0), ("B", 1)] {
             let other = self.files.first(1 - side);
             let alone = || self.files.first(side).iter().filter(|row| join.find(row, other).is_none());
             let count = alone().count();
-            // Curves that are read between their points have most sizes alone.
+            // Curves that are interpolated between their points have few sizes in common.
             if count == 0 || self.comparison.pairs().iter().any(|pair| pair.interpolated) {
                 continue;
             }
@@ -121,7 +121,7 @@ impl View<'_> {
     }
 }
 
-/// A median ratio that is farther from 1 is worth a word.
+/// The distance of the median ratio from 1 up to which it is not mentioned.
 const ALIKE: f64 = 0.005;
 
 /// `8 of 80 points are slower: all reads of node 9, by 50 %`.
@@ -174,7 +174,7 @@ impl Display for Which<'_, '_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Differing { group, ends: [first, last], .. } = *self.part;
         let shown = self.view.naming();
-        // Those of a node or a CPU begin and end with others as well.
+        // The point names of a node or a CPU contain other nodes or CPUs as well.
         let like = |point: usize| self.view.comparison.pairs().get(point).map_or(first, |pair| &pair.row);
         match group {
             Group::Whole => out.write_str("all of them"),

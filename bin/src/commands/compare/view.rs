@@ -30,7 +30,7 @@ pub struct View<'v> {
     pub comparison: &'v Comparison,
     /// The conditions that differ.
     pub differs: &'v [Differs],
-    /// The conditions are alike, or the user does not mind.
+    /// True if the conditions are alike, or the user forces a verdict.
     pub judged: bool,
     /// The median ratio.
     pub median: f64,
@@ -38,7 +38,7 @@ pub struct View<'v> {
     pub of: Of,
     /// Points of both sides without that value, which are left out.
     pub without: [usize; 2],
-    /// By how much the slower points are slower, where there are any.
+    /// The slowdown of the slower points, if there are any.
     pub slower_by: Option<f64>,
     /// The parts that are slower and faster.
     pub parts: [&'v [Differing<'v>]; 2],

@@ -10,7 +10,7 @@ use crate::saved::Saved;
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 
-/// Stands between the name of a host and the number of its boot: no text that is shown has it.
+/// The separator between the name of a host and the number of its boot, which does not occur in shown texts.
 const SEPARATOR: char = '\u{1f}';
 
 /// Every boot of every host by the number of its name: when it was seen first and last, and the name of its host.
@@ -22,7 +22,7 @@ pub struct Boots {
 }
 
 impl Boots {
-    /// None of them.
+    /// Makes an empty collection.
     ///
     /// # Errors
     ///
@@ -34,7 +34,7 @@ impl Boots {
     /// Adds the boot of a result and returns its number; `None` if the table is full.
     pub fn add(&mut self, names: &mut Names, saved: &Saved) -> Option<Name> {
         let mut name = Text::<160>::EMPTY;
-        // It fits: a host has 96 bytes and a boot 40.
+        // Both parts fit: a host has 96 bytes and a boot 40.
         let _ = write!(name, "{}{SEPARATOR}{}", saved.host(), saved.origin.boot.as_str());
         let number = names.number(name.as_str())?;
         let [first, last, host] = self.seen.get_mut(number as usize)?;
@@ -47,7 +47,8 @@ impl Boots {
         Some(number)
     }
 
-    /// Finds the name of the host of each boot: its own, or where boots overlap, that and the number of the boot.
+    /// Finds the name of the host of each boot: its own name, or, if boots overlap, its name and the number of the
+    /// boot.
     ///
     /// # Errors
     ///
@@ -96,7 +97,8 @@ impl Boots {
         Ok(())
     }
 
-    /// Returns whether two boots of a name were seen at the same time: a kernel that was started again has ended before.
+    /// Returns whether two boots of a name ran at the same time. Then they are two hosts, because the first kernel of
+    /// a host has ended before its second one begins.
     fn overlap(&self, names: &Names, boots: &[Name]) -> Result<bool, Errno> {
         if boots.len() < 2 {
             return Ok(false);
@@ -120,19 +122,19 @@ impl Boots {
         }))
     }
 
-    /// The name of the host of a boot, once settled.
+    /// Returns the name of the host of a boot; call [`settle`](Self::settle) first.
     #[must_use]
     pub fn host(&self, boot: Name) -> Name {
         self.seen.get(boot as usize).map_or(boot, |[.., host]| host.saturating_sub(1) as Name)
     }
 
-    /// The names that several hosts have, in order.
+    /// Returns the names that several hosts share, in order.
     #[must_use]
     pub fn shared(&self) -> &[Name] {
         &self.shared
     }
 
-    /// The names of the hosts that have a name that several have.
+    /// Returns the names of the hosts that share a name.
     pub fn of<'n>(&'n self, names: &'n Names, shared: Name) -> impl Iterator<Item = &'n str> + Clone {
         let hosts = self.seen.iter().filter(|[.., host]| *host > 0).map(|[.., host]| (*host - 1) as Name);
         let begins = move |name: &&str| {
@@ -142,7 +144,7 @@ impl Boots {
     }
 }
 
-/// The host and the boot in a name of both, as far as they fit.
+/// Returns the host and the boot in a combined name, as far as they fit.
 fn parts<const N: usize>(name: &str) -> (Text<96>, Text<N>) {
     let (host, boot) = name.split_once(SEPARATOR).unwrap_or((name, ""));
     (Text::from_bytes(host.as_bytes()), Text::from_bytes(boot.as_bytes()))

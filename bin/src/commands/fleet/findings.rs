@@ -72,19 +72,19 @@ pub struct Outlier {
 }
 
 impl Outlier {
-    /// The value over the median.
+    /// Returns the value divided by the median.
     #[must_use]
     pub fn ratio(&self) -> f64 {
         self.value.value / self.norm.median
     }
 
-    /// The excess in robust standard deviations; `None` if all hosts are the same.
+    /// Returns the excess in robust standard deviations; `None` if all hosts are the same.
     #[must_use]
     pub fn z(&self) -> Option<f64> {
         self.norm.deviations(self.quantity, self.value.value)
     }
 
-    /// The ratio to the usual value.
+    /// Returns the ratio to the usual value.
     fn slower(&self) -> f64 {
         match self.quantity {
             Quantity::Latency => self.ratio(),
@@ -96,7 +96,7 @@ impl Outlier {
 /// A host that is not like the others in one way.
 #[derive(Clone, Copy)]
 pub struct Apart {
-    /// The first of its values, and what is usual.
+    /// The first of its values, and the usual one.
     pub outlier: Outlier,
     /// The place of the condition, or [`FASTER`].
     pub condition: usize,
@@ -107,7 +107,7 @@ pub struct Apart {
 }
 
 impl Apart {
-    /// The code for programs.
+    /// Returns the code for programs.
     #[must_use]
     pub fn code(&self) -> &'static str {
         TABLE.get(self.condition).map_or("faster", |condition| condition.code)
@@ -164,7 +164,7 @@ pub fn find<'v>(
             for (slot, values) in known.iter_mut().zip(baseline.groups_mut()) {
                 *slot = group(values, None, &mut numbers);
                 slot.values = values;
-                // A few hosts say what is usual, and not how far hosts lie apart.
+                // A few hosts show the usual value, and not its spread.
                 slot.norm.mad = if slot.like < FEWEST { 0.0 } else { slot.norm.mad };
             }
             Some(known)
@@ -228,8 +228,8 @@ fn norm(values: &mut dyn Iterator<Item = Value>, numbers: &mut [f64]) -> Norm {
     Norm::of(numbers.get_mut(..count).unwrap_or_default()).unwrap_or(Norm { median: f64::NAN, mad: f64::NAN })
 }
 
-/// Marks the values that are not under the conditions that most are under, or a baseline is; and finds what is usual among
-/// the others. The values themselves are to be filled in.
+/// Marks the values under other conditions than most values (or than the baseline), and finds the usual value of the
+/// rest. The caller fills in the values.
 fn group(values: &mut [Kept], baseline: Option<&Group<'_>>, numbers: &mut [f64]) -> Group<'static> {
     let all = || values.iter().copied().map(Value::from);
     let (mut usual, mut counts) = (Under::default(), [0; TABLE.len()]);
@@ -271,8 +271,8 @@ fn group(values: &mut [Kept], baseline: Option<&Group<'_>>, numbers: &mut [f64])
     }
 }
 
-/// The number of a condition that most have, of those that tell; the larger one where two are as frequent. A placement
-/// that is not proven and a run that was interrupted are never usual.
+/// Returns the most frequent known number of a condition; the larger one if two are equally frequent. Unverified
+/// placement and an interrupted run never count as usual.
 fn most(condition: usize, all: &mut dyn Iterator<Item = u64>, numbers: &mut [f64]) -> u64 {
     match condition {
         VERIFIED | WHOLE => return YES,
@@ -286,7 +286,7 @@ fn most(condition: usize, all: &mut dyn Iterator<Item = u64>, numbers: &mut [f64
         count += 1;
     }
     let numbers = numbers.get_mut(..count).unwrap_or_default();
-    // Sorting takes time, and mostly all are the same.
+    // Sorting is slow, and usually all numbers are equal.
     if numbers.windows(2).any(|two| matches!(two, [one, other] if one != other)) {
         sort_by(numbers, |one, other| one.total_cmp(other));
     }
@@ -297,12 +297,12 @@ fn most(condition: usize, all: &mut dyn Iterator<Item = u64>, numbers: &mut [f64
     longest.get(longest.len() / 2).map_or(0, |value| *value as u64)
 }
 
-/// The power of two that a size is next to.
+/// Returns the power of two that is nearest to a size.
 fn octave(size: f64) -> f64 {
     exp(((ln(size) / ln(2.0) + 0.5) as u64) as f64 * ln(2.0))
 }
 
-/// Gives every value of every group to `visit`.
+/// Passes every value of every group to `visit`.
 #[inline(never)] // one copy of the walk
 fn each(groups: &[Group<'_>], visit: &mut dyn FnMut(&Group<'_>, Value)) {
     for group in groups {
@@ -312,12 +312,12 @@ fn each(groups: &[Group<'_>], visit: &mut dyn FnMut(&Group<'_>, Value)) {
     }
 }
 
-/// Returns whether a value is slower than is usual among those that are like it.
+/// Returns whether a value is slower than usual among comparable ones.
 fn is_slow(group: &Group<'_>, value: &Value, threshold: f64) -> bool {
     group.is_judged && value.apart == 0 && group.norm.is_slower(group.quantity, value.interval, threshold)
 }
 
-/// The values that are slower than is usual, the worst first.
+/// Returns the values that are slower than usual, the worst first.
 #[inline(never)] // offsets into a small frame are short
 fn outliers(names: &Names, groups: &[Group<'_>], threshold: f64) -> Result<Table<Outlier>, Errno> {
     let all = |take: &mut dyn FnMut(Outlier)| {
@@ -335,7 +335,7 @@ fn outliers(names: &Names, groups: &[Group<'_>], threshold: f64) -> Result<Table
     Ok(outliers)
 }
 
-/// The hosts that are not like the others: one entry for each condition, with the first point.
+/// Returns the hosts that are not like the others: one entry for each condition, with the first point.
 #[inline(never)] // offsets into a small frame are short
 fn apart(names: &Names, groups: &[Group<'_>]) -> Result<Table<Apart>, Errno> {
     let all = |take: &mut dyn FnMut(Apart)| {
@@ -367,7 +367,7 @@ fn apart(names: &Names, groups: &[Group<'_>]) -> Result<Table<Apart>, Errno> {
     Ok(each)
 }
 
-/// Hands every one of some values on.
+/// A function that passes on each of some values.
 type Each<'e, T> = &'e dyn Fn(&mut dyn FnMut(T));
 
 /// Returns a table of all that `all` gives.

@@ -2,7 +2,8 @@
 
 use crate::analysis::norm::Quantity;
 
-/// The most results that are not trusted, and lines that are no document, that are listed; more are counted.
+/// The maximum number of listed results that are unreliable, and of listed lines that are not documents; further ones
+/// are only counted.
 pub const MOST_LISTED: usize = 1 << 12;
 
 /// A key by its parts.
@@ -16,11 +17,11 @@ pub struct Key<'n> {
     pub quantity: Quantity,
 }
 
-/// Separates the parts of a key: no text that is shown has it.
+/// The separator of the parts of a key, which does not occur in shown texts.
 pub const SEPARATOR: char = '\u{1f}';
 
 impl Key<'_> {
-    /// Takes a key apart.
+    /// Splits a key into its parts.
     #[must_use]
     pub fn of(name: &str) -> Key<'_> {
         let mut parts = name.split(SEPARATOR);
@@ -31,7 +32,7 @@ impl Key<'_> {
     }
 }
 
-/// The unit of a quantity for programs; and for people, how many of it are one.
+/// Returns the unit of a quantity for programs, and the number of these units in the unit for people.
 #[must_use]
 pub const fn unit(quantity: Quantity) -> (&'static str, f64) {
     match quantity {

@@ -40,7 +40,7 @@ pub const FLEET: Command = Command {
     run,
 };
 
-/// Default excess that is allowed: memory modules of one kind differ by some percent.
+/// The default of the allowed excess: memory modules of one kind differ by some percent.
 const THRESHOLD: f64 = 0.1;
 
 fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {

@@ -1,29 +1,29 @@
-//! Names that come again and again, each kept once and known by a number. Knows nothing of what they name.
+//! Names that occur repeatedly. Each is kept once and identified by a number. This module does not know their meaning.
 
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 
-/// The most names, and their bytes together.
+/// The maximum number of names.
 pub const MOST: usize = 1 << 17;
-/// The same name.
+/// The maximum number of bytes of all names together.
 const BYTES: usize = 16 << 20;
 
 /// The number of a name, from 0 in the order in which they came.
 pub type Name = u32;
 
-/// Names. What is not used of the tables takes no memory.
+/// Names. The unused parts of the tables do not need memory.
 pub struct Names {
     bytes: Table<u8>,
     used: usize,
     /// Start and end of each.
     spans: Table<[u32; 2]>,
     count: u32,
-    /// Numbers from 1 at places that follow from the names; 0 is free.
+    /// The hash table: numbers of names, from 1; 0 is a free place.
     places: Table<u32>,
 }
 
 impl Names {
-    /// No names.
+    /// Makes an empty table.
     ///
     /// # Errors
     ///
@@ -40,7 +40,7 @@ impl Names {
 
     /// Returns the number of a name; `None` if the table is full.
     pub fn number(&mut self, name: &str) -> Option<Name> {
-        // FNV-1a, as G. Fowler, L. C. Noll and K.-P. Vo have it.
+        // The hash is FNV-1a by G. Fowler, L. C. Noll and K.-P. Vo.
         let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
         });

@@ -95,7 +95,7 @@ static METRIC_RATIO: Metric =
     Metric { name: "fleet_outlier_ratio", about: "The value of a slow host over the median of its kind." };
 
 impl View<'_> {
-    /// Everything for programs.
+    /// Describes everything for programs.
     pub fn programs(&self, document: &mut dyn Document) {
         document.items(Part::Records(&OUTLIERS), self.found.outliers.iter(), |document, outlier| {
             self.value(document, outlier);
@@ -167,7 +167,7 @@ impl View<'_> {
         describe::tool(document, "fleet", "");
     }
 
-    /// A value and what is usual instead.
+    /// Describes a value and the usual one.
     fn value(&self, document: &mut dyn Document, outlier: &Outlier) {
         let Found { host, value, interval, .. } = outlier.value;
         document.put(&HOST, self.name(host));
@@ -179,7 +179,7 @@ impl View<'_> {
         document.put(&Z, outlier.z());
     }
 
-    /// The samples for monitoring systems.
+    /// Gives the samples for monitoring systems.
     pub fn metrics(&self, document: &mut dyn Document) {
         let Findings { hosts, judged, slow, .. } = *self.found;
         for (metric, count) in [

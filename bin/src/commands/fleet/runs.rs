@@ -1,4 +1,4 @@
-//! Everything that is kept of many results: a few numbers of each point, under names. Nothing is judged here.
+//! The data that are kept of many results: a few numbers of each point, under names. Verdicts are made elsewhere.
 
 use core::fmt::Write;
 
@@ -51,7 +51,7 @@ pub struct Runs<'a> {
 }
 
 impl<'a> Runs<'a> {
-    /// Nothing yet; with `judge_all`, results that are not trusted are to be judged as well.
+    /// Makes an empty collection. With `judge_all`, unreliable results are judged too.
     ///
     /// # Errors
     ///
@@ -82,7 +82,7 @@ impl<'a> Runs<'a> {
         let Runs { names, documents, without_value, judge_all, of, boots, .. } = self;
         let (untrusted, untrusted_count) = (&mut self.untrusted, &mut self.untrusted_count);
         let (rows, refused, refused_count) = (&mut self.rows, &mut self.refused, &mut self.refused_count);
-        // Whether it is a report, which has documents within.
+        // A report contains several documents.
         let mut take = |text: &[u8]| {
             let draft = Saved::parse_of_host(text, rows)?;
             let saved = &draft.saved;
@@ -148,7 +148,7 @@ impl<'a> Runs<'a> {
         self.untrusted.get(..self.untrusted_count.min(MOST_LISTED)).unwrap_or_default()
     }
 
-    /// Lines that are no document, as they came.
+    /// Returns the lines that are not documents, in the order of the input.
     #[must_use]
     pub fn refused(&self) -> &[Refused<'a>] {
         self.refused.get(..self.refused_count.min(MOST_LISTED)).unwrap_or_default()
@@ -169,7 +169,8 @@ fn telling(rows: &[Row]) -> u32 {
         .fold(1 << FROM | 1 << TO | 1 << CLASS | LOOPS, |all, field| all | 1 << field)
 }
 
-/// The conditions of a row, but for the fields that tell rows apart; a reason that is a condition counts as that.
+/// Returns the conditions of a row, except the fields that distinguish rows. A reason for distrust that is also a
+/// condition counts as a condition.
 fn conditions(saved: &Saved, row: &Row, shown: u32, judge_all: bool) -> Under {
     let mut under = Under::of(row, saved, shown);
     for (condition, by_reason) in [VERIFIED, WHOLE].into_iter().zip(saved.origin.trust.by_conditions()) {
@@ -182,11 +183,11 @@ fn conditions(saved: &Saved, row: &Row, shown: u32, judge_all: bool) -> Under {
     under
 }
 
-/// The key of a row: hosts that have the same are compared.
+/// Returns the key of a row. Hosts with the same key are compared.
 fn named(saved: &Saved, row: &Row, shown: u32) -> Text<480> {
     let mut name = Text::EMPTY;
     let mut label = Text::<320>::EMPTY;
-    // What does not fit is cut: the longest of ours does.
+    // The longest text of the program fits; others are cut.
     let _ = write!(label, "{}", Label { row, shown });
     let _ = write!(
         name,

@@ -1,4 +1,4 @@
-//! Imaginary hosts: which of them are found, and what everything else in their files does.
+//! Tests with imaginary hosts: the slow ones are found, and other contents of their files are handled.
 
 use std::boxed::Box;
 use std::format;
@@ -44,7 +44,7 @@ impl Drop for Files {
     }
 }
 
-/// What the command writes for some arguments, and what it fails with.
+/// Returns the output of the command for some arguments, and its failure.
 pub fn written(arguments: &[&str]) -> (String, Option<(u8, String)>) {
     let line = ["fleet"].iter().chain(arguments).fold(String::new(), |line, word| line + word + "\0");
     let arguments = Arguments::packed(Box::leak(line.into_bytes().into()));
@@ -127,7 +127,7 @@ fn noise(random: &mut Pcg32) -> f64 {
     (0..12).map(|_| f64::from(random.next_u32()) / f64::from(u32::MAX)).sum::<f64>() - 6.0
 }
 
-/// So many like hosts, each with four pairs.
+/// Returns `count` similar hosts, each with four pairs.
 fn like(count: usize, random: &mut Pcg32) -> Vec<Host> {
     (0..count)
         .map(|number| {
@@ -158,7 +158,7 @@ fn twelve_slow_hosts_of_a_thousand_are_found() {
 }
 
 #[test]
-fn a_wide_interval_other_models_missing_points_and_fast_hosts_are_no_outliers() {
+fn a_wide_interval_other_models_missing_points_and_fast_hosts_are_not_outliers() {
     let mut hosts = like(20, &mut Pcg32::new(1, 0));
     assert_eq!(found(&hosts, &[]), (Vec::new(), None));
     hosts[0].pairs[0] = (130.0, 30.0);
@@ -244,7 +244,7 @@ fn fewer_than_five_hosts_are_judged_by_a_baseline_alone() {
 }
 
 #[test]
-fn a_line_that_is_no_result_is_named_and_the_rest_is_used() {
+fn a_line_that_is_not_a_result_is_named_and_the_rest_is_used() {
     let mut hosts = like(12, &mut Pcg32::new(4, 0));
     hosts[7].pairs[0].0 *= 1.5;
     let lines = text(&hosts);
@@ -331,7 +331,7 @@ fn bandwidths_are_slow_where_they_are_less() {
 }
 
 #[test]
-fn what_results_have_besides_points_is_compared_as_well() {
+fn values_of_results_that_are_not_points_are_compared_too() {
     let golden = |name: &str| fs::read_to_string(format!("../tests/golden/{name}.json")).unwrap();
     let mut files = Files::default();
     for (name, points) in [
@@ -371,7 +371,7 @@ fn no_name_changes_the_shape_of_a_format() {
         host.name = name.into();
     }
     let mut files = Files::default();
-    // The names are JSON as they are.
+    // The names are valid JSON strings without escapes.
     let lines: String = hosts
         .iter()
         .zip(0..)

@@ -1,4 +1,4 @@
-//! The values of many hosts: of each host and point the newest, and those that are slower than they were.
+//! The values of many hosts: the newest of each host and point, and those that became slower.
 
 use latency_core::sort::sort_by;
 use latency_core::stats::Interval;
@@ -13,9 +13,9 @@ use crate::saved::alike::{alike, Under, PLACE_OF_NODES, TABLE};
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 
-/// The most values of all documents together: 64 MiB of them.
+/// The maximum number of values of all documents together, which need 64 MiB.
 const MOST_VALUES: usize = 1 << 20;
-/// So many of the newest results of a host are looked at for a change.
+/// The number of newest results of a host that are searched for a change.
 const RECENT: usize = 32;
 
 /// A value of a host: key and host, when it was measured, the value, both ends of its interval, its conditions, and which
@@ -114,7 +114,7 @@ impl Slowdowns {
 }
 
 impl Values {
-    /// No values.
+    /// Makes an empty collection.
     ///
     /// # Errors
     ///
@@ -194,7 +194,7 @@ impl Values {
         self.kept.get(..self.count).unwrap_or_default().chunk_by(of_one_key)
     }
 
-    /// The same, to be changed.
+    /// Returns the values of each key for changes, once settled.
     pub fn groups_mut(&mut self) -> impl Iterator<Item = &mut [Kept]> {
         self.kept.get_mut(..self.count).unwrap_or_default().chunk_by_mut(of_one_key)
     }
@@ -208,7 +208,7 @@ fn of_one_key([one, ..]: &Kept, [other, ..]: &Kept) -> bool {
 /// the older ones' median, by the threshold and four robust standard deviations, and beyond the upper ends of their intervals.
 fn change(older: &[Kept], newest: Kept, quantity: Quantity, threshold: f64) -> Option<Slowed> {
     let newest = Value::from(newest);
-    // Bandwidths as the time for a byte: more of it is slower.
+    // Bandwidths are converted to the time per byte, so that larger values are slower.
     let times = |value: &Value| match quantity {
         Quantity::Latency => [value.value, value.interval.low, value.interval.high],
         Quantity::Bandwidth => [1.0 / value.value, 1.0 / value.interval.high, 1.0 / value.interval.low],

@@ -18,9 +18,9 @@ use crate::report::document::{Document, Level, Role};
 use crate::report::figures::Digits;
 use crate::saved::{self, alike};
 
-/// So many are named in a sentence.
+/// The maximum number of names in a sentence or list.
 const NAMED: usize = 8;
-/// So many rows have room where not everything is asked for.
+/// The maximum number of rows without `--verbose`.
 const ROWS: usize = 40;
 
 /// Everything that is shown of many hosts.
@@ -31,7 +31,7 @@ pub struct View<'v> {
     pub runs: &'v Runs<'v>,
     /// The findings.
     pub found: &'v Findings<'v>,
-    /// Hosts that are slower than they were.
+    /// Says which hosts became slower.
     pub slowed: &'v Slowdowns,
     /// The difference that is allowed.
     pub threshold: f64,
@@ -39,7 +39,7 @@ pub struct View<'v> {
     pub of_baseline: usize,
 }
 
-/// Several things one after the other, with commas, and how many more there are.
+/// A list of names with commas, and the number of further ones.
 struct Listed<'l>(usize, &'l dyn Fn(&mut dyn Write, usize) -> fmt::Result);
 
 impl fmt::Display for Listed<'_> {
@@ -74,17 +74,17 @@ impl View<'_> {
         self.metrics(document);
     }
 
-    /// A name by its number.
+    /// Returns a name by its number.
     pub fn name(&self, name: Name) -> &str {
         self.runs.names.name(name)
     }
 
-    /// The key of a value, by its parts.
+    /// Returns the parts of the key of a value.
     pub fn key(&self, value: &Value) -> Key<'_> {
         Key::of(self.name(value.key))
     }
 
-    /// The slow hosts, each once, the worst first.
+    /// Returns the slow hosts, each once, the worst first.
     fn slow(&self) -> impl Iterator<Item = Name> + '_ {
         let hosts = || self.found.outliers.iter().map(|outlier| outlier.value.host);
         hosts()
@@ -156,7 +156,7 @@ impl View<'_> {
         }
     }
 
-    /// A row for each outlier.
+    /// Shows a row for each outlier.
     fn outliers(&self, document: &mut dyn Document) {
         let outliers = &self.found.outliers;
         let shown = if self.options.verbose { outliers.len() } else { ROWS };
@@ -181,7 +181,7 @@ impl View<'_> {
         }
     }
 
-    /// A row for each value, where there are too few to judge any.
+    /// Shows a row for each value, if there are too few for a verdict.
     fn values(&self, document: &mut dyn Document) {
         let values = || self.found.groups.iter().flat_map(Group::all);
         let shown = if self.options.verbose { usize::MAX } else { ROWS };
@@ -200,7 +200,7 @@ impl View<'_> {
         });
     }
 
-    /// A row for each group.
+    /// Shows a row for each group.
     fn groups(&self, document: &mut dyn Document) {
         document.tabulate("", Level::Verbose, 2, &|table| {
             table.texts("kind|point|hosts|median|allowed +-");
@@ -217,7 +217,7 @@ impl View<'_> {
         });
     }
 
-    /// Hosts that are slower than they were.
+    /// Says which hosts became slower.
     fn slowed(&self, document: &mut dyn Document) {
         for slowed in self.slowed.iter().take(NAMED) {
             let key = self.key(&slowed.value);
@@ -238,7 +238,7 @@ impl View<'_> {
         more(document, "Slower than before", "points", self.slowed.count);
     }
 
-    /// Hosts that are not like the others, and what is different.
+    /// Says which hosts are not like the others, and the differences.
     fn apart(&self, document: &mut dyn Document) {
         let all = &self.found.apart;
         let shown = if self.options.verbose { all.len() } else { NAMED };
@@ -257,7 +257,7 @@ impl View<'_> {
         }
     }
 
-    /// Hosts of one name.
+    /// Says which hosts share a name.
     fn shared(&self, document: &mut dyn Document) {
         let shared = self.runs.boots.shared();
         for name in shared.iter().take(NAMED) {
@@ -347,7 +347,7 @@ impl View<'_> {
     }
 }
 
-/// Says how many more there are than are named.
+/// Says how many more there are than the named ones.
 fn more(document: &mut dyn Document, what: &str, of: &str, count: usize) {
     if count > NAMED {
         document.sentence(

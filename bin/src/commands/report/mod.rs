@@ -1,7 +1,7 @@
 //! Everything in one run: nine experiments one after the other, each within its share of the budget, as one result.
 //!
-//! Says which they are and what they answer. Whoever runs them brings what came of it; nothing is measured here.
-//! With files it is saved results that become one document.
+//! This module lists the experiments and their questions. The caller runs them and passes on their results. With
+//! files, the command makes one document of saved results.
 
 mod page;
 mod pictures;
@@ -50,7 +50,7 @@ pub const REPORT: Command = Command {
         ..Descriptor::OF_VALUES
     },
     columns: &point::CHAINS,
-    // Without files it measures, and is started as experiments are.
+    // Without files the command measures, and is started like an experiment.
     run: saved::run,
 };
 
@@ -65,7 +65,7 @@ pub struct Section {
     pub question: &'static str,
     /// The command line; a NUL ends each word.
     arguments: &'static str,
-    /// Its share of the time beside that of the others.
+    /// Its weight when the time is divided among the sections.
     weight: f64,
 }
 
@@ -83,7 +83,7 @@ impl Section {
 /// The number of sections.
 pub const COUNT: usize = 9;
 
-/// All of them, those first that most readers come for. Weights are seconds that they take on a slow machine.
+/// All sections, the most wanted ones first. Weights are their seconds on a slow machine.
 pub static SECTIONS: [Section; COUNT] = [
     Section::new(&matrix::MATRIX, "Idle memory", "matrix\0", 9.0),
     Section::new(&curve::CURVE, "Caches", "curve\0--points-per-octave=3\0", 15.0),
@@ -107,7 +107,7 @@ static DESCRIPTORS: [&Descriptor; COUNT] = {
     all
 };
 
-/// The part of a share that visits take: the rest is for memory, clocks and what comes after.
+/// The fraction of a share that is for visits; the rest is for mapping memory, clocks and the final checks.
 const VISITS: f64 = 0.6;
 
 /// Returns the options of a section and the time of its visits, when `left_ns` of the time for all is left.
@@ -122,7 +122,7 @@ pub fn asked(
 ) -> Result<(Options<'static>, Arguments, f64), Failure<'static>> {
     let section = &SECTIONS[index.min(COUNT - 1)];
     let mut line = Line { bytes: Table::empty()?, length: 0 };
-    // The first pass counts; neither fails.
+    // The first pass counts the bytes; neither pass can fail.
     let _ = typed(&mut line, section, whole);
     line = Line { bytes: Table::filled(line.length, 0)?, length: 0 };
     let _ = typed(&mut line, section, whole);
@@ -137,7 +137,7 @@ pub fn asked(
     Ok((asked, arguments, share_ns * VISITS))
 }
 
-/// A command line that is being put together: bytes beyond its table are counted.
+/// A command line under construction; bytes beyond its table are only counted.
 struct Line {
     bytes: Table<u8>,
     length: usize,
@@ -151,11 +151,11 @@ impl Write for Line {
     }
 }
 
-/// Writes the command line of a section, with those options of the whole that it has.
+/// Writes the command line of a section, with the options of the report that the section has.
 fn typed(line: &mut Line, section: &Section, whole: &Options<'_>) -> fmt::Result {
     let descriptor = &section.experiment.descriptor;
     line.write_str(section.arguments)?;
-    // What has attributes of nodes takes several, and the others one.
+    // Experiments with memory attributes accept several nodes, and the others accept one.
     let nodes = |nodes: Option<NodeSet>| {
         let one = |nodes: NodeSet| nodes.first().into_iter().collect();
         nodes.map(|nodes| if descriptor.attributes { nodes } else { one(nodes) }).unwrap_or_default()
@@ -179,7 +179,7 @@ fn typed(line: &mut Line, section: &Section, whole: &Options<'_>) -> fmt::Result
     Ok(())
 }
 
-/// The time for all of them, in nanoseconds.
+/// Returns the time for all sections, in nanoseconds.
 #[must_use]
 pub fn budget_ns(options: &Options<'_>) -> f64 {
     match options.given.contains(FlagId::Budget) {
@@ -188,5 +188,5 @@ pub fn budget_ns(options: &Options<'_>) -> f64 {
     }
 }
 
-/// The outcome of a section: its result, or the reason for having none.
+/// The outcome of a section: its result, or the reason why it has none.
 pub type Came<'r, 'a> = Result<Report<'r, 'a>, &'r Failure<'a>>;

@@ -1,10 +1,10 @@
-//! A report as a page or as text: the choice where none was made, and the sentence on how to get the other.
+//! A report as a page or as text: the default format, and the sentence about the other one.
 
 use crate::options::{FlagId, FlagSet, Options};
 use crate::report::document::{Document, Role};
 use crate::report::format::{Format, Purpose};
 
-/// Returns the format of a report: text on a terminal and a page elsewhere, unless another one was asked for.
+/// Returns the format of a report: text on a terminal and a page elsewhere, unless the user chose another one.
 #[must_use]
 pub fn format(options: &Options<'_>, is_terminal: bool) -> &'static Format {
     const SAID: FlagSet = FlagSet::of(&[FlagId::Format, FlagId::Json, FlagId::Csv]);
@@ -14,7 +14,7 @@ pub fn format(options: &Options<'_>, is_terminal: bool) -> &'static Format {
     page.filter(|_| is_free && (!is_terminal || options.output.is_some())).unwrap_or(options.format)
 }
 
-/// Says how to get the page where a terminal shows text and no format was asked for.
+/// Says how to get the page, if a terminal shows text and the user chose no format.
 pub fn how_to_get_the_page(document: &mut dyn Document, options: &Options<'_>) {
     let is_shown = options.output.is_none() && !options.given.contains(FlagId::Format);
     if is_shown && options.format.purpose == Purpose::Terminal {

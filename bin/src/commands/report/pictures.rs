@@ -1,4 +1,4 @@
-//! Pictures of saved points: lines by working set where there are several, a matrix where there are several nodes.
+//! Pictures of saved points: lines if there are several working sets, a matrix if there are several nodes.
 
 use core::fmt::Write;
 
@@ -11,11 +11,11 @@ use crate::report::document::{Document, Picture};
 use crate::result::row::{Label, Row, FROM, SIZE, TO};
 use crate::sys::table::Table;
 
-/// Lines that can be told apart.
+/// The maximum number of lines that can be distinguished.
 const MOST_LINES: usize = 6;
-/// A line of fewer sizes shows nothing that a table does not.
+/// The minimum number of sizes of a line; with fewer, a table shows as much.
 const FEWEST_SIZES: usize = 3;
-/// More nodes are too many for a picture.
+/// The maximum number of nodes of a picture.
 const MOST_NODES: usize = 32;
 
 /// Draws the points of a file, if they make a picture.
@@ -28,7 +28,8 @@ pub fn draw(document: &mut dyn Document, rows: &[Row], name: &str) {
     }
 }
 
-/// Latency by working set, a line for all points that differ in nothing else; no picture without memory for it.
+/// Draws latency by working set. All points that differ only in their size share a line. If memory for it is missing,
+/// there is no picture.
 fn lines(document: &mut dyn Document, rows: &[Row], name: &str, apart: u32) {
     let Ok(mut room) = Table::filled(rows.len(), Point::new(f64::NAN, f64::NAN)) else { return };
     let mut names = [Text::<96>::EMPTY; MOST_LINES];
@@ -54,7 +55,7 @@ fn lines(document: &mut dyn Document, rows: &[Row], name: &str, apart: u32) {
         if let Some(line) = room.get_mut(begun..used) {
             sort_by(line, |one, other| one.x.total_cmp(&other.x));
         }
-        // What does not fit is left out.
+        // Text that does not fit is left out.
         let _ = write!(label, "{}", Label { row: first, shown: apart });
         *end = used;
         count += 1;
@@ -78,7 +79,7 @@ fn lines(document: &mut dyn Document, rows: &[Row], name: &str, apart: u32) {
     }));
 }
 
-/// The first point of each pair of nodes.
+/// Draws the first point of each pair of nodes.
 fn matrix(document: &mut dyn Document, rows: &[Row], name: &str) {
     let (mut from, mut to) = (([0; MOST_NODES], 0), ([0; MOST_NODES], 0));
     for pair in rows.iter().filter_map(|row| row.pair) {

@@ -1,6 +1,6 @@
 //! The plan of a report (`--dry-run`): that of each experiment, within its share of the budget.
 //!
-//! Plans as a run does, and measures nothing.
+//! It plans as a run does, and does not measure.
 
 use core::mem::ManuallyDrop;
 
@@ -21,7 +21,7 @@ use crate::sys::table::Table;
 use crate::warning::Warnings;
 use latency_core::words::When;
 
-/// The plan of a section and its time, or the reason for having none. It lives as long as the process.
+/// The plan of a section and its time, or the reason why it has none. It lives as long as the process.
 type Slot = ManuallyDrop<Option<Result<(Planned, Range), Failure<'static>>>>;
 
 /// The plans of all sections.
@@ -36,7 +36,7 @@ impl Plans {
     ///
     /// # Errors
     ///
-    /// No memory; nodes or CPUs that were asked for and cannot measure.
+    /// No memory; requested nodes or CPUs that cannot measure.
     pub fn make(options: &Options<'static>, machine: &'static Machine) -> Result<Plans, Failure<'static>> {
         let mut plans = Plans { slots: Table::made(COUNT, |_| ManuallyDrop::new(None))?, takes: Range::ZERO };
         let mut left_ns = budget_ns(options);
@@ -58,7 +58,7 @@ impl Plans {
                 (planned, takes)
             });
             match planned {
-                // The first section takes every node, so what is wrong with them is wrong for all.
+                // The first section accepts all nodes, so its errors about them hold for all sections.
                 Err(failure @ Failure::Usage(_)) if index == 0 => return Err(failure),
                 planned => {
                     if let Some(slot) = plans.slots.get_mut(index) {
@@ -78,7 +78,7 @@ impl Plans {
         })
     }
 
-    /// Describes them: a line for each, and for programs the plan of each.
+    /// Describes the plans: a line for each, and for programs each whole plan.
     pub fn present(&self, document: &mut dyn Document) {
         let (count, points) = self
             .possible()

@@ -1,7 +1,7 @@
-//! The experiments of a report, one after the other, each within what is left of the budget.
+//! Runs the experiments of a report, one after the other, each within the rest of the budget.
 //!
-//! The findings of each stay in mapped memory until the end, since every format is written from them at once; the memory
-//! that was measured is given back by the engine before the next one begins. Asks neither clock nor signal itself.
+//! The findings of each stay in mapped memory until the end, because formats need all of them at once. The engine
+//! unmaps the measured memory before the next experiment begins. The caller supplies the clock and the interrupt.
 
 use core::mem::ManuallyDrop;
 
@@ -17,7 +17,7 @@ use crate::sys::arguments::Arguments;
 use crate::sys::table::Table;
 use crate::warning::Warnings;
 
-/// A result, and what belongs to it.
+/// A result, with its circumstances.
 struct Done {
     options: &'static Options<'static>,
     arguments: Arguments,
@@ -33,15 +33,15 @@ type Slot = ManuallyDrop<Option<Result<Done, Failure<'static>>>>;
 /// The outcomes of all sections.
 pub struct Sections {
     slots: Table<Slot>,
-    /// An interrupt came before the end.
+    /// True if an interrupt came before the end.
     pub interrupted: bool,
 }
 
-/// The time: in seconds since 1970, and in nanoseconds of a clock that is never set.
+/// A function that returns the time: seconds since 1970, and nanoseconds of a monotonic clock.
 pub type Now<'n> = &'n dyn Fn() -> (u64, u64);
 
 impl Sections {
-    /// Runs all of them on a machine.
+    /// Runs all sections on a machine.
     ///
     /// # Errors
     ///
@@ -76,7 +76,7 @@ impl Sections {
                 run_experiment::run_experiment(&mut session, section.experiment, planned, effort)
             });
             let came = came.map(|ran| {
-                // What was found of the machine holds for the others, too.
+                // The findings about the machine hold for the later sections too.
                 machine = ran.machine;
                 let seconds = now().1.saturating_sub(begun_ns) as f64 / 1e9;
                 Done { options: asked, arguments, ran, warnings, started, seconds }
@@ -116,8 +116,8 @@ impl Sections {
         Some(Ok(ran.report(options, *arguments, warnings, terminal, (*started, *seconds))))
     }
 
-    /// Returns the failure of a run after its result was written: an interrupt, nothing measured, or an unreliable result
-    /// where `strict` forbids that.
+    /// Returns the failure of a run after its result was written: an interrupt, nothing measured, or an unreliable
+    /// result if `strict` forbids it.
     ///
     /// # Errors
     ///

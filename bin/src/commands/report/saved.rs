@@ -1,7 +1,7 @@
-//! Saved results as one document: which hosts and experiments they are of, then a chapter for each file.
+//! Saved results as one document: their hosts and experiments, then a chapter for each file.
 //!
-//! A chapter shows what a file has: latencies by working set as lines, those of pairs of nodes as a matrix, and every
-//! point with its interval. Nothing is measured, and nothing concluded that the files do not say.
+//! A chapter shows the contents of a file: latencies by working set as lines, those of pairs of nodes as a matrix, and
+//! every point with its interval. Nothing is measured, and no conclusions are added to those of the files.
 
 use core::{fmt, slice};
 
@@ -35,10 +35,10 @@ fields! {
     MOST "most" "The largest one.";
 }
 
-/// More points than these are for a reader who wants everything.
+/// The number of points above which their table needs `--verbose`.
 const FEW_POINTS: usize = 64;
 
-/// The most experiments of a file: more than a report has.
+/// The maximum number of experiments of a file, which is more than a report has.
 const EXPERIMENTS: usize = 16;
 
 /// A file that was read.
@@ -46,11 +46,11 @@ const EXPERIMENTS: usize = 16;
 struct File<'f> {
     path: &'f [u8],
     saved: Saved,
-    /// The least, the median and the largest value.
+    /// The smallest value, the median and the largest.
     values: [f64; 3],
 }
 
-/// Reads the files that are named, and writes what they have.
+/// Reads the named files, and writes their contents.
 pub fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {
     let paths = options.operands();
     let empty = File { path: b"", saved: Saved::empty(), values: [f64::NAN; 3] };
@@ -71,7 +71,7 @@ pub fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Fail
     Ok(None)
 }
 
-/// The least, the median and the largest value; none of values that cannot be compared.
+/// Returns the smallest value, the median and the largest; NaN if the values cannot be compared.
 fn spread<'a>(rows: &[Row]) -> Result<[f64; 3], Failure<'a>> {
     if unit(rows) == SEVERAL {
         return Ok([f64::NAN; 3]);
@@ -94,7 +94,7 @@ impl File<'_> {
         self.saved.conditions.texts.get(KERNEL).map_or("", Text::as_str)
     }
 
-    /// Returns whether both are of one host; without a name they are if they are in one file.
+    /// Returns whether both are of the same host. Results without a host name are if they are in the same file.
     fn is_of_host_of(&self, other: &File<'_>) -> bool {
         match (self.saved.named_host(), other.saved.named_host()) {
             (None, None) => self.path == other.path,
@@ -102,7 +102,7 @@ impl File<'_> {
         }
     }
 
-    /// The experiment, or the tool's table that it was read from.
+    /// Returns the name of the experiment, or of the tool whose table was read.
     fn experiment(&self) -> &str {
         match self.saved.experiment.as_str() {
             "" => "table",
@@ -142,7 +142,7 @@ fn present(document: &mut dyn Document, options: &Options<'_>, files: &[File<'_>
     });
 }
 
-/// Every file on a line of one table.
+/// Shows a table with a row for each file.
 fn side_by_side(document: &mut dyn Document, files: &[File<'_>]) {
     document.tabulate("", Level::Quiet, 5, &|table| {
         table.texts("file|host|CPU|experiment|trust|points|least|median|most");
@@ -203,7 +203,7 @@ fn chapter(document: &mut dyn Document, file: &File<'_>) {
     });
 }
 
-/// Every point by what tells it apart.
+/// Shows every point with its distinguishing fields.
 fn points(document: &mut dyn Document, rows: &[Row]) {
     let (shown, unit_of_all) = (differing(rows) | 1 << CLASS, unit(rows));
     let level = if rows.len() > FEW_POINTS { Level::Verbose } else { Level::Normal };
@@ -218,7 +218,7 @@ fn points(document: &mut dyn Document, rows: &[Row]) {
                 SEVERAL => table.cell(format_args!("{} {}", Digits(value(row)), unit(slice::from_ref(row)))),
                 _ => table.number(value(row)),
             }
-            // The interval of a rate is that of the time of a line.
+            // The interval of a rate is left out: it is that of the time for a line.
             table.range(row.sample.interval.filter(|_| row.traffic().is_none()), "");
             match row.sample.core_cycles {
                 Some(cycles) => table.number(cycles),

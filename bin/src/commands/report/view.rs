@@ -1,6 +1,6 @@
 //! A report as a document: the verdict and the answers first, then a chapter for each experiment.
 //!
-//! The answers are the sentences of the experiments themselves, so that no figure stands in two wordings.
+//! The answers are the sentences of the experiments themselves, so that each figure has only one wording.
 
 use core::fmt::{self, Display, Write};
 
@@ -22,7 +22,7 @@ fields! {
     REASON "reason" "Why.";
 }
 
-/// The summaries, by the places of [`SECTIONS`].
+/// The summaries, in the order of [`SECTIONS`].
 static CONCLUSIONS: [Field; SECTIONS.len()] = [
     Field::new("matrix", "The summary of matrix; null where it was not measured."),
     Field::new("curve", "The summary of curve; null where it was not measured."),
@@ -35,7 +35,7 @@ static CONCLUSIONS: [Field; SECTIONS.len()] = [
     Field::new("cores", "The summary of cores; null where it was not measured."),
 ];
 
-/// Everything that a report is made of.
+/// The contents of a report.
 pub struct Whole<'r, 'a> {
     /// The options.
     pub options: &'r Options<'a>,
@@ -45,7 +45,7 @@ pub struct Whole<'r, 'a> {
     pub came: &'r dyn Fn(usize) -> Option<Came<'r, 'a>>,
     /// The arguments of the program, as they were typed.
     pub arguments: Arguments,
-    /// It was interrupted: what is here is what was finished.
+    /// True if the run was interrupted; then only finished parts are here.
     pub partial: bool,
     /// When the run began, in seconds since 1970, UTC.
     pub started: u64,
@@ -54,7 +54,7 @@ pub struct Whole<'r, 'a> {
 }
 
 impl<'r, 'a> Whole<'r, 'a> {
-    /// The sections with a result, by their place.
+    /// Returns the sections that have a result, with their index.
     fn measured(&self) -> impl Iterator<Item = (usize, Report<'r, 'a>)> + '_ {
         (0..SECTIONS.len()).filter_map(|index| Some((index, (self.came)(index)?.ok()?)))
     }
@@ -66,7 +66,7 @@ impl<'r, 'a> Whole<'r, 'a> {
         all
     }
 
-    /// The names of those that an interrupt kept from beginning, or from having anything.
+    /// Returns the names of the sections that have no result because of an interrupt.
     fn not_begun(&self) -> impl Iterator<Item = &'static str> + use<'_, 'r, 'a> {
         let nothing = |(index, _): &(usize, _)| (self.came)(*index).is_none();
         SECTIONS.iter().enumerate().filter(nothing).map(|(_, section)| section.experiment.descriptor.name)
@@ -99,7 +99,7 @@ pub fn present(document: &mut dyn Document, whole: &Whole<'_, '_>) {
             let Some(section) = SECTIONS.get(index) else { continue };
             document.sentence(Role::Page(PageRole::Chapter), format_args!("{}", section.question));
             document.part(Part::Item, |document| {
-                // A page of all points would have megabytes.
+                // A page with all points would have megabytes.
                 let present = section.experiment.present;
                 match document.wants_pictures() {
                     true => describe::report(&mut WithoutPoints { document, depth: 0 }, &report, present),
@@ -110,7 +110,7 @@ pub fn present(document: &mut dyn Document, whole: &Whole<'_, '_>) {
     });
 }
 
-/// Describes the conclusions of all sections: an object for each, which is its own summary.
+/// Describes the conclusions of all sections: an object for each, with its own summary.
 fn summary(document: &mut dyn Document, whole: &Whole<'_, '_>) {
     document.part(Part::Object(&SUMMARY), |document| {
         for (index, (section, field)) in SECTIONS.iter().zip(&CONCLUSIONS).enumerate() {
@@ -163,7 +163,7 @@ fn verdict(document: &mut dyn Document, whole: &Whole<'_, '_>) {
     }
 }
 
-/// Says how far all of it can be trusted: as far as the worst.
+/// Says the trust in the whole report, which is that of its worst part.
 fn worst(document: &mut dyn Document, whole: &Whole<'_, '_>, warnings: &Warnings) {
     let level = trust::level(warnings);
     let names = fmt::from_fn(|out| {
@@ -181,7 +181,7 @@ fn worst(document: &mut dyn Document, whole: &Whole<'_, '_>, warnings: &Warnings
     document.sentence(Role::Trust, format_args!("{level}{names}{emulated}"));
 }
 
-/// The answer of each section in its own words: as a table on pages, which have room for it.
+/// Says the answer of each section in its own words; on pages as a table.
 fn answers(document: &mut dyn Document, whole: &Whole<'_, '_>) {
     let answer = |out: &mut dyn Write, index: usize, report: &Report<'_, '_>| {
         let Some(section) = SECTIONS.get(index) else { return Ok(()) };
@@ -208,7 +208,7 @@ fn answers(document: &mut dyn Document, whole: &Whole<'_, '_>) {
     });
 }
 
-/// Says which sections were not measured, and why: those that failed, and those that were not begun.
+/// Says which sections were not measured, and why: they failed, or were not begun.
 #[inline(never)] // it is called in several places
 pub fn missing<'f, 'a: 'f>(
     document: &mut dyn Document,
@@ -234,7 +234,7 @@ pub fn missing<'f, 'a: 'f>(
     });
 }
 
-/// Writes the first sentence of the first role that a description has.
+/// A document that writes the first sentence of the first role that a description has.
 struct First<'o> {
     out: &'o mut dyn Write,
     wanted: [Role; 3],
@@ -262,7 +262,7 @@ impl Document for First<'_> {
     }
 }
 
-/// Passes the summary of a description on, under another name, and nothing else.
+/// A document that passes on only the summary of a description, under another name.
 struct Conclusions<'d> {
     document: &'d mut dyn Document,
     field: &'static Field,
@@ -296,7 +296,7 @@ impl Document for Conclusions<'_> {
     }
 }
 
-/// Passes a description on without the lists of its points.
+/// A document that passes on a description without the lists of its points.
 struct WithoutPoints<'d> {
     document: &'d mut dyn Document,
     /// The depth within one of these lists; 0 outside.

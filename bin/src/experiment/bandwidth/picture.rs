@@ -14,10 +14,10 @@ use crate::result::{Outcome, Walk};
 use crate::sys::table::Table;
 use latency_core::traffic::View;
 
-/// The lines that a picture has room for: one for each kind of traffic.
+/// The maximum number of lines of a picture: one for each kind of traffic.
 const SERIES: usize = 10;
 
-/// Shows the picture of a view: in a terminal that of how bandwidth grows with cores alone.
+/// Shows the picture of a view. A terminal gets only the picture of bandwidth by number of cores.
 pub fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     let view = report.options.view;
     if !document.wants_pictures() && view != View::Scaling {
@@ -41,7 +41,7 @@ fn is_joined(one: &Outcome<'_>, other: &Outcome<'_>) -> bool {
 
 fn chart(document: &mut dyn Document, report: &Report<'_, '_>) {
     let cores = report.options.view == View::Cores;
-    // Without memory for them the picture is left out.
+    // If there is no memory for the points, the picture is left out.
     let Ok(mut points) = Table::filled(report.outcomes.len(), Point::new(f64::NAN, f64::NAN)) else { return };
     for (slot, outcome) in points.iter_mut().zip(report.outcomes) {
         let Some((traffic, found)) = rate(outcome) else { continue };
@@ -58,7 +58,7 @@ fn chart(document: &mut dyn Document, report: &Report<'_, '_>) {
     let lines = || report.outcomes.chunk_by(is_joined).filter(is_traffic);
     for (name, line) in names.iter_mut().zip(lines()) {
         let Some(traffic) = traffic_of(line) else { continue };
-        // It is shorter than the text.
+        // The name fits into the text.
         let _ = write!(name, "{}", traffic.kind.name);
         if cores {
             let _ = write!(name, ", node {}", traffic.from);
@@ -106,7 +106,7 @@ fn matrix(document: &mut dyn Document, report: &Report<'_, '_>) {
         }
     };
     let mut subtitle = Text::<160>::EMPTY;
-    // What does not fit is left out.
+    // Text that does not fit is left out.
     let _ = write!(subtitle, "{kind}, all cores of a node, {} together", first.traffic.footprint);
     nodes.picture(document, ["Bandwidth from node to node", subtitle.as_str(), "GB/s"], &cell);
 }

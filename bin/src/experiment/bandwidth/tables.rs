@@ -12,7 +12,8 @@ use crate::report::document::{Document, Level, Rows};
 use crate::result::{Outcome, Traffic};
 use latency_core::traffic::View;
 
-/// So many pairs and kinds have a row each where not everything is asked for.
+/// The maximum number of rows (pairs times kinds) of the table by kind that is shown below a matrix without
+/// `--verbose`.
 const FEW: usize = 8;
 
 /// Shows the tables that a view has.
@@ -46,7 +47,7 @@ fn is_one_pair(report: &Report<'_, '_>) -> bool {
     pairs.next().is_none_or(|first| pairs.all(|other| other == first))
 }
 
-/// A matrix for each kind of traffic: the row's cores, the column's memory.
+/// Shows a matrix for each kind of traffic, with cores as rows and memory as columns.
 fn grids(document: &mut dyn Document, report: &Report<'_, '_>) {
     let nodes = Grid::of(report.outcomes);
     let kind_of = |group: Group<'_, '_>| group.traffic.kind.name;
@@ -77,7 +78,7 @@ fn grids(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
 }
 
-/// A row for each kind of traffic of each pair: one core and the best number of them.
+/// Shows a row for each pair and kind of traffic: the rates of one core and of the best number of cores.
 fn by_kind(document: &mut dyn Document, report: &Report<'_, '_>, level: Level) {
     let pairs = !is_one_pair(report);
     document.tabulate("", level, 1, &|table| {
@@ -101,7 +102,7 @@ fn by_kind(document: &mut dyn Document, report: &Report<'_, '_>, level: Level) {
     });
 }
 
-/// A row for each number of cores.
+/// Shows a row for each number of cores.
 fn by_count(document: &mut dyn Document, report: &Report<'_, '_>, level: Level) {
     let pairs = !is_one_pair(report);
     document.tabulate("", level, 1, &|table| {
@@ -120,7 +121,7 @@ fn by_count(document: &mut dyn Document, report: &Report<'_, '_>, level: Level) 
     });
 }
 
-/// A row for each CPU by itself.
+/// Shows a row for each CPU by itself.
 fn by_cpu(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.tabulate("", Level::Quiet, 1, &|table| {
         table.texts("traffic|node|CPU|GB/s|95 %");
@@ -138,7 +139,7 @@ fn by_cpu(document: &mut dyn Document, report: &Report<'_, '_>) {
 /// Takes an outcome that has a rate, and its group.
 type Take<'t> = &'t mut dyn FnMut(&Group<'_, '_>, &Outcome<'_>, (Traffic, Estimate));
 
-/// Gives every outcome that has a rate to `take`.
+/// Passes every outcome that has a rate to `take`.
 fn each(report: &Report<'_, '_>, take: Take<'_>) {
     for group in groups(report.outcomes) {
         for outcome in group.outcomes {
@@ -149,7 +150,7 @@ fn each(report: &Report<'_, '_>, take: Take<'_>) {
     }
 }
 
-/// Pushes what tells a row from others: the kind, and the nodes where there are several pairs.
+/// Pushes the name of a row: the kind, and the nodes if there are several pairs.
 fn name(table: &mut Rows<'_>, pairs: bool, group: &Group<'_, '_>) {
     let Traffic { kind, from, node, .. } = group.traffic;
     match pairs {
@@ -158,7 +159,7 @@ fn name(table: &mut Rows<'_>, pairs: bool, group: &Group<'_, '_>) {
     }
 }
 
-/// Pushes a rate; and, where memory may move more than is counted, the most that it may be.
+/// Pushes a rate, and an upper bound if memory may move more than is counted.
 fn allocated(table: &mut Rows<'_>, group: &Group<'_, '_>, rate: Option<Estimate>) {
     let shown = gigabytes(rate);
     match (shares(group.traffic.kind).owned, rate) {

@@ -1,5 +1,5 @@
-//! Bandwidth for people: a line for each pair, what it means, and how it was measured. Tables and pictures are
-//! [`tables`](super::tables)' and [`picture`](super::picture)'s.
+//! Bandwidth for people: a line for each pair, what it means, and how it was measured. [`tables`](super::tables) and
+//! [`picture`](super::picture) have the rest.
 
 use core::fmt;
 
@@ -17,7 +17,7 @@ use crate::plan::generators;
 use crate::report::document::{Document, Role};
 use crate::result::{Traffic, Walk};
 
-/// Describes what else was found, the tables, the picture and the method.
+/// Describes further findings, the tables, the picture and the method.
 pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     findings(document, report);
     tables::present(document, report);
@@ -29,7 +29,7 @@ fn cores(count: u32) -> impl fmt::Display {
     fmt::from_fn(move |out| write!(out, "{count} core{}", plural(count)))
 }
 
-/// The line that scripts look for.
+/// Writes the line that scripts search for.
 fn line(document: &mut dyn Document, group: &Group<'_, '_>) {
     let traffic = group.traffic;
     let from_to = format_args!("Node {} -> Node {}", traffic.from, traffic.node);
@@ -48,7 +48,7 @@ fn line(document: &mut dyn Document, group: &Group<'_, '_>) {
     }
 }
 
-/// Says what people ask first: a line for each pair, what all cores get, and what one of them gets alone.
+/// Says the answer: a line for each pair, the bandwidth of all cores, and that of one core alone.
 pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     if report.options.view != View::Cores {
         groups(report.outcomes).for_each(|group| line(document, &group));
@@ -120,7 +120,7 @@ fn way(kind: &Kind) -> &'static str {
     }
 }
 
-/// The groups with the least and the largest rate.
+/// Returns the groups with the smallest and the largest rate.
 fn extremes<'r, 'a>(report: &Report<'r, 'a>) -> Option<(Group<'r, 'a>, Group<'r, 'a>)> {
     let all = || groups(report.outcomes).filter_map(|group| Some((group, group.best()?.1.value)));
     let least = all().reduce(|one, other| if other.1 < one.1 { other } else { one })?;
@@ -128,7 +128,7 @@ fn extremes<'r, 'a>(report: &Report<'r, 'a>) -> Option<(Group<'r, 'a>, Group<'r,
     (all().count() > 1).then_some((least.0, most.0))
 }
 
-/// Says how far remote memory falls behind, which traffic is fastest, and how many cores suffice.
+/// Says how much slower remote memory is, which traffic is fastest, and how many cores suffice.
 fn findings(document: &mut dyn Document, report: &Report<'_, '_>) {
     let view = report.options.view;
     if let Some((local, remote)) = local_and_remote(report.outcomes).filter(|_| view == View::Nodes) {
@@ -169,7 +169,7 @@ fn findings(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
 }
 
-/// The CPUs, the memory and the method.
+/// Describes the CPUs, the memory and the method.
 fn conditions(document: &mut dyn Document, report: &Report<'_, '_>) {
     let mut cpus = CpuSet::EMPTY;
     for point in report.outcomes.iter().map(|outcome| &outcome.point) {

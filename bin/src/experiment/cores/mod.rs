@@ -1,4 +1,4 @@
-//! Cores: what a cache line takes from one CPU to another.
+//! Cores: the time that a cache line needs from one CPU to another.
 
 mod members;
 mod view;
@@ -15,7 +15,7 @@ use crate::plan::cores;
 use crate::result::Point;
 use crate::warning::Warning;
 
-/// The way of a line between two CPUs, for every pair of them.
+/// The exchange of a line between two CPUs, for every pair.
 pub const CORES: Experiment = Experiment {
     descriptor: Descriptor {
         name: "cores",

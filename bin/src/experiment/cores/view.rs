@@ -1,4 +1,4 @@
-//! Pairs of CPUs for people: classes, a matrix of few CPUs, and every pair for who wants to see them.
+//! Pairs of CPUs for people: classes, a matrix if there are few CPUs, and every pair on request.
 
 use core::fmt::{self, Write};
 
@@ -15,12 +15,12 @@ use crate::report::document::{Document, Level, Picture, Role};
 use crate::report::figures::Digits;
 use crate::result::{Level as Place, Outcome, Owned, PerLine};
 
-/// Maximum number of CPUs of a matrix in text: a larger one is not read.
+/// Maximum number of CPUs of a matrix in text; a larger one would be unreadable.
 const MOST_IN_TEXT: usize = 16;
-/// Maximum number of CPUs of a picture: cells of a larger one cannot be told apart.
+/// Maximum number of CPUs of a picture; the cells of a larger one could not be distinguished.
 const MOST_IN_PICTURE: usize = 256;
 
-/// Says what people ask first: a line for each class, what is missing, and the nearest and farthest pair.
+/// Says the answer: a line for each class, the missing pairs, and the fastest and slowest pair.
 pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
     let found = &conclude(report.outcomes);
     for class in found.classes() {
@@ -80,7 +80,7 @@ pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
 }
 
-/// The CPUs of all pairs, measured or not.
+/// Returns the CPUs of all pairs, measured or not.
 fn cpus(outcomes: &[Outcome<'_>]) -> CpuSet {
     let mut cpus = CpuSet::EMPTY;
     for point in outcomes.iter().map(|outcome| &outcome.point) {
@@ -118,7 +118,7 @@ impl fmt::Display for Name<'_> {
     }
 }
 
-/// Says how far CPUs are apart, and what is wrong with their clocks.
+/// Says the latencies between CPUs, and the disagreement of their clocks.
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusion<'_>) {
     if let (Some(nearest), Some(farthest)) = (found.nearest, found.farthest) {
         let one = |pair: &Pair<'_>| (pair.a, pair.with.partner, Digits(pair.ns()));
@@ -172,7 +172,7 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusi
     }
 }
 
-/// The pair of two CPUs, in either order.
+/// Returns the pair of two CPUs, in either order.
 fn between<'r>(report: &Report<'r, '_>, one: u32, other: u32) -> Option<&'r Outcome<'r>> {
     let pair = (one.min(other), one.max(other));
     let is = |outcome: &&Outcome<'_>| {
@@ -181,10 +181,10 @@ fn between<'r>(report: &Report<'r, '_>, one: u32, other: u32) -> Option<&'r Outc
     report.outcomes.iter().find(is)
 }
 
-/// Every CPU against every other.
+/// Shows the matrix of all CPUs.
 fn matrix(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusion<'_>, cpus: &CpuSet) {
     let mut caption = Text::<160>::EMPTY;
-    // What does not fit is left out.
+    // Text that does not fit is left out.
     let _ = write!(
         caption,
         "One way, ns (half of a round trip by {}; median over {} lines{})",
@@ -210,7 +210,8 @@ fn matrix(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusi
     });
 }
 
-/// Says which pairs a few of each class stand for: the first by name, and how many more.
+/// Says which pairs were not chosen because others of their class represent them: names the first, and counts the
+/// rest.
 fn not_chosen(document: &mut dyn Document, report: &Report<'_, '_>) {
     const NAMED: usize = 4;
     if !matches!(report.options.pairs, Pairs::Of(_)) {
@@ -220,7 +221,7 @@ fn not_chosen(document: &mut dyn Document, report: &Report<'_, '_>) {
     left_out(report.outcomes, &report.machine.cpus, &mut |a, others| {
         for b in others.iter().take(NAMED.saturating_sub(count)) {
             let separator = if names.is_empty() { "" } else { ", " };
-            // What does not fit is left out.
+            // Text that does not fit is left out.
             let _ = write!(names, "{separator}{a} and {b}");
         }
         count += others.len();
@@ -240,7 +241,7 @@ fn not_chosen(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
 }
 
-/// A row for what CPUs share.
+/// Shows a row for each class.
 fn classes(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusion<'_>) {
     let all = of_classes(&report.machine.cpus, &report.machine.sharing);
     document.tabulate("", Level::Quiet, 1, &|table| {
@@ -259,7 +260,7 @@ fn classes(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclus
     });
 }
 
-/// A row for lines in a state, a column for the cache that they are in.
+/// Shows a row for each state of lines, and a column for the caches that hold them.
 fn states(document: &mut dyn Document, report: &Report<'_, '_>) {
     if rows(report.outcomes).next().is_none() {
         return;
@@ -296,7 +297,7 @@ fn states(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
 }
 
-/// A row for each pair.
+/// Shows a row for each pair.
 fn every(document: &mut dyn Document, report: &Report<'_, '_>) {
     let messages = report.options.method == Method::Message;
     document.tabulate("", Level::Verbose, 2, &|table| {

@@ -1,4 +1,4 @@
-//! The levels of a curve in words: what a program meets, what the system reports, and which models say so.
+//! The levels of a curve in words: the measured ones, those that the system reports, and the models that show them.
 
 use core::fmt::{self, Display};
 
@@ -14,21 +14,21 @@ use crate::analysis::pages::PAGE;
 use crate::report::document::{Document, Level, Role, Rows};
 use crate::report::figures::Digits;
 
-/// A size with three significant places: beyond 1 KiB a fitted size is not known to a byte.
+/// Rounds a size to three significant digits: beyond 1 KiB a fitted size is not exact to a byte.
 #[must_use]
 pub fn size(bytes: f64) -> Bytes {
     let whole = bytes.max(0.0) as u64;
     Bytes(if whole < 1024 { whole } else { (whole + 32) / 64 * 64 })
 }
 
-/// A size to a sixteenth: what a chase holds of a shared cache is not the same in two runs.
+/// Rounds a size to a sixteenth: the share of a shared cache that a chase holds differs between runs.
 fn about(bytes: f64) -> Bytes {
     let whole = bytes.max(0.0) as u64;
     let step = 1 << whole.max(16).ilog2().saturating_sub(4);
     Bytes((whole + step / 2) / step * step)
 }
 
-/// Returns the name of the level behind the last cache: memory, unless the curve ends before.
+/// Returns the name of the level after the last cache: memory, unless the curve ends before.
 #[must_use]
 pub fn beyond(analysis: &Analysis) -> &'static str {
     match analysis.claims.iter().all(|claim| analysis.reaches(claim)) {
@@ -37,7 +37,7 @@ pub fn beyond(analysis: &Analysis) -> &'static str {
     }
 }
 
-/// Half of a 95 % interval in per cent, where it is known.
+/// Half the width of a 95 % interval in percent, if it is known.
 struct Uncertainty(Estimate);
 
 impl Display for Uncertainty {
@@ -49,7 +49,7 @@ impl Display for Uncertainty {
     }
 }
 
-/// A row for each level, the memory and the first TLB, beside what the system reports.
+/// Shows a row for each level, the memory and the first TLB, with the values that the system reports.
 pub fn table(document: &mut dyn Document, analysis: &Analysis, caption: &str) {
     let Some(memory) = &analysis.memory else { return };
     let latency = |table: &mut Rows<'_>, nanoseconds: Estimate, latency: Estimate| {
@@ -103,7 +103,7 @@ pub fn table(document: &mut dyn Document, analysis: &Analysis, caption: &str) {
     });
 }
 
-/// Says in what curve and system disagree, and what the curve could not show.
+/// Says how the curve and the system disagree, and which levels the curve could not show.
 pub fn remarks(document: &mut dyn Document, analysis: &Analysis) {
     for cache in analysis.caches().iter().filter(|cache| cache.disagrees()) {
         let (number, Some(claim)) = (cache.number, cache.claim) else { continue };
@@ -167,7 +167,7 @@ pub fn remarks(document: &mut dyn Document, analysis: &Analysis) {
     if let Some(Err(error)) = analysis.edge {
         document.sentence(Role::Detail(""), format_args!("L1: {}.", no_edge(error)));
     }
-    // Where no levels were sought, none is missing.
+    // If no levels were sought, none is missing.
     let shown = analysis.caches().last().map_or(0, |cache| cache.number);
     let missed = analysis.claims.iter().filter(|claim| claim.level > shown && analysis.stair.is_ok());
     for claim in missed {
@@ -195,7 +195,7 @@ const fn no_edge(error: EdgeError) -> &'static str {
     }
 }
 
-/// Says what each model makes of the points, and how far it is from them.
+/// Says the result of each model, and its distance from the points.
 pub fn models(document: &mut dyn Document, analysis: &Analysis) {
     model(document, analysis, "Stair", &analysis.stair);
     model(document, analysis, "Mixture, sizes free", &analysis.mixture);

@@ -36,21 +36,22 @@ use crate::result::{Extra, Outcome, Point};
 use crate::sys::table::Table;
 use crate::warning::Warning;
 
-/// Rounds on whose medians refinement decides: on single measurements points gather where the noise is.
+/// The rounds whose medians decide about refinement. With single measurements, points would be added where the noise
+/// is.
 const COARSE_ROUNDS: usize = 3;
 /// Default duration of a curve, unless a time limit for each point is given; longer if loads are emulated.
 const RUN_NS: f64 = 9e9;
 const EMULATED_RUN_NS: f64 = 18e9;
-/// No first-level cache is larger: what does not get slower before has none that shows.
+/// The maximum size of a first-level cache. If the latency does not rise below it, the curve does not show that cache.
 const MOST: Bytes = Bytes(512 << 10);
-/// A plateau's latencies differ by less; a larger level's is slower by more.
+/// The ratio within which the latencies of one plateau lie; below it, the minimum ratio of the next level to it.
 const FLAT: f64 = 1.03;
 const SLOWER: f64 = 1.15;
 /// From half of the largest first-level cache to that size.
 const OCTAVES: usize = 4;
-/// Sizes to an octave below the smallest that was planned.
+/// The sizes per octave below the smallest planned size.
 const STEPS: u32 = 4;
-/// Placements of one size in the search for the first level's edge.
+/// The number of placements of one size in the search for the edge of the first level.
 const EDGE_VISITS: usize = 5;
 
 /// Latency against working set.
@@ -132,7 +133,7 @@ pub fn concluded(
     Analysis::new(Samples::new(outcomes.len(), &sample), Claims::of(machine), extra.edge, stop)
 }
 
-/// Says where huge pages were mapped that the translation buffers treat as small ones.
+/// Warns if huge pages were mapped and the translation buffers treat them as small ones.
 fn warn_of_pages(session: &mut Session<'_, '_>, findings: &Findings<'_>) {
     let obtained =
         findings.outcomes.iter().find_map(|outcome| Some(outcome.result.as_ref().ok()?.placed.pages));
@@ -143,7 +144,7 @@ fn warn_of_pages(session: &mut Session<'_, '_>, findings: &Findings<'_>) {
     }
 }
 
-/// The passes before the long one: which sizes there are to be, and where the first level ends.
+/// Runs the passes before the long one, which choose the sizes and find the edge of the first level.
 fn prepare(
     session: &mut Session<'_, '_>,
     schedule: &mut RealSchedule<'_>,
@@ -206,7 +207,7 @@ fn descend(
     Ok(())
 }
 
-/// The largest size that takes no longer than the smallest.
+/// Returns the largest size with the same latency as the smallest.
 fn first_level(schedule: &mut RealSchedule<'_>, like: &Point) -> Option<Bytes> {
     let (mut smallest, mut held) = ((Bytes(u64::MAX), 0.0), Bytes(0));
     dense(schedule, like, &mut |size, latency| {
@@ -222,7 +223,7 @@ fn first_level(schedule: &mut RealSchedule<'_>, like: &Point) -> Option<Bytes> {
     Some(held).filter(|size| size.0 > 0 && *size <= MOST)
 }
 
-/// Gives the sizes whose lines follow each other, and their latencies so far.
+/// Passes on the sizes with adjacent lines, and their latencies so far.
 #[inline(never)] // it is called in several places
 fn dense(schedule: &mut RealSchedule<'_>, like: &Point, each: &mut dyn FnMut(Bytes, f64)) {
     for (point, latency) in schedule.so_far() {

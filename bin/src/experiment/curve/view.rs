@@ -30,7 +30,7 @@ pub struct View<'v> {
 }
 
 impl View<'_> {
-    /// Says in one sentence which levels there are.
+    /// Says the levels in one sentence.
     pub fn answer(&self, document: &mut dyn Document) {
         let analysis = self.analysis;
         let memory = match (&analysis.stair, &analysis.memory) {
@@ -96,7 +96,7 @@ impl View<'_> {
         for ((label, place), cache) in labels.iter_mut().zip(&mut places).zip(analysis.caches()) {
             *place = cache.size.value;
             let latency = Digits(analysis.of_cache(cache).value);
-            // A text takes a part whole or not at all.
+            // A part that does not fit is left out as a whole.
             let _ = write!(label, "L{} {} {latency} ns", cache.number, Bytes(*place as u64 / 64 * 64));
             count += 1;
         }

@@ -15,7 +15,7 @@ use crate::report::figures::Digits;
 use crate::result::distribution::{Distribution, PERCENTAGES};
 use crate::result::Outcome;
 
-/// Says what the percentiles are made of, for readers who want to check it.
+/// Says how the percentiles were obtained, for readers who want to check it.
 pub fn paragraphs(document: &mut dyn Document, report: &Report<'_, '_>) {
     for (outcome, found) in known(report) {
         steps(document, report, outcome, found);
@@ -101,7 +101,7 @@ fn timer(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outcome
     );
 }
 
-/// Says which times were not those of memory.
+/// Says which times were left out because they are not latencies of memory.
 #[inline(never)] // offsets into a small frame are short
 fn left_out_by(
     document: &mut dyn Document,
@@ -178,7 +178,7 @@ fn no_refresh(
     }
 }
 
-/// A time in the unit that suits it.
+/// A time in a suitable unit.
 struct Span(f64);
 
 impl Display for Span {

@@ -1,4 +1,4 @@
-//! The points that have single loads: those that were measured, with a window at least.
+//! The points that have single loads: they were measured, and had at least one window.
 
 use crate::describe::Report;
 use crate::result::distribution::Distribution;

@@ -62,7 +62,7 @@ static PERIOD: Field = Field::new(
     "period_us refresh_period_us",
     "The period with which slow loads recur; null where there is none.",
 );
-/// Bare numbers of a bucket have no key.
+/// The numbers of a bucket do not have keys.
 static BUCKET: Field = Field::new("bucket", "Both ends in nanoseconds, and the count.");
 
 /// The percentiles, in the order of [`PERCENTAGES`].
@@ -113,7 +113,7 @@ pub static COLUMNS: [&Field; 24] = [
     &ON_STEP,
 ];
 
-/// Describes the single loads of a point, the buckets of the histogram among it.
+/// Describes the single loads of a point, including the buckets of the histogram.
 pub fn distribution(document: &mut dyn Document, found: &Distribution) {
     document.part(Part::Object(&DISTRIBUTION), |document| {
         hops(document, found);

@@ -23,7 +23,7 @@ use crate::plan::Scope;
 use crate::report::document::{Document, Part};
 use crate::result::Point;
 
-/// The experiment that looks beneath the means.
+/// The experiment that shows the distribution behind the means.
 pub const DISTRIBUTION: Experiment = Experiment {
     descriptor: Descriptor {
         name: "distribution",

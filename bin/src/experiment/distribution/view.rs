@@ -1,4 +1,4 @@
-//! Single loads for people: percentiles first, then what they are made of.
+//! Single loads for people: first the percentiles, then how they were obtained.
 
 use core::fmt::{self, Display, Write};
 
@@ -16,19 +16,19 @@ use crate::report::figures::Digits;
 use crate::result::distribution::{Distribution, PERCENTAGES};
 use crate::result::Outcome;
 
-/// More would be narrower than the columns of a terminal.
+/// The maximum number of bars; more would be narrower than a column of a terminal.
 const BARS: usize = 60;
 /// Percentiles that are marked.
 const MARKED: [f64; 3] = [50.0, 95.0, 99.0];
 
-/// The pair before a sentence, where there are several.
+/// Writes the pair before a sentence, if there are several pairs.
 pub fn whose(report: &Report<'_, '_>, outcome: &Outcome<'_>) -> impl Display {
     let (from, to) = (outcome.point.initiator, outcome.point.target);
     let several = (report.outcomes.len() > 1).then_some(());
     optional(several, move |(), out| write!(out, "{from} -> {to}: "))
 }
 
-/// Says how long most loads take and the slowest, what was left out, and with which period slow ones recur.
+/// Says the latencies of most loads and of the slowest, the loads that were left out, and the period of slow ones.
 #[inline(never)] // offsets into a small frame are short
 pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
     for (outcome, found) in known(report) {
@@ -115,7 +115,7 @@ pub fn percentiles(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
 }
 
-/// The percentiles of one pair in ticks, and between which times they lie.
+/// Shows the percentiles of one pair in ticks, with their bounds.
 #[inline(never)] // offsets into a small frame are short
 fn certainty(
     document: &mut dyn Document,
@@ -139,7 +139,7 @@ fn certainty(
         for quantile in quantiles {
             table.number(quantile.and_then(|quantile| report.clock.ticks(quantile.value)));
         }
-        // Without the intervals, where none is wider than the histogram is fine.
+        // The intervals are left out if none is wider than a bucket of the histogram.
         for (words, is_low) in ENDS.into_iter().filter(|_| wide) {
             table.row();
             table.text(words);
@@ -159,7 +159,7 @@ pub fn histogram(document: &mut dyn Document, outcome: &Outcome<'_>, found: &Dis
     let count = bars(found, &mut drawn);
     let mut title = Text::<64>::EMPTY;
     let mut subtitle = Text::<96>::EMPTY;
-    // Both are longer than what is written to them.
+    // Both texts have enough room.
     let _ = write!(title, "Time of single loads, node {} -> node {}", point.initiator, point.target);
     let _ = write!(
         subtitle,

@@ -1,4 +1,4 @@
-//! A load that is held: a line for each second while it lasts, so that somebody sees beside it what counters say.
+//! A load that is held, with a line for each second, so that users can compare it with counters of other tools.
 
 use latency_core::decimal::Decimal;
 
@@ -16,7 +16,7 @@ use crate::report::figures::Digits;
 ///
 /// # Errors
 ///
-/// As [`Schedule::stay`].
+/// Returns the errors of [`Schedule::stay`].
 pub fn hold(session: &mut Session<'_, '_>, schedule: &mut RealSchedule<'_>) -> Result<(), Failure<'static>> {
     // Idle memory is measured as well as on a curve.
     schedule.reach(session.progress, FEWEST_ROUNDS)?;
@@ -24,7 +24,7 @@ pub fn hold(session: &mut Session<'_, '_>, schedule: &mut RealSchedule<'_>) -> R
     let Some(index) = loaded::held(&mut points) else { return Ok(()) };
     session.progress.clear();
     let mut lines = LiveLines::new(!session.options.quiet);
-    // Most machines do not tell the clock of the uncore.
+    // Most machines do not report the clock of the uncore.
     let tells = schedule.rounds(index).iter().any(|round| round.uncore_gigahertz.is_finite());
     lines.add(&|out, _| {
         out.write_str("time                      GB/s  ns per load  core GHz")?;
@@ -32,7 +32,7 @@ pub fn hold(session: &mut Session<'_, '_>, schedule: &mut RealSchedule<'_>) -> R
     });
     schedule.stay(index, schedule.budget.held, &mut |point, round| {
         let Some(traffic) = point.walk.traffic() else { return };
-        // Bytes in a nanosecond, which are as many GB/s.
+        // Bytes per nanosecond, which equal GB/s.
         let rate = round.delivered * bytes_per_line(traffic.kind);
         lines.add(&|out, now| {
             write!(out, "{:<22}{:>8}", Utc(now), Digits(rate))?;

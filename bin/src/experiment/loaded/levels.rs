@@ -24,7 +24,7 @@ pub fn table(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loa
     let steps = loading.steps();
     let all = loading.traffic.generators;
     let own = || steps.as_slice().iter().filter(|step| loading.is_level(step));
-    // Most machines do not tell it.
+    // Most machines do not report the clock of the uncore.
     let tells = own().any(|step| loading.uncore_gigahertz(step).is_some());
     let limit = loading.limit();
     let idle = loading.curve().map(|curve| curve.idle().value);
@@ -45,7 +45,7 @@ pub fn table(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loa
         None => table.text("-"),
     };
     document.tabulate(caption.as_str(), Level::Quiet, 1, &|table| {
-        // No wider than a terminal.
+        // The table must not be wider than a terminal.
         table.texts(match tells {
             true => "offered|delivered|limit|ns|95 % interval|x idle|GHz|uncore|lines",
             false => "offered|delivered|of limit|ns|95 % interval|x idle|GHz|in flight",
@@ -123,7 +123,7 @@ fn knee(document: &mut dyn Document, loading: &Loading<'_, '_>, limit: &Limit) {
     );
 }
 
-/// Says how much is delivered without a pace, and whose limit that is.
+/// Says the bandwidth without pacing, and whether memory or the cores limit it.
 #[inline(never)] // offsets into a small frame are short
 fn most(document: &mut dyn Document, loading: &Loading<'_, '_>, limit: &Limit) {
     let shares = shares(loading.traffic.kind);
@@ -158,10 +158,10 @@ fn most(document: &mut dyn Document, loading: &Loading<'_, '_>, limit: &Limit) {
     );
 }
 
-/// Says how generators were paced, and up to where they kept to that.
+/// Says how generators were paced, and up to which rate they kept the pace.
 #[inline(never)] // offsets into a small frame are short
 fn pacing(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loading<'_, '_>, steps: &Steps) {
-    /// Rates that differ by more are not those that were offered.
+    /// The relative difference up to which a delivered rate counts as the offered one.
     const SAME: f64 = 0.01;
     let paced = || {
         steps
@@ -221,7 +221,7 @@ impl Display for Nanoseconds {
     }
 }
 
-/// A percentage, rounded up to one decimal: as a bound it holds.
+/// A percentage, rounded up to one decimal, so that it stays an upper bound.
 struct Tenths(f64);
 
 impl Display for Tenths {
@@ -232,7 +232,7 @@ impl Display for Tenths {
     }
 }
 
-/// Says what speaks for the numbers of a curve.
+/// Says which checks confirm the numbers of a curve.
 #[inline(never)] // offsets into a small frame are short
 fn check(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loading<'_, '_>, steps: &Steps) {
     let measured = |step: &Step| report.outcomes.get(step.index)?.result.as_ref().ok();

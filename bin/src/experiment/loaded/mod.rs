@@ -104,7 +104,7 @@ fn check_one(warnings: &mut Warnings, loading: &Loading<'_, '_>) {
     for (slot, step) in levels.iter_mut().zip(steps.as_slice()) {
         *slot = step.level;
         most = most.max(loading.in_flight(step).unwrap_or(0.0));
-        // A limit that was not asked for is at least the bandwidth that was delivered.
+        // If the limit was not measured, it is at least the delivered bandwidth.
         limit = limit.max(step.level.delivered.value);
     }
     if let Some((level, _)) = not_delivered(&levels, limit) {
@@ -150,8 +150,8 @@ fn visits(
     schedule.run(session.progress)
 }
 
-/// The point of a curve that delivered its limit without a pace, and how much that was; `None` for a place that is not
-/// the first of its curve.
+/// Returns the point of a curve that ran without pacing, and its bandwidth, which is the limit; `None` for an index
+/// that is not the first of its curve.
 fn limit_at(schedule: &mut RealSchedule<'_>, index: usize) -> Option<(Point, Traffic, f64)> {
     let first = schedule.point(index)?;
     let own = unpaced(&first)?;
@@ -218,7 +218,7 @@ fn closer(schedule: &mut RealSchedule<'_>, like: &Point, traffic: &Traffic) {
     }
 }
 
-/// Adds a level beside which traffic has a rate.
+/// Adds a level with a rate of traffic.
 #[inline(never)] // it is called in several places
 fn add(schedule: &mut RealSchedule<'_>, like: &Point, traffic: &Traffic, rate: f64) {
     let (mut point, mut traffic) = (*like, *traffic);

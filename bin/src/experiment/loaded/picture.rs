@@ -16,7 +16,7 @@ use crate::report::document::{Document, Picture};
 const CURVES: usize = 6;
 const LEVELS: usize = 32;
 const NAME: usize = 48;
-/// More curves than these have one mark each, at this multiple of the lowest latency.
+/// The number of curves above which each has only one mark; below it, the multiple of the lowest latency at that mark.
 const FEW: usize = 2;
 const CLEAREST: f64 = 2.0;
 
@@ -41,7 +41,7 @@ pub fn picture(document: &mut dyn Document, report: &Report<'_, '_>, several: bo
         for (slot, step) in points.iter_mut().zip(own) {
             let (x, y) = (step.level.delivered.value / GIGA, step.level.latency.value);
             let whiskers = match step.level.offered {
-                // Of none at all nothing is uncertain.
+                // Zero traffic has no uncertainty.
                 Some(0.0) => Some((x, x)),
                 _ => step.level.delivered.interval.map(|at| (at.low / GIGA, at.high / GIGA)),
             };

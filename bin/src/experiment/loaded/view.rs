@@ -16,7 +16,7 @@ use crate::report::figures::Digits;
 use crate::result::words::page_words;
 use crate::warning::Warning;
 
-/// The pieces of memory whose place is told; a run has no more.
+/// The maximum number of pieces of memory whose place is listed; a run does not have more.
 const FIELDS: usize = 8;
 
 /// Returns whether the curves are of the memory of several nodes.
@@ -26,7 +26,8 @@ fn several(report: &Report<'_, '_>) -> bool {
     nodes.any(|node| Some(node) != first)
 }
 
-/// Says what people ask first: a line for each curve, where its latency doubles, and where idle memory is slower.
+/// Says the answer: a line for each curve, the bandwidth at which its latency doubles, and the pairs whose idle memory
+/// is slower.
 pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
     loadings(report.outcomes).for_each(|loading| line(document, &loading));
     let several = several(report);
@@ -56,7 +57,7 @@ pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     );
 }
 
-/// The line that scripts look for.
+/// Writes the line that scripts search for.
 #[inline(never)] // offsets into a small frame are short
 fn line(document: &mut dyn Document, loading: &Loading<'_, '_>) {
     let steps = loading.steps();

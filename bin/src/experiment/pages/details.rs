@@ -13,7 +13,7 @@ use crate::result::words::{page_words, OrderName};
 use crate::result::Outcome;
 use latency_core::words::Worded;
 
-/// A buffer whose misses cost less than a cycle is noise.
+/// The minimum cost of a miss, in cycles; a buffer with cheaper misses is noise.
 const LEAST_MISS: f64 = 1.0;
 
 /// Describes the buffers, the orders at the `largest` working set, and every row.
@@ -83,7 +83,7 @@ fn probe(document: &mut dyn Document, report: &Report<'_, '_>) {
             table.show(&Bytes(4096 * lines));
             for extra in extra() {
                 match extra {
-                    // A difference has a sign even where it is shown as nothing.
+                    // A difference that rounds to zero is shown without a sign.
                     Some(extra) if extra.abs() < 0.05 => table.text("0.0"),
                     Some(extra) => table.cell(format_args!("{:.1}", Decimal(extra))),
                     None => table.text("-"),

@@ -1,4 +1,4 @@
-//! The same random walks on every kind of page: what translation costs.
+//! The same random walks on every kind of page: the cost of translation.
 
 mod details;
 mod view;
@@ -22,7 +22,7 @@ use crate::result::{chain, Point};
 use crate::sys::table::Table;
 use crate::warning::Warning;
 
-/// The time for a point, on average: most are small, and those in memory take what they leave.
+/// The average time for a point: most are small, and leave more time for those in memory.
 const SHARE_NS: f64 = 0.17e9;
 
 /// Page sizes side by side.
@@ -86,7 +86,7 @@ fn of_kind(like: Point, each: EachPoint<'_>) {
 /// Number of points that may be added for more numbers of pages, about.
 const CLOSER: usize = 16;
 
-/// Measures more numbers of pages where a translation buffer ends between two of the probe.
+/// Measures more numbers of pages if a translation buffer ends between two numbers of the probe.
 fn look_closer<'a>(
     session: &mut Session<'a, '_>,
     timer: &Timer,
@@ -101,7 +101,7 @@ fn look_closer<'a>(
             let like = Point { pages, order: Order::Random, ..first.point };
             let buffers = translation::buffers(outcomes, pages).levels.into_iter().flatten();
             let lines = buffers.flat_map(|buffer| translation::between(&buffer));
-            // As many neighbouring lines are to be none of the walks that are shown.
+            // The same number of adjacent lines must not be one of the shown walks.
             lines.filter(|lines| Bytes(64 * lines) < SMALLEST).for_each(|lines| {
                 each(Point { size: Bytes(64 * lines), stride: Bytes(64), ..like });
                 each(Point { size: page.times(lines), stride: page, ..like });

@@ -1,4 +1,4 @@
-//! Kinds of pages, as people and programs read them: whether larger ones pay, by working set.
+//! Kinds of pages for people and programs: the benefit of larger pages, by working set.
 
 use core::fmt::Write;
 
@@ -36,7 +36,7 @@ fields! {
     PAY "huge_pages_pay" "Whether larger pages are faster; null where that is open, or the TLB treats them as 4 KiB pages.";
 }
 
-/// Returns what is concluded from the points of a report.
+/// Returns the conclusion from the points of a report.
 pub fn found(report: &Report<'_, '_>) -> Option<Conclusion> {
     conclude(report.outcomes, report.health.pages_behave_as_small == Some(true))
 }
@@ -65,7 +65,7 @@ pub(super) fn had<'r, 'a>(report: &Report<'r, 'a>) -> impl Iterator<Item = Pages
     kinds(outcomes).filter(move |pages| walks(outcomes, *pages).any(|outcome| outcome.result.is_ok()))
 }
 
-/// The heading of a kind.
+/// Returns the heading of a kind.
 pub(super) const fn heading(pages: Pages) -> &'static str {
     match pages {
         Pages::Auto | Pages::Small4k => "4 KiB",
@@ -75,7 +75,7 @@ pub(super) const fn heading(pages: Pages) -> &'static str {
     }
 }
 
-/// Says whether larger pages pay, how much, and from where on.
+/// Says whether larger pages are faster, by how much, and from which size on.
 pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     match found(report) {
         Some(Conclusion { size, small, larger: Some(larger), .. }) => {
@@ -105,7 +105,7 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
 }
 
-/// Says what larger pages are worth over the largest working set, by nothing but [`Worth`].
+/// Says the benefit of larger pages for the largest working set, according to [`Worth`] alone.
 fn compared(
     document: &mut dyn Document,
     report: &Report<'_, '_>,
@@ -140,17 +140,17 @@ fn compared(
     );
 }
 
-/// Says how much of the time in 4 KiB pages is translation at least, and where it is more.
+/// Says the minimum share of translation in the latency with 4 KiB pages, and from which size on it is larger.
 fn translated(document: &mut dyn Document, report: &Report<'_, '_>, size: Bytes, larger: &Larger) {
     /// An entry of 8 bytes translates a page of 4 KiB.
     const TABLES: u64 = 4096 / 8;
-    // The least is not rounded up.
+    // A lower bound is not rounded up.
     let Some(percent) =
         larger.least_share().map(|share| (share * 100.0) as u64).filter(|percent| *percent > 0)
     else {
         return;
     };
-    // In a larger working set the tables leave the cache, and a walk of them takes longer.
+    // With a larger working set, the page tables no longer fit into the cache, and page walks are slower.
     let more = size.0 / TABLES <= report.machine.last_level_cache().0;
     document.sentence(
         Role::Finding,
@@ -189,20 +189,20 @@ fn table(document: &mut dyn Document, report: &Report<'_, '_>) {
 
 /// Pushes what the largest pages save of the time in the smallest.
 fn saves(table: &mut Rows<'_>, ratio: Option<Estimate>) {
-    /// Two per cent are not worth the trouble.
+    /// The ratio up to which pages count as equally fast: 2 % is not worth a change.
     const ALIKE: f64 = 1.02;
     match ratio.map(|ratio| (ratio.side(ALIKE), ratio.value)) {
         Some((Side::Above, ratio)) => {
             table.cell(format_args!("{:.0} %", Decimal((1.0 - 1.0 / ratio) * 100.0)));
         }
-        // No walk of a page table is faster than none: other things differed by more.
+        // Larger pages cannot be slower by their page walks, so other differences were larger.
         Some((Side::Near | Side::Below, _)) => table.text("nothing"),
         Some((Side::Open, _)) => table.text("unclear"),
         None => table.text("-"),
     }
 }
 
-/// The kinds that could not be had, with what would allow them.
+/// Describes the kinds of pages that could not be measured, with their remedies.
 fn missing(document: &mut dyn Document, report: &Report<'_, '_>) {
     for pages in kinds(report.outcomes) {
         let refused = walks(report.outcomes, pages).find_map(|outcome| match outcome.result {
@@ -221,10 +221,10 @@ fn missing(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
 }
 
-/// A line for each kind, over working sets.
+/// Draws a line for each kind, over working sets.
 #[inline(never)] // offsets into a small frame are short
 fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
-    /// The most working sets of a picture.
+    /// The maximum number of working sets of a picture.
     const MOST: usize = 40;
     let mut points = [[Point::new(f64::NAN, f64::NAN); MOST]; KINDS.len()];
     for (pages, points) in had(report).zip(&mut points) {

@@ -1,4 +1,4 @@
-//! The window for people: what the core has room for, what a prefetch is worth, and the times that say so.
+//! The window for people: its size, the benefit of prefetches, and the measured times.
 
 use core::fmt::{Display, Write};
 
@@ -45,7 +45,7 @@ impl<'r, 'a> View<'r, 'a> {
     /// Returns the place of the larger working set.
     fn place(&self) -> Text<32> {
         let mut text = Text::EMPTY;
-        // It is shorter than the text.
+        // The text has enough room.
         let _ = match self.found {
             Some(_) => text.write_str("memory"),
             None => write!(text, "{}", self.memory.size),
@@ -54,7 +54,7 @@ impl<'r, 'a> View<'r, 'a> {
     }
 }
 
-/// Says what people ask first: how far the core looks ahead, and whether to prefetch.
+/// Says the answer: how far the core looks ahead, and whether prefetches help.
 pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     let Some(view) = View::of(report) else { return };
     match &view.found {
@@ -71,7 +71,7 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
 }
 
-/// The range within which an estimate lies.
+/// Shows the range of an estimate.
 fn range(found: Estimate) -> impl Display {
     optional(found.interval, |Interval { low, high }, out| {
         write!(out, " ({:.0} to {:.0} between runs)", Decimal(low), Decimal(high))
@@ -152,7 +152,7 @@ fn found_of(document: &mut dyn Document, found: &Conclusion) {
     }
 }
 
-/// A row for each amount of work.
+/// Shows a row for each amount of work.
 pub fn by_work(document: &mut dyn Document, view: &View<'_, '_>) {
     let place = view.place();
     document.tabulate("ns per load, 16 chains with work between their loads", Level::Quiet, 0, &|table| {
@@ -204,7 +204,7 @@ pub fn reaches(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
 }
 
-/// A row for each number of fillers: the time of both loads, against that without fillers.
+/// Shows a row for each number of fillers: the time of both loads, compared with that without fillers.
 pub fn by_fillers(document: &mut dyn Document, view: &View<'_, '_>) {
     let time = |filler, fillers| {
         view.memory.samples().find_map(|sample| match sample.outcome.point.walk {

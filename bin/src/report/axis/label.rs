@@ -1,4 +1,4 @@
-//! A value and a title as an axis writes them.
+//! The labels and the title of an axis.
 
 use crate::report::chart::{Axis, Unit};
 use crate::report::figures::Figure;
@@ -9,7 +9,7 @@ use latency_core::units::Bytes;
 
 const PREFIXES: [(f64, &str); 4] = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")];
 
-/// A value of an axis.
+/// The label of a value on an axis.
 #[derive(Clone, Copy, Debug)]
 pub struct Label {
     value: f64,
@@ -24,7 +24,7 @@ enum Kind {
 }
 
 impl Label {
-    /// A value in a unit.
+    /// Makes one from a value and its unit.
     #[must_use]
     pub fn new(value: f64, unit: Unit<'_>) -> Self {
         let kind = match unit {
@@ -49,7 +49,7 @@ impl Display for Label {
     }
 }
 
-/// The largest prefix that leaves a number of at least one.
+/// Returns the largest prefix that leaves a number of at least one.
 fn prefix_of(value: f64) -> (f64, &'static str) {
     PREFIXES.into_iter().find(|&(factor, _)| value.abs() >= factor).unwrap_or((1.0, ""))
 }
@@ -62,7 +62,7 @@ pub struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    /// A value in a unit.
+    /// Makes one from a value and its unit.
     #[must_use]
     pub fn new(value: f64, unit: Unit<'a>) -> Self {
         Self { value, unit }

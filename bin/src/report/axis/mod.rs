@@ -1,7 +1,7 @@
-//! From values to places on an axis and back, for every kind of picture.
+//! Maps values to places on an axis and back, for every kind of picture.
 //!
-//! A place is a fraction of the axis from 0 to 1; how many pixels or columns that
-//! is, the picture knows. What the values mean is the chart's business.
+//! A place is a fraction of the axis from 0 to 1. The picture turns it into pixels or columns. The chart knows the
+//! meaning of the values.
 
 mod label;
 mod plane;
@@ -17,10 +17,10 @@ use super::chart::{Point, Scale, Unit};
 use latency_core::math::{exp2, log2};
 use ticks::{round_above, round_below, step_for};
 
-/// The range from which on a linear scale hides the small values.
+/// The smallest ratio of the largest to the smallest value at which a linear scale would hide the small values.
 const LOGARITHMIC_FROM: f64 = 8.0;
 
-/// How values become fractions.
+/// The mapping from values to fractions.
 #[derive(Clone, Copy, Debug)]
 enum Mapping<'a> {
     Linear,
@@ -38,8 +38,8 @@ pub struct Mapped<'a> {
 }
 
 impl<'a> Mapped<'a> {
-    /// A horizontal axis, exactly as wide as its values; `ordinal` are the points
-    /// whose places an ordinal scale takes. At most about `most_ticks` ticks.
+    /// Makes a horizontal axis that is exactly as wide as its values, with about `most_ticks` ticks or fewer. An
+    /// ordinal scale puts the points of `ordinal` at equal distances.
     #[must_use]
     pub fn horizontal(
         range: Range,
@@ -55,7 +55,7 @@ impl<'a> Mapped<'a> {
         Self { mapping, range, unit, most_ticks: most_ticks.max(2) }
     }
 
-    /// A vertical axis: from zero where it is linear, and up to a round number.
+    /// Makes a vertical axis. A linear one begins at zero; each ends at a round number.
     #[must_use]
     pub fn vertical(range: Range, scale: Scale, unit: Unit<'a>, most_ticks: usize) -> Self {
         let most_ticks = most_ticks.max(2);
@@ -68,13 +68,13 @@ impl<'a> Mapped<'a> {
                 Range { low: step.below(low), high: step.above(high) }
             }
         };
-        // Zeros alone would be an axis without height.
+        // If all values are zero, the axis would have no height.
         let range = if range.low < range.high { range } else { Range { low: 0.0, high: 1.0 } };
         Self { mapping, range, unit, most_ticks }
     }
 
-    /// Where a value lies: from 0 at the low end to 1 at the high end. Values that
-    /// are off the axis lie at its nearer end.
+    /// Returns the place of a value, from 0 at the low end to 1 at the high end. A value beyond the axis gets the
+    /// nearer end.
     #[must_use]
     pub fn fraction(&self, value: f64) -> f64 {
         let Range { low, high } = self.range;
@@ -83,7 +83,7 @@ impl<'a> Mapped<'a> {
             Mapping::Logarithmic => log2(value / low) / log2(high / low),
             Mapping::Ordinal(points) => ordinal_fraction(points, value),
         };
-        // An axis of one value has it in the middle.
+        // If the axis has only one value, the value is in the middle.
         if part.is_nan() {
             0.5
         } else {
@@ -91,7 +91,7 @@ impl<'a> Mapped<'a> {
         }
     }
 
-    /// The value at a place, the inverse of [`Mapped::fraction`].
+    /// Returns the value at a place; the inverse of [`Mapped::fraction`].
     #[must_use]
     pub fn value(&self, fraction: f64) -> f64 {
         let Range { low, high } = self.range;
@@ -109,13 +109,13 @@ impl<'a> Mapped<'a> {
         }
     }
 
-    /// Whether a value lies on the axis.
+    /// Returns whether a value lies on the axis.
     #[must_use]
     pub fn contains(&self, value: f64) -> bool {
         self.range.contains(value)
     }
 
-    /// The values worth a label, in ascending order.
+    /// Returns the values that get a label, in ascending order.
     #[must_use]
     pub fn ticks(&self) -> Ticks<'a> {
         match self.mapping {
@@ -125,7 +125,7 @@ impl<'a> Mapped<'a> {
         }
     }
 
-    /// A value as the axis writes it.
+    /// Returns the label of a value.
     #[must_use]
     pub fn label(&self, value: f64) -> Label {
         Label::new(value, self.unit)
@@ -142,7 +142,7 @@ fn mapping_of<'a>(range: Range, scale: Scale) -> Mapping<'a> {
     }
 }
 
-/// Between two points of the scale a value lies in proportion.
+/// Interpolates the place of a value linearly between the two nearest points of an ordinal scale.
 fn ordinal_fraction(points: &[Point], value: f64) -> f64 {
     let last = points.len().saturating_sub(1) as f64;
     let after = points.iter().position(|point| point.x >= value).unwrap_or(points.len());

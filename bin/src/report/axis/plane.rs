@@ -4,10 +4,10 @@ use super::range::{Each, Range};
 use super::Mapped;
 use crate::report::chart::{Chart, Data, Point};
 
-/// Places at which a model's curve is evaluated to find its range.
+/// The number of places at which a model's curve is evaluated to find its range.
 const CURVE_SAMPLES: u32 = 64;
 
-/// The axes of a chart with the ranges of what it shows.
+/// The axes of a chart, with the ranges of its data.
 #[derive(Clone, Copy, Debug)]
 pub struct Plane<'a> {
     /// The horizontal axis.
@@ -17,8 +17,8 @@ pub struct Plane<'a> {
 }
 
 impl<'a> Plane<'a> {
-    /// Fits axes to measured points and bars; `None` where there is nothing to
-    /// show. Curves and marks are shown as far as the horizontal axis reaches.
+    /// Fits axes to measured points and bars; `None` if there is nothing to show. Curves and marks are shown as far as
+    /// the horizontal axis reaches.
     #[must_use]
     pub fn of(chart: &Chart<'a>, most_x_ticks: usize, most_y_ticks: usize) -> Option<Self> {
         let horizontal =

@@ -1,4 +1,4 @@
-//! The smallest and the largest of what is drawn.
+//! The smallest and the largest of the drawn values.
 
 use crate::report::chart::is_drawable;
 
@@ -15,7 +15,7 @@ pub struct Range {
 pub type Each<'e> = &'e mut dyn FnMut(f64);
 
 impl Range {
-    /// The range of the drawable values among those that `visit` names; `None` where there are none.
+    /// Returns the range of the drawable values that `visit` passes on; `None` if there are none.
     pub fn of(visit: &mut dyn FnMut(Each<'_>)) -> Option<Self> {
         let mut range = None;
         visit(&mut |value| {
@@ -27,7 +27,7 @@ impl Range {
         range
     }
 
-    /// Whether a value lies in it, ends included.
+    /// Returns whether a value lies in the range, ends included.
     pub fn contains(&self, value: f64) -> bool {
         (self.low..=self.high).contains(&value)
     }

@@ -1,23 +1,23 @@
-//! Which values of an axis are worth a tick.
+//! The values of an axis that get a tick.
 //!
-//! Round ones: 1, 2 or 5 times a power of ten; powers of two for what is counted
-//! in powers of two. Knows nothing of how they are written or where they stand.
+//! They are round: 1, 2 or 5 times a power of ten, or powers of two for quantities that come in powers of two. This
+//! module does not know their labels or their places.
 
 use super::range::Range;
 use crate::report::chart::{Point, Unit};
 use latency_core::math::{ceil, exp2, floor, log2};
 
 const ROUND: Digits = Digits(&[1.0, 2.0, 5.0]);
-/// For axes of a decade or less, which have three round numbers at the most.
+/// The round numbers for axes of a decade or less: 1, 2 and 5 alone would give three ticks or fewer.
 const FINE: Digits = Digits(&[1.0, 2.0, 3.0, 5.0, 7.0]);
-/// Fewer ticks than these make a logarithmic axis hard to read.
+/// The minimum number of ticks with which a logarithmic axis is easy to read.
 const FEW: i64 = 4;
-/// Distances of ticks on an axis of powers of two, in octaves: four octaves keep to
-/// 16 KiB, 256 KiB, 4 MiB; ten to whole units.
+/// Possible distances of ticks on an axis of powers of two, in octaves. Four octaves give 16 KiB, 256 KiB, 4 MiB; ten
+/// give 1 KiB, 1 MiB, 1 GiB.
 const OCTAVES: [i64; 5] = [1, 2, 4, 10, 20];
-/// What a value may be off a round one and still be it.
+/// The error up to which a value counts as a round one, as a fraction of the value or of the step.
 const TOLERANCE: f64 = 1e-9;
-/// The exponents of ten that a double holds.
+/// The largest exponent of ten that is used; a double holds little more.
 const DECADES: i64 = 300;
 
 /// Ascending tick values.
@@ -35,16 +35,16 @@ enum Kind<'a> {
     Multiples(Step),
     /// 2 to the power of the index.
     PowersOfTwo,
-    /// The number of that index.
+    /// The round number with the index.
     Round(Digits),
-    /// The point of that index.
+    /// The point with the index.
     Points(&'a [Point]),
     /// One value.
     Single(f64),
 }
 
 impl<'a> Ticks<'a> {
-    /// Multiples of a round step; of a range that is one value, that value.
+    /// Returns multiples of a round step. If the range is a single value, returns that value.
     #[must_use]
     pub fn linear(range: Range, most: usize, unit: Unit<'_>) -> Self {
         if range.low >= range.high {
@@ -56,10 +56,10 @@ impl<'a> Ticks<'a> {
         Self { kind: Kind::Multiples(step), next: first as i64, last: last as i64, stride: 1 }
     }
 
-    /// Powers of two for amounts and counts, else round numbers of each decade; of
-    /// a range that is one value, that value.
+    /// Returns powers of two for amounts and counts, and else round numbers of each decade. If the range is a single
+    /// value, returns that value.
     ///
-    /// Round numbers stand twice as close as others: three in a decade are few.
+    /// Up to twice `most` round numbers are kept, because the next step, one per decade, gives too few.
     #[must_use]
     pub fn logarithmic(range: Range, most: usize, unit: Unit<'_>) -> Self {
         if range.low >= range.high {
@@ -67,7 +67,7 @@ impl<'a> Ticks<'a> {
         }
         let most = most.max(2) as i64;
         if matches!(unit, Unit::Bytes | Unit::Count) {
-            // No double has an exponent beyond; zero has none at all.
+            // No double has a binary exponent outside this range; the logarithm of zero is infinite.
             const EXPONENTS: core::ops::RangeInclusive<i64> = -1100..=1100;
             let within = |index: f64| (index as i64).clamp(*EXPONENTS.start(), *EXPONENTS.end());
             let first = within(ceil(log2(range.low) - TOLERANCE));
@@ -92,7 +92,7 @@ impl<'a> Ticks<'a> {
         Self { kind: Kind::Single(value), next: 0, last: 0, stride: 1 }
     }
 
-    /// The places of points.
+    /// Returns the places of points.
     #[must_use]
     pub fn ordinal(points: &'a [Point], most: usize) -> Self {
         let stride = points.len().div_ceil(most.max(1)).max(1) as i64;
@@ -135,44 +135,44 @@ impl Step {
         value / self.multiple(1.0)
     }
 
-    /// The next multiple at or below a value.
+    /// Returns the next multiple at or below a value.
     pub fn below(self, value: f64) -> f64 {
         self.multiple(floor(self.index(value) + TOLERANCE))
     }
 
-    /// The next multiple at or above a value.
+    /// Returns the next multiple at or above a value.
     pub fn above(self, value: f64) -> f64 {
         self.multiple(ceil(self.index(value) - TOLERANCE))
     }
 }
 
-/// The smallest round step with which at most `most` of them span a range.
+/// Returns the smallest round step with which `most` steps or fewer span a range.
 pub fn step_for(span: f64, most: usize, unit: Unit<'_>) -> Step {
     let least = span / most.max(1) as f64;
-    // No step divides nothing.
+    // An empty range has no step of its own.
     if least.is_nan() || least < f64::MIN_POSITIVE {
         return Step { digit: 1.0, decade: 0 };
     }
     match unit {
         Unit::Bytes => Step { digit: exp2(ceil(log2(least.max(1.0))).min(1000.0)), decade: 0 },
-        // Half of a counted thing has no place on an axis.
+        // Counts are whole, and so are their steps.
         Unit::Count => ROUND.step(ROUND.index_above(least.max(1.0))),
         Unit::Plain(_) | Unit::Prefixed(_) => ROUND.step(ROUND.index_above(least)),
     }
 }
 
-/// The next round number at or below a positive value.
+/// Returns the next round number at or below a positive value.
 pub fn round_below(value: f64) -> f64 {
     ROUND.step(ROUND.index_below(value)).multiple(1.0)
 }
 
-/// The next round number at or above a positive value.
+/// Returns the next round number at or above a positive value.
 pub fn round_above(value: f64) -> f64 {
     ROUND.step(ROUND.index_above(value)).multiple(1.0)
 }
 
-/// The numbers of each decade that are ticks; all of them in order are counted
-/// from 1, which is number 0.
+/// The numbers of each decade that are ticks. The index of a tick counts all of them in order; the number 1 has index
+/// 0.
 #[derive(Clone, Copy, Debug)]
 struct Digits(&'static [f64]);
 
@@ -187,7 +187,7 @@ impl Digits {
     }
 
     fn index_below(self, value: f64) -> i64 {
-        // A decade lower to be safe; the search goes up from there.
+        // The search goes upwards, so it begins a decade lower to be safe.
         let decade = floor(log2(value) / core::f64::consts::LOG2_10) as i64;
         let mut index = (decade.clamp(-DECADES, DECADES) - 1) * self.per_decade();
         let limit = DECADES * self.per_decade();
@@ -204,7 +204,8 @@ impl Digits {
     }
 }
 
-/// Correctly rounded, since a power of ten up to 10^22 is a double and its inverse is not.
+/// Returns `value` times 10^`decade`, correctly rounded: powers of ten up to 10^22 are exact doubles, and their
+/// inverses are not, so negative powers are divisions.
 fn scaled(value: f64, decade: i64) -> f64 {
     let power = (0..decade.unsigned_abs()).fold(1.0, |power, _| power * 10.0);
     if decade < 0 {

@@ -1,9 +1,9 @@
-//! HTML: one page that is complete in itself, without a script and without anything fetched.
+//! HTML: one self-contained page, which has no script and loads nothing.
 //!
-//! The order of a page is that of its reader: the verdict and how far it can be trusted, what to do about warnings,
-//! pictures, tables, how it was measured, the command, and what programs read. A result is described once for each of
-//! these, and `taking` picks out what belongs there. The page is XML as well, so that any parser can read it.
-//! Knows no result.
+//! A page follows the questions of its reader: the verdict and its reliability, warnings and their remedies, pictures,
+//! tables, the method, the command, and the data for programs. The result is described once for each of these
+//! subjects, and `taking` picks the parts that belong to it. The page is also XML, so that any parser can read it.
+//! This module does not know any result.
 
 mod style;
 mod taking;
@@ -32,7 +32,7 @@ pub const HTML: Format = Format {
     },
 };
 
-/// What a page or chapter has behind its verdict.
+/// The subjects of a page or chapter after its verdict, in their order.
 const SUBJECTS: [(Want, Frame); 11] = [
     (Want::Findings, BARE),
     (Want::Lines, ["", "<ul class=\"lines\">\n", "</ul>\n"]),
@@ -56,7 +56,7 @@ struct Page<'p> {
 }
 
 impl Page<'_> {
-    /// Writes what a description says of one subject within its frame, and returns how much that was.
+    /// Writes the parts of a description that belong to one subject within its frame, and returns their number.
     fn take(&mut self, want: Want, frame: Frame) -> Result<u32, fmt::Error> {
         let mut taking = Taking::new(self.out, want, frame, self.place, &mut self.pictures);
         (self.describe)(&mut taking);
@@ -103,7 +103,8 @@ impl Page<'_> {
         SUBJECTS.iter().try_for_each(|(want, frame)| self.take(*want, *frame).map(drop))
     }
 
-    /// Writes the answer; of several lines what was found of them together, and of one the line.
+    /// Writes the answer. If there is none, writes the first finding if the result has several lines, and its line if
+    /// it has one.
     fn verdict(&mut self) -> fmt::Result {
         let others = Place { but_first: Some(Role::Line), ..self.place };
         let mut nowhere = Nowhere;
@@ -123,7 +124,7 @@ impl Page<'_> {
         Ok(())
     }
 
-    /// The document for programs, and the end.
+    /// Writes the document for programs, and the end of the page.
     fn data(&mut self) -> fmt::Result {
         self.place = Place { chapter: 0, but_first: None };
         self.out.write_str("<details>\n<summary>The same as JSON")?;
@@ -134,7 +135,7 @@ impl Page<'_> {
     }
 }
 
-/// Takes what is only counted.
+/// A writer that discards everything, for parts that are only counted.
 struct Nowhere;
 
 impl Write for Nowhere {

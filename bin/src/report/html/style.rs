@@ -1,8 +1,8 @@
-//! The style sheet of pages: light, dark where the reader prefers it, and on paper.
+//! The style sheet of pages: light, dark if the reader prefers it, and for print.
 //!
-//! Texts have a contrast of 4.5 to 1 and more on both grounds (WCAG 2.1, 1.4.3). Pictures bring rules of their own.
+//! Texts have a contrast of at least 4.5 to 1 on both backgrounds (WCAG 2.1, 1.4.3). Pictures have their own rules.
 
-/// The style sheet. Its colours are named once for each scheme.
+/// The style sheet. Each colour scheme defines the colours once, by name.
 pub const SHEET: &str = "\
 :root{color-scheme:light dark;--paper:#ffffff;--raised:#f4f6f8;--edge:#d0d7de;--ink:#1c2128;--quiet:#57606a;\
 --good:#0b6b3a;--fair:#7a5200;--poor:#b3261e;--link:#0a58a6}
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
     use crate::report::colour::{contrast, Colour};
 
-    /// The colour of a name among the rules of one scheme.
+    /// Returns the colour with a name among the rules of one scheme.
     fn colour(rules: &str, name: &str) -> Colour {
         let hex = &rules.split_once(&std::format!("--{name}:#")).expect(name).1[..6];
         let part = |at: usize| u8::from_str_radix(&hex[at..at + 2], 16).unwrap();

@@ -1,7 +1,7 @@
-//! One subject of a description as HTML: sentences, tables or pictures, and nothing else of it.
+//! Writes one subject of a description as HTML, and ignores the rest.
 //!
-//! What surrounds the subject is written with the first of its parts, so that nothing empty has a heading. Knows
-//! neither the order of subjects nor any result.
+//! The heading of a subject is written together with the first of its parts, so that an empty subject has no heading.
+//! This module knows neither the order of subjects nor any result.
 
 use core::fmt::{self, Write};
 
@@ -14,57 +14,57 @@ use crate::report::svg;
 pub enum Want {
     /// The experiment.
     Title,
-    /// Where and when.
+    /// The machine and the time.
     Origin,
     /// The first sentence of a role.
     First(Role),
-    /// How far it can be trusted.
+    /// The reliability of the result.
     Trust,
     /// Answers, and what else was found.
     Findings,
     /// The lines that scripts look for.
     Lines,
-    /// Warnings that weigh, with remedies.
+    /// Warnings that lower the reliability, with remedies.
     Warnings,
-    /// Warnings that cast no doubt.
+    /// Warnings that do not lower the reliability.
     Notes,
-    /// What is missing.
+    /// Parts that were not measured.
     Missing,
     /// Pictures.
     Pictures,
     /// Tables for every reader.
     Tables,
-    /// Tables for who wants everything.
+    /// Tables for readers who want everything.
     LongTables,
-    /// How it was measured.
+    /// The method.
     Method,
     /// The command.
     Command,
-    /// Details for who wants everything.
+    /// Details for readers who want everything.
     Details,
-    /// What the document for programs lacks.
+    /// The data that the document for programs leaves out.
     Data,
     /// The names of chapters, as links to them.
     Chapters,
 }
 
-/// What surrounds a subject: a heading, unless it is empty, and what comes before and after.
+/// The frame of a subject: a heading, which may be empty, and the markup before and after the parts.
 pub type Frame = [&'static str; 3];
 
-/// Without anything around it.
+/// The frame that adds nothing.
 pub const BARE: Frame = ["", "", ""];
 
 /// The place of a subject in a page.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
-    /// The chapter, from 1; 0 is what comes before all of them.
+    /// The chapter, from 1; 0 is the part before the first chapter.
     pub chapter: u32,
-    /// The role whose first sentence stands elsewhere.
+    /// The role whose first sentence is already written elsewhere.
     pub but_first: Option<Role>,
 }
 
 impl Place {
-    /// The level of headings below that of the whole.
+    /// Returns the level of its headings in HTML.
     fn level(self) -> u32 {
         if self.chapter == 0 {
             2
@@ -74,7 +74,7 @@ impl Place {
     }
 }
 
-/// Takes a subject out of a description.
+/// A document that writes one subject of a description.
 pub struct Taking<'o> {
     out: &'o mut dyn Write,
     want: Want,
@@ -83,26 +83,27 @@ pub struct Taking<'o> {
     pictures: &'o mut u32,
     /// The chapter that is being described.
     chapter: u32,
-    /// The sentences of that kind that came by, taken or not.
+    /// The number of sentences of the wanted role so far, written or not.
     passed: u32,
-    /// What was written.
+    /// The number of written parts.
     taken: u32,
-    /// The warning before is one of those that are wanted.
+    /// True if the last warning was written, so that its remedy is wanted too.
     warned: bool,
     failed: fmt::Result,
 }
 
-/// What stands before and behind a sentence.
+/// The markup before and after a sentence.
 type Around = (&'static str, &'static str);
 
-/// A cell takes 100 bytes, and so many are as small as letters can be.
+/// The maximum number of cells of a matrix that a page draws: each cell needs 100 bytes, and with more cells the
+/// letters would be too small to read.
 const MOST_CELLS: usize = 1024;
 
 const PLAIN: Around = ("", "");
 const PARAGRAPH: Around = ("<p>", "</p>\n");
 
 impl<'o> Taking<'o> {
-    /// Takes nothing yet.
+    /// Makes one that has written nothing yet.
     pub fn new(
         out: &'o mut dyn Write,
         want: Want,
@@ -114,7 +115,7 @@ impl<'o> Taking<'o> {
         Taking { out, want, frame, place, pictures, chapter, passed, taken, warned, failed }
     }
 
-    /// Ends the subject, and returns how many parts it had.
+    /// Ends the subject, and returns the number of its parts.
     pub fn finish(self) -> Result<u32, fmt::Error> {
         self.failed?;
         if self.taken > 0 {
@@ -134,7 +135,7 @@ impl<'o> Taking<'o> {
         }
     }
 
-    /// Writes what comes before the first part.
+    /// Writes the heading and the markup before the first part.
     fn begin(&mut self) -> fmt::Result {
         let ([heading, before, _], level) = (self.frame, self.place.level());
         if !heading.is_empty() {
@@ -143,12 +144,12 @@ impl<'o> Taking<'o> {
         self.out.write_str(before)
     }
 
-    /// Whether what is being described belongs to another chapter.
+    /// Returns whether the description is in another chapter at present.
     fn is_of_another(&self) -> bool {
         self.chapter != self.place.chapter
     }
 
-    /// What surrounds a sentence of this role, and its label; `None` where it is not wanted.
+    /// Returns the label of a sentence of this role and the markup around it; `None` if the sentence is not wanted.
     fn around(&mut self, role: Role) -> Option<(&'static str, Around)> {
         const TERM: Around = ("<dd>", "</dd>\n");
         let paragraph = Some(("", PARAGRAPH));
@@ -180,7 +181,7 @@ impl<'o> Taking<'o> {
         }
     }
 
-    /// Whether a sentence is the first of its role, which has been written before.
+    /// Returns whether a sentence is the first of its role and already written elsewhere.
     fn is_elsewhere(&mut self, role: Role) -> bool {
         self.passed += u32::from(self.place.but_first == Some(role));
         self.place.but_first == Some(role) && self.passed == 1
@@ -201,7 +202,7 @@ impl<'o> Taking<'o> {
     }
 }
 
-/// Keeps the first character of what is written.
+/// A writer that keeps the first character.
 struct First(Option<char>);
 
 impl Write for First {

@@ -1,4 +1,4 @@
-//! A page of any texts: well-formed, of one shape, and with nothing that runs or is fetched.
+//! Pages with arbitrary texts are well-formed, have the same elements, and neither run nor load anything.
 
 use std::collections::BTreeSet;
 use std::string::{String, ToString};
@@ -22,7 +22,7 @@ fn written(describe: &mut dyn FnMut(&mut dyn Document)) -> String {
     out
 }
 
-/// Everything that a description can hold, with `text` wherever there is a text.
+/// Describes everything that a description can hold, with `text` in place of every text.
 fn everything(document: &mut dyn Document, text: &str) {
     let roles = [
         Role::Line,
@@ -81,7 +81,7 @@ fn everything(document: &mut dyn Document, text: &str) {
     document.sentence(Role::Finding, format_args!("{text}"));
 }
 
-/// The elements of a page outside pictures, with their depth, ids and classes.
+/// Returns the elements of a page outside pictures, with their depth, ids and classes.
 fn shape(page: &str) -> Vec<(usize, String)> {
     let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
     let tree = Tree::parse_with_options(page, options).unwrap_or_else(|error| panic!("{error}:\n{page}"));
@@ -135,7 +135,7 @@ fn a_page_has_its_parts_in_the_order_of_its_reader() {
         from += found + part.len();
     }
     shape(&page);
-    // Nothing empty has a heading.
+    // Empty subjects have no heading.
     assert!(!page.contains("Notes") && !page.contains("Not measured") && !page.contains("<figure"));
 }
 
@@ -183,7 +183,7 @@ fn chapters_have_a_place_each_and_a_link() {
 proptest! {
     #[test]
     fn no_text_changes_the_shape_of_a_page(text in any::<String>()) {
-        // A caption without a text is none.
+        // A table with an empty caption has no caption element.
         let text = std::format!("x{text}");
         let usual = shape(&written(&mut |document| everything(document, "x")));
         prop_assert_eq!(shape(&written(&mut |document| everything(document, &text))), usual);

@@ -1,7 +1,7 @@
-//! Which dots of one line of text a series crosses.
+//! Finds the dots of one line of text that a series crosses.
 //!
-//! Lines are drawn column by column: between the left and the right edge of a
-//! column of dots the line covers a span of heights. Knows dots and fractions.
+//! Lines are drawn column by column: within a column of dots, a line covers a range of heights. This module knows only
+//! dots and fractions.
 
 use super::row::Row;
 use crate::report::axis::Plane;
@@ -13,18 +13,18 @@ use latency_core::math::round;
 pub struct Look {
     /// The character of its points.
     pub glyph: char,
-    /// Its colour of the 256.
+    /// Its colour, one of the 256.
     pub colour: u8,
 }
 
-/// Columns and lines of dots in one character.
+/// The columns and lines of dots in one character.
 const BRAILLE: (usize, usize) = (2, 4);
-/// Columns between two markers of one series, and from one series to the next.
+/// The columns between two markers of one series; below it, the shift from one series to the next.
 const MARKER_DISTANCE: usize = 8;
 const MARKER_SHIFT: usize = 3;
-/// A single series has a marker at each point if there are that many columns for each.
+/// The minimum number of columns per point at which every point gets a marker.
 const COLUMNS_PER_MARKER: usize = 4;
-/// Dots that are drawn and left out along a model's curve.
+/// The length of the dashes of a model's curve, and of the gaps between them, in columns of dots.
 const DASH: usize = 3;
 
 /// The plot's size in characters and in dots.
@@ -42,12 +42,12 @@ impl Grid {
         Self { columns, lines, dots: if braille { BRAILLE } else { (1, 1) } }
     }
 
-    /// The character column of a fraction of the horizontal axis.
+    /// Returns the column of characters at a fraction of the horizontal axis.
     pub fn column(&self, fraction: f64) -> usize {
         round(self.dot_x(fraction)) as usize / self.dots.0
     }
 
-    /// The line of a fraction of the vertical axis, 0 at the top.
+    /// Returns the line at a fraction of the vertical axis, 0 at the top.
     pub fn line(&self, fraction: f64) -> usize {
         round(self.dot_y(fraction)) as usize / self.dots.1
     }
@@ -61,18 +61,18 @@ impl Grid {
     }
 }
 
-/// Draws series into one line of text.
+/// The tool that draws series into one line of text.
 pub struct Pencil<'a> {
     pub grid: Grid,
     pub plane: &'a Plane<'a>,
-    /// The line that is drawn, 0 at the top.
+    /// The line to draw, 0 at the top.
     pub line: usize,
-    /// What confidence intervals are drawn with where there are no dots.
+    /// The character for confidence intervals if there are no braille dots.
     pub interval: char,
 }
 
 impl Pencil<'_> {
-    /// Draws one series; `among` is its index if there are several.
+    /// Draws one series. `among` is its index if there are several series.
     pub fn series(&self, row: &mut Row, data: Data<'_>, look: Look, among: Option<usize>) {
         match data {
             Data::Points(points) => {
@@ -116,7 +116,7 @@ impl Pencil<'_> {
         }
     }
 
-    /// Where the interval is higher than the dot of its point.
+    /// Draws the intervals that are higher than the dot of their point.
     fn intervals(&self, row: &mut Row, points: &[Point], look: Look) {
         for point in points.iter().filter(|point| point.is_drawable()) {
             if let Some((low, high)) = point.band {
@@ -129,7 +129,7 @@ impl Pencil<'_> {
         }
     }
 
-    /// Markers tell several series apart, and show single points where they are few.
+    /// Draws markers, which distinguish several series and show single points if they are few.
     fn markers(&self, row: &mut Row, points: &[Point], look: Look, among: Option<usize>) {
         let sparse = points.len() * COLUMNS_PER_MARKER <= self.grid.columns;
         let (mut free, distance) = match among {
@@ -151,7 +151,7 @@ impl Pencil<'_> {
     fn curve(&self, row: &mut Row, curve: &dyn Fn(f64) -> f64, look: Look) {
         let last = (self.grid.columns * self.grid.dots.0).saturating_sub(1).max(1) as f64;
         let at = |x: f64| curve(self.plane.x.value((x / last).clamp(0.0, 1.0)));
-        // Letters are too coarse to be dashed.
+        // A curve of whole characters is too coarse for dashes.
         let dash = if self.grid.dots.0 > 1 { DASH } else { usize::MAX };
         for column in (0..=last as usize).filter(|column| (column / dash).is_multiple_of(2)) {
             let (left, right) = (at(column as f64 - 0.5), at(column as f64 + 0.5));
@@ -164,9 +164,9 @@ impl Pencil<'_> {
     fn bars(&self, row: &mut Row, bars: &[Bar], look: Look) {
         let base = self.height(0.0);
         for bar in bars.iter().filter(|bar| is_drawable(bar.height) && bar.height != 0.0) {
-            // No terminal is wider: what lies beyond is not drawn.
+            // No terminal is as wide as 65,535 columns, so the conversion may saturate.
             let place = |x: f64| usize::from(round(self.grid.dot_x(self.plane.x.fraction(x))) as u16);
-            // Neighbours share an end; the column of it belongs to the right one.
+            // Neighbouring bars share an edge; its column belongs to the right bar.
             let (first, end) = (place(bar.low), place(bar.high));
             for column in first..end.max(first + 1) {
                 self.span(row, column, self.height(bar.height), base, look);
@@ -174,7 +174,7 @@ impl Pencil<'_> {
         }
     }
 
-    /// Draws what of a vertical span in a column of dots lies within this line.
+    /// Draws the part of a vertical span in a column of dots that lies within this line.
     fn span(&self, row: &mut Row, column: usize, one_end: f64, other_end: f64, look: Look) {
         let (width, height) = self.grid.dots;
         let dot = |height: f64| usize::from(round(height) as u16);

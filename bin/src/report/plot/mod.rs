@@ -1,7 +1,7 @@
-//! A chart in the terminal: braille dots, or letters where there is only ASCII.
+//! A chart in the terminal: braille dots, or letters if the terminal shows only ASCII.
 //!
-//! Written line by line without a canvas: each line of text finds out by itself
-//! which parts of the data cross it. Knows the chart and the terminal, no result.
+//! It is written line by line without a canvas: for each line of text, the parts of the data that cross it are found
+//! again. This module knows the chart and the terminal, and not the results.
 
 mod draw;
 mod row;
@@ -15,21 +15,22 @@ use core::fmt::{self, Write};
 use draw::{Grid, Look};
 use row::{Row, MOST_COLUMNS};
 
-/// Below this a plot cannot be read; narrower terminals wrap its lines.
+/// The minimum width of a readable plot; narrower terminals wrap its lines.
 const FEWEST_COLUMNS: usize = 40;
 const FEWEST_LINES: usize = 10;
 const MOST_LINES: usize = 20;
-/// Characters are twice as high as wide: this gives plots of two to five or flatter.
+/// The columns per line of a plot. Characters are twice as high as wide, so plots have a ratio of height to width of 2
+/// to 5 or less.
 const COLUMNS_PER_LINE: usize = 5;
-/// Labels of the horizontal axis are up to eight characters and a gap wide.
+/// The columns per tick of the horizontal axis: its labels have up to eight characters and a gap.
 const COLUMNS_PER_TICK: usize = 10;
-/// Lines for each label of the vertical axis, in tenths.
+/// The lines per label of the vertical axis, in tenths.
 const TENTHS_OF_LINES_PER_TICK: usize = 25;
-/// Lines of labels of vertical marks.
+/// The maximum number of lines for the labels of vertical marks.
 const MARK_LINES: usize = 4;
-/// The colours of the series, of middling lightness so that they show on any ground.
+/// The colours of the series. Their lightness is medium, so that they are visible on any background.
 const COLOURS: [u8; 6] = [32, 166, 35, 170, 136, 102];
-/// Axes and marks stand back behind the data.
+/// The colour of axes and marks, which is less prominent than the data.
 const QUIET: u8 = 245;
 
 /// The characters of a plot.
@@ -76,7 +77,7 @@ const ASCII: Glyphs = Glyphs {
 ///
 /// # Errors
 ///
-/// Where `out` fails.
+/// Returns the error of `out`.
 #[inline(never)] // offsets into a small frame are short
 pub fn write(out: &mut dyn Write, chart: &Chart<'_>, terminal: Terminal) -> fmt::Result {
     terminal.heading(out, chart.title, chart.subtitle)?;
@@ -91,7 +92,7 @@ pub fn write(out: &mut dyn Write, chart: &Chart<'_>, terminal: Terminal) -> fmt:
         chart,
         plane,
         terminal,
-        // A blank on either side of the axis, whatever its labels are.
+        // The labels and two blanks; long labels get no more than half of the width.
         margin: (labels + 2).min(columns / 2),
         grid: Grid::new(columns.saturating_sub(labels + 3), lines, terminal.unicode),
         glyphs: if terminal.unicode { &UNICODE } else { &ASCII },
@@ -125,7 +126,7 @@ impl Plot<'_> {
         Look { glyph, colour: COLOURS.get(index % COLOURS.len()).copied().unwrap_or(QUIET) }
     }
 
-    /// The title of the vertical axis and the names of the series, in as many lines as it takes.
+    /// Writes the title of the vertical axis and the names of the series, in as many lines as necessary.
     fn legend(&self, out: &mut dyn Write) -> fmt::Result {
         const GAP: usize = 3;
         let title = Title(self.chart.y_axis);
@@ -148,7 +149,7 @@ impl Plot<'_> {
         out.write_char('\n')
     }
 
-    /// The labels of the marks, each beginning or ending at its line.
+    /// Writes the labels of the marks, each at one side of its line.
     fn mark_labels(&self, out: &mut dyn Write) -> fmt::Result {
         let mut shelves = Shelves::<MARK_LINES>::new(self.grid.columns as f64, 1.0);
         self.placed_marks(&mut shelves, |_, _, _| ());
@@ -157,7 +158,7 @@ impl Plot<'_> {
             let mut shelves = Shelves::<MARK_LINES>::new(self.grid.columns as f64, 1.0);
             self.placed_marks(&mut shelves, |column, place, label| match place {
                 Some((at, start)) if at == line => row.text(start, label),
-                // Its line runs down from its label.
+                // The line of a mark begins below its label.
                 Some((at, _)) if at < line => row.glyph_behind(column, self.glyphs.mark, Some(QUIET)),
                 _ => {}
             });
@@ -167,7 +168,7 @@ impl Plot<'_> {
         Ok(())
     }
 
-    /// Tells column, line and start, and label of each mark on the axis.
+    /// Passes the column, the place (line and start) and the label of each mark on the axis to `tell`.
     fn placed_marks(
         &self,
         shelves: &mut Shelves<MARK_LINES>,
@@ -180,7 +181,7 @@ impl Plot<'_> {
         }
     }
 
-    /// One line of the plot itself.
+    /// Writes one line of the plot itself.
     fn line(&self, out: &mut dyn Write, line: usize) -> fmt::Result {
         let mut row = Row::new(self.grid.columns);
         for mark in self.chart.marks.iter().filter(|mark| self.plane.x.contains(mark.x)) {
@@ -190,7 +191,7 @@ impl Plot<'_> {
         let pencil =
             draw::Pencil { grid: self.grid, plane: &self.plane, line, interval: self.glyphs.interval };
         let several = self.chart.series.len() > 1;
-        // The first is in front and therefore drawn last.
+        // The first series is in front, so it is drawn last.
         for (index, series) in self.chart.series.iter().enumerate().rev() {
             pencil.series(&mut row, series.data, self.look(index, series), several.then_some(index));
         }

@@ -1,11 +1,11 @@
 //! One line of a plot before it is written: dots, characters and their colours.
 //!
-//! Knows characters, no data.
+//! This module knows characters, and not the data.
 
 use crate::report::terminal::Terminal;
 use core::fmt::{self, Display, Write};
 
-/// The widest plot; wider ones are no easier to read.
+/// The maximum width of a plot; wider ones are not easier to read.
 pub const MOST_COLUMNS: usize = 200;
 
 /// The braille character without dots; its dots are the bits above.
@@ -41,7 +41,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// A blank line.
+    /// Makes a blank line.
     pub fn new(columns: usize) -> Self {
         Self { cells: [Cell::default(); MOST_COLUMNS], columns: columns.min(MOST_COLUMNS) }
     }
@@ -50,7 +50,7 @@ impl Row {
         self.cells.get_mut(..self.columns)?.get_mut(column)
     }
 
-    /// Sets a braille dot, which replaces a character that is there.
+    /// Sets a braille dot; it replaces any other character.
     pub fn dot(&mut self, column: usize, dot_line: usize, dot_column: usize, colour: u8) {
         let bit = DOTS.get(dot_line).and_then(|line| line.get(dot_column)).copied().unwrap_or(0);
         if let Some(cell) = self.cell(column) {
@@ -65,19 +65,19 @@ impl Row {
         }
     }
 
-    /// Sets a character where there is nothing yet.
+    /// Sets a character if the place is empty.
     pub fn glyph_behind(&mut self, column: usize, glyph: char, colour: Option<u8>) {
         if self.cell(column).is_some_and(|cell| cell.is_empty()) {
             self.glyph(column, glyph, colour);
         }
     }
 
-    /// Writes a text over what is there.
+    /// Writes a text over the present characters.
     pub fn text(&mut self, start: usize, text: &str) {
         self.shown(start, &text);
     }
 
-    /// Writes a value over what is there.
+    /// Writes a value over the present characters.
     pub fn shown(&mut self, start: usize, value: &dyn Display) {
         struct At<'a> {
             row: &'a mut Row,
@@ -92,7 +92,7 @@ impl Row {
                 Ok(())
             }
         }
-        // What does not fit is left out, so that nothing can fail.
+        // Characters that do not fit are left out, so writing cannot fail.
         let _ = write!(At { row: self, column: start }, "{value}");
     }
 

@@ -1,4 +1,4 @@
-//! Plots compared with stored ones, and held to their width whatever the data.
+//! Plots are equal to the stored ones, and any data keep within the width.
 
 use super::*;
 use crate::report::chart::{Axis, Bar, Mark, Point, Scale, Unit};
@@ -14,7 +14,7 @@ fn plotted(chart: &Chart<'_>, terminal: Terminal) -> String {
     text
 }
 
-/// The length of the longest line, escape sequences not counted.
+/// Returns the length of the longest line without escape sequences.
 fn longest(text: &str) -> usize {
     let visible = |line: &str| {
         let parts = line.split('\x1b').enumerate();
@@ -85,7 +85,7 @@ proptest! {
         let axis = Axis { title: "title", unit, scale };
         let chart = Chart { title: "", subtitle: "", x_axis: axis, y_axis: axis, series: &series, marks: &marks };
         let text = plotted(&chart, Terminal { columns, unicode, colour });
-        // Labels of absurd numbers may be as long as they like; lines of the plot are cut.
+        // Labels of absurdly large numbers may be of any length; lines of the plot are cut.
         let usual = values.iter().all(|&(x, y, low, high)| {
             [x, y, low, high].iter().all(|value| value.abs() < 1e9 && (*value == 0.0 || value.abs() > 1e-3))
         });

@@ -1,4 +1,5 @@
-//! What surrounds every picture: the element itself, its ground, styles, title and subtitle. Knows no picture.
+//! The frame of every picture: the element itself, its background, styles, title and subtitle. This module does not
+//! know any picture.
 
 use core::fmt::{self, Write};
 
@@ -8,22 +9,22 @@ use super::style;
 use super::text::{self, Size};
 use crate::report::escape::InMarkup;
 
-/// Where a picture is shown.
+/// The place where a picture is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// In a file of its own.
     File,
-    /// In a page of HTML that has the style sheet, as the picture of a number there.
+    /// In an HTML page that has the style sheet; the number of the picture within the page.
     Page(u32),
 }
 
-/// The largest size of a title, and the distance of its lines.
+/// The distance between the lines of a title; below it, of a subtitle.
 const TITLE_LINE: f64 = 24.0;
 const SUBTITLE_LINE: f64 = 17.0;
-/// The blank around a picture.
+/// The blank margin around a picture.
 pub const EDGE: f64 = 24.0;
 
-/// The height of title and subtitle in a picture of some width.
+/// Returns the height of title and subtitle in a picture of this width.
 pub fn heading_height(width: f64, title: &str, subtitle: &str) -> f64 {
     let room = width - 2.0 * EDGE;
     let titles = text::lines(title, Size::Title, room).count() as f64;
@@ -31,9 +32,9 @@ pub fn heading_height(width: f64, title: &str, subtitle: &str) -> f64 {
     EDGE + titles * TITLE_LINE + subtitles * SUBTITLE_LINE
 }
 
-/// Begins a document: its ground, styles, title and subtitle.
+/// Begins a document: writes its background, styles, title and subtitle.
 ///
-/// The parser of HTML knows the name space of SVG, so that a page needs no address.
+/// HTML parsers know the namespace of SVG, so a page does not need its address.
 pub fn begin(
     out: &mut dyn Write,
     place: Place,

@@ -1,6 +1,6 @@
-//! A matrix of pairs as SVG: the number in each cell, its ground the shade.
+//! A matrix of pairs as SVG: each cell has its number, and its background is the shade.
 //!
-//! Knows the matrix, no result.
+//! This module knows the matrix, and not the results.
 
 use super::frame::{begin, heading_height, Place, EDGE};
 use super::style::{shade, text_on};
@@ -12,7 +12,7 @@ use crate::report::shade::Shades;
 use core::fmt::{self, Write};
 use latency_core::decimal::Decimal;
 
-/// Cells shrink with the number of columns, within these widths.
+/// The room for all columns; cells become narrower with more columns, within these widths.
 const ROOM: f64 = 640.0;
 const NARROWEST_CELL: f64 = 40.0;
 const WIDEST_CELL: f64 = 84.0;
@@ -21,7 +21,7 @@ const GAP: f64 = 3.0;
 /// Room for the headings of rows and of columns.
 const ROW_HEADINGS: f64 = 84.0;
 const COLUMN_HEADINGS: f64 = 52.0;
-/// Rectangles of the scale below the matrix.
+/// The number of rectangles of the scale below the matrix.
 const SCALE_STEPS: u32 = 24;
 const SCALE_WIDTH: f64 = 192.0;
 const SCALE_HEIGHT: f64 = 12.0;
@@ -32,7 +32,7 @@ const REASON_LINE: f64 = 17.0;
 ///
 /// # Errors
 ///
-/// Where `out` fails.
+/// Returns the error of `out`.
 #[inline(never)] // offsets into a small frame are short
 pub fn write(out: &mut dyn Write, matrix: &Matrix<'_>, place: Place) -> fmt::Result {
     let cell = (ROOM / matrix.columns.len().max(1) as f64).clamp(NARROWEST_CELL, WIDEST_CELL);
@@ -147,7 +147,7 @@ impl Grid<'_, '_> {
     }
 }
 
-/// What the shades mean.
+/// Writes the scale that explains the shades.
 #[inline(never)] // offsets into a small frame are short
 fn scale(out: &mut dyn Write, shades: &Shades, unit: &str, left: f64, top: f64) -> fmt::Result {
     let (low, high) = shades.ends();
@@ -158,7 +158,7 @@ fn scale(out: &mut dyn Write, shades: &Shades, unit: &str, left: f64, top: f64) 
     for step in 0..SCALE_STEPS {
         let colour = shade(f64::from(step) / f64::from(SCALE_STEPS - 1));
         let x = left + step_width * f64::from(step);
-        // A little overlap hides the seams of renderers that smooth edges.
+        // A small overlap hides the seams that renderers with smoothed edges would show.
         let wide = step_width + if step + 1 < SCALE_STEPS { 0.5 } else { 0.0 };
         let rectangle = "<rect x=\"@\" y=\"@\" width=\"@\" height=\"~\"";
         fill(out, rectangle, &[x, top, wide, SCALE_HEIGHT])?;

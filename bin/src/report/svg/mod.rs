@@ -1,8 +1,7 @@
-//! Self-contained SVG: no script, no font, nothing fetched, readable on any page.
+//! Self-contained SVG: it has no script and no font, loads nothing, and is readable on any page.
 //!
-//! Each picture brings its own ground, light, or dark where the reader prefers it;
-//! a renderer that knows no media queries shows the light one. Nothing here knows a
-//! result.
+//! Each picture has its own background, which is light, or dark if the reader prefers it. A renderer without media
+//! queries shows the light one. These modules do not know any result.
 
 mod frame;
 mod heat;
@@ -21,7 +20,7 @@ pub use style::SHEET;
 ///
 /// # Errors
 ///
-/// Where `out` fails.
+/// Returns the error of `out`.
 pub fn write(out: &mut dyn Write, picture: Picture<'_>, place: Place) -> fmt::Result {
     match picture {
         Picture::Chart(chart) => line::write(out, chart, place),

@@ -1,16 +1,15 @@
 //! The style sheet of all pictures and the colours of their parts.
 //!
-//! Every rule is confined to the picture's class, for a picture that is pasted into
-//! a page would otherwise restyle the page. Contrasts are at least 4.5 to 1 for text
-//! and 3 to 1 for lines on either ground (WCAG 2.1, 1.4.3 and 1.4.11).
+//! Every rule is confined to the class of the picture, so that a picture within a page does not change the style of
+//! the page. Contrasts are at least 4.5 to 1 for text and 3 to 1 for lines on both backgrounds (WCAG 2.1, 1.4.3 and
+//! 1.4.11).
 
 use crate::report::colour::{contrast, Colour};
 
 /// The number of different colours of series.
 pub const SERIES: usize = 6;
 
-/// The style sheet. The series' colours differ in lightness too, for readers who
-/// see fewer hues and for prints.
+/// The style sheet. The colours of the series also differ in lightness, for colour-blind readers and for prints.
 pub const SHEET: &str = "\
 .latency-bench{color:#1c2128;max-width:100%;height:auto}
 .latency-bench .page{fill:#fff}
@@ -53,18 +52,18 @@ font-variant-numeric:tabular-nums}
 }
 ";
 
-/// Black and nothing lighter: with it, one of the two has a contrast of 4.5 on any ground.
+/// The dark text colour. It is pure black, so that either it or `PAPER` has a contrast of 4.5 on any background.
 const INK: Colour = Colour([0; 3]);
 const PAPER: Colour = Colour([0xff, 0xff, 0xff]);
 
-/// Shades of a matrix: pale yellow over orange to dark red, ever darker, so that
-/// the order survives a print without colours.
+/// The shades of a matrix, from pale yellow over orange to dark red. Each is darker than the one before, so that a
+/// print without colours keeps the order.
 const STOPS: [[u8; 3]; 5] =
     [[0xfd, 0xf2, 0xcc], [0xfb, 0xc6, 0x62], [0xee, 0x7c, 0x3b], [0xbf, 0x35, 0x2b], [0x74, 0x10, 0x22]];
 
-/// The shade of a depth from 0 to 1.
+/// Returns the shade of a depth from 0 to 1.
 pub fn shade(depth: f64) -> Colour {
-    // Not a number has the first shade, which a clamp would let through.
+    // NaN gets the first shade; `clamp` would pass NaN through.
     let depth = if depth > 0.0 { depth.min(1.0) } else { 0.0 };
     let position = depth * (STOPS.len() - 1) as f64;
     let index = (position as usize).min(STOPS.len() - 2);
@@ -80,7 +79,7 @@ pub fn shade(depth: f64) -> Colour {
     Colour(mixed)
 }
 
-/// The colour of a text on a ground: the one of the two with more contrast.
+/// Returns the text colour with more contrast on a background.
 pub fn text_on(ground: Colour) -> Colour {
     if contrast(PAPER, ground) > contrast(INK, ground) {
         PAPER

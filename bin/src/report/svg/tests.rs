@@ -1,4 +1,4 @@
-//! Pictures compared with stored ones, and well-formed whatever the data.
+//! Pictures are equal to the stored ones, and well-formed with any data.
 
 use super::*;
 use crate::report::chart::{Axis, Chart, Data, Mark, Matrix, Point, Scale, Series, Unit};
@@ -21,7 +21,7 @@ fn matrix_of(matrix: &Matrix<'_>) -> String {
     text
 }
 
-/// Every element is closed, in order; no text has a stray `<` or `&`; every number is one.
+/// Asserts that elements are closed in order, that no text has a stray `<` or `&`, and that every number is valid.
 fn assert_well_formed(document: &str) {
     let mut open = Vec::new();
     for part in document.split('<').skip(1) {

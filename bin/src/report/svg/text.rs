@@ -1,4 +1,4 @@
-//! Text in SVG: as wide as can be told without a font, and broken into lines.
+//! Text in SVG: its width, estimated without a font, and its lines.
 
 use crate::report::escape::InMarkup;
 use crate::report::figures;
@@ -15,8 +15,7 @@ pub enum Size {
 }
 
 impl Size {
-    /// The mean width of a character. Fonts differ, and DejaVu Sans is among the
-    /// widest that the style sheet names.
+    /// Returns the mean width of a character in DejaVu Sans, one of the widest fonts that the style sheet names.
     fn character(self) -> f64 {
         match self {
             Size::Title => 10.6,
@@ -25,7 +24,7 @@ impl Size {
     }
 }
 
-/// Writes a template, the next of some numbers in place of each `@`, to a tenth of a pixel, and of each `~`, exactly.
+/// Writes a template. The next number replaces each `@` (rounded to a tenth of a pixel) and each `~` (exact).
 pub fn fill(out: &mut dyn Write, template: &str, numbers: &[f64]) -> fmt::Result {
     let mut numbers = numbers.iter().copied();
     template.chars().try_for_each(|character| match (character, numbers.clone().next()) {
@@ -40,19 +39,19 @@ pub fn fill(out: &mut dyn Write, template: &str, numbers: &[f64]) -> fmt::Result
     })
 }
 
-/// Writes a text on a line of its own, whose attributes are a template.
+/// Writes a text element on its own line; its attributes are a template.
 pub fn text(out: &mut dyn Write, attributes: &str, numbers: &[f64], shown: &dyn Display) -> fmt::Result {
     out.write_str("<text ")?;
     fill(out, attributes, numbers)?;
     writeln!(out, ">{}</text>", InMarkup(shown))
 }
 
-/// About as wide as a text will be, in pixels.
+/// Returns the approximate width of a text, in pixels.
 pub fn width(shown: &dyn Display, size: Size) -> f64 {
     figures::width(shown) as f64 * size.character()
 }
 
-/// A text in lines of at most about `room` pixels, broken between words.
+/// Returns the lines of a text, broken between words and about `room` pixels wide or less.
 pub fn lines(text: &str, size: Size, room: f64) -> impl Iterator<Item = &str> {
     let most = ((room / size.character()) as usize).max(1);
     let mut rest = text.trim_ascii();
@@ -66,8 +65,8 @@ pub fn lines(text: &str, size: Size, room: f64) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Where the first line of a text ends: at the last blank that `most` characters
-/// allow, or within a word that is longer.
+/// Returns the end of the first line of a text: the last blank within `most` characters, or `most` characters if the
+/// first word is longer.
 fn line_end(text: &str, most: usize) -> usize {
     let Some((limit, _)) = text.char_indices().nth(most) else { return text.len() };
     let blank = text.char_indices().take(most + 1).filter(|(_, character)| *character == ' ').last();

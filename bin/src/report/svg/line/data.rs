@@ -1,4 +1,4 @@
-//! The series of a chart as SVG paths, and the swatches that stand for them.
+//! The series of a chart as SVG paths, and their samples in the legend.
 
 use crate::report::axis::{Plane, Reading};
 use crate::report::chart::{is_drawable, Bar, Data, Point, Unit};
@@ -6,13 +6,13 @@ use crate::report::escape::InMarkup;
 use crate::report::svg::text::fill;
 use core::fmt::{self, Write};
 
-/// The length of the line that stands for a series in the legend.
+/// The length of the sample of a series in the legend.
 pub const SWATCH_WIDTH: f64 = 28.0;
-/// The radius of markers: of few points, and of many.
+/// The radius of markers if there are few points; below it, if there are many.
 const LARGE: f64 = 3.4;
 const SMALL: f64 = 2.2;
 const MANY: usize = 40;
-/// Places at which a model's curve is evaluated: one in three pixels.
+/// The number of places at which a model's curve is evaluated: one in three pixels.
 const CURVE_STEPS: u32 = 256;
 const MARKERS: usize = 4;
 
@@ -53,7 +53,7 @@ impl Canvas<'_> {
     }
 
     fn bands(&self, out: &mut dyn Write, points: &[Point]) -> fmt::Result {
-        // What is uncertain both ways has whiskers both ways.
+        // A point with two intervals has whiskers in both directions.
         let ends = |point: &Point| {
             let drawable = |&(low, high): &(f64, f64)| is_drawable(low) && is_drawable(high);
             point.band.filter(drawable).filter(|_| point.is_drawable() && point.whiskers.is_none())
@@ -141,7 +141,7 @@ impl Canvas<'_> {
     }
 }
 
-/// Draws what stands for a series, from its left end at middle height.
+/// Draws the sample of a series in the legend, from its left end at middle height.
 pub fn swatch(out: &mut dyn Write, data: Data<'_>, index: usize, (x, y): (f64, f64)) -> fmt::Result {
     let (right, middle) = (x + SWATCH_WIDTH, x + SWATCH_WIDTH / 2.0);
     match data {
@@ -156,8 +156,8 @@ pub fn swatch(out: &mut dyn Write, data: Data<'_>, index: usize, (x, y): (f64, f
     }
 }
 
-/// The outline of a marker: circle, square, triangle or diamond, since colour alone
-/// tells nothing to some readers and printers.
+/// Writes the outline of a marker: a circle, square, triangle or diamond, because some readers and printers cannot
+/// distinguish colours.
 fn marker(out: &mut dyn Write, index: usize, (x, y): (f64, f64), radius: f64) -> fmt::Result {
     match index % MARKERS {
         0 => {

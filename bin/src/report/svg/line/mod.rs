@@ -1,7 +1,6 @@
 //! A chart as SVG: axes, lines, bands, curves, bars and marks.
 //!
-//! Places everything that surrounds the data; the data themselves are drawn by
-//! `data`. Knows the chart, no result.
+//! This module places everything around the data; `data` draws the data. It knows the chart, and not the results.
 
 mod data;
 
@@ -17,26 +16,27 @@ use data::{swatch, Canvas, SWATCH_WIDTH};
 
 const WIDTH: f64 = 860.0;
 const PLOT_HEIGHT: f64 = 340.0;
-/// Left of the plot: the title of the vertical axis and its labels.
+/// The room left of the plot, for the title of the vertical axis and its labels.
 const LEFT: f64 = 80.0;
-/// Below the plot: the labels of the horizontal axis and its title.
+/// The room below the plot, for the labels of the horizontal axis and its title.
 const BELOW: f64 = 62.0;
 const MOST_X_TICKS: usize = 10;
-/// Small whole numbers take less room, and those between would have to be guessed.
+/// The maximum number of ticks on an ordinal axis. Its labels are short, and the values between two ticks cannot be
+/// interpolated.
 const MOST_ORDINAL_TICKS: usize = 16;
 const MOST_Y_TICKS: usize = 6;
 const LEGEND_LINE: f64 = 22.0;
 const LEGEND_GAP: f64 = 24.0;
 const MARK_LINE: f64 = 17.0;
 const MARK_LINES: usize = 4;
-/// Between the line of a mark and its label.
+/// The gap between the line of a mark and its label.
 const MARK_GAP: f64 = 5.0;
 
 /// Writes a chart as one SVG document.
 ///
 /// # Errors
 ///
-/// Where `out` fails.
+/// Returns the error of `out`.
 #[inline(never)] // offsets into a small frame are short
 pub fn write(out: &mut dyn Write, chart: &Chart<'_>, shown: Shown) -> fmt::Result {
     let heading = heading_height(WIDTH, chart.title, chart.subtitle);
@@ -77,7 +77,8 @@ pub fn write(out: &mut dyn Write, chart: &Chart<'_>, shown: Shown) -> fmt::Resul
     vertical_axis(out, &canvas, chart)?;
     horizontal_axis(out, &canvas, chart)?;
     marks(out, &canvas, chart, marks_top)?;
-    // The first is in front and therefore drawn last; models are dashed and hide nothing.
+    // The first series is in front, so it is drawn last. Models come after all others: their dashed lines hide
+    // nothing.
     for curves in [false, true] {
         for (index, series) in chart.series.iter().enumerate().rev() {
             if matches!(series.data, Data::Curve(_)) == curves {
@@ -90,7 +91,7 @@ pub fn write(out: &mut dyn Write, chart: &Chart<'_>, shown: Shown) -> fmt::Resul
     out.write_str("</svg>\n")
 }
 
-/// Where the names of series stand, in as many lines as they take.
+/// The places of the names of series, in as many lines as necessary.
 struct Legend {
     x: f64,
     y: f64,
@@ -102,7 +103,7 @@ impl Legend {
         Self { x: EDGE, y: heading + LEGEND_LINE / 2.0 + 4.0, empty: true }
     }
 
-    /// Tells index and place, the left end and the middle height, of each named series.
+    /// Passes the index of each named series and its place (left end, middle height) to `tell`.
     fn each(
         &mut self,
         chart: &Chart<'_>,
@@ -125,7 +126,7 @@ impl Legend {
     }
 }
 
-/// Right of its line, or left of it where the right edge is too near.
+/// Places the label of a mark to the right of its line, or to the left if the right edge is too near.
 fn mark_place(shelves: &mut Shelves<MARK_LINES>, x: f64, label: &str) -> Option<Place> {
     let wide = width(&label, Size::Small);
     let right = x + MARK_GAP;
@@ -135,7 +136,7 @@ fn mark_place(shelves: &mut Shelves<MARK_LINES>, x: f64, label: &str) -> Option<
 
 fn marks(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>, marks_top: f64) -> fmt::Result {
     let mut shelves = Shelves::<MARK_LINES>::new(WIDTH - EDGE, 8.0);
-    // All lines come first, so that none crosses out a label.
+    // All lines are drawn first, so that no line crosses a label.
     for label_pass in [false, true] {
         shelves = if label_pass { Shelves::new(WIDTH - EDGE, 8.0) } else { shelves };
         for mark in chart.marks.iter().filter(|mark| canvas.plane.x.contains(mark.x)) {
@@ -144,7 +145,7 @@ fn marks(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>, marks_top:
             let label_top = place.map_or(canvas.top, |place| marks_top + MARK_LINE * place.line as f64);
             match place {
                 Some(place) if label_pass => {
-                    // The end at the line is exact, whatever the width of the font.
+                    // The text is anchored at the line, so the gap is exact with any font.
                     let (anchor, text_x) = if place.start < x {
                         ("class=\"label\" text-anchor=\"end\" x=\"@\" y=\"@\"", x - MARK_GAP)
                     } else {
