@@ -28,7 +28,7 @@ const PATTERNS: [Pattern; 15] = [
         right: r"\bas root\b",
         begins: true,
     },
-    anywhere(r"\bsuch\b", r"\bsuch as\b|\bno such (file|device|process|address|call)\b"),
+    anywhere(r"\bsuch\b", r"\bsuch as\b|\bno[ /]such[ /](file|device|process|address|call|directory)\b"),
     anywhere(r"\b(memory|line|load|hop)s? takes? [0-9]", ""),
     anywhere(r"\bso (many|long)\b", ""),
     anywhere(r"\bof which\b", ""),

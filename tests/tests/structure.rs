@@ -60,7 +60,7 @@ const CHOICES: [&str; 3] =
 const INSTRUCTION_SETS: [&str; 9] =
     ["x86", "rdtsc", "TSC", "CPUID", "cpuid", "AVX", "aarch64", "CNTVCT", "MIDR"];
 
-/// Where `core` uses such words all the same: to choose a folder, and in the glossary for what is printed.
+/// The files of `core` that use these words all the same: to choose a folder, and in the glossary for what is printed.
 const NAMED_IN_CORE: [(&str, &str); 2] = [("core/src/arch/mod.rs", "x86"), ("core/src/lib.rs", "TSC")];
 
 /// The only places of `bin` and `core` with `unsafe`.

@@ -10,7 +10,7 @@ use crate::machine::Machine;
 /// The most levels that are kept.
 pub const MAX_CLAIMS: usize = 4;
 
-/// Who says so.
+/// The source of the claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// The kernel.
@@ -42,7 +42,7 @@ pub struct Claim {
     pub size: Bytes,
     /// The associativity; 0 if it is not known.
     pub ways: u32,
-    /// Who says so.
+    /// The source of the claim.
     pub source: Source,
 }
 

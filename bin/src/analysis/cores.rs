@@ -56,9 +56,9 @@ pub fn pairs<'r>(outcomes: &'r [Outcome<'_>]) -> impl Iterator<Item = Pair<'r>> 
 /// Lines in a known state, measured.
 #[derive(Clone, Copy, Debug)]
 pub struct Walked<'r> {
-    /// Who walked over them, and on which node they are.
+    /// The CPU that walked over them, and their node.
     pub point: &'r Point,
-    /// Whose they are, and in which state.
+    /// Their owner, and their state.
     pub owned: Owned,
     /// Its measurement.
     pub measured: &'r Measurement,

@@ -52,7 +52,7 @@ pub struct Analysis {
 impl Analysis {
     /// Concludes what there is to conclude from the points of a curve, in any order.
     ///
-    /// Those of the smallest stride are fitted; those with one line on each page, if there are any, tell
+    /// The points of the smallest stride are fitted; the points with one line on each page, if there are any, tell
     /// translation buffers from caches. Once `stop` says so there are no more fits.
     #[must_use]
     pub fn new(
@@ -150,7 +150,7 @@ impl Analysis {
         (latency > (RISEN * memory.value).max(memory.bounds().high)).then_some((self.largest, latency))
     }
 
-    /// Why the points are no curve that levels can be read from, if they are none.
+    /// The reason why no levels can be read from the points, if there is one.
     #[must_use]
     pub fn doubt(&self) -> Option<&'static str> {
         /// Half of the points of measured curves lie within 5 % of the stair; of sizes and times by chance, beyond 30 %.
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn points_that_are_no_curve_are_told_from_those_that_are() {
+    fn points_without_levels_are_told_from_curves() {
         assert_eq!(analysis(&planted(), claims()).doubt(), None);
         let by_chance = |(index, sample): (usize, Sample)| Sample {
             core_cycles: None,

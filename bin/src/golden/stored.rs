@@ -1,6 +1,6 @@
 //! The form in which the output of a scene is kept: whole where it is short or is read as a result, else shortened.
 //!
-//! A long output repeats lines of one shape: points, samples, shapes of a picture. Of such lines the first and the last
+//! A long output repeats lines of one shape: points, samples, shapes of a picture. The first and the last of these
 //! are kept, and the number between them; a checksum of the whole text makes every difference show.
 
 use std::borrow::Cow;

@@ -22,8 +22,8 @@ const LINES: u32 = 16;
 ///
 /// # Errors
 ///
-/// As [`Scope::resolve`]; CPUs that are not there for this process; [`PlacementError::NeedsSecondCpu`]; that of mapping
-/// a table.
+/// The errors of [`Scope::resolve`]; CPUs that this process may not use; [`PlacementError::NeedsSecondCpu`]; the error of
+/// mapping a table.
 pub fn cores<'a>(
     options: &Options<'a>,
     machine: &'a Machine,

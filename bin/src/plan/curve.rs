@@ -48,7 +48,7 @@ pub fn first_level_cache(machine: &Machine) -> Bytes {
 ///
 /// # Errors
 ///
-/// As [`Scope::resolve`]; [`UsageError`] for more than one pair of nodes, or sizes that leave no range.
+/// The errors of [`Scope::resolve`]; [`UsageError`] for more than one pair of nodes, or sizes that leave no range.
 pub fn points<'a>(
     options: &Options<'a>,
     machine: &'a Machine,

@@ -119,7 +119,7 @@ pub fn warn_of_few(machine: &Machine, generators: u32, warnings: &mut Warnings) 
 ///
 /// # Errors
 ///
-/// As [`footprint_in_memory`].
+/// The errors of [`footprint_in_memory`].
 pub fn footprint(
     options: &Options<'_>,
     machine: &Machine,
@@ -139,7 +139,7 @@ pub fn footprint(
 ///
 /// # Errors
 ///
-/// As [`super::working_set`].
+/// The errors of [`super::working_set`].
 pub fn footprint_in_memory(
     machine: &Machine,
     cpus: &CpuSet,

@@ -45,7 +45,7 @@ fn base<'a>(
 ///
 /// # Errors
 ///
-/// As [`Scope::resolve`] and [`working_set`].
+/// The errors of [`Scope::resolve`] and [`working_set`].
 pub fn parallel<'a>(
     options: &Options<'a>,
     machine: &'a Machine,
@@ -67,7 +67,7 @@ pub fn parallel<'a>(
 ///
 /// # Errors
 ///
-/// As [`Scope::resolve`] and [`working_set`].
+/// The errors of [`Scope::resolve`] and [`working_set`].
 pub fn window<'a>(
     options: &Options<'a>,
     machine: &'a Machine,

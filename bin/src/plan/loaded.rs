@@ -1,6 +1,6 @@
 //! The points of `loaded`: a chain that is walked alone, beside as much traffic as can be, and at rates in between.
 //!
-//! Which rates those are is known when the limit has been seen: the engine's part asks [`levels`] then.
+//! The rates are known once the limit has been measured; [`levels`] returns them then.
 
 use latency_core::cpulist::CpuSet;
 use latency_core::units::{Bytes, CpuId, NodeId};
@@ -30,7 +30,7 @@ const USUAL: &[&str] = &["read", "2:1"];
 ///
 /// # Errors
 ///
-/// As [`Scope::resolve`], [`generators::check_cpus`], [`working_set`] and [`generators::footprint`];
+/// The errors of [`Scope::resolve`], [`generators::check_cpus`], [`working_set`] and [`generators::footprint`];
 /// [`PlacementError::NeedsSecondCpu`] and [`PlacementError::CpuGenerates`].
 pub fn points<'a>(
     options: &Options<'a>,

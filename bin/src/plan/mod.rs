@@ -80,7 +80,7 @@ impl Point {
 ///
 /// # Errors
 ///
-/// As [`Scope::resolve`] and [`working_set`]; [`Failure::no_such_chain`].
+/// The errors of [`Scope::resolve`] and [`working_set`]; [`Failure::no_such_chain`].
 pub fn matrix<'a>(
     options: &Options<'a>,
     machine: &'a Machine,

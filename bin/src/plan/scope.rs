@@ -1,6 +1,6 @@
 //! The nodes and the CPU that an experiment is about.
 //!
-//! What cannot be is refused here, before anything is mapped.
+//! Impossible requests are refused here, before anything is mapped.
 
 use latency_core::cpulist::NodeSet;
 use latency_core::units::{CpuId, NodeId};

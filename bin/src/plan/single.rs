@@ -16,7 +16,7 @@ use crate::warning::Warnings;
 ///
 /// # Errors
 ///
-/// As [`Scope::resolve`], [`super::curve::pair`] and [`super::working_set`].
+/// The errors of [`Scope::resolve`], [`super::curve::pair`] and [`super::working_set`].
 pub fn like<'a>(
     options: &Options<'a>,
     machine: &'a Machine,

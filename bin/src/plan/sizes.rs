@@ -85,14 +85,14 @@ pub fn most(machine: &Machine, like: &Point, points: &[Point]) -> Bytes {
 ///
 /// # Errors
 ///
-/// As [`Supply::check`].
+/// The errors of [`Supply::check`].
 pub fn check(
     options: &Options<'_>,
     machine: &Machine,
     target: NodeId,
     size: Bytes,
 ) -> Result<(), PlacementError<'static>> {
-    // Pages out of a pool are no part of what is free.
+    // Pages of a pool are not free memory.
     let pool = match options.pages {
         Pages::Huge2m | Pages::Huge1g => return Ok(()),
         Pages::Auto => machine.pool_holds(target, PageSize::Huge2M, size),

@@ -27,7 +27,7 @@ fn asked_kinds(options: &Options<'_>) -> Kinds {
 ///
 /// # Errors
 ///
-/// As [`Scope::resolve`], [`generators::check_cpus`] and [`generators::footprint`].
+/// The errors of [`Scope::resolve`], [`generators::check_cpus`] and [`generators::footprint`].
 pub fn bandwidth<'a>(
     options: &Options<'a>,
     machine: &'a Machine,

@@ -171,7 +171,7 @@ impl Row {
     ///
     /// # Errors
     ///
-    /// Those of `out`.
+    /// The errors of `out`.
     pub fn show(&self, out: &mut dyn Write, field: usize) -> fmt::Result {
         match (field, self.pair) {
             (FROM, Some((from, _))) => write!(out, "{from}"),

@@ -206,7 +206,7 @@ pub fn alike(condition: usize, one: u64, other: u64) -> bool {
 ///
 /// # Errors
 ///
-/// Those of `out`.
+/// The errors of `out`.
 pub fn show(condition: usize, value: u64, whole: bool, out: &mut dyn Write) -> fmt::Result {
     let Some(entry) = TABLE.get(condition) else { return Ok(()) };
     let [before, behind] = if whole { entry.around } else { [""; 2] };

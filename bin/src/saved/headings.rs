@@ -23,11 +23,11 @@ const TIMES: &str = "time delay access duration";
 const ANYTHING: &str = "x y value avg average mean median min minimum result random load";
 /// Words of clocks, which count and do not tell the time.
 const CLOCKS: &str = "cycles cycle clocks clk ticks tsc";
-/// Words of sizes that are no bytes.
+/// Words of sizes that are not bytes.
 const BITS: &str = "bit bits kbit mbit";
 /// Words of what is counted and has no size that is known.
 const COUNTED: &str = "elements elems entries lines pages nodes items words";
-/// Words of rates, counts and spreads, which are no latency whatever else the heading says.
+/// Words of rates, counts and spreads, which are not latencies whatever else the heading says.
 const OTHERS: &str =
     "bandwidth throughput rate ops flops accesses count iterations hits misses ratio percent speedup \
                       stddev mhz ghz";
@@ -68,7 +68,7 @@ fn is_bracketed(heading: &str) -> bool {
 ///
 /// # Errors
 ///
-/// That no column says that it is a latency or a size, or has a unit that is not known.
+/// An error if no column is a latency or a size, or if a unit is unknown.
 #[inline(never)]
 pub fn find(line: &str, separator: Option<u8>) -> Result<Headings, &'static str> {
     let place = |is: &dyn Fn(&str) -> bool| fields(line, separator).position(is);

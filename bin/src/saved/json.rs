@@ -44,7 +44,7 @@ fn document(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault>
     reader.begin_object()?;
     // What holds the points of this document.
     let mut held = None;
-    // Conditions and caches are no matter where hosts are compared.
+    // Conditions and caches do not matter where hosts are compared.
     let all = !draft.of_hosts;
     while let Event::Key(key) = reader.next_event()? {
         let array = ARRAYS.iter().position(|name| key == **name);

@@ -64,7 +64,7 @@ impl Saved {
     ///
     /// # Errors
     ///
-    /// As above, and those of `take`.
+    /// The errors above, and those of `take`.
     pub fn load_each<'a>(
         path: &'a [u8],
         take: &mut dyn FnMut(Saved) -> Result<(), Failure<'a>>,

@@ -193,7 +193,7 @@ impl<'r> Draft<'r> {
     ///
     /// # Errors
     ///
-    /// That of mapping the smaller table.
+    /// The error of mapping the smaller table.
     pub fn finish(self) -> Result<Saved, Errno> {
         let mut rows = Table::filled(self.count, Row::EMPTY)?;
         rows.copy_from_slice(self.rows());

@@ -17,7 +17,7 @@ pub fn are_in(experiment: &str) -> bool {
 ///
 /// # Errors
 ///
-/// Those of `take`, with the line in the whole.
+/// The errors of `take`, with the line in the whole.
 pub fn each(text: &[u8], take: &mut dyn FnMut(&[u8]) -> Result<(), Problem>) -> Result<(), Problem> {
     let mut taken = Ok(());
     let mut within = |start, end| {

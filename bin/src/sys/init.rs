@@ -1,6 +1,6 @@
 //! The beginning and the end of the process, also as the first one of a machine.
 //!
-//! As `/init` of an initramfs the program has no /proc, no /sys and perhaps no open
+//! The program as `/init` of an initramfs has no /proc, no /sys and perhaps no open
 //! descriptors, gets its arguments through the kernel's command line, and must not
 //! end: the kernel panics when its first process does. Process 1 of a container is
 //! none of that. Knows nothing of options or results.

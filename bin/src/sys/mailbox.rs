@@ -17,8 +17,8 @@
 //! # Safety
 //!
 //! The cells are touched by the one thread that has made the step into Writing, Busy or Reading, and only until it
-//! steps on. No other step leaves these but a dismissal, after which no step succeeds: nobody touches the cells then but
-//! the thread that already did.
+//! steps on. No other step leaves these but a dismissal, after which no step succeeds: only the thread that already
+//! did touches the cells then.
 
 use core::cell::UnsafeCell;
 use core::hint::spin_loop;

@@ -1,6 +1,6 @@
 //! A file that is there complete or not at all.
 //!
-//! What is written goes to a file without a name in the target's directory, and nothing of it is left however the
+//! The output goes to a file without a name in the target's directory, and nothing of it is left however the
 //! process ends. It is synced, and then takes the target's name. Where the file system has no nameless files, it has a
 //! temporary name beside the target, and signals that would end the process are held back. Knows nothing of what is
 //! written.
@@ -218,7 +218,7 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         if let Some(name) = &self.temporary {
-            // Where it cannot be removed, its name says whose it was and that it may go.
+            // Where it cannot be removed, its name says which program made it and that it may go.
             let _ = unlinkat(&self.directory, name.bytes(), AtFlags::empty());
         }
     }
@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_name_and_a_left_over_are_no_obstacle() {
+    fn the_longest_name_and_a_left_over_do_not_matter() {
         let scratch = Scratch::new("long");
         let longest = "n".repeat(255);
         create(&scratch.path(&longest), b"text").commit().unwrap();

@@ -85,7 +85,7 @@ pub fn scope<S: Sync, R>(
 
 /// Sleeps while `word` holds `value`. May be woken by [`wake`] alone, after the word was changed.
 ///
-/// Where futexes are forbidden it looks at the word once in a millisecond.
+/// If futexes are forbidden, it looks at the word once in a millisecond.
 pub fn wait(word: &AtomicU32, value: u32) {
     while word.load(Ordering::Acquire) == value {
         sleep_on(word, value, futex::Flags::PRIVATE);

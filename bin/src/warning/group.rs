@@ -65,7 +65,7 @@ impl Warnings {
     ///
     /// # Errors
     ///
-    /// Those of `out`.
+    /// The errors of `out`.
     pub fn write(&self, out: &mut dyn Write, notes: bool, columns: Option<usize>) -> fmt::Result {
         let mut out = Wrap::new(out, columns.unwrap_or(usize::MAX), INDENT, 0);
         for group in self.groups() {

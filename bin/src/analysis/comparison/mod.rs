@@ -99,7 +99,7 @@ impl Comparison {
     ///
     /// # Errors
     ///
-    /// That of mapping the tables.
+    /// The error of mapping the tables.
     pub fn new(files: &Files<'_>, threshold: f64) -> Result<Comparison, Errno> {
         let join = Join::of(files);
         let first = files.first(0);
@@ -256,7 +256,7 @@ impl Comparison {
     ///
     /// # Errors
     ///
-    /// That of mapping a table.
+    /// The error of mapping a table.
     pub fn median_ratio(&self) -> Result<Option<f64>, Errno> {
         self.median(&|_| true, &Pair::ratio)
     }
@@ -265,7 +265,7 @@ impl Comparison {
     ///
     /// # Errors
     ///
-    /// That of mapping a table.
+    /// The error of mapping a table.
     pub fn by(&self, verdict: Verdict) -> Result<Option<f64>, Errno> {
         let found = self.median(&|pair| pair.verdict == verdict, &|pair| pair.excess)?;
         Ok(found.map(|excess| exp(excess) - 1.0))

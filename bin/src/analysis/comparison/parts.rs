@@ -33,7 +33,7 @@ impl Comparison {
     ///
     /// # Errors
     ///
-    /// That of mapping a table.
+    /// The error of mapping a table.
     pub fn parts<'c>(&'c self, verdict: Verdict, parts: &mut [Part<'c>]) -> Result<(usize, usize), Errno> {
         let measured = &self.measured;
         let is = |point: usize| self.pairs().get(point).is_some_and(|pair| pair.verdict == verdict);

@@ -34,7 +34,7 @@ pub struct Difference {
     pub score: f64,
 }
 
-/// Compares the values of the files of two sides; those that are no numbers are left out.
+/// Compares the values of the files of two sides; values that are not numbers are left out.
 ///
 /// `prior` is the variance of one file's value where nothing else is known. The variance is a mean of that and of the
 /// one between files, or the latter where it is larger, and the score that of Student's t with as many degrees of freedom.
@@ -89,7 +89,7 @@ pub fn probability(score: f64) -> f64 {
     SCALE * exp(-distance * distance / 2.0) / fraction
 }
 
-/// Decides by Holm's rule which scores, from the farthest to the nearest, are no chance: how many of the first.
+/// Decides by Holm's rule which scores, from the farthest to the nearest, are not chance: the number of the first ones.
 ///
 /// # References
 ///

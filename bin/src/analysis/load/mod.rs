@@ -158,8 +158,8 @@ impl Side {
 }
 
 impl Curve {
-    /// Arranges levels, which come in any order; `None` where none of them is idle. Those that are no numbers are left
-    /// out, and so is what comes after a bend: there bandwidth tells no latency.
+    /// Arranges levels, which come in any order; `None` where none of them is idle. Levels that are not numbers are
+    /// left out, and so are those behind a bend, where bandwidth does not determine the latency.
     #[must_use]
     pub fn of(levels: &[Level]) -> Option<Curve> {
         let usable = || levels.iter().filter(|level| level.is_usable());

@@ -91,8 +91,8 @@ pub fn lines_in_flight(read_bytes_per_second: f64, latency_ns: f64, cores: usize
 }
 
 /// Returns the level whose delivered rate is furthest from the offered one, and how far as a part of that; `None` where
-/// all are within 1 %. Rates near the limit, which need not be delivered, are left out, and what an interval allows is no
-/// difference.
+/// all are within 1 %. Rates near the limit, which need not be delivered, are left out. A difference within the interval
+/// does not count.
 #[must_use]
 pub fn not_delivered(levels: &[Level], limit: f64) -> Option<(Level, f64)> {
     let mut worst = None::<(&Level, f64)>;

@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_every_machine_has_is_no_reason() {
+    fn common_conditions_are_not_reasons() {
         let quiet = Conditions {
             cpus: one(0.01, 0.0, 0.05),
             involuntary_switches: 12,

@@ -48,14 +48,14 @@ const REGION: Bytes = Bytes(2 << 20);
 /// The strides of the nodes.
 const DENSE: u64 = 64;
 const SPARSE: u64 = 256;
-/// Where pairs of lines are fetched, a cache has the other one for half of its size of all hops: for one in sixteen
+/// If pairs of lines are fetched, a cache has the other line for half of its size of all hops: for one in sixteen
 /// in a working set of this many caches.
 const CACHES: u64 = 8;
 /// The place of the pair within regions among all, that of pointers and indices, and their number.
 const WITHIN: usize = 1;
 const POINTERS: usize = 2;
 const PAIRS: usize = 3;
-/// Fewer regions are no walk between them.
+/// Minimum regions for a walk between them.
 const FEWEST_REGIONS: u64 = 8;
 
 /// An audit under way: one pair of chains after the other.

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn what_intervals_explain_is_no_difference() {
+    fn differences_within_intervals_are_not_reported() {
         let first = around(100.0, 1.0);
         assert_eq!(apart(&first, &around(102.9, 1.0)), None);
         assert_eq!(apart(&first, &around(108.0, 8.0)), None);

@@ -19,7 +19,7 @@ const WHOLE_CYCLES: f64 = 0.05;
 const TRIES: usize = 8;
 
 /// Measures a chase within the first-level cache and a chain of multiplications, in core cycles: some milliseconds,
-/// more where they are no whole numbers. What was found before is kept where it is better.
+/// more where they are not whole numbers. What was found before is kept where it is better.
 #[inline(never)] // offsets into a small frame are short
 pub fn look(counter: Option<&Counter>, platform: Platform, health: &mut Health) {
     let Some(counter) = counter else { return };

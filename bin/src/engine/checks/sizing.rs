@@ -284,7 +284,7 @@ impl<A: Place> Search<'_, A> {
                 chain.rewind(0);
                 chain.walk(warm_up, until_ns)?;
             } else {
-                // Where many lanes are no faster than one, a lap is walked, and the walk goes on from its end.
+                // A lap is walked where many lanes are not faster than one, and the walk goes on from its end.
                 chain.rewind(PARTS as u64);
                 chain.walk(nodes, until_ns)?;
             }

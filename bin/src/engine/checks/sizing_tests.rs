@@ -89,7 +89,7 @@ fn a_cache_that_is_smaller_than_reported_is_found() {
         assert_eq!((sizing.size, sizing.clear, sizing.cache_sought), (FIRST, Some(true), true));
         let cache = sizing.cache.unwrap();
         assert!(cache >= MIB.times(10) && cache <= MIB.times(18), "{cache}");
-        // A third of 300 MiB is no place in it.
+        // A third of 300 MiB does not lie in it.
         assert!(sizing.in_cache.is_some_and(|size| size >= MIB.times(4) && size <= MIB.times(8)));
         assert!(seconds < 0.5, "{seconds} s");
     }

@@ -13,7 +13,7 @@ impl<A: Place> Schedule<A> {
     /// Lets the CPU idle until the next round is due, if any point still wants one.
     ///
     /// Rounds are due at even distances, so that the first ones fill the time to spread them over; each is up to a
-    /// fifth of a distance early or late, or else a neighbour that comes and goes at such a distance would be met
+    /// fifth of a distance early or late, or else a neighbour with this period would be met
     /// always or never. Once rounds differ there is no pause: more of them tell more, and a quiet second is not missed.
     /// The pause is time that the points have taken, all alike.
     pub(super) fn pause(&mut self, wants: &dyn Fn(&State, f64) -> bool) -> Result<(), Failure<'static>> {

@@ -218,7 +218,7 @@ impl Summariser {
         self.scratch.get_mut(from..noted.min(MOST_BATCHES)).and_then(stats::state).map(|state| state.value)
     }
 
-    /// Summarises values in the order in which they were taken; those that are no numbers are left out.
+    /// Summarises values in the order in which they were taken; those that are not numbers are left out.
     pub fn summarise_values(&mut self, values: impl Iterator<Item = f64>) -> Option<Summary> {
         let mut count = 0;
         for (slot, value) in self.scratch.iter_mut().zip(values.filter(|value| value.is_finite())) {

@@ -169,7 +169,7 @@ fn a_lone_batch_is_disturbed_where_it_stands_out_from_other_rounds() {
     own[3].stepped_back = 1;
     let series = summariser.summarise(&own).unwrap();
     assert_eq!((series.disturbed, series.stepped_back), (1, 1));
-    // Where rounds scatter, ten deviations are no disturbance: half of these lie within 2 of 100.
+    // Ten deviations are not a disturbance where rounds scatter: half of these lie within 2 of 100.
     let mut scattered = rounds(1, 100.0);
     for (index, round) in scattered.iter_mut().enumerate() {
         round.nanoseconds = 100.0 + 2.0 * (index % 3) as f64 - 2.0;

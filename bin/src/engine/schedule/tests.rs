@@ -153,7 +153,7 @@ fn a_first_pass_over_slow_memory_leaves_time_for_an_interval() {
 }
 
 #[test]
-fn writing_a_chain_anew_counts() {
+fn rewriting_a_chain_counts() {
     let budget = Budget { point_ns: 1e9, bounded: true, precision: 0.0, ..rewritten() };
     // 0.64 s for the chain of each visit, as of elements of four bytes.
     let mut fake = Fake::new(&budget, |_| 150.0);
@@ -380,7 +380,7 @@ fn trials_that_do_not_agree_are_told() {
 }
 
 #[test]
-fn trials_over_which_the_clock_steps_back_are_counted_and_are_no_time() {
+fn trials_over_which_the_clock_steps_back_are_counted_without_their_time() {
     let mut rng = Pcg32::new(10, 1);
     let (mut schedule, _) =
         run(Budget::DEFAULT, points(1), |_| if rng.below(50) == 0 { -100.0 } else { 100.0 });
@@ -490,7 +490,7 @@ fn a_chain_just_written_is_measured_as_one_that_stays() {
 }
 
 #[test]
-fn visits_that_are_disturbed_are_no_reason_for_fewer_rounds() {
+fn disturbed_visits_do_not_reduce_the_rounds() {
     // In two of three visits something else runs for 30 ms.
     let (mut visit, mut begun_ns) = (0, 0.0);
     let budget = Budget { long_visit_ns: 20e6, walk_ns: 0.0, ..rewritten() };

@@ -49,10 +49,10 @@ fn a_cache_holds_what_a_first_pass_takes_longer_for() {
 }
 
 #[test]
-fn short_chains_are_walked_until_laps_are_no_faster() {
+fn short_chains_are_walked_until_laps_stop_getting_faster() {
     let mut warmth = Warmth::default();
     let mut chain = Scripted::new(1000, COLD_NS).warm(5.0);
-    // A first pass of 16384 hops, laps of at least 2048 hops: the second is no faster than the first.
+    // A first pass of 16384 hops, laps of at least 2048 hops: the second is not faster than the first.
     assert_eq!(visit(&mut warmth, &mut chain, &BUDGET, 5.0), [Walk((1 << 14) + 2 * 2048)]);
     assert_eq!(warmth.first.hops, (1 << 14) + 2 * 2048);
     assert!((warmth.first.estimate_ns - 5.0).abs() < 1e-9);
@@ -114,7 +114,7 @@ fn caches_that_may_hold_a_chain_are_filled_by_many_lanes() {
 }
 
 #[test]
-fn where_lanes_are_no_faster_every_node_is_touched() {
+fn every_node_is_touched_if_lanes_are_not_faster() {
     let touches = [Touch; 12];
     let with_touches = |before: &[Call], after: &[Call]| [before, &touches, after].concat();
     // Nodes that lanes cannot walk, and an emulator's.

@@ -74,7 +74,7 @@ fn the_reach_is_found_to_four_fillers() {
 
 #[test]
 fn a_window_that_fills_up_gradually_is_known_between_two_numbers() {
-    // Between them a hop takes 1.64 times as long as without fillers: neither overlapping nor alone.
+    // Between them a hop is 1.64 times as slow as without fillers: neither overlapping nor alone.
     let (reaches, _) = found(|_| (150, 400));
     let reach = of(reaches, Filler::Lea).unwrap();
     assert!((147..=150).contains(&reach.overlaps), "{reach:?}");

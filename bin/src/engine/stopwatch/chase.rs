@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn a_walk_in_pieces_ends_in_time_and_a_step_back_is_no_time() {
+    fn a_walk_in_pieces_ends_in_time_and_a_step_back_is_not_counted() {
         let mut hop_ns = 100.0;
         let (made, spent_ns) =
             in_pieces(1000, f64::INFINITY, &mut hop_ns, 20_000.0, |hops| Ok(hops as f64 * 50.0)).unwrap();

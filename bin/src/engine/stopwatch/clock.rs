@@ -245,7 +245,7 @@ impl Counter {
     /// `None` where either of them is behind its first reading.
     #[must_use]
     pub fn drift_ppm(&self) -> Option<f64> {
-        /// Over less, the readings of the clocks are no better than the bound.
+        /// Over less, the readings of the clocks do not improve on the bound.
         const SHORTEST_NS: u64 = 10_000_000;
         let now = caught_after(self.stamp, self.anchor.nanoseconds + SHORTEST_NS)?;
         let found = clock::frequency(&self.anchor, &now)?;

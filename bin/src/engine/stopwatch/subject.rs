@@ -25,7 +25,7 @@ pub type Positions = [u64; MOST_LANES];
 /// Lanes to be walked.
 #[derive(Debug)]
 pub struct SideBySide {
-    /// How; never [`Walk::Chain`], which has no lanes.
+    /// The kind of walk; never [`Walk::Chain`], which has no lanes.
     pub walk: Walk,
     /// The node of each, as many as the walk has lanes.
     pub positions: Cell<Positions>,
