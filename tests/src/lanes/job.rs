@@ -1,6 +1,6 @@
 //! The test programs of a build, and the jobs that they are divided into.
 
-use super::moved::{is_everything, is_moved};
+use super::moved::{is_everything, moved, MOVED};
 use super::outcome::Outcome;
 use super::LANE_VARIABLE;
 use serde_json::Value;
@@ -105,19 +105,22 @@ impl Program {
 ///
 /// # Errors
 ///
-/// When a program cannot be run.
+/// When a program cannot be run, or a row of [`MOVED`] has no test.
 pub fn jobs(programs: &[Program], only: &str) -> io::Result<(Vec<Job>, usize)> {
     let mut jobs = BTreeMap::<(usize, String, String), Job>::new();
-    let mut left = 0;
+    let (mut left, mut unused) = (0, MOVED.iter().map(|row| row.tests).collect::<Vec<_>>());
     for program in programs {
         for test in program.tests()? {
             if !format!("{}::{test}", program.name).contains(only) {
                 continue;
             }
             let of_suite = program.name == SUITE;
-            if of_suite && !is_everything() && is_moved(&test) {
-                left += 1;
-                continue;
+            if let Some(row) = moved(&test).filter(|_| of_suite) {
+                unused.retain(|other| *other != row);
+                if !is_everything() {
+                    left += 1;
+                    continue;
+                }
             }
             let part = PARTS.iter().position(|part| of_suite && test.starts_with(part.0));
             let Part(_, cpus, alone) = PARTS[part.unwrap_or(PARTS.len() - 1)];
@@ -132,6 +135,9 @@ pub fn jobs(programs: &[Program], only: &str) -> io::Result<(Vec<Job>, usize)> {
             });
             job.tests.push(test);
         }
+    }
+    if only.is_empty() && !unused.is_empty() {
+        return Err(io::Error::other(format!("moved.rs names tests that do not exist: {}", unused.join(", "))));
     }
     Ok((jobs.into_values().collect(), left))
 }

@@ -122,7 +122,7 @@ pub fn of_everything<T>(some: T, all: T) -> T {
     }
 }
 
-/// Returns whether a test of the suite is left to the run of everything.
-pub(super) fn is_moved(test: &str) -> bool {
-    MOVED.iter().any(|moved| test.starts_with(moved.tests))
+/// Returns the row of a test of the suite that is left to the run of everything.
+pub(super) fn moved(test: &str) -> Option<&'static str> {
+    MOVED.iter().map(|row| row.tests).find(|tests| test.starts_with(tests))
 }
