@@ -1,38 +1,44 @@
-//! Spreads processes that use one CPU over all CPUs.
+//! Processes that use one CPU, spread over all CPUs.
 //!
-//! The executable uses the first CPU that it may use. Tests run side by side, and all of them would measure
-//! on that one while others are idle, so each is given the CPU with the fewest users.
+//! The executable takes the first CPU that it may use. Tests run side by side, in several processes, and all of them would
+//! measure on that one while others idle: so each gets the CPU that the fewest others have.
 
 use crate::confine::{allow_cpus, allowed_cpus};
-use crate::lanes::LANE_VARIABLE;
+use crate::program::workspace;
+use std::fs::{self, File};
 use std::io;
+use std::os::fd::AsRawFd;
 use std::process::{Command, Output};
-use std::sync::{Mutex, PoisonError};
 
-/// The CPUs that this process may use, each with its number of users. Among equals the first in the list is
-/// taken; the list begins with a different CPU in each lane.
-static TAKEN: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
+/// Maximum users of a CPU that are told apart.
+const USERS: usize = 8;
 
-/// A CPU, in use until this is dropped.
+/// A CPU, taken until this is dropped or the process ends.
 #[derive(Debug)]
-pub struct Place(usize);
+pub struct Place {
+    cpu: usize,
+    /// A file that this process has locked.
+    _lock: File,
+}
 
 impl Place {
-    /// Takes the CPU with the fewest users; `None` if there is only one CPU.
+    /// Takes the CPU that the fewest have, of all tests that run on this machine; `None` without a choice. The last one
+    /// comes first: experiments on several CPUs begin with the first one.
     pub fn take() -> Option<Place> {
-        let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
-        if taken.is_empty() {
-            *taken = allowed_cpus().into_iter().map(|cpu| (cpu, 0)).collect();
-            let lane = std::env::var(LANE_VARIABLE).ok().and_then(|lane| lane.parse().ok()).unwrap_or(0);
-            let count = taken.len();
-            taken.rotate_left(lane % count.max(1));
-        }
-        if taken.len() < 2 {
+        let cpus = allowed_cpus();
+        if cpus.len() < 2 {
             return None;
         }
-        let (cpu, users) = taken.iter_mut().min_by_key(|(_, users)| *users)?;
-        *users += 1;
-        Some(Place(*cpu))
+        let directory = workspace().join("target/places");
+        fs::create_dir_all(&directory).ok()?;
+        (0..USERS).find_map(|user| {
+            cpus.iter().rev().find_map(|&cpu| {
+                let lock = File::create(directory.join(format!("{cpu}-{user}"))).ok()?;
+                // SAFETY: takes numbers; the descriptor is open.
+                let locked = unsafe { libc::flock(lock.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } == 0;
+                locked.then_some(Place { cpu, _lock: lock })
+            })
+        })
     }
 
     /// Runs `command` there, to its end. An affinity that the command sets for itself comes later and wins.
@@ -43,19 +49,10 @@ impl Place {
     pub fn output(&self, command: &mut Command) -> io::Result<Output> {
         let all = allowed_cpus();
         // The process inherits the affinity of this thread.
-        allow_cpus(&[self.0])?;
+        allow_cpus(&[self.cpu])?;
         let output = command.output();
         allow_cpus(&all)?;
         output
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, users)) = taken.iter_mut().find(|(cpu, _)| *cpu == self.0) {
-            *users -= 1;
-        }
     }
 }
 
@@ -71,7 +68,7 @@ mod tests {
         shell.args(["-c", "grep Cpus_allowed_list /proc/self/status"]).stdin(std::process::Stdio::null());
         let output = place.output(&mut shell).expect("a shell");
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert_eq!(said.split_whitespace().last(), Some(place.0.to_string().as_str()), "{said}");
+        assert_eq!(said.split_whitespace().last(), Some(place.cpu.to_string().as_str()), "{said}");
         assert_eq!(allowed_cpus(), before);
     }
 }

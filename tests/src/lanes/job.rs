@@ -2,7 +2,6 @@
 
 use super::moved::{is_everything, moved, MOVED};
 use super::outcome::Outcome;
-use super::LANE_VARIABLE;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -137,7 +136,10 @@ pub fn jobs(programs: &[Program], only: &str) -> io::Result<(Vec<Job>, usize)> {
         }
     }
     if only.is_empty() && !unused.is_empty() {
-        return Err(io::Error::other(format!("moved.rs names tests that do not exist: {}", unused.join(", "))));
+        return Err(io::Error::other(format!(
+            "moved.rs names tests that do not exist: {}",
+            unused.join(", ")
+        )));
     }
     Ok((jobs.into_values().collect(), left))
 }
@@ -153,7 +155,7 @@ impl Job {
     /// # Errors
     ///
     /// When the process cannot be started, or the log not be written or read.
-    pub fn run(&self, lane: usize, log: &Path) -> io::Result<Outcome> {
+    pub fn run(&self, log: &Path) -> io::Result<Outcome> {
         let file = File::create(log)?;
         let child = Command::new(&self.program.path)
             .arg("--exact")
@@ -161,7 +163,6 @@ impl Job {
             .args(["--test-threads=1"])
             .current_dir(&self.program.directory)
             .env("CARGO_MANIFEST_DIR", &self.program.directory)
-            .env(LANE_VARIABLE, lane.to_string())
             .stdin(Stdio::null())
             .stdout(file.try_clone()?)
             .stderr(file)

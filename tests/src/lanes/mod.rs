@@ -18,11 +18,8 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Environment variable with the number of the lane in which a test runs: tests of two lanes prefer different CPUs.
-pub const LANE_VARIABLE: &str = "LATENCY_BENCH_LANE";
-
 /// Maximum number of jobs at a time, those that use no CPU included.
-const LANES: usize = 4;
+const JOBS: usize = 4;
 
 /// Runs all jobs, and calls `ended` with each, how long it took and how it ended.
 ///
@@ -40,31 +37,26 @@ pub fn run(
     mut ended: impl FnMut(&Job, Duration, &Outcome),
 ) -> io::Result<()> {
     fs::create_dir_all(logs)?;
-    let mut free = cpus;
-    let mut lanes: Vec<usize> = (0..LANES).rev().collect();
+    let (mut free, mut running) = (cpus, 0);
     let (send, receive) = channel();
     thread::scope(|scope| loop {
-        while let Some(lane) = lanes.pop() {
-            let Some(index) = next(&waiting, free, cpus) else {
-                lanes.push(lane);
-                break;
-            };
+        while running < JOBS {
+            let Some(index) = next(&waiting, free, cpus) else { break };
             let job = waiting.remove(index);
-            free -= job.cpus.min(cpus);
+            (free, running) = (free - job.cpus.min(cpus), running + 1);
             let (send, log) = (send.clone(), logs.join(job.file_name()));
             scope.spawn(move || {
                 let begin = Instant::now();
-                let outcome = job.run(lane, &log);
-                // The other end is held until all jobs have ended.
-                let _ = send.send((job, lane, begin.elapsed(), outcome));
+                let outcome = job.run(&log);
+                // The receiver is kept until all jobs have ended.
+                let _ = send.send((job, begin.elapsed(), outcome));
             });
         }
-        if lanes.len() == LANES {
+        if running == 0 {
             return Ok(());
         }
-        let (job, lane, time, outcome) = receive.recv().expect("a job that runs");
-        lanes.push(lane);
-        free += job.cpus.min(cpus);
+        let (job, time, outcome) = receive.recv().expect("a job that runs");
+        (free, running) = (free + job.cpus.min(cpus), running - 1);
         ended(&job, time, &outcome?);
     })
 }
