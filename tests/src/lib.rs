@@ -16,6 +16,7 @@ pub mod group;
 pub mod imports;
 pub mod lab;
 pub mod lanes;
+pub mod others;
 pub mod packages;
 pub mod places;
 pub mod product;

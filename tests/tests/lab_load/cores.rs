@@ -1,7 +1,8 @@
 //! Lines from core to core: the cost of an access by class, operation and state, and the report of `cores`.
 
-use latency_tests::attempts::{retried, retried_where_quiet};
+use latency_tests::attempts::retried_where_quiet;
 use latency_tests::lab::load::{nanoseconds, Loaded};
+use latency_tests::others::{Others, QUIET};
 use latency_tests::vm::ready;
 use serde_json::Value;
 
@@ -30,10 +31,11 @@ fn pairs_have_the_cost_of_their_class_and_a_slow_line_is_found() {
          cost=far:*:*:100000 cost=far:load:*:{far} cost=own:*:*:1000 cost=memory:*:*:120000 slowline=32:4:{SLOW}"
     ));
     let runs = ["cores --json --progress=never --method=read-cas --budget=6"];
-    retried(TEST, |attempt| {
+    retried_where_quiet(TEST, |attempt| {
+        let others = Others::begin();
         let boot = Loaded::boot(&model, runs).unwrap_or_else(|reason| panic!("{TEST}: {reason}"));
         let mut table = format!("{TEST}, boot {attempt}, {:.0?}\n", boot.consoles[0].elapsed);
-        let mut is_good = true;
+        let (mut is_good, mut is_slow) = (true, false);
         let document = boot.document(0);
         let pairs = records(&document, "/pairs");
         assert_eq!(pairs.len(), 6);
@@ -41,18 +43,24 @@ fn pairs_have_the_cost_of_their_class_and_a_slow_line_is_found() {
             let [a, b] = ["a", "b"].map(|key| pair[key].as_u64().unwrap_or(u64::MAX));
             let (ticks, class) = if a / 2 == b / 2 { (near, "same node") } else { (far, "same socket") };
             let [median, most] = [off(pair, "ns", ticks), off(pair, "max_line_ns", ticks + SLOW)];
-            let good = pair["class"] == class && median.abs() <= TOLERANCE && most.abs() <= TOLERANCE;
-            is_good &= good;
+            let good = pair["class"] == class && median >= -TOLERANCE && most >= -TOLERANCE;
+            let slow = median > TOLERANCE || most > TOLERANCE;
+            (is_good, is_slow) = (is_good && good, is_slow || slow);
             table += &format!(
                 "  {a} and {b}, {}: {:+.2} %, slowest line {:+.2} %{}\n",
                 pair["class"],
                 median * 100.0,
                 most * 100.0,
-                if good { "" } else { "  WRONG" }
+                if good && !slow { "" } else { "  WRONG" }
             );
         }
         println!("{table}");
-        assert!(is_good, "{table}");
+        // Two virtual CPUs that hand a line to each other wait for the one that others keep from running.
+        let share = others.share();
+        assert!(is_good && (!is_slow || share > QUIET), "{table}");
+        (!is_slow)
+            .then_some(())
+            .ok_or(format!("other programs used {:.0} % of the CPUs\n{table}", share * 100.0))
     });
 }
 
