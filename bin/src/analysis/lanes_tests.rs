@@ -146,15 +146,15 @@ fn a_working_set_is_in_the_smallest_cache_that_holds_it() {
         claims.add(Claim { level, size: Bytes(size), ways: 0, source: Source::Sysfs });
     }
     for (size, expected) in [
-        (48 << 10, Place::Cache(1)),
-        (49 << 10, Place::Cache(2)),
-        (32 << 20, Place::Cache(3)),
-        (33 << 20, Place::Unknown),
-        (128 << 20, Place::Memory),
+        (48 << 10, HierarchyPlace::Cache(1)),
+        (49 << 10, HierarchyPlace::Cache(2)),
+        (32 << 20, HierarchyPlace::Cache(3)),
+        (33 << 20, HierarchyPlace::Unknown),
+        (128 << 20, HierarchyPlace::Memory),
     ] {
         assert_eq!(place(&claims, Bytes(128 << 20), Bytes(size)), expected, "{size}");
     }
-    assert_eq!(place(&Claims::default(), Bytes(1 << 30), Bytes(4096)), Place::Unknown);
+    assert_eq!(place(&Claims::default(), Bytes(1 << 30), Bytes(4096)), HierarchyPlace::Unknown);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use latency_core::units::{Bytes, LINE};
 use super::interface::{self, Experiment};
 use crate::analysis::claims::Claims;
 use crate::analysis::lanes::{
-    is_like_memory, misses_in_flight, place, regions, InFlight, Limit, Place, Region, Saturation,
+    is_like_memory, misses_in_flight, place, regions, HierarchyPlace, InFlight, Limit, Saturation, WorkingSet,
 };
 use crate::describe::{self, estimate, lanes as chains, method::optional, point, Report};
 use crate::engine::run;
@@ -88,11 +88,11 @@ fn in_flight(report: &Report<'_, '_>) -> Option<InFlight> {
     misses_in_flight(report.outcomes, near(report), machine.last_level_cache(), machine.least_in_memory())
 }
 
-fn place_of(report: &Report<'_, '_>, size: Bytes) -> Place {
+fn place_of(report: &Report<'_, '_>, size: Bytes) -> HierarchyPlace {
     let least = report.machine.least_in_memory();
     match place(&Claims::of(report.machine), least, size) {
         // A reported cache that does not serve this size.
-        Place::Cache(_) if is_like_memory(report.outcomes, size, least) => Place::Unknown,
+        HierarchyPlace::Cache(_) if is_like_memory(report.outcomes, size, least) => HierarchyPlace::Unknown,
         place => place,
     }
 }
@@ -101,7 +101,7 @@ fn place_of(report: &Report<'_, '_>, size: Bytes) -> Place {
 /// alone.
 fn saturated<'r, 'a>(
     report: &Report<'r, 'a>,
-) -> impl Iterator<Item = (Region<'r, 'a>, f64, Saturation)> + use<'r, 'a> {
+) -> impl Iterator<Item = (WorkingSet<'r, 'a>, f64, Saturation)> + use<'r, 'a> {
     regions(report.outcomes)
         .filter_map(|region| Some((region, region.with_lanes(1)?.nanoseconds, region.saturation()?)))
 }

@@ -137,7 +137,10 @@ pub fn jobs(programs: &[Program], only: &str) -> io::Result<(Vec<Job>, usize)> {
         }
     }
     if only.is_empty() && !unused.is_empty() {
-        return Err(io::Error::other(format!("moved.rs names tests that do not exist: {}", unused.join(", "))));
+        return Err(io::Error::other(format!(
+            "moved.rs names tests that do not exist: {}",
+            unused.join(", ")
+        )));
     }
     Ok((jobs.into_values().collect(), left))
 }

@@ -4,7 +4,7 @@ use latency_core::math::exp;
 use latency_core::text::Text;
 
 use crate::analysis::comparison::significance::HALF;
-use crate::analysis::comparison::{Comparison, Files, Pair, Part as Differing, CURVE};
+use crate::analysis::comparison::{Comparison, DifferingPart as Differing, Files, PointPair, CURVE};
 use crate::options::Of;
 
 /// A condition that differs.
@@ -58,7 +58,7 @@ impl View<'_> {
     pub fn is_curve(&self) -> bool {
         let pairs = self.comparison.pairs();
         let larger =
-            |two: &&[Pair]| matches!(two, [one, other] if one.row.sample.size < other.row.sample.size);
+            |two: &&[PointPair]| matches!(two, [one, other] if one.row.sample.size < other.row.sample.size);
         pairs.windows(2).filter(larger).count() + 1 >= CURVE
     }
 }

@@ -367,11 +367,8 @@ fn apart(names: &Names, groups: &[Group<'_>]) -> Result<Table<Apart>, Errno> {
     Ok(each)
 }
 
-/// A function that passes on each of some values.
-type Each<'e, T> = &'e dyn Fn(&mut dyn FnMut(T));
-
-/// Returns a table of all that `all` gives.
-fn filled<T: Copy>(all: Each<'_, T>) -> Result<Table<T>, Errno> {
+/// Returns a table of the values that `all` passes on.
+fn filled<T: Copy>(all: &dyn Fn(&mut dyn FnMut(T))) -> Result<Table<T>, Errno> {
     let (mut first, mut count) = (None, 0);
     all(&mut |one| {
         first = Some(one);

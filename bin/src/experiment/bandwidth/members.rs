@@ -1,7 +1,7 @@
 //! Traffic for programs: a record for each number of generators.
 
 use crate::analysis::estimate::Estimate;
-use crate::analysis::traffic::{groups, rate, shares, Group};
+use crate::analysis::traffic::{groups, rate, shares, TrafficGroup};
 use crate::describe::{estimate, point, Report, SUMMARY};
 use crate::plan::generators;
 use crate::report::document::{fields, Document, Field, Part};
@@ -117,7 +117,7 @@ fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
 fn record(
     document: &mut dyn Document,
     report: &Report<'_, '_>,
-    group: &Group<'_, '_>,
+    group: &TrafficGroup<'_, '_>,
     outcome: &Outcome<'_>,
 ) {
     let Some(traffic) = outcome.point.walk.traffic() else { return };

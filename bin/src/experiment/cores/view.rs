@@ -7,7 +7,9 @@ use latency_core::cpulist::CpuSet;
 use latency_core::stats::Interval;
 use latency_core::text::{plural, Text};
 
-use crate::analysis::cores::{conclude, left_out, of_classes, pair, pairs, rows, Class, Conclusion, Pair};
+use crate::analysis::cores::{
+    conclude, left_out, of_classes, pair, pairs, rows, CoresConclusion, CpuPair, SharingClass,
+};
 use crate::describe::{self, method, Report};
 use crate::options::Pairs;
 use crate::report::chart::Matrix;
@@ -107,7 +109,7 @@ const fn words(method: Method) -> &'static str {
 }
 
 /// The name of a class, as a sentence begins.
-struct Name<'c>(&'c Class);
+struct Name<'c>(&'c SharingClass);
 
 impl fmt::Display for Name<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -119,9 +121,9 @@ impl fmt::Display for Name<'_> {
 }
 
 /// Says the latencies between CPUs, and the disagreement of their clocks.
-fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusion<'_>) {
+fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresConclusion<'_>) {
     if let (Some(nearest), Some(farthest)) = (found.nearest, found.farthest) {
-        let one = |pair: &Pair<'_>| (pair.a, pair.with.partner, Digits(pair.ns()));
+        let one = |pair: &CpuPair<'_>| (pair.a, pair.with.partner, Digits(pair.ns()));
         let ((a, b, ns), (c, d, most)) = (one(&nearest), one(&farthest));
         let spread = method::optional(found.spread, |spread, out| {
             write!(out, "; lines of one pair differ by up to {} ns", Digits(spread))
@@ -154,7 +156,7 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusi
             ),
         );
     }
-    let apart = |pair: &Pair<'_>| pair.messages().is_some_and(|messages| !messages.in_order);
+    let apart = |pair: &CpuPair<'_>| pair.messages().is_some_and(|messages| !messages.in_order);
     let unsynchronised = pairs(report.outcomes).filter(apart).count();
     if let Some(first) = pairs(report.outcomes).find(apart) {
         document.sentence(
@@ -182,7 +184,7 @@ fn between<'r>(report: &Report<'r, '_>, one: u32, other: u32) -> Option<&'r Outc
 }
 
 /// Shows the matrix of all CPUs.
-fn matrix(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusion<'_>, cpus: &CpuSet) {
+fn matrix(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresConclusion<'_>, cpus: &CpuSet) {
     let mut caption = Text::<160>::EMPTY;
     // Text that does not fit is left out.
     let _ = write!(
@@ -242,7 +244,7 @@ fn not_chosen(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Shows a row for each class.
-fn classes(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusion<'_>) {
+fn classes(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresConclusion<'_>) {
     let all = of_classes(&report.machine.cpus, &report.machine.sharing);
     document.tabulate("", Level::Quiet, 1, &|table| {
         table.texts("class|pairs|median ns|95 % within run|min to max");

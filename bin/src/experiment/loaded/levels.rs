@@ -11,7 +11,7 @@ use latency_core::units::Bytes;
 use super::members::burst;
 use super::words::{CoresDeliver, Multiple};
 use crate::analysis::load::{Verdict, KNEES};
-use crate::analysis::loaded::{Limit, Loading, Step, Steps};
+use crate::analysis::loaded::{BandwidthLimit, Loading, Step, Steps};
 use crate::analysis::traffic::shares;
 use crate::describe::rates::{Gigabytes, Within};
 use crate::describe::{method::optional, Report};
@@ -93,7 +93,7 @@ pub fn table(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loa
 }
 
 /// Says where latency reaches multiples of the lowest one.
-fn knee(document: &mut dyn Document, loading: &Loading<'_, '_>, limit: &Limit) {
+fn knee(document: &mut dyn Document, loading: &Loading<'_, '_>, limit: &BandwidthLimit) {
     if limit.is_of_generators() {
         return document.sentence(
             Role::Method("Knee"),
@@ -125,7 +125,7 @@ fn knee(document: &mut dyn Document, loading: &Loading<'_, '_>, limit: &Limit) {
 
 /// Says the bandwidth without pacing, and whether memory or the cores limit it.
 #[inline(never)] // offsets into a small frame are short
-fn most(document: &mut dyn Document, loading: &Loading<'_, '_>, limit: &Limit) {
+fn most(document: &mut dyn Document, loading: &Loading<'_, '_>, limit: &BandwidthLimit) {
     let shares = shares(loading.traffic.kind);
     let part = |share: f64, word: &'static str| {
         let rate = limit.rate.value * share;

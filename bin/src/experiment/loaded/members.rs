@@ -1,6 +1,6 @@
 //! Curves of latency under load for programs: an object for each, a record for each of its levels.
 
-use crate::analysis::load::{Level, KNEES};
+use crate::analysis::load::{LoadLevel, KNEES};
 use crate::analysis::loaded::{loadings, Loading, Step};
 use crate::analysis::traffic::{bursts, shares};
 use crate::describe::{estimate, point, Report, SUMMARY};
@@ -169,7 +169,7 @@ fn summary(document: &mut dyn Document, first: Option<&Loading<'_, '_>>) {
     document.part(Part::Object(&SUMMARY), |document| {
         // There is one, unless the first level was not begun.
         let Some(loading) = first else { return };
-        let (mut idle, mut peak) = (None, None::<Level>);
+        let (mut idle, mut peak) = (None, None::<LoadLevel>);
         for Step { level, .. } in loading.steps().as_slice() {
             if level.offered == Some(0.0) {
                 idle = Some(level.latency);

@@ -7,7 +7,7 @@ use latency_core::units::NodeId;
 
 use super::words::CoresDeliver;
 use super::{levels, picture};
-use crate::analysis::load::{Level, Verdict};
+use crate::analysis::load::{LoadLevel, Verdict};
 use crate::analysis::loaded::{loadings, Loading};
 use crate::describe::rates::{Gigabytes, Within};
 use crate::describe::{self, method, Report};
@@ -76,11 +76,11 @@ fn line(document: &mut dyn Document, loading: &Loading<'_, '_>) {
 }
 
 /// A latency and its load: `261 ns at 198 GB/s`.
-struct At<'l>(&'l Level);
+struct At<'l>(&'l LoadLevel);
 
 impl Display for At<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Level { offered, delivered, latency } = self.0;
+        let LoadLevel { offered, delivered, latency } = self.0;
         write!(out, "{} ns ", Digits(latency.value))?;
         match offered {
             Some(0.0) => out.write_str("idle"),

@@ -4,7 +4,7 @@ mod view;
 
 use self::view::View;
 use super::interface::{self, Experiment};
-use crate::analysis::window::{room, Buffer};
+use crate::analysis::window::{room, ReorderBuffer};
 use crate::describe::{self, estimate, lanes as chains, point, Report};
 use crate::engine::memory::chains::Alongside;
 use crate::engine::run;
@@ -120,10 +120,13 @@ fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
         document.put(&CONVERGED, found.converged);
     });
     let prefetch = found.and_then(|found| found.prefetch?.gain());
-    let buffer = found.map_or(Buffer::NotTested, |found| found.buffer);
+    let buffer = found.map_or(ReorderBuffer::NotTested, |found| found.buffer);
     document.part(Part::Object(&describe::SUMMARY), |document| {
         estimate::put(document, &BUFFER, buffer.holds());
-        document.put(&AGREE, (buffer != Buffer::NotTested).then_some(buffer != Buffer::FillersDisagree));
+        document.put(
+            &AGREE,
+            (buffer != ReorderBuffer::NotTested).then_some(buffer != ReorderBuffer::FillersDisagree),
+        );
         estimate::put(document, &REGISTERS, found.and_then(|found| found.registers));
         estimate::put(document, &OVERLAP, work.and_then(|work| work.ends_at()));
         document.put(&SPEEDUP, prefetch.map(|gain| gain.speedup));

@@ -8,8 +8,8 @@ use latency_core::stats::Interval;
 use latency_core::text::Text;
 
 use crate::analysis::estimate::Estimate;
-use crate::analysis::lanes::{regions, Region, WorkReach};
-use crate::analysis::window::{conclude, room, Buffer, Conclusion, Prefetch};
+use crate::analysis::lanes::{regions, WorkReach, WorkingSet};
+use crate::analysis::window::{conclude, room, Prefetch, ReorderBuffer, WindowConclusion};
 use crate::describe::method::optional;
 use crate::describe::{point, Report};
 use crate::report::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
@@ -23,10 +23,10 @@ const STEP: usize = 64;
 /// The points in the cache, if there are any, and those in memory.
 #[derive(Clone, Copy)]
 pub struct View<'r, 'a> {
-    floor: Option<Region<'r, 'a>>,
-    memory: Region<'r, 'a>,
+    floor: Option<WorkingSet<'r, 'a>>,
+    memory: WorkingSet<'r, 'a>,
     /// The conclusion; `None` if the larger working set lies in caches.
-    pub found: Option<Conclusion>,
+    pub found: Option<WindowConclusion>,
 }
 
 impl<'r, 'a> View<'r, 'a> {
@@ -78,9 +78,9 @@ fn range(found: Estimate) -> impl Display {
     })
 }
 
-fn found_of(document: &mut dyn Document, found: &Conclusion) {
+fn found_of(document: &mut dyn Document, found: &WindowConclusion) {
     match found.buffer {
-        Buffer::Holds(instructions) => document.sentence(
+        ReorderBuffer::Holds(instructions) => document.sentence(
             Role::Answer,
             format_args!(
                 "Reorder buffer: about {:.0} instructions{}.",
@@ -88,18 +88,18 @@ fn found_of(document: &mut dyn Document, found: &Conclusion) {
                 range(instructions)
             ),
         ),
-        Buffer::MoreThan(instructions) => document.sentence(
+        ReorderBuffer::MoreThan(instructions) => document.sentence(
             Role::Answer,
             format_args!("Reorder buffer: more than {instructions} instructions; no limit was seen."),
         ),
-        Buffer::FillersDisagree => document.sentence(
+        ReorderBuffer::FillersDisagree => document.sentence(
             Role::Answer,
             format_args!(
                 "Reorder buffer: not found, because the kinds of instruction contradict each other (--verbose shows them); \
                  run again on an idle machine."
             ),
         ),
-        Buffer::NotTested => {}
+        ReorderBuffer::NotTested => {}
     }
     if let Some(registers) = found.registers {
         document.sentence(
@@ -164,7 +164,7 @@ pub fn by_work(document: &mut dyn Document, view: &View<'_, '_>) {
         table.text(place.as_str());
         table.texts("prefetched|saved");
         for [plain, _] in &KERNELS {
-            let time = |region: Region<'_, '_>, prefetch| {
+            let time = |region: WorkingSet<'_, '_>, prefetch| {
                 region.with_work(plain.work(), prefetch).map_or(f64::NAN, |sample| sample.nanoseconds)
             };
             let (without, with) = (time(view.memory, false), time(view.memory, true));
@@ -234,7 +234,7 @@ pub fn by_fillers(document: &mut dyn Document, view: &View<'_, '_>) {
 
 /// The time per load against the instructions between a chain's loads.
 pub fn picture(document: &mut dyn Document, report: &Report<'_, '_>, view: &View<'_, '_>) {
-    let line = |region: Option<Region<'_, '_>>, prefetch| {
+    let line = |region: Option<WorkingSet<'_, '_>>, prefetch| {
         let mut points = [Point::new(f64::NAN, f64::NAN); KERNELS.len()];
         for (point, [plain, fetching]) in points.iter_mut().zip(&KERNELS) {
             let kernel = if prefetch { fetching } else { plain };

@@ -11,7 +11,7 @@ pub struct Range {
     pub high: f64,
 }
 
-/// Receives values, one after another.
+/// A receiver of values, one after another.
 pub type Each<'e> = &'e mut dyn FnMut(f64);
 
 impl Range {
