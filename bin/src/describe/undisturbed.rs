@@ -6,7 +6,7 @@ use latency_core::stats::{Interval, Summary};
 
 use super::optional::optional;
 use super::Report;
-use crate::report::document::{fields, Document, Labels, Metric, Role, Rows, Value};
+use crate::report::document::{fields, Document, Metric, MetricLabels, Role, Rows, Value};
 use crate::report::figures::{Digits, Seconds};
 use crate::result::{Measurement, Series, Undisturbed};
 use crate::warning::Warning;
@@ -58,7 +58,7 @@ pub fn members(document: &mut dyn Document, series: &Series) {
 }
 
 /// Gives the samples of a point.
-pub fn metrics(document: &mut dyn Document, labels: Labels<'_>, series: &Series) {
+pub fn metrics(document: &mut dyn Document, labels: MetricLabels<'_>, series: &Series) {
     let mut sample = |metric, nanoseconds: f64| {
         document.sample(metric, labels, Value::Real(nanoseconds * 1e-9));
     };

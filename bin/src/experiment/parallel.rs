@@ -18,7 +18,7 @@ use crate::engine::session::{Plan, Session};
 use crate::options::{Descriptor, FlagSet};
 use crate::plan;
 use crate::plan::budget::Budget;
-use crate::report::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
+use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
 use crate::report::document::{fields, Document, Level, Part, Picture, Role};
 use crate::report::figures::Digits;
 
@@ -197,14 +197,14 @@ fn by_chains(document: &mut dyn Document, report: &Report<'_, '_>) {
 
 /// Loads in flight against chains: on logarithmic axes of both, a straight line would be proportional.
 fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let mut points = [[Point::new(f64::NAN, f64::NAN); KERNELS.len()]; REGIONS];
+    let mut points = [[ChartPoint::new(f64::NAN, f64::NAN); KERNELS.len()]; REGIONS];
     let mut names = [Text::<32>::EMPTY; REGIONS];
     let mut count = 0;
     for ((points, name), region) in points.iter_mut().zip(&mut names).zip(regions(report.outcomes)) {
         for (point, kernel) in points.iter_mut().zip(&KERNELS) {
             let sample = region.with_lanes(kernel.lanes());
             let in_flight = sample.and_then(|sample| region.in_flight(sample.nanoseconds));
-            *point = Point::new(kernel.lanes() as f64, in_flight.unwrap_or(f64::NAN));
+            *point = ChartPoint::new(kernel.lanes() as f64, in_flight.unwrap_or(f64::NAN));
         }
         // It is shorter than the text.
         let _ = write!(name, "{} {}", chains::place(place_of(report, region.size)), region.size);

@@ -43,7 +43,7 @@ use crate::machine::processor::{CoreKind, Platform, Processor};
 use crate::machine::{Instead, Machine, Sizing};
 use crate::options::{self, Options};
 use crate::plan::duration;
-use crate::report::document::{Describe, Document, Role, Table as ShownTable};
+use crate::report::document::{Describe, Document, DocumentTable as ShownTable, Role};
 use crate::report::terminal::Terminal;
 use crate::report::FORMATS;
 use crate::result::conditions::{Conditions, OnCpu};

@@ -11,7 +11,7 @@ use latency_core::text::Text;
 use super::view::View;
 use crate::analysis::comparison::{ComparisonVerdict, PointPair};
 use crate::analysis::traffic::bytes_per_line;
-use crate::report::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
+use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
 use crate::report::document::{fields, Document, Field, Level, Part, Picture};
 use crate::report::figures::Digits;
 use crate::result::row::{Label, A, B, CLASS, CPUS, FIELDS, FROM, SIZE, TO, WORDS};
@@ -196,13 +196,13 @@ impl View<'_> {
         }
         let pairs = self.comparison.pairs();
         let stride = pairs.iter().map(|pair| pair.row.sample.stride).min();
-        let mut points = [Point::new(f64::NAN, f64::NAN); MAX_POINTS];
+        let mut points = [ChartPoint::new(f64::NAN, f64::NAN); MAX_POINTS];
         let mut count = 0;
         let dense =
             pairs.iter().filter(|pair| pair.row.tells(SIZE) && Some(pair.row.sample.stride) == stride);
         for (slot, pair) in points.iter_mut().zip(dense) {
             let x = pair.row.sample.size.0 as f64;
-            *slot = Point::with_band(x, pair.ratio(), pair.interval.low, pair.interval.high);
+            *slot = ChartPoint::with_band(x, pair.ratio(), pair.interval.low, pair.interval.high);
             count += 1;
         }
         let points = points.get_mut(..count).unwrap_or_default();

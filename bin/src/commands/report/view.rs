@@ -11,7 +11,9 @@ use crate::describe::{self, trust, Report, SUMMARY};
 use crate::error::Failure;
 use crate::machine::Machine;
 use crate::options::Options;
-use crate::report::document::{fields, Document, Field, Level, PageRole, Part, Picture, Role, Table, Value};
+use crate::report::document::{
+    fields, Document, DocumentTable, Field, Level, PageRole, Part, Picture, Role, Value,
+};
 use crate::report::figures::Digits;
 use crate::sys::arguments::Arguments;
 use crate::warning::Warnings;
@@ -337,7 +339,7 @@ impl Document for WithoutPoints<'_> {
         self.document.sentence(role, words);
     }
 
-    fn table(&mut self, table: &Table<'_>) {
+    fn table(&mut self, table: &DocumentTable<'_>) {
         self.document.table(table);
     }
 

@@ -12,7 +12,7 @@ use crate::analysis::huge_pages::{
 };
 use crate::analysis::translation::{behave_as_small, buffers, find, ratio, share, SMALLEST};
 use crate::describe::{self, estimate, method, point, Report};
-use crate::report::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
+use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
 use crate::report::document::{fields, Document, Level, Part, Picture, Role, Rows};
 use crate::report::figures::Digits;
 use crate::result::words::page_words;
@@ -228,10 +228,10 @@ fn missing(document: &mut dyn Document, report: &Report<'_, '_>) {
 fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
     /// The maximum number of working sets of a picture.
     const MOST: usize = 40;
-    let mut points = [[Point::new(f64::NAN, f64::NAN); MOST]; KINDS.len()];
+    let mut points = [[ChartPoint::new(f64::NAN, f64::NAN); MOST]; KINDS.len()];
     for (pages, points) in had(report).zip(&mut points) {
         for (slot, outcome) in points.iter_mut().zip(walks(report.outcomes, pages)) {
-            *slot = Point::new(outcome.point.size.0 as f64, outcome.nanoseconds().unwrap_or(f64::NAN));
+            *slot = ChartPoint::new(outcome.point.size.0 as f64, outcome.nanoseconds().unwrap_or(f64::NAN));
         }
     }
     let mut series = [Series { name: "", data: Data::Points(&[]) }; KINDS.len()];

@@ -12,7 +12,7 @@ use crate::analysis::lanes::{regions, WorkReach, WorkingSet};
 use crate::analysis::window::{conclude, room, Prefetch, ReorderBuffer, WindowConclusion};
 use crate::describe::method::optional;
 use crate::describe::{point, Report};
-use crate::report::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
+use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Picture, Role};
 use crate::report::figures::Digits;
 use crate::result::Walk;
@@ -235,12 +235,12 @@ pub fn by_fillers(document: &mut dyn Document, view: &View<'_, '_>) {
 /// The time per load against the instructions between a chain's loads.
 pub fn picture(document: &mut dyn Document, report: &Report<'_, '_>, view: &View<'_, '_>) {
     let line = |region: Option<WorkingSet<'_, '_>>, prefetch| {
-        let mut points = [Point::new(f64::NAN, f64::NAN); KERNELS.len()];
+        let mut points = [ChartPoint::new(f64::NAN, f64::NAN); KERNELS.len()];
         for (point, [plain, fetching]) in points.iter_mut().zip(&KERNELS) {
             let kernel = if prefetch { fetching } else { plain };
             let sample = region.and_then(|region| region.with_work(kernel.work(), prefetch));
             let nanoseconds = sample.map_or(f64::NAN, |sample| sample.nanoseconds);
-            *point = Point::new(kernel.instructions() as f64, nanoseconds);
+            *point = ChartPoint::new(kernel.instructions() as f64, nanoseconds);
         }
         points
     };

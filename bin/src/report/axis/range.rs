@@ -4,7 +4,7 @@ use crate::report::chart::is_drawable;
 
 /// The smallest and the largest of some values.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Range {
+pub struct AxisRange {
     /// The smallest.
     pub low: f64,
     /// The largest.
@@ -14,7 +14,7 @@ pub struct Range {
 /// A receiver of values, one after another.
 pub type Each<'e> = &'e mut dyn FnMut(f64);
 
-impl Range {
+impl AxisRange {
     /// Returns the range of the drawable values that `visit` passes on; `None` if there are none.
     pub fn of(visit: &mut dyn FnMut(Each<'_>)) -> Option<Self> {
         let mut range = None;
