@@ -31,7 +31,7 @@ const MOST_COUNTED: u64 = 1 << 16;
 const EMPTY_WALKS: usize = 9;
 
 /// Counters that start and stop together.
-pub trait Group {
+pub trait CounterGroup {
     /// Starts counting.
     ///
     /// # Errors
@@ -52,7 +52,7 @@ pub trait Group {
     fn read(&self) -> Result<Totals, Errno>;
 }
 
-impl Group for Counters {
+impl CounterGroup for Counters {
     fn start(&self) -> Result<(), Errno> {
         Counters::start(self)
     }
@@ -100,7 +100,7 @@ impl Meter {
     }
 }
 
-impl<G: Group> Meter<G> {
+impl<G: CounterGroup> Meter<G> {
     /// Learns what an empty walk counts.
     pub fn new(groups: [G; WALKS]) -> Meter<G> {
         let mut meter = Meter { groups, empty: [[0.0; COUNT]; WALKS] };

@@ -17,7 +17,7 @@ use crate::analysis::traffic::limit;
 use crate::engine::memory::RealSchedule;
 use crate::engine::session::{Findings, Plan, Session};
 use crate::engine::stopwatch::clock::Timer;
-use crate::engine::threads::generators::driver::Style;
+use crate::engine::threads::generators::driver::GeneratorStyle;
 use crate::engine::with_generators::measure_with_generators;
 use crate::error::{Failure, TimingError};
 use crate::options::{Descriptor, FlagId, FlagSet, Options};
@@ -74,7 +74,7 @@ fn measure<'a>(
         }
         .into());
     }
-    let style = Style {
+    let style = GeneratorStyle {
         cpus: &|point, traffic| generators::others(options, machine, point, traffic),
         pacing: options.pacing,
         burst: options.burst.map(u32::from),

@@ -22,7 +22,7 @@ pub const CHUNK: usize = 64;
 pub const LARGE_CHUNK: usize = 1024;
 
 /// The state that all generators share.
-pub struct Shared<'s> {
+pub struct SharedByGenerators<'s> {
     /// The generators with threads of their own.
     pub generators: &'s [Generator],
     /// The memory.
@@ -44,7 +44,7 @@ pub struct Pace {
 
 /// The orders of one run.
 #[derive(Clone, Copy, Debug)]
-pub struct Orders {
+pub struct GeneratorTask {
     /// The CPU to run on.
     pub cpu: CpuId,
     /// The memory, by its place among the fields.
@@ -73,7 +73,7 @@ const KEPT_OUT: u32 = 2;
 pub struct Generator {
     /// Its CPU time.
     pub clock: ThreadClock,
-    mailbox: Mailbox<Orders, ()>,
+    mailbox: Mailbox<GeneratorTask, ()>,
     /// The state of the run under its last orders.
     run: AtomicU32,
     /// Runs that ended on another CPU than its own.
@@ -128,7 +128,7 @@ impl Generator {
     }
 
     /// Has a generator that rests run.
-    pub fn run(&self, orders: Orders) {
+    pub fn run(&self, orders: GeneratorTask) {
         self.run.store(BEGINS, Ordering::Relaxed);
         self.cpu.store(orders.cpu.0, Ordering::Relaxed);
         self.mailbox.give(orders);
@@ -144,7 +144,7 @@ impl Generator {
     }
 
     /// Makes one run, which goes on where the one before stopped: caches may hold the lines of that.
-    fn obey(&self, orders: &Orders, shared: &Shared<'_>, place: &mut Place) {
+    fn obey(&self, orders: &GeneratorTask, shared: &SharedByGenerators<'_>, place: &mut Place) {
         let field = shared.fields.get(orders.field);
         let part = field.and_then(|field| field.holds.part(orders.part.0, orders.part.1));
         let (Ok(()), Some(part)) = (cpu::pin_to(orders.cpu), part) else {
@@ -158,7 +158,7 @@ impl Generator {
     }
 
     /// Touches lines until the run ends. Returns the place of the next one.
-    fn generate(&self, mut part: Part<'_>, orders: &Orders, clock: Option<(Stamp, u64)>) -> Place {
+    fn generate(&self, mut part: Part<'_>, orders: &GeneratorTask, clock: Option<(Stamp, u64)>) -> Place {
         let before = self.lines();
         let kind = orders.kind;
         let count = |steps: u64| self.count.0.store(before + steps, Ordering::Relaxed);
@@ -194,7 +194,7 @@ pub fn chunk(part: &Part<'_>) -> usize {
 }
 
 /// Works as the generator with that index, until it is dismissed.
-pub fn work(shared: &Shared<'_>, index: usize) {
+pub fn work(shared: &SharedByGenerators<'_>, index: usize) {
     let Some(own) = shared.generators.get(index) else { return };
     thread::name(c"generator");
     own.clock.is_of_this_thread();
@@ -206,7 +206,7 @@ pub fn work(shared: &Shared<'_>, index: usize) {
 }
 
 /// Has all generators end.
-pub fn dismiss(shared: &Shared<'_>) {
+pub fn dismiss(shared: &SharedByGenerators<'_>) {
     shared.generators.iter().for_each(|generator| generator.mailbox.dismiss());
 }
 
@@ -229,12 +229,15 @@ mod tests {
         let mut memory = vec![Line([0; 8]); 4 * PERMUTED_LINES];
         let generators = [Generator::new()];
         let fields = made_up(&mut memory);
-        let shared =
-            Shared { generators: &generators, fields: &fields, clock: Some((Stamp::detect().unwrap(), 0)) };
+        let shared = SharedByGenerators {
+            generators: &generators,
+            fields: &fields,
+            clock: Some((Stamp::detect().unwrap(), 0)),
+        };
         let [generator] = &generators;
         let run = |number: u64, (name, parts)| {
             let (before, kind) = (generator.lines(), Kind::parse(name).unwrap());
-            generator.run(Orders { cpu, field: 0, part: (0, parts), kind, pace, seed: number << 32 });
+            generator.run(GeneratorTask { cpu, field: 0, part: (0, parts), kind, pace, seed: number << 32 });
             while generator.lines() < before + 1000 {
                 thread::yield_now();
             }

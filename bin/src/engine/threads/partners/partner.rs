@@ -16,7 +16,7 @@ use crate::sys::mailbox::{wait_until, Mailbox, Wait};
 use crate::sys::{cpu, thread};
 
 /// The state that partners share with the first thread.
-pub struct Shared<'s> {
+pub struct SharedByPartners<'s> {
     /// The partners.
     pub partners: &'s [Partner],
     /// The lines.
@@ -34,7 +34,7 @@ pub enum Lines<'s> {
     Ring(Ring<'s>),
 }
 
-impl<'s> Shared<'s> {
+impl<'s> SharedByPartners<'s> {
     /// Returns the lines of a site that go to and fro.
     #[must_use]
     pub fn exchange(&self, site: usize) -> Option<&Exchange<'s>> {
@@ -54,18 +54,18 @@ impl<'s> Shared<'s> {
     }
 
     /// Does as ordered. Returns the delays of messages that were received; `None` where the order cannot be obeyed.
-    fn obey(&self, order: Order, stop: &AtomicU32) -> Option<Delays> {
+    fn obey(&self, order: PartnerTask, stop: &AtomicU32) -> Option<Delays> {
         match order {
-            Order::Rest => {}
-            Order::Pin(cpu) => cpu::pin_to(cpu).ok()?,
-            Order::Answer(RoundTrips { site, place, method, count }) => {
+            PartnerTask::Rest => {}
+            PartnerTask::Pin(cpu) => cpu::pin_to(cpu).ok()?,
+            PartnerTask::Answer(RoundTrips { site, place, method, count }) => {
                 let patience = Patience { stop, polls: usize::MAX };
                 return Some(
                     self.exchange(site)?.run(place, ExchangeSide::Second, method, count, &patience).delays,
                 );
             }
-            Order::Prepare(site, state) => self.ring(site)?.prepare(state, self.flusher?).ok()?,
-            Order::Read(site) => self.ring(site)?.lap(Walk::Read).ok()?,
+            PartnerTask::Prepare(site, state) => self.ring(site)?.prepare(state, self.flusher?).ok()?,
+            PartnerTask::Read(site) => self.ring(site)?.lap(Walk::Read).ok()?,
         }
         Some(Delays::NONE)
     }
@@ -73,7 +73,7 @@ impl<'s> Shared<'s> {
 
 /// An order to a partner.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Order {
+pub enum PartnerTask {
     /// Sleep until the next order.
     Rest,
     /// Run on this CPU.
@@ -105,7 +105,7 @@ pub struct Partner {
     /// Its CPU time.
     pub clock: ThreadClock,
     /// Its orders, and the delays of the messages that it received; `None` where an order could not be obeyed.
-    pub mailbox: Mailbox<Order, Option<Delays>>,
+    pub mailbox: Mailbox<PartnerTask, Option<Delays>>,
     /// Times that it was found on another CPU than its own.
     moves: AtomicU32,
 }
@@ -130,7 +130,7 @@ impl Partner {
     /// # Errors
     ///
     /// [`Failure::HOPS_NOT_PROVEN`] where it could not be obeyed.
-    pub fn obeys(&self, order: Order) -> Result<(), Failure<'static>> {
+    pub fn obeys(&self, order: PartnerTask) -> Result<(), Failure<'static>> {
         self.mailbox.give(order);
         wait_until(&|| self.mailbox.is_obeyed(), &|| false);
         self.mailbox.answer().flatten().map(drop).ok_or(Failure::HOPS_NOT_PROVEN)
@@ -138,29 +138,29 @@ impl Partner {
 }
 
 /// Works as the partner with that index, until it is dismissed.
-pub fn work(shared: &Shared<'_>, index: usize) {
+pub fn work(shared: &SharedByPartners<'_>, index: usize) {
     let Some(own) = shared.partners.get(index) else { return };
     thread::name(c"partner");
     own.clock.is_of_this_thread();
     let mut home = None;
     own.mailbox.serve(|order| {
-        if let Order::Pin(cpu) = order {
+        if let PartnerTask::Pin(cpu) = order {
             home = Some(cpu);
         }
         let mut found = shared.obey(order, own.mailbox.stop_word());
         // Any thread may be moved: this order was obeyed elsewhere, and the next one is to be obeyed at home.
-        if let (Some(home), Some(_), true) = (home, found, order != Order::Rest) {
+        if let (Some(home), Some(_), true) = (home, found, order != PartnerTask::Rest) {
             if cpu::current().is_ok_and(|(cpu, _)| cpu != home) {
                 own.moves.fetch_add(1, Ordering::Relaxed);
                 found = found.filter(|_| cpu::pin_to(home).is_ok());
             }
         }
-        (found, if order == Order::Rest { Wait::Asleep } else { Wait::Spinning })
+        (found, if order == PartnerTask::Rest { Wait::Asleep } else { Wait::Spinning })
     });
 }
 
 /// Has all partners end.
-pub fn dismiss(shared: &Shared<'_>) {
+pub fn dismiss(shared: &SharedByPartners<'_>) {
     shared.partners.iter().for_each(|partner| partner.mailbox.dismiss());
 }
 
@@ -183,7 +183,7 @@ mod tests {
             Lines::Exchange(Exchange::new(exchanged, Stamp::detect().unwrap())),
         ]);
         let partners = [Partner::new()];
-        let shared = Shared { partners: &partners, sites: &sites, flusher: Flusher::detect() };
+        let shared = SharedByPartners { partners: &partners, sites: &sites, flusher: Flusher::detect() };
         let [partner] = &partners;
         let mailbox = &partner.mailbox;
         let until_obeyed = || wait_until(&|| mailbox.is_obeyed(), &|| false);
@@ -191,10 +191,10 @@ mod tests {
         thread::scope(|scope| {
             scope.spawn(|| work(&shared, 0));
             let cpu = cpu::allowed().unwrap().first().map(CpuId).unwrap();
-            assert!(obeyed(Order::Pin(cpu)));
+            assert!(obeyed(PartnerTask::Pin(cpu)));
             let (method, count) = (Method::Message, 5);
             for place in [0, 3] {
-                mailbox.give(Order::Answer(RoundTrips { site: 1, place, method, count }));
+                mailbox.give(PartnerTask::Answer(RoundTrips { site: 1, place, method, count }));
                 let patience = Patience { stop: &AtomicU32::new(0), polls: 1000 };
                 let mut made = 0;
                 while made < count {
@@ -205,14 +205,23 @@ mod tests {
                 until_obeyed();
                 assert!(mailbox.answer().flatten().unwrap().least < i64::MAX);
             }
-            mailbox.give(Order::Answer(RoundTrips { site: 1, place: 1, method: Method::Cas, count: 1 }));
+            mailbox.give(PartnerTask::Answer(RoundTrips {
+                site: 1,
+                place: 1,
+                method: Method::Cas,
+                count: 1,
+            }));
             mailbox.stop();
             until_obeyed();
             for state in State::ALL {
-                assert!(obeyed(Order::Prepare(0, state)) && obeyed(Order::Read(0)), "{}", state.name());
+                assert!(
+                    obeyed(PartnerTask::Prepare(0, state)) && obeyed(PartnerTask::Read(0)),
+                    "{}",
+                    state.name()
+                );
             }
-            assert!(!obeyed(Order::Read(1)) && !obeyed(Order::Pin(CpuId(8191))));
-            assert!(obeyed(Order::Rest));
+            assert!(!obeyed(PartnerTask::Read(1)) && !obeyed(PartnerTask::Pin(CpuId(8191))));
+            assert!(obeyed(PartnerTask::Rest));
             dismiss(&shared);
         });
     }
