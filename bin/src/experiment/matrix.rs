@@ -160,9 +160,9 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
                 }),
                 Decimal(far.mean / local.mean),
                 Digits(far.mean),
-                Range(&far, " ns", ","),
+                LatencyRange(&far, " ns", ","),
                 Digits(local.mean),
-                Range(local, "", "")
+                LatencyRange(local, "", "")
             ),
         ),
         _ => {}
@@ -212,11 +212,11 @@ fn each_pair(report: &Report<'_, '_>, each: &mut dyn FnMut(Pair)) {
 }
 
 /// The smallest and the largest latency of pairs that differ, between what stands before and behind them.
-struct Range<'g>(&'g DistanceGroup, &'static str, &'static str);
+struct LatencyRange<'g>(&'g DistanceGroup, &'static str, &'static str);
 
-impl fmt::Display for Range<'_> {
+impl fmt::Display for LatencyRange<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Range(group, before, behind) = self;
+        let LatencyRange(group, before, behind) = self;
         if !group.differs() {
             return Ok(());
         }
@@ -323,16 +323,16 @@ fn grid(document: &mut dyn Document, report: &Report<'_, '_>, nodes: &Grid) {
                     .find(|pair| (pair.from, pair.to) == (from, to));
                 table.number(pair.map(|pair| pair.ns));
             }
-            table.cell(format_args!("{:.2}", Ratio(ratio(from))));
-            table.cell(format_args!("{:.1}", Ratio(firmware(from))));
+            table.cell(format_args!("{:.2}", RatioOrDash(ratio(from))));
+            table.cell(format_args!("{:.1}", RatioOrDash(firmware(from))));
         }
     });
 }
 
 /// A ratio, or a dash.
-struct Ratio(Option<f64>);
+struct RatioOrDash(Option<f64>);
 
-impl fmt::Display for Ratio {
+impl fmt::Display for RatioOrDash {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Some(ratio) => Decimal(ratio).fmt(out),

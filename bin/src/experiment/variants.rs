@@ -192,11 +192,11 @@ impl fmt::Display for Cycles {
 }
 
 /// The name of a variant for people: the form of its links, the use of its lines, and its pages.
-struct Label<'v>(&'v Variant);
+struct VariantLabel<'v>(&'v Variant);
 
-impl fmt::Display for Label<'_> {
+impl fmt::Display for VariantLabel<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Label(variant) = self;
+        let VariantLabel(variant) = self;
         let width = variant.kernel.encoding.width().0;
         match variant.kernel.encoding {
             Encoding::Pointer => out.write_str("pointer")?,
@@ -231,7 +231,7 @@ fn table(document: &mut dyn Document, report: &Report<'_, '_>) {
         });
         for (row, variant) in VARIANTS.iter().enumerate() {
             table.row();
-            table.show(&Label(variant));
+            table.show(&VariantLabel(variant));
             for column in 0..grid.columns {
                 let Some(outcome) = grid.at(row, column) else {
                     table.text("");
@@ -309,7 +309,7 @@ mod tests {
 
     #[test]
     fn labels_tell_variants_apart_in_a_quarter_of_a_line() {
-        let labels: BTreeSet<_> = VARIANTS.iter().map(|variant| Label(variant).to_string()).collect();
+        let labels: BTreeSet<_> = VARIANTS.iter().map(|variant| VariantLabel(variant).to_string()).collect();
         assert_eq!(labels.len(), VARIANTS.len(), "{labels:?}");
         assert!(labels.iter().all(|label| label.len() <= 24), "{labels:?}");
         assert!(labels.contains("pointer, huge pages") && labels.contains("8-byte index, checked"));

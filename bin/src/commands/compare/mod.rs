@@ -24,7 +24,7 @@ use crate::sys::table::Table;
 use latency_core::words::Worded;
 
 use points::COLUMNS;
-use view::View;
+use view::ComparisonView;
 
 /// The command that compares.
 pub const COMPARE: Command = Command {
@@ -128,7 +128,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     let (mut slower, mut faster) = ([Differing::EMPTY; NAMED], [Differing::EMPTY; NAMED]);
     let slower_count = comparison.parts(ComparisonVerdict::Slower, &mut slower)?.0;
     let faster_count = comparison.parts(ComparisonVerdict::Faster, &mut faster)?.0;
-    let view = View {
+    let view = ComparisonView {
         files,
         paths: [ours, theirs],
         comparison: &comparison,
@@ -164,7 +164,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     Ok(view.slower_by.map(|by| Regression { by, threshold: options.threshold, points, of }.into()))
 }
 
-impl View<'_> {
+impl ComparisonView<'_> {
     /// Describes the files, and the conclusions that they allow.
     fn method(&self, document: &mut dyn Document) {
         if self.of == Of::Undisturbed {

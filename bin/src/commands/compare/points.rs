@@ -8,7 +8,7 @@ use latency_core::sort::sort_by;
 use latency_core::stats::Interval;
 use latency_core::text::Text;
 
-use super::view::View;
+use super::view::ComparisonView;
 use crate::analysis::comparison::{ComparisonVerdict, PointPair};
 use crate::analysis::traffic::bytes_per_line;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
@@ -60,7 +60,7 @@ fn bounded(pair: &PointPair) -> Option<Interval> {
     (pair.interval.low.is_finite() && pair.interval.high.is_finite()).then_some(pair.interval)
 }
 
-impl View<'_> {
+impl ComparisonView<'_> {
     /// Returns the fields that identify a point for readers: those that vary, or the nodes.
     pub fn naming(&self) -> u32 {
         let pairs = self.comparison.pairs();

@@ -5,7 +5,7 @@ use core::fmt::{self, Display};
 use latency_core::decimal::Decimal;
 use latency_core::text::plural;
 
-use super::view::View;
+use super::view::ComparisonView;
 use crate::analysis::comparison::{ComparisonVerdict, DifferingPart as Differing, PointGroup};
 use crate::report::document::{fields, Document, Part, Role};
 use crate::report::figures::Digits;
@@ -22,7 +22,7 @@ fields! {
 /// The detectable difference above which a comparison is useless, because it would miss differences that matter.
 const BLIND: f64 = 0.2;
 
-impl View<'_> {
+impl ComparisonView<'_> {
     /// Says the conclusion of the comparison.
     pub fn answer(&self, document: &mut dyn Document) {
         let pairs = self.comparison.pairs();
@@ -126,7 +126,7 @@ const ALIKE: f64 = 0.005;
 
 /// `8 of 80 points are slower: all reads of node 9, by 50 %`.
 struct Sentence<'s, 'v> {
-    view: &'s View<'v>,
+    view: &'s ComparisonView<'v>,
     verdict: ComparisonVerdict,
 }
 
@@ -166,7 +166,7 @@ fn field_of(row: &Row, field: usize) -> impl Display + '_ {
 
 /// A part in words.
 struct Which<'s, 'v> {
-    view: &'s View<'v>,
+    view: &'s ComparisonView<'v>,
     part: &'s Differing<'s>,
 }
 

@@ -21,7 +21,7 @@ pub struct Differs {
 }
 
 /// Everything that is shown of two sides.
-pub struct View<'v> {
+pub struct ComparisonView<'v> {
     /// The files of both sides.
     pub files: Files<'v>,
     /// The paths of both sides.
@@ -46,7 +46,7 @@ pub struct View<'v> {
     pub threshold: f64,
 }
 
-impl View<'_> {
+impl ComparisonView<'_> {
     /// Returns the difference of the whole that would be beyond chance, unless that is ten times A.
     pub fn shows_from(&self) -> Option<f64> {
         const LARGEST: f64 = 10.0;

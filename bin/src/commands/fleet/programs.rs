@@ -1,10 +1,10 @@
 //! Many hosts for programs and for monitoring systems: every outlier, every group, and what was not judged.
 
-use super::findings::{Findings, Outlier, FASTER};
+use super::findings::{FleetFindings, Outlier, FASTER};
 use super::key::{unit, Key};
 use super::runs::Refused;
-use super::values::Value as Found;
-use super::view::View;
+use super::values::HostValue as Found;
+use super::view::FleetView;
 use crate::describe;
 use crate::report::document::{fields, Document, Field, Metric, Part, Value};
 use crate::saved::{self, alike};
@@ -94,7 +94,7 @@ static METRIC_UNTRUSTED: Metric =
 static METRIC_RATIO: Metric =
     Metric { name: "fleet_outlier_ratio", about: "The value of a slow host over the median of its kind." };
 
-impl View<'_> {
+impl FleetView<'_> {
     /// Describes everything for programs.
     pub fn programs(&self, document: &mut dyn Document) {
         document.items(Part::Records(&OUTLIERS), self.found.outliers.iter(), |document, outlier| {
@@ -149,7 +149,7 @@ impl View<'_> {
             document.put(&WHAT, Value::Shown(problem));
         });
         document.part(Part::Object(&SUMMARY), |document| {
-            let Findings { hosts, judged, slow, .. } = *self.found;
+            let FleetFindings { hosts, judged, slow, .. } = *self.found;
             document.put(&DOCUMENTS, self.runs.documents);
             document.put(&HOSTS, hosts);
             document.put(&JUDGED_HOSTS, judged);
@@ -181,7 +181,7 @@ impl View<'_> {
 
     /// Gives the samples for monitoring systems.
     pub fn metrics(&self, document: &mut dyn Document) {
-        let Findings { hosts, judged, slow, .. } = *self.found;
+        let FleetFindings { hosts, judged, slow, .. } = *self.found;
         for (metric, count) in [
             (&METRIC_HOSTS, hosts),
             (&METRIC_HEALTHY, judged - slow),

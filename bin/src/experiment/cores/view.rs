@@ -30,7 +30,7 @@ pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
             Role::Line,
             format_args!(
                 "{}: {} ns one way ({} pair{})",
-                Name(class),
+                ClassName(class),
                 Digits(class.median),
                 class.pairs,
                 plural(class.pairs)
@@ -109,9 +109,9 @@ const fn words(method: Method) -> &'static str {
 }
 
 /// The name of a class, as a sentence begins.
-struct Name<'c>(&'c SharingClass);
+struct ClassName<'c>(&'c SharingClass);
 
-impl fmt::Display for Name<'_> {
+impl fmt::Display for ClassName<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.0.shared.name();
         let (first, rest) = name.split_at_checked(1).unwrap_or((name, ""));

@@ -16,7 +16,7 @@ use crate::result::sample::Sample;
 
 /// A curve, measured here or read from a file.
 #[derive(Clone, Copy, Debug)]
-pub struct View<'v> {
+pub struct CurveView<'v> {
     /// The conditions.
     pub subtitle: &'v str,
     /// The points that were fitted, by ascending size.
@@ -29,7 +29,7 @@ pub struct View<'v> {
     pub reciprocal: bool,
 }
 
-impl View<'_> {
+impl CurveView<'_> {
     /// Says the levels in one sentence.
     pub fn answer(&self, document: &mut dyn Document) {
         let analysis = self.analysis;

@@ -38,7 +38,7 @@ pub fn table(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loa
         if all == 1 { "s" } else { "" },
         traffic.node,
         traffic.kind.name,
-        Each(traffic.generators, traffic.footprint)
+        GeneratorMemory(traffic.generators, traffic.footprint)
     );
     let rounded = |table: &mut Rows<'_>, decimals, value: Option<f64>| match value {
         Some(value) => table.cell(format_args!("{:.decimals$}", Decimal(value))),
@@ -280,11 +280,11 @@ fn fewer(document: &mut dyn Document, loading: &Loading<'_, '_>, steps: &Steps) 
 }
 
 /// The memory of all generators: `23 x 64 MiB`.
-struct Each(u32, Bytes);
+struct GeneratorMemory(u32, Bytes);
 
-impl Display for Each {
+impl Display for GeneratorMemory {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Each(generators, all) = *self;
+        let GeneratorMemory(generators, all) = *self;
         match generators {
             0 | 1 => write!(out, "{all}"),
             _ => write!(out, "{generators} x {}", Bytes(all.0 / u64::from(generators))),

@@ -2,7 +2,7 @@
 
 mod view;
 
-use self::view::View;
+use self::view::WindowView;
 use super::interface::{self, Experiment};
 use crate::analysis::window::{room, ReorderBuffer};
 use crate::describe::{self, estimate, lanes as chains, point, Report};
@@ -86,7 +86,7 @@ fields! {
 }
 
 fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
-    if let Some(view) = View::of(report) {
+    if let Some(view) = WindowView::of(report) {
         view::by_work(document, &view);
         view::picture(document, report, &view);
     }
@@ -99,7 +99,7 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let view = View::of(report);
+    let view = WindowView::of(report);
     if let Some(view) = &view {
         view::reaches(document, report);
         view::by_fillers(document, view);
