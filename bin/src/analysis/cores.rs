@@ -5,7 +5,7 @@ use latency_core::stats::Interval;
 use latency_core::topology::{Shared, Sharing};
 use latency_core::units::CpuId;
 
-use crate::result::{Level, Measurement, Messages, Outcome, Owned, PingPong, Point};
+use crate::result::{ClockOffset, LineLevel, Measurement, Outcome, Owned, PingPong, Point};
 
 /// Threads of one core exchange a line within its own caches: two cores hardly ever are as close, in nanoseconds.
 const WITHIN_CORE_NS: f64 = 30.0;
@@ -36,7 +36,7 @@ impl CpuPair<'_> {
 
     /// Returns the time stamps of both CPUs, compared by messages.
     #[must_use]
-    pub fn messages(&self) -> Option<Messages> {
+    pub fn messages(&self) -> Option<ClockOffset> {
         self.measured.lines?.messages
     }
 }
@@ -85,7 +85,7 @@ impl<'r> WalkedLines<'r> {
 
     /// Returns the same over lines in another cache, if that was measured.
     #[must_use]
-    pub fn at(&self, level: Level, outcomes: &'r [Outcome<'_>]) -> Option<WalkedLines<'r>> {
+    pub fn at(&self, level: LineLevel, outcomes: &'r [Outcome<'_>]) -> Option<WalkedLines<'r>> {
         walks(outcomes).find(|other| self.is_like(other) && other.owned.level == level)
     }
 }
@@ -302,15 +302,15 @@ mod tests {
             outcome(4096, Walk::Owned(Owned { owner, third: None, state, access: Access::Read, level }), ns)
         };
         let outcomes = [
-            walk(Level::L1, State::Modified, 50.0),
-            walk(Level::L2, State::Modified, 47.0),
-            walk(Level::L1, State::Exclusive, 45.0),
+            walk(LineLevel::L1, State::Modified, 50.0),
+            walk(LineLevel::L2, State::Modified, 47.0),
+            walk(LineLevel::L1, State::Exclusive, 45.0),
         ];
         let rows: std::vec::Vec<_> = rows(&outcomes).collect();
         assert_eq!(rows.len(), 2);
         let at =
             |row: &WalkedLines<'_>, level| Some(row.at(level, &outcomes)?.measured.series.nanoseconds.median);
-        assert_eq!((at(&rows[0], Level::L2), at(&rows[1], Level::L2)), (Some(47.0), None));
+        assert_eq!((at(&rows[0], LineLevel::L2), at(&rows[1], LineLevel::L2)), (Some(47.0), None));
     }
 
     fn of(values: &[f64]) -> Option<f64> {

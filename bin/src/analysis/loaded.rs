@@ -6,7 +6,7 @@ use latency_core::units::NodeId;
 
 use super::load::{lines_in_flight, Curve, Knee, LoadLevel, Verdict, MOST_LEVELS};
 use super::traffic::{bytes_per_line, limit, shares};
-use crate::result::{Outcome, Point, Series, Traffic, Walk};
+use crate::result::{Outcome, Point, RoundSeries, Traffic, Walk};
 
 /// One level of load, and where it comes from.
 #[derive(Clone, Copy, Debug)]
@@ -112,7 +112,7 @@ pub fn loadings<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = Loa
 
 /// Bytes per second that generators delivered beside a chain.
 #[must_use]
-pub fn delivered(traffic: &Traffic, series: &Series) -> Option<Estimate> {
+pub fn delivered(traffic: &Traffic, series: &RoundSeries) -> Option<Estimate> {
     let found = series.delivered?;
     let of = |lines_per_ns: f64| bytes_per_line(traffic.kind) * 1e9 * lines_per_ns;
     let interval =
@@ -251,7 +251,7 @@ impl<'r, 'a> Loading<'r, 'a> {
 
     /// Returns the memory of its generators: whether it was proven to be there, and the pages.
     #[must_use]
-    pub fn field(&self) -> Option<crate::result::Field> {
+    pub fn field(&self) -> Option<crate::result::PlacedField> {
         self.outcomes.iter().find_map(|outcome| match outcome.point.walk {
             Walk::Loaded(traffic) if self.has(&outcome.point, &traffic) => {
                 outcome.result.as_ref().ok()?.traffic

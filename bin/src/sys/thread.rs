@@ -127,7 +127,7 @@ struct Job<'a, S> {
 
 /// The work of one thread, at the top of its stack.
 #[repr(C, align(16))]
-struct Order {
+struct ThreadWork {
     /// The number of the thread while it lives, then 0; the kernel writes both.
     tid: AtomicU32,
     index: usize,
@@ -138,7 +138,7 @@ struct Order {
 extern "C" fn enter<S: Sync>(order: *mut c_void) {
     // SAFETY: `lb_thread_clone` passes the stack that `Crew::start` gave it, an order that is there until this
     // thread has ended.
-    let order = unsafe { &*order.cast::<Order>() };
+    let order = unsafe { &*order.cast::<ThreadWork>() };
     // SAFETY: the job of the order is one for this `S`, as `scope` passed both, and outlives the thread.
     let job = unsafe { &*order.job.cast::<Job<'_, S>>() };
     (job.work)(job.shared, order.index);
@@ -189,8 +189,8 @@ impl Crew {
     }
 
     /// Returns the order of the thread with this index, inside its stack.
-    fn order(&self, index: usize) -> *mut Order {
-        self.top(index).wrapping_sub(size_of::<Order>()).cast()
+    fn order(&self, index: usize) -> *mut ThreadWork {
+        self.top(index).wrapping_sub(size_of::<ThreadWork>()).cast()
     }
 
     /// Starts `count` threads, or as many as the kernel allows.
@@ -206,7 +206,7 @@ impl Crew {
             let order = self.order(index);
             // SAFETY: inside a stack, as the index is below `count`, and aligned to 16 like its end; not in use yet.
             let tid = unsafe {
-                order.write(Order { tid: AtomicU32::new(0), index, job });
+                order.write(ThreadWork { tid: AtomicU32::new(0), index, job });
                 &raw const (*order).tid
             };
             OTHER_THREADS.fetch_add(1, Ordering::Relaxed);

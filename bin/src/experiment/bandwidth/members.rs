@@ -27,19 +27,19 @@ fields! {
 }
 
 /// The largest rate of lines read.
-static PEAK_READ: estimate::Names = [
+static PEAK_READ: estimate::EstimateFields = [
     Field::new("read_bytes_per_second", "The largest rate of lines read between two nodes."),
     Field::new("read_bytes_per_second_low", "The lower end of its 95 % confidence interval."),
     Field::new("read_bytes_per_second_high", "The upper end of the interval."),
 ];
 /// The largest rate of lines written.
-static PEAK_WRITTEN: estimate::Names = [
+static PEAK_WRITTEN: estimate::EstimateFields = [
     Field::new("write_bytes_per_second", "The largest rate of lines written between two nodes."),
     Field::new("write_bytes_per_second_low", "The lower end of its 95 % confidence interval."),
     Field::new("write_bytes_per_second_high", "The upper end of the interval."),
 ];
 /// The largest rate of one core.
-static ONE_CORE: estimate::Names = [
+static ONE_CORE: estimate::EstimateFields = [
     Field::new("one_core_bytes_per_second", "The largest rate of one core alone; null where none was alone."),
     Field::new("one_core_bytes_per_second_low", "The lower end of its 95 % confidence interval."),
     Field::new("one_core_bytes_per_second_high", "The upper end of the interval."),

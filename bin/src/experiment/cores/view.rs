@@ -15,7 +15,7 @@ use crate::options::Pairs;
 use crate::report::chart::Matrix;
 use crate::report::document::{Document, Level, Picture, Role};
 use crate::report::figures::Digits;
-use crate::result::{Level as Place, Outcome, Owned, PerLine};
+use crate::result::{LineLevel as Place, Outcome, Owned, PerLine};
 
 /// Maximum number of CPUs of a matrix in text; a larger one would be unreadable.
 const MOST_IN_TEXT: usize = 16;

@@ -51,13 +51,13 @@ fields! {
 }
 
 /// The latency of idle memory.
-static IDLE: estimate::Names = [
+static IDLE: estimate::EstimateFields = [
     Field::new("idle_ns", "The latency of idle memory; null where it was not measured."),
     Field::new("idle_ns_low", "The lower end of its 95 % confidence interval."),
     Field::new("idle_ns_high", "The upper end of the interval."),
 ];
 /// The bandwidth at which latency doubles.
-static DOUBLES: estimate::Names = [
+static DOUBLES: estimate::EstimateFields = [
     Field::new(
         "knee_bytes_per_second",
         "The bandwidth at which latency is twice the lowest one; null where it is not known.",
@@ -66,7 +66,7 @@ static DOUBLES: estimate::Names = [
     Field::new("knee_bytes_per_second_high", "The upper end of the interval."),
 ];
 /// The largest bandwidth.
-static PEAK: estimate::Names = [
+static PEAK: estimate::EstimateFields = [
     Field::new("peak_bytes_per_second", "The largest bandwidth that was delivered, at any level."),
     Field::new("peak_bytes_per_second_low", "The lower end of its 95 % confidence interval."),
     Field::new("peak_bytes_per_second_high", "The upper end of the interval."),

@@ -7,7 +7,7 @@ use crate::engine::stopwatch::Stopwatch;
 use crate::engine::threads::partners::partner::{Others, PartnerTask, SharedByPartners};
 use crate::error::Failure;
 use crate::result::counters::Software;
-use crate::result::{Counter, Level, Owned};
+use crate::result::{Counter, LineLevel, Owned};
 use crate::sys::signal;
 
 /// Nanoseconds of a window, so that the clock's step is negligible.
@@ -40,7 +40,7 @@ impl OwnedWalk<'_> {
         let not_proven = |_| Failure::HOPS_NOT_PROVEN;
         match owner {
             Some(owner) => owner.obeys(PartnerTask::Prepare(site, owned.state))?,
-            None if owned.level == Level::Memory => ring.flush(flusher),
+            None if owned.level == LineLevel::Memory => ring.flush(flusher),
             None => ring.prepare(owned.state, flusher).map_err(not_proven)?,
         }
         if let (Some(third), State::Shared) = (third, owned.state) {
