@@ -43,7 +43,7 @@ use crate::machine::processor::{CoreKind, Platform, Processor};
 use crate::machine::{Instead, Machine, Sizing};
 use crate::options::{self, Options};
 use crate::plan::duration;
-use crate::report::document::{Describe, Document, DocumentTable as ShownTable, Role};
+use crate::report::document::{Describe, Document, DocumentTable, Role};
 use crate::report::terminal::Terminal;
 use crate::report::FORMATS;
 use crate::result::conditions::{Conditions, OnCpu};
@@ -112,7 +112,7 @@ impl Document for WithoutPictures<'_> {
         self.0.sentence(role, words);
     }
 
-    fn table(&mut self, table: &ShownTable<'_>) {
+    fn table(&mut self, table: &DocumentTable<'_>) {
         let mut cells = Vec::new();
         let counted = table.each(&mut |row, column, _| {
             cells.resize(row + 1, 0);

@@ -32,7 +32,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// All events, in the order of a [`Reading`].
+    /// All events, in the order of [`EventCounts`].
     pub const ALL: [Event; COUNT] = [
         Event::Cycles,
         Event::Instructions,
@@ -139,7 +139,7 @@ impl ThreadCounters {
     /// Stops counting.
     ///
     /// # Errors
-    /// As [`Counters::start`].
+    /// The errors of [`ThreadCounters::start`].
     pub fn stop(&self) -> Result<(), Errno> {
         self.control(PERF_EVENT_IOC_DISABLE)
     }
@@ -147,7 +147,7 @@ impl ThreadCounters {
     /// Returns the events so far, also while counting goes on.
     ///
     /// # Errors
-    /// As [`Counters::start`], and `EIO` for an answer that cannot be understood.
+    /// The errors of [`ThreadCounters::start`], and `EIO` for an answer that cannot be understood.
     pub fn read(&self) -> Result<Totals, Errno> {
         let mut bytes = [0; 8 * (HEADER + COUNT)];
         let length = rustix::io::read(self.leader()?, &mut bytes)?;

@@ -10,9 +10,7 @@ use latency_core::decimal::Decimal;
 use latency_core::text::plural;
 
 use super::{Command, Write};
-use crate::analysis::comparison::{
-    obstacle, Comparison, ComparisonVerdict, DifferingPart as Differing, Files,
-};
+use crate::analysis::comparison::{obstacle, Comparison, ComparisonVerdict, DifferingPart, Files};
 use crate::describe;
 use crate::error::{Failure, Regression, SavedError};
 use crate::options::{Descriptor, FlagId, FlagSet, Of, Operands, Options};
@@ -125,7 +123,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     };
     let differs = differs::all([&sides[0], &sides[1]], files, &comparison)?;
     let judged = options.force || differs.iter().all(|differs| !differs.blocks);
-    let (mut slower, mut faster) = ([Differing::EMPTY; NAMED], [Differing::EMPTY; NAMED]);
+    let (mut slower, mut faster) = ([DifferingPart::EMPTY; NAMED], [DifferingPart::EMPTY; NAMED]);
     let slower_count = comparison.parts(ComparisonVerdict::Slower, &mut slower)?.0;
     let faster_count = comparison.parts(ComparisonVerdict::Faster, &mut faster)?.0;
     let view = ComparisonView {

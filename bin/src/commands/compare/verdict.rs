@@ -6,7 +6,7 @@ use latency_core::decimal::Decimal;
 use latency_core::text::plural;
 
 use super::view::ComparisonView;
-use crate::analysis::comparison::{ComparisonVerdict, DifferingPart as Differing, PointGroup};
+use crate::analysis::comparison::{ComparisonVerdict, DifferingPart, PointGroup};
 use crate::report::document::{fields, Document, Part, Role};
 use crate::report::figures::Digits;
 use crate::result::row::{Label, Row, FIELDS, FROM, SIZE, TO};
@@ -138,7 +138,7 @@ impl Display for Sentence<'_, '_> {
             _ => (view.parts[1], "faster"),
         };
         let (count, of) = (view.comparison.count(verdict), view.comparison.pairs().len());
-        if let (true, [Differing { group: PointGroup::Whole, by, .. }]) = (count == of, parts) {
+        if let (true, [DifferingPart { group: PointGroup::Whole, by, .. }]) = (count == of, parts) {
             return write!(out, "all {of} points are {word}, by {} %", Digits(by.abs() * 100.0));
         }
         write!(out, "{count} of {of} points {} {word}: ", if count == 1 { "is" } else { "are" })?;
@@ -167,12 +167,12 @@ fn field_of(row: &Row, field: usize) -> impl Display + '_ {
 /// A part in words.
 struct Which<'s, 'v> {
     view: &'s ComparisonView<'v>,
-    part: &'s Differing<'s>,
+    part: &'s DifferingPart<'s>,
 }
 
 impl Display for Which<'_, '_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Differing { group, ends: [first, last], .. } = *self.part;
+        let DifferingPart { group, ends: [first, last], .. } = *self.part;
         let shown = self.view.naming();
         // The point names of a node or a CPU contain other nodes or CPUs as well.
         let like = |point: usize| self.view.comparison.pairs().get(point).map_or(first, |pair| &pair.row);

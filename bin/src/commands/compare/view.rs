@@ -4,7 +4,7 @@ use latency_core::math::exp;
 use latency_core::text::Text;
 
 use crate::analysis::comparison::significance::HALF;
-use crate::analysis::comparison::{Comparison, DifferingPart as Differing, Files, PointPair, CURVE};
+use crate::analysis::comparison::{Comparison, DifferingPart, Files, PointPair, CURVE};
 use crate::options::Of;
 
 /// A condition that differs.
@@ -41,7 +41,7 @@ pub struct ComparisonView<'v> {
     /// The slowdown of the slower points, if there are any.
     pub slower_by: Option<f64>,
     /// The parts that are slower and faster.
-    pub parts: [&'v [Differing<'v>]; 2],
+    pub parts: [&'v [DifferingPart<'v>]; 2],
     /// The difference that is allowed, as a fraction.
     pub threshold: f64,
 }

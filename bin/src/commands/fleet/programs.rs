@@ -3,7 +3,7 @@
 use super::findings::{FleetFindings, Outlier, FASTER};
 use super::key::{unit, Key};
 use super::runs::Refused;
-use super::values::HostValue as Found;
+use super::values::HostValue;
 use super::view::FleetView;
 use crate::describe;
 use crate::report::document::{fields, Document, Field, Metric, Part, Value};
@@ -116,7 +116,7 @@ impl FleetView<'_> {
             document.put(&POINTS, apart.points);
         });
         document.items(Part::List(&SLOWED), self.slowed.iter(), |document, slowed| {
-            let Found { host, value, interval, .. } = slowed.value;
+            let HostValue { host, value, interval, .. } = slowed.value;
             document.put(&HOST, self.name(host));
             of_key(document, &self.key(&slowed.value), slowed.value.nodes());
             document.put(&VALUE, value);
@@ -169,7 +169,7 @@ impl FleetView<'_> {
 
     /// Describes a value and the usual one.
     fn value(&self, document: &mut dyn Document, outlier: &Outlier) {
-        let Found { host, value, interval, .. } = outlier.value;
+        let HostValue { host, value, interval, .. } = outlier.value;
         document.put(&HOST, self.name(host));
         of_key(document, &self.key(&outlier.value), outlier.value.nodes());
         document.put(&VALUE, value);

@@ -15,7 +15,7 @@ use crate::options::Pairs;
 use crate::report::chart::Matrix;
 use crate::report::document::{Document, Level, Picture, Role};
 use crate::report::figures::Digits;
-use crate::result::{LineLevel as Place, Outcome, Owned, PerLine};
+use crate::result::{LineLevel, Outcome, Owned, PerLine};
 
 /// Maximum number of CPUs of a matrix in text; a larger one would be unreadable.
 const MOST_IN_TEXT: usize = 16;
@@ -270,7 +270,7 @@ fn states(document: &mut dyn Document, report: &Report<'_, '_>) {
     let caption = "Lines in a known state, ns per access that waits for the one before";
     document.tabulate(caption, Level::Quiet, 3, &|table| {
         table.texts("in caches of|access|on");
-        Place::ALL.iter().for_each(|level| table.text(level.name()));
+        LineLevel::ALL.iter().for_each(|level| table.text(level.name()));
         for walk in rows(report.outcomes) {
             let Owned { owner, state, access, .. } = walk.owned;
             table.row();
@@ -280,7 +280,7 @@ fn states(document: &mut dyn Document, report: &Report<'_, '_>) {
             }
             table.cell(format_args!("{} {}", access.name(), state.name()));
             table.cell(format_args!("node {}", walk.point.target));
-            for level in Place::ALL {
+            for level in LineLevel::ALL {
                 let at = walk.at(level, report.outcomes);
                 table.number(at.map(|at| at.measured.series.nanoseconds.median));
             }

@@ -1,4 +1,4 @@
-//! The partners of a run, from the first thread's side: brings them to the CPUs of a point, and gives them orders.
+//! The partners of a run, from the first thread's side: brings them to the CPUs of a point, and gives them tasks.
 
 use crate::engine::memory::pieces::lines_of;
 use crate::engine::memory::sites::Sites;

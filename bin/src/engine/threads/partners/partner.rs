@@ -1,6 +1,6 @@
-//! One partner on a thread of its own: its orders, and how it obeys them.
+//! One partner on a thread of its own: its tasks, and how it does them.
 //!
-//! Between visits it sleeps, so that idle CPUs are idle. Within one it waits for orders without a system call. It maps
+//! Between visits it sleeps, so that idle CPUs are idle. Within one it waits for tasks without a system call. It maps
 //! nothing and prints nothing.
 
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -53,9 +53,9 @@ impl<'s> SharedByPartners<'s> {
         }
     }
 
-    /// Does as ordered. Returns the delays of messages that were received; `None` where the order cannot be obeyed.
-    fn obey(&self, order: PartnerTask, stop: &AtomicU32) -> Option<Delays> {
-        match order {
+    /// Does a task. Returns the delays of messages that were received; `None` where it cannot be done.
+    fn obey(&self, task: PartnerTask, stop: &AtomicU32) -> Option<Delays> {
+        match task {
             PartnerTask::Rest => {}
             PartnerTask::Pin(cpu) => cpu::pin_to(cpu).ok()?,
             PartnerTask::Answer(RoundTrips { site, place, method, count }) => {
@@ -71,10 +71,10 @@ impl<'s> SharedByPartners<'s> {
     }
 }
 
-/// An order to a partner.
+/// A task of a partner.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PartnerTask {
-    /// Sleep until the next order.
+    /// Sleep until the next task.
     Rest,
     /// Run on this CPU.
     Pin(CpuId),
@@ -104,7 +104,7 @@ pub struct RoundTrips {
 pub struct Partner {
     /// Its CPU time.
     pub clock: ThreadClock,
-    /// Its orders, and the delays of the messages that it received; `None` where an order could not be obeyed.
+    /// Its tasks, and the delays of the messages that it received; `None` where a task could not be done.
     pub mailbox: Mailbox<PartnerTask, Option<Delays>>,
     /// Times that it was found on another CPU than its own.
     moves: AtomicU32,
@@ -125,13 +125,13 @@ impl Partner {
         self.moves.load(Ordering::Relaxed)
     }
 
-    /// Gives an order that is over at once, and waits until it is obeyed.
+    /// Gives a task that is over at once, and waits until it is done.
     ///
     /// # Errors
     ///
     /// [`Failure::HOPS_NOT_PROVEN`] where it could not be obeyed.
-    pub fn obeys(&self, order: PartnerTask) -> Result<(), Failure<'static>> {
-        self.mailbox.give(order);
+    pub fn obeys(&self, task: PartnerTask) -> Result<(), Failure<'static>> {
+        self.mailbox.give(task);
         wait_until(&|| self.mailbox.is_obeyed(), &|| false);
         self.mailbox.answer().flatten().map(drop).ok_or(Failure::HOPS_NOT_PROVEN)
     }
@@ -143,19 +143,19 @@ pub fn work(shared: &SharedByPartners<'_>, index: usize) {
     thread::name(c"partner");
     own.clock.is_of_this_thread();
     let mut home = None;
-    own.mailbox.serve(|order| {
-        if let PartnerTask::Pin(cpu) = order {
+    own.mailbox.serve(|task| {
+        if let PartnerTask::Pin(cpu) = task {
             home = Some(cpu);
         }
-        let mut found = shared.obey(order, own.mailbox.stop_word());
-        // Any thread may be moved: this order was obeyed elsewhere, and the next one is to be obeyed at home.
-        if let (Some(home), Some(_), true) = (home, found, order != PartnerTask::Rest) {
+        let mut found = shared.obey(task, own.mailbox.stop_word());
+        // Any thread may be moved: this task was done elsewhere, and the next one is to be done at home.
+        if let (Some(home), Some(_), true) = (home, found, task != PartnerTask::Rest) {
             if cpu::current().is_ok_and(|(cpu, _)| cpu != home) {
                 own.moves.fetch_add(1, Ordering::Relaxed);
                 found = found.filter(|_| cpu::pin_to(home).is_ok());
             }
         }
-        (found, if order == PartnerTask::Rest { Wait::Asleep } else { Wait::Spinning })
+        (found, if task == PartnerTask::Rest { Wait::Asleep } else { Wait::Spinning })
     });
 }
 
@@ -187,7 +187,7 @@ mod tests {
         let [partner] = &partners;
         let mailbox = &partner.mailbox;
         let until_obeyed = || wait_until(&|| mailbox.is_obeyed(), &|| false);
-        let obeyed = |order| partner.obeys(order).is_ok();
+        let obeyed = |task| partner.obeys(task).is_ok();
         thread::scope(|scope| {
             scope.spawn(|| work(&shared, 0));
             let cpu = cpu::allowed().unwrap().first().map(CpuId).unwrap();

@@ -4,7 +4,7 @@
 
 mod data;
 
-use super::frame::{begin, heading_height, FramePlace as Shown, EDGE};
+use super::frame::{begin, heading_height, FramePlace, EDGE};
 use super::style::SERIES;
 use super::text::{fill, text, width, Size};
 use crate::report::axis::{Plane, Title};
@@ -38,7 +38,7 @@ const MARK_GAP: f64 = 5.0;
 ///
 /// Returns the error of `out`.
 #[inline(never)] // offsets into a small frame are short
-pub fn write(out: &mut dyn Write, chart: &Chart<'_>, shown: Shown) -> fmt::Result {
+pub fn write(out: &mut dyn Write, chart: &Chart<'_>, shown: FramePlace) -> fmt::Result {
     let heading = heading_height(WIDTH, chart.title, chart.subtitle);
     let ordinal = matches!(chart.x_axis.scale, Scale::Ordinal);
     let x_ticks = if ordinal { MOST_ORDINAL_TICKS } else { MOST_X_TICKS };
