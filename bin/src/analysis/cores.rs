@@ -219,10 +219,12 @@ fn class<'r, I: Iterator<Item = CpuPair<'r>>>(
     })
 }
 
+/// A function that passes each value to another, always the same ones.
+type VisitValues<'v> = &'v dyn Fn(&mut dyn FnMut(f64));
+
 /// Returns the median of the `count` values that `values` passes on, which are not stored: each is compared with all
-/// others. `None` where one of
-/// them is not a number, or there are none.
-fn median(count: usize, values: &dyn Fn(&mut dyn FnMut(f64))) -> Option<f64> {
+/// others. `None` where one of them is not a number, or there are none.
+fn median(count: usize, values: VisitValues<'_>) -> Option<f64> {
     let (mut lower, mut upper) = (None, None);
     values(&mut |value| {
         let (mut below, mut not_above) = (0, 0);

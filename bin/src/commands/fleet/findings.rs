@@ -367,8 +367,11 @@ fn apart(names: &Names, groups: &[HostGroup<'_>]) -> Result<Table<Apart>, Errno>
     Ok(each)
 }
 
-/// Returns a table of the values that `all` passes on.
-fn filled<T: Copy>(all: &dyn Fn(&mut dyn FnMut(T))) -> Result<Table<T>, Errno> {
+/// A function that passes each element to another, always the same ones.
+type VisitAll<'v, T> = &'v dyn Fn(&mut dyn FnMut(T));
+
+/// Returns a table of the elements that `all` passes on.
+fn filled<T: Copy>(all: VisitAll<'_, T>) -> Result<Table<T>, Errno> {
     let (mut first, mut count) = (None, 0);
     all(&mut |one| {
         first = Some(one);

@@ -21,10 +21,12 @@ use crate::sys::table::Table;
 use crate::warning::Warnings;
 use latency_core::words::When;
 
+/// The plan of a section and its time, or the reason why it has none. It lives as long as the process.
+type SectionPlan = ManuallyDrop<Option<Result<(Planned, Range), Failure<'static>>>>;
+
 /// The plans of all sections.
 pub struct Plans {
-    /// The plan of each section and its time, or the reason why it has none. They live as long as the process.
-    slots: Table<ManuallyDrop<Option<Result<(Planned, Range), Failure<'static>>>>>,
+    slots: Table<SectionPlan>,
     /// The time of all of them together.
     pub takes: Range,
 }

@@ -136,11 +136,11 @@ fn by_cpu(document: &mut dyn Document, report: &Report<'_, '_>) {
     });
 }
 
-/// Passes every outcome that has a rate to `take`, with its group.
-fn each(
-    report: &Report<'_, '_>,
-    take: &mut dyn FnMut(&TrafficGroup<'_, '_>, &Outcome<'_>, (Traffic, Estimate)),
-) {
+/// A receiver of outcomes that have a rate, each with its group.
+type TakeRate<'t> = &'t mut dyn FnMut(&TrafficGroup<'_, '_>, &Outcome<'_>, (Traffic, Estimate));
+
+/// Passes every outcome that has a rate to `take`.
+fn each(report: &Report<'_, '_>, take: TakeRate<'_>) {
     for group in groups(report.outcomes) {
         for outcome in group.outcomes {
             if let Some(found) = rate(outcome) {
