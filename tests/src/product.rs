@@ -1,7 +1,7 @@
-//! Lines of product code by folder: without comments, blank lines and tests.
+//! The product code, without comments, blank lines and tests: its lines by folder, and its types.
 
 use crate::program::workspace;
-use crate::source::{sources, Source};
+use crate::source::{sources, Source, Token};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
@@ -13,12 +13,7 @@ use std::fs;
 pub fn lines() -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for root in ["bin/src", "core/src"] {
-        let all = sources(root);
-        let tests: Vec<Vec<String>> = all.iter().flat_map(modules_of_tests).collect();
-        for source in all {
-            if tests.iter().any(|test| source.module().starts_with(test)) {
-                continue;
-            }
+        for source in without_tests(sources(root)) {
             let inside = source.path[root.len() + 1..].split_once('/');
             let folder = inside
                 .filter(|_| root == "bin/src")
@@ -30,9 +25,63 @@ pub fn lines() -> BTreeMap<String, usize> {
     counts
 }
 
+/// Returns the types declared in a folder of sources, each with its places: `file:line`.
+///
+/// # Panics
+///
+/// When a source file cannot be read.
+pub fn types(root: &str) -> BTreeMap<String, Vec<String>> {
+    let mut types: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for source in without_tests(sources(root)) {
+        for name in types_of(&source) {
+            types.entry(name.text.clone()).or_default().push(format!("{}:{}", source.path, name.line));
+        }
+    }
+    types
+}
+
+/// Returns the files that are not modules of tests.
+fn without_tests(all: Vec<Source>) -> Vec<Source> {
+    let tests: Vec<Vec<String>> = all.iter().flat_map(modules_of_tests).collect();
+    let is_test = |source: &Source| tests.iter().any(|test| source.module().starts_with(test));
+    all.into_iter().filter(|source| !is_test(source)).collect()
+}
+
 /// Returns the lines with tokens of a file, without its modules of tests.
 fn lines_of(source: &Source) -> usize {
-    let mut lines = BTreeSet::new();
+    tokens_of(source).iter().map(|token| token.line).collect::<BTreeSet<_>>().len()
+}
+
+/// Returns the names of the types that a file declares, without its modules of tests. The types that belong to a trait,
+/// which have the names of that trait, are left out.
+fn types_of(source: &Source) -> Vec<&Token> {
+    let tokens = tokens_of(source);
+    let text = |at: usize| tokens.get(at).map_or("", |token| token.text.as_str());
+    let mut found = Vec::new();
+    // Whether each open brace is that of a trait or an implementation.
+    let (mut open, mut of_trait) = (Vec::new(), false);
+    for at in 0..tokens.len() {
+        // Other occurrences of `impl` are types of arguments and results.
+        let begins = at == 0 || ["{", "}", ";", "]", ")", "pub", "unsafe"].contains(&text(at - 1));
+        let names_type = text(at + 1).starts_with(char::is_uppercase);
+        match text(at) {
+            "{" => open.push(std::mem::take(&mut of_trait)),
+            "}" => _ = open.pop(),
+            "impl" if begins => of_trait = true,
+            "type" if open.last() == Some(&true) => {}
+            word @ ("struct" | "enum" | "trait" | "union" | "type") if begins && names_type => {
+                found.push(tokens[at + 1]);
+                of_trait = word == "trait";
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Returns the tokens of a file, without its modules of tests.
+fn tokens_of(source: &Source) -> Vec<&Token> {
+    let mut found = Vec::new();
     let mut tokens = source.tokens.iter();
     while let Some(token) = tokens.next() {
         let rest = tokens.as_slice();
@@ -50,10 +99,10 @@ fn lines_of(source: &Source) -> usize {
                 }
             }
         } else {
-            lines.insert(token.line);
+            found.push(token);
         }
     }
-    lines.len()
+    found
 }
 
 /// Returns whether `#[cfg(test)]` followed by a module begins here.
@@ -102,6 +151,16 @@ mod tests {
         let source = Source::new("bin/src/a/mod.rs".into(), text.into());
         assert_eq!(lines_of(&source), 4);
         assert_eq!(modules_of_tests(&source), [["a", "fake"]]);
+    }
+
+    #[test]
+    fn types_are_those_outside_of_traits_and_tests() {
+        let text = "pub struct A<T>(T);\nimpl<T> Iterator for A<T> { type Item = T; }\npub(super) unsafe trait B { type C; }\n\
+                    #[repr(C)]\nenum D { E }\nfn f(_: impl B) -> impl B { struct G; type H = G; union.type_of() }\n\
+                    #[cfg(test)]\nmod tests {\n    struct I;\n}\ntype J = A<u8>;\n";
+        let source = Source::new("bin/src/a/mod.rs".into(), text.into());
+        let names: Vec<&str> = types_of(&source).iter().map(|name| name.text.as_str()).collect();
+        assert_eq!(names, ["A", "B", "D", "G", "H", "J"]);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! `unsafe`, the files of the tree and the dependencies.
 
 use latency_tests::imports::{circles, imports, upward, Import};
+use latency_tests::product::types;
 use latency_tests::program::workspace;
 use latency_tests::source::{sources, Source};
 use std::collections::BTreeSet;
@@ -315,6 +316,19 @@ fn both_packages_are_without_the_standard_library() {
         violations.extend(at(&source, source.lines_with("alloc"), "the crate alloc"));
     }
     assert_none("there is no allocator", violations);
+}
+
+#[test]
+fn no_type_has_the_name_of_another() {
+    for root in ["bin/src", "core/src"] {
+        let types = types(root);
+        assert!(types.len() > 100, "{} types in {root}", types.len());
+        let twice = types.iter().filter(|(_, places)| places.len() > 1);
+        assert_none(
+            "each type has a name of its own",
+            twice.map(|(name, places)| format!("{name}: {}", places.join(", "))).collect(),
+        );
+    }
 }
 
 #[test]

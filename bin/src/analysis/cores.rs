@@ -5,14 +5,14 @@ use latency_core::stats::Interval;
 use latency_core::topology::{Shared, Sharing};
 use latency_core::units::CpuId;
 
-use crate::result::{Level, Measurement, Messages, Outcome, Owned, PingPong, Point};
+use crate::result::{ClockOffset, LineLevel, Measurement, Outcome, Owned, PingPong, Point};
 
 /// Threads of one core exchange a line within its own caches: two cores hardly ever are as close, in nanoseconds.
 const WITHIN_CORE_NS: f64 = 30.0;
 
 /// One pair of CPUs, measured.
 #[derive(Clone, Copy, Debug)]
-pub struct Pair<'r> {
+pub struct CpuPair<'r> {
     /// The CPU that begins.
     pub a: CpuId,
     /// The CPU that answers, what they share, and how.
@@ -21,7 +21,7 @@ pub struct Pair<'r> {
     pub measured: &'r Measurement,
 }
 
-impl Pair<'_> {
+impl CpuPair<'_> {
     /// Returns the time of a line one way, in nanoseconds.
     #[must_use]
     pub fn ns(&self) -> f64 {
@@ -36,26 +36,26 @@ impl Pair<'_> {
 
     /// Returns the time stamps of both CPUs, compared by messages.
     #[must_use]
-    pub fn messages(&self) -> Option<Messages> {
+    pub fn messages(&self) -> Option<ClockOffset> {
         self.measured.lines?.messages
     }
 }
 
 /// Returns the pair of an outcome, if it was measured.
 #[must_use]
-pub fn pair<'r>(outcome: &'r Outcome<'_>) -> Option<Pair<'r>> {
+pub fn pair<'r>(outcome: &'r Outcome<'_>) -> Option<CpuPair<'r>> {
     let with = *outcome.point.walk.ping_pong()?;
-    Some(Pair { a: outcome.point.cpu, with, measured: outcome.result.as_ref().ok()? })
+    Some(CpuPair { a: outcome.point.cpu, with, measured: outcome.result.as_ref().ok()? })
 }
 
 /// Returns every pair that was measured.
-pub fn pairs<'r>(outcomes: &'r [Outcome<'_>]) -> impl Iterator<Item = Pair<'r>> + Clone {
+pub fn pairs<'r>(outcomes: &'r [Outcome<'_>]) -> impl Iterator<Item = CpuPair<'r>> + Clone {
     outcomes.iter().filter_map(pair)
 }
 
 /// Lines in a known state, measured.
 #[derive(Clone, Copy, Debug)]
-pub struct Walked<'r> {
+pub struct WalkedLines<'r> {
     /// The CPU that walked over them, and their node.
     pub point: &'r Point,
     /// Their owner, and their state.
@@ -65,18 +65,18 @@ pub struct Walked<'r> {
 }
 
 /// Returns every walk over lines in a known state that was measured.
-pub fn walks<'r>(outcomes: &'r [Outcome<'_>]) -> impl Iterator<Item = Walked<'r>> + Clone {
+pub fn walks<'r>(outcomes: &'r [Outcome<'_>]) -> impl Iterator<Item = WalkedLines<'r>> + Clone {
     outcomes.iter().filter_map(|outcome| {
         let owned = *outcome.point.walk.owned()?;
-        Some(Walked { point: &outcome.point, owned, measured: outcome.result.as_ref().ok()? })
+        Some(WalkedLines { point: &outcome.point, owned, measured: outcome.result.as_ref().ok()? })
     })
 }
 
-impl<'r> Walked<'r> {
+impl<'r> WalkedLines<'r> {
     /// Returns whether two walks differ in no more than the cache that the lines are in.
     #[must_use]
-    pub fn is_like(&self, other: &Walked<'_>) -> bool {
-        let of = |walk: &Walked<'_>| {
+    pub fn is_like(&self, other: &WalkedLines<'_>) -> bool {
+        let of = |walk: &WalkedLines<'_>| {
             let Owned { owner, state, access, .. } = walk.owned;
             (walk.point.cpu, walk.point.target, owner, state, access)
         };
@@ -85,14 +85,14 @@ impl<'r> Walked<'r> {
 
     /// Returns the same over lines in another cache, if that was measured.
     #[must_use]
-    pub fn at(&self, level: Level, outcomes: &'r [Outcome<'_>]) -> Option<Walked<'r>> {
+    pub fn at(&self, level: LineLevel, outcomes: &'r [Outcome<'_>]) -> Option<WalkedLines<'r>> {
         walks(outcomes).find(|other| self.is_like(other) && other.owned.level == level)
     }
 }
 
 /// One walk of those that differ in no more than the cache.
-pub fn rows<'r>(outcomes: &'r [Outcome<'_>]) -> impl Iterator<Item = Walked<'r>> + Clone {
-    let is_first = move |(index, walk): &(usize, Walked<'r>)| {
+pub fn rows<'r>(outcomes: &'r [Outcome<'_>]) -> impl Iterator<Item = WalkedLines<'r>> + Clone {
+    let is_first = move |(index, walk): &(usize, WalkedLines<'r>)| {
         !walks(outcomes).take(*index).any(|earlier| walk.is_like(&earlier))
     };
     walks(outcomes).enumerate().filter(is_first).map(|(_, walk)| walk)
@@ -100,7 +100,7 @@ pub fn rows<'r>(outcomes: &'r [Outcome<'_>]) -> impl Iterator<Item = Walked<'r>>
 
 /// Pairs of CPUs that share the same.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Class {
+pub struct SharingClass {
     /// The hardware that they share.
     pub shared: Shared,
     /// Number of pairs.
@@ -116,12 +116,12 @@ pub struct Class {
 
 /// The conclusions from all pairs.
 #[derive(Clone, Copy, Debug)]
-pub struct Conclusion<'r> {
-    classes: [Option<Class>; Shared::ALL.len()],
+pub struct CoresConclusion<'r> {
+    classes: [Option<SharingClass>; Shared::ALL.len()],
     /// The pair with the smallest value.
-    pub nearest: Option<Pair<'r>>,
+    pub nearest: Option<CpuPair<'r>>,
     /// The pair with the largest.
-    pub farthest: Option<Pair<'r>>,
+    pub farthest: Option<CpuPair<'r>>,
     /// The largest distance between two lines of one pair, in nanoseconds.
     pub spread: Option<f64>,
     /// The largest upper end of clock offset and asymmetry of both ways together, in nanoseconds, and its pair of CPUs;
@@ -129,20 +129,20 @@ pub struct Conclusion<'r> {
     pub apart: Option<(f64, [CpuId; 2])>,
 }
 
-impl Conclusion<'_> {
+impl CoresConclusion<'_> {
     /// Returns the classes that have a pair, the nearest first.
-    pub fn classes(&self) -> impl Iterator<Item = &Class> + Clone {
+    pub fn classes(&self) -> impl Iterator<Item = &SharingClass> + Clone {
         self.classes.iter().flatten()
     }
 }
 
 /// Concludes from all pairs.
 #[must_use]
-pub fn conclude<'r>(outcomes: &'r [Outcome<'_>]) -> Conclusion<'r> {
+pub fn conclude<'r>(outcomes: &'r [Outcome<'_>]) -> CoresConclusion<'r> {
     let all = || pairs(outcomes);
     let classes =
         Shared::ALL.map(|shared| class(shared, &|| all().filter(move |pair| pair.with.class == shared)));
-    let mut found = Conclusion { classes, nearest: None, farthest: None, spread: None, apart: None };
+    let mut found = CoresConclusion { classes, nearest: None, farthest: None, spread: None, apart: None };
     for pair in all() {
         if found.nearest.is_none_or(|nearest| pair.ns() < nearest.ns()) {
             found.nearest = Some(pair);
@@ -190,13 +190,16 @@ pub fn left_out(outcomes: &[Outcome<'_>], cpus: &CpuSet, each: &mut dyn FnMut(Cp
 
 /// Returns the pair that is closer than two cores are, though it is said to be two.
 #[must_use]
-pub fn doubtful<'r>(outcomes: &'r [Outcome<'_>]) -> Option<Pair<'r>> {
+pub fn doubtful<'r>(outcomes: &'r [Outcome<'_>]) -> Option<CpuPair<'r>> {
     let nearest = pairs(outcomes).filter(|pair| pair.with.class != Shared::Core);
     let nearest = nearest.reduce(|one, other| if other.ns() < one.ns() { other } else { one });
     nearest.filter(|pair| pair.ns() < WITHIN_CORE_NS)
 }
 
-fn class<'r, I: Iterator<Item = Pair<'r>>>(shared: Shared, members: &dyn Fn() -> I) -> Option<Class> {
+fn class<'r, I: Iterator<Item = CpuPair<'r>>>(
+    shared: Shared,
+    members: &dyn Fn() -> I,
+) -> Option<SharingClass> {
     let pairs = members().count();
     let end = |of: fn(&Interval) -> f64| {
         median(pairs, &|each| {
@@ -207,7 +210,7 @@ fn class<'r, I: Iterator<Item = Pair<'r>>>(shared: Shared, members: &dyn Fn() ->
     };
     let values = || members().map(|pair| pair.ns());
     let (low, high) = (end(|interval| interval.low), end(|interval| interval.high));
-    Some(Class {
+    Some(SharingClass {
         shared,
         pairs,
         median: median(pairs, &|each| values().for_each(each))?,
@@ -216,12 +219,12 @@ fn class<'r, I: Iterator<Item = Pair<'r>>>(shared: Shared, members: &dyn Fn() ->
     })
 }
 
-/// Gives every value to its argument.
-type Each<'e> = &'e dyn Fn(&mut dyn FnMut(f64));
+/// A function that passes each value to another, always the same ones.
+type VisitValues<'v> = &'v dyn Fn(&mut dyn FnMut(f64));
 
-/// Returns the median of `count` values, which are not stored: each is compared with all others. `None` where one of
-/// them is not a number, or there are none.
-fn median(count: usize, values: Each<'_>) -> Option<f64> {
+/// Returns the median of the `count` values that `values` passes on, which are not stored: each is compared with all
+/// others. `None` where one of them is not a number, or there are none.
+fn median(count: usize, values: VisitValues<'_>) -> Option<f64> {
     let (mut lower, mut upper) = (None, None);
     values(&mut |value| {
         let (mut below, mut not_above) = (0, 0);
@@ -275,12 +278,12 @@ mod tests {
         ];
         let found = conclude(&outcomes);
         let classes: std::vec::Vec<_> = found.classes().collect();
-        let of = |class: &Class| (class.shared, class.pairs, class.median, class.range);
+        let of = |class: &SharingClass| (class.shared, class.pairs, class.median, class.range);
         assert_eq!(classes.len(), 2);
         assert_eq!(of(classes[0]), (Shared::Core, 1, 10.0, (10.0, 10.0)));
         assert_eq!(of(classes[1]), (Shared::Machine, 3, 120.0, (110.0, 150.0)));
         assert_eq!(classes[1].interval, Some(Interval { low: 120.0 * 0.99, high: 120.0 * 1.01 }));
-        let cpus = |pair: Option<Pair<'_>>| pair.map(|pair| (pair.a.0, pair.with.partner.0));
+        let cpus = |pair: Option<CpuPair<'_>>| pair.map(|pair| (pair.a.0, pair.with.partner.0));
         assert_eq!((cpus(found.nearest), cpus(found.farthest)), (Some((0, 1)), Some((0, 2))));
         assert_eq!(found.spread, Some(5.0));
         assert!(conclude(&[]).classes().next().is_none());
@@ -301,14 +304,15 @@ mod tests {
             outcome(4096, Walk::Owned(Owned { owner, third: None, state, access: Access::Read, level }), ns)
         };
         let outcomes = [
-            walk(Level::L1, State::Modified, 50.0),
-            walk(Level::L2, State::Modified, 47.0),
-            walk(Level::L1, State::Exclusive, 45.0),
+            walk(LineLevel::L1, State::Modified, 50.0),
+            walk(LineLevel::L2, State::Modified, 47.0),
+            walk(LineLevel::L1, State::Exclusive, 45.0),
         ];
         let rows: std::vec::Vec<_> = rows(&outcomes).collect();
         assert_eq!(rows.len(), 2);
-        let at = |row: &Walked<'_>, level| Some(row.at(level, &outcomes)?.measured.series.nanoseconds.median);
-        assert_eq!((at(&rows[0], Level::L2), at(&rows[1], Level::L2)), (Some(47.0), None));
+        let at =
+            |row: &WalkedLines<'_>, level| Some(row.at(level, &outcomes)?.measured.series.nanoseconds.median);
+        assert_eq!((at(&rows[0], LineLevel::L2), at(&rows[1], LineLevel::L2)), (Some(47.0), None));
     }
 
     fn of(values: &[f64]) -> Option<f64> {

@@ -57,7 +57,7 @@ impl Worth {
 
 /// The gain of larger pages at the largest working set that was measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Conclusion {
+pub struct HugePagesConclusion {
     /// The largest working set.
     pub size: Bytes,
     /// A load in 4 KiB pages.
@@ -138,7 +138,7 @@ pub const fn spanned(outcome: &Outcome<'_>) -> u64 {
 /// Returns what the walks say, where the TLB may have been found to treat the measured pages `like_small` ones; `None`
 /// where none in 4 KiB pages was measured.
 #[must_use]
-pub fn conclude(outcomes: &[Outcome<'_>], like_small: bool) -> Option<Conclusion> {
+pub fn conclude(outcomes: &[Outcome<'_>], like_small: bool) -> Option<HugePagesConclusion> {
     let measured = || walks(outcomes, Pages::Small4k).filter(|outcome| outcome.result.is_ok());
     // An interrupted run may have the largest working set in 4 KiB pages alone.
     let compared = measured().filter(|outcome| ratio(outcomes, outcome).is_some()).last();
@@ -157,7 +157,12 @@ pub fn conclude(outcomes: &[Outcome<'_>], like_small: bool) -> Option<Conclusion
         let worth = ratio.map_or(Worth::Open, |ratio| Worth::of(ratio, like_small));
         Some(Larger { pages, latency: larger, ratio, worth, from: shows_from(shares) })
     });
-    Some(Conclusion { size: point.size, small: latency, page_local: at(Pages::Small4k, PAGE_LOCAL), larger })
+    Some(HugePagesConclusion {
+        size: point.size,
+        small: latency,
+        page_local: at(Pages::Small4k, PAGE_LOCAL),
+        larger,
+    })
 }
 
 /// Returns the first working set from which on, by ascending size, no share is small.

@@ -15,17 +15,17 @@ const EXPOSED: f64 = 1.15;
 
 /// One working set: the time for each load, by what is walked.
 #[derive(Clone, Copy, Debug)]
-pub struct Region<'r, 'a> {
+pub struct WorkingSet<'r, 'a> {
     outcomes: &'r [Outcome<'a>],
     /// The working set.
     pub size: Bytes,
 }
 
 /// Returns the working sets of a report, as they follow each other.
-pub fn regions<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = Region<'r, 'a>> {
+pub fn regions<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = WorkingSet<'r, 'a>> {
     outcomes
         .chunk_by(|one, other| one.point.size == other.point.size)
-        .filter_map(|outcomes| Some(Region { outcomes, size: outcomes.first()?.point.size }))
+        .filter_map(|outcomes| Some(WorkingSet { outcomes, size: outcomes.first()?.point.size }))
 }
 
 /// The number of loads that one core keeps in flight.
@@ -53,7 +53,7 @@ impl Saturation {
 
 /// One measured point of a region.
 #[derive(Clone, Copy, Debug)]
-pub struct Sample<'r, 'a> {
+pub struct LaneSample<'r, 'a> {
     /// Its outcome.
     pub outcome: &'r Outcome<'a>,
     /// Nanoseconds for each load.
@@ -62,7 +62,7 @@ pub struct Sample<'r, 'a> {
     pub interval: Option<Interval>,
 }
 
-impl Sample<'_, '_> {
+impl LaneSample<'_, '_> {
     /// Returns the time for each load.
     #[must_use]
     pub const fn estimate(&self) -> Estimate {
@@ -70,24 +70,24 @@ impl Sample<'_, '_> {
     }
 }
 
-impl<'r, 'a> Region<'r, 'a> {
+impl<'r, 'a> WorkingSet<'r, 'a> {
     /// Returns the measured points.
-    pub fn samples(&self) -> impl Iterator<Item = Sample<'r, 'a>> {
+    pub fn samples(&self) -> impl Iterator<Item = LaneSample<'r, 'a>> {
         self.outcomes.iter().filter_map(|outcome| {
             let summary = outcome.result.as_ref().ok()?.series.nanoseconds;
-            Some(Sample { outcome, nanoseconds: summary.median, interval: summary.interval })
+            Some(LaneSample { outcome, nanoseconds: summary.median, interval: summary.interval })
         })
     }
 
     /// Returns the point with this number of lanes and nothing between their loads.
     #[must_use]
-    pub fn with_lanes(&self, lanes: usize) -> Option<Sample<'r, 'a>> {
+    pub fn with_lanes(&self, lanes: usize) -> Option<LaneSample<'r, 'a>> {
         self.samples().find(|sample| sample.outcome.point.walk.lanes() == lanes)
     }
 
     /// Returns the point with this work.
     #[must_use]
-    pub fn with_work(&self, work: usize, prefetch: bool) -> Option<Sample<'r, 'a>> {
+    pub fn with_work(&self, work: usize, prefetch: bool) -> Option<LaneSample<'r, 'a>> {
         self.samples().find(|sample| match sample.outcome.point.walk {
             Walk::Lanes(kernel) => (kernel.work(), kernel.prefetch()) == (work, prefetch),
             _ => false,
@@ -104,18 +104,18 @@ impl<'r, 'a> Region<'r, 'a> {
     #[must_use]
     pub fn saturation(&self) -> Option<Saturation> {
         let single = self.with_lanes(1)?;
-        let mut fastest = [None::<Sample<'_, '_>>; FASTEST];
+        let mut fastest = [None::<LaneSample<'_, '_>>; FASTEST];
         for sample in self.samples() {
             let mut carried = Some(sample);
             for place in &mut fastest {
                 let time =
-                    |sample: &Option<Sample<'_, '_>>| sample.map_or(f64::INFINITY, |it| it.nanoseconds);
+                    |sample: &Option<LaneSample<'_, '_>>| sample.map_or(f64::INFINITY, |it| it.nanoseconds);
                 if time(&carried) < time(place) {
                     core::mem::swap(&mut carried, place);
                 }
             }
         }
-        let median = |select: fn(&Sample<'_, '_>) -> Option<f64>| {
+        let median = |select: fn(&LaneSample<'_, '_>) -> Option<f64>| {
             let mut values = [0.0; FASTEST];
             for (value, sample) in values.iter_mut().zip(&fastest) {
                 *value = select(sample.as_ref()?)?;
@@ -143,7 +143,7 @@ impl<'r, 'a> Region<'r, 'a> {
 
 /// The place of a working set in the hierarchy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum HierarchyPlace {
     /// The smallest cache that holds it, by its level.
     Cache(u32),
     /// Most of it is in no cache.
@@ -154,12 +154,12 @@ pub enum Place {
 
 /// Returns where a working set lies, by the caches that are reported and the least that is in memory.
 #[must_use]
-pub fn place(claims: &Claims, least_in_memory: Bytes, size: Bytes) -> Place {
+pub fn place(claims: &Claims, least_in_memory: Bytes, size: Bytes) -> HierarchyPlace {
     if size >= least_in_memory {
-        return Place::Memory;
+        return HierarchyPlace::Memory;
     }
     let holds = claims.iter().find(|claim| claim.size >= size);
-    holds.map_or(Place::Unknown, |claim| Place::Cache(claim.level))
+    holds.map_or(HierarchyPlace::Unknown, |claim| HierarchyPlace::Cache(claim.level))
 }
 
 /// The limit of the misses in flight that were seen.
@@ -194,7 +194,7 @@ const FARTHER: f64 = 1.5;
 /// Returns whether one chain alone takes nearly as long in a working set as in memory.
 #[must_use]
 pub fn is_like_memory(outcomes: &[Outcome<'_>], size: Bytes, least_in_memory: Bytes) -> bool {
-    let alone = |region: Region<'_, '_>| region.with_lanes(1).map(|sample| sample.nanoseconds);
+    let alone = |region: WorkingSet<'_, '_>| region.with_lanes(1).map(|sample| sample.nanoseconds);
     let this = regions(outcomes).find(|region| region.size == size).and_then(alone);
     let memory = regions(outcomes).find(|region| region.size >= least_in_memory).and_then(alone);
     this.zip(memory).is_some_and(|(this, memory)| this >= NEARLY_MEMORY * memory)
@@ -213,12 +213,12 @@ pub fn misses_in_flight(
     least_in_memory: Bytes,
 ) -> Option<InFlight> {
     let memory = || regions(outcomes).find(|region| region.size >= least_in_memory);
-    let alone = |region: Region<'_, '_>| region.with_lanes(1).map(|sample| sample.nanoseconds);
+    let alone = |region: WorkingSet<'_, '_>| region.with_lanes(1).map(|sample| sample.nanoseconds);
     let memory_ns = memory().and_then(alone);
     // A region that is hardly faster than memory, or as fast as the nearer cache, is not in that cache, whatever is
     // reported.
     let near_ns = regions(outcomes).find(|region| region.size <= near).and_then(alone);
-    let is_cache = |region: &Region<'_, '_>| {
+    let is_cache = |region: &WorkingSet<'_, '_>| {
         let ns = alone(*region);
         memory_ns.zip(ns).is_none_or(|(memory, ns)| ns <= WELL_SERVED * memory)
             && near_ns.zip(ns).is_none_or(|(near, ns)| ns >= FARTHER * near)
@@ -254,7 +254,7 @@ impl WorkReach {
 /// Returns the work at which the time of a load in memory exceeds both the time without work and the floor, without a
 /// prefetch. Points whose interval leaves that open do not count.
 #[must_use]
-pub fn work_reach(floor: Option<Region<'_, '_>>, memory: Region<'_, '_>) -> Option<WorkReach> {
+pub fn work_reach(floor: Option<WorkingSet<'_, '_>>, memory: WorkingSet<'_, '_>) -> Option<WorkReach> {
     let bare = memory.with_work(0, false)?.estimate();
     let mut reach = None;
     for sample in memory.samples() {

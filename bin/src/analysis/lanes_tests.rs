@@ -3,7 +3,7 @@
 use super::*;
 use crate::analysis::claims::{Claim, Source};
 use crate::result::evidence::Evidence;
-use crate::result::{Means, Measurement, Placed, Point, Series, WarmUp};
+use crate::result::{Means, Measurement, Placed, Point, RoundSeries, WarmUp};
 use latency_core::chain::Order;
 use latency_core::kernel::lanes::{PARALLEL, WINDOW};
 use latency_core::kernel::POINTER;
@@ -27,7 +27,7 @@ pub fn outcome(size: u64, walk: Walk, nanoseconds: f64) -> Outcome<'static> {
         mad: 0.0,
         interval: Some(interval),
     };
-    let series = Series {
+    let series = RoundSeries {
         undisturbed: None,
         warm_over_cold: None,
         nanoseconds: summary,
@@ -73,7 +73,7 @@ fn what_was_counted_of_all_lanes_is_shared_by_them() {
     let mut per_hop = [None; crate::result::counters::EVENTS];
     (per_hop[0], per_hop[1]) = (Some(352.0), Some(24.0));
     let counters = Some(crate::result::counters::Counters { per_hop, running: 0.8 });
-    let series = Series { core_cycles: Some(cycles), counters, ..measured.series };
+    let series = RoundSeries { core_cycles: Some(cycles), counters, ..measured.series };
     let mut shared = series;
     shared.share(8.0);
     let counted = shared.counters.unwrap();
@@ -146,15 +146,15 @@ fn a_working_set_is_in_the_smallest_cache_that_holds_it() {
         claims.add(Claim { level, size: Bytes(size), ways: 0, source: Source::Sysfs });
     }
     for (size, expected) in [
-        (48 << 10, Place::Cache(1)),
-        (49 << 10, Place::Cache(2)),
-        (32 << 20, Place::Cache(3)),
-        (33 << 20, Place::Unknown),
-        (128 << 20, Place::Memory),
+        (48 << 10, HierarchyPlace::Cache(1)),
+        (49 << 10, HierarchyPlace::Cache(2)),
+        (32 << 20, HierarchyPlace::Cache(3)),
+        (33 << 20, HierarchyPlace::Unknown),
+        (128 << 20, HierarchyPlace::Memory),
     ] {
         assert_eq!(place(&claims, Bytes(128 << 20), Bytes(size)), expected, "{size}");
     }
-    assert_eq!(place(&Claims::default(), Bytes(1 << 30), Bytes(4096)), Place::Unknown);
+    assert_eq!(place(&Claims::default(), Bytes(1 << 30), Bytes(4096)), HierarchyPlace::Unknown);
 }
 
 #[test]

@@ -4,9 +4,9 @@ use latency_core::sort::sort_by;
 use latency_core::stats::{Estimate, Interval};
 use latency_core::units::NodeId;
 
-use super::load::{lines_in_flight, Curve, Knee, Level, Verdict, MOST_LEVELS};
+use super::load::{lines_in_flight, Curve, Knee, LoadLevel, Verdict, MOST_LEVELS};
 use super::traffic::{bytes_per_line, limit, shares};
-use crate::result::{Outcome, Point, Series, Traffic, Walk};
+use crate::result::{Outcome, Point, RoundSeries, Traffic, Walk};
 
 /// One level of load, and where it comes from.
 #[derive(Clone, Copy, Debug)]
@@ -16,11 +16,11 @@ pub struct Step {
     /// The generators.
     pub generators: u32,
     /// Its rate and latency.
-    pub level: Level,
+    pub level: LoadLevel,
 }
 
 impl Step {
-    const NONE: Step = Step { index: 0, generators: 0, level: Level::NONE };
+    const NONE: Step = Step { index: 0, generators: 0, level: LoadLevel::NONE };
 
     fn offered(&self) -> f64 {
         self.level.offered.unwrap_or(f64::INFINITY)
@@ -39,7 +39,7 @@ pub struct Loading<'r, 'a> {
 
 /// The most that was delivered.
 #[derive(Clone, Copy, Debug)]
-pub struct Limit {
+pub struct BandwidthLimit {
     /// Bytes per second.
     pub rate: Estimate,
     /// The generators that delivered it.
@@ -54,7 +54,7 @@ pub struct Limit {
     pub verdict: Verdict,
 }
 
-impl Limit {
+impl BandwidthLimit {
     /// Returns whether it is that of the generators, and the memory may do more.
     #[must_use]
     pub const fn is_of_generators(&self) -> bool {
@@ -112,7 +112,7 @@ pub fn loadings<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = Loa
 
 /// Bytes per second that generators delivered beside a chain.
 #[must_use]
-pub fn delivered(traffic: &Traffic, series: &Series) -> Option<Estimate> {
+pub fn delivered(traffic: &Traffic, series: &RoundSeries) -> Option<Estimate> {
     let found = series.delivered?;
     let of = |lines_per_ns: f64| bytes_per_line(traffic.kind) * 1e9 * lines_per_ns;
     let interval =
@@ -142,11 +142,11 @@ impl<'r, 'a> Loading<'r, 'a> {
             let latency = Estimate::from(measured.series.nanoseconds);
             match outcome.point.walk {
                 Walk::Chain if self.is_of(&outcome.point) => {
-                    all.push(Step { index, level: Level { latency, ..Level::NONE }, ..Step::NONE });
+                    all.push(Step { index, level: LoadLevel { latency, ..LoadLevel::NONE }, ..Step::NONE });
                 }
                 Walk::Loaded(traffic) if self.has(&outcome.point, &traffic) => {
                     let Some(delivered) = delivered(&traffic, &measured.series) else { continue };
-                    let level = Level { offered: traffic.rate, delivered, latency };
+                    let level = LoadLevel { offered: traffic.rate, delivered, latency };
                     all.push(Step { index, generators: traffic.generators, level });
                 }
                 _ => {}
@@ -163,7 +163,7 @@ impl<'r, 'a> Loading<'r, 'a> {
     #[must_use]
     #[inline(never)] // a curve is some KiB
     pub fn curve(&self) -> Option<Curve> {
-        let (mut levels, mut count) = ([Level::NONE; MOST_LEVELS], 0);
+        let (mut levels, mut count) = ([LoadLevel::NONE; MOST_LEVELS], 0);
         let steps = self.steps();
         for (slot, step) in levels.iter_mut().zip(steps.as_slice().iter().filter(|step| self.is_level(step)))
         {
@@ -176,7 +176,7 @@ impl<'r, 'a> Loading<'r, 'a> {
     /// Returns the lowest latency and the fastest level, where idle memory is slower than that.
     #[must_use]
     #[inline(never)] // a curve is some KiB
-    pub fn slow_idle(&self) -> Option<(f64, Level)> {
+    pub fn slow_idle(&self) -> Option<(f64, LoadLevel)> {
         let curve = self.curve()?;
         Some((curve.lowest(), curve.slow_idle()?))
     }
@@ -198,7 +198,7 @@ impl<'r, 'a> Loading<'r, 'a> {
     /// The rate of all generators without a pace, or of fewer that deliver more beyond both intervals, with the number
     /// of generators that had it, and what half of all generators deliver; `None` where that was not asked for.
     #[must_use]
-    pub fn limit(&self) -> Option<Limit> {
+    pub fn limit(&self) -> Option<BandwidthLimit> {
         let steps = self.steps();
         let unpaced = || steps.as_slice().iter().filter(|step| step.level.offered.is_none());
         let all = unpaced().find(|step| step.generators == self.traffic.generators)?;
@@ -213,7 +213,14 @@ impl<'r, 'a> Loading<'r, 'a> {
             false => Verdict::of(cores, rate.value, moved),
         };
         let (rate, generators) = (best.level.delivered, best.generators);
-        Some(Limit { rate, generators, all: all.generators, whole: all.level.delivered, half, verdict })
+        Some(BandwidthLimit {
+            rate,
+            generators,
+            all: all.generators,
+            whole: all.level.delivered,
+            half,
+            verdict,
+        })
     }
 
     /// The lines that each generator reads at a time, by Little's law with the latency of the chain; `None` where none
@@ -244,7 +251,7 @@ impl<'r, 'a> Loading<'r, 'a> {
 
     /// Returns the memory of its generators: whether it was proven to be there, and the pages.
     #[must_use]
-    pub fn field(&self) -> Option<crate::result::Field> {
+    pub fn field(&self) -> Option<crate::result::PlacedField> {
         self.outcomes.iter().find_map(|outcome| match outcome.point.walk {
             Walk::Loaded(traffic) if self.has(&outcome.point, &traffic) => {
                 outcome.result.as_ref().ok()?.traffic

@@ -77,7 +77,7 @@ pub struct Pair {
 
 /// The pairs of one class at one distance of the firmware's table, and their latencies in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Group {
+pub struct DistanceGroup {
     /// Their class.
     pub class: Class,
     /// Their distance in that table, if it has one.
@@ -94,7 +94,7 @@ pub struct Group {
     pub most: f64,
 }
 
-impl Group {
+impl DistanceGroup {
     /// Returns whether the pairs differ by more than two medians that are certain to 1 %.
     #[must_use]
     pub fn differs(&self) -> bool {
@@ -104,7 +104,7 @@ impl Group {
 
 /// The conclusions from a matrix.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Conclusion {
+pub struct MatrixConclusion {
     /// The mean latency of nodes to their own memory.
     pub local_ns: Option<f64>,
     /// The mean latencies at each distance of [`Class::FAR`].
@@ -115,7 +115,7 @@ pub struct Conclusion {
     pub slowest: Option<Pair>,
 }
 
-impl Conclusion {
+impl MatrixConclusion {
     /// Returns the distances that were measured, with their mean latencies; the first one is what remote means here.
     pub fn far(&self) -> impl Iterator<Item = (Class, f64)> {
         Class::FAR.into_iter().zip(self.far_ns).filter_map(|(class, ns)| Some((class, ns?)))
@@ -146,13 +146,13 @@ pub fn pairs<'o>(
     })
 }
 
-/// Gives pairs to a function, always the same.
-pub type Pairs<'p> = &'p dyn Fn(&mut dyn FnMut(Pair));
+/// A function that passes each pair to another, always the same ones.
+pub type VisitPairs<'p> = &'p dyn Fn(&mut dyn FnMut(Pair));
 
 /// Returns what the pairs say together.
 #[must_use]
-pub fn conclude(pairs: Pairs<'_>) -> Conclusion {
-    let mut found = Conclusion::default();
+pub fn conclude(pairs: VisitPairs<'_>) -> MatrixConclusion {
+    let mut found = MatrixConclusion::default();
     let (mut sums, mut all) = ([(0.0, 0_u32); 1 + Class::FAR.len()], 0_u32);
     pairs(&mut |pair| {
         let class = Class::FAR.iter().position(|class| *class == pair.class);
@@ -170,12 +170,12 @@ pub fn conclude(pairs: Pairs<'_>) -> Conclusion {
     });
     let [local, far @ ..] = sums.map(|(sum, count)| (count > 0).then(|| sum / f64::from(count)));
     let slowest = found.slowest.filter(|_| all > 1);
-    Conclusion { local_ns: local, far_ns: far, slowest, ..found }
+    MatrixConclusion { local_ns: local, far_ns: far, slowest, ..found }
 }
 
 /// Returns how many times as long a node's remote memory takes as its own, on average.
 #[must_use]
-pub fn remote_over_local_of(pairs: Pairs<'_>, from: NodeId) -> Option<f64> {
+pub fn remote_over_local_of(pairs: VisitPairs<'_>, from: NodeId) -> Option<f64> {
     let own = |each: &mut dyn FnMut(Pair)| {
         pairs(&mut |pair| {
             if pair.from == from {
@@ -188,12 +188,12 @@ pub fn remote_over_local_of(pairs: Pairs<'_>, from: NodeId) -> Option<f64> {
 
 /// Gives `each` the pairs by class and firmware's distance: local ones, then those of each class of [`Class::FAR`], the
 /// nearest first.
-pub fn groups(pairs: Pairs<'_>, each: &mut dyn FnMut(Group)) {
+pub fn groups(pairs: VisitPairs<'_>, each: &mut dyn FnMut(DistanceGroup)) {
     let [first, second, third] = Class::FAR;
     for class in [Class::Local, first, second, third] {
         let mut after = None;
         loop {
-            let none = Group {
+            let none = DistanceGroup {
                 class,
                 distance: None,
                 divided: after.is_some(),
@@ -213,7 +213,7 @@ pub fn groups(pairs: Pairs<'_>, each: &mut dyn FnMut(Group)) {
                     if distance > group.distance {
                         return;
                     }
-                    group = Group { divided: true, ..none };
+                    group = DistanceGroup { divided: true, ..none };
                 }
                 group.distance = distance;
                 group.pairs += 1;
@@ -238,7 +238,7 @@ mod tests {
     use Class::{Local, MemoryOnly, OtherPackage, SamePackage};
 
     /// Concludes from some pairs.
-    fn concluded(pairs: &[Pair]) -> Conclusion {
+    fn concluded(pairs: &[Pair]) -> MatrixConclusion {
         conclude(&|each| pairs.iter().copied().for_each(each))
     }
 
@@ -251,7 +251,7 @@ mod tests {
         let mut found = Vec::new();
         groups(
             &|each| pairs.iter().copied().for_each(each),
-            &mut |Group { class, distance, divided, pairs, mean, least, most }| {
+            &mut |DistanceGroup { class, distance, divided, pairs, mean, least, most }| {
                 assert!(least <= mean && mean <= most);
                 if class != Local {
                     found.push((class, distance, pairs, least, most, divided));
@@ -330,6 +330,6 @@ mod tests {
     fn one_pair_is_compared_with_nothing() {
         let found = concluded(&[pair(0, 0, Local, 100.0)]);
         assert_eq!((found.remote_over_local(), found.slowest), (None, None));
-        assert_eq!(concluded(&[]), Conclusion::default());
+        assert_eq!(concluded(&[]), MatrixConclusion::default());
     }
 }

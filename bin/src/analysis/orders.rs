@@ -7,7 +7,7 @@ use latency_core::stats::Estimate;
 
 /// The time per load of the same lines in each order.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Conclusion {
+pub struct OrdersConclusion {
     /// A dependent load in random order.
     pub random: Option<Estimate>,
     /// A dependent load in address order.
@@ -18,7 +18,7 @@ pub struct Conclusion {
     pub independent: Option<Estimate>,
 }
 
-impl Conclusion {
+impl OrdersConclusion {
     /// Returns the time of random order over that of address order.
     #[must_use]
     pub fn over_sequential(&self) -> Option<Estimate> {
@@ -40,9 +40,9 @@ impl Conclusion {
 
 /// Returns what the walks and the independent loads say together.
 #[must_use]
-pub fn conclude(outcomes: &[Outcome<'_>], strided: Option<Strided>) -> Conclusion {
+pub fn conclude(outcomes: &[Outcome<'_>], strided: Option<Strided>) -> OrdersConclusion {
     let of = |order| outcomes.iter().find(|outcome| outcome.point.order == order).and_then(Outcome::estimate);
-    Conclusion {
+    OrdersConclusion {
         random: of(Order::Random),
         sequential: of(Order::Sequential),
         backward: of(Order::Backward),
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn ratios_are_over_random_order() {
-        let found = Conclusion {
+        let found = OrdersConclusion {
             random: Some(120.0.into()),
             sequential: Some(7.5.into()),
             backward: None,
@@ -67,11 +67,11 @@ mod tests {
         assert_eq!(value(found.over_sequential()), Some(16.0));
         assert_eq!(value(found.over_independent()), Some(24.0));
         assert_eq!(value(found.over_backward()), None);
-        assert_eq!(Conclusion { random: None, ..found }.over_sequential(), None);
+        assert_eq!(OrdersConclusion { random: None, ..found }.over_sequential(), None);
     }
 
     #[test]
     fn nothing_measured_says_nothing() {
-        assert_eq!(conclude(&[], None), Conclusion::default());
+        assert_eq!(conclude(&[], None), OrdersConclusion::default());
     }
 }

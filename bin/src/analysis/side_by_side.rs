@@ -26,7 +26,7 @@ pub enum Follows {
 
 /// A level of both curves.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Level {
+pub struct ComparedLevel {
     /// Counted from the core; 0 is memory.
     pub number: u32,
     /// The latency of each side, in nanoseconds.
@@ -35,7 +35,7 @@ pub struct Level {
     pub cycles: [f64; 2],
 }
 
-impl Level {
+impl ComparedLevel {
     /// Returns the second latency over the first, in nanoseconds.
     #[must_use]
     pub fn ratio(&self) -> f64 {
@@ -52,7 +52,7 @@ impl Level {
 /// The levels of one curve.
 #[derive(Clone, Copy, Debug)]
 pub struct Levels {
-    levels: [Level; MAX_LEVELS + 1],
+    levels: [ComparedLevel; MAX_LEVELS + 1],
     count: usize,
     gigahertz: Option<f64>,
 }
@@ -66,11 +66,11 @@ impl Levels {
         let caches = analysis.caches().iter().filter(|cache| !cache.like_memory);
         let caches = caches.map(|cache| (cache.number, cache.latency.value, analysis.of_cache(cache).value));
         let all = caches.chain([(0, memory.latency.value, memory.nanoseconds().value)]);
-        let mut levels = [Level::default(); MAX_LEVELS + 1];
+        let mut levels = [ComparedLevel::default(); MAX_LEVELS + 1];
         let mut count = 0;
         for (slot, (number, latency, nanoseconds)) in levels.iter_mut().zip(all) {
             let cycles = analysis.cycles(latency).unwrap_or(f64::NAN);
-            *slot = Level { number, nanoseconds: [nanoseconds; 2], cycles: [cycles; 2] };
+            *slot = ComparedLevel { number, nanoseconds: [nanoseconds; 2], cycles: [cycles; 2] };
             count += 1;
         }
         (count > 1).then_some(Levels { levels, count, gigahertz: analysis.gigahertz })
@@ -94,7 +94,7 @@ impl Levels {
 
     /// Returns the levels, nearest first.
     #[must_use]
-    pub fn as_slice(&self) -> &[Level] {
+    pub fn as_slice(&self) -> &[ComparedLevel] {
         self.levels.get(..self.count).unwrap_or_default()
     }
 
@@ -106,7 +106,7 @@ impl Levels {
 
     /// Returns the behaviour of a level of joined curves; `None` where the clocks are the same or not known.
     #[must_use]
-    pub fn follows(&self, level: &Level) -> Option<Follows> {
+    pub fn follows(&self, level: &ComparedLevel) -> Option<Follows> {
         let clock = self.clock_ratio()?;
         let near = ln(NEAR);
         let ratio = level.ratio();
@@ -161,7 +161,7 @@ mod tests {
         assert!((level.ratio() - 1.48).abs() < 0.02 && (level.ratio_in_cycles() - 1.0).abs() < 0.02);
         // Between 3.7 and 3.5 GHz, 1.06 times: a level that takes 1.03 times as long is near to both.
         let near = levels(3.7).beside(&levels(3.5));
-        let both = Level { nanoseconds: [100.0, 103.0], ..near.as_slice()[0] };
+        let both = ComparedLevel { nanoseconds: [100.0, 103.0], ..near.as_slice()[0] };
         assert_eq!(near.follows(&both), Some(Follows::Neither));
         let same = levels(3.7).beside(&levels(3.7));
         assert_eq!(same.follows(&same.as_slice()[0]), None);

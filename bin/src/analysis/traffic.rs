@@ -65,7 +65,7 @@ pub fn rate(outcome: &Outcome<'_>) -> Option<(Traffic, Estimate)> {
 /// The traffic of one kind between two nodes, by ascending numbers of generators; of each CPU by itself where they were
 /// measured so.
 #[derive(Clone, Copy, Debug)]
-pub struct Group<'r, 'a> {
+pub struct TrafficGroup<'r, 'a> {
     /// All outcomes of it.
     pub outcomes: &'r [Outcome<'a>],
     /// One of them.
@@ -112,7 +112,7 @@ fn is_alike(one: &Outcome<'_>, other: &Outcome<'_>) -> bool {
 }
 
 /// Returns the groups of a report, as they follow each other.
-pub fn groups<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = Group<'r, 'a>> {
+pub fn groups<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = TrafficGroup<'r, 'a>> {
     outcomes.chunk_by(is_alike).filter_map(move |group| {
         let point = &group.first()?.point;
         let traffic = *point.walk.traffic()?;
@@ -120,7 +120,7 @@ pub fn groups<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = Group
         let chain = chains.find(|outcome| {
             (outcome.point.initiator, outcome.point.target) == (point.initiator, point.target)
         });
-        Some(Group { outcomes: group, traffic, latency_ns: chain.and_then(Outcome::nanoseconds) })
+        Some(TrafficGroup { outcomes: group, traffic, latency_ns: chain.and_then(Outcome::nanoseconds) })
     })
 }
 
@@ -130,7 +130,7 @@ pub fn groups<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = Group
 pub fn local_and_remote(outcomes: &[Outcome<'_>]) -> Option<(f64, f64)> {
     let first = groups(outcomes).next()?.traffic.kind.name;
     let mean = |remote: bool| {
-        let of = |group: &Group<'_, '_>| {
+        let of = |group: &TrafficGroup<'_, '_>| {
             let Traffic { kind, from, node, .. } = group.traffic;
             kind.name == first && (from != node) == remote
         };
@@ -141,7 +141,7 @@ pub fn local_and_remote(outcomes: &[Outcome<'_>]) -> Option<(f64, f64)> {
     Some((mean(false)?, mean(true)?))
 }
 
-impl<'r, 'a> Group<'r, 'a> {
+impl<'r, 'a> TrafficGroup<'r, 'a> {
     /// Returns the rates, with the numbers of generators that had them.
     pub fn rates(&self) -> impl Iterator<Item = (u32, Estimate)> + use<'r, 'a> {
         self.outcomes.iter().filter_map(rate).map(|(traffic, rate)| (traffic.generators, rate))

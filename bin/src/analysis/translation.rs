@@ -31,7 +31,7 @@ const SAME_REACH: u64 = 2;
 
 /// One level of translation buffers.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Buffer {
+pub struct TlbLevel {
     /// The last span of one line on each 4 KiB without a miss.
     pub reach: Bytes,
     /// The next one that was tried, which has them.
@@ -44,7 +44,7 @@ pub struct Buffer {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Buffers {
     /// First and second level, as far as their ends were reached.
-    pub levels: [Option<Buffer>; 2],
+    pub levels: [Option<TlbLevel>; 2],
     /// True if pages larger than 4 KiB are translated like those; `None` where that cannot be told.
     pub behaves_as_small: Option<bool>,
 }
@@ -100,7 +100,7 @@ fn probed<'o>(outcomes: &'o [Outcome<'_>], pages: Pages) -> impl Iterator<Item =
 }
 
 /// Returns the numbers of lines between a buffer's reach and the next one tried, to find its end more closely.
-pub fn between(buffer: &Buffer) -> impl Iterator<Item = u64> {
+pub fn between(buffer: &TlbLevel) -> impl Iterator<Item = u64> {
     let page = PageSize::Small.bytes();
     let (last, beyond) = (buffer.reach.0 / page.0, buffer.beyond.0 / page.0);
     (1..PARTS).map(move |part| last + (beyond - last) * part / PARTS).filter(move |lines| *lines > last)
@@ -108,7 +108,7 @@ pub fn between(buffer: &Buffer) -> impl Iterator<Item = u64> {
 
 /// Returns the levels behind one kind of pages.
 #[inline(never)] // the search is large, and there are two calls
-fn levels_behind(outcomes: &[Outcome<'_>], pages: Pages) -> [Option<Buffer>; 2] {
+fn levels_behind(outcomes: &[Outcome<'_>], pages: Pages) -> [Option<TlbLevel>; 2] {
     levels(probed(outcomes, pages), |lines| clear(outcomes, pages, lines))
 }
 
@@ -137,7 +137,7 @@ pub fn behave_as_small(outcomes: &[Outcome<'_>], pages: Pages) -> Option<bool> {
 fn levels(
     probed: impl Iterator<Item = u64> + Clone,
     excess: impl Fn(u64) -> Option<f64>,
-) -> [Option<Buffer>; 2] {
+) -> [Option<TlbLevel>; 2] {
     let page = PageSize::Small.bytes();
     // The last of the probe below which no more is spent, if there is one above it.
     let reach = |most: f64| {
@@ -155,7 +155,7 @@ fn levels(
     let second = reach(base + WALK.max(base)).filter(|(last, _)| *last >= first * BEYOND);
     let end = second.map_or(u64::MAX, |(last, _)| last);
     let buffer = |last: u64, beyond: u64, end| {
-        Some(Buffer { reach: page.times(last), beyond: page.times(beyond), miss: cost(last, end)? })
+        Some(TlbLevel { reach: page.times(last), beyond: page.times(beyond), miss: cost(last, end)? })
     };
     [buffer(first, next, end), second.and_then(|(last, beyond)| buffer(last, beyond, u64::MAX))]
 }

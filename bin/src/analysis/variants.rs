@@ -9,17 +9,17 @@ use latency_core::units::Pages;
 
 /// The points of a run: a row for each variant, a column for each working set.
 #[derive(Clone, Copy, Debug)]
-pub struct Grid<'o, 'a> {
+pub struct VariantGrid<'o, 'a> {
     outcomes: &'o [Outcome<'a>],
     /// The number of working sets.
     pub columns: usize,
 }
 
-impl<'o, 'a> Grid<'o, 'a> {
+impl<'o, 'a> VariantGrid<'o, 'a> {
     /// Returns the points as the plan has them: by variant, and then by working set.
     #[must_use]
-    pub const fn of(outcomes: &'o [Outcome<'a>]) -> Grid<'o, 'a> {
-        Grid { outcomes, columns: outcomes.len() / VARIANTS.len() }
+    pub const fn of(outcomes: &'o [Outcome<'a>]) -> VariantGrid<'o, 'a> {
+        VariantGrid { outcomes, columns: outcomes.len() / VARIANTS.len() }
     }
 
     /// One point.
@@ -52,18 +52,18 @@ impl<'o, 'a> Grid<'o, 'a> {
 
 /// The conclusions from all variants.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Conclusion {
+pub struct VariantsConclusion {
     /// A pointer in 4 KiB pages and in huge pages, over the largest working set; `None` without huge pages.
     pub pages: Option<(Estimate, Estimate)>,
     /// Core cycles that a pointer saves against an index of eight bytes, in the smallest working set.
-    pub pointer_saves: Option<Difference>,
+    pub pointer_saves: Option<CycleDifference>,
     /// Core cycles that a bounds check costs there.
-    pub check_costs: Option<Difference>,
+    pub check_costs: Option<CycleDifference>,
 }
 
-/// Returns the core cycles by which one variant is slower than another.
+/// The core cycles by which one variant is slower than another.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Difference {
+pub struct CycleDifference {
     /// The difference of the medians.
     pub cycles: f64,
     /// The side of 1 on which the ratio of the two lies.
@@ -73,7 +73,7 @@ pub struct Difference {
 /// Times within this factor are alike: a quarter of a cycle of an L1 hit, where a loop takes whole ones.
 const ALIKE: f64 = 1.05;
 
-impl Conclusion {
+impl VariantsConclusion {
     /// Returns the time of a load in 4 KiB pages over that in huge ones.
     #[must_use]
     pub fn small_over_huge(&self) -> Option<Estimate> {
@@ -84,7 +84,7 @@ impl Conclusion {
 
 /// Returns what the points say together.
 #[must_use]
-pub fn conclude(grid: &Grid<'_, '_>) -> Conclusion {
+pub fn conclude(grid: &VariantGrid<'_, '_>) -> VariantsConclusion {
     let last = grid.columns.saturating_sub(1);
     let huge = grid.named("pointer-padded-2m", last).filter(|outcome| {
         let pages = |measured: &Measurement| measured.placed.pages;
@@ -97,9 +97,9 @@ pub fn conclude(grid: &Grid<'_, '_>) -> Conclusion {
     };
     let difference = |one: &str, other: &str| {
         let (one, other) = (cycles(one)?, cycles(other)?);
-        Some(Difference { cycles: one.value - other.value, side: one.over(other)?.side(ALIKE) })
+        Some(CycleDifference { cycles: one.value - other.value, side: one.over(other)?.side(ALIKE) })
     };
-    Conclusion {
+    VariantsConclusion {
         pages: small.zip(huge.and_then(Outcome::estimate)),
         pointer_saves: difference("index8-padded", "pointer-padded"),
         check_costs: difference("index8-checked", "index8-packed"),
@@ -121,14 +121,15 @@ mod tests {
 
     #[test]
     fn four_kibibyte_pages_are_compared_with_huge_ones() {
-        let found = Conclusion { pages: Some((180.0.into(), 120.0.into())), ..Conclusion::default() };
+        let found =
+            VariantsConclusion { pages: Some((180.0.into(), 120.0.into())), ..VariantsConclusion::default() };
         assert_eq!(found.small_over_huge().map(|ratio| ratio.value), Some(1.5));
-        assert_eq!(Conclusion::default().small_over_huge(), None);
+        assert_eq!(VariantsConclusion::default().small_over_huge(), None);
     }
 
     #[test]
     fn nothing_measured_says_nothing() {
-        let grid = Grid::of(&[]);
-        assert_eq!((conclude(&grid), grid.fastest(0)), (Conclusion::default(), None));
+        let grid = VariantGrid::of(&[]);
+        assert_eq!((conclude(&grid), grid.fastest(0)), (VariantsConclusion::default(), None));
     }
 }

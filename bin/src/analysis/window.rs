@@ -3,7 +3,7 @@
 use latency_core::kernel::lanes::{Filler, Gap, WINDOW};
 use latency_core::stats::{Estimate, Interval, Side};
 
-use super::lanes::{work_reach, Region, WorkReach};
+use super::lanes::{work_reach, WorkReach, WorkingSet};
 use crate::result::Reach;
 
 /// Each run finds the end of the window within a few fillers, and the next one elsewhere: 348 to 380 mixed ones on Zen 4.
@@ -41,7 +41,7 @@ pub fn room(reach: &Reach) -> Room {
 
 /// The known size of the reorder buffer.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Buffer {
+pub enum ReorderBuffer {
     /// Its room was not looked for.
     NotTested,
     /// The kinds of filler contradict each other, so that none can be believed.
@@ -52,13 +52,13 @@ pub enum Buffer {
     Holds(Estimate),
 }
 
-impl Buffer {
+impl ReorderBuffer {
     /// Returns the instructions, where they are known.
     #[must_use]
     pub const fn holds(&self) -> Option<Estimate> {
         match self {
-            Buffer::Holds(instructions) => Some(*instructions),
-            Buffer::NotTested | Buffer::FillersDisagree | Buffer::MoreThan(_) => None,
+            ReorderBuffer::Holds(instructions) => Some(*instructions),
+            ReorderBuffer::NotTested | ReorderBuffer::FillersDisagree | ReorderBuffer::MoreThan(_) => None,
         }
     }
 }
@@ -69,19 +69,19 @@ impl Buffer {
 /// register: none can reach farther than the one before it in the order `nop`, mixed, `lea`. Where a `nop` takes no
 /// entry of its own the mixture tells.
 #[must_use]
-pub fn reorder_buffer(reaches: &[Option<Reach>]) -> Buffer {
+pub fn reorder_buffer(reaches: &[Option<Reach>]) -> ReorderBuffer {
     let of = |filler| reaches.iter().flatten().map(room).find(|room| room.filler == filler);
     let (Some(nop), Some(mixed), Some(lea)) = (of(Filler::Nop), of(Filler::Mixed), of(Filler::Lea)) else {
-        return Buffer::NotTested;
+        return ReorderBuffer::NotTested;
     };
     let low = |room: Room| room.instructions.map_or(f64::INFINITY, |it| interval(it).low);
     let high = |room: Room| room.instructions.map_or(f64::INFINITY, |it| interval(it).high);
     if low(mixed) > high(nop) || low(lea) > high(mixed) {
-        return Buffer::FillersDisagree;
+        return ReorderBuffer::FillersDisagree;
     }
     match nop.instructions.or(mixed.instructions) {
-        Some(instructions) => Buffer::Holds(instructions),
-        None => Buffer::MoreThan(Gap::MOST + Gap::OVERHEAD),
+        Some(instructions) => ReorderBuffer::Holds(instructions),
+        None => ReorderBuffer::MoreThan(Gap::MOST + Gap::OVERHEAD),
     }
 }
 
@@ -90,9 +90,9 @@ pub fn reorder_buffer(reaches: &[Option<Reach>]) -> Buffer {
 pub fn integer_registers(reaches: &[Option<Reach>]) -> Option<Estimate> {
     let lea = reaches.iter().flatten().map(room).find(|room| room.filler == Filler::Lea)?.instructions?;
     match reorder_buffer(reaches) {
-        Buffer::NotTested | Buffer::FillersDisagree => None,
-        Buffer::MoreThan(_) => Some(lea),
-        Buffer::Holds(buffer) => (interval(lea).high < interval(buffer).low).then_some(lea),
+        ReorderBuffer::NotTested | ReorderBuffer::FillersDisagree => None,
+        ReorderBuffer::MoreThan(_) => Some(lea),
+        ReorderBuffer::Holds(buffer) => (interval(lea).high < interval(buffer).low).then_some(lea),
     }
 }
 
@@ -139,7 +139,7 @@ impl Prefetch {
 
 /// Returns what a prefetch is worth, and where it is worth most; `None` where that was not measured.
 #[must_use]
-pub fn prefetch_gain(memory: Region<'_, '_>) -> Option<Prefetch> {
+pub fn prefetch_gain(memory: WorkingSet<'_, '_>) -> Option<Prefetch> {
     let mut best = None::<Gain>;
     let (mut pays_from, mut is_measured, mut is_open) = (None, false, false);
     for [plain, _] in &WINDOW {
@@ -173,11 +173,11 @@ pub fn prefetch_gain(memory: Region<'_, '_>) -> Option<Prefetch> {
 
 /// The conclusions from the points of a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Conclusion {
+pub struct WindowConclusion {
     /// The work past which loads still overlap, where it waits for them.
     pub work: Option<WorkReach>,
     /// The room of the reorder buffer.
-    pub buffer: Buffer,
+    pub buffer: ReorderBuffer,
     /// The integer registers, where there are fewer than that.
     pub registers: Option<Estimate>,
     /// The gain of a prefetch.
@@ -187,11 +187,11 @@ pub struct Conclusion {
 /// Returns what the points of the first-level cache and of memory say, with the reach over fillers.
 #[must_use]
 pub fn conclude(
-    floor: Option<Region<'_, '_>>,
-    memory: Region<'_, '_>,
+    floor: Option<WorkingSet<'_, '_>>,
+    memory: WorkingSet<'_, '_>,
     reaches: &[Option<Reach>],
-) -> Conclusion {
-    Conclusion {
+) -> WindowConclusion {
+    WindowConclusion {
         work: work_reach(floor, memory),
         buffer: reorder_buffer(reaches),
         registers: integer_registers(reaches),
@@ -287,7 +287,7 @@ mod tests {
         assert_eq!(value(reorder_buffer(&found).holds()), Some(365.0));
         assert_eq!(value(integer_registers(&found)), Some(211.0));
         let endless = reaches(None, None, None);
-        assert_eq!(reorder_buffer(&endless), Buffer::MoreThan(Gap::MOST + Gap::OVERHEAD));
+        assert_eq!(reorder_buffer(&endless), ReorderBuffer::MoreThan(Gap::MOST + Gap::OVERHEAD));
         assert_eq!(integer_registers(&endless), None);
     }
 
@@ -299,9 +299,9 @@ mod tests {
             reaches(Some(300), Some(260), Some(180)),
             reaches(Some(220), Some(146), None),
         ] {
-            assert_eq!(reorder_buffer(&found), Buffer::FillersDisagree, "{found:?}");
+            assert_eq!(reorder_buffer(&found), ReorderBuffer::FillersDisagree, "{found:?}");
             assert_eq!(integer_registers(&found), None);
         }
-        assert_eq!(reorder_buffer(&[None; 3]), Buffer::NotTested);
+        assert_eq!(reorder_buffer(&[None; 3]), ReorderBuffer::NotTested);
     }
 }

@@ -13,7 +13,7 @@ use super::simulated::Simulated;
 use crate::describe::trust;
 use crate::engine::checks::conditions;
 use crate::engine::checks::conditions::in_core;
-use crate::engine::checks::prefetch_audit::Pairs;
+use crate::engine::checks::prefetch_audit::PairRatios;
 use crate::engine::checks::{find_working_set, self_test, sizing, translation_probe};
 use crate::engine::finish;
 use crate::engine::memory::pieces;
@@ -136,7 +136,7 @@ fn measured<'a>(
     if budget.twice {
         simulated.place(points.len(), points[0].size);
         let like = Point { size: AUDITED, pages: Pages::Auto, walk: Walk::Chain, ..points[0] };
-        simulated.audit = Some((like, Pairs::NONE));
+        simulated.audit = Some((like, PairRatios::NONE));
         budget.more += 1;
     }
     let mut schedule = Schedule::new(simulated, budget, &points[0], points.iter().copied()).unwrap();

@@ -8,7 +8,7 @@ use latency_core::units::Bytes;
 
 use crate::calibration::contention::{Chance, Contention};
 use crate::engine::checks::prefetch_audit;
-use crate::engine::checks::prefetch_audit::Pairs;
+use crate::engine::checks::prefetch_audit::PairRatios;
 use crate::engine::schedule::walks::few;
 use crate::engine::seam::{Batch, Condition, Place, Walkable, Walked, Walker};
 use crate::error::Failure;
@@ -97,7 +97,7 @@ pub struct Simulated {
     /// Hops in each visit to a chain that stays, over lines just written past the caches.
     pub ahead: u64,
     /// The audit of prefetchers between rounds: the point that it imitates, and its results.
-    pub audit: Option<(Point, Pairs)>,
+    pub audit: Option<(Point, PairRatios)>,
     chains: BTreeMap<usize, u64>,
     last: Option<usize>,
     hits: BTreeMap<u64, f64>,

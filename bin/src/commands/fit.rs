@@ -10,7 +10,7 @@ use super::{Command, Write};
 use crate::analysis::curve::Analysis;
 use crate::describe;
 use crate::error::{Failure, SavedError};
-use crate::experiment::curve::view::View;
+use crate::experiment::curve::view::CurveView;
 use crate::experiment::curve::{levels, model};
 use crate::options::{Descriptor, FlagId, FlagSet, Operands, Options};
 use crate::report::document::{fields, Document, Field, Part, Role};
@@ -63,12 +63,12 @@ const MOST_CURVES: usize = 16;
 
 /// Rows that may be fitted together, by one of them.
 #[derive(Clone, Copy)]
-struct Kind<'r> {
+struct CurveRows<'r> {
     rows: &'r [Row],
     like: &'r Row,
 }
 
-impl<'r> Kind<'r> {
+impl<'r> CurveRows<'r> {
     /// Returns whether a row belongs to it. Points with one line on each page belong to the dense ones.
     fn has(&self, row: &Row) -> bool {
         const ALIKE: u32 = ((1 << FIELDS.len()) - 1) & !(1 << SIZE) & !(1 << STRIDE);
@@ -107,12 +107,12 @@ impl<'r> Kind<'r> {
 }
 
 /// Finds the kinds of rows that are curves. Returns their number, and the number of rows that belong to none.
-fn curves<'r>(rows: &'r [Row], kinds: &mut [Kind<'r>]) -> (usize, usize) {
+fn curves<'r>(rows: &'r [Row], kinds: &mut [CurveRows<'r>]) -> (usize, usize) {
     let mut count = 0;
     // Rows with one line on each page belong to dense ones if there are any, so the dense ones come first.
     for spaced in [false, true] {
         for like in rows.iter().filter(|row| (row.sample.stride.0 >= PAGE) == spaced) {
-            let kind = Kind { rows, like };
+            let kind = CurveRows { rows, like };
             if kinds.get(..count).unwrap_or_default().iter().any(|kind| kind.has(like)) {
                 continue;
             }
@@ -152,7 +152,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     if let Some(why) = rows.iter().find_map(other_kind) {
         return Err(no_curve(why));
     }
-    let mut kinds = [Kind { rows, like: &Row::EMPTY }; MOST_CURVES];
+    let mut kinds = [CurveRows { rows, like: &Row::EMPTY }; MOST_CURVES];
     let (count, left_out) = curves(rows, &mut kinds);
     let Some((first, others)) = kinds.get(..count).and_then(<[_]>::split_first) else {
         return Err(no_curve("it has fewer than 6 sizes of one kind"));
@@ -165,7 +165,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     let told = (0..FIELDS.len()).filter(|field| *field != SIZE).filter(differs);
     let shown = told.fold(0, |all, field| all | 1 << field);
     let name = saved::shown(path);
-    let file = File { name: name.as_str(), shown, reciprocal: options.reciprocal };
+    let file = FileContext { name: name.as_str(), shown, reciprocal: options.reciprocal };
     let mut samples = Table::filled(rows.len(), Sample::EMPTY)?;
     // A format may ask for the description several times.
     let mut analyses = Table::filled(others.len(), analysis)?;
@@ -195,19 +195,19 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
 }
 
 /// The context that all curves of a file share.
-struct File<'f> {
+struct FileContext<'f> {
     name: &'f str,
     /// The fields that tell its curves apart.
     shown: u32,
     reciprocal: bool,
 }
 
-impl File<'_> {
+impl FileContext<'_> {
     /// Describes one curve; `samples` has room for its points.
     fn curve(
         &self,
         document: &mut dyn Document,
-        kind: Kind<'_>,
+        kind: CurveRows<'_>,
         analysis: &Analysis,
         samples: &mut [Sample],
     ) {
@@ -224,7 +224,7 @@ impl File<'_> {
         let mut subtitle = Text::<320>::EMPTY;
         let separator = if label.is_empty() { "" } else { ", " };
         let _ = write!(subtitle, "{}{separator}{}", self.name, label.as_str());
-        let view = View {
+        let view = CurveView {
             subtitle: subtitle.as_str(),
             samples,
             analysis,

@@ -16,17 +16,14 @@ use crate::report::document::{Describe, Field};
 /// A function that writes a description in the requested format.
 pub type Write<'w> = &'w mut dyn FnMut(Describe<'_>);
 
-/// Reads the files that the operands name, and writes the result.
-///
-/// A failure within `Ok` concerns the result, which is written nevertheless.
-pub type Run = for<'a> fn(&'a Options<'a>, Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>>;
-
 /// A command.
 pub struct Command {
     /// Its part of the command line.
     pub descriptor: Descriptor,
     /// The columns of its rows in tabular formats.
     pub columns: &'static [&'static Field],
-    /// Its function.
-    pub run: Run,
+    /// Reads the files that the operands name, and writes the result.
+    ///
+    /// A failure within `Ok` concerns the result, which is written nevertheless.
+    pub run: for<'a> fn(&'a Options<'a>, Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>>,
 }

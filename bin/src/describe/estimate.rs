@@ -4,7 +4,7 @@ use crate::analysis::estimate::Estimate;
 use crate::report::document::{fields, Document, Field};
 
 /// The names of an estimate in a summary: the value, and both ends of its 95 % confidence interval.
-pub type Names = [Field; 3];
+pub type EstimateFields = [Field; 3];
 
 fields! {
     VALUE "value" "The estimate.";
@@ -23,7 +23,11 @@ pub fn put(document: &mut dyn Document, field: &'static Field, estimate: Option<
 
 /// Describes an estimate as three values side by side; null where there is none.
 #[inline(never)] // summaries of several experiments use it
-pub fn flat(document: &mut dyn Document, [value, low, high]: &'static Names, estimate: Option<Estimate>) {
+pub fn flat(
+    document: &mut dyn Document,
+    [value, low, high]: &'static EstimateFields,
+    estimate: Option<Estimate>,
+) {
     let interval = estimate.and_then(|estimate| estimate.interval);
     document.put(value, estimate.map(|estimate| estimate.value));
     document.put(low, interval.map(|interval| interval.low));

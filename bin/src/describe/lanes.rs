@@ -3,7 +3,7 @@
 use core::fmt::{self, Display};
 
 use super::{method, point, rows, Report};
-use crate::analysis::lanes::Place;
+use crate::analysis::lanes::HierarchyPlace;
 use crate::report::document::{fields, Document, Field, Part, Role};
 use crate::result::{Point, Walk};
 
@@ -45,11 +45,11 @@ fn name(point: &Point) -> impl Display + '_ {
 }
 
 /// The name of a place for people.
-pub fn place(place: Place) -> impl Display {
+pub fn place(place: HierarchyPlace) -> impl Display {
     fmt::from_fn(move |out| match place {
-        Place::Cache(level) => write!(out, "L{level}"),
-        Place::Memory => out.write_str("memory"),
-        Place::Unknown => out.write_str("cache or memory"),
+        HierarchyPlace::Cache(level) => write!(out, "L{level}"),
+        HierarchyPlace::Memory => out.write_str("memory"),
+        HierarchyPlace::Unknown => out.write_str("cache or memory"),
     })
 }
 

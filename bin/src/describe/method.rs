@@ -15,7 +15,9 @@ use crate::report::document::{fields, Document, Part, Role};
 use crate::report::figures::{Digits, Seconds};
 use crate::result::counters::Counters;
 use crate::result::words::{page_words, OrderName};
-use crate::result::{Counter, KernelClock, Measurement, Outcome, Point, Repeat, Series, Timer, Walk, WarmUp};
+use crate::result::{
+    Counter, KernelClock, Measurement, Outcome, Point, Repeat, RoundSeries, Timer, Walk, WarmUp,
+};
 use latency_core::words::Worded;
 
 pub use super::optional::optional;
@@ -162,7 +164,7 @@ pub fn ending(document: &mut dyn Document, report: &Report<'_, '_>) {
     clock(document, report);
     prefetchers(document, report);
     for outcome in report.outcomes {
-        if let Ok(Measurement { series: series @ Series { counters: Some(counters), .. }, .. }) =
+        if let Ok(Measurement { series: series @ RoundSeries { counters: Some(counters), .. }, .. }) =
             &outcome.result
         {
             counted(document, outcome, series, counters);
@@ -401,7 +403,7 @@ const EVENTS: [&str; crate::result::counters::EVENTS] = [
     "cycles of page walks",
 ];
 
-fn counted(document: &mut dyn Document, outcome: &Outcome<'_>, series: &Series, counters: &Counters) {
+fn counted(document: &mut dyn Document, outcome: &Outcome<'_>, series: &RoundSeries, counters: &Counters) {
     let point = &outcome.point;
     document.sentence(
         Role::Method("Counters"),

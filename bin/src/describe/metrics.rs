@@ -10,7 +10,7 @@ use super::{undisturbed, Report};
 use crate::analysis::loaded::delivered;
 use crate::analysis::traffic::groups;
 use crate::analysis::{cores, traffic};
-use crate::report::document::{Attribute, Document, Labels, Metric, Value};
+use crate::report::document::{Attribute, Document, Metric, MetricLabels, Value};
 use crate::result::words::OrderName;
 use crate::result::{Outcome, Point, Traffic, Walk};
 use latency_core::traffic::View;
@@ -116,7 +116,7 @@ fn attributes(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
 }
 
-fn latency(document: &mut dyn Document, labels: Labels<'_>, outcome: &Outcome<'_>) {
+fn latency(document: &mut dyn Document, labels: MetricLabels<'_>, outcome: &Outcome<'_>) {
     let Ok(measured) = &outcome.result else { return };
     let found = measured.series.nanoseconds;
     document.sample(&LATENCY, labels, Value::Real(found.median * 1e-9));

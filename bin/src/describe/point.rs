@@ -8,7 +8,7 @@ use crate::report::document::{fields, Document, Field, Part};
 use crate::result::counters::{Counters, Software, EVENTS};
 use crate::result::evidence::Evidence;
 use crate::result::words::OrderName;
-use crate::result::{Measurement, Outcome, Placed, Point, Series, Timer};
+use crate::result::{Measurement, Outcome, Placed, Point, RoundSeries, Timer};
 use latency_core::words::Worded;
 
 fields! {
@@ -236,7 +236,7 @@ fn software(document: &mut dyn Document, software: &Software) {
     });
 }
 
-fn counted(document: &mut dyn Document, series: &Series, counters: &Counters) {
+fn counted(document: &mut dyn Document, series: &RoundSeries, counters: &Counters) {
     for (field, count) in COUNTED.iter().zip(counters.per_hop) {
         document.put(field, count);
     }

@@ -6,11 +6,14 @@ use super::{undisturbed, Report};
 use crate::report::document::{Document, Level, Rows};
 use crate::result::Outcome;
 
-/// Pushes the name of a point, which is given with its index.
-pub type Name<'n> = &'n dyn Fn(&mut Rows<'_>, usize, &Outcome<'_>);
-
-/// Describes every measured point under its name; `what` is the heading of the names.
-pub fn table(document: &mut dyn Document, report: &Report<'_, '_>, what: &str, name: Name<'_>) {
+/// Describes every measured point under the name that `name` pushes, given its index; `what` is the heading of the
+/// names.
+pub fn table(
+    document: &mut dyn Document,
+    report: &Report<'_, '_>,
+    what: &str,
+    name: &dyn Fn(&mut Rows<'_>, usize, &Outcome<'_>),
+) {
     let measured = || {
         let all = report.outcomes.iter().enumerate();
         all.filter_map(|(index, outcome)| Some((index, outcome, &outcome.result.as_ref().ok()?.series)))

@@ -4,7 +4,7 @@ use core::fmt::{self, Display};
 
 use super::Report;
 use crate::report::document::{fields, Document, PageRole, Part, Role};
-use crate::warning::{Group, Severity, Warning, Warnings};
+use crate::warning::{Severity, Warning, WarningGroup, Warnings};
 
 fields! {
     TRUST "trust" "How far the result can be trusted.";
@@ -103,7 +103,7 @@ pub fn level(warnings: &Warnings) -> &'static str {
 }
 
 /// Returns the warnings that lower the trust, the worst first, and one of each kind.
-fn reasons(warnings: &Warnings) -> impl Iterator<Item = Group<'_>> {
+fn reasons(warnings: &Warnings) -> impl Iterator<Item = WarningGroup<'_>> {
     warnings.groups().filter(|group| group.worst.severity() > Severity::Note)
 }
 
@@ -115,7 +115,7 @@ impl Display for Reasons<'_> {
         /// The maximum number of reasons in the line; all of them are in the warnings.
         const MOST: usize = 4;
         let mut before = ": ";
-        for Group { worst, count } in reasons(self.0).take(MOST) {
+        for WarningGroup { worst, count } in reasons(self.0).take(MOST) {
             write!(out, "{before}{}", worst.reason())?;
             if count > 1 {
                 write!(out, " (and {} more such)", count - 1)?;

@@ -6,9 +6,9 @@ use latency_core::stats::{Interval, Summary};
 
 use super::optional::optional;
 use super::Report;
-use crate::report::document::{fields, Document, Labels, Metric, Role, Rows, Value};
+use crate::report::document::{fields, Document, Metric, MetricLabels, Role, Rows, Value};
 use crate::report::figures::{Digits, Seconds};
-use crate::result::{Measurement, Series, Undisturbed};
+use crate::result::{Measurement, RoundSeries, Undisturbed};
 use crate::warning::Warning;
 
 fields! {
@@ -42,7 +42,7 @@ const SAME: f64 = 0.01;
 const ALIKE: f64 = 0.03;
 
 /// Describes the value of a point, if it was looked for.
-pub fn members(document: &mut dyn Document, series: &Series) {
+pub fn members(document: &mut dyn Document, series: &RoundSeries) {
     let (seen, at_most) = match series.undisturbed {
         None => return,
         Some(Undisturbed::Seen { nanoseconds, interval, rounds }) => {
@@ -58,7 +58,7 @@ pub fn members(document: &mut dyn Document, series: &Series) {
 }
 
 /// Gives the samples of a point.
-pub fn metrics(document: &mut dyn Document, labels: Labels<'_>, series: &Series) {
+pub fn metrics(document: &mut dyn Document, labels: MetricLabels<'_>, series: &RoundSeries) {
     let mut sample = |metric, nanoseconds: f64| {
         document.sample(metric, labels, Value::Real(nanoseconds * 1e-9));
     };
@@ -86,7 +86,7 @@ fn agrees(typical: &Summary, undisturbed: Undisturbed) -> bool {
 }
 
 /// Writes the interval of a latency and its window, and whether the run was undisturbed by neighbours.
-pub fn within(series: &Series) -> impl Display + '_ {
+pub fn within(series: &RoundSeries) -> impl Display + '_ {
     optional(series.nanoseconds.interval, |Interval { low, high }, out| {
         write!(out, "{} to {} within {}", Digits(low), Digits(high), Seconds(series.window_ns))?;
         let quiet = series.undisturbed.is_some_and(|found| {
@@ -98,7 +98,7 @@ pub fn within(series: &Series) -> impl Display + '_ {
 
 /// Says what the memory of the only pair takes while neighbours are quiet, where that is another value.
 pub fn of_one(document: &mut dyn Document, measured: &Measurement) {
-    let Series { nanoseconds, undisturbed: Some(found), .. } = measured.series else { return };
+    let RoundSeries { nanoseconds, undisturbed: Some(found), .. } = measured.series else { return };
     if agrees(&nanoseconds, found) {
         return;
     }
@@ -161,7 +161,7 @@ impl Display for Rounds {
 }
 
 /// Pushes the cell of a point in a table of points.
-pub fn cell(table: &mut Rows<'_>, series: &Series) {
+pub fn cell(table: &mut Rows<'_>, series: &RoundSeries) {
     match series.undisturbed {
         None => table.text("-"),
         Some(Undisturbed::Seen { nanoseconds, .. }) => table.number(nanoseconds),

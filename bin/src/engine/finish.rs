@@ -18,7 +18,8 @@ use crate::machine::Machine;
 use crate::plan::budget::Budget;
 use crate::plan::regions::MOST;
 use crate::result::{
-    chain, Exclusion, Field, Measurement, Outcome, PerLine, Placed, Point, Repeat, Round, Undisturbed, Walk,
+    chain, Exclusion, Measurement, Outcome, PerLine, Placed, PlacedField, Point, Repeat, Round, Undisturbed,
+    Walk,
 };
 use crate::warning::{Warning, Warnings};
 
@@ -65,7 +66,7 @@ pub fn outcomes(
         let found = schedule.place.witnesses(&point).ok_or(Exclusion::Interrupted);
         let found = found.and_then(|(own, other)| {
             let placed = again(&own)?;
-            let other = other.map(|other| Ok(Field::of(&again(&other)?, other.target))).transpose()?;
+            let other = other.map(|other| Ok(PlacedField::of(&again(&other)?, other.target))).transpose()?;
             Ok((placed, other))
         });
         let result = match found {
@@ -124,7 +125,7 @@ pub fn measurement<A: Place>(
     schedule: &mut Schedule<A>,
     index: usize,
     placed: Placed,
-    traffic: Option<Field>,
+    traffic: Option<PlacedField>,
     lines: Option<PerLine>,
 ) -> Result<Result<Measurement, Exclusion<'static>>, Failure<'static>> {
     let Some((entry, mut series)) = schedule.series(index) else { return Ok(Err(Exclusion::Interrupted)) };

@@ -9,8 +9,8 @@ use crate::engine::run;
 use crate::engine::run::Visits;
 use crate::engine::session::{Findings, Session};
 use crate::engine::stopwatch::clock::Timer;
-use crate::engine::threads::generators::driver::{Generators, Style};
-use crate::engine::threads::generators::generator::{dismiss, work, Generator, Shared};
+use crate::engine::threads::generators::driver::{GeneratorStyle, Generators};
+use crate::engine::threads::generators::generator::{dismiss, work, Generator, SharedByGenerators};
 use crate::engine::threads::generators::uncores::Uncores;
 use crate::error::{Failure, PlacementError};
 use crate::plan::budget::Budget;
@@ -49,7 +49,7 @@ pub fn measure_with_generators<'a>(
     timer: &Timer,
     points: &[Point],
     budget: &Budget,
-    style: Style<'_>,
+    style: GeneratorStyle<'_>,
     visits: &mut Visits<'_, 'a>,
 ) -> Result<Findings<'a>, Failure<'a>> {
     let mut points = Table::of(points)?;
@@ -62,7 +62,7 @@ pub fn measure_with_generators<'a>(
         let patience = INTERRUPT_S * counter.frequency.0 as f64;
         (counter.stamp, patience as u64)
     });
-    let shared = Shared { generators: &generators, fields: &fields, clock };
+    let shared = SharedByGenerators { generators: &generators, fields: &fields, clock };
     let uncores = Uncores::of(&session.machine.topology, fields.nodes())?;
     let throttle = session.machine.host.throttle.as_ref();
     let mut findings = thread::scope(wanted, &shared, work, dismiss, |started| {
@@ -98,7 +98,7 @@ fn fewer<'p>(
     session: &mut Session<'_, '_>,
     points: &'p mut [Point],
     (threads, wanted, errno): (usize, usize, Errno),
-    style: &Style<'_>,
+    style: &GeneratorStyle<'_>,
 ) -> Result<&'p [Point], Failure<'static>> {
     let (wanted, started) = (wanted as u32, threads as u32);
     let refused = PlacementError::ThreadsRefused { wanted, started, errno };

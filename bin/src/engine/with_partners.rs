@@ -10,7 +10,7 @@ use crate::engine::session::{Findings, Session};
 use crate::engine::stopwatch::clock::Timer;
 use crate::engine::stopwatch::Stopwatch;
 use crate::engine::threads::partners::driver::Partners;
-use crate::engine::threads::partners::partner::{dismiss, work, Lines, Partner, Shared};
+use crate::engine::threads::partners::partner::{dismiss, work, Lines, Partner, SharedByPartners};
 use crate::engine::threads::partners::Record;
 use crate::error::{Failure, PlacementError, TimingError};
 use crate::plan::budget::{Budget, Memory, Optional};
@@ -46,7 +46,7 @@ pub fn measure_with_partners<'a>(
     })?;
     let partners = [const { Partner::new() }; 2];
     let wanted = points.iter().map(|point| point.walk.partners().iter().flatten().count()).max().unwrap_or(0);
-    let shared = Shared { partners: &partners, sites: &sites, flusher: Flusher::detect() };
+    let shared = SharedByPartners { partners: &partners, sites: &sites, flusher: Flusher::detect() };
     let record = Record::new(points, budget)?;
     let times = session.noted.times;
     thread::scope(wanted, &shared, work, dismiss, |started| {

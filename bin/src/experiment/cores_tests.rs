@@ -13,7 +13,7 @@ use crate::machine::processor::Platform;
 use crate::machine::Machine;
 use crate::plan::budget::{budget_ns, FEWEST_ROUNDS, WINDOW_NS};
 use crate::plan::duration;
-use crate::result::{Level, Owned, PingPong, Point};
+use crate::result::{LineLevel, Owned, PingPong, Point};
 use latency_core::units::Pages;
 
 /// The points of a plan that exchange lines.
@@ -177,9 +177,9 @@ fn states_are_those_of_a_pair_of_each_class_and_shared_ones_take_a_third_core() 
         }
         let lines = point.size.0 / point.stride.0;
         let held = match owned.level {
-            Level::L1 => ..=512,
-            Level::L2 | Level::Memory => ..=16384,
-            Level::L3 => ..=262_144,
+            LineLevel::L1 => ..=512,
+            LineLevel::L2 | LineLevel::Memory => ..=16384,
+            LineLevel::L3 => ..=262_144,
         };
         assert!(held.contains(&lines), "{owned:?}: {lines}");
     }

@@ -9,7 +9,7 @@ use latency_core::units::NodeId;
 
 use super::interface::{gathered, Experiment};
 use crate::analysis::firmware;
-use crate::analysis::matrix::{conclude, groups, pairs, remote_over_local_of, Class, Group, Pair};
+use crate::analysis::matrix::{conclude, groups, pairs, remote_over_local_of, Class, DistanceGroup, Pair};
 use crate::describe::{self, attributes, method, point, rows, undisturbed, Report};
 use crate::engine::run;
 use crate::engine::session::{Findings, Plan, Session};
@@ -147,7 +147,7 @@ pub(super) fn line(document: &mut dyn Document, report: &Report<'_, '_>, outcome
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     report.outcomes.iter().for_each(|outcome| line(document, report, outcome));
     let found = conclude(&|each| each_pair(report, each));
-    let mut local = None::<Group>;
+    let mut local = None::<DistanceGroup>;
     classes(report, &mut |far| match (far.class, &local) {
         (Class::Local, _) => local = Some(far),
         (class, Some(local)) => document.sentence(
@@ -160,9 +160,9 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
                 }),
                 Decimal(far.mean / local.mean),
                 Digits(far.mean),
-                Range(&far, " ns", ","),
+                LatencyRange(&far, " ns", ","),
                 Digits(local.mean),
-                Range(local, "", "")
+                LatencyRange(local, "", "")
             ),
         ),
         _ => {}
@@ -201,7 +201,7 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Gives `each` the pairs of a report by class and firmware's distance.
-fn classes(report: &Report<'_, '_>, each: &mut dyn FnMut(Group)) {
+fn classes(report: &Report<'_, '_>, each: &mut dyn FnMut(DistanceGroup)) {
     groups(&|each| each_pair(report, each), each);
 }
 
@@ -212,11 +212,11 @@ fn each_pair(report: &Report<'_, '_>, each: &mut dyn FnMut(Pair)) {
 }
 
 /// The smallest and the largest latency of pairs that differ, between what stands before and behind them.
-struct Range<'g>(&'g Group, &'static str, &'static str);
+struct LatencyRange<'g>(&'g DistanceGroup, &'static str, &'static str);
 
-impl fmt::Display for Range<'_> {
+impl fmt::Display for LatencyRange<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Range(group, before, behind) = self;
+        let LatencyRange(group, before, behind) = self;
         if !group.differs() {
             return Ok(());
         }
@@ -323,16 +323,16 @@ fn grid(document: &mut dyn Document, report: &Report<'_, '_>, nodes: &Grid) {
                     .find(|pair| (pair.from, pair.to) == (from, to));
                 table.number(pair.map(|pair| pair.ns));
             }
-            table.cell(format_args!("{:.2}", Ratio(ratio(from))));
-            table.cell(format_args!("{:.1}", Ratio(firmware(from))));
+            table.cell(format_args!("{:.2}", RatioOrDash(ratio(from))));
+            table.cell(format_args!("{:.1}", RatioOrDash(firmware(from))));
         }
     });
 }
 
 /// A ratio, or a dash.
-struct Ratio(Option<f64>);
+struct RatioOrDash(Option<f64>);
 
-impl fmt::Display for Ratio {
+impl fmt::Display for RatioOrDash {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Some(ratio) => Decimal(ratio).fmt(out),
@@ -438,7 +438,7 @@ mod tests {
         let mut found = Vec::new();
         groups(
             &|each| pairs.iter().copied().for_each(each),
-            &mut |Group { class, distance, divided, pairs, mean, least, most }| {
+            &mut |DistanceGroup { class, distance, divided, pairs, mean, least, most }| {
                 assert!(least <= mean && mean <= most);
                 if class != Local {
                     found.push((class, distance, pairs, least, most, divided));

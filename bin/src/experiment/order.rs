@@ -7,7 +7,7 @@ use latency_core::units::Bytes;
 
 use super::interface::Experiment;
 use crate::analysis::estimate::{Estimate, Side};
-use crate::analysis::orders::{self, Conclusion};
+use crate::analysis::orders::{self, OrdersConclusion};
 use crate::describe::{self, estimate, method, point, rows, Report};
 use crate::engine::memory::chains::Alongside;
 use crate::engine::run;
@@ -117,7 +117,7 @@ fields! {
 const LOADS: f64 = 20e6;
 
 /// Returns the independent loads of a report, and the conclusion from them and from its points.
-fn found(report: &Report<'_, '_>) -> (Option<Strided>, Conclusion) {
+fn found(report: &Report<'_, '_>) -> (Option<Strided>, OrdersConclusion) {
     let strided = report.extra.orders.and_then(|orders| orders.strided);
     (strided, orders::conclude(report.outcomes, strided))
 }

@@ -10,7 +10,7 @@ use latency_core::units::{Bytes, LINE};
 use super::interface::{self, Experiment};
 use crate::analysis::claims::Claims;
 use crate::analysis::lanes::{
-    is_like_memory, misses_in_flight, place, regions, InFlight, Limit, Place, Region, Saturation,
+    is_like_memory, misses_in_flight, place, regions, HierarchyPlace, InFlight, Limit, Saturation, WorkingSet,
 };
 use crate::describe::{self, estimate, lanes as chains, method::optional, point, Report};
 use crate::engine::run;
@@ -18,7 +18,7 @@ use crate::engine::session::{Plan, Session};
 use crate::options::{Descriptor, FlagSet};
 use crate::plan;
 use crate::plan::budget::Budget;
-use crate::report::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
+use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
 use crate::report::document::{fields, Document, Level, Part, Picture, Role};
 use crate::report::figures::Digits;
 
@@ -88,11 +88,11 @@ fn in_flight(report: &Report<'_, '_>) -> Option<InFlight> {
     misses_in_flight(report.outcomes, near(report), machine.last_level_cache(), machine.least_in_memory())
 }
 
-fn place_of(report: &Report<'_, '_>, size: Bytes) -> Place {
+fn place_of(report: &Report<'_, '_>, size: Bytes) -> HierarchyPlace {
     let least = report.machine.least_in_memory();
     match place(&Claims::of(report.machine), least, size) {
         // A reported cache that does not serve this size.
-        Place::Cache(_) if is_like_memory(report.outcomes, size, least) => Place::Unknown,
+        HierarchyPlace::Cache(_) if is_like_memory(report.outcomes, size, least) => HierarchyPlace::Unknown,
         place => place,
     }
 }
@@ -101,7 +101,7 @@ fn place_of(report: &Report<'_, '_>, size: Bytes) -> Place {
 /// alone.
 fn saturated<'r, 'a>(
     report: &Report<'r, 'a>,
-) -> impl Iterator<Item = (Region<'r, 'a>, f64, Saturation)> + use<'r, 'a> {
+) -> impl Iterator<Item = (WorkingSet<'r, 'a>, f64, Saturation)> + use<'r, 'a> {
     regions(report.outcomes)
         .filter_map(|region| Some((region, region.with_lanes(1)?.nanoseconds, region.saturation()?)))
 }
@@ -197,14 +197,14 @@ fn by_chains(document: &mut dyn Document, report: &Report<'_, '_>) {
 
 /// Loads in flight against chains: on logarithmic axes of both, a straight line would be proportional.
 fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let mut points = [[Point::new(f64::NAN, f64::NAN); KERNELS.len()]; REGIONS];
+    let mut points = [[ChartPoint::new(f64::NAN, f64::NAN); KERNELS.len()]; REGIONS];
     let mut names = [Text::<32>::EMPTY; REGIONS];
     let mut count = 0;
     for ((points, name), region) in points.iter_mut().zip(&mut names).zip(regions(report.outcomes)) {
         for (point, kernel) in points.iter_mut().zip(&KERNELS) {
             let sample = region.with_lanes(kernel.lanes());
             let in_flight = sample.and_then(|sample| region.in_flight(sample.nanoseconds));
-            *point = Point::new(kernel.lanes() as f64, in_flight.unwrap_or(f64::NAN));
+            *point = ChartPoint::new(kernel.lanes() as f64, in_flight.unwrap_or(f64::NAN));
         }
         // It is shorter than the text.
         let _ = write!(name, "{} {}", chains::place(place_of(report, region.size)), region.size);

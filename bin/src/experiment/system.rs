@@ -131,12 +131,12 @@ fn headline(document: &mut dyn Document, machine: &Machine) {
 }
 
 /// Something that this process may not do, and the one command that would allow it.
-struct Limit {
+struct PermissionLimit {
     what: &'static str,
     remedy: &'static str,
 }
 
-fn found_limits(machine: &Machine) -> [Option<Limit>; 7] {
+fn found_limits(machine: &Machine) -> [Option<PermissionLimit>; 7] {
     let process = &machine.host.process;
     let filtered = matches!(process.seccomp, Some(Seccomp::Filter | Seccomp::Strict));
     let pool = machine.topology.nodes().iter().any(|node| {
@@ -147,7 +147,7 @@ fn found_limits(machine: &Machine) -> [Option<Limit>; 7] {
         && (!filtered || process.has(Capability::PerfMon));
     let every_cpu = machine.cpus.len() == machine.topology.online_cpus().len();
     let all_time = machine.host.throttle.is_none_or(|throttle| throttle.cpus >= machine.cpus.len() as f64);
-    let limit = |can: bool, what, remedy| (!can).then_some(Limit { what, remedy });
+    let limit = |can: bool, what, remedy| (!can).then_some(PermissionLimit { what, remedy });
     [
         limit(
             machine.policy_allowed,
@@ -180,7 +180,7 @@ fn limits(document: &mut dyn Document, machine: &Machine) {
     if limits.peek().is_none() {
         return document.sentence(Role::Finding, format_args!("Nothing is forbidden to this process here."));
     }
-    for Limit { what, remedy } in limits {
+    for PermissionLimit { what, remedy } in limits {
         document.sentence(Role::Finding, format_args!("Limit here: {what} ({remedy})"));
     }
 }

@@ -10,7 +10,7 @@ use latency_core::units::{Bytes, PageSize, Pages};
 use super::interface::Experiment;
 use crate::analysis::estimate::Side;
 use crate::analysis::huge_pages::Worth;
-use crate::analysis::variants::{self, Difference, Grid};
+use crate::analysis::variants::{self, CycleDifference, VariantGrid};
 use crate::describe::{self, estimate, method, point, rows, Report};
 use crate::engine::run;
 use crate::engine::session::{Plan, Session};
@@ -113,7 +113,7 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
 
 /// Returns the level of a column in the memory hierarchy, by the reported caches, unless its latency is that of
 /// memory.
-fn level(report: &Report<'_, '_>, grid: &Grid<'_, '_>, column: usize) -> &'static str {
+fn level(report: &Report<'_, '_>, grid: &VariantGrid<'_, '_>, column: usize) -> &'static str {
     let machine = report.machine;
     let size = grid.at(0, column).map_or(Bytes(0), |outcome| outcome.point.size);
     if grid.is_like_memory(column) {
@@ -130,7 +130,7 @@ fn level(report: &Report<'_, '_>, grid: &Grid<'_, '_>, column: usize) -> &'stati
 
 /// Says what huge pages and pointers save.
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let grid = &Grid::of(report.outcomes);
+    let grid = &VariantGrid::of(report.outcomes);
     let found = variants::conclude(grid);
     let (first, last) = (level(report, grid, 0), level(report, grid, grid.columns.saturating_sub(1)));
     if let (Some((small, huge)), Some(ratio)) = (found.pages, found.small_over_huge()) {
@@ -172,11 +172,11 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// A difference of core cycles for people, with the verbs for more and for less.
-struct Cycles(Difference, &'static str, &'static str);
+struct Cycles(CycleDifference, &'static str, &'static str);
 
 impl fmt::Display for Cycles {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Cycles(Difference { cycles, side }, more, less) = *self;
+        let Cycles(CycleDifference { cycles, side }, more, less) = *self;
         let verb = if side == Side::Below { less } else { more };
         let words = match side {
             Side::Near => "nothing",
@@ -192,11 +192,11 @@ impl fmt::Display for Cycles {
 }
 
 /// The name of a variant for people: the form of its links, the use of its lines, and its pages.
-struct Label<'v>(&'v Variant);
+struct VariantLabel<'v>(&'v Variant);
 
-impl fmt::Display for Label<'_> {
+impl fmt::Display for VariantLabel<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Label(variant) = self;
+        let VariantLabel(variant) = self;
         let width = variant.kernel.encoding.width().0;
         match variant.kernel.encoding {
             Encoding::Pointer => out.write_str("pointer")?,
@@ -216,7 +216,7 @@ impl fmt::Display for Label<'_> {
 
 /// Shows a row for each variant and a column for each level; the fastest of a column have a star.
 fn table(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let grid = &Grid::of(report.outcomes);
+    let grid = &VariantGrid::of(report.outcomes);
     /// The ratio to the fastest up to which a variant counts as fastest, because two runs differ as much.
     const CLOSE: f64 = 1.01;
     let caption = "ns per load (core cycles); * within 1 % of the fastest of its level";
@@ -231,7 +231,7 @@ fn table(document: &mut dyn Document, report: &Report<'_, '_>) {
         });
         for (row, variant) in VARIANTS.iter().enumerate() {
             table.row();
-            table.show(&Label(variant));
+            table.show(&VariantLabel(variant));
             for column in 0..grid.columns {
                 let Some(outcome) = grid.at(row, column) else {
                     table.text("");
@@ -275,7 +275,7 @@ fn missing(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let grid = &Grid::of(report.outcomes);
+    let grid = &VariantGrid::of(report.outcomes);
     let found = variants::conclude(grid);
     let name = |index: usize| VARIANTS.get(index / grid.columns.max(1)).map_or("", |variant| variant.name);
     rows::table(document, report, "variant", &|table, index, outcome| {
@@ -309,7 +309,7 @@ mod tests {
 
     #[test]
     fn labels_tell_variants_apart_in_a_quarter_of_a_line() {
-        let labels: BTreeSet<_> = VARIANTS.iter().map(|variant| Label(variant).to_string()).collect();
+        let labels: BTreeSet<_> = VARIANTS.iter().map(|variant| VariantLabel(variant).to_string()).collect();
         assert_eq!(labels.len(), VARIANTS.len(), "{labels:?}");
         assert!(labels.iter().all(|label| label.len() <= 24), "{labels:?}");
         assert!(labels.contains("pointer, huge pages") && labels.contains("8-byte index, checked"));
@@ -317,7 +317,7 @@ mod tests {
 
     #[test]
     fn noise_is_not_a_saving() {
-        let shown = |cycles, side| Cycles(Difference { cycles, side }, "saves", "costs").to_string();
+        let shown = |cycles, side| Cycles(CycleDifference { cycles, side }, "saves", "costs").to_string();
         assert_eq!(shown(0.2, Side::Near), "saves nothing");
         assert_eq!(shown(0.98, Side::Above), "saves 1.0 cycle");
         assert_eq!(shown(2.04, Side::Above), "saves 2.0 cycles");

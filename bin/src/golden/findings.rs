@@ -43,7 +43,7 @@ use crate::machine::processor::{CoreKind, Platform, Processor};
 use crate::machine::{Instead, Machine, Sizing};
 use crate::options::{self, Options};
 use crate::plan::duration;
-use crate::report::document::{Describe, Document, Role, Table as ShownTable};
+use crate::report::document::{Describe, Document, DocumentTable, Role};
 use crate::report::terminal::Terminal;
 use crate::report::FORMATS;
 use crate::result::conditions::{Conditions, OnCpu};
@@ -52,13 +52,13 @@ use crate::result::distribution::{Distribution, Interruptions, PERCENTAGES};
 use crate::result::evidence::{Evidence, PageCounts};
 use crate::result::sample::Sample;
 use crate::result::{
-    Audit, Counter, Exclusion, Extra, Field, Health, KernelClock, Means, Measurement, Orders, Outcome,
-    Placed, Point, Reach, Repeat, Series, Strided, Timer, Traffic, Undisturbed, Walk, WarmUp,
+    Audit, Counter, Exclusion, Extra, Health, KernelClock, Means, Measurement, Orders, Outcome, Placed,
+    PlacedField, Point, Reach, Repeat, RoundSeries, Strided, Timer, Traffic, Undisturbed, Walk, WarmUp,
 };
 use crate::sys::arguments::Arguments;
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
-use crate::warning::{Clipped, NoCounters, Warning, Warnings, Word};
+use crate::warning::{Clipped, NoCounters, ShortText, Warning, Warnings};
 use latency_core::words::When;
 
 /// The CPUs of generators, with other work on some of them.
@@ -112,7 +112,7 @@ impl Document for WithoutPictures<'_> {
         self.0.sentence(role, words);
     }
 
-    fn table(&mut self, table: &ShownTable<'_>) {
+    fn table(&mut self, table: &DocumentTable<'_>) {
         let mut cells = Vec::new();
         let counted = table.each(&mut |row, column, _| {
             cells.resize(row + 1, 0);
@@ -533,7 +533,7 @@ impl Run<'_> {
             warnings.push(Warning::CountersUnavailable { why: NoCounters::Paranoid });
         }
         if self.has(Trouble::Emulated) {
-            warnings.push(Warning::Emulated { by: Word::new(b"QEMU") });
+            warnings.push(Warning::Emulated { by: ShortText::new(b"QEMU") });
         }
         if self.has(Trouble::KernelClock) {
             warnings.push(Warning::NoTsc { why: "the kernel forbids it (PR_SET_TSC)" });
@@ -690,7 +690,7 @@ impl Run<'_> {
                 passes: usize::from(point.size > Bytes::MIB),
                 estimate_ns: value * 1.01,
             },
-            series: Series {
+            series: RoundSeries {
                 nanoseconds,
                 undisturbed: matches!(point.walk, Walk::Chain)
                     .then(|| self.undisturbed(index, &nanoseconds, imprecise)),
@@ -721,7 +721,7 @@ impl Run<'_> {
             nodes,
             traffic: beside.map(|traffic| {
                 let on_node = Point { target: traffic.node, ..*point };
-                Field::of(&self.placed(&on_node, pages, traffic.footprint), traffic.node)
+                PlacedField::of(&self.placed(&on_node, pages, traffic.footprint), traffic.node)
             }),
             lines: lines::per_line(point, nanoseconds.median, !self.has(Trouble::Virtual)),
         }

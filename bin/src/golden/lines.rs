@@ -5,7 +5,7 @@ use latency_core::stats::Interval;
 use latency_core::topology::Shared;
 
 use super::numbers;
-use crate::result::{Level, Messages, Owned, PerLine, PingPong, Point, Walk};
+use crate::result::{ClockOffset, LineLevel, Owned, PerLine, PingPong, Point, Walk};
 
 /// One way in nanoseconds by class, nearest first.
 const WAYS: [f64; Shared::ALL.len()] = [6.2, 24.5, 48.0, 55.0, 81.0, 134.0];
@@ -39,7 +39,7 @@ fn access_ns(owned: &Owned, point: &Point) -> f64 {
         State::Exclusive => 0.97,
         State::Shared => 0.6,
     };
-    let deeper = if owned.level == Level::L2 { 0.94 } else { 1.0 };
+    let deeper = if owned.level == LineLevel::L2 { 0.94 } else { 1.0 };
     taken + away + WAYS[class as usize] * state * deeper
 }
 
@@ -58,7 +58,7 @@ pub fn per_line(point: &Point, ns: f64, synchronised: bool) -> Option<PerLine> {
     Some(PerLine {
         fastest: OfLine { line: 9, value: ns * 0.93 * spread },
         slowest: OfLine { line: 2, value: ns * 1.11 * spread },
-        messages: messages.then_some(Messages {
+        messages: messages.then_some(ClockOffset {
             apart_ns,
             interval: Some(Interval { low: apart_ns - 0.3, high: apart_ns + 0.4 }),
             in_order: synchronised,

@@ -13,7 +13,7 @@ use crate::sys::errno::Errno;
 use crate::sys::file::SystemFiles;
 use crate::sys::numa::{self, Policy};
 use crate::sys::table::Table;
-use crate::warning::{Warning, Warnings, Word};
+use crate::warning::{ShortText, Warning, Warnings};
 
 /// Looks at what the machine's CPUs share, for experiments that choose among them.
 ///
@@ -122,14 +122,14 @@ pub fn warn(machine: &Machine, warnings: &mut Warnings) {
     }
     if !matches!(host.frequency.governor.as_str(), "" | "performance") {
         warnings.push(Warning::FrequencyScaling {
-            governor: Word::new(host.frequency.governor.as_str().as_bytes()),
+            governor: ShortText::new(host.frequency.governor.as_str().as_bytes()),
         });
     }
     if host.memory_policy.numa_balancing.unwrap_or(0) != 0 && topology.nodes().len() > 1 {
         warnings.push(Warning::NumaBalancing);
     }
     if processor.platform == Platform::Emulated {
-        warnings.push(Warning::Emulated { by: Word::new(processor.hypervisor.as_str().as_bytes()) });
+        warnings.push(Warning::Emulated { by: ShortText::new(processor.hypervisor.as_str().as_bytes()) });
     }
 }
 

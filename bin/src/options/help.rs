@@ -58,7 +58,7 @@ pub fn write_help(
          Usage: latency-bench [EXPERIMENT] [OPTIONS]\n\nExperiments:\n",
     )?;
     for (index, experiment) in experiments.iter().enumerate() {
-        let mut text = Column::after(out, format_args!("  {}", experiment.name))?;
+        let mut text = WordWrapper::after(out, format_args!("  {}", experiment.name))?;
         text.words(experiment.summary)?;
         if index == 0 {
             text.words("(the default)")?;
@@ -113,7 +113,7 @@ pub fn write_experiment_help(
     }
     out.write_str("\n")?;
     for paragraph in experiment.details.split('\n') {
-        let mut text = Column { out: &mut *out, margin: 0, used: 0 };
+        let mut text = WordWrapper { out: &mut *out, margin: 0, used: 0 };
         text.words(paragraph)?;
         text.end()?;
     }
@@ -138,8 +138,8 @@ fn describe<'f>(
     formats: impl Iterator<Item = &'f Format>,
 ) -> fmt::Result {
     let mut text = match flag.short {
-        Some(letter) => Column::after(out, format_args!("  -{}, {flag}", char::from(letter)))?,
-        None => Column::after(out, format_args!("  {flag}"))?,
+        Some(letter) => WordWrapper::after(out, format_args!("  -{}, {flag}", char::from(letter)))?,
+        None => WordWrapper::after(out, format_args!("  {flag}"))?,
     };
     text.words(flag.help)?;
     if flag.id == FlagId::Format {
@@ -164,19 +164,19 @@ fn describe<'f>(
 }
 
 /// A writer that wraps text between words; each line begins at a margin.
-struct Column<'o> {
+struct WordWrapper<'o> {
     out: &'o mut dyn Write,
     margin: usize,
     used: usize,
 }
 
-impl<'o> Column<'o> {
+impl<'o> WordWrapper<'o> {
     /// Begins the text to the right of `name`, or below it if the name is too long.
     fn after(out: &'o mut dyn Write, name: fmt::Arguments<'_>) -> Result<Self, fmt::Error> {
-        let mut counted = Counted { out: &mut *out, written: 0 };
+        let mut counted = ByteCounter { out: &mut *out, written: 0 };
         counted.write_fmt(name)?;
         let written = counted.written;
-        let mut column = Column { out, margin: COLUMN, used: 0 };
+        let mut column = WordWrapper { out, margin: COLUMN, used: 0 };
         if written + 2 > COLUMN {
             column.newline()?;
         } else {
@@ -217,12 +217,12 @@ impl<'o> Column<'o> {
 }
 
 /// A writer that counts bytes; names are ASCII.
-struct Counted<'o> {
+struct ByteCounter<'o> {
     out: &'o mut dyn Write,
     written: usize,
 }
 
-impl Write for Counted<'_> {
+impl Write for ByteCounter<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         self.written += text.len();
         self.out.write_str(text)

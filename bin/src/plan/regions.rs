@@ -32,7 +32,7 @@ pub enum Memory {
 
 /// Memory that one initiator needs for itself, or that all initiators share.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Region {
+pub struct PlannedRegion {
     /// The node whose CPUs walk it.
     pub from: NodeId,
     /// The node where it is.
@@ -45,22 +45,22 @@ pub struct Region {
     pub is_of_traffic: bool,
 }
 
-impl Region {
+impl PlannedRegion {
     /// Returns the region of a point's chain or of the lines that go between its CPUs, and that of its traffic.
     #[must_use]
-    pub fn of(point: &Point) -> [Option<Region>; 2] {
+    pub fn of(point: &Point) -> [Option<PlannedRegion>; 2] {
         let Point { initiator, target, pages, size, walk, .. } = *point;
-        let chain = Region { from: initiator, on: target, pages, size, is_of_traffic: false };
+        let chain = PlannedRegion { from: initiator, on: target, pages, size, is_of_traffic: false };
         let traffic = walk.traffic().map(|traffic| {
             let (from, on, size) = (traffic.from, traffic.node, traffic.footprint);
-            Region { from, on, pages, size, is_of_traffic: true }
+            PlannedRegion { from, on, pages, size, is_of_traffic: true }
         });
         [Some(chain).filter(|_| !matches!(walk, Walk::Traffic(_))), traffic]
     }
 
     /// Returns whether one piece of memory serves both.
     #[must_use]
-    pub fn is_one_with(&self, other: &Region, memory: Memory) -> bool {
+    pub fn is_one_with(&self, other: &PlannedRegion, memory: Memory) -> bool {
         let grows = self.is_of_traffic || matches!(memory, Memory::Rewritten { .. });
         (self.on, self.pages, self.is_of_traffic) == (other.on, other.pages, other.is_of_traffic)
             && (memory != Memory::Kept || self.from == other.from)
@@ -70,7 +70,7 @@ impl Region {
 
 /// The regions of a run, each once, as large as the largest that shares it.
 pub struct Regions {
-    list: [Option<Region>; 2 * MOST],
+    list: [Option<PlannedRegion>; 2 * MOST],
     /// There was room for all in the list.
     is_complete: bool,
 }
@@ -78,12 +78,12 @@ pub struct Regions {
 impl Regions {
     /// Returns the regions of all points.
     fn of_points(memory: Memory, points: &[Point]) -> Regions {
-        Regions::of(memory, &mut points.iter().flat_map(Region::of).flatten())
+        Regions::of(memory, &mut points.iter().flat_map(PlannedRegion::of).flatten())
     }
 
     /// Returns the regions that serve all of `needed`.
     #[must_use]
-    pub fn of(memory: Memory, needed: &mut dyn Iterator<Item = Region>) -> Regions {
+    pub fn of(memory: Memory, needed: &mut dyn Iterator<Item = PlannedRegion>) -> Regions {
         let mut found = Regions { list: [None; 2 * MOST], is_complete: true };
         for region in needed {
             let mut list = found.list.iter_mut();
@@ -93,7 +93,7 @@ impl Regions {
                 continue;
             };
             let size = slot.map_or(region.size, |known| known.size.max(region.size));
-            *slot = Some(Region { size, ..slot.unwrap_or(region) });
+            *slot = Some(PlannedRegion { size, ..slot.unwrap_or(region) });
         }
         found
     }
@@ -105,11 +105,11 @@ impl Regions {
     }
 
     /// Returns all of them.
-    pub fn iter(&self) -> impl Iterator<Item = &Region> {
+    pub fn iter(&self) -> impl Iterator<Item = &PlannedRegion> {
         self.list.iter().flatten()
     }
 
-    fn bytes(&self, counts: &dyn Fn(&Region) -> bool) -> Bytes {
+    fn bytes(&self, counts: &dyn Fn(&PlannedRegion) -> bool) -> Bytes {
         Bytes(self.iter().filter(|region| counts(region)).map(|region| region.size.0).sum())
     }
 
@@ -118,7 +118,7 @@ impl Regions {
     fn fit(&self, machine: &Machine) -> bool {
         let of_kind = |is_of_traffic| self.iter().filter(|one| one.is_of_traffic == is_of_traffic).count();
         let all = self.bytes(&|_| true);
-        let fits = |one: &Region| {
+        let fits = |one: &PlannedRegion| {
             let Some(supply) = machine.supply(one.on) else { return true };
             let in_group = supply.headroom.is_none_or(|headroom| all.0 <= headroom.0 / 10 * 9);
             let is_pooled = matches!(one.pages, Pages::Huge2m | Pages::Huge1g);
@@ -130,7 +130,7 @@ impl Regions {
 
     /// Returns whether all regions on the node of `one` get the same pages: a pool has room for all of its kind, or for
     /// none. Traffic takes its pages first.
-    fn have_same_pages(&self, machine: &Machine, one: &Region) -> bool {
+    fn have_same_pages(&self, machine: &Machine, one: &PlannedRegion) -> bool {
         let page = match one.pages {
             Pages::Huge2m | Pages::Auto => PageSize::Huge2M,
             Pages::Huge1g => PageSize::Huge1G,
@@ -139,7 +139,7 @@ impl Regions {
         let pool = machine.topology.node(one.on).and_then(|node| node.page_pool(page));
         let mut left = pool.map_or(0, |pool| pool.free.saturating_mul(page.bytes().0));
         [true, false].into_iter().all(|is_of_traffic| {
-            let is_alike = |other: &Region| {
+            let is_alike = |other: &PlannedRegion| {
                 (other.on, other.pages, other.is_of_traffic) == (one.on, one.pages, is_of_traffic)
             };
             let all = self.bytes(&is_alike).0.next_multiple_of(page.bytes().0);

@@ -7,7 +7,7 @@ use latency_core::units::{Bytes, CpuId, NodeId};
 use super::single;
 use crate::machine::Machine;
 use crate::options::Options;
-use crate::result::{Level, Owned, Point, Walk};
+use crate::result::{LineLevel, Owned, Point, Walk};
 
 /// Lines that every first-level cache has room for: 16 KiB of them.
 const FEW_LINES: u64 = 256;
@@ -41,7 +41,7 @@ pub fn states(
     };
     if let Some((cpu, home)) = pairs.peek().and_then(|pair| Some((pair.a, home(pair.a)?))) {
         for access in ACCESSES {
-            for level in Level::ALL {
+            for level in LineLevel::ALL {
                 let Some(lines) = lines(machine, level) else { continue };
                 let owned = Owned { owner: None, third: None, state: State::Exclusive, access, level };
                 point(cpu, home, lines, owned);
@@ -54,7 +54,7 @@ pub fn states(
         for access in ACCESSES {
             for state in State::ALL.into_iter().filter(|state| third.is_some() || !state.takes_another()) {
                 for home in [Some(near), Some(far).filter(|far| *far != near)].into_iter().flatten() {
-                    for level in [Level::L1, Level::L2] {
+                    for level in [LineLevel::L1, LineLevel::L2] {
                         let Some(lines) = lines(machine, level) else { continue };
                         let third = third.filter(|_| state.takes_another());
                         point(a, home, lines, Owned { owner: Some((b, class)), third, state, access, level });
@@ -67,16 +67,18 @@ pub fn states(
 
 /// Returns the lines of a level, for which its cache has room and the one before has not; lines in memory are flushed
 /// out of all caches. `None` without that cache.
-fn lines(machine: &Machine, level: Level) -> Option<u64> {
+fn lines(machine: &Machine, level: LineLevel) -> Option<u64> {
     let cache = |level| single::cache(machine, level);
     let second = || {
         let most = cache(2).map_or(u64::MAX, |cache| cache.0 / 2);
         (cache(1).unwrap_or(UNKNOWN_CACHE).0 * CACHES).min(most) / 64
     };
     match level {
-        Level::L1 => Some(FEW_LINES),
-        Level::L2 | Level::Memory => Some(second()),
-        Level::L3 => cache(2).filter(|l2| cache(3) >= Some(l2.times(LEAST_L3))).map(|l2| l2.times(2).0 / 64),
+        LineLevel::L1 => Some(FEW_LINES),
+        LineLevel::L2 | LineLevel::Memory => Some(second()),
+        LineLevel::L3 => {
+            cache(2).filter(|l2| cache(3) >= Some(l2.times(LEAST_L3))).map(|l2| l2.times(2).0 / 64)
+        }
     }
 }
 

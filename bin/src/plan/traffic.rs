@@ -58,7 +58,7 @@ pub fn bandwidth<'a>(
                 break;
             }
             begun += 1;
-            let pair = Pair { options, machine, from, to, targets: scope.targets.len(), brief };
+            let pair = PairPlan { options, machine, from, to, targets: scope.targets.len(), brief };
             pair.points(warnings, &mut |point| {
                 made += 1;
                 each(point);
@@ -89,7 +89,7 @@ pub fn kinds(asked: Option<Kinds>, usual: &'static [&'static str]) -> Kinds {
 }
 
 /// The common part of the points of one pair of nodes.
-struct Pair<'p, 'a> {
+struct PairPlan<'p, 'a> {
     options: &'p Options<'a>,
     machine: &'a Machine,
     from: NodeId,
@@ -99,10 +99,10 @@ struct Pair<'p, 'a> {
     brief: bool,
 }
 
-impl<'a> Pair<'_, 'a> {
+impl<'a> PairPlan<'_, 'a> {
     #[inline(never)] // offsets into a small frame are short
     fn points(&self, warnings: &mut Warnings, each: &mut dyn FnMut(Point)) -> Result<(), Failure<'a>> {
-        let Pair { options, machine, from, to, targets, brief } = *self;
+        let PairPlan { options, machine, from, to, targets, brief } = *self;
         let cpus = generators::measured(options, machine, from);
         let Some(cpu) = generators::first(options, machine, from) else { return Ok(()) };
         let like = Point::like(options, [from, to], cpu, options.size.unwrap_or_default());

@@ -52,7 +52,7 @@ pub fn is_drawable(value: f64) -> bool {
 
 /// One measured point. A point that is not [drawable](is_drawable) leaves a gap.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Point {
+pub struct ChartPoint {
     /// The place on the horizontal axis.
     pub x: f64,
     /// The value.
@@ -63,7 +63,7 @@ pub struct Point {
     pub whiskers: Option<(f64, f64)>,
 }
 
-impl Point {
+impl ChartPoint {
     /// Makes a point without an interval.
     #[must_use]
     pub const fn new(x: f64, y: f64) -> Self {
@@ -98,7 +98,7 @@ pub struct Bar {
 #[derive(Clone, Copy)]
 pub enum Data<'a> {
     /// Measured points by ascending x, joined by lines and marked.
-    Points(&'a [Point]),
+    Points(&'a [ChartPoint]),
     /// A model, evaluated over the whole horizontal axis and drawn dashed.
     Curve(&'a dyn Fn(f64) -> f64),
     /// Bars by ascending x.

@@ -224,7 +224,7 @@ type Take<'t> = &'t mut dyn FnMut(usize, usize, &dyn Display) -> fmt::Result;
 
 /// Rows and columns for people.
 #[derive(Clone, Copy)]
-pub struct Table<'a> {
+pub struct DocumentTable<'a> {
     /// The sentence above it; may be empty.
     pub caption: &'a str,
     /// The lowest level at which it is shown.
@@ -236,7 +236,7 @@ pub struct Table<'a> {
     pub rows: &'a dyn Fn(&mut Rows<'_>),
 }
 
-impl Table<'_> {
+impl DocumentTable<'_> {
     /// Passes every cell to `take`, row by row, up to the first error.
     pub fn each(&self, take: Take<'_>) -> fmt::Result {
         let mut rows = Rows { row: 0, column: 0, take, failed: Ok(()) };
@@ -340,7 +340,7 @@ pub struct Metric {
 }
 
 /// The names and words that distinguish the samples of a metric.
-pub type Labels<'l> = &'l [(&'static str, Value<'l>)];
+pub type MetricLabels<'l> = &'l [(&'static str, Value<'l>)];
 
 /// A property of a node's memory, as seen by the CPUs of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -366,9 +366,9 @@ pub trait Document {
     /// Takes a sentence for people.
     fn sentence(&mut self, _role: Role, _words: fmt::Arguments<'_>) {}
     /// Takes a table for people.
-    fn table(&mut self, _table: &Table<'_>) {}
+    fn table(&mut self, _table: &DocumentTable<'_>) {}
     /// Takes a sample of a metric. Each sample of a metric has different labels.
-    fn sample(&mut self, _metric: &'static Metric, _labels: Labels<'_>, _value: Value<'_>) {}
+    fn sample(&mut self, _metric: &'static Metric, _labels: MetricLabels<'_>, _value: Value<'_>) {}
     /// Takes a property of a node's memory as seen by the CPUs of a node, in nanoseconds or bytes per second.
     fn attribute(&mut self, _attribute: Attribute, _initiator: NodeId, _target: NodeId, _value: f64) {}
     /// Takes a picture.
@@ -395,7 +395,7 @@ impl<'d> dyn Document + 'd {
     /// Shows a table. `rows` pushes the headings and then every row, each with as many cells as headings.
     #[inline(never)]
     pub fn tabulate(&mut self, caption: &str, level: Level, words: usize, rows: &dyn Fn(&mut Rows<'_>)) {
-        self.table(&Table { caption, level, words, rows });
+        self.table(&DocumentTable { caption, level, words, rows });
     }
 
     /// Writes an object with the members of a value, or null if there is none.

@@ -5,7 +5,7 @@ use std::string::String;
 
 use latency_core::stats::Interval;
 
-use super::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
+use super::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
 use super::document::{Document, Field, Level, Part, Picture, Role, Style};
 use super::format::Format;
 use super::html::HTML;
@@ -61,7 +61,7 @@ fn describe(document: &mut dyn Document) {
             });
         }
     });
-    let points = [Point::new(1.0, 2.0), Point::new(2.0, 3.0)];
+    let points = [ChartPoint::new(1.0, 2.0), ChartPoint::new(2.0, 3.0)];
     document.picture(Picture::Chart(&Chart {
         title: "Things",
         subtitle: "",

@@ -106,14 +106,14 @@ impl Display for Precise {
 /// Returns the columns that a value needs in a terminal, one for each character.
 #[must_use]
 pub fn width(shown: &dyn Display) -> usize {
-    struct Count(usize);
-    impl Write for Count {
+    struct CharacterCounter(usize);
+    impl Write for CharacterCounter {
         fn write_str(&mut self, part: &str) -> fmt::Result {
             self.0 += part.chars().count();
             Ok(())
         }
     }
-    let mut count = Count(0);
+    let mut count = CharacterCounter(0);
     // Counting cannot fail. If a value fails to be shown, the width is that of its written part.
     let _ = write!(count, "{shown}");
     count.0

@@ -15,7 +15,7 @@ pub struct Shelves<const LINES: usize> {
 
 /// The place of a label.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Place {
+pub struct LabelPlace {
     /// The line, from 0.
     pub line: usize,
     /// The left end of the label.
@@ -31,11 +31,11 @@ impl<const LINES: usize> Shelves<LINES> {
 
     /// Places a label that begins at `x`, or further left if it would cross the right end; `None` if no line has room.
     /// Labels must come by ascending `x`.
-    pub fn place(&mut self, x: f64, width: f64) -> Option<Place> {
+    pub fn place(&mut self, x: f64, width: f64) -> Option<LabelPlace> {
         let start = x.min(self.right - width).max(0.0);
         let (line, free) = self.free.iter_mut().enumerate().find(|(_, free)| **free <= start)?;
         *free = start + width + self.gap;
-        Some(Place { line, start })
+        Some(LabelPlace { line, start })
     }
 
     /// Returns the number of lines in use.
@@ -53,17 +53,17 @@ mod tests {
     fn labels_do_not_overlap() {
         let mut shelves = Shelves::<2>::new(40.0, 1.0);
         assert_eq!(shelves.lines(), 0);
-        assert_eq!(shelves.place(2.0, 10.0), Some(Place { line: 0, start: 2.0 }));
-        assert_eq!(shelves.place(8.0, 10.0), Some(Place { line: 1, start: 8.0 }));
+        assert_eq!(shelves.place(2.0, 10.0), Some(LabelPlace { line: 0, start: 2.0 }));
+        assert_eq!(shelves.place(8.0, 10.0), Some(LabelPlace { line: 1, start: 8.0 }));
         assert_eq!(shelves.place(10.0, 10.0), None);
-        assert_eq!(shelves.place(13.0, 10.0), Some(Place { line: 0, start: 13.0 }));
-        assert_eq!(shelves.place(38.0, 10.0), Some(Place { line: 0, start: 30.0 }));
+        assert_eq!(shelves.place(13.0, 10.0), Some(LabelPlace { line: 0, start: 13.0 }));
+        assert_eq!(shelves.place(38.0, 10.0), Some(LabelPlace { line: 0, start: 30.0 }));
         assert_eq!(shelves.lines(), 2);
     }
 
     #[test]
     fn a_label_wider_than_the_line_starts_at_its_left() {
         let mut shelves = Shelves::<1>::new(40.0, 1.0);
-        assert_eq!(shelves.place(20.0, 100.0), Some(Place { line: 0, start: 0.0 }));
+        assert_eq!(shelves.place(20.0, 100.0), Some(LabelPlace { line: 0, start: 0.0 }));
     }
 }

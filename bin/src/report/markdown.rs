@@ -2,7 +2,7 @@
 
 use core::fmt::{self, Write};
 
-use super::document::{Document, Level, PageRole, Role, Style, Table};
+use super::document::{Document, DocumentTable, Level, PageRole, Role, Style};
 use super::escape::{markdown, Escaping};
 use super::format::{Format, Purpose};
 
@@ -61,7 +61,7 @@ impl Document for Markdown<'_> {
         });
     }
 
-    fn table(&mut self, table: &Table<'_>) {
+    fn table(&mut self, table: &DocumentTable<'_>) {
         if !table.has_rows() {
             return;
         }

@@ -30,7 +30,7 @@ impl Document for Drawing<'_> {
 
     fn picture(&mut self, picture: Picture<'_>) {
         if self.drawn.is_none() {
-            self.drawn = Some(svg::write(self.out, picture, svg::Place::File));
+            self.drawn = Some(svg::write(self.out, picture, svg::FramePlace::File));
         }
     }
 }

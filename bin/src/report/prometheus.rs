@@ -11,7 +11,7 @@ use core::fmt::{self, Write};
 
 use latency_core::decimal::Trimmed;
 
-use super::document::{Describe, Document, Labels, Metric, Value};
+use super::document::{Describe, Document, Metric, MetricLabels, Value};
 use super::escape::{label, Escaping};
 use super::format::{Format, Purpose};
 
@@ -28,12 +28,12 @@ const MOST: usize = 16;
 
 /// Writes the samples, grouped by metric. The result is described once for each metric.
 fn write(out: &mut dyn Write, describe: Describe<'_>) -> fmt::Result {
-    let mut known = Known { metrics: [None; MOST], count: 0 };
+    let mut known = KnownMetrics { metrics: [None; MOST], count: 0 };
     describe(&mut known);
     for metric in known.metrics.into_iter().flatten() {
         let Metric { name, about } = metric;
         write!(out, "# HELP latency_bench_{name} {about}\n# TYPE latency_bench_{name} gauge\n")?;
-        let mut samples = Samples { out: &mut *out, metric, failed: Ok(()) };
+        let mut samples = MetricSamples { out: &mut *out, metric, failed: Ok(()) };
         describe(&mut samples);
         samples.failed?;
     }
@@ -41,13 +41,13 @@ fn write(out: &mut dyn Write, describe: Describe<'_>) -> fmt::Result {
 }
 
 /// The metrics of a result, in the order of their first samples.
-struct Known {
+struct KnownMetrics {
     metrics: [Option<&'static Metric>; MOST],
     count: usize,
 }
 
-impl Document for Known {
-    fn sample(&mut self, metric: &'static Metric, _: Labels<'_>, value: Value<'_>) {
+impl Document for KnownMetrics {
+    fn sample(&mut self, metric: &'static Metric, _: MetricLabels<'_>, value: Value<'_>) {
         let known = self.metrics.iter().flatten().any(|known| core::ptr::eq(*known, metric));
         if let (false, true, Some(slot)) = (known, is_number(value), self.metrics.get_mut(self.count)) {
             *slot = Some(metric);
@@ -57,22 +57,22 @@ impl Document for Known {
 }
 
 /// The samples of one metric.
-struct Samples<'o> {
+struct MetricSamples<'o> {
     out: &'o mut dyn Write,
     metric: &'static Metric,
     failed: fmt::Result,
 }
 
-impl Document for Samples<'_> {
-    fn sample(&mut self, metric: &'static Metric, labels: Labels<'_>, value: Value<'_>) {
+impl Document for MetricSamples<'_> {
+    fn sample(&mut self, metric: &'static Metric, labels: MetricLabels<'_>, value: Value<'_>) {
         if self.failed.is_ok() && core::ptr::eq(self.metric, metric) && is_number(value) {
             self.failed = self.line(labels, value);
         }
     }
 }
 
-impl Samples<'_> {
-    fn line(&mut self, labels: Labels<'_>, value: Value<'_>) -> fmt::Result {
+impl MetricSamples<'_> {
+    fn line(&mut self, labels: MetricLabels<'_>, value: Value<'_>) -> fmt::Result {
         write!(self.out, "latency_bench_{}", self.metric.name)?;
         let mut before = '{';
         for (name, value) in labels {

@@ -16,7 +16,7 @@ pub const CSV: Format = Format {
     extension: "csv",
     purpose: Purpose::Document,
     write: |out, style, describe| {
-        let mut rows = Rows {
+        let mut rows = RowWriter {
             out,
             columns: style.columns,
             cells: [Cell::EMPTY; MOST_COLUMNS],
@@ -45,7 +45,7 @@ impl Cell {
     const EMPTY: Cell = Cell { low: Text::EMPTY, high: Text::EMPTY };
 }
 
-struct Rows<'o> {
+struct RowWriter<'o> {
     out: &'o mut dyn Write,
     columns: [&'static [&'static Field]; 3],
     cells: [Cell; MOST_COLUMNS],
@@ -79,7 +79,7 @@ fn interval_names(out: &mut dyn Write, key: &str) -> fmt::Result {
     write!(out, "{name}_low{unit},{name}_high{unit}")
 }
 
-impl Rows<'_> {
+impl RowWriter<'_> {
     fn columns(&self) -> impl Iterator<Item = &'static Field> + use<> {
         self.columns.into_iter().flatten().copied()
     }
@@ -152,7 +152,7 @@ fn text<const N: usize>(value: Value<'_>) -> Text<N> {
     text
 }
 
-impl Document for Rows<'_> {
+impl Document for RowWriter<'_> {
     fn value(&mut self, field: &'static Field, value: Value<'_>) {
         if !self.in_record() {
             return;

@@ -1,6 +1,6 @@
 //! Charts and matrices for the tests, with realistic values.
 
-use super::chart::{Axis, Bar, Chart, Data, Mark, Matrix, Point, Scale, Series, Unit};
+use super::chart::{Axis, Bar, Chart, ChartPoint, Data, Mark, Matrix, Scale, Series, Unit};
 use std::vec::Vec;
 use std::{env, fs, path::Path, println};
 
@@ -39,10 +39,10 @@ pub fn curve(show: impl FnOnce(&Chart<'_>)) {
     let point = |(index, &size): (usize, &f64), pages: f64| {
         let y = latency(size, pages) * noise(index);
         let half = if size > 4e6 { 0.08 } else { 0.015 };
-        Point::with_band(size, y, y * (1.0 - half), y * (1.0 + half))
+        ChartPoint::with_band(size, y, y * (1.0 - half), y * (1.0 + half))
     };
-    let huge: Vec<Point> = sizes.iter().enumerate().map(|size| point(size, 1.0)).collect();
-    let small: Vec<Point> = sizes.iter().enumerate().map(|size| point(size, 1.35)).collect();
+    let huge: Vec<ChartPoint> = sizes.iter().enumerate().map(|size| point(size, 1.0)).collect();
+    let small: Vec<ChartPoint> = sizes.iter().enumerate().map(|size| point(size, 1.35)).collect();
     let model = |size: f64| latency(size, 1.0);
     chart_of_curve(
         &[
@@ -73,7 +73,7 @@ fn chart_of_curve(series: &[Series<'_>], show: impl FnOnce(&Chart<'_>)) {
 /// Shows inverse throughput against lanes, on an axis with equal distances.
 pub fn lanes(show: impl FnOnce(&Chart<'_>)) {
     let measured = [1.0, 2.0, 4.0, 8.0, 12.0, 16.0, 32.0, 64.0]
-        .map(|lanes: f64| Point::new(lanes, (118.0 / lanes).max(8.4 + lanes / 100.0)));
+        .map(|lanes: f64| ChartPoint::new(lanes, (118.0 / lanes).max(8.4 + lanes / 100.0)));
     show(&Chart {
         title: "Inverse throughput against lanes",
         subtitle: "",

@@ -2,7 +2,7 @@
 //!
 //! This module knows numbers alone; each picture has its own colours.
 
-use super::axis::Range;
+use super::axis::AxisRange;
 use super::chart::Matrix;
 
 /// The minimum ratio of the largest to the smallest number that uses the whole scale, so that numbers that differ only
@@ -13,22 +13,22 @@ const FULL_CONTRAST: f64 = 1.25;
 /// that is larger.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shades {
-    range: Range,
+    range: AxisRange,
 }
 
 impl Shades {
     /// Returns the shades of a matrix; `None` if it has no number.
     #[must_use]
     pub fn of(matrix: &Matrix<'_>) -> Option<Self> {
-        let Range { low, high } =
-            Range::of(&mut |value| matrix.cells().filter_map(|(_, _, cell)| cell.ok()).for_each(value))?;
-        Some(Self { range: Range { low, high: high.max(low * FULL_CONTRAST) } })
+        let AxisRange { low, high } =
+            AxisRange::of(&mut |value| matrix.cells().filter_map(|(_, _, cell)| cell.ok()).for_each(value))?;
+        Some(Self { range: AxisRange { low, high: high.max(low * FULL_CONTRAST) } })
     }
 
     /// Returns the depth of a number: 0 for the smallest, 1 for the largest.
     #[must_use]
     pub fn depth(&self, value: f64) -> f64 {
-        let Range { low, high } = self.range;
+        let AxisRange { low, high } = self.range;
         if high > low {
             ((value - low) / (high - low)).clamp(0.0, 1.0)
         } else {

@@ -2,7 +2,7 @@
 
 use core::fmt::{self, Write};
 
-use super::document::{Document, Level, PageRole, Picture, Role, Style, Table};
+use super::document::{Document, DocumentTable, Level, PageRole, Picture, Role, Style};
 use super::figures::width;
 use super::format::{Format, Purpose};
 use super::terminal::Terminal;
@@ -30,7 +30,7 @@ const GAP: usize = 2;
 
 /// A kind of parts that follow each other without a blank line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Section {
+enum PartKind {
     Lines,
     Answer,
     Table,
@@ -42,7 +42,7 @@ enum Section {
 struct Text<'o> {
     out: &'o mut dyn Write,
     style: &'o Style,
-    section: Option<Section>,
+    section: Option<PartKind>,
     /// The first chapter has begun.
     chapter: bool,
     failed: fmt::Result,
@@ -50,11 +50,11 @@ struct Text<'o> {
 
 impl Text<'_> {
     /// Writes a part, unless an earlier write failed, with a blank line between sections.
-    fn keep(&mut self, section: Section, write: impl FnOnce(&mut Self) -> fmt::Result) {
+    fn keep(&mut self, section: PartKind, write: impl FnOnce(&mut Self) -> fmt::Result) {
         let last = self.section.replace(section);
         // Every table and picture stands by itself.
-        let apart =
-            last.is_some_and(|last| last != section || matches!(section, Section::Table | Section::Picture));
+        let apart = last
+            .is_some_and(|last| last != section || matches!(section, PartKind::Table | PartKind::Picture));
         if self.failed.is_ok() && apart {
             self.failed = self.out.write_char('\n');
         }
@@ -94,7 +94,7 @@ const MOST_COLUMNS: usize = 64;
 
 /// Writes a table. If it is wider than `limit`, it is split into parts, and each part begins with the columns of
 /// words.
-fn write_table(out: &mut dyn Write, table: &Table<'_>, limit: usize) -> fmt::Result {
+fn write_table(out: &mut dyn Write, table: &DocumentTable<'_>, limit: usize) -> fmt::Result {
     let (mut widths, mut columns) = ([0; MOST_COLUMNS], 0);
     table.each(&mut |_, column, cell| {
         if let Some(wide) = widths.get_mut(column) {
@@ -128,7 +128,7 @@ fn write_table(out: &mut dyn Write, table: &Table<'_>, limit: usize) -> fmt::Res
 /// Writes the `shown` columns of a table.
 fn part(
     out: &mut dyn Write,
-    table: &Table<'_>,
+    table: &DocumentTable<'_>,
     widths: &[usize],
     shown: &dyn Fn(usize) -> bool,
 ) -> fmt::Result {
@@ -159,13 +159,13 @@ fn part(
 impl Document for Text<'_> {
     fn sentence(&mut self, role: Role, words: fmt::Arguments<'_>) {
         let (section, label, level) = match role {
-            Role::Line => (Section::Lines, "", Level::Quiet),
-            Role::Answer => (Section::Answer, "", Level::Quiet),
-            Role::Trust => (Section::Answer, "Trust", Level::Normal),
-            Role::Finding => (Section::Answer, "", Level::Normal),
-            Role::Missing => (Section::Missing, "", Level::Normal),
-            Role::Method(label) => (Section::Method, label, Level::Normal),
-            Role::Detail(label) => (Section::Method, label, Level::Verbose),
+            Role::Line => (PartKind::Lines, "", Level::Quiet),
+            Role::Answer => (PartKind::Answer, "", Level::Quiet),
+            Role::Trust => (PartKind::Answer, "Trust", Level::Normal),
+            Role::Finding => (PartKind::Answer, "", Level::Normal),
+            Role::Missing => (PartKind::Missing, "", Level::Normal),
+            Role::Method(label) => (PartKind::Method, label, Level::Normal),
+            Role::Detail(label) => (PartKind::Method, label, Level::Verbose),
             Role::Page(PageRole::Chapter) => {
                 self.chapter = true;
                 return;
@@ -181,10 +181,10 @@ impl Document for Text<'_> {
         });
     }
 
-    fn table(&mut self, table: &Table<'_>) {
+    fn table(&mut self, table: &DocumentTable<'_>) {
         if self.style.level >= table.level && !self.is_left_out() && table.has_rows() {
             let limit = self.style.terminal.columns.max(LEAST_LINE);
-            self.keep(Section::Table, |text| write_table(text.out, table, limit));
+            self.keep(PartKind::Table, |text| write_table(text.out, table, limit));
         }
     }
 
@@ -193,7 +193,7 @@ impl Document for Text<'_> {
             return;
         }
         let terminal = Terminal { columns: self.columns(), ..self.style.terminal };
-        self.keep(Section::Picture, |text| match picture {
+        self.keep(PartKind::Picture, |text| match picture {
             Picture::Chart(chart) => plot::write(text.out, chart, terminal),
             Picture::Matrix(matrix) => heatmap::write(text.out, matrix, terminal),
         });

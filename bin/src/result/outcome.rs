@@ -4,10 +4,10 @@ use core::fmt;
 
 use latency_core::stats::Estimate;
 
-use super::placed::{Field, Placed};
+use super::placed::{Placed, PlacedField};
 use super::point::Point;
 use super::series::PerLine;
-use super::series::{Series, WarmUp};
+use super::series::{RoundSeries, WarmUp};
 use crate::error::PlacementError;
 
 /// One point, measured.
@@ -20,7 +20,7 @@ pub struct Measurement {
     /// Before the first trial.
     pub warm_up: WarmUp,
     /// The measured values.
-    pub series: Series,
+    pub series: RoundSeries,
     /// Rounds that the trials were made in.
     pub rounds: usize,
     /// Places in physical memory that the rounds were made in.
@@ -34,7 +34,7 @@ pub struct Measurement {
     /// The chain's nodes, or the lines of traffic.
     pub nodes: u64,
     /// The memory of the traffic beside it, or of every other line that goes to and fro.
-    pub traffic: Option<Field>,
+    pub traffic: Option<PlacedField>,
     /// Differences between lines, where each was timed.
     pub lines: Option<PerLine>,
 }

@@ -92,7 +92,7 @@ impl Placed {
 
 /// Facts about the memory of generators that run beside a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Field {
+pub struct PlacedField {
     /// The way in which it came to its node.
     pub means: Means,
     /// The pages obtained.
@@ -101,11 +101,11 @@ pub struct Field {
     pub verified: bool,
 }
 
-impl Field {
+impl PlacedField {
     /// Returns the same of memory that is known in full.
     #[must_use]
-    pub fn of(placed: &Placed, node: NodeId) -> Field {
-        Field { means: placed.means, pages: placed.pages, verified: placed.is_verified(node) }
+    pub fn of(placed: &Placed, node: NodeId) -> PlacedField {
+        PlacedField { means: placed.means, pages: placed.pages, verified: placed.is_verified(node) }
     }
 }
 

@@ -68,7 +68,7 @@ pub struct PerLine {
     /// The one of the largest.
     pub slowest: OfLine,
     /// The time stamps of both CPUs, compared by messages; `None` without messages.
-    pub messages: Option<Messages>,
+    pub messages: Option<ClockOffset>,
 }
 
 /// The time-stamp counters of two CPUs, as messages between them show them.
@@ -76,7 +76,7 @@ pub struct PerLine {
 /// With an offset d of the counters a message of w + a nanoseconds there and w - a back reads w + a + d and w - a - d:
 /// the mean is free of the offset, and half of the difference is a + d, which no two clocks can tell apart.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Messages {
+pub struct ClockOffset {
     /// Half of the difference between both ways in nanoseconds, without its sign; the median over batches of messages.
     pub apart_ns: f64,
     /// Its 95 % confidence interval.
@@ -85,7 +85,7 @@ pub struct Messages {
     pub in_order: bool,
 }
 
-impl Messages {
+impl ClockOffset {
     /// Returns the upper end of the interval: offset and asymmetry together are not larger.
     #[must_use]
     pub fn most_ns(&self) -> f64 {
@@ -111,7 +111,7 @@ pub enum Undisturbed {
 
 /// All rounds of one point.
 #[derive(Clone, Copy, Debug)]
-pub struct Series {
+pub struct RoundSeries {
     /// Over rounds, per hop.
     pub nanoseconds: Summary,
     /// Over rounds, per hop; `None` without a counter.
@@ -150,7 +150,7 @@ pub struct Series {
     pub software: Software,
 }
 
-impl Series {
+impl RoundSeries {
     /// Divides what a hop takes by the `loads` loads that it consists of.
     #[inline(never)] // offsets into a small frame are short
     pub fn share(&mut self, loads: f64) {

@@ -69,12 +69,12 @@ pub struct Owned {
     /// The access to them.
     pub access: Access,
     /// The nearest cache of the owner that has room for all.
-    pub level: Level,
+    pub level: LineLevel,
 }
 
 /// The place of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Level {
+pub enum LineLevel {
     /// In the first-level cache.
     L1,
     /// In the second.
@@ -85,18 +85,18 @@ pub enum Level {
     Memory,
 }
 
-impl Level {
+impl LineLevel {
     /// All of them, the nearest first.
-    pub const ALL: [Level; 4] = [Level::L1, Level::L2, Level::L3, Level::Memory];
+    pub const ALL: [LineLevel; 4] = [LineLevel::L1, LineLevel::L2, LineLevel::L3, LineLevel::Memory];
 
     /// Returns the word for reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Level::L1 => "L1",
-            Level::L2 => "L2",
-            Level::L3 => "L3",
-            Level::Memory => "memory",
+            LineLevel::L1 => "L1",
+            LineLevel::L2 => "L2",
+            LineLevel::L3 => "L3",
+            LineLevel::Memory => "memory",
         }
     }
 }

@@ -14,7 +14,7 @@ use latency_core::words::Worded;
 
 /// A condition that has to be alike.
 #[derive(Clone, Copy, Debug)]
-pub struct Condition {
+pub struct ComparedCondition {
     /// The code for programs of a point that is not like others.
     pub code: &'static str,
     /// Its name among what differs: for programs, and for people.
@@ -28,16 +28,23 @@ pub struct Condition {
 }
 
 /// The conditions, in the order in which they are named.
-pub const TABLE: [Condition; 11] = [
-    Condition::new("pages", "pages_obtained", "pages obtained", None, ["", " pages"], [0, 3]),
-    Condition::new("size", "working_set_bytes", "working set", Some(SIZE), ["", " working set"], [64, 52]),
-    Condition::new("unverified", "verified", "placement", None, ["placement ", ""], [3, 2]),
-    Condition::new("partial", "partial", "run", None, ["", ""], [5, 2]),
-    Condition::new("order", "order", "order", Some(ORDER), ["order ", ""], [7, 3]),
-    Condition::new("stride", "stride_bytes", "spacing", Some(STRIDE), ["spacing ", ""], [20, 32]),
-    Condition::new("pattern", "pattern", "pattern", Some(PATTERN), ["pattern ", ""], [10, 2]),
-    Condition::new("nodes", "nodes", "NUMA nodes", None, ["", " NUMA nodes"], [52, 12]),
-    Condition::new(
+pub const TABLE: [ComparedCondition; 11] = [
+    ComparedCondition::new("pages", "pages_obtained", "pages obtained", None, ["", " pages"], [0, 3]),
+    ComparedCondition::new(
+        "size",
+        "working_set_bytes",
+        "working set",
+        Some(SIZE),
+        ["", " working set"],
+        [64, 52],
+    ),
+    ComparedCondition::new("unverified", "verified", "placement", None, ["placement ", ""], [3, 2]),
+    ComparedCondition::new("partial", "partial", "run", None, ["", ""], [5, 2]),
+    ComparedCondition::new("order", "order", "order", Some(ORDER), ["order ", ""], [7, 3]),
+    ComparedCondition::new("stride", "stride_bytes", "spacing", Some(STRIDE), ["spacing ", ""], [20, 32]),
+    ComparedCondition::new("pattern", "pattern", "pattern", Some(PATTERN), ["pattern ", ""], [10, 2]),
+    ComparedCondition::new("nodes", "nodes", "NUMA nodes", None, ["", " NUMA nodes"], [52, 12]),
+    ComparedCondition::new(
         "side-cache",
         "memory_side_cache",
         "memory-side cache",
@@ -45,8 +52,8 @@ pub const TABLE: [Condition; 11] = [
         ["", " memory-side cache"],
         [12, 2],
     ),
-    Condition::new("kernel", "kernel", "kernel", Some(KERNEL), ["kernel ", ""], [14, 2]),
-    Condition::new("undisturbed", "undisturbed_ns", "undisturbed value", None, ["", ""], [16, 1]),
+    ComparedCondition::new("kernel", "kernel", "kernel", Some(KERNEL), ["kernel ", ""], [14, 2]),
+    ComparedCondition::new("undisturbed", "undisturbed_ns", "undisturbed value", None, ["", ""], [16, 1]),
 ];
 /// Place of the pages in [`TABLE`].
 pub const PAGES: usize = 0;
@@ -66,7 +73,7 @@ pub const NO: u64 = 1;
 /// The value of a condition that is yes.
 pub const YES: u64 = 2;
 
-impl Condition {
+impl ComparedCondition {
     const fn new(
         code: &'static str,
         key: &'static str,
@@ -74,8 +81,8 @@ impl Condition {
         field: Option<usize>,
         around: [&'static str; 2],
         bits: [u32; 2],
-    ) -> Condition {
-        Condition { code, key: (key, words), field, around, bits }
+    ) -> ComparedCondition {
+        ComparedCondition { code, key: (key, words), field, around, bits }
     }
 }
 
@@ -88,7 +95,7 @@ impl Under {
     #[must_use]
     #[inline(never)] // it is short, and needed in many places
     pub fn get(self, condition: usize) -> u64 {
-        let Some(Condition { bits: [before, own], .. }) = TABLE.get(condition) else { return 0 };
+        let Some(ComparedCondition { bits: [before, own], .. }) = TABLE.get(condition) else { return 0 };
         let [low, high] = self.0;
         (if *before < 64 { low >> before } else { high }) & ((1 << own) - 1)
     }
@@ -97,7 +104,7 @@ impl Under {
     #[must_use]
     #[inline(never)] // as above
     pub fn with(self, condition: usize, value: u64) -> Under {
-        let Some(Condition { bits: [before, own], .. }) = TABLE.get(condition) else { return self };
+        let Some(ComparedCondition { bits: [before, own], .. }) = TABLE.get(condition) else { return self };
         let [mut low, mut high] = self.0;
         let most = (1 << own) - 1;
         let value = value.min(most);

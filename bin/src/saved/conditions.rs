@@ -34,7 +34,7 @@ const OPTIONS: usize = 12;
 
 /// The conditions of one result.
 #[derive(Clone, Copy, Debug)]
-pub struct Conditions {
+pub struct SavedConditions {
     /// By their places in [`CONDITIONS`]; empty where the file does not tell.
     pub texts: [Text<96>; CONDITIONS.len()],
     /// True if the run was interrupted.
@@ -47,9 +47,9 @@ pub struct Conditions {
     skips_value: bool,
 }
 
-impl Conditions {
+impl SavedConditions {
     /// Nothing is known.
-    pub const UNKNOWN: Conditions = Conditions {
+    pub const UNKNOWN: SavedConditions = SavedConditions {
         texts: [Text::EMPTY; CONDITIONS.len()],
         partial: false,
         poor: false,

@@ -73,7 +73,7 @@ pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft<'_>) -> Re
         return foreign::read(tool, text, draft);
     }
     let mut table =
-        Table { columns: two_columns(), most: None, separator: None, numerals: Numerals::PLAIN, given };
+        TableLayout { columns: two_columns(), most: None, separator: None, numerals: Numerals::PLAIN, given };
     let (mut begun, mut empty) = (false, 0);
     // The last comment before the first row may be its heading.
     let mut comment = "";
@@ -124,7 +124,7 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The layout of the rows of a table.
-struct Table {
+struct TableLayout {
     columns: [Column; MAX_COLUMNS],
     /// The fields of a row of another tool, where its heading tells.
     most: Option<usize>,
@@ -133,7 +133,7 @@ struct Table {
     given: Option<f64>,
 }
 
-impl Table {
+impl TableLayout {
     /// Understands the first line, which is a heading or else the first row behind a comment.
     fn head(&mut self, line: &str, names: bool, comment: &str) -> Result<(), &'static str> {
         let count = fields(line, self.separator).count();
@@ -173,7 +173,7 @@ impl Table {
 
     /// Adds the row of a line.
     fn row(&self, line: &str, draft: &mut Draft<'_>) -> Result<(), &'static str> {
-        let Table { columns, separator, numerals, .. } = self;
+        let TableLayout { columns, separator, numerals, .. } = self;
         if self.most.is_some_and(|most| fields(line, *separator).skip(most).any(|field| !field.is_empty())) {
             return Err("more fields than columns; put quotes around numbers with a comma");
         }

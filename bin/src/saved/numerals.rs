@@ -7,7 +7,7 @@ use latency_core::text::Text;
 
 /// The meaning of a comma or a point within a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mark {
+enum Separator {
     /// Digits behind it are a fraction.
     Decimal,
     /// It stands between groups of three digits.
@@ -21,13 +21,13 @@ enum Mark {
 /// The meaning of the marks of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Numerals {
-    comma: Mark,
-    point: Mark,
+    comma: Separator,
+    point: Separator,
 }
 
 impl Numerals {
     /// Points before fractions, and no other marks.
-    pub const PLAIN: Numerals = Numerals { comma: Mark::Unknown, point: Mark::Decimal };
+    pub const PLAIN: Numerals = Numerals { comma: Separator::Unknown, point: Separator::Decimal };
 
     /// Returns the meaning of marks by all fields of a file.
     pub fn of(fields: &mut dyn Iterator<Item = &str>) -> Numerals {
@@ -54,23 +54,23 @@ impl Numerals {
         }
         let [commas, points] = seen;
         let comma = match (commas, points) {
-            ([true, false], _) => Mark::Decimal,
-            ([false, true], _) | ([false, false], [true, false]) => Mark::Group,
+            ([true, false], _) => Separator::Decimal,
+            ([false, true], _) | ([false, false], [true, false]) => Separator::Group,
             // A number of four digits that are not grouped.
-            ([false, false], [false, false]) if ungrouped => Mark::Decimal,
-            _ => Mark::Unknown,
+            ([false, false], [false, false]) if ungrouped => Separator::Decimal,
+            _ => Separator::Unknown,
         };
         let point = match points {
-            [false, true] => Mark::Group,
-            _ if commas == [true, false] => Mark::Group,
-            _ => Mark::Decimal,
+            [false, true] => Separator::Group,
+            _ if commas == [true, false] => Separator::Group,
+            _ => Separator::Decimal,
         };
         Numerals { comma, point }
     }
 
     /// Returns why a field is not a number, where it has a comma whose meaning is not known, or else `other`.
     pub fn doubt(self, field: &str, other: &'static str) -> &'static str {
-        match self.comma == Mark::Unknown && field.contains(',') {
+        match self.comma == Separator::Unknown && field.contains(',') {
             true => "a number whose comma may stand before a fraction or between thousands",
             false => other,
         }
@@ -79,7 +79,7 @@ impl Numerals {
     /// Returns a finite number, without its marks between groups.
     #[inline(never)]
     pub fn number(self, field: &str) -> Option<f64> {
-        if let (Mark::Decimal, Some(number)) = (self.point, number(field)) {
+        if let (Separator::Decimal, Some(number)) = (self.point, number(field)) {
             return Some(number);
         }
         let mut plain = Text::<64>::EMPTY;
@@ -89,15 +89,15 @@ impl Numerals {
             let mark = match character {
                 ',' => self.comma,
                 '.' => self.point,
-                '\'' | '\u{2019}' | ' ' | '\u{a0}' | '\u{202f}' => Mark::Group,
-                _ => Mark::None,
+                '\'' | '\u{2019}' | ' ' | '\u{a0}' | '\u{202f}' => Separator::Group,
+                _ => Separator::None,
             };
             let groups = rest.as_bytes().iter().take_while(|byte| byte.is_ascii_digit()).count() == 3;
             let kept = match mark {
-                Mark::None => plain.push(character),
-                Mark::Decimal => plain.push('.'),
-                Mark::Group => groups && !plain.is_empty(),
-                Mark::Unknown => false,
+                Separator::None => plain.push(character),
+                Separator::Decimal => plain.push('.'),
+                Separator::Group => groups && !plain.is_empty(),
+                Separator::Unknown => false,
             };
             if !kept {
                 return None;

@@ -5,7 +5,7 @@ use latency_core::text::Text;
 use latency_core::traffic::Pattern;
 use latency_core::units::Bytes;
 
-use super::conditions::{Conditions, BRAND, HOST};
+use super::conditions::{SavedConditions, BRAND, HOST};
 use super::fields::word;
 use super::host::Origin;
 use crate::analysis::claims::Claims;
@@ -47,7 +47,7 @@ pub struct Saved {
     /// The experiment that it is of; empty where the file does not tell.
     pub experiment: Text<32>,
     /// The conditions of the run.
-    pub conditions: Conditions,
+    pub conditions: SavedConditions,
     /// The host that it is from.
     pub origin: Origin,
     /// The other tool that wrote the file, if it was recognised.
@@ -65,7 +65,7 @@ impl Saved {
             rows: &[],
             claims: Claims::NONE,
             experiment: Text::EMPTY,
-            conditions: Conditions::UNKNOWN,
+            conditions: SavedConditions::UNKNOWN,
             origin: Origin::UNKNOWN,
             tool: None,
             zeros: 0,

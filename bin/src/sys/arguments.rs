@@ -13,11 +13,11 @@ use core::ffi::{c_char, CStr};
 /// The arguments of the process, the program's name left out: an iterator that can be copied and walked again.
 #[derive(Clone, Copy, Debug)]
 pub struct Arguments {
-    source: Source,
+    source: ArgumentSource,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Source {
+enum ArgumentSource {
     /// Pointers to strings that live as long as the process.
     Vector(&'static [*const c_char]),
     /// Strings one after another, each ended by a NUL.
@@ -35,13 +35,13 @@ impl Arguments {
         // SAFETY: the caller promises `count` pointers that stay.
         let vector = unsafe { core::slice::from_raw_parts(vector, count) };
         // An exec with an empty vector is legal, so there may be no name to leave out.
-        Arguments { source: Source::Vector(vector.get(1..).unwrap_or(&[])) }
+        Arguments { source: ArgumentSource::Vector(vector.get(1..).unwrap_or(&[])) }
     }
 
     /// Arguments that stand one after another, each ended by a NUL: `b"curve\0--json\0"`.
     #[must_use]
     pub const fn packed(text: &'static [u8]) -> Arguments {
-        Arguments { source: Source::Packed(text) }
+        Arguments { source: ArgumentSource::Packed(text) }
     }
 }
 
@@ -50,14 +50,14 @@ impl Iterator for Arguments {
 
     fn next(&mut self) -> Option<&'static [u8]> {
         match &mut self.source {
-            Source::Vector(vector) => {
+            ArgumentSource::Vector(vector) => {
                 let (&first, rest) = vector.split_first()?;
                 *vector = rest;
                 // SAFETY: `from_vector` was promised that every pointer is to a
                 // NUL-terminated string that stays for the rest of the process.
                 Some(unsafe { CStr::from_ptr(first) }.to_bytes())
             }
-            Source::Packed(text) => {
+            ArgumentSource::Packed(text) => {
                 let end = text.iter().position(|&byte| byte == 0)?;
                 let (word, rest) = text.split_at(end);
                 *text = rest.get(1..).unwrap_or(&[]);

@@ -25,7 +25,7 @@ use rustix::io::Errno as SystemErrno;
 pub struct OutputFile {
     file: OwnedFd,
     /// None where the target is written as it comes.
-    place: Option<Place>,
+    place: Option<FilePlace>,
 }
 
 /// Opens a file that is there; a FIFO once it has a reader.
@@ -46,11 +46,11 @@ fn open_existing(path: &Path, is_fifo: bool) -> Result<OwnedFd, Errno> {
 }
 
 /// The place at which a file appears once it is complete.
-struct Place {
+struct FilePlace {
     directory: OwnedFd,
-    target: Name,
+    target: FileName,
     /// The name that it has until then, if it has one; removed when dropped.
-    temporary: Option<Name>,
+    temporary: Option<FileName>,
 }
 
 /// Why a result is not safely in its file.
@@ -105,7 +105,7 @@ impl OutputFile {
                 Some(target)
             }
         };
-        let (file, place) = Place::take(&follow(path)?)?;
+        let (file, place) = FilePlace::take(&follow(path)?)?;
         if let Some(old) = old {
             // Of somebody else's file owner and mode may be refused; the content matters more.
             let _ = fchown(&file, Some(Uid::from_raw(old.st_uid)), Some(Gid::from_raw(old.st_gid)));
@@ -136,8 +136,8 @@ impl OutputFile {
         // Before the name: else a crash could leave an empty file in the place of an older result.
         sync(&self.file)?;
         if place.temporary.is_none() {
-            let unnamed = Name::unnamed(&self.file);
-            let link = |directory: &OwnedFd, name: &Name| {
+            let unnamed = FileName::unnamed(&self.file);
+            let link = |directory: &OwnedFd, name: &FileName| {
                 linkat(CWD, unnamed.bytes(), directory, name.bytes(), AtFlags::SYMLINK_FOLLOW)
             };
             match link(&place.directory, &place.target) {
@@ -155,9 +155,9 @@ impl OutputFile {
     }
 }
 
-impl Place {
+impl FilePlace {
     /// Creates a file that is to become `target`.
-    fn take(target: &Path) -> Result<(OwnedFd, Place), Errno> {
+    fn take(target: &Path) -> Result<(OwnedFd, FilePlace), Errno> {
         let (parent, target_name) = target.split();
         if target_name.is_empty() {
             return Err(if parent.is_empty() { Errno::ENOENT } else { Errno::EISDIR });
@@ -169,12 +169,12 @@ impl Place {
         };
         // One that may be written and not read cannot be synced.
         let directory = directory(OFlags::RDONLY).or_else(|_| directory(OFlags::PATH))?;
-        let mut place = Place { directory, target: Name::new(target_name), temporary: None };
+        let mut place = FilePlace { directory, target: FileName::new(target_name), temporary: None };
         let flags = OFlags::WRONLY | OFlags::CLOEXEC;
         // Whatever the reason is, a file with a name is tried next, and says it.
         if let Ok(file) = patiently(|| openat(&place.directory, ".", flags | OFlags::TMPFILE, NEW)) {
             // Without /proc it could not be given a name.
-            if access(Name::unnamed(&file).bytes(), Access::EXISTS).is_ok() {
+            if access(FileName::unnamed(&file).bytes(), Access::EXISTS).is_ok() {
                 return Ok((file, place));
             }
         }
@@ -186,13 +186,13 @@ impl Place {
     /// Has `make` make a file of a temporary name.
     fn name_for_now<T>(
         &mut self,
-        mut make: impl FnMut(&OwnedFd, &Name) -> Result<T, SystemErrno>,
+        mut make: impl FnMut(&OwnedFd, &FileName) -> Result<T, SystemErrno>,
     ) -> Result<T, Errno> {
         // Where they cannot be held back, they end the process as usual, and the name says whose the file was.
         let _ = signal::hold_back_all();
         // A process of the same number in another container may have left one behind.
         for attempt in 0..100 {
-            let name = Name::temporary(self.target.bytes(), attempt);
+            let name = FileName::temporary(self.target.bytes(), attempt);
             match patiently(|| make(&self.directory, &name)) {
                 Err(Errno::EEXIST) => {}
                 Err(error) => return Err(error),
@@ -215,7 +215,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for FilePlace {
     fn drop(&mut self) {
         if let Some(name) = &self.temporary {
             // Where it cannot be removed, its name says which program made it and that it may go.
@@ -253,29 +253,29 @@ fn follow(mut path: Path) -> Result<Path, Errno> {
 const NAME_MAX: usize = 255;
 
 /// A name in a directory, cut off after the longest that the kernel takes.
-struct Name {
+struct FileName {
     bytes: [u8; NAME_MAX],
     length: usize,
 }
 
-impl Name {
-    fn new(text: &[u8]) -> Name {
-        let mut name = Name { bytes: [0; NAME_MAX], length: 0 };
+impl FileName {
+    fn new(text: &[u8]) -> FileName {
+        let mut name = FileName { bytes: [0; NAME_MAX], length: 0 };
         name.put(text);
         name
     }
 
     /// Returns the path of an open file that has no other.
-    fn unnamed(file: &OwnedFd) -> Name {
-        let mut name = Name::new(b"/proc/self/fd/");
+    fn unnamed(file: &OwnedFd) -> FileName {
+        let mut name = FileName::new(b"/proc/self/fd/");
         // As in `temporary`.
         let _ = write!(name, "{}", file.as_raw_fd());
         name
     }
 
     /// Returns the name of a file that is to become `target`: `.TARGET.PID.tmp`.
-    fn temporary(target: &[u8], attempt: u32) -> Name {
-        let mut name = Name::new(b".");
+    fn temporary(target: &[u8], attempt: u32) -> FileName {
+        let mut name = FileName::new(b".");
         // Leaves room for the rest, which is at most 23 bytes long.
         name.put(target.get(..NAME_MAX - 32).unwrap_or(target));
         // A name that takes every fragment cannot fail.
@@ -299,7 +299,7 @@ impl Name {
     }
 }
 
-impl fmt::Write for Name {
+impl fmt::Write for FileName {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         self.put(text.as_bytes());
         Ok(())

@@ -32,7 +32,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// All events, in the order of a [`Reading`].
+    /// All events, in the order of [`EventCounts`].
     pub const ALL: [Event; COUNT] = [
         Event::Cycles,
         Event::Instructions,
@@ -92,17 +92,17 @@ const PERF_EVENT_IOC_ENABLE: u32 = 0x2400;
 const PERF_EVENT_IOC_DISABLE: u32 = 0x2401;
 
 /// The counters of this thread that could be opened, counted together and at the same times.
-pub struct Counters {
+pub struct ThreadCounters {
     /// By the order of [`Event::ALL`].
     members: [Result<OwnedFd, Errno>; COUNT],
 }
 
-impl Counters {
+impl ThreadCounters {
     /// Opens the `wanted` events for this thread, on whatever CPU it runs. Nothing is counted yet.
     ///
     /// `walk` is the raw code of [`Event::WalkCycles`] on this processor, if it has one.
     #[must_use]
-    pub fn open(wanted: &[Event], walk: Option<u64>) -> Counters {
+    pub fn open(wanted: &[Event], walk: Option<u64>) -> ThreadCounters {
         let mut members = [const { Err(Errno::ENOENT) }; COUNT];
         let mut leader = None;
         for (member, event) in members.iter_mut().zip(Event::ALL) {
@@ -112,7 +112,7 @@ impl Counters {
                 leader = Some(descriptor.as_raw_fd());
             }
         }
-        Counters { members }
+        ThreadCounters { members }
     }
 
     /// Returns the reason why `event` is not counted, if it is not.
@@ -139,7 +139,7 @@ impl Counters {
     /// Stops counting.
     ///
     /// # Errors
-    /// As [`Counters::start`].
+    /// The errors of [`ThreadCounters::start`].
     pub fn stop(&self) -> Result<(), Errno> {
         self.control(PERF_EVENT_IOC_DISABLE)
     }
@@ -147,7 +147,7 @@ impl Counters {
     /// Returns the events so far, also while counting goes on.
     ///
     /// # Errors
-    /// As [`Counters::start`], and `EIO` for an answer that cannot be understood.
+    /// The errors of [`ThreadCounters::start`], and `EIO` for an answer that cannot be understood.
     pub fn read(&self) -> Result<Totals, Errno> {
         let mut bytes = [0; 8 * (HEADER + COUNT)];
         let length = rustix::io::read(self.leader()?, &mut bytes)?;
@@ -219,7 +219,7 @@ pub struct Totals {
 
 /// The events between two [`Totals`].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Reading {
+pub struct EventCounts {
     /// By the order of [`Event::ALL`], scaled up to the whole time where the group shared the hardware with
     /// others; `None` where the event could not be opened or never ran.
     pub counts: [Option<u64>; COUNT],
@@ -236,7 +236,7 @@ impl Totals {
 
     /// Returns the events from `earlier` to this.
     #[must_use]
-    pub fn since(&self, earlier: &Totals) -> Reading {
+    pub fn since(&self, earlier: &Totals) -> EventCounts {
         let enabled = self.enabled.saturating_sub(earlier.enabled);
         let running = self.running.saturating_sub(earlier.running);
         let mut counts = [None; COUNT];
@@ -248,7 +248,7 @@ impl Totals {
                 scaled.checked_div(u128::from(running)).map(|count| u64::try_from(count).unwrap_or(u64::MAX));
         }
         let share = if enabled == 0 { 0.0 } else { running as f64 / enabled as f64 };
-        Reading { counts, running: share }
+        EventCounts { counts, running: share }
     }
 }
 

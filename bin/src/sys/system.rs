@@ -12,16 +12,16 @@ use latency_core::units::Bytes;
 use linux_raw_sys::general::{__NR_getpid, __NR_sysinfo, __NR_uname};
 
 /// The kernel's names: `struct new_utsname`, six fields with a NUL.
-pub struct Kernel([[u8; 65]; 6]);
+pub struct KernelNames([[u8; 65]; 6]);
 
-impl Kernel {
+impl KernelNames {
     /// Asks the running kernel; where that is forbidden, all names are empty.
     #[must_use]
-    pub fn running() -> Kernel {
+    pub fn running() -> KernelNames {
         let mut names = [[0; 65]; 6];
         // SAFETY: the kernel writes one record of this size. Where it does not, the names are as they were.
         let _ = unsafe { syscall6(__NR_uname, [&raw mut names as usize, 0, 0, 0, 0, 0]) };
-        Kernel(names)
+        KernelNames(names)
     }
 
     /// Returns the release, such as `6.1.0-56-cloud-amd64`.
@@ -51,7 +51,7 @@ impl Kernel {
 
 /// The memory of the whole machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Memory {
+pub struct MachineMemory {
     /// All that the kernel manages.
     pub total: Bytes,
     /// Memory without any use: less than is available.
@@ -63,13 +63,13 @@ pub struct Memory {
 /// # References
 /// `sysinfo(2)`: its record is 14 words, and the last begins with the unit.
 #[must_use]
-pub fn memory() -> Memory {
+pub fn memory() -> MachineMemory {
     let mut record = [0_u64; 14];
     // SAFETY: the kernel writes one record of this size. Where it does not, it stays zero.
     let _ = unsafe { syscall6(__NR_sysinfo, [&raw mut record as usize, 0, 0, 0, 0, 0]) };
     let [_, _, _, _, total, free, .., unit] = record;
     let unit = Bytes(u64::from(unit as u32).max(1));
-    Memory { total: unit.times(total), free: unit.times(free) }
+    MachineMemory { total: unit.times(total), free: unit.times(free) }
 }
 
 /// Returns the number of this process; 0, which no process has, where it is forbidden to ask.
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn the_kernel_names_itself() {
-        let kernel = Kernel::running();
+        let kernel = KernelNames::running();
         assert_eq!(kernel.machine(), std::env::consts::ARCH);
         let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
         assert_eq!(kernel.release(), release.trim_end());

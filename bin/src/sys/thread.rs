@@ -14,7 +14,7 @@
 //!
 //! All stacks are one mapping of a `Crew`, which unmaps it after it has seen the end of every
 //! thread that it started. What the threads share outlives the crew, and is `Sync`. The first
-//! thread writes an `Order` before the clone that hands it over; after that the order is only
+//! thread writes the `ThreadWork` of another before the clone that hands it over; after that it is only
 //! read, but for the number of the thread, which is atomic.
 
 use super::arch::Routine;
@@ -77,7 +77,7 @@ pub fn scope<S: Sync, R>(
     let mut crew = Crew::map(count)?;
     // Dropped before the crew, which waits for those that it dismisses.
     let _dismissal = Dismissal { shared, dismiss };
-    // SAFETY: the crew is new and has `count` stacks. The routine takes an order with a job of this type, which
+    // SAFETY: the crew is new and has `count` stacks. The routine takes a `ThreadWork` with a job of this type, which
     // outlives the crew and is shared, as `S` is `Sync`.
     let refused = unsafe { crew.start(count, enter::<S>, (&raw const job).cast()) }.err();
     Ok(body(Started { threads: crew.started, refused }))
@@ -127,21 +127,21 @@ struct Job<'a, S> {
 
 /// The work of one thread, at the top of its stack.
 #[repr(C, align(16))]
-struct Order {
+struct ThreadWork {
     /// The number of the thread while it lives, then 0; the kernel writes both.
     tid: AtomicU32,
     index: usize,
     job: *const c_void,
 }
 
-/// Obeys an order, on the thread that it is for.
-extern "C" fn enter<S: Sync>(order: *mut c_void) {
-    // SAFETY: `lb_thread_clone` passes the stack that `Crew::start` gave it, an order that is there until this
+/// Does the work of a thread, on that thread.
+extern "C" fn enter<S: Sync>(work: *mut c_void) {
+    // SAFETY: `lb_thread_clone` passes the stack that `Crew::start` gave it, a `ThreadWork` that is there until this
     // thread has ended.
-    let order = unsafe { &*order.cast::<Order>() };
-    // SAFETY: the job of the order is one for this `S`, as `scope` passed both, and outlives the thread.
-    let job = unsafe { &*order.job.cast::<Job<'_, S>>() };
-    (job.work)(job.shared, order.index);
+    let work = unsafe { &*work.cast::<ThreadWork>() };
+    // SAFETY: the job of the work is one for this `S`, as `scope` passed both, and outlives the thread.
+    let job = unsafe { &*work.job.cast::<Job<'_, S>>() };
+    (job.work)(job.shared, work.index);
 }
 
 /// The end of the threads' work, whatever becomes of the body.
@@ -188,31 +188,31 @@ impl Crew {
         self.start.wrapping_add((index + 1) * (GUARD + STACK))
     }
 
-    /// Returns the order of the thread with this index, inside its stack.
-    fn order(&self, index: usize) -> *mut Order {
-        self.top(index).wrapping_sub(size_of::<Order>()).cast()
+    /// Returns the work of the thread with this index, inside its stack.
+    fn work(&self, index: usize) -> *mut ThreadWork {
+        self.top(index).wrapping_sub(size_of::<ThreadWork>()).cast()
     }
 
     /// Starts `count` threads, or as many as the kernel allows.
     ///
     /// # Errors
-    /// As those of [`clone`]; the threads started so far run.
+    /// The errors of [`clone`]; the threads started so far run.
     ///
     /// # Safety
-    /// `count` must be that of [`map`](Self::map), and this the first call. `routine` must take an [`Order`] for
+    /// `count` must be that of [`map`](Self::map), and this the first call. `routine` must take a [`ThreadWork`] for
     /// `job`, which must outlive this and may be used by all threads at once.
     unsafe fn start(&mut self, count: usize, routine: Routine, job: *const c_void) -> Result<(), Errno> {
         for index in 0..count {
-            let order = self.order(index);
+            let work = self.work(index);
             // SAFETY: inside a stack, as the index is below `count`, and aligned to 16 like its end; not in use yet.
             let tid = unsafe {
-                order.write(Order { tid: AtomicU32::new(0), index, job });
-                &raw const (*order).tid
+                work.write(ThreadWork { tid: AtomicU32::new(0), index, job });
+                &raw const (*work).tid
             };
             OTHER_THREADS.fetch_add(1, Ordering::Relaxed);
-            // SAFETY: the order, a multiple of 16, has the stack below it; all of it is unmapped after the join. The
+            // SAFETY: the work, a multiple of 16, has the stack below it; all of it is unmapped after the join. The
             // caller answers for the routine; the flags ask for no thread-local storage.
-            let made = unsafe { clone(FLAGS, order.cast(), tid, routine) };
+            let made = unsafe { clone(FLAGS, work.cast(), tid, routine) };
             if made.is_err() {
                 OTHER_THREADS.fetch_sub(1, Ordering::Relaxed);
             }
@@ -225,8 +225,8 @@ impl Crew {
     /// Waits until the kernel has seen the last of every thread.
     fn join(&mut self) {
         for index in 0..self.started {
-            // SAFETY: the order of a thread that was started is there until the crew is dropped.
-            let tid = unsafe { &(*self.order(index)).tid };
+            // SAFETY: the work of a thread that was started is there until the crew is dropped.
+            let tid = unsafe { &(*self.work(index)).tid };
             loop {
                 match tid.load(Ordering::Acquire) {
                     0 => break,

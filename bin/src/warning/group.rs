@@ -12,7 +12,7 @@ const INDENT: usize = 2;
 
 /// Warnings of one code.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Group<'a> {
+pub struct WarningGroup<'a> {
     /// The one that says most: of the worst severity, and where the kind has a measure, the one furthest off.
     pub worst: &'a Warning,
     /// Number of warnings.
@@ -20,7 +20,7 @@ pub struct Group<'a> {
 }
 
 /// The fact, the number of others like it, and the remedy.
-impl fmt::Display for Group<'_> {
+impl fmt::Display for WarningGroup<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.worst.fmt(out)?;
         match (self.count, self.worst.facts().measure) {
@@ -34,7 +34,7 @@ impl fmt::Display for Group<'_> {
 
 impl Warnings {
     /// Returns the groups, worst severity first, and in the order in which they came up within one.
-    pub fn groups(&self) -> impl Iterator<Item = Group<'_>> {
+    pub fn groups(&self) -> impl Iterator<Item = WarningGroup<'_>> {
         [Severity::Poor, Severity::Fair, Severity::Note].into_iter().flat_map(move |severity| {
             self.iter().enumerate().filter_map(move |(index, warning)| {
                 let known = self.iter().take(index).any(|other| discriminant(other) == discriminant(warning));
@@ -44,12 +44,12 @@ impl Warnings {
         })
     }
 
-    fn group<'a>(&'a self, first: &'a Warning) -> Group<'a> {
+    fn group<'a>(&'a self, first: &'a Warning) -> WarningGroup<'a> {
         let weight = |warning: &Warning| {
             let Facts { severity, measure, .. } = warning.facts();
             (severity, measure)
         };
-        let mut group = Group { worst: first, count: 0 };
+        let mut group = WarningGroup { worst: first, count: 0 };
         for warning in self.iter().filter(|other| discriminant(*other) == discriminant(first)) {
             group.count += 1;
             if weight(warning) > weight(group.worst) {

@@ -20,11 +20,11 @@ use crate::sys::errno::Errno;
 use latency_core::units::{Bytes, CpuId, Hertz, NodeId, PageSize, Picoseconds};
 
 use entry::{About, Facts, Words};
-pub use group::Group;
+pub use group::WarningGroup;
 pub use set::Warnings;
 pub use severity::Severity;
 pub use table::MUCH_OTHER_WORK;
-pub use word::Word;
+pub use word::ShortText;
 
 /// The limit that made a working set smaller than the default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,7 +119,7 @@ pub enum Warning {
     /// The kernel moves pages to the node that uses them.
     NumaBalancing,
     /// The frequency is governed.
-    FrequencyScaling { governor: Word },
+    FrequencyScaling { governor: ShortText },
     /// The core clock changed during the run: its tenth and its ninetieth percentile; whether caches or instructions of
     /// a core were timed, or memory alone.
     CoreClockUnstable { least: Hertz, most: Hertz, core: bool },
@@ -137,7 +137,7 @@ pub enum Warning {
     /// or messages are timed one at a time: one may begin before its first stamp.
     FenceNotSerialising { promised: bool, single: bool },
     /// The machine is emulated.
-    Emulated { by: Word },
+    Emulated { by: ShortText },
     /// An L1 hit is not a whole number of core cycles.
     L1NotInteger { cycles: f64 },
     /// A multiplication does not take the usual number of additions.

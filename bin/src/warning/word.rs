@@ -9,17 +9,17 @@ const ROOM: usize = 15;
 
 /// Up to fifteen bytes of text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Word {
+pub struct ShortText {
     bytes: [u8; ROOM],
     length: u8,
 }
 
-impl Word {
+impl ShortText {
     /// Returns the first fifteen bytes of `text`, without the white space around it.
     #[must_use]
-    pub fn new(text: &[u8]) -> Word {
+    pub fn new(text: &[u8]) -> ShortText {
         let text = text.trim_ascii();
-        let mut word = Word::default();
+        let mut word = ShortText::default();
         for (slot, &byte) in word.bytes.iter_mut().zip(text) {
             *slot = byte;
             word.length += 1;
@@ -34,7 +34,7 @@ impl Word {
     }
 }
 
-impl fmt::Display for Word {
+impl fmt::Display for ShortText {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         Escaped(self.as_bytes()).fmt(out)
     }

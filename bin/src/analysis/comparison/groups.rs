@@ -23,7 +23,7 @@ const KIND: usize = FIELDS.len();
 
 /// Points that may differ together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Group {
+pub enum PointGroup {
     /// All of them.
     Whole,
     /// One.
@@ -231,31 +231,31 @@ impl Measured {
     }
 
     /// Returns whether a group has a point.
-    pub fn holds(&self, group: Group, point: usize) -> bool {
+    pub fn holds(&self, group: PointGroup, point: usize) -> bool {
         match group {
-            Group::Whole => true,
-            Group::Point(own) => own == point,
-            Group::Field(field, first) => self.like(field, point) == first,
-            Group::Node(first) => touches(self.point(point), self.point(first)),
-            Group::Cpu(field, first) => self.point(point).has_cpu_of(self.point(first), field),
-            Group::Local(local) => is_local(self.point(point)) == Some(local),
-            Group::Run(first, length) => {
+            PointGroup::Whole => true,
+            PointGroup::Point(own) => own == point,
+            PointGroup::Field(field, first) => self.like(field, point) == first,
+            PointGroup::Node(first) => touches(self.point(point), self.point(first)),
+            PointGroup::Cpu(field, first) => self.point(point).has_cpu_of(self.point(first), field),
+            PointGroup::Local(local) => is_local(self.point(point)) == Some(local),
+            PointGroup::Run(first, length) => {
                 self.ranks.get(point).is_some_and(|rank| (first..first + length).contains(rank))
             }
         }
     }
 
     /// Returns the number of points of a group.
-    pub fn size(&self, group: Group) -> usize {
+    pub fn size(&self, group: PointGroup) -> usize {
         (0..self.count).filter(|point| self.holds(group, *point)).count()
     }
 
     /// Names every group of less than all points that may differ.
-    pub fn each_group(&self, each: &mut dyn FnMut(Group)) {
-        let mut offer = |group: Group, least: usize| {
+    pub fn each_group(&self, each: &mut dyn FnMut(PointGroup)) {
+        let mut offer = |group: PointGroup, least: usize| {
             let size = match group {
-                Group::Point(_) => 1,
-                Group::Run(_, length) => length,
+                PointGroup::Point(_) => 1,
+                PointGroup::Run(_, length) => length,
                 group => self.size(group),
             };
             if (least..self.count).contains(&size) {
@@ -265,27 +265,27 @@ impl Measured {
         for field in (0..FIELDS.len()).filter(|field| !self.join.is_condition(*field)) {
             for point in (0..self.count).filter(|point| self.like(field, *point) == *point) {
                 match field {
-                    A => offer(Group::Cpu(A, point), 2),
+                    A => offer(PointGroup::Cpu(A, point), 2),
                     // One that comes first in some pair was offered.
                     B if self.points().iter().any(|row| row.begins_with_end_of(self.point(point))) => {}
-                    B => offer(Group::Cpu(B, point), 2),
-                    _ => offer(Group::Field(field, point), 2),
+                    B => offer(PointGroup::Cpu(B, point), 2),
+                    _ => offer(PointGroup::Field(field, point), 2),
                 }
                 if field == FROM {
-                    offer(Group::Node(point), 2);
+                    offer(PointGroup::Node(point), 2);
                 }
             }
         }
         if !self.join.is_condition(FROM) {
-            offer(Group::Local(true), 2);
-            offer(Group::Local(false), 2);
+            offer(PointGroup::Local(true), 2);
+            offer(PointGroup::Local(false), 2);
         }
         let mut rank = 0;
         while rank < self.count {
             let point = self.at(rank);
             let sizes = (0..self.count).filter(|other| self.is_one_curve(point, *other)).count();
             if sizes < CURVE {
-                offer(Group::Point(point), 1);
+                offer(PointGroup::Point(point), 1);
                 rank += 1;
                 continue;
             }
@@ -294,11 +294,11 @@ impl Measured {
                 let step = length / SHORTEST_RUN;
                 let mut first = 0;
                 while first + length < sizes {
-                    offer(Group::Run(rank + first, length), 1);
+                    offer(PointGroup::Run(rank + first, length), 1);
                     first += step;
                 }
                 // Up to the end, which is memory.
-                offer(Group::Run(rank + sizes - length, length), 1);
+                offer(PointGroup::Run(rank + sizes - length, length), 1);
                 length *= 2;
             }
             rank += sizes;
@@ -315,7 +315,7 @@ impl Measured {
     }
 
     /// Returns the difference of a group from all other points, and that of the others; of the whole, from nothing.
-    pub fn differs(&mut self, group: Group) -> Option<(Difference, f64)> {
+    pub fn differs(&mut self, group: PointGroup) -> Option<(Difference, f64)> {
         let members = core::mem::take(&mut self.members);
         for (point, member) in members.iter_mut().enumerate().take(self.count) {
             *member = self.holds(group, point);
@@ -324,7 +324,7 @@ impl Measured {
         let values = core::mem::take(&mut self.values);
         for (file, value) in values.iter_mut().enumerate() {
             let own = self.median(file, true).unwrap_or(f64::NAN);
-            let rest = if group == Group::Whole { Some(0.0) } else { self.median(file, false) };
+            let rest = if group == PointGroup::Whole { Some(0.0) } else { self.median(file, false) };
             *value = own - rest.unwrap_or(f64::NAN);
         }
         let rest = self.median(values.len(), false);
@@ -343,7 +343,7 @@ impl Measured {
             (within / count * factor, local * local * factor)
         });
         let prior = match group {
-            Group::Whole => whole * whole + scatter + within,
+            PointGroup::Whole => whole * whole + scatter + within,
             // What points share beyond the drift of all is not known: the scatter of one is taken for that of many.
             _ => local * local + within + scatter_rest + within_rest,
         };

@@ -14,9 +14,9 @@ use latency_core::math::{exp, ln};
 use latency_core::sort::sort_by;
 use latency_core::stats::{self, Interval};
 
-pub use groups::{Group, CURVE};
+pub use groups::{PointGroup, CURVE};
 pub use join::{conditions, obstacle, Files, Join};
-pub use parts::Part;
+pub use parts::DifferingPart;
 
 use groups::Measured;
 use join::ends;
@@ -31,7 +31,7 @@ const MINORITY: usize = 4;
 
 /// The meaning of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ComparisonVerdict {
     /// Within the threshold, or within the uncertainty.
     Same,
     /// The second is slower beyond both.
@@ -42,7 +42,7 @@ pub enum Verdict {
 
 /// One point of both sides.
 #[derive(Clone, Copy, Debug)]
-pub struct Pair {
+pub struct PointPair {
     /// The point, as the first file has it.
     pub row: Row,
     /// The latencies of both sides; means of the logarithms where there are several files.
@@ -52,12 +52,12 @@ pub struct Pair {
     /// The interval of the ratio, by what lies within and between runs.
     pub interval: Interval,
     /// The meaning of the difference.
-    pub verdict: Verdict,
+    pub verdict: ComparisonVerdict,
     /// By how much it differs from the points that do not, as a logarithm, where the verdict says so.
     excess: f64,
 }
 
-impl Pair {
+impl PointPair {
     /// Returns the second latency over the first.
     #[must_use]
     pub fn ratio(&self) -> f64 {
@@ -77,7 +77,7 @@ pub struct Unlike<T> {
 /// All points that both sides have.
 pub struct Comparison {
     measured: Measured,
-    pairs: Table<Pair>,
+    pairs: Table<PointPair>,
     /// The difference of the whole, as a logarithm.
     pub whole: Difference,
     /// True if the whole differs beyond threshold and chance. Where it does not, parts differ from the other points.
@@ -105,7 +105,7 @@ impl Comparison {
         let first = files.first(0);
         let mut found = Comparison {
             measured: Measured::new(first.len(), files.counts, join)?,
-            pairs: Table::made(first.len(), |_| Pair::new(&Row::EMPTY, [f64::NAN; 2], false))?,
+            pairs: Table::made(first.len(), |_| PointPair::new(&Row::EMPTY, [f64::NAN; 2], false))?,
             whole: Difference::default(),
             is_whole: false,
             pages: None,
@@ -163,7 +163,7 @@ impl Comparison {
         self.measured.push(*row, within);
         let nanoseconds = sums.map(|(count, logarithms, _)| exp(logarithms / count));
         if let Some(slot) = self.pairs.get_mut(index) {
-            *slot = Pair::new(row, nanoseconds, interpolated);
+            *slot = PointPair::new(row, nanoseconds, interpolated);
         }
     }
 
@@ -175,18 +175,18 @@ impl Comparison {
         let mut single = Table::filled(count, None)?;
         for ((index, pair), single) in pairs.iter_mut().enumerate().zip(single.iter_mut()) {
             let ratio = ln(pair.ratio());
-            let group = if count > 1 { Group::Point(index) } else { Group::Whole };
+            let group = if count > 1 { PointGroup::Point(index) } else { PointGroup::Whole };
             *single = measured.differs(group);
             let error = single.map_or(f64::NAN, |(found, _)| found.error);
             pair.interval = Interval { low: exp(ratio - HALF * error), high: exp(ratio + HALF * error) };
         }
-        self.whole = measured.differs(Group::Whole).map_or(Difference::default(), |found| found.0);
+        self.whole = measured.differs(PointGroup::Whole).map_or(Difference::default(), |found| found.0);
         self.is_whole = self.whole.score.abs() >= HALF && self.whole.size.abs() > allowed;
 
         let is_whole = self.is_whole;
         let mut groups = 0;
         measured.each_group(&mut |_| groups += 1);
-        let mut tried = Table::filled(groups, (Group::Whole, Difference::default(), 0.0))?;
+        let mut tried = Table::filled(groups, (PointGroup::Whole, Difference::default(), 0.0))?;
         let mut next = 0;
         measured.each_group(&mut |group| {
             if let Some(slot) = tried.get_mut(next) {
@@ -196,7 +196,7 @@ impl Comparison {
         });
         for slot in tried.iter_mut() {
             let found = match slot.0 {
-                Group::Point(index) => single.get(index).copied().flatten(),
+                PointGroup::Point(index) => single.get(index).copied().flatten(),
                 group => measured.differs(group),
             };
             if let Some((difference, rest)) = found {
@@ -208,7 +208,7 @@ impl Comparison {
         for (score, (_, difference, _)) in scores.iter_mut().zip(tried.iter()) {
             *score = difference.score;
         }
-        let mut mark = |group: Group, direction: f64, base: f64| {
+        let mut mark = |group: PointGroup, direction: f64, base: f64| {
             for (index, pair) in pairs.iter_mut().enumerate() {
                 let ratio = measured.ratios.get(index).copied().unwrap_or(0.0);
                 let excess = ratio - base;
@@ -218,12 +218,13 @@ impl Comparison {
                     && excess.abs() > pair.excess.abs();
                 if beyond && measured.holds(group, index) {
                     pair.excess = excess;
-                    pair.verdict = if excess > 0.0 { Verdict::Slower } else { Verdict::Faster };
+                    pair.verdict =
+                        if excess > 0.0 { ComparisonVerdict::Slower } else { ComparisonVerdict::Faster };
                 }
             }
         };
         if is_whole {
-            mark(Group::Whole, self.whole.size.signum(), 0.0);
+            mark(PointGroup::Whole, self.whole.size.signum(), 0.0);
         }
         for (group, difference, rest) in tried.iter().take(significance::rejected(&scores)) {
             // What the other points share is drift of the runs, unless it is beyond doubt.
@@ -242,13 +243,13 @@ impl Comparison {
 
     /// Returns the points, in the order of the first file.
     #[must_use]
-    pub fn pairs(&self) -> &[Pair] {
+    pub fn pairs(&self) -> &[PointPair] {
         self.pairs.get(..self.measured.count).unwrap_or_default()
     }
 
     /// Returns the number of points with a verdict.
     #[must_use]
-    pub fn count(&self, verdict: Verdict) -> usize {
+    pub fn count(&self, verdict: ComparisonVerdict) -> usize {
         self.pairs().iter().filter(|pair| pair.verdict == verdict).count()
     }
 
@@ -258,7 +259,7 @@ impl Comparison {
     ///
     /// The error of mapping a table.
     pub fn median_ratio(&self) -> Result<Option<f64>, Errno> {
-        self.median(&|_| true, &Pair::ratio)
+        self.median(&|_| true, &PointPair::ratio)
     }
 
     /// By how much the points with a verdict differ, as a fraction of the first side; `None` where there are none.
@@ -266,15 +267,15 @@ impl Comparison {
     /// # Errors
     ///
     /// The error of mapping a table.
-    pub fn by(&self, verdict: Verdict) -> Result<Option<f64>, Errno> {
+    pub fn by(&self, verdict: ComparisonVerdict) -> Result<Option<f64>, Errno> {
         let found = self.median(&|pair| pair.verdict == verdict, &|pair| pair.excess)?;
         Ok(found.map(|excess| exp(excess) - 1.0))
     }
 
     fn median(
         &self,
-        wanted: &dyn Fn(&Pair) -> bool,
-        value: &dyn Fn(&Pair) -> f64,
+        wanted: &dyn Fn(&PointPair) -> bool,
+        value: &dyn Fn(&PointPair) -> f64,
     ) -> Result<Option<f64>, Errno> {
         let mut scratch = Table::filled(self.pairs().len(), 0.0)?;
         let mut count = 0;
@@ -286,15 +287,15 @@ impl Comparison {
     }
 }
 
-impl Pair {
+impl PointPair {
     /// Returns a pair of latencies, not judged.
-    fn new(row: &Row, nanoseconds: [f64; 2], interpolated: bool) -> Pair {
-        Pair {
+    fn new(row: &Row, nanoseconds: [f64; 2], interpolated: bool) -> PointPair {
+        PointPair {
             row: *row,
             nanoseconds,
             interpolated,
             interval: Interval { low: f64::NAN, high: f64::NAN },
-            verdict: Verdict::Same,
+            verdict: ComparisonVerdict::Same,
             excess: 0.0,
         }
     }

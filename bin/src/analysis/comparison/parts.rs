@@ -3,17 +3,17 @@
 use latency_core::math::exp;
 use latency_core::stats;
 
-use super::groups::Group;
-use super::{Comparison, Verdict};
+use super::groups::PointGroup;
+use super::{Comparison, ComparisonVerdict};
 use crate::result::row::Row;
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 
 /// A part of the points that differs.
 #[derive(Clone, Copy, Debug)]
-pub struct Part<'c> {
+pub struct DifferingPart<'c> {
     /// The group of its points; a run of any length where these are sizes of a curve.
-    pub group: Group,
+    pub group: PointGroup,
     /// Its first point, and its last.
     pub ends: [&'c Row; 2],
     /// Number of its points.
@@ -22,9 +22,10 @@ pub struct Part<'c> {
     pub by: f64,
 }
 
-impl Part<'_> {
+impl DifferingPart<'_> {
     /// No points.
-    pub const EMPTY: Part<'static> = Part { group: Group::Whole, ends: [&Row::EMPTY; 2], points: 0, by: 0.0 };
+    pub const EMPTY: DifferingPart<'static> =
+        DifferingPart { group: PointGroup::Whole, ends: [&Row::EMPTY; 2], points: 0, by: 0.0 };
 }
 
 impl Comparison {
@@ -34,7 +35,11 @@ impl Comparison {
     /// # Errors
     ///
     /// The error of mapping a table.
-    pub fn parts<'c>(&'c self, verdict: Verdict, parts: &mut [Part<'c>]) -> Result<(usize, usize), Errno> {
+    pub fn parts<'c>(
+        &'c self,
+        verdict: ComparisonVerdict,
+        parts: &mut [DifferingPart<'c>],
+    ) -> Result<(usize, usize), Errno> {
         let measured = &self.measured;
         let is = |point: usize| self.pairs().get(point).is_some_and(|pair| pair.verdict == verdict);
         let mut open = Table::filled(measured.count, false)?;
@@ -44,8 +49,8 @@ impl Comparison {
         let mut count = 0;
         for slot in parts.iter_mut() {
             let Some(first) = open.iter().position(|open| *open) else { break };
-            let mut best = (Group::Point(first), 1);
-            let mut offer = |group: Group| {
+            let mut best = (PointGroup::Point(first), 1);
+            let mut offer = |group: PointGroup| {
                 let (mut left, mut complete) = (0, true);
                 for point in (0..measured.count).filter(|point| measured.holds(group, *point)) {
                     complete &= is(point);
@@ -55,10 +60,10 @@ impl Comparison {
                     best = (group, left);
                 }
             };
-            offer(Group::Whole);
+            offer(PointGroup::Whole);
             self.stretches(&is, &mut offer);
             measured.each_group(&mut |group| {
-                if !matches!(group, Group::Run(..) | Group::Point(_)) {
+                if !matches!(group, PointGroup::Run(..) | PointGroup::Point(_)) {
                     offer(group);
                 }
             });
@@ -73,17 +78,17 @@ impl Comparison {
     }
 
     /// Returns a group with its ends by size.
-    fn part(&self, group: Group) -> Result<Part<'_>, Errno> {
+    fn part(&self, group: PointGroup) -> Result<DifferingPart<'_>, Errno> {
         let measured = &self.measured;
         let members = || (0..measured.count).filter(|point| measured.holds(group, *point));
         let size = |point: &usize| measured.point(*point).sample.size;
         let ends = [members().min_by_key(size), members().max_by_key(size)];
         let ends = ends.map(|point| measured.point(point.unwrap_or(0)));
-        Ok(Part { group, ends, points: members().count(), by: self.median_of(group)? })
+        Ok(DifferingPart { group, ends, points: members().count(), by: self.median_of(group)? })
     }
 
     /// Returns the median excess of a group, as a fraction.
-    fn median_of(&self, group: Group) -> Result<f64, Errno> {
+    fn median_of(&self, group: PointGroup) -> Result<f64, Errno> {
         let mut scratch = Table::filled(self.pairs().len(), 0.0)?;
         let mut count = 0;
         for (_, pair) in
@@ -98,7 +103,7 @@ impl Comparison {
     }
 
     /// Names the longest runs of sizes that `is` holds for.
-    fn stretches(&self, is: &dyn Fn(usize) -> bool, each: &mut dyn FnMut(Group)) {
+    fn stretches(&self, is: &dyn Fn(usize) -> bool, each: &mut dyn FnMut(PointGroup)) {
         let measured = &self.measured;
         let mut first = 0;
         while first < measured.count {
@@ -111,7 +116,7 @@ impl Comparison {
             let distinct = measured.point(begin).sample.size
                 != measured.point(measured.at(first + length.max(1) - 1)).sample.size;
             if length > 1 && distinct {
-                each(Group::Run(first, length));
+                each(PointGroup::Run(first, length));
             }
             first += length.max(1);
         }

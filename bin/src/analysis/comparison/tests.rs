@@ -105,9 +105,9 @@ fn compared(first: &[Vec<Row>], second: &[Vec<Row>]) -> Comparison {
     Comparison::new(&Files { counts: [first.len(), second.len()], rows: &rows }, 0.03).unwrap()
 }
 
-fn named(found: &Comparison) -> Vec<(Group, usize, f64)> {
-    let mut parts = [Part::EMPTY; 6];
-    let (count, _) = found.parts(Verdict::Slower, &mut parts).unwrap();
+fn named(found: &Comparison) -> Vec<(PointGroup, usize, f64)> {
+    let mut parts = [DifferingPart::EMPTY; 6];
+    let (count, _) = found.parts(ComparisonVerdict::Slower, &mut parts).unwrap();
     parts[..count].iter().map(|part| (part.group, part.points, part.by)).collect()
 }
 
@@ -123,7 +123,7 @@ fn slower(runs: u64, truth: &[Row], files: usize, noise: Noise, change: &dyn Fn(
             (0..files).map(|_| run(truth, noise, change, &mut chance)).collect()
         };
         let (first, second) = (side(&same), side(change));
-        compared(&first, &second).count(Verdict::Slower) > 0
+        compared(&first, &second).count(ComparisonVerdict::Slower) > 0
     };
     (0..runs).filter(found).count()
 }
@@ -136,9 +136,9 @@ fn a_slow_node_among_many_pairs_is_slower_and_named() {
     let first = run(&truth, noise, &same, &mut chance);
     let second = run(&truth, noise, &|row| if row.pair.unwrap().1 == 9 { 1.5 } else { 1.0 }, &mut chance);
     let found = compared(&[first], &[second]);
-    assert_eq!((found.count(Verdict::Slower), found.count(Verdict::Faster)), (8, 0));
+    assert_eq!((found.count(ComparisonVerdict::Slower), found.count(ComparisonVerdict::Faster)), (8, 0));
     let [(group, points, by)] = named(&found)[..] else { panic!("{:?}", named(&found)) };
-    assert!(matches!(group, Group::Field(1, 9)) && points == 8, "{group:?}");
+    assert!(matches!(group, PointGroup::Field(1, 9)) && points == 8, "{group:?}");
     assert!((by - 0.5).abs() < 0.02, "{by}");
     assert!((found.median_ratio().unwrap().unwrap() - 1.0).abs() < 0.04);
 }
@@ -150,7 +150,7 @@ fn half_of_the_points_being_slower_makes_the_other_half_no_faster() {
     let mut chance = Chance(5);
     let found =
         compared(&[run(&truth, QUIET, &same, &mut chance)], &[run(&truth, QUIET, &change, &mut chance)]);
-    assert_eq!((found.count(Verdict::Slower), found.count(Verdict::Faster)), (2, 0));
+    assert_eq!((found.count(ComparisonVerdict::Slower), found.count(ComparisonVerdict::Faster)), (2, 0));
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn slow_memory_shows_in_a_curve_as_a_run_of_sizes() {
     let (first, second) = (run(&truth, quiet, &same, &mut chance), run(&truth, quiet, &slow, &mut chance));
     let [(group, points, _)] = named(&compared(&[first], &[second]))[..] else { panic!() };
     let slow = truth.iter().filter(|row| slow(row) > 1.0).count();
-    assert!(matches!(group, Group::Run(..)) && points == slow, "{group:?} {points} {slow}");
+    assert!(matches!(group, PointGroup::Run(..)) && points == slow, "{group:?} {points} {slow}");
 }
 
 #[test]
@@ -204,10 +204,10 @@ fn a_faster_whole_hides_no_part_that_stayed_and_blames_none() {
     let first = run(&truth, QUIET, &same, &mut chance);
     let change = |row: &Row| if row.pair == Some((0, 3)) { 1.0 } else { 0.8 };
     let found = compared(core::slice::from_ref(&first), &[run(&truth, QUIET, &change, &mut chance)]);
-    assert_eq!((found.count(Verdict::Slower), found.count(Verdict::Faster)), (0, 15));
+    assert_eq!((found.count(ComparisonVerdict::Slower), found.count(ComparisonVerdict::Faster)), (0, 15));
     let change = |row: &Row| if row.pair == Some((0, 3)) { 1.2 } else { 0.8 };
     let found = compared(&[first], &[run(&truth, QUIET, &change, &mut chance)]);
-    assert_eq!((found.count(Verdict::Slower), found.count(Verdict::Faster)), (1, 15));
+    assert_eq!((found.count(ComparisonVerdict::Slower), found.count(ComparisonVerdict::Faster)), (1, 15));
 }
 
 #[test]
@@ -274,7 +274,9 @@ fn a_slow_cpu_is_named_whether_it_begins_or_ends_its_pairs() {
             (run(&truth, QUIET, &same, &mut chance), run(&truth, QUIET, &slow, &mut chance));
         let found = compared(&[first], &[second]);
         assert_eq!(found.pairs().len(), 66 + 2, "classes are points as well");
-        let [(Group::Cpu(field, point), 11, by)] = named(&found)[..] else { panic!("{:?}", named(&found)) };
+        let [(PointGroup::Cpu(field, point), 11, by)] = named(&found)[..] else {
+            panic!("{:?}", named(&found))
+        };
         assert!(truth[point].is_word(field, &format!("{cpu}")) && (by - 0.3).abs() < 0.02, "{field} {by}");
     }
 }
@@ -286,7 +288,7 @@ fn a_slow_class_is_one_part_with_its_median() {
     let slow = |row: &Row| if row.is_word(CLASS, "same core") { 1.3 } else { 1.0 };
     let (first, second) = (run(&truth, QUIET, &same, &mut chance), run(&truth, QUIET, &slow, &mut chance));
     let [(group, points, _)] = named(&compared(&[first], &[second]))[..] else { panic!() };
-    assert!(matches!(group, Group::Field(CLASS, _)) && points == 6 + 1, "{group:?} {points}");
+    assert!(matches!(group, PointGroup::Field(CLASS, _)) && points == 6 + 1, "{group:?} {points}");
 }
 
 #[test]

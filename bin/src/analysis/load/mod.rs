@@ -36,7 +36,7 @@ const FEWEST_FITTED: usize = 3;
 
 /// One level of load as it was measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Level {
+pub struct LoadLevel {
     /// Bytes a second that were to be moved: 0 is idle, `None` as many as can be.
     pub offered: Option<f64>,
     /// Bytes a second that were moved.
@@ -49,7 +49,7 @@ pub struct Level {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bend {
     /// The level that moved most.
-    pub best: Level,
+    pub best: LoadLevel,
     /// The part of that which the worst level with more load lost.
     pub lost: f64,
 }
@@ -82,8 +82,8 @@ pub struct Curve {
     /// The levels at low load, idle memory first, that are slower than a level with more load.
     slow: usize,
     /// The fastest level, if levels with less load are slower.
-    fastest: Option<Level>,
-    levels: [Level; MOST_LEVELS],
+    fastest: Option<LoadLevel>,
+    levels: [LoadLevel; MOST_LEVELS],
     length: usize,
     bend: Option<Bend>,
 }
@@ -106,7 +106,7 @@ struct Crossing {
     between: (f64, f64),
 }
 
-impl Level {
+impl LoadLevel {
     /// No load and no number.
     pub const NONE: Self = Self {
         offered: Some(0.0),
@@ -115,7 +115,7 @@ impl Level {
     };
 
     fn is_usable(&self) -> bool {
-        let Level { offered, delivered, latency } = self;
+        let LoadLevel { offered, delivered, latency } = self;
         offered.is_none_or(|offered| offered >= 0.0)
             && (0.0..ABSURD).contains(&delivered.value)
             && (f64::MIN_POSITIVE..ABSURD).contains(&latency.value)
@@ -140,7 +140,7 @@ fn ends(estimate: &Estimate) -> Interval {
 }
 
 impl Side {
-    fn latency(self, level: &Level) -> f64 {
+    fn latency(self, level: &LoadLevel) -> f64 {
         match self {
             Side::Early => ends(&level.latency).high,
             Side::Middle => level.latency.value,
@@ -148,7 +148,7 @@ impl Side {
         }
     }
 
-    fn bandwidth(self, level: &Level) -> f64 {
+    fn bandwidth(self, level: &LoadLevel) -> f64 {
         match self {
             Side::Early => ends(&level.delivered).low,
             Side::Middle => level.delivered.value,
@@ -161,10 +161,10 @@ impl Curve {
     /// Arranges levels, which come in any order; `None` where none of them is idle. Levels that are not numbers are
     /// left out, and so are those behind a bend, where bandwidth does not determine the latency.
     #[must_use]
-    pub fn of(levels: &[Level]) -> Option<Curve> {
+    pub fn of(levels: &[LoadLevel]) -> Option<Curve> {
         let usable = || levels.iter().filter(|level| level.is_usable());
         let idle = usable().find(|level| level.is_idle())?.latency;
-        let levels = [Level::NONE; MOST_LEVELS];
+        let levels = [LoadLevel::NONE; MOST_LEVELS];
         let mut curve = Curve { idle, lowest: idle, slow: 0, fastest: None, levels, length: 0, bend: None };
         let best = usable().max_by(|one, two| one.delivered.value.total_cmp(&two.delivered.value))?;
         curve.bend = bend(usable(), best);
@@ -177,11 +177,11 @@ impl Curve {
             let by_bandwidth = one.delivered.value.total_cmp(&two.delivered.value);
             by_bandwidth.then(one.latency.value.total_cmp(&two.latency.value))
         });
-        let by_latency = |one: &&Level, two: &&Level| one.latency.value.total_cmp(&two.latency.value);
+        let by_latency = |one: &&LoadLevel, two: &&LoadLevel| one.latency.value.total_cmp(&two.latency.value);
         let fastest = *curve.levels().iter().min_by(by_latency)?;
         let bound = ends(&fastest.latency).high;
         if idle.value > SOME_SLOWER * fastest.latency.value {
-            let slower = |level: &&Level| ends(&level.latency).low > bound;
+            let slower = |level: &&LoadLevel| ends(&level.latency).low > bound;
             curve.slow = curve.levels().iter().take_while(slower).count();
             curve.fastest = Some(fastest).filter(|_| curve.slow > 0);
         }
@@ -205,13 +205,13 @@ impl Curve {
 
     /// Returns the fastest level, where idle memory is slower than that by more than the intervals allow.
     #[must_use]
-    pub const fn slow_idle(&self) -> Option<Level> {
+    pub const fn slow_idle(&self) -> Option<LoadLevel> {
         self.fastest
     }
 
     /// Returns the levels by rising bandwidth, without those after a bend.
     #[must_use]
-    pub fn levels(&self) -> &[Level] {
+    pub fn levels(&self) -> &[LoadLevel] {
         self.levels.get(..self.length).unwrap_or_default()
     }
 
@@ -272,7 +272,7 @@ impl Curve {
     }
 
     /// Returns the levels from the lowest latency on.
-    fn rising(&self) -> &[Level] {
+    fn rising(&self) -> &[LoadLevel] {
         self.levels().get(self.slow..).unwrap_or_default()
     }
 
@@ -339,7 +339,7 @@ fn between(before: (f64, f64), after: (f64, f64), lowest: f64, ratio: f64, most:
 }
 
 /// Returns whether more load than the best level's moved less, by more than the intervals allow.
-fn bend<'l>(levels: impl Iterator<Item = &'l Level>, best: &Level) -> Option<Bend> {
+fn bend<'l>(levels: impl Iterator<Item = &'l LoadLevel>, best: &LoadLevel) -> Option<Bend> {
     let most = &best.delivered;
     let beyond = levels.filter(|level| level.load() > best.load());
     let apart = beyond.filter(|level| ends(&level.delivered).high < ends(most).low);

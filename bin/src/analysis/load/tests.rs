@@ -15,8 +15,8 @@ fn about(value: f64, part: f64) -> Estimate {
     Estimate { value, interval: Some(Interval { low: value * (1.0 - part), high: value * (1.0 + part) }) }
 }
 
-fn level(offered: Option<f64>, delivered: f64, latency: f64) -> Level {
-    Level { offered, delivered: about(delivered, 0.002), latency: about(latency, 0.005) }
+fn level(offered: Option<f64>, delivered: f64, latency: f64) -> LoadLevel {
+    LoadLevel { offered, delivered: about(delivered, 0.002), latency: about(latency, 0.005) }
 }
 
 /// Returns the latency of an M/D/1 queue.
@@ -25,7 +25,7 @@ fn queueing(rho: f64) -> f64 {
 }
 
 /// Levels that deliver these shares of the limit, with a factor for the latency of each.
-fn made(shares: &[f64], noise: impl Fn(usize) -> f64) -> Vec<Level> {
+fn made(shares: &[f64], noise: impl Fn(usize) -> f64) -> Vec<LoadLevel> {
     let each = shares.iter().enumerate();
     each.map(|(index, share)| level(Some(share * LIMIT), share * LIMIT, queueing(*share) * noise(index)))
         .collect()
@@ -121,12 +121,12 @@ fn intervals_of_knees_cover_at_random_levels() {
         let count = 2 + (noise.even() * 8.0) as usize;
         let mut shares: Vec<f64> = (0..count).map(|_| 0.03 + 0.93 * noise.even()).collect();
         shares.extend([0.0, 0.985]);
-        let level = |share: f64, noise: &mut Noise| Level {
+        let level = |share: f64, noise: &mut Noise| LoadLevel {
             offered: (share < 0.98).then_some(share * LIMIT),
             delivered: noise.estimate(share * LIMIT, 0.002),
             latency: noise.estimate(idle + service * share / (1.0 - share) / 2.0, part),
         };
-        let levels: Vec<Level> = shares.iter().map(|share| level(*share, &mut noise)).collect();
+        let levels: Vec<LoadLevel> = shares.iter().map(|share| level(*share, &mut noise)).collect();
         let curve = Curve::of(&levels).unwrap();
         for (ratio, (knees, covered, off)) in KNEES.into_iter().zip(&mut found) {
             let load = (ratio - 1.0) * idle / (service / 2.0);
@@ -155,7 +155,7 @@ fn straight_latencies_have_straight_knees() {
     // 2 ns for each GB/s: what a queue through idle memory and one level would find late is within the interval.
     for shares in [&[0.0, 0.1, 0.45, 0.8, 1.0][..], &[0.0, 0.8, 1.0]] {
         let of = |share: &f64| level(Some(share * LIMIT), share * LIMIT, IDLE_NS + 200.0 * share);
-        let levels: Vec<Level> = shares.iter().map(of).collect();
+        let levels: Vec<LoadLevel> = shares.iter().map(of).collect();
         let curve = Curve::of(&levels).unwrap();
         for (ratio, truth) in [(1.25, 0.125 * LIMIT), (2.0, 0.5 * LIMIT)] {
             let Estimate { value, interval } = curve.knee(ratio).unwrap().bandwidth;
@@ -210,7 +210,7 @@ fn a_curve_that_ends_before_a_knee_has_none() {
     let knee = Curve::of(&levels).unwrap().knee(2.0).unwrap();
     assert_eq!(knee.bandwidth.interval, None);
     // Flat: one generator that memory does not feel.
-    let flat: Vec<Level> =
+    let flat: Vec<LoadLevel> =
         (0..10).map(|index| level(Some(f64::from(index) * GB), f64::from(index) * GB, 100.0)).collect();
     let flat = Curve::of(&flat).unwrap();
     assert_eq!((flat.knee(1.25), flat.queue(LIMIT)), (None, None));
@@ -245,7 +245,7 @@ fn more_load_that_moves_less_is_told_and_does_not_shift_the_knee() {
 fn a_loss_within_the_intervals_is_none() {
     let near = |part| {
         let mut levels = made(&shares(), |_| 1.0);
-        levels.push(Level { delivered: about(0.94 * LIMIT, part), ..level(None, 0.0, 2000.0) });
+        levels.push(LoadLevel { delivered: about(0.94 * LIMIT, part), ..level(None, 0.0, 2000.0) });
         Curve::of(&levels).unwrap().bends_back().is_some()
     };
     assert!(near(0.01) && !near(0.06));
@@ -261,7 +261,7 @@ fn the_service_time_of_a_queue_is_found_and_no_other_curve_has_one() {
     assert!((queue.ns - SERVICE_NS / 2.0).abs() < 1.0, "{queue:?}");
     assert!(queue.residual < 0.02, "{queue:?}");
     // Latency that rises with the square root of load.
-    let root: Vec<Level> = [0.0, 0.1, 0.3, 0.5, 0.7, 0.9]
+    let root: Vec<LoadLevel> = [0.0, 0.1, 0.3, 0.5, 0.7, 0.9]
         .map(|share: f64| level(Some(share * LIMIT), share * LIMIT, 100.0 + 90.0 * share.sqrt()))
         .to_vec();
     assert_eq!(Curve::of(&root).unwrap().queue(LIMIT), None);
@@ -386,7 +386,7 @@ fn rates_that_are_not_delivered_count_below_the_limit_alone() {
     assert_eq!(worst, more);
     assert!((part - 0.0479).abs() < 1e-4, "{part}");
     // A value within the interval does not differ.
-    let wide = Level { delivered: about(0.48 * LIMIT, 0.05), ..levels[12] };
+    let wide = LoadLevel { delivered: about(0.48 * LIMIT, 0.05), ..levels[12] };
     assert_eq!(not_delivered(&[wide], LIMIT), None);
 }
 
@@ -431,7 +431,7 @@ proptest! {
         order in Just((0..10).collect::<Vec<usize>>()).prop_shuffle(),
     ) {
         let levels = made(&shares(), |index| 1.0 + 0.004 * noise[index]);
-        let shuffled: Vec<Level> = order.iter().map(|index| levels[*index]).collect();
+        let shuffled: Vec<LoadLevel> = order.iter().map(|index| levels[*index]).collect();
         let curve = Curve::of(&shuffled).unwrap();
         prop_assert_eq!(curve.bends_back(), None);
         for ratio in KNEES {
@@ -477,7 +477,7 @@ proptest! {
     fn whatever_was_measured_gives_numbers_or_nothing(
         levels in prop::collection::vec(
             (prop::option::of(odd()), odd_estimate(), odd_estimate())
-                .prop_map(|(offered, delivered, latency)| Level { offered, delivered, latency }),
+                .prop_map(|(offered, delivered, latency)| LoadLevel { offered, delivered, latency }),
             0..100,
         ),
         limit in odd(),

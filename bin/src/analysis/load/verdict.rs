@@ -2,7 +2,7 @@
 //!
 //! Knows bandwidths and numbers of cores, and nothing of how they were measured.
 
-use super::{ends, Level};
+use super::{ends, LoadLevel};
 use latency_core::stats::Estimate;
 
 /// Bytes that one load or store of a generator moves.
@@ -94,8 +94,8 @@ pub fn lines_in_flight(read_bytes_per_second: f64, latency_ns: f64, cores: usize
 /// all are within 1 %. Rates near the limit, which need not be delivered, are left out. A difference within the interval
 /// does not count.
 #[must_use]
-pub fn not_delivered(levels: &[Level], limit: f64) -> Option<(Level, f64)> {
-    let mut worst = None::<(&Level, f64)>;
+pub fn not_delivered(levels: &[LoadLevel], limit: f64) -> Option<(LoadLevel, f64)> {
+    let mut worst = None::<(&LoadLevel, f64)>;
     for level in levels {
         let Some(offered) = level.offered.filter(|offered| *offered > 0.0 && *offered < DELIVERABLE * limit)
         else {

@@ -6,7 +6,7 @@ use latency_core::decimal::Decimal;
 use latency_core::stats;
 use latency_core::text::Text;
 
-use super::view::{Differs, View};
+use super::view::{ComparisonView, Differs};
 use crate::analysis::comparison::{conditions, Comparison, Files};
 use crate::report::document::{fields, Document, Part, Role};
 use crate::result::row::{Row, FIELDS, PAGES_ASKED};
@@ -112,7 +112,7 @@ pub fn all(sides: [&[Saved]; 2], files: Files<'_>, comparison: &Comparison) -> R
         list.add(("trust", "trust"), true, [&shown[0], &shown[1]]);
     }
     for (index, key) in CONDITIONS.iter().enumerate() {
-        let texts = sides.map(|side| Value { side, index });
+        let texts = sides.map(|side| ConditionValue { side, index });
         let told = |side: &[Saved]| side.iter().all(|saved| saved.conditions.tells(index));
         if told(first) && told(second) && texts[0].differs(&texts[1]) {
             list.add(*key, false, [&texts[0], &texts[1]]);
@@ -149,24 +149,24 @@ fn rest(list: &mut List, files: Files<'_>) -> Result<(), Errno> {
 }
 
 /// A condition of the files of a side.
-struct Value<'s> {
+struct ConditionValue<'s> {
     side: &'s [Saved],
     index: usize,
 }
 
-impl Value<'_> {
+impl ConditionValue<'_> {
     fn texts(&self) -> impl Iterator<Item = &str> {
         self.side.iter().filter_map(|saved| saved.conditions.texts.get(self.index)).map(Text::as_str)
     }
 
     /// Returns whether any file has another value than the first of this side.
-    fn differs(&self, other: &Value<'_>) -> bool {
+    fn differs(&self, other: &ConditionValue<'_>) -> bool {
         let first = self.texts().next();
         self.texts().chain(other.texts()).any(|text| Some(text) != first)
     }
 }
 
-impl core::fmt::Display for Value<'_> {
+impl core::fmt::Display for ConditionValue<'_> {
     fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let first = self.texts().next().unwrap_or_default();
         out.write_str(if first.is_empty() { "none" } else { first })?;
@@ -174,7 +174,7 @@ impl core::fmt::Display for Value<'_> {
     }
 }
 
-impl View<'_> {
+impl ComparisonView<'_> {
     /// Says the conditions that differ, before any conclusion.
     pub fn conditions(&self, document: &mut dyn Document) {
         let blocked =

@@ -5,7 +5,7 @@ use core::fmt;
 use latency_core::decimal::Decimal;
 
 use crate::analysis::curve::Analysis;
-use crate::analysis::side_by_side::{Follows, Level, Levels};
+use crate::analysis::side_by_side::{ComparedLevel, Follows, Levels};
 use crate::report::document::{self, fields, Document, Part, Role};
 use crate::result::row::{FIELDS, SIZE, STRIDE};
 use crate::result::sample::Samples;
@@ -44,7 +44,7 @@ fn levels(saved: &Saved) -> Option<Levels> {
     Levels::of(&Analysis::new(Samples::new(saved.rows.len(), &sample), saved.claims, None, &|| false))
 }
 
-fn name(level: &Level) -> impl fmt::Display {
+fn name(level: &ComparedLevel) -> impl fmt::Display {
     let number = level.number;
     fmt::from_fn(move |out| match number {
         0 => out.write_str("memory"),

@@ -10,7 +10,7 @@ use latency_core::decimal::Decimal;
 use latency_core::text::plural;
 
 use super::{Command, Write};
-use crate::analysis::comparison::{obstacle, Comparison, Files, Part as Differing, Verdict};
+use crate::analysis::comparison::{obstacle, Comparison, ComparisonVerdict, DifferingPart, Files};
 use crate::describe;
 use crate::error::{Failure, Regression, SavedError};
 use crate::options::{Descriptor, FlagId, FlagSet, Of, Operands, Options};
@@ -22,7 +22,7 @@ use crate::sys::table::Table;
 use latency_core::words::Worded;
 
 use points::COLUMNS;
-use view::View;
+use view::ComparisonView;
 
 /// The command that compares.
 pub const COMPARE: Command = Command {
@@ -123,10 +123,10 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     };
     let differs = differs::all([&sides[0], &sides[1]], files, &comparison)?;
     let judged = options.force || differs.iter().all(|differs| !differs.blocks);
-    let (mut slower, mut faster) = ([Differing::EMPTY; NAMED], [Differing::EMPTY; NAMED]);
-    let slower_count = comparison.parts(Verdict::Slower, &mut slower)?.0;
-    let faster_count = comparison.parts(Verdict::Faster, &mut faster)?.0;
-    let view = View {
+    let (mut slower, mut faster) = ([DifferingPart::EMPTY; NAMED], [DifferingPart::EMPTY; NAMED]);
+    let slower_count = comparison.parts(ComparisonVerdict::Slower, &mut slower)?.0;
+    let faster_count = comparison.parts(ComparisonVerdict::Faster, &mut faster)?.0;
+    let view = ComparisonView {
         files,
         paths: [ours, theirs],
         comparison: &comparison,
@@ -135,7 +135,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         median,
         of: options.of,
         without: [without, others],
-        slower_by: comparison.by(Verdict::Slower)?.filter(|_| judged),
+        slower_by: comparison.by(ComparisonVerdict::Slower)?.filter(|_| judged),
         parts: [
             slower.get(..slower_count).unwrap_or_default(),
             faster.get(..faster_count).unwrap_or_default(),
@@ -158,11 +158,11 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         view.programs(document);
         levels::programs(document, levels.as_ref());
     });
-    let (points, of) = (comparison.count(Verdict::Slower), comparison.pairs().len());
+    let (points, of) = (comparison.count(ComparisonVerdict::Slower), comparison.pairs().len());
     Ok(view.slower_by.map(|by| Regression { by, threshold: options.threshold, points, of }.into()))
 }
 
-impl View<'_> {
+impl ComparisonView<'_> {
     /// Describes the files, and the conclusions that they allow.
     fn method(&self, document: &mut dyn Document) {
         if self.of == Of::Undisturbed {
@@ -218,7 +218,7 @@ impl View<'_> {
         document.put(&FORCED, !comparable && self.judged);
         document.put(&OF, self.of.word());
         let count = |verdict| if self.judged { self.comparison.count(verdict) } else { 0 };
-        let (slower, faster) = (count(Verdict::Slower), count(Verdict::Faster));
+        let (slower, faster) = (count(ComparisonVerdict::Slower), count(ComparisonVerdict::Faster));
         document.put(
             &VERDICT,
             match () {

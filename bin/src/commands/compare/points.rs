@@ -8,10 +8,10 @@ use latency_core::sort::sort_by;
 use latency_core::stats::Interval;
 use latency_core::text::Text;
 
-use super::view::View;
-use crate::analysis::comparison::{Pair, Verdict};
+use super::view::ComparisonView;
+use crate::analysis::comparison::{ComparisonVerdict, PointPair};
 use crate::analysis::traffic::bytes_per_line;
-use crate::report::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
+use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
 use crate::report::document::{fields, Document, Field, Level, Part, Picture};
 use crate::report::figures::Digits;
 use crate::result::row::{Label, A, B, CLASS, CPUS, FIELDS, FROM, SIZE, TO, WORDS};
@@ -56,11 +56,11 @@ const MANY: usize = 128;
 const MOST: usize = 24;
 
 /// Returns the interval of a ratio; `None` if a point is so uncertain that the ratio has no bound.
-fn bounded(pair: &Pair) -> Option<Interval> {
+fn bounded(pair: &PointPair) -> Option<Interval> {
     (pair.interval.low.is_finite() && pair.interval.high.is_finite()).then_some(pair.interval)
 }
 
-impl View<'_> {
+impl ComparisonView<'_> {
     /// Returns the fields that identify a point for readers: those that vary, or the nodes.
     pub fn naming(&self) -> u32 {
         let pairs = self.comparison.pairs();
@@ -83,8 +83,8 @@ impl View<'_> {
         if pairs.len() <= MANY {
             return self.rows(document, "", Level::Quiet, &|row| pairs.get(row));
         }
-        let size = |pair: &Pair| pair.ratio().max(1.0 / pair.ratio());
-        let (mut worst, mut differ): ([Option<&Pair>; MOST], usize) = ([None; MOST], 0);
+        let size = |pair: &PointPair| pair.ratio().max(1.0 / pair.ratio());
+        let (mut worst, mut differ): ([Option<&PointPair>; MOST], usize) = ([None; MOST], 0);
         for mut next in pairs.iter().filter(|pair| self.word(pair) != "same") {
             differ += 1;
             for slot in &mut worst {
@@ -111,14 +111,14 @@ impl View<'_> {
         document: &mut dyn Document,
         caption: &str,
         level: Level,
-        pair: &dyn Fn(usize) -> Option<&'p Pair>,
+        pair: &dyn Fn(usize) -> Option<&'p PointPair>,
     ) {
         let shown = self.naming();
         let (nodes, cpus) = (shown & NODES != 0, shown & CPUS != 0);
         let fields = || (SIZE..FIELDS.len()).filter(|field| (shown & !CPUS) >> field & 1 == 1);
         let words = usize::from(nodes) + usize::from(cpus) + fields().count();
         let pairs = self.comparison.pairs();
-        let is_rate = |pair: &Pair| pair.row.traffic().is_some();
+        let is_rate = |pair: &PointPair| pair.row.traffic().is_some();
         let rates = pairs.iter().all(is_rate);
         let mixed = !rates && pairs.iter().any(is_rate);
         document.tabulate(caption, level, words, &|table| {
@@ -181,10 +181,10 @@ impl View<'_> {
     }
 
     /// Returns the verdict on a point; `same` if the conditions forbid one.
-    fn word(&self, pair: &Pair) -> &'static str {
+    fn word(&self, pair: &PointPair) -> &'static str {
         match pair.verdict {
-            Verdict::Slower if self.judged => "slower",
-            Verdict::Faster if self.judged => "faster",
+            ComparisonVerdict::Slower if self.judged => "slower",
+            ComparisonVerdict::Faster if self.judged => "faster",
             _ => "same",
         }
     }
@@ -196,13 +196,13 @@ impl View<'_> {
         }
         let pairs = self.comparison.pairs();
         let stride = pairs.iter().map(|pair| pair.row.sample.stride).min();
-        let mut points = [Point::new(f64::NAN, f64::NAN); MAX_POINTS];
+        let mut points = [ChartPoint::new(f64::NAN, f64::NAN); MAX_POINTS];
         let mut count = 0;
         let dense =
             pairs.iter().filter(|pair| pair.row.tells(SIZE) && Some(pair.row.sample.stride) == stride);
         for (slot, pair) in points.iter_mut().zip(dense) {
             let x = pair.row.sample.size.0 as f64;
-            *slot = Point::with_band(x, pair.ratio(), pair.interval.low, pair.interval.high);
+            *slot = ChartPoint::with_band(x, pair.ratio(), pair.interval.low, pair.interval.high);
             count += 1;
         }
         let points = points.get_mut(..count).unwrap_or_default();

@@ -5,8 +5,8 @@ use core::fmt::{self, Display};
 use latency_core::decimal::Decimal;
 use latency_core::text::plural;
 
-use super::view::View;
-use crate::analysis::comparison::{Group, Part as Differing, Verdict};
+use super::view::ComparisonView;
+use crate::analysis::comparison::{ComparisonVerdict, DifferingPart, PointGroup};
 use crate::report::document::{fields, Document, Part, Role};
 use crate::report::figures::Digits;
 use crate::result::row::{Label, Row, FIELDS, FROM, SIZE, TO};
@@ -22,7 +22,7 @@ fields! {
 /// The detectable difference above which a comparison is useless, because it would miss differences that matter.
 const BLIND: f64 = 0.2;
 
-impl View<'_> {
+impl ComparisonView<'_> {
     /// Says the conclusion of the comparison.
     pub fn answer(&self, document: &mut dyn Document) {
         let pairs = self.comparison.pairs();
@@ -54,7 +54,7 @@ impl View<'_> {
                 Role::Answer,
                 format_args!(
                     "REGRESSION: {}; the median ratio is {median:.3}, {allowed} % are allowed.",
-                    Sentence { view: self, verdict: Verdict::Slower }
+                    Sentence { view: self, verdict: ComparisonVerdict::Slower }
                 ),
             ),
             (None, _) => document.sentence(
@@ -65,10 +65,10 @@ impl View<'_> {
                 ),
             ),
         }
-        if self.comparison.count(Verdict::Faster) > 0 {
+        if self.comparison.count(ComparisonVerdict::Faster) > 0 {
             document.sentence(
                 Role::Finding,
-                format_args!("Faster: {}.", Sentence { view: self, verdict: Verdict::Faster }),
+                format_args!("Faster: {}.", Sentence { view: self, verdict: ComparisonVerdict::Faster }),
             );
         }
         self.one_sided(document);
@@ -126,19 +126,19 @@ const ALIKE: f64 = 0.005;
 
 /// `8 of 80 points are slower: all reads of node 9, by 50 %`.
 struct Sentence<'s, 'v> {
-    view: &'s View<'v>,
-    verdict: Verdict,
+    view: &'s ComparisonView<'v>,
+    verdict: ComparisonVerdict,
 }
 
 impl Display for Sentence<'_, '_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Sentence { view, verdict } = *self;
         let (parts, word) = match verdict {
-            Verdict::Slower => (view.parts[0], "slower"),
+            ComparisonVerdict::Slower => (view.parts[0], "slower"),
             _ => (view.parts[1], "faster"),
         };
         let (count, of) = (view.comparison.count(verdict), view.comparison.pairs().len());
-        if let (true, [Differing { group: Group::Whole, by, .. }]) = (count == of, parts) {
+        if let (true, [DifferingPart { group: PointGroup::Whole, by, .. }]) = (count == of, parts) {
             return write!(out, "all {of} points are {word}, by {} %", Digits(by.abs() * 100.0));
         }
         write!(out, "{count} of {of} points {} {word}: ", if count == 1 { "is" } else { "are" })?;
@@ -166,32 +166,32 @@ fn field_of(row: &Row, field: usize) -> impl Display + '_ {
 
 /// A part in words.
 struct Which<'s, 'v> {
-    view: &'s View<'v>,
-    part: &'s Differing<'s>,
+    view: &'s ComparisonView<'v>,
+    part: &'s DifferingPart<'s>,
 }
 
 impl Display for Which<'_, '_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Differing { group, ends: [first, last], .. } = *self.part;
+        let DifferingPart { group, ends: [first, last], .. } = *self.part;
         let shown = self.view.naming();
         // The point names of a node or a CPU contain other nodes or CPUs as well.
         let like = |point: usize| self.view.comparison.pairs().get(point).map_or(first, |pair| &pair.row);
         match group {
-            Group::Whole => out.write_str("all of them"),
-            Group::Point(_) => write!(out, "{}", Label { row: first, shown }),
-            Group::Field(FROM, _) => write!(out, "all reads from node {}", field_of(first, FROM)),
-            Group::Field(TO, _) => write!(out, "all reads of node {}", field_of(first, TO)),
-            Group::Field(field, _) => {
+            PointGroup::Whole => out.write_str("all of them"),
+            PointGroup::Point(_) => write!(out, "{}", Label { row: first, shown }),
+            PointGroup::Field(FROM, _) => write!(out, "all reads from node {}", field_of(first, FROM)),
+            PointGroup::Field(TO, _) => write!(out, "all reads of node {}", field_of(first, TO)),
+            PointGroup::Field(field, _) => {
                 let words = FIELDS.get(field).map_or("", |(_, words)| words);
                 write!(out, "all of {words} {}", field_of(first, field))
             }
-            Group::Cpu(field, point) => write!(out, "all of CPU {}", field_of(like(point), field)),
-            Group::Node(point) => {
+            PointGroup::Cpu(field, point) => write!(out, "all of CPU {}", field_of(like(point), field)),
+            PointGroup::Node(point) => {
                 write!(out, "all reads from and of node {}", field_of(like(point), FROM))
             }
-            Group::Local(true) => out.write_str("all reads of the own node"),
-            Group::Local(false) => out.write_str("all reads of another node"),
-            Group::Run(..) => {
+            PointGroup::Local(true) => out.write_str("all reads of the own node"),
+            PointGroup::Local(false) => out.write_str("all reads of another node"),
+            PointGroup::Run(..) => {
                 let others = shown & !(1 << SIZE);
                 if others != 0 {
                     write!(out, "{}, ", Label { row: first, shown: others })?;

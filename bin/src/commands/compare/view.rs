@@ -4,7 +4,7 @@ use latency_core::math::exp;
 use latency_core::text::Text;
 
 use crate::analysis::comparison::significance::HALF;
-use crate::analysis::comparison::{Comparison, Files, Pair, Part as Differing, CURVE};
+use crate::analysis::comparison::{Comparison, DifferingPart, Files, PointPair, CURVE};
 use crate::options::Of;
 
 /// A condition that differs.
@@ -21,7 +21,7 @@ pub struct Differs {
 }
 
 /// Everything that is shown of two sides.
-pub struct View<'v> {
+pub struct ComparisonView<'v> {
     /// The files of both sides.
     pub files: Files<'v>,
     /// The paths of both sides.
@@ -41,12 +41,12 @@ pub struct View<'v> {
     /// The slowdown of the slower points, if there are any.
     pub slower_by: Option<f64>,
     /// The parts that are slower and faster.
-    pub parts: [&'v [Differing<'v>]; 2],
+    pub parts: [&'v [DifferingPart<'v>]; 2],
     /// The difference that is allowed, as a fraction.
     pub threshold: f64,
 }
 
-impl View<'_> {
+impl ComparisonView<'_> {
     /// Returns the difference of the whole that would be beyond chance, unless that is ten times A.
     pub fn shows_from(&self) -> Option<f64> {
         const LARGEST: f64 = 10.0;
@@ -58,7 +58,7 @@ impl View<'_> {
     pub fn is_curve(&self) -> bool {
         let pairs = self.comparison.pairs();
         let larger =
-            |two: &&[Pair]| matches!(two, [one, other] if one.row.sample.size < other.row.sample.size);
+            |two: &&[PointPair]| matches!(two, [one, other] if one.row.sample.size < other.row.sample.size);
         pairs.windows(2).filter(larger).count() + 1 >= CURVE
     }
 }

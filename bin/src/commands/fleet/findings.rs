@@ -7,7 +7,7 @@ use latency_core::sort::sort_by;
 use super::key::Key;
 use super::names::{Names, MOST};
 use super::runs::Runs;
-use super::values::{set_apart, Kept, Value, Values};
+use super::values::{set_apart, HostValue, Kept, Values};
 use crate::analysis::norm::{Norm, Quantity, FEWEST};
 use crate::result::row::SIZE;
 use crate::saved::alike::{self, alike, Under, TABLE, VERIFIED, WHOLE, YES};
@@ -19,7 +19,7 @@ pub const FASTER: usize = TABLE.len();
 
 /// Values of one key.
 #[derive(Clone, Copy)]
-pub struct Group<'v> {
+pub struct HostGroup<'v> {
     /// One of each host.
     values: &'v [Kept],
     /// The usual value: of these hosts, or of the baseline.
@@ -36,14 +36,14 @@ pub struct Group<'v> {
     quantity: Quantity,
 }
 
-impl Group<'_> {
+impl HostGroup<'_> {
     /// All its values, also those of hosts that are not like the others.
-    pub fn all(&self) -> impl Iterator<Item = Value> + Clone + '_ {
-        self.values.iter().copied().map(Value::from)
+    pub fn all(&self) -> impl Iterator<Item = HostValue> + Clone + '_ {
+        self.values.iter().copied().map(HostValue::from)
     }
 
     /// Its values of hosts that are like the others.
-    pub fn iter(&self) -> impl Iterator<Item = Value> + Clone + '_ {
+    pub fn iter(&self) -> impl Iterator<Item = HostValue> + Clone + '_ {
         self.all().filter(|value| value.apart == 0)
     }
 
@@ -64,7 +64,7 @@ impl Group<'_> {
 #[derive(Clone, Copy)]
 pub struct Outlier {
     /// The value.
-    pub value: Value,
+    pub value: HostValue,
     /// The usual value instead.
     pub norm: Norm,
     /// The point of the value.
@@ -115,9 +115,9 @@ impl Apart {
 }
 
 /// The findings.
-pub struct Findings<'v> {
+pub struct FleetFindings<'v> {
     /// Every group, in the order of their keys.
-    pub groups: Table<Group<'v>>,
+    pub groups: Table<HostGroup<'v>>,
     /// Values that are slower, the worst first.
     pub outliers: Table<Outlier>,
     /// Hosts that are not like the others, in the order of their names and of the conditions.
@@ -145,10 +145,10 @@ pub fn find<'v>(
     values: &'v mut Values,
     baseline: Option<&mut Values>,
     threshold: f64,
-) -> Result<Findings<'v>, Errno> {
+) -> Result<FleetFindings<'v>, Errno> {
     let names = &runs.names;
     let mut numbers = Table::<f64>::zeroed(values.groups().map(<[_]>::len).max().unwrap_or(0))?;
-    let nothing = Group {
+    let nothing = HostGroup {
         values: &[],
         norm: Norm { median: 0.0, mad: 0.0 },
         usual: Under::default(),
@@ -176,7 +176,7 @@ pub fn find<'v>(
     for (slot, values) in groups.iter_mut().zip(values.groups_mut()) {
         let known = of_baseline.as_ref().map(|all| all.iter().find(|known| key(known.values) == key(values)));
         let quantity =
-            Key::of(values.first().map_or("", |value| names.name(Value::from(*value).key))).quantity;
+            Key::of(values.first().map_or("", |value| names.name(HostValue::from(*value).key))).quantity;
         let mut found = group(values, known.flatten(), &mut numbers);
         found.is_judged = match known {
             None => found.like >= FEWEST,
@@ -188,10 +188,10 @@ pub fn find<'v>(
             slot.values = values;
             continue;
         }
-        let fast = |value: &Value| found.norm.is_faster(quantity, value.interval, threshold);
+        let fast = |value: &HostValue| found.norm.is_faster(quantity, value.interval, threshold);
         let mut any = false;
         for kept in values.iter_mut() {
-            let value = Value::from(*kept);
+            let value = HostValue::from(*kept);
             if value.apart == 0 && fast(&value) {
                 set_apart(kept, 1 << FASTER);
                 any = true;
@@ -204,22 +204,22 @@ pub fn find<'v>(
             slot.norm = left;
         }
     }
-    let full = |group: &Group<'_>| group.all().next().map_or("", |value| names.name(value.key));
+    let full = |group: &HostGroup<'_>| group.all().next().map_or("", |value| names.name(value.key));
     sort_by(&mut groups, |one, other| full(one).cmp(full(other)));
     let outliers = outliers(names, &groups, threshold)?;
     let apart = apart(names, &groups)?;
-    let is_judged = |group: &Group<'_>, value: &Value| group.is_judged && value.apart == 0;
+    let is_judged = |group: &HostGroup<'_>, value: &HostValue| group.is_judged && value.apart == 0;
     let judged = distinct(&groups, &is_judged)?;
     let hosts = distinct(&groups, &|_, _| true)?;
     let apart_hosts = distinct(&groups, &|_, value| value.apart > 0)?;
     let only_apart = distinct(&groups, &|group, value| value.apart > 0 || group.is_judged)? - judged;
     let slow = distinct(&groups, &|group, value| is_slow(group, value, threshold))?;
-    Ok(Findings { groups, outliers, apart, hosts, judged, only_apart, apart_hosts, slow })
+    Ok(FleetFindings { groups, outliers, apart, hosts, judged, only_apart, apart_hosts, slow })
 }
 
 /// The usual value among some.
 #[inline(never)] // one copy of the code for all values
-fn norm(values: &mut dyn Iterator<Item = Value>, numbers: &mut [f64]) -> Norm {
+fn norm(values: &mut dyn Iterator<Item = HostValue>, numbers: &mut [f64]) -> Norm {
     let mut count = 0;
     for (number, value) in numbers.iter_mut().zip(values) {
         *number = value.value;
@@ -230,8 +230,8 @@ fn norm(values: &mut dyn Iterator<Item = Value>, numbers: &mut [f64]) -> Norm {
 
 /// Marks the values under other conditions than most values (or than the baseline), and finds the usual value of the
 /// rest. The caller fills in the values.
-fn group(values: &mut [Kept], baseline: Option<&Group<'_>>, numbers: &mut [f64]) -> Group<'static> {
-    let all = || values.iter().copied().map(Value::from);
+fn group(values: &mut [Kept], baseline: Option<&HostGroup<'_>>, numbers: &mut [f64]) -> HostGroup<'static> {
+    let all = || values.iter().copied().map(HostValue::from);
     let (mut usual, mut counts) = (Under::default(), [0; TABLE.len()]);
     for (condition, slot) in counts.iter_mut().enumerate() {
         let value = match baseline {
@@ -239,7 +239,7 @@ fn group(values: &mut [Kept], baseline: Option<&Group<'_>>, numbers: &mut [f64])
             None => most(condition, &mut all().map(|value| value.under.get(condition)), numbers),
         };
         usual = usual.with(condition, value);
-        let is = |value: &Value| {
+        let is = |value: &HostValue| {
             value.under.get(condition) > 0
                 && alike(condition, value.under.get(condition), usual.get(condition))
         };
@@ -249,7 +249,7 @@ fn group(values: &mut [Kept], baseline: Option<&Group<'_>>, numbers: &mut [f64])
         };
     }
     for kept in values.iter_mut() {
-        let under = Value::from(*kept).under;
+        let under = HostValue::from(*kept).under;
         let differs = |condition: &usize| {
             let (own, usual) = (under.get(*condition), usual.get(*condition));
             !alike(*condition, own, usual) || (*condition == alike::DISTURBED && own > 0)
@@ -257,10 +257,10 @@ fn group(values: &mut [Kept], baseline: Option<&Group<'_>>, numbers: &mut [f64])
         set_apart(kept, (0..TABLE.len()).filter(differs).fold(0, |all, condition| all | 1 << condition));
     }
     let values: &[Kept] = values;
-    let like = || values.iter().copied().map(Value::from).filter(|value| value.apart == 0);
+    let like = || values.iter().copied().map(HostValue::from).filter(|value| value.apart == 0);
     let of_group = norm(&mut like(), numbers);
     let norm = baseline.map_or(of_group, |known| known.norm);
-    Group {
+    HostGroup {
         values: &[],
         norm,
         usual,
@@ -304,22 +304,22 @@ fn octave(size: f64) -> f64 {
 
 /// Passes every value of every group to `visit`.
 #[inline(never)] // one copy of the walk
-fn each(groups: &[Group<'_>], visit: &mut dyn FnMut(&Group<'_>, Value)) {
+fn each(groups: &[HostGroup<'_>], visit: &mut dyn FnMut(&HostGroup<'_>, HostValue)) {
     for group in groups {
         for kept in group.values {
-            visit(group, Value::from(*kept));
+            visit(group, HostValue::from(*kept));
         }
     }
 }
 
 /// Returns whether a value is slower than usual among comparable ones.
-fn is_slow(group: &Group<'_>, value: &Value, threshold: f64) -> bool {
+fn is_slow(group: &HostGroup<'_>, value: &HostValue, threshold: f64) -> bool {
     group.is_judged && value.apart == 0 && group.norm.is_slower(group.quantity, value.interval, threshold)
 }
 
 /// Returns the values that are slower than usual, the worst first.
 #[inline(never)] // offsets into a small frame are short
-fn outliers(names: &Names, groups: &[Group<'_>], threshold: f64) -> Result<Table<Outlier>, Errno> {
+fn outliers(names: &Names, groups: &[HostGroup<'_>], threshold: f64) -> Result<Table<Outlier>, Errno> {
     let all = |take: &mut dyn FnMut(Outlier)| {
         each(groups, &mut |group, value| {
             if is_slow(group, &value, threshold) {
@@ -337,7 +337,7 @@ fn outliers(names: &Names, groups: &[Group<'_>], threshold: f64) -> Result<Table
 
 /// Returns the hosts that are not like the others: one entry for each condition, with the first point.
 #[inline(never)] // offsets into a small frame are short
-fn apart(names: &Names, groups: &[Group<'_>]) -> Result<Table<Apart>, Errno> {
+fn apart(names: &Names, groups: &[HostGroup<'_>]) -> Result<Table<Apart>, Errno> {
     let all = |take: &mut dyn FnMut(Apart)| {
         each(groups, &mut |group, value| {
             let outlier = Outlier { value, norm: group.norm, quantity: group.quantity };
@@ -367,11 +367,11 @@ fn apart(names: &Names, groups: &[Group<'_>]) -> Result<Table<Apart>, Errno> {
     Ok(each)
 }
 
-/// A function that passes on each of some values.
-type Each<'e, T> = &'e dyn Fn(&mut dyn FnMut(T));
+/// A function that passes each element to another, always the same ones.
+type VisitAll<'v, T> = &'v dyn Fn(&mut dyn FnMut(T));
 
-/// Returns a table of all that `all` gives.
-fn filled<T: Copy>(all: Each<'_, T>) -> Result<Table<T>, Errno> {
+/// Returns a table of the elements that `all` passes on.
+fn filled<T: Copy>(all: VisitAll<'_, T>) -> Result<Table<T>, Errno> {
     let (mut first, mut count) = (None, 0);
     all(&mut |one| {
         first = Some(one);
@@ -390,7 +390,10 @@ fn filled<T: Copy>(all: Each<'_, T>) -> Result<Table<T>, Errno> {
 
 /// Returns the number of hosts with a value that is wanted.
 #[inline(never)] // it is called in several places
-fn distinct(groups: &[Group<'_>], wants: &dyn Fn(&Group<'_>, &Value) -> bool) -> Result<usize, Errno> {
+fn distinct(
+    groups: &[HostGroup<'_>],
+    wants: &dyn Fn(&HostGroup<'_>, &HostValue) -> bool,
+) -> Result<usize, Errno> {
     let mut seen = Table::<bool>::zeroed(MOST)?;
     each(groups, &mut |group, value| {
         if let Some(seen) = seen.get_mut(value.host as usize).filter(|_| wants(group, &value)) {

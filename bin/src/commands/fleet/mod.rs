@@ -16,7 +16,7 @@ use crate::error::{Failure, Outliers, SavedError, TimingError};
 use crate::options::{Descriptor, FlagId, FlagSet, Operands, Options, MAX_OPERANDS};
 use runs::{Refused, Runs};
 use values::Values;
-use view::View;
+use view::FleetView;
 
 /// The command that looks for slow hosts.
 pub const FLEET: Command = Command {
@@ -69,7 +69,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         baseline.settle(&runs.names, &runs.boots, threshold)?;
     }
     let found = findings::find(&runs, &mut values, baseline.as_mut(), threshold)?;
-    let view = View { options, runs: &runs, found: &found, slowed: &slowed, threshold, of_baseline };
+    let view = FleetView { options, runs: &runs, found: &found, slowed: &slowed, threshold, of_baseline };
     write(&mut |document| view.present(document));
     Ok(match runs.refused().first() {
         Some(&Refused { path, problem }) if options.strict => {

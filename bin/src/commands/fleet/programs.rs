@@ -1,10 +1,10 @@
 //! Many hosts for programs and for monitoring systems: every outlier, every group, and what was not judged.
 
-use super::findings::{Findings, Outlier, FASTER};
+use super::findings::{FleetFindings, Outlier, FASTER};
 use super::key::{unit, Key};
 use super::runs::Refused;
-use super::values::Value as Found;
-use super::view::View;
+use super::values::HostValue;
+use super::view::FleetView;
 use crate::describe;
 use crate::report::document::{fields, Document, Field, Metric, Part, Value};
 use crate::saved::{self, alike};
@@ -94,7 +94,7 @@ static METRIC_UNTRUSTED: Metric =
 static METRIC_RATIO: Metric =
     Metric { name: "fleet_outlier_ratio", about: "The value of a slow host over the median of its kind." };
 
-impl View<'_> {
+impl FleetView<'_> {
     /// Describes everything for programs.
     pub fn programs(&self, document: &mut dyn Document) {
         document.items(Part::Records(&OUTLIERS), self.found.outliers.iter(), |document, outlier| {
@@ -116,7 +116,7 @@ impl View<'_> {
             document.put(&POINTS, apart.points);
         });
         document.items(Part::List(&SLOWED), self.slowed.iter(), |document, slowed| {
-            let Found { host, value, interval, .. } = slowed.value;
+            let HostValue { host, value, interval, .. } = slowed.value;
             document.put(&HOST, self.name(host));
             of_key(document, &self.key(&slowed.value), slowed.value.nodes());
             document.put(&VALUE, value);
@@ -149,7 +149,7 @@ impl View<'_> {
             document.put(&WHAT, Value::Shown(problem));
         });
         document.part(Part::Object(&SUMMARY), |document| {
-            let Findings { hosts, judged, slow, .. } = *self.found;
+            let FleetFindings { hosts, judged, slow, .. } = *self.found;
             document.put(&DOCUMENTS, self.runs.documents);
             document.put(&HOSTS, hosts);
             document.put(&JUDGED_HOSTS, judged);
@@ -169,7 +169,7 @@ impl View<'_> {
 
     /// Describes a value and the usual one.
     fn value(&self, document: &mut dyn Document, outlier: &Outlier) {
-        let Found { host, value, interval, .. } = outlier.value;
+        let HostValue { host, value, interval, .. } = outlier.value;
         document.put(&HOST, self.name(host));
         of_key(document, &self.key(&outlier.value), outlier.value.nodes());
         document.put(&VALUE, value);
@@ -181,7 +181,7 @@ impl View<'_> {
 
     /// Gives the samples for monitoring systems.
     pub fn metrics(&self, document: &mut dyn Document) {
-        let Findings { hosts, judged, slow, .. } = *self.found;
+        let FleetFindings { hosts, judged, slow, .. } = *self.found;
         for (metric, count) in [
             (&METRIC_HOSTS, hosts),
             (&METRIC_HEALTHY, judged - slow),

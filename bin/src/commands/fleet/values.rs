@@ -24,7 +24,7 @@ pub type Kept = [u64; 8];
 
 /// One value.
 #[derive(Clone, Copy, Debug)]
-pub struct Value {
+pub struct HostValue {
     /// The name of its host.
     pub host: Name,
     /// Its key: experiment, point, CPU model and unit.
@@ -41,12 +41,12 @@ pub struct Value {
     pub apart: u64,
 }
 
-impl From<Kept> for Value {
+impl From<Kept> for HostValue {
     #[inline(never)] // it is needed in many places
-    fn from([names, started, value, low, high, one, other, apart]: Kept) -> Value {
+    fn from([names, started, value, low, high, one, other, apart]: Kept) -> HostValue {
         let interval = Interval { low: f64::from_bits(low), high: f64::from_bits(high) };
         let (host, key) = (names as u32, (names >> 32) as u32);
-        Value {
+        HostValue {
             host,
             key,
             started,
@@ -58,7 +58,7 @@ impl From<Kept> for Value {
     }
 }
 
-impl Value {
+impl HostValue {
     /// The NUMA nodes of its host; 0 where that is not known.
     #[must_use]
     pub fn nodes(&self) -> u64 {
@@ -76,7 +76,7 @@ pub fn set_apart(kept: &mut Kept, apart: u64) {
 #[derive(Clone, Copy, Debug)]
 pub struct Slowed {
     /// The newest one.
-    pub value: Value,
+    pub value: HostValue,
     /// The median of the older ones.
     pub before: f64,
     /// The number of slower results, and of those before them.
@@ -164,7 +164,7 @@ impl Values {
             let older = of_host.iter().take_while(|other| other[1] < newest[1]).count();
             let one = of_host.get(older + (length - older - 1) / 2).copied().unwrap_or(first);
             if older > 0 {
-                let quantity = Key::of(names.name(Value::from(one).key)).quantity;
+                let quantity = Key::of(names.name(HostValue::from(one).key)).quantity;
                 if let Some(found) =
                     change(of_host.get(..older).unwrap_or_default(), one, quantity, threshold)
                 {
@@ -207,20 +207,20 @@ fn of_one_key([one, ..]: &Kept, [other, ..]: &Kept) -> bool {
 /// Finds the most of the newest results that are all slower than what was usual before them: their whole interval beyond
 /// the older ones' median, by the threshold and four robust standard deviations, and beyond the upper ends of their intervals.
 fn change(older: &[Kept], newest: Kept, quantity: Quantity, threshold: f64) -> Option<Slowed> {
-    let newest = Value::from(newest);
+    let newest = HostValue::from(newest);
     // Bandwidths are converted to the time per byte, so that larger values are slower.
-    let times = |value: &Value| match quantity {
+    let times = |value: &HostValue| match quantity {
         Quantity::Latency => [value.value, value.interval.low, value.interval.high],
         Quantity::Bandwidth => [1.0 / value.value, 1.0 / value.interval.high, 1.0 / value.interval.low],
     };
-    let is_like = |value: &Value| {
+    let is_like = |value: &HostValue| {
         (0..TABLE.len())
             .all(|condition| alike(condition, value.under.get(condition), newest.under.get(condition)))
     };
     // From the newest to the oldest one.
     let mut all = [(0, [0.0; 3]); RECENT];
     let known =
-        older.iter().rev().copied().map(Value::from).filter(|value| value.started > 0 && is_like(value));
+        older.iter().rev().copied().map(HostValue::from).filter(|value| value.started > 0 && is_like(value));
     let mut count = 0;
     for (slot, value) in all.iter_mut().zip(core::iter::once(newest).chain(known)) {
         *slot = (value.started, times(&value));

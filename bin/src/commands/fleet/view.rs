@@ -6,11 +6,11 @@ use latency_core::decimal::{Decimal, Trimmed};
 use latency_core::stats::Interval;
 use latency_core::text::plural;
 
-use super::findings::{Apart, Findings, Group, FASTER};
+use super::findings::{Apart, FleetFindings, HostGroup, FASTER};
 use super::key::{unit, Key};
 use super::names::Name;
 use super::runs::{Refused, Runs};
-use super::values::{Slowdowns, Value};
+use super::values::{HostValue, Slowdowns};
 use crate::analysis::norm::{Quantity, FEWEST};
 use crate::describe::Utc;
 use crate::options::Options;
@@ -24,13 +24,13 @@ const NAMED: usize = 8;
 const ROWS: usize = 40;
 
 /// Everything that is shown of many hosts.
-pub struct View<'v> {
+pub struct FleetView<'v> {
     /// The options.
     pub options: &'v Options<'v>,
     /// The results that were read.
     pub runs: &'v Runs<'v>,
     /// The findings.
-    pub found: &'v Findings<'v>,
+    pub found: &'v FleetFindings<'v>,
     /// Says which hosts became slower.
     pub slowed: &'v Slowdowns,
     /// The difference that is allowed.
@@ -55,7 +55,7 @@ impl fmt::Display for Listed<'_> {
     }
 }
 
-impl View<'_> {
+impl FleetView<'_> {
     /// Shows everything.
     pub fn present(&self, document: &mut dyn Document) {
         self.answer(document);
@@ -80,7 +80,7 @@ impl View<'_> {
     }
 
     /// Returns the parts of the key of a value.
-    pub fn key(&self, value: &Value) -> Key<'_> {
+    pub fn key(&self, value: &HostValue) -> Key<'_> {
         Key::of(self.name(value.key))
     }
 
@@ -94,7 +94,7 @@ impl View<'_> {
     }
 
     fn answer(&self, document: &mut dyn Document) {
-        let Findings { hosts, judged, only_apart, slow, .. } = *self.found;
+        let FleetFindings { hosts, judged, only_apart, slow, .. } = *self.found;
         match (judged, slow) {
             (0, _) if self.options.baseline.is_some() => document.sentence(
                 Role::Answer,
@@ -183,7 +183,7 @@ impl View<'_> {
 
     /// Shows a row for each value, if there are too few for a verdict.
     fn values(&self, document: &mut dyn Document) {
-        let values = || self.found.groups.iter().flat_map(Group::all);
+        let values = || self.found.groups.iter().flat_map(HostGroup::all);
         let shown = if self.options.verbose { usize::MAX } else { ROWS };
         document.tabulate("", Level::Quiet, 2, &|table| {
             table.texts("host|point|value|95 %");

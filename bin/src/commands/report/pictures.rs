@@ -6,7 +6,7 @@ use latency_core::sort::sort_by;
 use latency_core::text::Text;
 
 use super::points::{differing, unit, value};
-use crate::report::chart::{Axis, Chart, Data, Matrix, Point, Scale, Series, Unit};
+use crate::report::chart::{Axis, Chart, ChartPoint, Data, Matrix, Scale, Series, Unit};
 use crate::report::document::{Document, Picture};
 use crate::result::row::{Label, Row, FROM, SIZE, TO};
 use crate::sys::table::Table;
@@ -31,7 +31,7 @@ pub fn draw(document: &mut dyn Document, rows: &[Row], name: &str) {
 /// Draws latency by working set. All points that differ only in their size share a line. If memory for it is missing,
 /// there is no picture.
 fn lines(document: &mut dyn Document, rows: &[Row], name: &str, apart: u32) {
-    let Ok(mut room) = Table::filled(rows.len(), Point::new(f64::NAN, f64::NAN)) else { return };
+    let Ok(mut room) = Table::filled(rows.len(), ChartPoint::new(f64::NAN, f64::NAN)) else { return };
     let mut names = [Text::<96>::EMPTY; MOST_LINES];
     let mut ends = [0; MOST_LINES];
     let (mut count, mut used) = (0, 0);
@@ -46,9 +46,9 @@ fn lines(document: &mut dyn Document, rows: &[Row], name: &str, apart: u32) {
         for row in rows.iter().filter(alike) {
             let Some(slot) = room.get_mut(used) else { break };
             let band = row.sample.interval.filter(|_| row.traffic().is_none());
-            *slot = Point {
+            *slot = ChartPoint {
                 band: band.map(|band| (band.low, band.high)),
-                ..Point::new(row.sample.size.0 as f64, value(row))
+                ..ChartPoint::new(row.sample.size.0 as f64, value(row))
             };
             used += 1;
         }

@@ -22,11 +22,11 @@ use crate::warning::Warnings;
 use latency_core::words::When;
 
 /// The plan of a section and its time, or the reason why it has none. It lives as long as the process.
-type Slot = ManuallyDrop<Option<Result<(Planned, Range), Failure<'static>>>>;
+type SectionPlan = ManuallyDrop<Option<Result<(Planned, Range), Failure<'static>>>>;
 
 /// The plans of all sections.
 pub struct Plans {
-    slots: Table<Slot>,
+    slots: Table<SectionPlan>,
     /// The time of all of them together.
     pub takes: Range,
 }

@@ -27,12 +27,10 @@ struct Done {
     seconds: f64,
 }
 
-/// The outcome of a section; `None` if it was not begun. It lives as long as the process.
-type Slot = ManuallyDrop<Option<Result<Done, Failure<'static>>>>;
-
 /// The outcomes of all sections.
 pub struct Sections {
-    slots: Table<Slot>,
+    /// The outcome of each section; `None` if it was not begun. They live as long as the process.
+    slots: Table<ManuallyDrop<Option<Result<Done, Failure<'static>>>>>,
     /// True if an interrupt came before the end.
     pub interrupted: bool,
 }

@@ -11,7 +11,9 @@ use crate::describe::{self, trust, Report, SUMMARY};
 use crate::error::Failure;
 use crate::machine::Machine;
 use crate::options::Options;
-use crate::report::document::{fields, Document, Field, Level, PageRole, Part, Picture, Role, Table, Value};
+use crate::report::document::{
+    fields, Document, DocumentTable, Field, Level, PageRole, Part, Picture, Role, Value,
+};
 use crate::report::figures::Digits;
 use crate::sys::arguments::Arguments;
 use crate::warning::Warnings;
@@ -186,7 +188,7 @@ fn answers(document: &mut dyn Document, whole: &Whole<'_, '_>) {
     let answer = |out: &mut dyn Write, index: usize, report: &Report<'_, '_>| {
         let Some(section) = SECTIONS.get(index) else { return Ok(()) };
         let wanted = [Role::Answer, Role::Finding, Role::Line];
-        First { out, wanted, found: None, pass: 0 }
+        FirstSentence { out, wanted, found: None, pass: 0 }
             .write(&mut |document| describe::report(document, report, section.experiment.present))
     };
     let question = |index: usize| SECTIONS.get(index).map_or("", |section| section.question);
@@ -235,14 +237,14 @@ pub fn missing<'f, 'a: 'f>(
 }
 
 /// A document that writes the first sentence of the first role that a description has.
-struct First<'o> {
+struct FirstSentence<'o> {
     out: &'o mut dyn Write,
     wanted: [Role; 3],
     pass: usize,
     found: Option<fmt::Result>,
 }
 
-impl First<'_> {
+impl FirstSentence<'_> {
     fn write(&mut self, describe: &mut dyn FnMut(&mut dyn Document)) -> fmt::Result {
         for pass in 0..self.wanted.len() {
             self.pass = pass;
@@ -254,7 +256,7 @@ impl First<'_> {
     }
 }
 
-impl Document for First<'_> {
+impl Document for FirstSentence<'_> {
     fn sentence(&mut self, role: Role, words: fmt::Arguments<'_>) {
         if self.found.is_none() && self.wanted.get(self.pass) == Some(&role) {
             self.found = Some(self.out.write_fmt(words));
@@ -337,7 +339,7 @@ impl Document for WithoutPoints<'_> {
         self.document.sentence(role, words);
     }
 
-    fn table(&mut self, table: &Table<'_>) {
+    fn table(&mut self, table: &DocumentTable<'_>) {
         self.document.table(table);
     }
 

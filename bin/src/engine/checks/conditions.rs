@@ -43,7 +43,7 @@ const MOST_READ: usize = 1 << 20;
 
 /// One look at the counters of the kernel.
 #[derive(Debug)]
-struct Look {
+struct KernelSnapshot {
     usage: Usage,
     ran_and_waited: Option<(u64, u64)>,
     /// The text of /proc/stat, as much of it as could be read, and its length.
@@ -57,7 +57,7 @@ pub struct Watch {
     times: &'static CpuTimes,
     /// The least memory that a core walks over for a point.
     least: Bytes,
-    before: Look,
+    before: KernelSnapshot,
 }
 
 impl Watch {
@@ -140,8 +140,8 @@ impl Watch {
 
 /// Returns what a CPU did between two looks.
 #[inline(never)] // it is called in several places
-fn passed(before: &Look, after: &Look, cpu: u32) -> CpuTime {
-    let of = |look: &Look| CpuTime::of_cpu(look.stat.get(..look.length).unwrap_or_default(), cpu);
+fn passed(before: &KernelSnapshot, after: &KernelSnapshot, cpu: u32) -> CpuTime {
+    let of = |look: &KernelSnapshot| CpuTime::of_cpu(look.stat.get(..look.length).unwrap_or_default(), cpu);
     of(after).since(&of(before))
 }
 
@@ -204,12 +204,12 @@ fn warn_on(warnings: &mut Warnings, platform: Platform, found: &Conditions, core
 }
 
 #[inline(never)] // offsets into a small frame are short
-fn look(files: &impl Files) -> Option<Look> {
+fn look(files: &impl Files) -> Option<KernelSnapshot> {
     let mut stat = Table::zeroed(MOST_READ).ok()?;
     // What cannot be read is not known.
     let length = files.read("/proc/stat", &mut stat).map_or(0, <[u8]>::len);
     let usage = cpu::thread_usage().unwrap_or_default();
-    Some(Look { usage, ran_and_waited: cpu_time::first_thread(), stat, length })
+    Some(KernelSnapshot { usage, ran_and_waited: cpu_time::first_thread(), stat, length })
 }
 
 #[cfg(test)]

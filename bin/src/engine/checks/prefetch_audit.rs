@@ -63,7 +63,7 @@ pub struct UnderWay {
     point: Point,
     placed: Option<Placement>,
     watch: Stopwatch,
-    pairs: Pairs,
+    pairs: PairRatios,
 }
 
 impl UnderWay {
@@ -86,7 +86,7 @@ impl UnderWay {
             pages => pages,
         };
         let point = Point { size: span, pages, walk: Walk::Chain, ..*like };
-        Some(UnderWay { point, placed: None, watch: Stopwatch::new(*timer, None), pairs: Pairs::NONE })
+        Some(UnderWay { point, placed: None, watch: Stopwatch::new(*timer, None), pairs: PairRatios::NONE })
     }
 
     /// An audit of chains like the largest of the `measured` points.
@@ -145,7 +145,7 @@ impl UnderWay {
 
 /// The ratios of all pairs of chains, one after the other.
 #[derive(Clone, Copy, Debug)]
-pub struct Pairs {
+pub struct PairRatios {
     ratios: [[f64; ROUNDS]; PAIRS],
     made: usize,
     /// The ratios of a first look, which is repeated where one of them is not one.
@@ -153,9 +153,10 @@ pub struct Pairs {
     found: Option<[Summary; PAIRS]>,
 }
 
-impl Pairs {
+impl PairRatios {
     /// None yet.
-    pub const NONE: Pairs = Pairs { ratios: [[f64::NAN; ROUNDS]; PAIRS], made: 0, first: None, found: None };
+    pub const NONE: PairRatios =
+        PairRatios { ratios: [[f64::NAN; ROUNDS]; PAIRS], made: 0, first: None, found: None };
 
     /// Has `visit` measure both chains of the next pair like `point`; false where all is found.
     ///
@@ -368,7 +369,7 @@ mod tests {
             // A hundredth of noise, and a drift of one in a hundred visits.
             Ok(load_ns(point) * (1.0 + 0.0001 * f64::from(visits) + 0.002 * f64::from(visits % 5)))
         };
-        let (mut pairs, point) = (Pairs::NONE, like());
+        let (mut pairs, point) = (PairRatios::NONE, like());
         while pairs.step(&point, &mut visit).unwrap() {}
         let [random, local, pointer] = pairs.found.unwrap();
         let audit = Audit { span: LARGEST, random, local, pointer };

@@ -72,7 +72,7 @@ pub struct Known {
 
 /// One working set.
 #[derive(Clone, Copy, Debug)]
-struct Look {
+struct SizeMeasurement {
     size: Bytes,
     cold_ns: f64,
     warm_ns: f64,
@@ -82,10 +82,10 @@ struct Look {
 
 /// The working set for memory.
 struct Grown {
-    largest: Look,
+    largest: SizeMeasurement,
     clear: Option<bool>,
     /// The one before it, which a cache served in part.
-    before: Option<Look>,
+    before: Option<SizeMeasurement>,
 }
 
 /// A look under way.
@@ -153,7 +153,9 @@ impl<A: Place> Search<'_, A> {
                 Err(Failure::Placement(_)) => break,
                 Err(error) => return Err(error),
                 // Untested, it is better than what is known to be served.
-                Ok(None) => return Ok(Some(Grown { largest: Look { size, ..look }, clear: None, before })),
+                Ok(None) => {
+                    return Ok(Some(Grown { largest: SizeMeasurement { size, ..look }, clear: None, before }))
+                }
             }
         }
         Ok(Some(Grown { largest: look, clear: served.map(|served| !served), before }))
@@ -161,7 +163,7 @@ impl<A: Place> Search<'_, A> {
 
     /// Passes over a working set until they show whether a cache serves it; `None` for that where they do not, and for
     /// all where time is up before the first one ends.
-    fn settled(&mut self, size: Bytes) -> Result<Option<(Look, Option<bool>)>, Failure<'static>> {
+    fn settled(&mut self, size: Bytes) -> Result<Option<(SizeMeasurement, Option<bool>)>, Failure<'static>> {
         let (mut sum, mut squares, mut settled) = (0.0, 0.0, None);
         for made in 1..=MOST_PASSES {
             let Some(look) = self.pass(size)? else { break };
@@ -183,7 +185,7 @@ impl<A: Place> Search<'_, A> {
             } else {
                 None
             };
-            settled = Some((Look { ratio, ..look }, served));
+            settled = Some((SizeMeasurement { ratio, ..look }, served));
             let late = self.place.now_ns() > self.until_ns - FOR_CACHE * self.known.limit_ns;
             if served.is_some() || late && made >= FEWEST_PASSES {
                 break;
@@ -195,11 +197,14 @@ impl<A: Place> Search<'_, A> {
     /// Looks at ever smaller working sets for what the last-level cache holds.
     fn descend(&mut self, sizing: &mut Sizing, memory_ns: f64) -> Result<(), Failure<'static>> {
         let near = self.known.near;
-        let Some(Look { warm_ns: near_ns, .. }) = self.pass(Bytes(near.0 / 2))? else { return Ok(()) };
-        let serves =
-            |look: &Look| look.warm_ns > IN_CACHE.0 * near_ns && look.warm_ns < IN_CACHE.1 * memory_ns;
+        let Some(SizeMeasurement { warm_ns: near_ns, .. }) = self.pass(Bytes(near.0 / 2))? else {
+            return Ok(());
+        };
+        let serves = |look: &SizeMeasurement| {
+            look.warm_ns > IN_CACHE.0 * near_ns && look.warm_ns < IN_CACHE.1 * memory_ns
+        };
         // The largest that is held, and the smallest that is not.
-        let (mut held, mut beyond) = (Bytes(0), None::<Look>);
+        let (mut held, mut beyond) = (Bytes(0), None::<SizeMeasurement>);
         // A load from the cache: from the smallest set that it serves, since it holds most of that.
         let mut hit_ns = None;
         let mut size = sizing.size;
@@ -257,7 +262,7 @@ impl<A: Place> Search<'_, A> {
     }
 
     /// One pass over a chain just written, and one after laps over all of it; `None` where time is up.
-    fn pass(&mut self, size: Bytes) -> Result<Option<Look>, Failure<'static>> {
+    fn pass(&mut self, size: Bytes) -> Result<Option<SizeMeasurement>, Failure<'static>> {
         let point = Point { size, ..self.like };
         let (mut cold, mut warm, mut ratios) = ([f64::NAN; PARTS], [f64::NAN; PARTS], [f64::NAN; PARTS]);
         let until_ns = self.until_ns;
@@ -296,8 +301,12 @@ impl<A: Place> Search<'_, A> {
             *ratio = warm / cold;
         }
         let middle = |values: &mut [f64; PARTS]| stats::median(values).unwrap_or(f64::NAN);
-        let look =
-            Look { size, cold_ns: middle(&mut cold), warm_ns: middle(&mut warm), ratio: middle(&mut ratios) };
+        let look = SizeMeasurement {
+            size,
+            cold_ns: middle(&mut cold),
+            warm_ns: middle(&mut warm),
+            ratio: middle(&mut ratios),
+        };
         Ok(Some(look).filter(|look| complete && look.ratio.is_finite()))
     }
 }
@@ -306,7 +315,7 @@ impl<A: Place> Search<'_, A> {
 /// that of memory.
 ///
 /// In a cyclic walk over S bytes, a cache of C with random victims serves h = exp(-(1 - h) S / C).
-fn of_hits(look: &Look, hit: f64) -> Bytes {
+fn of_hits(look: &SizeMeasurement, hit: f64) -> Bytes {
     let hits = ((1.0 - look.ratio) / (1.0 - hit)).clamp(1e-3, 0.95);
     Bytes((look.size.0 as f64 * (1.0 - hits) / -ln(hits)) as u64)
 }

@@ -60,13 +60,13 @@ impl<'b> Alongside<'b> {
 /// The chains in a piece of memory.
 pub enum Chains<'p> {
     /// One that stays as it is written.
-    Kept(Kept<'p>),
+    Kept(KeptChain<'p>),
     /// One after another, each at one of this many positions.
     Rewritten(&'p mut [Line], u64),
 }
 
 /// A chain that stays.
-pub struct Kept<'p> {
+pub struct KeptChain<'p> {
     buffer: Buffer<'p>,
     /// The node where one lane goes on, and those where any number of lanes do.
     node: u64,
@@ -84,7 +84,7 @@ impl<'p> Chains<'p> {
     pub fn kept(buffer: Buffer<'p>, by: NodeId) -> Result<Chains<'p>, Errno> {
         let node = buffer.chain().start(0, 1);
         let positions = Table::filled(MOST_LANES + 1, None)?;
-        Ok(Chains::Kept(Kept { buffer, node, positions, by }))
+        Ok(Chains::Kept(KeptChain { buffer, node, positions, by }))
     }
 }
 
@@ -193,7 +193,7 @@ impl ProvenPlace for ChainPlace<'_, '_> {
     }
 }
 
-impl Kept<'_> {
+impl KeptChain<'_> {
     /// Has `walker` walk on where the last walk of the same kind stopped.
     fn visit(
         &mut self,
@@ -204,7 +204,7 @@ impl Kept<'_> {
         ahead: u64,
         walker: &mut Walker<'_>,
     ) -> Result<(), Failure<'static>> {
-        let Kept { buffer, node, positions, by } = self;
+        let KeptChain { buffer, node, positions, by } = self;
         let lanes = point.walk.lanes();
         if *by != point.initiator {
             new_chain::write_again(buffer)?;

@@ -17,7 +17,7 @@ use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
 use crate::plan;
 use crate::plan::budget::{Budget, Memory};
-use crate::plan::regions::{Region, Regions, MOST};
+use crate::plan::regions::{PlannedRegion, Regions, MOST};
 use crate::result::{chain, Means, Placed, Point};
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
@@ -25,38 +25,38 @@ use crate::warning::{Warning, Warnings};
 use latency_core::units::Pages;
 
 /// The regions of one kind that a point needs.
-pub type RegionsOf = fn(&Point) -> [Option<Region>; 2];
+pub type RegionsOf = fn(&Point) -> [Option<PlannedRegion>; 2];
 
 /// Returns the region of a point's chain, if it has one.
 #[must_use]
-pub fn chain_of(point: &Point) -> [Option<Region>; 2] {
-    let [chain, _] = Region::of(point);
+pub fn chain_of(point: &Point) -> [Option<PlannedRegion>; 2] {
+    let [chain, _] = PlannedRegion::of(point);
     [chain.filter(|_| !point.walk.is_of_cores()), None]
 }
 
 /// Returns the region of a point's traffic, if it has any.
 #[must_use]
-pub fn traffic_of(point: &Point) -> [Option<Region>; 2] {
-    let [_, traffic] = Region::of(point);
+pub fn traffic_of(point: &Point) -> [Option<PlannedRegion>; 2] {
+    let [_, traffic] = PlannedRegion::of(point);
     [traffic, None]
 }
 
 /// Returns the regions of the lines that go between a point's CPUs.
 #[must_use]
-pub fn lines_of(point: &Point) -> [Option<Region>; 2] {
+pub fn lines_of(point: &Point) -> [Option<PlannedRegion>; 2] {
     let homes = point.walk.ping_pong().map_or([point.target; 2], |pair| pair.homes);
     homes.map(|on| chain_region(point, on))
 }
 
-fn chain_region(point: &Point, on: NodeId) -> Option<Region> {
+fn chain_region(point: &Point, on: NodeId) -> Option<PlannedRegion> {
     let Point { initiator: from, pages, size, .. } = *point;
-    Some(Region { from, on, pages, size, is_of_traffic: false })
+    Some(PlannedRegion { from, on, pages, size, is_of_traffic: false })
 }
 
 /// A piece of memory that could be had, with its region and the first point that needs it.
 pub struct Piece {
     /// The region that it serves.
-    pub region: Region,
+    pub region: PlannedRegion,
     /// The first point that needs it.
     pub like: Point,
     /// The memory.
@@ -76,7 +76,7 @@ pub struct Pieces<'a> {
 /// The regions of memory that could not be had, and why.
 #[derive(Clone, Copy)]
 pub struct Missing<'a> {
-    list: [Option<(Region, PlacementError<'a>)>; MOST],
+    list: [Option<(PlannedRegion, PlacementError<'a>)>; MOST],
     needs: RegionsOf,
     memory: Memory,
 }
@@ -86,8 +86,9 @@ impl<'a> Missing<'a> {
     #[must_use]
     pub fn of(&self, point: &Point) -> Option<PlacementError<'a>> {
         let needed = (self.needs)(point);
-        let is_needed =
-            |region: &Region| needed.iter().flatten().any(|needed| region.is_one_with(needed, self.memory));
+        let is_needed = |region: &PlannedRegion| {
+            needed.iter().flatten().any(|needed| region.is_one_with(needed, self.memory))
+        };
         self.list.iter().flatten().find(|(region, _)| is_needed(region)).map(|(_, error)| *error)
     }
 }
@@ -166,11 +167,12 @@ impl<'a> Pieces<'a> {
 }
 
 /// Returns a region as it is placed: where chains are written at several places, with room for them.
-fn with_room(machine: &Machine, region: &Region, memory: Memory) -> Region {
+fn with_room(machine: &Machine, region: &PlannedRegion, memory: Memory) -> PlannedRegion {
     match memory {
-        Memory::Rewritten { places: 2.. } if !region.is_of_traffic => {
-            Region { size: plan::curve::region(region.size, machine, region.on, region.pages), ..*region }
-        }
+        Memory::Rewritten { places: 2.. } if !region.is_of_traffic => PlannedRegion {
+            size: plan::curve::region(region.size, machine, region.on, region.pages),
+            ..*region
+        },
         _ => *region,
     }
 }
@@ -178,7 +180,7 @@ fn with_room(machine: &Machine, region: &Region, memory: Memory) -> Region {
 /// Returns whether all chains of `points` can be in memory at a time: of each node no more than half of what it can give,
 /// unless it is one piece, and together no more than the control group has left.
 pub fn fits(machine: &Machine, points: impl Iterator<Item = Point> + Clone, budget: &Budget) -> bool {
-    let from_pool = |region: &Region| matches!(region.pages, Pages::Huge2m | Pages::Huge1g);
+    let from_pool = |region: &PlannedRegion| matches!(region.pages, Pages::Huge2m | Pages::Huge1g);
     let needed = points.flat_map(|point| chain_of(&point)).flatten();
     let regions = Regions::of(budget.memory, &mut needed.filter(|region| !from_pool(region)));
     // Too many for a list have to come in parts.

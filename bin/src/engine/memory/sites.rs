@@ -6,13 +6,13 @@ use latency_core::units::NodeId;
 
 use crate::engine::memory::placement::Witness;
 use crate::plan::budget::Memory;
-use crate::plan::regions::{Region, MOST};
+use crate::plan::regions::{PlannedRegion, MOST};
 use crate::result::Traffic;
 
 /// A piece of memory with something in it.
 pub struct Site<T> {
     /// The region that it serves.
-    pub region: Region,
+    pub region: PlannedRegion,
     /// Knows where it is.
     pub witness: Witness,
     /// The chain, the lines of generators or those that CPUs exchange.
@@ -39,7 +39,7 @@ impl<T> Sites<T> {
 
     /// Returns the index of the piece that serves a region.
     #[must_use]
-    pub fn index(&self, needed: &Region) -> Option<usize> {
+    pub fn index(&self, needed: &PlannedRegion) -> Option<usize> {
         self.list
             .iter()
             .position(|site| site.as_ref().is_some_and(|site| site.region.is_one_with(needed, self.memory)))
@@ -47,7 +47,7 @@ impl<T> Sites<T> {
 
     /// Returns the piece that serves a region.
     #[must_use]
-    pub fn find(&self, needed: &Region) -> Option<&Site<T>> {
+    pub fn find(&self, needed: &PlannedRegion) -> Option<&Site<T>> {
         self.get(self.index(needed)?)
     }
 
@@ -58,7 +58,7 @@ impl<T> Sites<T> {
     }
 
     /// Returns the same, to be changed.
-    pub fn find_mut(&mut self, needed: &Region) -> Option<&mut Site<T>> {
+    pub fn find_mut(&mut self, needed: &PlannedRegion) -> Option<&mut Site<T>> {
         let index = self.index(needed)?;
         self.list.get_mut(index)?.as_mut()
     }
@@ -78,7 +78,7 @@ impl<T> Sites<T> {
     #[must_use]
     pub fn index_of_traffic(&self, traffic: &Traffic) -> Option<usize> {
         let serves = |site: &Site<T>| {
-            let needed = Region { from: traffic.from, on: traffic.node, ..site.region };
+            let needed = PlannedRegion { from: traffic.from, on: traffic.node, ..site.region };
             site.region.is_one_with(&needed, self.memory)
         };
         self.list.iter().position(|site| site.as_ref().is_some_and(serves))

@@ -18,7 +18,7 @@ use crate::engine::schedule::visit::{State, VisitRules};
 use crate::engine::seam::Place;
 use crate::error::Failure;
 use crate::plan::budget::{Budget, Memory, OVERTIME};
-use crate::result::{Point, Round, Series, Walk};
+use crate::result::{Point, Round, RoundSeries, Walk};
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 
@@ -135,7 +135,7 @@ impl<A: Place> Schedule<A> {
 
     /// Returns both measurements of the point that was measured twice in each round, and the ratio of the second to the
     /// first, round by round.
-    pub fn both(&mut self) -> Option<([(ScheduledPoint, Series); 2], Summary)> {
+    pub fn both(&mut self) -> Option<([(ScheduledPoint, RoundSeries); 2], Summary)> {
         let [first, second] = self.twice?;
         let both = [self.of(first)?, self.of(second)?];
         let rounds = |index: usize| self.rounds.get(index * self.room..).unwrap_or_default().iter();
@@ -183,7 +183,7 @@ impl<A: Place> Schedule<A> {
     }
 
     /// Returns the summary of the rounds of a point; `None` before the first.
-    pub fn series(&mut self, index: usize) -> Option<(ScheduledPoint, Series)> {
+    pub fn series(&mut self, index: usize) -> Option<(ScheduledPoint, RoundSeries)> {
         if index >= self.len() {
             return None;
         }
@@ -191,7 +191,7 @@ impl<A: Place> Schedule<A> {
     }
 
     /// Returns the same, for a second measurement as well.
-    fn of(&mut self, index: usize) -> Option<(ScheduledPoint, Series)> {
+    fn of(&mut self, index: usize) -> Option<(ScheduledPoint, RoundSeries)> {
         let entry = *self.entries.get(..self.count)?.get(index)?;
         let from = index * self.room;
         let rounds = self.rounds.get(from..from + entry.state.rounds)?;

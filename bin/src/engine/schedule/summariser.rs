@@ -8,7 +8,7 @@ use crate::engine::seam::{Batch, Walkable};
 use crate::error::Failure;
 use crate::plan::budget::{MOST_ROUNDS, ROUNDS};
 use crate::result::counters::{Counters, Software, EVENTS};
-use crate::result::{Round, Series};
+use crate::result::{Round, RoundSeries};
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 
@@ -249,7 +249,7 @@ impl Summariser {
     }
 
     /// The rounds of a point, summarised.
-    pub fn summarise(&mut self, rounds: &[Round]) -> Option<Series> {
+    pub fn summarise(&mut self, rounds: &[Round]) -> Option<RoundSeries> {
         let mean = self.mean(rounds);
         let mut of = |select: &dyn Fn(&Round) -> f64, reduce: Reduce| {
             let count = in_blocks(rounds, select, &mut self.scratch);
@@ -280,7 +280,7 @@ impl Summariser {
         let uncore_gigahertz = plain(&|round| round.uncore_gigahertz).map(|clock| clock.median);
         let sum = |count: fn(&Round) -> u32| rounds.iter().map(|round| u64::from(count(round))).sum::<u64>();
         let begun_ns = rounds.first().map_or(0.0, |round| round.begun_ns);
-        Some(Series {
+        Some(RoundSeries {
             nanoseconds,
             undisturbed: None,
             warm_over_cold: of(&|round| round.nanoseconds / round.cold_ns, in_time)

@@ -393,7 +393,7 @@ fn trials_over_which_the_clock_steps_back_are_counted_without_their_time() {
 #[test]
 fn rounds_of_few_points_are_spread_and_those_of_many_are_not_delayed() {
     let budget = Budget { spread_ns: 5e9, ..Budget::DEFAULT };
-    let window = |series: Series| series.window_ns;
+    let window = |series: RoundSeries| series.window_ns;
     for count in [1, 4] {
         let (mut schedule, _) = run(budget, points(count), |_| 100.0);
         let now_ns = schedule.place.now_ns;

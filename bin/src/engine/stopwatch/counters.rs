@@ -11,7 +11,7 @@ use crate::error::TimingError;
 use crate::machine::processor::Processor;
 use crate::result::counters::{Counted, EVENTS};
 use crate::sys::errno::Errno;
-use crate::sys::perf::{Counters, Event, Totals, COUNT};
+use crate::sys::perf::{Event, ThreadCounters, Totals, COUNT};
 use crate::warning::NoCounters;
 
 const _: () = assert!(EVENTS == COUNT, "every event has a name");
@@ -31,7 +31,7 @@ const MOST_COUNTED: u64 = 1 << 16;
 const EMPTY_WALKS: usize = 9;
 
 /// Counters that start and stop together.
-pub trait Group {
+pub trait CounterGroup {
     /// Starts counting.
     ///
     /// # Errors
@@ -52,22 +52,22 @@ pub trait Group {
     fn read(&self) -> Result<Totals, Errno>;
 }
 
-impl Group for Counters {
+impl CounterGroup for ThreadCounters {
     fn start(&self) -> Result<(), Errno> {
-        Counters::start(self)
+        ThreadCounters::start(self)
     }
 
     fn stop(&self) -> Result<(), Errno> {
-        Counters::stop(self)
+        ThreadCounters::stop(self)
     }
 
     fn read(&self) -> Result<Totals, Errno> {
-        Counters::read(self)
+        ThreadCounters::read(self)
     }
 }
 
 /// The groups, and what each counts of an empty walk.
-pub struct Meter<G = Counters> {
+pub struct Meter<G = ThreadCounters> {
     groups: [G; WALKS],
     empty: [[f64; COUNT]; WALKS],
 }
@@ -86,8 +86,8 @@ impl Meter {
     /// Why there is none; `paranoid` is the kernel's `perf_event_paranoid`, if it could be read.
     pub fn open(processor: &Processor, paranoid: Option<i32>) -> Result<Meter, NoCounters> {
         let walk = walk_cycles(processor.vendor.as_str(), processor.signature);
-        let groups = GROUPS.map(|events| Counters::open(events, walk));
-        match groups.iter().map(Counters::start).find_map(Result::err) {
+        let groups = GROUPS.map(|events| ThreadCounters::open(events, walk));
+        match groups.iter().map(ThreadCounters::start).find_map(Result::err) {
             Some(errno) if groups.iter().all(|group| group.start().is_err()) => Err(why(errno, paranoid)),
             _ => {
                 for group in &groups {
@@ -100,7 +100,7 @@ impl Meter {
     }
 }
 
-impl<G: Group> Meter<G> {
+impl<G: CounterGroup> Meter<G> {
     /// Learns what an empty walk counts.
     pub fn new(groups: [G; WALKS]) -> Meter<G> {
         let mut meter = Meter { groups, empty: [[0.0; COUNT]; WALKS] };

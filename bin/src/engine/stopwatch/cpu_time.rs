@@ -27,7 +27,7 @@ const SHORTEST_NS: u64 = 50_000_000;
 
 /// The CPU time of a run's threads on one CPU, in nanoseconds.
 #[derive(Clone, Debug, Default)]
-pub struct OnCpu {
+pub struct TimeOnCpu {
     /// The time that they ran.
     pub ran: Cell<u64>,
     /// The time in which one of them had work, as far as that is known.
@@ -38,7 +38,7 @@ pub struct OnCpu {
     pub is_of_first: Cell<bool>,
 }
 
-impl OnCpu {
+impl TimeOnCpu {
     /// Counts more, in nanoseconds.
     pub fn add(&self, ran: u64, wanted: u64, lost: u64) {
         for (sum, more) in [(&self.ran, ran), (&self.wanted, wanted), (&self.lost, lost)] {
@@ -58,7 +58,7 @@ impl OnCpu {
 #[derive(Debug)]
 pub struct CpuTimes {
     /// By the number of the CPU.
-    of: &'static [OnCpu],
+    of: &'static [TimeOnCpu],
     /// The CPU of the first thread, and the nanoseconds that it had run and waited when it came there.
     first: Cell<(CpuId, Option<(u64, u64)>)>,
 }
@@ -71,7 +71,7 @@ impl CpuTimes {
     /// The error of mapping a table.
     pub fn begin(cpus: &CpuSet, first: CpuId) -> Result<&'static CpuTimes, Errno> {
         let count = cpus.last().map_or(0, |last| last as usize + 1);
-        let of: &[OnCpu] = Table::made(count, |_| OnCpu::default())?.leak();
+        let of: &[TimeOnCpu] = Table::made(count, |_| TimeOnCpu::default())?.leak();
         let times = Table::made(1, |_| CpuTimes { of, first: Cell::new((first, first_thread())) })?;
         times.leak().first().ok_or(Errno::ENOMEM)
     }
@@ -94,12 +94,12 @@ impl CpuTimes {
 
     /// Returns the times on a CPU.
     #[must_use]
-    pub fn on(&self, cpu: CpuId) -> Option<&OnCpu> {
+    pub fn on(&self, cpu: CpuId) -> Option<&TimeOnCpu> {
         self.of.get(cpu.0 as usize)
     }
 
     /// Returns the CPUs on which threads had work, with their times.
-    pub fn iter(&self) -> impl Iterator<Item = (CpuId, &OnCpu)> {
+    pub fn iter(&self) -> impl Iterator<Item = (CpuId, &TimeOnCpu)> {
         let numbered = (0..).map(CpuId).zip(self.of);
         numbered.filter(|(_, times)| times.wanted.get() > 0)
     }
@@ -121,9 +121,9 @@ pub struct ThreadClock {
     /// The nanoseconds that were counted for a CPU.
     counted: AtomicU64,
     /// At the beginning of its run.
-    run: Reading,
+    run: ClockReading,
     /// At the beginning of the last window.
-    window: Reading,
+    window: ClockReading,
 }
 
 impl ThreadClock {
@@ -175,7 +175,7 @@ impl ThreadClock {
     }
 
     #[inline(never)] // it is called in several places
-    fn note(&self, reading: &Reading) {
+    fn note(&self, reading: &ClockReading) {
         let now = self.read().unwrap_or_default();
         reading.iter().zip(now).for_each(|(word, now)| word.store(now, Relaxed));
     }
@@ -183,7 +183,7 @@ impl ThreadClock {
     /// Returns the nanoseconds that the thread has run in all, those since a reading, and those of them in which it did
     /// not run; `None` without both readings.
     #[inline(never)] // it is called in several places
-    fn since(&self, reading: &Reading) -> Option<(u64, u64, u64)> {
+    fn since(&self, reading: &ClockReading) -> Option<(u64, u64, u64)> {
         let [ran, now] = self.read()?;
         let [ran_before, before] = reading.each_ref().map(|word| word.load(Relaxed));
         let passed = now.checked_sub(before).filter(|_| before > 0)?;
@@ -192,9 +192,9 @@ impl ThreadClock {
 }
 
 /// The clock of a thread at one moment: the nanoseconds that it has run, and those of the kernel's clock, or zero.
-type Reading = [AtomicU64; 2];
+type ClockReading = [AtomicU64; 2];
 
-const fn no_reading() -> Reading {
+const fn no_reading() -> ClockReading {
     [AtomicU64::new(0), AtomicU64::new(0)]
 }
 

@@ -1,7 +1,7 @@
 //! Traffic for programs: a record for each number of generators.
 
 use crate::analysis::estimate::Estimate;
-use crate::analysis::traffic::{groups, rate, shares, Group};
+use crate::analysis::traffic::{groups, rate, shares, TrafficGroup};
 use crate::describe::{estimate, point, Report, SUMMARY};
 use crate::plan::generators;
 use crate::report::document::{fields, Document, Field, Part};
@@ -27,19 +27,19 @@ fields! {
 }
 
 /// The largest rate of lines read.
-static PEAK_READ: estimate::Names = [
+static PEAK_READ: estimate::EstimateFields = [
     Field::new("read_bytes_per_second", "The largest rate of lines read between two nodes."),
     Field::new("read_bytes_per_second_low", "The lower end of its 95 % confidence interval."),
     Field::new("read_bytes_per_second_high", "The upper end of the interval."),
 ];
 /// The largest rate of lines written.
-static PEAK_WRITTEN: estimate::Names = [
+static PEAK_WRITTEN: estimate::EstimateFields = [
     Field::new("write_bytes_per_second", "The largest rate of lines written between two nodes."),
     Field::new("write_bytes_per_second_low", "The lower end of its 95 % confidence interval."),
     Field::new("write_bytes_per_second_high", "The upper end of the interval."),
 ];
 /// The largest rate of one core.
-static ONE_CORE: estimate::Names = [
+static ONE_CORE: estimate::EstimateFields = [
     Field::new("one_core_bytes_per_second", "The largest rate of one core alone; null where none was alone."),
     Field::new("one_core_bytes_per_second_low", "The lower end of its 95 % confidence interval."),
     Field::new("one_core_bytes_per_second_high", "The upper end of the interval."),
@@ -117,7 +117,7 @@ fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
 fn record(
     document: &mut dyn Document,
     report: &Report<'_, '_>,
-    group: &Group<'_, '_>,
+    group: &TrafficGroup<'_, '_>,
     outcome: &Outcome<'_>,
 ) {
     let Some(traffic) = outcome.point.walk.traffic() else { return };

@@ -9,7 +9,7 @@ use super::interface::{self, Experiment};
 use crate::engine::run::all_rounds;
 use crate::engine::session::{Findings, Plan, Session};
 use crate::engine::stopwatch::clock::Timer;
-use crate::engine::threads::generators::driver::Style;
+use crate::engine::threads::generators::driver::GeneratorStyle;
 use crate::engine::with_generators::measure_with_generators;
 use crate::error::Failure;
 use crate::options::{Descriptor, FlagId, FlagSet};
@@ -53,7 +53,7 @@ fn measure<'a>(
     budget: &Budget,
 ) -> Result<Findings<'a>, Failure<'a>> {
     let Session { options, machine, .. } = *session;
-    let style = Style {
+    let style = GeneratorStyle {
         cpus: &|point, traffic| generators::others(options, machine, point, traffic),
         pacing: Pacing::Poisson,
         burst: None,

@@ -8,7 +8,7 @@ use super::super::matrix::Grid;
 use crate::analysis::traffic::{groups, rate};
 use crate::describe::rates::GIGA;
 use crate::describe::Report;
-use crate::report::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
+use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
 use crate::report::document::{Document, Picture};
 use crate::result::{Outcome, Walk};
 use crate::sys::table::Table;
@@ -42,13 +42,15 @@ fn is_joined(one: &Outcome<'_>, other: &Outcome<'_>) -> bool {
 fn chart(document: &mut dyn Document, report: &Report<'_, '_>) {
     let cores = report.options.view == View::Cores;
     // If there is no memory for the points, the picture is left out.
-    let Ok(mut points) = Table::filled(report.outcomes.len(), Point::new(f64::NAN, f64::NAN)) else { return };
+    let Ok(mut points) = Table::filled(report.outcomes.len(), ChartPoint::new(f64::NAN, f64::NAN)) else {
+        return;
+    };
     for (slot, outcome) in points.iter_mut().zip(report.outcomes) {
         let Some((traffic, found)) = rate(outcome) else { continue };
         let x = if cores { outcome.point.cpu.0 } else { traffic.generators };
-        *slot = Point {
+        *slot = ChartPoint {
             band: found.interval.map(|band| (band.low / GIGA, band.high / GIGA)),
-            ..Point::new(x.into(), found.value / GIGA)
+            ..ChartPoint::new(x.into(), found.value / GIGA)
         };
     }
     let mut names = [Text::<32>::EMPTY; SERIES];

@@ -5,7 +5,7 @@ use latency_core::text::plural;
 
 use super::super::matrix::Grid;
 use crate::analysis::estimate::Estimate;
-use crate::analysis::traffic::{groups, rate, shares, Group};
+use crate::analysis::traffic::{groups, rate, shares, TrafficGroup};
 use crate::describe::rates::{gigabytes, Gigabytes, Half};
 use crate::describe::Report;
 use crate::report::document::{Document, Level, Rows};
@@ -42,7 +42,7 @@ pub fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 fn is_one_pair(report: &Report<'_, '_>) -> bool {
-    let pair = |group: Group<'_, '_>| (group.traffic.from, group.traffic.node);
+    let pair = |group: TrafficGroup<'_, '_>| (group.traffic.from, group.traffic.node);
     let mut pairs = groups(report.outcomes).map(pair);
     pairs.next().is_none_or(|first| pairs.all(|other| other == first))
 }
@@ -50,7 +50,7 @@ fn is_one_pair(report: &Report<'_, '_>) -> bool {
 /// Shows a matrix for each kind of traffic, with cores as rows and memory as columns.
 fn grids(document: &mut dyn Document, report: &Report<'_, '_>) {
     let nodes = Grid::of(report.outcomes);
-    let kind_of = |group: Group<'_, '_>| group.traffic.kind.name;
+    let kind_of = |group: TrafficGroup<'_, '_>| group.traffic.kind.name;
     for (index, kind) in groups(report.outcomes).map(kind_of).enumerate() {
         if groups(report.outcomes).map(kind_of).take(index).any(|known| known == kind) {
             continue;
@@ -136,11 +136,11 @@ fn by_cpu(document: &mut dyn Document, report: &Report<'_, '_>) {
     });
 }
 
-/// Takes an outcome that has a rate, and its group.
-type Take<'t> = &'t mut dyn FnMut(&Group<'_, '_>, &Outcome<'_>, (Traffic, Estimate));
+/// A receiver of outcomes that have a rate, each with its group.
+type TakeRate<'t> = &'t mut dyn FnMut(&TrafficGroup<'_, '_>, &Outcome<'_>, (Traffic, Estimate));
 
 /// Passes every outcome that has a rate to `take`.
-fn each(report: &Report<'_, '_>, take: Take<'_>) {
+fn each(report: &Report<'_, '_>, take: TakeRate<'_>) {
     for group in groups(report.outcomes) {
         for outcome in group.outcomes {
             if let Some(found) = rate(outcome) {
@@ -151,7 +151,7 @@ fn each(report: &Report<'_, '_>, take: Take<'_>) {
 }
 
 /// Pushes the name of a row: the kind, and the nodes if there are several pairs.
-fn name(table: &mut Rows<'_>, pairs: bool, group: &Group<'_, '_>) {
+fn name(table: &mut Rows<'_>, pairs: bool, group: &TrafficGroup<'_, '_>) {
     let Traffic { kind, from, node, .. } = group.traffic;
     match pairs {
         true => table.cell(format_args!("{from} -> {node} {}", kind.name)),
@@ -160,7 +160,7 @@ fn name(table: &mut Rows<'_>, pairs: bool, group: &Group<'_, '_>) {
 }
 
 /// Pushes a rate, and an upper bound if memory may move more than is counted.
-fn allocated(table: &mut Rows<'_>, group: &Group<'_, '_>, rate: Option<Estimate>) {
+fn allocated(table: &mut Rows<'_>, group: &TrafficGroup<'_, '_>, rate: Option<Estimate>) {
     let shown = gigabytes(rate);
     match (shares(group.traffic.kind).owned, rate) {
         (owned, Some(rate)) if owned > 0.0 => {

@@ -9,7 +9,7 @@ use latency_core::text::plural;
 use latency_core::traffic::{Kind, Threads, View};
 
 use super::{picture, tables};
-use crate::analysis::traffic::{groups, local_and_remote, shares, Group};
+use crate::analysis::traffic::{groups, local_and_remote, shares, TrafficGroup};
 use crate::describe::rates::{gigabytes, Gigabytes};
 use crate::describe::{self, method, Report};
 use crate::plan::budget::TRAFFIC_WINDOW_NS;
@@ -30,7 +30,7 @@ fn cores(count: u32) -> impl fmt::Display {
 }
 
 /// Writes the line that scripts search for.
-fn line(document: &mut dyn Document, group: &Group<'_, '_>) {
+fn line(document: &mut dyn Document, group: &TrafficGroup<'_, '_>) {
     let traffic = group.traffic;
     let from_to = format_args!("Node {} -> Node {}", traffic.from, traffic.node);
     match (group.best(), group.outcomes.iter().find_map(|outcome| outcome.result.as_ref().err())) {
@@ -121,7 +121,7 @@ fn way(kind: &Kind) -> &'static str {
 }
 
 /// Returns the groups with the smallest and the largest rate.
-fn extremes<'r, 'a>(report: &Report<'r, 'a>) -> Option<(Group<'r, 'a>, Group<'r, 'a>)> {
+fn extremes<'r, 'a>(report: &Report<'r, 'a>) -> Option<(TrafficGroup<'r, 'a>, TrafficGroup<'r, 'a>)> {
     let all = || groups(report.outcomes).filter_map(|group| Some((group, group.best()?.1.value)));
     let least = all().reduce(|one, other| if other.1 < one.1 { other } else { one })?;
     let most = all().reduce(|one, other| if other.1 > one.1 { other } else { one })?;

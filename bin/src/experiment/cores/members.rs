@@ -1,6 +1,6 @@
 //! Pairs of CPUs for programs: a record each.
 
-use crate::analysis::cores::{conclude, left_out, of_classes, pair, Conclusion};
+use crate::analysis::cores::{conclude, left_out, of_classes, pair, CoresConclusion};
 use crate::describe::{point, Report, SUMMARY};
 use crate::options::Pairs;
 use crate::report::document::{fields, Document, Field, Part};
@@ -120,7 +120,7 @@ pub fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Describes the conclusions.
-fn summary(document: &mut dyn Document, found: &Conclusion<'_>) {
+fn summary(document: &mut dyn Document, found: &CoresConclusion<'_>) {
     document.part(Part::Object(&SUMMARY), |document| {
         document.put(&NEAREST, found.nearest.map(|pair| pair.ns()));
         document.put(&FARTHEST, found.farthest.map(|pair| pair.ns()));

@@ -4,7 +4,7 @@ mod members;
 mod view;
 
 use super::interface::{self, Experiment};
-use crate::analysis::cores::{doubtful, Pair};
+use crate::analysis::cores::{doubtful, CpuPair};
 use crate::engine::session::{Findings, Plan, Session};
 use crate::engine::stopwatch::clock::Timer;
 use crate::engine::with_partners::measure_with_partners;
@@ -48,7 +48,7 @@ fn measure<'a>(
     let found = measure_with_partners(session, timer, points, budget)?;
     let unknown = cores::core_unknown(session.machine);
     if let Some(pair) = doubtful(&found.outcomes).filter(|_| unknown) {
-        let Pair { a, with, .. } = pair;
+        let CpuPair { a, with, .. } = pair;
         session.warnings.push(Warning::TopologyDoubtful { a, b: with.partner, ns: pair.ns() });
     }
     Ok(found)

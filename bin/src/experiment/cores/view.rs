@@ -7,13 +7,15 @@ use latency_core::cpulist::CpuSet;
 use latency_core::stats::Interval;
 use latency_core::text::{plural, Text};
 
-use crate::analysis::cores::{conclude, left_out, of_classes, pair, pairs, rows, Class, Conclusion, Pair};
+use crate::analysis::cores::{
+    conclude, left_out, of_classes, pair, pairs, rows, CoresConclusion, CpuPair, SharingClass,
+};
 use crate::describe::{self, method, Report};
 use crate::options::Pairs;
 use crate::report::chart::Matrix;
 use crate::report::document::{Document, Level, Picture, Role};
 use crate::report::figures::Digits;
-use crate::result::{Level as Place, Outcome, Owned, PerLine};
+use crate::result::{LineLevel, Outcome, Owned, PerLine};
 
 /// Maximum number of CPUs of a matrix in text; a larger one would be unreadable.
 const MOST_IN_TEXT: usize = 16;
@@ -28,7 +30,7 @@ pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
             Role::Line,
             format_args!(
                 "{}: {} ns one way ({} pair{})",
-                Name(class),
+                ClassName(class),
                 Digits(class.median),
                 class.pairs,
                 plural(class.pairs)
@@ -107,9 +109,9 @@ const fn words(method: Method) -> &'static str {
 }
 
 /// The name of a class, as a sentence begins.
-struct Name<'c>(&'c Class);
+struct ClassName<'c>(&'c SharingClass);
 
-impl fmt::Display for Name<'_> {
+impl fmt::Display for ClassName<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.0.shared.name();
         let (first, rest) = name.split_at_checked(1).unwrap_or((name, ""));
@@ -119,9 +121,9 @@ impl fmt::Display for Name<'_> {
 }
 
 /// Says the latencies between CPUs, and the disagreement of their clocks.
-fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusion<'_>) {
+fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresConclusion<'_>) {
     if let (Some(nearest), Some(farthest)) = (found.nearest, found.farthest) {
-        let one = |pair: &Pair<'_>| (pair.a, pair.with.partner, Digits(pair.ns()));
+        let one = |pair: &CpuPair<'_>| (pair.a, pair.with.partner, Digits(pair.ns()));
         let ((a, b, ns), (c, d, most)) = (one(&nearest), one(&farthest));
         let spread = method::optional(found.spread, |spread, out| {
             write!(out, "; lines of one pair differ by up to {} ns", Digits(spread))
@@ -154,7 +156,7 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusi
             ),
         );
     }
-    let apart = |pair: &Pair<'_>| pair.messages().is_some_and(|messages| !messages.in_order);
+    let apart = |pair: &CpuPair<'_>| pair.messages().is_some_and(|messages| !messages.in_order);
     let unsynchronised = pairs(report.outcomes).filter(apart).count();
     if let Some(first) = pairs(report.outcomes).find(apart) {
         document.sentence(
@@ -182,7 +184,7 @@ fn between<'r>(report: &Report<'r, '_>, one: u32, other: u32) -> Option<&'r Outc
 }
 
 /// Shows the matrix of all CPUs.
-fn matrix(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusion<'_>, cpus: &CpuSet) {
+fn matrix(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresConclusion<'_>, cpus: &CpuSet) {
     let mut caption = Text::<160>::EMPTY;
     // Text that does not fit is left out.
     let _ = write!(
@@ -242,7 +244,7 @@ fn not_chosen(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Shows a row for each class.
-fn classes(document: &mut dyn Document, report: &Report<'_, '_>, found: &Conclusion<'_>) {
+fn classes(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresConclusion<'_>) {
     let all = of_classes(&report.machine.cpus, &report.machine.sharing);
     document.tabulate("", Level::Quiet, 1, &|table| {
         table.texts("class|pairs|median ns|95 % within run|min to max");
@@ -268,7 +270,7 @@ fn states(document: &mut dyn Document, report: &Report<'_, '_>) {
     let caption = "Lines in a known state, ns per access that waits for the one before";
     document.tabulate(caption, Level::Quiet, 3, &|table| {
         table.texts("in caches of|access|on");
-        Place::ALL.iter().for_each(|level| table.text(level.name()));
+        LineLevel::ALL.iter().for_each(|level| table.text(level.name()));
         for walk in rows(report.outcomes) {
             let Owned { owner, state, access, .. } = walk.owned;
             table.row();
@@ -278,7 +280,7 @@ fn states(document: &mut dyn Document, report: &Report<'_, '_>) {
             }
             table.cell(format_args!("{} {}", access.name(), state.name()));
             table.cell(format_args!("node {}", walk.point.target));
-            for level in Place::ALL {
+            for level in LineLevel::ALL {
                 let at = walk.at(level, report.outcomes);
                 table.number(at.map(|at| at.measured.series.nanoseconds.median));
             }

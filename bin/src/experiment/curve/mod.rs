@@ -13,7 +13,7 @@ use latency_core::model::MAX_POINTS;
 use latency_core::sort::sort_by;
 use latency_core::units::{Bytes, PageSize, Pages};
 
-use self::view::View;
+use self::view::CurveView;
 use super::interface::{gathered, Experiment};
 use crate::analysis::claims::Claims;
 use crate::analysis::curve::Analysis;
@@ -265,9 +265,9 @@ fn refine(
 }
 
 /// Returns the curve of a report, as far as it is not drawn.
-fn view<'r>(report: &Report<'r, '_>) -> Option<View<'r>> {
+fn view<'r>(report: &Report<'r, '_>) -> Option<CurveView<'r>> {
     let first = report.outcomes.first();
-    Some(View {
+    Some(CurveView {
         subtitle: "",
         samples: &[],
         analysis: report.analysis?,
@@ -296,7 +296,7 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
     let subtitle = point::subtitle(report.outcomes.first());
     let samples = fitted.get(..count).unwrap_or_default();
-    let view = View { subtitle: subtitle.as_str(), samples, ..view };
+    let view = CurveView { subtitle: subtitle.as_str(), samples, ..view };
     levels::remarks(document, view.analysis);
     levels::table(document, view.analysis, "");
     view.picture(document);

@@ -9,14 +9,14 @@ use latency_core::units::Bytes;
 use super::levels;
 use crate::analysis::curve::Analysis;
 use crate::describe::method;
-use crate::report::chart::{Axis, Chart, Data, Mark, Point, Scale, Series, Unit};
+use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Picture, Role};
 use crate::report::figures::Digits;
 use crate::result::sample::Sample;
 
 /// A curve, measured here or read from a file.
 #[derive(Clone, Copy, Debug)]
-pub struct View<'v> {
+pub struct CurveView<'v> {
     /// The conditions.
     pub subtitle: &'v str,
     /// The points that were fitted, by ascending size.
@@ -29,7 +29,7 @@ pub struct View<'v> {
     pub reciprocal: bool,
 }
 
-impl View<'_> {
+impl CurveView<'_> {
     /// Says the levels in one sentence.
     pub fn answer(&self, document: &mut dyn Document) {
         let analysis = self.analysis;
@@ -70,13 +70,13 @@ impl View<'_> {
     /// Draws the curve: points with their intervals, the fitted stair, and a mark for each level.
     pub fn picture(&self, document: &mut dyn Document) {
         let value = |nanoseconds: f64| if self.reciprocal { 1e9 / nanoseconds } else { nanoseconds };
-        let mut points = [Point::new(f64::NAN, f64::NAN); MAX_POINTS];
+        let mut points = [ChartPoint::new(f64::NAN, f64::NAN); MAX_POINTS];
         let mut count = 0;
         for (slot, sample) in points.iter_mut().zip(self.samples) {
             let (x, y) = (sample.size.0 as f64, value(sample.nanoseconds));
             *slot = match sample.interval.map(|interval| (value(interval.low), value(interval.high))) {
-                Some((one, other)) => Point::with_band(x, y, one.min(other), one.max(other)),
-                None => Point::new(x, y),
+                Some((one, other)) => ChartPoint::with_band(x, y, one.min(other), one.max(other)),
+                None => ChartPoint::new(x, y),
             };
             count += 1;
         }

@@ -11,7 +11,7 @@ use latency_core::units::Bytes;
 use super::members::burst;
 use super::words::{CoresDeliver, Multiple};
 use crate::analysis::load::{Verdict, KNEES};
-use crate::analysis::loaded::{Limit, Loading, Step, Steps};
+use crate::analysis::loaded::{BandwidthLimit, Loading, Step, Steps};
 use crate::analysis::traffic::shares;
 use crate::describe::rates::{Gigabytes, Within};
 use crate::describe::{method::optional, Report};
@@ -38,7 +38,7 @@ pub fn table(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loa
         if all == 1 { "s" } else { "" },
         traffic.node,
         traffic.kind.name,
-        Each(traffic.generators, traffic.footprint)
+        GeneratorMemory(traffic.generators, traffic.footprint)
     );
     let rounded = |table: &mut Rows<'_>, decimals, value: Option<f64>| match value {
         Some(value) => table.cell(format_args!("{:.decimals$}", Decimal(value))),
@@ -93,7 +93,7 @@ pub fn table(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loa
 }
 
 /// Says where latency reaches multiples of the lowest one.
-fn knee(document: &mut dyn Document, loading: &Loading<'_, '_>, limit: &Limit) {
+fn knee(document: &mut dyn Document, loading: &Loading<'_, '_>, limit: &BandwidthLimit) {
     if limit.is_of_generators() {
         return document.sentence(
             Role::Method("Knee"),
@@ -125,7 +125,7 @@ fn knee(document: &mut dyn Document, loading: &Loading<'_, '_>, limit: &Limit) {
 
 /// Says the bandwidth without pacing, and whether memory or the cores limit it.
 #[inline(never)] // offsets into a small frame are short
-fn most(document: &mut dyn Document, loading: &Loading<'_, '_>, limit: &Limit) {
+fn most(document: &mut dyn Document, loading: &Loading<'_, '_>, limit: &BandwidthLimit) {
     let shares = shares(loading.traffic.kind);
     let part = |share: f64, word: &'static str| {
         let rate = limit.rate.value * share;
@@ -280,11 +280,11 @@ fn fewer(document: &mut dyn Document, loading: &Loading<'_, '_>, steps: &Steps) 
 }
 
 /// The memory of all generators: `23 x 64 MiB`.
-struct Each(u32, Bytes);
+struct GeneratorMemory(u32, Bytes);
 
-impl Display for Each {
+impl Display for GeneratorMemory {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Each(generators, all) = *self;
+        let GeneratorMemory(generators, all) = *self;
         match generators {
             0 | 1 => write!(out, "{all}"),
             _ => write!(out, "{generators} x {}", Bytes(all.0 / u64::from(generators))),

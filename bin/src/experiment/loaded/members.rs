@@ -1,6 +1,6 @@
 //! Curves of latency under load for programs: an object for each, a record for each of its levels.
 
-use crate::analysis::load::{Level, KNEES};
+use crate::analysis::load::{LoadLevel, KNEES};
 use crate::analysis::loaded::{loadings, Loading, Step};
 use crate::analysis::traffic::{bursts, shares};
 use crate::describe::{estimate, point, Report, SUMMARY};
@@ -51,13 +51,13 @@ fields! {
 }
 
 /// The latency of idle memory.
-static IDLE: estimate::Names = [
+static IDLE: estimate::EstimateFields = [
     Field::new("idle_ns", "The latency of idle memory; null where it was not measured."),
     Field::new("idle_ns_low", "The lower end of its 95 % confidence interval."),
     Field::new("idle_ns_high", "The upper end of the interval."),
 ];
 /// The bandwidth at which latency doubles.
-static DOUBLES: estimate::Names = [
+static DOUBLES: estimate::EstimateFields = [
     Field::new(
         "knee_bytes_per_second",
         "The bandwidth at which latency is twice the lowest one; null where it is not known.",
@@ -66,7 +66,7 @@ static DOUBLES: estimate::Names = [
     Field::new("knee_bytes_per_second_high", "The upper end of the interval."),
 ];
 /// The largest bandwidth.
-static PEAK: estimate::Names = [
+static PEAK: estimate::EstimateFields = [
     Field::new("peak_bytes_per_second", "The largest bandwidth that was delivered, at any level."),
     Field::new("peak_bytes_per_second_low", "The lower end of its 95 % confidence interval."),
     Field::new("peak_bytes_per_second_high", "The upper end of the interval."),
@@ -169,7 +169,7 @@ fn summary(document: &mut dyn Document, first: Option<&Loading<'_, '_>>) {
     document.part(Part::Object(&SUMMARY), |document| {
         // There is one, unless the first level was not begun.
         let Some(loading) = first else { return };
-        let (mut idle, mut peak) = (None, None::<Level>);
+        let (mut idle, mut peak) = (None, None::<LoadLevel>);
         for Step { level, .. } in loading.steps().as_slice() {
             if level.offered == Some(0.0) {
                 idle = Some(level.latency);

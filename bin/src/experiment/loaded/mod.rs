@@ -11,13 +11,13 @@ use latency_core::units::Picoseconds;
 
 use super::interface::{self, Experiment};
 use crate::analysis::estimate::Estimate;
-use crate::analysis::load::{not_delivered, Curve, Level, MOST_LEVELS};
+use crate::analysis::load::{not_delivered, Curve, LoadLevel, MOST_LEVELS};
 use crate::analysis::loaded::{delivered, loadings, Loading};
 use crate::analysis::traffic::limit;
 use crate::engine::memory::RealSchedule;
 use crate::engine::session::{Findings, Plan, Session};
 use crate::engine::stopwatch::clock::Timer;
-use crate::engine::threads::generators::driver::Style;
+use crate::engine::threads::generators::driver::GeneratorStyle;
 use crate::engine::with_generators::measure_with_generators;
 use crate::error::{Failure, TimingError};
 use crate::options::{Descriptor, FlagId, FlagSet, Options};
@@ -74,7 +74,7 @@ fn measure<'a>(
         }
         .into());
     }
-    let style = Style {
+    let style = GeneratorStyle {
         cpus: &|point, traffic| generators::others(options, machine, point, traffic),
         pacing: options.pacing,
         burst: options.burst.map(u32::from),
@@ -100,7 +100,7 @@ fn check_one(warnings: &mut Warnings, loading: &Loading<'_, '_>) {
     /// The most lines in flight that a core of any kind has, prefetches included.
     const MOST_LINES: f64 = 128.0;
     let steps = loading.steps();
-    let (mut levels, mut most, mut limit) = ([Level::NONE; MOST_LEVELS], 0.0_f64, 0.0_f64);
+    let (mut levels, mut most, mut limit) = ([LoadLevel::NONE; MOST_LEVELS], 0.0_f64, 0.0_f64);
     for (slot, step) in levels.iter_mut().zip(steps.as_slice()) {
         *slot = step.level;
         most = most.max(loading.in_flight(step).unwrap_or(0.0));
@@ -112,7 +112,7 @@ fn check_one(warnings: &mut Warnings, loading: &Loading<'_, '_>) {
         warnings.push(Warning::RateNotDelivered { offered, delivered });
     }
     if let (Some((_, fastest)), Some(idle)) = (loading.slow_idle(), steps.as_slice().first()) {
-        let picoseconds = |level: &Level| Picoseconds((level.latency.value * 1e3) as u64);
+        let picoseconds = |level: &LoadLevel| Picoseconds((level.latency.value * 1e3) as u64);
         let (idle, loaded, rate) = (picoseconds(&idle.level), picoseconds(&fastest), fastest.delivered.value);
         warnings.push(Warning::IdleMemorySlower { node: loading.to(), idle, loaded, rate });
     }
@@ -191,7 +191,7 @@ fn unpaced(point: &Point) -> Option<Traffic> {
 fn closer(schedule: &mut RealSchedule<'_>, like: &Point, traffic: &Traffic) {
     /// Twice the lowest.
     const RATIO: f64 = 2.0;
-    let (mut levels, mut count) = ([Level::NONE; MOST_LEVELS], 0);
+    let (mut levels, mut count) = ([LoadLevel::NONE; MOST_LEVELS], 0);
     for index in 0..schedule.len() {
         let Some((entry, series)) = schedule.series(index) else { continue };
         let point = entry.point;
@@ -200,10 +200,10 @@ fn closer(schedule: &mut RealSchedule<'_>, like: &Point, traffic: &Traffic) {
         }
         let latency = Estimate::from(series.nanoseconds);
         let level = match point.walk {
-            Walk::Chain => Level { latency, ..Level::NONE },
+            Walk::Chain => LoadLevel { latency, ..LoadLevel::NONE },
             Walk::Loaded(own) if is_alike(&own, traffic) && own.generators == traffic.generators => {
                 let Some(delivered) = delivered(&own, &series) else { continue };
-                Level { offered: own.rate, delivered, latency }
+                LoadLevel { offered: own.rate, delivered, latency }
             }
             _ => continue,
         };

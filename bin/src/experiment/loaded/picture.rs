@@ -9,7 +9,7 @@ use crate::analysis::load::KNEES;
 use crate::analysis::loaded::loadings;
 use crate::describe::rates::GIGA;
 use crate::describe::Report;
-use crate::report::chart::{Axis, Chart, Data, Mark, Point, Scale, Series, Unit};
+use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Scale, Series, Unit};
 use crate::report::document::{Document, Picture};
 
 /// The curves that a picture has room for, the levels of each, and the characters of a name.
@@ -23,7 +23,7 @@ const CLEAREST: f64 = 2.0;
 /// Draws all curves; the name of each says its nodes where there are `several` pairs of them.
 #[inline(never)] // offsets into a small frame are short
 pub fn picture(document: &mut dyn Document, report: &Report<'_, '_>, several: bool) {
-    let mut points = [[Point::new(f64::NAN, f64::NAN); LEVELS]; CURVES];
+    let mut points = [[ChartPoint::new(f64::NAN, f64::NAN); LEVELS]; CURVES];
     let mut names = [Text::<NAME>::EMPTY; CURVES];
     let mut marks = [(f64::NAN, Text::<NAME>::EMPTY); KNEES.len() * CURVES];
     let mut free = marks.iter_mut();
@@ -46,7 +46,7 @@ pub fn picture(document: &mut dyn Document, report: &Report<'_, '_>, several: bo
                 _ => step.level.delivered.interval.map(|at| (at.low / GIGA, at.high / GIGA)),
             };
             let band = step.level.latency.interval.map(|at| (at.low, at.high));
-            *slot = Point { x, y, band, whiskers };
+            *slot = ChartPoint { x, y, band, whiskers };
         }
         let lowest = loading.slow_idle().map(|(lowest, _)| lowest);
         let knees = KNEES.into_iter().filter(|ratio| few || *ratio >= CLEAREST);

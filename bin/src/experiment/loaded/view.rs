@@ -7,7 +7,7 @@ use latency_core::units::NodeId;
 
 use super::words::CoresDeliver;
 use super::{levels, picture};
-use crate::analysis::load::{Level, Verdict};
+use crate::analysis::load::{LoadLevel, Verdict};
 use crate::analysis::loaded::{loadings, Loading};
 use crate::describe::rates::{Gigabytes, Within};
 use crate::describe::{self, method, Report};
@@ -64,9 +64,13 @@ fn line(document: &mut dyn Document, loading: &Loading<'_, '_>) {
     let from_to =
         format_args!("Node {} -> Node {} ({})", loading.from(), loading.to(), loading.traffic.kind.name);
     match (steps.as_slice().first(), steps.as_slice().last()) {
-        (Some(first), Some(last)) if first.index != last.index => document
-            .sentence(Role::Line, format_args!("{from_to}: {}, {}", At(&first.level), At(&last.level))),
-        (Some(only), _) => document.sentence(Role::Line, format_args!("{from_to}: {}", At(&only.level))),
+        (Some(first), Some(last)) if first.index != last.index => document.sentence(
+            Role::Line,
+            format_args!("{from_to}: {}, {}", LatencyAtLoad(&first.level), LatencyAtLoad(&last.level)),
+        ),
+        (Some(only), _) => {
+            document.sentence(Role::Line, format_args!("{from_to}: {}", LatencyAtLoad(&only.level)))
+        }
         _ => {
             if let Some(Err(exclusion)) = loading.missing().next().map(|outcome| &outcome.result) {
                 describe::missing(document, Role::Line, &from_to, exclusion);
@@ -76,11 +80,11 @@ fn line(document: &mut dyn Document, loading: &Loading<'_, '_>) {
 }
 
 /// A latency and its load: `261 ns at 198 GB/s`.
-struct At<'l>(&'l Level);
+struct LatencyAtLoad<'l>(&'l LoadLevel);
 
-impl Display for At<'_> {
+impl Display for LatencyAtLoad<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Level { offered, delivered, latency } = self.0;
+        let LoadLevel { offered, delivered, latency } = self.0;
         write!(out, "{} ns ", Digits(latency.value))?;
         match offered {
             Some(0.0) => out.write_str("idle"),

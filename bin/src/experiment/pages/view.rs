@@ -7,10 +7,12 @@ use latency_core::text::Text;
 use latency_core::units::{Bytes, Pages};
 
 use crate::analysis::estimate::{Estimate, Side};
-use crate::analysis::huge_pages::{conclude, kinds, spanned, walks, Conclusion, Larger, Worth, KINDS};
+use crate::analysis::huge_pages::{
+    conclude, kinds, spanned, walks, HugePagesConclusion, Larger, Worth, KINDS,
+};
 use crate::analysis::translation::{behave_as_small, buffers, find, ratio, share, SMALLEST};
 use crate::describe::{self, estimate, method, point, Report};
-use crate::report::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
+use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
 use crate::report::document::{fields, Document, Level, Part, Picture, Role, Rows};
 use crate::report::figures::Digits;
 use crate::result::words::page_words;
@@ -37,7 +39,7 @@ fields! {
 }
 
 /// Returns the conclusion from the points of a report.
-pub fn found(report: &Report<'_, '_>) -> Option<Conclusion> {
+pub fn found(report: &Report<'_, '_>) -> Option<HugePagesConclusion> {
     conclude(report.outcomes, report.health.pages_behave_as_small == Some(true))
 }
 
@@ -50,7 +52,7 @@ pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Describes buffers and conclusions.
-pub fn data(document: &mut dyn Document, report: &Report<'_, '_>, found: Option<&Conclusion>) {
+pub fn data(document: &mut dyn Document, report: &Report<'_, '_>, found: Option<&HugePagesConclusion>) {
     describe::points(document, Part::Records(&point::POINTS), report, &|document, _, outcome| {
         document.put(&SPANNED, spanned(outcome));
         document.put(&SHARE, share(report.outcomes, outcome));
@@ -78,10 +80,10 @@ pub(super) const fn heading(pages: Pages) -> &'static str {
 /// Says whether larger pages are faster, by how much, and from which size on.
 pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     match found(report) {
-        Some(Conclusion { size, small, larger: Some(larger), .. }) => {
+        Some(HugePagesConclusion { size, small, larger: Some(larger), .. }) => {
             compared(document, report, (size, small.value), &larger)
         }
-        Some(Conclusion { size, small, larger: None, .. }) => document.sentence(
+        Some(HugePagesConclusion { size, small, larger: None, .. }) => document.sentence(
             Role::Answer,
             format_args!(
                 "Random loads over {size} take {} ns in 4 KiB pages; no larger pages were measured.",
@@ -226,10 +228,10 @@ fn missing(document: &mut dyn Document, report: &Report<'_, '_>) {
 fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
     /// The maximum number of working sets of a picture.
     const MOST: usize = 40;
-    let mut points = [[Point::new(f64::NAN, f64::NAN); MOST]; KINDS.len()];
+    let mut points = [[ChartPoint::new(f64::NAN, f64::NAN); MOST]; KINDS.len()];
     for (pages, points) in had(report).zip(&mut points) {
         for (slot, outcome) in points.iter_mut().zip(walks(report.outcomes, pages)) {
-            *slot = Point::new(outcome.point.size.0 as f64, outcome.nanoseconds().unwrap_or(f64::NAN));
+            *slot = ChartPoint::new(outcome.point.size.0 as f64, outcome.nanoseconds().unwrap_or(f64::NAN));
         }
     }
     let mut series = [Series { name: "", data: Data::Points(&[]) }; KINDS.len()];
@@ -269,7 +271,7 @@ fn translation(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 #[inline(never)] // offsets into a small frame are short
-fn summary(document: &mut dyn Document, found: Option<&Conclusion>) {
+fn summary(document: &mut dyn Document, found: Option<&HugePagesConclusion>) {
     let larger = found.and_then(|found| found.larger);
     document.part(Part::Object(&describe::SUMMARY), |document| {
         document.put(&BYTES, found.map(|found| found.size));

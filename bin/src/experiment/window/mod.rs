@@ -2,9 +2,9 @@
 
 mod view;
 
-use self::view::View;
+use self::view::WindowView;
 use super::interface::{self, Experiment};
-use crate::analysis::window::{room, Buffer};
+use crate::analysis::window::{room, ReorderBuffer};
 use crate::describe::{self, estimate, lanes as chains, point, Report};
 use crate::engine::memory::chains::Alongside;
 use crate::engine::run;
@@ -86,7 +86,7 @@ fields! {
 }
 
 fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
-    if let Some(view) = View::of(report) {
+    if let Some(view) = WindowView::of(report) {
         view::by_work(document, &view);
         view::picture(document, report, &view);
     }
@@ -99,7 +99,7 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let view = View::of(report);
+    let view = WindowView::of(report);
     if let Some(view) = &view {
         view::reaches(document, report);
         view::by_fillers(document, view);
@@ -120,10 +120,13 @@ fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
         document.put(&CONVERGED, found.converged);
     });
     let prefetch = found.and_then(|found| found.prefetch?.gain());
-    let buffer = found.map_or(Buffer::NotTested, |found| found.buffer);
+    let buffer = found.map_or(ReorderBuffer::NotTested, |found| found.buffer);
     document.part(Part::Object(&describe::SUMMARY), |document| {
         estimate::put(document, &BUFFER, buffer.holds());
-        document.put(&AGREE, (buffer != Buffer::NotTested).then_some(buffer != Buffer::FillersDisagree));
+        document.put(
+            &AGREE,
+            (buffer != ReorderBuffer::NotTested).then_some(buffer != ReorderBuffer::FillersDisagree),
+        );
         estimate::put(document, &REGISTERS, found.and_then(|found| found.registers));
         estimate::put(document, &OVERLAP, work.and_then(|work| work.ends_at()));
         document.put(&SPEEDUP, prefetch.map(|gain| gain.speedup));

@@ -8,11 +8,11 @@ use latency_core::stats::Interval;
 use latency_core::text::Text;
 
 use crate::analysis::estimate::Estimate;
-use crate::analysis::lanes::{regions, Region, WorkReach};
-use crate::analysis::window::{conclude, room, Buffer, Conclusion, Prefetch};
+use crate::analysis::lanes::{regions, WorkReach, WorkingSet};
+use crate::analysis::window::{conclude, room, Prefetch, ReorderBuffer, WindowConclusion};
 use crate::describe::method::optional;
 use crate::describe::{point, Report};
-use crate::report::chart::{Axis, Chart, Data, Point, Scale, Series, Unit};
+use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Picture, Role};
 use crate::report::figures::Digits;
 use crate::result::Walk;
@@ -22,16 +22,16 @@ const STEP: usize = 64;
 
 /// The points in the cache, if there are any, and those in memory.
 #[derive(Clone, Copy)]
-pub struct View<'r, 'a> {
-    floor: Option<Region<'r, 'a>>,
-    memory: Region<'r, 'a>,
+pub struct WindowView<'r, 'a> {
+    floor: Option<WorkingSet<'r, 'a>>,
+    memory: WorkingSet<'r, 'a>,
     /// The conclusion; `None` if the larger working set lies in caches.
-    pub found: Option<Conclusion>,
+    pub found: Option<WindowConclusion>,
 }
 
-impl<'r, 'a> View<'r, 'a> {
+impl<'r, 'a> WindowView<'r, 'a> {
     /// The view of a report; `None` without points.
-    pub fn of(report: &Report<'r, 'a>) -> Option<View<'r, 'a>> {
+    pub fn of(report: &Report<'r, 'a>) -> Option<WindowView<'r, 'a>> {
         let mut regions = regions(report.outcomes);
         let (floor, memory) = match (regions.next()?, regions.next()) {
             (floor, Some(memory)) => (Some(floor), memory),
@@ -39,7 +39,7 @@ impl<'r, 'a> View<'r, 'a> {
         };
         let is_memory = report.machine.reaches_memory(memory.size);
         let found = is_memory.then(|| conclude(floor, memory, &report.extra.reach));
-        Some(View { floor, memory, found })
+        Some(WindowView { floor, memory, found })
     }
 
     /// Returns the place of the larger working set.
@@ -56,7 +56,7 @@ impl<'r, 'a> View<'r, 'a> {
 
 /// Says the answer: how far the core looks ahead, and whether prefetches help.
 pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let Some(view) = View::of(report) else { return };
+    let Some(view) = WindowView::of(report) else { return };
     match &view.found {
         Some(found) => found_of(document, found),
         None => document.sentence(
@@ -78,9 +78,9 @@ fn range(found: Estimate) -> impl Display {
     })
 }
 
-fn found_of(document: &mut dyn Document, found: &Conclusion) {
+fn found_of(document: &mut dyn Document, found: &WindowConclusion) {
     match found.buffer {
-        Buffer::Holds(instructions) => document.sentence(
+        ReorderBuffer::Holds(instructions) => document.sentence(
             Role::Answer,
             format_args!(
                 "Reorder buffer: about {:.0} instructions{}.",
@@ -88,18 +88,18 @@ fn found_of(document: &mut dyn Document, found: &Conclusion) {
                 range(instructions)
             ),
         ),
-        Buffer::MoreThan(instructions) => document.sentence(
+        ReorderBuffer::MoreThan(instructions) => document.sentence(
             Role::Answer,
             format_args!("Reorder buffer: more than {instructions} instructions; no limit was seen."),
         ),
-        Buffer::FillersDisagree => document.sentence(
+        ReorderBuffer::FillersDisagree => document.sentence(
             Role::Answer,
             format_args!(
                 "Reorder buffer: not found, because the kinds of instruction contradict each other (--verbose shows them); \
                  run again on an idle machine."
             ),
         ),
-        Buffer::NotTested => {}
+        ReorderBuffer::NotTested => {}
     }
     if let Some(registers) = found.registers {
         document.sentence(
@@ -153,7 +153,7 @@ fn found_of(document: &mut dyn Document, found: &Conclusion) {
 }
 
 /// Shows a row for each amount of work.
-pub fn by_work(document: &mut dyn Document, view: &View<'_, '_>) {
+pub fn by_work(document: &mut dyn Document, view: &WindowView<'_, '_>) {
     let place = view.place();
     document.tabulate("ns per load, 16 chains with work between their loads", Level::Quiet, 0, &|table| {
         table.texts("work|instructions");
@@ -164,7 +164,7 @@ pub fn by_work(document: &mut dyn Document, view: &View<'_, '_>) {
         table.text(place.as_str());
         table.texts("prefetched|saved");
         for [plain, _] in &KERNELS {
-            let time = |region: Region<'_, '_>, prefetch| {
+            let time = |region: WorkingSet<'_, '_>, prefetch| {
                 region.with_work(plain.work(), prefetch).map_or(f64::NAN, |sample| sample.nanoseconds)
             };
             let (without, with) = (time(view.memory, false), time(view.memory, true));
@@ -205,7 +205,7 @@ pub fn reaches(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Shows a row for each number of fillers: the time of both loads, compared with that without fillers.
-pub fn by_fillers(document: &mut dyn Document, view: &View<'_, '_>) {
+pub fn by_fillers(document: &mut dyn Document, view: &WindowView<'_, '_>) {
     let time = |filler, fillers| {
         view.memory.samples().find_map(|sample| match sample.outcome.point.walk {
             Walk::Apart(gap) if (gap.filler(), gap.fillers()) == (filler, fillers) => {
@@ -233,14 +233,14 @@ pub fn by_fillers(document: &mut dyn Document, view: &View<'_, '_>) {
 }
 
 /// The time per load against the instructions between a chain's loads.
-pub fn picture(document: &mut dyn Document, report: &Report<'_, '_>, view: &View<'_, '_>) {
-    let line = |region: Option<Region<'_, '_>>, prefetch| {
-        let mut points = [Point::new(f64::NAN, f64::NAN); KERNELS.len()];
+pub fn picture(document: &mut dyn Document, report: &Report<'_, '_>, view: &WindowView<'_, '_>) {
+    let line = |region: Option<WorkingSet<'_, '_>>, prefetch| {
+        let mut points = [ChartPoint::new(f64::NAN, f64::NAN); KERNELS.len()];
         for (point, [plain, fetching]) in points.iter_mut().zip(&KERNELS) {
             let kernel = if prefetch { fetching } else { plain };
             let sample = region.and_then(|region| region.with_work(kernel.work(), prefetch));
             let nanoseconds = sample.map_or(f64::NAN, |sample| sample.nanoseconds);
-            *point = Point::new(kernel.instructions() as f64, nanoseconds);
+            *point = ChartPoint::new(kernel.instructions() as f64, nanoseconds);
         }
         points
     };

@@ -11,37 +11,37 @@ const PREFIXES: [(f64, &str); 4] = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "
 
 /// The label of a value on an axis.
 #[derive(Clone, Copy, Debug)]
-pub struct Label {
+pub struct AxisLabel {
     value: f64,
-    kind: Kind,
+    kind: LabelKind,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Kind {
+enum LabelKind {
     Bytes,
     Plain,
     Prefixed,
 }
 
-impl Label {
+impl AxisLabel {
     /// Makes one from a value and its unit.
     #[must_use]
     pub fn new(value: f64, unit: Unit<'_>) -> Self {
         let kind = match unit {
-            Unit::Bytes => Kind::Bytes,
-            Unit::Count | Unit::Plain(_) => Kind::Plain,
-            Unit::Prefixed(_) => Kind::Prefixed,
+            Unit::Bytes => LabelKind::Bytes,
+            Unit::Count | Unit::Plain(_) => LabelKind::Plain,
+            Unit::Prefixed(_) => LabelKind::Prefixed,
         };
         Self { value, kind }
     }
 }
 
-impl Display for Label {
+impl Display for AxisLabel {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind {
-            Kind::Bytes => Bytes(round(self.value) as u64).fmt(out),
-            Kind::Plain => Trimmed(self.value).fmt(out),
-            Kind::Prefixed => match prefix_of(self.value) {
+            LabelKind::Bytes => Bytes(round(self.value) as u64).fmt(out),
+            LabelKind::Plain => Trimmed(self.value).fmt(out),
+            LabelKind::Prefixed => match prefix_of(self.value) {
                 (_, "") => Trimmed(self.value).fmt(out),
                 (factor, prefix) => write!(out, "{} {prefix}", Trimmed(self.value / factor)),
             },
@@ -56,12 +56,12 @@ fn prefix_of(value: f64) -> (f64, &'static str) {
 
 /// A measured value with its unit, for the text beside a point: `48 KiB`, `1.58 ns`.
 #[derive(Clone, Copy, Debug)]
-pub struct Reading<'a> {
+pub struct ValueWithUnit<'a> {
     value: f64,
     unit: Unit<'a>,
 }
 
-impl<'a> Reading<'a> {
+impl<'a> ValueWithUnit<'a> {
     /// Makes one from a value and its unit.
     #[must_use]
     pub fn new(value: f64, unit: Unit<'a>) -> Self {
@@ -69,10 +69,10 @@ impl<'a> Reading<'a> {
     }
 }
 
-impl Display for Reading<'_> {
+impl Display for ValueWithUnit<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.unit {
-            Unit::Bytes | Unit::Count => Label::new(self.value, self.unit).fmt(out),
+            Unit::Bytes | Unit::Count => AxisLabel::new(self.value, self.unit).fmt(out),
             Unit::Plain(unit) => write!(out, "{} {unit}", Figure(self.value)),
             Unit::Prefixed(unit) => {
                 let (factor, prefix) = prefix_of(self.value);
@@ -104,20 +104,20 @@ mod tests {
 
     #[test]
     fn values_read_as_people_write_them() {
-        assert_eq!(Label::new(49152.0, Unit::Bytes).to_string(), "48 KiB");
-        assert_eq!(Label::new(0.2, Unit::Plain("ns")).to_string(), "0.2");
-        assert_eq!(Label::new(64.0, Unit::Count).to_string(), "64");
-        assert_eq!(Label::new(1.5e8, Unit::Prefixed("loads/s")).to_string(), "150 M");
-        assert_eq!(Label::new(2e9, Unit::Prefixed("loads/s")).to_string(), "2 G");
-        assert_eq!(Label::new(0.0, Unit::Prefixed("loads/s")).to_string(), "0");
+        assert_eq!(AxisLabel::new(49152.0, Unit::Bytes).to_string(), "48 KiB");
+        assert_eq!(AxisLabel::new(0.2, Unit::Plain("ns")).to_string(), "0.2");
+        assert_eq!(AxisLabel::new(64.0, Unit::Count).to_string(), "64");
+        assert_eq!(AxisLabel::new(1.5e8, Unit::Prefixed("loads/s")).to_string(), "150 M");
+        assert_eq!(AxisLabel::new(2e9, Unit::Prefixed("loads/s")).to_string(), "2 G");
+        assert_eq!(AxisLabel::new(0.0, Unit::Prefixed("loads/s")).to_string(), "0");
     }
 
     #[test]
     fn readings_are_rounded_and_carry_their_unit() {
-        assert_eq!(Reading::new(49152.0, Unit::Bytes).to_string(), "48 KiB");
-        assert_eq!(Reading::new(1.5812, Unit::Plain("ns")).to_string(), "1.58 ns");
-        assert_eq!(Reading::new(12.0, Unit::Count).to_string(), "12");
-        assert_eq!(Reading::new(1.192e8, Unit::Prefixed("loads/s")).to_string(), "119 M loads/s");
+        assert_eq!(ValueWithUnit::new(49152.0, Unit::Bytes).to_string(), "48 KiB");
+        assert_eq!(ValueWithUnit::new(1.5812, Unit::Plain("ns")).to_string(), "1.58 ns");
+        assert_eq!(ValueWithUnit::new(12.0, Unit::Count).to_string(), "12");
+        assert_eq!(ValueWithUnit::new(1.192e8, Unit::Prefixed("loads/s")).to_string(), "119 M loads/s");
     }
 
     #[test]

@@ -8,12 +8,12 @@ mod plane;
 mod range;
 mod ticks;
 
-pub use label::{Label, Reading, Title};
+pub use label::{AxisLabel, Title, ValueWithUnit};
 pub use plane::Plane;
-pub use range::Range;
+pub use range::AxisRange;
 pub use ticks::Ticks;
 
-use super::chart::{Point, Scale, Unit};
+use super::chart::{ChartPoint, Scale, Unit};
 use latency_core::math::{exp2, log2};
 use ticks::{round_above, round_below, step_for};
 
@@ -25,14 +25,14 @@ const LOGARITHMIC_FROM: f64 = 8.0;
 enum Mapping<'a> {
     Linear,
     Logarithmic,
-    Ordinal(&'a [Point]),
+    Ordinal(&'a [ChartPoint]),
 }
 
 /// An axis with its range.
 #[derive(Clone, Copy, Debug)]
 pub struct Mapped<'a> {
     mapping: Mapping<'a>,
-    range: Range,
+    range: AxisRange,
     unit: Unit<'a>,
     most_ticks: usize,
 }
@@ -42,10 +42,10 @@ impl<'a> Mapped<'a> {
     /// ordinal scale puts the points of `ordinal` at equal distances.
     #[must_use]
     pub fn horizontal(
-        range: Range,
+        range: AxisRange,
         scale: Scale,
         unit: Unit<'a>,
-        ordinal: &'a [Point],
+        ordinal: &'a [ChartPoint],
         most_ticks: usize,
     ) -> Self {
         let mapping = match scale {
@@ -57,19 +57,19 @@ impl<'a> Mapped<'a> {
 
     /// Makes a vertical axis. A linear one begins at zero; each ends at a round number.
     #[must_use]
-    pub fn vertical(range: Range, scale: Scale, unit: Unit<'a>, most_ticks: usize) -> Self {
+    pub fn vertical(range: AxisRange, scale: Scale, unit: Unit<'a>, most_ticks: usize) -> Self {
         let most_ticks = most_ticks.max(2);
         let mapping = mapping_of(range, scale);
         let range = match mapping {
-            Mapping::Logarithmic => Range { low: round_below(range.low), high: round_above(range.high) },
+            Mapping::Logarithmic => AxisRange { low: round_below(range.low), high: round_above(range.high) },
             _ => {
                 let (low, high) = (range.low.min(0.0), range.high.max(0.0));
                 let step = step_for(high - low, most_ticks, unit);
-                Range { low: step.below(low), high: step.above(high) }
+                AxisRange { low: step.below(low), high: step.above(high) }
             }
         };
         // If all values are zero, the axis would have no height.
-        let range = if range.low < range.high { range } else { Range { low: 0.0, high: 1.0 } };
+        let range = if range.low < range.high { range } else { AxisRange { low: 0.0, high: 1.0 } };
         Self { mapping, range, unit, most_ticks }
     }
 
@@ -77,7 +77,7 @@ impl<'a> Mapped<'a> {
     /// nearer end.
     #[must_use]
     pub fn fraction(&self, value: f64) -> f64 {
-        let Range { low, high } = self.range;
+        let AxisRange { low, high } = self.range;
         let part = match self.mapping {
             Mapping::Linear => (value - low) / (high - low),
             Mapping::Logarithmic => log2(value / low) / log2(high / low),
@@ -94,7 +94,7 @@ impl<'a> Mapped<'a> {
     /// Returns the value at a place; the inverse of [`Mapped::fraction`].
     #[must_use]
     pub fn value(&self, fraction: f64) -> f64 {
-        let Range { low, high } = self.range;
+        let AxisRange { low, high } = self.range;
         match self.mapping {
             Mapping::Linear => low + (high - low) * fraction,
             Mapping::Logarithmic => low * exp2(log2(high / low) * fraction),
@@ -127,12 +127,12 @@ impl<'a> Mapped<'a> {
 
     /// Returns the label of a value.
     #[must_use]
-    pub fn label(&self, value: f64) -> Label {
-        Label::new(value, self.unit)
+    pub fn label(&self, value: f64) -> AxisLabel {
+        AxisLabel::new(value, self.unit)
     }
 }
 
-fn mapping_of<'a>(range: Range, scale: Scale) -> Mapping<'a> {
+fn mapping_of<'a>(range: AxisRange, scale: Scale) -> Mapping<'a> {
     let possible = range.low > 0.0;
     let wide = range.high / range.low >= LOGARITHMIC_FROM;
     match scale {
@@ -143,7 +143,7 @@ fn mapping_of<'a>(range: Range, scale: Scale) -> Mapping<'a> {
 }
 
 /// Interpolates the place of a value linearly between the two nearest points of an ordinal scale.
-fn ordinal_fraction(points: &[Point], value: f64) -> f64 {
+fn ordinal_fraction(points: &[ChartPoint], value: f64) -> f64 {
     let last = points.len().saturating_sub(1) as f64;
     let after = points.iter().position(|point| point.x >= value).unwrap_or(points.len());
     let position = match after.checked_sub(1).and_then(|before| points.get(before..)) {
@@ -162,7 +162,7 @@ mod tests {
     const UNIT: Unit = Unit::Plain("ns");
 
     fn axis(low: f64, high: f64, scale: Scale) -> Mapped<'static> {
-        Mapped::horizontal(Range { low, high }, scale, UNIT, &[], 8)
+        Mapped::horizontal(AxisRange { low, high }, scale, UNIT, &[], 8)
     }
 
     proptest! {
@@ -178,7 +178,7 @@ mod tests {
         fn a_fraction_is_never_off_the_axis(
             low in prop::num::f64::NORMAL, high in prop::num::f64::NORMAL, value in prop::num::f64::ANY
         ) {
-            let Some(range) = Range::of(&mut |value| [low, high].into_iter().for_each(value)) else { return Ok(()) };
+            let Some(range) = AxisRange::of(&mut |value| [low, high].into_iter().for_each(value)) else { return Ok(()) };
             for scale in [Scale::Linear, Scale::Logarithmic, Scale::Auto, Scale::Ordinal] {
                 let horizontal = Mapped::horizontal(range, scale, UNIT, &[], 8);
                 let vertical = Mapped::vertical(range, scale, UNIT, 8);
@@ -192,18 +192,18 @@ mod tests {
 
     #[test]
     fn a_wide_range_is_logarithmic_and_a_narrow_one_starts_at_zero() {
-        let wide = Mapped::vertical(Range { low: 1.6, high: 118.0 }, Scale::Auto, UNIT, 6);
-        assert_eq!(wide.range, Range { low: 1.0, high: 200.0 });
-        let narrow = Mapped::vertical(Range { low: 85.0, high: 118.0 }, Scale::Auto, UNIT, 6);
-        assert_eq!(narrow.range, Range { low: 0.0, high: 120.0 });
-        let nothing = Mapped::vertical(Range { low: 0.0, high: 0.0 }, Scale::Auto, UNIT, 6);
-        assert_eq!(nothing.range, Range { low: 0.0, high: 1.0 });
+        let wide = Mapped::vertical(AxisRange { low: 1.6, high: 118.0 }, Scale::Auto, UNIT, 6);
+        assert_eq!(wide.range, AxisRange { low: 1.0, high: 200.0 });
+        let narrow = Mapped::vertical(AxisRange { low: 85.0, high: 118.0 }, Scale::Auto, UNIT, 6);
+        assert_eq!(narrow.range, AxisRange { low: 0.0, high: 120.0 });
+        let nothing = Mapped::vertical(AxisRange { low: 0.0, high: 0.0 }, Scale::Auto, UNIT, 6);
+        assert_eq!(nothing.range, AxisRange { low: 0.0, high: 1.0 });
     }
 
     #[test]
     fn ordinal_places_are_equally_far_apart() {
-        let points = [1.0, 2.0, 12.0, 64.0].map(|x| Point::new(x, 1.0));
-        let range = Range { low: 1.0, high: 64.0 };
+        let points = [1.0, 2.0, 12.0, 64.0].map(|x| ChartPoint::new(x, 1.0));
+        let range = AxisRange { low: 1.0, high: 64.0 };
         let axis = Mapped::horizontal(range, Scale::Ordinal, Unit::Count, &points, 8);
         let third = 1.0 / 3.0;
         for (value, fraction) in

@@ -1,8 +1,8 @@
 //! The two axes of a chart, fitted to its data.
 
-use super::range::{Each, Range};
+use super::range::{AxisRange, Each};
 use super::Mapped;
-use crate::report::chart::{Chart, Data, Point};
+use crate::report::chart::{Chart, ChartPoint, Data};
 
 /// The number of places at which a model's curve is evaluated to find its range.
 const CURVE_SAMPLES: u32 = 64;
@@ -22,10 +22,10 @@ impl<'a> Plane<'a> {
     #[must_use]
     pub fn of(chart: &Chart<'a>, most_x_ticks: usize, most_y_ticks: usize) -> Option<Self> {
         let horizontal =
-            Range::of(&mut |value| chart.series.iter().for_each(|series| abscissae(series.data, value)))?;
+            AxisRange::of(&mut |value| chart.series.iter().for_each(|series| abscissae(series.data, value)))?;
         let ordinal = chart.series.iter().find_map(|series| points(series.data)).unwrap_or_default();
         let x = Mapped::horizontal(horizontal, chart.x_axis.scale, chart.x_axis.unit, ordinal, most_x_ticks);
-        let vertical = Range::of(&mut |value| {
+        let vertical = AxisRange::of(&mut |value| {
             chart.series.iter().for_each(|series| ordinates(series.data, x, value));
         })?;
         let y = Mapped::vertical(vertical, chart.y_axis.scale, chart.y_axis.unit, most_y_ticks);
@@ -33,7 +33,7 @@ impl<'a> Plane<'a> {
     }
 }
 
-fn points(data: Data<'_>) -> Option<&[Point]> {
+fn points(data: Data<'_>) -> Option<&[ChartPoint]> {
     match data {
         Data::Points(points) => Some(points),
         Data::Curve(_) | Data::Bars(_) => None,
@@ -79,20 +79,24 @@ mod tests {
 
     #[test]
     fn everything_measured_is_in_range() {
-        let points = [Point::new(1.0, 4.0), Point::with_band(3.0, 5.0, 4.5, 9.5), Point::new(f64::NAN, 1e9)];
+        let points = [
+            ChartPoint::new(1.0, 4.0),
+            ChartPoint::with_band(3.0, 5.0, 4.5, 9.5),
+            ChartPoint::new(f64::NAN, 1e9),
+        ];
         let bars = [Bar { low: 4.0, high: 5.0, height: 2.0 }];
         let curve = |x: f64| x * 3.0;
         let series = [Data::Points(&points), Data::Curve(&curve), Data::Bars(&bars)]
             .map(|data| Series { name: "", data });
         let plane = Plane::of(&chart(&series), 5, 5).unwrap();
-        assert_eq!(plane.x.range, Range { low: 1.0, high: 5.0 });
-        assert_eq!(plane.y.range, Range { low: 0.0, high: 15.0 });
+        assert_eq!(plane.x.range, AxisRange { low: 1.0, high: 5.0 });
+        assert_eq!(plane.y.range, AxisRange { low: 0.0, high: 15.0 });
     }
 
     #[test]
     fn without_a_point_there_is_no_plane() {
         let curve = |x: f64| x;
-        let points = [Point::new(1.0, f64::INFINITY)];
+        let points = [ChartPoint::new(1.0, f64::INFINITY)];
         let series = [Data::Points(&points), Data::Curve(&curve)].map(|data| Series { name: "", data });
         assert!(Plane::of(&chart(&series), 5, 5).is_none());
         assert!(Plane::of(&chart(&[]), 5, 5).is_none());

@@ -4,17 +4,17 @@ use crate::report::chart::is_drawable;
 
 /// The smallest and the largest of some values.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Range {
+pub struct AxisRange {
     /// The smallest.
     pub low: f64,
     /// The largest.
     pub high: f64,
 }
 
-/// Receives values, one after another.
+/// A receiver of values, one after another.
 pub type Each<'e> = &'e mut dyn FnMut(f64);
 
-impl Range {
+impl AxisRange {
     /// Returns the range of the drawable values that `visit` passes on; `None` if there are none.
     pub fn of(visit: &mut dyn FnMut(Each<'_>)) -> Option<Self> {
         let mut range = None;

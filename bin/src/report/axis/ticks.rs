@@ -3,13 +3,13 @@
 //! They are round: 1, 2 or 5 times a power of ten, or powers of two for quantities that come in powers of two. This
 //! module does not know their labels or their places.
 
-use super::range::Range;
-use crate::report::chart::{Point, Unit};
+use super::range::AxisRange;
+use crate::report::chart::{ChartPoint, Unit};
 use latency_core::math::{ceil, exp2, floor, log2};
 
-const ROUND: Digits = Digits(&[1.0, 2.0, 5.0]);
+const ROUND: DecadeDigits = DecadeDigits(&[1.0, 2.0, 5.0]);
 /// The round numbers for axes of a decade or less: 1, 2 and 5 alone would give three ticks or fewer.
-const FINE: Digits = Digits(&[1.0, 2.0, 3.0, 5.0, 7.0]);
+const FINE: DecadeDigits = DecadeDigits(&[1.0, 2.0, 3.0, 5.0, 7.0]);
 /// The minimum number of ticks with which a logarithmic axis is easy to read.
 const FEW: i64 = 4;
 /// Possible distances of ticks on an axis of powers of two, in octaves. Four octaves give 16 KiB, 256 KiB, 4 MiB; ten
@@ -23,22 +23,22 @@ const DECADES: i64 = 300;
 /// Ascending tick values.
 #[derive(Clone, Debug)]
 pub struct Ticks<'a> {
-    kind: Kind<'a>,
+    kind: TickKind<'a>,
     next: i64,
     last: i64,
     stride: i64,
 }
 
 #[derive(Clone, Debug)]
-enum Kind<'a> {
+enum TickKind<'a> {
     /// Multiples of a step.
-    Multiples(Step),
+    Multiples(TickStep),
     /// 2 to the power of the index.
     PowersOfTwo,
     /// The round number with the index.
-    Round(Digits),
+    Round(DecadeDigits),
     /// The point with the index.
-    Points(&'a [Point]),
+    Points(&'a [ChartPoint]),
     /// One value.
     Single(f64),
 }
@@ -46,14 +46,14 @@ enum Kind<'a> {
 impl<'a> Ticks<'a> {
     /// Returns multiples of a round step. If the range is a single value, returns that value.
     #[must_use]
-    pub fn linear(range: Range, most: usize, unit: Unit<'_>) -> Self {
+    pub fn linear(range: AxisRange, most: usize, unit: Unit<'_>) -> Self {
         if range.low >= range.high {
             return Self::single(range.low);
         }
         let step = step_for(range.high - range.low, most, unit);
         let (first, last) =
             (ceil(step.index(range.low) - TOLERANCE), floor(step.index(range.high) + TOLERANCE));
-        Self { kind: Kind::Multiples(step), next: first as i64, last: last as i64, stride: 1 }
+        Self { kind: TickKind::Multiples(step), next: first as i64, last: last as i64, stride: 1 }
     }
 
     /// Returns powers of two for amounts and counts, and else round numbers of each decade. If the range is a single
@@ -61,7 +61,7 @@ impl<'a> Ticks<'a> {
     ///
     /// Up to twice `most` round numbers are kept, because the next step, one per decade, gives too few.
     #[must_use]
-    pub fn logarithmic(range: Range, most: usize, unit: Unit<'_>) -> Self {
+    pub fn logarithmic(range: AxisRange, most: usize, unit: Unit<'_>) -> Self {
         if range.low >= range.high {
             return Self::single(range.low);
         }
@@ -74,29 +74,29 @@ impl<'a> Ticks<'a> {
             let last = within(floor(log2(range.high) + TOLERANCE));
             let fits = |stride: &i64| (last - first) / stride < most;
             let stride = OCTAVES.into_iter().find(fits).unwrap_or(100);
-            return Self { kind: Kind::PowersOfTwo, next: multiple_from(first, stride), last, stride };
+            return Self { kind: TickKind::PowersOfTwo, next: multiple_from(first, stride), last, stride };
         }
-        let indices = |digits: Digits| (digits.index_above(range.low), digits.index_below(range.high));
+        let indices = |digits: DecadeDigits| (digits.index_above(range.low), digits.index_below(range.high));
         let (first, last) = indices(ROUND);
         if last - first + 1 < FEW {
             let (first, last) = indices(FINE);
-            return Self { kind: Kind::Round(FINE), next: first, last, stride: 1 };
+            return Self { kind: TickKind::Round(FINE), next: first, last, stride: 1 };
         }
         let decades = (last - first).unsigned_abs() / ROUND.per_decade().unsigned_abs() + 1;
         let crowded = last - first >= 2 * most;
         let stride = if crowded { decades.div_ceil(most as u64) as i64 * ROUND.per_decade() } else { 1 };
-        Self { kind: Kind::Round(ROUND), next: multiple_from(first, stride), last, stride }
+        Self { kind: TickKind::Round(ROUND), next: multiple_from(first, stride), last, stride }
     }
 
     fn single(value: f64) -> Self {
-        Self { kind: Kind::Single(value), next: 0, last: 0, stride: 1 }
+        Self { kind: TickKind::Single(value), next: 0, last: 0, stride: 1 }
     }
 
     /// Returns the places of points.
     #[must_use]
-    pub fn ordinal(points: &'a [Point], most: usize) -> Self {
+    pub fn ordinal(points: &'a [ChartPoint], most: usize) -> Self {
         let stride = points.len().div_ceil(most.max(1)).max(1) as i64;
-        Self { kind: Kind::Points(points), next: 0, last: points.len() as i64 - 1, stride }
+        Self { kind: TickKind::Points(points), next: 0, last: points.len() as i64 - 1, stride }
     }
 }
 
@@ -110,23 +110,23 @@ impl Iterator for Ticks<'_> {
         let index = self.next;
         self.next = index.saturating_add(self.stride);
         match &self.kind {
-            Kind::Multiples(step) => Some(step.multiple(index as f64)),
-            Kind::PowersOfTwo => Some(exp2(index as f64)),
-            Kind::Round(digits) => Some(digits.step(index).multiple(1.0)),
-            Kind::Points(points) => points.get(index as usize).map(|point| point.x),
-            &Kind::Single(value) => Some(value),
+            TickKind::Multiples(step) => Some(step.multiple(index as f64)),
+            TickKind::PowersOfTwo => Some(exp2(index as f64)),
+            TickKind::Round(digits) => Some(digits.step(index).multiple(1.0)),
+            TickKind::Points(points) => points.get(index as usize).map(|point| point.x),
+            &TickKind::Single(value) => Some(value),
         }
     }
 }
 
 /// A distance of ticks: `digit` × 10^`decade`, kept apart so that 3 × 0.1 is 0.3.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Step {
+pub struct TickStep {
     digit: f64,
     decade: i64,
 }
 
-impl Step {
+impl TickStep {
     fn multiple(self, index: f64) -> f64 {
         scaled(index * self.digit, self.decade)
     }
@@ -147,14 +147,14 @@ impl Step {
 }
 
 /// Returns the smallest round step with which `most` steps or fewer span a range.
-pub fn step_for(span: f64, most: usize, unit: Unit<'_>) -> Step {
+pub fn step_for(span: f64, most: usize, unit: Unit<'_>) -> TickStep {
     let least = span / most.max(1) as f64;
     // An empty range has no step of its own.
     if least.is_nan() || least < f64::MIN_POSITIVE {
-        return Step { digit: 1.0, decade: 0 };
+        return TickStep { digit: 1.0, decade: 0 };
     }
     match unit {
-        Unit::Bytes => Step { digit: exp2(ceil(log2(least.max(1.0))).min(1000.0)), decade: 0 },
+        Unit::Bytes => TickStep { digit: exp2(ceil(log2(least.max(1.0))).min(1000.0)), decade: 0 },
         // Counts are whole, and so are their steps.
         Unit::Count => ROUND.step(ROUND.index_above(least.max(1.0))),
         Unit::Plain(_) | Unit::Prefixed(_) => ROUND.step(ROUND.index_above(least)),
@@ -174,16 +174,16 @@ pub fn round_above(value: f64) -> f64 {
 /// The numbers of each decade that are ticks. The index of a tick counts all of them in order; the number 1 has index
 /// 0.
 #[derive(Clone, Copy, Debug)]
-struct Digits(&'static [f64]);
+struct DecadeDigits(&'static [f64]);
 
-impl Digits {
+impl DecadeDigits {
     fn per_decade(self) -> i64 {
         self.0.len() as i64
     }
 
-    fn step(self, index: i64) -> Step {
+    fn step(self, index: i64) -> TickStep {
         let digit = self.0.get(index.rem_euclid(self.per_decade()) as usize).copied().unwrap_or(1.0);
-        Step { digit, decade: index.div_euclid(self.per_decade()) }
+        TickStep { digit, decade: index.div_euclid(self.per_decade()) }
     }
 
     fn index_below(self, value: f64) -> i64 {
@@ -229,7 +229,7 @@ mod tests {
     #[test]
     fn linear_ticks_are_round() {
         let ticks =
-            |low, high, most| Ticks::linear(Range { low, high }, most, NANOSECONDS).collect::<Vec<_>>();
+            |low, high, most| Ticks::linear(AxisRange { low, high }, most, NANOSECONDS).collect::<Vec<_>>();
         assert_eq!(ticks(0.0, 120.0, 6), [0.0, 20.0, 40.0, 60.0, 80.0, 100.0, 120.0]);
         assert_eq!(ticks(0.0, 0.6, 6), [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6]);
         assert_eq!(ticks(3.0, 48.0, 5), [10.0, 20.0, 30.0, 40.0]);
@@ -238,22 +238,24 @@ mod tests {
 
     #[test]
     fn ticks_of_counts_are_whole_and_of_bytes_powers_of_two() {
-        let range = Range { low: 0.0, high: 3.0 };
+        let range = AxisRange { low: 0.0, high: 3.0 };
         assert_eq!(Ticks::linear(range, 8, Unit::Count).collect::<Vec<_>>(), [0.0, 1.0, 2.0, 3.0]);
-        let range = Range { low: 0.0, high: 1000.0 };
+        let range = AxisRange { low: 0.0, high: 1000.0 };
         assert_eq!(Ticks::linear(range, 4, Unit::Bytes).collect::<Vec<_>>(), [0.0, 256.0, 512.0, 768.0]);
     }
 
     #[test]
     fn logarithmic_ticks_thin_out() {
-        let ticks =
-            |low, high, most| Ticks::logarithmic(Range { low, high }, most, NANOSECONDS).collect::<Vec<_>>();
+        let ticks = |low, high, most| {
+            Ticks::logarithmic(AxisRange { low, high }, most, NANOSECONDS).collect::<Vec<_>>()
+        };
         assert_eq!(ticks(1.0, 200.0, 4), [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0]);
         assert_eq!(ticks(60.0, 480.0, 8), [70.0, 100.0, 200.0, 300.0]);
         assert_eq!(ticks(0.5, 2000.0, 4), [1.0, 10.0, 100.0, 1000.0]);
         assert_eq!(ticks(1.0, 1e12, 5), [1.0, 1e3, 1e6, 1e9, 1e12]);
-        let ticks =
-            |low, high, most| Ticks::logarithmic(Range { low, high }, most, Unit::Bytes).collect::<Vec<_>>();
+        let ticks = |low, high, most| {
+            Ticks::logarithmic(AxisRange { low, high }, most, Unit::Bytes).collect::<Vec<_>>()
+        };
         assert_eq!(ticks(24.0, 400.0, 8), [32.0, 64.0, 128.0, 256.0]);
         assert_eq!(ticks(16.0, 2e6, 8), [16.0, 256.0, 4096.0, 65536.0, 1_048_576.0]);
         assert_eq!(ticks(48.0, 48.0, 8), [48.0]);
@@ -261,7 +263,7 @@ mod tests {
 
     #[test]
     fn ordinal_ticks_thin_out() {
-        let points: Vec<Point> = (0..10).map(|x| Point::new(f64::from(x), 0.0)).collect();
+        let points: Vec<ChartPoint> = (0..10).map(|x| ChartPoint::new(f64::from(x), 0.0)).collect();
         assert_eq!(Ticks::ordinal(&points, 10).count(), 10);
         assert_eq!(Ticks::ordinal(&points, 4).collect::<Vec<_>>(), [0.0, 3.0, 6.0, 9.0]);
     }

@@ -16,7 +16,7 @@ use super::document::{Describe, Role};
 use super::escape::{markup_lines, Escaping};
 use super::format::{Format, Purpose};
 use super::{json, svg};
-use taking::{Frame, Place, Taking, Want, BARE};
+use taking::{Frame, SubjectPlace, Taking, Want, BARE};
 
 /// A self-contained page.
 pub const HTML: Format = Format {
@@ -24,7 +24,7 @@ pub const HTML: Format = Format {
     extension: "html",
     purpose: Purpose::Page,
     write: |out, _, describe| {
-        let place = Place { chapter: 0, but_first: None };
+        let place = SubjectPlace { chapter: 0, but_first: None };
         let mut page = Page { out, describe, pictures: 0, place };
         page.head()?;
         page.body()?;
@@ -52,7 +52,7 @@ struct Page<'p> {
     describe: Describe<'p>,
     /// The pictures so far; each has a number of its own.
     pictures: u32,
-    place: Place,
+    place: SubjectPlace,
 }
 
 impl Page<'_> {
@@ -86,7 +86,7 @@ impl Page<'_> {
         self.subjects()?;
         let contents = ["Contents", "<ol class=\"contents\">\n", "</ol>\n"];
         for chapter in 1..=self.take(Want::Chapters, contents)? {
-            self.place = Place { chapter, but_first: None };
+            self.place = SubjectPlace { chapter, but_first: None };
             write!(self.out, "<section id=\"chapter-{chapter}\">\n<p class=\"what\">")?;
             self.take(Want::Title, ["", "<b>", "</b>"])?;
             self.out.write_str("</p>\n<h2>")?;
@@ -106,7 +106,7 @@ impl Page<'_> {
     /// Writes the answer. If there is none, writes the first finding if the result has several lines, and its line if
     /// it has one.
     fn verdict(&mut self) -> fmt::Result {
-        let others = Place { but_first: Some(Role::Line), ..self.place };
+        let others = SubjectPlace { but_first: Some(Role::Line), ..self.place };
         let mut nowhere = Nowhere;
         let mut others = Taking::new(&mut nowhere, Want::Lines, BARE, others, &mut self.pictures);
         (self.describe)(&mut others);
@@ -126,7 +126,7 @@ impl Page<'_> {
 
     /// Writes the document for programs, and the end of the page.
     fn data(&mut self) -> fmt::Result {
-        self.place = Place { chapter: 0, but_first: None };
+        self.place = SubjectPlace { chapter: 0, but_first: None };
         self.out.write_str("<details>\n<summary>The same as JSON")?;
         self.take(Want::Data, ["", ", ", ""])?;
         self.out.write_str("</summary>\n<pre>")?;

@@ -5,7 +5,7 @@
 
 use core::fmt::{self, Write};
 
-use crate::report::document::{Document, Level, PageRole, Picture, Role, Table};
+use crate::report::document::{Document, DocumentTable, Level, PageRole, Picture, Role};
 use crate::report::escape::{markup, Escaping, InMarkup};
 use crate::report::svg;
 
@@ -56,14 +56,14 @@ pub const BARE: Frame = ["", "", ""];
 
 /// The place of a subject in a page.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct SubjectPlace {
     /// The chapter, from 1; 0 is the part before the first chapter.
     pub chapter: u32,
     /// The role whose first sentence is already written elsewhere.
     pub but_first: Option<Role>,
 }
 
-impl Place {
+impl SubjectPlace {
     /// Returns the level of its headings in HTML.
     fn level(self) -> u32 {
         if self.chapter == 0 {
@@ -79,7 +79,7 @@ pub struct Taking<'o> {
     out: &'o mut dyn Write,
     want: Want,
     frame: Frame,
-    place: Place,
+    place: SubjectPlace,
     pictures: &'o mut u32,
     /// The chapter that is being described.
     chapter: u32,
@@ -108,7 +108,7 @@ impl<'o> Taking<'o> {
         out: &'o mut dyn Write,
         want: Want,
         frame: Frame,
-        place: Place,
+        place: SubjectPlace,
         pictures: &'o mut u32,
     ) -> Taking<'o> {
         let (chapter, passed, taken, warned, failed) = (0, 0, 0, false, Ok(()));
@@ -189,7 +189,7 @@ impl<'o> Taking<'o> {
 
     fn trust(&mut self, words: fmt::Arguments<'_>) -> fmt::Result {
         // The first letter of `good`, `fair` or `poor` chooses the colour.
-        let mut first = First(None);
+        let mut first = FirstCharacter(None);
         let _ = first.write_fmt(words);
         let class = match first.0 {
             Some('g') => "good",
@@ -203,16 +203,16 @@ impl<'o> Taking<'o> {
 }
 
 /// A writer that keeps the first character.
-struct First(Option<char>);
+struct FirstCharacter(Option<char>);
 
-impl Write for First {
+impl Write for FirstCharacter {
     fn write_str(&mut self, part: &str) -> fmt::Result {
         self.0 = self.0.or(part.chars().next());
         Ok(())
     }
 }
 
-fn write_table(out: &mut dyn Write, table: &Table<'_>) -> fmt::Result {
+fn write_table(out: &mut dyn Write, table: &DocumentTable<'_>) -> fmt::Result {
     out.write_str("<div class=\"scroll\">\n<table>\n")?;
     if !table.caption.is_empty() {
         writeln!(out, "<caption>{}</caption>", InMarkup(table.caption))?;
@@ -268,7 +268,7 @@ impl Document for Taking<'_> {
         });
     }
 
-    fn table(&mut self, table: &Table<'_>) {
+    fn table(&mut self, table: &DocumentTable<'_>) {
         let wanted = if table.level == Level::Verbose { Want::LongTables } else { Want::Tables };
         if self.want == wanted && !self.is_of_another() && table.has_rows() {
             self.keep(|taking| write_table(taking.out, table));
@@ -290,7 +290,7 @@ impl Document for Taking<'_> {
                 }
                 *taking.pictures += 1;
                 taking.out.write_str("<figure>\n")?;
-                svg::write(taking.out, picture, svg::Place::Page(*taking.pictures))?;
+                svg::write(taking.out, picture, svg::FramePlace::Page(*taking.pictures))?;
                 taking.out.write_str("</figure>\n")
             });
         }

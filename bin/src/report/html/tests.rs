@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use roxmltree::{Document as Tree, ParsingOptions};
 
 use super::HTML;
-use crate::report::chart::{Axis, Chart, Data, Mark, Matrix, Point, Scale, Series, Unit};
+use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Matrix, Scale, Series, Unit};
 use crate::report::document::{Document, Field, Level, PageRole, Part, Picture, Role, Style};
 use crate::report::terminal::Terminal;
 
@@ -55,7 +55,7 @@ fn everything(document: &mut dyn Document, text: &str) {
             }
         });
     }
-    let points = [Point::new(1.0, 2.0), Point::new(2.0, 3.0)];
+    let points = [ChartPoint::new(1.0, 2.0), ChartPoint::new(2.0, 3.0)];
     let axis = Axis { title: text, unit: Unit::Plain(text), scale: Scale::Linear };
     document.picture(Picture::Chart(&Chart {
         title: text,

@@ -3,9 +3,9 @@
 //! Lines are drawn column by column: within a column of dots, a line covers a range of heights. This module knows only
 //! dots and fractions.
 
-use super::row::Row;
+use super::row::PlotRow;
 use crate::report::axis::Plane;
-use crate::report::chart::{is_drawable, Bar, Data, Point};
+use crate::report::chart::{is_drawable, Bar, ChartPoint, Data};
 use latency_core::math::round;
 
 /// The look of one series.
@@ -29,7 +29,7 @@ const DASH: usize = 3;
 
 /// The plot's size in characters and in dots.
 #[derive(Clone, Copy)]
-pub struct Grid {
+pub struct PlotGrid {
     /// Characters in a line.
     pub columns: usize,
     lines: usize,
@@ -37,7 +37,7 @@ pub struct Grid {
     dots: (usize, usize),
 }
 
-impl Grid {
+impl PlotGrid {
     pub fn new(columns: usize, lines: usize, braille: bool) -> Self {
         Self { columns, lines, dots: if braille { BRAILLE } else { (1, 1) } }
     }
@@ -63,7 +63,7 @@ impl Grid {
 
 /// The tool that draws series into one line of text.
 pub struct Pencil<'a> {
-    pub grid: Grid,
+    pub grid: PlotGrid,
     pub plane: &'a Plane<'a>,
     /// The line to draw, 0 at the top.
     pub line: usize,
@@ -73,7 +73,7 @@ pub struct Pencil<'a> {
 
 impl Pencil<'_> {
     /// Draws one series. `among` is its index if there are several series.
-    pub fn series(&self, row: &mut Row, data: Data<'_>, look: Look, among: Option<usize>) {
+    pub fn series(&self, row: &mut PlotRow, data: Data<'_>, look: Look, among: Option<usize>) {
         match data {
             Data::Points(points) => {
                 self.intervals(row, points, look);
@@ -85,7 +85,7 @@ impl Pencil<'_> {
         }
     }
 
-    fn dot_of(&self, point: &Point) -> (f64, f64) {
+    fn dot_of(&self, point: &ChartPoint) -> (f64, f64) {
         (self.grid.dot_x(self.plane.x.fraction(point.x)), self.height(point.y))
     }
 
@@ -93,7 +93,7 @@ impl Pencil<'_> {
         self.grid.dot_y(self.plane.y.fraction(value))
     }
 
-    fn lines(&self, row: &mut Row, points: &[Point], look: Look) {
+    fn lines(&self, row: &mut PlotRow, points: &[ChartPoint], look: Look) {
         for point in points.iter().filter(|point| point.is_drawable()) {
             let (x, y) = self.dot_of(point);
             self.span(row, round(x) as usize, y, y, look);
@@ -107,7 +107,7 @@ impl Pencil<'_> {
         }
     }
 
-    fn segment(&self, row: &mut Row, from: (f64, f64), to: (f64, f64), look: Look) {
+    fn segment(&self, row: &mut PlotRow, from: (f64, f64), to: (f64, f64), look: Look) {
         let slope = if to.0 > from.0 { (to.1 - from.1) / (to.0 - from.0) } else { 0.0 };
         for column in round(from.0) as usize..=round(to.0) as usize {
             let left = (column as f64 - 0.5).max(from.0);
@@ -117,7 +117,7 @@ impl Pencil<'_> {
     }
 
     /// Draws the intervals that are higher than the dot of their point.
-    fn intervals(&self, row: &mut Row, points: &[Point], look: Look) {
+    fn intervals(&self, row: &mut PlotRow, points: &[ChartPoint], look: Look) {
         for point in points.iter().filter(|point| point.is_drawable()) {
             if let Some((low, high)) = point.band {
                 let (bottom, top) = (self.height(low), self.height(high));
@@ -130,7 +130,7 @@ impl Pencil<'_> {
     }
 
     /// Draws markers, which distinguish several series and show single points if they are few.
-    fn markers(&self, row: &mut Row, points: &[Point], look: Look, among: Option<usize>) {
+    fn markers(&self, row: &mut PlotRow, points: &[ChartPoint], look: Look, among: Option<usize>) {
         let sparse = points.len() * COLUMNS_PER_MARKER <= self.grid.columns;
         let (mut free, distance) = match among {
             _ if sparse => (0, 0),
@@ -148,7 +148,7 @@ impl Pencil<'_> {
         }
     }
 
-    fn curve(&self, row: &mut Row, curve: &dyn Fn(f64) -> f64, look: Look) {
+    fn curve(&self, row: &mut PlotRow, curve: &dyn Fn(f64) -> f64, look: Look) {
         let last = (self.grid.columns * self.grid.dots.0).saturating_sub(1).max(1) as f64;
         let at = |x: f64| curve(self.plane.x.value((x / last).clamp(0.0, 1.0)));
         // A curve of whole characters is too coarse for dashes.
@@ -161,7 +161,7 @@ impl Pencil<'_> {
         }
     }
 
-    fn bars(&self, row: &mut Row, bars: &[Bar], look: Look) {
+    fn bars(&self, row: &mut PlotRow, bars: &[Bar], look: Look) {
         let base = self.height(0.0);
         for bar in bars.iter().filter(|bar| is_drawable(bar.height) && bar.height != 0.0) {
             // No terminal is as wide as 65,535 columns, so the conversion may saturate.
@@ -175,7 +175,7 @@ impl Pencil<'_> {
     }
 
     /// Draws the part of a vertical span in a column of dots that lies within this line.
-    fn span(&self, row: &mut Row, column: usize, one_end: f64, other_end: f64, look: Look) {
+    fn span(&self, row: &mut PlotRow, column: usize, one_end: f64, other_end: f64, look: Look) {
         let (width, height) = self.grid.dots;
         let dot = |height: f64| usize::from(round(height) as u16);
         let (top, bottom) = (dot(one_end.min(other_end)), dot(one_end.max(other_end)));

@@ -12,8 +12,8 @@ use super::figures::width;
 use super::labels::Shelves;
 use super::terminal::Terminal;
 use core::fmt::{self, Write};
-use draw::{Grid, Look};
-use row::{Row, MOST_COLUMNS};
+use draw::{Look, PlotGrid};
+use row::{PlotRow, MOST_COLUMNS};
 
 /// The minimum width of a readable plot; narrower terminals wrap its lines.
 const FEWEST_COLUMNS: usize = 40;
@@ -94,7 +94,7 @@ pub fn write(out: &mut dyn Write, chart: &Chart<'_>, terminal: Terminal) -> fmt:
         terminal,
         // The labels and two blanks; long labels get no more than half of the width.
         margin: (labels + 2).min(columns / 2),
-        grid: Grid::new(columns.saturating_sub(labels + 3), lines, terminal.unicode),
+        grid: PlotGrid::new(columns.saturating_sub(labels + 3), lines, terminal.unicode),
         glyphs: if terminal.unicode { &UNICODE } else { &ASCII },
     };
     plot.legend(out)?;
@@ -111,7 +111,7 @@ struct Plot<'a> {
     terminal: Terminal,
     /// Columns to the left of the vertical axis.
     margin: usize,
-    grid: Grid,
+    grid: PlotGrid,
     glyphs: &'static Glyphs,
 }
 
@@ -154,7 +154,7 @@ impl Plot<'_> {
         let mut shelves = Shelves::<MARK_LINES>::new(self.grid.columns as f64, 1.0);
         self.placed_marks(&mut shelves, |_, _, _| ());
         for line in 0..shelves.lines() {
-            let mut row = Row::new(self.grid.columns);
+            let mut row = PlotRow::new(self.grid.columns);
             let mut shelves = Shelves::<MARK_LINES>::new(self.grid.columns as f64, 1.0);
             self.placed_marks(&mut shelves, |column, place, label| match place {
                 Some((at, start)) if at == line => row.text(start, label),
@@ -183,7 +183,7 @@ impl Plot<'_> {
 
     /// Writes one line of the plot itself.
     fn line(&self, out: &mut dyn Write, line: usize) -> fmt::Result {
-        let mut row = Row::new(self.grid.columns);
+        let mut row = PlotRow::new(self.grid.columns);
         for mark in self.chart.marks.iter().filter(|mark| self.plane.x.contains(mark.x)) {
             let column = self.grid.column(self.plane.x.fraction(mark.x));
             row.glyph_behind(column, self.glyphs.mark, Some(QUIET));
@@ -212,7 +212,7 @@ impl Plot<'_> {
     }
 
     fn horizontal_axis(&self, out: &mut dyn Write) -> fmt::Result {
-        let (mut rule, mut labels) = (Row::new(self.grid.columns), Row::new(self.grid.columns));
+        let (mut rule, mut labels) = (PlotRow::new(self.grid.columns), PlotRow::new(self.grid.columns));
         for column in 0..self.grid.columns {
             rule.glyph_behind(column, self.glyphs.horizontal, Some(QUIET));
         }

@@ -14,13 +14,13 @@ const BRAILLE: u32 = 0x2800;
 const DOTS: [[u8; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
 
 #[derive(Clone, Copy, Default)]
-struct Cell {
+struct CharacterCell {
     dots: u8,
     glyph: Option<char>,
     colour: Option<u8>,
 }
 
-impl Cell {
+impl CharacterCell {
     fn is_empty(&self) -> bool {
         self.dots == 0 && self.glyph.is_none()
     }
@@ -35,18 +35,18 @@ impl Cell {
 }
 
 /// The characters of one line.
-pub struct Row {
-    cells: [Cell; MOST_COLUMNS],
+pub struct PlotRow {
+    cells: [CharacterCell; MOST_COLUMNS],
     columns: usize,
 }
 
-impl Row {
+impl PlotRow {
     /// Makes a blank line.
     pub fn new(columns: usize) -> Self {
-        Self { cells: [Cell::default(); MOST_COLUMNS], columns: columns.min(MOST_COLUMNS) }
+        Self { cells: [CharacterCell::default(); MOST_COLUMNS], columns: columns.min(MOST_COLUMNS) }
     }
 
-    fn cell(&mut self, column: usize) -> Option<&mut Cell> {
+    fn cell(&mut self, column: usize) -> Option<&mut CharacterCell> {
         self.cells.get_mut(..self.columns)?.get_mut(column)
     }
 
@@ -54,14 +54,14 @@ impl Row {
     pub fn dot(&mut self, column: usize, dot_line: usize, dot_column: usize, colour: u8) {
         let bit = DOTS.get(dot_line).and_then(|line| line.get(dot_column)).copied().unwrap_or(0);
         if let Some(cell) = self.cell(column) {
-            *cell = Cell { dots: cell.dots | bit, glyph: None, colour: Some(colour) };
+            *cell = CharacterCell { dots: cell.dots | bit, glyph: None, colour: Some(colour) };
         }
     }
 
     /// Sets a character.
     pub fn glyph(&mut self, column: usize, glyph: char, colour: Option<u8>) {
         if let Some(cell) = self.cell(column) {
-            *cell = Cell { dots: cell.dots, glyph: Some(glyph), colour };
+            *cell = CharacterCell { dots: cell.dots, glyph: Some(glyph), colour };
         }
     }
 
@@ -80,7 +80,7 @@ impl Row {
     /// Writes a value over the present characters.
     pub fn shown(&mut self, start: usize, value: &dyn Display) {
         struct At<'a> {
-            row: &'a mut Row,
+            row: &'a mut PlotRow,
             column: usize,
         }
         impl Write for At<'_> {
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
     use std::string::String;
 
-    fn written(row: &Row, colour: bool) -> String {
+    fn written(row: &PlotRow, colour: bool) -> String {
         let mut text = String::new();
         row.write(&mut text, Terminal { columns: 80, unicode: true, colour }).unwrap();
         text
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn dots_join_into_one_character() {
-        let mut row = Row::new(8);
+        let mut row = PlotRow::new(8);
         for line in 0..4 {
             row.dot(1, line, 0, 32);
             row.dot(1, line, 1, 32);
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn what_is_in_front_stays_and_what_does_not_fit_is_cut() {
-        let mut row = Row::new(6);
+        let mut row = PlotRow::new(6);
         row.glyph_behind(0, '┊', Some(245));
         row.dot(0, 0, 0, 32);
         row.glyph_behind(0, '┊', Some(245));

@@ -1,7 +1,7 @@
 //! Plots are equal to the stored ones, and any data keep within the width.
 
 use super::*;
-use crate::report::chart::{Axis, Bar, Mark, Point, Scale, Unit};
+use crate::report::chart::{Axis, Bar, ChartPoint, Mark, Scale, Unit};
 use crate::report::samples;
 use proptest::prelude::*;
 use std::string::String;
@@ -71,8 +71,8 @@ proptest! {
         scale in prop::sample::select(&[Scale::Auto, Scale::Linear, Scale::Logarithmic, Scale::Ordinal][..]),
         unit in prop::sample::select(&[Unit::Bytes, Unit::Count, Unit::Plain("ns"), Unit::Prefixed("/s")][..]),
     ) {
-        let points: std::vec::Vec<Point> =
-            values.iter().map(|&(x, y, low, high)| Point::with_band(x, y, low, high)).collect();
+        let points: std::vec::Vec<ChartPoint> =
+            values.iter().map(|&(x, y, low, high)| ChartPoint::with_band(x, y, low, high)).collect();
         let bars: std::vec::Vec<Bar> =
             values.iter().map(|&(low, high, height, _)| Bar { low, high, height }).collect();
         let curve = |x: f64| x * x;

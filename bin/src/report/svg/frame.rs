@@ -11,7 +11,7 @@ use crate::report::escape::InMarkup;
 
 /// The place where a picture is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum FramePlace {
     /// In a file of its own.
     File,
     /// In an HTML page that has the style sheet; the number of the picture within the page.
@@ -37,7 +37,7 @@ pub fn heading_height(width: f64, title: &str, subtitle: &str) -> f64 {
 /// HTML parsers know the namespace of SVG, so a page does not need its address.
 pub fn begin(
     out: &mut dyn Write,
-    place: Place,
+    place: FramePlace,
     (width, height): (f64, f64),
     title: &str,
     subtitle: &str,
@@ -45,7 +45,7 @@ pub fn begin(
     let room = width - 2.0 * EDGE;
     let (width, height) = (Decimal(width), Decimal(height));
     out.write_str("<svg ")?;
-    if place == Place::File {
+    if place == FramePlace::File {
         out.write_str("xmlns=\"http://www.w3.org/2000/svg\" ")?;
     }
     write!(
@@ -54,11 +54,11 @@ pub fn begin(
          viewBox=\"0 0 {width} {height}\" color=\"#1c2128\""
     )?;
     match place {
-        Place::File => {
+        FramePlace::File => {
             let (title, sheet) = (InMarkup(&title), style::SHEET);
             writeln!(out, ">\n<title>{title}</title>\n<style>\n{sheet}</style>")?;
         }
-        Place::Page(number) => {
+        FramePlace::Page(number) => {
             let title = InMarkup(&title);
             writeln!(
                 out,

@@ -2,7 +2,7 @@
 //!
 //! This module knows the matrix, and not the results.
 
-use super::frame::{begin, heading_height, Place, EDGE};
+use super::frame::{begin, heading_height, FramePlace, EDGE};
 use super::style::{shade, text_on};
 use super::text::{fill, lines, text, Size};
 use crate::report::chart::Matrix;
@@ -34,7 +34,7 @@ const REASON_LINE: f64 = 17.0;
 ///
 /// Returns the error of `out`.
 #[inline(never)] // offsets into a small frame are short
-pub fn write(out: &mut dyn Write, matrix: &Matrix<'_>, place: Place) -> fmt::Result {
+pub fn write(out: &mut dyn Write, matrix: &Matrix<'_>, place: FramePlace) -> fmt::Result {
     let cell = (ROOM / matrix.columns.len().max(1) as f64).clamp(NARROWEST_CELL, WIDEST_CELL);
     let matrix_width = cell * matrix.columns.len() as f64;
     let width = (2.0 * EDGE + ROW_HEADINGS + matrix_width).max(NARROWEST);
@@ -50,7 +50,7 @@ pub fn write(out: &mut dyn Write, matrix: &Matrix<'_>, place: Place) -> fmt::Res
     let height = notes_top + REASON_LINE * notes as f64 + if notes > 0 { EDGE / 2.0 } else { 0.0 };
 
     begin(out, place, (width, height), matrix.title, matrix.subtitle)?;
-    let grid = Grid { matrix, left, top, cell };
+    let grid = HeatGrid { matrix, left, top, cell };
     grid.headings(out, bottom)?;
     for (row_index, &row) in matrix.rows.iter().enumerate() {
         for (column_index, &column) in matrix.columns.iter().enumerate() {
@@ -72,14 +72,14 @@ pub fn write(out: &mut dyn Write, matrix: &Matrix<'_>, place: Place) -> fmt::Res
     out.write_str("</svg>\n")
 }
 
-struct Grid<'a, 'm> {
+struct HeatGrid<'a, 'm> {
     matrix: &'a Matrix<'m>,
     left: f64,
     top: f64,
     cell: f64,
 }
 
-impl Grid<'_, '_> {
+impl HeatGrid<'_, '_> {
     #[inline(never)] // offsets into a small frame are short
     fn headings(&self, out: &mut dyn Write, bottom: f64) -> fmt::Result {
         let Self { matrix, left, top, cell } = *self;

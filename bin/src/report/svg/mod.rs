@@ -13,7 +13,7 @@ use core::fmt::{self, Write};
 
 use super::document::Picture;
 
-pub use frame::Place;
+pub use frame::FramePlace;
 pub use style::SHEET;
 
 /// Writes a picture.
@@ -21,7 +21,7 @@ pub use style::SHEET;
 /// # Errors
 ///
 /// Returns the error of `out`.
-pub fn write(out: &mut dyn Write, picture: Picture<'_>, place: Place) -> fmt::Result {
+pub fn write(out: &mut dyn Write, picture: Picture<'_>, place: FramePlace) -> fmt::Result {
     match picture {
         Picture::Chart(chart) => line::write(out, chart, place),
         Picture::Matrix(matrix) => heat::write(out, matrix, place),

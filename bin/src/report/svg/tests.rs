@@ -1,7 +1,7 @@
 //! Pictures are equal to the stored ones, and well-formed with any data.
 
 use super::*;
-use crate::report::chart::{Axis, Chart, Data, Mark, Matrix, Point, Scale, Series, Unit};
+use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Matrix, Scale, Series, Unit};
 use crate::report::samples;
 use proptest::prelude::*;
 use std::string::String;
@@ -9,14 +9,14 @@ use std::vec::Vec;
 
 fn chart_of(chart: &Chart<'_>) -> String {
     let mut text = String::new();
-    write(&mut text, Picture::Chart(chart), Place::File).unwrap();
+    write(&mut text, Picture::Chart(chart), FramePlace::File).unwrap();
     assert_well_formed(&text);
     text
 }
 
 fn matrix_of(matrix: &Matrix<'_>) -> String {
     let mut text = String::new();
-    heat::write(&mut text, matrix, Place::File).unwrap();
+    heat::write(&mut text, matrix, FramePlace::File).unwrap();
     assert_well_formed(&text);
     text
 }
@@ -84,8 +84,8 @@ proptest! {
         text in any::<String>(),
         scale in prop::sample::select(&[Scale::Auto, Scale::Linear, Scale::Logarithmic, Scale::Ordinal][..]),
     ) {
-        let points: Vec<Point> =
-            values.iter().map(|&(x, y, low, high)| Point::with_band(x, y, low, high)).collect();
+        let points: Vec<ChartPoint> =
+            values.iter().map(|&(x, y, low, high)| ChartPoint::with_band(x, y, low, high)).collect();
         let curve = |x: f64| 1.0 / x;
         let series = [
             Series { name: &text, data: Data::Points(&points) },

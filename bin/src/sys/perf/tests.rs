@@ -43,7 +43,7 @@ fn a_group_that_never_ran_has_no_counts() {
 
 #[test]
 fn counters_count_or_say_why_not() {
-    let counters = Counters::open(&Event::ALL, None);
+    let counters = ThreadCounters::open(&Event::ALL, None);
     let opened = Event::ALL.map(|event| counters.availability(event));
     if let Err(error) = counters.start() {
         assert!(opened.iter().all(|member| member.is_err()), "{error}");
@@ -71,7 +71,7 @@ fn page_faults_are_counted_between_start_and_stop() {
     members[0] = open_event(PAGE_FAULTS, None);
     let leader = members[0].as_ref().ok().map(AsRawFd::as_raw_fd);
     members[3] = open_event(PAGE_FAULTS, leader);
-    let counters = Counters { members };
+    let counters = ThreadCounters { members };
     // A container may forbid these, too.
     if counters.start().is_err() {
         return;

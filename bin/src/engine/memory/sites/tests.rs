@@ -11,7 +11,7 @@ pub fn made_of<T>(holds: impl IntoIterator<Item = T>) -> Sites<T> {
     let mut sites = Sites::none(Memory::Shared);
     let (on, pages, size) = (NodeId(0), Pages::Small4k, Bytes(0));
     for (slot, holds) in sites.list.iter_mut().zip(holds) {
-        let region = Region { from: on, on, pages, size, is_of_traffic: true };
+        let region = PlannedRegion { from: on, on, pages, size, is_of_traffic: true };
         *slot = Some(Site { region, witness: Witness::made_up(on), holds });
     }
     sites

@@ -40,7 +40,7 @@ impl Simulated {
     }
 }
 
-impl Group for &Simulated {
+impl CounterGroup for &Simulated {
     fn start(&self) -> Result<(), Errno> {
         self.counting.set(true);
         if self.fails {

@@ -15,7 +15,7 @@ use crate::engine::memory::placement::Witness;
 use crate::engine::memory::sites::Site;
 use crate::engine::stopwatch::clock::Timer;
 use crate::engine::stopwatch::cpu_time::CpuTimes;
-use crate::engine::threads::generators::generator::{Generator, Orders, Pace, Shared};
+use crate::engine::threads::generators::generator::{Generator, GeneratorTask, Pace, SharedByGenerators};
 use crate::engine::threads::generators::uncores::Uncores;
 use crate::error::{Failure, PlacementError};
 use crate::plan::generators;
@@ -38,7 +38,7 @@ const CHANCE: f64 = 3.0;
 
 /// The choice and the pace of generators, one for all points of a run.
 #[derive(Clone, Copy)]
-pub struct Style<'s> {
+pub struct GeneratorStyle<'s> {
     /// The CPUs that generators may have beside that of a point.
     pub cpus: &'s dyn Fn(&Point, &Traffic) -> CpuSet,
     /// The distribution of gaps.
@@ -53,11 +53,11 @@ pub struct Style<'s> {
 
 /// Generators, most of them on threads of their own.
 pub struct Generators<'g> {
-    shared: &'g Shared<'g>,
+    shared: &'g SharedByGenerators<'g>,
     /// The node that walked each field last; `None` before the first.
     walked_by: [Cell<Option<NodeId>>; MOST],
     uncores: &'g Uncores,
-    style: Style<'g>,
+    style: GeneratorStyle<'g>,
     timer: Timer,
     /// The number of threads.
     threads: usize,
@@ -79,7 +79,7 @@ pub struct Generators<'g> {
 
 /// The lines of all generators that run, and the time of the count.
 #[derive(Clone, Copy, Debug)]
-pub struct Reading {
+pub struct TrafficReading {
     lines: u64,
     ticks: u64,
 }
@@ -88,9 +88,9 @@ impl<'g> Generators<'g> {
     /// Takes generators that rest, under a quota of CPU time.
     #[must_use]
     pub const fn new(
-        shared: &'g Shared<'g>,
+        shared: &'g SharedByGenerators<'g>,
         uncores: &'g Uncores,
-        style: Style<'g>,
+        style: GeneratorStyle<'g>,
         timer: Timer,
         (threads, throttle): (usize, Option<&'g Throttle>),
         times: Option<&'static CpuTimes>,
@@ -225,7 +225,7 @@ impl<'g> Generators<'g> {
             let Some(cpu) = generators::spread(&cpus, index, others) else { break };
             let seed = self.runs.get() << 16 | (index + own) as u64;
             let (part, kind) = ((index + own, parts), traffic.kind);
-            generator.run(Orders { cpu, field, part, kind, pace, seed });
+            generator.run(GeneratorTask { cpu, field, part, kind, pace, seed });
         }
         self.active.set(others);
         if !wait_until(&|| all.iter().all(Generator::has_begun), &signal::interrupted) {
@@ -269,14 +269,14 @@ impl<'g> Generators<'g> {
 
     /// Counts the lines now; the rate is the difference of two readings. `None` without a counter.
     #[must_use]
-    pub fn read(&self) -> Option<Reading> {
+    pub fn read(&self) -> Option<TrafficReading> {
         let stamp = self.stamp()?;
-        Some(Reading { lines: self.lines(), ticks: stamp.start() })
+        Some(TrafficReading { lines: self.lines(), ticks: stamp.start() })
     }
 
     /// Returns lines per nanosecond since an earlier reading; not a number without one.
     #[must_use]
-    pub fn rate_since(&self, before: Option<Reading>) -> f64 {
+    pub fn rate_since(&self, before: Option<TrafficReading>) -> f64 {
         let (Some(before), Some(after), Timer::Counter(counter)) = (before, self.read(), &self.timer) else {
             return f64::NAN;
         };
@@ -379,10 +379,10 @@ mod tests {
         const LINES: usize = 4096;
         let mut memory = vec![Line([0; 8]); LINES];
         let fields = made_up(&mut memory);
-        let shared = Shared { generators: &[], fields: &fields, clock: None };
+        let shared = SharedByGenerators { generators: &[], fields: &fields, clock: None };
         let footprint = Bytes(LINES as u64 * 64);
         let uncores = Uncores::of(&Topology::EMPTY, core::iter::empty()).unwrap();
-        let style = Style {
+        let style = GeneratorStyle {
             cpus: &|_, _| CpuSet::EMPTY,
             pacing: Pacing::Poisson,
             burst: None,

@@ -1,4 +1,4 @@
-//! One generator on a thread of its own: its orders, and the counts that are read while it runs.
+//! One generator on a thread of its own: its task, and the counts that are read while it runs.
 //!
 //! Between runs it sleeps, so that idle CPUs are idle. Within a run it makes no system call: it touches lines, counts
 //! them in a cache line of its own, and looks at one word that changes when the run ends. It maps nothing, binds
@@ -22,7 +22,7 @@ pub const CHUNK: usize = 64;
 pub const LARGE_CHUNK: usize = 1024;
 
 /// The state that all generators share.
-pub struct Shared<'s> {
+pub struct SharedByGenerators<'s> {
     /// The generators with threads of their own.
     pub generators: &'s [Generator],
     /// The memory.
@@ -42,9 +42,9 @@ pub struct Pace {
     pub burst: u32,
 }
 
-/// The orders of one run.
+/// The task of a generator in one run.
 #[derive(Clone, Copy, Debug)]
-pub struct Orders {
+pub struct GeneratorTask {
     /// The CPU to run on.
     pub cpu: CpuId,
     /// The memory, by its place among the fields.
@@ -68,17 +68,17 @@ const BEGINS: u32 = 0;
 const RUNS: u32 = 1;
 const KEPT_OUT: u32 = 2;
 
-/// A generator, as the first thread sees it: its orders, and what can be read while it runs.
+/// A generator, as the first thread sees it: its task, and what can be read while it runs.
 #[repr(C, align(128))]
 pub struct Generator {
     /// Its CPU time.
     pub clock: ThreadClock,
-    mailbox: Mailbox<Orders, ()>,
-    /// The state of the run under its last orders.
+    mailbox: Mailbox<GeneratorTask, ()>,
+    /// The state of the run under its last task.
     run: AtomicU32,
     /// Runs that ended on another CPU than its own.
     moves: AtomicU32,
-    /// The CPU of its last orders.
+    /// The CPU of its last task.
     cpu: AtomicU32,
     count: Count,
 }
@@ -112,7 +112,7 @@ impl Generator {
         self.mailbox.is_obeyed()
     }
 
-    /// Returns the CPU of its orders, where it may not run there.
+    /// Returns the CPU of its task, where it may not run there.
     pub fn kept_out(&self) -> Option<CpuId> {
         (self.run.load(Ordering::Relaxed) == KEPT_OUT).then(|| self.cpu())
     }
@@ -122,16 +122,16 @@ impl Generator {
         self.moves.load(Ordering::Relaxed)
     }
 
-    /// Returns the CPU of its last orders.
+    /// Returns the CPU of its last task.
     pub fn cpu(&self) -> CpuId {
         CpuId(self.cpu.load(Ordering::Relaxed))
     }
 
     /// Has a generator that rests run.
-    pub fn run(&self, orders: Orders) {
+    pub fn run(&self, task: GeneratorTask) {
         self.run.store(BEGINS, Ordering::Relaxed);
-        self.cpu.store(orders.cpu.0, Ordering::Relaxed);
-        self.mailbox.give(orders);
+        self.cpu.store(task.cpu.0, Ordering::Relaxed);
+        self.mailbox.give(task);
     }
 
     /// Has it rest, sooner or later.
@@ -144,25 +144,25 @@ impl Generator {
     }
 
     /// Makes one run, which goes on where the one before stopped: caches may hold the lines of that.
-    fn obey(&self, orders: &Orders, shared: &Shared<'_>, place: &mut Place) {
-        let field = shared.fields.get(orders.field);
-        let part = field.and_then(|field| field.holds.part(orders.part.0, orders.part.1));
-        let (Ok(()), Some(part)) = (cpu::pin_to(orders.cpu), part) else {
+    fn obey(&self, task: &GeneratorTask, shared: &SharedByGenerators<'_>, place: &mut Place) {
+        let field = shared.fields.get(task.field);
+        let part = field.and_then(|field| field.holds.part(task.part.0, task.part.1));
+        let (Ok(()), Some(part)) = (cpu::pin_to(task.cpu), part) else {
             return self.run.store(KEPT_OUT, Ordering::Release);
         };
         self.run.store(RUNS, Ordering::Release);
-        *place = self.generate(part.numbered(orders.seed).resumed(*place), orders, shared.clock);
-        if cpu::current().is_ok_and(|(cpu, _)| cpu != orders.cpu) {
+        *place = self.generate(part.numbered(task.seed).resumed(*place), task, shared.clock);
+        if cpu::current().is_ok_and(|(cpu, _)| cpu != task.cpu) {
             self.moves.fetch_add(1, Ordering::Relaxed);
         }
     }
 
     /// Touches lines until the run ends. Returns the place of the next one.
-    fn generate(&self, mut part: Part<'_>, orders: &Orders, clock: Option<(Stamp, u64)>) -> Place {
+    fn generate(&self, mut part: Part<'_>, task: &GeneratorTask, clock: Option<(Stamp, u64)>) -> Place {
         let before = self.lines();
-        let kind = orders.kind;
+        let kind = task.kind;
         let count = |steps: u64| self.count.0.store(before + steps, Ordering::Relaxed);
-        let (Some(Pace { pacing, gap, burst }), Some((stamp, patience))) = (orders.pace, clock) else {
+        let (Some(Pace { pacing, gap, burst }), Some((stamp, patience))) = (task.pace, clock) else {
             let chunk = chunk(&part);
             while self.goes_on() {
                 count(part.touch(kind, chunk));
@@ -170,7 +170,7 @@ impl Generator {
             return part.place();
         };
         let now = unserialised_ticks(stamp);
-        let mut pacer = Pacer::new(pacing, gap, orders.seed, now).patient(patience);
+        let mut pacer = Pacer::new(pacing, gap, task.seed, now).patient(patience);
         while self.goes_on() {
             let now = unserialised_ticks(stamp);
             if pacer.due(now) {
@@ -194,19 +194,19 @@ pub fn chunk(part: &Part<'_>) -> usize {
 }
 
 /// Works as the generator with that index, until it is dismissed.
-pub fn work(shared: &Shared<'_>, index: usize) {
+pub fn work(shared: &SharedByGenerators<'_>, index: usize) {
     let Some(own) = shared.generators.get(index) else { return };
     thread::name(c"generator");
     own.clock.is_of_this_thread();
     let mut place = Place::FIRST;
-    own.mailbox.serve(|orders| {
-        own.obey(&orders, shared, &mut place);
+    own.mailbox.serve(|task| {
+        own.obey(&task, shared, &mut place);
         ((), Wait::Asleep)
     });
 }
 
 /// Has all generators end.
-pub fn dismiss(shared: &Shared<'_>) {
+pub fn dismiss(shared: &SharedByGenerators<'_>) {
     shared.generators.iter().for_each(|generator| generator.mailbox.dismiss());
 }
 
@@ -229,12 +229,15 @@ mod tests {
         let mut memory = vec![Line([0; 8]); 4 * PERMUTED_LINES];
         let generators = [Generator::new()];
         let fields = made_up(&mut memory);
-        let shared =
-            Shared { generators: &generators, fields: &fields, clock: Some((Stamp::detect().unwrap(), 0)) };
+        let shared = SharedByGenerators {
+            generators: &generators,
+            fields: &fields,
+            clock: Some((Stamp::detect().unwrap(), 0)),
+        };
         let [generator] = &generators;
         let run = |number: u64, (name, parts)| {
             let (before, kind) = (generator.lines(), Kind::parse(name).unwrap());
-            generator.run(Orders { cpu, field: 0, part: (0, parts), kind, pace, seed: number << 32 });
+            generator.run(GeneratorTask { cpu, field: 0, part: (0, parts), kind, pace, seed: number << 32 });
             while generator.lines() < before + 1000 {
                 thread::yield_now();
             }

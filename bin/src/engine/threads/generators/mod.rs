@@ -1,6 +1,6 @@
 //! Traffic by several generators: this thread and others, or others alone.
 //!
-//! Their memory is placed and proven before there is a thread. A [`generator`] obeys orders and counts its lines; [`driver`]
+//! Their memory is placed and proven before there is a thread. A [`generator`] does its task and counts its lines; [`driver`]
 //! chooses, commands and counts all of them; [`stream`] times their traffic. [`uncores`] read the clock of the uncore.
 
 pub mod driver;

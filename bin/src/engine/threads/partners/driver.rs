@@ -1,4 +1,4 @@
-//! The partners of a run, from the first thread's side: brings them to the CPUs of a point, and gives them orders.
+//! The partners of a run, from the first thread's side: brings them to the CPUs of a point, and gives them tasks.
 
 use crate::engine::memory::pieces::lines_of;
 use crate::engine::memory::sites::Sites;
@@ -6,7 +6,7 @@ use crate::engine::seam::{Walkable, Walker};
 use crate::engine::stopwatch::cpu_time::CpuTimes;
 use crate::engine::stopwatch::Stopwatch;
 use crate::engine::threads::partners::owned_lines::OwnedWalk;
-use crate::engine::threads::partners::partner::{Lines, Order, Others, Shared};
+use crate::engine::threads::partners::partner::{Lines, Others, PartnerTask, SharedByPartners};
 use crate::engine::threads::partners::ping_pong::{PingPongWalk, MOST_LINES};
 use crate::engine::threads::partners::record::Record;
 use crate::error::{Failure, PlacementError};
@@ -17,7 +17,7 @@ const WAKING_NS: f64 = 100e3;
 
 /// The partners of a run, and the lines.
 pub struct Partners<'x> {
-    shared: &'x Shared<'x>,
+    shared: &'x SharedByPartners<'x>,
     counter: Counter,
     record: Record,
     /// Their CPU time, as it is counted.
@@ -28,7 +28,7 @@ impl<'x> Partners<'x> {
     /// Takes partners that rest.
     #[must_use]
     pub const fn new(
-        shared: &'x Shared<'x>,
+        shared: &'x SharedByPartners<'x>,
         counter: Counter,
         record: Record,
         times: Option<&'static CpuTimes>,
@@ -66,7 +66,7 @@ impl<'x> Partners<'x> {
             let Some(cpu) = cpu else { continue };
             *slot = Some(partner);
             walked = walked.and_then(|()| {
-                partner.obeys(Order::Pin(cpu)).map_err(|_| PlacementError::CpuTaken { cpu }.into())
+                partner.obeys(PartnerTask::Pin(cpu)).map_err(|_| PlacementError::CpuTaken { cpu }.into())
             });
             partner.clock.begin_run();
         }
@@ -78,7 +78,7 @@ impl<'x> Partners<'x> {
         for (partner, cpu) in others.iter().flatten().zip(cpus.iter().flatten()) {
             partner.clock.end_run(self.times, *cpu, false);
         }
-        let rested = others.iter().flatten().try_for_each(|partner| partner.obeys(Order::Rest));
+        let rested = others.iter().flatten().try_for_each(|partner| partner.obeys(PartnerTask::Rest));
         walked.and(rested)
     }
 

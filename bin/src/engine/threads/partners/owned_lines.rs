@@ -4,10 +4,10 @@ use latency_core::cores::{Ring, State};
 
 use crate::engine::seam::{Batch, Walkable, Walked};
 use crate::engine::stopwatch::Stopwatch;
-use crate::engine::threads::partners::partner::{Order, Others, Shared};
+use crate::engine::threads::partners::partner::{Others, PartnerTask, SharedByPartners};
 use crate::error::Failure;
 use crate::result::counters::Software;
-use crate::result::{Counter, Level, Owned};
+use crate::result::{Counter, LineLevel, Owned};
 use crate::sys::signal;
 
 /// Nanoseconds of a window, so that the clock's step is negligible.
@@ -16,7 +16,7 @@ const WINDOW_NS: f64 = 100e3;
 /// A chain that is walked lap by lap.
 pub struct OwnedWalk<'s> {
     /// The state that all threads share.
-    pub shared: &'s Shared<'s>,
+    pub shared: &'s SharedByPartners<'s>,
     /// The chain.
     pub ring: &'s Ring<'s>,
     /// Its site.
@@ -39,12 +39,12 @@ impl OwnedWalk<'_> {
         let flusher = shared.flusher.ok_or(Failure::HOPS_NOT_PROVEN)?;
         let not_proven = |_| Failure::HOPS_NOT_PROVEN;
         match owner {
-            Some(owner) => owner.obeys(Order::Prepare(site, owned.state))?,
-            None if owned.level == Level::Memory => ring.flush(flusher),
+            Some(owner) => owner.obeys(PartnerTask::Prepare(site, owned.state))?,
+            None if owned.level == LineLevel::Memory => ring.flush(flusher),
             None => ring.prepare(owned.state, flusher).map_err(not_proven)?,
         }
         if let (Some(third), State::Shared) = (third, owned.state) {
-            third.obeys(Order::Read(site))?;
+            third.obeys(PartnerTask::Read(site))?;
         }
         let lap =
             ring.timed_walk(owned.access, 0, ring.nodes() as usize, counter.stamp).map_err(not_proven)?;

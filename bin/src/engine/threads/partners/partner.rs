@@ -1,6 +1,6 @@
-//! One partner on a thread of its own: its orders, and how it obeys them.
+//! One partner on a thread of its own: its tasks, and how it does them.
 //!
-//! Between visits it sleeps, so that idle CPUs are idle. Within one it waits for orders without a system call. It maps
+//! Between visits it sleeps, so that idle CPUs are idle. Within one it waits for tasks without a system call. It maps
 //! nothing and prints nothing.
 
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -16,7 +16,7 @@ use crate::sys::mailbox::{wait_until, Mailbox, Wait};
 use crate::sys::{cpu, thread};
 
 /// The state that partners share with the first thread.
-pub struct Shared<'s> {
+pub struct SharedByPartners<'s> {
     /// The partners.
     pub partners: &'s [Partner],
     /// The lines.
@@ -34,7 +34,7 @@ pub enum Lines<'s> {
     Ring(Ring<'s>),
 }
 
-impl<'s> Shared<'s> {
+impl<'s> SharedByPartners<'s> {
     /// Returns the lines of a site that go to and fro.
     #[must_use]
     pub fn exchange(&self, site: usize) -> Option<&Exchange<'s>> {
@@ -53,28 +53,28 @@ impl<'s> Shared<'s> {
         }
     }
 
-    /// Does as ordered. Returns the delays of messages that were received; `None` where the order cannot be obeyed.
-    fn obey(&self, order: Order, stop: &AtomicU32) -> Option<Delays> {
-        match order {
-            Order::Rest => {}
-            Order::Pin(cpu) => cpu::pin_to(cpu).ok()?,
-            Order::Answer(RoundTrips { site, place, method, count }) => {
+    /// Does a task. Returns the delays of messages that were received; `None` where it cannot be done.
+    fn obey(&self, task: PartnerTask, stop: &AtomicU32) -> Option<Delays> {
+        match task {
+            PartnerTask::Rest => {}
+            PartnerTask::Pin(cpu) => cpu::pin_to(cpu).ok()?,
+            PartnerTask::Answer(RoundTrips { site, place, method, count }) => {
                 let patience = Patience { stop, polls: usize::MAX };
                 return Some(
                     self.exchange(site)?.run(place, ExchangeSide::Second, method, count, &patience).delays,
                 );
             }
-            Order::Prepare(site, state) => self.ring(site)?.prepare(state, self.flusher?).ok()?,
-            Order::Read(site) => self.ring(site)?.lap(Walk::Read).ok()?,
+            PartnerTask::Prepare(site, state) => self.ring(site)?.prepare(state, self.flusher?).ok()?,
+            PartnerTask::Read(site) => self.ring(site)?.lap(Walk::Read).ok()?,
         }
         Some(Delays::NONE)
     }
 }
 
-/// An order to a partner.
+/// A task of a partner.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Order {
-    /// Sleep until the next order.
+pub enum PartnerTask {
+    /// Sleep until the next task.
     Rest,
     /// Run on this CPU.
     Pin(CpuId),
@@ -104,8 +104,8 @@ pub struct RoundTrips {
 pub struct Partner {
     /// Its CPU time.
     pub clock: ThreadClock,
-    /// Its orders, and the delays of the messages that it received; `None` where an order could not be obeyed.
-    pub mailbox: Mailbox<Order, Option<Delays>>,
+    /// Its tasks, and the delays of the messages that it received; `None` where a task could not be done.
+    pub mailbox: Mailbox<PartnerTask, Option<Delays>>,
     /// Times that it was found on another CPU than its own.
     moves: AtomicU32,
 }
@@ -125,42 +125,42 @@ impl Partner {
         self.moves.load(Ordering::Relaxed)
     }
 
-    /// Gives an order that is over at once, and waits until it is obeyed.
+    /// Gives a task that is over at once, and waits until it is done.
     ///
     /// # Errors
     ///
     /// [`Failure::HOPS_NOT_PROVEN`] where it could not be obeyed.
-    pub fn obeys(&self, order: Order) -> Result<(), Failure<'static>> {
-        self.mailbox.give(order);
+    pub fn obeys(&self, task: PartnerTask) -> Result<(), Failure<'static>> {
+        self.mailbox.give(task);
         wait_until(&|| self.mailbox.is_obeyed(), &|| false);
         self.mailbox.answer().flatten().map(drop).ok_or(Failure::HOPS_NOT_PROVEN)
     }
 }
 
 /// Works as the partner with that index, until it is dismissed.
-pub fn work(shared: &Shared<'_>, index: usize) {
+pub fn work(shared: &SharedByPartners<'_>, index: usize) {
     let Some(own) = shared.partners.get(index) else { return };
     thread::name(c"partner");
     own.clock.is_of_this_thread();
     let mut home = None;
-    own.mailbox.serve(|order| {
-        if let Order::Pin(cpu) = order {
+    own.mailbox.serve(|task| {
+        if let PartnerTask::Pin(cpu) = task {
             home = Some(cpu);
         }
-        let mut found = shared.obey(order, own.mailbox.stop_word());
-        // Any thread may be moved: this order was obeyed elsewhere, and the next one is to be obeyed at home.
-        if let (Some(home), Some(_), true) = (home, found, order != Order::Rest) {
+        let mut found = shared.obey(task, own.mailbox.stop_word());
+        // Any thread may be moved: this task was done elsewhere, and the next one is to be done at home.
+        if let (Some(home), Some(_), true) = (home, found, task != PartnerTask::Rest) {
             if cpu::current().is_ok_and(|(cpu, _)| cpu != home) {
                 own.moves.fetch_add(1, Ordering::Relaxed);
                 found = found.filter(|_| cpu::pin_to(home).is_ok());
             }
         }
-        (found, if order == Order::Rest { Wait::Asleep } else { Wait::Spinning })
+        (found, if task == PartnerTask::Rest { Wait::Asleep } else { Wait::Spinning })
     });
 }
 
 /// Has all partners end.
-pub fn dismiss(shared: &Shared<'_>) {
+pub fn dismiss(shared: &SharedByPartners<'_>) {
     shared.partners.iter().for_each(|partner| partner.mailbox.dismiss());
 }
 
@@ -183,18 +183,18 @@ mod tests {
             Lines::Exchange(Exchange::new(exchanged, Stamp::detect().unwrap())),
         ]);
         let partners = [Partner::new()];
-        let shared = Shared { partners: &partners, sites: &sites, flusher: Flusher::detect() };
+        let shared = SharedByPartners { partners: &partners, sites: &sites, flusher: Flusher::detect() };
         let [partner] = &partners;
         let mailbox = &partner.mailbox;
         let until_obeyed = || wait_until(&|| mailbox.is_obeyed(), &|| false);
-        let obeyed = |order| partner.obeys(order).is_ok();
+        let obeyed = |task| partner.obeys(task).is_ok();
         thread::scope(|scope| {
             scope.spawn(|| work(&shared, 0));
             let cpu = cpu::allowed().unwrap().first().map(CpuId).unwrap();
-            assert!(obeyed(Order::Pin(cpu)));
+            assert!(obeyed(PartnerTask::Pin(cpu)));
             let (method, count) = (Method::Message, 5);
             for place in [0, 3] {
-                mailbox.give(Order::Answer(RoundTrips { site: 1, place, method, count }));
+                mailbox.give(PartnerTask::Answer(RoundTrips { site: 1, place, method, count }));
                 let patience = Patience { stop: &AtomicU32::new(0), polls: 1000 };
                 let mut made = 0;
                 while made < count {
@@ -205,14 +205,23 @@ mod tests {
                 until_obeyed();
                 assert!(mailbox.answer().flatten().unwrap().least < i64::MAX);
             }
-            mailbox.give(Order::Answer(RoundTrips { site: 1, place: 1, method: Method::Cas, count: 1 }));
+            mailbox.give(PartnerTask::Answer(RoundTrips {
+                site: 1,
+                place: 1,
+                method: Method::Cas,
+                count: 1,
+            }));
             mailbox.stop();
             until_obeyed();
             for state in State::ALL {
-                assert!(obeyed(Order::Prepare(0, state)) && obeyed(Order::Read(0)), "{}", state.name());
+                assert!(
+                    obeyed(PartnerTask::Prepare(0, state)) && obeyed(PartnerTask::Read(0)),
+                    "{}",
+                    state.name()
+                );
             }
-            assert!(!obeyed(Order::Read(1)) && !obeyed(Order::Pin(CpuId(8191))));
-            assert!(obeyed(Order::Rest));
+            assert!(!obeyed(PartnerTask::Read(1)) && !obeyed(PartnerTask::Pin(CpuId(8191))));
+            assert!(obeyed(PartnerTask::Rest));
             dismiss(&shared);
         });
     }

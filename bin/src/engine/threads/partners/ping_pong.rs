@@ -6,7 +6,7 @@ use latency_core::stats;
 
 use crate::engine::seam::{Batch, Walkable, Walked};
 use crate::engine::stopwatch::Stopwatch;
-use crate::engine::threads::partners::partner::{Order, Partner, RoundTrips, Shared};
+use crate::engine::threads::partners::partner::{Partner, PartnerTask, RoundTrips, SharedByPartners};
 use crate::engine::threads::partners::record::Record;
 use crate::error::{Failure, PlacementError};
 use crate::result::counters::Software;
@@ -28,7 +28,7 @@ const SILENCE_NS: f64 = 5e9;
 /// Lines between this thread and its partner.
 pub struct PingPongWalk<'s> {
     /// The state that both share.
-    pub shared: &'s Shared<'s>,
+    pub shared: &'s SharedByPartners<'s>,
     /// The partner.
     pub partner: &'s Partner,
     /// The sites of even lines and of odd ones.
@@ -82,7 +82,7 @@ impl<'s> PingPongWalk<'s> {
         };
         let (method, count) = (self.pair.method, WARM_TRIPS + trips);
         let moves = partner.moves();
-        partner.mailbox.give(Order::Answer(RoundTrips { site, place, method, count }));
+        partner.mailbox.give(PartnerTask::Answer(RoundTrips { site, place, method, count }));
         let mut back = Delays::NONE;
         let mut late = self.trips(exchange, place, WARM_TRIPS, &mut back)?;
         let start = counter.stamp.start();

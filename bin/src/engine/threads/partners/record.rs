@@ -6,7 +6,7 @@ use latency_core::cores::{over_lines, Method};
 use latency_core::stats::{self, Interval};
 
 use crate::plan::budget::Budget;
-use crate::result::{Messages, PerLine, Point};
+use crate::result::{ClockOffset, PerLine, Point};
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 
@@ -92,7 +92,7 @@ impl Record {
         let scratch = self.scratch.get_mut(..apart.len())?;
         scratch.copy_from_slice(apart);
         // A batch that was interrupted says nothing of the counters: the median is hardly moved by a few.
-        let messages = stats::summarise(scratch).map(|apart| Messages {
+        let messages = stats::summarise(scratch).map(|apart| ClockOffset {
             apart_ns: (apart.median * tick_ns).abs(),
             interval: apart.interval.map(|Interval { low, high }| Interval {
                 low: low.max(-high).max(0.0) * tick_ns,
@@ -149,7 +149,7 @@ mod tests {
         }
     }
 
-    fn messages(ways: [i64; 2]) -> Messages {
+    fn messages(ways: [i64; 2]) -> ClockOffset {
         let (mut record, points) = record();
         exchange(&mut record, 0, [500, 500], 12);
         exchange(&mut record, 1, ways, 12);

@@ -1,7 +1,7 @@
 //! The series of a chart as SVG paths, and their samples in the legend.
 
-use crate::report::axis::{Plane, Reading};
-use crate::report::chart::{is_drawable, Bar, Data, Point, Unit};
+use crate::report::axis::{Plane, ValueWithUnit};
+use crate::report::chart::{is_drawable, Bar, ChartPoint, Data, Unit};
 use crate::report::escape::InMarkup;
 use crate::report::svg::text::fill;
 use core::fmt::{self, Write};
@@ -52,9 +52,9 @@ impl Canvas<'_> {
         }
     }
 
-    fn bands(&self, out: &mut dyn Write, points: &[Point]) -> fmt::Result {
+    fn bands(&self, out: &mut dyn Write, points: &[ChartPoint]) -> fmt::Result {
         // A point with two intervals has whiskers in both directions.
-        let ends = |point: &Point| {
+        let ends = |point: &ChartPoint| {
             let drawable = |&(low, high): &(f64, f64)| is_drawable(low) && is_drawable(high);
             point.band.filter(drawable).filter(|_| point.is_drawable() && point.whiskers.is_none())
         };
@@ -68,7 +68,7 @@ impl Canvas<'_> {
         Ok(())
     }
 
-    fn lines(&self, out: &mut dyn Write, points: &[Point]) -> fmt::Result {
+    fn lines(&self, out: &mut dyn Write, points: &[ChartPoint]) -> fmt::Result {
         for run in points.split(|point| !point.is_drawable()).filter(|run| run.len() > 1) {
             out.write_str("<path class=\"line\" d=\"")?;
             self.path(out, run.iter().map(|point| (point.x, point.y)))?;
@@ -86,7 +86,7 @@ impl Canvas<'_> {
         Ok(())
     }
 
-    fn markers(&self, out: &mut dyn Write, points: &[Point], index: usize) -> fmt::Result {
+    fn markers(&self, out: &mut dyn Write, points: &[ChartPoint], index: usize) -> fmt::Result {
         let radius = if points.len() > MANY { SMALL } else { LARGE };
         for point in points.iter().filter(|point| point.is_drawable()) {
             let across = point.whiskers.map(|(low, high)| [(low, point.y), (high, point.y)]);
@@ -99,12 +99,13 @@ impl Canvas<'_> {
                     out.write_str("\"/>\n")?;
                 }
             }
-            let (x, y) = (Reading::new(point.x, self.axes.0), Reading::new(point.y, self.axes.1));
+            let (x, y) = (ValueWithUnit::new(point.x, self.axes.0), ValueWithUnit::new(point.y, self.axes.1));
             out.write_str("<path class=\"point\" d=\"")?;
             marker(out, index, (self.x(point.x), self.y(point.y)), radius)?;
             write!(out, "\"><title>{}: {}", InMarkup(&x), InMarkup(&y))?;
             if let Some((low, high)) = point.band {
-                let (low, high) = (Reading::new(low, self.axes.1), Reading::new(high, self.axes.1));
+                let (low, high) =
+                    (ValueWithUnit::new(low, self.axes.1), ValueWithUnit::new(high, self.axes.1));
                 write!(out, " ({} to {})", InMarkup(&low), InMarkup(&high))?;
             }
             out.write_str("</title></path>\n")?;
@@ -131,9 +132,10 @@ impl Canvas<'_> {
         let base = self.y(0.0);
         for bar in bars.iter().filter(|bar| is_drawable(bar.height) && bar.height != 0.0) {
             let (left, right, end) = (self.x(bar.low), self.x(bar.high), self.y(bar.height));
-            let (low, high) = (Reading::new(bar.low, self.axes.0), Reading::new(bar.high, self.axes.0));
+            let (low, high) =
+                (ValueWithUnit::new(bar.low, self.axes.0), ValueWithUnit::new(bar.high, self.axes.0));
             fill(out, "<path class=\"bar\" d=\"M@ @V@H@V@Z\">", &[left, base, end, right, base])?;
-            let height = Reading::new(bar.height, self.axes.1);
+            let height = ValueWithUnit::new(bar.height, self.axes.1);
             let (low, high, height) = (InMarkup(&low), InMarkup(&high), InMarkup(&height));
             writeln!(out, "<title>{low} to {high}: {height}</title></path>")?;
         }

@@ -4,13 +4,13 @@
 
 mod data;
 
-use super::frame::{begin, heading_height, Place as Shown, EDGE};
+use super::frame::{begin, heading_height, FramePlace, EDGE};
 use super::style::SERIES;
 use super::text::{fill, text, width, Size};
 use crate::report::axis::{Plane, Title};
 use crate::report::chart::{Chart, Data, Scale};
 use crate::report::escape::InMarkup;
-use crate::report::labels::{Place, Shelves};
+use crate::report::labels::{LabelPlace, Shelves};
 use core::fmt::{self, Write};
 use data::{swatch, Canvas, SWATCH_WIDTH};
 
@@ -38,7 +38,7 @@ const MARK_GAP: f64 = 5.0;
 ///
 /// Returns the error of `out`.
 #[inline(never)] // offsets into a small frame are short
-pub fn write(out: &mut dyn Write, chart: &Chart<'_>, shown: Shown) -> fmt::Result {
+pub fn write(out: &mut dyn Write, chart: &Chart<'_>, shown: FramePlace) -> fmt::Result {
     let heading = heading_height(WIDTH, chart.title, chart.subtitle);
     let ordinal = matches!(chart.x_axis.scale, Scale::Ordinal);
     let x_ticks = if ordinal { MOST_ORDINAL_TICKS } else { MOST_X_TICKS };
@@ -127,7 +127,7 @@ impl Legend {
 }
 
 /// Places the label of a mark to the right of its line, or to the left if the right edge is too near.
-fn mark_place(shelves: &mut Shelves<MARK_LINES>, x: f64, label: &str) -> Option<Place> {
+fn mark_place(shelves: &mut Shelves<MARK_LINES>, x: f64, label: &str) -> Option<LabelPlace> {
     let wide = width(&label, Size::Small);
     let right = x + MARK_GAP;
     let start = if right + wide > WIDTH - EDGE { x - MARK_GAP - wide } else { right };
