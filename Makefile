@@ -20,13 +20,16 @@ STATIC := -Crelocation-model=static -Clink-arg=-nostartfiles -Clink-arg=-nostdli
 
 .PHONY: all run test test-all built examples golden calibration fuzz size plugin guest lab boots hostile signals campaign bench mutants check dist clean
 
-# Panics name their file, and those of other crates lie where cargo keeps its downloads: that is another place for
-# everybody, and would make other bytes.
+# Panics name their file. Those of other crates are where cargo keeps its downloads, and those of the standard library where
+# rustup keeps its component rust-src, if it is installed: different places for everybody, which would make other bytes.
 all:
 	@triple=$$(tests/setup triple) || exit 1; \
 	case $$triple in *-gnu) flags='-- $(STATIC)';; *) flags=;; esac; \
+	cargo="--remap-path-prefix=$${CARGO_HOME:-$$HOME/.cargo}=/cargo"; \
+	commit=$$(rustc -vV | sed -n 's/^commit-hash: //p'); \
+	library="--remap-path-prefix=$$(rustc --print sysroot)/lib/rustlib/src/rust=/rustc/$$commit"; \
 	$(CARGO) rustc --locked --release -p latency-bench --bin latency-bench \
-		--config "target.$$triple.rustflags=[\"--remap-path-prefix=$${CARGO_HOME:-$$HOME/.cargo}=/cargo\"]" \
+		--config "target.$$triple.rustflags=[\"$$cargo\", \"$$library\"]" \
 		--target "$$triple" $$flags && \
 	install -m 755 "target/$$triple/release/latency-bench" $(BINARY)
 
