@@ -68,9 +68,6 @@ const PARTS: [Part; 17] = [
     Part("", 1, false),
 ];
 
-/// The part before which the tests of the packages run: they keep a CPU busy for a minute.
-const UNIT_TESTS: usize = 8;
-
 /// Reads the messages of `cargo test --no-run --message-format=json`: the test programs that were built.
 pub fn programs(messages: &str) -> Vec<Program> {
     let messages = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
@@ -125,7 +122,8 @@ pub fn jobs(programs: &[Program], only: &str) -> io::Result<(Vec<Job>, usize)> {
             let Part(_, cpus, alone) = PARTS[part.unwrap_or(PARTS.len() - 1)];
             let module = test.rsplit_once("::").map_or("", |(module, _)| module);
             let name = if alone { test.as_str() } else { module };
-            let key = (part.map_or(UNIT_TESTS, |part| part + 1), program.name.clone(), name.to_owned());
+            // The tests of the packages come first: the kernels of the guests are fetched meanwhile.
+            let key = (part.map_or(0, |part| part + 1), program.name.clone(), name.to_owned());
             let job = jobs.entry(key).or_insert_with(|| Job {
                 program: program.clone(),
                 name: name.into(),
@@ -207,7 +205,6 @@ no message
     #[test]
     fn every_test_of_the_suite_has_a_part() {
         assert!(PARTS.last().is_some_and(|part| part.0.is_empty()));
-        assert_eq!(PARTS[UNIT_TESTS].0, "lab::");
         // A part behind one that contains it would never be chosen.
         for (index, part) in PARTS.iter().enumerate() {
             assert!(PARTS[..index].iter().all(|earlier| !part.0.starts_with(earlier.0)), "{}", part.0);
