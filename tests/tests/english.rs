@@ -78,11 +78,13 @@ fn comments(source: &Source) -> Vec<Passage> {
         if text.trim_start().starts_with("```") {
             in_code = !in_code;
         }
-        let begins = line != before + 1 || text.trim().is_empty();
+        let begins = line != before + 1;
         before = line;
         let is_documentation = mark == "///" || mark == "//!";
+        // A heading stands alone, with or without a blank line.
+        let ends = text.trim().is_empty() || is_documentation && text.trim_start().starts_with('#');
         match passages.last_mut() {
-            _ if in_code || text.trim().is_empty() => before = 0,
+            _ if in_code || ends => before = 0,
             Some(passage) if !begins => passage.text += &format!(" {}", text.trim()),
             _ => passages.push(Passage { line, text: text.trim().into(), is_documentation }),
         }

@@ -23,8 +23,3 @@ pub mod traffic;
 pub mod translation;
 pub mod variants;
 pub mod window;
-
-/// The value with an interval that conclusions are made of.
-pub mod estimate {
-    pub use latency_core::stats::{Estimate, Side};
-}

@@ -1,7 +1,7 @@
 //! An estimate, as programs read it.
 
-use crate::analysis::estimate::Estimate;
 use crate::report::document::{fields, Document, Field};
+use latency_core::stats::Estimate;
 
 /// The names of an estimate in a summary: the value, and both ends of its 95 % confidence interval.
 pub type EstimateFields = [Field; 3];

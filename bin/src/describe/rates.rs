@@ -5,8 +5,8 @@ use core::fmt::{self, Display};
 use latency_core::decimal::Decimal;
 use latency_core::stats::Interval;
 
-use crate::analysis::estimate::Estimate;
 use crate::report::figures::{decimals, Digits};
+use latency_core::stats::Estimate;
 
 /// Bytes in the unit that people use.
 pub const GIGA: f64 = 1e9;

@@ -6,7 +6,6 @@ use latency_core::chain::Order;
 use latency_core::units::Bytes;
 
 use super::interface::Experiment;
-use crate::analysis::estimate::{Estimate, Side};
 use crate::analysis::orders::{self, OrdersConclusion};
 use crate::describe::{self, estimate, method, point, rows, Report};
 use crate::engine::memory::chains::Alongside;
@@ -22,6 +21,7 @@ use crate::report::document::{fields, Document, Level, Part, Role, Rows};
 use crate::report::figures::Digits;
 use crate::result::{Orders, Outcome, Point, Strided};
 use crate::sys::table::Table;
+use latency_core::stats::{Estimate, Side};
 
 /// The default working set: far larger than most caches, and written within a tenth of a second.
 const SIZE: Bytes = Bytes(256 << 20);

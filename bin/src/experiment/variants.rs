@@ -8,7 +8,6 @@ use latency_core::kernel::{Encoding, INDEX_CHECKED};
 use latency_core::units::{Bytes, PageSize, Pages};
 
 use super::interface::Experiment;
-use crate::analysis::estimate::Side;
 use crate::analysis::huge_pages::Worth;
 use crate::analysis::variants::{self, CycleDifference, VariantGrid};
 use crate::describe::{self, estimate, method, point, rows, Report};
@@ -22,6 +21,7 @@ use crate::report::figures::Digits;
 use crate::result::words::page_words;
 use crate::result::{Exclusion, Point};
 use crate::sys::table::Table;
+use latency_core::stats::Side;
 
 /// The average time for a point: those in memory need a second, and leave little time for the others.
 const SHARE_NS: f64 = 0.45e9;

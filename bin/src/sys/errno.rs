@@ -104,7 +104,7 @@ impl From<rustix::io::Errno> for Errno {
 /// this program lets through are few.
 ///
 /// # Errors
-/// Those of the call, `EINTR` in the end.
+/// The errors of the call, `EINTR` in the end.
 pub(super) fn patiently<T>(mut call: impl FnMut() -> Result<T, rustix::io::Errno>) -> Result<T, Errno> {
     const REPEATS: u32 = 100;
     for _ in 0..REPEATS {

@@ -58,7 +58,7 @@ fn read_all(file: impl AsFd, buffer: &mut [u8]) -> Result<usize, Errno> {
 /// Reads `path` into `buffer` and returns what was read: the whole file, or as much as the buffer holds.
 ///
 /// # Errors
-/// Those of `open(2)` and `read(2)`; `EINVAL` and `ENAMETOOLONG` for bytes that are not a path.
+/// The errors of `open(2)` and `read(2)`; `EINVAL` and `ENAMETOOLONG` for bytes that are not a path.
 pub fn read_into<'b>(path: &[u8], buffer: &'b mut [u8]) -> Result<&'b [u8], Errno> {
     let length = read_all(open(path, AT_ONCE)?, buffer)?;
     Ok(buffer.get(..length).unwrap_or_default())
@@ -81,7 +81,7 @@ const PIECE: usize = 64 << 10;
 /// [`for_each_line`]. A pipe is waited for.
 ///
 /// # Errors
-/// As [`for_each_line`], but for the length.
+/// The errors of [`for_each_line`], but for the length.
 pub fn for_each_line_of(
     path: Option<&[u8]>,
     buffer: &mut [u8],
@@ -102,7 +102,7 @@ pub fn for_each_line_of(
 /// not fit there, the beginning is given and the rest skipped.
 ///
 /// # Errors
-/// As [`read_into`]; `EINVAL` for an empty buffer, `EFBIG` for a file that does not end.
+/// The errors of [`read_into`]; `EINVAL` for an empty buffer, `EFBIG` for a file that does not end.
 pub fn for_each_line(path: &[u8], buffer: &mut [u8], each: impl FnMut(&[u8]) -> bool) -> Result<(), Errno> {
     let file = open(path, AT_ONCE)?;
     let mut left = LONGEST;

@@ -20,7 +20,7 @@ const BUFFER: usize = 16 << 10;
 /// Writes all of `bytes`, through interruptions and partial writes.
 ///
 /// # Errors
-/// Those of `write(2)`; `ECANCELED` where a signal has come and the stream takes nothing.
+/// The errors of `write(2)`; `ECANCELED` where a signal has come and the stream takes nothing.
 pub(super) fn write_all(to: BorrowedFd<'_>, mut bytes: &[u8]) -> Result<(), Errno> {
     let at_once = takes_at_once(to);
     while !bytes.is_empty() {
@@ -84,7 +84,7 @@ impl Sink {
     /// not a regular file (a device, a pipe) is written as it comes.
     ///
     /// # Errors
-    /// Those of `open(2)`, `EISDIR` for a directory, `ENOENT` for the empty path.
+    /// The errors of `open(2)`, `EISDIR` for a directory, `ENOENT` for the empty path.
     pub fn create(path: &[u8]) -> Result<Sink, Errno> {
         Sink::new(OutputFile::create(path)?)
     }

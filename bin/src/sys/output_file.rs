@@ -84,7 +84,7 @@ impl OutputFile {
     /// Makes ready to write `path`, following symbolic links; `None` if that is standard output.
     ///
     /// # Errors
-    /// Those of `open(2)`: also where the target exists and may not be written.
+    /// The errors of `open(2)`: also where the target exists and may not be written.
     pub fn create(path: &[u8]) -> Result<Option<OutputFile>, Errno> {
         let path = Path::new(path)?;
         let old = match stat(path.as_c_str()) {
@@ -130,7 +130,7 @@ impl OutputFile {
     /// Puts the file in the place of its target, so that a crash afterwards leaves it there.
     ///
     /// # Errors
-    /// Those of `fsync(2)`, `link(2)` and `rename(2)`.
+    /// The errors of `fsync(2)`, `link(2)` and `rename(2)`.
     pub fn commit(self) -> Result<(), Unfinished> {
         let Some(mut place) = self.place else { return Ok(()) };
         // Before the name: else a crash could leave an empty file in the place of an older result.

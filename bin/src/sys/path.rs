@@ -27,7 +27,7 @@ impl Path {
     /// Returns the path that consists of all `parts`, one directly after the other.
     ///
     /// # Errors
-    /// As [`Path::new`].
+    /// The errors of [`Path::new`].
     pub fn join(parts: &[&[u8]]) -> Result<Path, Errno> {
         let mut path = Path { bytes: [0; PATH_MAX], length: 0 };
         for part in parts {

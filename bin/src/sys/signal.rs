@@ -57,7 +57,7 @@ pub fn block() -> Result<(), Errno> {
 /// Holds back every signal that would end the process: each asks it to stop from now on.
 ///
 /// # Errors
-/// As [`block`].
+/// The errors of [`block`].
 pub fn hold_back_all() -> Result<(), Errno> {
     hold_back(END)
 }

@@ -56,7 +56,7 @@ impl<T> Table<T> {
     /// `length` values by their place. Every page of the table becomes resident.
     ///
     /// # Errors
-    /// As [`Table::filled`].
+    /// The errors of [`Table::filled`].
     pub fn made(length: usize, mut make: impl FnMut(usize) -> T) -> Result<Table<T>, Errno> {
         let table: Table<T> = Table::map(length)?;
         for index in 0..length {
@@ -69,7 +69,7 @@ impl<T> Table<T> {
     /// Returns the same elements.
     ///
     /// # Errors
-    /// As [`Table::filled`].
+    /// The errors of [`Table::filled`].
     pub fn of(elements: &[T]) -> Result<Table<T>, Errno>
     where
         T: Copy,
@@ -83,7 +83,7 @@ impl<T> Table<T> {
     /// Returns no elements.
     ///
     /// # Errors
-    /// As [`Table::filled`].
+    /// The errors of [`Table::filled`].
     pub fn empty() -> Result<Table<T>, Errno> {
         Table::map(0)
     }
@@ -91,7 +91,7 @@ impl<T> Table<T> {
     /// `length` values of zero bytes. A page becomes resident when it is first written.
     ///
     /// # Errors
-    /// As [`Table::filled`].
+    /// The errors of [`Table::filled`].
     pub fn zeroed(length: usize) -> Result<Table<T>, Errno>
     where
         T: Zeroable,

@@ -86,7 +86,7 @@ impl<'a> Reader<'a> {
     /// Returns the next event; [`Event::End`] again and again after the end.
     ///
     /// # Errors
-    /// Where the document is defective: the first defect, again and again.
+    /// The first defect of the document, again and again.
     pub fn next_event(&mut self) -> Result<Event<'a>, Error> {
         if let Some(error) = self.failed {
             return Err(error);
@@ -100,7 +100,7 @@ impl<'a> Reader<'a> {
     /// container or of the document.
     ///
     /// # Errors
-    /// As for [`Reader::next_event`].
+    /// The errors of [`Reader::next_event`].
     pub fn skip_value(&mut self) -> Result<(), Error> {
         if self.hasty && self.next == Next::Value && self.failed.is_none() {
             self.offset = end_of_member(self.input, self.offset);
@@ -126,7 +126,7 @@ impl<'a> Reader<'a> {
     /// Returns the next event, which has to be the beginning of an object.
     ///
     /// # Errors
-    /// As for [`Reader::next_event`], and where it is something else.
+    /// The errors of [`Reader::next_event`], and where it is something else.
     pub fn begin_object(&mut self) -> Result<(), Error> {
         self.expect("an object", |event| matches!(event, Event::BeginObject).then_some(()))
     }
@@ -134,7 +134,7 @@ impl<'a> Reader<'a> {
     /// Returns the next event, which has to be the beginning of an array.
     ///
     /// # Errors
-    /// As for [`Reader::next_event`], and where it is something else.
+    /// The errors of [`Reader::next_event`], and where it is something else.
     pub fn begin_array(&mut self) -> Result<(), Error> {
         self.expect("an array", |event| matches!(event, Event::BeginArray).then_some(()))
     }
@@ -142,7 +142,7 @@ impl<'a> Reader<'a> {
     /// Returns the next event, which has to be a number.
     ///
     /// # Errors
-    /// As for [`Reader::next_event`], and where it is something else.
+    /// The errors of [`Reader::next_event`], and where it is something else.
     pub fn number(&mut self) -> Result<f64, Error> {
         self.expect("a number", |event| match event {
             Event::Number(number) => Some(number),
@@ -153,7 +153,7 @@ impl<'a> Reader<'a> {
     /// Returns the next event, which has to be a string.
     ///
     /// # Errors
-    /// As for [`Reader::next_event`], and where it is something else.
+    /// The errors of [`Reader::next_event`], and where it is something else.
     pub fn string(&mut self) -> Result<Str<'a>, Error> {
         self.expect("a string", |event| match event {
             Event::String(string) => Some(string),

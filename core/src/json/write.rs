@@ -48,7 +48,7 @@ impl<W: Write> Writer<W> {
     /// Opens an object.
     ///
     /// # Errors
-    /// As for every method of [`Writer`].
+    /// The errors of every method of [`Writer`].
     pub fn begin_object(&mut self) -> fmt::Result {
         self.begin(true, '{')
     }
@@ -56,7 +56,7 @@ impl<W: Write> Writer<W> {
     /// Closes the innermost container, an object.
     ///
     /// # Errors
-    /// As for every method of [`Writer`].
+    /// The errors of every method of [`Writer`].
     pub fn end_object(&mut self) -> fmt::Result {
         self.end(true, '}')
     }
@@ -64,7 +64,7 @@ impl<W: Write> Writer<W> {
     /// Opens an array.
     ///
     /// # Errors
-    /// As for every method of [`Writer`].
+    /// The errors of every method of [`Writer`].
     pub fn begin_array(&mut self) -> fmt::Result {
         self.begin(false, '[')
     }
@@ -72,7 +72,7 @@ impl<W: Write> Writer<W> {
     /// Closes the innermost container, an array.
     ///
     /// # Errors
-    /// As for every method of [`Writer`].
+    /// The errors of every method of [`Writer`].
     pub fn end_array(&mut self) -> fmt::Result {
         self.end(false, ']')
     }
@@ -81,7 +81,7 @@ impl<W: Write> Writer<W> {
     /// written in the same expression: `writer.key("seed")?.u64(42)?`.
     ///
     /// # Errors
-    /// As for every method of [`Writer`].
+    /// The errors of every method of [`Writer`].
     pub fn key(&mut self, name: &str) -> Result<&mut Self, fmt::Error> {
         if self.key_waits || !self.in_object() {
             return Err(fmt::Error);
@@ -96,7 +96,7 @@ impl<W: Write> Writer<W> {
     /// Writes a string.
     ///
     /// # Errors
-    /// As for every method of [`Writer`].
+    /// The errors of every method of [`Writer`].
     pub fn string(&mut self, value: &str) -> fmt::Result {
         self.value()?;
         self.quote(|out| out.write_str(value))
@@ -105,7 +105,7 @@ impl<W: Write> Writer<W> {
     /// Writes a string of the text that `value` prints.
     ///
     /// # Errors
-    /// As for every method of [`Writer`].
+    /// The errors of every method of [`Writer`].
     pub fn display(&mut self, value: impl fmt::Display) -> fmt::Result {
         self.value()?;
         self.quote(|out| write!(out, "{value}"))
@@ -114,7 +114,7 @@ impl<W: Write> Writer<W> {
     /// Writes a string of bytes that should be UTF-8; other bytes become U+FFFD.
     ///
     /// # Errors
-    /// As for every method of [`Writer`].
+    /// The errors of every method of [`Writer`].
     pub fn bytes(&mut self, value: &[u8]) -> fmt::Result {
         self.value()?;
         self.quote(|out| {
@@ -131,7 +131,7 @@ impl<W: Write> Writer<W> {
     /// Writes a whole number. JSON readers that use double precision are exact up to 2^53.
     ///
     /// # Errors
-    /// As for every method of [`Writer`].
+    /// The errors of every method of [`Writer`].
     pub fn u64(&mut self, value: u64) -> fmt::Result {
         self.value()?;
         write!(self.out, "{value}")
@@ -140,7 +140,7 @@ impl<W: Write> Writer<W> {
     /// Writes a whole number with a sign.
     ///
     /// # Errors
-    /// As for every method of [`Writer`].
+    /// The errors of every method of [`Writer`].
     pub fn i64(&mut self, value: i64) -> fmt::Result {
         self.value()?;
         write!(self.out, "{value}")
@@ -151,7 +151,7 @@ impl<W: Write> Writer<W> {
     /// in JSON and is written as `null`.
     ///
     /// # Errors
-    /// As for every method of [`Writer`].
+    /// The errors of every method of [`Writer`].
     pub fn decimal(&mut self, value: f64, digits: usize) -> fmt::Result {
         if !value.is_finite() {
             return self.null();
@@ -163,7 +163,7 @@ impl<W: Write> Writer<W> {
     /// Writes `true` or `false`.
     ///
     /// # Errors
-    /// As for every method of [`Writer`].
+    /// The errors of every method of [`Writer`].
     pub fn bool(&mut self, value: bool) -> fmt::Result {
         self.value()?;
         self.out.write_str(if value { "true" } else { "false" })
@@ -172,7 +172,7 @@ impl<W: Write> Writer<W> {
     /// Writes `null`, for an unknown value.
     ///
     /// # Errors
-    /// As for every method of [`Writer`].
+    /// The errors of every method of [`Writer`].
     pub fn null(&mut self) -> fmt::Result {
         self.value()?;
         self.out.write_str("null")

@@ -1,11 +1,11 @@
 //! Traffic for programs: a record for each number of generators.
 
-use crate::analysis::estimate::Estimate;
 use crate::analysis::traffic::{groups, rate, shares, TrafficGroup};
 use crate::describe::{estimate, point, Report, SUMMARY};
 use crate::plan::generators;
 use crate::report::document::{fields, Document, Field, Part};
 use crate::result::Outcome;
+use latency_core::stats::Estimate;
 use latency_core::words::Worded;
 
 fields! {

@@ -4,12 +4,12 @@ use latency_core::decimal::Decimal;
 use latency_core::text::plural;
 
 use super::super::matrix::Grid;
-use crate::analysis::estimate::Estimate;
 use crate::analysis::traffic::{groups, rate, shares, TrafficGroup};
 use crate::describe::rates::{gigabytes, Gigabytes, Half};
 use crate::describe::Report;
 use crate::report::document::{Document, Level, Rows};
 use crate::result::{Outcome, Traffic};
+use latency_core::stats::Estimate;
 use latency_core::traffic::View;
 
 /// The maximum number of rows (pairs times kinds) of the table by kind that is shown below a matrix without

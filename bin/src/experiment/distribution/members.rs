@@ -1,11 +1,11 @@
 //! Single loads for programs: the members of a point, its columns, and the conclusions.
 
 use crate::analysis::distribution::{agrees, left_out};
-use crate::analysis::estimate::Estimate;
 use crate::describe::estimate;
 use crate::report::document::{fields, Document, Field, Part};
 use crate::result::distribution::{Distribution, Percentile, PERCENTAGES};
 use crate::result::Outcome;
+use latency_core::stats::Estimate;
 
 fields! {
     DISTRIBUTION "distribution" "How long single loads took.";

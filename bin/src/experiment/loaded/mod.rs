@@ -10,7 +10,6 @@ mod words;
 use latency_core::units::Picoseconds;
 
 use super::interface::{self, Experiment};
-use crate::analysis::estimate::Estimate;
 use crate::analysis::load::{not_delivered, Curve, LoadLevel, MOST_LEVELS};
 use crate::analysis::loaded::{delivered, loadings, Loading};
 use crate::analysis::traffic::limit;
@@ -25,6 +24,7 @@ use crate::plan::budget::Budget;
 use crate::plan::{generators, loaded};
 use crate::result::{Outcome, Point, Traffic, Walk};
 use crate::warning::{Warning, Warnings};
+use latency_core::stats::Estimate;
 
 /// Latency against bandwidth.
 pub const LOADED: Experiment = Experiment {

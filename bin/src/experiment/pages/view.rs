@@ -6,7 +6,6 @@ use latency_core::decimal::Decimal;
 use latency_core::text::Text;
 use latency_core::units::{Bytes, Pages};
 
-use crate::analysis::estimate::{Estimate, Side};
 use crate::analysis::huge_pages::{
     conclude, kinds, spanned, walks, HugePagesConclusion, Larger, Worth, KINDS,
 };
@@ -17,6 +16,7 @@ use crate::report::document::{fields, Document, Level, Part, Picture, Role, Rows
 use crate::report::figures::Digits;
 use crate::result::words::page_words;
 use crate::result::{Exclusion, Outcome};
+use latency_core::stats::{Estimate, Side};
 use latency_core::words::Worded;
 
 fields! {

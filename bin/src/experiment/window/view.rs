@@ -7,7 +7,6 @@ use latency_core::kernel::lanes::{Filler, Gap, WINDOW as KERNELS};
 use latency_core::stats::Interval;
 use latency_core::text::Text;
 
-use crate::analysis::estimate::Estimate;
 use crate::analysis::lanes::{regions, WorkReach, WorkingSet};
 use crate::analysis::window::{conclude, room, Prefetch, ReorderBuffer, WindowConclusion};
 use crate::describe::method::optional;
@@ -16,6 +15,7 @@ use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Picture, Role};
 use crate::report::figures::Digits;
 use crate::result::Walk;
+use latency_core::stats::Estimate;
 
 /// Fillers between two lines of the table.
 const STEP: usize = 64;
