@@ -28,4 +28,5 @@ pub mod skip;
 pub mod source;
 pub mod spread;
 pub mod terminal;
+pub mod usage;
 pub mod vm;

@@ -2,6 +2,7 @@
 //!
 //! A test whose program has to run on several CPUs at the same time proves nothing while others use them.
 
+use crate::usage::own;
 use std::fs;
 use std::time::{Duration, Instant};
 
@@ -38,21 +39,6 @@ fn machine() -> Duration {
     let words: Vec<&str> = text.lines().next().unwrap_or_default().split_whitespace().collect();
     let of = |column: usize| words.get(column).and_then(|word| word.parse::<u64>().ok()).unwrap_or(0);
     Duration::from_millis(10 * BUSY.into_iter().map(of).sum::<u64>())
-}
-
-/// Returns the CPU time of this process and of the programs that it has waited for.
-fn own() -> Duration {
-    [libc::RUSAGE_SELF, libc::RUSAGE_CHILDREN]
-        .map(|who| {
-            // SAFETY: a record of zero bits is valid.
-            let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-            // SAFETY: the kernel writes one record.
-            unsafe { libc::getrusage(who, &raw mut usage) };
-            let time = |time: libc::timeval| Duration::new(time.tv_sec as u64, time.tv_usec as u32 * 1000);
-            time(usage.ru_utime) + time(usage.ru_stime)
-        })
-        .iter()
-        .sum()
 }
 
 #[cfg(test)]

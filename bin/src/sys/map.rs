@@ -123,7 +123,7 @@ impl Region {
     /// Returns the region that [`map`](Self::map) made of these, whose first byte is at `base`.
     ///
     /// # Safety
-    /// That region was forgotten, and its mapping is not used any more by others.
+    /// The region was forgotten, and others no longer use its mapping.
     pub(super) unsafe fn again(base: NonNull<u8>, bytes: usize, kind: Kind) -> Region {
         Region { base, length: bytes.max(1).next_multiple_of(kind.granule()), kind }
     }

@@ -2,13 +2,13 @@
 
 use super::moved::{is_everything, moved, MOVED};
 use super::outcome::Outcome;
+use crate::usage;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::process::{Command, Stdio};
 
 /// A program that the test harness of Rust is linked into.
 #[derive(Clone, Debug, Default)]
@@ -30,7 +30,7 @@ pub struct Job {
     pub name: String,
     /// The paths of the tests.
     pub tests: Vec<String>,
-    /// CPUs that they keep busy: 0 where they mostly sleep.
+    /// CPUs that they keep busy.
     pub cpus: usize,
 }
 
@@ -43,7 +43,7 @@ const SUITE: &str = "suite";
 /// A part of the suite: the beginning of a path, the CPUs in use, and whether each test is a job of its own.
 struct Part(&'static str, usize, bool);
 
-/// Tests that are long, or use more or less than one CPU, in the order in which they start.
+/// Tests that are long, or use more than one CPU, in the order in which they start.
 const PARTS: [Part; 17] = [
     // Guests with two virtual CPUs that have to run at the same time: nothing runs beside them.
     Part("lab_load::", ALONE, true),
@@ -165,24 +165,10 @@ impl Job {
             .stdout(file.try_clone()?)
             .stderr(file)
             .spawn()?;
-        let (succeeded, cpu) = ended(&child)?;
+        let (status, cpu) = usage::wait(&child)?;
         let output = std::fs::read(log)?;
-        Ok(Outcome { cpu, ..Outcome::new(&String::from_utf8_lossy(&output), succeeded, self.tests.len()) })
-    }
-}
-
-/// Waits for a process: returns whether it ended well, and the CPU time of it and of all processes that it waited for.
-fn ended(child: &Child) -> io::Result<(bool, Duration)> {
-    let mut status = 0;
-    // SAFETY: a record of zero bits is valid.
-    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: the kernel writes a number and a record; only this thread waits for the process.
-    match unsafe { libc::wait4(child.id() as i32, &raw mut status, 0, &raw mut usage) } {
-        -1 => Err(io::Error::last_os_error()),
-        _ => {
-            let time = |time: libc::timeval| Duration::new(time.tv_sec as u64, time.tv_usec as u32 * 1000);
-            Ok((status == 0, time(usage.ru_utime) + time(usage.ru_stime)))
-        }
+        let outcome = Outcome::new(&String::from_utf8_lossy(&output), status.success(), self.tests.len());
+        Ok(Outcome { cpu, ..outcome })
     }
 }
 

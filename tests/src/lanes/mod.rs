@@ -18,9 +18,6 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Maximum number of jobs at a time, those that use no CPU included.
-const JOBS: usize = 4;
-
 /// Runs all jobs, and calls `ended` with each, how long it took and how it ended.
 ///
 /// # Errors
@@ -37,13 +34,13 @@ pub fn run(
     mut ended: impl FnMut(&Job, Duration, &Outcome),
 ) -> io::Result<()> {
     fs::create_dir_all(logs)?;
-    let (mut free, mut running) = (cpus, 0);
+    waiting.iter_mut().for_each(|job| job.cpus = job.cpus.min(cpus));
+    let mut free = cpus;
     let (send, receive) = channel();
     thread::scope(|scope| loop {
-        while running < JOBS {
-            let Some(index) = next(&waiting, free, cpus) else { break };
-            let job = waiting.remove(index);
-            (free, running) = (free - job.cpus.min(cpus), running + 1);
+        while waiting.first().is_some_and(|job| job.cpus <= free) {
+            let job = waiting.remove(0);
+            free -= job.cpus;
             let (send, log) = (send.clone(), logs.join(job.file_name()));
             scope.spawn(move || {
                 let begin = Instant::now();
@@ -52,38 +49,31 @@ pub fn run(
                 let _ = send.send((job, begin.elapsed(), outcome));
             });
         }
-        if running == 0 {
+        if free == cpus {
             return Ok(());
         }
         let (job, time, outcome) = receive.recv().expect("a job that runs");
-        (free, running) = (free + job.cpus.min(cpus), running - 1);
+        free += job.cpus;
         ended(&job, time, &outcome?);
     })
-}
-
-/// Returns the first job that uses a CPU if there are enough for it, else the first that uses none.
-fn next(waiting: &[Job], free: usize, cpus: usize) -> Option<usize> {
-    let first = waiting.iter().position(|job| job.cpus > 0);
-    first
-        .filter(|&index| waiting[index].cpus.min(cpus) <= free)
-        .or_else(|| waiting.iter().position(|job| job.cpus == 0))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn job(cpus: usize) -> Job {
-        Job { cpus, ..Job::default() }
-    }
+    use std::env;
 
     #[test]
-    fn a_job_waits_for_its_cpus_and_sleepers_go_first_meanwhile() {
-        let waiting = [job(2), job(1), job(0)];
-        assert_eq!(next(&waiting, 2, 2), Some(0));
-        assert_eq!(next(&waiting, 1, 2), Some(2));
-        assert_eq!(next(&waiting[..2], 1, 2), None);
-        // One CPU has to do for a job of two.
-        assert_eq!(next(&waiting, 1, 1), Some(0));
+    fn a_job_that_asks_for_more_cpus_than_there_are_runs_too() {
+        let logs = env::temp_dir().join(format!("jobs-{}", std::process::id()));
+        let program = Program { name: "true".into(), path: "/bin/true".into(), directory: "/".into() };
+        let job =
+            |name: &str, cpus| Job { name: name.into(), cpus, program: program.clone(), tests: Vec::new() };
+        let mut ran = Vec::new();
+        let ended =
+            run(vec![job("a", usize::MAX), job("b", 1)], 2, &logs, |job, _, _| ran.push(job.name.clone()));
+        fs::remove_dir_all(&logs).expect("a directory of logs");
+        ended.expect("a program that exists");
+        assert_eq!(ran, ["a", "b"]);
     }
 }

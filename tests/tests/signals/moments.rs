@@ -14,6 +14,7 @@ use latency_tests::everywhere::everywhere;
 use latency_tests::lanes::of_everything;
 use latency_tests::schema::assert_valid;
 use latency_tests::skip::not_shown;
+use latency_tests::usage;
 use serde_json::Value;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus, Stdio};
@@ -87,14 +88,7 @@ fn spent(process: u32) -> Duration {
 
 /// Waits for the end of a process; returns its status and its total CPU time.
 fn ended(child: &Child) -> (ExitStatus, Duration) {
-    let mut status = 0;
-    // SAFETY: a record of zero bits is one.
-    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: the kernel writes a number and a record; this is the only wait for this process.
-    let waited = unsafe { libc::wait4(child.id() as i32, &raw mut status, 0, &raw mut usage) };
-    assert_eq!(waited, child.id() as i32, "wait4: {}", std::io::Error::last_os_error());
-    let time = |time: libc::timeval| Duration::new(time.tv_sec as u64, time.tv_usec as u32 * 1000);
-    (ExitStatus::from_raw(status), time(usage.ru_utime) + time(usage.ru_stime))
+    usage::wait(child).expect("wait4")
 }
 
 /// A case: the command, its directory, and its duration.

@@ -7,12 +7,12 @@ use latency_tests::document::{array, at};
 use latency_tests::run::Run;
 use latency_tests::schema::{of_results, violations};
 use latency_tests::skip::skip;
+use latency_tests::usage;
 use serde_json::Value;
 use std::fs;
 use std::io::Read;
-use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -135,32 +135,26 @@ fn finished(command: &mut Command) -> Result<(Run, Duration), String> {
         child.stderr.take().map(|stream| thread::spawn(move || all_of(stream))),
     ];
     let begin = Instant::now();
-    // SAFETY: a record of zeros is a valid one without usage.
-    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    let mut status = 0;
     let mut hangs = false;
-    // SAFETY: two records of this frame; the child belongs to this function, which is the only one to wait
-    // for it.
-    while unsafe { libc::wait4(child.id() as i32, &raw mut status, libc::WNOHANG, &raw mut usage) } == 0 {
+    let (status, cpu) = loop {
+        match usage::ended(&child) {
+            Ok(None) => {}
+            Ok(Some(end)) => break end,
+            Err(error) => return Err(format!("cannot wait for {what}: {error}")),
+        }
         if begin.elapsed() > PATIENCE && !hangs {
             hangs = true;
             // It has not been waited for, so it still exists.
             let _ = child.kill();
         }
         thread::sleep(Duration::from_millis(2));
-    }
-    let [stdout, stderr] = streams.map(|stream| stream.and_then(|stream| stream.join().ok()));
-    let run = Run {
-        what,
-        status: ExitStatus::from_raw(status),
-        stdout: stdout.unwrap_or_default(),
-        stderr: stderr.unwrap_or_default(),
     };
+    let [stdout, stderr] = streams.map(|stream| stream.and_then(|stream| stream.join().ok()));
+    let run = Run { what, status, stdout: stdout.unwrap_or_default(), stderr: stderr.unwrap_or_default() };
     if hangs {
         return Err(format!("it hangs: {run}"));
     }
-    let time = |time: libc::timeval| Duration::new(time.tv_sec as u64, time.tv_usec as u32 * 1000);
-    Ok((run, time(usage.ru_utime) + time(usage.ru_stime)))
+    Ok((run, cpu))
 }
 
 fn all_of(mut stream: impl Read) -> String {
