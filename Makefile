@@ -89,7 +89,7 @@ fuzz:
 
 # The bytes of the executable by section and by module. The shipped one has no symbols of
 # local functions; this one is linked again, with all of them. -X wins over -x before it.
-SYMBOLS := target.x86_64-unknown-linux-musl.rustflags=["-Clink-arg=-Wl,-X"]
+SYMBOLS := target.x86_64-unknown-linux-musl.rustflags=["-Clink-arg=-X"]
 
 size:
 	@triple=$$(tests/setup triple) || exit 1; \

@@ -57,6 +57,26 @@ fn it_is_static() {
     });
 }
 
+/// The kernel maps whole pages: where two segments share one, the last of them hides the other.
+#[test]
+fn no_two_segments_share_a_page() {
+    const PAGE: u64 = 4096;
+    with_file(|file| {
+        let endian = file.endian();
+        let segments = file.elf_program_headers().iter();
+        let loaded = segments.filter(|segment| segment.p_type(endian) == elf::PT_LOAD);
+        let mut pages: Vec<_> = loaded
+            .map(|segment| {
+                let begin = segment.p_vaddr(endian);
+                (begin / PAGE, (begin + segment.p_memsz(endian)).div_ceil(PAGE))
+            })
+            .collect();
+        pages.sort_unstable();
+        assert!(pages.len() > 1, "code and data in one segment: {pages:?}");
+        assert!(pages.is_sorted_by(|before, after| before.1 <= after.0), "{pages:?}");
+    });
+}
+
 #[test]
 fn it_has_no_libc() {
     with_file(|file| {
