@@ -7,19 +7,18 @@ use latency_core::kernel::lanes::PARALLEL as KERNELS;
 use latency_core::text::Text;
 use latency_core::units::{Bytes, LINE};
 
-use super::interface::{self, Experiment};
+use super::interface::{collected, Experiment};
 use crate::analysis::claims::Claims;
 use crate::analysis::lanes::{
     is_like_memory, misses_in_flight, place, regions, HierarchyPlace, InFlight, Limit, Saturation, WorkingSet,
 };
 use crate::describe::{self, estimate, lanes as chains, method::optional, point, Report};
 use crate::engine::run;
-use crate::engine::session::{Plan, Session};
 use crate::options::{Descriptor, FlagSet};
 use crate::plan;
 use crate::plan::budget::Budget;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
-use crate::report::document::{fields, Document, Level, Part, Picture, Role};
+use crate::report::document::{fields, Document, Level, Part, Picture};
 use crate::report::figures::Digits;
 
 /// Inverse throughput against the number of chains.
@@ -35,16 +34,12 @@ pub const PARALLEL: Experiment = Experiment {
         picture: true,
         ..Descriptor::OF_VALUES
     },
-    plan,
+    plan: |session| collected(session, plan::lanes::parallel),
     budget: Budget::of_lanes,
     measure: run::measure,
     present: [answer, evidence, data],
     columns: [point::COLUMNS, &chains::COLUMNS],
 };
-
-fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
-    interface::collected(session, plan::lanes::parallel)
-}
 
 /// The maximum number of working sets that are shown.
 const REGIONS: usize = 4;
@@ -121,39 +116,30 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
                 Limit::Buffers => ", the limit of its buffers",
                 Limit::BuffersOrMemory => "; memory may be the limit",
             };
-            document.sentence(
-                Role::Answer,
-                format_args!(
+            document.answer(format_args!(
                     "One core has {:.0} cache misses in flight ({}); {from_lanes} chains reach that{reservation}.",
                     Decimal(misses.value),
                     optional(Some(misses), |misses, out| match misses.interval {
                         Some(interval) => write!(out, "{} to {}", Digits(interval.low), Digits(interval.high)),
                         None => out.write_str("too few rounds for an interval"),
                     })
-                ),
-            );
+                ));
         }
-        None => document.sentence(
-            Role::Answer,
-            format_args!(
-                "How many misses one core has in flight was not found: no working set fills its buffers. Remove \
+        None => document.answer(format_args!(
+            "How many misses one core has in flight was not found: no working set fills its buffers. Remove \
                  --size, or use one between {} and {}.",
-                near(report),
-                report.machine.last_level_cache()
-            ),
-        ),
+            near(report),
+            report.machine.last_level_cache()
+        )),
     }
     if let Some((single, found)) = from_memory(report) {
-        document.sentence(
-            Role::Answer,
-            format_args!(
+        document.answer(format_args!(
                 "From memory it reads {} GB/s of random lines, {} times as fast as one chain ({} instead of {} ns per load).",
                 Digits(found.gigabytes_per_second(LINE)),
                 Digits(single / found.fastest_ns),
                 Digits(found.fastest_ns),
                 Digits(single)
-            ),
-        );
+            ));
     }
 }
 

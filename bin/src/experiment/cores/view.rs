@@ -26,16 +26,13 @@ const MOST_IN_PICTURE: usize = 256;
 pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
     let found = &conclude(report.outcomes);
     for class in found.classes() {
-        document.sentence(
-            Role::Line,
-            format_args!(
-                "{}: {} ns one way ({} pair{})",
-                ClassName(class),
-                Digits(class.median),
-                class.pairs,
-                plural(class.pairs)
-            ),
-        );
+        document.line(format_args!(
+            "{}: {} ns one way ({} pair{})",
+            ClassName(class),
+            Digits(class.median),
+            class.pairs,
+            plural(class.pairs)
+        ));
     }
     for outcome in report.outcomes {
         if let (Err(exclusion), Some(with)) = (&outcome.result, outcome.point.walk.ping_pong()) {
@@ -129,39 +126,28 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresCon
             write!(out, "; lines of one pair differ by up to {} ns", Digits(spread))
         });
         match (a, b) == (c, d) {
-            true => document.sentence(
-                Role::Answer,
-                format_args!(
-                    "A line takes {ns} ns from CPU {a} to CPU {b}{}{spread}.",
-                    method::optional(nearest.measured.series.nanoseconds.interval, |interval, out| {
-                        write!(out, " ({} to {})", Digits(interval.low), Digits(interval.high))
-                    })
-                ),
-            ),
-            false => document.sentence(
-                Role::Answer,
-                format_args!(
-                    "CPUs are {ns} ns ({a} and {b}) to {most} ns ({c} and {d}) apart one way{spread}."
-                ),
-            ),
+            true => document.answer(format_args!(
+                "A line takes {ns} ns from CPU {a} to CPU {b}{}{spread}.",
+                method::optional(nearest.measured.series.nanoseconds.interval, |interval, out| {
+                    write!(out, " ({} to {})", Digits(interval.low), Digits(interval.high))
+                })
+            )),
+            false => document.answer(format_args!(
+                "CPUs are {ns} ns ({a} and {b}) to {most} ns ({c} and {d}) apart one way{spread}."
+            )),
         }
     }
     if let Some((most_ns, [a, b])) = found.apart {
-        document.sentence(
-            Role::Finding,
-            format_args!(
+        document.finding(format_args!(
                 "Clock offset and asymmetry of the two ways together: at most {} ns (CPUs {a} and {b}); their mean is \
                  free of the offset.",
                 Digits(most_ns)
-            ),
-        );
+            ));
     }
     let apart = |pair: &CpuPair<'_>| pair.messages().is_some_and(|messages| !messages.in_order);
     let unsynchronised = pairs(report.outcomes).filter(apart).count();
     if let Some(first) = pairs(report.outcomes).find(apart) {
-        document.sentence(
-            Role::Finding,
-            format_args!(
+        document.finding(format_args!(
                 "Messages between CPUs {} and {}{} seem to arrive before they are sent: their clocks differ by more than \
                  a way.",
                 first.a,
@@ -169,8 +155,7 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresCon
                 method::optional((unsynchronised > 1).then_some(unsynchronised), |count, out| {
                     write!(out, " (and of {} more pairs)", count - 1)
                 })
-            ),
-        );
+            ));
     }
 }
 
@@ -230,16 +215,13 @@ fn not_chosen(document: &mut dyn Document, report: &Report<'_, '_>) {
     });
     let all = Choice::All.most(report.machine.cpus.len());
     if count > 0 {
-        document.sentence(
-            Role::Missing,
-            format_args!(
+        document.missing(format_args!(
                 "Left out: {count} of {all} pairs, CPUs {}{}; a few of each class stand for them (--pairs, --budget).",
                 names.as_str(),
                 method::optional(count.checked_sub(NAMED).filter(|more| *more > 0), |more, out| {
                     write!(out, " and {more} more")
                 })
-            ),
-        );
+            ));
     }
 }
 
@@ -292,10 +274,9 @@ fn states(document: &mut dyn Document, report: &Report<'_, '_>) {
         .filter_map(|outcome| outcome.point.walk.owned())
         .all(|owned| owned.third.is_none())
     {
-        document.sentence(
-            Role::Missing,
-            format_args!("Lines that two other cores share are not measured: they need a third core."),
-        );
+        document.missing(format_args!(
+            "Lines that two other cores share are not measured: they need a third core."
+        ));
     }
 }
 
@@ -331,10 +312,10 @@ fn every(document: &mut dyn Document, report: &Report<'_, '_>) {
 
 fn picture(document: &mut dyn Document, report: &Report<'_, '_>, cpus: &CpuSet) {
     if cpus.len() > MOST_IN_PICTURE {
-        return document.sentence(
-            Role::Missing,
-            format_args!("No picture: it would have {} rows; choose fewer CPUs with --pairs.", cpus.len()),
-        );
+        return document.missing(format_args!(
+            "No picture: it would have {} rows; choose fewer CPUs with --pairs.",
+            cpus.len()
+        ));
     }
     let mut numbers = [0; MOST_IN_PICTURE];
     for (slot, cpu) in numbers.iter_mut().zip(cpus) {

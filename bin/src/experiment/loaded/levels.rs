@@ -9,7 +9,7 @@ use latency_core::traffic::pace::Pacing;
 use latency_core::units::Bytes;
 
 use super::members::burst;
-use super::words::{CoresDeliver, Multiple};
+use super::words::{cores_deliver, multiple};
 use crate::analysis::load::{Verdict, KNEES};
 use crate::analysis::loaded::{BandwidthLimit, Loading, Step, Steps};
 use crate::analysis::traffic::shares;
@@ -111,7 +111,7 @@ fn knee(document: &mut dyn Document, loading: &Loading<'_, '_>, limit: &Bandwidt
             fmt::from_fn(|out| {
                 for (index, ratio) in KNEES.into_iter().enumerate() {
                     let before = if index == 0 { "" } else { "; " };
-                    write!(out, "{before}{} ", Multiple(ratio, lowest))?;
+                    write!(out, "{before}{} ", multiple(ratio, lowest))?;
                     match loading.knee(ratio) {
                         Some(knee) => write!(out, "at {}", Within(knee.bandwidth))?,
                         None => out.write_str("is not reached")?,
@@ -149,7 +149,7 @@ fn most(document: &mut dyn Document, loading: &Loading<'_, '_>, limit: &Bandwidt
             },
             optional(limit.others(), |(count, other), out| {
                 let percent = Decimal(other.value / limit.rate.value * 100.0);
-                write!(out, "; {} {percent:.0} % of it", CoresDeliver(count))
+                write!(out, "; {} {percent:.0} % of it", cores_deliver(count))
             }),
             part(shares.read, "read"),
             part(shares.written, "written"),

@@ -1,9 +1,11 @@
 //! Curves of latency under load for programs: an object for each, a record for each of its levels.
 
+use super::super::bandwidth::members::rates;
 use crate::analysis::load::{LoadLevel, KNEES};
 use crate::analysis::loaded::{loadings, Loading, Step};
-use crate::analysis::traffic::{bursts, shares};
-use crate::describe::{estimate, point, Report, SUMMARY};
+use crate::analysis::traffic::bursts;
+use crate::describe::estimate::{self, estimates};
+use crate::describe::{point, Report, SUMMARY};
 use crate::plan::generators;
 use crate::report::document::{fields, Document, Field, Part};
 use crate::result::Traffic;
@@ -50,27 +52,11 @@ fields! {
     PEAK_NS "peak_ns" "The latency at that bandwidth.";
 }
 
-/// The latency of idle memory.
-static IDLE: estimate::EstimateFields = [
-    Field::new("idle_ns", "The latency of idle memory; null where it was not measured."),
-    Field::new("idle_ns_low", "The lower end of its 95 % confidence interval."),
-    Field::new("idle_ns_high", "The upper end of the interval."),
-];
-/// The bandwidth at which latency doubles.
-static DOUBLES: estimate::EstimateFields = [
-    Field::new(
-        "knee_bytes_per_second",
-        "The bandwidth at which latency is twice the lowest one; null where it is not known.",
-    ),
-    Field::new("knee_bytes_per_second_low", "The lower end of its 95 % confidence interval."),
-    Field::new("knee_bytes_per_second_high", "The upper end of the interval."),
-];
-/// The largest bandwidth.
-static PEAK: estimate::EstimateFields = [
-    Field::new("peak_bytes_per_second", "The largest bandwidth that was delivered, at any level."),
-    Field::new("peak_bytes_per_second_low", "The lower end of its 95 % confidence interval."),
-    Field::new("peak_bytes_per_second_high", "The upper end of the interval."),
-];
+estimates! {
+    IDLE "idle_ns" "The latency of idle memory; null where it was not measured.";
+    DOUBLES "knee_bytes_per_second" "The bandwidth at which latency is twice the lowest one; null where it is not known.";
+    PEAK "peak_bytes_per_second" "The largest bandwidth that was delivered, at any level.";
+}
 
 /// The columns of a table of levels.
 pub static COLUMNS: [&Field; 28] = [
@@ -206,19 +192,13 @@ fn record(
     let Some(outcome) = report.outcomes.get(step.index) else { return };
     let Ok(measured) = &outcome.result else { return };
     let (traffic, level) = (loading.traffic, step.level);
-    let shares = shares(traffic.kind);
-    document.put(&point::FROM, outcome.point.initiator.0);
-    document.put(&point::TO, outcome.point.target.0);
+    point::nodes(document, &outcome.point);
     document.put(&LOAD_NODE, traffic.node.0);
     document.put(&TRAFFIC, traffic.kind.name);
     document.put(&PATTERN, traffic.kind.pattern().name());
     document.put(&GENERATORS, step.generators);
     document.put(&OFFERED, level.offered);
-    document.put(&RATE, level.delivered.value);
-    document.put(&RATE_CI95, level.delivered.interval);
-    for (field, share) in [(&READ, shares.read), (&WRITTEN, shares.written), (&OWNED, shares.owned)] {
-        document.put(field, level.delivered.value * share);
-    }
+    rates(document, [&RATE, &RATE_CI95, &READ, &WRITTEN, &OWNED], traffic.kind, Some(level.delivered));
     document.put(&point::NS, level.latency.value);
     document.put(&point::CI95_NS, level.latency.interval);
     document.put(&point::MIN_NS, measured.series.minimum_ns);

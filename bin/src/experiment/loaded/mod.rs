@@ -9,19 +9,18 @@ mod words;
 
 use latency_core::units::Picoseconds;
 
-use super::interface::{self, Experiment};
+use super::bandwidth;
+use super::interface::{collected, Experiment};
 use crate::analysis::load::{not_delivered, Curve, LoadLevel, MOST_LEVELS};
 use crate::analysis::loaded::{delivered, loadings, Loading};
 use crate::analysis::traffic::limit;
 use crate::engine::memory::RealSchedule;
-use crate::engine::session::{Findings, Plan, Session};
+use crate::engine::session::{Findings, Session};
 use crate::engine::stopwatch::clock::Timer;
-use crate::engine::threads::generators::driver::GeneratorStyle;
-use crate::engine::with_generators::measure_with_generators;
 use crate::error::{Failure, TimingError};
-use crate::options::{Descriptor, FlagId, FlagSet, Options};
+use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::Budget;
-use crate::plan::{generators, loaded};
+use crate::plan::loaded;
 use crate::result::{Outcome, Point, Traffic, Walk};
 use crate::warning::{Warning, Warnings};
 use latency_core::stats::Estimate;
@@ -43,7 +42,7 @@ pub const LOADED: Experiment = Experiment {
         attributes: true,
         ..Descriptor::OF_VALUES
     },
-    plan,
+    plan: |session| collected(session, loaded::points),
     budget: |options, machine, points| {
         let more = loaded::curves(points) * loaded::most_added(options);
         Budget::of_loaded(options, machine, points, more)
@@ -56,17 +55,12 @@ pub const LOADED: Experiment = Experiment {
 /// Number of rounds that measure the limit; rates are shares of it.
 const LIMIT_ROUNDS: usize = 3;
 
-fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
-    interface::collected(session, loaded::points)
-}
-
 fn measure<'a>(
     session: &mut Session<'a, '_>,
     timer: &Timer,
     points: &[Point],
     budget: &Budget,
 ) -> Result<Findings<'a>, Failure<'a>> {
-    let Session { options, machine, .. } = *session;
     if timer.counter().is_none() {
         return Err(TimingError::NeedsCounter {
             what: "loaded (generators paced by the time-stamp counter)",
@@ -74,17 +68,7 @@ fn measure<'a>(
         }
         .into());
     }
-    let style = GeneratorStyle {
-        cpus: &|point, traffic| generators::others(options, machine, point, traffic),
-        pacing: options.pacing,
-        burst: options.burst.map(u32::from),
-        is_fixed: options.load_cpus.is_some(),
-        is_sized: options.size.is_some(),
-    };
-    let visits = &mut |session: &mut Session<'a, '_>, schedule: &mut RealSchedule<'_>| {
-        visits(session, schedule, options)
-    };
-    let findings = measure_with_generators(session, timer, points, budget, style, visits)?;
+    let findings = bandwidth::measure(session, timer, points, budget, &mut visits)?;
     check(session.warnings, &findings.outcomes);
     Ok(findings)
 }
@@ -122,15 +106,11 @@ fn check_one(warnings: &mut Warnings, loading: &Loading<'_, '_>) {
 }
 
 /// Measures the limits, then rates up to them, then more where latency has doubled.
-fn visits(
-    session: &mut Session<'_, '_>,
-    schedule: &mut RealSchedule<'_>,
-    options: &Options<'_>,
-) -> Result<(), Failure<'static>> {
+fn visits(session: &mut Session<'_, '_>, schedule: &mut RealSchedule<'_>) -> Result<(), Failure<'static>> {
     schedule.reach(session.progress, LIMIT_ROUNDS)?;
     for index in 0..schedule.len() {
         if let Some((point, traffic, limit)) = limit_at(schedule, index) {
-            loaded::levels(options, limit, &mut |rate| {
+            loaded::levels(session.options, limit, &mut |rate| {
                 add(schedule, &point, &traffic, rate);
             });
         }
@@ -138,7 +118,7 @@ fn visits(
     if schedule.budget.held > 0 {
         return hold::hold(session, schedule);
     }
-    if options.rates.is_some() {
+    if session.options.rates.is_some() {
         return schedule.run(session.progress);
     }
     schedule.reach(session.progress, LIMIT_ROUNDS)?;

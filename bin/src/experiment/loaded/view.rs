@@ -5,7 +5,7 @@ use core::fmt::{self, Display};
 use latency_core::decimal::Decimal;
 use latency_core::units::NodeId;
 
-use super::words::CoresDeliver;
+use super::words::cores_deliver;
 use super::{levels, picture};
 use crate::analysis::load::{LoadLevel, Verdict};
 use crate::analysis::loaded::{loadings, Loading};
@@ -64,13 +64,12 @@ fn line(document: &mut dyn Document, loading: &Loading<'_, '_>) {
     let from_to =
         format_args!("Node {} -> Node {} ({})", loading.from(), loading.to(), loading.traffic.kind.name);
     match (steps.as_slice().first(), steps.as_slice().last()) {
-        (Some(first), Some(last)) if first.index != last.index => document.sentence(
-            Role::Line,
-            format_args!("{from_to}: {}, {}", LatencyAtLoad(&first.level), LatencyAtLoad(&last.level)),
-        ),
-        (Some(only), _) => {
-            document.sentence(Role::Line, format_args!("{from_to}: {}", LatencyAtLoad(&only.level)))
-        }
+        (Some(first), Some(last)) if first.index != last.index => document.line(format_args!(
+            "{from_to}: {}, {}",
+            LatencyAtLoad(&first.level),
+            LatencyAtLoad(&last.level)
+        )),
+        (Some(only), _) => document.line(format_args!("{from_to}: {}", LatencyAtLoad(&only.level))),
         _ => {
             if let Some(Err(exclusion)) = loading.missing().next().map(|outcome| &outcome.result) {
                 describe::missing(document, Role::Line, &from_to, exclusion);
@@ -118,15 +117,13 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loadin
     let way = if loading.from() == loading.traffic.node { "" } else { " or of the way to it" };
     let through = method::through(report.warnings.side_cache(loading.traffic.node));
     let whose = format_args!("this memory{through}{way}");
-    document.sentence(
-        Role::Answer,
-        format_args!(
+    document.answer(format_args!(
             "{route}{name}: {doubled}{}.",
             fmt::from_fn(|out| match limit.verdict {
                 Verdict::OverSaturated => write!(
                     out,
                     "{} {rate} GB/s, the limit of {whose}, and {all} cores {:.0} % of that: more load delivers less",
-                    CoresDeliver(limit.generators),
+                    cores_deliver(limit.generators),
                     Decimal(limit.whole.value / limit.rate.value * 100.0)
                 ),
                 Verdict::LimitReached => {
@@ -145,17 +142,13 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loadin
                     "{all} cores deliver {rate} GB/s{half}: whether that is the limit of {whose} is not shown"
                 ),
             })
-        ),
-    );
+        ));
     if let Some(bend) = loading.curve().and_then(|curve| curve.bends_back()) {
-        document.sentence(
-            Role::Finding,
-            format_args!(
-                "{route}{name}: more load delivers less: {} GB/s at most, and {:.0} % of that lost beyond.",
-                Gigabytes(bend.best.delivered.value),
-                Decimal(bend.lost * 100.0)
-            ),
-        );
+        document.finding(format_args!(
+            "{route}{name}: more load delivers less: {} GB/s at most, and {:.0} % of that lost beyond.",
+            Gigabytes(bend.best.delivered.value),
+            Decimal(bend.lost * 100.0)
+        ));
     }
 }
 
@@ -163,7 +156,7 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loadin
 fn slow_idle(document: &mut dyn Document, report: &Report<'_, '_>) {
     let is_told = |warning: &&Warning| matches!(warning, Warning::IdleMemorySlower { .. });
     for warning in report.warnings.iter().filter(is_told) {
-        document.sentence(Role::Finding, format_args!("Note: {warning}."));
+        document.finding(format_args!("Note: {warning}."));
     }
 }
 

@@ -59,15 +59,12 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     let Some(view) = WindowView::of(report) else { return };
     match &view.found {
         Some(found) => found_of(document, found),
-        None => document.sentence(
-            Role::Answer,
-            format_args!(
-                "Not tested: caches hold {}, and a load from a cache is back before the window is full. Remove \
+        None => document.answer(format_args!(
+            "Not tested: caches hold {}, and a load from a cache is back before the window is full. Remove \
                  --size, or use --size={}M or more.",
-                view.memory.size,
-                report.machine.least_in_memory().0.div_ceil(1 << 20)
-            ),
-        ),
+            view.memory.size,
+            report.machine.least_in_memory().0.div_ceil(1 << 20)
+        )),
     }
 }
 
@@ -80,74 +77,50 @@ fn range(found: Estimate) -> impl Display {
 
 fn found_of(document: &mut dyn Document, found: &WindowConclusion) {
     match found.buffer {
-        ReorderBuffer::Holds(instructions) => document.sentence(
-            Role::Answer,
-            format_args!(
+        ReorderBuffer::Holds(instructions) => document.answer(format_args!(
                 "Reorder buffer: about {:.0} instructions{}.",
                 Decimal(instructions.value),
                 range(instructions)
-            ),
-        ),
-        ReorderBuffer::MoreThan(instructions) => document.sentence(
-            Role::Answer,
-            format_args!("Reorder buffer: more than {instructions} instructions; no limit was seen."),
-        ),
-        ReorderBuffer::FillersDisagree => document.sentence(
-            Role::Answer,
-            format_args!(
+            )),
+        ReorderBuffer::MoreThan(instructions) => document.answer(format_args!("Reorder buffer: more than {instructions} instructions; no limit was seen.")),
+        ReorderBuffer::FillersDisagree => document.answer(format_args!(
                 "Reorder buffer: not found, because the kinds of instruction contradict each other (--verbose shows them); \
                  run again on an idle machine."
-            ),
-        ),
+            )),
         ReorderBuffer::NotTested => {}
     }
     if let Some(registers) = found.registers {
-        document.sentence(
-            Role::Answer,
-            format_args!(
-                "Integer registers: about {:.0} in flight{}.",
-                Decimal(registers.value),
-                range(registers)
-            ),
-        );
+        document.answer(format_args!(
+            "Integer registers: about {:.0} in flight{}.",
+            Decimal(registers.value),
+            range(registers)
+        ));
     }
     match found.work {
-        Some(WorkReach { hidden, exposed: Some(exposed) }) => document.sentence(
-            Role::Finding,
-            format_args!(
+        Some(WorkReach { hidden, exposed: Some(exposed) }) => document.finding(format_args!(
                 "Past work that waits for them, loads overlap across up to {hidden} instructions; at {exposed} they \
                  take longer."
-            ),
-        ),
-        Some(WorkReach { hidden, exposed: None }) => document.sentence(
-            Role::Finding,
-            format_args!("Past work that waits for them, loads overlap across all of {hidden} instructions."),
-        ),
+            )),
+        Some(WorkReach { hidden, exposed: None }) => document.finding(format_args!("Past work that waits for them, loads overlap across all of {hidden} instructions.")),
         None => {}
     }
     match found.prefetch {
-        Some(Prefetch::Gains(gain)) => document.sentence(
-            Role::Answer,
-            format_args!(
-                "Prefetching one load ahead is up to {:.1} times as fast ({} units of work: {} ns, not {} ns){}.",
-                Decimal(gain.speedup),
-                gain.work,
-                Digits(gain.with),
-                Digits(gain.without),
-                optional(gain.pays_from, |work, out| match work {
-                    0 => out.write_str("; it pays with any amount of work"),
-                    1 => out.write_str("; it pays from 1 unit of work on"),
-                    work => write!(out, "; it pays from {work} units of work on"),
-                })
-            ),
-        ),
-        Some(other) => document.sentence(
-            Role::Answer,
-            format_args!(
-                "Prefetching one load ahead gains {}.",
-                if other == Prefetch::Nothing { "nothing" } else { "no more than the uncertainty" }
-            ),
-        ),
+        Some(Prefetch::Gains(gain)) => document.answer(format_args!(
+            "Prefetching one load ahead is up to {:.1} times as fast ({} units of work: {} ns, not {} ns){}.",
+            Decimal(gain.speedup),
+            gain.work,
+            Digits(gain.with),
+            Digits(gain.without),
+            optional(gain.pays_from, |work, out| match work {
+                0 => out.write_str("; it pays with any amount of work"),
+                1 => out.write_str("; it pays from 1 unit of work on"),
+                work => write!(out, "; it pays from {work} units of work on"),
+            })
+        )),
+        Some(other) => document.answer(format_args!(
+            "Prefetching one load ahead gains {}.",
+            if other == Prefetch::Nothing { "nothing" } else { "no more than the uncertainty" }
+        )),
         None => {}
     }
 }
