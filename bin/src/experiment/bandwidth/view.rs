@@ -10,7 +10,7 @@ use latency_core::traffic::{Kind, Threads, View};
 
 use super::{picture, tables};
 use crate::analysis::traffic::{groups, local_and_remote, shares, TrafficGroup};
-use crate::describe::rates::{gigabytes, Gigabytes};
+use crate::describe::rates::{gigabytes, percent, Gigabytes};
 use crate::describe::{self, method, Report};
 use crate::plan::budget::TRAFFIC_WINDOW_NS;
 use crate::plan::generators;
@@ -124,8 +124,8 @@ fn findings(document: &mut dyn Document, report: &Report<'_, '_>) {
     let view = report.options.view;
     if let Some((local, remote)) = local_and_remote(report.outcomes).filter(|_| view == View::Nodes) {
         document.finding(format_args!(
-            "Memory of another node delivers {:.0} % of what a node's own does ({} against {} GB/s).",
-            Decimal(remote / local * 100.0),
+            "Memory of another node delivers {} of what a node's own does ({} against {} GB/s).",
+            percent(remote / local),
             Gigabytes(remote),
             Gigabytes(local)
         ));

@@ -116,7 +116,7 @@ fn curve(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loading
     });
     conclusions(document, loading);
     let steps = loading.steps();
-    let idle = loading.curve().map(|curve| curve.idle().value);
+    let idle = loading.curve().map(|curve| curve.idle.value);
     document.items(Part::Records(&POINTS), steps.as_slice(), |document, step| {
         record(document, report, loading, step, idle)
     });
@@ -133,7 +133,7 @@ fn conclusions(document: &mut dyn Document, loading: &Loading<'_, '_>) {
         document.put(&HALF_GENERATORS, limit.half.map(|_| limit.all / 2));
         document.put(&VERDICT, limit.verdict.name());
     });
-    document.put(&LOWEST, curve.map(|curve| curve.lowest()));
+    document.put(&LOWEST, curve.map(|curve| curve.lowest.value));
     document.items(
         Part::List(&KNEE),
         KNEES.into_iter().filter_map(|ratio| loading.knee(ratio)),
@@ -163,8 +163,8 @@ fn summary(document: &mut dyn Document, first: Option<&Loading<'_, '_>>) {
                 peak = Some(*level);
             }
         }
-        document.put(&INITIATOR, loading.from().0);
-        document.put(&TARGET, loading.to().0);
+        document.put(&INITIATOR, loading.point.initiator.0);
+        document.put(&TARGET, loading.point.target.0);
         document.put(&TRAFFIC, loading.traffic.kind.name);
         estimate::flat(document, &IDLE, idle);
         estimate::flat(document, &DOUBLES, loading.knee(2.0).map(|knee| knee.bandwidth));

@@ -98,7 +98,7 @@ fn check_one(warnings: &mut Warnings, loading: &Loading<'_, '_>) {
     if let (Some((_, fastest)), Some(idle)) = (loading.slow_idle(), steps.as_slice().first()) {
         let picoseconds = |level: &LoadLevel| Picoseconds((level.latency.value * 1e3) as u64);
         let (idle, loaded, rate) = (picoseconds(&idle.level), picoseconds(&fastest), fastest.delivered.value);
-        warnings.push(Warning::IdleMemorySlower { node: loading.to(), idle, loaded, rate });
+        warnings.push(Warning::IdleMemorySlower { node: loading.point.target, idle, loaded, rate });
     }
     if most > MOST_LINES {
         warnings.push(Warning::LittleImplausible { lines: most });

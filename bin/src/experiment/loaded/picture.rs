@@ -28,7 +28,7 @@ pub fn picture(document: &mut dyn Document, report: &Report<'_, '_>, several: bo
     for ((name, points), loading) in lines.iter_mut().zip(loadings(report.outcomes)) {
         let kind = loading.traffic.kind.name;
         *name = match several {
-            true => Text::of(format_args!("{} -> {}, {kind}", loading.from(), loading.to())),
+            true => Text::of(format_args!("{} -> {}, {kind}", loading.point.initiator, loading.point.target)),
             false => Text::of(format_args!("{kind}")),
         };
         let steps = loading.steps();

@@ -10,6 +10,7 @@ use latency_core::text::Text;
 use crate::analysis::lanes::{regions, WorkReach, WorkingSet};
 use crate::analysis::window::{conclude, room, Prefetch, ReorderBuffer, WindowConclusion};
 use crate::describe::method::optional;
+use crate::describe::rates::percent;
 use crate::describe::{point, Report};
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Picture, Role};
@@ -149,10 +150,7 @@ pub fn by_work(document: &mut dyn Document, view: &WindowView<'_, '_>) {
             }
             table.number(without);
             table.number(with);
-            match (1.0 - with / without) * 100.0 {
-                saved if saved.is_finite() => table.cell(format_args!("{:.0} %", Decimal(saved))),
-                _ => table.text("-"),
-            }
+            table.known(Some(1.0 - with / without).filter(|saved| saved.is_finite()).map(percent));
         }
     });
 }
