@@ -90,10 +90,10 @@ fn lanes_saturate_where_the_buffers_are_full() {
     let outcomes: Vec<_> = PARALLEL.iter().map(point).collect();
     let region = regions(&outcomes).next().unwrap();
     let found = region.saturation().unwrap();
-    assert!((found.in_flight - 12.0).abs() < 1e-9, "{found:?}");
+    assert!((found.in_flight.value - 12.0).abs() < 1e-9, "{found:?}");
     assert_eq!(found.from_lanes, 12);
-    assert!((found.gigabytes_per_second(Bytes(64)) - 8.0).abs() < 1e-9, "{found:?}");
-    let interval = found.interval.unwrap();
+    assert!((found.gigabytes_per_second() - 8.0).abs() < 1e-9, "{found:?}");
+    let interval = found.in_flight.interval.unwrap();
     assert!(interval.low < 11.8 && interval.high > 12.2, "{interval:?}");
     assert_eq!(region.in_flight(48.0), Some(2.0));
 }

@@ -1,18 +1,18 @@
 //! The loads that a core keeps in flight: independent chains side by side.
 
-use core::fmt::Write;
+use core::fmt;
 
 use latency_core::decimal::Decimal;
 use latency_core::kernel::lanes::PARALLEL as KERNELS;
 use latency_core::text::Text;
-use latency_core::units::{Bytes, LINE};
+use latency_core::units::Bytes;
 
 use super::interface::{collected, Experiment};
 use crate::analysis::claims::Claims;
 use crate::analysis::lanes::{
     is_like_memory, misses_in_flight, place, regions, HierarchyPlace, InFlight, Limit, Saturation, WorkingSet,
 };
-use crate::describe::{self, estimate, lanes as chains, method::optional, point, Report};
+use crate::describe::{self, estimate, lanes as chains, point, Report};
 use crate::engine::run;
 use crate::options::{Descriptor, FlagSet};
 use crate::plan;
@@ -97,8 +97,7 @@ fn place_of(report: &Report<'_, '_>, size: Bytes) -> HierarchyPlace {
 fn saturated<'r, 'a>(
     report: &Report<'r, 'a>,
 ) -> impl Iterator<Item = (WorkingSet<'r, 'a>, f64, Saturation)> + use<'r, 'a> {
-    regions(report.outcomes)
-        .filter_map(|region| Some((region, region.with_lanes(1)?.nanoseconds, region.saturation()?)))
+    regions(report.outcomes).filter_map(|region| Some((region, region.alone()?, region.saturation()?)))
 }
 
 /// Returns the working set in memory.
@@ -119,7 +118,7 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
             document.answer(format_args!(
                     "One core has {:.0} cache misses in flight ({}); {from_lanes} chains reach that{reservation}.",
                     Decimal(misses.value),
-                    optional(Some(misses), |misses, out| match misses.interval {
+                    fmt::from_fn(|out| match misses.interval {
                         Some(interval) => write!(out, "{} to {}", Digits(interval.low), Digits(interval.high)),
                         None => out.write_str("too few rounds for an interval"),
                     })
@@ -135,7 +134,7 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     if let Some((single, found)) = from_memory(report) {
         document.answer(format_args!(
                 "From memory it reads {} GB/s of random lines, {} times as fast as one chain ({} instead of {} ns per load).",
-                Digits(found.gigabytes_per_second(LINE)),
+                Digits(found.gigabytes_per_second()),
                 Digits(single / found.fastest_ns),
                 Digits(found.fastest_ns),
                 Digits(single)
@@ -154,8 +153,8 @@ fn saturations(document: &mut dyn Document, report: &Report<'_, '_>) {
             table.cell(format_args!("{} ns", Digits(single)));
             table.cell(format_args!("{} ns", Digits(found.fastest_ns)));
             table.show(&found.fastest_lanes);
-            table.number(found.in_flight);
-            table.cell(format_args!("{} GB/s", Digits(found.gigabytes_per_second(LINE))));
+            table.number(found.in_flight.value);
+            table.cell(format_args!("{} GB/s", Digits(found.gigabytes_per_second())));
         }
     });
 }
@@ -173,7 +172,7 @@ fn by_chains(document: &mut dyn Document, report: &Report<'_, '_>) {
             table.row();
             table.show(&kernel.lanes());
             for region in regions() {
-                let nanoseconds = region.with_lanes(kernel.lanes()).map(|sample| sample.nanoseconds);
+                let nanoseconds = region.with_lanes(kernel.lanes()).map(|time| time.value);
                 table.number(nanoseconds);
                 table.number(nanoseconds.and_then(|nanoseconds| region.in_flight(nanoseconds)));
             }
@@ -183,23 +182,18 @@ fn by_chains(document: &mut dyn Document, report: &Report<'_, '_>) {
 
 /// Loads in flight against chains: on logarithmic axes of both, a straight line would be proportional.
 fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let mut points = [[ChartPoint::new(f64::NAN, f64::NAN); KERNELS.len()]; REGIONS];
-    let mut names = [Text::<32>::EMPTY; REGIONS];
-    let mut count = 0;
-    for ((points, name), region) in points.iter_mut().zip(&mut names).zip(regions(report.outcomes)) {
+    let mut lines = [(Text::<32>::EMPTY, [ChartPoint::new(f64::NAN, f64::NAN); KERNELS.len()]); REGIONS];
+    for ((name, points), region) in lines.iter_mut().zip(regions(report.outcomes)) {
+        *name = Text::of(format_args!("{} {}", chains::place(place_of(report, region.size)), region.size));
         for (point, kernel) in points.iter_mut().zip(&KERNELS) {
-            let sample = region.with_lanes(kernel.lanes());
-            let in_flight = sample.and_then(|sample| region.in_flight(sample.nanoseconds));
+            let time = region.with_lanes(kernel.lanes());
+            let in_flight = time.and_then(|time| region.in_flight(time.value));
             *point = ChartPoint::new(kernel.lanes() as f64, in_flight.unwrap_or(f64::NAN));
         }
-        // It is shorter than the text.
-        let _ = write!(name, "{} {}", chains::place(place_of(report, region.size)), region.size);
-        count += 1;
     }
-    let mut series = [Series { name: "", data: Data::Points(&[]) }; REGIONS];
-    for ((series, points), name) in series.iter_mut().zip(&points).zip(&names) {
-        *series = Series { name: name.as_str(), data: Data::Points(points) };
-    }
+    let count = regions(report.outcomes).count().min(REGIONS);
+    let series =
+        lines.each_ref().map(|(name, points)| Series { name: name.as_str(), data: Data::Points(points) });
     let subtitle = point::subtitle(report.outcomes.last());
     document.picture(Picture::Chart(&Chart {
         title: "Loads in flight against chains",
@@ -217,12 +211,12 @@ fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.items(Part::List(&SATURATION), saturated(report), |document, (region, single, found)| {
         document.put(&WORKING_SET, region.size);
         document.put(&SINGLE_NS, single);
-        document.put(&LOADS, found.in_flight);
-        document.put(&LOADS_CI95, found.interval);
+        document.put(&LOADS, found.in_flight.value);
+        document.put(&LOADS_CI95, found.in_flight.interval);
         document.put(&FROM_LANES, found.from_lanes);
         document.put(&FASTEST_NS, found.fastest_ns);
         document.put(&FASTEST_LANES, found.fastest_lanes);
-        document.put(&RATE, found.gigabytes_per_second(LINE));
+        document.put(&RATE, found.gigabytes_per_second());
     });
     let (memory, in_flight) = (from_memory(report), in_flight(report));
     document.part(Part::Object(&describe::SUMMARY), |document| {
@@ -236,7 +230,7 @@ fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
         );
         document.put(&MISSES_FROM, in_flight.map(|found| found.from_lanes));
         document.put(&MISSES_SIZE, in_flight.map(|found| found.size));
-        document.put(&MEMORY_RATE, memory.map(|(_, found)| found.gigabytes_per_second(LINE)));
+        document.put(&MEMORY_RATE, memory.map(|(_, found)| found.gigabytes_per_second()));
         document.put(&MEMORY_SPEEDUP, memory.map(|(single, found)| single / found.fastest_ns));
     });
 }

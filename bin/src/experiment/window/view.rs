@@ -1,6 +1,6 @@
 //! The window for people: its size, the benefit of prefetches, and the measured times.
 
-use core::fmt::{Display, Write};
+use core::fmt::{self, Display};
 
 use latency_core::decimal::Decimal;
 use latency_core::kernel::lanes::{Filler, Gap, WINDOW as KERNELS};
@@ -45,13 +45,10 @@ impl<'r, 'a> WindowView<'r, 'a> {
 
     /// Returns the place of the larger working set.
     fn place(&self) -> Text<32> {
-        let mut text = Text::EMPTY;
-        // The text has enough room.
-        let _ = match self.found {
-            Some(_) => text.write_str("memory"),
-            None => write!(text, "{}", self.memory.size),
-        };
-        text
+        match self.found {
+            Some(_) => Text::of(format_args!("memory")),
+            None => Text::of(format_args!("{}", self.memory.size)),
+        }
     }
 }
 
@@ -139,7 +136,7 @@ pub fn by_work(document: &mut dyn Document, view: &WindowView<'_, '_>) {
         table.texts("prefetched|saved");
         for [plain, _] in &KERNELS {
             let time = |region: WorkingSet<'_, '_>, prefetch| {
-                region.with_work(plain.work(), prefetch).map_or(f64::NAN, |sample| sample.nanoseconds)
+                region.with_work(plain.work(), prefetch).map_or(f64::NAN, |time| time.value)
             };
             let (without, with) = (time(view.memory, false), time(view.memory, true));
             table.row();
@@ -178,14 +175,12 @@ pub fn reaches(document: &mut dyn Document, report: &Report<'_, '_>) {
 /// Shows a row for each number of fillers: the time of both loads, compared with that without fillers.
 pub fn by_fillers(document: &mut dyn Document, view: &WindowView<'_, '_>) {
     let time = |filler, fillers| {
-        view.memory.samples().find_map(|sample| match sample.outcome.point.walk {
-            Walk::Apart(gap) if (gap.filler(), gap.fillers()) == (filler, fillers) => {
-                Some(sample.nanoseconds)
-            }
+        view.memory.times().find_map(|(walk, time)| match walk {
+            Walk::Apart(gap) if (gap.filler(), gap.fillers()) == (filler, fillers) => Some(time.value),
             _ => None,
         })
     };
-    let measured = view.memory.samples().any(|sample| matches!(sample.outcome.point.walk, Walk::Apart(_)));
+    let measured = view.memory.times().any(|(walk, _)| matches!(walk, Walk::Apart(_)));
     let caption = "Two loads, their time over that without instructions between them";
     document.tabulate(caption, Level::Verbose, 0, &|table| {
         table.text("instructions");
@@ -194,10 +189,8 @@ pub fn by_fillers(document: &mut dyn Document, view: &WindowView<'_, '_>) {
             table.row();
             table.show(&fillers);
             for filler in Filler::ALL {
-                match (time(filler, fillers), time(filler, 0)) {
-                    (Some(with), Some(without)) => table.cell(format_args!("{:.2}", Decimal(with / without))),
-                    _ => table.text("-"),
-                }
+                let ratio = time(filler, fillers).zip(time(filler, 0)).map(|(with, without)| with / without);
+                table.known(ratio.map(|ratio| fmt::from_fn(move |out| write!(out, "{:.2}", Decimal(ratio)))));
             }
         }
     });
@@ -209,9 +202,8 @@ pub fn picture(document: &mut dyn Document, report: &Report<'_, '_>, view: &Wind
         let mut points = [ChartPoint::new(f64::NAN, f64::NAN); KERNELS.len()];
         for (point, [plain, fetching]) in points.iter_mut().zip(&KERNELS) {
             let kernel = if prefetch { fetching } else { plain };
-            let sample = region.and_then(|region| region.with_work(kernel.work(), prefetch));
-            let nanoseconds = sample.map_or(f64::NAN, |sample| sample.nanoseconds);
-            *point = ChartPoint::new(kernel.instructions() as f64, nanoseconds);
+            let time = region.and_then(|region| region.with_work(kernel.work(), prefetch));
+            *point = ChartPoint::new(kernel.instructions() as f64, time.map_or(f64::NAN, |time| time.value));
         }
         points
     };
