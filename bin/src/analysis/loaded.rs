@@ -3,7 +3,7 @@
 use latency_core::sort::sort_by;
 use latency_core::stats::{Estimate, Interval};
 
-use super::load::{lines_in_flight, Curve, Knee, LoadLevel, Verdict, MOST_LEVELS};
+use super::load::{lines_in_flight, Curve, LoadLevel, Verdict, MOST_LEVELS};
 use super::traffic::{bytes_per_line, limit, shares};
 use crate::result::{Measurement, Outcome, PlacedField, Point, RoundSeries, Traffic, Walk};
 
@@ -177,7 +177,7 @@ impl<'r, 'a> Loading<'r, 'a> {
     /// The bandwidth at which latency reaches a multiple of the lowest one; `None` where the generators end the curve,
     /// and where it is not known.
     #[must_use]
-    pub fn knee(&self, ratio: f64) -> Option<Knee> {
+    pub fn knee(&self, ratio: f64) -> Option<Estimate> {
         let ended = self.limit().is_none_or(|limit| limit.is_of_generators());
         self.curve().filter(|_| !ended).and_then(|curve| curve.knee(ratio))
     }
@@ -190,7 +190,7 @@ impl<'r, 'a> Loading<'r, 'a> {
         let unpaced = || steps.as_slice().iter().filter(|step| step.level.offered.is_none());
         let all = unpaced().find(|step| step.generators == self.traffic.generators)?;
         let of = |step: &Step| (step.generators, step.level.delivered);
-        let best = unpaced().nth(limit(&|index| unpaced().nth(index).map(of))?)?;
+        let best = unpaced().nth(limit(unpaced().map(of))?)?;
         let half = unpaced().find(|step| step.generators == all.generators / 2);
         let half = half.map(|step| step.level.delivered);
         let (cores, rate) = (all.generators as usize, &all.level.delivered);
@@ -199,10 +199,9 @@ impl<'r, 'a> Loading<'r, 'a> {
             true => Verdict::of_all(cores, rate, moved),
             false => Verdict::of(cores, rate.value, moved),
         };
-        let (rate, generators) = (best.level.delivered, best.generators);
         Some(BandwidthLimit {
-            rate,
-            generators,
+            rate: best.level.delivered,
+            generators: best.generators,
             all: all.generators,
             whole: all.level.delivered,
             half,

@@ -116,13 +116,13 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
                 Limit::BuffersOrMemory => "; memory may be the limit",
             };
             document.answer(format_args!(
-                    "One core has {:.0} cache misses in flight ({}); {from_lanes} chains reach that{reservation}.",
-                    Decimal(misses.value),
-                    fmt::from_fn(|out| match misses.interval {
-                        Some(interval) => write!(out, "{} to {}", Digits(interval.low), Digits(interval.high)),
-                        None => out.write_str("too few rounds for an interval"),
-                    })
-                ));
+                "One core has {:.0} cache misses in flight ({}); {from_lanes} chains reach that{reservation}.",
+                Decimal(misses.value),
+                fmt::from_fn(|out| match misses.interval {
+                    Some(interval) => write!(out, "{} to {}", Digits(interval.low), Digits(interval.high)),
+                    None => out.write_str("too few rounds for an interval"),
+                })
+            ));
         }
         None => document.answer(format_args!(
             "How many misses one core has in flight was not found: no working set fills its buffers. Remove \
@@ -133,12 +133,12 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
     if let Some((single, found)) = from_memory(report) {
         document.answer(format_args!(
-                "From memory it reads {} GB/s of random lines, {} times as fast as one chain ({} instead of {} ns per load).",
-                Digits(found.gigabytes_per_second()),
-                Digits(single / found.fastest_ns),
-                Digits(found.fastest_ns),
-                Digits(single)
-            ));
+            "From memory it reads {} GB/s of random lines, {} times as fast as one chain ({} instead of {} ns per load).",
+            Digits(found.gigabytes_per_second()),
+            Digits(single / found.fastest_ns),
+            Digits(found.fastest_ns),
+            Digits(single)
+        ));
     }
 }
 

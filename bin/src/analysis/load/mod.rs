@@ -56,15 +56,6 @@ pub struct Bend {
     pub lost: f64,
 }
 
-/// The bandwidth at which latency reaches a multiple of the lowest one.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Knee {
-    /// The multiple.
-    pub ratio: f64,
-    /// Bytes a second. Its interval is `None` where the curve ends before it is certain that the latency is reached.
-    pub bandwidth: Estimate,
-}
-
 /// Latency as that of a queue: lowest + ns * rho / (1 - rho), with rho the used part of the limit.
 /// Of an M/D/1 queue it is half of the service time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -185,13 +176,14 @@ impl Curve {
         self.levels.get(..self.length).unwrap_or_default()
     }
 
-    /// Returns the bandwidth at `ratio` times the lowest latency; `None` where the curve does not get there.
+    /// Returns the bandwidth at `ratio` times the lowest latency; `None` where the curve does not get there. Its interval is
+    /// `None` where the curve ends before it is certain that the latency is reached.
     ///
     /// Latencies are made to rise with bandwidth first, without idle memory that is slower than loaded memory. The ends
     /// of the interval are the crossings of the upper ends of latencies and of the lower ones, each further out by half
     /// of the distance between a queue and a straight line.
     #[must_use]
-    pub fn knee(&self, ratio: f64) -> Option<Knee> {
+    pub fn knee(&self, ratio: f64) -> Option<Estimate> {
         let Crossing { bandwidth: value, margin, .. } = self.crossing(ratio, Ordering::Equal)?;
         let early = self.crossing(ratio, Ordering::Less);
         let interval = early.zip(self.crossing(ratio, Ordering::Greater)).map(|(early, late)| Interval {
@@ -199,7 +191,7 @@ impl Curve {
             // The level after it has the latency already.
             high: (late.bandwidth + late.margin).max(value + margin).min(late.between.1).max(value),
         });
-        Some(Knee { ratio, bandwidth: Estimate { value, interval } })
+        Some(Estimate { value, interval })
     }
 
     /// Returns two bandwidths that divide the levels beside a knee into thirds: levels that make it more certain.

@@ -49,7 +49,7 @@ fn knees_of_a_queue_are_where_they_are() {
     let curve = Curve::of(&made(&shares, |_| 1.0)).unwrap();
     assert_eq!((curve.idle.value, curve.levels().len()), (IDLE_NS, 60));
     for ratio in KNEES {
-        let Knee { bandwidth, .. } = curve.knee(ratio).unwrap();
+        let bandwidth = curve.knee(ratio).unwrap();
         let truth = true_knee(ratio) * LIMIT;
         assert!((bandwidth.value / truth - 1.0).abs() < 0.005, "{ratio}: {} is not {truth}", bandwidth.value);
         let Interval { low, high } = bandwidth.interval.unwrap();
@@ -68,13 +68,13 @@ fn a_knee_lies_between_its_neighbours_by_their_latencies() {
     let curve = Curve::of(&levels).unwrap();
     // The queue through 150 ns at 10 and 250 ns at 20 GB/s has its limit at 40 GB/s and ns = 150: 100 more at 16 GB/s.
     // A straight line is there at 15.
-    let Estimate { value, interval } = curve.knee(2.0).unwrap().bandwidth;
+    let Estimate { value, interval } = curve.knee(2.0).unwrap();
     assert!((value / (16.0 * GB) - 1.0).abs() < 1e-12, "{value}");
     let Interval { low, high } = interval.unwrap();
     assert!(low < 15.5 * GB && 16.5 * GB < high && high - low < 2.5 * GB, "{low} {high}");
     // Between idle memory and the first level nothing tells the queue but the largest bandwidth, 20 GB/s: 6.67 by that,
     // 5 by a straight line.
-    let Estimate { value, interval } = curve.knee(1.25).unwrap().bandwidth;
+    let Estimate { value, interval } = curve.knee(1.25).unwrap();
     assert!((value / (GB * (5.0 + 20.0 / 3.0) / 2.0) - 1.0).abs() < 1e-12, "{value}");
     let Interval { low, high } = interval.unwrap();
     assert!(low < 5.0 * GB && 6.66 * GB < high && high < 7.5 * GB, "{low} {high}");
@@ -128,8 +128,7 @@ fn intervals_of_knees_cover_at_random_levels() {
         for (ratio, (knees, covered, off)) in KNEES.into_iter().zip(&mut found) {
             let load = (ratio - 1.0) * idle / (service / 2.0);
             let truth = LIMIT * load / (1.0 + load);
-            let Some(Knee { bandwidth: Estimate { value, interval: Some(ends) }, .. }) = curve.knee(ratio)
-            else {
+            let Some(Estimate { value, interval: Some(ends) }) = curve.knee(ratio) else {
                 continue;
             };
             *knees += 1;
@@ -155,7 +154,7 @@ fn straight_latencies_have_straight_knees() {
         let levels: Vec<LoadLevel> = shares.iter().map(of).collect();
         let curve = Curve::of(&levels).unwrap();
         for (ratio, truth) in [(1.25, 0.125 * LIMIT), (2.0, 0.5 * LIMIT)] {
-            let Estimate { value, interval } = curve.knee(ratio).unwrap().bandwidth;
+            let Estimate { value, interval } = curve.knee(ratio).unwrap();
             let Interval { low, high } = interval.unwrap();
             assert!(low <= truth && truth <= high, "{ratio}: {low} {value} {high}");
             assert!(shares.len() < 5 || ratio < 2.0 || (value / truth - 1.0).abs() < 0.01, "{value}");
@@ -184,8 +183,8 @@ fn knees_are_multiples_of_the_lowest_latency_where_idle_memory_sleeps() {
             curve.lowest.value
         );
         for ratio in KNEES {
-            let knee = curve.knee(ratio).unwrap().bandwidth.value;
-            let truth = awake.knee(ratio).unwrap().bandwidth.value;
+            let knee = curve.knee(ratio).unwrap().value;
+            let truth = awake.knee(ratio).unwrap().value;
             assert!((knee / truth - 1.0).abs() < off, "{ratio}: {knee} {truth}");
         }
         let queue = curve.queue(LIMIT).unwrap();
@@ -209,7 +208,7 @@ fn a_curve_that_ends_before_a_knee_has_none() {
     // It is reached, but not for certain.
     let levels = [level(Some(0.0), 0.0, 100.0), level(None, 10.0 * GB, 200.2)];
     let knee = Curve::of(&levels).unwrap().knee(2.0).unwrap();
-    assert_eq!(knee.bandwidth.interval, None);
+    assert_eq!(knee.interval, None);
     // Flat: one generator that memory does not feel.
     let flat: Vec<LoadLevel> =
         (0..10).map(|index| level(Some(f64::from(index) * GB), f64::from(index) * GB, 100.0)).collect();
@@ -434,7 +433,7 @@ proptest! {
         prop_assert_eq!(curve.bend, None);
         for ratio in KNEES {
             prop_assert_eq!(curve.knee(ratio), Curve::of(&levels).unwrap().knee(ratio));
-            let Estimate { value, interval } = curve.knee(ratio).unwrap().bandwidth;
+            let Estimate { value, interval } = curve.knee(ratio).unwrap();
             let truth = true_knee(ratio);
             prop_assert!((value / LIMIT - truth).abs() < 0.02, "{} {}", ratio, value);
             let Interval { low, high } = interval.unwrap();
@@ -487,7 +486,7 @@ proptest! {
         prop_assert!(curve.bend.is_none_or(|bend| bend.lost > 0.0 && bend.lost <= 1.0));
         prop_assert!(curve.queue(limit).is_none_or(|queue| queue.ns > 0.0 && queue.residual < 0.05));
         for ratio in KNEES {
-            if let Some(Knee { bandwidth: Estimate { value, interval }, .. }) = curve.knee(ratio) {
+            if let Some(Estimate { value, interval }) = curve.knee(ratio) {
                 prop_assert!(value.is_finite() && value >= 0.0, "{}", value);
                 prop_assert!(interval.is_none_or(|ends| ends.low <= value && value <= ends.high));
             }

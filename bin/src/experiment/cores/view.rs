@@ -131,10 +131,10 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresCon
     }
     if let Some((most_ns, [a, b])) = found.apart {
         document.finding(format_args!(
-                "Clock offset and asymmetry of the two ways together: at most {} ns (CPUs {a} and {b}); their mean is \
-                 free of the offset.",
-                Digits(most_ns)
-            ));
+            "Clock offset and asymmetry of the two ways together: at most {} ns (CPUs {a} and {b}); their mean is \
+             free of the offset.",
+            Digits(most_ns)
+        ));
     }
     let apart = |pair: &CpuPair<'_>| pair.messages().is_some_and(|messages| !messages.in_order);
     let mut unsynchronised = pairs(report.outcomes).filter(apart);
@@ -204,12 +204,12 @@ fn not_chosen(document: &mut dyn Document, report: &Report<'_, '_>) {
     let all = Choice::All.most(report.machine.cpus.len());
     if count > 0 {
         document.missing(format_args!(
-                "Left out: {count} of {all} pairs, CPUs {}{}; a few of each class stand for them (--pairs, --budget).",
-                names.as_str(),
-                method::optional(count.checked_sub(NAMED).filter(|more| *more > 0), |more, out| {
-                    write!(out, " and {more} more")
-                })
-            ));
+            "Left out: {count} of {all} pairs, CPUs {}{}; a few of each class stand for them (--pairs, --budget).",
+            names.as_str(),
+            method::optional(count.checked_sub(NAMED).filter(|more| *more > 0), |more, out| {
+                write!(out, " and {more} more")
+            })
+        ));
     }
 }
 

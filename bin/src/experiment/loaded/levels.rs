@@ -2,14 +2,13 @@
 
 use core::fmt::{self, Display};
 
-use latency_core::decimal::Decimal;
+use latency_core::decimal::{Decimal, Trimmed};
 use latency_core::stats::Interval;
 use latency_core::text::{plural, Text};
 use latency_core::traffic::pace::Pacing;
 use latency_core::units::Bytes;
 
 use super::members::burst;
-use super::words::{cores_deliver, multiple};
 use crate::analysis::load::{Verdict, KNEES};
 use crate::analysis::loaded::{BandwidthLimit, Loading, Step, Steps};
 use crate::analysis::traffic::shares;
@@ -103,7 +102,7 @@ fn knee(document: &mut dyn Document, loading: &Loading<'_, '_>, limit: &Bandwidt
                     let before = if index == 0 { "" } else { "; " };
                     write!(out, "{before}{} ", multiple(ratio, lowest))?;
                     match loading.knee(ratio) {
-                        Some(knee) => write!(out, "at {}", Within(knee.bandwidth))?,
+                        Some(knee) => write!(out, "at {}", Within(knee))?,
                         None => out.write_str("is not reached")?,
                     }
                 }
@@ -198,6 +197,23 @@ fn pacing(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loadin
             })
         ),
     );
+}
+
+/// Writes a multiple of the lowest latency of a curve: `2 x idle`, or of nanoseconds where idle memory is slower than
+/// that.
+pub fn multiple(ratio: f64, slow: Option<f64>) -> impl Display {
+    fmt::from_fn(move |out| match slow {
+        Some(lowest) => write!(out, "{} x {} ns", Trimmed(ratio), Digits(lowest)),
+        None => write!(out, "{} x idle", Trimmed(ratio)),
+    })
+}
+
+/// Writes a number of cores as the subject of "deliver".
+pub fn cores_deliver(count: u32) -> impl Display {
+    fmt::from_fn(move |out| match count {
+        1 => out.write_str("1 core delivers"),
+        count => write!(out, "{count} cores deliver"),
+    })
 }
 
 /// Writes nanoseconds with as many decimals as tell levels apart.

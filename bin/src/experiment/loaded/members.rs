@@ -134,15 +134,12 @@ fn conclusions(document: &mut dyn Document, loading: &Loading<'_, '_>) {
         document.put(&VERDICT, limit.verdict.name());
     });
     document.put(&LOWEST, curve.map(|curve| curve.lowest.value));
-    document.items(
-        Part::List(&KNEE),
-        KNEES.into_iter().filter_map(|ratio| loading.knee(ratio)),
-        |document, knee| {
-            document.put(&RATIO, knee.ratio);
-            document.put(&RATE, knee.bandwidth.value);
-            document.put(&RATE_CI95, knee.bandwidth.interval);
-        },
-    );
+    let knees = KNEES.into_iter().filter_map(|ratio| Some((ratio, loading.knee(ratio)?)));
+    document.items(Part::List(&KNEE), knees, |document, (ratio, knee)| {
+        document.put(&RATIO, ratio);
+        document.put(&RATE, knee.value);
+        document.put(&RATE_CI95, knee.interval);
+    });
     let queue = limit.zip(curve).and_then(|(limit, curve)| curve.queue(limit.rate.value));
     document.object(&FIT, queue, |document, queue| {
         document.put(&FIT_NS, queue.ns);
@@ -167,7 +164,7 @@ fn summary(document: &mut dyn Document, first: Option<&Loading<'_, '_>>) {
         document.put(&TARGET, loading.point.target.0);
         document.put(&TRAFFIC, loading.traffic.kind.name);
         estimate::flat(document, &IDLE, idle);
-        estimate::flat(document, &DOUBLES, loading.knee(2.0).map(|knee| knee.bandwidth));
+        estimate::flat(document, &DOUBLES, loading.knee(2.0));
         estimate::flat(document, &PEAK, peak.map(|level| level.delivered));
         document.put(&PEAK_NS, peak.map(|level| level.latency.value));
         document.put(&VERDICT, loading.limit().map(|limit| limit.verdict.name()));

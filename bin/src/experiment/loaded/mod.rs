@@ -5,7 +5,6 @@ mod levels;
 mod members;
 mod picture;
 mod view;
-mod words;
 
 use latency_core::units::Picoseconds;
 
@@ -151,11 +150,9 @@ fn limit_at(schedule: &mut RealSchedule<'_>, index: usize) -> Option<(Point, Tra
             *slot = Some((point, traffic, rate));
         }
     }
-    let of = |index: usize| {
-        let (_, traffic, rate) = (*found.get(index)?)?;
-        Some((traffic.generators, rate))
-    };
-    let (point, traffic, rate) = (*found.get(limit(&of)?)?)?;
+    let found = found.iter().flatten();
+    let rates = found.clone().map(|(_, traffic, rate)| (traffic.generators, *rate));
+    let (point, traffic, rate) = *found.clone().nth(limit(rates)?)?;
     Some((point, traffic, rate.value))
 }
 
@@ -201,10 +198,7 @@ fn closer(schedule: &mut RealSchedule<'_>, like: &Point, traffic: &Traffic) {
 /// Adds a level with a rate of traffic.
 #[inline(never)] // it is called in several places
 fn add(schedule: &mut RealSchedule<'_>, like: &Point, traffic: &Traffic, rate: f64) {
-    let (mut point, mut traffic) = (*like, *traffic);
-    traffic.rate = Some(rate);
-    point.walk = Walk::Loaded(traffic);
-    schedule.add(point);
+    schedule.add(Point { walk: Walk::Loaded(Traffic { rate: Some(rate), ..*traffic }), ..*like });
 }
 
 /// Returns whether two loads are of one curve.

@@ -2,7 +2,7 @@
 
 use latency_core::text::Text;
 
-use super::words::multiple;
+use super::levels::multiple;
 use crate::analysis::load::KNEES;
 use crate::analysis::loaded::loadings;
 use crate::describe::rates::GIGA;
@@ -45,9 +45,11 @@ pub fn picture(document: &mut dyn Document, report: &Report<'_, '_>, several: bo
         }
         let lowest = loading.slow_idle().map(|(lowest, _)| lowest);
         let knees = KNEES.into_iter().filter(|ratio| count <= FEW || *ratio >= CLEAREST);
-        for (knee, mark) in knees.filter_map(|ratio| loading.knee(ratio)).zip(&mut free) {
-            let label = Text::of(format_args!("{}: {}", name.as_str(), multiple(knee.ratio, lowest)));
-            *mark = (knee.bandwidth.value / GIGA, label);
+        for ((ratio, knee), mark) in
+            knees.filter_map(|ratio| Some((ratio, loading.knee(ratio)?))).zip(&mut free)
+        {
+            let label = Text::of(format_args!("{}: {}", name.as_str(), multiple(ratio, lowest)));
+            *mark = (knee.value / GIGA, label);
         }
     }
     let marked = KNEES.len() * CURVES - free.len();

@@ -4,8 +4,8 @@ use core::fmt::{self, Display};
 
 use latency_core::units::NodeId;
 
-use super::words::cores_deliver;
-use super::{levels, picture};
+use super::levels::{self, cores_deliver};
+use super::picture;
 use crate::analysis::load::{LoadLevel, Verdict};
 use crate::analysis::loaded::{loadings, Loading};
 use crate::describe::rates::{percent, Gigabytes, Within};
@@ -96,7 +96,7 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loadin
         if let Some((lowest, _)) = loading.slow_idle() {
             write!(out, " from {} ns", Digits(lowest))?;
         }
-        write!(out, " at {}; ", Within(knee.bandwidth))
+        write!(out, " at {}; ", Within(knee))
     });
     let half = method::optional(limit.half, |half, out| {
         let count = all / 2;
@@ -107,31 +107,31 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loadin
     let through = method::through(report.warnings.side_cache(loading.traffic.node));
     let whose = format_args!("this memory{through}{way}");
     document.answer(format_args!(
-            "{route}{name}: {doubled}{}.",
-            fmt::from_fn(|out| match limit.verdict {
-                Verdict::OverSaturated => write!(
-                    out,
-                    "{} {rate} GB/s, the limit of {whose}, and {all} cores {} of that: more load delivers less",
-                    cores_deliver(limit.generators),
-                    percent(limit.whole.value / limit.rate.value)
-                ),
-                Verdict::LimitReached => {
-                    write!(out, "{all} cores reach the limit of {whose}, {rate} GB/s{half}")
-                }
-                Verdict::OneGenerator => {
-                    write!(out, "one core delivers {rate} GB/s; it may not fill this memory, whose curve may go on")
-                }
-                Verdict::GeneratorsExhausted => write!(
-                    out,
-                    "{all} cores deliver {rate} GB/s{half}, so more would deliver more: the limit of {whose} is not \
-                     reached"
-                ),
-                Verdict::NotShown => write!(
-                    out,
-                    "{all} cores deliver {rate} GB/s{half}: whether that is the limit of {whose} is not shown"
-                ),
-            })
-        ));
+        "{route}{name}: {doubled}{}.",
+        fmt::from_fn(|out| match limit.verdict {
+            Verdict::OverSaturated => write!(
+                out,
+                "{} {rate} GB/s, the limit of {whose}, and {all} cores {} of that: more load delivers less",
+                cores_deliver(limit.generators),
+                percent(limit.whole.value / limit.rate.value)
+            ),
+            Verdict::LimitReached => {
+                write!(out, "{all} cores reach the limit of {whose}, {rate} GB/s{half}")
+            }
+            Verdict::OneGenerator => {
+                write!(out, "one core delivers {rate} GB/s; it may not fill this memory, whose curve may go on")
+            }
+            Verdict::GeneratorsExhausted => write!(
+                out,
+                "{all} cores deliver {rate} GB/s{half}, so more would deliver more: the limit of {whose} is not \
+                 reached"
+            ),
+            Verdict::NotShown => write!(
+                out,
+                "{all} cores deliver {rate} GB/s{half}: whether that is the limit of {whose} is not shown"
+            ),
+        })
+    ));
     if let Some(bend) = loading.curve().and_then(|curve| curve.bend) {
         document.finding(format_args!(
             "{route}{name}: more load delivers less: {} GB/s at most, and {} of that lost beyond.",

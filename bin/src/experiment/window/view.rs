@@ -76,15 +76,15 @@ fn range(found: Estimate) -> impl Display {
 fn found_of(document: &mut dyn Document, found: &WindowConclusion) {
     match found.buffer {
         ReorderBuffer::Holds(instructions) => document.answer(format_args!(
-                "Reorder buffer: about {:.0} instructions{}.",
-                Decimal(instructions.value),
-                range(instructions)
-            )),
+            "Reorder buffer: about {:.0} instructions{}.",
+            Decimal(instructions.value),
+            range(instructions)
+        )),
         ReorderBuffer::MoreThan(instructions) => document.answer(format_args!("Reorder buffer: more than {instructions} instructions; no limit was seen.")),
         ReorderBuffer::FillersDisagree => document.answer(format_args!(
-                "Reorder buffer: not found, because the kinds of instruction contradict each other (--verbose shows them); \
-                 run again on an idle machine."
-            )),
+            "Reorder buffer: not found, because the kinds of instruction contradict each other (--verbose shows them); \
+             run again on an idle machine."
+        )),
         ReorderBuffer::NotTested => {}
     }
     if let Some(registers) = found.registers {
@@ -96,9 +96,9 @@ fn found_of(document: &mut dyn Document, found: &WindowConclusion) {
     }
     match found.work {
         Some(WorkReach { hidden, exposed: Some(exposed) }) => document.finding(format_args!(
-                "Past work that waits for them, loads overlap across up to {hidden} instructions; at {exposed} they \
-                 take longer."
-            )),
+            "Past work that waits for them, loads overlap across up to {hidden} instructions; at {exposed} they \
+             take longer."
+        )),
         Some(WorkReach { hidden, exposed: None }) => document.finding(format_args!("Past work that waits for them, loads overlap across all of {hidden} instructions.")),
         None => {}
     }
