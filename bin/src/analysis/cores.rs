@@ -28,12 +28,6 @@ impl CpuPair<'_> {
         self.measured.series.nanoseconds.median
     }
 
-    /// Returns the difference between the slowest and the fastest line of the pair, in nanoseconds.
-    #[must_use]
-    pub fn spread(&self) -> Option<f64> {
-        self.measured.lines.map(|lines| lines.slowest.value - lines.fastest.value)
-    }
-
     /// Returns the time stamps of both CPUs, compared by messages.
     #[must_use]
     pub fn messages(&self) -> Option<ClockOffset> {
@@ -124,11 +118,12 @@ impl CoresConclusion<'_> {
 pub fn conclude<'r>(outcomes: &'r [Outcome<'_>]) -> CoresConclusion<'r> {
     let all = || pairs(outcomes);
     let apart = all().filter_map(|pair| Some((pair.messages()?.most_ns(), [pair.a, pair.with.partner])));
+    let lines = all().filter_map(|pair| pair.measured.lines);
     CoresConclusion {
         classes: Shared::ALL.map(|shared| class(outcomes, shared)),
         nearest: all().reduce(nearer),
         farthest: all().reduce(|one, other| if other.ns() > one.ns() { other } else { one }),
-        spread: all().filter_map(|pair| pair.spread()).reduce(f64::max),
+        spread: lines.map(|lines| lines.slowest.value - lines.fastest.value).reduce(f64::max),
         apart: apart
             .filter(|(most, _)| !most.is_nan())
             .reduce(|one, other| if other.0 > one.0 { other } else { one }),

@@ -31,6 +31,10 @@ pub fn regions<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = Work
 /// The number of loads that one core keeps in flight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Saturation {
+    /// The working set.
+    pub size: Bytes,
+    /// The time for each load of a lane alone, in nanoseconds.
+    pub single_ns: f64,
     /// Loads in flight where more lanes bring no more.
     pub in_flight: Estimate,
     /// The fewest lanes that are as fast as the plateau.
@@ -114,6 +118,8 @@ impl<'r, 'a> WorkingSet<'r, 'a> {
         let (best, fastest) = fastest.first().copied().flatten()?;
         let (first, _) = self.times().find(|(_, time)| time.value < PLATEAU * plateau)?;
         Some(Saturation {
+            size: self.size,
+            single_ns: single.value,
             in_flight: Estimate { value: single.value / plateau, interval: interval() },
             from_lanes: first.lanes(),
             fastest_ns: fastest.value,
@@ -152,19 +158,6 @@ pub enum Limit {
     BuffersOrMemory,
 }
 
-/// The number of misses that one core has in flight.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct InFlight {
-    /// The misses.
-    pub misses: Estimate,
-    /// Their limit.
-    pub limit: Limit,
-    /// The fewest chains that reach it.
-    pub from_lanes: usize,
-    /// The working set that shows it.
-    pub size: Bytes,
-}
-
 /// From this share of the memory's latency on, a working set is none that a cache serves.
 pub const NEARLY_MEMORY: f64 = 0.7;
 /// Up to this share it is served well enough for memory not to be the limit of what is in flight.
@@ -181,7 +174,8 @@ pub fn is_like_memory(outcomes: &[Outcome<'_>], size: Bytes, least_in_memory: By
     this.zip(memory).is_some_and(|(this, memory)| this >= NEARLY_MEMORY * memory)
 }
 
-/// Returns how many misses one core has in flight, from the working set that fills its buffers up.
+/// Returns the saturation of the working set that fills the buffers of a core up: its loads in flight are misses, and
+/// their limit is told.
 ///
 /// The last-level cache is near enough for memory not to be the limit, and far enough for the buffers to fill up:
 /// a working set larger than `near`, the cache before it, and no larger than `last`. Memory alone gives a lower
@@ -192,7 +186,7 @@ pub fn misses_in_flight(
     near: Bytes,
     last: Bytes,
     least_in_memory: Bytes,
-) -> Option<InFlight> {
+) -> Option<(Saturation, Limit)> {
     let memory = regions(outcomes).find(|region| region.size >= least_in_memory);
     let memory_ns = memory.and_then(|memory| memory.alone());
     // A region that is hardly faster than memory, or as fast as the nearer cache, is not in that cache, whatever is
@@ -209,8 +203,7 @@ pub fn misses_in_flight(
         Some(region) => (Limit::Buffers, region),
         None => (Limit::BuffersOrMemory, memory?),
     };
-    let Saturation { in_flight: misses, from_lanes, .. } = region.saturation()?;
-    Some(InFlight { misses, limit, from_lanes, size: region.size })
+    Some((region.saturation()?, limit))
 }
 
 /// The reach of the window over work that waits for loads, in instructions.

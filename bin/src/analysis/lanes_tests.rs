@@ -113,16 +113,16 @@ fn the_last_level_cache_shows_the_buffers_and_memory_a_lower_bound() {
         .chain(limited(256 << 20, 96.0, 10))
         .collect();
     let (caches, of_lanes) = all.split_at(2 * PARALLEL.len());
-    let InFlight { misses, limit, from_lanes, size } = found(&all).unwrap();
+    let (Saturation { in_flight: misses, from_lanes, size, .. }, limit) = found(&all).unwrap();
     assert_eq!((limit, from_lanes, size), (Limit::Buffers, 12, Bytes(10 << 20)));
     assert!((misses.value - 12.0).abs() < 1e-9 && misses.interval.is_some(), "{misses:?}");
-    let InFlight { misses, limit, .. } = found(of_lanes).unwrap();
+    let (Saturation { in_flight: misses, .. }, limit) = found(of_lanes).unwrap();
     assert!((misses.value - 10.0).abs() < 1e-9, "{misses:?}");
     assert_eq!(limit, Limit::BuffersOrMemory);
     assert_eq!(found(&caches[..PARALLEL.len()]), None, "half of the L2 fills no buffers");
     assert_eq!(found(&all[PARALLEL.len() + 1..]), None, "no chain alone to compare with");
     let slow: Vec<_> = limited(10 << 20, 90.0, 12).chain(limited(256 << 20, 96.0, 10)).collect();
-    let InFlight { limit, size, .. } = found(&slow).unwrap();
+    let (Saturation { size, .. }, limit) = found(&slow).unwrap();
     assert_eq!(
         (limit, size),
         (Limit::BuffersOrMemory, memory),
@@ -134,7 +134,7 @@ fn the_last_level_cache_shows_the_buffers_and_memory_a_lower_bound() {
             .chain(limited(10 << 20, alone, 12))
             .chain(limited(256 << 20, 96.0, 10))
             .collect();
-        assert_eq!(found(&part).unwrap().limit, Limit::BuffersOrMemory, "{alone} ns");
+        assert_eq!(found(&part).unwrap().1, Limit::BuffersOrMemory, "{alone} ns");
     }
     assert!(is_like_memory(&slow, Bytes(10 << 20), memory) && !is_like_memory(&all, Bytes(10 << 20), memory));
 }

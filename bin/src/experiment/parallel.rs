@@ -10,7 +10,7 @@ use latency_core::units::Bytes;
 use super::interface::{collected, Experiment};
 use crate::analysis::claims::Claims;
 use crate::analysis::lanes::{
-    is_like_memory, misses_in_flight, place, regions, HierarchyPlace, InFlight, Limit, Saturation, WorkingSet,
+    is_like_memory, misses_in_flight, place, regions, HierarchyPlace, Limit, Saturation,
 };
 use crate::describe::{self, estimate, lanes as chains, point, Report};
 use crate::engine::run;
@@ -78,7 +78,7 @@ fn near(report: &Report<'_, '_>) -> Bytes {
     Claims::of(report.machine).level(2).map_or(Bytes(0), |claim| claim.size)
 }
 
-fn in_flight(report: &Report<'_, '_>) -> Option<InFlight> {
+fn in_flight(report: &Report<'_, '_>) -> Option<(Saturation, Limit)> {
     let machine = report.machine;
     misses_in_flight(report.outcomes, near(report), machine.last_level_cache(), machine.least_in_memory())
 }
@@ -92,25 +92,20 @@ fn place_of(report: &Report<'_, '_>, size: Bytes) -> HierarchyPlace {
     }
 }
 
-/// Returns the working sets in which more chains do not increase the throughput, each with the latency of one chain
-/// alone.
-fn saturated<'r, 'a>(
-    report: &Report<'r, 'a>,
-) -> impl Iterator<Item = (WorkingSet<'r, 'a>, f64, Saturation)> + use<'r, 'a> {
-    regions(report.outcomes).filter_map(|region| Some((region, region.alone()?, region.saturation()?)))
+/// Returns the saturation of each working set in which more chains do not increase the throughput.
+fn saturated<'r>(report: &Report<'r, 'r>) -> impl Iterator<Item = Saturation> + use<'r> {
+    regions(report.outcomes).filter_map(|region| region.saturation())
 }
 
-/// Returns the working set in memory.
-fn from_memory(report: &Report<'_, '_>) -> Option<(f64, Saturation)> {
-    let mut saturated = saturated(report);
-    let (_, single, found) = saturated.find(|(region, ..)| report.machine.reaches_memory(region.size))?;
-    Some((single, found))
+/// Returns the saturation of the working set in memory.
+fn from_memory(report: &Report<'_, '_>) -> Option<Saturation> {
+    saturated(report).find(|found| report.machine.reaches_memory(found.size))
 }
 
 /// Says the answer: the number of misses that a core has in flight, and the speedup from them.
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     match in_flight(report) {
-        Some(InFlight { misses, limit, from_lanes, .. }) => {
+        Some((Saturation { in_flight: misses, from_lanes, .. }, limit)) => {
             let reservation = match limit {
                 Limit::Buffers => ", the limit of its buffers",
                 Limit::BuffersOrMemory => "; memory may be the limit",
@@ -131,13 +126,13 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
             report.machine.last_level_cache()
         )),
     }
-    if let Some((single, found)) = from_memory(report) {
+    if let Some(found) = from_memory(report) {
         document.answer(format_args!(
             "From memory it reads {} GB/s of random lines, {} times as fast as one chain ({} instead of {} ns per load).",
             Digits(found.gigabytes_per_second()),
-            Digits(single / found.fastest_ns),
+            Digits(found.single_ns / found.fastest_ns),
             Digits(found.fastest_ns),
-            Digits(single)
+            Digits(found.single_ns)
         ));
     }
 }
@@ -146,11 +141,11 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
 fn saturations(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.tabulate("", Level::Quiet, 1, &|table| {
         table.texts("data in|working set|one chain|best|chains|in flight|random reads");
-        for (region, single, found) in saturated(report) {
+        for found in saturated(report) {
             table.row();
-            table.show(&chains::place(place_of(report, region.size)));
-            table.show(&region.size);
-            table.cell(format_args!("{} ns", Digits(single)));
+            table.show(&chains::place(place_of(report, found.size)));
+            table.show(&found.size);
+            table.cell(format_args!("{} ns", Digits(found.single_ns)));
             table.cell(format_args!("{} ns", Digits(found.fastest_ns)));
             table.show(&found.fastest_lanes);
             table.number(found.in_flight.value);
@@ -208,9 +203,9 @@ fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
 fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
     by_chains(document, report);
     chains::points(document, report);
-    document.items(Part::List(&SATURATION), saturated(report), |document, (region, single, found)| {
-        document.put(&WORKING_SET, region.size);
-        document.put(&SINGLE_NS, single);
+    document.items(Part::List(&SATURATION), saturated(report), |document, found| {
+        document.put(&WORKING_SET, found.size);
+        document.put(&SINGLE_NS, found.single_ns);
         document.put(&LOADS, found.in_flight.value);
         document.put(&LOADS_CI95, found.in_flight.interval);
         document.put(&FROM_LANES, found.from_lanes);
@@ -220,17 +215,17 @@ fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
     });
     let (memory, in_flight) = (from_memory(report), in_flight(report));
     document.part(Part::Object(&describe::SUMMARY), |document| {
-        estimate::put(document, &MISSES, in_flight.map(|found| found.misses));
+        estimate::put(document, &MISSES, in_flight.map(|(found, _)| found.in_flight));
         document.put(
             &LIMIT,
-            in_flight.map(|found| match found.limit {
+            in_flight.map(|(_, limit)| match limit {
                 Limit::Buffers => "at_most",
                 Limit::BuffersOrMemory => "at_least",
             }),
         );
-        document.put(&MISSES_FROM, in_flight.map(|found| found.from_lanes));
-        document.put(&MISSES_SIZE, in_flight.map(|found| found.size));
-        document.put(&MEMORY_RATE, memory.map(|(_, found)| found.gigabytes_per_second()));
-        document.put(&MEMORY_SPEEDUP, memory.map(|(single, found)| single / found.fastest_ns));
+        document.put(&MISSES_FROM, in_flight.map(|(found, _)| found.from_lanes));
+        document.put(&MISSES_SIZE, in_flight.map(|(found, _)| found.size));
+        document.put(&MEMORY_RATE, memory.map(|found| found.gigabytes_per_second()));
+        document.put(&MEMORY_SPEEDUP, memory.map(|found| found.single_ns / found.fastest_ns));
     });
 }

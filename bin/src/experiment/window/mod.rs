@@ -47,17 +47,12 @@ fn measure<'a>(
 ) -> Result<Findings<'a>, Failure<'a>> {
     timer.counter().ok_or(stopwatch::NEEDS_COUNTER)?;
     let mut extra = Extra::default();
-    let mut findings = run::measure_with(
-        session,
-        timer,
-        points,
-        budget,
-        &mut Alongside::Nothing,
-        &mut |session, schedule| {
+    let alongside = &mut Alongside::Nothing;
+    let mut findings =
+        run::measure_with(session, timer, points, budget, alongside, &mut |session, schedule| {
             schedule.run(session.progress)?;
             window_search::search(session.progress, schedule, &mut extra.reach)
-        },
-    )?;
+        })?;
     findings.extra = extra;
     Ok(findings)
 }
