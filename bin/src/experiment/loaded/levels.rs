@@ -170,14 +170,13 @@ fn pacing(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loadin
                 let mut last = None;
                 for (step, offered) in paced() {
                     let Some(lines) = burst(report, loading, step) else { continue };
-                    match last {
+                    match last.replace(lines) {
                         None => write!(out, ", {lines} line{} at a time", plural(lines))?,
                         Some(before) if before != lines => {
                             write!(out, ", {lines} from {} GB/s", Gigabytes(offered))?;
                         }
                         Some(_) => {}
                     }
-                    last = Some(lines);
                 }
                 Ok(())
             }),
