@@ -139,14 +139,22 @@ pub enum HierarchyPlace {
     Unknown,
 }
 
-/// Returns where a working set lies, by the caches that are reported and the least that is in memory.
+/// Returns where a working set lies, by the caches that are reported, the least that is in memory, and the times of the
+/// working sets of a report: a reported cache does not serve one that is as slow as memory.
 #[must_use]
-pub fn place(claims: &Claims, least_in_memory: Bytes, size: Bytes) -> HierarchyPlace {
+pub fn place(
+    claims: &Claims,
+    outcomes: &[Outcome<'_>],
+    least_in_memory: Bytes,
+    size: Bytes,
+) -> HierarchyPlace {
     if size >= least_in_memory {
         return HierarchyPlace::Memory;
     }
-    let holds = claims.iter().find(|claim| claim.size >= size);
-    holds.map_or(HierarchyPlace::Unknown, |claim| HierarchyPlace::Cache(claim.level))
+    match claims.iter().find(|claim| claim.size >= size) {
+        Some(claim) if !is_like_memory(outcomes, size, least_in_memory) => HierarchyPlace::Cache(claim.level),
+        _ => HierarchyPlace::Unknown,
+    }
 }
 
 /// The limit of the misses in flight that were seen.
@@ -166,8 +174,7 @@ const WELL_SERVED: f64 = 0.5;
 const FARTHER: f64 = 1.5;
 
 /// Returns whether one chain alone takes nearly as long in a working set as in memory.
-#[must_use]
-pub fn is_like_memory(outcomes: &[Outcome<'_>], size: Bytes, least_in_memory: Bytes) -> bool {
+fn is_like_memory(outcomes: &[Outcome<'_>], size: Bytes, least_in_memory: Bytes) -> bool {
     let this = regions(outcomes).find(|region| region.size == size);
     let memory = regions(outcomes).find(|region| region.size >= least_in_memory);
     let (this, memory) = (this.and_then(|this| this.alone()), memory.and_then(|memory| memory.alone()));

@@ -152,9 +152,9 @@ fn a_working_set_is_in_the_smallest_cache_that_holds_it() {
         (33 << 20, HierarchyPlace::Unknown),
         (128 << 20, HierarchyPlace::Memory),
     ] {
-        assert_eq!(place(&claims, Bytes(128 << 20), Bytes(size)), expected, "{size}");
+        assert_eq!(place(&claims, &[], Bytes(128 << 20), Bytes(size)), expected, "{size}");
     }
-    assert_eq!(place(&Claims::default(), Bytes(1 << 30), Bytes(4096)), HierarchyPlace::Unknown);
+    assert_eq!(place(&Claims::default(), &[], Bytes(1 << 30), Bytes(4096)), HierarchyPlace::Unknown);
 }
 
 #[test]

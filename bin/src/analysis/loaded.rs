@@ -228,9 +228,10 @@ impl<'r, 'a> Loading<'r, 'a> {
 
     /// Returns its outcomes with traffic.
     pub fn loaded(&self) -> impl Iterator<Item = &'r Outcome<'a>> + use<'_, 'r, 'a> {
-        self.outcomes.iter().filter(
-            |outcome| matches!(outcome.point.walk, Walk::Loaded(traffic) if self.has(&outcome.point, &traffic)),
-        )
+        self.outcomes.iter().filter(|outcome| match &outcome.point.walk {
+            Walk::Loaded(traffic) => self.has(&outcome.point, traffic),
+            _ => false,
+        })
     }
 
     /// Returns the measurement of a step.

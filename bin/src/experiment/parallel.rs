@@ -9,9 +9,7 @@ use latency_core::units::Bytes;
 
 use super::interface::{collected, Experiment};
 use crate::analysis::claims::Claims;
-use crate::analysis::lanes::{
-    is_like_memory, misses_in_flight, place, regions, HierarchyPlace, Limit, Saturation,
-};
+use crate::analysis::lanes::{misses_in_flight, place, regions, HierarchyPlace, Limit, Saturation};
 use crate::describe::{self, estimate, lanes as chains, point, Report};
 use crate::engine::run;
 use crate::options::{Descriptor, FlagSet};
@@ -84,12 +82,7 @@ fn in_flight(report: &Report<'_, '_>) -> Option<(Saturation, Limit)> {
 }
 
 fn place_of(report: &Report<'_, '_>, size: Bytes) -> HierarchyPlace {
-    let least = report.machine.least_in_memory();
-    match place(&Claims::of(report.machine), least, size) {
-        // A reported cache that does not serve this size.
-        HierarchyPlace::Cache(_) if is_like_memory(report.outcomes, size, least) => HierarchyPlace::Unknown,
-        place => place,
-    }
+    place(&Claims::of(report.machine), report.outcomes, report.machine.least_in_memory(), size)
 }
 
 /// Returns the saturation of each working set in which more chains do not increase the throughput.

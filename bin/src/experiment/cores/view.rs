@@ -145,7 +145,9 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresCon
              a way.",
             first.a,
             first.with.partner,
-            method::optional((more > 0).then_some(more), |more, out| write!(out, " (and of {more} more pairs)"))
+            method::optional((more > 0).then_some(more), |more, out| {
+                write!(out, " (and of {more} more pairs)")
+            })
         ));
     }
 }

@@ -1,25 +1,28 @@
 //! Latency under load: a chain beside the traffic of other cores, from idle to the limit of the memory.
 
-mod hold;
 mod levels;
 mod members;
 mod picture;
 mod view;
 
+use latency_core::decimal::Decimal;
 use latency_core::units::Picoseconds;
 
 use super::bandwidth;
 use super::interface::{collected, Experiment};
 use crate::analysis::load::{not_delivered, Curve, LoadLevel, MOST_LEVELS};
 use crate::analysis::loaded::{delivered, loadings, Loading};
-use crate::analysis::traffic::limit;
+use crate::analysis::traffic::{bytes_per_line, limit};
+use crate::describe::Utc;
+use crate::engine::live_lines::LiveLines;
 use crate::engine::memory::RealSchedule;
 use crate::engine::session::{Findings, Session};
 use crate::engine::stopwatch::clock::Timer;
 use crate::error::{Failure, TimingError};
 use crate::options::{Descriptor, FlagId, FlagSet};
-use crate::plan::budget::Budget;
+use crate::plan::budget::{Budget, FEWEST_ROUNDS};
 use crate::plan::loaded;
+use crate::report::figures::Digits;
 use crate::result::{Outcome, Point, Traffic, Walk};
 use crate::warning::{Warning, Warnings};
 use latency_core::stats::Estimate;
@@ -115,7 +118,7 @@ fn visits(session: &mut Session<'_, '_>, schedule: &mut RealSchedule<'_>) -> Res
         }
     }
     if schedule.budget.held > 0 {
-        return hold::hold(session, schedule);
+        return hold(session, schedule);
     }
     if session.options.rates.is_some() {
         return schedule.run(session.progress);
@@ -127,6 +130,42 @@ fn visits(session: &mut Session<'_, '_>, schedule: &mut RealSchedule<'_>) -> Res
         }
     }
     schedule.run(session.progress)
+}
+
+/// Holds the load of the schedule for as long as its budget has it.
+///
+/// # Errors
+///
+/// Returns the errors of [`RealSchedule::stay`].
+fn hold(session: &mut Session<'_, '_>, schedule: &mut RealSchedule<'_>) -> Result<(), Failure<'static>> {
+    // Idle memory is measured as well as on a curve.
+    schedule.reach(session.progress, FEWEST_ROUNDS)?;
+    let mut points = (0..schedule.len()).filter_map(|index| schedule.point(index));
+    let Some(index) = loaded::held(&mut points) else { return Ok(()) };
+    session.progress.clear();
+    let mut lines = LiveLines::new(!session.options.quiet);
+    // Most machines do not report the clock of the uncore.
+    let tells = schedule.rounds(index).iter().any(|round| round.uncore_gigahertz.is_finite());
+    lines.add(&|out, _| {
+        out.write_str("time                      GB/s  ns per load  core GHz")?;
+        out.write_str(if tells { "  uncore GHz" } else { "" })
+    });
+    schedule.stay(index, schedule.budget.held, &mut |point, round| {
+        let Some(traffic) = point.walk.traffic() else { return };
+        // Bytes per nanosecond, which equal GB/s.
+        let rate = round.delivered * bytes_per_line(traffic.kind);
+        lines.add(&|out, now| {
+            write!(out, "{:<22}{:>8}", Utc(now), Digits(rate))?;
+            write!(out, "{:>13.1}", Decimal(round.nanoseconds))?;
+            let clocks = [(10, round.core_gigahertz), (12, round.uncore_gigahertz)];
+            clocks.into_iter().take(1 + usize::from(tells)).try_for_each(|(width, clock)| {
+                match clock.is_finite() {
+                    true => write!(out, "{:>width$.2}", Decimal(clock)),
+                    false => write!(out, "{:>width$}", "-"),
+                }
+            })
+        });
+    })
 }
 
 /// Returns the point of a curve that ran without pacing, and its bandwidth, which is the limit; `None` for an index

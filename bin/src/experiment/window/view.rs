@@ -80,7 +80,9 @@ fn found_of(document: &mut dyn Document, found: &WindowConclusion) {
             Decimal(instructions.value),
             range(instructions)
         )),
-        ReorderBuffer::MoreThan(instructions) => document.answer(format_args!("Reorder buffer: more than {instructions} instructions; no limit was seen.")),
+        ReorderBuffer::MoreThan(instructions) => document.answer(format_args!(
+            "Reorder buffer: more than {instructions} instructions; no limit was seen."
+        )),
         ReorderBuffer::FillersDisagree => document.answer(format_args!(
             "Reorder buffer: not found, because the kinds of instruction contradict each other (--verbose shows them); \
              run again on an idle machine."
@@ -94,13 +96,13 @@ fn found_of(document: &mut dyn Document, found: &WindowConclusion) {
             range(registers)
         ));
     }
-    match found.work {
-        Some(WorkReach { hidden, exposed: Some(exposed) }) => document.finding(format_args!(
-            "Past work that waits for them, loads overlap across up to {hidden} instructions; at {exposed} they \
-             take longer."
-        )),
-        Some(WorkReach { hidden, exposed: None }) => document.finding(format_args!("Past work that waits for them, loads overlap across all of {hidden} instructions.")),
-        None => {}
+    if let Some(WorkReach { hidden, exposed }) = found.work {
+        let past = "Past work that waits for them, loads overlap across";
+        match exposed {
+            Some(exposed) => document
+                .finding(format_args!("{past} up to {hidden} instructions; at {exposed} they take longer.")),
+            None => document.finding(format_args!("{past} all of {hidden} instructions.")),
+        }
     }
     match found.prefetch {
         Some(Prefetch::Gains(gain)) => document.answer(format_args!(
