@@ -21,17 +21,17 @@ const BARS: usize = 60;
 const MARKED: [f64; 3] = [50.0, 95.0, 99.0];
 
 /// A point and its single loads.
-pub type Known<'r, 'a> = (&'r Outcome<'a>, &'r Distribution);
+pub type KnownPoint<'r, 'a> = (&'r Outcome<'a>, &'r Distribution);
 
 /// Returns the point of this index and its single loads, if it was measured and has any.
-pub fn at<'r, 'a>(report: &Report<'r, 'a>, index: usize) -> Option<Known<'r, 'a>> {
+pub fn at<'r, 'a>(report: &Report<'r, 'a>, index: usize) -> Option<KnownPoint<'r, 'a>> {
     let outcome = report.outcomes.get(index).filter(|outcome| outcome.result.is_ok())?;
     let found = report.distributions.get(index).filter(|found| found.windows.total() > 0)?;
     Some((outcome, found))
 }
 
 /// Returns the points that have single loads.
-pub fn known<'r, 'a>(report: &Report<'r, 'a>) -> impl Iterator<Item = Known<'r, 'a>> {
+pub fn known<'r, 'a>(report: &Report<'r, 'a>) -> impl Iterator<Item = KnownPoint<'r, 'a>> {
     let report = *report;
     (0..report.outcomes.len()).filter_map(move |index| at(&report, index))
 }
@@ -106,7 +106,7 @@ pub fn percentiles(document: &mut dyn Document, report: &Report<'_, '_>) {
 
 /// Shows the percentiles of one pair in ticks, with their bounds.
 #[inline(never)] // offsets into a small frame are short
-fn certainty(document: &mut dyn Document, report: &Report<'_, '_>, (outcome, found): Known<'_, '_>) {
+fn certainty(document: &mut dyn Document, report: &Report<'_, '_>, (outcome, found): KnownPoint<'_, '_>) {
     const ENDS: [(&str, bool); 2] = [("95 % of visits from, ns", true), ("95 % of visits to, ns", false)];
     let quantiles = PERCENTAGES.map(|percent| found.quantile_ns(percent));
     let wide = quantiles.iter().flatten().any(|quantile| is_wide(found, quantile));
@@ -136,7 +136,7 @@ fn certainty(document: &mut dyn Document, report: &Report<'_, '_>, (outcome, fou
 
 /// Draws the loads of one pair.
 #[inline(never)] // offsets into a small frame are short
-pub fn histogram(document: &mut dyn Document, (outcome, found): Known<'_, '_>) {
+pub fn histogram(document: &mut dyn Document, (outcome, found): KnownPoint<'_, '_>) {
     let point = &outcome.point;
     let mut drawn = [Bar { low: 0.0, high: 0.0, height: 0.0 }; BARS];
     let count = bars(found, &mut drawn);
