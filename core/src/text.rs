@@ -25,6 +25,14 @@ impl<const N: usize> Text<N> {
         text
     }
 
+    /// Returns some words, up to the first of their parts that does not fit.
+    #[must_use]
+    pub fn of(words: fmt::Arguments<'_>) -> Self {
+        let mut text = Self::EMPTY;
+        let _ = fmt::Write::write_fmt(&mut text, words);
+        text
+    }
+
     /// Returns the characters.
     #[must_use]
     pub fn as_str(&self) -> &str {

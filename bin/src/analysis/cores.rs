@@ -5,7 +5,7 @@ use latency_core::stats::Interval;
 use latency_core::topology::{Shared, Sharing};
 use latency_core::units::CpuId;
 
-use crate::result::{ClockOffset, LineLevel, Measurement, Outcome, Owned, PingPong, Point};
+use crate::result::{ClockOffset, LineLevel, Measurement, Outcome, Owned, PingPong};
 
 /// Threads of one core exchange a line within its own caches: two cores hardly ever are as close, in nanoseconds.
 const WITHIN_CORE_NS: f64 = 30.0;
@@ -28,12 +28,6 @@ impl CpuPair<'_> {
         self.measured.series.nanoseconds.median
     }
 
-    /// Returns the difference between the slowest and the fastest line of the pair, in nanoseconds.
-    #[must_use]
-    pub fn spread(&self) -> Option<f64> {
-        self.measured.lines.map(|lines| lines.slowest.value - lines.fastest.value)
-    }
-
     /// Returns the time stamps of both CPUs, compared by messages.
     #[must_use]
     pub fn messages(&self) -> Option<ClockOffset> {
@@ -53,49 +47,32 @@ pub fn pairs<'r>(outcomes: &'r [Outcome<'_>]) -> impl Iterator<Item = CpuPair<'r
     outcomes.iter().filter_map(pair)
 }
 
-/// Lines in a known state, measured.
-#[derive(Clone, Copy, Debug)]
-pub struct WalkedLines<'r> {
-    /// The CPU that walked over them, and their node.
-    pub point: &'r Point,
-    /// Their owner, and their state.
-    pub owned: Owned,
-    /// Its measurement.
-    pub measured: &'r Measurement,
+/// Returns what a measured walk over lines in a known state has in common with those that differ in no more than the
+/// cache that the lines are in: both CPUs, the lines' node, their state and the access. `None` for other outcomes.
+fn row(outcome: &Outcome<'_>) -> Option<impl PartialEq + use<>> {
+    let Owned { owner, state, access, .. } = *outcome.point.walk.owned()?;
+    outcome.result.as_ref().ok()?;
+    Some((outcome.point.cpu, outcome.point.target, owner, state, access))
 }
 
-/// Returns every walk over lines in a known state that was measured.
-pub fn walks<'r>(outcomes: &'r [Outcome<'_>]) -> impl Iterator<Item = WalkedLines<'r>> + Clone {
-    outcomes.iter().filter_map(|outcome| {
-        let owned = *outcome.point.walk.owned()?;
-        Some(WalkedLines { point: &outcome.point, owned, measured: outcome.result.as_ref().ok()? })
-    })
-}
-
-impl<'r> WalkedLines<'r> {
-    /// Returns whether two walks differ in no more than the cache that the lines are in.
-    #[must_use]
-    pub fn is_like(&self, other: &WalkedLines<'_>) -> bool {
-        let of = |walk: &WalkedLines<'_>| {
-            let Owned { owner, state, access, .. } = walk.owned;
-            (walk.point.cpu, walk.point.target, owner, state, access)
-        };
-        of(self) == of(other)
-    }
-
-    /// Returns the same over lines in another cache, if that was measured.
-    #[must_use]
-    pub fn at(&self, level: LineLevel, outcomes: &'r [Outcome<'_>]) -> Option<WalkedLines<'r>> {
-        walks(outcomes).find(|other| self.is_like(other) && other.owned.level == level)
-    }
-}
-
-/// One walk of those that differ in no more than the cache.
-pub fn rows<'r>(outcomes: &'r [Outcome<'_>]) -> impl Iterator<Item = WalkedLines<'r>> + Clone {
-    let is_first = move |(index, walk): &(usize, WalkedLines<'r>)| {
-        !walks(outcomes).take(*index).any(|earlier| walk.is_like(&earlier))
+/// Returns the first walk of those that differ in no more than the cache.
+pub fn rows<'r, 'a>(
+    outcomes: &'r [Outcome<'a>],
+) -> impl Iterator<Item = (&'r Outcome<'a>, &'r Owned)> + use<'r, 'a> {
+    let is_first = |(index, outcome): &(usize, &Outcome<'_>)| {
+        let own = row(outcome);
+        own.is_some() && !outcomes.iter().take(*index).any(|earlier| row(earlier) == own)
     };
-    walks(outcomes).enumerate().filter(is_first).map(|(_, walk)| walk)
+    let firsts = outcomes.iter().enumerate().filter(is_first);
+    firsts.filter_map(|(_, outcome)| Some((outcome, outcome.point.walk.owned()?)))
+}
+
+/// Returns the time of the same walk as `like` over lines in another cache, in nanoseconds, if that was measured.
+#[must_use]
+pub fn in_cache(outcomes: &[Outcome<'_>], like: &Outcome<'_>, level: LineLevel) -> Option<f64> {
+    let is_there = |owned: &Owned| owned.level == level;
+    let same = outcomes.iter().filter(|other| other.point.walk.owned().is_some_and(is_there));
+    same.filter(|other| row(other) == row(like)).find_map(Outcome::nanoseconds)
 }
 
 /// Pairs of CPUs that share the same.
@@ -140,25 +117,26 @@ impl CoresConclusion<'_> {
 #[must_use]
 pub fn conclude<'r>(outcomes: &'r [Outcome<'_>]) -> CoresConclusion<'r> {
     let all = || pairs(outcomes);
-    let classes =
-        Shared::ALL.map(|shared| class(shared, &|| all().filter(move |pair| pair.with.class == shared)));
-    let mut found = CoresConclusion { classes, nearest: None, farthest: None, spread: None, apart: None };
-    for pair in all() {
-        if found.nearest.is_none_or(|nearest| pair.ns() < nearest.ns()) {
-            found.nearest = Some(pair);
-        }
-        if found.farthest.is_none_or(|farthest| pair.ns() > farthest.ns()) {
-            found.farthest = Some(pair);
-        }
-        // The larger of both, or the one that there is.
-        found.spread =
-            pair.spread().map_or(found.spread, |spread| Some(spread.max(found.spread.unwrap_or(f64::NAN))));
-        let apart = pair.messages().map_or(f64::NAN, |messages| messages.most_ns());
-        if found.apart.is_none_or(|(most, _)| apart > most) && !apart.is_nan() {
-            found.apart = Some((apart, [pair.a, pair.with.partner]));
-        }
+    let apart = all().filter_map(|pair| Some((pair.messages()?.most_ns(), [pair.a, pair.with.partner])));
+    let lines = all().filter_map(|pair| pair.measured.lines);
+    CoresConclusion {
+        classes: Shared::ALL.map(|shared| class(outcomes, shared)),
+        nearest: all().reduce(nearer),
+        farthest: all().reduce(|one, other| if other.ns() > one.ns() { other } else { one }),
+        spread: lines.map(|lines| lines.slowest.value - lines.fastest.value).reduce(f64::max),
+        apart: apart
+            .filter(|(most, _)| !most.is_nan())
+            .reduce(|one, other| if other.0 > one.0 { other } else { one }),
     }
-    found
+}
+
+/// Returns the nearer one of two pairs, the first one where they are as near.
+fn nearer<'r>(one: CpuPair<'r>, other: CpuPair<'r>) -> CpuPair<'r> {
+    if other.ns() < one.ns() {
+        other
+    } else {
+        one
+    }
 }
 
 /// Returns the numbers of pairs of `cpus` in each class, in the order of [`Shared::ALL`].
@@ -191,55 +169,42 @@ pub fn left_out(outcomes: &[Outcome<'_>], cpus: &CpuSet, each: &mut dyn FnMut(Cp
 /// Returns the pair that is closer than two cores are, though it is said to be two.
 #[must_use]
 pub fn doubtful<'r>(outcomes: &'r [Outcome<'_>]) -> Option<CpuPair<'r>> {
-    let nearest = pairs(outcomes).filter(|pair| pair.with.class != Shared::Core);
-    let nearest = nearest.reduce(|one, other| if other.ns() < one.ns() { other } else { one });
-    nearest.filter(|pair| pair.ns() < WITHIN_CORE_NS)
+    let of_two_cores = pairs(outcomes).filter(|pair| pair.with.class != Shared::Core);
+    of_two_cores.reduce(nearer).filter(|pair| pair.ns() < WITHIN_CORE_NS)
 }
 
-fn class<'r, I: Iterator<Item = CpuPair<'r>>>(
-    shared: Shared,
-    members: &dyn Fn() -> I,
-) -> Option<SharingClass> {
-    let pairs = members().count();
-    let end = |of: fn(&Interval) -> f64| {
-        median(pairs, &|each| {
-            members().for_each(|pair| {
-                each(pair.measured.series.nanoseconds.interval.as_ref().map_or(f64::NAN, of))
-            });
-        })
-    };
+fn class(outcomes: &[Outcome<'_>], shared: Shared) -> Option<SharingClass> {
+    let members = || pairs(outcomes).filter(move |pair| pair.with.class == shared);
+    let middle = |of: fn(CpuPair<'_>) -> f64| median(members().map(of));
+    let low = middle(|pair| pair.measured.series.nanoseconds.interval.map_or(f64::NAN, |it| it.low));
+    let high = middle(|pair| pair.measured.series.nanoseconds.interval.map_or(f64::NAN, |it| it.high));
     let values = || members().map(|pair| pair.ns());
-    let (low, high) = (end(|interval| interval.low), end(|interval| interval.high));
     Some(SharingClass {
         shared,
-        pairs,
-        median: median(pairs, &|each| values().for_each(each))?,
+        pairs: members().count(),
+        median: middle(|pair| pair.ns())?,
         interval: low.zip(high).map(|(low, high)| Interval { low, high }),
         range: (values().reduce(f64::min)?, values().reduce(f64::max)?),
     })
 }
 
-/// A function that passes each value to another, always the same ones.
-type VisitValues<'v> = &'v dyn Fn(&mut dyn FnMut(f64));
-
-/// Returns the median of the `count` values that `values` passes on, which are not stored: each is compared with all
-/// others. `None` where one of them is not a number, or there are none.
-fn median(count: usize, values: VisitValues<'_>) -> Option<f64> {
+/// Returns the median of values that are not stored: each is compared with all others. `None` where one of them is not a
+/// number, or there are none.
+fn median(values: impl Iterator<Item = f64> + Clone) -> Option<f64> {
+    let count = values.clone().count();
     let (mut lower, mut upper) = (None, None);
-    values(&mut |value| {
-        let (mut below, mut not_above) = (0, 0);
-        values(&mut |other| {
-            below += usize::from(other < value);
-            not_above += usize::from(other <= value);
+    for value in values.clone() {
+        let (below, not_above) = values.clone().fold((0, 0), |(below, not_above), other| {
+            (below + usize::from(other < value), not_above + usize::from(other <= value))
         });
         let has = |rank: usize| below <= rank && rank < not_above;
-        if count > 0 && has((count - 1) / 2) {
+        if has((count - 1) / 2) {
             lower = Some(value);
         }
         if has(count / 2) {
             upper = Some(value);
         }
-    });
+    }
     lower.zip(upper).map(|(lower, upper)| lower + (upper - lower) / 2.0)
 }
 
@@ -308,15 +273,14 @@ mod tests {
             walk(LineLevel::L2, State::Modified, 47.0),
             walk(LineLevel::L1, State::Exclusive, 45.0),
         ];
-        let rows: std::vec::Vec<_> = rows(&outcomes).collect();
-        assert_eq!(rows.len(), 2);
-        let at =
-            |row: &WalkedLines<'_>, level| Some(row.at(level, &outcomes)?.measured.series.nanoseconds.median);
-        assert_eq!((at(&rows[0], LineLevel::L2), at(&rows[1], LineLevel::L2)), (Some(47.0), None));
+        let rows: std::vec::Vec<_> = rows(&outcomes).map(|(_, owned)| (owned.state, owned.level)).collect();
+        assert_eq!(rows, [(State::Modified, LineLevel::L1), (State::Exclusive, LineLevel::L1)]);
+        let at = |index: usize, level| in_cache(&outcomes, &outcomes[index], level);
+        assert_eq!((at(0, LineLevel::L2), at(2, LineLevel::L2)), (Some(47.0), None));
     }
 
     fn of(values: &[f64]) -> Option<f64> {
-        median(values.len(), &|each| values.iter().copied().for_each(each))
+        median(values.iter().copied())
     }
 
     #[test]

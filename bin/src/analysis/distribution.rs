@@ -13,29 +13,11 @@ pub const SHOWN_PERCENT: f64 = 99.9;
 /// A percentile is uncertain if its interval is wider than this share of it.
 const CERTAIN: f64 = 0.02;
 
-/// Timed windows that are in no percentile, because the system interrupted them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LeftOut {
-    /// Loads during which the kernel was entered.
-    pub by_kernel: u64,
-    /// Loads that took longer than any load from memory.
-    pub by_time: u64,
-    /// All that were timed.
-    pub of: u64,
-}
-
-impl LeftOut {
-    /// Returns all that were left out.
-    #[must_use]
-    pub const fn total(&self) -> u64 {
-        self.by_kernel + self.by_time
-    }
-}
-
-/// Returns what was left out of the percentiles.
+/// Returns the timed windows that are in no percentile, because the system interrupted them: those in which the kernel
+/// was entered, and those that took longer than any load from memory.
 #[must_use]
-pub fn left_out(found: &Distribution) -> LeftOut {
-    LeftOut { by_kernel: found.interruptions.marked, by_time: found.interrupted(), of: found.total() }
+pub fn left_out(found: &Distribution) -> u64 {
+    found.interruptions.marked + found.interrupted()
 }
 
 /// Returns whether the means of single loads and of batches agree; `None` with too few rounds.
@@ -117,15 +99,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_is_counted_by_its_cause() {
+    fn what_is_left_out_is_what_the_kernel_marked_and_what_took_too_long() {
         let mut found = planted();
-        assert_eq!(left_out(&found), LeftOut { by_kernel: 0, by_time: 0, of: 100_000 });
+        assert_eq!(left_out(&found), 0);
         found.interruptions.marked = 3;
         // The slow ones take 26 * 113 ticks.
         found.interrupted_from = Some(26 * 50);
-        let left_out = left_out(&found);
-        assert_eq!(left_out, LeftOut { by_kernel: 3, by_time: 10, of: 100_003 });
-        assert_eq!(left_out.total(), 13);
+        assert_eq!((left_out(&found), found.interrupted(), found.total()), (13, 10, 100_003));
     }
 
     #[test]

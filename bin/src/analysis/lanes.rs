@@ -1,7 +1,7 @@
 //! Conclusions from walks of several lanes: the limit of loads in flight, and the reach of the window.
 
 use latency_core::stats::{self, Estimate, Interval, Side};
-use latency_core::units::Bytes;
+use latency_core::units::{Bytes, LINE};
 
 use super::claims::Claims;
 use crate::result::{Outcome, Walk};
@@ -31,10 +31,12 @@ pub fn regions<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = Work
 /// The number of loads that one core keeps in flight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Saturation {
+    /// The working set.
+    pub size: Bytes,
+    /// The time for each load of a lane alone, in nanoseconds.
+    pub single_ns: f64,
     /// Loads in flight where more lanes bring no more.
-    pub in_flight: f64,
-    /// Within which it lies; `None` with too few rounds.
-    pub interval: Option<Interval>,
+    pub in_flight: Estimate,
     /// The fewest lanes that are as fast as the plateau.
     pub from_lanes: usize,
     /// The shortest time for each load, in nanoseconds.
@@ -44,99 +46,84 @@ pub struct Saturation {
 }
 
 impl Saturation {
-    /// Returns the rate in gigabytes a second, for cache lines of this size.
+    /// Returns the rate of cache lines in gigabytes a second.
     #[must_use]
-    pub fn gigabytes_per_second(&self, line: Bytes) -> f64 {
-        line.0 as f64 / self.fastest_ns
-    }
-}
-
-/// One measured point of a region.
-#[derive(Clone, Copy, Debug)]
-pub struct LaneSample<'r, 'a> {
-    /// Its outcome.
-    pub outcome: &'r Outcome<'a>,
-    /// Nanoseconds for each load.
-    pub nanoseconds: f64,
-    /// Within which that lies.
-    pub interval: Option<Interval>,
-}
-
-impl LaneSample<'_, '_> {
-    /// Returns the time for each load.
-    #[must_use]
-    pub const fn estimate(&self) -> Estimate {
-        Estimate { value: self.nanoseconds, interval: self.interval }
+    pub fn gigabytes_per_second(&self) -> f64 {
+        LINE.0 as f64 / self.fastest_ns
     }
 }
 
 impl<'r, 'a> WorkingSet<'r, 'a> {
-    /// Returns the measured points.
-    pub fn samples(&self) -> impl Iterator<Item = LaneSample<'r, 'a>> {
-        self.outcomes.iter().filter_map(|outcome| {
-            let summary = outcome.result.as_ref().ok()?.series.nanoseconds;
-            Some(LaneSample { outcome, nanoseconds: summary.median, interval: summary.interval })
-        })
+    /// Returns the measured walks, with the nanoseconds for each load.
+    pub fn times(&self) -> impl Iterator<Item = (Walk, Estimate)> + use<'r, 'a> {
+        let measured = |outcome: &Outcome<'_>| Some(outcome.result.as_ref().ok()?.series.nanoseconds.into());
+        self.outcomes.iter().filter_map(move |outcome| Some((outcome.point.walk, measured(outcome)?)))
     }
 
-    /// Returns the point with this number of lanes and nothing between their loads.
+    /// Returns the time with this number of lanes and nothing between their loads.
     #[must_use]
-    pub fn with_lanes(&self, lanes: usize) -> Option<LaneSample<'r, 'a>> {
-        self.samples().find(|sample| sample.outcome.point.walk.lanes() == lanes)
+    pub fn with_lanes(&self, lanes: usize) -> Option<Estimate> {
+        self.times().find(|(walk, _)| walk.lanes() == lanes).map(|(_, time)| time)
     }
 
-    /// Returns the point with this work.
+    /// Returns the time of one lane alone, in nanoseconds.
     #[must_use]
-    pub fn with_work(&self, work: usize, prefetch: bool) -> Option<LaneSample<'r, 'a>> {
-        self.samples().find(|sample| match sample.outcome.point.walk {
-            Walk::Lanes(kernel) => (kernel.work(), kernel.prefetch()) == (work, prefetch),
-            _ => false,
+    pub fn alone(&self) -> Option<f64> {
+        Some(self.with_lanes(1)?.value)
+    }
+
+    /// Returns the time with this work.
+    #[must_use]
+    pub fn with_work(&self, work: usize, prefetch: bool) -> Option<Estimate> {
+        self.times().find_map(|(walk, time)| match walk {
+            Walk::Lanes(kernel) if (kernel.work(), kernel.prefetch()) == (work, prefetch) => Some(time),
+            _ => None,
         })
     }
 
     /// Returns the loads in flight, by Little's law, in a walk with this time for each load.
     #[must_use]
     pub fn in_flight(&self, nanoseconds: f64) -> Option<f64> {
-        Some(self.with_lanes(1)?.nanoseconds / nanoseconds)
+        Some(self.alone()? / nanoseconds)
     }
 
     /// Returns the time at which more lanes gain nothing, the median of the fastest, over that of a lane alone.
     #[must_use]
     pub fn saturation(&self) -> Option<Saturation> {
         let single = self.with_lanes(1)?;
-        let mut fastest = [None::<LaneSample<'_, '_>>; FASTEST];
-        for sample in self.samples() {
-            let mut carried = Some(sample);
+        let mut fastest = [None::<(Walk, Estimate)>; FASTEST];
+        for time in self.times() {
+            let mut carried = Some(time);
             for place in &mut fastest {
-                let time =
-                    |sample: &Option<LaneSample<'_, '_>>| sample.map_or(f64::INFINITY, |it| it.nanoseconds);
-                if time(&carried) < time(place) {
+                let of = |time: Option<(Walk, Estimate)>| time.map_or(f64::INFINITY, |(_, time)| time.value);
+                if of(carried) < of(*place) {
                     core::mem::swap(&mut carried, place);
                 }
             }
         }
-        let median = |select: fn(&LaneSample<'_, '_>) -> Option<f64>| {
+        let median = |select: fn(Estimate) -> Option<f64>| {
             let mut values = [0.0; FASTEST];
-            for (value, sample) in values.iter_mut().zip(&fastest) {
-                *value = select(sample.as_ref()?)?;
+            for (value, time) in values.iter_mut().zip(fastest) {
+                *value = select(time?.1)?;
             }
             stats::median(&mut values)
         };
-        let plateau = median(|sample| Some(sample.nanoseconds))?;
+        let plateau = median(|time| Some(time.value))?;
         let interval = || {
-            let low = median(|sample| Some(sample.interval?.low))?;
-            let high = median(|sample| Some(sample.interval?.high))?;
+            let low = median(|time| Some(time.interval?.low))?;
+            let high = median(|time| Some(time.interval?.high))?;
             let single = single.interval?;
             Some(Interval { low: single.low / high, high: single.high / low })
         };
-        let best = fastest.first().copied().flatten()?;
-        let first = self.samples().find(|sample| sample.nanoseconds < PLATEAU * plateau)?;
+        let (best, fastest) = fastest.first().copied().flatten()?;
+        let (first, _) = self.times().find(|(_, time)| time.value < PLATEAU * plateau)?;
         Some(Saturation {
-            in_flight: single.nanoseconds / plateau,
-            interval: interval(),
-            from_lanes: first.outcome.point.walk.lanes(),
-            fastest_ns: best.nanoseconds,
-            fastest_lanes: best.outcome.point.walk.lanes(),
+            size: self.size,
+            single_ns: single.value,
+            in_flight: Estimate { value: single.value / plateau, interval: interval() },
+            from_lanes: first.lanes(),
+            fastest_ns: fastest.value,
+            fastest_lanes: best.lanes(),
         })
     }
 }
@@ -152,14 +139,22 @@ pub enum HierarchyPlace {
     Unknown,
 }
 
-/// Returns where a working set lies, by the caches that are reported and the least that is in memory.
+/// Returns where a working set lies, by the caches that are reported, the least that is in memory, and the times of the
+/// working sets of a report: a reported cache does not serve one that is as slow as memory.
 #[must_use]
-pub fn place(claims: &Claims, least_in_memory: Bytes, size: Bytes) -> HierarchyPlace {
+pub fn place(
+    claims: &Claims,
+    outcomes: &[Outcome<'_>],
+    least_in_memory: Bytes,
+    size: Bytes,
+) -> HierarchyPlace {
     if size >= least_in_memory {
         return HierarchyPlace::Memory;
     }
-    let holds = claims.iter().find(|claim| claim.size >= size);
-    holds.map_or(HierarchyPlace::Unknown, |claim| HierarchyPlace::Cache(claim.level))
+    match claims.iter().find(|claim| claim.size >= size) {
+        Some(claim) if !is_like_memory(outcomes, size, least_in_memory) => HierarchyPlace::Cache(claim.level),
+        _ => HierarchyPlace::Unknown,
+    }
 }
 
 /// The limit of the misses in flight that were seen.
@@ -171,19 +166,6 @@ pub enum Limit {
     BuffersOrMemory,
 }
 
-/// The number of misses that one core has in flight.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct InFlight {
-    /// The misses.
-    pub misses: Estimate,
-    /// Their limit.
-    pub limit: Limit,
-    /// The fewest chains that reach it.
-    pub from_lanes: usize,
-    /// The working set that shows it.
-    pub size: Bytes,
-}
-
 /// From this share of the memory's latency on, a working set is none that a cache serves.
 pub const NEARLY_MEMORY: f64 = 0.7;
 /// Up to this share it is served well enough for memory not to be the limit of what is in flight.
@@ -192,15 +174,15 @@ const WELL_SERVED: f64 = 0.5;
 const FARTHER: f64 = 1.5;
 
 /// Returns whether one chain alone takes nearly as long in a working set as in memory.
-#[must_use]
-pub fn is_like_memory(outcomes: &[Outcome<'_>], size: Bytes, least_in_memory: Bytes) -> bool {
-    let alone = |region: WorkingSet<'_, '_>| region.with_lanes(1).map(|sample| sample.nanoseconds);
-    let this = regions(outcomes).find(|region| region.size == size).and_then(alone);
-    let memory = regions(outcomes).find(|region| region.size >= least_in_memory).and_then(alone);
+fn is_like_memory(outcomes: &[Outcome<'_>], size: Bytes, least_in_memory: Bytes) -> bool {
+    let this = regions(outcomes).find(|region| region.size == size);
+    let memory = regions(outcomes).find(|region| region.size >= least_in_memory);
+    let (this, memory) = (this.and_then(|this| this.alone()), memory.and_then(|memory| memory.alone()));
     this.zip(memory).is_some_and(|(this, memory)| this >= NEARLY_MEMORY * memory)
 }
 
-/// Returns how many misses one core has in flight, from the working set that fills its buffers up.
+/// Returns the saturation of the working set that fills the buffers of a core up: its loads in flight are misses, and
+/// their limit is told.
 ///
 /// The last-level cache is near enough for memory not to be the limit, and far enough for the buffers to fill up:
 /// a working set larger than `near`, the cache before it, and no larger than `last`. Memory alone gives a lower
@@ -211,15 +193,14 @@ pub fn misses_in_flight(
     near: Bytes,
     last: Bytes,
     least_in_memory: Bytes,
-) -> Option<InFlight> {
-    let memory = || regions(outcomes).find(|region| region.size >= least_in_memory);
-    let alone = |region: WorkingSet<'_, '_>| region.with_lanes(1).map(|sample| sample.nanoseconds);
-    let memory_ns = memory().and_then(alone);
+) -> Option<(Saturation, Limit)> {
+    let memory = regions(outcomes).find(|region| region.size >= least_in_memory);
+    let memory_ns = memory.and_then(|memory| memory.alone());
     // A region that is hardly faster than memory, or as fast as the nearer cache, is not in that cache, whatever is
     // reported.
-    let near_ns = regions(outcomes).find(|region| region.size <= near).and_then(alone);
+    let near_ns = regions(outcomes).find(|region| region.size <= near).and_then(|near| near.alone());
     let is_cache = |region: &WorkingSet<'_, '_>| {
-        let ns = alone(*region);
+        let ns = region.alone();
         memory_ns.zip(ns).is_none_or(|(memory, ns)| ns <= WELL_SERVED * memory)
             && near_ns.zip(ns).is_none_or(|(near, ns)| ns >= FARTHER * near)
     };
@@ -227,10 +208,9 @@ pub fn misses_in_flight(
         regions(outcomes).find(|region| region.size > near && region.size <= last && is_cache(region));
     let (limit, region) = match shared {
         Some(region) => (Limit::Buffers, region),
-        None => (Limit::BuffersOrMemory, memory()?),
+        None => (Limit::BuffersOrMemory, memory?),
     };
-    let Saturation { in_flight: value, interval, from_lanes, .. } = region.saturation()?;
-    Some(InFlight { misses: Estimate { value, interval }, limit, from_lanes, size: region.size })
+    Some((region.saturation()?, limit))
 }
 
 /// The reach of the window over work that waits for loads, in instructions.
@@ -255,17 +235,16 @@ impl WorkReach {
 /// prefetch. Points whose interval leaves that open do not count.
 #[must_use]
 pub fn work_reach(floor: Option<WorkingSet<'_, '_>>, memory: WorkingSet<'_, '_>) -> Option<WorkReach> {
-    let bare = memory.with_work(0, false)?.estimate();
+    let bare = memory.with_work(0, false)?;
     let mut reach = None;
-    for sample in memory.samples() {
-        let Walk::Lanes(kernel) = sample.outcome.point.walk else { continue };
+    for (walk, time) in memory.times() {
+        let Walk::Lanes(kernel) = walk else { continue };
         if kernel.prefetch() {
             continue;
         }
-        let floor =
-            floor.and_then(|floor| floor.with_work(kernel.work(), false)).map(|floor| floor.estimate());
+        let floor = floor.and_then(|floor| floor.with_work(kernel.work(), false));
         let least = floor.filter(|floor| floor.value > bare.value).unwrap_or(bare);
-        match sample.estimate().over(least)?.side(EXPOSED) {
+        match time.over(least)?.side(EXPOSED) {
             Side::Above => {
                 let hidden = reach.map_or(0, |reach: WorkReach| reach.hidden);
                 return Some(WorkReach { hidden, exposed: Some(kernel.instructions()) });

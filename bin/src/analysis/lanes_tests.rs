@@ -90,10 +90,10 @@ fn lanes_saturate_where_the_buffers_are_full() {
     let outcomes: Vec<_> = PARALLEL.iter().map(point).collect();
     let region = regions(&outcomes).next().unwrap();
     let found = region.saturation().unwrap();
-    assert!((found.in_flight - 12.0).abs() < 1e-9, "{found:?}");
+    assert!((found.in_flight.value - 12.0).abs() < 1e-9, "{found:?}");
     assert_eq!(found.from_lanes, 12);
-    assert!((found.gigabytes_per_second(Bytes(64)) - 8.0).abs() < 1e-9, "{found:?}");
-    let interval = found.interval.unwrap();
+    assert!((found.gigabytes_per_second() - 8.0).abs() < 1e-9, "{found:?}");
+    let interval = found.in_flight.interval.unwrap();
     assert!(interval.low < 11.8 && interval.high > 12.2, "{interval:?}");
     assert_eq!(region.in_flight(48.0), Some(2.0));
 }
@@ -113,16 +113,16 @@ fn the_last_level_cache_shows_the_buffers_and_memory_a_lower_bound() {
         .chain(limited(256 << 20, 96.0, 10))
         .collect();
     let (caches, of_lanes) = all.split_at(2 * PARALLEL.len());
-    let InFlight { misses, limit, from_lanes, size } = found(&all).unwrap();
+    let (Saturation { in_flight: misses, from_lanes, size, .. }, limit) = found(&all).unwrap();
     assert_eq!((limit, from_lanes, size), (Limit::Buffers, 12, Bytes(10 << 20)));
     assert!((misses.value - 12.0).abs() < 1e-9 && misses.interval.is_some(), "{misses:?}");
-    let InFlight { misses, limit, .. } = found(of_lanes).unwrap();
+    let (Saturation { in_flight: misses, .. }, limit) = found(of_lanes).unwrap();
     assert!((misses.value - 10.0).abs() < 1e-9, "{misses:?}");
     assert_eq!(limit, Limit::BuffersOrMemory);
     assert_eq!(found(&caches[..PARALLEL.len()]), None, "half of the L2 fills no buffers");
     assert_eq!(found(&all[PARALLEL.len() + 1..]), None, "no chain alone to compare with");
     let slow: Vec<_> = limited(10 << 20, 90.0, 12).chain(limited(256 << 20, 96.0, 10)).collect();
-    let InFlight { limit, size, .. } = found(&slow).unwrap();
+    let (Saturation { size, .. }, limit) = found(&slow).unwrap();
     assert_eq!(
         (limit, size),
         (Limit::BuffersOrMemory, memory),
@@ -134,7 +134,7 @@ fn the_last_level_cache_shows_the_buffers_and_memory_a_lower_bound() {
             .chain(limited(10 << 20, alone, 12))
             .chain(limited(256 << 20, 96.0, 10))
             .collect();
-        assert_eq!(found(&part).unwrap().limit, Limit::BuffersOrMemory, "{alone} ns");
+        assert_eq!(found(&part).unwrap().1, Limit::BuffersOrMemory, "{alone} ns");
     }
     assert!(is_like_memory(&slow, Bytes(10 << 20), memory) && !is_like_memory(&all, Bytes(10 << 20), memory));
 }
@@ -152,9 +152,9 @@ fn a_working_set_is_in_the_smallest_cache_that_holds_it() {
         (33 << 20, HierarchyPlace::Unknown),
         (128 << 20, HierarchyPlace::Memory),
     ] {
-        assert_eq!(place(&claims, Bytes(128 << 20), Bytes(size)), expected, "{size}");
+        assert_eq!(place(&claims, &[], Bytes(128 << 20), Bytes(size)), expected, "{size}");
     }
-    assert_eq!(place(&Claims::default(), Bytes(1 << 30), Bytes(4096)), HierarchyPlace::Unknown);
+    assert_eq!(place(&Claims::default(), &[], Bytes(1 << 30), Bytes(4096)), HierarchyPlace::Unknown);
 }
 
 #[test]

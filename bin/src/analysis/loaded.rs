@@ -2,11 +2,10 @@
 
 use latency_core::sort::sort_by;
 use latency_core::stats::{Estimate, Interval};
-use latency_core::units::NodeId;
 
-use super::load::{lines_in_flight, Curve, Knee, LoadLevel, Verdict, MOST_LEVELS};
+use super::load::{lines_in_flight, Curve, LoadLevel, Verdict, MOST_LEVELS};
 use super::traffic::{bytes_per_line, limit, shares};
-use crate::result::{Outcome, Point, RoundSeries, Traffic, Walk};
+use crate::result::{Measurement, Outcome, PlacedField, Point, RoundSeries, Traffic, Walk};
 
 /// One level of load, and where it comes from.
 #[derive(Clone, Copy, Debug)]
@@ -121,18 +120,6 @@ pub fn delivered(traffic: &Traffic, series: &RoundSeries) -> Option<Estimate> {
 }
 
 impl<'r, 'a> Loading<'r, 'a> {
-    /// Returns the node whose CPU chases.
-    #[must_use]
-    pub const fn from(&self) -> NodeId {
-        self.point.initiator
-    }
-
-    /// Returns the node whose memory it walks.
-    #[must_use]
-    pub const fn to(&self) -> NodeId {
-        self.point.target
-    }
-
     /// The measured levels, idle first, by what was offered; those without a pace last, by the number of generators.
     #[must_use]
     pub fn steps(&self) -> Steps {
@@ -178,7 +165,7 @@ impl<'r, 'a> Loading<'r, 'a> {
     #[inline(never)] // a curve is some KiB
     pub fn slow_idle(&self) -> Option<(f64, LoadLevel)> {
         let curve = self.curve()?;
-        Some((curve.lowest(), curve.slow_idle()?))
+        Some((curve.lowest.value, curve.fastest?))
     }
 
     /// Returns whether a step is a level of the curve: fewer generators without a pace only tell whose limit it is.
@@ -190,7 +177,7 @@ impl<'r, 'a> Loading<'r, 'a> {
     /// The bandwidth at which latency reaches a multiple of the lowest one; `None` where the generators end the curve,
     /// and where it is not known.
     #[must_use]
-    pub fn knee(&self, ratio: f64) -> Option<Knee> {
+    pub fn knee(&self, ratio: f64) -> Option<Estimate> {
         let ended = self.limit().is_none_or(|limit| limit.is_of_generators());
         self.curve().filter(|_| !ended).and_then(|curve| curve.knee(ratio))
     }
@@ -203,7 +190,7 @@ impl<'r, 'a> Loading<'r, 'a> {
         let unpaced = || steps.as_slice().iter().filter(|step| step.level.offered.is_none());
         let all = unpaced().find(|step| step.generators == self.traffic.generators)?;
         let of = |step: &Step| (step.generators, step.level.delivered);
-        let best = unpaced().nth(limit(&|index| unpaced().nth(index).map(of))?)?;
+        let best = unpaced().nth(limit(unpaced().map(of))?)?;
         let half = unpaced().find(|step| step.generators == all.generators / 2);
         let half = half.map(|step| step.level.delivered);
         let (cores, rate) = (all.generators as usize, &all.level.delivered);
@@ -212,10 +199,9 @@ impl<'r, 'a> Loading<'r, 'a> {
             true => Verdict::of_all(cores, rate, moved),
             false => Verdict::of(cores, rate.value, moved),
         };
-        let (rate, generators) = (best.level.delivered, best.generators);
         Some(BandwidthLimit {
-            rate,
-            generators,
+            rate: best.level.delivered,
+            generators: best.generators,
             all: all.generators,
             whole: all.level.delivered,
             half,
@@ -236,28 +222,28 @@ impl<'r, 'a> Loading<'r, 'a> {
     /// while idle memory of another node is measured.
     #[must_use]
     pub fn uncore_gigahertz(&self, step: &Step) -> Option<f64> {
-        let outcome = self.outcomes.get(step.index)?;
-        let own = outcome.point.walk.traffic().is_some() || self.to() == self.traffic.node;
-        outcome.result.as_ref().ok()?.series.uncore_gigahertz.filter(|_| own)
+        let own = step.generators > 0 || self.point.target == self.traffic.node;
+        self.measured(step)?.series.uncore_gigahertz.filter(|_| own)
     }
 
-    /// Returns the outcomes of it that have no number.
-    pub fn missing(&self) -> impl Iterator<Item = &'r Outcome<'a>> + use<'_, 'r, 'a> {
-        self.outcomes.iter().filter(|outcome| {
-            outcome.result.is_err()
-                && matches!(outcome.point.walk, Walk::Loaded(traffic) if self.has(&outcome.point, &traffic))
+    /// Returns its outcomes with traffic.
+    pub fn loaded(&self) -> impl Iterator<Item = &'r Outcome<'a>> + use<'_, 'r, 'a> {
+        self.outcomes.iter().filter(|outcome| match &outcome.point.walk {
+            Walk::Loaded(traffic) => self.has(&outcome.point, traffic),
+            _ => false,
         })
+    }
+
+    /// Returns the measurement of a step.
+    #[must_use]
+    pub fn measured(&self, step: &Step) -> Option<&'r Measurement> {
+        self.outcomes.get(step.index)?.result.as_ref().ok()
     }
 
     /// Returns the memory of its generators: whether it was proven to be there, and the pages.
     #[must_use]
-    pub fn field(&self) -> Option<crate::result::PlacedField> {
-        self.outcomes.iter().find_map(|outcome| match outcome.point.walk {
-            Walk::Loaded(traffic) if self.has(&outcome.point, &traffic) => {
-                outcome.result.as_ref().ok()?.traffic
-            }
-            _ => None,
-        })
+    pub fn field(&self) -> Option<PlacedField> {
+        self.loaded().find_map(|outcome| outcome.result.as_ref().ok()?.traffic)
     }
 
     fn is_of(&self, point: &Point) -> bool {

@@ -77,25 +77,12 @@ pub struct TrafficGroup<'r, 'a> {
 /// Returns the place of the limit among the rates of several numbers of generators: that of all, unless another is
 /// larger beyond both intervals. The largest of medians that are alike is chance, and too large.
 #[must_use]
-pub fn limit(rate: &dyn Fn(usize) -> Option<(u32, Estimate)>) -> Option<usize> {
-    let (mut place, (mut most, mut whole)) = (0, rate(0)?);
-    let mut rates = 0;
-    while let Some((generators, delivered)) = rate(rates) {
-        if generators >= most {
-            (place, most, whole) = (rates, generators, delivered);
-        }
-        rates += 1;
-    }
-    let mut best = f64::NEG_INFINITY;
-    for index in 0..rates {
-        let Some((_, delivered)) = rate(index).filter(|(_, delivered)| delivered.is_beyond(whole)) else {
-            continue;
-        };
-        if delivered.value >= best {
-            (place, best) = (index, delivered.value);
-        }
-    }
-    Some(place)
+pub fn limit(rates: impl Iterator<Item = (u32, Estimate)> + Clone) -> Option<usize> {
+    let rates = rates.enumerate();
+    let (all, (_, whole)) = rates.clone().max_by_key(|(_, (generators, _))| *generators)?;
+    let beyond = rates.filter(|(_, (_, rate))| rate.is_beyond(whole));
+    let best = beyond.max_by(|(_, (_, one)), (_, (_, other))| one.value.total_cmp(&other.value));
+    Some(best.map_or(all, |(place, _)| place))
 }
 
 /// Returns whether two outcomes are traffic of one kind, with the same first CPU, between the same nodes.
@@ -143,7 +130,7 @@ pub fn local_and_remote(outcomes: &[Outcome<'_>]) -> Option<(f64, f64)> {
 
 impl<'r, 'a> TrafficGroup<'r, 'a> {
     /// Returns the rates, with the numbers of generators that had them.
-    pub fn rates(&self) -> impl Iterator<Item = (u32, Estimate)> + use<'r, 'a> {
+    pub fn rates(&self) -> impl Iterator<Item = (u32, Estimate)> + Clone + use<'r, 'a> {
         self.outcomes.iter().filter_map(rate).map(|(traffic, rate)| (traffic.generators, rate))
     }
 
@@ -156,7 +143,7 @@ impl<'r, 'a> TrafficGroup<'r, 'a> {
     /// Returns the rate of all generators, or of fewer that deliver more beyond both intervals.
     #[must_use]
     pub fn best(&self) -> Option<(u32, Estimate)> {
-        self.rates().nth(limit(&|index| self.rates().nth(index))?)
+        self.rates().nth(limit(self.rates())?)
     }
 
     /// Returns the rate of one generator.
@@ -194,12 +181,11 @@ mod tests {
 
     /// Rates of 1, 2 and 4 generators with their intervals: the number whose rate is the limit.
     fn limit_of(rates: [(f64, f64); 3]) -> u32 {
-        let of = |index: usize| {
-            let (value, half) = *rates.get(index)?;
+        let of = |(index, (value, half)): (usize, (f64, f64))| {
             let interval = (half > 0.0).then_some(Interval { low: value - half, high: value + half });
-            Some((1 << index, Estimate { value, interval }))
+            (1 << index, Estimate { value, interval })
         };
-        of(limit(&of).unwrap()).unwrap().0
+        1 << limit(rates.into_iter().enumerate().map(of)).unwrap()
     }
 
     #[test]

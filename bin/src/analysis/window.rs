@@ -14,8 +14,6 @@ const PAYS: f64 = 1.05;
 /// The number of instructions of a kind that the core has room for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Room {
-    /// The kind.
-    pub filler: Filler,
     /// The instructions, and between which numbers runs differ; `None` where no limit was seen.
     pub instructions: Option<Estimate>,
     /// True if the limit was found as exactly as runs differ.
@@ -25,18 +23,22 @@ pub struct Room {
 /// Returns the room that a search found.
 #[must_use]
 pub fn room(reach: &Reach) -> Room {
-    let Reach { filler, overlaps, alone } = *reach;
-    let Some(alone) = alone else { return Room { filler, instructions: None, converged: false } };
+    let Reach { overlaps, alone, .. } = *reach;
+    let Some(alone) = alone else { return Room { instructions: None, converged: false } };
     let middle = overlaps.midpoint(alone) + Gap::OVERHEAD;
     let half = alone.abs_diff(overlaps).div_ceil(2);
     let spread = half + RUN_TO_RUN;
     let interval =
         Some(Interval { low: middle.saturating_sub(spread) as f64, high: (middle + spread) as f64 });
     Room {
-        filler,
         instructions: Some(Estimate { value: middle as f64, interval }),
         converged: alone >= overlaps && half <= RUN_TO_RUN,
     }
+}
+
+/// Returns the room for a kind of filler, where that was looked for.
+fn room_for(reaches: &[Option<Reach>], filler: Filler) -> Option<Room> {
+    reaches.iter().flatten().find(|reach| reach.filler == filler).map(room)
 }
 
 /// The known size of the reorder buffer.
@@ -70,12 +72,12 @@ impl ReorderBuffer {
 /// entry of its own the mixture tells.
 #[must_use]
 pub fn reorder_buffer(reaches: &[Option<Reach>]) -> ReorderBuffer {
-    let of = |filler| reaches.iter().flatten().map(room).find(|room| room.filler == filler);
+    let of = |filler| room_for(reaches, filler);
     let (Some(nop), Some(mixed), Some(lea)) = (of(Filler::Nop), of(Filler::Mixed), of(Filler::Lea)) else {
         return ReorderBuffer::NotTested;
     };
-    let low = |room: Room| room.instructions.map_or(f64::INFINITY, |it| interval(it).low);
-    let high = |room: Room| room.instructions.map_or(f64::INFINITY, |it| interval(it).high);
+    let low = |room: Room| room.instructions.map_or(f64::INFINITY, |it| it.bounds().low);
+    let high = |room: Room| room.instructions.map_or(f64::INFINITY, |it| it.bounds().high);
     if low(mixed) > high(nop) || low(lea) > high(mixed) {
         return ReorderBuffer::FillersDisagree;
     }
@@ -88,16 +90,12 @@ pub fn reorder_buffer(reaches: &[Option<Reach>]) -> ReorderBuffer {
 /// Returns how many integer registers instructions in flight can have, where these run out before the reorder buffer.
 #[must_use]
 pub fn integer_registers(reaches: &[Option<Reach>]) -> Option<Estimate> {
-    let lea = reaches.iter().flatten().map(room).find(|room| room.filler == Filler::Lea)?.instructions?;
+    let lea = room_for(reaches, Filler::Lea)?.instructions?;
     match reorder_buffer(reaches) {
         ReorderBuffer::NotTested | ReorderBuffer::FillersDisagree => None,
         ReorderBuffer::MoreThan(_) => Some(lea),
-        ReorderBuffer::Holds(buffer) => (interval(lea).high < interval(buffer).low).then_some(lea),
+        ReorderBuffer::Holds(buffer) => (lea.bounds().high < buffer.bounds().low).then_some(lea),
     }
-}
-
-fn interval(estimate: Estimate) -> Interval {
-    estimate.interval.unwrap_or(Interval { low: estimate.value, high: estimate.value })
 }
 
 /// The gain of a prefetch of each chain's next line.
@@ -144,7 +142,7 @@ pub fn prefetch_gain(memory: WorkingSet<'_, '_>) -> Option<Prefetch> {
     let (mut pays_from, mut is_measured, mut is_open) = (None, false, false);
     for [plain, _] in &WINDOW {
         let work = plain.work();
-        let time = |prefetch| memory.with_work(work, prefetch).map(|sample| sample.estimate());
+        let time = |prefetch| memory.with_work(work, prefetch);
         let Some((without, with)) = time(false).zip(time(true)) else { continue };
         let Some(ratio) = without.over(with) else { continue };
         is_measured = true;

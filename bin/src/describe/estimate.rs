@@ -12,6 +12,21 @@ fields! {
     HIGH "high" "The upper end of the interval.";
 }
 
+/// Declares the names of estimates in a summary, each as a `static`: `NAME "key" "What it is.";`.
+macro_rules! estimates {
+    ($($name:ident $key:literal $about:literal;)*) => {
+        $(#[doc = $about] static $name: $crate::describe::estimate::EstimateFields = [
+            $crate::report::document::Field::new($key, $about),
+            $crate::report::document::Field::new(
+                concat!($key, "_low"),
+                "The lower end of its 95 % confidence interval.",
+            ),
+            $crate::report::document::Field::new(concat!($key, "_high"), "The upper end of the interval."),
+        ];)*
+    };
+}
+pub(crate) use estimates;
+
 /// Describes an estimate as an object with its interval; null where there is none.
 pub fn put(document: &mut dyn Document, field: &'static Field, estimate: Option<Estimate>) {
     document.object(field, estimate, |document, Estimate { value, interval }| {

@@ -124,17 +124,21 @@ pub static CHAINS: [&Field; 30] = [
 /// The columns that every table of points begins with.
 pub const COLUMNS: &[&Field] = CHAINS.split_at(25).0;
 
-/// Describes a point of a plan.
-pub fn planned(document: &mut dyn Document, point: &Point) {
+/// Describes the nodes of a point.
+pub fn nodes(document: &mut dyn Document, point: &Point) {
     document.put(&FROM, point.initiator.0);
     document.put(&TO, point.target.0);
+}
+
+/// Describes a point of a plan.
+pub fn planned(document: &mut dyn Document, point: &Point) {
+    nodes(document, point);
     conditions(document, point);
 }
 
 /// Describes the nodes of a point, and its CPU.
 pub fn route(document: &mut dyn Document, point: &Point) {
-    document.put(&FROM, point.initiator.0);
-    document.put(&TO, point.target.0);
+    nodes(document, point);
     document.put(&CPU, point.cpu.0);
 }
 
@@ -160,8 +164,7 @@ pub fn memory(document: &mut dyn Document, point: &Point, measured: &Measurement
 /// Describes a point by the members of the innermost object.
 pub fn members(document: &mut dyn Document, clock: &Timer, outcome: &Outcome<'_>) {
     let point = &outcome.point;
-    document.put(&FROM, point.initiator.0);
-    document.put(&TO, point.target.0);
+    nodes(document, point);
     let nanoseconds = outcome.nanoseconds();
     document.put(&CYCLES, nanoseconds.and_then(|nanoseconds| clock.ticks(nanoseconds)));
     document.put(&NS, nanoseconds);

@@ -58,3 +58,8 @@ impl Display for Within {
         write!(out, "{} GB/s", Gigabytes(value))
     }
 }
+
+/// Writes a share in whole percent.
+pub fn percent(share: f64) -> impl Display {
+    fmt::from_fn(move |out| write!(out, "{:.0} %", Decimal(share * 100.0)))
+}

@@ -38,21 +38,18 @@ pub fn present(
     let more = if budget.window_ns > 0.0 { budget.more } else { 0 };
     let (threads, bytes) = (threads(points), regions::bytes(budget.memory, points));
     let several = regions::have_several_initiators(points);
-    document.sentence(
-        Role::Answer,
-        format_args!(
-            "{} point{}{}, {}{bytes} of memory, {takes}; longer on a busy machine.",
-            points.len(),
-            plural(points.len()),
-            optional(Some(more).filter(|more| *more > 0), |more, out| write!(
-                out,
-                " and up to {more} between them"
-            )),
-            optional(Some(threads).filter(|threads| *threads > 1), |threads, out| {
-                write!(out, "{threads} threads, ")
-            })
-        ),
-    );
+    document.answer(format_args!(
+        "{} point{}{}, {}{bytes} of memory, {takes}; longer on a busy machine.",
+        points.len(),
+        plural(points.len()),
+        optional(Some(more).filter(|more| *more > 0), |more, out| write!(
+            out,
+            " and up to {more} between them"
+        )),
+        optional(Some(threads).filter(|threads| *threads > 1), |threads, out| {
+            write!(out, "{threads} threads, ")
+        })
+    ));
     if several {
         document
             .sentence(Role::Method("Memory"), format_args!("{}", describe::method::regions(budget.memory)));

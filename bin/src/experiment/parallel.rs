@@ -1,25 +1,22 @@
 //! The loads that a core keeps in flight: independent chains side by side.
 
-use core::fmt::Write;
+use core::fmt;
 
 use latency_core::decimal::Decimal;
 use latency_core::kernel::lanes::PARALLEL as KERNELS;
 use latency_core::text::Text;
-use latency_core::units::{Bytes, LINE};
+use latency_core::units::Bytes;
 
-use super::interface::{self, Experiment};
+use super::interface::{collected, Experiment};
 use crate::analysis::claims::Claims;
-use crate::analysis::lanes::{
-    is_like_memory, misses_in_flight, place, regions, HierarchyPlace, InFlight, Limit, Saturation, WorkingSet,
-};
-use crate::describe::{self, estimate, lanes as chains, method::optional, point, Report};
+use crate::analysis::lanes::{misses_in_flight, place, regions, HierarchyPlace, Limit, Saturation};
+use crate::describe::{self, estimate, lanes as chains, point, Report};
 use crate::engine::run;
-use crate::engine::session::{Plan, Session};
 use crate::options::{Descriptor, FlagSet};
 use crate::plan;
 use crate::plan::budget::Budget;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
-use crate::report::document::{fields, Document, Level, Part, Picture, Role};
+use crate::report::document::{fields, Document, Level, Part, Picture};
 use crate::report::figures::Digits;
 
 /// Inverse throughput against the number of chains.
@@ -35,16 +32,12 @@ pub const PARALLEL: Experiment = Experiment {
         picture: true,
         ..Descriptor::OF_VALUES
     },
-    plan,
+    plan: |session| collected(session, plan::lanes::parallel),
     budget: Budget::of_lanes,
     measure: run::measure,
     present: [answer, evidence, data],
     columns: [point::COLUMNS, &chains::COLUMNS],
 };
-
-fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
-    interface::collected(session, plan::lanes::parallel)
-}
 
 /// The maximum number of working sets that are shown.
 const REGIONS: usize = 4;
@@ -83,77 +76,57 @@ fn near(report: &Report<'_, '_>) -> Bytes {
     Claims::of(report.machine).level(2).map_or(Bytes(0), |claim| claim.size)
 }
 
-fn in_flight(report: &Report<'_, '_>) -> Option<InFlight> {
+fn in_flight(report: &Report<'_, '_>) -> Option<(Saturation, Limit)> {
     let machine = report.machine;
     misses_in_flight(report.outcomes, near(report), machine.last_level_cache(), machine.least_in_memory())
 }
 
 fn place_of(report: &Report<'_, '_>, size: Bytes) -> HierarchyPlace {
-    let least = report.machine.least_in_memory();
-    match place(&Claims::of(report.machine), least, size) {
-        // A reported cache that does not serve this size.
-        HierarchyPlace::Cache(_) if is_like_memory(report.outcomes, size, least) => HierarchyPlace::Unknown,
-        place => place,
-    }
+    place(&Claims::of(report.machine), report.outcomes, report.machine.least_in_memory(), size)
 }
 
-/// Returns the working sets in which more chains do not increase the throughput, each with the latency of one chain
-/// alone.
-fn saturated<'r, 'a>(
-    report: &Report<'r, 'a>,
-) -> impl Iterator<Item = (WorkingSet<'r, 'a>, f64, Saturation)> + use<'r, 'a> {
-    regions(report.outcomes)
-        .filter_map(|region| Some((region, region.with_lanes(1)?.nanoseconds, region.saturation()?)))
+/// Returns the saturation of each working set in which more chains do not increase the throughput.
+fn saturated<'r>(report: &Report<'r, 'r>) -> impl Iterator<Item = Saturation> + use<'r> {
+    regions(report.outcomes).filter_map(|region| region.saturation())
 }
 
-/// Returns the working set in memory.
-fn from_memory(report: &Report<'_, '_>) -> Option<(f64, Saturation)> {
-    let mut saturated = saturated(report);
-    let (_, single, found) = saturated.find(|(region, ..)| report.machine.reaches_memory(region.size))?;
-    Some((single, found))
+/// Returns the saturation of the working set in memory.
+fn from_memory(report: &Report<'_, '_>) -> Option<Saturation> {
+    saturated(report).find(|found| report.machine.reaches_memory(found.size))
 }
 
 /// Says the answer: the number of misses that a core has in flight, and the speedup from them.
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     match in_flight(report) {
-        Some(InFlight { misses, limit, from_lanes, .. }) => {
+        Some((Saturation { in_flight: misses, from_lanes, .. }, limit)) => {
             let reservation = match limit {
                 Limit::Buffers => ", the limit of its buffers",
                 Limit::BuffersOrMemory => "; memory may be the limit",
             };
-            document.sentence(
-                Role::Answer,
-                format_args!(
-                    "One core has {:.0} cache misses in flight ({}); {from_lanes} chains reach that{reservation}.",
-                    Decimal(misses.value),
-                    optional(Some(misses), |misses, out| match misses.interval {
-                        Some(interval) => write!(out, "{} to {}", Digits(interval.low), Digits(interval.high)),
-                        None => out.write_str("too few rounds for an interval"),
-                    })
-                ),
-            );
+            document.answer(format_args!(
+                "One core has {:.0} cache misses in flight ({}); {from_lanes} chains reach that{reservation}.",
+                Decimal(misses.value),
+                fmt::from_fn(|out| match misses.interval {
+                    Some(interval) => write!(out, "{} to {}", Digits(interval.low), Digits(interval.high)),
+                    None => out.write_str("too few rounds for an interval"),
+                })
+            ));
         }
-        None => document.sentence(
-            Role::Answer,
-            format_args!(
-                "How many misses one core has in flight was not found: no working set fills its buffers. Remove \
+        None => document.answer(format_args!(
+            "How many misses one core has in flight was not found: no working set fills its buffers. Remove \
                  --size, or use one between {} and {}.",
-                near(report),
-                report.machine.last_level_cache()
-            ),
-        ),
+            near(report),
+            report.machine.last_level_cache()
+        )),
     }
-    if let Some((single, found)) = from_memory(report) {
-        document.sentence(
-            Role::Answer,
-            format_args!(
-                "From memory it reads {} GB/s of random lines, {} times as fast as one chain ({} instead of {} ns per load).",
-                Digits(found.gigabytes_per_second(LINE)),
-                Digits(single / found.fastest_ns),
-                Digits(found.fastest_ns),
-                Digits(single)
-            ),
-        );
+    if let Some(found) = from_memory(report) {
+        document.answer(format_args!(
+            "From memory it reads {} GB/s of random lines, {} times as fast as one chain ({} instead of {} ns per load).",
+            Digits(found.gigabytes_per_second()),
+            Digits(found.single_ns / found.fastest_ns),
+            Digits(found.fastest_ns),
+            Digits(found.single_ns)
+        ));
     }
 }
 
@@ -161,15 +134,15 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
 fn saturations(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.tabulate("", Level::Quiet, 1, &|table| {
         table.texts("data in|working set|one chain|best|chains|in flight|random reads");
-        for (region, single, found) in saturated(report) {
+        for found in saturated(report) {
             table.row();
-            table.show(&chains::place(place_of(report, region.size)));
-            table.show(&region.size);
-            table.cell(format_args!("{} ns", Digits(single)));
+            table.show(&chains::place(place_of(report, found.size)));
+            table.show(&found.size);
+            table.cell(format_args!("{} ns", Digits(found.single_ns)));
             table.cell(format_args!("{} ns", Digits(found.fastest_ns)));
             table.show(&found.fastest_lanes);
-            table.number(found.in_flight);
-            table.cell(format_args!("{} GB/s", Digits(found.gigabytes_per_second(LINE))));
+            table.number(found.in_flight.value);
+            table.cell(format_args!("{} GB/s", Digits(found.gigabytes_per_second())));
         }
     });
 }
@@ -187,7 +160,7 @@ fn by_chains(document: &mut dyn Document, report: &Report<'_, '_>) {
             table.row();
             table.show(&kernel.lanes());
             for region in regions() {
-                let nanoseconds = region.with_lanes(kernel.lanes()).map(|sample| sample.nanoseconds);
+                let nanoseconds = region.with_lanes(kernel.lanes()).map(|time| time.value);
                 table.number(nanoseconds);
                 table.number(nanoseconds.and_then(|nanoseconds| region.in_flight(nanoseconds)));
             }
@@ -197,23 +170,18 @@ fn by_chains(document: &mut dyn Document, report: &Report<'_, '_>) {
 
 /// Loads in flight against chains: on logarithmic axes of both, a straight line would be proportional.
 fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let mut points = [[ChartPoint::new(f64::NAN, f64::NAN); KERNELS.len()]; REGIONS];
-    let mut names = [Text::<32>::EMPTY; REGIONS];
-    let mut count = 0;
-    for ((points, name), region) in points.iter_mut().zip(&mut names).zip(regions(report.outcomes)) {
+    let mut lines = [(Text::<32>::EMPTY, [ChartPoint::new(f64::NAN, f64::NAN); KERNELS.len()]); REGIONS];
+    for ((name, points), region) in lines.iter_mut().zip(regions(report.outcomes)) {
+        *name = Text::of(format_args!("{} {}", chains::place(place_of(report, region.size)), region.size));
         for (point, kernel) in points.iter_mut().zip(&KERNELS) {
-            let sample = region.with_lanes(kernel.lanes());
-            let in_flight = sample.and_then(|sample| region.in_flight(sample.nanoseconds));
+            let time = region.with_lanes(kernel.lanes());
+            let in_flight = time.and_then(|time| region.in_flight(time.value));
             *point = ChartPoint::new(kernel.lanes() as f64, in_flight.unwrap_or(f64::NAN));
         }
-        // It is shorter than the text.
-        let _ = write!(name, "{} {}", chains::place(place_of(report, region.size)), region.size);
-        count += 1;
     }
-    let mut series = [Series { name: "", data: Data::Points(&[]) }; REGIONS];
-    for ((series, points), name) in series.iter_mut().zip(&points).zip(&names) {
-        *series = Series { name: name.as_str(), data: Data::Points(points) };
-    }
+    let count = regions(report.outcomes).count().min(REGIONS);
+    let series =
+        lines.each_ref().map(|(name, points)| Series { name: name.as_str(), data: Data::Points(points) });
     let subtitle = point::subtitle(report.outcomes.last());
     document.picture(Picture::Chart(&Chart {
         title: "Loads in flight against chains",
@@ -228,29 +196,29 @@ fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
 fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
     by_chains(document, report);
     chains::points(document, report);
-    document.items(Part::List(&SATURATION), saturated(report), |document, (region, single, found)| {
-        document.put(&WORKING_SET, region.size);
-        document.put(&SINGLE_NS, single);
-        document.put(&LOADS, found.in_flight);
-        document.put(&LOADS_CI95, found.interval);
+    document.items(Part::List(&SATURATION), saturated(report), |document, found| {
+        document.put(&WORKING_SET, found.size);
+        document.put(&SINGLE_NS, found.single_ns);
+        document.put(&LOADS, found.in_flight.value);
+        document.put(&LOADS_CI95, found.in_flight.interval);
         document.put(&FROM_LANES, found.from_lanes);
         document.put(&FASTEST_NS, found.fastest_ns);
         document.put(&FASTEST_LANES, found.fastest_lanes);
-        document.put(&RATE, found.gigabytes_per_second(LINE));
+        document.put(&RATE, found.gigabytes_per_second());
     });
     let (memory, in_flight) = (from_memory(report), in_flight(report));
     document.part(Part::Object(&describe::SUMMARY), |document| {
-        estimate::put(document, &MISSES, in_flight.map(|found| found.misses));
+        estimate::put(document, &MISSES, in_flight.map(|(found, _)| found.in_flight));
         document.put(
             &LIMIT,
-            in_flight.map(|found| match found.limit {
+            in_flight.map(|(_, limit)| match limit {
                 Limit::Buffers => "at_most",
                 Limit::BuffersOrMemory => "at_least",
             }),
         );
-        document.put(&MISSES_FROM, in_flight.map(|found| found.from_lanes));
-        document.put(&MISSES_SIZE, in_flight.map(|found| found.size));
-        document.put(&MEMORY_RATE, memory.map(|(_, found)| found.gigabytes_per_second(LINE)));
-        document.put(&MEMORY_SPEEDUP, memory.map(|(single, found)| single / found.fastest_ns));
+        document.put(&MISSES_FROM, in_flight.map(|(found, _)| found.from_lanes));
+        document.put(&MISSES_SIZE, in_flight.map(|(found, _)| found.size));
+        document.put(&MEMORY_RATE, memory.map(|found| found.gigabytes_per_second()));
+        document.put(&MEMORY_SPEEDUP, memory.map(|found| found.single_ns / found.fastest_ns));
     });
 }

@@ -146,19 +146,15 @@ pub fn run_experiment<'a>(
     let timer = Timer::choose(&session.machine.processor, single, session.warnings)?;
     let mut health = Health::default();
     self_test::look(timer.counter(), session.machine.processor.platform, &mut health);
-    // The plan depends on the findings of the search; an earlier experiment may have searched already.
-    let found = match session.machine.sizing {
-        Some(_) => None,
-        None => {
-            // If the whole run has little time, the last-level cache is not searched for: a cache that matters shows
-            // in the results.
-            let seeks_cache = (effort.begun_ns + planned.budget.whole_ns).is_infinite();
-            find_working_set::find(session, &timer, &planned.points, seeks_cache)?
+    // The plan depends on the findings of a search; an earlier experiment may have searched already.
+    if session.machine.sizing.is_none() {
+        // If the whole run has little time, the last-level cache is not searched for: a cache that matters shows in the
+        // results.
+        let seeks_cache = (effort.begun_ns + planned.budget.whole_ns).is_infinite();
+        if let Some(found) = find_working_set::find(session, &timer, &planned.points, seeks_cache)? {
+            session.machine = found;
+            planned = self::planned(session, experiment)?;
         }
-    };
-    if let Some(found) = found {
-        session.machine = found;
-        planned = self::planned(session, experiment)?;
     }
     let Planned { points, budget, warnings } = &mut planned;
     warnings.iter().for_each(|warning| session.warnings.push(*warning));

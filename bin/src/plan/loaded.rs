@@ -9,7 +9,7 @@ use super::budget::{budget_ns, FEWEST_ROUNDS};
 use super::curve::pair;
 use super::traffic::kinds;
 use super::{generators, sizes, working_set, Scope};
-use crate::analysis::load::{share, Share};
+use crate::analysis::load::share;
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
 use crate::options::{Options, Rate};
@@ -187,11 +187,9 @@ pub fn levels(options: &Options<'_>, limit: f64, each: &mut dyn FnMut(f64)) {
         None => {
             let levels = options.levels.get() as usize;
             for index in 0..levels {
-                if let Share::Part(share) = share(index, levels) {
-                    // Idle is known already.
-                    if share > 0.0 {
-                        each(share * limit);
-                    }
+                // Idle is known already.
+                if let Some(share) = share(index, levels).filter(|share| *share > 0.0) {
+                    each(share * limit);
                 }
             }
         }

@@ -387,6 +387,30 @@ impl<'d> dyn Document + 'd {
         self.value(field, value.into());
     }
 
+    /// Writes a line that scripts search for.
+    #[inline(never)]
+    pub fn line(&mut self, words: fmt::Arguments<'_>) {
+        self.sentence(Role::Line, words);
+    }
+
+    /// Says the answer to the experiment's question.
+    #[inline(never)]
+    pub fn answer(&mut self, words: fmt::Arguments<'_>) {
+        self.sentence(Role::Answer, words);
+    }
+
+    /// Says a further finding.
+    #[inline(never)]
+    pub fn finding(&mut self, words: fmt::Arguments<'_>) {
+        self.sentence(Role::Finding, words);
+    }
+
+    /// Says that a part was not measured, and why.
+    #[inline(never)]
+    pub fn missing(&mut self, words: fmt::Arguments<'_>) {
+        self.sentence(Role::Missing, words);
+    }
+
     /// Writes a value that is composed of parts.
     pub fn show(&mut self, field: &'static Field, shown: &dyn Display) {
         self.value(field, Value::Shown(shown));

@@ -12,8 +12,10 @@ mod verdict;
 #[cfg(test)]
 mod tests;
 
-pub use choice::{share, Share};
+pub use choice::share;
 pub use verdict::{lines_in_flight, not_delivered, Verdict};
+
+use core::cmp::Ordering;
 
 use latency_core::sort;
 use latency_core::stats::{Estimate, Interval};
@@ -54,15 +56,6 @@ pub struct Bend {
     pub lost: f64,
 }
 
-/// The bandwidth at which latency reaches a multiple of the lowest one.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Knee {
-    /// The multiple.
-    pub ratio: f64,
-    /// Bytes a second. Its interval is `None` where the curve ends before it is certain that the latency is reached.
-    pub bandwidth: Estimate,
-}
-
 /// Latency as that of a queue: lowest + ns * rho / (1 - rho), with rho the used part of the limit.
 /// Of an M/D/1 queue it is half of the service time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -76,24 +69,19 @@ pub struct Queue {
 /// The levels of one curve, up to the one that moved most.
 #[derive(Clone, Copy, Debug)]
 pub struct Curve {
-    idle: Estimate,
-    /// The first latency of the monotone fit, between those of the lower and upper ends.
-    lowest: Estimate,
+    /// The latency without load.
+    pub idle: Estimate,
+    /// The latency at the lightest load of a curve that never falls, between those of the lower and upper ends. Knees are
+    /// multiples of it.
+    pub lowest: Estimate,
     /// The levels at low load, idle memory first, that are slower than a level with more load.
     slow: usize,
-    /// The fastest level, if levels with less load are slower.
-    fastest: Option<LoadLevel>,
+    /// The fastest level, where idle memory is slower than that by more than the intervals allow.
+    pub fastest: Option<LoadLevel>,
     levels: [LoadLevel; MOST_LEVELS],
     length: usize,
-    bend: Option<Bend>,
-}
-
-/// An end of the intervals that makes a crossing early or late, or the values between them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
-    Early,
-    Middle,
-    Late,
+    /// The level that moved most, where those with more load moved less.
+    pub bend: Option<Bend>,
 }
 
 /// A place where a curve reaches a latency.
@@ -130,6 +118,15 @@ impl LoadLevel {
     }
 }
 
+/// Returns the lower end of an estimate, its value, or the upper end.
+fn end(estimate: &Estimate, side: Ordering) -> f64 {
+    match side {
+        Ordering::Less => ends(estimate).low,
+        Ordering::Equal => estimate.value,
+        Ordering::Greater => ends(estimate).high,
+    }
+}
+
 /// Returns the ends of an interval; the value where there is none, or none that holds it.
 fn ends(estimate: &Estimate) -> Interval {
     let value = estimate.value;
@@ -137,24 +134,6 @@ fn ends(estimate: &Estimate) -> Interval {
         0.0 <= interval.low && interval.low <= value && value <= interval.high && interval.high < ABSURD
     };
     estimate.interval.filter(holds).unwrap_or(Interval { low: value, high: value })
-}
-
-impl Side {
-    fn latency(self, level: &LoadLevel) -> f64 {
-        match self {
-            Side::Early => ends(&level.latency).high,
-            Side::Middle => level.latency.value,
-            Side::Late => ends(&level.latency).low,
-        }
-    }
-
-    fn bandwidth(self, level: &LoadLevel) -> f64 {
-        match self {
-            Side::Early => ends(&level.delivered).low,
-            Side::Middle => level.delivered.value,
-            Side::Late => ends(&level.delivered).high,
-        }
-    }
 }
 
 impl Curve {
@@ -186,27 +165,9 @@ impl Curve {
             curve.fastest = Some(fastest).filter(|_| curve.slow > 0);
         }
         let first = |side| curve.fit(side)[0];
-        let interval = Some(Interval { low: first(Side::Late), high: first(Side::Early) });
-        curve.lowest = Estimate { value: first(Side::Middle), interval };
+        let interval = Some(Interval { low: first(Ordering::Greater), high: first(Ordering::Less) });
+        curve.lowest = Estimate { value: first(Ordering::Equal), interval };
         Some(curve)
-    }
-
-    /// Returns the latency without load.
-    #[must_use]
-    pub const fn idle(&self) -> Estimate {
-        self.idle
-    }
-
-    /// Returns the latency at the lightest load of a curve that never falls. Knees are multiples of it.
-    #[must_use]
-    pub const fn lowest(&self) -> f64 {
-        self.lowest.value
-    }
-
-    /// Returns the fastest level, where idle memory is slower than that by more than the intervals allow.
-    #[must_use]
-    pub const fn slow_idle(&self) -> Option<LoadLevel> {
-        self.fastest
     }
 
     /// Returns the levels by rising bandwidth, without those after a bend.
@@ -215,34 +176,29 @@ impl Curve {
         self.levels.get(..self.length).unwrap_or_default()
     }
 
-    /// Returns the level that moved most, where those with more load moved less.
-    #[must_use]
-    pub const fn bends_back(&self) -> Option<Bend> {
-        self.bend
-    }
-
-    /// Returns the bandwidth at `ratio` times the lowest latency; `None` where the curve does not get there.
+    /// Returns the bandwidth at `ratio` times the lowest latency; `None` where the curve does not get there. Its interval is
+    /// `None` where the curve ends before it is certain that the latency is reached.
     ///
     /// Latencies are made to rise with bandwidth first, without idle memory that is slower than loaded memory. The ends
     /// of the interval are the crossings of the upper ends of latencies and of the lower ones, each further out by half
     /// of the distance between a queue and a straight line.
     #[must_use]
-    pub fn knee(&self, ratio: f64) -> Option<Knee> {
-        let Crossing { bandwidth: value, margin, .. } = self.crossing(ratio, Side::Middle)?;
-        let early = self.crossing(ratio, Side::Early);
-        let interval = early.zip(self.crossing(ratio, Side::Late)).map(|(early, late)| Interval {
+    pub fn knee(&self, ratio: f64) -> Option<Estimate> {
+        let Crossing { bandwidth: value, margin, .. } = self.crossing(ratio, Ordering::Equal)?;
+        let early = self.crossing(ratio, Ordering::Less);
+        let interval = early.zip(self.crossing(ratio, Ordering::Greater)).map(|(early, late)| Interval {
             low: (early.bandwidth - early.margin).min(value - margin),
             // The level after it has the latency already.
             high: (late.bandwidth + late.margin).max(value + margin).min(late.between.1).max(value),
         });
-        Some(Knee { ratio, bandwidth: Estimate { value, interval } })
+        Some(Estimate { value, interval })
     }
 
     /// Returns two bandwidths that divide the levels beside a knee into thirds: levels that make it more certain.
     /// `None` where there is no knee, or nothing between its neighbours.
     #[must_use]
     pub fn beside(&self, ratio: f64) -> Option<[f64; 2]> {
-        let (before, after) = self.crossing(ratio, Side::Middle)?.between;
+        let (before, after) = self.crossing(ratio, Ordering::Equal)?.between;
         let third = (after - before) / 3.0;
         (third > 0.0).then_some([before + third, after - third])
     }
@@ -251,7 +207,7 @@ impl Curve {
     /// too few.
     #[must_use]
     pub fn queue(&self, limit: f64) -> Option<Queue> {
-        let knee = self.crossing(2.0, Side::Middle).map_or(f64::INFINITY, |crossing| crossing.bandwidth);
+        let knee = self.crossing(2.0, Ordering::Equal).map_or(f64::INFINITY, |crossing| crossing.bandwidth);
         let used = || {
             let below = self.rising().iter().filter(move |level| level.delivered.value < knee.min(limit));
             below.filter(|level| !level.is_idle()).map(move |level| {
@@ -263,10 +219,10 @@ impl Curve {
             return None;
         }
         let sum = |of: fn(f64, f64) -> f64| -> f64 {
-            used().map(|(load, latency)| of(load, latency - self.lowest())).sum()
+            used().map(|(load, latency)| of(load, latency - self.lowest.value)).sum()
         };
         let ns = sum(|load, extra| load * extra) / sum(|load, _| load * load);
-        let off = |(load, latency): (f64, f64)| ((self.lowest() + ns * load) / latency - 1.0).abs();
+        let off = |(load, latency): (f64, f64)| ((self.lowest.value + ns * load) / latency - 1.0).abs();
         let residual = used().map(off).fold(0.0, f64::max);
         (ns > 0.0 && ns.is_finite() && residual < MOST_RESIDUAL).then_some(Queue { ns, residual })
     }
@@ -276,29 +232,24 @@ impl Curve {
         self.levels().get(self.slow..).unwrap_or_default()
     }
 
-    /// Returns the latencies of one side, made to rise.
+    /// Returns the latencies for bandwidths of one side, made to rise: the upper ends make a crossing early.
     #[inline(never)] // the sides differ in little
-    fn fit(&self, side: Side) -> [f64; MOST_LEVELS] {
+    fn fit(&self, side: Ordering) -> [f64; MOST_LEVELS] {
         let mut latencies = [0.0; MOST_LEVELS];
         for (latency, level) in latencies.iter_mut().zip(self.rising()) {
-            *latency = side.latency(level);
+            *latency = end(&level.latency, side.reverse());
         }
         make_monotone(latencies.get_mut(..self.rising().len()).unwrap_or_default());
         latencies
     }
 
     /// Finds where the monotone curve of one side reaches `ratio` times the lowest latency.
-    fn crossing(&self, ratio: f64, side: Side) -> Option<Crossing> {
-        let Interval { low, high } = ends(&self.lowest);
-        let lowest = match side {
-            Side::Early => low,
-            Side::Middle => self.lowest(),
-            Side::Late => high,
-        };
-        let most = side.bandwidth(self.rising().last()?);
+    fn crossing(&self, ratio: f64, side: Ordering) -> Option<Crossing> {
+        let lowest = end(&self.lowest, side);
+        let most = end(&self.rising().last()?.delivered, side);
         let mut before = None::<(f64, f64)>;
         for (latency, level) in self.fit(side).into_iter().zip(self.rising()) {
-            let here = (side.bandwidth(level), latency);
+            let here = (end(&level.delivered, side), latency);
             if latency >= ratio * lowest {
                 let alone = Crossing { bandwidth: here.0, margin: 0.0, between: (here.0, here.0) };
                 return Some(before.map_or(alone, |before| between(before, here, lowest, ratio, most)));

@@ -33,10 +33,7 @@ fn made(shares: &[f64], noise: impl Fn(usize) -> f64) -> Vec<LoadLevel> {
 
 /// Returns the shares that are measured by default, and the last just below the limit.
 fn shares() -> Vec<f64> {
-    let of = |index| match share(index, 10) {
-        Share::Part(part) => part,
-        Share::Most => 0.985,
-    };
+    let of = |index| share(index, 10).unwrap_or(0.985);
     (0..10).map(of).collect()
 }
 
@@ -50,15 +47,15 @@ fn true_knee(ratio: f64) -> f64 {
 fn knees_of_a_queue_are_where_they_are() {
     let shares: Vec<f64> = (0..60).map(|index| f64::from(index) / 60.0).collect();
     let curve = Curve::of(&made(&shares, |_| 1.0)).unwrap();
-    assert_eq!((curve.idle().value, curve.levels().len()), (IDLE_NS, 60));
+    assert_eq!((curve.idle.value, curve.levels().len()), (IDLE_NS, 60));
     for ratio in KNEES {
-        let Knee { bandwidth, .. } = curve.knee(ratio).unwrap();
+        let bandwidth = curve.knee(ratio).unwrap();
         let truth = true_knee(ratio) * LIMIT;
         assert!((bandwidth.value / truth - 1.0).abs() < 0.005, "{ratio}: {} is not {truth}", bandwidth.value);
         let Interval { low, high } = bandwidth.interval.unwrap();
         assert!(low < truth && truth < high && high - low < 0.1 * truth, "{ratio}: {low} .. {high}");
     }
-    assert_eq!(curve.bends_back(), None);
+    assert_eq!(curve.bend, None);
 }
 
 #[test]
@@ -71,13 +68,13 @@ fn a_knee_lies_between_its_neighbours_by_their_latencies() {
     let curve = Curve::of(&levels).unwrap();
     // The queue through 150 ns at 10 and 250 ns at 20 GB/s has its limit at 40 GB/s and ns = 150: 100 more at 16 GB/s.
     // A straight line is there at 15.
-    let Estimate { value, interval } = curve.knee(2.0).unwrap().bandwidth;
+    let Estimate { value, interval } = curve.knee(2.0).unwrap();
     assert!((value / (16.0 * GB) - 1.0).abs() < 1e-12, "{value}");
     let Interval { low, high } = interval.unwrap();
     assert!(low < 15.5 * GB && 16.5 * GB < high && high - low < 2.5 * GB, "{low} {high}");
     // Between idle memory and the first level nothing tells the queue but the largest bandwidth, 20 GB/s: 6.67 by that,
     // 5 by a straight line.
-    let Estimate { value, interval } = curve.knee(1.25).unwrap().bandwidth;
+    let Estimate { value, interval } = curve.knee(1.25).unwrap();
     assert!((value / (GB * (5.0 + 20.0 / 3.0) / 2.0) - 1.0).abs() < 1e-12, "{value}");
     let Interval { low, high } = interval.unwrap();
     assert!(low < 5.0 * GB && 6.66 * GB < high && high < 7.5 * GB, "{low} {high}");
@@ -131,8 +128,7 @@ fn intervals_of_knees_cover_at_random_levels() {
         for (ratio, (knees, covered, off)) in KNEES.into_iter().zip(&mut found) {
             let load = (ratio - 1.0) * idle / (service / 2.0);
             let truth = LIMIT * load / (1.0 + load);
-            let Some(Knee { bandwidth: Estimate { value, interval: Some(ends) }, .. }) = curve.knee(ratio)
-            else {
+            let Some(Estimate { value, interval: Some(ends) }) = curve.knee(ratio) else {
                 continue;
             };
             *knees += 1;
@@ -158,7 +154,7 @@ fn straight_latencies_have_straight_knees() {
         let levels: Vec<LoadLevel> = shares.iter().map(of).collect();
         let curve = Curve::of(&levels).unwrap();
         for (ratio, truth) in [(1.25, 0.125 * LIMIT), (2.0, 0.5 * LIMIT)] {
-            let Estimate { value, interval } = curve.knee(ratio).unwrap().bandwidth;
+            let Estimate { value, interval } = curve.knee(ratio).unwrap();
             let Interval { low, high } = interval.unwrap();
             assert!(low <= truth && truth <= high, "{ratio}: {low} {value} {high}");
             assert!(shares.len() < 5 || ratio < 2.0 || (value / truth - 1.0).abs() < 0.01, "{value}");
@@ -175,16 +171,20 @@ fn knees_are_multiples_of_the_lowest_latency_where_idle_memory_sleeps() {
         Curve::of(&levels).unwrap()
     };
     let awake = Curve::of(&made(&shares(), |_| 1.0)).unwrap();
-    assert_eq!(awake.slow_idle(), None);
-    assert_eq!(awake.lowest(), IDLE_NS);
+    assert_eq!(awake.fastest, None);
+    assert_eq!(awake.lowest.value, IDLE_NS);
     // The second one is awake at 15 % of the limit, where memory is 3.5 % slower than it could be.
     for (curve, off) in [(asleep(130.0, queueing(0.05)), 0.03), (asleep(130.0, 115.0), 0.08)] {
-        assert_eq!(curve.idle().value, 130.0);
-        let fastest = curve.slow_idle().unwrap();
-        assert!(curve.lowest() == fastest.latency.value && curve.lowest() < 105.0, "{}", curve.lowest());
+        assert_eq!(curve.idle.value, 130.0);
+        let fastest = curve.fastest.unwrap();
+        assert!(
+            curve.lowest.value == fastest.latency.value && curve.lowest.value < 105.0,
+            "{}",
+            curve.lowest.value
+        );
         for ratio in KNEES {
-            let knee = curve.knee(ratio).unwrap().bandwidth.value;
-            let truth = awake.knee(ratio).unwrap().bandwidth.value;
+            let knee = curve.knee(ratio).unwrap().value;
+            let truth = awake.knee(ratio).unwrap().value;
             assert!((knee / truth - 1.0).abs() < off, "{ratio}: {knee} {truth}");
         }
         let queue = curve.queue(LIMIT).unwrap();
@@ -194,9 +194,9 @@ fn knees_are_multiples_of_the_lowest_latency_where_idle_memory_sleeps() {
     let mut levels = made(&shares(), |_| 1.0);
     levels[0].latency = about(106.0, 0.05);
     let curve = Curve::of(&levels).unwrap();
-    assert_eq!(curve.slow_idle(), None);
-    assert!((curve.lowest() - (106.0 + queueing(0.05)) / 2.0).abs() < 1e-9);
-    assert_eq!(asleep(102.5, queueing(0.05)).slow_idle(), None);
+    assert_eq!(curve.fastest, None);
+    assert!((curve.lowest.value - (106.0 + queueing(0.05)) / 2.0).abs() < 1e-9);
+    assert_eq!(asleep(102.5, queueing(0.05)).fastest, None);
 }
 
 #[test]
@@ -208,7 +208,7 @@ fn a_curve_that_ends_before_a_knee_has_none() {
     // It is reached, but not for certain.
     let levels = [level(Some(0.0), 0.0, 100.0), level(None, 10.0 * GB, 200.2)];
     let knee = Curve::of(&levels).unwrap().knee(2.0).unwrap();
-    assert_eq!(knee.bandwidth.interval, None);
+    assert_eq!(knee.interval, None);
     // Flat: one generator that memory does not feel.
     let flat: Vec<LoadLevel> =
         (0..10).map(|index| level(Some(f64::from(index) * GB), f64::from(index) * GB, 100.0)).collect();
@@ -223,7 +223,7 @@ fn without_an_idle_level_there_is_no_curve() {
     assert!(Curve::of(&[level(Some(0.0), 0.0, f64::NAN), level(None, GB, 100.0)]).is_none());
     let alone = Curve::of(&[level(Some(0.0), 0.0, 100.0)]).unwrap();
     assert_eq!(
-        (alone.knee(2.0), alone.beside(2.0), alone.queue(LIMIT), alone.bends_back()),
+        (alone.knee(2.0), alone.beside(2.0), alone.queue(LIMIT), alone.bend),
         (None, None, None, None)
     );
 }
@@ -235,7 +235,7 @@ fn more_load_that_moves_less_is_told_and_does_not_shift_the_knee() {
     levels.push(level(Some(1.2 * LIMIT), 0.6 * LIMIT, 900.0));
     levels.push(level(None, 0.45 * LIMIT, 1200.0));
     let curve = Curve::of(&levels).unwrap();
-    let bend = curve.bends_back().unwrap();
+    let bend = curve.bend.unwrap();
     assert_eq!(bend.best.offered, Some(0.985 * LIMIT));
     assert!((bend.lost - (1.0 - 0.45 / 0.985)).abs() < 1e-12, "{}", bend.lost);
     assert_eq!((curve.knee(2.0), curve.levels().len()), (before, 10));
@@ -246,12 +246,12 @@ fn a_loss_within_the_intervals_is_none() {
     let near = |part| {
         let mut levels = made(&shares(), |_| 1.0);
         levels.push(LoadLevel { delivered: about(0.94 * LIMIT, part), ..level(None, 0.0, 2000.0) });
-        Curve::of(&levels).unwrap().bends_back().is_some()
+        Curve::of(&levels).unwrap().bend.is_some()
     };
     assert!(near(0.01) && !near(0.06));
     let mut levels = made(&shares(), |_| 1.0);
     levels.push(level(None, 0.975 * LIMIT, 2000.0));
-    assert_eq!(Curve::of(&levels).unwrap().bends_back(), None);
+    assert_eq!(Curve::of(&levels).unwrap().bend, None);
 }
 
 #[test]
@@ -392,10 +392,7 @@ fn rates_that_are_not_delivered_count_below_the_limit_alone() {
 
 #[test]
 fn levels_run_from_idle_to_as_much_as_can_be() {
-    let part = |index, levels| match share(index, levels) {
-        Share::Part(part) => (part * 1e6).round() / 1e6,
-        Share::Most => 1.0,
-    };
+    let part = |index, levels| share(index, levels).map_or(1.0, |part| (part * 1e6).round() / 1e6);
     let of = |levels| (0..levels).map(|index| part(index, levels)).collect::<Vec<_>>();
     assert_eq!(of(10), [0.0, 0.05, 0.15, 0.3, 0.45, 0.6, 0.75, 0.87, 0.95, 1.0]);
     assert_eq!(of(6), [0.0, 0.15, 0.45, 0.75, 0.95, 1.0]);
@@ -433,10 +430,10 @@ proptest! {
         let levels = made(&shares(), |index| 1.0 + 0.004 * noise[index]);
         let shuffled: Vec<LoadLevel> = order.iter().map(|index| levels[*index]).collect();
         let curve = Curve::of(&shuffled).unwrap();
-        prop_assert_eq!(curve.bends_back(), None);
+        prop_assert_eq!(curve.bend, None);
         for ratio in KNEES {
             prop_assert_eq!(curve.knee(ratio), Curve::of(&levels).unwrap().knee(ratio));
-            let Estimate { value, interval } = curve.knee(ratio).unwrap().bandwidth;
+            let Estimate { value, interval } = curve.knee(ratio).unwrap();
             let truth = true_knee(ratio);
             prop_assert!((value / LIMIT - truth).abs() < 0.02, "{} {}", ratio, value);
             let Interval { low, high } = interval.unwrap();
@@ -454,7 +451,7 @@ proptest! {
         for level in &mut levels[best + 1..] {
             level.delivered = about(most * (1.0 - lost), 0.002);
         }
-        let bend = Curve::of(&levels).unwrap().bends_back().unwrap();
+        let bend = Curve::of(&levels).unwrap().bend.unwrap();
         prop_assert_eq!(bend.best, levels[best]);
         prop_assert!((bend.lost - lost).abs() < 1e-9);
     }
@@ -486,10 +483,10 @@ proptest! {
         prop_assert!(worst.is_none_or(|(_, part)| part > 0.0));
         let Some(curve) = Curve::of(&levels) else { return Ok(()) };
         prop_assert!(curve.levels().len() <= MOST_LEVELS);
-        prop_assert!(curve.bends_back().is_none_or(|bend| bend.lost > 0.0 && bend.lost <= 1.0));
+        prop_assert!(curve.bend.is_none_or(|bend| bend.lost > 0.0 && bend.lost <= 1.0));
         prop_assert!(curve.queue(limit).is_none_or(|queue| queue.ns > 0.0 && queue.residual < 0.05));
         for ratio in KNEES {
-            if let Some(Knee { bandwidth: Estimate { value, interval }, .. }) = curve.knee(ratio) {
+            if let Some(Estimate { value, interval }) = curve.knee(ratio) {
                 prop_assert!(value.is_finite() && value >= 0.0, "{}", value);
                 prop_assert!(interval.is_none_or(|ends| ends.low <= value && value <= ends.high));
             }

@@ -1,49 +1,38 @@
 //! Traffic for programs: a record for each number of generators.
 
 use crate::analysis::traffic::{groups, rate, shares, TrafficGroup};
-use crate::describe::{estimate, point, Report, SUMMARY};
+use crate::describe::estimate::{self, estimates};
+use crate::describe::{point, Report, SUMMARY};
 use crate::plan::generators;
 use crate::report::document::{fields, Document, Field, Part};
 use crate::result::Outcome;
 use latency_core::stats::Estimate;
+use latency_core::traffic::Kind;
 use latency_core::words::Worded;
 
 fields! {
     BANDWIDTHS "bandwidths" "What some number of generators moved between two nodes.";
     pub TRAFFIC "traffic" "The kind of traffic: n:1 reads n lines and writes one of them.";
-    pub PATTERN "pattern" "The order in which lines were touched: `stream`, `permuted` within blocks of 2 MiB, or `random`.";
+    PATTERN "pattern" "The order in which lines were touched: `stream`, `permuted` within blocks of 2 MiB, or `random`.";
     pub GENERATORS "generators" "The number of CPUs that moved lines at the same time.";
     CPUS "cpus" "Those CPUs, as a list of ranges.";
     pub FOOTPRINT "footprint_bytes" "The memory of all generators together.";
-    pub RATE "bytes_per_second" "Lines touched, 64 bytes each: those read and those written.";
-    pub RATE_CI95 "ci95_bytes_per_second" "Its 95 % confidence interval within this run.";
-    pub READ "read_bytes_per_second" "Lines read.";
-    pub WRITTEN "write_bytes_per_second" "Lines written.";
-    pub OWNED "rfo_estimate_bytes_per_second" "Lines that memory may have to read besides, because plain stores write to them (read for ownership).";
+    RATE "bytes_per_second" "Lines touched, 64 bytes each: those read and those written.";
+    RATE_CI95 "ci95_bytes_per_second" "Its 95 % confidence interval within this run.";
+    READ "read_bytes_per_second" "Lines read.";
+    WRITTEN "write_bytes_per_second" "Lines written.";
+    OWNED "rfo_estimate_bytes_per_second" "Lines that memory may have to read besides, because plain stores write to them (read for ownership).";
     IN_FLIGHT "lines_in_flight" "Lines read in flight per generator, by Little's law with the latency of one chain; null without it.";
     KNEE "knee_generators" "The fewest generators, of those tried, with 95 % of the largest rate.";
     EFFICIENCY "efficiency" "The rate over that of as many generators alone; null where one alone was not measured.";
     CHAINS "idle_latencies" "The latency of one chain between the nodes, measured in the same rounds.";
 }
 
-/// The largest rate of lines read.
-static PEAK_READ: estimate::EstimateFields = [
-    Field::new("read_bytes_per_second", "The largest rate of lines read between two nodes."),
-    Field::new("read_bytes_per_second_low", "The lower end of its 95 % confidence interval."),
-    Field::new("read_bytes_per_second_high", "The upper end of the interval."),
-];
-/// The largest rate of lines written.
-static PEAK_WRITTEN: estimate::EstimateFields = [
-    Field::new("write_bytes_per_second", "The largest rate of lines written between two nodes."),
-    Field::new("write_bytes_per_second_low", "The lower end of its 95 % confidence interval."),
-    Field::new("write_bytes_per_second_high", "The upper end of the interval."),
-];
-/// The largest rate of one core.
-static ONE_CORE: estimate::EstimateFields = [
-    Field::new("one_core_bytes_per_second", "The largest rate of one core alone; null where none was alone."),
-    Field::new("one_core_bytes_per_second_low", "The lower end of its 95 % confidence interval."),
-    Field::new("one_core_bytes_per_second_high", "The upper end of the interval."),
-];
+estimates! {
+    PEAK_READ "read_bytes_per_second" "The largest rate of lines read between two nodes.";
+    PEAK_WRITTEN "write_bytes_per_second" "The largest rate of lines written between two nodes.";
+    ONE_CORE "one_core_bytes_per_second" "The largest rate of one core alone; null where none was alone.";
+}
 
 /// The columns of a table of traffic.
 pub static COLUMNS: [&Field; 27] = [
@@ -114,6 +103,20 @@ fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
     });
 }
 
+/// The fields of a rate, of its interval, and of the lines read, written and owned.
+pub type RateFields = [&'static Field; 5];
+
+/// Describes a rate of traffic of some kind, and the rates of the lines that it reads and writes.
+pub fn rates(document: &mut dyn Document, fields: RateFields, kind: &Kind, found: Option<Estimate>) {
+    let [rate, interval, read, written, owned] = fields;
+    let shares = shares(kind);
+    document.put(rate, found.map(|rate| rate.value));
+    document.put(interval, found.and_then(|rate| rate.interval));
+    for (field, share) in [(read, shares.read), (written, shares.written), (owned, shares.owned)] {
+        document.put(field, found.map(|rate| rate.value * share));
+    }
+}
+
 fn record(
     document: &mut dyn Document,
     report: &Report<'_, '_>,
@@ -129,12 +132,7 @@ fn record(
     document.put(&FOOTPRINT, traffic.footprint);
     document.put(&point::PAGES_ASKED, outcome.point.pages.word());
     let found = rate(outcome).map(|(_, rate)| rate);
-    let shares = shares(traffic.kind);
-    document.put(&RATE, found.map(|rate| rate.value));
-    document.put(&RATE_CI95, found.and_then(|rate| rate.interval));
-    for (field, share) in [(&READ, shares.read), (&WRITTEN, shares.written), (&OWNED, shares.owned)] {
-        document.put(field, found.map(|rate| rate.value * share));
-    }
+    rates(document, [&RATE, &RATE_CI95, &READ, &WRITTEN, &OWNED], traffic.kind, found);
     let with = found.map(|rate| (traffic.generators, rate));
     document.put(&IN_FLIGHT, with.and_then(|with| group.in_flight(with)));
     document.put(&KNEE, group.knee());

@@ -5,9 +5,9 @@ mod picture;
 mod tables;
 mod view;
 
-use super::interface::{self, Experiment};
-use crate::engine::run::all_rounds;
-use crate::engine::session::{Findings, Plan, Session};
+use super::interface::{collected, Experiment};
+use crate::engine::run::{all_rounds, Visits};
+use crate::engine::session::{Findings, Session};
 use crate::engine::stopwatch::clock::Timer;
 use crate::engine::threads::generators::driver::GeneratorStyle;
 use crate::engine::with_generators::measure_with_generators;
@@ -16,7 +16,6 @@ use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::Budget;
 use crate::plan::{generators, traffic};
 use crate::result::Point;
-use latency_core::traffic::pace::Pacing;
 
 /// Bytes per second between nodes, by kind of traffic and by number of cores.
 pub const BANDWIDTH: Experiment = Experiment {
@@ -35,30 +34,32 @@ pub const BANDWIDTH: Experiment = Experiment {
         attributes: true,
         ..Descriptor::OF_VALUES
     },
-    plan,
+    plan: |session| collected(session, traffic::bandwidth),
     budget: Budget::of_traffic,
-    measure,
+    measure: |session, timer, points, budget| measure(session, timer, points, budget, &mut all_rounds),
     present: [view::answer, view::evidence, members::data],
     columns: [&members::COLUMNS, &[]],
 };
 
-fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
-    interface::collected(session, traffic::bandwidth)
-}
-
-fn measure<'a>(
+/// Measures points with generators that are chosen and paced as the options ask, in visits that `visits` arranges.
+///
+/// # Errors
+///
+/// Returns the errors of [`measure_with_generators`].
+pub fn measure<'a>(
     session: &mut Session<'a, '_>,
     timer: &Timer,
     points: &[Point],
     budget: &Budget,
+    visits: &mut Visits<'_, 'a>,
 ) -> Result<Findings<'a>, Failure<'a>> {
     let Session { options, machine, .. } = *session;
     let style = GeneratorStyle {
         cpus: &|point, traffic| generators::others(options, machine, point, traffic),
-        pacing: Pacing::Poisson,
-        burst: None,
+        pacing: options.pacing,
+        burst: options.burst.map(u32::from),
         is_fixed: options.load_cpus.is_some(),
         is_sized: options.size.is_some(),
     };
-    measure_with_generators(session, timer, points, budget, style, &mut all_rounds)
+    measure_with_generators(session, timer, points, budget, style, visits)
 }

@@ -1,11 +1,10 @@
 //! The pictures of bandwidth: nodes as a matrix; numbers of cores, kinds of traffic, or CPUs as lines.
 
-use core::fmt::Write;
-
 use latency_core::text::Text;
 
 use super::super::matrix::Grid;
 use crate::analysis::traffic::{groups, rate};
+use crate::describe::method::optional;
 use crate::describe::rates::GIGA;
 use crate::describe::Report;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
@@ -53,32 +52,20 @@ fn chart(document: &mut dyn Document, report: &Report<'_, '_>) {
             ..ChartPoint::new(x.into(), found.value / GIGA)
         };
     }
-    let mut names = [Text::<32>::EMPTY; SERIES];
-    let mut series = [Series { name: "", data: Data::Points(&[]) }; SERIES];
-    let traffic_of = |line: &[Outcome<'_>]| line.first()?.point.walk.traffic().copied();
-    let is_traffic = |line: &&[Outcome<'_>]| traffic_of(line).is_some();
-    let lines = || report.outcomes.chunk_by(is_joined).filter(is_traffic);
-    for (name, line) in names.iter_mut().zip(lines()) {
-        let Some(traffic) = traffic_of(line) else { continue };
-        // The name fits into the text.
-        let _ = write!(name, "{}", traffic.kind.name);
-        if cores {
-            let _ = write!(name, ", node {}", traffic.from);
-        }
-    }
-    let mut first = 0;
-    let mut slots = series.iter_mut().zip(&names);
+    let mut lines = [(Text::<32>::EMPTY, &[][..]); SERIES];
+    let (mut slots, mut rest) = (lines.iter_mut(), &points[..]);
     for line in report.outcomes.chunk_by(is_joined) {
-        let own = points.get(first..first + line.len()).unwrap_or_default();
-        first += line.len();
-        if !is_traffic(&line) {
-            continue;
-        }
-        if let Some((slot, name)) = slots.next() {
-            *slot = Series { name: name.as_str(), data: Data::Points(own) };
+        let (own, others) = rest.split_at_checked(line.len()).unwrap_or_default();
+        rest = others;
+        let Some(traffic) = line.first().and_then(|first| first.point.walk.traffic()) else { continue };
+        let node = optional(cores.then_some(traffic.from), |node, out| write!(out, ", node {node}"));
+        if let Some(slot) = slots.next() {
+            *slot = (Text::of(format_args!("{}{node}", traffic.kind.name)), own);
         }
     }
-    let count = lines().count().min(SERIES);
+    let count = SERIES - slots.len();
+    let series =
+        lines.each_ref().map(|(name, points)| Series { name: name.as_str(), data: Data::Points(points) });
     document.picture(Picture::Chart(&Chart {
         title: if cores {
             "Bandwidth of each CPU by itself"
@@ -107,8 +94,7 @@ fn matrix(document: &mut dyn Document, report: &Report<'_, '_>) {
             Some(group) => group.best().map(|(_, rate)| rate.value / GIGA).ok_or("not measured"),
         }
     };
-    let mut subtitle = Text::<160>::EMPTY;
-    // Text that does not fit is left out.
-    let _ = write!(subtitle, "{kind}, all cores of a node, {} together", first.traffic.footprint);
+    let footprint = first.traffic.footprint;
+    let subtitle = Text::<160>::of(format_args!("{kind}, all cores of a node, {footprint} together"));
     nodes.picture(document, ["Bandwidth from node to node", subtitle.as_str(), "GB/s"], &cell);
 }

@@ -107,17 +107,17 @@ fn by_count(document: &mut dyn Document, report: &Report<'_, '_>, level: Level) 
     let pairs = !is_one_pair(report);
     document.tabulate("", level, 1, &|table| {
         table.texts("traffic|cores|GB/s|95 %|per core|of one alone|lines in flight");
-        each(report, &mut |group, _, (traffic, found)| {
+        for (group, _, (traffic, found)) in rates(report) {
             let with = (traffic.generators, found);
             table.row();
-            name(table, pairs, group);
+            name(table, pairs, &group);
             table.show(&traffic.generators);
-            allocated(table, group, Some(found));
+            allocated(table, &group, Some(found));
             table.show(&Half(Some(found)));
             table.show(&Gigabytes(found.value / f64::from(traffic.generators)));
             table.cell(format_args!("{:.2}", Decimal(group.efficiency(with).unwrap_or(f64::NAN))));
             table.number(group.in_flight(with));
-        });
+        }
     });
 }
 
@@ -125,29 +125,24 @@ fn by_count(document: &mut dyn Document, report: &Report<'_, '_>, level: Level) 
 fn by_cpu(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.tabulate("", Level::Quiet, 1, &|table| {
         table.texts("traffic|node|CPU|GB/s|95 %");
-        each(report, &mut |group, outcome, (_, found)| {
+        for (group, outcome, (_, found)) in rates(report) {
             table.row();
-            name(table, false, group);
+            name(table, false, &group);
             table.show(&outcome.point.initiator);
             table.show(&outcome.point.cpu);
-            allocated(table, group, Some(found));
+            allocated(table, &group, Some(found));
             table.show(&Half(Some(found)));
-        });
+        }
     });
 }
 
-/// A receiver of outcomes that have a rate, each with its group.
-type TakeRate<'t> = &'t mut dyn FnMut(&TrafficGroup<'_, '_>, &Outcome<'_>, (Traffic, Estimate));
-
-/// Passes every outcome that has a rate to `take`.
-fn each(report: &Report<'_, '_>, take: TakeRate<'_>) {
-    for group in groups(report.outcomes) {
-        for outcome in group.outcomes {
-            if let Some(found) = rate(outcome) {
-                take(&group, outcome, found);
-            }
-        }
-    }
+/// Returns every outcome that has a rate, with its group.
+fn rates<'r, 'a>(
+    report: &Report<'r, 'a>,
+) -> impl Iterator<Item = (TrafficGroup<'r, 'a>, &'r Outcome<'a>, (Traffic, Estimate))> {
+    groups(report.outcomes).flat_map(|group| {
+        group.outcomes.iter().filter_map(move |outcome| Some((group, outcome, rate(outcome)?)))
+    })
 }
 
 /// Pushes the name of a row: the kind, and the nodes if there are several pairs.

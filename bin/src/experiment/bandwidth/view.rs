@@ -10,7 +10,7 @@ use latency_core::traffic::{Kind, Threads, View};
 
 use super::{picture, tables};
 use crate::analysis::traffic::{groups, local_and_remote, shares, TrafficGroup};
-use crate::describe::rates::{gigabytes, Gigabytes};
+use crate::describe::rates::{gigabytes, percent, Gigabytes};
 use crate::describe::{self, method, Report};
 use crate::plan::budget::TRAFFIC_WINDOW_NS;
 use crate::plan::generators;
@@ -34,15 +34,12 @@ fn line(document: &mut dyn Document, group: &TrafficGroup<'_, '_>) {
     let traffic = group.traffic;
     let from_to = format_args!("Node {} -> Node {}", traffic.from, traffic.node);
     match (group.best(), group.outcomes.iter().find_map(|outcome| outcome.result.as_ref().err())) {
-        (Some((generators, rate)), _) => document.sentence(
-            Role::Line,
-            format_args!(
-                "{from_to}: {} GB/s ({}, {})",
-                gigabytes(Some(rate)),
-                traffic.kind.name,
-                cores(generators)
-            ),
-        ),
+        (Some((generators, rate)), _) => document.line(format_args!(
+            "{from_to}: {} GB/s ({}, {})",
+            gigabytes(Some(rate)),
+            traffic.kind.name,
+            cores(generators)
+        )),
         (None, Some(exclusion)) => describe::missing(document, Role::Line, &from_to, exclusion),
         (None, None) => {}
     }
@@ -55,49 +52,43 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
     let first = groups(report.outcomes).find_map(|group| Some((group, group.best()?)));
     if let (View::Cores, Some((least, most))) = (report.options.view, extremes(report)) {
-        document.sentence(
-            Role::Answer,
-            format_args!(
-                "CPUs by themselves: from {} GB/s (CPU {}, {}) to {} GB/s (CPU {}, {}).",
-                gigabytes(least.of_one()),
-                least.cpu(),
-                least.traffic.kind.name,
-                gigabytes(most.of_one()),
-                most.cpu(),
-                most.traffic.kind.name
-            ),
-        );
+        document.answer(format_args!(
+            "CPUs by themselves: from {} GB/s (CPU {}, {}) to {} GB/s (CPU {}, {}).",
+            gigabytes(least.of_one()),
+            least.cpu(),
+            least.traffic.kind.name,
+            gigabytes(most.of_one()),
+            most.cpu(),
+            most.traffic.kind.name
+        ));
     } else if let Some((group, (generators, best))) = first {
         let alone = group.of_one().filter(|_| generators > 1);
-        document.sentence(
-            Role::Answer,
-            format_args!(
-                "{} of node {} {} {} GB/s{} {}{}.",
-                cores(generators),
-                group.traffic.from,
-                verb(group.traffic.kind, generators),
-                gigabytes(Some(best)),
-                method::optional(best.interval, |interval, out| {
-                    write!(out, " ({} to {})", Gigabytes(interval.low), Gigabytes(interval.high))
-                }),
-                fmt::from_fn(|out| match report.options.size {
-                    Some(size) => write!(out, "in {size} each"),
-                    None => {
-                        let Traffic { node, kind, .. } = group.traffic;
-                        let through = method::through(report.warnings.side_cache(node));
-                        write!(out, "{} memory of node {node}{through}", way(kind))
-                    }
-                }),
-                method::optional(alone, |rate, out| {
-                    write!(
-                        out,
-                        ", {:.2} times as much as one core ({})",
-                        Decimal(best.value / rate.value),
-                        gigabytes(Some(rate))
-                    )
-                })
-            ),
-        );
+        document.answer(format_args!(
+            "{} of node {} {} {} GB/s{} {}{}.",
+            cores(generators),
+            group.traffic.from,
+            verb(group.traffic.kind, generators),
+            gigabytes(Some(best)),
+            method::optional(best.interval, |interval, out| {
+                write!(out, " ({} to {})", Gigabytes(interval.low), Gigabytes(interval.high))
+            }),
+            fmt::from_fn(|out| match report.options.size {
+                Some(size) => write!(out, "in {size} each"),
+                None => {
+                    let Traffic { node, kind, .. } = group.traffic;
+                    let through = method::through(report.warnings.side_cache(node));
+                    write!(out, "{} memory of node {node}{through}", way(kind))
+                }
+            }),
+            method::optional(alone, |rate, out| {
+                write!(
+                    out,
+                    ", {:.2} times as much as one core ({})",
+                    Decimal(best.value / rate.value),
+                    gigabytes(Some(rate))
+                )
+            })
+        ));
     }
 }
 
@@ -132,40 +123,31 @@ fn extremes<'r, 'a>(report: &Report<'r, 'a>) -> Option<(TrafficGroup<'r, 'a>, Tr
 fn findings(document: &mut dyn Document, report: &Report<'_, '_>) {
     let view = report.options.view;
     if let Some((local, remote)) = local_and_remote(report.outcomes).filter(|_| view == View::Nodes) {
-        document.sentence(
-            Role::Finding,
-            format_args!(
-                "Memory of another node delivers {:.0} % of what a node's own does ({} against {} GB/s).",
-                Decimal(remote / local * 100.0),
-                Gigabytes(remote),
-                Gigabytes(local)
-            ),
-        );
+        document.finding(format_args!(
+            "Memory of another node delivers {} of what a node's own does ({} against {} GB/s).",
+            percent(remote / local),
+            Gigabytes(remote),
+            Gigabytes(local)
+        ));
     }
     if let (View::Mix, Some((least, most))) = (view, extremes(report)) {
-        document.sentence(
-            Role::Finding,
-            format_args!(
-                "Kinds of traffic: from {} GB/s ({}) to {} GB/s ({}).",
-                gigabytes(least.best().map(|(_, rate)| rate)),
-                least.traffic.kind.name,
-                gigabytes(most.best().map(|(_, rate)| rate)),
-                most.traffic.kind.name
-            ),
-        );
+        document.finding(format_args!(
+            "Kinds of traffic: from {} GB/s ({}) to {} GB/s ({}).",
+            gigabytes(least.best().map(|(_, rate)| rate)),
+            least.traffic.kind.name,
+            gigabytes(most.best().map(|(_, rate)| rate)),
+            most.traffic.kind.name
+        ));
     }
     let mut fewer = groups(report.outcomes).filter_map(|group| {
         let (enough, most) = (group.knee()?, group.rates().map(|(generators, _)| generators).max()?);
         (enough < most && group.rates().count() > 2).then_some((group, enough, most))
     });
     if let Some((group, enough, most)) = fewer.next() {
-        document.sentence(
-            Role::Finding,
-            format_args!(
-                "{enough} of {most} cores deliver 95 % of the most that any number does ({}).",
-                group.traffic.kind.name
-            ),
-        );
+        document.finding(format_args!(
+            "{enough} of {most} cores deliver 95 % of the most that any number does ({}).",
+            group.traffic.kind.name
+        ));
     }
 }
 

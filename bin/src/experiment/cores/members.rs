@@ -145,13 +145,10 @@ fn record(document: &mut dyn Document, outcome: &Outcome<'_>, with: &PingPong) {
             document.put(&HOMES, second.0);
         }
     });
-    let pair = match &outcome.result {
-        Ok(_) => pair(outcome),
-        Err(exclusion) => {
-            document.show(&point::NOT_MEASURED, exclusion);
-            None
-        }
-    };
+    if let Err(exclusion) = &outcome.result {
+        document.show(&point::NOT_MEASURED, exclusion);
+    }
+    let pair = pair(outcome);
     document.put(&PAIR_NS, pair.map(|pair| pair.ns()));
     document.put(&PAIR_CI95, pair.and_then(|pair| pair.measured.series.nanoseconds.interval));
     let Some(measured) = pair.map(|pair| pair.measured) else { return };

@@ -3,9 +3,9 @@
 mod members;
 mod view;
 
-use super::interface::{self, Experiment};
+use super::interface::{collected, Experiment};
 use crate::analysis::cores::{doubtful, CpuPair};
-use crate::engine::session::{Findings, Plan, Session};
+use crate::engine::session::{Findings, Session};
 use crate::engine::stopwatch::clock::Timer;
 use crate::engine::with_partners::measure_with_partners;
 use crate::error::Failure;
@@ -28,16 +28,12 @@ pub const CORES: Experiment = Experiment {
         picture: true,
         ..Descriptor::OF_VALUES
     },
-    plan,
+    plan: |session| collected(session, cores::cores),
     budget: Budget::of_cores,
     measure,
     present: [view::answers, view::evidence, members::data],
     columns: [&members::COLUMNS, &[]],
 };
-
-fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
-    interface::collected(session, cores::cores)
-}
 
 fn measure<'a>(
     session: &mut Session<'a, '_>,

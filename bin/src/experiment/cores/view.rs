@@ -1,6 +1,6 @@
 //! Pairs of CPUs for people: classes, a matrix if there are few CPUs, and every pair on request.
 
-use core::fmt::{self, Write};
+use core::fmt::{self, Display, Write};
 
 use latency_core::cores::{Choice, Method};
 use latency_core::cpulist::CpuSet;
@@ -8,14 +8,14 @@ use latency_core::stats::Interval;
 use latency_core::text::{plural, Text};
 
 use crate::analysis::cores::{
-    conclude, left_out, of_classes, pair, pairs, rows, CoresConclusion, CpuPair, SharingClass,
+    conclude, in_cache, left_out, of_classes, pair, pairs, rows, CoresConclusion, CpuPair, SharingClass,
 };
 use crate::describe::{self, method, Report};
 use crate::options::Pairs;
 use crate::report::chart::Matrix;
 use crate::report::document::{Document, Level, Picture, Role};
 use crate::report::figures::Digits;
-use crate::result::{LineLevel, Outcome, Owned, PerLine};
+use crate::result::{LineLevel, Outcome, Owned, PerLine, Point};
 
 /// Maximum number of CPUs of a matrix in text; a larger one would be unreadable.
 const MOST_IN_TEXT: usize = 16;
@@ -26,16 +26,13 @@ const MOST_IN_PICTURE: usize = 256;
 pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
     let found = &conclude(report.outcomes);
     for class in found.classes() {
-        document.sentence(
-            Role::Line,
-            format_args!(
-                "{}: {} ns one way ({} pair{})",
-                ClassName(class),
-                Digits(class.median),
-                class.pairs,
-                plural(class.pairs)
-            ),
-        );
+        document.line(format_args!(
+            "{}: {} ns one way ({} pair{})",
+            class_name(class),
+            Digits(class.median),
+            class.pairs,
+            plural(class.pairs)
+        ));
     }
     for outcome in report.outcomes {
         if let (Err(exclusion), Some(with)) = (&outcome.result, outcome.point.walk.ping_pong()) {
@@ -84,14 +81,9 @@ pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
 
 /// Returns the CPUs of all pairs, measured or not.
 fn cpus(outcomes: &[Outcome<'_>]) -> CpuSet {
-    let mut cpus = CpuSet::EMPTY;
-    for point in outcomes.iter().map(|outcome| &outcome.point) {
-        cpus.insert(point.cpu.0);
-        if let Some(with) = point.walk.ping_pong() {
-            cpus.insert(with.partner.0);
-        }
-    }
-    cpus
+    let partner = |point: &Point| Some(point.walk.ping_pong()?.partner);
+    let both = outcomes.iter().flat_map(|outcome| [Some(outcome.point.cpu), partner(&outcome.point)]);
+    both.flatten().map(|cpu| cpu.0).collect()
 }
 
 fn lines(report: &Report<'_, '_>) -> u32 {
@@ -108,16 +100,13 @@ const fn words(method: Method) -> &'static str {
     }
 }
 
-/// The name of a class, as a sentence begins.
-struct ClassName<'c>(&'c SharingClass);
-
-impl fmt::Display for ClassName<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = self.0.shared.name();
-        let (first, rest) = name.split_at_checked(1).unwrap_or((name, ""));
+/// Writes the name of a class, as a sentence begins.
+fn class_name(class: &SharingClass) -> impl Display {
+    let (first, rest) = class.shared.name().split_at_checked(1).unwrap_or_default();
+    fmt::from_fn(move |out| {
         first.chars().try_for_each(|first| out.write_char(first.to_ascii_uppercase()))?;
         out.write_str(rest)
-    }
+    })
 }
 
 /// Says the latencies between CPUs, and the disagreement of their clocks.
@@ -129,48 +118,37 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresCon
             write!(out, "; lines of one pair differ by up to {} ns", Digits(spread))
         });
         match (a, b) == (c, d) {
-            true => document.sentence(
-                Role::Answer,
-                format_args!(
-                    "A line takes {ns} ns from CPU {a} to CPU {b}{}{spread}.",
-                    method::optional(nearest.measured.series.nanoseconds.interval, |interval, out| {
-                        write!(out, " ({} to {})", Digits(interval.low), Digits(interval.high))
-                    })
-                ),
-            ),
-            false => document.sentence(
-                Role::Answer,
-                format_args!(
-                    "CPUs are {ns} ns ({a} and {b}) to {most} ns ({c} and {d}) apart one way{spread}."
-                ),
-            ),
+            true => document.answer(format_args!(
+                "A line takes {ns} ns from CPU {a} to CPU {b}{}{spread}.",
+                method::optional(nearest.measured.series.nanoseconds.interval, |interval, out| {
+                    write!(out, " ({} to {})", Digits(interval.low), Digits(interval.high))
+                })
+            )),
+            false => document.answer(format_args!(
+                "CPUs are {ns} ns ({a} and {b}) to {most} ns ({c} and {d}) apart one way{spread}."
+            )),
         }
     }
     if let Some((most_ns, [a, b])) = found.apart {
-        document.sentence(
-            Role::Finding,
-            format_args!(
-                "Clock offset and asymmetry of the two ways together: at most {} ns (CPUs {a} and {b}); their mean is \
-                 free of the offset.",
-                Digits(most_ns)
-            ),
-        );
+        document.finding(format_args!(
+            "Clock offset and asymmetry of the two ways together: at most {} ns (CPUs {a} and {b}); their mean is \
+             free of the offset.",
+            Digits(most_ns)
+        ));
     }
     let apart = |pair: &CpuPair<'_>| pair.messages().is_some_and(|messages| !messages.in_order);
-    let unsynchronised = pairs(report.outcomes).filter(apart).count();
-    if let Some(first) = pairs(report.outcomes).find(apart) {
-        document.sentence(
-            Role::Finding,
-            format_args!(
-                "Messages between CPUs {} and {}{} seem to arrive before they are sent: their clocks differ by more than \
-                 a way.",
-                first.a,
-                first.with.partner,
-                method::optional((unsynchronised > 1).then_some(unsynchronised), |count, out| {
-                    write!(out, " (and of {} more pairs)", count - 1)
-                })
-            ),
-        );
+    let mut unsynchronised = pairs(report.outcomes).filter(apart);
+    if let Some(first) = unsynchronised.next() {
+        let more = unsynchronised.count();
+        document.finding(format_args!(
+            "Messages between CPUs {} and {}{} seem to arrive before they are sent: their clocks differ by more than \
+             a way.",
+            first.a,
+            first.with.partner,
+            method::optional((more > 0).then_some(more), |more, out| {
+                write!(out, " (and of {more} more pairs)")
+            })
+        ));
     }
 }
 
@@ -185,17 +163,14 @@ fn between<'r>(report: &Report<'r, '_>, one: u32, other: u32) -> Option<&'r Outc
 
 /// Shows the matrix of all CPUs.
 fn matrix(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresConclusion<'_>, cpus: &CpuSet) {
-    let mut caption = Text::<160>::EMPTY;
-    // Text that does not fit is left out.
-    let _ = write!(
-        caption,
+    let caption = Text::<160>::of(format_args!(
         "One way, ns (half of a round trip by {}; median over {} lines{})",
         report.options.method.name(),
         lines(report),
         method::optional(found.spread, |spread, out| {
             write!(out, "; lines differ by up to {} ns", Digits(spread))
         })
-    );
+    ));
     document.tabulate(caption.as_str(), Level::Quiet, 1, &|table| {
         table.text("CPU");
         cpus.iter().for_each(|cpu| table.show(&cpu));
@@ -230,16 +205,13 @@ fn not_chosen(document: &mut dyn Document, report: &Report<'_, '_>) {
     });
     let all = Choice::All.most(report.machine.cpus.len());
     if count > 0 {
-        document.sentence(
-            Role::Missing,
-            format_args!(
-                "Left out: {count} of {all} pairs, CPUs {}{}; a few of each class stand for them (--pairs, --budget).",
-                names.as_str(),
-                method::optional(count.checked_sub(NAMED).filter(|more| *more > 0), |more, out| {
-                    write!(out, " and {more} more")
-                })
-            ),
-        );
+        document.missing(format_args!(
+            "Left out: {count} of {all} pairs, CPUs {}{}; a few of each class stand for them (--pairs, --budget).",
+            names.as_str(),
+            method::optional(count.checked_sub(NAMED).filter(|more| *more > 0), |more, out| {
+                write!(out, " and {more} more")
+            })
+        ));
     }
 }
 
@@ -271,31 +243,24 @@ fn states(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.tabulate(caption, Level::Quiet, 3, &|table| {
         table.texts("in caches of|access|on");
         LineLevel::ALL.iter().for_each(|level| table.text(level.name()));
-        for walk in rows(report.outcomes) {
-            let Owned { owner, state, access, .. } = walk.owned;
+        for (outcome, Owned { owner, state, access, .. }) in rows(report.outcomes) {
             table.row();
             match owner {
                 Some((owner, class)) => table.cell(format_args!("CPU {owner}, {}", class.name())),
-                None => table.cell(format_args!("CPU {} itself", walk.point.cpu)),
+                None => table.cell(format_args!("CPU {} itself", outcome.point.cpu)),
             }
             table.cell(format_args!("{} {}", access.name(), state.name()));
-            table.cell(format_args!("node {}", walk.point.target));
+            table.cell(format_args!("node {}", outcome.point.target));
             for level in LineLevel::ALL {
-                let at = walk.at(level, report.outcomes);
-                table.number(at.map(|at| at.measured.series.nanoseconds.median));
+                table.number(in_cache(report.outcomes, outcome, level));
             }
         }
     });
-    if report
-        .outcomes
-        .iter()
-        .filter_map(|outcome| outcome.point.walk.owned())
-        .all(|owned| owned.third.is_none())
-    {
-        document.sentence(
-            Role::Missing,
-            format_args!("Lines that two other cores share are not measured: they need a third core."),
-        );
+    let mut owned = report.outcomes.iter().filter_map(|outcome| outcome.point.walk.owned());
+    if owned.all(|owned| owned.third.is_none()) {
+        document.missing(format_args!(
+            "Lines that two other cores share are not measured: they need a third core."
+        ));
     }
 }
 
@@ -331,10 +296,10 @@ fn every(document: &mut dyn Document, report: &Report<'_, '_>) {
 
 fn picture(document: &mut dyn Document, report: &Report<'_, '_>, cpus: &CpuSet) {
     if cpus.len() > MOST_IN_PICTURE {
-        return document.sentence(
-            Role::Missing,
-            format_args!("No picture: it would have {} rows; choose fewer CPUs with --pairs.", cpus.len()),
-        );
+        return document.missing(format_args!(
+            "No picture: it would have {} rows; choose fewer CPUs with --pairs.",
+            cpus.len()
+        ));
     }
     let mut numbers = [0; MOST_IN_PICTURE];
     for (slot, cpu) in numbers.iter_mut().zip(cpus) {

@@ -5,33 +5,32 @@ use core::fmt::{self, Display};
 use latency_core::decimal::{Decimal, Trimmed};
 use latency_core::stats::Interval;
 
-use super::known::known;
-use super::view::whose;
+use super::view::{known, whose};
 use crate::analysis::distribution::{agrees, left_out};
 use crate::describe::method::optional;
 use crate::describe::Report;
 use crate::report::document::{Document, Role};
 use crate::report::figures::Digits;
 use crate::result::distribution::{Distribution, PERCENTAGES};
-use crate::result::Outcome;
 
 /// Says how the percentiles were obtained, for readers who want to check it.
 pub fn paragraphs(document: &mut dyn Document, report: &Report<'_, '_>) {
     for (outcome, found) in known(report) {
-        steps(document, report, outcome, found);
-        check(document, report, outcome, found);
-        timer(document, report, outcome, found);
-        left_out_by(document, report, outcome, found);
-        interruptions(document, report, outcome, found);
+        let whose = &whose(report, outcome);
+        steps(document, whose, found);
+        check(document, whose, found);
+        timer(document, whose, found);
+        left_out_by(document, whose, found);
+        interruptions(document, whose, found);
         if found.refresh().is_none() {
-            no_refresh(document, report, outcome, found);
+            no_refresh(document, whose, found);
         }
     }
 }
 
 /// Percentiles between two clusters of times.
 #[inline(never)] // offsets into a small frame are short
-fn steps(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outcome<'_>, found: &Distribution) {
+fn steps(document: &mut dyn Document, whose: &dyn Display, found: &Distribution) {
     for percent in PERCENTAGES {
         let Some(Interval { low, high }) = found.quantile_ns(percent).and_then(|found| found.step) else {
             continue;
@@ -39,11 +38,10 @@ fn steps(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outcome
         document.sentence(
             Role::Detail("Step"),
             format_args!(
-                "{}p{} lies between loads of {} and of {}; the table has the upper end, which the slowest {} % take",
-                whose(report, outcome),
+                "{whose}p{} lies between loads of {} and of {}; the table has the upper end, which the slowest {} % take",
                 Trimmed(percent),
-                Span(low),
-                Span(high),
+                span(low),
+                span(high),
                 Trimmed(100.0 - percent)
             ),
         );
@@ -52,7 +50,7 @@ fn steps(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outcome
 
 /// Says whether single loads and batches agree; a disagreement is a finding.
 #[inline(never)] // offsets into a small frame are short
-fn check(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outcome<'_>, found: &Distribution) {
+fn check(document: &mut dyn Document, whose: &dyn Display, found: &Distribution) {
     let agreed = agrees(found);
     let role = if agreed == Some(false) { Role::Method("Check") } else { Role::Detail("Check") };
     let verdict = match agreed {
@@ -63,8 +61,7 @@ fn check(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outcome
     document.sentence(
         role,
         format_args!(
-            "{}means of single loads and of batches {verdict} ({}, {} ns{}), by rounds as `matrix` has them",
-            whose(report, outcome),
+            "{whose}means of single loads and of batches {verdict} ({}, {} ns{}), by rounds as `matrix` has them",
             Digits(found.round_ns),
             Digits(found.batch_ns),
             optional(found.ratio, |ratio, out| {
@@ -82,14 +79,13 @@ fn check(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outcome
 
 /// Says how long a pair of stamps takes by itself.
 #[inline(never)] // offsets into a small frame are short
-fn timer(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outcome<'_>, found: &Distribution) {
+fn timer(document: &mut dyn Document, whose: &dyn Display, found: &Distribution) {
     let empty = |percent| found.empty_ticks(percent).unwrap_or(0);
     document.sentence(
         Role::Detail("Timer"),
         format_args!(
-            "{}two stamps around nothing, after every load: p1 {}, p50 {}, p99 {} ticks; their mean of {:.1} ticks ({} \
+            "{whose}two stamps around nothing, after every load: p1 {}, p50 {}, p99 {} ticks; their mean of {:.1} ticks ({} \
              ns) is subtracted; step {} ticks ({} ns), within which percentiles are interpolated; histogram to 0.4 %",
-            whose(report, outcome),
             empty(1.0),
             empty(50.0),
             empty(99.0),
@@ -103,29 +99,23 @@ fn timer(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outcome
 
 /// Says which times were left out because they are not latencies of memory.
 #[inline(never)] // offsets into a small frame are short
-fn left_out_by(
-    document: &mut dyn Document,
-    report: &Report<'_, '_>,
-    outcome: &Outcome<'_>,
-    found: &Distribution,
-) {
-    let (left_out, seen) = (left_out(found), &found.interruptions);
-    let mean_and_longest = (left_out.by_kernel > 0).then_some((seen.marked_mean, seen.marked_longest as f64));
+fn left_out_by(document: &mut dyn Document, whose: &dyn Display, found: &Distribution) {
+    let seen = &found.interruptions;
+    let mean_and_longest = (seen.marked > 0).then_some((seen.marked_mean, seen.marked_longest as f64));
     document.sentence(
         Role::Detail("Left out"),
         format_args!(
-            "{}{} of {} windows: the kernel was entered in {}{}; {} took longer than memory does{}",
-            whose(report, outcome),
-            left_out.total(),
-            left_out.of,
-            left_out.by_kernel,
+            "{whose}{} of {} windows: the kernel was entered in {}{}; {} took longer than memory does{}",
+            left_out(found),
+            found.total(),
+            seen.marked,
             optional(mean_and_longest, |(mean, longest), out| {
-                write!(out, " ({} on average, {} at most)", Span(found.time(mean)), Span(found.time(longest)))
+                write!(out, " ({} on average, {} at most)", span(found.time(mean)), span(found.time(longest)))
             }),
-            left_out.by_time,
+            found.interrupted(),
             optional(found.interrupted_from, |from, out| {
                 let (from, to) = (found.nanoseconds(from as f64), found.longest_ns().unwrap_or(0.0));
-                write!(out, " ({} to {}; {} expected)", Span(from), Span(to), Digits(seen.expected))
+                write!(out, " ({} to {}; {} expected)", span(from), span(to), Digits(seen.expected))
             })
         ),
     );
@@ -133,61 +123,46 @@ fn left_out_by(
 
 /// Says which interruptions a loop without loads has seen.
 #[inline(never)] // offsets into a small frame are short
-fn interruptions(
-    document: &mut dyn Document,
-    report: &Report<'_, '_>,
-    outcome: &Outcome<'_>,
-    found: &Distribution,
-) {
+fn interruptions(document: &mut dyn Document, whose: &dyn Display, found: &Distribution) {
     let seen = &found.interruptions;
     document.sentence(
         Role::Detail("Interruptions"),
         format_args!(
-            "{}a loop without memory had {} gaps of {} to {} in {} that left no mark; {} context switches",
-            whose(report, outcome),
+            "{whose}a loop without memory had {} gaps of {} to {} in {} that left no mark; {} context switches",
             seen.gaps,
-            Span(found.time(seen.least_gap as f64)),
-            Span(found.time(seen.longest_gap.max(seen.least_gap) as f64)),
-            Span(found.time(seen.watched as f64)),
+            span(found.time(seen.least_gap as f64)),
+            span(found.time(seen.longest_gap.max(seen.least_gap) as f64)),
+            span(found.time(seen.watched as f64)),
             seen.switches
         ),
     );
 }
 
 /// Says that slow loads have no period.
-fn no_refresh(
-    document: &mut dyn Document,
-    report: &Report<'_, '_>,
-    outcome: &Outcome<'_>,
-    found: &Distribution,
-) {
-    match found.period {
-        Some(period) => document.sentence(
-            Role::Detail("DRAM refresh"),
-            format_args!(
-                "{}not seen: slow loads (from {} ns) have no period of 1.5 to 20 us (best: {:.1} standard deviations)",
-                whose(report, outcome),
-                Digits(found.nanoseconds(found.slow_from as f64)),
-                Decimal(period.significance)
-            ),
+fn no_refresh(document: &mut dyn Document, whose: &dyn Display, found: &Distribution) {
+    document.sentence(
+        Role::Detail("DRAM refresh"),
+        format_args!(
+            "{whose}{}",
+            fmt::from_fn(|out| match found.period {
+                Some(period) => write!(
+                    out,
+                    "not seen: slow loads (from {} ns) have no period of 1.5 to 20 us (best: {:.1} standard deviations)",
+                    Digits(found.nanoseconds(found.slow_from as f64)),
+                    Decimal(period.significance)
+                ),
+                None => out.write_str("not searched for: too few slow loads"),
+            })
         ),
-        None => document.sentence(
-            Role::Detail("DRAM refresh"),
-            format_args!("{}not searched for: too few slow loads", whose(report, outcome)),
-        ),
-    }
+    );
 }
 
-/// A time in a suitable unit.
-struct Span(f64);
-
-impl Display for Span {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            small if small < 1e3 => write!(out, "{} ns", Digits(small)),
-            middle if middle < 1e6 => write!(out, "{} us", Digits(middle / 1e3)),
-            large if large < 1e9 => write!(out, "{} ms", Digits(large / 1e6)),
-            long => write!(out, "{} s", Digits(long / 1e9)),
-        }
-    }
+/// Writes a time in a suitable unit.
+fn span(nanoseconds: f64) -> impl Display {
+    fmt::from_fn(move |out| match nanoseconds {
+        small if small < 1e3 => write!(out, "{} ns", Digits(small)),
+        middle if middle < 1e6 => write!(out, "{} us", Digits(middle / 1e3)),
+        large if large < 1e9 => write!(out, "{} ms", Digits(large / 1e6)),
+        long => write!(out, "{} s", Digits(long / 1e9)),
+    })
 }

@@ -4,7 +4,6 @@ use crate::analysis::distribution::{agrees, left_out};
 use crate::describe::estimate;
 use crate::report::document::{fields, Document, Field, Part};
 use crate::result::distribution::{Distribution, Percentile, PERCENTAGES};
-use crate::result::Outcome;
 use latency_core::stats::Estimate;
 
 fields! {
@@ -178,7 +177,7 @@ fn interruptions(document: &mut dyn Document, found: &Distribution) {
             document.put(&FROM, found.interrupted_from.map(|ticks| found.nanoseconds(ticks as f64)));
             document.put(&LONGEST_NS, found.interrupted_from.and(found.longest_ns()));
         });
-        document.put(&LEFT_OUT, left_out(found).total());
+        document.put(&LEFT_OUT, left_out(found));
         document.put(&SWITCHES, seen.switches);
         document.put(&WATCHED, found.time(seen.watched as f64));
         document.put(&WATCHED_ENTRIES, seen.watched_interrupts);
@@ -212,9 +211,9 @@ fn buckets(document: &mut dyn Document, found: &Distribution) {
 
 /// Describes the conclusions on a point.
 #[inline(never)] // offsets into a small frame are short
-pub fn summary(document: &mut dyn Document, known: Option<(&Outcome<'_>, &Distribution)>) {
+pub fn summary(document: &mut dyn Document, found: Option<&Distribution>) {
     document.part(Part::Object(&SUMMARY), |document| {
-        let Some((_, found)) = known else { return };
+        let Some(found) = found else { return };
         for (field, percent) in [(&P50, 50.0), (&P99, 99.0), (&P99_9, 99.9)] {
             let quantile = found.quantile_ns(percent);
             let estimate_of = |Percentile { value, interval, .. }| Estimate { value, interval };
@@ -224,7 +223,6 @@ pub fn summary(document: &mut dyn Document, known: Option<(&Outcome<'_>, &Distri
         document.put(&MEAN, found.mean_ns());
         document.put(&AGREES, agrees(found));
         document.put(&PERIOD, found.refresh().map(|(microseconds, _)| microseconds));
-        let left_out = left_out(found);
-        document.put(&SHARE, left_out.total() as f64 / left_out.of as f64);
+        document.put(&SHARE, left_out(found) as f64 / found.total() as f64);
     });
 }

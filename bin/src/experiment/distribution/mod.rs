@@ -1,13 +1,12 @@
 //! The times of single loads: most of them, and the slowest.
 
 mod details;
-mod known;
 mod members;
 mod view;
 
 use latency_core::cpulist::NodeSet;
 
-use self::known::{at, known};
+use self::view::{at, known};
 use super::interface::Experiment;
 use super::matrix;
 use crate::describe::{self, method, point, Report};
@@ -85,7 +84,7 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
 
 fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     view::percentiles(document, report);
-    known(report).for_each(|(outcome, found)| view::histogram(document, outcome, found));
+    known(report).for_each(|known| view::histogram(document, known));
     method::walks(document, report);
 }
 
@@ -96,5 +95,5 @@ fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
             members::distribution(document, found);
         }
     });
-    members::summary(document, known(report).next());
+    members::summary(document, known(report).next().map(|(_, found)| found));
 }

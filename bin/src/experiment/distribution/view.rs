@@ -1,17 +1,16 @@
 //! Single loads for people: first the percentiles, then how they were obtained.
 
-use core::fmt::{self, Display, Write};
+use core::fmt::{self, Display};
 
 use latency_core::decimal::{Decimal, Trimmed};
 use latency_core::stats::Interval;
 use latency_core::text::Text;
 
-use super::known::known;
 use crate::analysis::distribution::{bars, is_wide, left_out, SHOWN_PERCENT};
 use crate::describe::method::optional;
 use crate::describe::Report;
 use crate::report::chart::{Axis, Bar, Chart, Data, Mark, Scale, Series, Unit};
-use crate::report::document::{Document, Level, Picture, Role, Rows};
+use crate::report::document::{Document, Level, Picture, Rows};
 use crate::report::figures::Digits;
 use crate::result::distribution::{Distribution, PERCENTAGES};
 use crate::result::Outcome;
@@ -20,6 +19,22 @@ use crate::result::Outcome;
 const BARS: usize = 60;
 /// Percentiles that are marked.
 const MARKED: [f64; 3] = [50.0, 95.0, 99.0];
+
+/// A point and its single loads.
+pub type KnownPoint<'r, 'a> = (&'r Outcome<'a>, &'r Distribution);
+
+/// Returns the point of this index and its single loads, if it was measured and has any.
+pub fn at<'r, 'a>(report: &Report<'r, 'a>, index: usize) -> Option<KnownPoint<'r, 'a>> {
+    let outcome = report.outcomes.get(index).filter(|outcome| outcome.result.is_ok())?;
+    let found = report.distributions.get(index).filter(|found| found.windows.total() > 0)?;
+    Some((outcome, found))
+}
+
+/// Returns the points that have single loads.
+pub fn known<'r, 'a>(report: &Report<'r, 'a>) -> impl Iterator<Item = KnownPoint<'r, 'a>> {
+    let report = *report;
+    (0..report.outcomes.len()).filter_map(move |index| at(&report, index))
+}
 
 /// Writes the pair before a sentence, if there are several pairs.
 pub fn whose(report: &Report<'_, '_>, outcome: &Outcome<'_>) -> impl Display {
@@ -34,59 +49,35 @@ pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
     for (outcome, found) in known(report) {
         let nanoseconds = |percent| Digits(found.percentile_ns(percent).unwrap_or(f64::NAN));
         let each = found.each;
-        document.sentence(
-            Role::Answer,
-            format_args!(
-                "{}Half of all loads take up to {} ns; 1 in 100 takes {} ns or more.",
-                whose(report, outcome),
-                nanoseconds(50.0),
-                nanoseconds(99.0)
-            ),
-        );
+        document.answer(format_args!(
+            "{}Half of all loads take up to {} ns; 1 in 100 takes {} ns or more.",
+            whose(report, outcome),
+            nanoseconds(50.0),
+            nanoseconds(99.0)
+        ));
         if each > 1 {
-            document.sentence(
-                Role::Finding,
-                format_args!(
-                    "They are too short to be timed one by one: a load here is the mean of {each} in a row."
-                ),
-            );
+            document.finding(format_args!(
+                "They are too short to be timed one by one: a load here is the mean of {each} in a row."
+            ));
         }
         if let Some((microseconds, name)) = found.refresh() {
-            document.sentence(
-                Role::Finding,
-                format_args!(
-                    "{}Slow loads (from {} ns) recur every {} us: {}.",
-                    whose(report, outcome),
-                    Digits(found.nanoseconds(found.slow_from as f64)),
-                    Digits(microseconds),
-                    name.unwrap_or("no refresh interval that DRAM is known for")
-                ),
-            );
-        }
-        let left_out = left_out(found);
-        document.sentence(
-            Role::Finding,
-            format_args!(
-                "{}The system interrupted {} of {} timed loads, which are left out.",
+            document.finding(format_args!(
+                "{}Slow loads (from {} ns) recur every {} us: {}.",
                 whose(report, outcome),
-                left_out.total(),
-                Many(left_out.of * u64::from(each))
-            ),
-        );
-    }
-}
-
-/// A large number in words.
-struct Many(u64);
-
-impl Display for Many {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            millions if millions >= 1_000_000 => {
-                write!(out, "{:.1} million", Decimal(millions as f64 / 1e6))
-            }
-            few => few.fmt(out),
+                Digits(found.nanoseconds(found.slow_from as f64)),
+                Digits(microseconds),
+                name.unwrap_or("no refresh interval that DRAM is known for")
+            ));
         }
+        document.finding(format_args!(
+            "{}The system interrupted {} of {} timed loads, which are left out.",
+            whose(report, outcome),
+            left_out(found),
+            fmt::from_fn(|out| match found.total() * u64::from(each) {
+                many if many >= 1_000_000 => write!(out, "{:.1} million", Decimal(many as f64 / 1e6)),
+                few => write!(out, "{few}"),
+            })
+        ));
     }
 }
 
@@ -110,27 +101,19 @@ pub fn percentiles(document: &mut dyn Document, report: &Report<'_, '_>) {
             table.number(found.mean_ns());
         }
     });
-    for (outcome, found) in known(report) {
-        certainty(document, report, outcome, found);
-    }
+    known(report).for_each(|known| certainty(document, report, known));
 }
 
 /// Shows the percentiles of one pair in ticks, with their bounds.
 #[inline(never)] // offsets into a small frame are short
-fn certainty(
-    document: &mut dyn Document,
-    report: &Report<'_, '_>,
-    outcome: &Outcome<'_>,
-    found: &Distribution,
-) {
+fn certainty(document: &mut dyn Document, report: &Report<'_, '_>, (outcome, found): KnownPoint<'_, '_>) {
     const ENDS: [(&str, bool); 2] = [("95 % of visits from, ns", true), ("95 % of visits to, ns", false)];
     let quantiles = PERCENTAGES.map(|percent| found.quantile_ns(percent));
     let wide = quantiles.iter().flatten().any(|quantile| is_wide(found, quantile));
-    let mut caption = Text::<32>::EMPTY;
-    if report.outcomes.len() > 1 {
-        // Node numbers are shorter than the text.
-        let _ = write!(caption, "{} -> {}", outcome.point.initiator, outcome.point.target);
-    }
+    let caption = match report.outcomes.len() {
+        1 => Text::EMPTY,
+        _ => Text::<32>::of(format_args!("{} -> {}", outcome.point.initiator, outcome.point.target)),
+    };
     document.tabulate(caption.as_str(), Level::Verbose, 1, &|table| {
         table.text("");
         headings(table);
@@ -153,28 +136,25 @@ fn certainty(
 
 /// Draws the loads of one pair.
 #[inline(never)] // offsets into a small frame are short
-pub fn histogram(document: &mut dyn Document, outcome: &Outcome<'_>, found: &Distribution) {
+pub fn histogram(document: &mut dyn Document, (outcome, found): KnownPoint<'_, '_>) {
     let point = &outcome.point;
     let mut drawn = [Bar { low: 0.0, high: 0.0, height: 0.0 }; BARS];
     let count = bars(found, &mut drawn);
-    let mut title = Text::<64>::EMPTY;
-    let mut subtitle = Text::<96>::EMPTY;
-    // Both texts have enough room.
-    let _ = write!(title, "Time of single loads, node {} -> node {}", point.initiator, point.target);
-    let _ = write!(
-        subtitle,
+    let title = Text::<64>::of(format_args!(
+        "Time of single loads, node {} -> node {}",
+        point.initiator, point.target
+    ));
+    let subtitle = Text::<96>::of(format_args!(
         "{} loads over {}, without the slowest {} %",
         if found.each == 1 { "single" } else { "means of several" },
         point.size,
         Trimmed(100.0 - SHOWN_PERCENT)
-    );
-    let mut labels = [Text::<32>::EMPTY; MARKED.len()];
-    let mut marks = [Mark { x: 0.0, label: "" }; MARKED.len()];
-    for ((mark, label), percent) in marks.iter_mut().zip(&mut labels).zip(MARKED) {
-        let value = found.percentile_ns(percent).unwrap_or(0.0);
-        let _ = write!(label, "p{} {} ns", Trimmed(percent), Digits(value));
-        *mark = Mark { x: value, label: label.as_str() };
-    }
+    ));
+    let labels = MARKED.map(|percent| {
+        let x = found.percentile_ns(percent).unwrap_or(0.0);
+        (x, Text::<32>::of(format_args!("p{} {} ns", Trimmed(percent), Digits(x))))
+    });
+    let marks = labels.each_ref().map(|(x, label)| Mark { x: *x, label: label.as_str() });
     document.picture(Picture::Chart(&Chart {
         title: title.as_str(),
         subtitle: subtitle.as_str(),

@@ -1,19 +1,18 @@
 //! The levels of one curve for people: a row for each, and what they say together.
 
-use core::fmt::{self, Display, Write};
+use core::fmt::{self, Display};
 
-use latency_core::decimal::Decimal;
+use latency_core::decimal::{Decimal, Trimmed};
 use latency_core::stats::Interval;
 use latency_core::text::{plural, Text};
 use latency_core::traffic::pace::Pacing;
 use latency_core::units::Bytes;
 
 use super::members::burst;
-use super::words::{CoresDeliver, Multiple};
 use crate::analysis::load::{Verdict, KNEES};
 use crate::analysis::loaded::{BandwidthLimit, Loading, Step, Steps};
 use crate::analysis::traffic::shares;
-use crate::describe::rates::{Gigabytes, Within};
+use crate::describe::rates::{percent, Gigabytes, Within};
 use crate::describe::{method::optional, Report};
 use crate::report::document::{Document, Level, Role, Rows};
 use crate::report::figures::Digits;
@@ -27,19 +26,19 @@ pub fn table(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loa
     // Most machines do not report the clock of the uncore.
     let tells = own().any(|step| loading.uncore_gigahertz(step).is_some());
     let limit = loading.limit();
-    let idle = loading.curve().map(|curve| curve.idle().value);
-    let mut caption = Text::<160>::EMPTY;
-    let (traffic, from, to) = (loading.traffic, loading.from(), loading.to());
-    // What does not fit is left out.
-    let _ = write!(
-        caption,
+    let idle = loading.curve().map(|curve| curve.idle.value);
+    let (traffic, from, to) = (loading.traffic, loading.point.initiator, loading.point.target);
+    let caption = Text::<160>::of(format_args!(
         "Node {from} -> Node {to}, {all} core{} load{} node {}: {}, {}; GB/s",
         plural(all),
         if all == 1 { "s" } else { "" },
         traffic.node,
         traffic.kind.name,
-        GeneratorMemory(traffic.generators, traffic.footprint)
-    );
+        fmt::from_fn(|out| match all {
+            0 | 1 => write!(out, "{}", traffic.footprint),
+            _ => write!(out, "{all} x {}", Bytes(traffic.footprint.0 / u64::from(all))),
+        })
+    ));
     let rounded = |table: &mut Rows<'_>, decimals, value: Option<f64>| match value {
         Some(value) => table.cell(format_args!("{:.decimals$}", Decimal(value))),
         None => table.text("-"),
@@ -52,10 +51,6 @@ pub fn table(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loa
         });
         for step in own() {
             let level = step.level;
-            let clock = || {
-                let measured = report.outcomes.get(step.index)?.result.as_ref().ok()?;
-                measured.series.core_gigahertz.map(|clock| clock.median)
-            };
             table.row();
             match level.offered {
                 Some(0.0) => table.text("idle"),
@@ -63,20 +58,14 @@ pub fn table(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loa
                 None => table.text("max"),
             }
             table.show(&Gigabytes(level.delivered.value));
-            match limit {
-                Some(limit) => table
-                    .cell(format_args!("{:.0} %", Decimal(level.delivered.value / limit.rate.value * 100.0))),
-                None => table.text("-"),
-            }
-            table.show(&Nanoseconds(level.latency.value));
-            match level.latency.interval {
-                Some(Interval { low, high }) => {
-                    table.cell(format_args!("{} to {}", Nanoseconds(low), Nanoseconds(high)));
-                }
-                None => table.text("-"),
-            }
+            table.known(limit.map(|limit| percent(level.delivered.value / limit.rate.value)));
+            table.show(&nanoseconds(level.latency.value));
+            table.known(level.latency.interval.map(|Interval { low, high }| {
+                fmt::from_fn(move |out| write!(out, "{} to {}", nanoseconds(low), nanoseconds(high)))
+            }));
             rounded(table, 2, idle.map(|idle| level.latency.value / idle));
-            rounded(table, 2, clock());
+            let clock = loading.measured(step).and_then(|measured| measured.series.core_gigahertz);
+            rounded(table, 2, clock.map(|clock| clock.median));
             if tells {
                 rounded(table, 2, loading.uncore_gigahertz(step));
             }
@@ -88,7 +77,7 @@ pub fn table(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loa
         most(document, loading, &limit);
     }
     pacing(document, report, loading, &steps);
-    check(document, report, loading, &steps);
+    check(document, loading, &steps);
     fewer(document, loading, &steps);
 }
 
@@ -111,9 +100,9 @@ fn knee(document: &mut dyn Document, loading: &Loading<'_, '_>, limit: &Bandwidt
             fmt::from_fn(|out| {
                 for (index, ratio) in KNEES.into_iter().enumerate() {
                     let before = if index == 0 { "" } else { "; " };
-                    write!(out, "{before}{} ", Multiple(ratio, lowest))?;
+                    write!(out, "{before}{} ", multiple(ratio, lowest))?;
                     match loading.knee(ratio) {
-                        Some(knee) => write!(out, "at {}", Within(knee.bandwidth))?,
+                        Some(knee) => write!(out, "at {}", Within(knee))?,
                         None => out.write_str("is not reached")?,
                     }
                 }
@@ -148,8 +137,7 @@ fn most(document: &mut dyn Document, loading: &Loading<'_, '_>, limit: &Bandwidt
                 Verdict::NotShown => "not shown to be the memory's",
             },
             optional(limit.others(), |(count, other), out| {
-                let percent = Decimal(other.value / limit.rate.value * 100.0);
-                write!(out, "; {} {percent:.0} % of it", CoresDeliver(count))
+                write!(out, "; {} {} of it", cores_deliver(count), percent(other.value / limit.rate.value))
             }),
             part(shares.read, "read"),
             part(shares.written, "written"),
@@ -182,28 +170,27 @@ fn pacing(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loadin
                 let mut last = None;
                 for (step, offered) in paced() {
                     let Some(lines) = burst(report, loading, step) else { continue };
-                    match last {
+                    match last.replace(lines) {
                         None => write!(out, ", {lines} line{} at a time", plural(lines))?,
                         Some(before) if before != lines => {
                             write!(out, ", {lines} from {} GB/s", Gigabytes(offered))?;
                         }
                         Some(_) => {}
                     }
-                    last = Some(lines);
                 }
                 Ok(())
             }),
             fmt::from_fn(|out| match kept().last() {
                 Some((_, to)) => write!(
                     out,
-                    "delivered = offered within {} % up to {} GB/s",
-                    Tenths(most * 100.0),
+                    "delivered = offered within {} up to {} GB/s",
+                    at_most_percent(most),
                     Gigabytes(to)
                 ),
                 None => write!(
                     out,
-                    "delivered and offered differ by {} % at {} GB/s",
-                    Tenths(off(first, offered) * 100.0),
+                    "delivered and offered differ by {} at {} GB/s",
+                    at_most_percent(off(first, offered)),
                     Gigabytes(offered)
                 ),
             })
@@ -211,34 +198,42 @@ fn pacing(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loadin
     );
 }
 
-/// Nanoseconds with as many decimals as tell levels apart.
-struct Nanoseconds(f64);
-
-impl Display for Nanoseconds {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let decimals = usize::from(self.0 < 1000.0);
-        write!(out, "{:.decimals$}", Decimal(self.0))
-    }
+/// Writes a multiple of the lowest latency of a curve: `2 x idle`, or of nanoseconds where idle memory is slower than
+/// that.
+pub fn multiple(ratio: f64, slow: Option<f64>) -> impl Display {
+    fmt::from_fn(move |out| match slow {
+        Some(lowest) => write!(out, "{} x {} ns", Trimmed(ratio), Digits(lowest)),
+        None => write!(out, "{} x idle", Trimmed(ratio)),
+    })
 }
 
-/// A percentage, rounded up to one decimal, so that it stays an upper bound.
-struct Tenths(f64);
+/// Writes a number of cores as the subject of "deliver".
+pub fn cores_deliver(count: u32) -> impl Display {
+    fmt::from_fn(move |out| match count {
+        1 => out.write_str("1 core delivers"),
+        count => write!(out, "{count} cores deliver"),
+    })
+}
 
-impl Display for Tenths {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let tenths = (self.0 * 10.0) as u64;
-        let tenths = tenths + u64::from((tenths as f64) < self.0 * 10.0);
-        write!(out, "{}.{}", tenths / 10, tenths % 10)
-    }
+/// Writes nanoseconds with as many decimals as tell levels apart.
+fn nanoseconds(value: f64) -> impl Display {
+    let decimals = usize::from(value < 1000.0);
+    fmt::from_fn(move |out| write!(out, "{:.decimals$}", Decimal(value)))
+}
+
+/// Writes a share in percent, rounded up to one decimal, so that it stays an upper bound.
+fn at_most_percent(share: f64) -> impl Display {
+    let exact = share * 100.0 * 10.0;
+    let tenths = exact as u64 + u64::from((exact as u64 as f64) < exact);
+    fmt::from_fn(move |out| write!(out, "{}.{} %", tenths / 10, tenths % 10))
 }
 
 /// Says which checks confirm the numbers of a curve.
 #[inline(never)] // offsets into a small frame are short
-fn check(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loading<'_, '_>, steps: &Steps) {
-    let measured = |step: &Step| report.outcomes.get(step.index)?.result.as_ref().ok();
+fn check(document: &mut dyn Document, loading: &Loading<'_, '_>, steps: &Steps) {
     let (mut disturbed, mut throttled, mut windows, mut most) = (0, 0, 0, None::<f64>);
     for step in steps.as_slice() {
-        let Some(measured) = measured(step) else { continue };
+        let Some(measured) = loading.measured(step) else { continue };
         disturbed += measured.series.disturbed;
         throttled += measured.series.throttled;
         windows += measured.series.batches;
@@ -276,18 +271,5 @@ fn fewer(document: &mut dyn Document, loading: &Loading<'_, '_>, steps: &Steps) 
                 Digits(step.level.latency.value)
             ),
         );
-    }
-}
-
-/// The memory of all generators: `23 x 64 MiB`.
-struct GeneratorMemory(u32, Bytes);
-
-impl Display for GeneratorMemory {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let GeneratorMemory(generators, all) = *self;
-        match generators {
-            0 | 1 => write!(out, "{all}"),
-            _ => write!(out, "{generators} x {}", Bytes(all.0 / u64::from(generators))),
-        }
     }
 }

@@ -1,9 +1,11 @@
 //! Curves of latency under load for programs: an object for each, a record for each of its levels.
 
+use super::super::bandwidth::members::rates;
 use crate::analysis::load::{LoadLevel, KNEES};
 use crate::analysis::loaded::{loadings, Loading, Step};
-use crate::analysis::traffic::{bursts, shares};
-use crate::describe::{estimate, point, Report, SUMMARY};
+use crate::analysis::traffic::bursts;
+use crate::describe::estimate::{self, estimates};
+use crate::describe::{point, Report, SUMMARY};
 use crate::plan::generators;
 use crate::report::document::{fields, Document, Field, Part};
 use crate::result::Traffic;
@@ -50,27 +52,11 @@ fields! {
     PEAK_NS "peak_ns" "The latency at that bandwidth.";
 }
 
-/// The latency of idle memory.
-static IDLE: estimate::EstimateFields = [
-    Field::new("idle_ns", "The latency of idle memory; null where it was not measured."),
-    Field::new("idle_ns_low", "The lower end of its 95 % confidence interval."),
-    Field::new("idle_ns_high", "The upper end of the interval."),
-];
-/// The bandwidth at which latency doubles.
-static DOUBLES: estimate::EstimateFields = [
-    Field::new(
-        "knee_bytes_per_second",
-        "The bandwidth at which latency is twice the lowest one; null where it is not known.",
-    ),
-    Field::new("knee_bytes_per_second_low", "The lower end of its 95 % confidence interval."),
-    Field::new("knee_bytes_per_second_high", "The upper end of the interval."),
-];
-/// The largest bandwidth.
-static PEAK: estimate::EstimateFields = [
-    Field::new("peak_bytes_per_second", "The largest bandwidth that was delivered, at any level."),
-    Field::new("peak_bytes_per_second_low", "The lower end of its 95 % confidence interval."),
-    Field::new("peak_bytes_per_second_high", "The upper end of the interval."),
-];
+estimates! {
+    IDLE "idle_ns" "The latency of idle memory; null where it was not measured.";
+    DOUBLES "knee_bytes_per_second" "The bandwidth at which latency is twice the lowest one; null where it is not known.";
+    PEAK "peak_bytes_per_second" "The largest bandwidth that was delivered, at any level.";
+}
 
 /// The columns of a table of levels.
 pub static COLUMNS: [&Field; 28] = [
@@ -130,7 +116,7 @@ fn curve(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loading
     });
     conclusions(document, loading);
     let steps = loading.steps();
-    let idle = loading.curve().map(|curve| curve.idle().value);
+    let idle = loading.curve().map(|curve| curve.idle.value);
     document.items(Part::Records(&POINTS), steps.as_slice(), |document, step| {
         record(document, report, loading, step, idle)
     });
@@ -147,16 +133,13 @@ fn conclusions(document: &mut dyn Document, loading: &Loading<'_, '_>) {
         document.put(&HALF_GENERATORS, limit.half.map(|_| limit.all / 2));
         document.put(&VERDICT, limit.verdict.name());
     });
-    document.put(&LOWEST, curve.map(|curve| curve.lowest()));
-    document.items(
-        Part::List(&KNEE),
-        KNEES.into_iter().filter_map(|ratio| loading.knee(ratio)),
-        |document, knee| {
-            document.put(&RATIO, knee.ratio);
-            document.put(&RATE, knee.bandwidth.value);
-            document.put(&RATE_CI95, knee.bandwidth.interval);
-        },
-    );
+    document.put(&LOWEST, curve.map(|curve| curve.lowest.value));
+    let knees = KNEES.into_iter().filter_map(|ratio| Some((ratio, loading.knee(ratio)?)));
+    document.items(Part::List(&KNEE), knees, |document, (ratio, knee)| {
+        document.put(&RATIO, ratio);
+        document.put(&RATE, knee.value);
+        document.put(&RATE_CI95, knee.interval);
+    });
     let queue = limit.zip(curve).and_then(|(limit, curve)| curve.queue(limit.rate.value));
     document.object(&FIT, queue, |document, queue| {
         document.put(&FIT_NS, queue.ns);
@@ -177,11 +160,11 @@ fn summary(document: &mut dyn Document, first: Option<&Loading<'_, '_>>) {
                 peak = Some(*level);
             }
         }
-        document.put(&INITIATOR, loading.from().0);
-        document.put(&TARGET, loading.to().0);
+        document.put(&INITIATOR, loading.point.initiator.0);
+        document.put(&TARGET, loading.point.target.0);
         document.put(&TRAFFIC, loading.traffic.kind.name);
         estimate::flat(document, &IDLE, idle);
-        estimate::flat(document, &DOUBLES, loading.knee(2.0).map(|knee| knee.bandwidth));
+        estimate::flat(document, &DOUBLES, loading.knee(2.0));
         estimate::flat(document, &PEAK, peak.map(|level| level.delivered));
         document.put(&PEAK_NS, peak.map(|level| level.latency.value));
         document.put(&VERDICT, loading.limit().map(|limit| limit.verdict.name()));
@@ -206,19 +189,13 @@ fn record(
     let Some(outcome) = report.outcomes.get(step.index) else { return };
     let Ok(measured) = &outcome.result else { return };
     let (traffic, level) = (loading.traffic, step.level);
-    let shares = shares(traffic.kind);
-    document.put(&point::FROM, outcome.point.initiator.0);
-    document.put(&point::TO, outcome.point.target.0);
+    point::nodes(document, &outcome.point);
     document.put(&LOAD_NODE, traffic.node.0);
     document.put(&TRAFFIC, traffic.kind.name);
     document.put(&PATTERN, traffic.kind.pattern().name());
     document.put(&GENERATORS, step.generators);
     document.put(&OFFERED, level.offered);
-    document.put(&RATE, level.delivered.value);
-    document.put(&RATE_CI95, level.delivered.interval);
-    for (field, share) in [(&READ, shares.read), (&WRITTEN, shares.written), (&OWNED, shares.owned)] {
-        document.put(field, level.delivered.value * share);
-    }
+    rates(document, [&RATE, &RATE_CI95, &READ, &WRITTEN, &OWNED], traffic.kind, Some(level.delivered));
     document.put(&point::NS, level.latency.value);
     document.put(&point::CI95_NS, level.latency.interval);
     document.put(&point::MIN_NS, measured.series.minimum_ns);

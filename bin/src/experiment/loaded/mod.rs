@@ -1,27 +1,28 @@
 //! Latency under load: a chain beside the traffic of other cores, from idle to the limit of the memory.
 
-mod hold;
 mod levels;
 mod members;
 mod picture;
 mod view;
-mod words;
 
+use latency_core::decimal::Decimal;
 use latency_core::units::Picoseconds;
 
-use super::interface::{self, Experiment};
+use super::bandwidth;
+use super::interface::{collected, Experiment};
 use crate::analysis::load::{not_delivered, Curve, LoadLevel, MOST_LEVELS};
 use crate::analysis::loaded::{delivered, loadings, Loading};
-use crate::analysis::traffic::limit;
+use crate::analysis::traffic::{bytes_per_line, limit};
+use crate::describe::Utc;
+use crate::engine::live_lines::LiveLines;
 use crate::engine::memory::RealSchedule;
-use crate::engine::session::{Findings, Plan, Session};
+use crate::engine::session::{Findings, Session};
 use crate::engine::stopwatch::clock::Timer;
-use crate::engine::threads::generators::driver::GeneratorStyle;
-use crate::engine::with_generators::measure_with_generators;
 use crate::error::{Failure, TimingError};
-use crate::options::{Descriptor, FlagId, FlagSet, Options};
-use crate::plan::budget::Budget;
-use crate::plan::{generators, loaded};
+use crate::options::{Descriptor, FlagId, FlagSet};
+use crate::plan::budget::{Budget, FEWEST_ROUNDS};
+use crate::plan::loaded;
+use crate::report::figures::Digits;
 use crate::result::{Outcome, Point, Traffic, Walk};
 use crate::warning::{Warning, Warnings};
 use latency_core::stats::Estimate;
@@ -43,7 +44,7 @@ pub const LOADED: Experiment = Experiment {
         attributes: true,
         ..Descriptor::OF_VALUES
     },
-    plan,
+    plan: |session| collected(session, loaded::points),
     budget: |options, machine, points| {
         let more = loaded::curves(points) * loaded::most_added(options);
         Budget::of_loaded(options, machine, points, more)
@@ -56,17 +57,12 @@ pub const LOADED: Experiment = Experiment {
 /// Number of rounds that measure the limit; rates are shares of it.
 const LIMIT_ROUNDS: usize = 3;
 
-fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
-    interface::collected(session, loaded::points)
-}
-
 fn measure<'a>(
     session: &mut Session<'a, '_>,
     timer: &Timer,
     points: &[Point],
     budget: &Budget,
 ) -> Result<Findings<'a>, Failure<'a>> {
-    let Session { options, machine, .. } = *session;
     if timer.counter().is_none() {
         return Err(TimingError::NeedsCounter {
             what: "loaded (generators paced by the time-stamp counter)",
@@ -74,17 +70,7 @@ fn measure<'a>(
         }
         .into());
     }
-    let style = GeneratorStyle {
-        cpus: &|point, traffic| generators::others(options, machine, point, traffic),
-        pacing: options.pacing,
-        burst: options.burst.map(u32::from),
-        is_fixed: options.load_cpus.is_some(),
-        is_sized: options.size.is_some(),
-    };
-    let visits = &mut |session: &mut Session<'a, '_>, schedule: &mut RealSchedule<'_>| {
-        visits(session, schedule, options)
-    };
-    let findings = measure_with_generators(session, timer, points, budget, style, visits)?;
+    let findings = bandwidth::measure(session, timer, points, budget, &mut visits)?;
     check(session.warnings, &findings.outcomes);
     Ok(findings)
 }
@@ -114,7 +100,7 @@ fn check_one(warnings: &mut Warnings, loading: &Loading<'_, '_>) {
     if let (Some((_, fastest)), Some(idle)) = (loading.slow_idle(), steps.as_slice().first()) {
         let picoseconds = |level: &LoadLevel| Picoseconds((level.latency.value * 1e3) as u64);
         let (idle, loaded, rate) = (picoseconds(&idle.level), picoseconds(&fastest), fastest.delivered.value);
-        warnings.push(Warning::IdleMemorySlower { node: loading.to(), idle, loaded, rate });
+        warnings.push(Warning::IdleMemorySlower { node: loading.point.target, idle, loaded, rate });
     }
     if most > MOST_LINES {
         warnings.push(Warning::LittleImplausible { lines: most });
@@ -122,23 +108,19 @@ fn check_one(warnings: &mut Warnings, loading: &Loading<'_, '_>) {
 }
 
 /// Measures the limits, then rates up to them, then more where latency has doubled.
-fn visits(
-    session: &mut Session<'_, '_>,
-    schedule: &mut RealSchedule<'_>,
-    options: &Options<'_>,
-) -> Result<(), Failure<'static>> {
+fn visits(session: &mut Session<'_, '_>, schedule: &mut RealSchedule<'_>) -> Result<(), Failure<'static>> {
     schedule.reach(session.progress, LIMIT_ROUNDS)?;
     for index in 0..schedule.len() {
         if let Some((point, traffic, limit)) = limit_at(schedule, index) {
-            loaded::levels(options, limit, &mut |rate| {
+            loaded::levels(session.options, limit, &mut |rate| {
                 add(schedule, &point, &traffic, rate);
             });
         }
     }
     if schedule.budget.held > 0 {
-        return hold::hold(session, schedule);
+        return hold(session, schedule);
     }
-    if options.rates.is_some() {
+    if session.options.rates.is_some() {
         return schedule.run(session.progress);
     }
     schedule.reach(session.progress, LIMIT_ROUNDS)?;
@@ -148,6 +130,42 @@ fn visits(
         }
     }
     schedule.run(session.progress)
+}
+
+/// Holds the load of the schedule for as long as its budget has it.
+///
+/// # Errors
+///
+/// Returns the errors of [`RealSchedule::stay`].
+fn hold(session: &mut Session<'_, '_>, schedule: &mut RealSchedule<'_>) -> Result<(), Failure<'static>> {
+    // Idle memory is measured as well as on a curve.
+    schedule.reach(session.progress, FEWEST_ROUNDS)?;
+    let mut points = (0..schedule.len()).filter_map(|index| schedule.point(index));
+    let Some(index) = loaded::held(&mut points) else { return Ok(()) };
+    session.progress.clear();
+    let mut lines = LiveLines::new(!session.options.quiet);
+    // Most machines do not report the clock of the uncore.
+    let tells = schedule.rounds(index).iter().any(|round| round.uncore_gigahertz.is_finite());
+    lines.add(&|out, _| {
+        out.write_str("time                      GB/s  ns per load  core GHz")?;
+        out.write_str(if tells { "  uncore GHz" } else { "" })
+    });
+    schedule.stay(index, schedule.budget.held, &mut |point, round| {
+        let Some(traffic) = point.walk.traffic() else { return };
+        // Bytes per nanosecond, which equal GB/s.
+        let rate = round.delivered * bytes_per_line(traffic.kind);
+        lines.add(&|out, now| {
+            write!(out, "{:<22}{:>8}", Utc(now), Digits(rate))?;
+            write!(out, "{:>13.1}", Decimal(round.nanoseconds))?;
+            let clocks = [(10, round.core_gigahertz), (12, round.uncore_gigahertz)];
+            clocks.into_iter().take(1 + usize::from(tells)).try_for_each(|(width, clock)| {
+                match clock.is_finite() {
+                    true => write!(out, "{:>width$.2}", Decimal(clock)),
+                    false => write!(out, "{:>width$}", "-"),
+                }
+            })
+        });
+    })
 }
 
 /// Returns the point of a curve that ran without pacing, and its bandwidth, which is the limit; `None` for an index
@@ -171,11 +189,9 @@ fn limit_at(schedule: &mut RealSchedule<'_>, index: usize) -> Option<(Point, Tra
             *slot = Some((point, traffic, rate));
         }
     }
-    let of = |index: usize| {
-        let (_, traffic, rate) = (*found.get(index)?)?;
-        Some((traffic.generators, rate))
-    };
-    let (point, traffic, rate) = (*found.get(limit(&of)?)?)?;
+    let found = found.iter().flatten();
+    let rates = found.clone().map(|(_, traffic, rate)| (traffic.generators, *rate));
+    let (point, traffic, rate) = *found.clone().nth(limit(rates)?)?;
     Some((point, traffic, rate.value))
 }
 
@@ -221,10 +237,7 @@ fn closer(schedule: &mut RealSchedule<'_>, like: &Point, traffic: &Traffic) {
 /// Adds a level with a rate of traffic.
 #[inline(never)] // it is called in several places
 fn add(schedule: &mut RealSchedule<'_>, like: &Point, traffic: &Traffic, rate: f64) {
-    let (mut point, mut traffic) = (*like, *traffic);
-    traffic.rate = Some(rate);
-    point.walk = Walk::Loaded(traffic);
-    schedule.add(point);
+    schedule.add(Point { walk: Walk::Loaded(Traffic { rate: Some(rate), ..*traffic }), ..*like });
 }
 
 /// Returns whether two loads are of one curve.

@@ -2,26 +2,22 @@
 
 use core::fmt::{self, Display};
 
-use latency_core::decimal::Decimal;
 use latency_core::units::NodeId;
 
-use super::words::CoresDeliver;
-use super::{levels, picture};
+use super::levels::{self, cores_deliver};
+use super::picture;
 use crate::analysis::load::{LoadLevel, Verdict};
 use crate::analysis::loaded::{loadings, Loading};
-use crate::describe::rates::{Gigabytes, Within};
+use crate::describe::rates::{percent, Gigabytes, Within};
 use crate::describe::{self, method, Report};
 use crate::report::document::{Document, Role};
 use crate::report::figures::Digits;
 use crate::result::words::page_words;
 use crate::warning::Warning;
 
-/// The maximum number of pieces of memory whose place is listed; a run does not have more.
-const FIELDS: usize = 8;
-
 /// Returns whether the curves are of the memory of several nodes.
 fn several(report: &Report<'_, '_>) -> bool {
-    let mut nodes = loadings(report.outcomes).map(|loading| loading.to());
+    let mut nodes = loadings(report.outcomes).map(|loading| loading.point.target);
     let first = nodes.next();
     nodes.any(|node| Some(node) != first)
 }
@@ -61,36 +57,28 @@ pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
 #[inline(never)] // offsets into a small frame are short
 fn line(document: &mut dyn Document, loading: &Loading<'_, '_>) {
     let steps = loading.steps();
-    let from_to =
-        format_args!("Node {} -> Node {} ({})", loading.from(), loading.to(), loading.traffic.kind.name);
-    match (steps.as_slice().first(), steps.as_slice().last()) {
-        (Some(first), Some(last)) if first.index != last.index => document.sentence(
-            Role::Line,
-            format_args!("{from_to}: {}, {}", LatencyAtLoad(&first.level), LatencyAtLoad(&last.level)),
-        ),
-        (Some(only), _) => {
-            document.sentence(Role::Line, format_args!("{from_to}: {}", LatencyAtLoad(&only.level)))
-        }
-        _ => {
-            if let Some(Err(exclusion)) = loading.missing().next().map(|outcome| &outcome.result) {
-                describe::missing(document, Role::Line, &from_to, exclusion);
-            }
-        }
+    let from_to = format_args!(
+        "Node {} -> Node {} ({})",
+        loading.point.initiator, loading.point.target, loading.traffic.kind.name
+    );
+    match (steps.as_slice(), loading.loaded().find_map(|outcome| outcome.result.as_ref().err())) {
+        ([first, .., last], _) => document.line(format_args!(
+            "{from_to}: {}, {}",
+            latency_at_load(&first.level),
+            latency_at_load(&last.level)
+        )),
+        ([only], _) => document.line(format_args!("{from_to}: {}", latency_at_load(&only.level))),
+        ([], Some(exclusion)) => describe::missing(document, Role::Line, &from_to, exclusion),
+        ([], None) => {}
     }
 }
 
-/// A latency and its load: `261 ns at 198 GB/s`.
-struct LatencyAtLoad<'l>(&'l LoadLevel);
-
-impl Display for LatencyAtLoad<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let LoadLevel { offered, delivered, latency } = self.0;
-        write!(out, "{} ns ", Digits(latency.value))?;
-        match offered {
-            Some(0.0) => out.write_str("idle"),
-            _ => write!(out, "at {} GB/s", Gigabytes(delivered.value)),
-        }
-    }
+/// Writes a latency and its load: `261 ns at 198 GB/s`.
+fn latency_at_load(level: &LoadLevel) -> impl Display + '_ {
+    fmt::from_fn(move |out| match level.offered {
+        Some(0.0) => write!(out, "{} ns idle", Digits(level.latency.value)),
+        _ => write!(out, "{} ns at {} GB/s", Digits(level.latency.value), Gigabytes(level.delivered.value)),
+    })
 }
 
 /// Says where latency doubles, and whose limit ends the curve.
@@ -98,8 +86,8 @@ impl Display for LatencyAtLoad<'_> {
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loading<'_, '_>, several: bool) {
     let Some(limit) = loading.limit() else { return };
     let name = loading.traffic.kind.name;
-    let route = method::optional(Some(loading.to()).filter(|_| several), |to: NodeId, out| {
-        write!(out, "{} -> {to}, ", loading.from())
+    let route = method::optional(Some(loading.point.target).filter(|_| several), |to: NodeId, out| {
+        write!(out, "{} -> {to}, ", loading.point.initiator)
     });
     let rate = Gigabytes(limit.rate.value);
     let all = limit.all;
@@ -108,76 +96,69 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loadin
         if let Some((lowest, _)) = loading.slow_idle() {
             write!(out, " from {} ns", Digits(lowest))?;
         }
-        write!(out, " at {}; ", Within(knee.bandwidth))
+        write!(out, " at {}; ", Within(knee))
     });
     let half = method::optional(limit.half, |half, out| {
         let count = all / 2;
         let verb = if count == 1 { "delivers" } else { "deliver" };
-        write!(out, "; {count} of them {verb} {:.0} % of it", Decimal(half.value / limit.rate.value * 100.0))
+        write!(out, "; {count} of them {verb} {} of it", percent(half.value / limit.rate.value))
     });
-    let way = if loading.from() == loading.traffic.node { "" } else { " or of the way to it" };
+    let way = if loading.point.initiator == loading.traffic.node { "" } else { " or of the way to it" };
     let through = method::through(report.warnings.side_cache(loading.traffic.node));
     let whose = format_args!("this memory{through}{way}");
-    document.sentence(
-        Role::Answer,
-        format_args!(
-            "{route}{name}: {doubled}{}.",
-            fmt::from_fn(|out| match limit.verdict {
-                Verdict::OverSaturated => write!(
-                    out,
-                    "{} {rate} GB/s, the limit of {whose}, and {all} cores {:.0} % of that: more load delivers less",
-                    CoresDeliver(limit.generators),
-                    Decimal(limit.whole.value / limit.rate.value * 100.0)
-                ),
-                Verdict::LimitReached => {
-                    write!(out, "{all} cores reach the limit of {whose}, {rate} GB/s{half}")
-                }
-                Verdict::OneGenerator => {
-                    write!(out, "one core delivers {rate} GB/s; it may not fill this memory, whose curve may go on")
-                }
-                Verdict::GeneratorsExhausted => write!(
-                    out,
-                    "{all} cores deliver {rate} GB/s{half}, so more would deliver more: the limit of {whose} is not \
-                     reached"
-                ),
-                Verdict::NotShown => write!(
-                    out,
-                    "{all} cores deliver {rate} GB/s{half}: whether that is the limit of {whose} is not shown"
-                ),
-            })
-        ),
-    );
-    if let Some(bend) = loading.curve().and_then(|curve| curve.bends_back()) {
-        document.sentence(
-            Role::Finding,
-            format_args!(
-                "{route}{name}: more load delivers less: {} GB/s at most, and {:.0} % of that lost beyond.",
-                Gigabytes(bend.best.delivered.value),
-                Decimal(bend.lost * 100.0)
+    document.answer(format_args!(
+        "{route}{name}: {doubled}{}.",
+        fmt::from_fn(|out| match limit.verdict {
+            Verdict::OverSaturated => write!(
+                out,
+                "{} {rate} GB/s, the limit of {whose}, and {all} cores {} of that: more load delivers less",
+                cores_deliver(limit.generators),
+                percent(limit.whole.value / limit.rate.value)
             ),
-        );
+            Verdict::LimitReached => {
+                write!(out, "{all} cores reach the limit of {whose}, {rate} GB/s{half}")
+            }
+            Verdict::OneGenerator => {
+                write!(out, "one core delivers {rate} GB/s; it may not fill this memory, whose curve may go on")
+            }
+            Verdict::GeneratorsExhausted => write!(
+                out,
+                "{all} cores deliver {rate} GB/s{half}, so more would deliver more: the limit of {whose} is not \
+                 reached"
+            ),
+            Verdict::NotShown => write!(
+                out,
+                "{all} cores deliver {rate} GB/s{half}: whether that is the limit of {whose} is not shown"
+            ),
+        })
+    ));
+    if let Some(bend) = loading.curve().and_then(|curve| curve.bend) {
+        document.finding(format_args!(
+            "{route}{name}: more load delivers less: {} GB/s at most, and {} of that lost beyond.",
+            Gigabytes(bend.best.delivered.value),
+            percent(bend.lost)
+        ));
     }
 }
 
 /// Says where idle memory is slower than loaded memory.
 fn slow_idle(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let is_told = |warning: &&Warning| matches!(warning, Warning::IdleMemorySlower { .. });
-    for warning in report.warnings.iter().filter(is_told) {
-        document.sentence(Role::Finding, format_args!("Note: {warning}."));
+    for warning in report.warnings.iter() {
+        if let Warning::IdleMemorySlower { .. } = warning {
+            document.finding(format_args!("Note: {warning}."));
+        }
     }
 }
 
 /// Says where the memory of the generators was, and how that is known.
 fn fields(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let mut told = [None; FIELDS];
-    for loading in loadings(report.outcomes) {
+    let key = |loading: &Loading<'_, '_>| {
+        loading.field().map(|_| (loading.traffic.node, loading.traffic.footprint))
+    };
+    for (index, loading) in loadings(report.outcomes).enumerate() {
         let Some(field) = loading.field() else { continue };
-        let key = Some((loading.traffic.node, loading.traffic.footprint));
-        if told.contains(&key) {
+        if loadings(report.outcomes).take(index).any(|earlier| key(&earlier) == key(&loading)) {
             continue;
-        }
-        if let Some(slot) = told.iter_mut().find(|slot| slot.is_none()) {
-            *slot = key;
         }
         document.sentence(
             Role::Method("Generators"),
@@ -207,14 +188,8 @@ fn kinds(document: &mut dyn Document, report: &Report<'_, '_>) {
                     let kind = loading.traffic.kind;
                     let mut earlier = loadings(report.outcomes).take(index);
                     if !earlier.any(|other| other.traffic.kind.name == kind.name) {
-                        let separator = if index == 0 { "" } else { "; " };
-                        write!(
-                            out,
-                            "{separator}{}: {}, {}",
-                            kind.name,
-                            kind.summary,
-                            kind.pattern().words()
-                        )?;
+                        out.write_str(if index == 0 { "" } else { "; " })?;
+                        write!(out, "{}: {}, {}", kind.name, kind.summary, kind.pattern().words())?;
                     }
                 }
                 Ok(())

@@ -3,13 +3,13 @@
 mod view;
 
 use self::view::WindowView;
-use super::interface::{self, Experiment};
+use super::interface::{collected, Experiment};
 use crate::analysis::window::{room, ReorderBuffer};
 use crate::describe::{self, estimate, lanes as chains, point, Report};
 use crate::engine::memory::chains::Alongside;
 use crate::engine::run;
 use crate::engine::schedule::window_search;
-use crate::engine::session::{Findings, Plan, Session};
+use crate::engine::session::{Findings, Session};
 use crate::engine::stopwatch;
 use crate::engine::stopwatch::clock::Timer;
 use crate::error::Failure;
@@ -32,16 +32,12 @@ pub const WINDOW: Experiment = Experiment {
         picture: true,
         ..Descriptor::OF_VALUES
     },
-    plan,
+    plan: |session| collected(session, plan::lanes::window),
     budget: Budget::of_lanes,
     measure,
     present: [view::answer, evidence, data],
     columns: [point::COLUMNS, &chains::COLUMNS],
 };
-
-fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
-    interface::collected(session, plan::lanes::window)
-}
 
 fn measure<'a>(
     session: &mut Session<'a, '_>,
@@ -51,17 +47,12 @@ fn measure<'a>(
 ) -> Result<Findings<'a>, Failure<'a>> {
     timer.counter().ok_or(stopwatch::NEEDS_COUNTER)?;
     let mut extra = Extra::default();
-    let mut findings = run::measure_with(
-        session,
-        timer,
-        points,
-        budget,
-        &mut Alongside::Nothing,
-        &mut |session, schedule| {
+    let alongside = &mut Alongside::Nothing;
+    let mut findings =
+        run::measure_with(session, timer, points, budget, alongside, &mut |session, schedule| {
             schedule.run(session.progress)?;
             window_search::search(session.progress, schedule, &mut extra.reach)
-        },
-    )?;
+        })?;
     findings.extra = extra;
     Ok(findings)
 }

@@ -1,6 +1,6 @@
 //! The window for people: its size, the benefit of prefetches, and the measured times.
 
-use core::fmt::{Display, Write};
+use core::fmt::{self, Display};
 
 use latency_core::decimal::Decimal;
 use latency_core::kernel::lanes::{Filler, Gap, WINDOW as KERNELS};
@@ -10,6 +10,7 @@ use latency_core::text::Text;
 use crate::analysis::lanes::{regions, WorkReach, WorkingSet};
 use crate::analysis::window::{conclude, room, Prefetch, ReorderBuffer, WindowConclusion};
 use crate::describe::method::optional;
+use crate::describe::rates::percent;
 use crate::describe::{point, Report};
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Picture, Role};
@@ -44,13 +45,10 @@ impl<'r, 'a> WindowView<'r, 'a> {
 
     /// Returns the place of the larger working set.
     fn place(&self) -> Text<32> {
-        let mut text = Text::EMPTY;
-        // The text has enough room.
-        let _ = match self.found {
-            Some(_) => text.write_str("memory"),
-            None => write!(text, "{}", self.memory.size),
-        };
-        text
+        match self.found {
+            Some(_) => Text::of(format_args!("memory")),
+            None => Text::of(format_args!("{}", self.memory.size)),
+        }
     }
 }
 
@@ -59,15 +57,12 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     let Some(view) = WindowView::of(report) else { return };
     match &view.found {
         Some(found) => found_of(document, found),
-        None => document.sentence(
-            Role::Answer,
-            format_args!(
-                "Not tested: caches hold {}, and a load from a cache is back before the window is full. Remove \
+        None => document.answer(format_args!(
+            "Not tested: caches hold {}, and a load from a cache is back before the window is full. Remove \
                  --size, or use --size={}M or more.",
-                view.memory.size,
-                report.machine.least_in_memory().0.div_ceil(1 << 20)
-            ),
-        ),
+            view.memory.size,
+            report.machine.least_in_memory().0.div_ceil(1 << 20)
+        )),
     }
 }
 
@@ -80,74 +75,52 @@ fn range(found: Estimate) -> impl Display {
 
 fn found_of(document: &mut dyn Document, found: &WindowConclusion) {
     match found.buffer {
-        ReorderBuffer::Holds(instructions) => document.sentence(
-            Role::Answer,
-            format_args!(
-                "Reorder buffer: about {:.0} instructions{}.",
-                Decimal(instructions.value),
-                range(instructions)
-            ),
-        ),
-        ReorderBuffer::MoreThan(instructions) => document.sentence(
-            Role::Answer,
-            format_args!("Reorder buffer: more than {instructions} instructions; no limit was seen."),
-        ),
-        ReorderBuffer::FillersDisagree => document.sentence(
-            Role::Answer,
-            format_args!(
-                "Reorder buffer: not found, because the kinds of instruction contradict each other (--verbose shows them); \
-                 run again on an idle machine."
-            ),
-        ),
+        ReorderBuffer::Holds(instructions) => document.answer(format_args!(
+            "Reorder buffer: about {:.0} instructions{}.",
+            Decimal(instructions.value),
+            range(instructions)
+        )),
+        ReorderBuffer::MoreThan(instructions) => document.answer(format_args!(
+            "Reorder buffer: more than {instructions} instructions; no limit was seen."
+        )),
+        ReorderBuffer::FillersDisagree => document.answer(format_args!(
+            "Reorder buffer: not found, because the kinds of instruction contradict each other (--verbose shows them); \
+             run again on an idle machine."
+        )),
         ReorderBuffer::NotTested => {}
     }
     if let Some(registers) = found.registers {
-        document.sentence(
-            Role::Answer,
-            format_args!(
-                "Integer registers: about {:.0} in flight{}.",
-                Decimal(registers.value),
-                range(registers)
-            ),
-        );
+        document.answer(format_args!(
+            "Integer registers: about {:.0} in flight{}.",
+            Decimal(registers.value),
+            range(registers)
+        ));
     }
-    match found.work {
-        Some(WorkReach { hidden, exposed: Some(exposed) }) => document.sentence(
-            Role::Finding,
-            format_args!(
-                "Past work that waits for them, loads overlap across up to {hidden} instructions; at {exposed} they \
-                 take longer."
-            ),
-        ),
-        Some(WorkReach { hidden, exposed: None }) => document.sentence(
-            Role::Finding,
-            format_args!("Past work that waits for them, loads overlap across all of {hidden} instructions."),
-        ),
-        None => {}
+    if let Some(WorkReach { hidden, exposed }) = found.work {
+        let past = "Past work that waits for them, loads overlap across";
+        match exposed {
+            Some(exposed) => document
+                .finding(format_args!("{past} up to {hidden} instructions; at {exposed} they take longer.")),
+            None => document.finding(format_args!("{past} all of {hidden} instructions.")),
+        }
     }
     match found.prefetch {
-        Some(Prefetch::Gains(gain)) => document.sentence(
-            Role::Answer,
-            format_args!(
-                "Prefetching one load ahead is up to {:.1} times as fast ({} units of work: {} ns, not {} ns){}.",
-                Decimal(gain.speedup),
-                gain.work,
-                Digits(gain.with),
-                Digits(gain.without),
-                optional(gain.pays_from, |work, out| match work {
-                    0 => out.write_str("; it pays with any amount of work"),
-                    1 => out.write_str("; it pays from 1 unit of work on"),
-                    work => write!(out, "; it pays from {work} units of work on"),
-                })
-            ),
-        ),
-        Some(other) => document.sentence(
-            Role::Answer,
-            format_args!(
-                "Prefetching one load ahead gains {}.",
-                if other == Prefetch::Nothing { "nothing" } else { "no more than the uncertainty" }
-            ),
-        ),
+        Some(Prefetch::Gains(gain)) => document.answer(format_args!(
+            "Prefetching one load ahead is up to {:.1} times as fast ({} units of work: {} ns, not {} ns){}.",
+            Decimal(gain.speedup),
+            gain.work,
+            Digits(gain.with),
+            Digits(gain.without),
+            optional(gain.pays_from, |work, out| match work {
+                0 => out.write_str("; it pays with any amount of work"),
+                1 => out.write_str("; it pays from 1 unit of work on"),
+                work => write!(out, "; it pays from {work} units of work on"),
+            })
+        )),
+        Some(other) => document.answer(format_args!(
+            "Prefetching one load ahead gains {}.",
+            if other == Prefetch::Nothing { "nothing" } else { "no more than the uncertainty" }
+        )),
         None => {}
     }
 }
@@ -165,7 +138,7 @@ pub fn by_work(document: &mut dyn Document, view: &WindowView<'_, '_>) {
         table.texts("prefetched|saved");
         for [plain, _] in &KERNELS {
             let time = |region: WorkingSet<'_, '_>, prefetch| {
-                region.with_work(plain.work(), prefetch).map_or(f64::NAN, |sample| sample.nanoseconds)
+                region.with_work(plain.work(), prefetch).map_or(f64::NAN, |time| time.value)
             };
             let (without, with) = (time(view.memory, false), time(view.memory, true));
             table.row();
@@ -176,10 +149,7 @@ pub fn by_work(document: &mut dyn Document, view: &WindowView<'_, '_>) {
             }
             table.number(without);
             table.number(with);
-            match (1.0 - with / without) * 100.0 {
-                saved if saved.is_finite() => table.cell(format_args!("{:.0} %", Decimal(saved))),
-                _ => table.text("-"),
-            }
+            table.known(Some(1.0 - with / without).filter(|saved| saved.is_finite()).map(percent));
         }
     });
 }
@@ -207,14 +177,12 @@ pub fn reaches(document: &mut dyn Document, report: &Report<'_, '_>) {
 /// Shows a row for each number of fillers: the time of both loads, compared with that without fillers.
 pub fn by_fillers(document: &mut dyn Document, view: &WindowView<'_, '_>) {
     let time = |filler, fillers| {
-        view.memory.samples().find_map(|sample| match sample.outcome.point.walk {
-            Walk::Apart(gap) if (gap.filler(), gap.fillers()) == (filler, fillers) => {
-                Some(sample.nanoseconds)
-            }
+        view.memory.times().find_map(|(walk, time)| match walk {
+            Walk::Apart(gap) if (gap.filler(), gap.fillers()) == (filler, fillers) => Some(time.value),
             _ => None,
         })
     };
-    let measured = view.memory.samples().any(|sample| matches!(sample.outcome.point.walk, Walk::Apart(_)));
+    let measured = view.memory.times().any(|(walk, _)| matches!(walk, Walk::Apart(_)));
     let caption = "Two loads, their time over that without instructions between them";
     document.tabulate(caption, Level::Verbose, 0, &|table| {
         table.text("instructions");
@@ -223,10 +191,8 @@ pub fn by_fillers(document: &mut dyn Document, view: &WindowView<'_, '_>) {
             table.row();
             table.show(&fillers);
             for filler in Filler::ALL {
-                match (time(filler, fillers), time(filler, 0)) {
-                    (Some(with), Some(without)) => table.cell(format_args!("{:.2}", Decimal(with / without))),
-                    _ => table.text("-"),
-                }
+                let ratio = time(filler, fillers).zip(time(filler, 0)).map(|(with, without)| with / without);
+                table.known(ratio.map(|ratio| fmt::from_fn(move |out| write!(out, "{:.2}", Decimal(ratio)))));
             }
         }
     });
@@ -238,9 +204,8 @@ pub fn picture(document: &mut dyn Document, report: &Report<'_, '_>, view: &Wind
         let mut points = [ChartPoint::new(f64::NAN, f64::NAN); KERNELS.len()];
         for (point, [plain, fetching]) in points.iter_mut().zip(&KERNELS) {
             let kernel = if prefetch { fetching } else { plain };
-            let sample = region.and_then(|region| region.with_work(kernel.work(), prefetch));
-            let nanoseconds = sample.map_or(f64::NAN, |sample| sample.nanoseconds);
-            *point = ChartPoint::new(kernel.instructions() as f64, nanoseconds);
+            let time = region.and_then(|region| region.with_work(kernel.work(), prefetch));
+            *point = ChartPoint::new(kernel.instructions() as f64, time.map_or(f64::NAN, |time| time.value));
         }
         points
     };
