@@ -285,7 +285,7 @@ impl<'m> Buffer<'m> {
         ends: &mut [Cursor],
         hops: usize,
     ) -> Result<u64, LaneError> {
-        Ok(self.ready_lanes((kernel.lanes(), kernel.routine()), starts, ends, hops)?())
+        Ok(self.ready_lanes((kernel.lanes, (kernel.routine, kernel.in_memory)), starts, ends, hops)?())
     }
 
     /// Walks as [`walk_lanes`](Self::walk_lanes) does, between two stamps.
@@ -301,7 +301,10 @@ impl<'m> Buffer<'m> {
         hops: usize,
         stamp: Stamp,
     ) -> Result<Timed<u64>, LaneError> {
-        Ok(Timed::new(stamp, self.ready_lanes((kernel.lanes(), kernel.routine()), starts, ends, hops)?))
+        Ok(Timed::new(
+            stamp,
+            self.ready_lanes((kernel.lanes, (kernel.routine, kernel.in_memory)), starts, ends, hops)?,
+        ))
     }
 
     /// Walks two lanes with a gap between their loads, between two stamps.

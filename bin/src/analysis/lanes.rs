@@ -89,7 +89,7 @@ impl<'r, 'a> WorkingSet<'r, 'a> {
     #[must_use]
     pub fn with_work(&self, work: usize, prefetch: bool) -> Option<LaneSample<'r, 'a>> {
         self.samples().find(|sample| match sample.outcome.point.walk {
-            Walk::Lanes(kernel) => (kernel.work(), kernel.prefetch()) == (work, prefetch),
+            Walk::Lanes(kernel) => (kernel.work, kernel.prefetch) == (work, prefetch),
             _ => false,
         })
     }
@@ -259,19 +259,18 @@ pub fn work_reach(floor: Option<WorkingSet<'_, '_>>, memory: WorkingSet<'_, '_>)
     let mut reach = None;
     for sample in memory.samples() {
         let Walk::Lanes(kernel) = sample.outcome.point.walk else { continue };
-        if kernel.prefetch() {
+        if kernel.prefetch {
             continue;
         }
-        let floor =
-            floor.and_then(|floor| floor.with_work(kernel.work(), false)).map(|floor| floor.estimate());
+        let floor = floor.and_then(|floor| floor.with_work(kernel.work, false)).map(|floor| floor.estimate());
         let least = floor.filter(|floor| floor.value > bare.value).unwrap_or(bare);
         match sample.estimate().over(least)?.side(EXPOSED) {
             Side::Above => {
                 let hidden = reach.map_or(0, |reach: WorkReach| reach.hidden);
-                return Some(WorkReach { hidden, exposed: Some(kernel.instructions()) });
+                return Some(WorkReach { hidden, exposed: Some(kernel.instructions) });
             }
             Side::Near | Side::Below => {
-                reach = Some(WorkReach { hidden: kernel.instructions(), exposed: None });
+                reach = Some(WorkReach { hidden: kernel.instructions, exposed: None });
             }
             Side::Open => {}
         }

@@ -185,9 +185,9 @@ fn by_chains(document: &mut dyn Document, report: &Report<'_, '_>) {
         }
         for kernel in &KERNELS {
             table.row();
-            table.show(&kernel.lanes());
+            table.show(&kernel.lanes);
             for region in regions() {
-                let nanoseconds = region.with_lanes(kernel.lanes()).map(|sample| sample.nanoseconds);
+                let nanoseconds = region.with_lanes(kernel.lanes).map(|sample| sample.nanoseconds);
                 table.number(nanoseconds);
                 table.number(nanoseconds.and_then(|nanoseconds| region.in_flight(nanoseconds)));
             }
@@ -202,9 +202,9 @@ fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
     let mut count = 0;
     for ((points, name), region) in points.iter_mut().zip(&mut names).zip(regions(report.outcomes)) {
         for (point, kernel) in points.iter_mut().zip(&KERNELS) {
-            let sample = region.with_lanes(kernel.lanes());
+            let sample = region.with_lanes(kernel.lanes);
             let in_flight = sample.and_then(|sample| region.in_flight(sample.nanoseconds));
-            *point = ChartPoint::new(kernel.lanes() as f64, in_flight.unwrap_or(f64::NAN));
+            *point = ChartPoint::new(kernel.lanes as f64, in_flight.unwrap_or(f64::NAN));
         }
         // It is shorter than the text.
         let _ = write!(name, "{} {}", chains::place(place_of(report, region.size)), region.size);

@@ -84,7 +84,7 @@ pub(crate) fn surveyed(files: &impl Files, cpus: Option<&str>) -> Box<Machine> {
     processor.caches = [None; 4];
     let mut machine = Box::new(Machine {
         topology: Topology::EMPTY,
-        host: Host::EMPTY,
+        host: Host::default(),
         processor,
         nodes: NodeSet::EMPTY,
         cpus: CpuSet::EMPTY,

@@ -41,7 +41,7 @@ pub fn machine(cpu: Option<CpuId>, node: Option<NodeId>) -> Result<Table<Machine
         1,
         Machine {
             topology: Topology::EMPTY,
-            host: Host::unknown(),
+            host: Host::default(),
             processor: Processor::identify(),
             nodes: NodeSet::EMPTY,
             cpus: CpuSet::EMPTY,
@@ -125,7 +125,7 @@ pub fn warn(machine: &Machine, warnings: &mut Warnings) {
             governor: ShortText::new(host.frequency.governor.as_str().as_bytes()),
         });
     }
-    if host.memory_policy.numa_balancing.unwrap_or(0) != 0 && topology.nodes().len() > 1 {
+    if host.numa_balancing.unwrap_or(0) != 0 && topology.nodes().len() > 1 {
         warnings.push(Warning::NumaBalancing);
     }
     if processor.platform == Platform::Emulated {

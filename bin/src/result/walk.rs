@@ -167,7 +167,7 @@ impl Walk {
     pub const fn lanes(&self) -> usize {
         match self {
             Walk::Chain | Walk::Traffic(_) | Walk::Loaded(_) | Walk::PingPong(_) | Walk::Owned(_) => 1,
-            Walk::Lanes(kernel) => kernel.lanes(),
+            Walk::Lanes(kernel) => kernel.lanes,
             Walk::Apart(_) => Gap::LANES,
         }
     }
@@ -188,12 +188,12 @@ impl fmt::Display for Walk {
             Walk::Owned(Owned { state, level, .. }) => {
                 return write!(out, ", {} in {}", state.name(), level.name());
             }
-            Walk::Lanes(kernel) if kernel.work() == 0 => {}
-            Walk::Lanes(kernel) => write!(out, ", work {}", kernel.work())?,
+            Walk::Lanes(kernel) if kernel.work == 0 => {}
+            Walk::Lanes(kernel) => write!(out, ", work {}", kernel.work)?,
             Walk::Apart(gap) => write!(out, ", {} {}", gap.fillers(), gap.filler().name())?,
         }
         match self {
-            Walk::Lanes(kernel) if kernel.prefetch() => out.write_str(", prefetch"),
+            Walk::Lanes(kernel) if kernel.prefetch => out.write_str(", prefetch"),
             _ => Ok(()),
         }
     }

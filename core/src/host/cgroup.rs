@@ -9,10 +9,11 @@
 use core::fmt::Write;
 
 use crate::text::Text;
+use crate::topology::files::LONGEST_PATH;
 use crate::topology::Files;
 
-/// The path of a group or of a file in it.
-pub(super) type GroupPath = Text<1024>;
+/// The path of a group.
+pub(super) type GroupPath = Text<LONGEST_PATH>;
 
 /// The usual mount points of version 2.
 const VERSION_2: &[&str] = &["/sys/fs/cgroup", "/sys/fs/cgroup/unified"];
@@ -52,16 +53,6 @@ impl Controller {
             walk_up(root, group, &mut |directory| visit(version, directory));
         }
     }
-}
-
-/// Returns the path of a file in a group; an empty path, which names no file, where it is too long.
-pub(super) fn file(directory: &str, name: &str) -> GroupPath {
-    let mut path = GroupPath::EMPTY;
-    // Half a path would name another file.
-    if write!(path, "{directory}/{name}").is_err() {
-        path.truncate(0);
-    }
-    path
 }
 
 fn walk_up(root: &str, group: &str, visit: &mut dyn FnMut(&str)) {

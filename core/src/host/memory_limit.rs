@@ -7,7 +7,7 @@
 //! Linux `Documentation/admin-guide/cgroup-v2.rst` and
 //! `Documentation/admin-guide/cgroup-v1/memory.rst`.
 
-use super::cgroup::{file, Controller, Version};
+use super::cgroup::{Controller, Version};
 use crate::topology::files::{self, number_after};
 use crate::topology::Files;
 use crate::units::Bytes;
@@ -77,13 +77,15 @@ impl MemoryLimit {
 impl Names {
     fn read_group(&self, files: &impl Files, directory: &str) -> Option<MemoryLimit> {
         // Version 2 writes "max" for no limit, which is not a number.
-        let limit = Bytes(files::number(files, file(directory, self.limit).as_str())?);
+        let number = |name| files::number(files, format_args!("{directory}/{name}"));
+        let limit = Bytes(number(self.limit)?);
         if limit >= UNLIMITED {
             return None;
         }
-        let usage = Bytes(files::number(files, file(directory, self.usage).as_str()).unwrap_or_default());
+        let usage = Bytes(number(self.usage).unwrap_or_default());
         let mut buffer = [0; 4 << 10];
-        let statistics = files.read(file(directory, "memory.stat").as_str(), &mut buffer).unwrap_or_default();
+        let statistics = files::read(files, format_args!("{directory}/memory.stat"), &mut buffer);
+        let statistics = statistics.unwrap_or_default();
         let statistic = |name| number_after(statistics, name).unwrap_or_default();
         // Half of the files in use, as for a node, since other processes need them again.
         let reclaimable = [statistic(self.active) / 2, statistic("slab_reclaimable")];

@@ -8,7 +8,7 @@
 
 use core::fmt::Write;
 
-use super::cgroup::{file, Controller, GroupPath, Version};
+use super::cgroup::{Controller, GroupPath, Version};
 use crate::topology::files::{self, number_after};
 use crate::topology::Files;
 
@@ -72,7 +72,7 @@ impl Throttle {
             self.groups.iter().filter_map(|length| self.innermost.as_str().get(..usize::from(*length)));
         let times = groups.filter(|group| !group.is_empty()).filter_map(|group| {
             let mut buffer = [0; 1 << 10];
-            number_after(files.read(file(group, "cpu.stat").as_str(), &mut buffer)?, "nr_throttled")
+            number_after(files::read(files, format_args!("{group}/cpu.stat"), &mut buffer)?, "nr_throttled")
         });
         times.reduce(u64::saturating_add)
     }
@@ -81,14 +81,14 @@ impl Throttle {
 /// Reads `50000 100000`; no quota is `max 100000`.
 fn quota_in_one_file(files: &impl Files, directory: &str) -> Option<f64> {
     let mut buffer = [0; 64];
-    let content = files.read(file(directory, "cpu.max").as_str(), &mut buffer)?;
+    let content = files::read(files, format_args!("{directory}/cpu.max"), &mut buffer)?;
     let mut words = content.split(u8::is_ascii_whitespace);
     cpus(files::parse(words.next()?), files::parse(words.next()?))
 }
 
 /// Reads a file for each; no quota is -1.
 fn quota_in_two_files(files: &impl Files, directory: &str) -> Option<f64> {
-    let number = |name| files::number(files, file(directory, name).as_str());
+    let number = |name| files::number(files, format_args!("{directory}/{name}"));
     cpus(number("cpu.cfs_quota_us"), number("cpu.cfs_period_us"))
 }
 

@@ -7,7 +7,7 @@
 
 use core::fmt;
 
-use crate::topology::files::{self, field, path};
+use crate::topology::files::{self, field, hexadecimal};
 use crate::topology::Files;
 use crate::units::CpuId;
 
@@ -41,8 +41,7 @@ impl Ways {
         let separator = if group.is_empty() { "" } else { "/" };
         let mut buffer = [0; 4 << 10];
         let size = buffer.len();
-        let mut masks =
-            files.read(path(format_args!("{ROOT}{separator}{group}/schemata")).as_str(), &mut buffer)?;
+        let mut masks = files::read(files, format_args!("{ROOT}{separator}{group}/schemata"), &mut buffer)?;
         if masks.len() == size {
             // The last piece may be cut in two.
             masks = masks.get(..masks.iter().rposition(|byte| matches!(byte, b';' | b'\n'))?)?;
@@ -74,7 +73,7 @@ impl fmt::Display for Ways {
 #[inline(never)] // each call reads a file
 fn full(files: &impl Files, name: &str) -> Option<u64> {
     let mut buffer = [0; 64];
-    let mask = files.read(path(format_args!("{ROOT}/info/{name}/cbm_mask")).as_str(), &mut buffer)?;
+    let mask = files::read(files, format_args!("{ROOT}/info/{name}/cbm_mask"), &mut buffer)?;
     hexadecimal(mask).filter(|mask| *mask > 0)
 }
 
@@ -83,7 +82,7 @@ fn third_level(files: &impl Files, cpu: CpuId) -> Option<u64> {
     let number = |index: usize, name: &str| {
         files::number::<u64>(
             files,
-            path(format_args!("/sys/devices/system/cpu/cpu{cpu}/cache/index{index}/{name}")).as_str(),
+            format_args!("/sys/devices/system/cpu/cpu{cpu}/cache/index{index}/{name}"),
         )
     };
     (0..MAX_CACHES).find(|index| number(*index, "level") == Some(3)).and_then(|index| number(index, "id"))
@@ -98,16 +97,6 @@ fn mask(schemata: &[u8], name: &str, cache: u64) -> Option<u64> {
         let (id, mask) = piece.split_at_checked(piece.iter().position(|byte| *byte == b'=')?)?;
         hexadecimal(mask.get(1..)?).filter(|_| files::parse(id) == Some(cache))
     })
-}
-
-/// Returns the number that hexadecimal digits give.
-#[inline(never)] // files and pieces of them
-pub(super) fn hexadecimal(digits: &[u8]) -> Option<u64> {
-    let digits = digits.trim_ascii();
-    if digits.is_empty() || digits.len() > 16 {
-        return None;
-    }
-    digits.iter().try_fold(0, |number, byte| Some(number << 4 | u64::from(char::from(*byte).to_digit(16)?)))
 }
 
 #[cfg(test)]

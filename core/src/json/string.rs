@@ -12,12 +12,6 @@ pub struct Str<'a> {
 }
 
 impl<'a> Str<'a> {
-    /// Returns the text as it stands between the quotes of the document.
-    #[must_use]
-    pub const fn raw(self) -> &'a str {
-        self.raw
-    }
-
     /// Returns the decoded characters.
     #[must_use]
     pub fn chars(self) -> Chars<'a> {

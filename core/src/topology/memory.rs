@@ -3,7 +3,7 @@
 //! A server that has been up for a month has little free memory, and much in cached
 //! files, which the kernel drops on demand. So free memory is only a part of the available memory.
 
-use super::files::{kilobytes_after, path, Files};
+use super::files::{self, kilobytes_after, Files};
 use super::read::NODES;
 use super::{Node, Source, Topology};
 use crate::units::{Bytes, NodeId};
@@ -15,7 +15,7 @@ impl Topology {
         let mut node = *self.node(id)?;
         let mut buffer = [0; 4 << 10];
         let meminfo = match self.source() {
-            Source::Sysfs => files.read(path(format_args!("{NODES}/node{id}/meminfo")).as_str(), &mut buffer),
+            Source::Sysfs => files::read(files, format_args!("{NODES}/node{id}/meminfo"), &mut buffer),
             Source::Assumed => files.read("/proc/meminfo", &mut buffer),
         };
         node.read_memory(meminfo.unwrap_or_default());
