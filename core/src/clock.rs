@@ -3,7 +3,7 @@
 //! Nothing here reads a clock. A reading of the kernel's clock is caught between
 //! two of the counter; the distance of these two bounds its error.
 
-use crate::units::{Hertz, Picoseconds, Ticks};
+use crate::units::{Hertz, Ticks};
 
 /// A reading of the kernel's clock between two readings of the counter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,16 +65,6 @@ pub fn parts_per_million(reference: Hertz, other: Hertz) -> f64 {
     (other.0 as f64 - reference.0 as f64) / reference.0 as f64 * 1e6
 }
 
-/// Returns the time of a number of ticks at this frequency; saturates after 213 days.
-#[must_use]
-pub fn duration(ticks: Ticks, frequency: Hertz) -> Picoseconds {
-    if frequency.0 == 0 {
-        return Picoseconds(u64::MAX);
-    }
-    let picoseconds = u128::from(ticks.0) * 1_000_000_000_000 / u128::from(frequency.0);
-    Picoseconds(u64::try_from(picoseconds).unwrap_or(u64::MAX))
-}
-
 /// Returns the nanoseconds of a number of ticks, which may have a fraction.
 #[must_use]
 pub fn nanoseconds(ticks: f64, frequency: Hertz) -> f64 {
@@ -130,11 +120,6 @@ mod tests {
         }
 
         #[test]
-        fn durations_never_overflow(ticks: u64, frequency: u64) {
-            let _ = duration(Ticks(ticks), Hertz(frequency));
-        }
-
-        #[test]
         fn odd_readings_never_panic(a: [u64; 3], b: [u64; 3]) {
             let [a, b] = [a, b].map(|[before, nanoseconds, after]| Sandwich { before, nanoseconds, after });
             let _ = frequency(&a, &b);
@@ -152,7 +137,6 @@ mod tests {
 
     #[test]
     fn ticks_become_time() {
-        assert_eq!(duration(Ticks(2_100), Hertz(2_100_000_000)), Picoseconds(1_000_000));
         assert_eq!(nanoseconds(395.0, Hertz(3_000_000_000)), 395.0 / 3.0);
         assert_eq!(cycles_per_tick((320, Ticks(200)), (2880, Ticks(1480))), Some(2.0));
         assert_eq!(cycles_per_tick((320, Ticks(200)), (2880, Ticks(200))), None);

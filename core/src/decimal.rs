@@ -64,11 +64,9 @@ impl Backwards {
     }
 
     fn push(&mut self, byte: u8) {
-        if let Some((start, place)) =
-            self.start.checked_sub(1).and_then(|start| Some((start, self.bytes.get_mut(start)?)))
-        {
-            *place = byte;
-            self.start = start;
+        let start = self.start.saturating_sub(1);
+        if let Some(place) = self.bytes.get_mut(start) {
+            (*place, self.start) = (byte, start);
         }
     }
 
@@ -80,58 +78,30 @@ impl Backwards {
             0 => (fraction, 1),
             exponent => (fraction | 1 << 52, exponent),
         };
+        let scale = 10_u128.pow(digits as u32);
+        // Below 2^53 times 10^17, which is below 2^110.
+        let number = match 1075_u32.checked_sub(exponent) {
+            Some(shift @ 1..) => halved(u128::from(mantissa) * scale, shift, false),
+            _ => 0,
+        };
+        self.digits((number % scale) as u64, digits);
+        if digits > 0 {
+            self.push(b'.');
+        }
         match exponent.checked_sub(1075) {
-            Some(exponent) => {
-                self.decimals(0, digits);
-                self.large(mantissa, exponent);
-            }
-            None => self.small(mantissa, 1075 - exponent, digits),
+            Some(exponent) => self.large(mantissa, exponent),
+            None => self.digits((number / scale) as u64, 1),
         }
         let bytes = self.bytes.get(self.start..).unwrap_or_default();
         core::str::from_utf8(bytes).unwrap_or_default()
     }
 
-    /// Writes `mantissa` / 2^`shift`, for a shift of 1 or more.
-    fn small(&mut self, mantissa: u64, shift: u32, digits: usize) {
-        let mut whole = mantissa.checked_shr(shift).unwrap_or(0);
-        let scale = 10_u64.pow(digits as u32);
-        // Below 2^53 times 10^17, which is below 2^110.
-        let product = u128::from(mantissa - (whole << (shift & 63))) * u128::from(scale);
-        // Twice the decimals, so that the lowest bit is the half that decides.
-        let doubled = product.checked_shr(shift - 1).unwrap_or(0) as u64;
-        let exact = u128::from(doubled).checked_shl(shift - 1) == Some(product);
-        let mut decimals = doubled >> 1;
-        let odd = if digits == 0 { whole } else { decimals } & 1 == 1;
-        if doubled & 1 == 1 && (odd || !exact) {
-            decimals += 1;
-        }
-        if decimals == scale {
-            (whole, decimals) = (whole + 1, 0);
-        }
-        self.decimals(decimals, digits);
-        self.whole(whole);
-    }
-
-    /// Writes the point and the decimals.
-    fn decimals(&mut self, decimals: u64, digits: usize) {
-        let mut rest = decimals;
-        for _ in 0..digits {
+    /// Writes a whole number with at least this many digits.
+    fn digits(&mut self, number: u64, least: usize) {
+        let (mut rest, mut written) = (number, 0);
+        while rest > 0 || written < least {
             self.push(b'0' + (rest % 10) as u8);
-            rest /= 10;
-        }
-        if digits > 0 {
-            self.push(b'.');
-        }
-    }
-
-    fn whole(&mut self, number: u64) {
-        let mut rest = number;
-        loop {
-            self.push(b'0' + (rest % 10) as u8);
-            rest /= 10;
-            if rest == 0 {
-                return;
-            }
+            (rest, written) = (rest / 10, written + 1);
         }
     }
 
@@ -144,20 +114,30 @@ impl Backwards {
             *limb = rest as u32;
             rest >>= 32;
         }
-        loop {
-            let (mut remainder, mut left) = (0, 0);
-            for limb in limbs.iter_mut().rev() {
-                let dividend = remainder << 32 | u64::from(*limb);
-                *limb = (dividend / 10) as u32;
-                remainder = dividend % 10;
-                left |= *limb;
-            }
-            self.push(b'0' + remainder as u8);
-            if left == 0 {
-                return;
-            }
+        while limbs.iter().any(|limb| *limb > 0) {
+            let digit = divide(&mut limbs, 10);
+            self.push(b'0' + digit as u8);
         }
     }
+}
+
+/// Divides a number, the lowest limb first, and returns the rest.
+pub(crate) fn divide(limbs: &mut [u32], divisor: u32) -> u32 {
+    limbs.iter_mut().rev().fold(0, |rest, limb| {
+        let dividend = u64::from(rest) << 32 | u64::from(*limb);
+        *limb = (dividend / u64::from(divisor)) as u32;
+        (dividend % u64::from(divisor)) as u32
+    })
+}
+
+/// Returns `value` / 2^`shift` rounded to the nearest whole number, the even one of two, for a shift of 1 or more. With
+/// `more`, the value is a little larger.
+pub(crate) fn halved(value: u128, shift: u32, more: bool) -> u128 {
+    // Twice the result, so that the lowest bit is the half that decides.
+    let doubled = value.checked_shr(shift - 1).unwrap_or(0);
+    let exact = !more && doubled.checked_shl(shift - 1) == Some(value);
+    let whole = doubled >> 1;
+    whole + u128::from(doubled & 1 == 1 && (whole & 1 == 1 || !exact))
 }
 
 #[cfg(test)]

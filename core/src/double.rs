@@ -3,13 +3,23 @@
 //! The parser of the core library is faster where digits are many, and fifteen
 //! times as large. Knows no unit and no document; [`decimal`](crate::decimal) is the way back.
 
-use core::mem::replace;
+use crate::decimal::{divide, halved};
 
 /// Number of digits that decide between two doubles; later digits can only break a tie.
-const MOST_DIGITS: usize = 800;
+const MOST_DIGITS: i32 = 800;
 
-/// Largest power of ten that is exactly a double, with all smaller ones.
-const EXACT_POWERS: i32 = 22;
+/// Decimal places before the point of the largest double, and behind that of the smallest, with some to spare.
+const LARGEST: i32 = 310;
+const SMALLEST: i32 = -330;
+
+/// Decimal digits of which a limb of 32 bits holds any number.
+const LIMB_DIGITS: i32 = 9;
+
+/// Limbs of the fraction: those that the last of [`MOST_DIGITS`] of the smallest number needs, and four for its bits.
+const FRACTION: usize = ((MOST_DIGITS - SMALLEST) / LIMB_DIGITS) as usize + 4;
+
+/// Limbs of the fraction and of all digits.
+const LIMBS: usize = FRACTION + (MOST_DIGITS / LIMB_DIGITS) as usize + 1;
 
 /// Returns the double nearest to a decimal number, the even one of two that are equally near.
 ///
@@ -18,7 +28,7 @@ const EXACT_POWERS: i32 = 22;
 #[must_use]
 pub fn parse(text: &[u8]) -> Option<f64> {
     let (negative, text) = signed(text);
-    let mut number = Number::EMPTY;
+    let mut number = Number { limbs: [0; LIMBS], length: 0, digits: 0, power: 0, more: false };
     let (mut seen, mut after_point) = (false, false);
     let mut rest = text;
     while let [byte, tail @ ..] = rest {
@@ -36,11 +46,11 @@ pub fn parse(text: &[u8]) -> Option<f64> {
         return None;
     }
     if let [b'e' | b'E', exponent @ ..] = rest {
-        number.point = number.point.saturating_add(integer(exponent)?);
+        number.power = number.power.saturating_add(integer(exponent)?);
     } else if !rest.is_empty() {
         return None;
     }
-    let size = number.exact().unwrap_or_else(|| number.shifted());
+    let size = number.nearest();
     Some(if negative { -size } else { size })
 }
 
@@ -62,131 +72,81 @@ fn integer(text: &[u8]) -> Option<i32> {
     Some(if negative { -size } else { size })
 }
 
-/// `0.d₁d₂d₃…` × 10^`point`, without zeros at the start.
+/// A whole number times a power of ten.
 struct Number {
-    digits: [u8; MOST_DIGITS],
-    count: usize,
-    point: i32,
-    /// A digit other than zero was left out.
+    /// The number, the lowest limb first, behind the limbs of its fraction.
+    limbs: [u32; LIMBS],
+    /// The limbs of the whole number that are in use.
+    length: usize,
+    /// The digits that were read, without zeros at the start.
+    digits: i32,
+    /// The power of ten.
+    power: i32,
+    /// True where the number is a little larger, by digits beyond [`MOST_DIGITS`] or the rest of a division.
     more: bool,
 }
 
 impl Number {
-    const EMPTY: Self = Self { digits: [0; MOST_DIGITS], count: 0, point: 0, more: false };
-
+    /// Adds a digit at the end.
     fn append(&mut self, digit: u8, after_point: bool) {
-        if self.count == 0 && digit == 0 {
-            self.point = self.point.saturating_sub(i32::from(after_point));
-            return;
-        }
-        self.point = self.point.saturating_add(i32::from(!after_point));
-        self.push(digit);
-    }
-
-    fn push(&mut self, digit: u8) {
-        match self.digits.get_mut(self.count) {
-            Some(place) => {
-                *place = digit;
-                self.count += 1;
-            }
-            None => self.more |= digit != 0,
+        if self.digits < MOST_DIGITS {
+            self.power = self.power.saturating_sub(i32::from(after_point));
+            self.digits += i32::from(self.digits > 0 || digit > 0);
+            self.multiply(10, digit.into());
+        } else {
+            self.power = self.power.saturating_add(i32::from(!after_point));
+            self.more |= digit > 0;
         }
     }
 
-    fn digits(&self) -> &[u8] {
-        self.digits.get(..self.count).unwrap_or_default()
-    }
-
-    /// Returns the nearest whole number, the even one of two that are equally near, for at most 19 digits before the
-    /// point.
-    fn whole(&self) -> u64 {
-        let length = self.point.max(0) as usize;
-        let digits = self.digits().iter().copied().chain(core::iter::repeat(0)).take(length);
-        let whole = digits.fold(0_u64, |whole, digit| whole * 10 + u64::from(digit));
-        let rest = self.digits().get(length..).unwrap_or_default();
-        // A point further left than the first digit is below a tenth.
-        let half = if self.point < 0 { 0 } else { rest.first().copied().unwrap_or(0) };
-        let beyond = self.more || rest.iter().skip(1).any(|&digit| digit != 0);
-        let up = half > 5 || half == 5 && (beyond || whole % 2 == 1);
-        whole + u64::from(up)
-    }
-
-    /// Returns the double of few digits and a small power of ten, the usual case, in one operation that rounds once
-    /// (W. Clinger, "How to read floating point numbers accurately", 1990).
-    fn exact(&self) -> Option<f64> {
-        if self.count > 15 {
-            return None;
+    /// Multiplies the whole number by a factor, and adds a summand.
+    fn multiply(&mut self, factor: u32, summand: u32) {
+        let mut carry = u64::from(summand);
+        for limb in self.limbs.get_mut(FRACTION..FRACTION + self.length).unwrap_or_default() {
+            carry += u64::from(*limb) * u64::from(factor);
+            *limb = carry as u32;
+            carry >>= 32;
         }
-        let size = self.digits().iter().fold(0_u64, |size, &digit| size * 10 + u64::from(digit)) as f64;
-        let power = self.point.saturating_sub(self.count as i32);
-        let ten = |power: i32| (0..power).fold(1.0, |product, _| product * 10.0);
-        match power {
-            _ if size == 0.0 => Some(0.0),
-            0..=EXACT_POWERS => Some(size * ten(power)),
-            _ if (-EXACT_POWERS..0).contains(&power) => Some(size / ten(-power)),
-            _ => None,
+        if let (1.., Some(limb)) = (carry, self.limbs.get_mut(FRACTION + self.length)) {
+            *limb = carry as u32;
+            self.length += 1;
         }
     }
 
-    /// Returns the double of any other number: doubled or halved in decimal until 53 bits are before the point.
-    fn shifted(&mut self) -> f64 {
-        // Below the least double and above the largest by a factor of ten.
-        if self.point < -330 {
-            return 0.0;
+    /// Returns the nearest double, the even one of two.
+    fn nearest(mut self) -> f64 {
+        match self.digits.saturating_add(self.power) {
+            _ if self.digits == 0 => return 0.0,
+            places if places < SMALLEST => return 0.0,
+            places if places > LARGEST => return f64::INFINITY,
+            _ => {}
         }
-        if self.point > 310 {
-            return f64::INFINITY;
+        // As many digits at a time as a limb holds.
+        let power_of = |places: i32| 10_u32.pow(places.min(LIMB_DIGITS) as u32);
+        let (mut up, mut down) = (self.power, -self.power);
+        while up > 0 {
+            self.multiply(power_of(up), 0);
+            up -= LIMB_DIGITS;
         }
-        const LEAST: u64 = 1 << 52;
-        let mut exponent = 0_i32;
-        // Sixteen digits before the point are 2^49.8 to 2^53.2.
-        while self.point > 16 || self.point == 16 && self.whole() > 2 * LEAST {
-            self.halve();
-            exponent += 1;
+        // The quotient keeps at least three limbs.
+        let first = FRACTION - (down.max(0) / LIMB_DIGITS) as usize - 4;
+        let limbs = self.limbs.get_mut(first..FRACTION + self.length).unwrap_or_default();
+        while down > 0 {
+            self.more |= divide(limbs, power_of(down)) > 0;
+            down -= LIMB_DIGITS;
         }
-        while exponent > -1074 && (self.point < 16 || self.whole() < LEAST) {
-            self.double();
-            exponent -= 1;
-        }
-        let mut mantissa = self.whole();
-        if mantissa == 2 * LEAST {
-            (mantissa, exponent) = (LEAST, exponent + 1);
-        }
-        // IEEE 754 binary64: without the leading one an exponent of zero, as subnormal numbers have.
-        let biased = if mantissa < LEAST { 0 } else { exponent + 1075 };
-        if biased >= 2047 {
-            return f64::INFINITY;
-        }
-        f64::from_bits((biased as u64) << 52 | mantissa & (LEAST - 1))
-    }
-
-    fn double(&mut self) {
-        let mut carry = 0;
-        for digit in self.digits.iter_mut().take(self.count).rev() {
-            let twice = 2 * *digit + carry;
-            (*digit, carry) = if twice > 9 { (twice - 10, 1) } else { (twice, 0) };
-        }
-        if carry > 0 {
-            self.point += 1;
-            self.more |= self.digits.last().is_some_and(|&last| last != 0);
-            self.digits.iter_mut().fold(carry, |left, digit| replace(digit, left));
-            self.count = (self.count + 1).min(MOST_DIGITS);
-        }
-    }
-
-    fn halve(&mut self) {
-        let mut carry = 0;
-        for digit in self.digits.iter_mut().take(self.count) {
-            let value = 10 * carry + *digit;
-            (*digit, carry) = (value / 2, value % 2);
-        }
-        if carry > 0 {
-            self.push(5);
-        }
-        if self.digits.first() == Some(&0) {
-            self.point -= 1;
-            self.digits.iter_mut().rev().fold(0, |right, digit| replace(digit, right));
-            self.count = self.count.saturating_sub(1);
+        let top = limbs.iter().rposition(|limb| *limb > 0).unwrap_or(0).max(2);
+        let (low, high) = limbs.split_at(top - 2);
+        let more = self.more || low.iter().any(|limb| *limb > 0);
+        let window = high.iter().take(3).rev().fold(0_u128, |window, limb| window << 32 | u128::from(*limb));
+        // IEEE 754 binary64: 53 bits, or fewer of a number below 2^-1022, whose unit is 2^-1074.
+        let exponent = ((first + top - 2) as i32 - FRACTION as i32) * 32;
+        let shift = (window.ilog2() as i32 - 52).max(-1074 - exponent);
+        let mantissa = halved(window, shift as u32, more) as u64;
+        match exponent + shift {
+            972.. => f64::INFINITY,
+            // The leading bit of the mantissa adds one to the exponent's bits.
+            exponent => f64::from_bits((((exponent + 1074) as u64) << 52) + mantissa),
         }
     }
 }

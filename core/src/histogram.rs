@@ -44,30 +44,22 @@ pub struct Bucket {
 pub struct Histogram {
     counts: [u64; BUCKETS],
     total: u64,
-    sum: u128,
     minimum: u64,
     maximum: u64,
 }
 
 impl Histogram {
     /// A histogram without values.
-    pub const EMPTY: Self = Self { counts: [0; BUCKETS], total: 0, sum: 0, minimum: 0, maximum: 0 };
+    pub const EMPTY: Self = Self { counts: [0; BUCKETS], total: 0, minimum: 0, maximum: 0 };
 
-    /// Removes all values, in place.
-    pub fn clear(&mut self) {
-        self.counts.fill(0);
-        (self.total, self.sum, self.minimum, self.maximum) = (0, 0, 0, 0);
-    }
-
-    /// Counts one value. Values of 2^40 and above share the last bucket; minimum,
-    /// maximum and mean are exact for them too.
+    /// Counts one value. Values of 2^40 and above share the last bucket; minimum
+    /// and maximum are exact for them too.
     pub fn record(&mut self, value: u64) {
         if let Some(count) = self.counts.get_mut(bucket_of(value.min(LARGEST))) {
             *count += 1;
         }
         self.minimum = if self.total == 0 { value } else { self.minimum.min(value) };
         self.total += 1;
-        self.sum += u128::from(value);
         self.maximum = self.maximum.max(value);
     }
 
@@ -87,12 +79,6 @@ impl Histogram {
     #[must_use]
     pub fn maximum(&self) -> Option<u64> {
         (self.total > 0).then_some(self.maximum)
-    }
-
-    /// Returns the mean, exactly; `None` without values.
-    #[must_use]
-    pub fn mean(&self) -> Option<f64> {
-        (self.total > 0).then(|| self.sum as f64 / self.total as f64)
     }
 
     /// Returns the value that `percent` of the values do not exceed (nearest rank), off by
@@ -188,8 +174,6 @@ mod tests {
             prop_assert_eq!(histogram.maximum(), values.last().copied());
             prop_assert_eq!(histogram.minimum(), values.first().copied());
             prop_assert_eq!(histogram.total(), values.len() as u64);
-            let mean = values.iter().map(|&value| value as f64).sum::<f64>() / values.len() as f64;
-            prop_assert!((histogram.mean().unwrap() - mean).abs() <= mean * 1e-9);
         }
 
         #[test]
@@ -232,10 +216,9 @@ mod tests {
 
     #[test]
     fn an_empty_histogram_has_no_statistics() {
-        let mut histogram = filled(&[5]);
-        histogram.clear();
+        let histogram = Histogram::EMPTY;
         assert_eq!((histogram.total(), histogram.minimum(), histogram.maximum()), (0, None, None));
-        assert_eq!((histogram.mean(), histogram.percentile(50.0)), (None, None));
+        assert_eq!(histogram.percentile(50.0), None);
         assert_eq!(histogram.buckets().count(), 0);
     }
 }

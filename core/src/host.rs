@@ -8,25 +8,20 @@
 mod caches;
 mod cgroup;
 mod cpu_time;
-mod identity;
-mod memory_limit;
 mod process;
-mod throttle;
 mod uncore;
 mod ways;
 
-pub use caches::{plausible, Cache, CacheKind, Caches, MAX_CACHES};
+pub use caches::{plausible, Cache, CacheKind, Caches};
+pub use cgroup::{MemoryLimit, Throttle};
 pub use cpu_time::CpuTime;
-pub use identity::Identity;
-pub use memory_limit::MemoryLimit;
-pub use process::{Capability, Process, Seccomp};
-pub use throttle::Throttle;
+pub use process::Process;
 pub use uncore::Uncore;
 pub use ways::Ways;
 
 pub use crate::text::Text;
 
-use crate::topology::files::{self, field, kilobytes_after, path};
+use crate::topology::files::{self, field, kilobytes_after};
 use crate::topology::Files;
 use crate::units::{Bytes, CpuId};
 
@@ -34,7 +29,7 @@ use crate::units::{Bytes, CpuId};
 pub type Word = Text<32>;
 
 /// The facts about a host. About 11 KiB: it is filled in place by [`Host::read`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Host {
     /// The names of the machine.
     pub identity: Identity,
@@ -52,8 +47,8 @@ pub struct Host {
     pub clock_source: Word,
     /// Transparent huge pages.
     pub huge_pages: TransparentHugePages,
-    /// The mechanisms that may move or hide memory during a run.
-    pub memory_policy: MemoryPolicy,
+    /// `kernel.numa_balancing`: if not 0, pages follow the CPUs that use them during a run.
+    pub numa_balancing: Option<u32>,
     /// `kernel.perf_event_paranoid`: above 2 there are no counters without a privilege.
     pub perf_event_paranoid: Option<i32>,
     /// The limits of this process.
@@ -70,6 +65,23 @@ pub struct Host {
     pub runnable: Option<u32>,
 }
 
+/// The names of a machine; each is empty where the system does not tell.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Identity {
+    /// The host name.
+    pub name: Text<64>,
+    /// The random id that the kernel chose when it started.
+    pub boot: Text<36>,
+    /// The maker of the machine.
+    pub vendor: Text<48>,
+    /// The model of the machine.
+    pub product: Text<48>,
+    /// The version of its firmware.
+    pub firmware: Text<48>,
+    /// The revision of the processor's microcode.
+    pub microcode: Text<16>,
+}
+
 /// The rules by which a core clock changes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Frequency {
@@ -77,8 +89,6 @@ pub struct Frequency {
     pub driver: Word,
     /// The governor, such as `performance`; empty without cpufreq.
     pub governor: Word,
-    /// True where the clock may rise above its nominal rate.
-    pub boost: Option<bool>,
 }
 
 /// Settings of transparent huge pages.
@@ -88,67 +98,32 @@ pub struct TransparentHugePages {
     pub enabled: Word,
     /// The effort that a page fault makes to get one.
     pub defragment: Word,
-    /// True where khugepaged may make room for a huge page, so that one may appear during a run.
-    pub khugepaged_defragment: Option<bool>,
-}
-
-/// Settings by which the kernel chooses or changes the node of a page.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct MemoryPolicy {
-    /// `kernel.numa_balancing`: if not 0, pages follow the CPUs that use them.
-    pub numa_balancing: Option<u32>,
-    /// True where cold pages are demoted to slower nodes.
-    pub demotion: Option<bool>,
-    /// `vm.zone_reclaim_mode`: if not 0, the kernel reclaims memory of a full node before
-    /// it uses another one.
-    pub zone_reclaim_mode: Option<u32>,
 }
 
 impl Host {
-    /// A host without any known fact.
-    pub const EMPTY: Self = Self::unknown();
-
-    /// Returns [`Host::EMPTY`]. Its unknown switches are not zero
-    /// bytes, so the constant would take 10 KiB of an executable.
-    #[must_use]
-    pub const fn unknown() -> Self {
-        Self {
-            identity: Identity::EMPTY,
-            kernel: Text::EMPTY,
-            cpu_model: Text::EMPTY,
-            caches: Caches::EMPTY,
-            ways: None,
-            frequency: Frequency { driver: Text::EMPTY, governor: Text::EMPTY, boost: None },
-            clock_source: Text::EMPTY,
-            huge_pages: TransparentHugePages {
-                enabled: Text::EMPTY,
-                defragment: Text::EMPTY,
-                khugepaged_defragment: None,
-            },
-            memory_policy: MemoryPolicy { numa_balancing: None, demotion: None, zone_reclaim_mode: None },
-            perf_event_paranoid: None,
-            process: Process::EMPTY,
-            memory_total: None,
-            memory_available: None,
-            memory_limit: None,
-            throttle: None,
-            runnable: None,
-        }
-    }
-
     /// Reads every fact again. Caches and clock are those of `cpu`.
     pub fn read(&mut self, files: &impl Files, cpu: CpuId) {
-        self.identity = Identity::read(files);
-        self.kernel = files::text(files, "/proc/sys/kernel/osrelease");
-        self.cpu_model = cpu_model(files);
+        // The first CPU is described in the first lines.
+        let mut buffer = [0; 1 << 10];
+        let cpuinfo = files.read("/proc/cpuinfo", &mut buffer).unwrap_or_default();
+        self.identity = Identity::read(files, cpuinfo);
+        self.kernel = files::text(files, format_args!("/proc/sys/kernel/osrelease"));
+        self.cpu_model = text_of(cpuinfo, "model name");
         self.caches.read(files, cpu);
         self.ways = Ways::read(files, cpu);
-        self.frequency = Frequency::read(files, cpu);
-        self.clock_source =
-            files::text(files, "/sys/devices/system/clocksource/clocksource0/current_clocksource");
-        self.huge_pages = TransparentHugePages::read(files);
-        self.memory_policy = MemoryPolicy::read(files);
-        self.perf_event_paranoid = files::signed_number(files, "/proc/sys/kernel/perf_event_paranoid");
+        let clock = format_args!("/sys/devices/system/cpu/cpu{cpu}/cpufreq");
+        self.frequency = Frequency {
+            driver: files::text(files, format_args!("{clock}/scaling_driver")),
+            governor: files::text(files, format_args!("{clock}/scaling_governor")),
+        };
+        self.clock_source = files::text(
+            files,
+            format_args!("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        );
+        self.huge_pages =
+            TransparentHugePages { enabled: chosen(files, "enabled"), defragment: chosen(files, "defrag") };
+        self.numa_balancing = files::number(files, format_args!("/proc/sys/kernel/numa_balancing"));
+        self.perf_event_paranoid = files::number(files, format_args!("/proc/sys/kernel/perf_event_paranoid"));
         self.process.read(files);
         self.memory_total = from_meminfo(files, "MemTotal:");
         self.memory_available = from_meminfo(files, "MemAvailable:");
@@ -164,50 +139,31 @@ pub fn from_meminfo(files: &impl Files, name: &str) -> Option<Bytes> {
     kilobytes_after(files.read("/proc/meminfo", &mut [0; 4 << 10])?, name)
 }
 
-impl Frequency {
-    fn read(files: &impl Files, cpu: CpuId) -> Self {
-        const CPUS: &str = "/sys/devices/system/cpu";
-        let setting =
-            |name| files::text(files, path(format_args!("{CPUS}/cpu{cpu}/cpufreq/{name}")).as_str());
-        // intel_pstate has its own switch, with the opposite meaning.
-        let no_turbo = files::switch(files, path(format_args!("{CPUS}/intel_pstate/no_turbo")).as_str());
-        let boost = || files::switch(files, path(format_args!("{CPUS}/cpufreq/boost")).as_str());
+impl Identity {
+    /// Reads the names that every user may read, and one from the content of `/proc/cpuinfo`.
+    ///
+    /// # References
+    ///
+    /// Linux Documentation/admin-guide/sysctl/kernel.rst (random); Documentation/ABI/testing/sysfs-class-dmi: only root
+    /// can read the serial numbers there, so they are not read.
+    fn read(files: &impl Files, cpuinfo: &[u8]) -> Self {
         Self {
-            driver: setting("scaling_driver"),
-            governor: setting("scaling_governor"),
-            boost: no_turbo.map(|off| !off).or_else(boost),
+            name: files::text(files, format_args!("/proc/sys/kernel/hostname")),
+            boot: files::text(files, format_args!("/proc/sys/kernel/random/boot_id")),
+            vendor: files::text(files, format_args!("/sys/class/dmi/id/sys_vendor")),
+            product: files::text(files, format_args!("/sys/class/dmi/id/product_name")),
+            firmware: files::text(files, format_args!("/sys/class/dmi/id/bios_version")),
+            microcode: text_of(cpuinfo, "microcode"),
         }
     }
 }
 
-impl TransparentHugePages {
-    fn read(files: &impl Files) -> Self {
-        const DIRECTORY: &str = "/sys/kernel/mm/transparent_hugepage";
-        let choice = |name| chosen(files, path(format_args!("{DIRECTORY}/{name}")).as_str());
-        let khugepaged = path(format_args!("{DIRECTORY}/khugepaged/defrag"));
-        Self {
-            enabled: choice("enabled"),
-            defragment: choice("defrag"),
-            khugepaged_defragment: files::switch(files, khugepaged.as_str()),
-        }
-    }
-}
-
-impl MemoryPolicy {
-    fn read(files: &impl Files) -> Self {
-        Self {
-            numa_balancing: files::number(files, "/proc/sys/kernel/numa_balancing"),
-            demotion: files::switch(files, "/sys/kernel/mm/numa/demotion_enabled"),
-            zone_reclaim_mode: files::number(files, "/proc/sys/vm/zone_reclaim_mode"),
-        }
-    }
-}
-
-/// Returns the word in brackets, by which the kernel marks the active choice:
+/// Returns the word in brackets, by which the kernel marks the active choice of a setting:
 /// `always [madvise] never`.
-fn chosen(files: &impl Files, path: &str) -> Word {
+fn chosen(files: &impl Files, setting: &str) -> Word {
     let mut buffer = [0; 128];
-    let content = files.read(path, &mut buffer).unwrap_or_default();
+    let path = format_args!("/sys/kernel/mm/transparent_hugepage/{setting}");
+    let content = files::read(files, path, &mut buffer).unwrap_or_default();
     let word = |content: &'_ [u8]| {
         let start = content.iter().position(|byte| *byte == b'[')? + 1;
         let length = content.get(start..)?.iter().position(|byte| *byte == b']')?;
@@ -216,11 +172,9 @@ fn chosen(files: &impl Files, path: &str) -> Word {
     word(content).unwrap_or_default()
 }
 
-fn cpu_model(files: &impl Files) -> Text<64> {
-    // The name stands in the first lines of the first CPU.
-    let mut buffer = [0; 1 << 10];
-    let content = files.read("/proc/cpuinfo", &mut buffer).unwrap_or_default();
-    field(content, "model name").map_or(Text::EMPTY, Text::from_bytes)
+/// Returns the value of a line `name: value`; empty without one.
+fn text_of<const N: usize>(content: &[u8], name: &str) -> Text<N> {
+    field(content, name).map_or(Text::EMPTY, Text::from_bytes)
 }
 
 /// Returns the first half of the fourth word of `0.06 0.09 0.04 1/91 7580`.

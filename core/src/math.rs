@@ -170,6 +170,15 @@ fn truncate(value: f64) -> f64 {
     }
 }
 
+/// Returns the largest number that divides both without a rest.
+#[must_use]
+pub const fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
 /// Returns 2 to a whole power between -1022 and 1023.
 fn power_of_two(exponent: i64) -> f64 {
     f64::from_bits(((exponent + EXPONENT_BIAS) as u64) << MANTISSA_BITS)

@@ -18,6 +18,7 @@ pub use estimate::{Estimate, Side};
 pub use series::{mean_of_series, summarise_series};
 pub use state::{state, DominantState};
 
+use crate::math::greatest_common_divisor;
 use crate::sort;
 
 /// A 95 % confidence interval, by order statistics.
@@ -204,14 +205,6 @@ pub fn counter_step(differences: &[u64]) -> u64 {
     let meaningful = differences.iter().any(|&difference| difference >= LEAST_TOLERANT);
     let tolerant = (LEAST_TOLERANT..=LARGEST).rev().find(near).filter(|_| meaningful);
     tolerant.unwrap_or(exact).max(exact)
-}
-
-const fn greatest_common_divisor(a: u64, b: u64) -> u64 {
-    let (mut a, mut b) = (a, b);
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
 }
 
 #[cfg(test)]

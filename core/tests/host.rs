@@ -3,13 +3,13 @@
 mod machine;
 
 use latency_core::cpulist::CpuSet;
-use latency_core::host::{CacheKind, Capability, Host, MemoryLimit, Seccomp, Throttle, Uncore};
+use latency_core::host::{CacheKind, Host, MemoryLimit, Throttle, Uncore};
 use latency_core::units::{Bytes, CpuId};
 use machine::Machine;
 use proptest::prelude::*;
 
 fn read(machine: &Machine) -> Box<Host> {
-    let mut host = Box::new(Host::EMPTY);
+    let mut host = Box::<Host>::default();
     host.read(machine, CpuId(0));
     host
 }
@@ -25,20 +25,15 @@ fn virtual_machine() {
     assert_eq!(host.cpu_model, "AMD EPYC 9R14");
     assert_eq!(host.clock_source, "kvm-clock");
     assert!(host.frequency.driver.is_empty() && host.frequency.governor.is_empty());
-    assert_eq!(host.frequency.boost, None);
     assert_eq!(host.huge_pages.enabled, "always");
     assert_eq!(host.huge_pages.defragment, "madvise");
-    assert_eq!(host.huge_pages.khugepaged_defragment, Some(true));
-    assert_eq!(host.memory_policy.numa_balancing, Some(0));
-    assert_eq!(host.memory_policy.demotion, Some(false));
-    assert_eq!(host.memory_policy.zone_reclaim_mode, Some(0));
+    assert_eq!(host.numa_balancing, Some(0));
     assert_eq!(host.perf_event_paranoid, Some(-1));
     assert_eq!(host.runnable, Some(1));
     assert_eq!(host.memory_total, Some(Bytes(16_384_000 << 10)));
     assert_eq!(host.memory_available, Some(Bytes(15_700_000 << 10)));
     assert_eq!(host.memory_limit, None);
-    assert_eq!(host.process.seccomp, Some(Seccomp::Off));
-    assert!(host.process.has(Capability::SysNice) && host.process.has(Capability::PerfMon));
+    assert!(!host.process.filtered && host.process.perfmon);
 }
 
 #[test]
@@ -69,24 +64,13 @@ fn server() {
         (host.frequency.driver.as_str(), host.frequency.governor.as_str()),
         ("intel_pstate", "powersave")
     );
-    assert_eq!(host.frequency.boost, Some(true));
     assert_eq!(host.huge_pages.enabled, "madvise");
-    assert_eq!(host.memory_policy.numa_balancing, Some(1));
+    assert_eq!(host.numa_balancing, Some(1));
     assert_eq!(host.runnable, Some(3));
     assert_eq!(host.caches.data(1).unwrap().ways, 12);
     assert_eq!(host.caches.last_level().unwrap().shared_by.len(), 64);
     assert_eq!(host.process.cpus_allowed.len(), 128);
-    assert!(!host.process.has(Capability::SysNice));
-}
-
-#[test]
-fn boost_is_read_from_either_switch() {
-    let mut machine = Machine::load("two-sockets");
-    machine.set("/sys/devices/system/cpu/intel_pstate/no_turbo", "1\n");
-    machine.set("/sys/devices/system/cpu/cpufreq/boost", "1\n");
-    assert_eq!(read(&machine).frequency.boost, Some(false));
-    machine.0.remove("/sys/devices/system/cpu/intel_pstate/no_turbo");
-    assert_eq!(read(&machine).frequency.boost, Some(true));
+    assert!(!host.process.filtered && !host.process.perfmon);
 }
 
 #[test]
@@ -94,9 +78,7 @@ fn filtered_container_without_sysfs() {
     let host = host("no-sysfs");
     assert_eq!(host.process.cpus_allowed, CpuSet::parse_list(b"2-5").unwrap());
     assert_eq!(host.process.mems_allowed.to_string(), "0");
-    assert_eq!(host.process.seccomp, Some(Seccomp::Filter));
-    assert_eq!(host.process.capabilities, Some(0xa804_25fb));
-    assert!(!host.process.has(Capability::SysNice) && !host.process.has(Capability::SysAdmin));
+    assert!(host.process.filtered && !host.process.perfmon);
     assert_eq!(host.cpu_model, "Intel(R) Xeon(R) Platinum 8259CL CPU @ 2.50GHz");
     assert!(host.caches.as_slice().is_empty() && host.caches.last_level().is_none());
     assert!(host.clock_source.is_empty() && host.huge_pages.enabled.is_empty());
@@ -366,8 +348,8 @@ fn without_any_file_nothing_is_known() {
     let mut host = host("two-sockets");
     host.read(&Machine::default(), CpuId(0));
     assert!(host.kernel.is_empty() && host.cpu_model.is_empty() && host.caches.as_slice().is_empty());
-    assert_eq!((host.memory_total, host.runnable, host.process.seccomp), (None, None, None));
-    assert!(host.process.cpus_allowed.is_empty() && !host.process.has(Capability::IpcLock));
+    assert_eq!((host.memory_total, host.runnable), (None, None));
+    assert!(host.process.cpus_allowed.is_empty() && !host.process.perfmon && !host.process.filtered);
 }
 
 proptest! {

@@ -116,8 +116,7 @@ fn values_are_skipped_whole() {
     assert!(matches!(reader.next_event().unwrap(), Event::Key(key) if key == "points"));
     reader.skip_value().unwrap();
     assert!(matches!(reader.next_event().unwrap(), Event::Key(key) if key == "unit"));
-    let unit = reader.string().unwrap();
-    assert!(unit == "ns" && unit.raw() == "n\\u0073");
+    assert!(reader.string().unwrap() == "ns");
     assert_eq!(reader.next_event().unwrap(), Event::EndObject);
     assert_eq!(reader.next_event().unwrap(), Event::End);
     assert_eq!(reader.next_event().unwrap(), Event::End);

@@ -68,7 +68,6 @@ fn strings_are_escaped() {
     );
     assert_eq!(value(|writer| writer.bytes(b"a\xffb\xe2\x82")), "\"a\u{fffd}b\u{fffd}\"");
     assert_eq!(value(|writer| writer.display(format_args!("{}\"", 1))), r#""1\"""#);
-    assert_eq!(value(|writer| writer.i64(i64::MIN)), "-9223372036854775808");
     assert_eq!(value(|writer| writer.u64(u64::MAX)), "18446744073709551615");
 }
 

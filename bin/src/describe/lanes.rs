@@ -25,9 +25,9 @@ fn members(document: &mut dyn Document, walk: &Walk) {
     match walk {
         Walk::Chain | Walk::Traffic(_) | Walk::Loaded(_) | Walk::PingPong(_) | Walk::Owned(_) => {}
         Walk::Lanes(kernel) => {
-            document.put(&WORK, kernel.work());
-            document.put(&PREFETCH, kernel.prefetch());
-            document.put(&INSTRUCTIONS, kernel.instructions());
+            document.put(&WORK, kernel.work);
+            document.put(&PREFETCH, kernel.prefetch);
+            document.put(&INSTRUCTIONS, kernel.instructions);
         }
         Walk::Apart(gap) => {
             document.put(&FILLER, gap.filler().name());

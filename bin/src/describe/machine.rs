@@ -3,6 +3,7 @@
 use core::fmt::Display;
 
 use latency_core::units::PageSize;
+use latency_core::words::Worded;
 
 use super::attributes;
 use crate::machine::processor::CoreKind;
@@ -137,11 +138,11 @@ pub fn machine(document: &mut dyn Document, machine: &Machine) {
         document.put(&CLOCK_SOURCE, host.clock_source.as_str());
         document.put(&GOVERNOR, host.frequency.governor.as_str());
         document.put(&HUGE_PAGES, host.huge_pages.enabled.as_str());
-        document.put(&BALANCING, host.memory_policy.numa_balancing.map(u64::from));
+        document.put(&BALANCING, host.numa_balancing.map(u64::from));
         nodes(document, machine);
         document.items(Part::List(&CACHES), host.caches.as_slice(), |document, cache| {
             document.put(&LEVEL, u64::from(cache.level));
-            document.put(&KIND, cache.kind.name());
+            document.put(&KIND, cache.kind.word());
             document.put(&BYTES, cache.size);
             document.put(&WAYS, u64::from(cache.ways));
         });

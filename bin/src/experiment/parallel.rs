@@ -158,9 +158,9 @@ fn by_chains(document: &mut dyn Document, report: &Report<'_, '_>) {
         }
         for kernel in &KERNELS {
             table.row();
-            table.show(&kernel.lanes());
+            table.show(&kernel.lanes);
             for region in regions() {
-                let nanoseconds = region.with_lanes(kernel.lanes()).map(|time| time.value);
+                let nanoseconds = region.with_lanes(kernel.lanes).map(|time| time.value);
                 table.number(nanoseconds);
                 table.number(nanoseconds.and_then(|nanoseconds| region.in_flight(nanoseconds)));
             }
@@ -174,9 +174,9 @@ fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
     for ((name, points), region) in lines.iter_mut().zip(regions(report.outcomes)) {
         *name = Text::of(format_args!("{} {}", chains::place(place_of(report, region.size)), region.size));
         for (point, kernel) in points.iter_mut().zip(&KERNELS) {
-            let time = region.with_lanes(kernel.lanes());
+            let time = region.with_lanes(kernel.lanes);
             let in_flight = time.and_then(|time| region.in_flight(time.value));
-            *point = ChartPoint::new(kernel.lanes() as f64, in_flight.unwrap_or(f64::NAN));
+            *point = ChartPoint::new(kernel.lanes as f64, in_flight.unwrap_or(f64::NAN));
         }
     }
     let count = regions(report.outcomes).count().min(REGIONS);

@@ -3,10 +3,11 @@
 use core::fmt;
 
 use latency_core::decimal::Trimmed;
-use latency_core::host::{Cache, Capability, Seccomp, Throttle};
+use latency_core::host::{Cache, Throttle};
 use latency_core::text::plural;
 use latency_core::topology::{NodeKind, Source};
 use latency_core::units::{Bytes, PageSize};
+use latency_core::words::Worded;
 
 use super::interface::Experiment;
 use crate::describe::method::optional;
@@ -91,7 +92,7 @@ fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
 /// Says from which cores there may be traffic.
 fn traffic(document: &mut dyn Document, machine: &Machine) {
     let cores = machine.sharing.cores_of(&machine.cpus);
-    let filtered = matches!(machine.host.process.seccomp, Some(Seccomp::Filter | Seccomp::Strict));
+    let filtered = machine.host.process.filtered;
     match cores.len() {
         1 if machine.cpus.len() == 1 => {
             document
@@ -122,7 +123,7 @@ fn headline(document: &mut dyn Document, machine: &Machine) {
                 out,
                 "{name}: "
             )),
-            machine.topology.online_cpus().len(),
+            machine.topology.online_cpus.len(),
             machine.topology.nodes().len(),
             plural(machine.topology.nodes().len()),
             Bytes(memory)
@@ -138,14 +139,13 @@ struct PermissionLimit {
 
 fn found_limits(machine: &Machine) -> [Option<PermissionLimit>; 7] {
     let process = &machine.host.process;
-    let filtered = matches!(process.seccomp, Some(Seccomp::Filter | Seccomp::Strict));
     let pool = machine.topology.nodes().iter().any(|node| {
         node.page_pool(PageSize::Huge2M).is_some_and(|pool| Bytes(pool.free * (2 << 20)) >= Bytes(256 << 20))
     });
     let thp = matches!(machine.host.huge_pages.enabled.as_str(), "always" | "madvise");
     let counters = machine.host.perf_event_paranoid.is_none_or(|level| level <= 2)
-        && (!filtered || process.has(Capability::PerfMon));
-    let every_cpu = machine.cpus.len() == machine.topology.online_cpus().len();
+        && (!process.filtered || process.perfmon);
+    let every_cpu = machine.cpus.len() == machine.topology.online_cpus.len();
     let all_time = machine.host.throttle.is_none_or(|throttle| throttle.cpus >= machine.cpus.len() as f64);
     let limit = |can: bool, what, remedy| (!can).then_some(PermissionLimit { what, remedy });
     [
@@ -196,7 +196,7 @@ fn processor(document: &mut dyn Document, machine: &Machine) {
              data-dependent prefetcher {}",
             processor.vendor,
             optional(word(&identity.microcode), |microcode, out| write!(out, ", microcode {microcode}")),
-            machine.topology.online_cpus(),
+            machine.topology.online_cpus,
             machine.cpus,
             if processor.data_dependent_prefetcher { "enumerated" } else { "not visible here" }
         ),
@@ -225,7 +225,7 @@ fn caches(document: &mut dyn Document, machine: &Machine) {
     let sysfs = machine.host.caches.as_slice();
     let shown = |cache: &Cache, out: &mut dyn fmt::Write| {
         let Cache { level, size, ways, .. } = *cache;
-        write!(out, "L{level} {} {size}, {ways} ways, shared by CPUs {}", cache.kind.name(), cache.shared_by)
+        write!(out, "L{level} {} {size}, {ways} ways, shared by CPUs {}", cache.kind.word(), cache.shared_by)
     };
     if !sysfs.is_empty() {
         document.sentence(
@@ -266,7 +266,7 @@ fn caches(document: &mut dyn Document, machine: &Machine) {
 
 /// Shows a row for each node, and the firmware's distances if there are several nodes.
 fn nodes(document: &mut dyn Document, machine: &Machine) {
-    if machine.topology.source() == Source::Assumed {
+    if machine.topology.source == Source::Assumed {
         document
             .sentence(Role::Missing, format_args!("The kernel names no nodes; all memory is taken as one."));
     }
@@ -321,7 +321,7 @@ fn settings(document: &mut dyn Document, machine: &Machine) {
         ),
         None => document.sentence(Role::Method("Frequency"), format_args!("not visible here")),
     }
-    if let Some(balancing) = host.memory_policy.numa_balancing {
+    if let Some(balancing) = host.numa_balancing {
         document.sentence(Role::Method("Balancing"), format_args!("kernel.numa_balancing is {balancing}"));
     }
     if let Some(Throttle { cpus, file, times, .. }) = host.throttle {

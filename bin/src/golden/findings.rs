@@ -836,10 +836,10 @@ fn beside(walk: &Walk) -> Option<Beside> {
     match walk {
         Walk::Chain | Walk::Traffic(_) | Walk::Loaded(_) | Walk::PingPong(_) | Walk::Owned(_) => None,
         Walk::Lanes(kernel) => Some(Beside {
-            lanes: kernel.lanes(),
-            between: if kernel.work() == 0 { 0 } else { kernel.instructions() },
+            lanes: kernel.lanes,
+            between: if kernel.work == 0 { 0 } else { kernel.instructions },
             dependent: true,
-            prefetch: kernel.prefetch(),
+            prefetch: kernel.prefetch,
             window: 448,
         }),
         Walk::Apart(gap) => Some(Beside {

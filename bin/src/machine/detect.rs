@@ -41,7 +41,7 @@ pub fn machine(cpu: Option<CpuId>, node: Option<NodeId>) -> Result<Table<Machine
         1,
         Machine {
             topology: Topology::EMPTY,
-            host: Host::unknown(),
+            host: Host::default(),
             processor: Processor::identify(),
             nodes: NodeSet::EMPTY,
             cpus: CpuSet::EMPTY,
@@ -98,17 +98,17 @@ pub fn warn(machine: &Machine, warnings: &mut Warnings) {
     if !machine.has_proc {
         warnings.push(Warning::NoProc);
     }
-    if topology.source() == Source::Assumed {
+    if topology.source == Source::Assumed {
         warnings.push(Warning::NoSys);
     } else if topology.nodes().len() == 1 {
         warnings.push(Warning::OneNode);
     }
-    if topology.omitted() > 0 {
+    if topology.omitted > 0 {
         let held = topology.nodes().len() as u32;
-        warnings.push(Warning::TooManyNodes { found: held + topology.omitted() as u32, held });
+        warnings.push(Warning::TooManyNodes { found: held + topology.omitted as u32, held });
     }
-    let (allowed, online) = (machine.cpus.len() as u32, topology.online_cpus().len() as u32);
-    if let Some((level, size)) = host.caches.implausible() {
+    let (allowed, online) = (machine.cpus.len() as u32, topology.online_cpus.len() as u32);
+    if let Some((level, size)) = host.caches.implausible {
         warnings.push(Warning::CacheSizeImplausible { level, size });
     }
     if machine.reported_cache().is_none() {
@@ -125,7 +125,7 @@ pub fn warn(machine: &Machine, warnings: &mut Warnings) {
             governor: ShortText::new(host.frequency.governor.as_str().as_bytes()),
         });
     }
-    if host.memory_policy.numa_balancing.unwrap_or(0) != 0 && topology.nodes().len() > 1 {
+    if host.numa_balancing.unwrap_or(0) != 0 && topology.nodes().len() > 1 {
         warnings.push(Warning::NumaBalancing);
     }
     if processor.platform == Platform::Emulated {

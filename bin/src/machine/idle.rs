@@ -62,7 +62,7 @@ pub fn choose(
 
 /// Returns the idle CPU of `cpus` behind the last-level cache of the `first` one: that whose core is the least busy.
 fn idle(files: &impl Files, cpus: &CpuSet, first: u32, busy: &dyn Fn(u32) -> Option<f64>) -> Option<u32> {
-    let mut caches = Caches::EMPTY;
+    let mut caches = Caches::default();
     caches.read(files, CpuId(first));
     let near = caches.last_level()?.shared_by.intersection(cpus);
     let of_core = |cpu: &u32| {

@@ -8,6 +8,7 @@ use latency_core::kernel::lanes::{Filler, Gap, LaneKernel};
 use latency_core::topology::Shared;
 use latency_core::traffic::Kind;
 use latency_core::units::{Bytes, CpuId, NodeId};
+use latency_core::words::Worded;
 
 /// The chains that are walked at a time.
 #[derive(Clone, Copy, Debug, Default)]
@@ -167,7 +168,7 @@ impl Walk {
     pub const fn lanes(&self) -> usize {
         match self {
             Walk::Chain | Walk::Traffic(_) | Walk::Loaded(_) | Walk::PingPong(_) | Walk::Owned(_) => 1,
-            Walk::Lanes(kernel) => kernel.lanes(),
+            Walk::Lanes(kernel) => kernel.lanes,
             Walk::Apart(_) => Gap::LANES,
         }
     }
@@ -183,17 +184,17 @@ impl fmt::Display for Walk {
                 return write!(out, ", {} by {generators}", kind.name);
             }
             Walk::PingPong(PingPong { partner, method, .. }) => {
-                return write!(out, ", {} with CPU {partner}", method.name());
+                return write!(out, ", {} with CPU {partner}", method.word());
             }
             Walk::Owned(Owned { state, level, .. }) => {
                 return write!(out, ", {} in {}", state.name(), level.name());
             }
-            Walk::Lanes(kernel) if kernel.work() == 0 => {}
-            Walk::Lanes(kernel) => write!(out, ", work {}", kernel.work())?,
+            Walk::Lanes(kernel) if kernel.work == 0 => {}
+            Walk::Lanes(kernel) => write!(out, ", work {}", kernel.work)?,
             Walk::Apart(gap) => write!(out, ", {} {}", gap.fillers(), gap.filler().name())?,
         }
         match self {
-            Walk::Lanes(kernel) if kernel.prefetch() => out.write_str(", prefetch"),
+            Walk::Lanes(kernel) if kernel.prefetch => out.write_str(", prefetch"),
             _ => Ok(()),
         }
     }

@@ -3,7 +3,6 @@
 //! The generator says where a walk has to end. Nothing is measured here, and
 //! only [`Buffer::verify`] reads memory.
 
-use super::build::Successors;
 use super::error::Astray;
 use super::{Buffer, Cursor};
 
@@ -35,35 +34,6 @@ impl Buffer<'_> {
             *start = self.prove(*start, hops, *ended)?;
         }
         Ok(())
-    }
-
-    /// Proves that `sum` is the sum of the first `loads` nodes in address order, lap after lap.
-    ///
-    /// # Errors
-    ///
-    /// [`Astray`] where it is not.
-    pub fn prove_strided(&self, loads: u64, sum: u64) -> Result<(), Astray> {
-        let (layout, nodes) = (self.chain.layout(), self.chain.nodes());
-        let base = self.base() as u64;
-        // Every node is the successor of one, so a lap adds up all places.
-        let step = layout.stride().0 / self.encoding.unit().0;
-        let steps = (u128::from(nodes) * u128::from(nodes - 1) / 2) as u64;
-        let lap = nodes.wrapping_mul(self.encoding.place(base, 0)).wrapping_add(step.wrapping_mul(steps));
-        let mut expected = lap.wrapping_mul(loads / nodes);
-        let mut left = (loads % nodes) as usize;
-        let mut successors = Successors::new(self.chain);
-        while left > 0 {
-            let (_, block) = successors.take();
-            for &node in block.iter().take(left) {
-                expected = expected.wrapping_add(self.encoding.place(base, layout.offset(node)));
-            }
-            left = left.saturating_sub(block.len());
-        }
-        if sum == expected {
-            Ok(())
-        } else {
-            Err(Astray { from: 0, hops: loads })
-        }
     }
 
     /// Walks the whole lap in plain Rust: one cycle, over every node, back to its start.

@@ -5,6 +5,7 @@
 use core::hint::black_box;
 
 use super::Buffer;
+use crate::math::greatest_common_divisor;
 
 /// The golden section. Its multiples, modulo 1, stay apart for longer than those of any other number.
 const GOLDEN: f64 = 0.618_033_988_749_894_8;
@@ -26,20 +27,13 @@ impl Buffer<'_> {
 fn scattered(count: u64) -> impl Iterator<Item = u64> {
     let golden = (count as f64 * GOLDEN) as u64;
     // One has no common factor with any number, so that there is a step.
-    let step = (1..=golden.max(1)).rev().find(|step| greatest_common_factor(count, *step) == 1).unwrap_or(1);
+    let step = (1..=golden.max(1)).rev().find(|step| greatest_common_divisor(count, *step) == 1).unwrap_or(1);
     let mut next = 0;
     (0..count).map(move |_| {
         let this = next;
         next = if this + step < count { this + step } else { this + step - count };
         this
     })
-}
-
-fn greatest_common_factor(mut greater: u64, mut lesser: u64) -> u64 {
-    while lesser > 0 {
-        (greater, lesser) = (lesser, greater % lesser);
-    }
-    greater
 }
 
 #[cfg(test)]

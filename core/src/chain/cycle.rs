@@ -54,7 +54,7 @@ impl CyclicPermutation {
             CyclicPermutation::Table { nodes, .. } => {
                 (0..hops % u64::from((*nodes).max(1))).fold(node, |node, _| self.next(node))
             }
-            CyclicPermutation::Weyl(weyl) => weyl.node_at(weyl.advance(weyl.time_of(node), hops)),
+            CyclicPermutation::Weyl(weyl) => weyl.after(node, hops),
         }
     }
 
@@ -64,7 +64,7 @@ impl CyclicPermutation {
                 let hops = u128::from(part) * u128::from(*nodes) / u128::from(parts.max(1));
                 self.advance(0, hops as u64)
             }
-            CyclicPermutation::Weyl(weyl) => weyl.node_at(weyl.time_of_part(part, parts)),
+            CyclicPermutation::Weyl(weyl) => weyl.part(part, parts),
         }
     }
 }

@@ -51,12 +51,6 @@ impl NodeLayout {
         Ok(NodeLayout { nodes, stride: stride.0, lines, key: Pcg32::new(seed, 0x6c61_796f).next_u64() })
     }
 
-    /// Returns the number of nodes.
-    #[must_use]
-    pub const fn nodes(&self) -> u64 {
-        self.nodes
-    }
-
     /// Returns the distance between neighbouring nodes.
     #[must_use]
     pub const fn stride(&self) -> Bytes {

@@ -8,7 +8,7 @@
 mod cycle;
 mod layout;
 mod region;
-pub mod weyl;
+mod weyl;
 
 use crate::rng::Pcg32;
 use crate::units::Bytes;

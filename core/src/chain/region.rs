@@ -25,21 +25,21 @@ impl Within {
 
     /// Returns the last turn of a region.
     pub(super) const fn last_turn(&self) -> u64 {
-        self.mixer.mask()
+        self.mixer.mask
     }
 
     /// Splits a number of nodes into whole regions and the rest.
     pub(super) const fn split(&self, nodes: u64) -> (u64, u64) {
-        (nodes >> self.bits, nodes & self.mixer.mask())
+        (nodes >> self.bits, nodes & self.mixer.mask)
     }
 
     fn region_key(&self, region: u64) -> u64 {
-        (region ^ self.key).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32 & self.mixer.mask()
+        (region ^ self.key).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32 & self.mixer.mask
     }
 
     /// Returns the node that is visited `turn`-th in its region.
     pub(super) fn node(&self, region: u64, turn: u64) -> u64 {
-        let time = turn.wrapping_mul(self.step) & self.mixer.mask();
+        let time = turn.wrapping_mul(self.step) & self.mixer.mask;
         region << self.bits | self.mixer.mix(time ^ self.region_key(region))
     }
 
@@ -47,6 +47,6 @@ impl Within {
     pub(super) fn turn(&self, node: u64) -> u64 {
         let (region, place) = self.split(node);
         let time = self.mixer.unmix(place) ^ self.region_key(region);
-        time.wrapping_mul(self.inverse_step) & self.mixer.mask()
+        time.wrapping_mul(self.inverse_step) & self.mixer.mask
     }
 }

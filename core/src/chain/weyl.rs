@@ -21,9 +21,11 @@ use crate::rng::Pcg32;
 /// The bijection `G` on numbers of `bits` bits, and its inverse.
 #[derive(Clone, Copy, Debug)]
 pub struct Mixer {
-    mask: u64,
+    /// The largest number of the domain, which is all ones.
+    pub mask: u64,
     shift: u32,
     multipliers: [u64; 3],
+    /// The inverses of the multipliers, the last one first.
     inverses: [u64; 3],
 }
 
@@ -32,40 +34,30 @@ impl Mixer {
     #[must_use]
     pub fn new(bits: u32, rng: &mut Pcg32) -> Self {
         let mask = (1u64 << bits.min(63)) - 1;
-        let mut multipliers = [1; 3];
-        let mut inverses = [1; 3];
-        for (multiplier, inverse) in multipliers.iter_mut().zip(&mut inverses) {
-            *multiplier = (rng.next_u64() & mask) | 1;
-            *inverse = inverse_of_odd(*multiplier) & mask;
-        }
+        let multipliers @ [first, second, third] = [0; 3].map(|_| (rng.next_u64() & mask) | 1);
+        let inverses = [third, second, first].map(|multiplier| inverse_of_odd(multiplier) & mask);
         // A shift by at least half of the bits undoes itself.
         Mixer { mask, shift: bits.div_ceil(2), multipliers, inverses }
-    }
-
-    /// Returns the largest number of the domain, which is all ones.
-    #[must_use]
-    pub const fn mask(&self) -> u64 {
-        self.mask
     }
 
     /// Returns `G(x)`.
     #[must_use]
     pub const fn mix(&self, x: u64) -> u64 {
-        // Not a loop: hop counts are proven with this, and loops are not unrolled where size counts.
-        let [first, second, third] = self.multipliers;
-        let x = self.fold(x).wrapping_mul(first) & self.mask;
-        let x = self.fold(x).wrapping_mul(second) & self.mask;
-        let x = self.fold(x).wrapping_mul(third) & self.mask;
-        self.fold(x)
+        self.rounds(x, self.multipliers)
     }
 
-    /// Returns `G⁻¹(x)`.
+    /// Returns `G⁻¹(x)`, whose rounds have the form of those of `G`.
     #[must_use]
     pub const fn unmix(&self, x: u64) -> u64 {
-        let [first, second, third] = self.inverses;
-        let x = self.fold(x).wrapping_mul(third) & self.mask;
-        let x = self.fold(x).wrapping_mul(second) & self.mask;
+        self.rounds(x, self.inverses)
+    }
+
+    #[inline(always)]
+    const fn rounds(&self, x: u64, [first, second, third]: [u64; 3]) -> u64 {
+        // Not a loop: hop counts are proven with this, and loops are not unrolled where size counts.
         let x = self.fold(x).wrapping_mul(first) & self.mask;
+        let x = self.fold(x).wrapping_mul(second) & self.mask;
+        let x = self.fold(x).wrapping_mul(third) & self.mask;
         self.fold(x)
     }
 
@@ -106,26 +98,20 @@ impl Weyl {
         let bits = nodes.max(1).next_power_of_two().trailing_zeros();
         let mixer = Mixer::new(bits, rng);
         // A step of 1 would make runs of nodes whose mixed values are related.
-        let step = (rng.next_u64() & mixer.mask()) | 1;
+        let step = (rng.next_u64() & mixer.mask) | 1;
         Weyl { nodes: nodes.max(1), mixer, step }
     }
 
     /// Returns the node that follows `node`.
     #[must_use]
     pub fn next(&self, node: u64) -> u64 {
-        self.node_at(self.advance(self.time_of(node), 1))
+        self.after(node, 1)
     }
 
-    /// Returns the time at which the cycle stands on `node`.
+    /// Returns the node on which a chase from `node` stands after `hops` hops.
     #[must_use]
-    pub fn time_of(&self, node: u64) -> u64 {
-        self.mixer.unmix(node)
-    }
-
-    /// Returns the node on which the cycle stands at `time`.
-    #[must_use]
-    pub fn node_at(&self, time: u64) -> u64 {
-        self.mixer.mix(time)
+    pub fn after(&self, node: u64, hops: u64) -> u64 {
+        self.mixer.mix(self.advance(self.mixer.unmix(node), hops))
     }
 
     /// Returns the time that a chase from `time` reaches after `hops` hops.
@@ -134,7 +120,7 @@ impl Weyl {
     /// have to be counted, which costs about a nanosecond a hop and needs no memory.
     #[must_use]
     pub fn advance(&self, time: u64, hops: u64) -> u64 {
-        let mask = self.mixer.mask();
+        let mask = self.mixer.mask;
         if self.nodes == mask + 1 {
             return time.wrapping_add(self.step.wrapping_mul(hops)) & mask;
         }
@@ -149,7 +135,7 @@ impl Weyl {
     }
 
     fn step_by_step(&self, time: u64, hops: u64) -> u64 {
-        let mask = self.mixer.mask();
+        let mask = self.mixer.mask;
         let (mut time, mut left) = (time, hops);
         while left > 0 {
             // Each step meets one node at most, so this many cannot overshoot;
@@ -178,19 +164,19 @@ impl Weyl {
         Some((Lanes::detect()?, cycle))
     }
 
-    /// Returns the first time from `part`/`parts` of the cycle on that belongs to a node.
+    /// Returns the first node from `part`/`parts` of the cycle on.
     ///
     /// Parts are equal in steps of the full cycle, hence in nodes to within the
     /// square root of their number; exactly for a power of two.
     #[must_use]
-    pub fn time_of_part(&self, part: u64, parts: u64) -> u64 {
-        let mask = self.mixer.mask();
+    pub fn part(&self, part: u64, parts: u64) -> u64 {
+        let mask = self.mixer.mask;
         let index = (u128::from(part) * (u128::from(mask) + 1) / u128::from(parts.max(1))) as u64;
         let mut time = self.step.wrapping_mul(index) & mask;
         while self.mixer.mix(time) >= self.nodes {
             time = time.wrapping_add(self.step) & mask;
         }
-        time
+        self.mixer.mix(time)
     }
 
     /// Writes the successors of the nodes `first`, `first + 1`, … to `successors`.
@@ -218,10 +204,10 @@ mod tests {
         #[test]
         fn mixing_is_undone(bits in 0u32..=48, x: u64, seed: u64) {
             let mixer = Mixer::new(bits, &mut Pcg32::new(seed, 1));
-            let x = x & mixer.mask();
+            let x = x & mixer.mask;
             prop_assert_eq!(mixer.unmix(mixer.mix(x)), x);
             prop_assert_eq!(mixer.mix(mixer.unmix(x)), x);
-            prop_assert!(mixer.mix(x) <= mixer.mask());
+            prop_assert!(mixer.mix(x) <= mixer.mask);
         }
 
         #[test]
@@ -257,7 +243,7 @@ mod tests {
             // Between half of a power of two and all of it: as many bits as asked for.
             let nodes = (1u64 << bits) - below % (1u64 << (bits - 1));
             let weyl = Weyl::new(nodes, &mut Pcg32::new(seed, 2));
-            let time = time & weyl.mixer.mask();
+            let time = time & weyl.mixer.mask;
             prop_assert_eq!(weyl.advance(time, hops % nodes), weyl.step_by_step(time, hops % nodes));
             let (first, mut vectorised, mut single) = (first % nodes, [0; 70], [0; 70]);
             let count = (nodes - first).min(70) as usize;
@@ -277,7 +263,7 @@ mod tests {
                 prop_assert_eq!(successor, weyl.next(node));
             }
             let walked = (0..hops).fold(first, |node, _| weyl.next(node));
-            prop_assert_eq!(weyl.node_at(weyl.advance(weyl.time_of(first), hops)), walked);
+            prop_assert_eq!(weyl.after(first, hops), walked);
         }
 
         #[test]
@@ -285,7 +271,7 @@ mod tests {
             let weyl = Weyl::new(nodes, &mut Pcg32::new(seed, 2));
             let from = from % nodes;
             let walked = (0..hops).fold(from, |node, _| weyl.next(node));
-            prop_assert_eq!(weyl.node_at(weyl.advance(weyl.time_of(from), hops)), walked);
+            prop_assert_eq!(weyl.after(from, hops), walked);
         }
 
         #[test]
@@ -293,9 +279,9 @@ mod tests {
             let nodes = 1u64 << bits;
             let weyl = Weyl::new(nodes, &mut Pcg32::new(seed, 2));
             for part in 1..parts {
-                let (earlier, later) = (weyl.time_of_part(part - 1, parts), weyl.time_of_part(part, parts));
+                let (earlier, later) = (weyl.part(part - 1, parts), weyl.part(part, parts));
                 let hops = part * nodes / parts - (part - 1) * nodes / parts;
-                prop_assert_eq!(weyl.advance(earlier, hops), later);
+                prop_assert_eq!(weyl.after(earlier, hops), later);
             }
         }
     }

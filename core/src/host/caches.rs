@@ -4,24 +4,25 @@
 //! cache, a program may get much less.
 
 use crate::cpulist::CpuSet;
-use crate::topology::files::{self, path};
-use crate::topology::Files;
+use crate::topology::{files, Files};
 use crate::units::{Bytes, CpuId};
+use crate::words::Worded;
 
 /// Maximum number of caches of one CPU: two of the first level, one of
 /// each further level, and some to spare.
-pub const MAX_CACHES: usize = 8;
+const MAX_CACHES: usize = 8;
 
 /// The caches of one CPU in the kernel's order: nearest first.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Caches {
     length: usize,
     caches: [Cache; MAX_CACHES],
-    implausible: Option<(u32, Bytes)>,
+    /// Level and size of the first reported cache that was left out because no cache has that size.
+    pub implausible: Option<(u32, Bytes)>,
 }
 
 /// One cache.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cache {
     /// 1 for the nearest.
     pub level: u32,
@@ -38,10 +39,10 @@ pub struct Cache {
 }
 
 /// The content of a cache.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CacheKind {
-    /// Data and instructions. First, so that [`Caches::EMPTY`] is zero bytes and takes
-    /// no room in an executable.
+    /// Data and instructions.
+    #[default]
     Unified,
     /// Data alone.
     Data,
@@ -50,9 +51,6 @@ pub enum CacheKind {
 }
 
 impl Caches {
-    /// No cache is known.
-    pub const EMPTY: Self = Self { length: 0, caches: [Cache::EMPTY; MAX_CACHES], implausible: None };
-
     /// Reads the caches of `cpu`, in place of those read before.
     pub fn read(&mut self, files: &impl Files, cpu: CpuId) {
         (self.length, self.implausible) = (0, None);
@@ -74,12 +72,6 @@ impl Caches {
     #[must_use]
     pub fn as_slice(&self) -> &[Cache] {
         self.caches.get(..self.length).unwrap_or_default()
-    }
-
-    /// Returns level and size of the first reported cache that was left out because no cache has that size.
-    #[must_use]
-    pub const fn implausible(&self) -> Option<(u32, Bytes)> {
-        self.implausible
     }
 
     /// Returns the cache of this level that holds data.
@@ -114,47 +106,28 @@ impl CacheKind {
     pub const fn holds_data(self) -> bool {
         !matches!(self, Self::Instruction)
     }
+}
 
-    /// Returns the kernel's word for it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Data => "Data",
-            Self::Instruction => "Instruction",
-            Self::Unified => "Unified",
-        }
-    }
+/// The kernel's words.
+impl Worded for CacheKind {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("Data", Self::Data), ("Instruction", Self::Instruction), ("Unified", Self::Unified)];
 }
 
 impl Cache {
-    const EMPTY: Self = Self {
-        level: 0,
-        kind: CacheKind::Unified,
-        size: Bytes(0),
-        ways: 0,
-        line: Bytes(0),
-        shared_by: CpuSet::EMPTY,
-    };
-
     /// Reads one cache; `None` where its level, kind or size is missing.
     fn read(files: &impl Files, cpu: CpuId, index: usize) -> Option<Self> {
-        let directory = path(format_args!("/sys/devices/system/cpu/cpu{cpu}/cache/index{index}"));
-        let file = |name| path(format_args!("{directory}/{name}"));
+        let of = format_args!("/sys/devices/system/cpu/cpu{cpu}/cache/index{index}");
+        let word = |name| files::text::<32>(files, format_args!("{of}/{name}"));
         Some(Self {
-            level: files::number(files, file("level").as_str())?,
-            kind: kind(files.read(file("type").as_str(), &mut [0; 32])?)?,
-            size: size(files.read(file("size").as_str(), &mut [0; 32])?)?,
-            ways: files::number(files, file("ways_of_associativity").as_str()).unwrap_or_default(),
-            line: Bytes(files::number(files, file("coherency_line_size").as_str()).unwrap_or_default()),
-            shared_by: files::set(files, file("shared_cpu_list").as_str()).unwrap_or_default(),
+            level: files::number(files, format_args!("{of}/level"))?,
+            kind: CacheKind::from_word(word("type").as_str().as_bytes())?,
+            size: size(word("size").as_str().as_bytes())?,
+            ways: files::number(files, format_args!("{of}/ways_of_associativity")).unwrap_or_default(),
+            line: Bytes(files::number(files, format_args!("{of}/coherency_line_size")).unwrap_or_default()),
+            shared_by: files::set(files, format_args!("{of}/shared_cpu_list")).unwrap_or_default(),
         })
     }
-}
-
-fn kind(name: &[u8]) -> Option<CacheKind> {
-    [CacheKind::Data, CacheKind::Instruction, CacheKind::Unified]
-        .into_iter()
-        .find(|kind| kind.name().as_bytes() == name.trim_ascii())
 }
 
 /// Returns the size of a cache. The kernel writes `32K`: kibibytes, for every size.

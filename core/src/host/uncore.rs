@@ -13,7 +13,7 @@ use core::fmt;
 use core::ops::RangeInclusive;
 
 use crate::cpulist::CpuSet;
-use crate::topology::files::{self, path};
+use crate::topology::files;
 use crate::topology::Files;
 
 const CPUS: &str = "/sys/devices/system/cpu";
@@ -67,8 +67,8 @@ impl Uncore {
     pub fn gigahertz(&self, files: &impl Files) -> Option<f64> {
         let (mut sum, mut count) = (0.0, 0.0);
         let mut add = |directory: fmt::Arguments<'_>| {
-            let clock = path(format_args!("{CLOCKS}/{directory}/current_freq_khz"));
-            let kilohertz = files::number(files, clock.as_str()).filter(|clock| POSSIBLE.contains(clock))?;
+            let clock = files::number(files, format_args!("{CLOCKS}/{directory}/current_freq_khz"));
+            let kilohertz = clock.filter(|clock| POSSIBLE.contains(clock))?;
             (sum, count) = (sum + f64::from(kilohertz), count + 1.0);
             Some(())
         };
@@ -90,11 +90,10 @@ fn dies_of(files: &impl Files, cpus: &CpuSet) -> [Option<Die>; MOST_DIES] {
     let mut left = *cpus;
     for slot in &mut dies {
         let Some(cpu) = left.first() else { break };
-        let file = |name: &str| path(format_args!("{CPUS}/cpu{cpu}/topology/{name}"));
-        let number = |name: &str| files::number(files, file(name).as_str());
+        let number = |name: &str| files::number(files, format_args!("{CPUS}/cpu{cpu}/topology/{name}"));
         let package = number("physical_package_id");
         *slot = package.map(|package| Die { package, number: number("die_id").unwrap_or(0) });
-        let same = files::set(files, file("die_cpus_list").as_str());
+        let same = files::set(files, format_args!("{CPUS}/cpu{cpu}/topology/die_cpus_list"));
         let Some(same) = same.filter(|same: &CpuSet| same.contains(cpu)) else { break };
         left = left.difference(&same);
     }
@@ -102,13 +101,13 @@ fn dies_of(files: &impl Files, cpus: &CpuSet) -> [Option<Die>; MOST_DIES] {
 }
 
 fn number(files: &impl Files, domain: u32, name: &str) -> Option<u32> {
-    files::number(files, path(format_args!("{CLOCKS}/uncore{domain:02}/{name}")).as_str())
+    files::number(files, format_args!("{CLOCKS}/uncore{domain:02}/{name}"))
 }
 
 /// Returns whether a domain serves memory, or the kernel does not name the parts that it serves.
 fn serves_memory(files: &impl Files, domain: u32) -> bool {
     let mut buffer = [0; 64];
-    let agents = path(format_args!("{CLOCKS}/uncore{domain:02}/agent_types"));
-    let agents = files.read(agents.as_str(), &mut buffer).unwrap_or_default().trim_ascii();
+    let agents = format_args!("{CLOCKS}/uncore{domain:02}/agent_types");
+    let agents = files::read(files, agents, &mut buffer).unwrap_or_default().trim_ascii();
     agents.is_empty() || agents.split(u8::is_ascii_whitespace).any(|agent| agent == b"memory")
 }

@@ -7,11 +7,9 @@
 
 use core::fmt;
 
-use crate::topology::files::{self, field, path};
-use crate::topology::Files;
+use crate::topology::files::{self, field, hexadecimal};
+use crate::topology::{cache_index, Files};
 use crate::units::CpuId;
-
-use super::MAX_CACHES;
 
 const ROOT: &str = "/sys/fs/resctrl";
 
@@ -41,13 +39,14 @@ impl Ways {
         let separator = if group.is_empty() { "" } else { "/" };
         let mut buffer = [0; 4 << 10];
         let size = buffer.len();
-        let mut masks =
-            files.read(path(format_args!("{ROOT}{separator}{group}/schemata")).as_str(), &mut buffer)?;
+        let mut masks = files::read(files, format_args!("{ROOT}{separator}{group}/schemata"), &mut buffer)?;
         if masks.len() == size {
             // The last piece may be cut in two.
             masks = masks.get(..masks.iter().rposition(|byte| matches!(byte, b';' | b'\n'))?)?;
         }
-        let cache = third_level(files, cpu)?;
+        let index = cache_index(files, cpu.0, 3)?;
+        let cache =
+            files::number(files, format_args!("/sys/devices/system/cpu/cpu{cpu}/cache/index{index}/id"))?;
         let of = |name: &str| mask(masks, name, cache).filter(|mask| *mask > 0 && mask & !all == 0);
         let name = if separate.is_some() { "L3DATA" } else { "L3" };
         Some(Self { allowed: of(name)?, code: separate.and_then(|_| of("L3CODE")), all })
@@ -74,19 +73,8 @@ impl fmt::Display for Ways {
 #[inline(never)] // each call reads a file
 fn full(files: &impl Files, name: &str) -> Option<u64> {
     let mut buffer = [0; 64];
-    let mask = files.read(path(format_args!("{ROOT}/info/{name}/cbm_mask")).as_str(), &mut buffer)?;
+    let mask = files::read(files, format_args!("{ROOT}/info/{name}/cbm_mask"), &mut buffer)?;
     hexadecimal(mask).filter(|mask| *mask > 0)
-}
-
-/// Returns the number by which the kernel knows the third-level cache of a CPU.
-fn third_level(files: &impl Files, cpu: CpuId) -> Option<u64> {
-    let number = |index: usize, name: &str| {
-        files::number::<u64>(
-            files,
-            path(format_args!("/sys/devices/system/cpu/cpu{cpu}/cache/index{index}/{name}")).as_str(),
-        )
-    };
-    (0..MAX_CACHES).find(|index| number(*index, "level") == Some(3)).and_then(|index| number(index, "id"))
 }
 
 /// Returns the mask of a cache out of `L3:0=7ff;1=fff`.
@@ -98,16 +86,6 @@ fn mask(schemata: &[u8], name: &str, cache: u64) -> Option<u64> {
         let (id, mask) = piece.split_at_checked(piece.iter().position(|byte| *byte == b'=')?)?;
         hexadecimal(mask.get(1..)?).filter(|_| files::parse(id) == Some(cache))
     })
-}
-
-/// Returns the number that hexadecimal digits give.
-#[inline(never)] // files and pieces of them
-pub(super) fn hexadecimal(digits: &[u8]) -> Option<u64> {
-    let digits = digits.trim_ascii();
-    if digits.is_empty() || digits.len() > 16 {
-        return None;
-    }
-    digits.iter().try_fold(0, |number, byte| Some(number << 4 | u64::from(char::from(*byte).to_digit(16)?)))
 }
 
 #[cfg(test)]

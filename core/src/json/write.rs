@@ -137,15 +137,6 @@ impl<W: Write> Writer<W> {
         write!(self.out, "{value}")
     }
 
-    /// Writes a whole number with a sign.
-    ///
-    /// # Errors
-    /// The errors of every method of [`Writer`].
-    pub fn i64(&mut self, value: i64) -> fmt::Result {
-        self.value()?;
-        write!(self.out, "{value}")
-    }
-
     /// Writes a number rounded to at most `digits` decimals (17 at most), without zeros at the
     /// end: 240.000 is written as `240`. A number that is not finite has no form
     /// in JSON and is written as `null`.

@@ -10,120 +10,81 @@ pub use crate::arch::MOST_LANES;
 
 /// A chase loop that makes exactly one dependent load per hop and lane.
 #[derive(Clone, Copy, Debug)]
-pub struct LaneKernel(Form);
-
-#[derive(Clone, Copy, Debug)]
-enum Form {
-    /// This number of lanes, with nothing but their loads.
-    Plain(usize),
-    /// [`WINDOW_LANES`] lanes with units of work, and perhaps a prefetch.
-    Window { work: usize, prefetch: bool, routine: LaneRoutine },
-}
-
-impl LaneKernel {
-    /// Returns the number of chains that it walks side by side.
-    #[must_use]
-    pub const fn lanes(&self) -> usize {
-        match self.0 {
-            Form::Plain(lanes) => lanes,
-            Form::Window { .. } => WINDOW_LANES,
-        }
-    }
-
-    /// Returns the number of its cursors that have no register, although those of other kernels have one.
-    ///
-    /// Each costs one more load from the first-level cache per hop.
-    #[must_use]
-    pub const fn in_memory(&self) -> usize {
-        match self.0 {
-            Form::Plain(lanes) if !in_registers(lanes) => lanes - REGISTER_LANES,
-            _ => 0,
-        }
-    }
-
-    /// Returns the units of work between the loads: dependent additions of one cycle.
-    ///
-    /// The first waits for the load.
-    #[must_use]
-    pub const fn work(&self) -> usize {
-        match self.0 {
-            Form::Plain(_) => 0,
-            Form::Window { work, .. } => work,
-        }
-    }
-
-    /// Returns whether the next node of a lane is prefetched as soon as its address is known.
-    #[must_use]
-    pub const fn prefetch(&self) -> bool {
-        matches!(self.0, Form::Window { prefetch: true, .. })
-    }
-
-    /// Returns the number of instructions of one hop of all lanes, without those that count hops.
+pub struct LaneKernel {
+    /// The number of chains that it walks side by side.
+    pub lanes: usize,
+    /// The units of work between the loads: dependent additions of one cycle. The first waits for the load.
+    pub work: usize,
+    /// True where the next node of a lane is prefetched as soon as its address is known.
+    pub prefetch: bool,
+    /// The number of instructions of one hop of all lanes, without those that count hops.
     ///
     /// This number lies between a lane's load and its next one. A processor that
     /// has no room for them does not have the loads of all lanes in flight.
-    #[must_use]
-    pub const fn instructions(&self) -> usize {
-        match self.0 {
-            // A lane in memory needs one more load and one more store.
-            Form::Plain(lanes) => lanes + 2 * self.in_memory(),
-            Form::Window { work, prefetch, .. } => {
-                WINDOW_LANES * (arch::WINDOW_OVERHEAD + work + prefetch as usize)
-            }
-        }
-    }
-
-    /// Returns the loop, and the count that it takes.
-    pub(crate) fn routine(&self) -> (LaneRoutine, usize) {
-        match self.0 {
-            Form::Plain(lanes) => match arch::REGISTER_CHASES.iter().find(|(held, _)| *held == lanes) {
-                Some((_, routine)) => (*routine, 0),
-                None => (arch::MEMORY_CHASE, self.in_memory()),
-            },
-            Form::Window { routine, .. } => (routine, 0),
-        }
-    }
+    pub instructions: usize,
+    pub(crate) routine: LaneRoutine,
+    /// The number of cursors that have no register, although those of other kernels have one.
+    pub(crate) in_memory: usize,
 }
 
-/// Returns whether there is a loop for exactly this number of lanes with all cursors in registers.
-const fn in_registers(lanes: usize) -> bool {
+/// Returns the kernel of this number of lanes, with nothing but their loads.
+const fn plain(lanes: usize) -> LaneKernel {
     let mut place = 0;
     while place < arch::REGISTER_CHASES.len() {
-        if arch::REGISTER_CHASES[place].0 == lanes {
-            return true;
+        let (held, routine) = arch::REGISTER_CHASES[place];
+        if held == lanes {
+            return LaneKernel {
+                lanes,
+                work: 0,
+                prefetch: false,
+                instructions: lanes,
+                routine,
+                in_memory: 0,
+            };
         }
         place += 1;
     }
-    false
+    assert!(lanes > REGISTER_LANES && lanes <= MOST_LANES);
+    let in_memory = lanes - REGISTER_LANES;
+    // A lane in memory needs one more load, from the first-level cache, and one more store.
+    let instructions = lanes + 2 * in_memory;
+    LaneKernel { lanes, work: 0, prefetch: false, instructions, routine: arch::MEMORY_CHASE, in_memory }
 }
 
-/// Numbers of lanes to compare: all that registers hold, then steps of about a third.
-const LANES: [usize; 15] = [1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 20, 24, 32, 48, MOST_LANES];
+/// The kernels without work, by their number of lanes: all that registers hold, then steps of about a third.
+pub static PARALLEL: [LaneKernel; 15] = [
+    plain(1),
+    plain(2),
+    plain(3),
+    plain(4),
+    plain(6),
+    plain(8),
+    plain(10),
+    plain(12),
+    plain(14),
+    plain(16),
+    plain(20),
+    plain(24),
+    plain(32),
+    plain(48),
+    plain(64),
+];
 
-/// The kernels without work, by their number of lanes.
-pub static PARALLEL: [LaneKernel; LANES.len()] = {
-    let mut kernels = [LaneKernel(Form::Plain(0)); LANES.len()];
-    let mut place = 0;
-    while place < kernels.len() {
-        assert!(in_registers(LANES[place]) || LANES[place] > REGISTER_LANES && LANES[place] <= MOST_LANES);
-        kernels[place] = LaneKernel(Form::Plain(LANES[place]));
-        place += 1;
-    }
-    kernels
-};
+/// Returns the kernel of [`WINDOW_LANES`] lanes with units of work, and perhaps a prefetch.
+const fn window(work: usize, prefetch: bool, routine: LaneRoutine) -> LaneKernel {
+    let instructions = WINDOW_LANES * (arch::WINDOW_OVERHEAD + work + prefetch as usize);
+    LaneKernel { lanes: WINDOW_LANES, work, prefetch, instructions, routine, in_memory: 0 }
+}
 
 /// Sixteen lanes with work: pairs of a kernel without a prefetch and one with it, by the units of work.
 ///
 /// The units grow one by one at first, where work is hidden, then in steps of about a third.
 pub static WINDOW: [[LaneKernel; 2]; arch::WINDOW_CHASES.len()] = {
-    let mut kernels = [[LaneKernel(Form::Plain(0)); 2]; arch::WINDOW_CHASES.len()];
+    let mut kernels = [[plain(1); 2]; arch::WINDOW_CHASES.len()];
     let mut place = 0;
     while place < kernels.len() {
         let (work, [without, with]) = arch::WINDOW_CHASES[place];
-        kernels[place] = [
-            LaneKernel(Form::Window { work, prefetch: false, routine: without }),
-            LaneKernel(Form::Window { work, prefetch: true, routine: with }),
-        ];
+        kernels[place] = [window(work, false, without), window(work, true, with)];
         place += 1;
     }
     kernels
@@ -132,7 +93,7 @@ pub static WINDOW: [[LaneKernel; 2]; arch::WINDOW_CHASES.len()] = {
 /// Returns the kernel of [`PARALLEL`] with this number of lanes.
 #[must_use]
 pub fn parallel(lanes: usize) -> Option<&'static LaneKernel> {
-    PARALLEL.iter().find(|kernel| kernel.lanes() == lanes)
+    PARALLEL.iter().find(|kernel| kernel.lanes == lanes)
 }
 
 /// Instructions that depend on no load and stand between two loads.
@@ -223,11 +184,11 @@ mod tests {
 
     #[test]
     fn lanes_are_in_ascending_order_and_up_to_14_in_registers() {
-        assert!(PARALLEL.is_sorted_by_key(LaneKernel::lanes));
+        assert!(PARALLEL.is_sorted_by_key(|kernel| kernel.lanes));
         for kernel in &PARALLEL {
-            assert!(kernel.lanes() <= MOST_LANES);
-            assert_eq!(kernel.in_memory() > 0, kernel.lanes() > 14);
-            assert!(core::ptr::eq(parallel(kernel.lanes()).unwrap(), kernel));
+            assert!(kernel.lanes <= MOST_LANES);
+            assert_eq!(kernel.in_memory > 0, kernel.lanes > 14);
+            assert!(core::ptr::eq(parallel(kernel.lanes).unwrap(), kernel));
         }
         assert!(parallel(5).is_none());
     }
@@ -235,21 +196,21 @@ mod tests {
     #[test]
     fn a_unit_of_work_is_one_instruction() {
         for [without, with] in &WINDOW {
-            assert_eq!(without.instructions(), 16 * (5 + without.work()));
-            assert_eq!(with.instructions(), 16 * (6 + without.work()));
-            assert_eq!((with.work(), without.prefetch(), with.prefetch()), (without.work(), false, true));
+            assert_eq!(without.instructions, 16 * (5 + without.work));
+            assert_eq!(with.instructions, 16 * (6 + without.work));
+            assert_eq!((with.work, without.prefetch, with.prefetch), (without.work, false, true));
         }
-        assert!(WINDOW.is_sorted_by_key(|[kernel, _]| kernel.work()));
+        assert!(WINDOW.is_sorted_by_key(|[kernel, _]| kernel.work));
     }
 
     #[test]
     fn a_lane_without_a_register_needs_one_more_load_and_store() {
-        let of = |lanes| parallel(lanes).unwrap().instructions();
+        let of = |lanes| parallel(lanes).unwrap().instructions;
         assert_eq!([1, 2, 14].map(of), [1, 2, 14]);
         // Each lane without a register needs three.
         assert_eq!(of(20) - of(16), 4 * 3);
         assert_eq!(of(64) - of(48), 16 * 3);
-        assert_eq!(of(16), 16 + 2 * parallel(16).unwrap().in_memory());
+        assert_eq!(of(16), 16 + 2 * parallel(16).unwrap().in_memory);
     }
 
     #[test]

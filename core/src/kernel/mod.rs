@@ -20,62 +20,41 @@ pub use encoding::Encoding;
 pub struct Kernel {
     /// The name by which it is chosen.
     pub name: &'static str,
-    /// The instructions of one hop.
-    pub summary: &'static str,
     /// The encoding that it expects in each node.
     pub encoding: Encoding,
     pub(crate) routine: arch::Routine,
 }
 
-/// A raw pointer in each node: the load's result is the next load's address.
-pub static POINTER: Kernel = Kernel {
-    name: "pointer",
-    summary: "each node holds the address of the next: mov rax, [rax]",
-    encoding: Encoding::Pointer,
-    routine: arch::POINTER_CHASE,
-};
+/// A raw pointer in each node: the load's result is the next load's address:
+/// `mov rax, [rax]`.
+pub static POINTER: Kernel =
+    Kernel { name: "pointer", encoding: Encoding::Pointer, routine: arch::POINTER_CHASE };
 
-/// An index in each node, scaled and added to the base by the load itself.
-pub static INDEX: Kernel = Kernel {
-    name: "index",
-    summary: "each node holds the index of the next: mov rax, [rdi + rax * 8]",
-    encoding: Encoding::Index,
-    routine: arch::INDEX_CHASE,
-};
+/// An index in each node, scaled and added to the base by the load itself:
+/// `mov rax, [rdi + rax * 8]`.
+pub static INDEX: Kernel = Kernel { name: "index", encoding: Encoding::Index, routine: arch::INDEX_CHASE };
 
-/// The same, with the index compared to the length of the array before each load.
+/// The same, with the index compared to the length of the array before each load:
+/// `cmp rax, rcx; jae out; mov rax, [rdi + rax * 8]`.
 ///
 /// The comparison is beside the dependent path as long as its branch is predicted.
-pub static INDEX_CHECKED: Kernel = Kernel {
-    name: "index-checked",
-    summary: "the same with a bounds check: cmp rax, rcx; jae out; mov rax, [rdi + rax * 8]",
-    encoding: Encoding::Index,
-    routine: arch::INDEX_CHECKED_CHASE,
-};
+pub static INDEX_CHECKED: Kernel =
+    Kernel { name: "index-checked", encoding: Encoding::Index, routine: arch::INDEX_CHECKED_CHASE };
 
-/// An index of four bytes, scaled and added to the base by the load itself.
-pub static INDEX4: Kernel = Kernel {
-    name: "index4",
-    summary: "each node holds a 4-byte index of the next: mov eax, [rdi + rax * 4]",
-    encoding: Encoding::Index4,
-    routine: arch::INDEX4_CHASE,
-};
+/// An index of four bytes, scaled and added to the base by the load itself:
+/// `mov eax, [rdi + rax * 4]`.
+pub static INDEX4: Kernel =
+    Kernel { name: "index4", encoding: Encoding::Index4, routine: arch::INDEX4_CHASE };
 
-/// The number of a node of 64 bytes, which no address mode can scale.
-pub static LINE_INDEX: Kernel = Kernel {
-    name: "line-index",
-    summary: "each 64-byte node holds the number of the next: shl rax, 6; mov rax, [rdi + rax]",
-    encoding: Encoding::LineIndex,
-    routine: arch::LINE_INDEX_CHASE,
-};
+/// The number of a node of 64 bytes, which no address mode can scale:
+/// `shl rax, 6; mov rax, [rdi + rax]`.
+pub static LINE_INDEX: Kernel =
+    Kernel { name: "line-index", encoding: Encoding::LineIndex, routine: arch::LINE_INDEX_CHASE };
 
-/// The number of a node of 64 bytes, in four bytes.
-pub static LINE_INDEX4: Kernel = Kernel {
-    name: "line-index4",
-    summary: "each 64-byte node holds the 4-byte number of the next: shl rax, 6; mov eax, [rdi + rax]",
-    encoding: Encoding::LineIndex4,
-    routine: arch::LINE_INDEX4_CHASE,
-};
+/// The number of a node of 64 bytes, in four bytes:
+/// `shl rax, 6; mov eax, [rdi + rax]`.
+pub static LINE_INDEX4: Kernel =
+    Kernel { name: "line-index4", encoding: Encoding::LineIndex4, routine: arch::LINE_INDEX4_CHASE };
 
 /// Every kernel.
 pub static KERNELS: [&Kernel; 6] = [&POINTER, &INDEX, &INDEX_CHECKED, &INDEX4, &LINE_INDEX, &LINE_INDEX4];

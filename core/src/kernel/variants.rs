@@ -11,8 +11,6 @@ use crate::units::{Bytes, PageSize};
 pub struct Variant {
     /// The name by which it is known.
     pub name: &'static str,
-    /// The peculiarity of the variant.
-    pub summary: &'static str,
     /// The loop.
     pub kernel: &'static Kernel,
     /// The distance between nodes: the size of one, or of a cache line where it is padded.
@@ -25,35 +23,23 @@ pub struct Variant {
 ///
 /// If nodes are packed, a fetched line contains several of them: the
 /// chain has more nodes in the same bytes, and a hop finds its line in a cache more often.
-const fn variant(
-    name: &'static str,
-    kernel: &'static Kernel,
-    stride: u64,
-    pages: PageSize,
-    summary: &'static str,
-) -> Variant {
-    Variant { name, summary, kernel, stride: Bytes(stride), pages }
+const fn variant(name: &'static str, kernel: &'static Kernel, stride: u64, pages: PageSize) -> Variant {
+    Variant { name, kernel, stride: Bytes(stride), pages }
 }
 
 use PageSize::{Huge2M, Small};
 
-/// The nine ways, in the order in which they are shown.
+/// The nine ways, in the order in which they are shown; a padded node has a line for itself.
 pub static VARIANTS: [Variant; 9] = [
-    variant("index4-packed", &INDEX4, 4, Small, "4-byte index, 16 nodes in a line"),
-    variant(
-        "index8-checked",
-        &INDEX_CHECKED,
-        8,
-        Small,
-        "8-byte index with a bounds check, 8 nodes in a line",
-    ),
-    variant("index8-packed", &INDEX, 8, Small, "8-byte index, 8 nodes in a line"),
-    variant("index8-padded", &LINE_INDEX, 64, Small, "8-byte index, padded to a line each"),
-    variant("index4-padded", &LINE_INDEX4, 64, Small, "4-byte index in a 64-byte node"),
-    variant("pointer-packed", &POINTER, 8, Small, "raw pointer, 8 nodes in a line"),
-    variant("pointer-padded", &POINTER, 64, Small, "raw pointer, padded to a line each"),
-    variant("index8-padded-2m", &LINE_INDEX, 64, Huge2M, "padded index on 2 MiB pages"),
-    variant("pointer-padded-2m", &POINTER, 64, Huge2M, "padded pointer on 2 MiB pages"),
+    variant("index4-packed", &INDEX4, 4, Small),
+    variant("index8-checked", &INDEX_CHECKED, 8, Small),
+    variant("index8-packed", &INDEX, 8, Small),
+    variant("index8-padded", &LINE_INDEX, 64, Small),
+    variant("index4-padded", &LINE_INDEX4, 64, Small),
+    variant("pointer-packed", &POINTER, 8, Small),
+    variant("pointer-padded", &POINTER, 64, Small),
+    variant("index8-padded-2m", &LINE_INDEX, 64, Huge2M),
+    variant("pointer-padded-2m", &POINTER, 64, Huge2M),
 ];
 
 #[cfg(test)]

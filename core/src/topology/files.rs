@@ -18,50 +18,38 @@ pub trait Files {
     fn read<'b>(&self, path: &str, buffer: &'b mut [u8]) -> Option<&'b [u8]>;
 }
 
-/// A path of `/sys` or `/proc`: the longest one in use has some 90 characters.
-pub(crate) type Path = Text<128>;
+/// The longest path that is read, of a file in a control group; those of `/sys` have some 90 characters.
+pub(crate) const LONGEST_PATH: usize = 1024;
 
-/// Formats a path. A path that does not fit becomes empty, which names no file.
-pub(crate) fn path(parts: fmt::Arguments<'_>) -> Path {
-    let mut path = Path::EMPTY;
-    match fmt::write(&mut path, parts) {
-        Ok(()) => path,
-        Err(fmt::Error) => Path::EMPTY,
-    }
+/// Reads a file whose path is made of parts; `None` also where the path is too long.
+pub(crate) fn read<'b>(
+    files: &impl Files,
+    path: fmt::Arguments<'_>,
+    buffer: &'b mut [u8],
+) -> Option<&'b [u8]> {
+    let mut text = Text::<LONGEST_PATH>::EMPTY;
+    fmt::write(&mut text, path).ok()?;
+    files.read(text.as_str(), buffer)
 }
 
 /// Returns the whole file as one number, white space around it left out.
-pub(crate) fn number<T: TryFrom<u64>>(files: &impl Files, path: &str) -> Option<T> {
-    parse(files.read(path, &mut [0; 64])?)
-}
-
-/// Returns the whole file as one number that may be negative.
-pub(crate) fn signed_number(files: &impl Files, path: &str) -> Option<i32> {
-    signed(files.read(path, &mut [0; 64])?)
+pub(crate) fn number<T: TryFrom<i128>>(files: &impl Files, path: fmt::Arguments<'_>) -> Option<T> {
+    parse(read(files, path, &mut [0; 64])?)
 }
 
 /// Returns the whole file as one short text; empty where there is none.
-pub(crate) fn text<const N: usize>(files: &impl Files, path: &str) -> Text<N> {
-    files.read(path, &mut [0; 256]).map_or(Text::EMPTY, Text::from_bytes)
-}
-
-/// Returns the whole file as a switch: `1`, `Y` or `true` against `0`, `N` or `false`.
-pub(crate) fn switch(files: &impl Files, path: &str) -> Option<bool> {
-    match files.read(path, &mut [0; 16])?.trim_ascii() {
-        b"1" | b"Y" | b"true" => Some(true),
-        b"0" | b"N" | b"false" => Some(false),
-        _ => None,
-    }
+pub(crate) fn text<const N: usize>(files: &impl Files, path: fmt::Arguments<'_>) -> Text<N> {
+    read(files, path, &mut [0; 256]).map_or(Text::EMPTY, Text::from_bytes)
 }
 
 /// Returns the whole file as a list of numbers.
 ///
 /// Some 1600 ranges fit the buffer. The last piece of a longer list may be cut
 /// in two, and is left out.
-pub(crate) fn set<const WORDS: usize>(files: &impl Files, path: &str) -> Option<IdSet<WORDS>> {
+pub(crate) fn set<const WORDS: usize>(files: &impl Files, path: fmt::Arguments<'_>) -> Option<IdSet<WORDS>> {
     let mut buffer = [0; 16 << 10];
     let size = buffer.len();
-    let mut list = files.read(path, &mut buffer)?;
+    let mut list = read(files, path, &mut buffer)?;
     if list.len() == size {
         list = list.get(..list.iter().rposition(|byte| *byte == b',')?)?;
     }
@@ -69,26 +57,27 @@ pub(crate) fn set<const WORDS: usize>(files: &impl Files, path: &str) -> Option<
 }
 
 /// Returns a number in `bytes`, white space around it left out.
-pub(crate) fn parse<T: TryFrom<u64>>(bytes: &[u8]) -> Option<T> {
-    T::try_from(integer(bytes.trim_ascii())?).ok()
+pub(crate) fn parse<T: TryFrom<i128>>(bytes: &[u8]) -> Option<T> {
+    T::try_from(integer(bytes, 10)?).ok()
 }
 
-fn signed(bytes: &[u8]) -> Option<i32> {
-    match bytes.trim_ascii() {
-        [b'-', digits @ ..] => Some(-i32::try_from(integer(digits)?).ok()?),
-        digits => parse(digits),
-    }
+/// Returns a number without a sign in hexadecimal digits, white space around them left out.
+pub(crate) fn hexadecimal(bytes: &[u8]) -> Option<u64> {
+    u64::try_from(integer(bytes, 16)?).ok()
 }
 
 /// Returns the number that digits give. It is not generic, since dozens of facts are read with it.
-fn integer(digits: &[u8]) -> Option<u64> {
-    if digits.is_empty() {
-        return None;
-    }
-    digits.iter().try_fold(0_u64, |number, byte| {
-        let digit = Some(byte.wrapping_sub(b'0')).filter(|digit| *digit < 10)?;
-        number.checked_mul(10)?.checked_add(digit.into())
-    })
+fn integer(bytes: &[u8], radix: u32) -> Option<i128> {
+    let (sign, digits) = match bytes.trim_ascii() {
+        [b'-', digits @ ..] => (-1, digits),
+        digits => (1, digits),
+    };
+    let digits = Some(digits).filter(|digits| !digits.is_empty())?;
+    let size = digits.iter().try_fold(0_i128, |size, byte| {
+        let digit = char::from(*byte).to_digit(radix)?;
+        size.checked_mul(radix.into())?.checked_add(digit.into())
+    })?;
+    Some(sign * size)
 }
 
 /// Returns the text after `name` and a colon at the start of a line, without white space
@@ -146,13 +135,18 @@ mod tests {
     #[test]
     fn numbers_fit_their_type_or_are_unknown() {
         assert_eq!(parse::<u64>(b" 9223372036854771712\n"), Some(9_223_372_036_854_771_712));
-        assert_eq!(signed(b"-1\n"), Some(-1));
-        assert_eq!(signed(b"2\n"), Some(2));
-        assert_eq!(signed(b"-99999999999"), None);
+        assert_eq!(parse::<i32>(b"-1\n"), Some(-1));
+        assert_eq!(parse::<i32>(b"2\n"), Some(2));
+        assert_eq!(parse::<i32>(b"-99999999999"), None);
         assert_eq!(parse::<u32>(b"-1\n"), None);
         assert_eq!(parse::<u32>(b"4294967296"), None);
         for text in [&b""[..], b"-", b"--1", b"1 2", b"0x1", b"max", b"99999999999999999999"] {
             assert_eq!(parse::<u64>(text), None);
+        }
+        assert_eq!(parse::<u64>(&[b'9'; 60]), None);
+        assert_eq!(hexadecimal(b"00fFffffffffffffff\n"), Some(u64::MAX));
+        for text in [&b""[..], b"-1", b"0x1", b"g", b"10000000000000000"] {
+            assert_eq!(hexadecimal(text), None);
         }
     }
 
@@ -170,17 +164,8 @@ mod tests {
     fn a_list_that_was_cut_off_loses_only_its_last_piece() {
         let mut list: String = (0..4000).map(|id| std::format!("{},", id * 2)).collect();
         list.push_str("8190");
-        let found: crate::cpulist::CpuSet = set(&One(list), "").unwrap();
+        let found: crate::cpulist::CpuSet = set(&One(list), format_args!("")).unwrap();
         let last = found.last().unwrap();
         assert!(last.is_multiple_of(2) && last > 6000 && found.len() as u32 == last / 2 + 1, "{last}");
-    }
-
-    #[test]
-    fn switches_are_read_in_all_spellings_of_the_kernel() {
-        for (content, expected) in
-            [("true\n", Some(true)), ("0\n", Some(false)), ("Y", Some(true)), ("2", None), ("", None)]
-        {
-            assert_eq!(switch(&One(String::from(content)), ""), expected);
-        }
     }
 }

@@ -1,8 +1,10 @@
 //! Fills a topology from the files of a system.
 //!
-//! Knows the paths and formats of Linux, and not whether a kernel or a fixture answers.
+//! Knows the paths and formats of Linux, and not whether a kernel or a fixture answers. A server that has been up for a
+//! month has little free memory, and much in cached files, which the kernel drops on demand: free memory is only a part
+//! of the available memory.
 
-use super::files::{self, kilobytes_after, path, Files};
+use super::files::{self, kilobytes_after, Files};
 use super::{Node, PagePool, Source, Topology, MAX_NODES};
 use crate::cpulist::{CpuSet, NodeSet};
 use crate::units::{Bytes, NodeId};
@@ -20,15 +22,15 @@ impl Topology {
     pub fn read(&mut self, files: &impl Files, allowed: &CpuSet) {
         self.length = 0;
         self.omitted = 0;
-        let online_cpus = files::set(files, path(format_args!("{CPUS}/online")).as_str());
+        let online_cpus = files::set(files, format_args!("{CPUS}/online"));
         // This program runs on a CPU, so an empty list is wrong.
         let online_cpus = online_cpus.filter(|cpus| !CpuSet::is_empty(cpus));
         // Not `unwrap_or`: the executable would hold an empty set of a kilobyte.
         self.present_cpus = CpuSet::EMPTY;
-        if let Some(present) = files::set(files, path(format_args!("{CPUS}/present")).as_str()) {
+        if let Some(present) = files::set(files, format_args!("{CPUS}/present")) {
             self.present_cpus = present;
         }
-        match files::set(files, path(format_args!("{NODES}/online")).as_str()) {
+        match files::set(files, format_args!("{NODES}/online")) {
             Some(online) if !NodeSet::is_empty(&online) => self.read_nodes(files, &online, online_cpus),
             _ => self.assume_one_node(files, allowed, online_cpus),
         }
@@ -36,7 +38,7 @@ impl Topology {
 
     fn read_nodes(&mut self, files: &impl Files, online: &NodeSet, online_cpus: Option<CpuSet>) {
         self.source = Source::Sysfs;
-        let with_memory = files::set(files, path(format_args!("{NODES}/has_memory")).as_str());
+        let with_memory = files::set(files, format_args!("{NODES}/has_memory"));
         let mut all_cpus = CpuSet::EMPTY;
         for (node, id) in self.nodes.iter_mut().zip(online) {
             node.read(files, NodeId(id), with_memory.as_ref());
@@ -72,18 +74,50 @@ impl Topology {
         node.huge_2m = pool_of(Bytes::MIB.times(2));
         node.huge_1g = pool_of(Bytes::GIB);
     }
+
+    /// Returns a node with the present state of its memory.
+    #[must_use]
+    pub fn node_now(&self, files: &impl Files, id: NodeId) -> Option<Node> {
+        let mut node = *self.node(id)?;
+        let mut buffer = [0; 4 << 10];
+        let meminfo = match self.source {
+            Source::Sysfs => files::read(files, format_args!("{NODES}/node{id}/meminfo"), &mut buffer),
+            Source::Assumed => files.read("/proc/meminfo", &mut buffer),
+        };
+        node.read_memory(meminfo.unwrap_or_default());
+        Some(node)
+    }
 }
 
 impl Node {
+    /// Reads the amounts from a `meminfo`, of a node or of the machine.
+    ///
+    /// Recently used files count only in part, since other processes need them again.
+    fn read_memory(&mut self, meminfo: &[u8]) {
+        let amount = |name| kilobytes_after(meminfo, name).unwrap_or_default();
+        self.memory_total = amount("MemTotal:");
+        self.memory_free = amount("MemFree:");
+        let (inactive, active) = (amount("Inactive(file):"), amount("Active(file):"));
+        let slabs = amount("SReclaimable:");
+        self.memory_reclaimable =
+            Bytes([active.0 / 2, slabs.0].into_iter().fold(inactive.0, u64::saturating_add));
+    }
+
+    /// Returns the available memory: free, or given back by the kernel; `None` where the kernel does not tell.
+    #[must_use]
+    pub fn can_give(&self) -> Option<Bytes> {
+        let sum = self.memory_free.0.saturating_add(self.memory_reclaimable.0);
+        // A node without free memory is full; a node without any memory is not described.
+        (self.memory_total.0 > 0).then_some(Bytes(sum))
+    }
+
     fn read(&mut self, files: &impl Files, id: NodeId, with_memory: Option<&NodeSet>) {
         *self = Self::EMPTY;
         self.id = id;
-        self.cpus =
-            files::set(files, path(format_args!("{NODES}/node{id}/cpulist")).as_str()).unwrap_or_default();
+        self.cpus = files::set(files, format_args!("{NODES}/node{id}/cpulist")).unwrap_or_default();
         let mut buffer = [0; 4 << 10];
-        let meminfo = path(format_args!("{NODES}/node{id}/meminfo"));
-        let meminfo = files.read(meminfo.as_str(), &mut buffer).unwrap_or_default();
-        self.read_memory(meminfo);
+        let meminfo = files::read(files, format_args!("{NODES}/node{id}/meminfo"), &mut buffer);
+        self.read_memory(meminfo.unwrap_or_default());
         self.has_memory = with_memory.map_or(self.memory_total > Bytes(0), |nodes| nodes.contains(id.0));
         self.huge_2m = page_pool(files, format_args!("{NODES}/node{id}/hugepages"), Bytes::MIB.times(2));
         self.huge_1g = page_pool(files, format_args!("{NODES}/node{id}/hugepages"), Bytes::GIB);
@@ -94,8 +128,8 @@ impl Node {
     /// rising order of id, so columns and [`Topology::nodes`] have the same indices.
     fn read_distances(&mut self, files: &impl Files) {
         let mut buffer = [0; 1 << 10];
-        let row = path(format_args!("{NODES}/node{}/distance", self.id));
-        let row = files.read(row.as_str(), &mut buffer).unwrap_or_default();
+        let row = files::read(files, format_args!("{NODES}/node{}/distance", self.id), &mut buffer);
+        let row = row.unwrap_or_default();
         let columns = row.split(u8::is_ascii_whitespace).filter(|column| !column.is_empty());
         for (distance, column) in self.distances.iter_mut().zip(columns) {
             *distance = files::parse(column).unwrap_or_default();
@@ -106,12 +140,12 @@ impl Node {
 /// Returns the package of the first CPU. The kernel writes -1 for an unknown one.
 fn package_of(files: &impl Files, cpus: &CpuSet) -> Option<u32> {
     let cpu = cpus.first()?;
-    files::number(files, path(format_args!("{CPUS}/cpu{cpu}/topology/physical_package_id")).as_str())
+    files::number(files, format_args!("{CPUS}/cpu{cpu}/topology/physical_package_id"))
 }
 
 fn page_pool(files: &impl Files, directory: core::fmt::Arguments<'_>, size: Bytes) -> Option<PagePool> {
-    let pool = path(format_args!("{directory}/hugepages-{}kB", size.0 / Bytes::KIB.0));
-    let count = |name| files::number(files, path(format_args!("{pool}/{name}")).as_str());
+    let kilobytes = size.0 / Bytes::KIB.0;
+    let count = |name| files::number(files, format_args!("{directory}/hugepages-{kilobytes}kB/{name}"));
     Some(PagePool { total: count("nr_hugepages")?, free: count("free_hugepages")? })
 }
 

@@ -7,7 +7,7 @@
 //! `Documentation/ABI/testing/sysfs-kernel-mm-mempolicy-weighted-interleave`.
 
 use super::attributes::{Attributes, Claim, SideCache};
-use super::files::{self, path, Files};
+use super::files::{self, Files};
 use super::read::NODES;
 use super::Topology;
 use crate::cpulist::NodeSet;
@@ -27,16 +27,17 @@ impl Claim {
     /// Reads the claims of one class. Initiators are links to nodes: a node is one if a file behind its link can be
     /// read.
     fn read(files: &impl Files, id: NodeId, class: usize, ids: &NodeSet) -> Option<Claim> {
-        let access = path(format_args!("{NODES}/node{id}/access{class}/initiators"));
         // The firmware also writes zero where it knows no figure.
         let number = |name: &str| -> u64 {
-            files::number(files, path(format_args!("{access}/{name}")).as_str()).unwrap_or(0)
+            files::number(files, format_args!("{NODES}/node{id}/access{class}/initiators/{name}"))
+                .unwrap_or(0)
         };
         // Nanoseconds, and MiB a second.
         let latency = |name| Picoseconds(number(name).saturating_mul(1000));
         let bandwidth = |name| Bytes::MIB.times(number(name)).0;
-        let leads_to = |id: &u32| {
-            files.read(path(format_args!("{access}/node{id}/cpulist")).as_str(), &mut [0; 16]).is_some()
+        let leads_to = |initiator: &u32| {
+            let list = format_args!("{NODES}/node{id}/access{class}/initiators/node{initiator}/cpulist");
+            files::read(files, list, &mut [0; 16]).is_some()
         };
         let claim = Claim {
             read: latency("read_latency"),
@@ -57,8 +58,11 @@ impl Topology {
         for node in self.nodes.iter_mut().take(self.length) {
             let cache = |index: u32| -> Option<SideCache> {
                 let number = |name: &str| -> Option<u64> {
-                    let of = format_args!("{NODES}/node{}/memory_side_cache/index{index}/{name}", node.id);
-                    files::number(files, path(of).as_str())
+                    let id = node.id;
+                    files::number(
+                        files,
+                        format_args!("{NODES}/node{id}/memory_side_cache/index{index}/{name}"),
+                    )
                 };
                 let size = Bytes(number("size").filter(|size| *size > 0)?);
                 Some(SideCache { size, line: Bytes(number("line_size").unwrap_or(0)) })
@@ -67,13 +71,13 @@ impl Topology {
                 access: [0, 1].map(|class| Claim::read(files, node.id, class, &ids)),
                 side_cache: (1..=SIDE_LEVELS).filter_map(cache).max_by_key(|cache| cache.size),
                 tier: None,
-                weight: files::number(files, path(format_args!("{WEIGHTS}/node{}", node.id)).as_str()),
+                weight: files::number(files, format_args!("{WEIGHTS}/node{}", node.id)),
             };
         }
         // A single node has no rank.
         for tier in 0..if self.length > 1 { MOST_TIERS } else { 0 } {
-            let list = path(format_args!("{TIERS}/memory_tier{tier}/nodelist"));
-            let Some(listed): Option<NodeSet> = files::set(files, list.as_str()) else { continue };
+            let listed = files::set(files, format_args!("{TIERS}/memory_tier{tier}/nodelist"));
+            let Some(listed): Option<NodeSet> = listed else { continue };
             for node in self.nodes.iter_mut().take(self.length).filter(|node| listed.contains(node.id.0)) {
                 node.attributes.tier = Some(tier);
             }

@@ -7,7 +7,7 @@
 //! # References
 //! Linux `Documentation/admin-guide/cputopology.rst` and `Documentation/ABI/testing/sysfs-devices-system-cpu`.
 
-use super::files::{self, path, Files};
+use super::files::{self, Files};
 use super::read::CPUS;
 use super::{Node, Topology};
 use crate::cpulist::CpuSet;
@@ -104,8 +104,8 @@ impl<'a> Sharing<'a> {
                 }
             }
             if is_open(places, Shared::Package, cpu) {
-                let list = path(format_args!("{CPUS}/cpu{cpu}/topology/core_siblings_list"));
-                join(places, Shared::Package, files::set(files, list.as_str()), cpu);
+                let list = files::set(files, format_args!("{CPUS}/cpu{cpu}/topology/core_siblings_list"));
+                join(places, Shared::Package, list, cpu);
             }
         }
         for (cpu, place) in places.iter_mut().enumerate() {
@@ -161,24 +161,27 @@ impl<'a> Sharing<'a> {
 /// Returns the online threads of a CPU's core, including itself; `None` where the kernel does not tell.
 #[must_use]
 pub fn threads_of_core(files: &impl Files, cpu: u32) -> Option<CpuSet> {
-    files::set(files, path(format_args!("{CPUS}/cpu{cpu}/topology/thread_siblings_list")).as_str())
+    files::set(files, format_args!("{CPUS}/cpu{cpu}/topology/thread_siblings_list"))
 }
 
-/// Returns the CPUs that share the cache of a level. Beyond the first level no cache is for instructions alone.
-fn sharing_cache(files: &impl Files, cpu: u32, level: usize) -> Option<CpuSet> {
+/// Returns the kernel's index of a CPU's cache of a level. Beyond the first level no cache is for instructions alone.
+pub(crate) fn cache_index(files: &impl Files, cpu: u32, level: usize) -> Option<usize> {
     let level_of = |index: usize| {
-        let level = path(format_args!("{CPUS}/cpu{cpu}/cache/index{index}/level"));
-        files::number::<usize>(files, level.as_str())
+        files::number::<usize>(files, format_args!("{CPUS}/cpu{cpu}/cache/index{index}/level"))
     };
     // With two caches on the first level, the index of each further one is its level.
-    let index = if level_of(level) == Some(level) {
-        level
-    } else {
-        // A level has at most two caches, and nearer levels come first.
-        let mut levels = (0..2 * level).map_while(|index| Some((index, level_of(index)?)));
-        levels.find(|(_, found)| *found == level)?.0
-    };
-    files::set(files, path(format_args!("{CPUS}/cpu{cpu}/cache/index{index}/shared_cpu_list")).as_str())
+    if level_of(level) == Some(level) {
+        return Some(level);
+    }
+    // A level has at most two caches, and nearer levels come first.
+    let mut levels = (0..2 * level).map_while(|index| Some((index, level_of(index)?)));
+    levels.find(|(_, found)| *found == level).map(|(index, _)| index)
+}
+
+/// Returns the CPUs that share the cache of a level.
+fn sharing_cache(files: &impl Files, cpu: u32, level: usize) -> Option<CpuSet> {
+    let index = cache_index(files, cpu, level)?;
+    files::set(files, format_args!("{CPUS}/cpu{cpu}/cache/index{index}/shared_cpu_list"))
 }
 
 /// Returns whether the group of a CPU is still to be found.

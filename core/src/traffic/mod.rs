@@ -41,8 +41,8 @@ pub struct Kind {
     every: u64,
     /// A store may have to read the rest of its line first.
     owns: bool,
-    /// A call ends with a fence, which waits for its stores.
-    fenced: bool,
+    /// True where each call ends with a fence that waits for its stores: some 100 ns.
+    pub fenced: bool,
     access: Access,
     routine: arch::StreamRoutine,
 }
@@ -95,49 +95,46 @@ impl Pattern {
     }
 }
 
+/// The first kind, from which the others differ.
+const READ: Kind = Kind {
+    name: "read",
+    summary: "every line is read",
+    loads: true,
+    every: 0,
+    owns: false,
+    fenced: false,
+    access: Access::Next,
+    routine: arch::STREAM_READ,
+};
+
 /// All kinds of traffic. Kinds whose traffic at the memory is known exactly come first.
 ///
 /// The last has the name of the first: see [`Kind::permuted`].
 pub static KINDS: [Kind; 11] = [
-    Kind {
-        name: "read",
-        summary: "every line is read",
-        loads: true,
-        every: 0,
-        owns: false,
-        fenced: false,
-        access: Access::Next,
-        routine: arch::STREAM_READ,
-    },
+    READ,
     Kind {
         name: "3:1",
         summary: "every line is read, every third is written",
-        loads: true,
         every: 3,
-        owns: false,
-        fenced: false,
         access: Access::Counted,
         routine: arch::STREAM_UPDATE3,
+        ..READ
     },
     Kind {
         name: "2:1",
         summary: "every line is read, every second is written",
-        loads: true,
         every: 2,
-        owns: false,
-        fenced: false,
         access: Access::Counted,
         routine: arch::STREAM_UPDATE2,
+        ..READ
     },
     Kind {
         name: "1:1",
         summary: "every line is read and written",
-        loads: true,
         every: 1,
-        owns: false,
-        fenced: false,
         access: Access::Counted,
         routine: arch::STREAM_UPDATE1,
+        ..READ
     },
     Kind {
         name: "nt-write",
@@ -146,28 +143,25 @@ pub static KINDS: [Kind; 11] = [
         every: 1,
         owns: !arch::STREAM_EXACT,
         fenced: true,
-        access: Access::Next,
         routine: arch::STREAM_NT_WRITE,
+        ..READ
     },
     Kind {
         name: "copy-nt",
         summary: "every line is copied, past the caches",
-        loads: true,
         every: 1,
         owns: !arch::STREAM_EXACT,
         fenced: true,
         access: Access::Halves,
         routine: arch::STREAM_COPY_NT,
+        ..READ
     },
     Kind {
         name: "random",
         summary: "lines are read",
-        loads: true,
-        every: 0,
-        owns: false,
-        fenced: false,
         access: Access::Random,
         routine: arch::STREAM_RANDOM,
+        ..READ
     },
     Kind {
         name: "write",
@@ -175,40 +169,20 @@ pub static KINDS: [Kind; 11] = [
         loads: false,
         every: 1,
         owns: true,
-        fenced: false,
-        access: Access::Next,
         routine: arch::STREAM_WRITE,
+        ..READ
     },
     Kind {
         name: "copy",
         summary: "every line is copied by plain stores",
-        loads: true,
         every: 1,
         owns: true,
-        fenced: false,
         access: Access::Halves,
         routine: arch::STREAM_COPY,
+        ..READ
     },
-    Kind {
-        name: "read-stream",
-        summary: "every line is read",
-        loads: true,
-        every: 0,
-        owns: false,
-        fenced: false,
-        access: Access::Next,
-        routine: arch::STREAM_READ,
-    },
-    Kind {
-        name: "read",
-        summary: "every line is read",
-        loads: true,
-        every: 0,
-        owns: false,
-        fenced: false,
-        access: Access::Permuted,
-        routine: arch::STREAM_PERMUTED,
-    },
+    Kind { name: "read-stream", ..READ },
+    Kind { name: "read", access: Access::Permuted, routine: arch::STREAM_PERMUTED, ..READ },
 ];
 
 impl Kind {
@@ -245,11 +219,7 @@ impl Kind {
     /// Returns the lines that are read in the first `lines` steps.
     #[must_use]
     pub const fn reads(&self, lines: u64) -> u64 {
-        if self.loads {
-            lines
-        } else {
-            0
-        }
+        self.loads as u64 * lines
     }
 
     /// Returns the lines that are written in the first `lines` steps, rounded down to whole lines.
@@ -275,17 +245,7 @@ impl Kind {
     /// processor sees in time that all of it will be written.
     #[must_use]
     pub const fn owned(&self, lines: u64) -> u64 {
-        if self.owns {
-            self.writes(lines)
-        } else {
-            0
-        }
-    }
-
-    /// Returns true if each call ends with a fence that waits for its stores: some 100 ns.
-    #[must_use]
-    pub const fn is_fenced(&self) -> bool {
-        self.fenced
+        self.owns as u64 * self.writes(lines)
     }
 }
 

@@ -6,6 +6,7 @@ use latency_core::cores::{Choice, Method};
 use latency_core::cpulist::CpuSet;
 use latency_core::stats::Interval;
 use latency_core::text::{plural, Text};
+use latency_core::words::Worded;
 
 use crate::analysis::cores::{
     conclude, in_cache, left_out, of_classes, pair, pairs, rows, CoresConclusion, CpuPair, SharingClass,
@@ -165,7 +166,7 @@ fn between<'r>(report: &Report<'r, '_>, one: u32, other: u32) -> Option<&'r Outc
 fn matrix(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresConclusion<'_>, cpus: &CpuSet) {
     let caption = Text::<160>::of(format_args!(
         "One way, ns (half of a round trip by {}; median over {} lines{})",
-        report.options.method.name(),
+        report.options.method.word(),
         lines(report),
         method::optional(found.spread, |spread, out| {
             write!(out, "; lines differ by up to {} ns", Digits(spread))

@@ -14,28 +14,14 @@ core::arch::global_asm!(include_str!("../../../asm/x86_64/parallel.s"), options(
 core::arch::global_asm!(include_str!("../../../asm/x86_64/window.s"), options(raw));
 core::arch::global_asm!(include_str!("../../../asm/x86_64/strided.s"), options(raw));
 
-macro_rules! chases {
-    ($($name:ident)*) => {
-        extern "C" {
-            $(fn $name(base: *const u8, cursor: usize, hops: usize, length: usize) -> usize;)*
-        }
-    };
-}
-
-macro_rules! lane_chases {
-    ($($name:ident)*) => {
-        extern "C" {
-            $(fn $name(cursors: *mut usize, hops: usize, count: usize) -> u64;)*
-        }
-    };
-}
-
-chases! {
+routines! {
+    (base: *const u8, cursor: usize, hops: usize, length: usize) -> usize:
     lb_chase_pointer lb_chase_index
     lb_chase_index_checked lb_chase_index4 lb_chase_line_index lb_chase_line_index4
 }
 
-lane_chases! {
+routines! {
+    (cursors: *mut usize, hops: usize, count: usize) -> u64:
     lb_chase_parallel_1 lb_chase_parallel_2 lb_chase_parallel_3 lb_chase_parallel_4 lb_chase_parallel_6
     lb_chase_parallel_8 lb_chase_parallel_10 lb_chase_parallel_12 lb_chase_parallel_14 lb_chase_parallel_more
     lb_chase_window_0 lb_chase_window_0_prefetch lb_chase_window_1 lb_chase_window_1_prefetch

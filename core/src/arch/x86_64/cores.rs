@@ -15,58 +15,31 @@ use core::sync::atomic::{AtomicU32, AtomicU64};
 
 core::arch::global_asm!(include_str!("../../../asm/x86_64/cores.s"), options(raw));
 
-macro_rules! exchanges {
-    ($($name:ident)*) => {
-        extern "C" {
-            $(fn $name(
-                mine: *const AtomicU64, theirs: *const AtomicU64, count: usize, stop: *const AtomicU32, polls: usize,
-                delays: *mut Delays,
-            ) -> usize;)*
-        }
-    };
-}
-
-macro_rules! walks {
-    ($($name:ident)*) => {
-        extern "C" {
-            $(fn $name(base: *const u8, cursor: usize, hops: usize, length: usize) -> usize;)*
-        }
-    };
-}
-
-exchanges! {
+routines! {
+    (
+        mine: *const AtomicU64, theirs: *const AtomicU64, count: usize, stop: *const AtomicU32, polls: usize,
+        delays: *mut Delays,
+    ) -> usize:
     lb_cores_cas_first lb_cores_cas_second lb_cores_read_cas_first lb_cores_read_cas_second
     lb_cores_flag_first lb_cores_flag_second lb_cores_message_first lb_cores_message_second
 }
 
-walks! { lb_cores_read lb_cores_own lb_cores_store }
+routines! {
+    (base: *const u8, cursor: usize, hops: usize, length: usize) -> usize:
+    lb_cores_read lb_cores_own lb_cores_store
+}
 
 extern "C" {
     fn lb_cores_flush(first: *const SharedLine, lines: usize);
 }
 
-/// The atomic instructions that exchanges use.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Atomics {
-    /// Instructions with a lock prefix, which every processor has.
-    #[default]
-    Locked,
-}
-
-static LOCKED: Exchanges = Exchanges {
+/// The exchanges, by instructions with a lock prefix, which every processor has.
+pub static EXCHANGES: Exchanges = Exchanges {
     cas: [lb_cores_cas_first, lb_cores_cas_second],
     read_cas: [lb_cores_read_cas_first, lb_cores_read_cas_second],
     flag: [lb_cores_flag_first, lb_cores_flag_second],
     message: [lb_cores_message_first, lb_cores_message_second],
 };
-
-/// Returns the exchanges by these instructions.
-#[must_use]
-pub const fn exchanges(atomics: Atomics) -> &'static Exchanges {
-    match atomics {
-        Atomics::Locked => &LOCKED,
-    }
-}
 
 /// Loads each node of a chain of addresses.
 pub const READ_WALK: Routine = lb_cores_read;

@@ -50,7 +50,7 @@ pub struct Cycle {
     pub shift: u32,
     /// The factors of its rounds.
     pub multipliers: [u32; 3],
-    /// The inverses of these, in the same order.
+    /// The inverses of these, the last one first.
     pub inverses: [u32; 3],
     /// The number that is added to the time from step to step.
     pub step: u32,
@@ -136,32 +136,19 @@ fn xor_shift(x: __m256i, shift: __m256i) -> __m256i {
     _mm256_xor_si256(x, _mm256_srlv_epi32(x, shift))
 }
 
-/// Computes `G` of each lane. A macro, since a compiler that optimises for size would not inline a
+/// Computes `G` of each lane by the multipliers, and `G⁻¹` by the inverses. A macro, since a compiler that optimises for size would not inline a
 /// function, and then the vectors would go through memory.
 macro_rules! mix {
-    ($cycle:expr, $lanes:expr) => {{
+    ($cycle:ident.$multipliers:ident, $lanes:expr) => {{
         let (mask, shift) = (all($cycle.mask), all($cycle.shift));
         let mut lanes = $lanes;
-        for &multiplier in &$cycle.multipliers {
+        for &multiplier in &$cycle.$multipliers {
             let multiplier = all(multiplier);
             lanes = each!(x in lanes =>
                 _mm256_and_si256(_mm256_mullo_epi32(xor_shift(x, shift), multiplier), mask));
         }
         each!(x in lanes => xor_shift(x, shift))
     }};
-}
-
-/// Returns `G⁻¹` of each lane.
-#[target_feature(enable = "avx2")]
-fn unmix(cycle: &Cycle, mut lanes: Vectors) -> Vectors {
-    let (mask, shift) = (all(cycle.mask), all(cycle.shift));
-    lanes = each!(x in lanes => xor_shift(x, shift));
-    for &inverse in cycle.inverses.iter().rev() {
-        let inverse = all(inverse);
-        lanes = each!(x in lanes =>
-            xor_shift(_mm256_and_si256(_mm256_mullo_epi32(x, inverse), mask), shift));
-    }
-    lanes
 }
 
 /// Returns all ones in the lanes that hold a node. AVX2 compares only signed numbers, but has an unsigned maximum.
@@ -187,13 +174,13 @@ fn bits([a, b, c, d]: Vectors) -> u32 {
 #[target_feature(enable = "avx2")]
 fn successors_from(cycle: &Cycle, first: u32) -> Vectors {
     let (mask, step, last) = (all(cycle.mask), all(cycle.step), all(cycle.last));
-    let mut times = unmix(cycle, ascending(first));
+    let mut times = mix!(cycle.inverses, ascending(first));
     let mut nodes = times;
     let none = _mm256_setzero_si256();
     let mut found = [none, none, none, none];
     loop {
         times = each!(time in times => _mm256_and_si256(_mm256_add_epi32(time, step), mask));
-        let met = mix!(cycle, times);
+        let met = mix!(cycle.multipliers, times);
         nodes = each!(node in nodes, other in met, keep in found => _mm256_blendv_epi8(other, node, keep));
         found = nodes_among(nodes, last);
         if bits(found) == u32::MAX {

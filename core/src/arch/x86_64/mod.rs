@@ -2,6 +2,15 @@
 //!
 //! Each file here wraps one family of them; nothing here knows what a chain is.
 
+/// Declares assembly routines that take the same parameters, by name.
+macro_rules! routines {
+    ($parameters:tt -> $result:ty: $($name:ident)*) => {
+        extern "C" {
+            $(fn $name $parameters -> $result;)*
+        }
+    };
+}
+
 mod chases;
 mod cores;
 #[cfg(test)]

@@ -12,15 +12,8 @@ use crate::arch::routine::StreamRoutine;
 
 core::arch::global_asm!(include_str!("../../../asm/x86_64/stream.s"), options(raw));
 
-macro_rules! streams {
-    ($($name:ident)*) => {
-        extern "C" {
-            $(fn $name(from: *mut u8, lines: usize, to: *mut u8, state: u64, field: usize) -> u64;)*
-        }
-    };
-}
-
-streams! {
+routines! {
+    (from: *mut u8, lines: usize, to: *mut u8, state: u64, field: usize) -> u64:
     lb_stream_read lb_stream_update3 lb_stream_update2 lb_stream_update1 lb_stream_write lb_stream_ntwrite
     lb_stream_copy lb_stream_copynt lb_stream_random lb_stream_permuted
 }
