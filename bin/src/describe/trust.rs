@@ -61,10 +61,7 @@ pub fn sentences(document: &mut dyn Document, warnings: &Warnings) {
 pub fn line(document: &mut dyn Document, report: &Report<'_, '_>) {
     let warnings = report.warnings;
     if report.partial {
-        document.sentence(
-            Role::Answer,
-            format_args!("Partial: interrupted before everything was measured to the end."),
-        );
+        document.answer(format_args!("Partial: interrupted before everything was measured to the end."));
     }
     document.sentence(
         Role::Trust,

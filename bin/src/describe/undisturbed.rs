@@ -6,7 +6,7 @@ use latency_core::stats::{Interval, Summary};
 
 use super::optional::optional;
 use super::Report;
-use crate::report::document::{fields, Document, Metric, MetricLabels, Role, Rows, Value};
+use crate::report::document::{fields, Document, Metric, MetricLabels, Rows, Value};
 use crate::report::figures::{Digits, Seconds};
 use crate::result::{Measurement, RoundSeries, Undisturbed};
 use crate::warning::Warning;
@@ -103,14 +103,12 @@ pub fn of_one(document: &mut dyn Document, measured: &Measurement) {
         return;
     }
     match found {
-        Undisturbed::Seen { .. } => document.sentence(
-            Role::Finding,
-            format_args!("Undisturbed by neighbours it takes {}.", Rounds(found, measured.rounds)),
-        ),
-        Undisturbed::AtMost(bound) => document.sentence(
-            Role::Finding,
-            format_args!("No undisturbed rounds seen: at most {} ns without neighbours.", Digits(bound)),
-        ),
+        Undisturbed::Seen { .. } => document
+            .finding(format_args!("Undisturbed by neighbours it takes {}.", value(found, measured.rounds))),
+        Undisturbed::AtMost(bound) => document.finding(format_args!(
+            "No undisturbed rounds seen: at most {} ns without neighbours.",
+            Digits(bound)
+        )),
     }
 }
 
@@ -130,34 +128,23 @@ pub fn of_several(document: &mut dyn Document, report: &Report<'_, '_>) {
         }
     }
     let Some((_, found, point, rounds)) = worst else { return };
-    document.sentence(
-        Role::Finding,
-        format_args!(
-            "Neighbours slow {} -> {} down most: undisturbed it takes {}.",
-            point.initiator,
-            point.target,
-            Rounds(found, rounds)
-        ),
-    );
+    document.finding(format_args!(
+        "Neighbours slow {} -> {} down most: undisturbed it takes {}.",
+        point.initiator,
+        point.target,
+        value(found, rounds)
+    ));
 }
 
-/// A value, its interval, and its rounds among all.
-struct Rounds(Undisturbed, usize);
-
-impl Display for Rounds {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Undisturbed::Seen { nanoseconds, interval: Interval { low, high }, rounds } => write!(
-                out,
-                "{} ns ({} to {}; in {rounds} of {} rounds)",
-                Digits(nanoseconds),
-                Digits(low),
-                Digits(high),
-                self.1
-            ),
-            Undisturbed::AtMost(bound) => write!(out, "at most {} ns", Digits(bound)),
+/// Writes a value, its interval, and its rounds among `all`.
+fn value(found: Undisturbed, all: usize) -> impl Display {
+    fmt::from_fn(move |out| match found {
+        Undisturbed::Seen { nanoseconds, interval: Interval { low, high }, rounds } => {
+            write!(out, "{} ns ({} to {}; ", Digits(nanoseconds), Digits(low), Digits(high))?;
+            write!(out, "in {rounds} of {all} rounds)")
         }
-    }
+        Undisturbed::AtMost(bound) => write!(out, "at most {} ns", Digits(bound)),
+    })
 }
 
 /// Pushes the cell of a point in a table of points.
@@ -209,9 +196,9 @@ mod tests {
 
     #[test]
     fn a_value_says_in_how_many_rounds_it_was_seen() {
-        let text = Rounds(seen(110.0, 112.0, 114.0), 31).to_string();
+        let text = value(seen(110.0, 112.0, 114.0), 31).to_string();
         assert_eq!(text, "112 ns (110 to 114; in 9 of 31 rounds)");
         assert_plain(&text);
-        assert_eq!(Rounds(Undisturbed::AtMost(118.2), 31).to_string(), "at most 118 ns");
+        assert_eq!(value(Undisturbed::AtMost(118.2), 31).to_string(), "at most 118 ns");
     }
 }

@@ -114,20 +114,14 @@ fn headline(document: &mut dyn Document, machine: &Machine) {
     let brand = describe::machine::cpu_model(machine);
     let memory: u64 = machine.topology.nodes().iter().map(|node| machine.memory_of(node).0).sum();
     let name = machine.host.identity.name;
-    document.sentence(
-        Role::Answer,
-        format_args!(
-            "{}{brand}, {} CPUs, {} NUMA node{}, {}.",
-            optional(Some(name.as_str()).filter(|name| !name.is_empty()), |name, out| write!(
-                out,
-                "{name}: "
-            )),
-            machine.topology.online_cpus().len(),
-            machine.topology.nodes().len(),
-            plural(machine.topology.nodes().len()),
-            Bytes(memory)
-        ),
-    );
+    document.answer(format_args!(
+        "{}{brand}, {} CPUs, {} NUMA node{}, {}.",
+        optional(Some(name.as_str()).filter(|name| !name.is_empty()), |name, out| write!(out, "{name}: ")),
+        machine.topology.online_cpus().len(),
+        machine.topology.nodes().len(),
+        plural(machine.topology.nodes().len()),
+        Bytes(memory)
+    ));
 }
 
 /// Something that this process may not do, and the one command that would allow it.
@@ -178,10 +172,10 @@ fn found_limits(machine: &Machine) -> [Option<PermissionLimit>; 7] {
 fn limits(document: &mut dyn Document, machine: &Machine) {
     let mut limits = found_limits(machine).into_iter().flatten().peekable();
     if limits.peek().is_none() {
-        return document.sentence(Role::Finding, format_args!("Nothing is forbidden to this process here."));
+        return document.finding(format_args!("Nothing is forbidden to this process here."));
     }
     for PermissionLimit { what, remedy } in limits {
-        document.sentence(Role::Finding, format_args!("Limit here: {what} ({remedy})"));
+        document.finding(format_args!("Limit here: {what} ({remedy})"));
     }
 }
 

@@ -392,6 +392,16 @@ impl<'d> dyn Document + 'd {
         self.value(field, Value::Shown(shown));
     }
 
+    /// Says the answer to the experiment's question, or a part of it.
+    pub fn answer(&mut self, words: fmt::Arguments<'_>) {
+        self.sentence(Role::Answer, words);
+    }
+
+    /// Says a further finding.
+    pub fn finding(&mut self, words: fmt::Arguments<'_>) {
+        self.sentence(Role::Finding, words);
+    }
+
     /// Shows a table. `rows` pushes the headings and then every row, each with as many cells as headings.
     #[inline(never)]
     pub fn tabulate(&mut self, caption: &str, level: Level, words: usize, rows: &dyn Fn(&mut Rows<'_>)) {

@@ -10,7 +10,7 @@ use super::levels;
 use crate::analysis::curve::Analysis;
 use crate::describe::method;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Scale, Series, Unit};
-use crate::report::document::{Document, Level, Picture, Role};
+use crate::report::document::{Document, Level, Picture};
 use crate::report::figures::Digits;
 use crate::result::sample::Sample;
 
@@ -36,34 +36,31 @@ impl CurveView<'_> {
         let memory = match (&analysis.stair, &analysis.memory) {
             (Ok(_), Some(memory)) => memory.nanoseconds(),
             (Err(error), _) => {
-                return document.sentence(Role::Answer, format_args!("No levels: {error}."));
+                return document.answer(format_args!("No levels: {error}."));
             }
             (Ok(_), None) => return,
         };
-        document.sentence(
-            Role::Answer,
-            format_args!(
-                "{}{}{} {} ns.",
-                fmt::from_fn(|out| {
-                    for cache in analysis.caches() {
-                        let latency = analysis.of_cache(cache).value;
-                        write!(
-                            out,
-                            "L{} {} {} ns, ",
-                            cache.number,
-                            levels::size(cache.size.value),
-                            Digits(latency)
-                        )?;
-                    }
-                    Ok(())
-                }),
-                levels::beyond(analysis),
-                method::through(self.side_cache),
-                Digits(memory.value)
-            ),
-        );
+        document.answer(format_args!(
+            "{}{}{} {} ns.",
+            fmt::from_fn(|out| {
+                for cache in analysis.caches() {
+                    let latency = analysis.of_cache(cache).value;
+                    write!(
+                        out,
+                        "L{} {} {} ns, ",
+                        cache.number,
+                        levels::size(cache.size.value),
+                        Digits(latency)
+                    )?;
+                }
+                Ok(())
+            }),
+            levels::beyond(analysis),
+            method::through(self.side_cache),
+            Digits(memory.value)
+        ));
         if analysis.caches().is_empty() {
-            document.sentence(Role::Finding, format_args!("The curve is flat: it shows no cache."));
+            document.finding(format_args!("The curve is flat: it shows no cache."));
         }
     }
 
