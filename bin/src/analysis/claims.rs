@@ -40,8 +40,6 @@ pub struct Claim {
     pub level: u32,
     /// The capacity.
     pub size: Bytes,
-    /// The associativity; 0 if it is not known.
-    pub ways: u32,
     /// The source of the claim.
     pub source: Source,
 }
@@ -68,20 +66,10 @@ impl Claims {
         }
         claims.ways = machine.host.ways;
         for cache in machine.host.caches.as_slice().iter().filter(|cache| cache.kind.holds_data()) {
-            claims.add(Claim {
-                level: cache.level,
-                size: cache.size,
-                ways: cache.ways,
-                source: Source::Sysfs,
-            });
+            claims.add(Claim { level: cache.level, size: cache.size, source: Source::Sysfs });
         }
         for cache in machine.processor.caches.iter().flatten() {
-            claims.add(Claim {
-                level: cache.level.into(),
-                size: cache.size,
-                ways: cache.ways,
-                source: Source::Processor,
-            });
+            claims.add(Claim { level: cache.level.into(), size: cache.size, source: Source::Processor });
         }
         claims
     }

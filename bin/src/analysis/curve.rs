@@ -98,8 +98,7 @@ impl Analysis {
         let memory = stair.as_ref().ok().map(|fit| Reading::of_memory(fit, dense(), gigahertz));
         let mut last = [0.0; MAX_POINTS];
         let far = dense().filter(|sample| sample.size.0 as f64 * SQRT_2 >= largest.0 as f64);
-        let far = collect(&mut last, far.map(|sample| sample.nanoseconds)).len();
-        let largest_ns = last.get_mut(..far).and_then(stats::median);
+        let largest_ns = stats::median(collect(&mut last, far.map(|sample| sample.nanoseconds)));
         Analysis {
             gigahertz,
             stair,
@@ -219,7 +218,7 @@ mod tests {
     fn claims() -> Claims {
         let mut claims = Claims::default();
         for (level, size) in [(1, 32 << 10), (2, 1 << 20), (3, 32 << 20)] {
-            claims.add(Claim { level, size: Bytes(size), ways: 8, source: Source::Sysfs });
+            claims.add(Claim { level, size: Bytes(size), source: Source::Sysfs });
         }
         claims
     }

@@ -40,22 +40,16 @@ impl Reading {
         let all_miss =
             |sample: &Sample| fit.levels().iter().all(|level| level.missing(sample.size.0 as f64) >= MISSES);
         let samples = samples.filter(all_miss);
-        let mut values = [0.0; MAX_POINTS];
-        let mut count = 0;
         let raised = samples.clone().map(|sample| {
             let point = sample.point(overall.is_some());
             point.latency * fit.memory.value / fit.evaluate(point.working_set)
         });
-        for (slot, value) in values.iter_mut().zip(raised.filter(|value| value.is_finite())) {
-            *slot = value;
-            count += 1;
-        }
+        let mut values = [0.0; MAX_POINTS];
+        let values = collect(&mut values, raised.filter(|value| value.is_finite()));
         let gigahertz = overall.map(|overall| clock(samples).unwrap_or(overall));
-        let read = values.get_mut(..count).filter(|values| values.len() >= ENOUGH).and_then(stats::summarise);
-        match read {
-            None => Reading { latency: fit.memory, gigahertz, points: 0 },
-            Some(summary) => Reading { latency: summary.or_range(), gigahertz, points: count },
-        }
+        let points = if values.len() < ENOUGH { 0 } else { values.len() };
+        let read = stats::summarise(values).filter(|_| points > 0);
+        Reading { latency: read.map_or(fit.memory, |summary| summary.or_range()), gigahertz, points }
     }
 
     /// Returns the latency in nanoseconds.
@@ -76,8 +70,6 @@ pub fn clock_within(
 /// Returns the median core clock of points in gigahertz.
 pub fn clock(samples: impl Iterator<Item = Sample> + Clone) -> Option<f64> {
     let mut clocks = [0.0; MAX_POINTS];
-    let count =
-        collect(&mut clocks, samples.filter_map(|sample| Some(sample.core_cycles? / sample.nanoseconds)))
-            .len();
-    stats::median(clocks.get_mut(..count)?)
+    let all = samples.filter_map(|sample| Some(sample.core_cycles? / sample.nanoseconds));
+    stats::median(collect(&mut clocks, all))
 }

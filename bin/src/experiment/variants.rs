@@ -67,7 +67,7 @@ fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
     // A size as large as the working set in memory does not belong to a cache.
     let caches = levels.into_iter().flatten().filter(|size| *size < like.size);
     let mut sizes = [like.size; 4];
-    let sizes = collect(&mut sizes, caches.chain([like.size]));
+    let sizes: &[_] = collect(&mut sizes, caches.chain([like.size]));
     let huge = single::two_megabyte_pages(machine, like.target, Bytes(like.size.0 + like.size.0 / 4));
     let mut points = Table::filled(VARIANTS.len() * sizes.len(), like)?;
     for (variant, points) in VARIANTS.iter().zip(points.chunks_mut(sizes.len().max(1))) {

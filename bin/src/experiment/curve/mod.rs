@@ -31,7 +31,7 @@ use crate::options::{Descriptor, FlagId, FlagSet, Order};
 use crate::plan::budget::{Budget, PLACES};
 use crate::plan::{self, Scope};
 use crate::report::document::{Document, Part};
-use crate::result::sample::{Sample, Samples};
+use crate::result::sample::{collect, Sample, Samples};
 use crate::result::{Extra, Outcome, Point};
 use crate::sys::table::Table;
 use crate::warning::Warning;
@@ -186,11 +186,9 @@ fn descend(
             break;
         }
         let within = |size: Bytes| (least..=least.times(2)).contains(&size);
-        let (mut low, mut high) = (f64::INFINITY, 0.0_f64);
-        dense(schedule, like, &mut |size, latency| {
-            if within(size) {
-                (low, high) = (low.min(latency), high.max(latency));
-            }
+        let octave = dense(schedule, like).filter(|(size, _)| within(*size));
+        let (low, high) = octave.fold((f64::INFINITY, 0.0_f64), |(low, high), (_, latency)| {
+            (low.min(latency), high.max(latency))
         });
         if high <= low * FLAT {
             break;
@@ -209,28 +207,18 @@ fn descend(
 
 /// Returns the largest size with the same latency as the smallest.
 fn first_level(schedule: &mut RealSchedule<'_>, like: &Point) -> Option<Bytes> {
-    let (mut smallest, mut held) = ((Bytes(u64::MAX), 0.0), Bytes(0));
-    dense(schedule, like, &mut |size, latency| {
-        if size < smallest.0 {
-            smallest = (size, latency);
-        }
-    });
-    dense(schedule, like, &mut |size, latency| {
-        if latency < smallest.1 * SLOWER {
-            held = held.max(size);
-        }
-    });
-    Some(held).filter(|size| size.0 > 0 && *size <= MOST)
+    let (_, smallest) = dense(schedule, like).min_by_key(|(size, _)| *size)?;
+    let held = dense(schedule, like).filter(|(_, latency)| *latency < smallest * SLOWER);
+    held.map(|(size, _)| size).max().filter(|size| *size <= MOST)
 }
 
-/// Passes on the sizes with adjacent lines, and their latencies so far.
-#[inline(never)] // it is called in several places
-fn dense(schedule: &mut RealSchedule<'_>, like: &Point, each: &mut dyn FnMut(Bytes, f64)) {
-    for (point, latency) in schedule.so_far() {
-        if point.stride == like.stride {
-            each(point.size, latency);
-        }
-    }
+/// Returns the sizes with adjacent lines, and their latencies so far.
+fn dense<'s, 'a>(
+    schedule: &'s mut RealSchedule<'a>,
+    like: &'s Point,
+) -> impl Iterator<Item = (Bytes, f64)> + use<'s, 'a> {
+    let of_stride = schedule.so_far().filter(|(point, _)| point.stride == like.stride);
+    of_stride.map(|(point, latency)| (point.size, latency))
 }
 
 /// Adds sizes where the latency changes most between neighbours.
@@ -246,14 +234,7 @@ fn refine(
         ..Refinement::default()
     };
     for _ in 0..plan::curve::REFINEMENTS {
-        let mut count = 0;
-        dense(schedule, like, &mut |size, latency| {
-            if let Some(slot) = curve.get_mut(count) {
-                *slot = (size, latency);
-                count += 1;
-            }
-        });
-        let known = curve.get_mut(..count).unwrap_or_default();
+        let known = collect(&mut curve, dense(schedule, like));
         sort_by(known, |(one, _), (other, _)| one.cmp(other));
         let Some(size) = rules.next(known) else { break };
         if !schedule.add(Point { size, ..*like }) {
@@ -284,18 +265,10 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
 
 fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     let Some(view) = view(report) else { return };
-    let sample = |index: usize| report.outcomes.get(index).and_then(Sample::of);
-    let samples = Samples::new(report.outcomes.len(), &sample);
+    let measured = report.outcomes.iter().filter_map(Sample::of);
     let mut fitted = [Sample::EMPTY; MAX_POINTS];
-    let mut count = 0;
-    for (slot, sample) in
-        fitted.iter_mut().zip(samples.iter().filter(|sample| view.analysis.is_fitted(sample)))
-    {
-        *slot = sample;
-        count += 1;
-    }
+    let samples = collect(&mut fitted, measured.filter(|sample| view.analysis.is_fitted(sample)));
     let subtitle = point::subtitle(report.outcomes.first());
-    let samples = fitted.get(..count).unwrap_or_default();
     let view = CurveView { subtitle: subtitle.as_str(), samples, ..view };
     levels::remarks(document, view.analysis);
     levels::table(document, view.analysis, "");

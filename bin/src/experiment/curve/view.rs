@@ -12,7 +12,7 @@ use crate::describe::method;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Picture};
 use crate::report::figures::Digits;
-use crate::result::sample::Sample;
+use crate::result::sample::{collect, Sample};
 
 /// A curve, measured here or read from a file.
 #[derive(Clone, Copy, Debug)]
@@ -68,16 +68,14 @@ impl CurveView<'_> {
     pub fn picture(&self, document: &mut dyn Document) {
         let value = |nanoseconds: f64| if self.reciprocal { 1e9 / nanoseconds } else { nanoseconds };
         let mut points = [ChartPoint::new(f64::NAN, f64::NAN); MAX_POINTS];
-        let mut count = 0;
-        for (slot, sample) in points.iter_mut().zip(self.samples) {
+        let measured = self.samples.iter().map(|sample| {
             let (x, y) = (sample.size.0 as f64, value(sample.nanoseconds));
-            *slot = match sample.interval.map(|interval| (value(interval.low), value(interval.high))) {
+            match sample.interval.map(|interval| (value(interval.low), value(interval.high))) {
                 Some((one, other)) => ChartPoint::with_band(x, y, one.min(other), one.max(other)),
                 None => ChartPoint::new(x, y),
-            };
-            count += 1;
-        }
-        let points = points.get(..count).unwrap_or_default();
+            }
+        });
+        let points = collect(&mut points, measured);
         let analysis = self.analysis;
         let fit = analysis.stair.as_ref().ok();
         let model = |size: f64| fit.map_or(f64::NAN, |fit| value(analysis.nanoseconds(fit.evaluate(size))));
@@ -88,19 +86,18 @@ impl CurveView<'_> {
         let series = if fit.is_some() { &series[..] } else { series.get(..1).unwrap_or_default() };
 
         let mut labels = [Text::<48>::EMPTY; MAX_LEVELS];
-        let mut places = [0.0; MAX_LEVELS];
-        let mut count = 0;
-        for ((label, place), cache) in labels.iter_mut().zip(&mut places).zip(analysis.caches()) {
-            *place = cache.size.value;
+        for (label, cache) in labels.iter_mut().zip(analysis.caches()) {
             let latency = Digits(analysis.of_cache(cache).value);
             // A part that does not fit is left out as a whole.
-            let _ = write!(label, "L{} {} {latency} ns", cache.number, Bytes(*place as u64 / 64 * 64));
-            count += 1;
+            let size = Bytes(cache.size.value as u64 / 64 * 64);
+            let _ = write!(label, "L{} {size} {latency} ns", cache.number);
         }
         let mut marks = [Mark { x: 0.0, label: "" }; MAX_LEVELS];
-        for ((mark, place), label) in marks.iter_mut().zip(places).zip(&labels) {
-            *mark = Mark { x: place, label: label.as_str() };
-        }
+        let levels = analysis.caches().iter().zip(&labels);
+        let marks = collect(
+            &mut marks,
+            levels.map(|(cache, label)| Mark { x: cache.size.value, label: label.as_str() }),
+        );
         let y_axis = match self.reciprocal {
             true => Axis { title: "accesses", unit: Unit::Prefixed("1/s"), scale: Scale::Auto },
             false => Axis { title: "latency", unit: Unit::Plain("ns"), scale: Scale::Auto },
@@ -111,7 +108,7 @@ impl CurveView<'_> {
             x_axis: Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic },
             y_axis,
             series,
-            marks: marks.get(..count).unwrap_or_default(),
+            marks,
         }));
     }
 

@@ -14,6 +14,7 @@ use crate::describe::{self, estimate, method, point, Report};
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
 use crate::report::document::{fields, Document, Level, Part, Picture, Role, Rows};
 use crate::report::figures::Digits;
+use crate::result::sample::collect;
 use crate::result::words::page_words;
 use crate::result::{Exclusion, Outcome};
 use latency_core::stats::{Estimate, Side};
@@ -213,15 +214,16 @@ fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
     /// The maximum number of working sets of a picture.
     const MOST: usize = 40;
     let mut points = [[ChartPoint::new(f64::NAN, f64::NAN); MOST]; KINDS.len()];
-    for (pages, points) in had(report).zip(&mut points) {
-        for (slot, outcome) in points.iter_mut().zip(walks(report.outcomes, pages)) {
-            *slot = ChartPoint::new(outcome.point.size.0 as f64, outcome.nanoseconds().unwrap_or(f64::NAN));
-        }
-    }
     let mut series = [Series { name: "", data: Data::Points(&[]) }; KINDS.len()];
-    for ((pages, points), slot) in had(report).zip(&points).zip(&mut series) {
-        let count = walks(report.outcomes, pages).count();
-        *slot = Series { name: page_words(pages), data: Data::Points(points.get(..count).unwrap_or(points)) };
+    for ((pages, room), slot) in had(report).zip(&mut points).zip(&mut series) {
+        let walks = walks(report.outcomes, pages);
+        let points = collect(
+            room,
+            walks.map(|outcome| {
+                ChartPoint::new(outcome.point.size.0 as f64, outcome.nanoseconds().unwrap_or(f64::NAN))
+            }),
+        );
+        *slot = Series { name: page_words(pages), data: Data::Points(points) };
     }
     let mut subtitle = Text::<160>::EMPTY;
     if let Some(Outcome { point, .. }) = report.outcomes.first() {
