@@ -6,7 +6,7 @@ use latency_core::stats::{Interval, Summary};
 
 use super::optional::optional;
 use super::Report;
-use crate::report::document::{fields, Document, Metric, MetricLabels, Rows, Value};
+use crate::report::document::{fields, metrics, Document, MetricLabels, Rows, Value};
 use crate::report::figures::{Digits, Seconds};
 use crate::result::{Measurement, RoundSeries, Undisturbed};
 use crate::warning::Warning;
@@ -19,22 +19,12 @@ fields! {
     pub AT_MOST "undisturbed_at_most_ns" "An upper bound where no rounds prove a value; null otherwise.";
 }
 
-static VALUE: Metric = Metric {
-    name: "latency_undisturbed_seconds",
-    about: "Median latency of one dependent load while neighbours are quiet.",
-};
-static VALUE_LOW: Metric = Metric {
-    name: "latency_undisturbed_ci95_low_seconds",
-    about: "Lower end of the 95 % confidence interval of the undisturbed latency.",
-};
-static VALUE_HIGH: Metric = Metric {
-    name: "latency_undisturbed_ci95_high_seconds",
-    about: "Upper end of the 95 % confidence interval of the undisturbed latency.",
-};
-static BOUND: Metric = Metric {
-    name: "latency_undisturbed_at_most_seconds",
-    about: "Upper bound of the undisturbed latency where no rounds prove a value.",
-};
+metrics! {
+    VALUE "latency_undisturbed_seconds" "Median latency of one dependent load while neighbours are quiet.";
+    VALUE_LOW "latency_undisturbed_ci95_low_seconds" "Lower end of the 95 % confidence interval of the undisturbed latency.";
+    VALUE_HIGH "latency_undisturbed_ci95_high_seconds" "Upper end of the 95 % confidence interval of the undisturbed latency.";
+    BOUND "latency_undisturbed_at_most_seconds" "Upper bound of the undisturbed latency where no rounds prove a value.";
+}
 
 /// The relative difference below the typical latency up to which a value counts as the same.
 const SAME: f64 = 0.01;

@@ -78,6 +78,15 @@ macro_rules! fields {
 }
 pub(crate) use fields;
 
+/// Declares metrics, each as a `static`: `NAME "name" "What it is.";`.
+macro_rules! metrics {
+    ($($name:ident $key:literal $about:literal;)*) => {
+        $(#[doc = $about] static $name: $crate::report::document::Metric =
+            $crate::report::document::Metric { name: $key, about: $about };)*
+    };
+}
+pub(crate) use metrics;
+
 /// The value of a field.
 #[derive(Clone, Copy)]
 pub enum Value<'a> {

@@ -9,7 +9,7 @@ use latency_core::units::{Bytes, Pages};
 use crate::analysis::huge_pages::{
     conclude, kinds, spanned, walks, HugePagesConclusion, Larger, Worth, KINDS,
 };
-use crate::analysis::translation::{behave_as_small, buffers, find, ratio, share, SMALLEST};
+use crate::analysis::translation::{buffers, find, ratio, share, SMALLEST};
 use crate::describe::{self, estimate, method, point, Report};
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
 use crate::report::document::{fields, Document, Level, Part, Picture, Role, Rows};
@@ -93,7 +93,8 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
         ),
         None => {}
     }
-    for pages in had(report).filter(|pages| behave_as_small(report.outcomes, *pages) == Some(true)) {
+    let as_small = |pages: &Pages| buffers(report.outcomes, *pages).behaves_as_small == Some(true);
+    for pages in had(report).filter(as_small) {
         document.finding(format_args!(
             "{} act like 4 KiB pages in the TLB, as where a hypervisor backs them with small pages.",
             if pages == Pages::Thp { "Transparent huge pages" } else { page_words(pages) }
