@@ -3,6 +3,7 @@
 use latency_core::arch::CLAIMS_NAME;
 use latency_core::host::Ways;
 use latency_core::units::Bytes;
+use latency_core::words::Worded;
 
 use crate::machine::processor::Platform;
 use crate::machine::Machine;
@@ -21,16 +22,9 @@ pub enum Source {
     File,
 }
 
-impl Source {
-    /// Returns the word for reports.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Source::Sysfs => "sysfs",
-            Source::Processor => CLAIMS_NAME,
-            Source::File => "the file",
-        }
-    }
+impl Worded for Source {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("sysfs", Source::Sysfs), (CLAIMS_NAME, Source::Processor), ("the file", Source::File)];
 }
 
 /// One reported cache that holds data.

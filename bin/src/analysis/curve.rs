@@ -5,6 +5,7 @@
 //! nanoseconds by the factor that the core's clock moves.
 
 use core::f64::consts::SQRT_2;
+use core::ops::RangeInclusive;
 
 use latency_core::model::edge::{Edge, EdgeError};
 use latency_core::model::translation::{self, Classification, PageKnee};
@@ -18,7 +19,7 @@ use latency_core::units::Bytes;
 use super::caches::{Cache, Caches};
 use super::claims::{Claim, Claims, MAX_CLAIMS};
 use super::pages::{Knees, PAGE};
-use super::reading::{clock, clock_within, Reading};
+use super::reading::{clock, Reading};
 use crate::result::sample::{collect, Sample, Samples};
 
 /// Everything that is concluded from a curve.
@@ -92,7 +93,10 @@ impl Analysis {
             caches = Caches::new(stair, &claims, points, reach, edge.and_then(Result::ok), &mut workspace);
         }
         if in_cycles {
-            caches.read_clocks(&|sizes| clock_within(dense(), sizes));
+            let within = |sizes: &RangeInclusive<f64>| {
+                clock(dense().filter(|sample| sizes.contains(&(sample.size.0 as f64))))
+            };
+            caches.read_clocks(&within);
         }
         let gigahertz = in_cycles.then(|| clock(dense())).flatten();
         let memory = stair.as_ref().ok().map(|fit| Reading::of_memory(fit, dense(), gigahertz));

@@ -3,8 +3,6 @@
 //! A fit in core cycles knows one clock for all sizes. Memory and a shared cache do not follow the core's clock, and on
 //! a busy host that clock differs from point to point: what a level takes in nanoseconds is what its own points took.
 
-use core::ops::RangeInclusive;
-
 use latency_core::model::{Fit, MAX_POINTS};
 use latency_core::stats::{self, Estimate};
 
@@ -57,14 +55,6 @@ impl Reading {
     pub fn nanoseconds(&self) -> Estimate {
         self.latency.scaled(1.0 / self.gigahertz.unwrap_or(1.0))
     }
-}
-
-/// Returns the median core clock in gigahertz of the points of some sizes: cycles over nanoseconds.
-pub fn clock_within(
-    samples: impl Iterator<Item = Sample> + Clone,
-    sizes: &RangeInclusive<f64>,
-) -> Option<f64> {
-    clock(samples.filter(|sample| sizes.contains(&(sample.size.0 as f64))))
 }
 
 /// Returns the median core clock of points in gigahertz.

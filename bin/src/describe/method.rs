@@ -241,7 +241,7 @@ pub fn memory_of(document: &mut dyn Document, report: &Report<'_, '_>, is_one: &
             format_args!(
                 "pages asked for: {}; placed by {}; proven by {}{}",
                 asked.word(),
-                first.placed.means.name(),
+                first.placed.means.word(),
                 first.placed.after.source(),
                 fmt::from_fn(|out| if point.walk.is_of_cores() { Ok(()) } else { visits(out, point, first) })
             ),

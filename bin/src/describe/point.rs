@@ -246,7 +246,7 @@ fn counted(document: &mut dyn Document, series: &RoundSeries, counters: &Counter
 
 fn placement(document: &mut dyn Document, point: &Point, placed: &Placed) {
     document.put(&VERIFIED, placed.is_verified(point.target));
-    document.put(&MEANS, placed.means.name());
+    document.put(&MEANS, placed.means.word());
     document.put(&MAPPED, placed.mapped);
     document.part(Part::Object(&BEFORE), |document| evidence(document, &placed.before));
     document.part(Part::Object(&AFTER), |document| evidence(document, &placed.after));

@@ -8,7 +8,7 @@ use super::optional::optional;
 use super::Report;
 use crate::report::document::{fields, metrics, Document, MetricLabels, Rows, Value};
 use crate::report::figures::{Digits, Seconds};
-use crate::result::{Measurement, RoundSeries, Undisturbed};
+use crate::result::{Measurement, Outcome, RoundSeries, Undisturbed};
 use crate::warning::Warning;
 
 fields! {
@@ -104,19 +104,15 @@ pub fn of_one(document: &mut dyn Document, measured: &Measurement) {
 
 /// Says by how much neighbours slow the memory of several pairs down, where they do.
 pub fn of_several(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let mut worst = None::<(f64, Undisturbed, &_, usize)>;
-    for warning in report.warnings.iter() {
-        let Warning::Neighbours { from, to, size, ratio } = *warning else { continue };
-        let found = report.outcomes.iter().find_map(|outcome| {
-            let point = &outcome.point;
-            let measured = outcome.result.as_ref().ok()?;
+    let slowed = report.warnings.iter().filter_map(|warning| {
+        let Warning::Neighbours { from, to, size, ratio } = *warning else { return None };
+        report.outcomes.iter().find_map(|Outcome { point, result }| {
+            let measured = result.as_ref().ok()?;
             let is_its = (point.initiator, point.target, point.size) == (from, to, size);
-            measured.series.undisturbed.filter(|_| is_its).map(|found| (found, point, measured.rounds))
-        });
-        if let Some((found, point, rounds)) = found.filter(|_| worst.is_none_or(|(most, ..)| ratio > most)) {
-            worst = Some((ratio, found, point, rounds));
-        }
-    }
+            measured.series.undisturbed.filter(|_| is_its).map(|found| (ratio, found, point, measured.rounds))
+        })
+    });
+    let worst = slowed.reduce(|worst, other| if other.0 > worst.0 { other } else { worst });
     let Some((_, found, point, rounds)) = worst else { return };
     document.finding(format_args!(
         "Neighbours slow {} -> {} down most: undisturbed it takes {}.",

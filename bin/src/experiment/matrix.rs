@@ -13,9 +13,8 @@ use crate::analysis::firmware;
 use crate::analysis::matrix::{self, conclude, groups, Class, DistanceGroup, Pair};
 use crate::describe::{self, attributes, method, point, rows, undisturbed, Report};
 use crate::engine::run;
-use crate::engine::session::{Findings, Plan, Session};
-use crate::engine::stopwatch::clock::Timer;
-use crate::error::{Failure, PlacementError};
+use crate::engine::session::{Plan, Session};
+use crate::error::PlacementError;
 use crate::machine::Machine;
 use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::Budget;
@@ -45,33 +44,24 @@ pub const MATRIX: Experiment = Experiment {
         attributes: true,
         ..Descriptor::OF_VALUES
     },
-    plan,
+    plan: |session| {
+        let scope = Scope::resolve(session.options, session.machine, session.warnings)?;
+        planned(session, &scope)
+    },
     budget: Budget::of_pairs,
-    measure,
+    measure: |session, timer, points, budget| {
+        let findings = run::measure(session, timer, points, budget)?;
+        check(session.machine, &findings.outcomes, session.warnings);
+        Ok(findings)
+    },
     present: [answer, evidence, data],
     columns: [&point::CHAINS, &[]],
 };
-
-fn measure<'a>(
-    session: &mut Session<'a, '_>,
-    timer: &Timer,
-    points: &[Point],
-    budget: &Budget,
-) -> Result<Findings<'a>, Failure<'a>> {
-    let findings = run::measure(session, timer, points, budget)?;
-    check(session.machine, &findings.outcomes, session.warnings);
-    Ok(findings)
-}
 
 /// Warns where the firmware claims something else than was measured.
 pub fn check(machine: &Machine, outcomes: &[Outcome<'_>], warnings: &mut Warnings) {
     let nodes = machine.topology.nodes();
     firmware::check(nodes, matrix::pairs(outcomes, &machine.topology), warnings);
-}
-
-fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
-    let scope = Scope::resolve(session.options, session.machine, session.warnings)?;
-    planned(session, &scope)
 }
 
 /// A point for every pair of a scope.

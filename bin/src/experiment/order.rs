@@ -10,16 +10,14 @@ use crate::analysis::orders::{self, OrdersConclusion};
 use crate::describe::{self, estimate, method, point, rows, Report};
 use crate::engine::memory::chains::Alongside;
 use crate::engine::run;
-use crate::engine::session::{Findings, Plan, Session};
-use crate::engine::stopwatch::clock::Timer;
+use crate::engine::session::{Plan, Session};
 use crate::engine::stopwatch::strided::Loads;
-use crate::error::Failure;
 use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::{Budget, Pass, FEWEST_ROUNDS, PLACES};
 use crate::plan::single;
 use crate::report::document::{fields, Document, Level, Part, Role, Rows};
 use crate::report::figures::Digits;
-use crate::result::{Outcome, Point};
+use crate::result::Outcome;
 use crate::sys::table::Table;
 use latency_core::stats::{Estimate, Side};
 
@@ -56,7 +54,16 @@ pub const ORDER: Experiment = Experiment {
             },
         )
     },
-    measure,
+    measure: |session, timer, points, budget| {
+        let mut loads = Loads::default();
+        let mut alongside = Alongside::StridedLoads(&mut loads);
+        let mut findings =
+            run::measure_with(session, timer, points, budget, &mut alongside, &mut run::all_rounds)?;
+        let mut outcomes = findings.outcomes.iter();
+        let clock = outcomes.find_map(|outcome| outcome.result.as_ref().ok()?.series.core_gigahertz);
+        findings.extra.strided = loads.conclude(clock.map(|clock| clock.median));
+        Ok(findings)
+    },
     present: [answer, evidence, data],
     columns: [&point::CHAINS, &[&point::COLD_NS, &INDEPENDENT_NS]],
 };
@@ -74,22 +81,6 @@ fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
         crate::result::chain::chain(slot)?;
     }
     Ok(points)
-}
-
-fn measure<'a>(
-    session: &mut Session<'a, '_>,
-    timer: &Timer,
-    points: &[Point],
-    budget: &Budget,
-) -> Result<Findings<'a>, Failure<'a>> {
-    let mut loads = Loads::default();
-    let mut alongside = Alongside::StridedLoads(&mut loads);
-    let mut findings =
-        run::measure_with(session, timer, points, budget, &mut alongside, &mut run::all_rounds)?;
-    let mut outcomes = findings.outcomes.iter();
-    let clock = outcomes.find_map(|outcome| outcome.result.as_ref().ok()?.series.core_gigahertz);
-    findings.extra.strided = loads.conclude(clock.map(|clock| clock.median));
-    Ok(findings)
 }
 
 fields! {

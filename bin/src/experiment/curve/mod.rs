@@ -13,7 +13,6 @@ use latency_core::model::MAX_POINTS;
 use latency_core::sort::sort_by;
 use latency_core::units::{Bytes, PageSize, Pages};
 
-use self::view::CurveView;
 use super::interface::{gathered, Experiment};
 use crate::analysis::claims::Claims;
 use crate::analysis::curve::Analysis;
@@ -22,7 +21,7 @@ use crate::describe::{self, method, point, Report};
 use crate::engine::memory::chains::Alongside;
 use crate::engine::memory::RealSchedule;
 use crate::engine::run;
-use crate::engine::session::{interrupted, Findings, Plan, Session};
+use crate::engine::session::{interrupted, Findings, Session};
 use crate::engine::stopwatch::clock::Timer;
 use crate::error::Failure;
 use crate::machine::processor::Platform;
@@ -67,7 +66,11 @@ pub const CURVE: Experiment = Experiment {
         picture: true,
         ..Descriptor::OF_VALUES
     },
-    plan,
+    plan: |session| {
+        let Session { options, machine, .. } = *session;
+        let scope = Scope::resolve(options, machine, session.warnings)?;
+        gathered(&mut |each| plan::curve::points(options, machine, &scope, session.warnings, each))
+    },
     budget: |options, machine, points| {
         let run_ns = match machine.processor.platform {
             Platform::Emulated => EMULATED_RUN_NS,
@@ -81,12 +84,6 @@ pub const CURVE: Experiment = Experiment {
     present: [answer, evidence, data],
     columns: [&point::CHAINS, &[]],
 };
-
-fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
-    let Session { options, machine, .. } = *session;
-    let scope = Scope::resolve(options, machine, session.warnings)?;
-    gathered(&mut |each| plan::curve::points(options, machine, &scope, session.warnings, each))
-}
 
 fn measure<'a>(
     session: &mut Session<'a, '_>,
@@ -245,35 +242,24 @@ fn refine(
     Ok(())
 }
 
-/// Returns the curve of a report, as far as it is not drawn.
-fn view<'r>(report: &Report<'r, '_>) -> Option<CurveView<'r>> {
-    let first = report.outcomes.first();
-    Some(CurveView {
-        subtitle: "",
-        samples: &[],
-        analysis: report.analysis?,
-        side_cache: first.and_then(|first| report.warnings.side_cache(first.point.target)),
-        reciprocal: report.options.reciprocal,
-    })
-}
-
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
-    if let Some(view) = view(report) {
-        view.answer(document);
+    if let Some(analysis) = report.analysis {
+        let first = report.outcomes.first();
+        view::answer(
+            document,
+            analysis,
+            first.and_then(|first| report.warnings.side_cache(first.point.target)),
+        );
     }
 }
 
 fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let Some(view) = view(report) else { return };
+    let Some(analysis) = report.analysis else { return };
     let measured = report.outcomes.iter().filter_map(Sample::of);
     let mut fitted = [Sample::EMPTY; MAX_POINTS];
-    let samples = collect(&mut fitted, measured.filter(|sample| view.analysis.is_fitted(sample)));
+    let samples = collect(&mut fitted, measured.filter(|sample| analysis.is_fitted(sample)));
     let subtitle = point::subtitle(report.outcomes.first());
-    let view = CurveView { subtitle: subtitle.as_str(), samples, ..view };
-    levels::remarks(document, view.analysis);
-    levels::table(document, view.analysis, "");
-    view.picture(document);
-    view.rows(document);
+    view::evidence(document, analysis, samples, ["", subtitle.as_str()], report.options.reciprocal);
     method::walks(document, report);
 }
 

@@ -46,7 +46,20 @@ pub const PAGES: Experiment = Experiment {
         (budget.optional, budget.more) = (Optional::PagesBut(options.pages), CLOSER);
         budget
     },
-    measure,
+    measure: |session, timer, points, budget| {
+        let mut findings = run::measure(session, timer, points, budget)?;
+        if !findings.interrupted {
+            look_closer(session, timer, &mut findings, budget)?;
+        }
+        for pages in KINDS {
+            let found = translation::buffers(&findings.outcomes, pages);
+            if found.behaves_as_small == Some(true) {
+                let page = if pages == Pages::Huge1g { PageSize::Huge1G } else { PageSize::Huge2M };
+                session.warnings.push(Warning::HugePagesWithoutEffect { page });
+            }
+        }
+        Ok(findings)
+    },
     present: [view::answer, view::evidence, data],
     columns: [&describe::point::CHAINS, &[&view::SHARE]],
 };
@@ -123,26 +136,6 @@ fn look_closer<'a>(
     findings.outcomes = all;
     findings.interrupted = more.interrupted;
     Ok(())
-}
-
-fn measure<'a>(
-    session: &mut Session<'a, '_>,
-    timer: &Timer,
-    points: &[Point],
-    budget: &Budget,
-) -> Result<Findings<'a>, Failure<'a>> {
-    let mut findings = run::measure(session, timer, points, budget)?;
-    if !findings.interrupted {
-        look_closer(session, timer, &mut findings, budget)?;
-    }
-    for pages in KINDS {
-        let found = translation::buffers(&findings.outcomes, pages);
-        if found.behaves_as_small == Some(true) {
-            let page = if pages == Pages::Huge1g { PageSize::Huge1G } else { PageSize::Huge2M };
-            session.warnings.push(Warning::HugePagesWithoutEffect { page });
-        }
-    }
-    Ok(findings)
 }
 
 /// Describes details, points and conclusions.
