@@ -20,7 +20,7 @@ use super::caches::{Cache, Caches};
 use super::claims::{Claim, Claims, MAX_CLAIMS};
 use super::pages::{Knees, PAGE};
 use super::reading::{clock, Reading};
-use crate::result::sample::{collect, Sample, Samples};
+use crate::result::sample::{collect, Samples};
 
 /// Everything that is concluded from a curve.
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +47,7 @@ pub struct Analysis {
     /// The latency at the largest working sets in nanoseconds: the median of the last half of an octave.
     pub largest_ns: Option<f64>,
     /// The stride of the points that were fitted.
-    stride: Bytes,
+    pub stride: Bytes,
 }
 
 impl Analysis {
@@ -119,12 +119,6 @@ impl Analysis {
         }
     }
 
-    /// Returns whether a point is one of those that were fitted.
-    #[must_use]
-    pub fn is_fitted(&self, sample: &Sample) -> bool {
-        sample.stride == self.stride
-    }
-
     /// Returns a latency of the fits in nanoseconds.
     #[must_use]
     pub fn nanoseconds(&self, latency: f64) -> f64 {
@@ -187,6 +181,7 @@ impl Analysis {
 mod tests {
     use super::*;
     use crate::analysis::claims::Source;
+    use crate::result::sample::Sample;
     use std::vec::Vec;
 
     fn analysis(samples: &[Sample], claims: Claims) -> Analysis {

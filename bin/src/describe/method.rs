@@ -192,7 +192,7 @@ pub fn memory_of(document: &mut dyn Document, report: &Report<'_, '_>, is_one: &
         let side_cache = report.warnings.side_cache(point.target);
         (point.pages, placed.pages, is_verified, is_partial, placed.as_small == Some(true), side_cache)
     };
-    // Points of a pair have a region of their own, or share that of their target.
+    // Points of a pair have a region of their own, or share the region of their target.
     let region =
         |point: &Point| ((report.regions == Some(Memory::Kept)).then_some(point.initiator), point.target);
     for (index, (point, first)) in measured().enumerate() {

@@ -77,13 +77,8 @@ pub fn metrics(document: &mut dyn Document, report: &Report<'_, '_>) {
 fn attributes(document: &mut dyn Document, report: &Report<'_, '_>) {
     if !report.outcomes.iter().any(|outcome| matches!(outcome.point.walk, Walk::Traffic(_))) {
         for outcome in report.outcomes.iter().filter(|outcome| is_latency(&outcome.point)) {
-            let Some(nanoseconds) = outcome.nanoseconds() else { continue };
-            document.attribute(
-                Attribute::ReadLatency,
-                outcome.point.initiator,
-                outcome.point.target,
-                nanoseconds,
-            );
+            let (Some(nanoseconds), point) = (outcome.nanoseconds(), &outcome.point) else { continue };
+            document.attribute(Attribute::ReadLatency, point.initiator, point.target, nanoseconds);
         }
     }
     for (attribute, kind) in [(Attribute::ReadBandwidth, "read"), (Attribute::WriteBandwidth, "nt-write")] {

@@ -153,14 +153,10 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
         _ => {}
     });
     if let (Some(fastest), Some(slowest)) = (found.fastest, found.slowest) {
+        let [least, most] = [fastest.ns, slowest.ns].map(Digits);
+        let [(one, other), (from, to)] = [fastest, slowest].map(|pair| (pair.from, pair.to));
         document.finding(format_args!(
-            "Pairs: from {} ns ({} -> {}) to {} ns ({} -> {}).",
-            Digits(fastest.ns),
-            fastest.from,
-            fastest.to,
-            Digits(slowest.ns),
-            slowest.from,
-            slowest.to
+            "Pairs: from {least} ns ({one} -> {other}) to {most} ns ({from} -> {to})."
         ));
     }
     if let [Outcome { point, result: Ok(measured) }] = report.outcomes {

@@ -8,7 +8,7 @@ use latency_core::model::{Fit, FitError};
 use latency_core::stats::{Estimate, Interval};
 use latency_core::units::Bytes;
 
-use crate::analysis::caches::Agreement;
+use crate::analysis::caches::{Agreement, Cache};
 use crate::analysis::curve::Analysis;
 use crate::analysis::pages::PAGE;
 use crate::report::document::{Document, Level, Role, Rows};
@@ -96,34 +96,35 @@ pub fn table(document: &mut dyn Document, analysis: &Analysis, caption: &str) {
 
 /// Says how the curve and the system disagree, and which levels the curve could not show.
 pub fn remarks(document: &mut dyn Document, analysis: &Analysis) {
-    for cache in analysis.caches().iter().filter(|cache| cache.disagrees()) {
-        let (number, Some(claim)) = (cache.number, cache.claim) else { continue };
-        match cache.agreement {
+    /// The reason why a cache that others share may look smaller than it is.
+    const SHARED: &str =
+        " while others could use it; a program that touches its data more often may keep more";
+    let caches = analysis.caches();
+    for Cache { number, size: held, onset, claim, agreement, .. } in
+        caches.iter().filter(|cache| cache.disagrees())
+    {
+        let Some(claim) = claim else { continue };
+        match agreement {
             Some(Agreement::Part) => document.finding(format_args!(
-                    "L{number}: a chase held about {} of the reported {}{}.",
-                    about(cache.size.value),
-                    claim.size,
-                    fmt::from_fn(|out| match analysis.claims.ways.filter(|_| number == 3) {
-                        Some(ways) if ways.is_partial() => write!(out, "; resctrl allows ways {ways}"),
-                        _ if number > 2 => out.write_str(
-                            " while others could use it; a program that touches its data more often may keep more"
-                        ),
-                        _ => Ok(()),
-                    })
-                ),
-            ),
+                "L{number}: a chase held about {} of the reported {}{}.",
+                about(held.value),
+                claim.size,
+                fmt::from_fn(|out| match analysis.claims.ways.filter(|_| *number == 3) {
+                    Some(ways) if ways.is_partial() => write!(out, "; resctrl allows ways {ways}"),
+                    _ if *number > 2 => out.write_str(SHARED),
+                    _ => Ok(()),
+                })
+            )),
             _ => document.finding(format_args!(
-                    "L{number}: the latency rises only from {} on, above the reported {}.",
-                    size(cache.onset),
-                    claim.size
-                ),
-            ),
+                "L{number}: the latency rises only from {} on, above the reported {}.",
+                size(*onset),
+                claim.size
+            )),
         }
     }
-    for cache in analysis.caches().iter().filter(|cache| cache.like_memory) {
+    for Cache { number, .. } in caches.iter().filter(|cache| cache.like_memory) {
         document.finding(format_args!(
-            "L{}: not told apart from memory, which is less than 1.5 times as slow.",
-            cache.number
+            "L{number}: not told apart from memory, which is less than 1.5 times as slow."
         ));
     }
     if let Some((size, latency)) = analysis.still_rising() {
@@ -132,18 +133,12 @@ pub fn remarks(document: &mut dyn Document, analysis: &Analysis) {
             Digits(latency)
         ));
     }
-    for cache in analysis.caches().iter().filter(|cache| cache.stages > 1) {
-        document.sentence(
-            Role::Detail(""),
-            format_args!(
-                "L{} ends in {} steps; the latency is that before the first.",
-                cache.number, cache.stages
-            ),
-        );
+    for Cache { number, stages, .. } in caches.iter().filter(|cache| cache.stages > 1) {
+        let words = format_args!("L{number} ends in {stages} steps; the latency is that before the first.");
+        document.sentence(Role::Detail(""), words);
     }
-    for cache in analysis.caches().iter().filter(|cache| cache.with_translation) {
-        document
-            .sentence(Role::Detail(""), format_args!("L{}: a TLB gives way at the same size.", cache.number));
+    for Cache { number, .. } in caches.iter().filter(|cache| cache.with_translation) {
+        document.sentence(Role::Detail(""), format_args!("L{number}: a TLB gives way at the same size."));
     }
     if let Some(Err(error)) = analysis.edge {
         document.sentence(Role::Detail(""), format_args!("L1: {}.", no_edge(error)));

@@ -18,6 +18,7 @@ use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::{Budget, Optional, PLACES};
 use crate::plan::single;
 use crate::report::document::Document;
+use crate::result::sample::collect;
 use crate::result::{chain, Point};
 use crate::sys::table::Table;
 use crate::warning::Warning;
@@ -130,9 +131,7 @@ fn look_closer<'a>(
     budget.more = 0;
     let more = run::measure(session, timer, &closer, &budget)?;
     let mut all = Table::filled(findings.outcomes.len() + more.outcomes.len(), first)?;
-    for (slot, outcome) in all.iter_mut().zip(findings.outcomes.iter().chain(more.outcomes.iter())) {
-        *slot = *outcome;
-    }
+    collect(&mut all, findings.outcomes.iter().chain(more.outcomes.iter()).copied());
     findings.outcomes = all;
     findings.interrupted = more.interrupted;
     Ok(())
