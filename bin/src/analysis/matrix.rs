@@ -196,9 +196,10 @@ pub fn groups(pairs: impl Iterator<Item = Pair> + Clone) -> impl Iterator<Item =
     [Class::Local].into_iter().chain(Class::FAR).flat_map(move |class| {
         let pairs = pairs.clone().filter(move |pair| pair.class == class);
         let distances = pairs.clone().map(|pair| pair.distance);
-        let farther = move |than| distances.clone().filter(|distance| *distance > than).min();
-        let first = pairs.clone().map(|pair| pair.distance).min();
-        successors(first, move |last| farther(*last))
+        let next = move |last: Option<Option<u8>>| {
+            distances.clone().filter(|distance| last.is_none_or(|last| *distance > last)).min()
+        };
+        successors(next(None), move |last| next(Some(*last)))
             .map(move |distance| DistanceGroup::of(class, distance, pairs.clone()))
     })
 }

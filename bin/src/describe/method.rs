@@ -184,7 +184,7 @@ pub fn memory_of(document: &mut dyn Document, report: &Report<'_, '_>, is_one: &
         let outcomes = report.outcomes.iter().filter(|outcome| is_one(&outcome.point));
         outcomes.filter_map(|outcome| Some((&outcome.point, outcome.result.as_ref().ok()?)))
     };
-    // The memory of points that are alike in these is described in one sentence.
+    // Points for which all of these are equal share a sentence.
     let kind = |point: &Point, measured: &Measurement| {
         let placed = &measured.placed;
         let is_partial = placed.huge_share().is_some_and(|share| share < 1.0);
@@ -209,8 +209,10 @@ pub fn memory_of(document: &mut dyn Document, report: &Report<'_, '_>, is_one: &
         });
         let pages_of = |(index, (point, _)): (usize, (&Point, &Measurement))| {
             let is_there = |(other, _): &(&Point, &Measurement)| region(other) == region(point);
-            let is_first = !members().take(index).any(|other| is_there(&other));
-            let there = members().filter(|other| is_first && is_there(other));
+            if members().take(index).any(|other| is_there(&other)) {
+                return None;
+            }
+            let there = members().filter(is_there);
             there.filter_map(|(_, measured)| Some(measured.placed.after.counts()?.total())).max()
         };
         let pages: u64 = members().enumerate().filter_map(pages_of).sum();

@@ -254,11 +254,10 @@ fn grid(document: &mut dyn Document, report: &Report<'_, '_>, nodes: &Grid) {
                 table.number(of_node().find(|pair| pair.to.0 == to).map(|pair| pair.ns));
             }
             // The firmware's distances of the same pairs, 10 for local ones.
-            let distances = of_node().filter_map(|pair| Some(Pair { ns: pair.distance?.into(), ..pair }));
-            for (pairs, decimals) in
-                [(&mut of_node() as &mut dyn Iterator<Item = Pair>, 2), (&mut { distances }, 1)]
-            {
-                match conclude(pairs).remote_over_local() {
+            let mut distances = of_node().filter_map(|pair| Some(Pair { ns: pair.distance?.into(), ..pair }));
+            let found = [conclude(&mut of_node()), conclude(&mut distances)];
+            for (found, decimals) in found.into_iter().zip([2, 1]) {
+                match found.remote_over_local() {
                     Some(ratio) => table.cell(format_args!("{:.decimals$}", Decimal(ratio))),
                     None => table.text("-"),
                 }
