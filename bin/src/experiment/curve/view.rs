@@ -105,7 +105,7 @@ fn picture(
     }));
 }
 
-/// Every size, for readers who want all of them.
+/// Shows every size, for readers who want all of them.
 fn rows(document: &mut dyn Document, samples: &[Sample]) {
     document.tabulate("", Level::Verbose, 1, &|table| {
         table.texts("working set|ns|core cycles|95 % within run, ns");
