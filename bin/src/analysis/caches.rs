@@ -290,7 +290,7 @@ mod tests {
     fn assigned(knees: &[f64], claims: &[(u32, u64)]) -> Vec<Option<u32>> {
         let mut reported = Claims::default();
         for &(level, size) in claims {
-            reported.add(Claim { level, size: Bytes(size), ways: 0, source: Source::Sysfs });
+            reported.add(Claim { level, size: Bytes(size), source: Source::Sysfs });
         }
         let level = |knee: &f64| Level { half: *knee, ..Level::default() };
         let levels: Vec<Level> = knees.iter().map(level).collect();
@@ -352,7 +352,7 @@ mod tests {
             onset: 6.0 * MIB,
             half: 9.0 * MIB,
             exact,
-            claim: claim.map(|size| Claim { level: 2, size: Bytes(size), ways: 0, source: Source::Sysfs }),
+            claim: claim.map(|size| Claim { level: 2, size: Bytes(size), source: Source::Sysfs }),
             ..Cache::default()
         }
     }

@@ -3,6 +3,7 @@
 use latency_core::arch::CLAIMS_NAME;
 use latency_core::host::Ways;
 use latency_core::units::Bytes;
+use latency_core::words::Worded;
 
 use crate::machine::processor::Platform;
 use crate::machine::Machine;
@@ -21,16 +22,9 @@ pub enum Source {
     File,
 }
 
-impl Source {
-    /// Returns the word for reports.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Source::Sysfs => "sysfs",
-            Source::Processor => CLAIMS_NAME,
-            Source::File => "the file",
-        }
-    }
+impl Worded for Source {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("sysfs", Source::Sysfs), (CLAIMS_NAME, Source::Processor), ("the file", Source::File)];
 }
 
 /// One reported cache that holds data.
@@ -40,8 +34,6 @@ pub struct Claim {
     pub level: u32,
     /// The capacity.
     pub size: Bytes,
-    /// The associativity; 0 if it is not known.
-    pub ways: u32,
     /// The source of the claim.
     pub source: Source,
 }
@@ -68,20 +60,10 @@ impl Claims {
         }
         claims.ways = machine.host.ways;
         for cache in machine.host.caches.as_slice().iter().filter(|cache| cache.kind.holds_data()) {
-            claims.add(Claim {
-                level: cache.level,
-                size: cache.size,
-                ways: cache.ways,
-                source: Source::Sysfs,
-            });
+            claims.add(Claim { level: cache.level, size: cache.size, source: Source::Sysfs });
         }
         for cache in machine.processor.caches.iter().flatten() {
-            claims.add(Claim {
-                level: cache.level.into(),
-                size: cache.size,
-                ways: cache.ways,
-                source: Source::Processor,
-            });
+            claims.add(Claim { level: cache.level.into(), size: cache.size, source: Source::Processor });
         }
         claims
     }

@@ -5,6 +5,7 @@
 //! nanoseconds by the factor that the core's clock moves.
 
 use core::f64::consts::SQRT_2;
+use core::ops::RangeInclusive;
 
 use latency_core::model::edge::{Edge, EdgeError};
 use latency_core::model::translation::{self, PageKnee};
@@ -18,8 +19,8 @@ use latency_core::units::Bytes;
 use super::caches::{Cache, Caches};
 use super::claims::{Claim, Claims, MAX_CLAIMS};
 use super::pages::{Knees, PAGE};
-use super::reading::{clock, clock_within, Reading};
-use crate::result::sample::{collect, Sample, Samples};
+use super::reading::{clock, Reading};
+use crate::result::sample::{collect, Samples};
 
 /// Everything that is concluded from a curve.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +47,7 @@ pub struct Analysis {
     /// The latency at the largest working sets in nanoseconds: the median of the last half of an octave.
     pub largest_ns: Option<f64>,
     /// The stride of the points that were fitted.
-    stride: Bytes,
+    pub stride: Bytes,
 }
 
 impl Analysis {
@@ -91,14 +92,16 @@ impl Analysis {
             caches = Caches::new(stair, &claims, points, reach, edge.and_then(Result::ok), &mut workspace);
         }
         if in_cycles {
-            caches.read_clocks(&|sizes| clock_within(dense(), sizes));
+            let within = |sizes: &RangeInclusive<f64>| {
+                clock(dense().filter(|sample| sizes.contains(&(sample.size.0 as f64))))
+            };
+            caches.read_clocks(&within);
         }
         let gigahertz = in_cycles.then(|| clock(dense())).flatten();
         let memory = stair.as_ref().ok().map(|fit| Reading::of_memory(fit, dense(), gigahertz));
         let mut last = [0.0; MAX_POINTS];
         let far = dense().filter(|sample| sample.size.0 as f64 * SQRT_2 >= largest.0 as f64);
-        let far = collect(&mut last, far.map(|sample| sample.nanoseconds)).len();
-        let largest_ns = last.get_mut(..far).and_then(stats::median);
+        let largest_ns = stats::median(collect(&mut last, far.map(|sample| sample.nanoseconds)));
         Analysis {
             gigahertz,
             stair,
@@ -113,12 +116,6 @@ impl Analysis {
             largest_ns,
             stride,
         }
-    }
-
-    /// Returns whether a point is one of those that were fitted.
-    #[must_use]
-    pub fn is_fitted(&self, sample: &Sample) -> bool {
-        sample.stride == self.stride
     }
 
     /// Returns a latency of the fits in nanoseconds.
@@ -183,6 +180,7 @@ impl Analysis {
 mod tests {
     use super::*;
     use crate::analysis::claims::Source;
+    use crate::result::sample::Sample;
     use std::vec::Vec;
 
     fn analysis(samples: &[Sample], claims: Claims) -> Analysis {
@@ -218,7 +216,7 @@ mod tests {
     fn claims() -> Claims {
         let mut claims = Claims::default();
         for (level, size) in [(1, 32 << 10), (2, 1 << 20), (3, 32 << 20)] {
-            claims.add(Claim { level, size: Bytes(size), ways: 8, source: Source::Sysfs });
+            claims.add(Claim { level, size: Bytes(size), source: Source::Sysfs });
         }
         claims
     }

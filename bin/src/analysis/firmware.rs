@@ -21,13 +21,8 @@ pub fn measured(pairs: impl Iterator<Item = Pair>, node: &Node) -> Option<f64> {
         let claim = node.attributes.claim();
         claim.is_none_or(|claim| claim.initiators.is_empty() || claim.initiators.contains(from.0))
     };
-    let mut least = f64::INFINITY;
-    for pair in pairs {
-        if pair.to == node.id && holds(pair.from) {
-            least = least.min(pair.ns);
-        }
-    }
-    Some(least).filter(|ns| ns.is_finite())
+    let its = pairs.filter(|pair| pair.to == node.id && holds(pair.from)).map(|pair| pair.ns);
+    Some(its.fold(f64::INFINITY, f64::min)).filter(|ns| ns.is_finite())
 }
 
 /// Warns where claims are contradicted.

@@ -3,7 +3,7 @@
 use latency_core::chain::{Order, PAGE_LOCAL};
 use latency_core::units::{Bytes, PageSize, Pages};
 
-use super::translation::{behave_as_small, find, ratio, SMALLEST};
+use super::translation::{buffers, find, ratio, SMALLEST};
 use crate::result::Outcome;
 use latency_core::stats::{Estimate, Side};
 
@@ -104,13 +104,7 @@ fn least(ratio: Estimate) -> Option<f64> {
 
 /// Returns the kinds that were planned.
 pub fn kinds<'o>(outcomes: &'o [Outcome<'_>]) -> impl Iterator<Item = Pages> + Clone + use<'o> {
-    let mut planned = [false; KINDS.len()];
-    for outcome in outcomes {
-        for (slot, kind) in planned.iter_mut().zip(KINDS) {
-            *slot |= kind == outcome.point.pages;
-        }
-    }
-    KINDS.into_iter().zip(planned).filter_map(|(pages, planned)| planned.then_some(pages))
+    KINDS.into_iter().filter(|pages| outcomes.iter().any(|outcome| outcome.point.pages == *pages))
 }
 
 /// Returns the random walks of one kind, by ascending working set.
@@ -153,7 +147,7 @@ pub fn conclude(outcomes: &[Outcome<'_>], like_small: bool) -> Option<HugePagesC
             Some((outcome.point.size, least(ratio(outcomes, outcome)?).unwrap_or(0.0)))
         });
         let ratio = latency.over(larger);
-        let like_small = like_small || behave_as_small(outcomes, pages) == Some(true);
+        let like_small = like_small || buffers(outcomes, pages).behaves_as_small == Some(true);
         let worth = ratio.map_or(Worth::Open, |ratio| Worth::of(ratio, like_small));
         Some(Larger { pages, latency: larger, ratio, worth, from: shows_from(shares) })
     });

@@ -143,7 +143,7 @@ fn the_last_level_cache_shows_the_buffers_and_memory_a_lower_bound() {
 fn a_working_set_is_in_the_smallest_cache_that_holds_it() {
     let mut claims = Claims::default();
     for (level, size) in [(1, 48 << 10), (2, 2 << 20), (3, 32 << 20)] {
-        claims.add(Claim { level, size: Bytes(size), ways: 0, source: Source::Sysfs });
+        claims.add(Claim { level, size: Bytes(size), source: Source::Sysfs });
     }
     for (size, expected) in [
         (48 << 10, HierarchyPlace::Cache(1)),

@@ -1,5 +1,7 @@
 //! Conclusions from the latencies of all pairs of nodes.
 
+use core::iter::successors;
+
 use latency_core::topology::Topology;
 use latency_core::units::NodeId;
 
@@ -95,6 +97,24 @@ pub struct DistanceGroup {
 }
 
 impl DistanceGroup {
+    /// Returns the group of this distance among all pairs of its class.
+    fn of(class: Class, distance: Option<u8>, of_class: impl Iterator<Item = Pair>) -> DistanceGroup {
+        let (divided, pairs, mean, least, most) = (false, 0, 0.0, f64::INFINITY, 0.0);
+        let mut group = DistanceGroup { class, distance, divided, pairs, mean, least, most };
+        for Pair { distance: other, ns, .. } in of_class {
+            if other == distance {
+                group.pairs += 1;
+                group.mean += ns;
+                group.least = group.least.min(ns);
+                group.most = group.most.max(ns);
+            } else {
+                group.divided = true;
+            }
+        }
+        group.mean /= f64::from(group.pairs);
+        group
+    }
+
     /// Returns whether the pairs differ by more than two medians that are certain to 1 %.
     #[must_use]
     pub fn differs(&self) -> bool {
@@ -146,15 +166,12 @@ pub fn pairs<'o>(
     })
 }
 
-/// A function that passes each pair to another, always the same ones.
-pub type VisitPairs<'p> = &'p dyn Fn(&mut dyn FnMut(Pair));
-
 /// Returns what the pairs say together.
 #[must_use]
-pub fn conclude(pairs: VisitPairs<'_>) -> MatrixConclusion {
+pub fn conclude(pairs: &mut dyn Iterator<Item = Pair>) -> MatrixConclusion {
     let mut found = MatrixConclusion::default();
     let (mut sums, mut all) = ([(0.0, 0_u32); 1 + Class::FAR.len()], 0_u32);
-    pairs(&mut |pair| {
+    for pair in pairs {
         let class = Class::FAR.iter().position(|class| *class == pair.class);
         if let Some((sum, count)) = sums.get_mut(class.map_or(0, |index| index + 1)) {
             *sum += pair.ns;
@@ -167,68 +184,24 @@ pub fn conclude(pairs: VisitPairs<'_>) -> MatrixConclusion {
             found.slowest = Some(pair);
         }
         all += 1;
-    });
+    }
     let [local, far @ ..] = sums.map(|(sum, count)| (count > 0).then(|| sum / f64::from(count)));
     let slowest = found.slowest.filter(|_| all > 1);
     MatrixConclusion { local_ns: local, far_ns: far, slowest, ..found }
 }
 
-/// Returns how many times as long a node's remote memory takes as its own, on average.
-#[must_use]
-pub fn remote_over_local_of(pairs: VisitPairs<'_>, from: NodeId) -> Option<f64> {
-    let own = |each: &mut dyn FnMut(Pair)| {
-        pairs(&mut |pair| {
-            if pair.from == from {
-                each(pair);
-            }
-        });
-    };
-    conclude(&own).remote_over_local()
-}
-
-/// Gives `each` the pairs by class and firmware's distance: local ones, then those of each class of [`Class::FAR`], the
+/// Returns the pairs by class and firmware's distance: local ones, then those of each class of [`Class::FAR`], the
 /// nearest first.
-pub fn groups(pairs: VisitPairs<'_>, each: &mut dyn FnMut(DistanceGroup)) {
-    let [first, second, third] = Class::FAR;
-    for class in [Class::Local, first, second, third] {
-        let mut after = None;
-        loop {
-            let none = DistanceGroup {
-                class,
-                distance: None,
-                divided: after.is_some(),
-                pairs: 0,
-                mean: 0.0,
-                least: f64::INFINITY,
-                most: 0.0,
-            };
-            let mut group = none;
-            pairs(&mut |pair| {
-                let Pair { distance, ns, .. } = pair;
-                if pair.class != class || after.is_some_and(|after| distance <= after) {
-                    return;
-                }
-                if group.pairs > 0 && distance != group.distance {
-                    group.divided = true;
-                    if distance > group.distance {
-                        return;
-                    }
-                    group = DistanceGroup { divided: true, ..none };
-                }
-                group.distance = distance;
-                group.pairs += 1;
-                group.mean += ns;
-                group.least = group.least.min(ns);
-                group.most = group.most.max(ns);
-            });
-            if group.pairs == 0 {
-                break;
-            }
-            group.mean /= f64::from(group.pairs);
-            after = Some(group.distance);
-            each(group);
-        }
-    }
+pub fn groups(pairs: impl Iterator<Item = Pair> + Clone) -> impl Iterator<Item = DistanceGroup> {
+    [Class::Local].into_iter().chain(Class::FAR).flat_map(move |class| {
+        let pairs = pairs.clone().filter(move |pair| pair.class == class);
+        let distances = pairs.clone().map(|pair| pair.distance);
+        let next = move |last: Option<Option<u8>>| {
+            distances.clone().filter(|distance| last.is_none_or(|last| *distance > last)).min()
+        };
+        successors(next(None), move |last| next(Some(*last)))
+            .map(move |distance| DistanceGroup::of(class, distance, pairs.clone()))
+    })
 }
 
 #[cfg(test)]
@@ -239,7 +212,7 @@ mod tests {
 
     /// Concludes from some pairs.
     fn concluded(pairs: &[Pair]) -> MatrixConclusion {
-        conclude(&|each| pairs.iter().copied().for_each(each))
+        conclude(&mut pairs.iter().copied())
     }
 
     const fn pair(from: u32, to: u32, class: Class, ns: f64) -> Pair {
@@ -248,17 +221,12 @@ mod tests {
 
     /// Class, distance, number, smallest and largest latency of each group, and whether others have its class.
     fn grouped(pairs: &[Pair]) -> Vec<(Class, Option<u8>, u32, f64, f64, bool)> {
-        let mut found = Vec::new();
-        groups(
-            &|each| pairs.iter().copied().for_each(each),
-            &mut |DistanceGroup { class, distance, divided, pairs, mean, least, most }| {
-                assert!(least <= mean && mean <= most);
-                if class != Local {
-                    found.push((class, distance, pairs, least, most, divided));
-                }
-            },
-        );
-        found
+        let far = groups(pairs.iter().copied()).filter(|group| group.class != Local);
+        far.map(|DistanceGroup { class, distance, divided, pairs, mean, least, most }| {
+            assert!(least <= mean && mean <= most);
+            (class, distance, pairs, least, most, divided)
+        })
+        .collect()
     }
 
     #[test]
@@ -273,7 +241,10 @@ mod tests {
         let found = concluded(&pairs);
         assert_eq!((found.local_ns, found.remote_ns()), (Some(105.0), Some(280.0)));
         assert_eq!((found.fastest, found.slowest), (Some(pairs[0]), Some(pairs[4])));
-        let of = |from| remote_over_local_of(&|each| pairs.into_iter().for_each(each), NodeId(from));
+        let of = |from| {
+            let of_node = pairs.into_iter().filter(|pair| pair.from == NodeId(from));
+            conclude(&mut { of_node }).remote_over_local()
+        };
         assert_eq!(of(0), Some(1.8));
         assert_eq!(of(1), Some(3.0));
     }
@@ -282,9 +253,7 @@ mod tests {
     fn the_mean_of_pairs_that_differ_has_its_range() {
         for (second, differs) in [(183.0, false), (185.0, true)] {
             let pairs = [pair(0, 1, OtherPackage, 180.0), pair(1, 0, OtherPackage, second)];
-            groups(&|each| pairs.into_iter().for_each(each), &mut |group| {
-                assert_eq!(group.differs(), differs, "{group:?}")
-            });
+            groups(pairs.into_iter()).for_each(|group| assert_eq!(group.differs(), differs, "{group:?}"));
         }
     }
 

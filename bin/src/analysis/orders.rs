@@ -16,58 +16,43 @@ pub struct OrdersConclusion {
     pub backward: Option<Estimate>,
     /// A load in address order that waits for no other.
     pub independent: Option<Estimate>,
-}
-
-impl OrdersConclusion {
-    /// Returns the time of random order over that of address order.
-    #[must_use]
-    pub fn over_sequential(&self) -> Option<Estimate> {
-        self.random?.over(self.sequential?)
-    }
-
-    /// Returns the time of random order over that of backward order.
-    #[must_use]
-    pub fn over_backward(&self) -> Option<Estimate> {
-        self.random?.over(self.backward?)
-    }
-
-    /// Returns the time of a dependent load in random order over that of an independent one in address order.
-    #[must_use]
-    pub fn over_independent(&self) -> Option<Estimate> {
-        self.random?.over(self.independent?)
-    }
+    /// The time of random order over that of address order, of backward order, and of independent loads.
+    pub over: [Option<Estimate>; 3],
 }
 
 /// Returns what the walks and the independent loads say together.
 #[must_use]
 pub fn conclude(outcomes: &[Outcome<'_>], strided: Option<Strided>) -> OrdersConclusion {
     let of = |order| outcomes.iter().find(|outcome| outcome.point.order == order).and_then(Outcome::estimate);
-    OrdersConclusion {
-        random: of(Order::Random),
-        sequential: of(Order::Sequential),
-        backward: of(Order::Backward),
-        independent: strided
-            .map(|strided| Estimate { value: strided.nanoseconds, interval: strided.interval }),
-    }
+    let (random, sequential, backward) = (of(Order::Random), of(Order::Sequential), of(Order::Backward));
+    let independent =
+        strided.map(|strided| Estimate { value: strided.nanoseconds, interval: strided.interval });
+    let over = [sequential, backward, independent].map(|other| random?.over(other?));
+    OrdersConclusion { random, sequential, backward, independent, over }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::lanes::tests::outcome;
     use super::*;
+    use crate::result::Walk;
+
+    fn ratios(random: f64) -> [Option<f64>; 3] {
+        let walk = |order, ns| {
+            let mut walk = outcome(1 << 28, Walk::Chain, ns);
+            walk.point.order = order;
+            walk
+        };
+        let outcomes = [walk(Order::Random, random), walk(Order::Sequential, 7.5)];
+        let outcomes = if random > 0.0 { &outcomes[..] } else { &outcomes[1..] };
+        let strided = Strided { nanoseconds: 5.0, interval: None, core_cycles: None, rounds: 5 };
+        conclude(outcomes, Some(strided)).over.map(|ratio| ratio.map(|ratio| ratio.value))
+    }
 
     #[test]
     fn ratios_are_over_random_order() {
-        let found = OrdersConclusion {
-            random: Some(120.0.into()),
-            sequential: Some(7.5.into()),
-            backward: None,
-            independent: Some(5.0.into()),
-        };
-        let value = |ratio: Option<Estimate>| ratio.map(|ratio| ratio.value);
-        assert_eq!(value(found.over_sequential()), Some(16.0));
-        assert_eq!(value(found.over_independent()), Some(24.0));
-        assert_eq!(value(found.over_backward()), None);
-        assert_eq!(OrdersConclusion { random: None, ..found }.over_sequential(), None);
+        assert_eq!(ratios(120.0), [Some(16.0), None, Some(24.0)]);
+        assert_eq!(ratios(0.0), [None; 3]);
     }
 
     #[test]

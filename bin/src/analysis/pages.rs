@@ -35,19 +35,17 @@ impl Knees {
         let mut knees = Knees { knees: [PageKnee::default(); MAX_LEVELS], count: 0, looked: false };
         let mut points = [Point::default(); 64];
         let sparse = samples.filter(|sample| sample.stride == PAGE);
-        let points = collect(
-            &mut points,
-            sparse.map(|sample| {
-                let point = sample.point(in_cycles);
-                Point { working_set: point.working_set / PAGE.0 as f64, ..point }
-            }),
-        );
+        let by_pages = sparse.map(|sample| {
+            let point = sample.point(in_cycles);
+            Point { working_set: point.working_set / PAGE.0 as f64, ..point }
+        });
+        let points: &[_] = collect(&mut points, by_pages);
         let Ok(fit) = fit_stair(points, None, workspace) else { return knees };
         knees.looked = true;
         let first = fit.levels().first().map_or(0.0, |level| level.latency.value);
         let steps =
             fit.levels().iter().filter(|level| level.resolved && level.step.value >= first * LEAST_STEP);
-        for (slot, level) in knees.knees.iter_mut().zip(steps) {
+        let found = steps.map(|level| {
             // What lies between the two numbers around a sharp step is not known: buffers hold the lower one, for the
             // numbers tried are those of entries.
             let few = level.latency.value + level.step.value * FEW;
@@ -55,9 +53,9 @@ impl Knees {
             let held = points.iter().filter(holds).map(|point| point.working_set).fold(0.0, f64::max);
             let beyond = points.iter().map(|point| point.working_set).filter(|pages| *pages > level.half);
             let pages = if held > level.half * CLOSE { held } else { level.half };
-            *slot = PageKnee { pages, most: beyond.fold(f64::INFINITY, f64::min), step: level.step.value };
-            knees.count += 1;
-        }
+            PageKnee { pages, most: beyond.fold(f64::INFINITY, f64::min), step: level.step.value }
+        });
+        knees.count = collect(&mut knees.knees, found).len();
         knees
     }
 

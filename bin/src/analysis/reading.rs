@@ -3,8 +3,6 @@
 //! A fit in core cycles knows one clock for all sizes. Memory and a shared cache do not follow the core's clock, and on
 //! a busy host that clock differs from point to point: what a level takes in nanoseconds is what its own points took.
 
-use core::ops::RangeInclusive;
-
 use latency_core::model::{Fit, MAX_POINTS};
 use latency_core::stats::{self, Estimate};
 
@@ -40,22 +38,16 @@ impl Reading {
         let all_miss =
             |sample: &Sample| fit.levels().iter().all(|level| level.missing(sample.size.0 as f64) >= MISSES);
         let samples = samples.filter(all_miss);
-        let mut values = [0.0; MAX_POINTS];
-        let mut count = 0;
         let raised = samples.clone().map(|sample| {
             let point = sample.point(overall.is_some());
             point.latency * fit.memory.value / fit.evaluate(point.working_set)
         });
-        for (slot, value) in values.iter_mut().zip(raised.filter(|value| value.is_finite())) {
-            *slot = value;
-            count += 1;
-        }
+        let mut values = [0.0; MAX_POINTS];
+        let values = collect(&mut values, raised.filter(|value| value.is_finite()));
         let gigahertz = overall.map(|overall| clock(samples).unwrap_or(overall));
-        let read = values.get_mut(..count).filter(|values| values.len() >= ENOUGH).and_then(stats::summarise);
-        match read {
-            None => Reading { latency: fit.memory, gigahertz, points: 0 },
-            Some(summary) => Reading { latency: summary.or_range(), gigahertz, points: count },
-        }
+        let points = if values.len() < ENOUGH { 0 } else { values.len() };
+        let read = stats::summarise(values).filter(|_| points > 0);
+        Reading { latency: read.map_or(fit.memory, |summary| summary.or_range()), gigahertz, points }
     }
 
     /// Returns the latency in nanoseconds.
@@ -65,19 +57,9 @@ impl Reading {
     }
 }
 
-/// Returns the median core clock in gigahertz of the points of some sizes: cycles over nanoseconds.
-pub fn clock_within(
-    samples: impl Iterator<Item = Sample> + Clone,
-    sizes: &RangeInclusive<f64>,
-) -> Option<f64> {
-    clock(samples.filter(|sample| sizes.contains(&(sample.size.0 as f64))))
-}
-
 /// Returns the median core clock of points in gigahertz.
 pub fn clock(samples: impl Iterator<Item = Sample> + Clone) -> Option<f64> {
     let mut clocks = [0.0; MAX_POINTS];
-    let count =
-        collect(&mut clocks, samples.filter_map(|sample| Some(sample.core_cycles? / sample.nanoseconds)))
-            .len();
-    stats::median(clocks.get_mut(..count)?)
+    let all = samples.filter_map(|sample| Some(sample.core_cycles? / sample.nanoseconds));
+    stats::median(collect(&mut clocks, all))
 }

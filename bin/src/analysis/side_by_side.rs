@@ -7,6 +7,7 @@ use latency_core::math::ln;
 use latency_core::model::MAX_LEVELS;
 
 use super::curve::Analysis;
+use crate::result::sample::collect;
 
 /// A clock that differs by less decides nothing.
 const APART: f64 = 1.05;
@@ -66,30 +67,27 @@ impl Levels {
         let caches = analysis.caches().iter().filter(|cache| !cache.like_memory);
         let caches = caches.map(|cache| (cache.number, cache.latency.value, analysis.of_cache(cache).value));
         let all = caches.chain([(0, memory.latency.value, memory.nanoseconds().value)]);
-        let mut levels = [ComparedLevel::default(); MAX_LEVELS + 1];
-        let mut count = 0;
-        for (slot, (number, latency, nanoseconds)) in levels.iter_mut().zip(all) {
+        let all = all.map(|(number, latency, nanoseconds)| {
             let cycles = analysis.cycles(latency).unwrap_or(f64::NAN);
-            *slot = ComparedLevel { number, nanoseconds: [nanoseconds; 2], cycles: [cycles; 2] };
-            count += 1;
-        }
+            ComparedLevel { number, nanoseconds: [nanoseconds; 2], cycles: [cycles; 2] }
+        });
+        let mut levels = [ComparedLevel::default(); MAX_LEVELS + 1];
+        let count = collect(&mut levels, all).len();
         (count > 1).then_some(Levels { levels, count, gigahertz: analysis.gigahertz })
     }
 
     /// Joins the levels that both curves have.
     #[must_use]
     pub fn beside(&self, second: &Levels) -> Levels {
-        let mut joined = Levels { count: 0, gigahertz: None, ..*self };
-        for level in self.as_slice() {
-            let same = second.as_slice().iter().find(|other| other.number == level.number);
-            let Some((other, slot)) = same.zip(joined.levels.get_mut(joined.count)) else { continue };
-            slot.number = level.number;
-            slot.nanoseconds = [level.nanoseconds[0], other.nanoseconds[1]];
-            slot.cycles = [level.cycles[0], other.cycles[1]];
-            joined.count += 1;
-        }
-        joined.gigahertz = self.gigahertz.zip(second.gigahertz).map(|(one, other)| one / other);
-        joined
+        let both = self.as_slice().iter().filter_map(|level| {
+            let other = second.as_slice().iter().find(|other| other.number == level.number)?;
+            let nanoseconds = [level.nanoseconds[0], other.nanoseconds[1]];
+            Some(ComparedLevel { nanoseconds, cycles: [level.cycles[0], other.cycles[1]], ..*level })
+        });
+        let mut levels = [ComparedLevel::default(); MAX_LEVELS + 1];
+        let count = collect(&mut levels, both).len();
+        let gigahertz = self.gigahertz.zip(second.gigahertz).map(|(one, other)| one / other);
+        Levels { levels, count, gigahertz }
     }
 
     /// Returns the levels, nearest first.

@@ -106,18 +106,12 @@ pub fn between(buffer: &TlbLevel) -> impl Iterator<Item = u64> {
     (1..PARTS).map(move |part| last + (beyond - last) * part / PARTS).filter(move |lines| *lines > last)
 }
 
-/// Returns the levels behind one kind of pages.
-#[inline(never)] // the search is large, and there are two calls
-fn levels_behind(outcomes: &[Outcome<'_>], pages: Pages) -> [Option<TlbLevel>; 2] {
-    levels(probed(outcomes, pages), |lines| clear(outcomes, pages, lines))
-}
-
 /// Returns the conclusions about the buffers behind one kind of pages.
 #[must_use]
 pub fn buffers(outcomes: &[Outcome<'_>], pages: Pages) -> Buffers {
-    let levels = levels_behind(outcomes, pages);
+    let [small, levels] = [Pages::Small4k, pages]
+        .map(|pages| levels(probed(outcomes, pages), |lines| clear(outcomes, pages, lines)));
     let measured = excess(outcomes, pages, 16).is_some();
-    let small = levels_behind(outcomes, Pages::Small4k);
     let behaves_as_small = match (small, levels) {
         _ if pages == Pages::Small4k || !measured => None,
         ([_, Some(small)], [_, Some(large)]) => Some(large.reach <= small.reach.times(SAME_REACH)),
@@ -125,12 +119,6 @@ pub fn buffers(outcomes: &[Outcome<'_>], pages: Pages) -> Buffers {
         _ => None,
     };
     Buffers { levels, behaves_as_small }
-}
-
-/// Tells whether larger pages are translated like those of 4 KiB, by the probe of one kind of pages.
-#[must_use]
-pub fn behave_as_small(outcomes: &[Outcome<'_>], pages: Pages) -> Option<bool> {
-    buffers(outcomes, pages).behaves_as_small
 }
 
 /// First and second level, by what each number of lines takes longer.

@@ -10,8 +10,7 @@ use super::{Command, Write};
 use crate::analysis::curve::Analysis;
 use crate::describe;
 use crate::error::{Failure, SavedError};
-use crate::experiment::curve::view::CurveView;
-use crate::experiment::curve::{levels, model};
+use crate::experiment::curve::{levels, model, view};
 use crate::options::{Descriptor, FlagId, FlagSet, Operands, Options};
 use crate::report::document::{fields, Document, Field, Part, Role};
 use crate::result::row::{Label, Row, FIELDS, SIZE, STRIDE};
@@ -224,26 +223,17 @@ impl FileContext<'_> {
         let mut subtitle = Text::<320>::EMPTY;
         let separator = if label.is_empty() { "" } else { ", " };
         let _ = write!(subtitle, "{}{separator}{}", self.name, label.as_str());
-        let view = CurveView {
-            subtitle: subtitle.as_str(),
-            samples,
-            analysis,
-            side_cache: None,
-            reciprocal: self.reciprocal,
-        };
         if !label.is_empty() {
             document.sentence(Role::Answer, format_args!("Curve of {}:", label.as_str()));
         }
-        view.answer(document);
+        view::answer(document, analysis, None);
         if let Some(why) = analysis.doubt() {
             document.sentence(Role::Finding, format_args!("Unreliable: {why}."));
         }
-        levels::remarks(document, analysis);
-        levels::table(document, analysis, label.as_str());
-        view.picture(document);
-        view.rows(document);
+        let words = [label.as_str(), subtitle.as_str()];
+        view::evidence(document, analysis, samples, words, self.reciprocal);
         levels::models(document, analysis);
-        document.items(Part::Records(&POINTS), view.samples, |document, sample| {
+        document.items(Part::Records(&POINTS), samples, |document, sample| {
             document.put(&CURVE, label.as_str());
             document.put(&WORKING_SET, sample.size);
             document.put(&SPACING, sample.stride);

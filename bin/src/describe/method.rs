@@ -4,9 +4,9 @@ use core::fmt::{self, Display};
 
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::decimal::Decimal;
-use latency_core::stats::Summary;
+use latency_core::stats::{Interval, Summary};
 use latency_core::text::plural;
-use latency_core::units::{Bytes, Pages};
+use latency_core::units::Bytes;
 
 use super::{conditions, Report};
 use crate::machine::Machine;
@@ -15,9 +15,7 @@ use crate::report::document::{fields, Document, Part, Role};
 use crate::report::figures::{Digits, Seconds};
 use crate::result::counters::Counters;
 use crate::result::words::{page_words, OrderName};
-use crate::result::{
-    Counter, KernelClock, Measurement, Outcome, Point, Repeat, RoundSeries, Timer, Walk, WarmUp,
-};
+use crate::result::{Counter, KernelClock, Measurement, Point, Repeat, Timer, Walk};
 use latency_core::words::Worded;
 
 pub use super::optional::optional;
@@ -164,10 +162,8 @@ pub fn ending(document: &mut dyn Document, report: &Report<'_, '_>) {
     clock(document, report);
     prefetchers(document, report);
     for outcome in report.outcomes {
-        if let Ok(Measurement { series: series @ RoundSeries { counters: Some(counters), .. }, .. }) =
-            &outcome.result
-        {
-            counted(document, outcome, series, counters);
+        if let Ok(measured) = &outcome.result {
+            counted(document, &outcome.point, measured);
         }
     }
 }
@@ -175,31 +171,6 @@ pub fn ending(document: &mut dyn Document, report: &Report<'_, '_>) {
 /// Writes a memory-side cache that memory was measured through, behind that memory.
 pub fn through(cache: Option<Bytes>) -> impl Display {
     optional(cache, |cache, out| write!(out, " (through a {cache} side cache)"))
-}
-
-/// The properties that nodes with the same kind of memory share.
-#[derive(Clone, Copy, PartialEq)]
-struct Alike {
-    asked: Pages,
-    obtained: Pages,
-    verified: bool,
-    complete: bool,
-    as_small: bool,
-    side_cache: Option<Bytes>,
-}
-
-impl Alike {
-    fn of(report: &Report<'_, '_>, point: &Point, measured: &Measurement) -> Alike {
-        let placed = &measured.placed;
-        Alike {
-            asked: point.pages,
-            obtained: placed.pages,
-            verified: placed.is_verified(point.target),
-            complete: placed.huge_share().is_none_or(|share| share >= 1.0),
-            as_small: placed.as_small == Some(true),
-            side_cache: report.warnings.side_cache(point.target),
-        }
-    }
 }
 
 /// Says in which pages the memory of every node is, and how that is known: nodes alike in one sentence.
@@ -213,99 +184,94 @@ pub fn memory_of(document: &mut dyn Document, report: &Report<'_, '_>, is_one: &
         let outcomes = report.outcomes.iter().filter(|outcome| is_one(&outcome.point));
         outcomes.filter_map(|outcome| Some((&outcome.point, outcome.result.as_ref().ok()?)))
     };
+    // Points for which all of these are equal share a sentence.
+    let kind = |point: &Point, measured: &Measurement| {
+        let placed = &measured.placed;
+        let is_partial = placed.huge_share().is_some_and(|share| share < 1.0);
+        let is_verified = placed.is_verified(point.target);
+        let side_cache = report.warnings.side_cache(point.target);
+        (point.pages, placed.pages, is_verified, is_partial, placed.as_small == Some(true), side_cache)
+    };
+    // Points of a pair have a region of their own, or share the region of their target.
+    let region =
+        |point: &Point| ((report.regions == Some(Memory::Kept)).then_some(point.initiator), point.target);
     for (index, (point, first)) in measured().enumerate() {
-        let alike = Alike::of(report, point, first);
-        let is_alike = |(point, other): &(&Point, &Measurement)| Alike::of(report, point, other) == alike;
+        let first_kind = kind(point, first);
+        let is_alike = |(point, other): &(&Point, &Measurement)| kind(point, other) == first_kind;
         if measured().take(index).any(|other| is_alike(&other)) {
             continue;
         }
+        let (asked, obtained, is_verified, is_partial, as_small, side_cache) = first_kind;
         let members = || measured().filter(is_alike);
         let nodes: NodeSet = members().map(|(point, _)| point.target.0).collect();
         let (least, most) = members().fold((point.size, point.size), |(least, most), (point, _)| {
             (least.min(point.size), most.max(point.size))
         });
-        let counted = |point: Option<&Point>, node: u32| {
-            let there = members().filter(|(other, _)| {
-                other.target.0 == node && point.is_none_or(|point| other.initiator == point.initiator)
-            });
+        let pages_of = |(index, (point, _)): (usize, (&Point, &Measurement))| {
+            let is_there = |(other, _): &(&Point, &Measurement)| region(other) == region(point);
+            if members().take(index).any(|other| is_there(&other)) {
+                return None;
+            }
+            let there = members().filter(is_there);
             there.filter_map(|(_, measured)| Some(measured.placed.after.counts()?.total())).max()
         };
-        // The points of a pair follow each other, and have a region of their own or share that of the target.
-        let pages: u64 = if report.regions == Some(Memory::Kept) {
-            let mut last = None;
-            let firsts = members().filter(|(point, _)| {
-                let pair = Some((point.initiator, point.target));
-                last.replace((point.initiator, point.target)) != pair
-            });
-            firsts.filter_map(|(point, _)| counted(Some(point), point.target.0)).sum()
-        } else {
-            nodes.iter().filter_map(|node| counted(None, node)).sum()
-        };
+        let pages: u64 = members().enumerate().filter_map(pages_of).sum();
         document.sentence(
             Role::Method("Memory"),
             format_args!(
                 "{}{most} on node{} {nodes}{} in {}{}{}{}; {}",
                 optional(Some(least).filter(|least| *least < most), |least, out| write!(out, "{least} to ")),
                 plural(nodes.len()),
-                through(alike.side_cache),
-                page_words(alike.obtained),
-                optional(first.placed.huge_share().filter(|_| !alike.complete), |share, out| {
+                through(side_cache),
+                page_words(obtained),
+                optional(first.placed.huge_share().filter(|_| is_partial), |share, out| {
                     write!(out, " ({:.0} %)", Decimal(share * 100.0))
                 }),
                 if first.placed.pages_are_verified() { "" } else { " (not proven)" },
-                if alike.as_small { ", which the TLB treats as 4 KiB pages" } else { "" },
-                fmt::from_fn(|out| match alike.verified {
+                if as_small { ", which the TLB treats as 4 KiB pages" } else { "" },
+                fmt::from_fn(|out| match is_verified {
                     true => {
-                        let unit = alike.obtained.page_size().bytes();
+                        let unit = obtained.page_size().bytes();
                         write!(out, "all {pages} pages ({unit}) proven there, before and after")
                     }
                     false => out.write_str("where they are is not proven"),
                 })
             ),
         );
-        if point.walk.is_of_cores() {
-            document.sentence(
-                Role::Detail("Placement"),
-                format_args!(
-                    "pages asked for: {}; placed by {}; proven by {}",
-                    alike.asked.word(),
-                    first.placed.means.name(),
-                    first.placed.after.source()
-                ),
-            );
-            continue;
-        }
-        let WarmUp { hops, cold_ns, .. } = first.warm_up;
         document.sentence(
             Role::Detail("Placement"),
             format_args!(
-                "pages asked for: {}; placed by {}; proven by {}; {}, {} rounds over {} in {} place{}{}{}{}",
-                alike.asked.word(),
-                first.placed.means.name(),
+                "pages asked for: {}; placed by {}; proven by {}{}",
+                asked.word(),
+                first.placed.means.word(),
                 first.placed.after.source(),
-                fmt::from_fn(|out| match point.walk {
-                    Walk::Traffic(_) => write!(out, "{} lines a window", first.hops),
-                    _ => write!(out, "first chain {:016x}, {} loads a trial", first.fingerprint, first.hops),
-                }),
-                first.rounds,
-                Seconds(first.series.window_ns),
-                first.placements,
-                plural(first.placements),
-                optional(first.placement_spread, |spread, out| {
-                    write!(out, " that differ by {:.1} %", Decimal(spread * 100.0))
-                }),
-                optional(first.series.state_share, |share, out| {
-                    write!(out, ", {:.0} % of their trials agree", Decimal(share * 100.0))
-                }),
-                optional(Some(hops).filter(|hops| *hops > 0), |hops, out| {
-                    write!(
-                        out,
-                        "; {hops} loads of warm-up{}",
-                        optional(cold_ns, |cold, out| write!(out, ", first pass {} ns", Digits(cold)))
-                    )
-                })
+                fmt::from_fn(|out| if point.walk.is_of_cores() { Ok(()) } else { visits(out, point, first) })
             ),
         );
+    }
+}
+
+/// Writes the number of loads, rounds and places of a point, and how far they agree.
+fn visits(out: &mut fmt::Formatter<'_>, point: &Point, measured: &Measurement) -> fmt::Result {
+    let Measurement { hops, rounds, placements, warm_up, ref series, .. } = *measured;
+    match point.walk {
+        Walk::Traffic(_) => write!(out, "; {hops} lines a window")?,
+        _ => write!(out, "; first chain {:016x}, {hops} loads a trial", measured.fingerprint)?,
+    }
+    let window = Seconds(series.window_ns);
+    write!(out, ", {rounds} rounds over {window} in {placements} place{}", plural(placements))?;
+    if let Some(spread) = measured.placement_spread {
+        write!(out, " that differ by {:.1} %", Decimal(spread * 100.0))?;
+    }
+    if let Some(share) = series.state_share {
+        write!(out, ", {:.0} % of their trials agree", Decimal(share * 100.0))?;
+    }
+    if warm_up.hops > 0 {
+        write!(out, "; {} loads of warm-up", warm_up.hops)?;
+    }
+    match warm_up.cold_ns {
+        Some(cold) if warm_up.hops > 0 => write!(out, ", first pass {} ns", Digits(cold)),
+        _ => Ok(()),
     }
 }
 
@@ -372,25 +338,22 @@ fn prefetchers(document: &mut dyn Document, report: &Report<'_, '_>) {
         format_args!(
             "64-byte spacing takes {} of the time of 256-byte spacing in random order, {} within 2 MiB; pointers take {} \
              of that of indices (1 without prefetching; {})",
-            Ratio(&audit.random),
-            Ratio(&audit.local),
-            Ratio(&audit.pointer),
+            ratio(&audit.random),
+            ratio(&audit.local),
+            ratio(&audit.pointer),
             audit.span
         ),
     );
 }
 
-/// A ratio with its interval.
-struct Ratio<'s>(&'s Summary);
-
-impl Display for Ratio<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{:.2}", Decimal(self.0.median))?;
-        match self.0.interval {
-            Some(interval) => write!(out, " ({:.2} to {:.2})", Decimal(interval.low), Decimal(interval.high)),
-            None => Ok(()),
-        }
-    }
+/// Shows a ratio with its interval.
+fn ratio(ratio: &Summary) -> impl Display + '_ {
+    fmt::from_fn(|out| {
+        let interval = optional(ratio.interval, |Interval { low, high }, out| {
+            write!(out, " ({:.2} to {:.2})", Decimal(low), Decimal(high))
+        });
+        write!(out, "{:.2}{interval}", Decimal(ratio.median))
+    })
 }
 
 /// The names of the events for people, in the order of [`Counters::per_hop`].
@@ -403,8 +366,8 @@ const EVENTS: [&str; crate::result::counters::EVENTS] = [
     "cycles of page walks",
 ];
 
-fn counted(document: &mut dyn Document, outcome: &Outcome<'_>, series: &RoundSeries, counters: &Counters) {
-    let point = &outcome.point;
+fn counted(document: &mut dyn Document, point: &Point, Measurement { placed, series, .. }: &Measurement) {
+    let Some(counters) = &series.counters else { return };
     document.sentence(
         Role::Method("Counters"),
         format_args!(
@@ -414,7 +377,7 @@ fn counted(document: &mut dyn Document, outcome: &Outcome<'_>, series: &RoundSer
             point.size,
             OrderName(point.order),
             point.kernel.name,
-            outcome.result.as_ref().map_or(point.pages, |measured| measured.placed.pages).word(),
+            placed.pages.word(),
             point.walk.lanes(),
             point.walk,
             fmt::from_fn(|out| events(out, counters)),

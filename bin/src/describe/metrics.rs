@@ -10,42 +10,28 @@ use super::{undisturbed, Report};
 use crate::analysis::loaded::delivered;
 use crate::analysis::traffic::groups;
 use crate::analysis::{cores, traffic};
-use crate::report::document::{Attribute, Document, Metric, MetricLabels, Value};
+use crate::report::document::{metrics, Attribute, Document, MetricLabels, Value};
+use crate::result::sample::collect;
 use crate::result::words::OrderName;
 use crate::result::{Outcome, Point, Traffic, Walk};
 use latency_core::traffic::View;
 use latency_core::words::Worded;
 
-static LATENCY: Metric = Metric { name: "latency_seconds", about: "Median latency of one dependent load." };
-static LATENCY_LOW: Metric = Metric {
-    name: "latency_ci95_low_seconds",
-    about: "Lower end of the 95 % confidence interval of the latency within the run.",
-};
-static LATENCY_HIGH: Metric = Metric {
-    name: "latency_ci95_high_seconds",
-    about: "Upper end of the 95 % confidence interval of the latency within the run.",
-};
-static BANDWIDTH: Metric = Metric {
-    name: "bandwidth_bytes_per_second",
-    about: "Bytes read and written in a second by all generators together.",
-};
-static CORE_TO_CORE: Metric = Metric {
-    name: "core_to_core_seconds",
-    about: "Median time of a cache line from one CPU to another, by what the two share.",
-};
-static APART: Metric = Metric {
-    name: "clock_offset_or_asymmetry_seconds",
-    about: "Clock offset and asymmetry of ways between two CPUs together, at most.",
-};
-static UNTRUSTED: Metric =
-    Metric { name: "untrusted_warnings", about: "Warnings with evidence that a value is wrong or unproven." };
-static LAST_RUN: Metric =
-    Metric { name: "last_run_timestamp_seconds", about: "When the last run began, since 1970 in UTC." };
+metrics! {
+    LATENCY "latency_seconds" "Median latency of one dependent load.";
+    LATENCY_LOW "latency_ci95_low_seconds" "Lower end of the 95 % confidence interval of the latency within the run.";
+    LATENCY_HIGH "latency_ci95_high_seconds" "Upper end of the 95 % confidence interval of the latency within the run.";
+    BANDWIDTH "bandwidth_bytes_per_second" "Bytes read and written in a second by all generators together.";
+    CORE_TO_CORE "core_to_core_seconds" "Median time of a cache line from one CPU to another, by what the two share.";
+    APART "clock_offset_or_asymmetry_seconds" "Clock offset and asymmetry of ways between two CPUs together, at most.";
+    UNTRUSTED "untrusted_warnings" "Warnings with evidence that a value is wrong or unproven.";
+    LAST_RUN "last_run_timestamp_seconds" "When the last run began, since 1970 in UTC.";
+}
 
 /// Gives the samples of a run.
 pub fn metrics(document: &mut dyn Document, report: &Report<'_, '_>) {
     let experiment = ("experiment", Value::Word(report.options.experiment.descriptor.name));
-    let varied = Varied::of(report.outcomes);
+    let varied = varied(report.outcomes);
     attributes(document, report);
     for outcome in report.outcomes {
         let point = &outcome.point;
@@ -62,16 +48,10 @@ pub fn metrics(document: &mut dyn Document, report: &Report<'_, '_>) {
                 ("kernel", Value::Word(point.kernel.name)),
                 ("pages", Value::Word(point.pages.word())),
             ];
-            // The labels from the fourth on distinguish points of one pair, and are kept only if they differ.
-            let mut kept = labels;
-            let mut count = Varied::FIRST;
-            for (label, _) in labels.iter().skip(Varied::FIRST).zip(varied.0).filter(|(_, varied)| *varied) {
-                if let Some(slot) = kept.get_mut(count) {
-                    *slot = *label;
-                    count += 1;
-                }
-            }
-            latency(document, kept.get(..count).unwrap_or_default(), outcome);
+            // The labels behind the fourth distinguish points of one pair, and are kept only if they differ.
+            let is_kept = [true; 4].into_iter().chain(varied);
+            let kept = labels.into_iter().zip(is_kept).filter(|(_, is_kept)| *is_kept);
+            latency(document, collect(&mut labels.clone(), kept.map(|(label, _)| label)), outcome);
         }
         load(document, report, outcome, experiment);
     }
@@ -97,13 +77,8 @@ pub fn metrics(document: &mut dyn Document, report: &Report<'_, '_>) {
 fn attributes(document: &mut dyn Document, report: &Report<'_, '_>) {
     if !report.outcomes.iter().any(|outcome| matches!(outcome.point.walk, Walk::Traffic(_))) {
         for outcome in report.outcomes.iter().filter(|outcome| is_latency(&outcome.point)) {
-            let Some(nanoseconds) = outcome.nanoseconds() else { continue };
-            document.attribute(
-                Attribute::ReadLatency,
-                outcome.point.initiator,
-                outcome.point.target,
-                nanoseconds,
-            );
+            let (Some(nanoseconds), point) = (outcome.nanoseconds(), &outcome.point) else { continue };
+            document.attribute(Attribute::ReadLatency, point.initiator, point.target, nanoseconds);
         }
     }
     for (attribute, kind) in [(Attribute::ReadBandwidth, "read"), (Attribute::WriteBandwidth, "nt-write")] {
@@ -168,26 +143,19 @@ fn is_latency(point: &Point) -> bool {
     }
 }
 
-/// The labels that differ between latencies of one pair of nodes.
-struct Varied([bool; 5]);
-
-impl Varied {
-    /// The labels that every latency has.
-    const FIRST: usize = 4;
-
-    fn of(outcomes: &[Outcome<'_>]) -> Varied {
-        let mut points = outcomes.iter().map(|outcome| &outcome.point).filter(|point| is_latency(point));
-        let Some(first) = points.next() else { return Varied([false; 5]) };
-        let pair = (first.initiator, first.target);
-        let of_pair = points.filter(|point| (point.initiator, point.target) == pair);
-        of_pair.fold(Varied([false; 5]), |Varied([size, stride, order, kernel, pages]), other| {
-            Varied([
-                size || other.size != first.size,
-                stride || other.stride != first.stride,
-                order || other.order != first.order,
-                kernel || other.kernel.name != first.kernel.name,
-                pages || other.pages != first.pages,
-            ])
-        })
-    }
+/// Returns whether latencies of one pair of nodes differ in working set, spacing, order, kernel and pages.
+fn varied(outcomes: &[Outcome<'_>]) -> [bool; 5] {
+    let mut points = outcomes.iter().map(|outcome| &outcome.point).filter(|point| is_latency(point));
+    let Some(first) = points.next() else { return [false; 5] };
+    let pair = (first.initiator, first.target);
+    let of_pair = points.filter(|point| (point.initiator, point.target) == pair);
+    of_pair.fold([false; 5], |[size, stride, order, kernel, pages], other| {
+        [
+            size || other.size != first.size,
+            stride || other.stride != first.stride,
+            order || other.order != first.order,
+            kernel || other.kernel.name != first.kernel.name,
+            pages || other.pages != first.pages,
+        ]
+    })
 }

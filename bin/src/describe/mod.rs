@@ -131,7 +131,7 @@ pub fn command(document: &mut dyn Document, arguments: Arguments) {
         }
     });
     document
-        .sentence(Role::Page(PageRole::Command), format_args!("latency-bench{}", typed::Typed(arguments)));
+        .sentence(Role::Page(PageRole::Command), format_args!("latency-bench{}", typed::typed(arguments)));
 }
 
 /// Describes how the CPUs came to measure.

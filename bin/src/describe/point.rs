@@ -6,7 +6,7 @@ use latency_core::text::Text;
 use super::undisturbed;
 use crate::report::document::{fields, Document, Field, Part};
 use crate::result::counters::{Counters, Software, EVENTS};
-use crate::result::evidence::Evidence;
+use crate::result::evidence::{Evidence, PageCounts};
 use crate::result::words::OrderName;
 use crate::result::{Measurement, Outcome, Placed, Point, RoundSeries, Timer};
 use latency_core::words::Worded;
@@ -249,7 +249,7 @@ fn counted(document: &mut dyn Document, series: &RoundSeries, counters: &Counter
 
 fn placement(document: &mut dyn Document, point: &Point, placed: &Placed) {
     document.put(&VERIFIED, placed.is_verified(point.target));
-    document.put(&MEANS, placed.means.name());
+    document.put(&MEANS, placed.means.word());
     document.put(&MAPPED, placed.mapped);
     document.part(Part::Object(&BEFORE), |document| evidence(document, &placed.before));
     document.part(Part::Object(&AFTER), |document| evidence(document, &placed.after));
@@ -257,14 +257,11 @@ fn placement(document: &mut dyn Document, point: &Point, placed: &Placed) {
 
 fn evidence(document: &mut dyn Document, evidence: &Evidence) {
     document.put(&SOURCE, evidence.source());
-    document.items(
-        Part::List(&NODES),
-        evidence.counts().map_or(&[][..], |counts| counts.nodes()),
-        |document, (node, pages)| {
-            document.put(&NODE, node.0);
-            document.put(&PAGES, *pages);
-        },
-    );
+    let nodes = evidence.counts().into_iter().flat_map(PageCounts::nodes);
+    document.items(Part::List(&NODES), nodes, |document, (node, pages)| {
+        document.put(&NODE, node.0);
+        document.put(&PAGES, *pages);
+    });
     document.put(&PAGE_BYTES, evidence.kernel_page);
     document.put(&HUGE_BYTES, evidence.transparent_huge);
 }

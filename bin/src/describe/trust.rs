@@ -61,14 +61,11 @@ pub fn sentences(document: &mut dyn Document, warnings: &Warnings) {
 pub fn line(document: &mut dyn Document, report: &Report<'_, '_>) {
     let warnings = report.warnings;
     if report.partial {
-        document.sentence(
-            Role::Answer,
-            format_args!("Partial: interrupted before everything was measured to the end."),
-        );
+        document.answer(format_args!("Partial: interrupted before everything was measured to the end."));
     }
     document.sentence(
         Role::Trust,
-        format_args!("{}{}{}", level(warnings), Reasons(warnings), label(is_emulated(warnings))),
+        format_args!("{}{}{}", level(warnings), listed(warnings), label(is_emulated(warnings))),
     );
 }
 
@@ -107,24 +104,22 @@ fn reasons(warnings: &Warnings) -> impl Iterator<Item = WarningGroup<'_>> {
     warnings.groups().filter(|group| group.worst.severity() > Severity::Note)
 }
 
-/// The reasons behind a colon.
-struct Reasons<'w>(&'w Warnings);
-
-impl Display for Reasons<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        /// The maximum number of reasons in the line; all of them are in the warnings.
-        const MOST: usize = 4;
+/// Writes the reasons behind a colon.
+fn listed(warnings: &Warnings) -> impl Display + '_ {
+    /// The maximum number of reasons in the line; all of them are in the warnings.
+    const MOST: usize = 4;
+    fmt::from_fn(|out| {
         let mut before = ": ";
-        for WarningGroup { worst, count } in reasons(self.0).take(MOST) {
+        for WarningGroup { worst, count } in reasons(warnings).take(MOST) {
             write!(out, "{before}{}", worst.reason())?;
             if count > 1 {
                 write!(out, " (and {} more such)", count - 1)?;
             }
             before = "; ";
         }
-        match reasons(self.0).count().saturating_sub(MOST) + self.0.dropped() {
+        match reasons(warnings).count().saturating_sub(MOST) + warnings.dropped() {
             0 => Ok(()),
-            more => write!(out, "{}and {more} more", if before == "; " { before } else { ": " }),
+            more => write!(out, "{before}and {more} more"),
         }
-    }
+    })
 }

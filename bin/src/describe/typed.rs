@@ -4,16 +4,14 @@ use core::fmt::{self, Display, Write};
 
 use crate::sys::arguments::Arguments;
 
-/// Arguments, each behind a blank and in quotes where it needs them. Bytes that are not UTF-8 become U+FFFD.
-pub struct Typed(pub Arguments);
-
-impl Display for Typed {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.into_iter().try_for_each(|argument| {
+/// Writes arguments, each behind a blank and in quotes where it needs them. Bytes that are not UTF-8 become U+FFFD.
+pub fn typed(arguments: Arguments) -> impl Display {
+    fmt::from_fn(move |out| {
+        arguments.into_iter().try_for_each(|argument| {
             out.write_char(' ')?;
             quoted(out, argument)
         })
-    }
+    })
 }
 
 fn quoted(out: &mut dyn Write, argument: &[u8]) -> fmt::Result {
@@ -50,7 +48,7 @@ mod tests {
             (b"\xff\0", " '\u{fffd}'"),
             (b"", ""),
         ] {
-            assert_eq!(Typed(Arguments::packed(typed)).to_string(), shown);
+            assert_eq!(super::typed(Arguments::packed(typed)).to_string(), shown);
         }
     }
 }

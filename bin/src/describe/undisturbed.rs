@@ -6,9 +6,9 @@ use latency_core::stats::{Interval, Summary};
 
 use super::optional::optional;
 use super::Report;
-use crate::report::document::{fields, Document, Metric, MetricLabels, Role, Rows, Value};
+use crate::report::document::{fields, metrics, Document, MetricLabels, Rows, Value};
 use crate::report::figures::{Digits, Seconds};
-use crate::result::{Measurement, RoundSeries, Undisturbed};
+use crate::result::{Measurement, Outcome, RoundSeries, Undisturbed};
 use crate::warning::Warning;
 
 fields! {
@@ -19,22 +19,12 @@ fields! {
     pub AT_MOST "undisturbed_at_most_ns" "An upper bound where no rounds prove a value; null otherwise.";
 }
 
-static VALUE: Metric = Metric {
-    name: "latency_undisturbed_seconds",
-    about: "Median latency of one dependent load while neighbours are quiet.",
-};
-static VALUE_LOW: Metric = Metric {
-    name: "latency_undisturbed_ci95_low_seconds",
-    about: "Lower end of the 95 % confidence interval of the undisturbed latency.",
-};
-static VALUE_HIGH: Metric = Metric {
-    name: "latency_undisturbed_ci95_high_seconds",
-    about: "Upper end of the 95 % confidence interval of the undisturbed latency.",
-};
-static BOUND: Metric = Metric {
-    name: "latency_undisturbed_at_most_seconds",
-    about: "Upper bound of the undisturbed latency where no rounds prove a value.",
-};
+metrics! {
+    VALUE "latency_undisturbed_seconds" "Median latency of one dependent load while neighbours are quiet.";
+    VALUE_LOW "latency_undisturbed_ci95_low_seconds" "Lower end of the 95 % confidence interval of the undisturbed latency.";
+    VALUE_HIGH "latency_undisturbed_ci95_high_seconds" "Upper end of the 95 % confidence interval of the undisturbed latency.";
+    BOUND "latency_undisturbed_at_most_seconds" "Upper bound of the undisturbed latency where no rounds prove a value.";
+}
 
 /// The relative difference below the typical latency up to which a value counts as the same.
 const SAME: f64 = 0.01;
@@ -103,61 +93,44 @@ pub fn of_one(document: &mut dyn Document, measured: &Measurement) {
         return;
     }
     match found {
-        Undisturbed::Seen { .. } => document.sentence(
-            Role::Finding,
-            format_args!("Undisturbed by neighbours it takes {}.", Rounds(found, measured.rounds)),
-        ),
-        Undisturbed::AtMost(bound) => document.sentence(
-            Role::Finding,
-            format_args!("No undisturbed rounds seen: at most {} ns without neighbours.", Digits(bound)),
-        ),
+        Undisturbed::Seen { .. } => document
+            .finding(format_args!("Undisturbed by neighbours it takes {}.", value(found, measured.rounds))),
+        Undisturbed::AtMost(bound) => document.finding(format_args!(
+            "No undisturbed rounds seen: at most {} ns without neighbours.",
+            Digits(bound)
+        )),
     }
 }
 
 /// Says by how much neighbours slow the memory of several pairs down, where they do.
 pub fn of_several(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let mut worst = None::<(f64, Undisturbed, &_, usize)>;
-    for warning in report.warnings.iter() {
-        let Warning::Neighbours { from, to, size, ratio } = *warning else { continue };
-        let found = report.outcomes.iter().find_map(|outcome| {
-            let point = &outcome.point;
-            let measured = outcome.result.as_ref().ok()?;
+    let slowed = report.warnings.iter().filter_map(|warning| {
+        let Warning::Neighbours { from, to, size, ratio } = *warning else { return None };
+        report.outcomes.iter().find_map(|Outcome { point, result }| {
+            let measured = result.as_ref().ok()?;
             let is_its = (point.initiator, point.target, point.size) == (from, to, size);
-            measured.series.undisturbed.filter(|_| is_its).map(|found| (found, point, measured.rounds))
-        });
-        if let Some((found, point, rounds)) = found.filter(|_| worst.is_none_or(|(most, ..)| ratio > most)) {
-            worst = Some((ratio, found, point, rounds));
-        }
-    }
+            measured.series.undisturbed.filter(|_| is_its).map(|found| (ratio, found, point, measured.rounds))
+        })
+    });
+    let worst = slowed.reduce(|worst, other| if other.0 > worst.0 { other } else { worst });
     let Some((_, found, point, rounds)) = worst else { return };
-    document.sentence(
-        Role::Finding,
-        format_args!(
-            "Neighbours slow {} -> {} down most: undisturbed it takes {}.",
-            point.initiator,
-            point.target,
-            Rounds(found, rounds)
-        ),
-    );
+    document.finding(format_args!(
+        "Neighbours slow {} -> {} down most: undisturbed it takes {}.",
+        point.initiator,
+        point.target,
+        value(found, rounds)
+    ));
 }
 
-/// A value, its interval, and its rounds among all.
-struct Rounds(Undisturbed, usize);
-
-impl Display for Rounds {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Undisturbed::Seen { nanoseconds, interval: Interval { low, high }, rounds } => write!(
-                out,
-                "{} ns ({} to {}; in {rounds} of {} rounds)",
-                Digits(nanoseconds),
-                Digits(low),
-                Digits(high),
-                self.1
-            ),
-            Undisturbed::AtMost(bound) => write!(out, "at most {} ns", Digits(bound)),
+/// Writes a value, its interval, and its rounds among `all`.
+fn value(found: Undisturbed, all: usize) -> impl Display {
+    fmt::from_fn(move |out| match found {
+        Undisturbed::Seen { nanoseconds, interval: Interval { low, high }, rounds } => {
+            write!(out, "{} ns ({} to {}; ", Digits(nanoseconds), Digits(low), Digits(high))?;
+            write!(out, "in {rounds} of {all} rounds)")
         }
-    }
+        Undisturbed::AtMost(bound) => write!(out, "at most {} ns", Digits(bound)),
+    })
 }
 
 /// Pushes the cell of a point in a table of points.
@@ -209,9 +182,9 @@ mod tests {
 
     #[test]
     fn a_value_says_in_how_many_rounds_it_was_seen() {
-        let text = Rounds(seen(110.0, 112.0, 114.0), 31).to_string();
+        let text = value(seen(110.0, 112.0, 114.0), 31).to_string();
         assert_eq!(text, "112 ns (110 to 114; in 9 of 31 rounds)");
         assert_plain(&text);
-        assert_eq!(Rounds(Undisturbed::AtMost(118.2), 31).to_string(), "at most 118 ns");
+        assert_eq!(value(Undisturbed::AtMost(118.2), 31).to_string(), "at most 118 ns");
     }
 }

@@ -1,7 +1,8 @@
 //! Idle latency from every initiator node to every target node.
 
-use core::fmt::{self, Write};
+use core::fmt::{self, Display, Write};
 
+use latency_core::cpulist::NodeSet;
 use latency_core::decimal::Decimal;
 use latency_core::text::Text;
 use latency_core::topology::MAX_NODES;
@@ -9,12 +10,11 @@ use latency_core::units::NodeId;
 
 use super::interface::{gathered, Experiment};
 use crate::analysis::firmware;
-use crate::analysis::matrix::{conclude, groups, pairs, remote_over_local_of, Class, DistanceGroup, Pair};
+use crate::analysis::matrix::{self, conclude, groups, Class, DistanceGroup, Pair};
 use crate::describe::{self, attributes, method, point, rows, undisturbed, Report};
 use crate::engine::run;
-use crate::engine::session::{Findings, Plan, Session};
-use crate::engine::stopwatch::clock::Timer;
-use crate::error::{Failure, PlacementError};
+use crate::engine::session::{Plan, Session};
+use crate::error::PlacementError;
 use crate::machine::Machine;
 use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::Budget;
@@ -22,6 +22,7 @@ use crate::plan::{self, Scope};
 use crate::report::chart::Matrix;
 use crate::report::document::{fields, Document, Level, Part, Picture, Role};
 use crate::report::figures::{Digits, Figure};
+use crate::result::sample::collect;
 use crate::result::words::{page_words, OrderName};
 use crate::result::{Exclusion, Outcome, Point};
 use crate::warning::Warnings;
@@ -43,33 +44,24 @@ pub const MATRIX: Experiment = Experiment {
         attributes: true,
         ..Descriptor::OF_VALUES
     },
-    plan,
+    plan: |session| {
+        let scope = Scope::resolve(session.options, session.machine, session.warnings)?;
+        planned(session, &scope)
+    },
     budget: Budget::of_pairs,
-    measure,
+    measure: |session, timer, points, budget| {
+        let findings = run::measure(session, timer, points, budget)?;
+        check(session.machine, &findings.outcomes, session.warnings);
+        Ok(findings)
+    },
     present: [answer, evidence, data],
     columns: [&point::CHAINS, &[]],
 };
 
-fn measure<'a>(
-    session: &mut Session<'a, '_>,
-    timer: &Timer,
-    points: &[Point],
-    budget: &Budget,
-) -> Result<Findings<'a>, Failure<'a>> {
-    let findings = run::measure(session, timer, points, budget)?;
-    check(session.machine, &findings.outcomes, session.warnings);
-    Ok(findings)
-}
-
 /// Warns where the firmware claims something else than was measured.
 pub fn check(machine: &Machine, outcomes: &[Outcome<'_>], warnings: &mut Warnings) {
     let nodes = machine.topology.nodes();
-    firmware::check(nodes, pairs(outcomes, &machine.topology), warnings);
-}
-
-fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
-    let scope = Scope::resolve(session.options, session.machine, session.warnings)?;
-    planned(session, &scope)
+    firmware::check(nodes, matrix::pairs(outcomes, &machine.topology), warnings);
 }
 
 /// A point for every pair of a scope.
@@ -102,12 +94,10 @@ fields! {
 fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     clocks(document, report);
     let nodes = Grid::of(report.outcomes);
-    if nodes.targets().len() > 1 || nodes.initiators().len() > 1 {
+    if nodes.targets.len() > 1 || nodes.initiators.len() > 1 {
         grid(document, report, &nodes);
     }
-    attributes::table(document, report.machine, &|node| {
-        firmware::measured(pairs(report.outcomes, &report.machine.topology), node)
-    });
+    attributes::table(document, report.machine, &|node| firmware::measured(pairs(report), node));
     rows::table(document, report, "pair", &|table, _, outcome| {
         table.cell(format_args!("{} -> {}", outcome.point.initiator, outcome.point.target));
     });
@@ -121,12 +111,10 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
 pub(super) fn line(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outcome<'_>) {
     let Point { initiator, target, .. } = outcome.point;
     let from_to = format_args!("Node {initiator} -> Node {target}");
-    match (&outcome.result, outcome.nanoseconds()) {
-        (Err(exclusion), _) => {
-            describe::missing(document, Role::Line, &from_to, exclusion);
-        }
-        (Ok(_), nanoseconds) => {
-            let nanoseconds = nanoseconds.unwrap_or(f64::NAN);
+    match &outcome.result {
+        Err(exclusion) => describe::missing(document, Role::Line, &from_to, exclusion),
+        Ok(measured) => {
+            let nanoseconds = measured.series.nanoseconds.median;
             let ticks = report.clock.ticks(nanoseconds);
             document.sentence(
                 Role::Line,
@@ -146,82 +134,59 @@ pub(super) fn line(document: &mut dyn Document, report: &Report<'_, '_>, outcome
 /// Says the answer: the latency of remote memory, or that of the only node.
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     report.outcomes.iter().for_each(|outcome| line(document, report, outcome));
-    let found = conclude(&|each| each_pair(report, each));
+    let found = conclude(&mut pairs(report));
     let mut local = None::<DistanceGroup>;
-    classes(report, &mut |far| match (far.class, &local) {
+    groups(pairs(report)).for_each(|far| match (far.class, &local) {
         (Class::Local, _) => local = Some(far),
-        (class, Some(local)) => document.sentence(
-            Role::Finding,
-            format_args!(
-                "{}{} takes {:.2} times as long as local ({}{} against {} ns{}).",
-                class.words(),
-                method::optional(far.distance.filter(|_| far.divided), |distance, out| {
-                    write!(out, " at distance {distance}")
-                }),
-                Decimal(far.mean / local.mean),
-                Digits(far.mean),
-                LatencyRange(&far, " ns", ","),
-                Digits(local.mean),
-                LatencyRange(local, "", "")
-            ),
-        ),
+        (class, Some(local)) => document.finding(format_args!(
+            "{}{} takes {:.2} times as long as local ({}{} against {} ns{}).",
+            class.words(),
+            method::optional(far.distance.filter(|_| far.divided), |distance, out| {
+                write!(out, " at distance {distance}")
+            }),
+            Decimal(far.mean / local.mean),
+            Digits(far.mean),
+            range(&far, " ns", ","),
+            Digits(local.mean),
+            range(local, "", "")
+        )),
         _ => {}
     });
     if let (Some(fastest), Some(slowest)) = (found.fastest, found.slowest) {
-        document.sentence(
-            Role::Finding,
-            format_args!(
-                "Pairs: from {} ns ({} -> {}) to {} ns ({} -> {}).",
-                Digits(fastest.ns),
-                fastest.from,
-                fastest.to,
-                Digits(slowest.ns),
-                slowest.from,
-                slowest.to
-            ),
-        );
+        let [least, most] = [fastest.ns, slowest.ns].map(Digits);
+        let [(one, other), (from, to)] = [fastest, slowest].map(|pair| (pair.from, pair.to));
+        document.finding(format_args!(
+            "Pairs: from {least} ns ({one} -> {other}) to {most} ns ({from} -> {to})."
+        ));
     }
     if let [Outcome { point, result: Ok(measured) }] = report.outcomes {
         let series = &measured.series;
         let whose = if point.initiator == point.target { "This node's" } else { "That" };
-        document.sentence(
-            Role::Finding,
-            format_args!(
-                "{whose} memory{} takes {} ns ({}fastest trial {}).",
-                method::through(report.warnings.side_cache(point.target)),
-                Digits(series.nanoseconds.median),
-                undisturbed::within(series),
-                Digits(series.minimum_ns)
-            ),
-        );
+        document.finding(format_args!(
+            "{whose} memory{} takes {} ns ({}fastest trial {}).",
+            method::through(report.warnings.side_cache(point.target)),
+            Digits(series.nanoseconds.median),
+            undisturbed::within(series),
+            Digits(series.minimum_ns)
+        ));
         undisturbed::of_one(document, measured);
     } else {
         undisturbed::of_several(document, report);
     }
 }
 
-/// Gives `each` the pairs of a report by class and firmware's distance.
-fn classes(report: &Report<'_, '_>, each: &mut dyn FnMut(DistanceGroup)) {
-    groups(&|each| each_pair(report, each), each);
-}
-
-/// Gives `each` the measured pairs of a report.
+/// Returns the measured pairs of a report.
 #[inline(never)] // one copy of the walk over outcomes
-fn each_pair(report: &Report<'_, '_>, each: &mut dyn FnMut(Pair)) {
-    pairs(report.outcomes, &report.machine.topology).for_each(each);
+fn pairs<'r>(report: &'r Report<'_, '_>) -> impl Iterator<Item = Pair> + Clone + use<'r> {
+    matrix::pairs(report.outcomes, &report.machine.topology)
 }
 
-/// The smallest and the largest latency of pairs that differ, between what stands before and behind them.
-struct LatencyRange<'g>(&'g DistanceGroup, &'static str, &'static str);
-
-impl fmt::Display for LatencyRange<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let LatencyRange(group, before, behind) = self;
-        if !group.differs() {
-            return Ok(());
-        }
-        write!(out, "{before}, {} to {}{behind}", Digits(group.least), Digits(group.most))
-    }
+/// Writes the smallest and the largest latency of pairs that differ, between what stands before and behind them.
+fn range<'g>(group: &'g DistanceGroup, before: &'g str, behind: &'g str) -> impl Display + 'g {
+    fmt::from_fn(move |out| match group.differs() {
+        true => write!(out, "{before}, {} to {}{behind}", Digits(group.least), Digits(group.most)),
+        false => Ok(()),
+    })
 }
 
 /// Says the latency of the first measured pair in TSC cycles and in core cycles.
@@ -231,40 +196,28 @@ fn clocks(document: &mut dyn Document, report: &Report<'_, '_>) {
     let series = &measured.series;
     let (Some(cycles), Some(clock)) = (series.core_cycles, series.core_gigahertz) else { return };
     let Some(ticks) = report.clock.ticks(series.nanoseconds.median) else { return };
-    document.sentence(
-        Role::Finding,
-        format_args!(
-            "{} TSC cycles at {:.2} GHz = {} core cycles at {:.2} GHz.",
-            Figure(ticks),
-            Decimal(counter.frequency.gigahertz()),
-            Figure(cycles.median),
-            Decimal(clock.median)
-        ),
-    );
+    document.finding(format_args!(
+        "{} TSC cycles at {:.2} GHz = {} core cycles at {:.2} GHz.",
+        Figure(ticks),
+        Decimal(counter.frequency.gigahertz()),
+        Figure(cycles.median),
+        Decimal(clock.median)
+    ));
 }
 
-/// The nodes of a matrix, each once.
+/// The nodes of a matrix.
 pub(super) struct Grid {
-    initiators: ([NodeId; MAX_NODES], usize),
-    targets: ([NodeId; MAX_NODES], usize),
+    pub(super) initiators: NodeSet,
+    pub(super) targets: NodeSet,
 }
 
 impl Grid {
     pub(super) fn of(outcomes: &[Outcome<'_>]) -> Grid {
-        let mut grid = Grid { initiators: ([NodeId(0); MAX_NODES], 0), targets: ([NodeId(0); MAX_NODES], 0) };
-        for Outcome { point, .. } in outcomes {
-            add(&mut grid.initiators, point.initiator);
-            add(&mut grid.targets, point.target);
+        let points = || outcomes.iter().map(|outcome| &outcome.point);
+        Grid {
+            initiators: points().map(|point| point.initiator.0).collect(),
+            targets: points().map(|point| point.target.0).collect(),
         }
-        grid
-    }
-
-    pub(super) fn initiators(&self) -> &[NodeId] {
-        self.initiators.0.get(..self.initiators.1).unwrap_or_default()
-    }
-
-    pub(super) fn targets(&self) -> &[NodeId] {
-        self.targets.0.get(..self.targets.1).unwrap_or_default()
     }
 
     /// Shows a number for each pair, or the reason why it is missing, with a title, a subtitle and a unit.
@@ -274,71 +227,43 @@ impl Grid {
         [title, subtitle, unit]: [&str; 3],
         cell: &dyn Fn(NodeId, NodeId) -> Result<f64, &'static str>,
     ) {
-        let [rows, columns] = [self.initiators.0, self.targets.0].map(|nodes| nodes.map(|node| node.0));
+        let (mut rows, mut columns) = ([0; MAX_NODES], [0; MAX_NODES]);
         document.picture(Picture::Matrix(&Matrix {
             title,
             subtitle,
             unit,
             noun: "node",
-            rows: rows.get(..self.initiators.1).unwrap_or_default(),
-            columns: columns.get(..self.targets.1).unwrap_or_default(),
+            rows: collect(&mut rows, self.initiators.iter()),
+            columns: collect(&mut columns, self.targets.iter()),
             cell: &|row, column| cell(NodeId(row), NodeId(column)),
         }));
     }
 }
 
-fn add((nodes, count): &mut ([NodeId; MAX_NODES], usize), node: NodeId) {
-    if nodes.get(..*count).is_some_and(|known| known.contains(&node)) {
-        return;
-    }
-    if let Some(slot) = nodes.get_mut(*count) {
-        *slot = node;
-        *count += 1;
-    }
-}
-
 /// Initiators down, targets across; then each initiator's ratio, beside what the firmware claims.
 fn grid(document: &mut dyn Document, report: &Report<'_, '_>, nodes: &Grid) {
-    let ratio = |from| remote_over_local_of(&|each| each_pair(report, each), from);
-    // The firmware's distances of the same pairs, 10 for local ones.
-    let firmware = |from: NodeId| {
-        let distances = |each: &mut dyn FnMut(Pair)| {
-            each_pair(report, &mut |pair| {
-                if let Some(distance) = pair.distance {
-                    each(Pair { ns: f64::from(distance), ..pair });
-                }
-            });
-        };
-        remote_over_local_of(&distances, from)
-    };
     document.tabulate("", Level::Normal, 1, &|table| {
         table.text("ns");
-        nodes.targets().iter().for_each(|node| table.cell(format_args!("to {node}")));
+        nodes.targets.iter().for_each(|node| table.cell(format_args!("to {node}")));
         table.texts("remote/local|firmware (SLIT)");
-        for &from in nodes.initiators() {
+        for from in &nodes.initiators {
+            let of_node = || pairs(report).filter(|pair| pair.from.0 == from);
             table.row();
             table.cell(format_args!("from {from}"));
-            for &to in nodes.targets() {
-                let pair = pairs(report.outcomes, &report.machine.topology)
-                    .find(|pair| (pair.from, pair.to) == (from, to));
-                table.number(pair.map(|pair| pair.ns));
+            for to in &nodes.targets {
+                table.number(of_node().find(|pair| pair.to.0 == to).map(|pair| pair.ns));
             }
-            table.cell(format_args!("{:.2}", RatioOrDash(ratio(from))));
-            table.cell(format_args!("{:.1}", RatioOrDash(firmware(from))));
+            // The firmware's distances of the same pairs, 10 for local ones.
+            let mut distances = of_node().filter_map(|pair| Some(Pair { ns: pair.distance?.into(), ..pair }));
+            let found = [conclude(&mut of_node()), conclude(&mut distances)];
+            for (found, decimals) in found.into_iter().zip([2, 1]) {
+                match found.remote_over_local() {
+                    Some(ratio) => table.cell(format_args!("{:.decimals$}", Decimal(ratio))),
+                    None => table.text("-"),
+                }
+            }
         }
     });
-}
-
-/// A ratio, or a dash.
-struct RatioOrDash(Option<f64>);
-
-impl fmt::Display for RatioOrDash {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Some(ratio) => Decimal(ratio).fmt(out),
-            None => out.write_str("-"),
-        }
-    }
 }
 
 fn picture(document: &mut dyn Document, report: &Report<'_, '_>, nodes: &Grid) {
@@ -382,7 +307,7 @@ fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
     for list in [Part::List(&NODE_PAIRS), Part::Records(&point::POINTS)] {
         describe::points(document, list, report, &|_, _, _| {});
     }
-    let found = conclude(&|each| each_pair(report, each));
+    let found = conclude(&mut pairs(report));
     document.part(Part::Object(&describe::SUMMARY), |document| {
         document.put(&LOCAL_NS, found.local_ns);
         document.put(&REMOTE_NS, found.remote_ns());
@@ -390,17 +315,13 @@ fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
         for (field, of) in [(&SAME_PACKAGE_NS, Class::SamePackage), (&MEMORY_ONLY_NS, Class::MemoryOnly)] {
             document.put(field, found.far().find(|(class, _)| *class == of).map(|(_, ns)| ns));
         }
-        document.part(Part::List(&CLASSES), |document| {
-            classes(report, &mut |group| {
-                document.part(Part::Item, |document| {
-                    document.put(&CLASS, group.class.name());
-                    document.put(&DISTANCE, group.distance.map(u32::from));
-                    document.put(&CLASS_PAIRS, group.pairs);
-                    document.put(&CLASS_NS, group.mean);
-                    document.put(&CLASS_MIN, group.least);
-                    document.put(&CLASS_MAX, group.most);
-                });
-            });
+        document.items(Part::List(&CLASSES), groups(pairs(report)), |document, group| {
+            document.put(&CLASS, group.class.name());
+            document.put(&DISTANCE, group.distance.map(u32::from));
+            document.put(&CLASS_PAIRS, group.pairs);
+            document.put(&CLASS_NS, group.mean);
+            document.put(&CLASS_MIN, group.least);
+            document.put(&CLASS_MAX, group.most);
         });
         for (field, pair) in [(&FASTEST, found.fastest), (&SLOWEST, found.slowest)] {
             document.object(field, pair, |document, pair| {
@@ -435,17 +356,12 @@ mod tests {
 
     /// Class, distance, number, smallest and largest latency of each group, and whether others have its class.
     fn grouped(pairs: &[Pair]) -> Vec<(Class, Option<u8>, u32, f64, f64, bool)> {
-        let mut found = Vec::new();
-        groups(
-            &|each| pairs.iter().copied().for_each(each),
-            &mut |DistanceGroup { class, distance, divided, pairs, mean, least, most }| {
-                assert!(least <= mean && mean <= most);
-                if class != Local {
-                    found.push((class, distance, pairs, least, most, divided));
-                }
-            },
-        );
-        found
+        let far = groups(pairs.iter().copied()).filter(|group| group.class != Local);
+        far.map(|DistanceGroup { class, distance, divided, pairs, mean, least, most }| {
+            assert!(least <= mean && mean <= most);
+            (class, distance, pairs, least, most, divided)
+        })
+        .collect()
     }
 
     #[test]
@@ -459,7 +375,7 @@ mod tests {
             ]
         );
         // "Remote" still means the class as a whole.
-        let remote = conclude(&|each| four.iter().copied().for_each(each)).remote_ns().unwrap();
+        let remote = conclude(&mut four.iter().copied()).remote_ns().unwrap();
         assert!((remote - (8.0 * 147.0 + 4.0 * 217.0) / 12.0).abs() < 1e-9, "{remote}");
     }
 

@@ -1,6 +1,6 @@
 //! The same nodes in random, sequential and backward order: the cost of the order of a walk.
 
-use core::fmt;
+use core::fmt::{self, Display};
 
 use latency_core::chain::Order;
 use latency_core::units::Bytes;
@@ -10,16 +10,14 @@ use crate::analysis::orders::{self, OrdersConclusion};
 use crate::describe::{self, estimate, method, point, rows, Report};
 use crate::engine::memory::chains::Alongside;
 use crate::engine::run;
-use crate::engine::session::{Findings, Plan, Session};
-use crate::engine::stopwatch::clock::Timer;
+use crate::engine::session::{Plan, Session};
 use crate::engine::stopwatch::strided::Loads;
-use crate::error::Failure;
 use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::{Budget, Pass, FEWEST_ROUNDS, PLACES};
 use crate::plan::single;
 use crate::report::document::{fields, Document, Level, Part, Role, Rows};
 use crate::report::figures::Digits;
-use crate::result::{Orders, Outcome, Point, Strided};
+use crate::result::Outcome;
 use crate::sys::table::Table;
 use latency_core::stats::{Estimate, Side};
 
@@ -56,7 +54,16 @@ pub const ORDER: Experiment = Experiment {
             },
         )
     },
-    measure,
+    measure: |session, timer, points, budget| {
+        let mut loads = Loads::default();
+        let mut alongside = Alongside::StridedLoads(&mut loads);
+        let mut findings =
+            run::measure_with(session, timer, points, budget, &mut alongside, &mut run::all_rounds)?;
+        let mut outcomes = findings.outcomes.iter();
+        let clock = outcomes.find_map(|outcome| outcome.result.as_ref().ok()?.series.core_gigahertz);
+        findings.extra.strided = loads.conclude(clock.map(|clock| clock.median));
+        Ok(findings)
+    },
     present: [answer, evidence, data],
     columns: [&point::CHAINS, &[&point::COLD_NS, &INDEPENDENT_NS]],
 };
@@ -74,23 +81,6 @@ fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
         crate::result::chain::chain(slot)?;
     }
     Ok(points)
-}
-
-fn measure<'a>(
-    session: &mut Session<'a, '_>,
-    timer: &Timer,
-    points: &[Point],
-    budget: &Budget,
-) -> Result<Findings<'a>, Failure<'a>> {
-    let mut loads = Loads::default();
-    let mut alongside = Alongside::StridedLoads(&mut loads);
-    let mut findings =
-        run::measure_with(session, timer, points, budget, &mut alongside, &mut run::all_rounds)?;
-    let mut outcomes = findings.outcomes.iter();
-    let clock = outcomes.find_map(|outcome| outcome.result.as_ref().ok()?.series.core_gigahertz);
-    let strided = loads.conclude(clock.map(|clock| clock.median));
-    findings.extra.orders = Some(Orders { strided });
-    Ok(findings)
 }
 
 fields! {
@@ -116,26 +106,17 @@ fields! {
 /// The number of loads whose total time is shown.
 const LOADS: f64 = 20e6;
 
-/// Returns the independent loads of a report, and the conclusion from them and from its points.
-fn found(report: &Report<'_, '_>) -> (Option<Strided>, OrdersConclusion) {
-    let strided = report.extra.orders.and_then(|orders| orders.strided);
-    (strided, orders::conclude(report.outcomes, strided))
-}
-
 /// Says what random order costs.
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let (_, found) = found(report);
-    let (walk, scan) = (found.over_sequential(), found.over_independent());
+    let OrdersConclusion { over: [walk, _, scan], .. } =
+        orders::conclude(report.outcomes, report.extra.strided);
     if walk.or(scan).is_some() {
-        document.sentence(
-            Role::Answer,
-            format_args!(
-                "Following pointers in random order is {}{}{}.",
-                method::optional(walk, |walk, out| write!(out, "{} in address order", Slower(walk))),
-                if walk.is_some() && scan.is_some() { ", and " } else { "" },
-                method::optional(scan, |scan, out| write!(out, "{} scanning an array", Slower(scan))),
-            ),
-        );
+        document.answer(format_args!(
+            "Following pointers in random order is {}{}{}.",
+            method::optional(walk, |walk, out| write!(out, "{} in address order", slower(walk))),
+            if walk.is_some() && scan.is_some() { ", and " } else { "" },
+            method::optional(scan, |scan, out| write!(out, "{} scanning an array", slower(scan))),
+        ));
     }
 }
 
@@ -159,24 +140,21 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
 }
 
-/// A ratio of times in words, up to and including `than` or `as`.
-struct Slower(Estimate);
-
-impl fmt::Display for Slower {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        /// The ratio up to which times count as the same.
-        const ALIKE: f64 = 1.05;
-        let ratio = self.0.value;
-        match self.0.side(ALIKE) {
+/// Writes a ratio of times in words, up to and including `than` or `as`.
+fn slower(ratio: Estimate) -> impl Display {
+    /// The ratio up to which times count as the same.
+    const ALIKE: f64 = 1.05;
+    fmt::from_fn(move |out| {
+        match ratio.side(ALIKE) {
             Side::Near => return out.write_str("as fast as"),
             Side::Open => out.write_str("perhaps ")?,
             Side::Above | Side::Below => {}
         }
-        match ratio >= 1.0 {
-            true => write!(out, "{} times slower than", Digits(ratio)),
-            false => write!(out, "{} times faster than", Digits(1.0 / ratio)),
+        match ratio.value >= 1.0 {
+            true => write!(out, "{} times slower than", Digits(ratio.value)),
+            false => write!(out, "{} times faster than", Digits(1.0 / ratio.value)),
         }
-    }
+    })
 }
 
 /// The name of an order for people.
@@ -193,7 +171,8 @@ const fn name(order: Order) -> &'static str {
 fn table(document: &mut dyn Document, report: &Report<'_, '_>) {
     const SHOWN: [Order; 3] = [Order::Random, Order::Backward, Order::Sequential];
     let Some(first) = report.outcomes.first() else { return };
-    let (strided, found) = found(report);
+    let [over_sequential, over_backward, over_independent] =
+        orders::conclude(report.outcomes, report.extra.strided).over;
     let ratio = |table: &mut Rows<'_>, ratio: Option<Estimate>| match ratio {
         Some(ratio) => table.cell(format_args!("{} x as fast", Digits(ratio.value))),
         None => table.text("-"),
@@ -213,24 +192,24 @@ fn table(document: &mut dyn Document, report: &Report<'_, '_>) {
             table.number(measured.series.core_cycles.map(|cycles| cycles.median));
             table.number(measured.warm_up.cold_ns);
             match order {
-                Order::Backward => ratio(table, found.over_backward()),
-                Order::Sequential => ratio(table, found.over_sequential()),
+                Order::Backward => ratio(table, over_backward),
+                Order::Sequential => ratio(table, over_sequential),
                 _ => table.text("1"),
             }
         }
-        if let Some(scan) = strided {
+        if let Some(scan) = report.extra.strided {
             table.row();
             table.text("scan (independent)");
             table.number(scan.nanoseconds);
             table.number(scan.core_cycles);
             table.text("-");
-            ratio(table, found.over_independent());
+            ratio(table, over_independent);
         }
     });
 }
 
 fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let (strided, found) = found(report);
+    let found = orders::conclude(report.outcomes, report.extra.strided);
     rows::table(document, report, "order", &|table, _, outcome| table.text(name(outcome.point.order)));
     describe::points(document, Part::Records(&point::POINTS), report, &|document, _, outcome| {
         document.put(&TIME, outcome.nanoseconds().map(|nanoseconds| nanoseconds * LOADS / 1e9));
@@ -238,16 +217,14 @@ fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
             document.put(&INDEPENDENT_NS, found.independent.map(|independent| independent.value));
         }
     });
-    document.object(&STRIDED, strided, |document, strided| {
+    document.object(&STRIDED, report.extra.strided, |document, strided| {
         document.put(&STRIDED_NS, strided.nanoseconds);
         document.put(&STRIDED_CYCLES, strided.core_cycles);
         document.put(&STRIDED_ROUNDS, strided.rounds);
     });
-    let ratios = [found.over_sequential(), found.over_backward(), found.over_independent()];
     document.part(Part::Object(&RATIOS), |document| {
-        for (field, ratio) in
-            [&RANDOM_SEQUENTIAL, &RANDOM_BACKWARD, &LATENCY_THROUGHPUT].into_iter().zip(ratios)
-        {
+        let fields = [&RANDOM_SEQUENTIAL, &RANDOM_BACKWARD, &LATENCY_THROUGHPUT];
+        for (field, ratio) in fields.into_iter().zip(found.over) {
             document.put(field, ratio.map(|ratio| ratio.value));
         }
     });
@@ -256,7 +233,9 @@ fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
         estimate::put(document, &SEQUENTIAL, found.sequential);
         estimate::put(document, &BACKWARD, found.backward);
         estimate::put(document, &INDEPENDENT, found.independent);
-        for (field, ratio) in [&OVER_SEQUENTIAL, &OVER_BACKWARD, &OVER_INDEPENDENT].into_iter().zip(ratios) {
+        for (field, ratio) in
+            [&OVER_SEQUENTIAL, &OVER_BACKWARD, &OVER_INDEPENDENT].into_iter().zip(found.over)
+        {
             estimate::put(document, field, ratio);
         }
     });

@@ -74,14 +74,10 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
 fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
     let machine = report.machine;
     document.part(Part::Object(&SUMMARY), |document| {
-        document.items(
-            Part::List(&LIMITS),
-            found_limits(machine).into_iter().flatten(),
-            |document, limit| {
-                document.put(&WHAT, limit.what);
-                document.put(&REMEDY, limit.remedy);
-            },
-        );
+        document.items(Part::List(&LIMITS), found_limits(machine), |document, (what, remedy)| {
+            document.put(&WHAT, what);
+            document.put(&REMEDY, remedy);
+        });
         document.put(&CORES, machine.sharing.cores_of(&machine.cpus).len());
         let throttle = machine.host.throttle.as_ref();
         document.put(&CPU_QUOTA, throttle.map(|throttle| throttle.cpus));
@@ -115,29 +111,18 @@ fn headline(document: &mut dyn Document, machine: &Machine) {
     let brand = describe::machine::cpu_model(machine);
     let memory: u64 = machine.topology.nodes().iter().map(|node| machine.memory_of(node).0).sum();
     let name = machine.host.identity.name;
-    document.sentence(
-        Role::Answer,
-        format_args!(
-            "{}{brand}, {} CPUs, {} NUMA node{}, {}.",
-            optional(Some(name.as_str()).filter(|name| !name.is_empty()), |name, out| write!(
-                out,
-                "{name}: "
-            )),
-            machine.topology.online_cpus.len(),
-            machine.topology.nodes().len(),
-            plural(machine.topology.nodes().len()),
-            Bytes(memory)
-        ),
-    );
+    document.answer(format_args!(
+        "{}{brand}, {} CPUs, {} NUMA node{}, {}.",
+        optional(Some(name.as_str()).filter(|name| !name.is_empty()), |name, out| write!(out, "{name}: ")),
+        machine.topology.online_cpus.len(),
+        machine.topology.nodes().len(),
+        plural(machine.topology.nodes().len()),
+        Bytes(memory)
+    ));
 }
 
-/// Something that this process may not do, and the one command that would allow it.
-struct PermissionLimit {
-    what: &'static str,
-    remedy: &'static str,
-}
-
-fn found_limits(machine: &Machine) -> [Option<PermissionLimit>; 7] {
+/// Returns what this process may not do, each with the one command that would allow it.
+fn found_limits(machine: &Machine) -> impl Iterator<Item = (&'static str, &'static str)> {
     let process = &machine.host.process;
     let pool = machine.topology.nodes().iter().any(|node| {
         node.page_pool(PageSize::Huge2M).is_some_and(|pool| Bytes(pool.free * (2 << 20)) >= Bytes(256 << 20))
@@ -147,7 +132,7 @@ fn found_limits(machine: &Machine) -> [Option<PermissionLimit>; 7] {
         && (!process.filtered || process.perfmon);
     let every_cpu = machine.cpus.len() == machine.topology.online_cpus.len();
     let all_time = machine.host.throttle.is_none_or(|throttle| throttle.cpus >= machine.cpus.len() as f64);
-    let limit = |can: bool, what, remedy| (!can).then_some(PermissionLimit { what, remedy });
+    let limit = |can: bool, what, remedy| (!can).then_some((what, remedy));
     [
         limit(
             machine.policy_allowed,
@@ -173,15 +158,17 @@ fn found_limits(machine: &Machine) -> [Option<PermissionLimit>; 7] {
             "start it in another control group; in a container: docker run without --cpus",
         ),
     ]
+    .into_iter()
+    .flatten()
 }
 
 fn limits(document: &mut dyn Document, machine: &Machine) {
-    let mut limits = found_limits(machine).into_iter().flatten().peekable();
+    let mut limits = found_limits(machine).peekable();
     if limits.peek().is_none() {
-        return document.sentence(Role::Finding, format_args!("Nothing is forbidden to this process here."));
+        return document.finding(format_args!("Nothing is forbidden to this process here."));
     }
-    for PermissionLimit { what, remedy } in limits {
-        document.sentence(Role::Finding, format_args!("Limit here: {what} ({remedy})"));
+    for (what, remedy) in limits {
+        document.finding(format_args!("Limit here: {what} ({remedy})"));
     }
 }
 
@@ -223,26 +210,16 @@ fn word<const N: usize>(text: &latency_core::text::Text<N>) -> Option<&str> {
 
 fn caches(document: &mut dyn Document, machine: &Machine) {
     let sysfs = machine.host.caches.as_slice();
-    let shown = |cache: &Cache, out: &mut dyn fmt::Write| {
-        let Cache { level, size, ways, .. } = *cache;
-        write!(out, "L{level} {} {size}, {ways} ways, shared by CPUs {}", cache.kind.word(), cache.shared_by)
-    };
     if !sysfs.is_empty() {
-        document.sentence(
-            Role::Method("Caches"),
-            format_args!(
-                "{}",
-                fmt::from_fn(|out| {
-                    let mut before = "";
-                    for cache in sysfs {
-                        out.write_str(before)?;
-                        shown(cache, out)?;
-                        before = "; ";
-                    }
-                    Ok(())
-                })
-            ),
-        );
+        let shown = fmt::from_fn(|out| {
+            sysfs.iter().enumerate().try_for_each(
+                |(index, Cache { level, kind, size, ways, shared_by, .. })| {
+                    let (before, kind) = (if index > 0 { "; " } else { "" }, kind.word());
+                    write!(out, "{before}L{level} {kind} {size}, {ways} ways, shared by CPUs {shared_by}")
+                },
+            )
+        });
+        document.sentence(Role::Method("Caches"), format_args!("{shown}"));
     }
     for claim in machine.processor.caches.iter().flatten() {
         let same = |cache: &&Cache| cache.level == u32::from(claim.level) && cache.kind.holds_data();

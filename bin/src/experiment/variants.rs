@@ -1,6 +1,6 @@
 //! One walk in nine variants: the latency that the data structure adds at each level.
 
-use core::fmt;
+use core::fmt::{self, Display};
 
 use latency_core::decimal::Decimal;
 use latency_core::kernel::variants::{Variant, VARIANTS};
@@ -18,6 +18,7 @@ use crate::plan::budget::{Budget, Optional, PLACES};
 use crate::plan::{self, single};
 use crate::report::document::{fields, Document, Level, Part, Role};
 use crate::report::figures::Digits;
+use crate::result::sample::collect;
 use crate::result::words::page_words;
 use crate::result::{Exclusion, Point};
 use crate::sys::table::Table;
@@ -64,15 +65,9 @@ fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
         single::in_last_level(machine),
     ];
     // A size as large as the working set in memory does not belong to a cache.
-    let mut sizes = [like.size; 4];
-    let mut count = 0;
     let caches = levels.into_iter().flatten().filter(|size| *size < like.size);
-    for (slot, size) in sizes.iter_mut().zip(caches) {
-        *slot = size;
-        count += 1;
-    }
-    // The last of them is the working set itself.
-    let sizes = sizes.get(..=count).unwrap_or_default();
+    let mut sizes = [like.size; 4];
+    let sizes: &[_] = collect(&mut sizes, caches.chain([like.size]));
     let huge = single::two_megabyte_pages(machine, like.target, Bytes(like.size.0 + like.size.0 / 4));
     let mut points = Table::filled(VARIANTS.len() * sizes.len(), like)?;
     for (variant, points) in VARIANTS.iter().zip(points.chunks_mut(sizes.len().max(1))) {
@@ -144,65 +139,48 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
             Worth::Cost => "are slower",
             Worth::Open => "save no more than the uncertainty",
         };
-        document.sentence(
-            Role::Answer,
-            format_args!(
-                "From {last}, huge pages {words}{} ({small} ns without, {huge} ns with them).",
-                method::optional(Some(ratio.value).filter(|_| worth == Worth::Pay), |ratio, out| {
-                    write!(out, "{:.0} %", Decimal((1.0 - 1.0 / ratio) * 100.0))
-                })
-            ),
-        );
+        document.answer(format_args!(
+            "From {last}, huge pages {words}{} ({small} ns without, {huge} ns with them).",
+            method::optional(Some(ratio.value).filter(|_| worth == Worth::Pay), |ratio, out| {
+                write!(out, "{:.0} %", Decimal((1.0 - 1.0 / ratio) * 100.0))
+            })
+        ));
     }
     if let Some(cycles) = found.pointer_saves {
-        document.sentence(
-            Role::Answer,
-            format_args!(
-                "In {first}, a pointer instead of an 8-byte index {}.",
-                Cycles(cycles, "saves", "costs")
-            ),
-        );
+        document.answer(format_args!(
+            "In {first}, a pointer instead of an 8-byte index {}.",
+            difference(cycles, "saves", "costs")
+        ));
     }
     if let Some(cycles) = found.check_costs {
-        document.sentence(
-            Role::Finding,
-            format_args!("In {first}, a bounds check {}.", Cycles(cycles, "costs", "saves")),
-        );
+        document
+            .finding(format_args!("In {first}, a bounds check {}.", difference(cycles, "costs", "saves")));
     }
 }
 
-/// A difference of core cycles for people, with the verbs for more and for less.
-struct Cycles(CycleDifference, &'static str, &'static str);
-
-impl fmt::Display for Cycles {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Cycles(CycleDifference { cycles, side }, more, less) = *self;
-        let verb = if side == Side::Below { less } else { more };
-        let words = match side {
+/// Writes a difference of core cycles for people, with the verbs for more and for less.
+fn difference<'w>(found: CycleDifference, more: &'w str, less: &'w str) -> impl Display + 'w {
+    fmt::from_fn(move |out| {
+        let verb = if found.side == Side::Below { less } else { more };
+        let words = match found.side {
             Side::Near => "nothing",
             Side::Open => "no more than the uncertainty",
             Side::Above | Side::Below => {
-                let cycles = cycles.abs();
+                let cycles = found.cycles.abs();
                 let unit = if (0.95..1.05).contains(&cycles) { "cycle" } else { "cycles" };
                 return write!(out, "{verb} {:.1} {unit}", Decimal(cycles));
             }
         };
         write!(out, "{verb} {words}")
-    }
+    })
 }
 
-/// The name of a variant for people: the form of its links, the use of its lines, and its pages.
-struct VariantLabel<'v>(&'v Variant);
-
-impl fmt::Display for VariantLabel<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let VariantLabel(variant) = self;
-        let width = variant.kernel.encoding.width().0;
+/// Writes the name of a variant for people: the form of its links, the use of its lines, and its pages.
+fn label(variant: &Variant) -> impl Display + '_ {
+    fmt::from_fn(|out| {
         match variant.kernel.encoding {
             Encoding::Pointer => out.write_str("pointer")?,
-            Encoding::Index | Encoding::Index4 | Encoding::LineIndex | Encoding::LineIndex4 => {
-                write!(out, "{width}-byte index")?;
-            }
+            index => write!(out, "{}-byte index", index.width().0)?,
         }
         out.write_str(match (variant.pages, variant.stride.0) {
             // Every checked variant is packed.
@@ -211,7 +189,7 @@ impl fmt::Display for VariantLabel<'_> {
             (PageSize::Small, _) => ", packed",
             _ => ", huge pages",
         })
-    }
+    })
 }
 
 /// Shows a row for each variant and a column for each level; the fastest of a column have a star.
@@ -231,7 +209,7 @@ fn table(document: &mut dyn Document, report: &Report<'_, '_>) {
         });
         for (row, variant) in VARIANTS.iter().enumerate() {
             table.row();
-            table.show(&VariantLabel(variant));
+            table.show(&label(variant));
             for column in 0..grid.columns {
                 let Some(outcome) = grid.at(row, column) else {
                     table.text("");
@@ -309,7 +287,7 @@ mod tests {
 
     #[test]
     fn labels_tell_variants_apart_in_a_quarter_of_a_line() {
-        let labels: BTreeSet<_> = VARIANTS.iter().map(|variant| VariantLabel(variant).to_string()).collect();
+        let labels: BTreeSet<_> = VARIANTS.iter().map(|variant| label(variant).to_string()).collect();
         assert_eq!(labels.len(), VARIANTS.len(), "{labels:?}");
         assert!(labels.iter().all(|label| label.len() <= 24), "{labels:?}");
         assert!(labels.contains("pointer, huge pages") && labels.contains("8-byte index, checked"));
@@ -317,7 +295,7 @@ mod tests {
 
     #[test]
     fn noise_is_not_a_saving() {
-        let shown = |cycles, side| Cycles(CycleDifference { cycles, side }, "saves", "costs").to_string();
+        let shown = |cycles, side| difference(CycleDifference { cycles, side }, "saves", "costs").to_string();
         assert_eq!(shown(0.2, Side::Near), "saves nothing");
         assert_eq!(shown(0.98, Side::Above), "saves 1.0 cycle");
         assert_eq!(shown(2.04, Side::Above), "saves 2.0 cycles");

@@ -52,8 +52,8 @@ use crate::result::distribution::{Distribution, Interruptions, PERCENTAGES};
 use crate::result::evidence::{Evidence, PageCounts};
 use crate::result::sample::Sample;
 use crate::result::{
-    Audit, Counter, Exclusion, Extra, Health, KernelClock, Means, Measurement, Orders, Outcome, Placed,
-    PlacedField, Point, Reach, Repeat, RoundSeries, Strided, Timer, Traffic, Undisturbed, Walk, WarmUp,
+    Audit, Counter, Exclusion, Extra, Health, KernelClock, Means, Measurement, Outcome, Placed, PlacedField,
+    Point, Reach, Repeat, RoundSeries, Strided, Timer, Traffic, Undisturbed, Walk, WarmUp,
 };
 use crate::sys::arguments::Arguments;
 use crate::sys::errno::Errno;
@@ -508,7 +508,7 @@ impl Run<'_> {
                 let core_cycles = Some(nanoseconds * CORE_GIGAHERTZ);
                 let interval = Some(Interval { low: 2.29, high: 2.34 });
                 let strided = clocked.then_some(Strided { nanoseconds, interval, core_cycles, rounds: 6 });
-                extra.orders = Some(Orders { strided });
+                extra.strided = strided;
             }
             _ => {}
         }

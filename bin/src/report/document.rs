@@ -78,6 +78,15 @@ macro_rules! fields {
 }
 pub(crate) use fields;
 
+/// Declares metrics, each as a `static`: `NAME "name" "What it is.";`.
+macro_rules! metrics {
+    ($($name:ident $key:literal $about:literal;)*) => {
+        $(#[doc = $about] static $name: $crate::report::document::Metric =
+            $crate::report::document::Metric { name: $key, about: $about };)*
+    };
+}
+pub(crate) use metrics;
+
 /// The value of a field.
 #[derive(Clone, Copy)]
 pub enum Value<'a> {
@@ -393,7 +402,7 @@ impl<'d> dyn Document + 'd {
         self.sentence(Role::Line, words);
     }
 
-    /// Says the answer to the experiment's question.
+    /// Says the answer to the question of the experiment, or a part of it.
     #[inline(never)]
     pub fn answer(&mut self, words: fmt::Arguments<'_>) {
         self.sentence(Role::Answer, words);
@@ -415,6 +424,7 @@ impl<'d> dyn Document + 'd {
     pub fn show(&mut self, field: &'static Field, shown: &dyn Display) {
         self.value(field, Value::Shown(shown));
     }
+
 
     /// Shows a table. `rows` pushes the headings and then every row, each with as many cells as headings.
     #[inline(never)]

@@ -35,26 +35,21 @@ impl Software {
     /// Returns the events from `earlier` to this.
     #[must_use]
     pub fn since(&self, earlier: &Software) -> Software {
-        Software {
-            switches: (
-                self.switches.0.saturating_sub(earlier.switches.0),
-                self.switches.1.saturating_sub(earlier.switches.1),
-            ),
-            migrations: self.migrations.saturating_sub(earlier.migrations),
-            faults: (
-                self.faults.0.saturating_sub(earlier.faults.0),
-                self.faults.1.saturating_sub(earlier.faults.1),
-            ),
-        }
+        self.with(earlier, u64::saturating_sub)
     }
 
     /// Returns both together.
     #[must_use]
     pub fn and(&self, other: &Software) -> Software {
+        self.with(other, |mine, other| mine + other)
+    }
+
+    fn with(&self, other: &Software, of: fn(u64, u64) -> u64) -> Software {
+        let both = |mine: (u64, u64), other: (u64, u64)| (of(mine.0, other.0), of(mine.1, other.1));
         Software {
-            switches: (self.switches.0 + other.switches.0, self.switches.1 + other.switches.1),
-            migrations: self.migrations + other.migrations,
-            faults: (self.faults.0 + other.faults.0, self.faults.1 + other.faults.1),
+            switches: both(self.switches, other.switches),
+            migrations: of(self.migrations, other.migrations),
+            faults: both(self.faults, other.faults),
         }
     }
 }

@@ -70,23 +70,20 @@ impl Evidence {
     /// Returns whether there is evidence, and all of it puts every page of `size` bytes on `node`.
     #[must_use]
     pub fn proves(&self, node: NodeId, size: Bytes) -> bool {
-        self.is_there() && self.agrees(node, size)
+        let complete = |counts: &PageCounts, page: Bytes| {
+            counts.on(node) == counts.total() && counts.total().saturating_mul(page.0) >= size.0
+        };
+        // numa_maps counts in the pages of the mapping, the query was made for each of them.
+        let page = self.kernel_page.unwrap_or(Bytes(4096));
+        self.is_there()
+            && self.numa_maps.as_ref().is_none_or(|counts| complete(counts, page))
+            && self.page_query.as_ref().is_none_or(|counts| counts.on(node) == counts.total())
     }
 
     /// Returns whether the kernel told where the pages are at all.
     #[must_use]
     pub const fn is_there(&self) -> bool {
         self.numa_maps.is_some() || self.page_query.is_some()
-    }
-
-    fn agrees(&self, node: NodeId, size: Bytes) -> bool {
-        let complete = |counts: &PageCounts, page: Bytes| {
-            counts.on(node) == counts.total() && counts.total().saturating_mul(page.0) >= size.0
-        };
-        // numa_maps counts in the pages of the mapping, the query was made for each of them.
-        let page = self.kernel_page.unwrap_or(Bytes(4096));
-        self.numa_maps.as_ref().is_none_or(|counts| complete(counts, page))
-            && self.page_query.as_ref().is_none_or(|counts| counts.on(node) == counts.total())
     }
 
     /// Returns the source of the evidence, in the words of reports.

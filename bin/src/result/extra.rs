@@ -13,8 +13,8 @@ pub struct Extra {
     pub edge: Option<Result<Edge, EdgeError>>,
     /// The reach of the processor over each kind of filler; `None` if it was not looked for.
     pub reach: [Option<Reach>; Filler::ALL.len()],
-    /// Findings about several orders.
-    pub orders: Option<Orders>,
+    /// Loads of the lines of several orders without a chain; `None` without a counter, or if there were none.
+    pub strided: Option<Strided>,
 }
 
 /// Independent loads in address order: the inverse of throughput.
@@ -28,11 +28,4 @@ pub struct Strided {
     pub core_cycles: Option<f64>,
     /// The rounds whose median this is.
     pub rounds: usize,
-}
-
-/// Findings about several orders of the same nodes, without their walks.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Orders {
-    /// Their loads without a chain; `None` without a counter.
-    pub strided: Option<Strided>,
 }

@@ -20,7 +20,7 @@ mod walk;
 pub mod words;
 
 pub use clock::{Counter, KernelClock, Timer};
-pub use extra::{Extra, Orders, Strided};
+pub use extra::{Extra, Strided};
 pub use health::{Audit, Health, Repeat};
 pub use outcome::{Exclusion, Measurement, Outcome};
 pub use placed::{Means, Placed, PlacedField};

@@ -1,6 +1,7 @@
 //! The memory behind a point: how it came to its node, and what is known of it.
 
 use latency_core::units::{Bytes, NodeId, Pages};
+use latency_core::words::Worded;
 
 use super::evidence::{Evidence, PageCounts};
 
@@ -15,16 +16,9 @@ pub enum Means {
     SoleNode,
 }
 
-impl Means {
-    /// Returns the word for reports.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Means::Policy => "bind",
-            Means::FirstTouch => "first touch",
-            Means::SoleNode => "sole node",
-        }
-    }
+impl Worded for Means {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("bind", Means::Policy), ("first touch", Means::FirstTouch), ("sole node", Means::SoleNode)];
 }
 
 /// Facts about the memory behind a point.

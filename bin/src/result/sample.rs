@@ -91,12 +91,9 @@ impl<'s> Samples<'s> {
     }
 }
 
-/// Returns the first items, as many as there is room for.
-pub fn collect<T>(room: &mut [T], items: impl Iterator<Item = T>) -> &[T] {
-    let mut count = 0;
-    for (slot, item) in room.iter_mut().zip(items) {
-        *slot = item;
-        count += 1;
-    }
-    room.get(..count).unwrap_or_default()
+/// Puts items into `room`, as many as it has places for, and returns them.
+pub fn collect<T>(room: &mut [T], items: impl Iterator<Item = T>) -> &mut [T] {
+    let slots = room.iter_mut().zip(items);
+    let count = slots.map(|(slot, item)| *slot = item).count();
+    room.get_mut(..count).unwrap_or_default()
 }

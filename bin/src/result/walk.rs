@@ -178,24 +178,24 @@ impl Walk {
 impl fmt::Display for Walk {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Walk::Chain => return Ok(()),
+            Walk::Chain => Ok(()),
             Walk::Traffic(Traffic { kind, generators, .. })
             | Walk::Loaded(Traffic { kind, generators, .. }) => {
-                return write!(out, ", {} by {generators}", kind.name);
+                write!(out, ", {} by {generators}", kind.name)
             }
             Walk::PingPong(PingPong { partner, method, .. }) => {
-                return write!(out, ", {} with CPU {partner}", method.word());
+                write!(out, ", {} with CPU {partner}", method.word())
             }
             Walk::Owned(Owned { state, level, .. }) => {
-                return write!(out, ", {} in {}", state.name(), level.name());
+                write!(out, ", {} in {}", state.name(), level.name())
             }
-            Walk::Lanes(kernel) if kernel.work == 0 => {}
-            Walk::Lanes(kernel) => write!(out, ", work {}", kernel.work)?,
-            Walk::Apart(gap) => write!(out, ", {} {}", gap.fillers(), gap.filler().name())?,
-        }
-        match self {
-            Walk::Lanes(kernel) if kernel.prefetch => out.write_str(", prefetch"),
-            _ => Ok(()),
+            Walk::Apart(gap) => write!(out, ", {} {}", gap.fillers(), gap.filler().name()),
+            Walk::Lanes(kernel) => {
+                if kernel.work > 0 {
+                    write!(out, ", work {}", kernel.work)?;
+                }
+                out.write_str(if kernel.prefetch { ", prefetch" } else { "" })
+            }
         }
     }
 }

@@ -219,14 +219,12 @@ fn condition<'a>(reader: &mut Reader<'a>, draft: &mut Draft<'_>, key: Str<'a>) -
 }
 
 fn cache(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
-    let (mut level, mut size, mut ways, mut holds_data) = (0, None, 0, true);
+    let (mut level, mut size, mut holds_data) = (0, None, true);
     while let Event::Key(key) = reader.next_event()? {
         if key == "level" {
             level = whole(reader.number()?)?;
         } else if key == "bytes" {
             size = Some(bytes(reader.number()?)?);
-        } else if key == "ways" {
-            ways = whole(reader.number()?)?;
         } else if key == "type" {
             holds_data = reader.string()? != "Instruction";
         } else {
@@ -234,7 +232,7 @@ fn cache(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
         }
     }
     if let (Some(size), true) = (size, holds_data) {
-        draft.saved.claims.add(Claim { level, size, ways, source: Source::File });
+        draft.saved.claims.add(Claim { level, size, source: Source::File });
     }
     Ok(())
 }

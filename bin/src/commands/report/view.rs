@@ -133,8 +133,7 @@ fn summary(document: &mut dyn Document, whole: &Whole<'_, '_>) {
 /// Says how fast memory is, here and remote.
 fn verdict(document: &mut dyn Document, whole: &Whole<'_, '_>) {
     let matrix = whole.measured().find(|(index, _)| *index == 0);
-    let found = matrix
-        .map(|(_, report)| conclude(&|each| pairs(report.outcomes, &report.machine.topology).for_each(each)));
+    let found = matrix.map(|(_, report)| conclude(&mut pairs(report.outcomes, &report.machine.topology)));
     match found.map(|found| (found.local_ns, found.remote_ns(), found.remote_over_local())) {
         Some((Some(local), Some(remote), Some(ratio))) => document.sentence(
             Role::Answer,

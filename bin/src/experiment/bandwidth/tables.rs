@@ -57,17 +57,17 @@ fn grids(document: &mut dyn Document, report: &Report<'_, '_>) {
         }
         document.tabulate("", Level::Quiet, 1, &|table| {
             table.cell(format_args!("{kind}, GB/s"));
-            for node in nodes.targets() {
+            for node in &nodes.targets {
                 table.cell(format_args!("memory {node}"));
                 table.text("95 %");
             }
-            for from in nodes.initiators() {
+            for from in &nodes.initiators {
                 table.row();
                 table.cell(format_args!("node {from}"));
-                for to in nodes.targets() {
+                for to in &nodes.targets {
                     let found = groups(report.outcomes).find(|group| {
                         let Traffic { kind: other, from: cores, node, .. } = group.traffic;
-                        (other.name, cores, node) == (kind, *from, *to)
+                        (other.name, cores.0, node.0) == (kind, from, to)
                     });
                     let rate = found.and_then(|group| group.best()).map(|(_, rate)| rate);
                     table.show(&gigabytes(rate));

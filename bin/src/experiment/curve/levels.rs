@@ -1,6 +1,6 @@
 //! The levels of a curve in words: the measured ones, those that the system reports, and the models that show them.
 
-use core::fmt::{self, Display};
+use core::fmt;
 
 use latency_core::decimal::Decimal;
 use latency_core::model::edge::EdgeError;
@@ -8,7 +8,7 @@ use latency_core::model::{Fit, FitError};
 use latency_core::stats::{Estimate, Interval};
 use latency_core::units::Bytes;
 
-use crate::analysis::caches::Agreement;
+use crate::analysis::caches::{Agreement, Cache};
 use crate::analysis::curve::Analysis;
 use crate::analysis::pages::PAGE;
 use crate::report::document::{Document, Level, Role, Rows};
@@ -37,24 +37,15 @@ pub fn beyond(analysis: &Analysis) -> &'static str {
     }
 }
 
-/// Half the width of a 95 % interval in percent, if it is known.
-struct Uncertainty(Estimate);
-
-impl Display for Uncertainty {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0.half() {
-            Some(half) => write!(out, "{:.1} %", Decimal(100.0 * half)),
-            None => out.write_str("unknown"),
-        }
-    }
-}
-
 /// Shows a row for each level, the memory and the first TLB, with the values that the system reports.
 pub fn table(document: &mut dyn Document, analysis: &Analysis, caption: &str) {
     let Some(memory) = &analysis.memory else { return };
     let latency = |table: &mut Rows<'_>, nanoseconds: Estimate, latency: Estimate| {
         table.cell(format_args!("{} ns", Digits(nanoseconds.value)));
-        table.show(&Uncertainty(latency));
+        match latency.half() {
+            Some(half) => table.cell(format_args!("{:.1} %", Decimal(100.0 * half))),
+            None => table.text("unknown"),
+        }
         table.number(analysis.cycles(latency.value));
     };
     document.tabulate(caption, Level::Quiet, 1, &|table| {
@@ -105,64 +96,49 @@ pub fn table(document: &mut dyn Document, analysis: &Analysis, caption: &str) {
 
 /// Says how the curve and the system disagree, and which levels the curve could not show.
 pub fn remarks(document: &mut dyn Document, analysis: &Analysis) {
-    for cache in analysis.caches().iter().filter(|cache| cache.disagrees()) {
-        let (number, Some(claim)) = (cache.number, cache.claim) else { continue };
-        match cache.agreement {
-            Some(Agreement::Part) => document.sentence(
-                Role::Finding,
-                format_args!(
-                    "L{number}: a chase held about {} of the reported {}{}.",
-                    about(cache.size.value),
-                    claim.size,
-                    fmt::from_fn(|out| match analysis.claims.ways.filter(|_| number == 3) {
-                        Some(ways) if ways.is_partial() => write!(out, "; resctrl allows ways {ways}"),
-                        _ if number > 2 => out.write_str(
-                            " while others could use it; a program that touches its data more often may keep more"
-                        ),
-                        _ => Ok(()),
-                    })
-                ),
-            ),
-            _ => document.sentence(
-                Role::Finding,
-                format_args!(
-                    "L{number}: the latency rises only from {} on, above the reported {}.",
-                    size(cache.onset),
-                    claim.size
-                ),
-            ),
+    /// The reason why a cache that others share may look smaller than it is.
+    const SHARED: &str =
+        " while others could use it; a program that touches its data more often may keep more";
+    let caches = analysis.caches();
+    for Cache { number, size: held, onset, claim, agreement, .. } in
+        caches.iter().filter(|cache| cache.disagrees())
+    {
+        let Some(claim) = claim else { continue };
+        match agreement {
+            Some(Agreement::Part) => document.finding(format_args!(
+                "L{number}: a chase held about {} of the reported {}{}.",
+                about(held.value),
+                claim.size,
+                fmt::from_fn(|out| match analysis.claims.ways.filter(|_| *number == 3) {
+                    Some(ways) if ways.is_partial() => write!(out, "; resctrl allows ways {ways}"),
+                    _ if *number > 2 => out.write_str(SHARED),
+                    _ => Ok(()),
+                })
+            )),
+            _ => document.finding(format_args!(
+                "L{number}: the latency rises only from {} on, above the reported {}.",
+                size(*onset),
+                claim.size
+            )),
         }
     }
-    for cache in analysis.caches().iter().filter(|cache| cache.like_memory) {
-        document.sentence(
-            Role::Finding,
-            format_args!(
-                "L{}: not told apart from memory, which is less than 1.5 times as slow.",
-                cache.number
-            ),
-        );
+    for Cache { number, .. } in caches.iter().filter(|cache| cache.like_memory) {
+        document.finding(format_args!(
+            "L{number}: not told apart from memory, which is less than 1.5 times as slow."
+        ));
     }
     if let Some((size, latency)) = analysis.still_rising() {
-        document.sentence(
-            Role::Finding,
-            format_args!(
-                "Memory takes {} ns at {size}: its latency still rises with the working set.",
-                Digits(latency)
-            ),
-        );
+        document.finding(format_args!(
+            "Memory takes {} ns at {size}: its latency still rises with the working set.",
+            Digits(latency)
+        ));
     }
-    for cache in analysis.caches().iter().filter(|cache| cache.stages > 1) {
-        document.sentence(
-            Role::Detail(""),
-            format_args!(
-                "L{} ends in {} steps; the latency is that before the first.",
-                cache.number, cache.stages
-            ),
-        );
+    for Cache { number, stages, .. } in caches.iter().filter(|cache| cache.stages > 1) {
+        let words = format_args!("L{number} ends in {stages} steps; the latency is that before the first.");
+        document.sentence(Role::Detail(""), words);
     }
-    for cache in analysis.caches().iter().filter(|cache| cache.with_translation) {
-        document
-            .sentence(Role::Detail(""), format_args!("L{}: a TLB gives way at the same size.", cache.number));
+    for Cache { number, .. } in caches.iter().filter(|cache| cache.with_translation) {
+        document.sentence(Role::Detail(""), format_args!("L{number}: a TLB gives way at the same size."));
     }
     if let Some(Err(error)) = analysis.edge {
         document.sentence(Role::Detail(""), format_args!("L1: {}.", no_edge(error)));
@@ -171,18 +147,15 @@ pub fn remarks(document: &mut dyn Document, analysis: &Analysis) {
     let shown = analysis.caches().last().map_or(0, |cache| cache.number);
     let missed = analysis.claims.iter().filter(|claim| claim.level > shown && analysis.stair.is_ok());
     for claim in missed {
-        document.sentence(
-            Role::Finding,
-            format_args!(
-                "L{}: {} reported, but {}.",
-                claim.level,
-                claim.size,
-                match analysis.reaches(claim) {
-                    true => "the curve shows no step of it",
-                    false => "the curve does not go to twice that size",
-                }
-            ),
-        );
+        document.finding(format_args!(
+            "L{}: {} reported, but {}.",
+            claim.level,
+            claim.size,
+            match analysis.reaches(claim) {
+                true => "the curve shows no step of it",
+                false => "the curve does not go to twice that size",
+            }
+        ));
     }
 }
 

@@ -13,7 +13,6 @@ use latency_core::model::MAX_POINTS;
 use latency_core::sort::sort_by;
 use latency_core::units::{Bytes, PageSize, Pages};
 
-use self::view::CurveView;
 use super::interface::{gathered, Experiment};
 use crate::analysis::claims::Claims;
 use crate::analysis::curve::Analysis;
@@ -22,7 +21,7 @@ use crate::describe::{self, method, point, Report};
 use crate::engine::memory::chains::Alongside;
 use crate::engine::memory::RealSchedule;
 use crate::engine::run;
-use crate::engine::session::{interrupted, Findings, Plan, Session};
+use crate::engine::session::{interrupted, Findings, Session};
 use crate::engine::stopwatch::clock::Timer;
 use crate::error::Failure;
 use crate::machine::processor::Platform;
@@ -31,7 +30,7 @@ use crate::options::{Descriptor, FlagId, FlagSet, Order};
 use crate::plan::budget::{Budget, PLACES};
 use crate::plan::{self, Scope};
 use crate::report::document::{Document, Part};
-use crate::result::sample::{Sample, Samples};
+use crate::result::sample::{collect, Sample, Samples};
 use crate::result::{Extra, Outcome, Point};
 use crate::sys::table::Table;
 use crate::warning::Warning;
@@ -67,7 +66,11 @@ pub const CURVE: Experiment = Experiment {
         picture: true,
         ..Descriptor::OF_VALUES
     },
-    plan,
+    plan: |session| {
+        let Session { options, machine, .. } = *session;
+        let scope = Scope::resolve(options, machine, session.warnings)?;
+        gathered(&mut |each| plan::curve::points(options, machine, &scope, session.warnings, each))
+    },
     budget: |options, machine, points| {
         let run_ns = match machine.processor.platform {
             Platform::Emulated => EMULATED_RUN_NS,
@@ -81,12 +84,6 @@ pub const CURVE: Experiment = Experiment {
     present: [answer, evidence, data],
     columns: [&point::CHAINS, &[]],
 };
-
-fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
-    let Session { options, machine, .. } = *session;
-    let scope = Scope::resolve(options, machine, session.warnings)?;
-    gathered(&mut |each| plan::curve::points(options, machine, &scope, session.warnings, each))
-}
 
 fn measure<'a>(
     session: &mut Session<'a, '_>,
@@ -186,11 +183,9 @@ fn descend(
             break;
         }
         let within = |size: Bytes| (least..=least.times(2)).contains(&size);
-        let (mut low, mut high) = (f64::INFINITY, 0.0_f64);
-        dense(schedule, like, &mut |size, latency| {
-            if within(size) {
-                (low, high) = (low.min(latency), high.max(latency));
-            }
+        let octave = dense(schedule, like).filter(|(size, _)| within(*size));
+        let (low, high) = octave.fold((f64::INFINITY, 0.0_f64), |(low, high), (_, latency)| {
+            (low.min(latency), high.max(latency))
         });
         if high <= low * FLAT {
             break;
@@ -209,28 +204,18 @@ fn descend(
 
 /// Returns the largest size with the same latency as the smallest.
 fn first_level(schedule: &mut RealSchedule<'_>, like: &Point) -> Option<Bytes> {
-    let (mut smallest, mut held) = ((Bytes(u64::MAX), 0.0), Bytes(0));
-    dense(schedule, like, &mut |size, latency| {
-        if size < smallest.0 {
-            smallest = (size, latency);
-        }
-    });
-    dense(schedule, like, &mut |size, latency| {
-        if latency < smallest.1 * SLOWER {
-            held = held.max(size);
-        }
-    });
-    Some(held).filter(|size| size.0 > 0 && *size <= MOST)
+    let (_, smallest) = dense(schedule, like).min_by_key(|(size, _)| *size)?;
+    let held = dense(schedule, like).filter(|(_, latency)| *latency < smallest * SLOWER);
+    held.map(|(size, _)| size).max().filter(|size| *size <= MOST)
 }
 
-/// Passes on the sizes with adjacent lines, and their latencies so far.
-#[inline(never)] // it is called in several places
-fn dense(schedule: &mut RealSchedule<'_>, like: &Point, each: &mut dyn FnMut(Bytes, f64)) {
-    for (point, latency) in schedule.so_far() {
-        if point.stride == like.stride {
-            each(point.size, latency);
-        }
-    }
+/// Returns the sizes with adjacent lines, and their latencies so far.
+fn dense<'s, 'a>(
+    schedule: &'s mut RealSchedule<'a>,
+    like: &'s Point,
+) -> impl Iterator<Item = (Bytes, f64)> + use<'s, 'a> {
+    let of_stride = schedule.so_far().filter(|(point, _)| point.stride == like.stride);
+    of_stride.map(|(point, latency)| (point.size, latency))
 }
 
 /// Adds sizes where the latency changes most between neighbours.
@@ -246,14 +231,7 @@ fn refine(
         ..Refinement::default()
     };
     for _ in 0..plan::curve::REFINEMENTS {
-        let mut count = 0;
-        dense(schedule, like, &mut |size, latency| {
-            if let Some(slot) = curve.get_mut(count) {
-                *slot = (size, latency);
-                count += 1;
-            }
-        });
-        let known = curve.get_mut(..count).unwrap_or_default();
+        let known = collect(&mut curve, dense(schedule, like));
         sort_by(known, |(one, _), (other, _)| one.cmp(other));
         let Some(size) = rules.next(known) else { break };
         if !schedule.add(Point { size, ..*like }) {
@@ -264,43 +242,24 @@ fn refine(
     Ok(())
 }
 
-/// Returns the curve of a report, as far as it is not drawn.
-fn view<'r>(report: &Report<'r, '_>) -> Option<CurveView<'r>> {
-    let first = report.outcomes.first();
-    Some(CurveView {
-        subtitle: "",
-        samples: &[],
-        analysis: report.analysis?,
-        side_cache: first.and_then(|first| report.warnings.side_cache(first.point.target)),
-        reciprocal: report.options.reciprocal,
-    })
-}
-
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
-    if let Some(view) = view(report) {
-        view.answer(document);
+    if let Some(analysis) = report.analysis {
+        let first = report.outcomes.first();
+        view::answer(
+            document,
+            analysis,
+            first.and_then(|first| report.warnings.side_cache(first.point.target)),
+        );
     }
 }
 
 fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let Some(view) = view(report) else { return };
-    let sample = |index: usize| report.outcomes.get(index).and_then(Sample::of);
-    let samples = Samples::new(report.outcomes.len(), &sample);
+    let Some(analysis) = report.analysis else { return };
+    let measured = report.outcomes.iter().filter_map(Sample::of);
     let mut fitted = [Sample::EMPTY; MAX_POINTS];
-    let mut count = 0;
-    for (slot, sample) in
-        fitted.iter_mut().zip(samples.iter().filter(|sample| view.analysis.is_fitted(sample)))
-    {
-        *slot = sample;
-        count += 1;
-    }
+    let samples = collect(&mut fitted, measured.filter(|sample| sample.stride == analysis.stride));
     let subtitle = point::subtitle(report.outcomes.first());
-    let samples = fitted.get(..count).unwrap_or_default();
-    let view = CurveView { subtitle: subtitle.as_str(), samples, ..view };
-    levels::remarks(document, view.analysis);
-    levels::table(document, view.analysis, "");
-    view.picture(document);
-    view.rows(document);
+    view::evidence(document, analysis, samples, ["", subtitle.as_str()], report.options.reciprocal);
     method::walks(document, report);
 }
 

@@ -4,6 +4,7 @@ use latency_core::model::edge::EdgeError;
 use latency_core::model::law::Law;
 use latency_core::model::{Fit, FitError};
 use latency_core::stats::Estimate;
+use latency_core::words::Worded;
 
 use crate::analysis::caches::{Agreement, Cache};
 use crate::analysis::curve::Analysis;
@@ -106,28 +107,25 @@ pub fn model(document: &mut dyn Document, analysis: &Analysis) {
 }
 
 fn edge(document: &mut dyn Document, analysis: &Analysis) {
-    match analysis.edge {
-        None => document.put(&L1_EDGE, None::<bool>),
-        Some(found) => document.part(Part::Object(&L1_EDGE), |document| match found {
-            Err(error) => document.put(
-                &NOT_FOUND,
-                match error {
-                    EdgeError::Unfinished => "interrupted",
-                    EdgeError::InvalidLatency => "no latency",
-                    EdgeError::NoEdge => "no edge",
-                    EdgeError::NoRamp => "no ramp",
-                },
-            ),
-            Ok(edge) => {
-                document.put(&CAPACITY, edge.capacity);
-                document.put(&WAYS, edge.ways.map(u64::from));
-                document.put(&RAMP_START, edge.ramp_start);
-                document.put(&RAMP_WAYS, edge.ramp_ways);
-                document.put(&HIT, edge.hit);
-                document.put(&MISS, edge.miss);
-            }
-        }),
-    }
+    document.object(&L1_EDGE, analysis.edge, |document, found| match found {
+        Err(error) => document.put(
+            &NOT_FOUND,
+            match error {
+                EdgeError::Unfinished => "interrupted",
+                EdgeError::InvalidLatency => "no latency",
+                EdgeError::NoEdge => "no edge",
+                EdgeError::NoRamp => "no ramp",
+            },
+        ),
+        Ok(edge) => {
+            document.put(&CAPACITY, edge.capacity);
+            document.put(&WAYS, edge.ways.map(u64::from));
+            document.put(&RAMP_START, edge.ramp_start);
+            document.put(&RAMP_WAYS, edge.ramp_ways);
+            document.put(&HIT, edge.hit);
+            document.put(&MISS, edge.miss);
+        }
+    });
 }
 
 fn level(document: &mut dyn Document, analysis: &Analysis, cache: &Cache) {
@@ -145,7 +143,7 @@ fn level(document: &mut dyn Document, analysis: &Analysis, cache: &Cache) {
     document.put(&WITH_TRANSLATION, cache.with_translation);
     document.put(&LIKE_MEMORY, cache.like_memory);
     document.put(&REPORTED, cache.claim.map(|claim| claim.size));
-    document.put(&REPORTED_BY, cache.claim.map(|claim| claim.source.name()));
+    document.put(&REPORTED_BY, cache.claim.map(|claim| claim.source.word()));
     document.put(
         &AGREEMENT,
         cache.agreement.map(|agreement| match agreement {

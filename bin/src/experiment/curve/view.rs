@@ -10,125 +10,111 @@ use super::levels;
 use crate::analysis::curve::Analysis;
 use crate::describe::method;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Scale, Series, Unit};
-use crate::report::document::{Document, Level, Picture, Role};
+use crate::report::document::{Document, Level, Picture};
 use crate::report::figures::Digits;
-use crate::result::sample::Sample;
+use crate::result::sample::{collect, Sample};
 
-/// A curve, measured here or read from a file.
-#[derive(Clone, Copy, Debug)]
-pub struct CurveView<'v> {
-    /// The conditions.
-    pub subtitle: &'v str,
-    /// The points that were fitted, by ascending size.
-    pub samples: &'v [Sample],
-    /// The conclusions.
-    pub analysis: &'v Analysis,
-    /// The memory-side cache that memory was measured through.
-    pub side_cache: Option<Bytes>,
-    /// Accesses per second are drawn, and not latencies.
-    pub reciprocal: bool,
+/// Says the levels in one sentence.
+pub fn answer(document: &mut dyn Document, analysis: &Analysis, side_cache: Option<Bytes>) {
+    let memory = match (&analysis.stair, &analysis.memory) {
+        (Ok(_), Some(memory)) => memory.nanoseconds(),
+        (Err(error), _) => return document.answer(format_args!("No levels: {error}.")),
+        (Ok(_), None) => return,
+    };
+    document.answer(format_args!(
+        "{}{}{} {} ns.",
+        fmt::from_fn(|out| {
+            for cache in analysis.caches() {
+                let latency = analysis.of_cache(cache).value;
+                write!(out, "L{} {} {} ns, ", cache.number, levels::size(cache.size.value), Digits(latency))?;
+            }
+            Ok(())
+        }),
+        levels::beyond(analysis),
+        method::through(side_cache),
+        Digits(memory.value)
+    ));
+    if analysis.caches().is_empty() {
+        document.finding(format_args!("The curve is flat: it shows no cache."));
+    }
 }
 
-impl CurveView<'_> {
-    /// Says the levels in one sentence.
-    pub fn answer(&self, document: &mut dyn Document) {
-        let analysis = self.analysis;
-        let memory = match (&analysis.stair, &analysis.memory) {
-            (Ok(_), Some(memory)) => memory.nanoseconds(),
-            (Err(error), _) => {
-                return document.sentence(Role::Answer, format_args!("No levels: {error}."));
-            }
-            (Ok(_), None) => return,
-        };
-        document.sentence(
-            Role::Answer,
-            format_args!(
-                "{}{}{} {} ns.",
-                fmt::from_fn(|out| {
-                    for cache in analysis.caches() {
-                        let latency = analysis.of_cache(cache).value;
-                        write!(
-                            out,
-                            "L{} {} {} ns, ",
-                            cache.number,
-                            levels::size(cache.size.value),
-                            Digits(latency)
-                        )?;
-                    }
-                    Ok(())
-                }),
-                levels::beyond(analysis),
-                method::through(self.side_cache),
-                Digits(memory.value)
-            ),
-        );
-        if analysis.caches().is_empty() {
-            document.sentence(Role::Finding, format_args!("The curve is flat: it shows no cache."));
-        }
-    }
+/// Describes the levels under a caption, and the points that were fitted, by ascending size; `reciprocal` draws accesses
+/// per second, and not latencies.
+pub fn evidence(
+    document: &mut dyn Document,
+    analysis: &Analysis,
+    samples: &[Sample],
+    [caption, subtitle]: [&str; 2],
+    reciprocal: bool,
+) {
+    levels::remarks(document, analysis);
+    levels::table(document, analysis, caption);
+    picture(document, analysis, samples, subtitle, reciprocal);
+    rows(document, samples);
+}
 
-    /// Draws the curve: points with their intervals, the fitted stair, and a mark for each level.
-    pub fn picture(&self, document: &mut dyn Document) {
-        let value = |nanoseconds: f64| if self.reciprocal { 1e9 / nanoseconds } else { nanoseconds };
-        let mut points = [ChartPoint::new(f64::NAN, f64::NAN); MAX_POINTS];
-        let mut count = 0;
-        for (slot, sample) in points.iter_mut().zip(self.samples) {
-            let (x, y) = (sample.size.0 as f64, value(sample.nanoseconds));
-            *slot = match sample.interval.map(|interval| (value(interval.low), value(interval.high))) {
-                Some((one, other)) => ChartPoint::with_band(x, y, one.min(other), one.max(other)),
-                None => ChartPoint::new(x, y),
-            };
-            count += 1;
+/// Draws the curve: points with their intervals, the fitted stair, and a mark for each level.
+fn picture(
+    document: &mut dyn Document,
+    analysis: &Analysis,
+    samples: &[Sample],
+    subtitle: &str,
+    reciprocal: bool,
+) {
+    let value = |nanoseconds: f64| if reciprocal { 1e9 / nanoseconds } else { nanoseconds };
+    let mut points = [ChartPoint::new(f64::NAN, f64::NAN); MAX_POINTS];
+    let measured = samples.iter().map(|sample| {
+        let (x, y) = (sample.size.0 as f64, value(sample.nanoseconds));
+        match sample.interval.map(|interval| (value(interval.low), value(interval.high))) {
+            Some((one, other)) => ChartPoint::with_band(x, y, one.min(other), one.max(other)),
+            None => ChartPoint::new(x, y),
         }
-        let points = points.get(..count).unwrap_or_default();
-        let analysis = self.analysis;
-        let fit = analysis.stair.as_ref().ok();
-        let model = |size: f64| fit.map_or(f64::NAN, |fit| value(analysis.nanoseconds(fit.evaluate(size))));
-        let series = [
-            Series { name: "measured", data: Data::Points(points) },
-            Series { name: "model", data: Data::Curve(&model) },
-        ];
-        let series = if fit.is_some() { &series[..] } else { series.get(..1).unwrap_or_default() };
+    });
+    let points = collect(&mut points, measured);
+    let fit = analysis.stair.as_ref().ok();
+    let model = |size: f64| fit.map_or(f64::NAN, |fit| value(analysis.nanoseconds(fit.evaluate(size))));
+    let series = [
+        Series { name: "measured", data: Data::Points(points) },
+        Series { name: "model", data: Data::Curve(&model) },
+    ];
+    let series = if fit.is_some() { &series[..] } else { series.get(..1).unwrap_or_default() };
 
-        let mut labels = [Text::<48>::EMPTY; MAX_LEVELS];
-        let mut places = [0.0; MAX_LEVELS];
-        let mut count = 0;
-        for ((label, place), cache) in labels.iter_mut().zip(&mut places).zip(analysis.caches()) {
-            *place = cache.size.value;
-            let latency = Digits(analysis.of_cache(cache).value);
-            // A part that does not fit is left out as a whole.
-            let _ = write!(label, "L{} {} {latency} ns", cache.number, Bytes(*place as u64 / 64 * 64));
-            count += 1;
-        }
-        let mut marks = [Mark { x: 0.0, label: "" }; MAX_LEVELS];
-        for ((mark, place), label) in marks.iter_mut().zip(places).zip(&labels) {
-            *mark = Mark { x: place, label: label.as_str() };
-        }
-        let y_axis = match self.reciprocal {
-            true => Axis { title: "accesses", unit: Unit::Prefixed("1/s"), scale: Scale::Auto },
-            false => Axis { title: "latency", unit: Unit::Plain("ns"), scale: Scale::Auto },
-        };
-        document.picture(Picture::Chart(&Chart {
-            title: "Latency against working set",
-            subtitle: self.subtitle,
-            x_axis: Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic },
-            y_axis,
-            series,
-            marks: marks.get(..count).unwrap_or_default(),
-        }));
+    let mut labels = [Text::<48>::EMPTY; MAX_LEVELS];
+    for (label, cache) in labels.iter_mut().zip(analysis.caches()) {
+        let latency = Digits(analysis.of_cache(cache).value);
+        // A part that does not fit is left out as a whole.
+        let size = Bytes(cache.size.value as u64 / 64 * 64);
+        let _ = write!(label, "L{} {size} {latency} ns", cache.number);
     }
+    let mut marks = [Mark { x: 0.0, label: "" }; MAX_LEVELS];
+    let levels = analysis.caches().iter().zip(&labels);
+    let marks =
+        collect(&mut marks, levels.map(|(cache, label)| Mark { x: cache.size.value, label: label.as_str() }));
+    let y_axis = match reciprocal {
+        true => Axis { title: "accesses", unit: Unit::Prefixed("1/s"), scale: Scale::Auto },
+        false => Axis { title: "latency", unit: Unit::Plain("ns"), scale: Scale::Auto },
+    };
+    document.picture(Picture::Chart(&Chart {
+        title: "Latency against working set",
+        subtitle,
+        x_axis: Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic },
+        y_axis,
+        series,
+        marks,
+    }));
+}
 
-    /// Every size, for readers who want all of them.
-    pub fn rows(&self, document: &mut dyn Document) {
-        document.tabulate("", Level::Verbose, 1, &|table| {
-            table.texts("working set|ns|core cycles|95 % within run, ns");
-            for sample in self.samples {
-                table.row();
-                table.show(&sample.size);
-                table.number(sample.nanoseconds);
-                table.number(sample.core_cycles);
-                table.range(sample.interval, "too few rounds");
-            }
-        });
-    }
+/// Shows every size, for readers who want all of them.
+fn rows(document: &mut dyn Document, samples: &[Sample]) {
+    document.tabulate("", Level::Verbose, 1, &|table| {
+        table.texts("working set|ns|core cycles|95 % within run, ns");
+        for sample in samples {
+            table.row();
+            table.show(&sample.size);
+            table.number(sample.nanoseconds);
+            table.number(sample.core_cycles);
+            table.range(sample.interval, "too few rounds");
+        }
+    });
 }

@@ -111,7 +111,7 @@ fn curve(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loading
     document.put(&FOOTPRINT, traffic.footprint);
     document.object(&PLACEMENT, loading.field(), |document, field| {
         document.put(&VERIFIED, field.verified);
-        document.put(&MEANS, field.means.name());
+        document.put(&MEANS, field.means.word());
         document.put(&PAGES, field.pages.word());
     });
     conclusions(document, loading);

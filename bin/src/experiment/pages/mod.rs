@@ -18,6 +18,7 @@ use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::{Budget, Optional, PLACES};
 use crate::plan::single;
 use crate::report::document::Document;
+use crate::result::sample::collect;
 use crate::result::{chain, Point};
 use crate::sys::table::Table;
 use crate::warning::Warning;
@@ -46,7 +47,20 @@ pub const PAGES: Experiment = Experiment {
         (budget.optional, budget.more) = (Optional::PagesBut(options.pages), CLOSER);
         budget
     },
-    measure,
+    measure: |session, timer, points, budget| {
+        let mut findings = run::measure(session, timer, points, budget)?;
+        if !findings.interrupted {
+            look_closer(session, timer, &mut findings, budget)?;
+        }
+        for pages in KINDS {
+            let found = translation::buffers(&findings.outcomes, pages);
+            if found.behaves_as_small == Some(true) {
+                let page = if pages == Pages::Huge1g { PageSize::Huge1G } else { PageSize::Huge2M };
+                session.warnings.push(Warning::HugePagesWithoutEffect { page });
+            }
+        }
+        Ok(findings)
+    },
     present: [view::answer, view::evidence, data],
     columns: [&describe::point::CHAINS, &[&view::SHARE]],
 };
@@ -117,32 +131,10 @@ fn look_closer<'a>(
     budget.more = 0;
     let more = run::measure(session, timer, &closer, &budget)?;
     let mut all = Table::filled(findings.outcomes.len() + more.outcomes.len(), first)?;
-    for (slot, outcome) in all.iter_mut().zip(findings.outcomes.iter().chain(more.outcomes.iter())) {
-        *slot = *outcome;
-    }
+    collect(&mut all, findings.outcomes.iter().chain(more.outcomes.iter()).copied());
     findings.outcomes = all;
     findings.interrupted = more.interrupted;
     Ok(())
-}
-
-fn measure<'a>(
-    session: &mut Session<'a, '_>,
-    timer: &Timer,
-    points: &[Point],
-    budget: &Budget,
-) -> Result<Findings<'a>, Failure<'a>> {
-    let mut findings = run::measure(session, timer, points, budget)?;
-    if !findings.interrupted {
-        look_closer(session, timer, &mut findings, budget)?;
-    }
-    for pages in KINDS {
-        let found = translation::buffers(&findings.outcomes, pages);
-        if found.behaves_as_small == Some(true) {
-            let page = if pages == Pages::Huge1g { PageSize::Huge1G } else { PageSize::Huge2M };
-            session.warnings.push(Warning::HugePagesWithoutEffect { page });
-        }
-    }
-    Ok(findings)
 }
 
 /// Describes details, points and conclusions.

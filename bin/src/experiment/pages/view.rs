@@ -9,11 +9,12 @@ use latency_core::units::{Bytes, Pages};
 use crate::analysis::huge_pages::{
     conclude, kinds, spanned, walks, HugePagesConclusion, Larger, Worth, KINDS,
 };
-use crate::analysis::translation::{behave_as_small, buffers, find, ratio, share, SMALLEST};
+use crate::analysis::translation::{buffers, find, ratio, share, SMALLEST};
 use crate::describe::{self, estimate, method, point, Report};
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
 use crate::report::document::{fields, Document, Level, Part, Picture, Role, Rows};
 use crate::report::figures::Digits;
+use crate::result::sample::collect;
 use crate::result::words::page_words;
 use crate::result::{Exclusion, Outcome};
 use latency_core::stats::{Estimate, Side};
@@ -83,27 +84,21 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
         Some(HugePagesConclusion { size, small, larger: Some(larger), .. }) => {
             compared(document, report, (size, small.value), &larger)
         }
-        Some(HugePagesConclusion { size, small, larger: None, .. }) => document.sentence(
-            Role::Answer,
-            format_args!(
-                "Random loads over {size} take {} ns in 4 KiB pages; no larger pages were measured.",
-                Digits(small.value)
-            ),
-        ),
-        None if report.outcomes.iter().all(|outcome| outcome.point.size < SMALLEST) => document.sentence(
-            Role::Answer,
+        Some(HugePagesConclusion { size, small, larger: None, .. }) => document.answer(format_args!(
+            "Random loads over {size} take {} ns in 4 KiB pages; no larger pages were measured.",
+            Digits(small.value)
+        )),
+        None if report.outcomes.iter().all(|outcome| outcome.point.size < SMALLEST) => document.answer(
             format_args!("Kinds of pages are compared over {SMALLEST} and more; use a larger --size."),
         ),
         None => {}
     }
-    for pages in had(report).filter(|pages| behave_as_small(report.outcomes, *pages) == Some(true)) {
-        document.sentence(
-            Role::Finding,
-            format_args!(
-                "{} act like 4 KiB pages in the TLB, as where a hypervisor backs them with small pages.",
-                if pages == Pages::Thp { "Transparent huge pages" } else { page_words(pages) }
-            ),
-        );
+    let as_small = |pages: &Pages| buffers(report.outcomes, *pages).behaves_as_small == Some(true);
+    for pages in had(report).filter(as_small) {
+        document.finding(format_args!(
+            "{} act like 4 KiB pages in the TLB, as where a hypervisor backs them with small pages.",
+            if pages == Pages::Thp { "Transparent huge pages" } else { page_words(pages) }
+        ));
     }
 }
 
@@ -119,13 +114,10 @@ fn compared(
     let (head, tail) = match larger.worth {
         Worth::Pay => {
             let ratio = larger.ratio.map_or(f64::NAN, |ratio| ratio.value);
-            document.sentence(
-                Role::Answer,
-                format_args!(
-                    "Huge pages pay: random loads over {size} take {huge} ns, not {small} ({:.2} x as fast).",
-                    Decimal(ratio)
-                ),
-            );
+            document.answer(format_args!(
+                "Huge pages pay: random loads over {size} take {huge} ns, not {small} ({:.2} x as fast).",
+                Decimal(ratio)
+            ));
             return translated(document, report, size, larger);
         }
         Worth::LikeSmall => ("Huge pages act like 4 KiB pages in the TLB", ""),
@@ -133,13 +125,10 @@ fn compared(
         Worth::Cost => ("Huge pages are slower here", ""),
         Worth::Open => ("Whether huge pages pay is open", "; the uncertainty covers both"),
     };
-    document.sentence(
-        Role::Answer,
-        format_args!(
-            "{head}: random loads over {size} take {huge} ns in {}, {small} in 4 KiB pages{tail}.",
-            page_words(larger.pages)
-        ),
-    );
+    document.answer(format_args!(
+        "{head}: random loads over {size} take {huge} ns in {}, {small} in 4 KiB pages{tail}.",
+        page_words(larger.pages)
+    ));
 }
 
 /// Says the minimum share of translation in the latency with 4 KiB pages, and from which size on it is larger.
@@ -154,14 +143,11 @@ fn translated(document: &mut dyn Document, report: &Report<'_, '_>, size: Bytes,
     };
     // With a larger working set, the page tables no longer fit into the cache, and page walks are slower.
     let more = size.0 / TABLES <= report.machine.last_level_cache().0;
-    document.sentence(
-        Role::Finding,
-        format_args!(
-            "With 4 KiB pages at least {percent} % of that time is translation{}{}.",
-            method::optional(larger.from, |from, out| write!(out, "; it shows from {from} on")),
-            if more { "; larger working sets pay more" } else { "" }
-        ),
-    );
+    document.finding(format_args!(
+        "With 4 KiB pages at least {percent} % of that time is translation{}{}.",
+        method::optional(larger.from, |from, out| write!(out, "; it shows from {from} on")),
+        if more { "; larger working sets pay more" } else { "" }
+    ));
 }
 
 /// Nanoseconds by working set, and what the largest pages save.
@@ -229,15 +215,16 @@ fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
     /// The maximum number of working sets of a picture.
     const MOST: usize = 40;
     let mut points = [[ChartPoint::new(f64::NAN, f64::NAN); MOST]; KINDS.len()];
-    for (pages, points) in had(report).zip(&mut points) {
-        for (slot, outcome) in points.iter_mut().zip(walks(report.outcomes, pages)) {
-            *slot = ChartPoint::new(outcome.point.size.0 as f64, outcome.nanoseconds().unwrap_or(f64::NAN));
-        }
-    }
     let mut series = [Series { name: "", data: Data::Points(&[]) }; KINDS.len()];
-    for ((pages, points), slot) in had(report).zip(&points).zip(&mut series) {
-        let count = walks(report.outcomes, pages).count();
-        *slot = Series { name: page_words(pages), data: Data::Points(points.get(..count).unwrap_or(points)) };
+    for ((pages, room), slot) in had(report).zip(&mut points).zip(&mut series) {
+        let walks = walks(report.outcomes, pages);
+        let points = collect(
+            room,
+            walks.map(|outcome| {
+                ChartPoint::new(outcome.point.size.0 as f64, outcome.nanoseconds().unwrap_or(f64::NAN))
+            }),
+        );
+        *slot = Series { name: page_words(pages), data: Data::Points(points) };
     }
     let mut subtitle = Text::<160>::EMPTY;
     if let Some(Outcome { point, .. }) = report.outcomes.first() {
