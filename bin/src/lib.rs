@@ -97,7 +97,7 @@ const CHOOSING_CPUS: FlagSet = FlagSet::of(&[FlagId::LoadCpus, FlagId::Pairs]);
 
 /// Does what `arguments` ask for and returns the exit status.
 pub fn run(arguments: Arguments, environment: Environment) -> i32 {
-    let mut messages = Messages::new();
+    let mut messages = Messages::on(Stream::Error);
     let parsed = options::parse(arguments, &DESCRIPTORS, &FORMATS)
         .and_then(|options| options.with_variables(&|name| environment.get(name)));
     let mut options = match parsed {

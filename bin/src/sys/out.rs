@@ -158,12 +158,6 @@ pub struct Messages {
 }
 
 impl Messages {
-    /// Messages on standard error.
-    #[must_use]
-    pub const fn new() -> Messages {
-        Messages::on(Stream::Error)
-    }
-
     /// Messages on `stream`.
     #[must_use]
     pub const fn on(stream: Stream) -> Messages {
@@ -175,12 +169,6 @@ impl Messages {
         let collected = self.buffer.get(..self.used).unwrap_or_default();
         let _ = write_all(self.stream.descriptor(), collected);
         self.used = 0;
-    }
-}
-
-impl Default for Messages {
-    fn default() -> Messages {
-        Messages::new()
     }
 }
 

@@ -67,6 +67,7 @@ pub const COUNT: usize = 6;
 
 /// The first published form of the kernel's `struct perf_event_attr`, which every kernel takes.
 #[repr(C)]
+#[derive(Default)]
 struct Attributes {
     kind: u32,
     size: u32,
@@ -91,9 +92,30 @@ const READ_FORMAT: u64 = 1 << 0 | 1 << 1 | 1 << 3;
 const PERF_EVENT_IOC_ENABLE: u32 = 0x2400;
 const PERF_EVENT_IOC_DISABLE: u32 = 0x2401;
 
+/// Counters that start and stop together.
+pub trait CounterGroup {
+    /// Starts counting.
+    ///
+    /// # Errors
+    /// The first event's error where none could be opened.
+    fn start(&self) -> Result<(), Errno>;
+    /// Stops counting.
+    ///
+    /// # Errors
+    /// The errors of [`start`](Self::start).
+    fn stop(&self) -> Result<(), Errno>;
+    /// Returns the events so far, also while counting goes on.
+    ///
+    /// # Errors
+    /// The errors of [`start`](Self::start), and `EIO` for an answer that cannot be understood.
+    fn read(&self) -> Result<Totals, Errno>;
+}
+
 /// The counters of this thread that could be opened, counted together and at the same times.
 pub struct ThreadCounters {
-    /// By the order of [`Event::ALL`].
+    /// By the order of [`Event::ALL`]; where an event is not counted, the reason: `ENOENT` without this counter, as in most
+    /// virtual machines; `EACCES` or `EPERM` where `perf_event_paranoid` or a container forbids it; `EINVAL` where the
+    /// group has no counter left.
     members: [Result<OwnedFd, Errno>; COUNT],
 }
 
@@ -115,52 +137,6 @@ impl ThreadCounters {
         ThreadCounters { members }
     }
 
-    /// Returns the reason why `event` is not counted, if it is not.
-    ///
-    /// # Errors
-    /// `ENOENT` without this counter, as in most virtual machines; `EACCES` or
-    /// `EPERM` where `perf_event_paranoid` or a container forbids it; `EINVAL`
-    /// where the group has no counter left.
-    pub fn availability(&self, event: Event) -> Result<(), Errno> {
-        match self.members.get(event as usize) {
-            Some(Err(error)) => Err(*error),
-            _ => Ok(()),
-        }
-    }
-
-    /// Starts counting.
-    ///
-    /// # Errors
-    /// The first event's error where none could be opened.
-    pub fn start(&self) -> Result<(), Errno> {
-        self.control(PERF_EVENT_IOC_ENABLE)
-    }
-
-    /// Stops counting.
-    ///
-    /// # Errors
-    /// The errors of [`ThreadCounters::start`].
-    pub fn stop(&self) -> Result<(), Errno> {
-        self.control(PERF_EVENT_IOC_DISABLE)
-    }
-
-    /// Returns the events so far, also while counting goes on.
-    ///
-    /// # Errors
-    /// The errors of [`ThreadCounters::start`], and `EIO` for an answer that cannot be understood.
-    pub fn read(&self) -> Result<Totals, Errno> {
-        let mut bytes = [0; 8 * (HEADER + COUNT)];
-        let length = rustix::io::read(self.leader()?, &mut bytes)?;
-        let mut words = [0; HEADER + COUNT];
-        let filled = bytes.get(..length).unwrap_or_default().chunks_exact(8);
-        let count = filled.len();
-        for (word, bytes) in words.iter_mut().zip(filled) {
-            *word = u64::from_ne_bytes(bytes.try_into().unwrap_or_default());
-        }
-        let present = core::array::from_fn(|event| matches!(self.members.get(event), Some(Ok(_))));
-        decode(words.get(..count).unwrap_or_default(), present).ok_or(Errno::EIO)
-    }
-
     /// Returns the first event that could be opened: the kernel addresses the group by it.
     fn leader(&self) -> Result<&OwnedFd, Errno> {
         let opened = self.members.iter().find_map(|member| member.as_ref().ok());
@@ -180,6 +156,29 @@ impl ThreadCounters {
     }
 }
 
+impl CounterGroup for ThreadCounters {
+    fn start(&self) -> Result<(), Errno> {
+        self.control(PERF_EVENT_IOC_ENABLE)
+    }
+
+    fn stop(&self) -> Result<(), Errno> {
+        self.control(PERF_EVENT_IOC_DISABLE)
+    }
+
+    fn read(&self) -> Result<Totals, Errno> {
+        let mut bytes = [0; 8 * (HEADER + COUNT)];
+        let length = rustix::io::read(self.leader()?, &mut bytes)?;
+        let mut words = [0; HEADER + COUNT];
+        let filled = bytes.get(..length).unwrap_or_default().chunks_exact(8);
+        let count = filled.len();
+        for (word, bytes) in words.iter_mut().zip(filled) {
+            *word = u64::from_ne_bytes(bytes.try_into().unwrap_or_default());
+        }
+        let present = core::array::from_fn(|event| matches!(self.members.get(event), Some(Ok(_))));
+        decode(words.get(..count).unwrap_or_default(), present).ok_or(Errno::EIO)
+    }
+}
+
 fn open_event((kind, config): (u32, u64), leader: Option<i32>) -> Result<OwnedFd, Errno> {
     const THIS_THREAD: usize = 0;
     const ANY_CPU: usize = usize::MAX;
@@ -189,14 +188,10 @@ fn open_event((kind, config): (u32, u64), leader: Option<i32>) -> Result<OwnedFd
         kind,
         size: size_of::<Attributes>() as u32,
         config,
-        sample_period: 0,
-        sample_type: 0,
         read_format: READ_FORMAT,
         // The others follow their leader.
         flags: USER_SPACE_ONLY | if leader.is_none() { DISABLED } else { 0 },
-        wakeup_events: 0,
-        breakpoint_type: 0,
-        config1: 0,
+        ..Attributes::default()
     };
     let group = leader.map_or(NO_GROUP, |descriptor| descriptor as usize);
     let arguments = [&raw const attributes as usize, THIS_THREAD, ANY_CPU, group, CLOSE_ON_EXEC, 0];

@@ -4,8 +4,8 @@ use latency_core::decimal::Decimal;
 
 use crate::analysis::traffic::bytes_per_line;
 use crate::describe::Utc;
-use crate::engine::live_lines::LiveLines;
 use crate::engine::memory::RealSchedule;
+use crate::engine::progress::LiveLines;
 use crate::engine::session::Session;
 use crate::error::Failure;
 use crate::plan::budget::FEWEST_ROUNDS;
