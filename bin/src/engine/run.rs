@@ -14,7 +14,8 @@ use crate::engine::memory::placement;
 use crate::engine::memory::second;
 use crate::engine::memory::second::Second;
 use crate::engine::memory::sites::Sites;
-use crate::engine::memory::{ProvenPlace, RealSchedule};
+use crate::engine::memory::RealSchedule;
+use crate::engine::seam::Place;
 use crate::engine::session::{Findings, Session};
 use crate::engine::stopwatch::clock::Timer;
 use crate::engine::stopwatch::Stopwatch;
@@ -111,7 +112,7 @@ pub fn measure_in<'a>(
     session: &mut Session<'a, '_>,
     points: &[Point],
     budget: &Budget,
-    place: &mut dyn ProvenPlace,
+    place: &mut dyn Place,
     visits: &mut Visits<'_, 'a>,
 ) -> Result<Findings<'a>, Failure<'a>> {
     let mut run = Run::of(points, budget, None)?;
@@ -262,7 +263,7 @@ impl<'r, 'a> Run<'r, 'a> {
     fn visit(
         &mut self,
         session: &mut Session<'a, '_>,
-        place: &mut dyn ProvenPlace,
+        place: &mut dyn Place,
         chosen: &Chosen,
         budget: &Budget,
         twice: Option<usize>,

@@ -3,7 +3,6 @@
 use latency_core::arch::Flusher;
 use latency_core::cores::{Exchange, Ring};
 
-use crate::engine::memory::lines::LinesPlace;
 use crate::engine::memory::pieces::{lines_of, Pieces};
 use crate::engine::run;
 use crate::engine::session::{Findings, Session};
@@ -55,7 +54,7 @@ pub fn measure_with_partners<'a>(
             return Err(PlacementError::ThreadsRefused { wanted, started, errno }.into());
         }
         let watch = Stopwatch::new(*timer, None).counting(times);
-        let mut place = LinesPlace { partners: Partners::new(&shared, counter, record, times), watch };
+        let mut place = Partners { shared: &shared, watch, counter, record, times };
         run::measure_in(session, points, budget, &mut place, &mut run::all_rounds)
     })?
 }

@@ -127,7 +127,7 @@ impl UnderWay {
     ///
     /// [`Failure::Interrupted`], and those of a walk.
     pub fn finish(&mut self, machine: &Machine, until_ns: f64) -> Result<(), Failure<'static>> {
-        while (time::monotonic_raw_ns() as f64) < until_ns && self.step(machine)? {}
+        while time::now_ns() < until_ns && self.step(machine)? {}
         Ok(())
     }
 

@@ -14,7 +14,7 @@ use crate::engine::memory::new_chain;
 use crate::engine::memory::pieces::chain_of;
 use crate::engine::memory::placement::Witness;
 use crate::engine::memory::sites::{Site, Sites};
-use crate::engine::memory::{idle_until, ProvenPlace};
+use crate::engine::memory::idle_until;
 use crate::engine::schedule::walks::few;
 use crate::engine::seam::{Condition, Place, Walker};
 use crate::engine::stopwatch::single_hops::Singles;
@@ -176,9 +176,7 @@ impl Place for ChainPlace<'_, '_> {
         self.last = None;
         idle_until(until_ns)
     }
-}
 
-impl ProvenPlace for ChainPlace<'_, '_> {
     fn witnesses(&self, point: &Point) -> Option<(Witness, Option<Witness>)> {
         let traffic = point.walk.traffic().map(|traffic| self.alongside.generators()?.witness(traffic));
         match (chain_of(point), traffic) {
@@ -190,8 +188,7 @@ impl ProvenPlace for ChainPlace<'_, '_> {
 
     fn moves(&self) -> u64 {
         self.watch.moves()
-    }
-}
+    }}
 
 impl KeptChain<'_> {
     /// Has `walker` walk on where the last walk of the same kind stopped.
@@ -233,13 +230,13 @@ impl KeptChain<'_> {
         let generators = alongside.generators();
         // The uncore of the load; without one, that of the memory itself.
         let loaded = point.walk.traffic().map_or(point.target, |traffic| traffic.node);
-        let mut chase = Chase::new(watch, subject, condition, *node)
-            .with_singles(alongside.singles(), index)
-            .with_ahead(hops)
-            .with_uncore(generators, loaded);
+        let mut chase = Chase::new(watch, subject, condition, *node);
+        chase.ahead = hops;
+        chase.singles = alongside.singles().map(|singles| (index, singles));
+        chase.uncore = generators.map(|generators| (generators, loaded));
         let walked = match (point.walk, generators) {
             (Walk::Loaded(traffic), Some(generators)) => {
-                chase = chase.with_traffic(generators);
+                chase.traffic = Some(generators);
                 generators.drive(point, &traffic, &mut || {
                     generators.settle()?;
                     walker(&mut chase)
@@ -268,8 +265,8 @@ fn rewritten(
     let room = room(point, lines, position, positions);
     let buffer = new_chain::write(room, &chain, point.kernel.encoding, Stores::STREAMING)?;
     let subject = Subject { buffer: &buffer, kernel: point.kernel, side: None };
-    let mut chase = Chase::new(watch, subject, Condition::Written, chain.start(0, 1))
-        .with_singles(alongside.singles(), index);
+    let mut chase = Chase::new(watch, subject, Condition::Written, chain.start(0, 1));
+    chase.singles = alongside.singles().map(|singles| (index, singles));
     walker(&mut chase)?;
     match (alongside, point.order, watch.timer().counter()) {
         (Alongside::StridedLoads(loads), Order::Sequential, Some(counter)) => {

@@ -6,6 +6,8 @@
 //! over contiguous batches would cover the truth in 5 to 54 of 100 runs instead of 95.
 //! A run of few points is over in no time: it pauses between rounds.
 
+use core::ops::DerefMut;
+
 use latency_core::rng::Pcg32;
 use latency_core::sort::sort_by;
 use latency_core::stats::{self, Summary};
@@ -49,7 +51,7 @@ struct Turn {
     index: usize,
 }
 
-/// Points under way in a place.
+/// Points under way in a place, to which it has a pointer of any kind.
 #[derive(Debug)]
 pub struct Schedule<A> {
     /// The place of their chains.
@@ -77,7 +79,7 @@ pub struct Schedule<A> {
     last_ns: f64,
 }
 
-impl<A: Place> Schedule<A> {
+impl<A: DerefMut<Target: Place>> Schedule<A> {
     /// Puts `points` on the schedule, with room for as many more as the budget has.
     ///
     /// # Errors

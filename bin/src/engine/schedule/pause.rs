@@ -1,5 +1,7 @@
 //! Pauses between the rounds of few points, which would otherwise be over before anything drifts.
 
+use core::ops::DerefMut;
+
 use latency_core::sort;
 
 use crate::engine::schedule::undisturbed::is_slower;
@@ -9,7 +11,7 @@ use crate::engine::seam::Place;
 use crate::error::Failure;
 use crate::plan::budget::{MOST_ROUNDS, WAKE_NS};
 
-impl<A: Place> Schedule<A> {
+impl<A: DerefMut<Target: Place>> Schedule<A> {
     /// Lets the CPU idle until the next round is due, if any point still wants one.
     ///
     /// Rounds are due at even distances, so that the first ones fill the time to spread them over; each is up to a

@@ -290,8 +290,8 @@ impl<'g> Generators<'g> {
     /// [`Failure::Interrupted`].
     pub fn settle(&self) -> Result<(), Failure<'static>> {
         self.steady(&mut |nanoseconds| {
-            let (before, begun_ns) = (self.read(), now_ns());
-            while now_ns() < begun_ns + nanoseconds {
+            let (before, begun_ns) = (self.read(), time::now_ns());
+            while time::now_ns() < begun_ns + nanoseconds {
                 if signal::interrupted() {
                     return Err(Failure::Interrupted);
                 }
@@ -359,10 +359,6 @@ impl<'g> Generators<'g> {
 fn parts(field: &Site<Field<'_>>, traffic: &Traffic) -> usize {
     let each = traffic.footprint.0 / u64::from(traffic.generators.max(1));
     (field.region.size.0 / each.max(1)) as usize
-}
-
-fn now_ns() -> f64 {
-    time::monotonic_raw_ns() as f64
 }
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
 //! The partners of a run, from the first thread's side: brings them to the CPUs of a point, and gives them tasks.
 
 use crate::engine::memory::pieces::lines_of;
-use crate::engine::memory::sites::Sites;
-use crate::engine::seam::{Walkable, Walker};
+use crate::engine::memory::idle_until;
+use crate::engine::memory::placement::Witness;
+use crate::engine::seam::{Place, Walkable, Walker};
 use crate::engine::stopwatch::cpu_time::CpuTimes;
 use crate::engine::stopwatch::Stopwatch;
 use crate::engine::threads::partners::owned_lines::OwnedWalk;
-use crate::engine::threads::partners::partner::{Lines, Others, PartnerTask, SharedByPartners};
+use crate::engine::threads::partners::partner::{Others, PartnerTask, SharedByPartners};
 use crate::engine::threads::partners::ping_pong::{PingPongWalk, MOST_LINES};
 use crate::engine::threads::partners::record::Record;
 use crate::error::{Failure, PlacementError};
@@ -17,48 +18,27 @@ const WAKING_NS: f64 = 100e3;
 
 /// The partners of a run, and the lines.
 pub struct Partners<'x> {
-    shared: &'x SharedByPartners<'x>,
-    counter: Counter,
-    record: Record,
+    /// The state that all threads share.
+    pub shared: &'x SharedByPartners<'x>,
+    /// The stopwatch of this thread.
+    pub watch: Stopwatch,
+    /// Its clock.
+    pub counter: Counter,
+    /// The values of each line.
+    pub record: Record,
     /// Their CPU time, as it is counted.
-    times: Option<&'static CpuTimes>,
+    pub times: Option<&'static CpuTimes>,
 }
 
-impl<'x> Partners<'x> {
-    /// Takes partners that rest.
-    #[must_use]
-    pub const fn new(
-        shared: &'x SharedByPartners<'x>,
-        counter: Counter,
-        record: Record,
-        times: Option<&'static CpuTimes>,
-    ) -> Partners<'x> {
-        Partners { shared, counter, record, times }
-    }
-
-    /// Returns the lines.
-    #[must_use]
-    pub const fn sites(&self) -> &'x Sites<Lines<'x>> {
-        self.shared.sites
-    }
-
-    /// Returns the values of a point line by line.
-    pub fn found(&mut self, index: usize, point: &Point) -> Option<PerLine> {
-        self.record.found(index, point, 1.0 / self.counter.frequency.gigahertz())
-    }
-
-    /// Has `walker` walk over the lines of the `index`-th point. This thread is on its CPU.
-    ///
-    /// # Errors
-    ///
-    /// The errors of `walker`; a CPU that a partner may not have; [`Failure::Interrupted`].
-    pub fn visit(
+impl<'x> Place for Partners<'x> {
+    fn with_chain(
         &mut self,
-        watch: &Stopwatch,
         index: usize,
         point: &Point,
+        _: u64,
         walker: &mut Walker<'_>,
     ) -> Result<(), Failure<'static>> {
+        self.watch.go_to(point.cpu)?;
         let mut others: Others<'x> = [None; 2];
         let mut walked = Ok(());
         let cpus = point.walk.partners();
@@ -71,8 +51,8 @@ impl<'x> Partners<'x> {
             partner.clock.begin_run();
         }
         walked = walked.and_then(|()| match point.walk {
-            Walk::PingPong(pair) => self.ping_pong(watch, index, point, pair, walker),
-            Walk::Owned(owned) => self.owned_lines(watch, point, owned, others, walker),
+            Walk::PingPong(pair) => self.ping_pong(index, point, pair, walker),
+            Walk::Owned(owned) => self.owned_lines(point, owned, others, walker),
             _ => Err(PlacementError::NothingToMeasure.into()),
         });
         for (partner, cpu) in others.iter().flatten().zip(cpus.iter().flatten()) {
@@ -82,16 +62,37 @@ impl<'x> Partners<'x> {
         walked.and(rested)
     }
 
+    fn pause(&mut self, until_ns: f64) -> Result<(), Failure<'static>> {
+        idle_until(until_ns)
+    }
+
+    fn witnesses(&self, point: &Point) -> Option<(Witness, Option<Witness>)> {
+        let [first, second] = lines_of(point).map(|home| Some(self.shared.sites.find(&home?)?.witness));
+        match point.walk.ping_pong() {
+            Some(_) => Some((first?, Some(second?))),
+            None => Some((first?, None)),
+        }
+    }
+
+    fn moves(&self) -> u64 {
+        self.watch.moves()
+    }
+
+    fn per_line(&mut self, index: usize, point: &Point) -> Option<PerLine> {
+        self.record.found(index, point, 1.0 / self.counter.frequency.gigahertz())
+    }
+}
+
+impl<'x> Partners<'x> {
     fn ping_pong(
         &mut self,
-        watch: &Stopwatch,
         index: usize,
         point: &Point,
         pair: PingPong,
         walker: &mut Walker<'_>,
     ) -> Result<(), Failure<'static>> {
-        let sites = lines_of(point).map(|home| self.sites().index(&home?));
-        let Partners { shared, counter, record, .. } = self;
+        let sites = lines_of(point).map(|home| self.shared.sites.index(&home?));
+        let Partners { shared, watch, counter, record, .. } = self;
         let ([Some(first), Some(second)], Some(partner)) = (sites, shared.partners.first()) else {
             return Err(PlacementError::NothingToMeasure.into());
         };
@@ -110,15 +111,14 @@ impl<'x> Partners<'x> {
 
     fn owned_lines(
         &self,
-        watch: &Stopwatch,
         point: &Point,
         owned: Owned,
         others: Others<'_>,
         walker: &mut Walker<'_>,
     ) -> Result<(), Failure<'static>> {
-        let Partners { shared, counter, .. } = self;
+        let Partners { shared, watch, counter, .. } = self;
         let [home, _] = lines_of(point);
-        let site = home.and_then(|home| self.sites().index(&home));
+        let site = home.and_then(|home| shared.sites.index(&home));
         let ring = site.and_then(|site| Some((site, shared.ring(site)?)));
         let (site, ring) = ring.ok_or(PlacementError::NothingToMeasure)?;
         walker(&mut OwnedWalk { shared, ring, site, owned, others, watch, counter })
