@@ -14,7 +14,7 @@ use crate::engine::threads::generators::generator::{dismiss, work, Generator, Sh
 use crate::engine::threads::generators::uncores::Uncores;
 use crate::error::{Failure, PlacementError};
 use crate::plan::budget::Budget;
-use crate::result::{Point, Traffic, Walk};
+use crate::result::{Point, Walk};
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 use crate::sys::thread;
@@ -121,7 +121,7 @@ fn fewer<'p>(
                     point.size = traffic.footprint;
                 }
             }
-            if points.iter().take(kept).any(|earlier| is_alike(earlier, &point)) {
+            if points.iter().take(kept).any(|earlier| key(earlier) == key(&point)) {
                 continue;
             }
         }
@@ -134,20 +134,10 @@ fn fewer<'p>(
     Ok(points.get(..kept).unwrap_or_default())
 }
 
-/// Returns whether two points have the same traffic beside the same walk.
-fn is_alike(one: &Point, other: &Point) -> bool {
-    let route = |point: &Point| (point.cpu, point.initiator, point.target, point.size);
-    let same = |one: &Traffic, other: &Traffic| {
-        let of = |traffic: &Traffic| {
-            (traffic.kind.name, traffic.generators, traffic.from, traffic.node, traffic.rate)
-        };
-        of(one) == of(other)
-    };
-    route(one) == route(other)
-        && match (&one.walk, &other.walk) {
-            (Walk::Traffic(one), Walk::Traffic(other)) | (Walk::Loaded(one), Walk::Loaded(other)) => {
-                same(one, other)
-            }
-            _ => false,
-        }
+/// Returns what points with the same traffic beside the same walk have in common.
+fn key(point: &Point) -> Option<impl PartialEq> {
+    let traffic = point.walk.traffic()?;
+    let route = (point.cpu, point.initiator, point.target, point.size);
+    let load = (traffic.kind.name, traffic.generators, traffic.from, traffic.node, traffic.rate);
+    Some((matches!(point.walk, Walk::Traffic(_)), route, load))
 }

@@ -6,7 +6,7 @@
 use latency_core::math::exp2;
 use latency_core::units::{Bytes, NodeId, Pages};
 
-use super::Scope;
+use super::{single, Scope};
 use crate::error::{Failure, PlacementError};
 use crate::machine::processor::Platform;
 use crate::machine::Machine;
@@ -37,10 +37,7 @@ const PAGE_COUNTS: [u64; 19] =
 /// Returns the first-level data cache by sysfs or CPUID, or what is taken for it.
 #[must_use]
 pub fn first_level_cache(machine: &Machine) -> Bytes {
-    let sysfs = machine.host.caches.data(1).map(|cache| cache.size);
-    let claimed =
-        || machine.processor.caches.iter().flatten().find(|claim| claim.level == 1).map(|claim| claim.size);
-    sysfs.or_else(claimed).filter(|size| size.0 >= 4096).unwrap_or(UNKNOWN_L1)
+    single::cache(machine, 1).unwrap_or(UNKNOWN_L1)
 }
 
 /// The points of a curve by ascending size, given to `each`: first those of the options' stride, then, where that

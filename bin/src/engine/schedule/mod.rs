@@ -195,8 +195,7 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
     /// Returns the same, for a second measurement as well.
     fn of(&mut self, index: usize) -> Option<(ScheduledPoint, RoundSeries)> {
         let entry = *self.entries.get(..self.count)?.get(index)?;
-        let from = index * self.room;
-        let rounds = self.rounds.get(from..from + entry.state.rounds)?;
+        let rounds = self.rounds.get(index * self.room..)?.get(..entry.state.rounds)?;
         Some((entry, self.summariser.summarise(rounds)?))
     }
 
@@ -262,11 +261,8 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
         }
         let made = kept.get(..state.rounds).unwrap_or_default();
         let median = |select: fn(&Round) -> f64| {
-            let mut values = [f64::NAN; MOST];
-            for (value, round) in values.iter_mut().zip(made) {
-                *value = select(round);
-            }
-            values.get_mut(..made.len()).and_then(stats::median).unwrap_or(f64::NAN)
+            let values = made.iter().map(select);
+            stats::median(stats::gather(&mut [f64::NAN; MOST], values)).unwrap_or(f64::NAN)
         };
         Ok((median(|round| round.nanoseconds), median(|round| round.core_cycles)))
     }

@@ -2,7 +2,7 @@
 
 use core::ops::DerefMut;
 
-use latency_core::sort;
+use latency_core::{sort, stats};
 
 use crate::engine::schedule::undisturbed::is_slower;
 use crate::engine::schedule::visit::State;
@@ -35,12 +35,11 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
         let differ = self.differ;
         let open = |entry: &&mut ScheduledPoint| !entry.state.done && wants(&entry.state, share);
         let budget = self.budget;
-        let mut entries = self.entries.iter_mut().take(self.count).filter(open);
         let (mut count, mut left_ns) = (0, f64::INFINITY);
-        entries.by_ref().for_each(|entry| {
+        for entry in self.entries.iter_mut().take(self.count).filter(open) {
             count += 1;
             left_ns = left_ns.min(budget.left_ns(entry.state.spent_ns));
-        });
+        }
         let rounds = budget.trials.map_or(budget.rounds, |trials| budget.rounds.min(trials as usize));
         let distance_ns = (budget.spread_ns - lasted_ns) / rounds.saturating_sub(1).max(1) as f64;
         let shift = (f64::from(self.rng.next_u32()) / f64::from(u32::MAX) - 0.5) * JITTER;
@@ -69,13 +68,9 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
         const FEWEST: usize = 5;
         /// Maximum distance between the tenth percentile and the second largest of a quiet machine's rounds, as a fraction.
         const ALIKE: f64 = 0.05;
-        let mut values = [0.0; MOST_ROUNDS];
-        let rounds = self.rounds(index);
-        let count = rounds.len().min(MOST_ROUNDS);
-        for (slot, round) in values.iter_mut().zip(rounds) {
-            *slot = round.nanoseconds;
-        }
-        let values = values.get_mut(..count).unwrap_or_default();
+        let mut room = [0.0; MOST_ROUNDS];
+        let values = stats::gather(&mut room, self.rounds(index).iter().map(|round| round.nanoseconds));
+        let count = values.len();
         sort::ascending(values);
         let at = |part: usize| values.get((count - 1) * part / 10).copied().unwrap_or(f64::NAN);
         let second = values.iter().rev().nth(1).copied().unwrap_or(f64::NAN);
