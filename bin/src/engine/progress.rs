@@ -21,12 +21,6 @@ pub struct Progress {
     shown: bool,
 }
 
-impl fmt::Debug for Progress {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Progress").field("shown", &self.shown).finish_non_exhaustive()
-    }
-}
-
 impl Progress {
     /// Makes a line that is shown on a terminal, or always, or never.
     #[must_use]

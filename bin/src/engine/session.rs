@@ -39,7 +39,6 @@ impl Noted {
 }
 
 /// The means of an experiment.
-#[derive(Debug)]
 pub struct Session<'a, 's> {
     /// The options, for experiments: the engine reads none.
     pub options: &'a Options<'a>,

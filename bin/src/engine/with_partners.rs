@@ -53,7 +53,8 @@ pub fn measure_with_partners<'a>(
             let (wanted, started) = (wanted as u32, started.threads as u32);
             return Err(PlacementError::ThreadsRefused { wanted, started, errno }.into());
         }
-        let watch = Stopwatch::new(*timer, None).counting(times);
+        let mut watch = Stopwatch::new(*timer, None);
+        watch.times = times;
         let mut place = Partners { shared: &shared, watch, counter, record, times };
         run::measure_in(session, points, budget, &mut place, &mut run::all_rounds)
     })?

@@ -102,11 +102,11 @@ pub struct ChainPlace<'p, 'b> {
     alongside: &'p mut Alongside<'b>,
     last: Option<LastWalk>,
     /// The index of the point that is measured in other memory than its like, and that memory.
-    second: Option<(usize, Site<Chains<'p>>)>,
+    pub second: Option<(usize, Site<Chains<'p>>)>,
     /// Hops over lines just written in each visit to a chain that stays.
     ahead: u64,
     /// The audit of prefetchers that is made between rounds.
-    audit: Option<(&'p mut UnderWay, &'p Machine)>,
+    pub audit: Option<(&'p mut UnderWay, &'p Machine)>,
 }
 
 impl<'p, 'b> ChainPlace<'p, 'b> {
@@ -119,16 +119,6 @@ impl<'p, 'b> ChainPlace<'p, 'b> {
         ahead: u64,
     ) -> Self {
         ChainPlace { sites, watch, alongside, last: None, second: None, ahead, audit: None }
-    }
-
-    /// Has the `index`-th point be measured in other memory than those like it.
-    pub fn measure_in(&mut self, index: usize, site: Site<Chains<'p>>) {
-        self.second = Some((index, site));
-    }
-
-    /// Makes an audit of prefetchers between rounds.
-    pub fn audit(&mut self, audit: &'p mut UnderWay, machine: &'p Machine) {
-        self.audit = Some((audit, machine));
     }
 }
 
@@ -144,7 +134,7 @@ impl Place for ChainPlace<'_, '_> {
         watch.go_to(point.cpu)?;
         if let (Walk::Traffic(traffic), Some(generators)) = (point.walk, alongside.generators()) {
             return generators.drive(point, &traffic, &mut || {
-                let part = generators.own_part(&traffic)?;
+                let part = generators.own_part(point, &traffic)?;
                 walker(&mut TrafficWalk::settled(watch, generators, traffic, part)?)
             });
         }
@@ -178,7 +168,7 @@ impl Place for ChainPlace<'_, '_> {
     }
 
     fn witnesses(&self, point: &Point) -> Option<(Witness, Option<Witness>)> {
-        let traffic = point.walk.traffic().map(|traffic| self.alongside.generators()?.witness(traffic));
+        let traffic = point.walk.traffic().map(|_| self.alongside.generators()?.witness(point));
         match (chain_of(point), traffic) {
             ([Some(region), _], Some(traffic)) => Some((self.sites.find(&region)?.witness, Some(traffic?))),
             ([Some(region), _], None) => Some((self.sites.find(&region)?.witness, None)),
@@ -268,7 +258,7 @@ fn rewritten(
     let mut chase = Chase::new(watch, subject, Condition::Written, chain.start(0, 1));
     chase.singles = alongside.singles().map(|singles| (index, singles));
     walker(&mut chase)?;
-    match (alongside, point.order, watch.timer().counter()) {
+    match (alongside, point.order, watch.timer.counter()) {
         (Alongside::StridedLoads(loads), Order::Sequential, Some(counter)) => {
             loads.visit(lines, point, watch, counter)
         }

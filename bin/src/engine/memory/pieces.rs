@@ -45,12 +45,8 @@ pub fn traffic_of(point: &Point) -> [Option<PlannedRegion>; 2] {
 #[must_use]
 pub fn lines_of(point: &Point) -> [Option<PlannedRegion>; 2] {
     let homes = point.walk.ping_pong().map_or([point.target; 2], |pair| pair.homes);
-    homes.map(|on| chain_region(point, on))
-}
-
-fn chain_region(point: &Point, on: NodeId) -> Option<PlannedRegion> {
     let Point { initiator: from, pages, size, .. } = *point;
-    Some(PlannedRegion { from, on, pages, size, is_of_traffic: false })
+    homes.map(|on| Some(PlannedRegion { from, on, pages, size, is_of_traffic: false }))
 }
 
 /// A piece of memory that could be had, with its region and the first point that needs it.

@@ -249,13 +249,10 @@ impl Witness {
         if let Some(found) = self.before.kernel_page.filter(|page| *page != asked.bytes()) {
             return Err(PlacementError::WrongPageSize { asked: asked.bytes(), found });
         }
+        let least = if all { self.mapped } else { Bytes(self.mapped.0 / 2) };
         match self.before.transparent_huge {
-            Some(found) if self.pages == Pages::Thp => {
-                let least = if all { self.mapped } else { Bytes(self.mapped.0 / 2) };
-                if found < least {
-                    return Err(PlacementError::ThpPartial { wanted: self.mapped, found });
-                }
-                Ok(())
+            Some(found) if self.pages == Pages::Thp && found < least => {
+                Err(PlacementError::ThpPartial { wanted: self.mapped, found })
             }
             _ => Ok(()),
         }

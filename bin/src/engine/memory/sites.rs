@@ -7,7 +7,6 @@ use latency_core::units::NodeId;
 use crate::engine::memory::placement::Witness;
 use crate::plan::budget::Memory;
 use crate::plan::regions::{PlannedRegion, MOST};
-use crate::result::Traffic;
 
 /// A piece of memory with something in it.
 pub struct Site<T> {
@@ -72,16 +71,6 @@ impl<T> Sites<T> {
     /// Returns the nodes of all pieces.
     pub fn nodes(&self) -> impl Iterator<Item = NodeId> + Clone + use<'_, T> {
         self.list.iter().flatten().map(|site| site.region.on)
-    }
-
-    /// Returns the index of the piece that serves some traffic.
-    #[must_use]
-    pub fn index_of_traffic(&self, traffic: &Traffic) -> Option<usize> {
-        let serves = |site: &Site<T>| {
-            let needed = PlannedRegion { from: traffic.from, on: traffic.node, ..site.region };
-            site.region.is_one_with(&needed, self.memory)
-        };
-        self.list.iter().position(|site| site.as_ref().is_some_and(serves))
     }
 }
 

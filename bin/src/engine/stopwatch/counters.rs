@@ -36,12 +36,6 @@ pub struct Meter<G = ThreadCounters> {
     empty: [[f64; COUNT]; WALKS],
 }
 
-impl<G> core::fmt::Debug for Meter<G> {
-    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        out.debug_struct("Meter").field("empty", &self.empty).finish_non_exhaustive()
-    }
-}
-
 impl Meter {
     /// Opens the counters of this thread.
     ///

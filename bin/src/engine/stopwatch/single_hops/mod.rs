@@ -97,7 +97,7 @@ fn stretch_mean(samples: &[TimedHops]) -> Option<f64> {
 }
 
 /// The counts of one point so far.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Recording {
     windows: Tally,
     interrupted: Tally,
@@ -116,22 +116,6 @@ struct Recording {
 }
 
 impl Recording {
-    const EMPTY: Recording = Recording {
-        windows: Tally::EMPTY,
-        interrupted: Tally::EMPTY,
-        longest_interrupted: 0,
-        stepped_back: 0,
-        empties: Tally::EMPTY,
-        gaps: Tally::EMPTY,
-        longest_gap: 0,
-        watched: 0,
-        interrupts: 0,
-        switches: 0,
-        more: 0,
-        visits: 0,
-        logged: 0,
-    };
-
     /// Returns the hops of a window.
     fn each(&self) -> u32 {
         self.more + 1
@@ -188,7 +172,7 @@ impl Singles {
         Ok(Singles {
             counter: *counter,
             samples: Table::filled(WINDOWS, TimedHops::default())?,
-            recordings: Table::filled(points, Recording::EMPTY)?,
+            recordings: Table::filled(points, Recording::default())?,
             visits: Table::filled(points * VISITS, Visit::EMPTY)?,
             under_way: Table::filled(1, Histogram::EMPTY)?,
             log: Table::filled(points * LOGGED, Stamped::default())?,
