@@ -18,8 +18,8 @@ use crate::engine::checks::{find_working_set, self_test, sizing, translation_pro
 use crate::engine::finish;
 use crate::engine::memory::pieces;
 use crate::engine::memory::second;
-use crate::engine::progress::Progress;
 use crate::engine::memory::RealSchedule;
+use crate::engine::progress::Progress;
 use crate::engine::session::{Noted, Session};
 use crate::experiment::matrix::{self, MATRIX};
 use crate::experiment::run_experiment;

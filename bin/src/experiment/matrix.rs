@@ -68,14 +68,13 @@ pub fn check(machine: &Machine, outcomes: &[Outcome<'_>], warnings: &mut Warning
 }
 
 fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
-    let scope = Scope::resolve(session.options, session.machine, session.warnings)?;
+    let scope = Scope::resolve(&mut session.planning())?;
     planned(session, &scope)
 }
 
 /// A point for every pair of a scope.
 pub(super) fn planned<'a>(session: &mut Session<'a, '_>, scope: &Scope) -> Plan<'a> {
-    let Session { options, machine, .. } = *session;
-    gathered(&mut |each| plan::matrix(options, machine, scope, session.warnings, each))
+    gathered(&mut |each| plan::matrix(&mut session.planning(), scope, each))
 }
 
 fields! {

@@ -63,7 +63,7 @@ pub const ORDER: Experiment = Experiment {
 
 fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
     let Session { options, machine, .. } = *session;
-    let mut like = single::like(options, machine, session.warnings)?;
+    let mut like = single::like(&mut session.planning())?;
     // The working set becomes larger only if a cache was observed to serve it.
     if options.size.is_none() && machine.sizing.is_none_or(|sizing| sizing.size == sizing.first) {
         like.size = like.size.min(SIZE);

@@ -5,7 +5,7 @@ use latency_core::topology::Shared;
 use latency_core::units::{Bytes, CpuId, NodeId};
 
 use super::curve::first_level_cache;
-use super::single;
+use super::{single, EachPoint};
 use crate::machine::Machine;
 use crate::options::Options;
 use crate::result::{LineLevel, Owned, Point, Walk};
@@ -30,7 +30,7 @@ pub fn states(
     machine: &Machine,
     pairs: &[Option<Pair>; Shared::ALL.len()],
     home: &dyn Fn(CpuId) -> Option<NodeId>,
-    each: &mut dyn FnMut(Point),
+    each: EachPoint<'_>,
 ) {
     let mut pairs = pairs.iter().flatten().peekable();
     let mut point = |cpu: CpuId, target: NodeId, lines: u64, owned: Owned| {

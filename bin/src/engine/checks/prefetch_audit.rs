@@ -134,7 +134,6 @@ impl UnderWay {
         while time::now_ns() < until_ns && self.step(machine)? {}
         Ok(())
     }
-
 }
 
 /// The ratios of all pairs of chains, one after the other.

@@ -10,11 +10,11 @@ use latency_core::kernel::lanes::MOST_LANES;
 use latency_core::units::{Bytes, NodeId, PageSize};
 
 use crate::engine::checks::prefetch_audit::UnderWay;
+use crate::engine::memory::idle_until;
 use crate::engine::memory::new_chain;
 use crate::engine::memory::pieces::chain_of;
 use crate::engine::memory::placement::Witness;
 use crate::engine::memory::sites::{Site, Sites};
-use crate::engine::memory::idle_until;
 use crate::engine::schedule::walks::few;
 use crate::engine::seam::{Condition, Place, Walker};
 use crate::engine::stopwatch::single_hops::Singles;
@@ -178,7 +178,8 @@ impl Place for ChainPlace<'_, '_> {
 
     fn moves(&self) -> u64 {
         self.watch.moves()
-    }}
+    }
+}
 
 impl KeptChain<'_> {
     /// Has `walker` walk on where the last walk of the same kind stopped.

@@ -69,7 +69,8 @@ mod tests {
         let mut fake = Fake::new(&Budget::DEFAULT, |hop: crate::engine::fake::Hop| latency(hop.now_ns));
         fake.interrupt_ns = interrupt_ns;
         let like = points(1).next().unwrap();
-        let mut schedule = Schedule::new(std::boxed::Box::new(fake), Budget::DEFAULT, &like, points(2)).unwrap();
+        let mut schedule =
+            Schedule::new(std::boxed::Box::new(fake), Budget::DEFAULT, &like, points(2)).unwrap();
         schedule.reach(&mut Progress::new(When::Never), 3).unwrap();
         assert_eq!(schedule.rounds(1).len(), 3);
         let begun_ns = 2e9;

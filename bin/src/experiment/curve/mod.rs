@@ -83,9 +83,8 @@ pub const CURVE: Experiment = Experiment {
 };
 
 fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
-    let Session { options, machine, .. } = *session;
-    let scope = Scope::resolve(options, machine, session.warnings)?;
-    gathered(&mut |each| plan::curve::points(options, machine, &scope, session.warnings, each))
+    let scope = Scope::resolve(&mut session.planning())?;
+    gathered(&mut |each| plan::curve::points(&mut session.planning(), &scope, each))
 }
 
 fn measure<'a>(

@@ -49,7 +49,7 @@ pub const DISTRIBUTION: Experiment = Experiment {
 
 /// The pairs that were asked for, or the first node and its own memory.
 fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
-    let mut scope = Scope::resolve(session.options, session.machine, session.warnings)?;
+    let mut scope = Scope::resolve(&mut session.planning())?;
     if session.options.cpunode.is_none() {
         scope.initiators = scope.initiators.first().into_iter().collect();
     }

@@ -1,7 +1,7 @@
 //! The partners of a run, from the first thread's side: brings them to the CPUs of a point, and gives them tasks.
 
-use crate::engine::memory::pieces::lines_of;
 use crate::engine::memory::idle_until;
+use crate::engine::memory::pieces::lines_of;
 use crate::engine::memory::placement::Witness;
 use crate::engine::seam::{Place, Walkable, Walker};
 use crate::engine::stopwatch::cpu_time::CpuTimes;
