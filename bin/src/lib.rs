@@ -169,8 +169,8 @@ fn message_columns() -> Option<usize> {
 
 /// Opens the output for results, before anything is measured.
 fn sink<'a>(options: &Options<'a>) -> Result<Sink, Failure<'a>> {
-    let Some(path) = options.output else { return Ok(Sink::standard_output()?) };
-    let sink = Sink::create(path).map_err(|errno| match errno {
+    let Some(path) = options.output else { return Ok(Sink::create(None)?) };
+    let sink = Sink::create(Some(path)).map_err(|errno| match errno {
         Errno::ECANCELED => Failure::GivenUp,
         errno => OutputError::Create { path, errno }.into(),
     })?;

@@ -52,7 +52,7 @@ pub fn measure<'a>(
     points: &[Point],
     budget: &Budget,
 ) -> Result<Findings<'a>, Failure<'a>> {
-    measure_with(session, timer, points, budget, &mut Alongside::Nothing, &mut all_rounds)
+    measure_with(session, timer, points, budget, &mut Alongside::default(), &mut all_rounds)
 }
 
 /// Measures the chains of `points`, in visits that `visits` arranges. Outcomes are in the order of the points; points that

@@ -72,7 +72,7 @@ pub fn measure_with_generators<'a>(
         };
         let times = session.noted.times;
         let generators = Generators::new(&shared, &uncores, style, *timer, (threads, throttle), times);
-        let mut alongside = Alongside::Generators(&generators);
+        let mut alongside = Alongside { generators: Some(&generators), ..Alongside::default() };
         let found =
             run::measure_beside(session, timer, points, budget, Some(&missing), &mut alongside, visits);
         generators.tell(session.warnings);

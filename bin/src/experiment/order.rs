@@ -83,7 +83,7 @@ fn measure<'a>(
     budget: &Budget,
 ) -> Result<Findings<'a>, Failure<'a>> {
     let mut loads = Loads::default();
-    let mut alongside = Alongside::StridedLoads(&mut loads);
+    let mut alongside = Alongside { loads: Some(&mut loads), ..Alongside::default() };
     let mut findings =
         run::measure_with(session, timer, points, budget, &mut alongside, &mut run::all_rounds)?;
     let mut outcomes = findings.outcomes.iter();

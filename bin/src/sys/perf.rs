@@ -41,29 +41,22 @@ impl Event {
         Event::TlbMisses,
         Event::WalkCycles,
     ];
-
-    /// Returns the type and the number that the kernel knows the event by (`PERF_TYPE_*`, `PERF_COUNT_*`), if it
-    /// has one; `walk` is what the processor itself calls walk cycles.
-    const fn code(self, walk: Option<u64>) -> Option<(u32, u64)> {
-        const HARDWARE: u32 = 0;
-        const CACHE: u32 = 3;
-        const RAW: u32 = 4;
-        /// A miss (bit 16) of a read (operation 0 in bits 8 to 15).
-        const READ_MISS: u64 = 1 << 16;
-        match (self, walk) {
-            (Event::Cycles, _) => Some((HARDWARE, 0)),
-            (Event::Instructions, _) => Some((HARDWARE, 1)),
-            (Event::FirstLevelMisses, _) => Some((CACHE, READ_MISS)),
-            (Event::LastLevelMisses, _) => Some((CACHE, 2 | READ_MISS)),
-            (Event::TlbMisses, _) => Some((CACHE, 3 | READ_MISS)),
-            (Event::WalkCycles, Some(code)) => Some((RAW, code)),
-            (Event::WalkCycles, None) => None,
-        }
-    }
 }
 
 /// The number of events.
 pub const COUNT: usize = 6;
+
+/// Returns the type and the number that the kernel knows each event by (`PERF_TYPE_*`, `PERF_COUNT_*`), in the order of
+/// [`Event::ALL`]; `walk` is what the processor itself calls walk cycles, if it has them.
+fn codes(walk: Option<u64>) -> [Option<(u32, u64)>; COUNT] {
+    const HARDWARE: u32 = 0;
+    const CACHE: u32 = 3;
+    const RAW: u32 = 4;
+    // A miss (bit 16) of a read (operation 0 in bits 8 to 15) in a cache: the first level, the last, the data TLB.
+    let read_miss = |cache: u64| Some((CACHE, cache | 1 << 16));
+    let [cycles, instructions] = [0, 1].map(|number| Some((HARDWARE, number)));
+    [cycles, instructions, read_miss(0), read_miss(2), read_miss(3), walk.map(|code| (RAW, code))]
+}
 
 /// The first published form of the kernel's `struct perf_event_attr`, which every kernel takes.
 #[repr(C)]
@@ -127,8 +120,8 @@ impl ThreadCounters {
     pub fn open(wanted: &[Event], walk: Option<u64>) -> ThreadCounters {
         let mut members = [const { Err(Errno::ENOENT) }; COUNT];
         let mut leader = None;
-        for (member, event) in members.iter_mut().zip(Event::ALL) {
-            let Some(code) = event.code(walk).filter(|_| wanted.contains(&event)) else { continue };
+        for (member, (event, code)) in members.iter_mut().zip(Event::ALL.into_iter().zip(codes(walk))) {
+            let Some(code) = code.filter(|_| wanted.contains(&event)) else { continue };
             *member = open_event(code, leader);
             if let (None, Ok(descriptor)) = (leader, &*member) {
                 leader = Some(descriptor.as_raw_fd());

@@ -29,32 +29,15 @@ use crate::result::{chain, Point, Walk};
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 
-/// The measurements that accompany the batches of chains.
-pub enum Alongside<'b> {
-    /// None.
-    Nothing,
+/// The measurements that accompany the batches of chains; none by default.
+#[derive(Default)]
+pub struct Alongside<'b> {
     /// Single hops after each round.
-    SingleHops(&'b mut Singles),
+    pub singles: Option<&'b mut Singles>,
     /// Independent loads after each walk in address order.
-    StridedLoads(&'b mut Loads),
+    pub loads: Option<&'b mut Loads>,
     /// Traffic, beside the walks of loaded points or by itself.
-    Generators(&'b Generators<'b>),
-}
-
-impl<'b> Alongside<'b> {
-    fn singles(&mut self) -> Option<&mut Singles> {
-        match self {
-            Alongside::SingleHops(singles) => Some(singles),
-            _ => None,
-        }
-    }
-
-    const fn generators(&self) -> Option<&'b Generators<'b>> {
-        match self {
-            Alongside::Generators(generators) => Some(generators),
-            _ => None,
-        }
-    }
+    pub generators: Option<&'b Generators<'b>>,
 }
 
 /// The chains in a piece of memory.
@@ -132,7 +115,7 @@ impl Place for ChainPlace<'_, '_> {
     ) -> Result<(), Failure<'static>> {
         let ChainPlace { sites, watch, alongside, last, second, ahead, .. } = self;
         watch.go_to(point.cpu)?;
-        if let (Walk::Traffic(traffic), Some(generators)) = (point.walk, alongside.generators()) {
+        if let (Walk::Traffic(traffic), Some(generators)) = (point.walk, alongside.generators) {
             return generators.drive(point, &traffic, &mut || {
                 let part = generators.own_part(point, &traffic)?;
                 walker(&mut TrafficWalk::settled(watch, generators, traffic, part)?)
@@ -168,7 +151,7 @@ impl Place for ChainPlace<'_, '_> {
     }
 
     fn witnesses(&self, point: &Point) -> Option<(Witness, Option<Witness>)> {
-        let traffic = point.walk.traffic().map(|_| self.alongside.generators()?.witness(point));
+        let traffic = point.walk.traffic().map(|_| self.alongside.generators?.witness(point));
         match (chain_of(point), traffic) {
             ([Some(region), _], Some(traffic)) => Some((self.sites.find(&region)?.witness, Some(traffic?))),
             ([Some(region), _], None) => Some((self.sites.find(&region)?.witness, None)),
@@ -218,12 +201,12 @@ impl KeptChain<'_> {
         let again = last.replace(who) == Some(who);
         let condition = if again { Condition::Undisturbed } else { Condition::Disturbed };
         let subject = Subject { buffer, kernel: point.kernel, side: side.as_ref() };
-        let generators = alongside.generators();
+        let generators = alongside.generators;
         // The uncore of the load; without one, that of the memory itself.
         let loaded = point.walk.traffic().map_or(point.target, |traffic| traffic.node);
         let mut chase = Chase::new(watch, subject, condition, *node);
         chase.ahead = hops;
-        chase.singles = alongside.singles().map(|singles| (index, singles));
+        chase.singles = alongside.singles.as_deref_mut().map(|singles| (index, singles));
         chase.uncore = generators.map(|generators| (generators, loaded));
         let walked = match (point.walk, generators) {
             (Walk::Loaded(traffic), Some(generators)) => {
@@ -257,12 +240,10 @@ fn rewritten(
     let buffer = new_chain::write(room, &chain, point.kernel.encoding, Stores::STREAMING)?;
     let subject = Subject { buffer: &buffer, kernel: point.kernel, side: None };
     let mut chase = Chase::new(watch, subject, Condition::Written, chain.start(0, 1));
-    chase.singles = alongside.singles().map(|singles| (index, singles));
+    chase.singles = alongside.singles.as_deref_mut().map(|singles| (index, singles));
     walker(&mut chase)?;
-    match (alongside, point.order, watch.timer.counter()) {
-        (Alongside::StridedLoads(loads), Order::Sequential, Some(counter)) => {
-            loads.visit(lines, point, watch, counter)
-        }
+    match (&mut alongside.loads, point.order, watch.timer.counter()) {
+        (Some(loads), Order::Sequential, Some(counter)) => loads.visit(lines, point, watch, counter),
         _ => Ok(()),
     }
 }

@@ -284,7 +284,9 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
             }
             let point = self.entries.get(index).map(|entry| entry.point);
             let group = point.and_then(|point| self.group(&point)).unwrap_or(index);
-            let turn = Turn { group: drawn(salt, group), own: self.rng.next_u32(), index };
+            // Another number for the group in each round.
+            let group = Pcg32::new(salt, group as u64).next_u32();
+            let turn = Turn { group, own: self.rng.next_u32(), index };
             if let Some(slot) = self.turns.get_mut(length) {
                 *slot = turn;
                 length += 1;
@@ -373,11 +375,6 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
 /// Five and the number of positions have no common divisor: a point goes through all of them.
 fn position_of(index: usize, visit: usize) -> u64 {
     visit as u64 * 5 + index as u64
-}
-
-/// Draws a number for a group, another one in each round.
-fn drawn(salt: u64, group: usize) -> u32 {
-    Pcg32::new(salt, group as u64).next_u32()
 }
 
 #[cfg(test)]

@@ -99,7 +99,7 @@ fn measure<'a>(
         timer,
         points,
         budget,
-        &mut Alongside::Nothing,
+        &mut Alongside::default(),
         &mut |session, schedule| {
             if let Some(first) = points.first() {
                 prepare(session, schedule, first, &mut extra)?;

@@ -70,7 +70,7 @@ fn measure<'a>(
     let counter =
         timer.counter().ok_or(TimingError::NeedsCounter { what: "single hops", instead: "matrix" })?;
     let mut singles = Singles::new(counter, points.len())?;
-    let mut alongside = Alongside::SingleHops(&mut singles);
+    let mut alongside = Alongside { singles: Some(&mut singles), ..Alongside::default() };
     let mut findings =
         run::measure_with(session, timer, points, budget, &mut alongside, &mut run::all_rounds)?;
     session.progress.say(format_args!("looking for refresh"));

@@ -56,7 +56,7 @@ fn measure<'a>(
         timer,
         points,
         budget,
-        &mut Alongside::Nothing,
+        &mut Alongside::default(),
         &mut |session, schedule| {
             schedule.run(session.progress)?;
             window_search::search(session.progress, schedule, &mut extra.reach)

@@ -14,6 +14,7 @@ use latency_core::stats;
 
 use crate::engine::schedule::walks::FEWEST_HOPS;
 use crate::engine::stopwatch::clock::Counter;
+use crate::engine::stopwatch::lanes::not_proven;
 use crate::engine::stopwatch::subject::Subject;
 use crate::error::Failure;
 use crate::result::distribution::{Distribution, PERCENTAGES};
@@ -144,11 +145,6 @@ impl Recording {
 
 /// Returns true if the thread was on another CPU and was brought back.
 type BroughtBack<'b> = dyn Fn() -> Result<bool, Failure<'static>> + 'b;
-
-/// A walk that did not end where it had to, or could not set out.
-fn not_proven<E>(_: E) -> Failure<'static> {
-    Failure::HOPS_NOT_PROVEN
-}
 
 /// The single hops of every point.
 pub struct Singles {

@@ -97,8 +97,6 @@ impl<'g> Generators<'g> {
         (threads, throttle): (usize, Option<&'g Throttle>),
         times: Option<&'static CpuTimes>,
     ) -> Self {
-        let (active, runs, unsettled, throttled) = (Cell::new(0), Cell::new(0), Cell::new(0), Cell::new(0));
-        let is_steady = Cell::new(true);
         Generators {
             shared,
             walked_by: [const { Cell::new(None) }; MOST],
@@ -107,13 +105,13 @@ impl<'g> Generators<'g> {
             timer,
             threads,
             times,
-            active,
-            runs,
+            active: Cell::new(0),
+            runs: Cell::new(0),
             own: Cell::new(Place::FIRST),
-            unsettled,
-            is_steady,
+            unsettled: Cell::new(0),
+            is_steady: Cell::new(true),
             throttle,
-            throttled,
+            throttled: Cell::new(0),
         }
     }
 
@@ -243,9 +241,9 @@ impl<'g> Generators<'g> {
     /// Has all generators rest, and waits until they do.
     fn rest(&self) {
         let active = self.active();
-        active.iter().for_each(Generator::rest);
+        active.iter().for_each(|generator| generator.mailbox.stop());
         // They end within a few lines, whatever happens: an interrupt is heard afterwards.
-        wait_until(&|| active.iter().all(Generator::rests), &|| false);
+        wait_until(&|| active.iter().all(|generator| generator.mailbox.is_obeyed()), &|| false);
         self.active.set(0);
     }
 
