@@ -43,4 +43,3 @@ pub mod session;
 pub mod stopwatch;
 pub mod threads;
 pub mod with_generators;
-pub mod with_partners;

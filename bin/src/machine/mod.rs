@@ -37,7 +37,7 @@ pub struct Instead {
 ///
 /// The reported size of the last-level cache is wrong in many virtual machines, in both directions. Plans
 /// made after the look follow what it found.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sizing {
     /// The working set at which the look began.
     pub first: Bytes,

@@ -152,8 +152,8 @@ impl<'a> Pieces<'a> {
     ///
     /// The errors of `open`.
     pub fn open<'p, T>(&'p mut self, open: &mut Open<'_, 'p, T>) -> Result<Sites<T>, Failure<'static>> {
-        let mut sites = Sites::none(self.missing.memory);
-        for (slot, piece) in sites.slots().zip(self.list.iter_mut().flatten()) {
+        let mut sites = Sites { list: array::from_fn(|_| None), memory: self.missing.memory };
+        for (slot, piece) in sites.list.iter_mut().zip(self.list.iter_mut().flatten()) {
             let Piece { region, like, placement } = piece;
             let (lines, witness) = placement.split();
             *slot = Some(Site { region: *region, witness, holds: open(like, lines)? });

@@ -1,7 +1,5 @@
 //! Pieces of memory with something in them: chains, the lines of generators, or lines that CPUs exchange.
 
-use core::array;
-
 use latency_core::units::NodeId;
 
 use crate::engine::memory::placement::Witness;
@@ -20,22 +18,13 @@ pub struct Site<T> {
 
 /// All memory of one kind, with something in it.
 pub struct Sites<T> {
-    list: [Option<Site<T>>; MOST],
-    memory: Memory,
+    /// The pieces, in the order in which they were placed.
+    pub list: [Option<Site<T>>; MOST],
+    /// Decides which piece serves a region.
+    pub memory: Memory,
 }
 
 impl<T> Sites<T> {
-    /// Returns no site.
-    #[must_use]
-    pub fn none(memory: Memory) -> Sites<T> {
-        Sites { list: array::from_fn(|_| None), memory }
-    }
-
-    /// Returns the slots, to be filled.
-    pub fn slots(&mut self) -> impl Iterator<Item = &mut Option<Site<T>>> {
-        self.list.iter_mut()
-    }
-
     /// Returns the index of the piece that serves a region.
     #[must_use]
     pub fn index(&self, needed: &PlannedRegion) -> Option<usize> {
