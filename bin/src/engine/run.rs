@@ -69,27 +69,10 @@ pub fn measure_with<'a>(
     timer: &Timer,
     points: &[Point],
     budget: &Budget,
-    alongside: &mut Alongside<'_>,
+    alongside: &mut Alongside<'_, 'a>,
     visits: &mut Visits<'_, 'a>,
 ) -> Result<Findings<'a>, Failure<'a>> {
-    measure_beside(session, timer, points, budget, None, alongside, visits)
-}
-
-/// Measures as [`measure_with`], beside other memory; some of that is `missing`.
-///
-/// # Errors
-///
-/// The errors of [`measure_with`].
-pub fn measure_beside<'a>(
-    session: &mut Session<'a, '_>,
-    timer: &Timer,
-    points: &[Point],
-    budget: &Budget,
-    missing: Option<&Missing<'a>>,
-    alongside: &mut Alongside<'_>,
-    visits: &mut Visits<'_, 'a>,
-) -> Result<Findings<'a>, Failure<'a>> {
-    let mut run = Run::of(points, budget, missing)?;
+    let mut run = Run::of(points, budget, alongside.missing)?;
     let parting = Parting::of(session.machine, points, budget);
     for first in parting.firsts(points) {
         let part = run.part(session, timer, &|point| parting.joins(first, point), budget, alongside, visits);
@@ -295,7 +278,7 @@ impl<'r, 'a> Run<'r, 'a> {
         timer: &Timer,
         is_mine: &dyn Fn(&Point) -> bool,
         budget: &Budget,
-        alongside: &mut Alongside<'_>,
+        alongside: &mut Alongside<'_, 'a>,
         visits: &mut Visits<'_, 'a>,
     ) -> Result<(), Failure<'a>> {
         let mine = self.points.iter().copied().filter(|point| is_mine(point));

@@ -72,9 +72,9 @@ pub fn measure_with_generators<'a>(
         };
         let times = session.noted.times;
         let generators = Generators::new(&shared, &uncores, style, *timer, (threads, throttle), times);
-        let mut alongside = Alongside { generators: Some(&generators), ..Alongside::default() };
-        let found =
-            run::measure_beside(session, timer, points, budget, Some(&missing), &mut alongside, visits);
+        let mut alongside =
+            Alongside { generators: Some(&generators), missing: Some(&missing), ..Alongside::default() };
+        let found = run::measure_with(session, timer, points, budget, &mut alongside, visits);
         generators.tell(session.warnings);
         found
     })??;

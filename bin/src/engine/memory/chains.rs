@@ -12,7 +12,7 @@ use latency_core::units::{Bytes, NodeId, PageSize};
 use crate::engine::checks::prefetch_audit::UnderWay;
 use crate::engine::memory::idle_until;
 use crate::engine::memory::new_chain;
-use crate::engine::memory::pieces::chain_of;
+use crate::engine::memory::pieces::{chain_of, Missing};
 use crate::engine::memory::placement::Witness;
 use crate::engine::memory::sites::{Site, Sites};
 use crate::engine::schedule::walks::few;
@@ -31,13 +31,15 @@ use crate::sys::table::Table;
 
 /// The measurements that accompany the batches of chains; none by default.
 #[derive(Default)]
-pub struct Alongside<'b> {
+pub struct Alongside<'b, 'a> {
     /// Single hops after each round.
     pub singles: Option<&'b mut Singles>,
     /// Independent loads after each walk in address order.
     pub loads: Option<&'b mut Loads>,
     /// Traffic, beside the walks of loaded points or by itself.
     pub generators: Option<&'b Generators<'b>>,
+    /// The memory of traffic that could not be had.
+    pub missing: Option<&'b Missing<'a>>,
 }
 
 /// The chains in a piece of memory.
@@ -79,10 +81,10 @@ enum LastWalk {
 }
 
 /// The chains of a run in memory, the stopwatch, and what is measured alongside.
-pub struct ChainPlace<'p, 'b> {
+pub struct ChainPlace<'p, 'b, 'a> {
     sites: &'p mut Sites<Chains<'p>>,
     watch: Stopwatch,
-    alongside: &'p mut Alongside<'b>,
+    alongside: &'p mut Alongside<'b, 'a>,
     last: Option<LastWalk>,
     /// The index of the point that is measured in other memory than its like, and that memory.
     pub second: Option<(usize, Site<Chains<'p>>)>,
@@ -92,20 +94,20 @@ pub struct ChainPlace<'p, 'b> {
     pub audit: Option<(&'p mut UnderWay, &'p Machine)>,
 }
 
-impl<'p, 'b> ChainPlace<'p, 'b> {
+impl<'p, 'b, 'a> ChainPlace<'p, 'b, 'a> {
     /// Takes the memory of a run, with `ahead` hops over lines just written past the caches in each visit to a chain
     /// that stays.
     pub const fn new(
         sites: &'p mut Sites<Chains<'p>>,
         watch: Stopwatch,
-        alongside: &'p mut Alongside<'b>,
+        alongside: &'p mut Alongside<'b, 'a>,
         ahead: u64,
     ) -> Self {
         ChainPlace { sites, watch, alongside, last: None, second: None, ahead, audit: None }
     }
 }
 
-impl Place for ChainPlace<'_, '_> {
+impl Place for ChainPlace<'_, '_, '_> {
     fn with_chain(
         &mut self,
         index: usize,
@@ -170,7 +172,7 @@ impl KeptChain<'_> {
         &mut self,
         (index, point): (usize, &Point),
         watch: &Stopwatch,
-        alongside: &mut Alongside<'_>,
+        alongside: &mut Alongside<'_, '_>,
         last: &mut Option<LastWalk>,
         ahead: u64,
         walker: &mut Walker<'_>,
@@ -232,7 +234,7 @@ fn rewritten(
     (index, point): (usize, &Point),
     (position, positions): (u64, u64),
     watch: &Stopwatch,
-    alongside: &mut Alongside<'_>,
+    alongside: &mut Alongside<'_, '_>,
     walker: &mut Walker<'_>,
 ) -> Result<(), Failure<'static>> {
     let chain = chain::chain(point)?;
