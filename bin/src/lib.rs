@@ -97,7 +97,7 @@ const CHOOSING_CPUS: FlagSet = FlagSet::of(&[FlagId::LoadCpus, FlagId::Pairs]);
 
 /// Does what `arguments` ask for and returns the exit status.
 pub fn run(arguments: Arguments, environment: Environment) -> i32 {
-    let mut messages = Messages::new();
+    let mut messages = Messages::on(Stream::Error);
     let parsed = options::parse(arguments, &DESCRIPTORS, &FORMATS)
         .and_then(|options| options.with_variables(&|name| environment.get(name)));
     let mut options = match parsed {
@@ -169,8 +169,8 @@ fn message_columns() -> Option<usize> {
 
 /// Opens the output for results, before anything is measured.
 fn sink<'a>(options: &Options<'a>) -> Result<Sink, Failure<'a>> {
-    let Some(path) = options.output else { return Ok(Sink::standard_output()?) };
-    let sink = Sink::create(path).map_err(|errno| match errno {
+    let Some(path) = options.output else { return Ok(Sink::create(None)?) };
+    let sink = Sink::create(Some(path)).map_err(|errno| match errno {
         Errno::ECANCELED => Failure::GivenUp,
         errno => OutputError::Create { path, errno }.into(),
     })?;

@@ -13,6 +13,7 @@ use core::fmt::Write;
 use core::panic::PanicInfo;
 use latency_bench::sys::arguments::{Arguments, Environment};
 use latency_bench::sys::out::Messages;
+use latency_bench::sys::terminal::Stream;
 use latency_bench::sys::{init, signal};
 
 latency_bench::assemble_start!();
@@ -46,7 +47,7 @@ const DEFECT: i32 = 70;
 
 #[panic_handler]
 fn panic(information: &PanicInfo<'_>) -> ! {
-    let mut messages = Messages::new();
+    let mut messages = Messages::on(Stream::Error);
     let (file, line) = information.location().map_or(("?", 0), |place| (place.file(), place.line()));
     let _ = writeln!(messages, "ERROR: internal error at {file}:{line} (please report)");
     drop(messages);

@@ -21,6 +21,16 @@ pub use state::{state, DominantState};
 use crate::math::greatest_common_divisor;
 use crate::sort;
 
+/// Puts `values` into `room`, as many as it holds, and returns those: scratch for the functions here.
+pub fn gather(room: &mut [f64], values: impl Iterator<Item = f64>) -> &mut [f64] {
+    let mut count = 0;
+    for (slot, value) in room.iter_mut().zip(values) {
+        *slot = value;
+        count += 1;
+    }
+    room.get_mut(..count).unwrap_or_default()
+}
+
 /// A 95 % confidence interval, by order statistics.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Interval {

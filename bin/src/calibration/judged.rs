@@ -18,8 +18,8 @@ use crate::engine::checks::{find_working_set, self_test, sizing, translation_pro
 use crate::engine::finish;
 use crate::engine::memory::pieces;
 use crate::engine::memory::second;
+use crate::engine::memory::RealSchedule;
 use crate::engine::progress::Progress;
-use crate::engine::schedule::Schedule;
 use crate::engine::session::{Noted, Session};
 use crate::experiment::matrix::{self, MATRIX};
 use crate::experiment::run_experiment;
@@ -139,7 +139,7 @@ fn measured<'a>(
         simulated.audit = Some((like, PairRatios::NONE));
         budget.more += 1;
     }
-    let mut schedule = Schedule::new(simulated, budget, &points[0], points.iter().copied()).unwrap();
+    let mut schedule = RealSchedule::new(&mut simulated, budget, &points[0], points.iter().copied()).unwrap();
     if budget.twice {
         schedule.measure_twice(0);
     }
@@ -156,7 +156,7 @@ fn measured<'a>(
         Outcome { point: *point, result }
     });
     let outcomes = outcomes.collect();
-    (schedule.place, outcomes, window)
+    (simulated, outcomes, window)
 }
 
 /// Searches for a working set if its size is not given; returns the machine as the search found it.

@@ -9,8 +9,6 @@ use crate::engine::memory::placement::Witness;
 use crate::engine::memory::RealSchedule;
 use crate::engine::schedule::undisturbed::undisturbed;
 use crate::engine::schedule::warm_up::{is_held, SERVES_SOME};
-use crate::engine::schedule::Schedule;
-use crate::engine::seam::Place;
 use crate::engine::session::{Noted, Session};
 use crate::engine::stopwatch::clock::Timer;
 use crate::error::{Failure, PlacementError};
@@ -60,7 +58,7 @@ pub fn outcomes(
             let address = witness.address();
             let mut slots = looked.iter_mut();
             let slot = slots.find(|slot| slot.is_none_or(|(known, _)| known == address));
-            let look = || (address, look_again(session, witness));
+            let look = || (address, stayed(session.warnings, witness.again(), witness.target));
             slot.map_or(Err(Exclusion::Interrupted), |slot| slot.get_or_insert_with(look).1)
         };
         let found = schedule.place.witnesses(&point).ok_or(Exclusion::Interrupted);
@@ -87,11 +85,6 @@ pub fn note(noted: &mut Noted, rounds: &[Round]) {
         noted.clocks.note(round.core_gigahertz);
         noted.steps_back += u64::from(round.stepped_back);
     }
-}
-
-/// Looks at a piece of memory after the last trial.
-fn look_again(session: &mut Session<'_, '_>, witness: &Witness) -> Result<Placed, Exclusion<'static>> {
-    stayed(session.warnings, witness.again(), witness.target)
 }
 
 /// Returns what is known of a piece of memory on `node`, and warns where it has changed.
@@ -121,8 +114,8 @@ pub fn stayed(warnings: &mut Warnings, placed: Placed, node: NodeId) -> Result<P
 /// The error of a point without a chain.
 #[allow(clippy::type_complexity)]
 #[inline(never)] // offsets into a small frame are short
-pub fn measurement<A: Place>(
-    schedule: &mut Schedule<A>,
+pub fn measurement(
+    schedule: &mut RealSchedule<'_>,
     index: usize,
     placed: Placed,
     traffic: Option<PlacedField>,

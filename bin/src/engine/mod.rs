@@ -32,7 +32,6 @@ pub mod checks;
 #[cfg(test)]
 pub mod fake;
 pub mod finish;
-pub mod live_lines;
 pub mod memory;
 pub mod progress;
 pub mod run;
@@ -44,4 +43,3 @@ pub mod session;
 pub mod stopwatch;
 pub mod threads;
 pub mod with_generators;
-pub mod with_partners;

@@ -1,4 +1,5 @@
-//! One line on standard error that shows the progress to a person who waits.
+//! Lines on standard error while something is measured: one that shows the progress to a person who waits, and those
+//! that stay, a part of what was asked for.
 
 use core::fmt::{self, Write};
 
@@ -6,6 +7,7 @@ use latency_core::text::Text;
 
 use crate::sys::out::Messages;
 use crate::sys::terminal::Stream;
+use crate::sys::time;
 use latency_core::words::When;
 
 /// Back to the start of the line, and clear it (ECMA-48 EL).
@@ -19,12 +21,6 @@ pub struct Progress {
     shown: bool,
 }
 
-impl fmt::Debug for Progress {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Progress").field("shown", &self.shown).finish_non_exhaustive()
-    }
-}
-
 impl Progress {
     /// Makes a line that is shown on a terminal, or always, or never.
     #[must_use]
@@ -34,7 +30,7 @@ impl Progress {
             When::Always => true,
             When::Never => false,
         };
-        Progress { messages: wanted.then(Messages::new), lead: Text::EMPTY, shown: false }
+        Progress { messages: wanted.then(|| Messages::on(Stream::Error)), lead: Text::EMPTY, shown: false }
     }
 
     /// Begins every line from now on with some words.
@@ -60,6 +56,28 @@ impl Progress {
             let _ = messages.write_str(CLEAR);
             messages.flush();
             self.shown = false;
+        }
+    }
+}
+
+/// The lines that stay; silent unless they are wanted.
+pub struct LiveLines {
+    messages: Option<Messages>,
+}
+
+impl LiveLines {
+    /// Makes lines that are written, or not.
+    #[must_use]
+    pub fn new(wanted: bool) -> LiveLines {
+        LiveLines { messages: wanted.then(|| Messages::on(Stream::Error)) }
+    }
+
+    /// Writes a line by `write`, which is given the seconds since 1970.
+    pub fn add(&mut self, write: &dyn Fn(&mut dyn Write, u64) -> fmt::Result) {
+        if let Some(messages) = &mut self.messages {
+            // Messages drop their errors: there is no other place to report them.
+            let _ = write(messages, time::seconds_since_1970());
+            let _ = messages.write_char('\n');
         }
     }
 }

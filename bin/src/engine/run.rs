@@ -14,7 +14,8 @@ use crate::engine::memory::placement;
 use crate::engine::memory::second;
 use crate::engine::memory::second::Second;
 use crate::engine::memory::sites::Sites;
-use crate::engine::memory::{ProvenPlace, RealSchedule};
+use crate::engine::memory::RealSchedule;
+use crate::engine::seam::Place;
 use crate::engine::session::{Findings, Session};
 use crate::engine::stopwatch::clock::Timer;
 use crate::engine::stopwatch::Stopwatch;
@@ -51,7 +52,7 @@ pub fn measure<'a>(
     points: &[Point],
     budget: &Budget,
 ) -> Result<Findings<'a>, Failure<'a>> {
-    measure_with(session, timer, points, budget, &mut Alongside::Nothing, &mut all_rounds)
+    measure_with(session, timer, points, budget, &mut Alongside::default(), &mut all_rounds)
 }
 
 /// Measures the chains of `points`, in visits that `visits` arranges. Outcomes are in the order of the points; points that
@@ -68,32 +69,12 @@ pub fn measure_with<'a>(
     timer: &Timer,
     points: &[Point],
     budget: &Budget,
-    alongside: &mut Alongside<'_>,
+    alongside: &mut Alongside<'_, 'a>,
     visits: &mut Visits<'_, 'a>,
 ) -> Result<Findings<'a>, Failure<'a>> {
-    measure_beside(session, timer, points, budget, None, alongside, visits)
-}
-
-/// Measures as [`measure_with`], beside other memory; some of that is `missing`.
-///
-/// # Errors
-///
-/// The errors of [`measure_with`].
-pub fn measure_beside<'a>(
-    session: &mut Session<'a, '_>,
-    timer: &Timer,
-    points: &[Point],
-    budget: &Budget,
-    missing: Option<&Missing<'a>>,
-    alongside: &mut Alongside<'_>,
-    visits: &mut Visits<'_, 'a>,
-) -> Result<Findings<'a>, Failure<'a>> {
-    let mut run = Run::of(points, budget, missing)?;
+    let mut run = Run::of(points, budget, alongside.missing)?;
     let parting = Parting::of(session.machine, points, budget);
-    for (index, first) in points.iter().enumerate() {
-        if points.iter().take(index).any(|earlier| parting.joins(earlier, first)) {
-            continue;
-        }
+    for first in parting.firsts(points) {
         let part = run.part(session, timer, &|point| parting.joins(first, point), budget, alongside, visits);
         if !run.goes_on(part)? {
             break;
@@ -111,7 +92,7 @@ pub fn measure_in<'a>(
     session: &mut Session<'a, '_>,
     points: &[Point],
     budget: &Budget,
-    place: &mut dyn ProvenPlace,
+    place: &mut dyn Place,
     visits: &mut Visits<'_, 'a>,
 ) -> Result<Findings<'a>, Failure<'a>> {
     let mut run = Run::of(points, budget, None)?;
@@ -135,23 +116,21 @@ enum Parting {
 impl Parting {
     /// Returns the fewest parts that memory allows.
     fn of(machine: &Machine, points: &[Point], budget: &Budget) -> Parting {
-        let fits = |parting: Parting, first: Point| {
-            let part = points.iter().copied().filter(move |point| parting.joins(&first, point));
-            pieces::fits(machine, part, budget)
+        let fits = |parting: &Parting| {
+            parting.firsts(points).all(|first| {
+                let part = points.iter().copied().filter(|point| parting.joins(first, point));
+                pieces::fits(machine, part, budget)
+            })
         };
-        let first_of_target = |(index, first): &(usize, &Point)| {
-            !points.iter().take(*index).any(|earlier| earlier.target == first.target)
+        [Parting::Together, Parting::ByTarget].into_iter().find(fits).unwrap_or(Parting::ByTargetAndPages)
+    }
+
+    /// Returns the first point of each part.
+    fn firsts(self, points: &[Point]) -> impl Iterator<Item = &Point> {
+        let is_first = move |(index, first): &(usize, &Point)| {
+            !points.iter().take(*index).any(|earlier| self.joins(earlier, first))
         };
-        let mut firsts = points.iter().enumerate().filter(first_of_target).map(|(_, first)| *first);
-        match points.first() {
-            Some(&first) if !fits(Parting::Together, first) => {
-                match firsts.all(|first| fits(Parting::ByTarget, first)) {
-                    true => Parting::ByTarget,
-                    false => Parting::ByTargetAndPages,
-                }
-            }
-            _ => Parting::Together,
-        }
+        points.iter().enumerate().filter(is_first).map(|(_, first)| first)
     }
 
     fn joins(self, one: &Point, other: &Point) -> bool {
@@ -262,7 +241,7 @@ impl<'r, 'a> Run<'r, 'a> {
     fn visit(
         &mut self,
         session: &mut Session<'a, '_>,
-        place: &mut dyn ProvenPlace,
+        place: &mut dyn Place,
         chosen: &Chosen,
         budget: &Budget,
         twice: Option<usize>,
@@ -299,7 +278,7 @@ impl<'r, 'a> Run<'r, 'a> {
         timer: &Timer,
         is_mine: &dyn Fn(&Point) -> bool,
         budget: &Budget,
-        alongside: &mut Alongside<'_>,
+        alongside: &mut Alongside<'_, 'a>,
         visits: &mut Visits<'_, 'a>,
     ) -> Result<(), Failure<'a>> {
         let mine = self.points.iter().copied().filter(|point| is_mine(point));
@@ -312,24 +291,21 @@ impl<'r, 'a> Run<'r, 'a> {
         };
         let chains = pieces.chains()?;
         let mut sites = open(session, timer, &mut pieces, &chains, budget.memory)?;
-        let watch =
-            Stopwatch::new(*timer, pieces::meter(session, budget.counters)).counting(session.noted.times);
+        let mut watch = Stopwatch::new(*timer, pieces::meter(session, budget.counters));
+        watch.times = session.noted.times;
         let mut audit = match (budget.twice && self.audit.is_none(), sites.first()) {
             (true, Some(site)) => UnderWay::new(session.machine, timer, &like, site.witness.mapped),
             _ => None,
         };
         let mut place = ChainPlace::new(&mut sites, watch, alongside, budget.ahead);
-        if let Some(audit) = &mut audit {
-            place.audit(audit, session.machine);
-        }
+        place.audit = audit.as_mut().map(|audit| (audit, session.machine));
         let mut budget = *budget;
         let mut twice = None;
         if let Some(second) = &mut second {
             twice = Some(second.index);
             budget.more += 1;
-            if let Some(site) = chosen.points.get(second.index).map(|point| second.open(point, budget.memory))
-            {
-                site?.into_iter().for_each(|site| place.measure_in(chosen.points.len(), site));
+            if let Some(point) = chosen.points.get(second.index) {
+                place.second = second.open(point, budget.memory)?.map(|site| (chosen.points.len(), site));
             }
         }
         self.visit(session, &mut place, &chosen, &budget, twice, visits)?;

@@ -3,9 +3,10 @@
 //! On one side are the schedule, the visits, the warm-up and the summary of batches; on the other memory and a clock, or, in
 //! tests, a function that gives the nanoseconds of a hop.
 
+use crate::engine::memory::placement::Witness;
 use crate::error::Failure;
 use crate::result::counters::{Counted, Software};
-use crate::result::{Point, Round};
+use crate::result::{PerLine, Point, Round};
 use crate::sys::{signal, time};
 
 /// The events at a chain since it was last walked for this point.
@@ -119,7 +120,7 @@ pub trait Walkable {
 
     /// Returns the time of a clock in nanoseconds, which goes on between walks too.
     fn now_ns(&self) -> f64 {
-        time::monotonic_raw_ns() as f64
+        time::now_ns()
     }
 
     /// Returns whether the program is asked to stop.
@@ -187,7 +188,7 @@ pub trait Place {
 
     /// Returns the time by the clock of its chains, in nanoseconds.
     fn now_ns(&self) -> f64 {
-        time::monotonic_raw_ns() as f64
+        time::now_ns()
     }
 
     /// Lets the CPU idle, and has its clock come up again by `until_ns`. Chains are disturbed by that.
@@ -196,28 +197,20 @@ pub trait Place {
     ///
     /// [`Failure::Interrupted`], at once.
     fn pause(&mut self, until_ns: f64) -> Result<(), Failure<'static>>;
-}
 
-impl<P: Place + ?Sized> Place for &mut P {
-    fn with_chain(
-        &mut self,
-        index: usize,
-        point: &Point,
-        position: u64,
-        walker: &mut Walker<'_>,
-    ) -> Result<(), Failure<'static>> {
-        (**self).with_chain(index, point, position, walker)
+    /// Returns the witnesses of a point's memory, and of the other memory that it uses: that of the traffic beside a
+    /// chain, or of the second home of exchanged lines. `None` where some of it could not be had, and in a simulation.
+    fn witnesses(&self, _point: &Point) -> Option<(Witness, Option<Witness>)> {
+        None
     }
 
-    fn between_rounds(&mut self) -> Result<(), Failure<'static>> {
-        (**self).between_rounds()
+    /// Returns how many times the thread was found on another CPU than a point's.
+    fn moves(&self) -> u64 {
+        0
     }
 
-    fn now_ns(&self) -> f64 {
-        (**self).now_ns()
-    }
-
-    fn pause(&mut self, until_ns: f64) -> Result<(), Failure<'static>> {
-        (**self).pause(until_ns)
+    /// Returns the values of each line of a point, if lines were timed one by one.
+    fn per_line(&mut self, _index: usize, _point: &Point) -> Option<PerLine> {
+        None
     }
 }

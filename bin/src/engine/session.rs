@@ -8,6 +8,7 @@ use crate::engine::stopwatch::cpu_time::CpuTimes;
 use crate::error::Failure;
 use crate::machine::Machine;
 use crate::options::Options;
+use crate::plan::Planning;
 use crate::result::conditions::Clocks;
 use crate::result::distribution::Distribution;
 use crate::result::{Extra, Outcome, Point, Repeat};
@@ -39,7 +40,6 @@ impl Noted {
 }
 
 /// The means of an experiment.
-#[derive(Debug)]
 pub struct Session<'a, 's> {
     /// The options, for experiments: the engine reads none.
     pub options: &'a Options<'a>,
@@ -51,6 +51,13 @@ pub struct Session<'a, 's> {
     pub progress: &'s mut Progress,
     /// The notes on the conditions meanwhile.
     pub noted: &'s mut Noted,
+}
+
+impl<'a> Session<'a, '_> {
+    /// Returns what a plan needs.
+    pub fn planning(&mut self) -> Planning<'_, 'a> {
+        Planning { options: self.options, machine: self.machine, warnings: self.warnings }
+    }
 }
 
 /// The findings of an experiment.

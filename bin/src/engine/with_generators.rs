@@ -9,12 +9,11 @@ use crate::engine::run;
 use crate::engine::run::Visits;
 use crate::engine::session::{Findings, Session};
 use crate::engine::stopwatch::clock::Timer;
-use crate::engine::threads::generators::driver::{GeneratorStyle, Generators};
+use crate::engine::threads::generators::driver::{GeneratorStyle, Generators, Uncores};
 use crate::engine::threads::generators::generator::{dismiss, work, Generator, SharedByGenerators};
-use crate::engine::threads::generators::uncores::Uncores;
 use crate::error::{Failure, PlacementError};
 use crate::plan::budget::Budget;
-use crate::result::{Point, Traffic, Walk};
+use crate::result::{Point, Walk};
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 use crate::sys::thread;
@@ -73,9 +72,9 @@ pub fn measure_with_generators<'a>(
         };
         let times = session.noted.times;
         let generators = Generators::new(&shared, &uncores, style, *timer, (threads, throttle), times);
-        let mut alongside = Alongside::Generators(&generators);
-        let found =
-            run::measure_beside(session, timer, points, budget, Some(&missing), &mut alongside, visits);
+        let mut alongside =
+            Alongside { generators: Some(&generators), missing: Some(&missing), ..Alongside::default() };
+        let found = run::measure_with(session, timer, points, budget, &mut alongside, visits);
         generators.tell(session.warnings);
         found
     })??;
@@ -121,7 +120,7 @@ fn fewer<'p>(
                     point.size = traffic.footprint;
                 }
             }
-            if points.iter().take(kept).any(|earlier| is_alike(earlier, &point)) {
+            if points.iter().take(kept).any(|earlier| key(earlier) == key(&point)) {
                 continue;
             }
         }
@@ -134,20 +133,10 @@ fn fewer<'p>(
     Ok(points.get(..kept).unwrap_or_default())
 }
 
-/// Returns whether two points have the same traffic beside the same walk.
-fn is_alike(one: &Point, other: &Point) -> bool {
-    let route = |point: &Point| (point.cpu, point.initiator, point.target, point.size);
-    let same = |one: &Traffic, other: &Traffic| {
-        let of = |traffic: &Traffic| {
-            (traffic.kind.name, traffic.generators, traffic.from, traffic.node, traffic.rate)
-        };
-        of(one) == of(other)
-    };
-    route(one) == route(other)
-        && match (&one.walk, &other.walk) {
-            (Walk::Traffic(one), Walk::Traffic(other)) | (Walk::Loaded(one), Walk::Loaded(other)) => {
-                same(one, other)
-            }
-            _ => false,
-        }
+/// Returns what points with the same traffic beside the same walk have in common.
+fn key(point: &Point) -> Option<impl PartialEq> {
+    let traffic = point.walk.traffic()?;
+    let route = (point.cpu, point.initiator, point.target, point.size);
+    let load = (traffic.kind.name, traffic.generators, traffic.from, traffic.node, traffic.rate);
+    Some((matches!(point.walk, Walk::Traffic(_)), route, load))
 }

@@ -72,7 +72,8 @@ fn simulated(machine: &Machine, line: &str, scatter: f64) -> (f64, duration::Ran
     };
     let mut fake = Fake::new(&budget, latency);
     fake.byte_ns = WRITTEN_BYTE_NS;
-    let mut schedule = Schedule::new(fake, budget, &points[0], points.iter().copied()).unwrap();
+    let mut schedule =
+        Schedule::new(std::boxed::Box::new(fake), budget, &points[0], points.iter().copied()).unwrap();
     schedule.run(&mut Progress::new(When::Never)).unwrap();
     // A chain that stays has memory of its own; those written for each visit share a region.
     let mapped = match budget.memory {
@@ -179,7 +180,8 @@ fn a_shared_region_is_written_when_its_initiator_changes_and_then_alone() {
     let (points, budget, _) = planned(&scarce, "--spread=0").unwrap();
     assert_eq!((points.len(), budget.memory), (16, Memory::Shared));
     let fake = Fake::new(&budget, |_| 100.0);
-    let mut schedule = Schedule::new(fake, budget, &points[0], points.iter().copied()).unwrap();
+    let mut schedule =
+        Schedule::new(std::boxed::Box::new(fake), budget, &points[0], points.iter().copied()).unwrap();
     schedule.run(&mut Progress::new(When::Never)).unwrap();
     let mut last = BTreeMap::new();
     let (mut written, mut turns) = (0, 0);

@@ -40,7 +40,8 @@ fn measured(targets: u32, latency: impl FnMut(Hop) -> f64) -> Vec<Outcome<'stati
     };
     let budget = Budget { most: 31, ..Budget::DEFAULT };
     let fake = Fake::new(&budget, latency);
-    let mut schedule = Schedule::new(fake, budget, &point(0), (0..targets).map(point)).unwrap();
+    let mut schedule =
+        Schedule::new(std::boxed::Box::new(fake), budget, &point(0), (0..targets).map(point)).unwrap();
     schedule.run(&mut Progress::new(When::Never)).unwrap();
     let seen = Evidence::default();
     let outcome = |index: usize| {

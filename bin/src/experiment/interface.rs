@@ -7,10 +7,10 @@ use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
 use crate::options::{Descriptor, Options};
 use crate::plan::budget::Budget;
+use crate::plan::{EachPoint, Planning};
 use crate::report::document::Field;
 use crate::result::Point;
 use crate::sys::table::Table;
-use crate::warning::Warnings;
 
 /// An experiment.
 pub struct Experiment {
@@ -29,17 +29,12 @@ pub struct Experiment {
     pub columns: [&'static [&'static Field]; 2],
 }
 
-/// Receives points, one after another.
-pub type EachPoint<'e> = &'e mut dyn FnMut(Point);
-
 /// A function that gives every point of an experiment.
-pub type Planner<'a> =
-    fn(&'a Options<'a>, &'a Machine, &mut Warnings, EachPoint<'_>) -> Result<(), Failure<'a>>;
+pub type Planner<'a> = fn(&mut Planning<'_, 'a>, EachPoint<'_>) -> Result<(), Failure<'a>>;
 
 /// Collects the points of a planner.
 pub fn collected<'a>(session: &mut Session<'a, '_>, planner: Planner<'a>) -> Plan<'a> {
-    let Session { options, machine, .. } = *session;
-    gathered(&mut |each| planner(options, machine, session.warnings, each))
+    gathered(&mut |each| planner(&mut session.planning(), each))
 }
 
 /// Collects every point that `give` passes on. `give` runs twice: first to count the points, then to collect them. A

@@ -45,7 +45,7 @@ pub const MATRIX: Experiment = Experiment {
         ..Descriptor::OF_VALUES
     },
     plan: |session| {
-        let scope = Scope::resolve(session.options, session.machine, session.warnings)?;
+        let scope = Scope::resolve(&mut session.planning())?;
         planned(session, &scope)
     },
     budget: Budget::of_pairs,
@@ -66,8 +66,7 @@ pub fn check(machine: &Machine, outcomes: &[Outcome<'_>], warnings: &mut Warning
 
 /// A point for every pair of a scope.
 pub(super) fn planned<'a>(session: &mut Session<'a, '_>, scope: &Scope) -> Plan<'a> {
-    let Session { options, machine, .. } = *session;
-    gathered(&mut |each| plan::matrix(options, machine, scope, session.warnings, each))
+    gathered(&mut |each| plan::matrix(&mut session.planning(), scope, each))
 }
 
 fields! {

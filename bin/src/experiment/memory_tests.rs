@@ -290,7 +290,8 @@ fn measured_misses_withdraw_what_a_report_makes_likely_and_measured_hits_do_not(
     assert_eq!(size(&served, "").1, ["cache-could-hold"]);
     // Nothing is said of a reported cache that is too small for them, and no size that is smaller than this one.
     let mut warnings = crate::warning::Warnings::new();
-    plan::working_set(&options(""), &served, NodeId(0), 1, &mut warnings).unwrap();
+    let mut planning = plan::Planning { options: &options(""), machine: &served, warnings: &mut warnings };
+    plan::working_set(&mut planning, NodeId(0), 1).unwrap();
     let told = warnings.groups().map(|group| std::format!("{group}")).collect::<Vec<_>>().join("\n");
     assert_eq!(told, "256 MiB showed hits in a cache in a look before the run; use --size=512M or more");
 }

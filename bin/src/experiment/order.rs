@@ -56,7 +56,7 @@ pub const ORDER: Experiment = Experiment {
     },
     measure: |session, timer, points, budget| {
         let mut loads = Loads::default();
-        let mut alongside = Alongside::StridedLoads(&mut loads);
+        let mut alongside = Alongside { loads: Some(&mut loads), ..Alongside::default() };
         let mut findings =
             run::measure_with(session, timer, points, budget, &mut alongside, &mut run::all_rounds)?;
         let mut outcomes = findings.outcomes.iter();
@@ -70,7 +70,7 @@ pub const ORDER: Experiment = Experiment {
 
 fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
     let Session { options, machine, .. } = *session;
-    let mut like = single::like(options, machine, session.warnings)?;
+    let mut like = single::like(&mut session.planning())?;
     // The working set becomes larger only if a cache was observed to serve it.
     if options.size.is_none() && machine.sizing.is_none_or(|sizing| sizing.size == sizing.first) {
         like.size = like.size.min(SIZE);

@@ -206,7 +206,8 @@ fn check<'a>(
                 session.progress.say(format_args!("auditing prefetchers"));
                 audit.finish(session.machine, budget.until_ns)?;
                 session.progress.clear();
-                health.audit = audit.conclude(session.machine, session.warnings, measured);
+                health.audit =
+                    audit.pairs.told(audit.point.size, session.machine, session.warnings, measured);
             }
             Ok(())
         };

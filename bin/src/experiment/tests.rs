@@ -25,7 +25,7 @@ use crate::machine::Machine;
 use crate::options::plain::assert_plain;
 use crate::options::{self, Options};
 use crate::plan::budget::Budget;
-use crate::plan::{duration, matrix, working_set, Scope};
+use crate::plan::{duration, matrix, working_set, Planning, Scope};
 use crate::report::rows::MOST_COLUMNS;
 use crate::report::FORMATS;
 use crate::result::Point;
@@ -119,8 +119,9 @@ fn pairs(machine: &Machine, line: &str) -> Result<String, (String, u8)> {
     let mut warnings = Warnings::EMPTY;
     let mut pairs = Vec::new();
     let refused = |failure: Failure<'_>| (failure.to_string(), failure.exit_code());
-    let scope = Scope::resolve(&options, machine, &mut warnings).map_err(refused)?;
-    matrix(&options, machine, &scope, &mut warnings, &mut |point| {
+    let mut planning = Planning { options: &options, machine, warnings: &mut warnings };
+    let scope = Scope::resolve(&mut planning).map_err(refused)?;
+    matrix(&mut planning, &scope, &mut |point| {
         pairs.push(format!("{}>{}@{}", point.initiator, point.target, point.cpu));
     })
     .map_err(refused)?;
@@ -131,8 +132,9 @@ fn pairs(machine: &Machine, line: &str) -> Result<String, (String, u8)> {
 fn codes(machine: &Machine, line: &str) -> Vec<&'static str> {
     let options = options(line);
     let mut warnings = Warnings::EMPTY;
-    let scope = Scope::resolve(&options, machine, &mut warnings).unwrap();
-    matrix(&options, machine, &scope, &mut warnings, &mut |_| {}).unwrap();
+    let mut planning = Planning { options: &options, machine, warnings: &mut warnings };
+    let scope = Scope::resolve(&mut planning).unwrap();
+    matrix(&mut planning, &scope, &mut |_| {}).unwrap();
     warnings.iter().map(Warning::code).collect()
 }
 
@@ -216,7 +218,8 @@ fn working_sets_reach_memory_and_leave_half_of_it() {
     let size = |machine: &Machine, line: &str| {
         let mut warnings = Warnings::EMPTY;
         let target = NodeId(machine.targets().first().unwrap());
-        let size = working_set(&options(line), machine, target, 1, &mut warnings).unwrap();
+        let mut planning = Planning { options: &options(line), machine, warnings: &mut warnings };
+        let size = working_set(&mut planning, target, 1).unwrap();
         (size, warnings.iter().map(Warning::code).collect::<Vec<_>>())
     };
     let mut two = machine("two-sockets", None);

@@ -56,8 +56,8 @@ pub const VARIANTS_EXPERIMENT: Experiment = Experiment {
 
 /// Plans every variant at every size, by variant and then by size.
 fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
-    let Session { options, machine, .. } = *session;
-    let like = single::like(options, machine, session.warnings)?;
+    let machine = session.machine;
+    let like = single::like(&mut session.planning())?;
     let page = |size: Bytes| Bytes((size.0 / 4096).max(1) * 4096);
     let levels = [
         Some(page(Bytes(plan::curve::first_level_cache(machine).0 / 2))),

@@ -11,7 +11,7 @@ use super::Machine;
 use crate::sys::cpu;
 use crate::sys::errno::Errno;
 use crate::sys::file::SystemFiles;
-use crate::sys::numa::{self, Policy};
+use crate::sys::numa;
 use crate::sys::table::Table;
 use crate::warning::{ShortText, Warning, Warnings};
 
@@ -55,8 +55,8 @@ pub fn machine(cpu: Option<CpuId>, node: Option<NodeId>) -> Result<Table<Machine
         },
     )?;
     for machine in table.iter_mut() {
-        machine.cpus =
-            cpu::allowed().unwrap_or_else(|_| cpu::current().map_or(CpuSet::EMPTY, |(cpu, _)| one(cpu)));
+        let current = || cpu::current().into_iter().map(|(cpu, _)| cpu.0).collect();
+        machine.cpus = cpu::allowed().unwrap_or_else(|_| current());
         machine.topology.read(&files, &machine.cpus);
         machine.nodes = machine.topology.ids();
         let asked = cpu.filter(|cpu| machine.cpus.contains(cpu.0));
@@ -67,20 +67,11 @@ pub fn machine(cpu: Option<CpuId>, node: Option<NodeId>) -> Result<Table<Machine
             machine.processor = Processor::identify();
         }
         machine.memory_nodes = memory_nodes(&machine.host, &machine.topology);
-        let policy = numa::get_policy();
-        machine.policy_allowed = policy.is_ok();
-        machine.bound_to = match policy {
-            Ok(Policy::Bind(nodes)) => Some(nodes),
-            _ => None,
-        };
+        let bound_to = numa::bound_to();
+        machine.policy_allowed = bound_to.is_ok();
+        machine.bound_to = bound_to.ok().flatten();
     }
     Ok(table)
-}
-
-fn one(cpu: CpuId) -> CpuSet {
-    let mut set = CpuSet::EMPTY;
-    set.insert(cpu.0);
-    set
 }
 
 /// Returns the nodes that the cpuset allows: by system call, by /proc where containers forbid that, else all nodes.

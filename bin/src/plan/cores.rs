@@ -6,7 +6,7 @@ use latency_core::topology::Shared;
 use latency_core::units::{CpuId, NodeId, Pages};
 
 use super::budget::Budget;
-use super::{states, Scope};
+use super::{states, EachPoint, Planning, Scope};
 use crate::error::{Failure, PlacementError};
 use crate::machine::processor::Platform;
 use crate::machine::Machine;
@@ -24,13 +24,10 @@ const LINES: u32 = 16;
 ///
 /// The errors of [`Scope::resolve`]; CPUs that this process may not use; [`PlacementError::NeedsSecondCpu`]; the error of
 /// mapping a table.
-pub fn cores<'a>(
-    options: &Options<'a>,
-    machine: &'a Machine,
-    warnings: &mut Warnings,
-    each: &mut dyn FnMut(Point),
-) -> Result<(), Failure<'a>> {
-    let scope = Scope::resolve(options, machine, warnings)?;
+pub fn cores<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Result<(), Failure<'a>> {
+    let scope = Scope::resolve(planning)?;
+    let Planning { options, machine, warnings } = planning;
+    let (options, machine) = (*options, *machine);
     if let Pairs::These(list) = options.pairs {
         for (a, b) in list.iter() {
             super::scope::cpu_node(machine, a)?;

@@ -6,13 +6,12 @@
 use latency_core::math::exp2;
 use latency_core::units::{Bytes, NodeId, Pages};
 
-use super::Scope;
+use super::{single, EachPoint, Planning, Scope};
 use crate::error::{Failure, PlacementError};
 use crate::machine::processor::Platform;
 use crate::machine::Machine;
 use crate::options::{Options, UsageError};
 use crate::result::{chain, Point};
-use crate::warning::Warnings;
 
 /// Assumed size of a first-level data cache that is not reported; the smallest of this century is 8 KiB.
 pub const UNKNOWN_L1: Bytes = Bytes(32 << 10);
@@ -37,10 +36,7 @@ const PAGE_COUNTS: [u64; 19] =
 /// Returns the first-level data cache by sysfs or CPUID, or what is taken for it.
 #[must_use]
 pub fn first_level_cache(machine: &Machine) -> Bytes {
-    let sysfs = machine.host.caches.data(1).map(|cache| cache.size);
-    let claimed =
-        || machine.processor.caches.iter().flatten().find(|claim| claim.level == 1).map(|claim| claim.size);
-    sysfs.or_else(claimed).filter(|size| size.0 >= 4096).unwrap_or(UNKNOWN_L1)
+    single::cache(machine, 1).unwrap_or(UNKNOWN_L1)
 }
 
 /// The points of a curve by ascending size, given to `each`: first those of the options' stride, then, where that
@@ -50,12 +46,11 @@ pub fn first_level_cache(machine: &Machine) -> Bytes {
 ///
 /// The errors of [`Scope::resolve`]; [`UsageError`] for more than one pair of nodes, or sizes that leave no range.
 pub fn points<'a>(
-    options: &Options<'a>,
-    machine: &'a Machine,
+    planning: &mut Planning<'_, 'a>,
     scope: &Scope,
-    warnings: &mut Warnings,
-    each: &mut dyn FnMut(Point),
+    each: EachPoint<'_>,
 ) -> Result<(), Failure<'a>> {
+    let Planning { options, machine, .. } = *planning;
     let (initiator, target) = pair(options, machine, scope)?;
     let Some(cpu) = scope.cpu(machine, initiator) else {
         return Err(PlacementError::NothingToMeasure.into());
@@ -65,7 +60,7 @@ pub fn points<'a>(
         Platform::Emulated => SMALLEST,
         _ => Bytes(first_level_cache(machine).0 / 2),
     };
-    let most = largest(options, machine, target, warnings)?;
+    let most = largest(planning, target)?;
     // Who gives one end alone is not to be told that the other is wrong.
     let least = options.min_size.unwrap_or(half.max(options.stride.times(2)).min(most));
     if least > most {
@@ -131,12 +126,8 @@ pub fn pair<'a>(
 }
 
 /// Returns the largest working set: where the plateau of memory is visible, as far as memory is free.
-fn largest(
-    options: &Options<'_>,
-    machine: &Machine,
-    target: NodeId,
-    warnings: &mut Warnings,
-) -> Result<Bytes, PlacementError<'static>> {
+fn largest(planning: &mut Planning<'_, '_>, target: NodeId) -> Result<Bytes, PlacementError<'static>> {
+    let Planning { options, machine, .. } = *planning;
     if let Some(most) = options.max_size {
         super::sizes::check(options, machine, target, most)?;
         return Ok(most);
@@ -152,7 +143,7 @@ fn largest(
     if machine.processor.platform == Platform::Emulated {
         wanted = wanted.max(EMULATED);
     }
-    super::sizes::within_half(machine, target, 1, wanted, warnings)
+    super::sizes::within_half(planning, target, 1, wanted)
 }
 
 /// Equal ratios from `least` to `most`, both included: `per_octave` for each doubling.

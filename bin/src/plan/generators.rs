@@ -5,6 +5,7 @@ use latency_core::topology::Shared;
 use latency_core::units::{Bytes, CpuId, NodeId};
 
 use super::sizes::{check, within_half, CACHES, LEAST_DEFAULT};
+use super::Planning;
 use crate::error::{Failure, PlacementError};
 use crate::machine::processor::Platform;
 use crate::machine::Machine;
@@ -121,16 +122,14 @@ pub fn warn_of_few(machine: &Machine, generators: u32, warnings: &mut Warnings) 
 ///
 /// The errors of [`footprint_in_memory`].
 pub fn footprint(
-    options: &Options<'_>,
-    machine: &Machine,
+    planning: &mut Planning<'_, '_>,
     cpus: &CpuSet,
     targets: (NodeId, usize),
     generators: u32,
-    warnings: &mut Warnings,
 ) -> Result<Bytes, PlacementError<'static>> {
-    let Some(size) = options.size else { return footprint_in_memory(machine, cpus, targets, warnings) };
+    let Some(size) = planning.options.size else { return footprint_in_memory(planning, cpus, targets) };
     let all = size.times(u64::from(generators));
-    check(options, machine, targets.0, all)?;
+    check(planning.options, planning.machine, targets.0, all)?;
     Ok(all)
 }
 
@@ -141,18 +140,18 @@ pub fn footprint(
 ///
 /// The errors of [`super::working_set`].
 pub fn footprint_in_memory(
-    machine: &Machine,
+    planning: &mut Planning<'_, '_>,
     cpus: &CpuSet,
     (target, targets): (NodeId, usize),
-    warnings: &mut Warnings,
 ) -> Result<Bytes, PlacementError<'static>> {
+    let machine = planning.machine;
     let caches: CpuSet = cpus.iter().map(|cpu| machine.sharing.lowest(Shared::L3, cpu)).collect();
     // Without a report of shared caches, each core seems to have its own.
     let told = cpus.first().is_some_and(|cpu| machine.sharing.tells_core_of(cpu));
     let caches = if told { caches.len().max(1) as u64 } else { 1 };
     let wanted = machine.largest_cache().times(CACHES * caches).max(LEAST_DEFAULT);
     let wanted = wanted.max(LEAST_PART.times(cpus.len() as u64));
-    let half = within_half(machine, target, targets, Bytes(wanted.0.next_multiple_of(2 << 20)), warnings)?;
+    let half = within_half(planning, target, targets, Bytes(wanted.0.next_multiple_of(2 << 20)))?;
     Ok(two_fifths(machine, (target, targets), half))
 }
 

@@ -3,13 +3,11 @@
 use latency_core::kernel::lanes::{self, Filler, Gap};
 use latency_core::units::{Bytes, NodeId};
 
-use super::{working_set, Scope};
+use super::{working_set, EachPoint, Planning, Scope};
 use crate::analysis::claims::Claims;
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
-use crate::options::Options;
 use crate::result::{chain, Point, Walk};
-use crate::warning::Warnings;
 
 /// Fillers between two points of the test of the window.
 const STEP: usize = 64;
@@ -25,17 +23,14 @@ fn in_cache(machine: &Machine, level: u32) -> Option<Bytes> {
 }
 
 /// Returns the point from which all others differ in size and walk: in the memory of the first node, from that node.
-fn base<'a>(
-    options: &Options<'a>,
-    machine: &'a Machine,
-    warnings: &mut Warnings,
-) -> Result<Point, Failure<'a>> {
-    let scope = Scope::resolve(options, machine, warnings)?;
+fn base<'a>(planning: &mut Planning<'_, 'a>) -> Result<Point, Failure<'a>> {
+    let scope = Scope::resolve(planning)?;
+    let Planning { options, machine, .. } = *planning;
     let initiator = scope.initiators.first().map(NodeId).ok_or(PlacementError::NothingToMeasure)?;
     let own = scope.targets.contains(initiator.0).then_some(initiator);
     let target = own.or(scope.targets.first().map(NodeId)).ok_or(PlacementError::NothingToMeasure)?;
     let cpu = scope.cpu(machine, initiator).ok_or(PlacementError::NothingToMeasure)?;
-    let size = working_set(options, machine, target, 1, warnings)?;
+    let size = working_set(planning, target, 1)?;
     let point = Point::like(options, [initiator, target], cpu, size);
     chain::chain(&point)?;
     Ok(point)
@@ -46,13 +41,9 @@ fn base<'a>(
 /// # Errors
 ///
 /// The errors of [`Scope::resolve`] and [`working_set`].
-pub fn parallel<'a>(
-    options: &Options<'a>,
-    machine: &'a Machine,
-    warnings: &mut Warnings,
-    each: &mut dyn FnMut(Point),
-) -> Result<(), Failure<'a>> {
-    let base = base(options, machine, warnings)?;
+pub fn parallel<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Result<(), Failure<'a>> {
+    let base = base(planning)?;
+    let Planning { options, machine, .. } = *planning;
     let caches = [2, 3].map(|level| in_cache(machine, level).filter(|_| options.size.is_none()));
     for size in caches.into_iter().flatten().filter(|size| *size < base.size).chain([base.size]) {
         for kernel in &lanes::PARALLEL {
@@ -68,13 +59,9 @@ pub fn parallel<'a>(
 /// # Errors
 ///
 /// The errors of [`Scope::resolve`] and [`working_set`].
-pub fn window<'a>(
-    options: &Options<'a>,
-    machine: &'a Machine,
-    warnings: &mut Warnings,
-    each: &mut dyn FnMut(Point),
-) -> Result<(), Failure<'a>> {
-    let base = base(options, machine, warnings)?;
+pub fn window<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Result<(), Failure<'a>> {
+    let base = base(planning)?;
+    let machine = planning.machine;
     let floor = in_cache(machine, 1).filter(|size| *size < base.size);
     for size in floor.into_iter().chain([base.size]) {
         for kernel in lanes::WINDOW.iter().flatten() {

@@ -8,13 +8,13 @@ use latency_core::units::{Bytes, CpuId, NodeId};
 use super::budget::{budget_ns, FEWEST_ROUNDS};
 use super::curve::pair;
 use super::traffic::kinds;
-use super::{generators, sizes, working_set, Scope};
+use super::{generators, sizes, working_set, EachPoint, Planning, Scope};
 use crate::analysis::load::share;
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
 use crate::options::{Options, Rate};
 use crate::result::{chain, Point, Traffic, Walk};
-use crate::warning::{Warning, Warnings};
+use crate::warning::Warning;
 
 /// Levels that are added where latency has doubled.
 pub const CLOSER: usize = 2;
@@ -32,13 +32,9 @@ const USUAL: &[&str] = &["read", "2:1"];
 ///
 /// The errors of [`Scope::resolve`], [`generators::check_cpus`], [`working_set`] and [`generators::footprint`];
 /// [`PlacementError::NeedsSecondCpu`] and [`PlacementError::CpuGenerates`].
-pub fn points<'a>(
-    options: &Options<'a>,
-    machine: &'a Machine,
-    warnings: &mut Warnings,
-    each: &mut dyn FnMut(Point),
-) -> Result<(), Failure<'a>> {
-    let mut scope = Scope::resolve(options, machine, warnings)?;
+pub fn points<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Result<(), Failure<'a>> {
+    let mut scope = Scope::resolve(planning)?;
+    let Planning { options, machine, .. } = *planning;
     if options.hold.is_some() {
         let (from, to) = pair(options, machine, &scope)?;
         scope = scope.narrowed(from, to);
@@ -52,14 +48,14 @@ pub fn points<'a>(
     let mut left_ns = budget_ns(options);
     let targets = scope.targets.len();
     for to in scope.targets.iter().map(NodeId) {
-        let wanted = working_set(options, machine, to, targets, warnings)?;
+        let wanted = working_set(planning, to, targets)?;
         let size = match options.size {
             Some(_) => wanted,
             None => generators::two_fifths(machine, (to, targets), wanted),
         };
         let like = Point::like(options, [from, to], cpu, size);
         chain::chain(&like)?;
-        curve(options, machine, &like, targets, &mut left_ns, warnings, each)?;
+        curve(planning, &like, targets, &mut left_ns, each)?;
     }
     Ok(())
 }
@@ -84,14 +80,13 @@ fn chaser<'a>(
 
 /// The points of one pair.
 fn curve<'a>(
-    options: &Options<'a>,
-    machine: &'a Machine,
+    planning: &mut Planning<'_, 'a>,
     like: &Point,
     targets: usize,
     left_ns: &mut f64,
-    warnings: &mut Warnings,
-    each: &mut dyn FnMut(Point),
+    each: EachPoint<'_>,
 ) -> Result<(), Failure<'a>> {
+    let Planning { options, machine, .. } = *planning;
     let node = options.load_node.unwrap_or(like.target);
     let from = generators::side(options, like.initiator, like.target);
     let mut traffic = Traffic {
@@ -110,8 +105,8 @@ fn curve<'a>(
         let why = "one chases, the others load";
         return Err(PlacementError::NeedsSecondCpu { experiment: "loaded", why }.into());
     }
-    generators::warn_of_few(machine, all, warnings);
-    traffic.footprint = generators::footprint_in_memory(machine, &cpus, (node, targets), warnings)?;
+    generators::warn_of_few(machine, all, planning.warnings);
+    traffic.footprint = generators::footprint_in_memory(planning, &cpus, (node, targets))?;
     if node == like.target {
         sizes::check(options, machine, node, Bytes(like.size.0 + traffic.footprint.0))?;
     }
@@ -139,7 +134,7 @@ fn curve<'a>(
         // Something is measured, however short the time is.
         if takes_ns > *left_ns && *left_ns < budget_ns {
             let (from, to, seconds) = (like.initiator, like.target, options.budget.0 as f64 / 1e12);
-            warnings.push(Warning::OverBudget { from, to, kind: kind.name, seconds });
+            planning.warnings.push(Warning::OverBudget { from, to, kind: kind.name, seconds });
             continue;
         }
         *left_ns -= takes_ns;

@@ -31,6 +31,19 @@ use crate::result::{chain, Point, Walk};
 use crate::warning::{Warning, Warnings};
 use latency_core::words::Worded;
 
+/// The means of a plan.
+pub struct Planning<'p, 'a> {
+    /// The options.
+    pub options: &'p Options<'a>,
+    /// The machine.
+    pub machine: &'a Machine,
+    /// The warnings about points that are made smaller or left out.
+    pub warnings: &'p mut Warnings,
+}
+
+/// Receives points, one after another.
+pub type EachPoint<'e> = &'e mut dyn FnMut(Point);
+
 /// Returns the order of a chain by the option's value.
 #[must_use]
 pub const fn order(option: options::Order) -> Order {
@@ -82,19 +95,18 @@ impl Point {
 ///
 /// The errors of [`Scope::resolve`] and [`working_set`]; [`Failure::no_such_chain`].
 pub fn matrix<'a>(
-    options: &Options<'a>,
-    machine: &'a Machine,
+    planning: &mut Planning<'_, 'a>,
     scope: &Scope,
-    warnings: &mut Warnings,
-    each: &mut dyn FnMut(Point),
+    each: EachPoint<'_>,
 ) -> Result<(), Failure<'a>> {
+    let Planning { options, machine, .. } = *planning;
     if options.order != options::Order::Random {
-        warnings.push(Warning::PrefetchAssisted { order: options.order.word() });
+        planning.warnings.push(Warning::PrefetchAssisted { order: options.order.word() });
     }
     for initiator in scope.initiators.iter().map(NodeId) {
         let cpu = scope.cpu(machine, initiator).ok_or(PlacementError::NothingToMeasure)?;
         for target in scope.targets.iter().map(NodeId) {
-            let size = working_set(options, machine, target, scope.targets.len(), warnings)?;
+            let size = working_set(planning, target, scope.targets.len())?;
             let point = Point::like(options, [initiator, target], cpu, size);
             chain::chain(&point)?;
             each(point);

@@ -5,9 +5,10 @@
 use latency_core::cpulist::NodeSet;
 use latency_core::units::{CpuId, NodeId};
 
+use super::Planning;
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
-use crate::options::{Options, UsageError};
+use crate::options::UsageError;
 use crate::warning::{Warning, Warnings};
 
 /// The nodes that measure, and the nodes that they measure.
@@ -27,11 +28,8 @@ impl Scope {
     /// # Errors
     ///
     /// [`UsageError`] for nodes and CPUs that do not exist, [`PlacementError`] for those out of reach.
-    pub fn resolve<'a>(
-        options: &Options<'a>,
-        machine: &'a Machine,
-        warnings: &mut Warnings,
-    ) -> Result<Scope, Failure<'a>> {
+    pub fn resolve<'a>(planning: &mut Planning<'_, 'a>) -> Result<Scope, Failure<'a>> {
+        let Planning { options, machine, .. } = *planning;
         for node in [options.cpunode, options.memnode].iter().flatten().flat_map(NodeSet::iter) {
             exists(machine, NodeId(node))?;
         }
@@ -52,7 +50,7 @@ impl Scope {
                 }
                 asked
             }
-            None => default_targets(machine, warnings),
+            None => default_targets(machine, planning.warnings),
         };
         Ok(Scope { initiators, targets, cpu: options.cpu })
     }

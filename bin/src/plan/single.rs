@@ -4,12 +4,10 @@
 
 use latency_core::units::{Bytes, NodeId, PageSize, Pages};
 
-use super::Scope;
+use super::{Planning, Scope};
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
-use crate::options::Options;
 use crate::result::Point;
-use crate::warning::Warnings;
 
 /// Returns the point that the others of an experiment are made from: the first initiator and its own memory, at the
 /// default working set.
@@ -17,15 +15,12 @@ use crate::warning::Warnings;
 /// # Errors
 ///
 /// The errors of [`Scope::resolve`], [`super::curve::pair`] and [`super::working_set`].
-pub fn like<'a>(
-    options: &Options<'a>,
-    machine: &'a Machine,
-    warnings: &mut Warnings,
-) -> Result<Point, Failure<'a>> {
-    let scope = Scope::resolve(options, machine, warnings)?;
+pub fn like<'a>(planning: &mut Planning<'_, 'a>) -> Result<Point, Failure<'a>> {
+    let scope = Scope::resolve(planning)?;
+    let Planning { options, machine, .. } = *planning;
     let (initiator, target) = super::curve::pair(options, machine, &scope)?;
     let cpu = scope.cpu(machine, initiator).ok_or(PlacementError::NothingToMeasure)?;
-    let size = super::working_set(options, machine, target, 1, warnings)?;
+    let size = super::working_set(planning, target, 1)?;
     Ok(Point::like(options, [initiator, target], cpu, size))
 }
 

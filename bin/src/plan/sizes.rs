@@ -5,11 +5,12 @@ use latency_core::cpulist::NodeSet;
 use latency_core::kernel;
 use latency_core::units::{Bytes, NodeId, PageSize, Pages};
 
+use super::Planning;
 use crate::error::PlacementError;
 use crate::machine::{Machine, Sizing, Supply};
 use crate::options::Options;
 use crate::result::{Point, Walk};
-use crate::warning::{Clipped, Warning, Warnings};
+use crate::warning::{Clipped, Warning};
 
 /// Least default working set: smaller ones fit into caches of today's machines.
 pub const LEAST_DEFAULT: Bytes = Bytes(256 << 20);
@@ -25,12 +26,11 @@ pub const CACHES: u64 = 4;
 /// [`PlacementError::NotEnoughMemory`] where the node cannot give what was asked for, or not even two pages, and
 /// [`PlacementError::NotEnoughInGroup`].
 pub fn working_set(
-    options: &Options<'_>,
-    machine: &Machine,
+    planning: &mut Planning<'_, '_>,
     target: NodeId,
     targets: usize,
-    warnings: &mut Warnings,
 ) -> Result<Bytes, PlacementError<'static>> {
+    let Planning { options, machine, .. } = *planning;
     let cache = machine.largest_cache();
     let size = match options.size {
         Some(size) => {
@@ -46,16 +46,16 @@ pub fn working_set(
                 Some(Sizing { size, .. }) => size.max(usual()),
                 None => usual(),
             };
-            within_half(machine, target, targets, wanted, warnings)?
+            within_half(planning, target, targets, wanted)?
         }
     };
     let asked = options.size.is_some();
     match machine.cache_that_holds(size).filter(|_| asked) {
-        Some((level, cache)) => warnings.push(Warning::CacheLatency { size, level, cache }),
+        Some((level, cache)) => planning.warnings.push(Warning::CacheLatency { size, level, cache }),
         // What was measured counts for more than what is reported.
         None if machine.is_served(size) || size < cache.times(CACHES) && !machine.is_clear(size) => {
             let seen = machine.is_served(size);
-            warnings.push(Warning::CacheCouldHold { size, cache, asked, seen });
+            planning.warnings.push(Warning::CacheCouldHold { size, cache, asked, seen });
         }
         None => {}
     }
@@ -107,12 +107,12 @@ pub fn check(
 /// Returns `wanted`, limited to half of the memory that `target`, one of `targets` nodes, can give; warns where that is
 /// less.
 pub fn within_half(
-    machine: &Machine,
+    planning: &mut Planning<'_, '_>,
     target: NodeId,
     targets: usize,
     wanted: Bytes,
-    warnings: &mut Warnings,
 ) -> Result<Bytes, PlacementError<'static>> {
+    let machine = planning.machine;
     let Some(supply) = machine.supply(target) else { return Ok(wanted) };
     let half = half_of(&supply, targets, machine.largest_cache().times(CACHES));
     if half >= wanted {
@@ -126,7 +126,7 @@ pub fn within_half(
     }
     let why =
         if half < whole_pages(supply.on_node().0 / 2) { Clipped::ControlGroup } else { Clipped::HalfOfFree };
-    warnings.push(Warning::SizeClipped { from: wanted, to: half, why });
+    planning.warnings.push(Warning::SizeClipped { from: wanted, to: half, why });
     Ok(half)
 }
 

@@ -4,7 +4,8 @@ use latency_core::cores::{Pair, State, Walk as Access};
 use latency_core::topology::Shared;
 use latency_core::units::{Bytes, CpuId, NodeId};
 
-use super::single;
+use super::curve::first_level_cache;
+use super::{single, EachPoint};
 use crate::machine::Machine;
 use crate::options::Options;
 use crate::result::{LineLevel, Owned, Point, Walk};
@@ -16,8 +17,6 @@ const CACHES: u64 = 4;
 /// From one line to the next: an odd number of lines goes through all sets of a cache, and with three of them no fetch
 /// of a pair of lines brings two.
 const STRIDE: Bytes = Bytes(3 * 64);
-/// Assumed size of a first-level cache that is not reported.
-const UNKNOWN_CACHE: Bytes = Bytes(32 << 10);
 /// A third-level cache of fewer second-level ones has no room for lines that are in no other.
 const LEAST_L3: u64 = 4;
 
@@ -31,7 +30,7 @@ pub fn states(
     machine: &Machine,
     pairs: &[Option<Pair>; Shared::ALL.len()],
     home: &dyn Fn(CpuId) -> Option<NodeId>,
-    each: &mut dyn FnMut(Point),
+    each: EachPoint<'_>,
 ) {
     let mut pairs = pairs.iter().flatten().peekable();
     let mut point = |cpu: CpuId, target: NodeId, lines: u64, owned: Owned| {
@@ -71,7 +70,7 @@ fn lines(machine: &Machine, level: LineLevel) -> Option<u64> {
     let cache = |level| single::cache(machine, level);
     let second = || {
         let most = cache(2).map_or(u64::MAX, |cache| cache.0 / 2);
-        (cache(1).unwrap_or(UNKNOWN_CACHE).0 * CACHES).min(most) / 64
+        (first_level_cache(machine).0 * CACHES).min(most) / 64
     };
     match level {
         LineLevel::L1 => Some(FEW_LINES),

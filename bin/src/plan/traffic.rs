@@ -4,12 +4,11 @@ use latency_core::cpulist::CpuSet;
 use latency_core::traffic::{Kind, Pattern, View, KINDS};
 use latency_core::units::{CpuId, NodeId};
 
-use super::{generators, working_set, Scope};
+use super::{generators, working_set, EachPoint, Planning, Scope};
 use crate::error::{Failure, PlacementError};
-use crate::machine::Machine;
 use crate::options::{Kinds, Options};
 use crate::result::{Point, Traffic, Walk};
-use crate::warning::{Warning, Warnings};
+use crate::warning::Warning;
 
 /// Seconds of a point, in as many rounds as give an interval.
 const POINT_S: f64 = 0.5;
@@ -28,13 +27,9 @@ fn asked_kinds(options: &Options<'_>) -> Kinds {
 /// # Errors
 ///
 /// The errors of [`Scope::resolve`], [`generators::check_cpus`] and [`generators::footprint`].
-pub fn bandwidth<'a>(
-    options: &Options<'a>,
-    machine: &'a Machine,
-    warnings: &mut Warnings,
-    each: &mut dyn FnMut(Point),
-) -> Result<(), Failure<'a>> {
-    let scope = Scope::resolve(options, machine, warnings)?;
+pub fn bandwidth<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Result<(), Failure<'a>> {
+    let scope = Scope::resolve(planning)?;
+    let Planning { options, machine, .. } = *planning;
     let asked = generators::check_cpus(options, machine)?;
     let mut initiators = scope.initiators;
     if let Some(node) = asked.filter(|_| options.cpu.is_none()) {
@@ -48,7 +43,9 @@ pub fn bandwidth<'a>(
     let brief = nodes && pairs * (3 * kinds + 1) > affordable;
     let most_pairs = if nodes { (affordable / kinds.max(1)).max(1) } else { usize::MAX };
     if nodes && pairs > most_pairs {
-        warnings.push(Warning::PairsLeftOut { pairs: (pairs - most_pairs) as u32, of: pairs as u32 });
+        planning
+            .warnings
+            .push(Warning::PairsLeftOut { pairs: (pairs - most_pairs) as u32, of: pairs as u32 });
     }
     let (mut made, mut begun) = (0, 0);
     for from in initiators.iter().map(NodeId) {
@@ -58,8 +55,8 @@ pub fn bandwidth<'a>(
                 break;
             }
             begun += 1;
-            let pair = PairPlan { options, machine, from, to, targets: scope.targets.len(), brief };
-            pair.points(warnings, &mut |point| {
+            let pair = PairPlan { from, to, targets: scope.targets.len(), brief };
+            pair.points(planning, &mut |point| {
                 made += 1;
                 each(point);
             })?;
@@ -89,9 +86,7 @@ pub fn kinds(asked: Option<Kinds>, usual: &'static [&'static str]) -> Kinds {
 }
 
 /// The common part of the points of one pair of nodes.
-struct PairPlan<'p, 'a> {
-    options: &'p Options<'a>,
-    machine: &'a Machine,
+struct PairPlan {
     from: NodeId,
     to: NodeId,
     targets: usize,
@@ -99,32 +94,33 @@ struct PairPlan<'p, 'a> {
     brief: bool,
 }
 
-impl<'a> PairPlan<'_, 'a> {
+impl PairPlan {
     #[inline(never)] // offsets into a small frame are short
-    fn points(&self, warnings: &mut Warnings, each: &mut dyn FnMut(Point)) -> Result<(), Failure<'a>> {
-        let PairPlan { options, machine, from, to, targets, brief } = *self;
+    fn points<'a>(&self, planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Result<(), Failure<'a>> {
+        let Planning { options, machine, .. } = *planning;
+        let PairPlan { from, to, targets, brief } = *self;
         let cpus = generators::measured(options, machine, from);
         let Some(cpu) = generators::first(options, machine, from) else { return Ok(()) };
         let like = Point::like(options, [from, to], cpu, options.size.unwrap_or_default());
         if options.size.is_none() && options.view != View::Cores && !brief {
-            each(Point { size: working_set(options, machine, to, targets, warnings)?, ..like });
+            each(Point { size: working_set(planning, to, targets)?, ..like });
         }
         let kinds = asked_kinds(options);
         if options.view == View::Cores {
             for kind in kinds.iter() {
                 for cpu in &cpus {
                     let alone: CpuSet = [cpu].into_iter().collect();
-                    each(self.point(&Point { cpu: CpuId(cpu), ..like }, &alone, kind, 1, warnings)?);
+                    each(self.point(planning, &Point { cpu: CpuId(cpu), ..like }, &alone, kind, 1)?);
                 }
             }
             return Ok(());
         }
         // A CPU that was asked for comes first.
         let most = generators::others(options, machine, &like, &self.traffic(&KINDS[0], 1)).len() as u32 + 1;
-        generators::warn_of_few(machine, most, warnings);
+        generators::warn_of_few(machine, most, planning.warnings);
         for kind in kinds.iter() {
             for count in counts(options.view, most).filter(|count| !brief || *count == most) {
-                each(self.point(&like, &cpus, kind, count, warnings)?);
+                each(self.point(planning, &like, &cpus, kind, count)?);
             }
         }
         Ok(())
@@ -137,14 +133,13 @@ impl<'a> PairPlan<'_, 'a> {
 
     fn point(
         &self,
+        planning: &mut Planning<'_, '_>,
         like: &Point,
         cpus: &CpuSet,
         kind: &'static Kind,
         count: u32,
-        warnings: &mut Warnings,
-    ) -> Result<Point, Failure<'a>> {
-        let targets = (self.to, self.targets);
-        let footprint = generators::footprint(self.options, self.machine, cpus, targets, count, warnings)?;
+    ) -> Result<Point, PlacementError<'static>> {
+        let footprint = generators::footprint(planning, cpus, (self.to, self.targets), count)?;
         let traffic = Traffic { footprint, ..self.traffic(kind, count) };
         Ok(Point { size: footprint, walk: Walk::Traffic(traffic), ..*like })
     }

@@ -425,7 +425,6 @@ impl<'d> dyn Document + 'd {
         self.value(field, Value::Shown(shown));
     }
 
-
     /// Shows a table. `rows` pushes the headings and then every row, each with as many cells as headings.
     #[inline(never)]
     pub fn tabulate(&mut self, caption: &str, level: Level, words: usize, rows: &dyn Fn(&mut Rows<'_>)) {

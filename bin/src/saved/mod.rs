@@ -122,11 +122,7 @@ impl Saved {
 
 /// Returns the text of a file, or of standard input.
 fn contents(path: &[u8]) -> Result<file::Contents, Failure<'_>> {
-    let contents = match path {
-        b"-" => file::load_standard_input(LARGEST_FILE),
-        _ => file::load(path, LARGEST_FILE),
-    };
-    contents.map_err(|errno| {
+    file::load(Some(path).filter(|path| *path != b"-"), LARGEST_FILE).map_err(|errno| {
         Failure::from(match errno {
             Errno::EFBIG => SavedError::TooLarge { path, limit: LARGEST_FILE },
             errno => SavedError::Unreadable { path, errno },

@@ -10,7 +10,7 @@
 
 use super::errno::Errno;
 use super::raw::syscall6;
-use core::mem::{size_of, size_of_val};
+use core::mem::size_of_val;
 use latency_core::cpulist::CpuSet;
 use latency_core::units::{CpuId, NodeId};
 use linux_raw_sys::general::{
@@ -92,58 +92,29 @@ pub struct Usage {
     pub major_faults: u64,
 }
 
-impl Usage {
-    /// Returns the events from `earlier` to this.
-    #[must_use]
-    pub fn since(&self, earlier: &Usage) -> Usage {
-        Usage {
-            voluntary_switches: self.voluntary_switches.saturating_sub(earlier.voluntary_switches),
-            involuntary_switches: self.involuntary_switches.saturating_sub(earlier.involuntary_switches),
-            minor_faults: self.minor_faults.saturating_sub(earlier.minor_faults),
-            major_faults: self.major_faults.saturating_sub(earlier.major_faults),
-        }
-    }
-}
-
-/// The kernel's `struct rusage` on x86-64; its four counts are used.
-#[repr(C)]
-#[derive(Default)]
-struct ResourceUsage {
-    times: [i64; 4],
-    memory: [i64; 4],
-    minor_faults: i64,
-    major_faults: i64,
-    swaps_and_messages: [i64; 6],
-    voluntary_switches: i64,
-    involuntary_switches: i64,
-}
-
-const _: () = assert!(size_of::<ResourceUsage>() == 144);
-
 /// Returns the events that the kernel has counted for this thread.
 ///
 /// # Errors
 /// None is documented; a seccomp filter may forbid the call.
 ///
 /// # References
-/// `getrusage(2)` with `RUSAGE_THREAD`.
+/// `getrusage(2)` with `RUSAGE_THREAD`: its record is 18 words, and the first eight are of times and memory.
 pub fn thread_usage() -> Result<Usage, Errno> {
-    let mut usage = ResourceUsage::default();
-    let arguments = [RUSAGE_THREAD as usize, &raw mut usage as usize, 0, 0, 0, 0];
-    // SAFETY: the kernel writes one `struct rusage`, 144 bytes as asserted above, all of them integers.
+    let mut record = [0_u64; 18];
+    let arguments = [RUSAGE_THREAD as usize, &raw mut record as usize, 0, 0, 0, 0];
+    // SAFETY: the kernel writes one `struct rusage`, which has the size of this record, all of it integers.
     unsafe { syscall6(__NR_getrusage, arguments) }?;
-    Ok(Usage {
-        voluntary_switches: usage.voluntary_switches as u64,
-        involuntary_switches: usage.involuntary_switches as u64,
-        minor_faults: usage.minor_faults as u64,
-        major_faults: usage.major_faults as u64,
-    })
+    let [_, _, _, _, _, _, _, _, minor_faults, major_faults, .., voluntary_switches, involuntary_switches] =
+        record;
+    Ok(Usage { voluntary_switches, involuntary_switches, minor_faults, major_faults })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sys::map::{Kind, Region};
+    use crate::sys::map::Region;
+    use latency_core::arch::Line;
+    use latency_core::units::Pages;
 
     #[test]
     fn a_thread_is_where_it_was_pinned() {
@@ -169,12 +140,12 @@ mod tests {
     fn touching_new_memory_and_sleeping_are_counted() {
         let before = thread_usage().unwrap();
         // Memory of the allocator may have been touched by another test.
-        let mut region = Region::map(1 << 20, Kind::Small).unwrap();
-        region.as_mut_slice::<u8>().fill(1);
+        let mut region = Region::map(1 << 20, Pages::Small4k).unwrap();
+        region.lines().fill(Line([1; 8]));
         std::thread::sleep(std::time::Duration::from_millis(2));
-        let counted = thread_usage().unwrap().since(&before);
-        assert!(counted.minor_faults >= 1, "{counted:?}");
-        assert!(counted.voluntary_switches >= 1, "{counted:?}");
+        let after = thread_usage().unwrap();
+        assert!(after.minor_faults > before.minor_faults, "{after:?}");
+        assert!(after.voluntary_switches > before.voluntary_switches, "{after:?}");
     }
 
     /// A thread that is moved away and back between two stamps is switched: its batch counts as disturbed by that.
@@ -184,7 +155,7 @@ mod tests {
         let cpus = allowed().unwrap();
         let (here, there) = (cpus.first().unwrap(), cpus.last().unwrap());
         let (tid, back) = (AtomicUsize::new(0), AtomicBool::new(false));
-        let usage = std::thread::scope(|scope| {
+        let switches = std::thread::scope(|scope| {
             let spinning = scope.spawn(|| {
                 pin_to(CpuId(here)).unwrap();
                 let before = thread_usage().unwrap();
@@ -192,7 +163,7 @@ mod tests {
                 while !back.load(Ordering::Acquire) {
                     core::hint::spin_loop();
                 }
-                thread_usage().unwrap().since(&before)
+                thread_usage().unwrap().involuntary_switches - before.involuntary_switches
             });
             while tid.load(Ordering::Acquire) == 0 {
                 yield_now();
@@ -209,6 +180,6 @@ mod tests {
             spinning.join().unwrap()
         });
         // One CPU cannot be left.
-        assert!(usage.involuntary_switches >= 1 || here == there, "{usage:?}");
+        assert!(switches >= 1 || here == there, "{switches}");
     }
 }

@@ -176,30 +176,21 @@ impl Deref for Contents {
     }
 }
 
-/// Reads the whole of `path`, which may also be a pipe, as long as it has at most `limit` bytes.
+/// Reads the whole of `path`, which may also be a pipe, or of standard input where there is none, as long as it has at
+/// most `limit` bytes.
 ///
 /// A copy, not a mapping of the file: that could shrink or change while it is read.
 ///
 /// # Errors
 /// `EFBIG` above the limit, `EISDIR` for a directory; otherwise as [`read_into`].
-pub fn load(path: &[u8], limit: Bytes) -> Result<Contents, Errno> {
-    load_all(open(path, OFlags::empty())?, limit)
-}
-
-/// Reads the whole of standard input, as long as it has at most `limit` bytes.
-///
-/// # Errors
-/// `EFBIG` above the limit; otherwise those of `read(2)`.
-pub fn load_standard_input(limit: Bytes) -> Result<Contents, Errno> {
-    load_all(Stream::Input.descriptor(), limit)
-}
-
-fn load_all(file: impl AsFd, limit: Bytes) -> Result<Contents, Errno> {
+pub fn load(path: Option<&[u8]>, limit: Bytes) -> Result<Contents, Errno> {
+    let file = path.map(|path| open(path, OFlags::empty())).transpose()?;
+    let from = file.as_ref().map_or(Stream::Input.descriptor(), AsFd::as_fd);
     let limit = usize::try_from(limit.0).unwrap_or(usize::MAX);
     // Only the pages that are written take memory, and one byte more than allowed
     // shows a file that is too long.
     let mut bytes = Table::zeroed(limit.saturating_add(1))?;
-    let length = read_all(&file, &mut bytes)?;
+    let length = read_all(from, &mut bytes)?;
     if length > limit {
         return Err(Errno::EFBIG);
     }
@@ -278,10 +269,10 @@ mod tests {
         let file = std::env::temp_dir().join(std::format!("latency-bench-load-{}", std::process::id()));
         std::fs::write(&file, std::vec![b'x'; 10_000]).unwrap();
         let path = file.to_str().unwrap().as_bytes();
-        assert_eq!(*load(path, Bytes(10_000)).unwrap(), [b'x'; 10_000]);
-        assert_eq!(load(path, Bytes(9_999)).err(), Some(Errno::EFBIG));
-        assert_eq!(load(b"/dev/zero", Bytes(9_999)).err(), Some(Errno::EFBIG));
-        assert_eq!(load(b"/tmp", Bytes(10)).err(), Some(Errno::EISDIR));
+        assert_eq!(*load(Some(path), Bytes(10_000)).unwrap(), [b'x'; 10_000]);
+        assert_eq!(load(Some(path), Bytes(9_999)).err(), Some(Errno::EFBIG));
+        assert_eq!(load(Some(b"/dev/zero"), Bytes(9_999)).err(), Some(Errno::EFBIG));
+        assert_eq!(load(Some(b"/tmp"), Bytes(10)).err(), Some(Errno::EISDIR));
         std::fs::remove_file(file).unwrap();
     }
 }

@@ -9,7 +9,7 @@
 //!
 //! All pointers here come from an address range that the value reserved itself and
 //! holds until it is dropped. Mappings are private and anonymous: they start as
-//! zero bytes and no other code changes them. Views are for types without invalid
+//! zero bytes and no other code changes them. Views are of lines, which have no invalid
 //! bit patterns.
 
 use super::errno::{patiently, Errno};
@@ -17,7 +17,8 @@ use super::raw::syscall6;
 use core::ops::Range;
 use core::ptr::{null_mut, NonNull};
 use core::sync::atomic::{AtomicU8, Ordering};
-use latency_core::units::PageSize;
+use latency_core::arch::Line;
+use latency_core::units::{PageSize, Pages};
 use linux_raw_sys::general::__NR_rt_sigprocmask;
 use rustix::mm::{madvise, mmap_anonymous, munmap, Advice, MapFlags, ProtFlags};
 
@@ -26,56 +27,22 @@ const SMALL_PAGE: usize = 4096;
 /// The space that is kept free of mappings on either side of a region.
 const GUARD: usize = SMALL_PAGE;
 
-/// The kind of page that a region is to consist of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// 4 KiB pages, and never anything larger in their place.
-    Small,
-    /// 4 KiB pages that the kernel is asked to replace by 2 MiB ones where it can.
-    Thp,
-    /// 2 MiB pages out of the kernel's pool (hugetlb).
-    Huge2M,
-    /// 1 GiB pages out of the kernel's pool (hugetlb).
-    Huge1G,
+/// Returns the unit that address and length of a region are multiples of.
+const fn granule(pages: Pages) -> usize {
+    match pages {
+        Pages::Auto | Pages::Small4k => SMALL_PAGE,
+        Pages::Thp | Pages::Huge2m => PageSize::Huge2M.bytes().0 as usize,
+        Pages::Huge1g => PageSize::Huge1G.bytes().0 as usize,
+    }
 }
 
-impl Kind {
-    /// Returns the unit in which memory of this kind is mapped.
-    #[must_use]
-    pub const fn page(self) -> PageSize {
-        match self {
-            Kind::Small | Kind::Thp => PageSize::Small,
-            Kind::Huge2M => PageSize::Huge2M,
-            Kind::Huge1G => PageSize::Huge1G,
-        }
-    }
-
-    /// Returns the unit that address and length of a region are multiples of.
-    const fn granule(self) -> usize {
-        match self {
-            Kind::Small => SMALL_PAGE,
-            Kind::Thp | Kind::Huge2M => PageSize::Huge2M.bytes().0 as usize,
-            Kind::Huge1G => PageSize::Huge1G.bytes().0 as usize,
-        }
-    }
-
-    /// Returns the alignment of the address. Small pages begin where a huge one could, so that the two differ
-    /// in nothing but the page.
-    const fn alignment(self) -> usize {
-        match self {
-            Kind::Small => Kind::Thp.granule(),
-            kind => kind.granule(),
-        }
-    }
-
-    fn flags(self) -> MapFlags {
-        // Never NORESERVE: the pool would then be found empty by a signal, not an errno.
-        // Never POPULATE: it follows the thread's policy and hides what it could not get.
-        match self {
-            Kind::Small | Kind::Thp => MapFlags::PRIVATE,
-            Kind::Huge2M => MapFlags::PRIVATE | MapFlags::HUGETLB | MapFlags::HUGE_2MB,
-            Kind::Huge1G => MapFlags::PRIVATE | MapFlags::HUGETLB | MapFlags::HUGE_1GB,
-        }
+fn flags(pages: Pages) -> MapFlags {
+    // Never NORESERVE: the pool would then be found empty by a signal, not an errno.
+    // Never POPULATE: it follows the thread's policy and hides what it could not get.
+    match pages.page_size() {
+        PageSize::Small => MapFlags::PRIVATE,
+        PageSize::Huge2M => MapFlags::PRIVATE | MapFlags::HUGETLB | MapFlags::HUGE_2MB,
+        PageSize::Huge1G => MapFlags::PRIVATE | MapFlags::HUGETLB | MapFlags::HUGE_1GB,
     }
 }
 
@@ -84,14 +51,15 @@ impl Kind {
 pub struct Region {
     base: NonNull<u8>,
     length: usize,
-    kind: Kind,
+    pages: Pages,
 }
 
 // SAFETY: a region owns its mapping, which belongs to the process and not to a thread.
 unsafe impl Send for Region {}
 
 impl Region {
-    /// Maps at least `bytes` bytes, rounded up to whole pages of `kind` (at least one; 2 MiB for `Thp`).
+    /// Maps at least `bytes` bytes, rounded up to whole pages of that kind (at least one; 2 MiB for `Thp`); `Auto` is
+    /// the same as `Small4k`.
     ///
     /// Nothing is populated; the pages come with [`Region::populate`] or the first touch.
     ///
@@ -99,23 +67,24 @@ impl Region {
     /// `ENOMEM` where the huge-page pool (of the nodes that the thread's policy
     /// allows) or the address space is too small; `EINVAL` where the kernel has no
     /// pages of this kind.
-    pub fn map(bytes: usize, kind: Kind) -> Result<Region, Errno> {
-        let granule = kind.granule();
+    pub fn map(bytes: usize, pages: Pages) -> Result<Region, Errno> {
+        let granule = granule(pages);
         let length = bytes.max(1).checked_next_multiple_of(granule).ok_or(Errno::ENOMEM)?;
-        let base = reserve(length, kind.alignment())?;
+        // Small pages begin where a huge one could, so that the two differ in nothing but the page.
+        let base = reserve(length, granule.max(PageSize::Huge2M.bytes().0 as usize))?;
         // From here on the address range is released when `region` is dropped.
-        let region = Region { base, length, kind };
+        let region = Region { base, length, pages };
         let writable = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: MAP_FIXED replaces a part of the reservation just made, which nothing else uses.
-        unsafe { mmap_anonymous(base.as_ptr().cast(), length, writable, kind.flags() | MapFlags::FIXED) }?;
-        match kind {
+        unsafe { mmap_anonymous(base.as_ptr().cast(), length, writable, flags(pages) | MapFlags::FIXED) }?;
+        match pages {
             // A kernel that knows no transparent huge pages says EINVAL, and is right for small ones.
-            Kind::Small => match region.advise(0..length, Advice::LinuxNoHugepage) {
+            Pages::Auto | Pages::Small4k => match region.advise(0..length, Advice::LinuxNoHugepage) {
                 Ok(()) | Err(Errno::EINVAL) => {}
                 Err(error) => return Err(error),
             },
-            Kind::Thp => region.advise(0..length, Advice::LinuxHugepage)?,
-            Kind::Huge2M | Kind::Huge1G => {}
+            Pages::Thp => region.advise(0..length, Advice::LinuxHugepage)?,
+            Pages::Huge2m | Pages::Huge1g => {}
         }
         Ok(region)
     }
@@ -124,8 +93,8 @@ impl Region {
     ///
     /// # Safety
     /// The region was forgotten, and others no longer use its mapping.
-    pub(super) unsafe fn again(base: NonNull<u8>, bytes: usize, kind: Kind) -> Region {
-        Region { base, length: bytes.max(1).next_multiple_of(kind.granule()), kind }
+    pub(super) unsafe fn again(base: NonNull<u8>, bytes: usize, pages: Pages) -> Region {
+        Region { base, length: bytes.max(1).next_multiple_of(granule(pages)), pages }
     }
 
     /// Returns the first address.
@@ -139,23 +108,11 @@ impl Region {
         self.base
     }
 
-    /// Returns the first byte.
-    #[must_use]
-    pub fn as_mut_ptr(&mut self) -> *mut u8 {
-        self.base.as_ptr()
-    }
-
     /// Returns the length in bytes: what was asked for, rounded up.
     #[must_use]
     #[allow(clippy::len_without_is_empty, reason = "a region is never empty")]
     pub fn len(&self) -> usize {
         self.length
-    }
-
-    /// Returns the kind of page asked for.
-    #[must_use]
-    pub fn kind(&self) -> Kind {
-        self.kind
     }
 
     /// Makes every page of a range of bytes present and writable; what is there already stays as it is.
@@ -171,7 +128,7 @@ impl Region {
         if range.start > range.end || range.end > self.length {
             return Err(Errno::EINVAL);
         }
-        let page = self.kind.page().bytes().0 as usize;
+        let page = self.pages.page_size().bytes().0 as usize;
         let start = range.start / page * page;
         // The length of the region is a multiple of the page, so this stays inside.
         let end = range.end.next_multiple_of(page);
@@ -207,19 +164,12 @@ impl Region {
         patiently(|| unsafe { madvise(start.cast(), range.len(), advice) })
     }
 
-    /// Returns the region as values of `T`, as many as fit.
+    /// Returns the region as lines.
     #[must_use]
-    pub fn as_slice<T: Plain>(&self) -> &[T] {
-        // SAFETY: aligned to 2 MiB, inside the mapping, readable, not written
-        // while `self` is borrowed; every bit pattern is a `T`.
-        unsafe { core::slice::from_raw_parts(self.base.as_ptr().cast(), self.length / size_of::<T>()) }
-    }
-
-    /// Returns the region as values of `T`, as many as fit.
-    #[must_use]
-    pub fn as_mut_slice<T: Plain>(&mut self) -> &mut [T] {
-        // SAFETY: as in `as_slice`, and `self` is borrowed exclusively.
-        unsafe { core::slice::from_raw_parts_mut(self.base.as_ptr().cast(), self.length / size_of::<T>()) }
+    pub fn lines(&mut self) -> &mut [Line] {
+        // SAFETY: aligned to 2 MiB, inside the mapping, readable and writable by this borrow alone; every bit pattern is
+        // a line, and a page is a whole number of them.
+        unsafe { core::slice::from_raw_parts_mut(self.base.as_ptr().cast(), self.length / size_of::<Line>()) }
     }
 }
 
@@ -270,18 +220,6 @@ fn release(start: *mut u8, length: usize) {
     }
 }
 
-mod sealed {
-    pub trait Sealed {}
-}
-
-/// A type without padding and without invalid bit patterns, aligned to at most a page.
-pub trait Plain: sealed::Sealed + Copy + 'static {}
-
-macro_rules! plain {
-    ($($name:ty)*) => { $(impl sealed::Sealed for $name {} impl Plain for $name {})* };
-}
-plain! { u8 u16 u32 u64 usize f64 latency_core::arch::Line }
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -306,21 +244,21 @@ mod tests {
 
     #[test]
     fn a_region_is_zero_writable_and_rounded_up() {
-        let mut region = Region::map(10_000, Kind::Small).unwrap();
+        let mut region = Region::map(10_000, Pages::Small4k).unwrap();
         assert_eq!(region.len(), 12_288);
         assert_eq!(region.address() % (2 << 20), 0);
-        assert!(region.as_slice::<u64>().iter().all(|&word| word == 0));
-        region.as_mut_slice::<u64>()[1535] = 7;
+        assert!(region.lines().iter().all(|line| line.0 == [0; 8]));
+        region.lines()[191].0[7] = 7;
         region.populate(8192..12_288).unwrap();
-        assert_eq!(region.as_slice::<u64>()[1535], 7, "populating leaves the content alone");
+        assert_eq!(region.lines()[191].0[7], 7, "populating leaves the content alone");
         assert_eq!(region.populate(0..12_289), Err(Errno::EINVAL));
         region.touch(0..12_288, 4096).unwrap();
-        assert_eq!(region.as_slice::<u64>()[1535], 7);
+        assert_eq!(region.lines()[191].0[7], 7);
     }
 
     #[test]
     fn a_page_that_cannot_be_had_is_an_errno() {
-        let region = Region::map(10_000, Kind::Small).unwrap();
+        let region = Region::map(10_000, Pages::Small4k).unwrap();
         assert_eq!(fetch(region.base.as_ptr()), Ok(()));
         assert_eq!(fetch(region.base.as_ptr().wrapping_sub(GUARD)), Err(Errno::EFAULT));
         let held_back = || std::fs::read_to_string("/proc/thread-self/status").unwrap();
@@ -332,7 +270,7 @@ mod tests {
 
     #[test]
     fn a_region_has_a_line_of_its_own_and_counts_its_pages() {
-        let mut regions = [0; 3].map(|_: i32| Region::map(1 << 20, Kind::Small).unwrap());
+        let mut regions = [0; 3].map(|_: i32| Region::map(1 << 20, Pages::Small4k).unwrap());
         let whole = regions[1].len();
         regions[0].populate(0..whole).unwrap();
         regions[1].populate(0..100_000).unwrap();
@@ -345,11 +283,11 @@ mod tests {
 
     #[test]
     fn transparent_huge_pages_are_aligned_and_may_be_refused() {
-        match Region::map(3 << 20, Kind::Thp) {
+        match Region::map(3 << 20, Pages::Thp) {
             Ok(mut region) => {
                 assert_eq!((region.len(), region.address() % (2 << 20)), (4 << 20, 0));
                 region.populate(0..4 << 20).unwrap();
-                region.as_mut_slice::<u8>()[(4 << 20) - 1] = 1;
+                region.lines()[(4 << 14) - 1].0[7] = 1;
             }
             Err(error) => assert_eq!(error, Errno::EINVAL),
         }
@@ -357,14 +295,14 @@ mod tests {
 
     #[test]
     fn an_empty_pool_is_an_errno_and_leaves_nothing_mapped() {
-        for kind in [Kind::Huge2M, Kind::Huge1G] {
+        for pages in [Pages::Huge2m, Pages::Huge1g] {
             // More than any machine that runs this test has.
-            match Region::map(1 << 44, kind) {
-                Ok(_) => panic!("16 TiB of {kind:?}"),
+            match Region::map(1 << 44, pages) {
+                Ok(_) => panic!("16 TiB of {pages:?}"),
                 Err(error) => assert!(matches!(error, Errno::ENOMEM | Errno::EINVAL), "{error}"),
             }
         }
-        assert_eq!(Region::map(usize::MAX, Kind::Small).err(), Some(Errno::ENOMEM));
-        assert_eq!(Region::map(usize::MAX - 8192, Kind::Small).err(), Some(Errno::ENOMEM));
+        assert_eq!(Region::map(usize::MAX, Pages::Small4k).err(), Some(Errno::ENOMEM));
+        assert_eq!(Region::map(usize::MAX - 8192, Pages::Small4k).err(), Some(Errno::ENOMEM));
     }
 }

@@ -21,40 +21,13 @@ use latency_core::cpulist::NodeSet;
 use latency_core::units::NodeId;
 use linux_raw_sys::general::{__NR_get_mempolicy, __NR_mbind, __NR_move_pages, __NR_set_mempolicy};
 use linux_raw_sys::mempolicy::{
-    MPOL_BIND, MPOL_DEFAULT, MPOL_F_ADDR, MPOL_F_MEMS_ALLOWED, MPOL_F_NODE, MPOL_INTERLEAVE, MPOL_LOCAL,
-    MPOL_MF_STRICT, MPOL_MODE_FLAGS, MPOL_PREFERRED,
+    MPOL_BIND, MPOL_DEFAULT, MPOL_F_MEMS_ALLOWED, MPOL_MF_STRICT, MPOL_MODE_FLAGS,
 };
 
-/// The nodes that the kernel takes a thread's new memory from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Policy {
-    /// The node of the CPU that touches a page first, the state that a process starts in.
-    Default,
-    /// The same as `Default`, asked for expressly.
-    Local,
-    /// This node as long as it has free pages; the empty set means `Local`.
-    Preferred(NodeSet),
-    /// These nodes and no others; without free pages there the kernel kills.
-    Bind(NodeSet),
-    /// These nodes in turn, page by page.
-    Interleave(NodeSet),
-    /// A mode that this program does not use, by its number.
-    Other(u32),
-}
-
-impl Policy {
-    /// Returns the policy that binds to one node.
-    #[must_use]
-    pub fn bind(node: NodeId) -> Policy {
-        Policy::Bind(only(node))
-    }
-}
-
 /// Returns the set that holds `node` alone; empty where the number is too large for any kernel.
-fn only(node: NodeId) -> NodeSet {
-    let mut nodes = NodeSet::EMPTY;
-    nodes.insert(node.0);
-    nodes
+#[must_use]
+pub fn only(node: NodeId) -> NodeSet {
+    [node.0].into_iter().collect()
 }
 
 /// Returns the size of a mask of nodes as the kernel must be told it: it takes one off (mm/mempolicy.c, `get_nodes`).
@@ -62,40 +35,31 @@ fn maximum_node(nodes: &NodeSet) -> usize {
     size_of_val(nodes.words()) * 8 + 1
 }
 
-/// Returns the policy of this thread.
+/// Returns the nodes to which the policy of this thread binds it; `None` under any other policy.
 ///
 /// # Errors
 /// `ENOSYS` on a kernel without NUMA, `EPERM` under a container's seccomp filter.
-pub fn get_policy() -> Result<Policy, Errno> {
+pub fn bound_to() -> Result<Option<NodeSet>, Errno> {
     let (mode, nodes) = query(0, 0)?;
     // The flags say how the set follows the cpuset, which does not matter here.
-    let mode = mode & !MPOL_MODE_FLAGS;
-    Ok(match mode {
-        mode if mode == MPOL_DEFAULT as u32 => Policy::Default,
-        mode if mode == MPOL_LOCAL as u32 => Policy::Local,
-        mode if mode == MPOL_PREFERRED as u32 => Policy::Preferred(nodes),
-        mode if mode == MPOL_BIND as u32 => Policy::Bind(nodes),
-        mode if mode == MPOL_INTERLEAVE as u32 => Policy::Interleave(nodes),
-        mode => Policy::Other(mode),
-    })
+    Ok((mode & !MPOL_MODE_FLAGS == MPOL_BIND as u32).then_some(nodes))
 }
 
-/// Sets the policy of this thread, for memory that is touched from now on.
+/// Binds the memory that this thread touches from now on to some nodes, without free pages on which the kernel kills;
+/// `None` is the policy that a process starts in, the node of the CPU that touches a page first.
 ///
 /// # Errors
 /// `EINVAL` where no node of the set has memory and is in the cpuset (a set that is
-/// allowed in part is narrowed without a word), or for [`Policy::Other`];
-/// `ENOSYS` and `EPERM` as in [`get_policy`].
-pub fn set_policy(policy: &Policy) -> Result<(), Errno> {
-    let (mode, nodes) = match policy {
-        Policy::Default => (MPOL_DEFAULT, &NodeSet::EMPTY),
-        Policy::Local => (MPOL_LOCAL, &NodeSet::EMPTY),
-        Policy::Preferred(nodes) => (MPOL_PREFERRED, nodes),
-        Policy::Bind(nodes) => (MPOL_BIND, nodes),
-        Policy::Interleave(nodes) => (MPOL_INTERLEAVE, nodes),
-        Policy::Other(_) => return Err(Errno::EINVAL),
-    };
-    let arguments = [mode as usize, nodes.words().as_ptr() as usize, maximum_node(nodes), 0, 0, 0];
+/// allowed in part is narrowed without a word); `ENOSYS` and `EPERM` as in [`bound_to`].
+pub fn bind(nodes: Option<&NodeSet>) -> Result<(), Errno> {
+    match nodes {
+        Some(nodes) => set_policy(MPOL_BIND as usize, nodes),
+        None => set_policy(MPOL_DEFAULT as usize, &NodeSet::EMPTY),
+    }
+}
+
+fn set_policy(mode: usize, nodes: &NodeSet) -> Result<(), Errno> {
+    let arguments = [mode, nodes.words().as_ptr() as usize, maximum_node(nodes), 0, 0, 0];
     // SAFETY: the kernel reads `maximum_node - 1` bits, which is the size of the words.
     unsafe { syscall6(__NR_set_mempolicy, arguments) }?;
     Ok(())
@@ -104,18 +68,10 @@ pub fn set_policy(policy: &Policy) -> Result<(), Errno> {
 /// Returns the nodes that the cpuset of this thread lets it take memory from.
 ///
 /// # Errors
-/// `ENOSYS` and `EPERM` as in [`get_policy`]; `Mems_allowed_list` of
+/// `ENOSYS` and `EPERM` as in [`bound_to`]; `Mems_allowed_list` of
 /// `/proc/self/status` says the same and cannot be forbidden so.
 pub fn mems_allowed() -> Result<NodeSet, Errno> {
     query(0, MPOL_F_MEMS_ALLOWED).map(|(_, nodes)| nodes)
-}
-
-/// Returns the node that the page at `address` is on. A page that is absent is brought in, as if it were read.
-///
-/// # Errors
-/// `EFAULT` where nothing is mapped; `ENOSYS` and `EPERM` as in [`get_policy`].
-pub fn node_of_address(address: usize) -> Result<NodeId, Errno> {
-    query(address, MPOL_F_NODE | MPOL_F_ADDR).map(|(node, _)| NodeId(node))
 }
 
 /// `get_mempolicy(2)`: its first result (a mode, or a node) and its set of nodes.
@@ -137,7 +93,7 @@ fn query(address: usize, flags: u32) -> Result<(u32, NodeSet), Errno> {
 /// # Errors
 /// `EIO` where a page is already elsewhere (it stays there), `EINVAL` for a node that
 /// is absent, without memory or outside the cpuset, `EFAULT` where the range is not
-/// mapped; `ENOSYS` and `EPERM` as in [`get_policy`].
+/// mapped; `ENOSYS` and `EPERM` as in [`bound_to`].
 pub fn bind_range(address: usize, length: usize, node: NodeId) -> Result<(), Errno> {
     let nodes = only(node);
     let words = nodes.words().as_ptr() as usize;
@@ -174,12 +130,19 @@ pub fn query_pages(addresses: &[usize], status: &mut [i32]) -> Result<(), Errno>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sys::map::{Kind, Region};
+    use crate::sys::map::Region;
+    use latency_core::units::Pages;
+    use linux_raw_sys::mempolicy::{MPOL_F_ADDR, MPOL_F_NODE, MPOL_LOCAL, MPOL_PREFERRED};
     use std::vec::Vec;
 
     /// Returns whether there is nothing to test: on a host without NUMA support, or in a container that forbids it.
     fn forbidden<T>(result: &Result<T, Errno>) -> bool {
         matches!(result, Err(Errno::ENOSYS | Errno::EPERM))
+    }
+
+    /// Returns the node that the page at `address` is on; an absent page is brought in.
+    fn node_of_address(address: usize) -> Result<NodeId, Errno> {
+        query(address, MPOL_F_NODE | MPOL_F_ADDR).map(|(node, _)| NodeId(node))
     }
 
     /// Returns the nodes that memory can be had from; none where policies are forbidden.
@@ -194,8 +157,8 @@ mod tests {
     }
 
     /// Returns the answers of `query_pages` for every page of `region`; `None` where it may not be asked.
-    fn page_nodes(region: &Region) -> Option<Vec<i32>> {
-        let page = region.kind().page().bytes().0 as usize;
+    fn page_nodes(region: &Region, pages: Pages) -> Option<Vec<i32>> {
+        let page = pages.page_size().bytes().0 as usize;
         let addresses: Vec<usize> =
             (0..region.len()).step_by(page).map(|offset| region.address() + offset).collect();
         let mut status = std::vec![i32::MIN; addresses.len()];
@@ -210,14 +173,14 @@ mod tests {
     #[test]
     fn bound_pages_are_found_on_their_node() {
         for node in usable_nodes() {
-            let mut region = Region::map(1 << 20, Kind::Small).unwrap();
+            let mut region = Region::map(1 << 20, Pages::Small4k).unwrap();
             bind_range(region.address(), region.len(), node).unwrap();
-            if let Some(status) = page_nodes(&region) {
+            if let Some(status) = page_nodes(&region, Pages::Small4k) {
                 let absent = [-Errno::ENOENT.code(), -Errno::EFAULT.code()];
                 assert!(status.iter().all(|node| absent.contains(node)), "{status:?}");
             }
             region.populate(0..region.len()).unwrap();
-            if let Some(status) = page_nodes(&region) {
+            if let Some(status) = page_nodes(&region, Pages::Small4k) {
                 assert_eq!(status, [node.0 as i32; 256]);
             }
             assert_eq!(node_of_address(region.address() + 4096), Ok(node));
@@ -228,7 +191,7 @@ mod tests {
     fn pages_that_are_elsewhere_are_an_error_and_stay() {
         let nodes = usable_nodes();
         let [first, second, ..] = nodes[..] else { return };
-        let mut region = Region::map(1 << 20, Kind::Small).unwrap();
+        let mut region = Region::map(1 << 20, Pages::Small4k).unwrap();
         bind_range(region.address(), region.len(), first).unwrap();
         region.populate(0..4096).unwrap();
         assert_eq!(bind_range(region.address(), region.len(), second), Err(Errno::EIO));
@@ -238,34 +201,34 @@ mod tests {
     #[test]
     fn huge_pages_come_from_the_pool_of_the_node_or_not_at_all() {
         for node in usable_nodes() {
-            set_policy(&Policy::bind(node)).unwrap();
+            bind(Some(&only(node))).unwrap();
             // A pool that does not hold two pages is ENOMEM here, before anything is touched.
-            match Region::map(4 << 20, Kind::Huge2M) {
+            match Region::map(4 << 20, Pages::Huge2m) {
                 Err(error) => assert!(matches!(error, Errno::ENOMEM | Errno::EINVAL), "{error}"),
                 Ok(mut region) => {
                     region.populate(0..region.len()).unwrap();
-                    if let Some(status) = page_nodes(&region) {
+                    if let Some(status) = page_nodes(&region, Pages::Huge2m) {
                         assert_eq!(status, [node.0 as i32; 2]);
                     }
                 }
             }
         }
-        set_policy(&Policy::Default).unwrap_or_default();
+        bind(None).unwrap_or_default();
     }
 
     #[test]
     fn the_policy_of_a_thread_is_read_back() {
         let Some(&node) = usable_nodes().first() else { return };
         // Policies are a thread's own, and every test is a thread.
-        set_policy(&Policy::bind(node)).unwrap();
-        assert_eq!(get_policy(), Ok(Policy::bind(node)));
-        set_policy(&Policy::Preferred(only(node))).unwrap();
-        assert_eq!(get_policy(), Ok(Policy::Preferred(only(node))));
-        set_policy(&Policy::Local).unwrap();
-        assert_eq!(get_policy(), Ok(Policy::Local));
-        set_policy(&Policy::Default).unwrap();
-        assert_eq!(get_policy(), Ok(Policy::Default));
-        assert_eq!(set_policy(&Policy::Other(7)), Err(Errno::EINVAL));
+        bind(Some(&only(node))).unwrap();
+        assert_eq!(bound_to(), Ok(Some(only(node))));
+        set_policy(MPOL_PREFERRED as usize, &only(node)).unwrap();
+        assert_eq!(bound_to(), Ok(None));
+        set_policy(MPOL_LOCAL as usize, &NodeSet::EMPTY).unwrap();
+        assert_eq!(bound_to(), Ok(None));
+        bind(None).unwrap();
+        assert_eq!(bound_to(), Ok(None));
+        assert_eq!(set_policy(7, &NodeSet::EMPTY), Err(Errno::EINVAL));
     }
 
     #[test]
@@ -273,7 +236,7 @@ mod tests {
         if usable_nodes().is_empty() {
             return;
         }
-        let region = Region::map(1 << 20, Kind::Small).unwrap();
+        let region = Region::map(1 << 20, Pages::Small4k).unwrap();
         assert_eq!(bind_range(region.address(), region.len(), NodeId(1023)), Err(Errno::EINVAL));
         assert_eq!(bind_range(region.address(), region.len(), NodeId(5000)), Err(Errno::EINVAL));
         assert_eq!(query_pages(&[0, 0], &mut [0]), Err(Errno::EINVAL));

@@ -70,23 +70,18 @@ pub struct Sink {
 }
 
 impl Sink {
-    /// Standard output.
-    ///
-    /// # Errors
-    /// `ENOMEM` where there is no memory for the buffer.
-    pub fn standard_output() -> Result<Sink, Errno> {
-        Sink::new(None)
-    }
-
-    /// Returns the file `path`, which appears complete when the sink is finished, or not at all.
+    /// Returns the file `path`, which appears complete when the sink is finished, or not at all; standard output where
+    /// there is no path.
     ///
     /// A path that leads to standard output (`/dev/stdout`) means just that. What is
     /// not a regular file (a device, a pipe) is written as it comes.
     ///
     /// # Errors
-    /// The errors of `open(2)`, `EISDIR` for a directory, `ENOENT` for the empty path.
-    pub fn create(path: &[u8]) -> Result<Sink, Errno> {
-        Sink::new(OutputFile::create(path)?)
+    /// The errors of `open(2)`, `EISDIR` for a directory, `ENOENT` for the empty path; `ENOMEM` where there is no memory
+    /// for the buffer.
+    pub fn create(path: Option<&[u8]>) -> Result<Sink, Errno> {
+        let file = path.map_or(Ok(None), OutputFile::create)?;
+        Ok(Sink { file, buffer: Table::zeroed(BUFFER)?, used: 0, error: None })
     }
 
     /// Lets everybody read an output file, whatever the process's mask says: a service of another user is to.
@@ -94,10 +89,6 @@ impl Sink {
         if let Some(file) = &self.file {
             file.let_everybody_read();
         }
-    }
-
-    fn new(file: Option<OutputFile>) -> Result<Sink, Errno> {
-        Ok(Sink { file, buffer: Table::zeroed(BUFFER)?, used: 0, error: None })
     }
 
     /// Adds bytes as they are. After an error nothing more is written.
@@ -158,12 +149,6 @@ pub struct Messages {
 }
 
 impl Messages {
-    /// Messages on standard error.
-    #[must_use]
-    pub const fn new() -> Messages {
-        Messages::on(Stream::Error)
-    }
-
     /// Messages on `stream`.
     #[must_use]
     pub const fn on(stream: Stream) -> Messages {
@@ -175,12 +160,6 @@ impl Messages {
         let collected = self.buffer.get(..self.used).unwrap_or_default();
         let _ = write_all(self.stream.descriptor(), collected);
         self.used = 0;
-    }
-}
-
-impl Default for Messages {
-    fn default() -> Messages {
-        Messages::new()
     }
 }
 
@@ -215,14 +194,14 @@ mod tests {
 
     #[test]
     fn a_full_device_is_reported_at_the_end() {
-        let mut sink = Sink::create(b"/dev/full").unwrap();
+        let mut sink = Sink::create(Some(b"/dev/full")).unwrap();
         sink.write_str("short enough for the buffer").unwrap();
         assert_eq!(sink.finish(), Err(Unfinished::NotWritten(Errno::ENOSPC)));
     }
 
     #[test]
     fn a_full_device_stops_whoever_formats() {
-        let mut sink = Sink::create(b"/dev/full").unwrap();
+        let mut sink = Sink::create(Some(b"/dev/full")).unwrap();
         let written = (0..100_000).take_while(|number| write!(sink, "{number} ").is_ok()).count();
         assert!(written < 10_000, "{written}");
         assert_eq!(sink.flush(), Err(Errno::ENOSPC));
@@ -232,7 +211,7 @@ mod tests {
     #[test]
     fn everything_arrives_in_order_through_the_buffer() {
         let path = std::env::temp_dir().join(std::format!("latency-bench-sink-{}", std::process::id()));
-        let mut sink = Sink::create(path.to_str().unwrap().as_bytes()).unwrap();
+        let mut sink = Sink::create(Some(path.to_str().unwrap().as_bytes())).unwrap();
         for number in 0..20_000 {
             writeln!(sink, "{number}").unwrap();
         }

@@ -12,7 +12,8 @@ use super::path::Path;
 use super::signal;
 use super::system::process_id;
 use super::terminal::Stream;
-use core::fmt::{self, Write};
+use core::fmt::Write;
+use latency_core::text::Text;
 use rustix::event::poll;
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use rustix::fs::{
@@ -48,9 +49,9 @@ fn open_existing(path: &Path, is_fifo: bool) -> Result<OwnedFd, Errno> {
 /// The place at which a file appears once it is complete.
 struct FilePlace {
     directory: OwnedFd,
-    target: FileName,
+    target: Path,
     /// The name that it has until then, if it has one; removed when dropped.
-    temporary: Option<FileName>,
+    temporary: Option<Path>,
 }
 
 /// Why a result is not safely in its file.
@@ -60,12 +61,6 @@ pub enum Unfinished {
     NotWritten(Errno),
     /// It is in its place, but its directory could not be synced.
     NotSynced(Errno),
-}
-
-impl From<SystemErrno> for Unfinished {
-    fn from(error: SystemErrno) -> Unfinished {
-        Unfinished::NotWritten(error.into())
-    }
 }
 
 impl From<Errno> for Unfinished {
@@ -136,19 +131,20 @@ impl OutputFile {
         // Before the name: else a crash could leave an empty file in the place of an older result.
         sync(&self.file)?;
         if place.temporary.is_none() {
-            let unnamed = FileName::unnamed(&self.file);
-            let link = |directory: &OwnedFd, name: &FileName| {
-                linkat(CWD, unnamed.bytes(), directory, name.bytes(), AtFlags::SYMLINK_FOLLOW)
+            let unnamed = unnamed(&self.file);
+            let link = |directory: &OwnedFd, name: &Path| {
+                linkat(CWD, unnamed.as_str(), directory, name.as_c_str(), AtFlags::SYMLINK_FOLLOW)
             };
-            match link(&place.directory, &place.target) {
+            match patiently(|| link(&place.directory, &place.target)) {
                 Ok(()) => return place.sync(),
                 // A link replaces nothing.
-                Err(SystemErrno::EXIST) => place.name_for_now(|directory, name| link(directory, name))?,
+                Err(Errno::EEXIST) => place.name_for_now(link)?,
                 Err(error) => return Err(error.into()),
             }
         }
-        if let Some(temporary) = &place.temporary {
-            renameat(&place.directory, temporary.bytes(), &place.directory, place.target.bytes())?;
+        let FilePlace { directory, target, temporary } = &place;
+        if let Some(temporary) = temporary {
+            patiently(|| renameat(directory, temporary.as_c_str(), directory, target.as_c_str()))?;
         }
         place.temporary = None;
         place.sync()
@@ -169,30 +165,30 @@ impl FilePlace {
         };
         // One that may be written and not read cannot be synced.
         let directory = directory(OFlags::RDONLY).or_else(|_| directory(OFlags::PATH))?;
-        let mut place = FilePlace { directory, target: FileName::new(target_name), temporary: None };
+        let mut place = FilePlace { directory, target: Path::new(target_name)?, temporary: None };
         let flags = OFlags::WRONLY | OFlags::CLOEXEC;
         // Whatever the reason is, a file with a name is tried next, and says it.
         if let Ok(file) = patiently(|| openat(&place.directory, ".", flags | OFlags::TMPFILE, NEW)) {
             // Without /proc it could not be given a name.
-            if access(FileName::unnamed(&file).bytes(), Access::EXISTS).is_ok() {
+            if access(unnamed(&file).as_str(), Access::EXISTS).is_ok() {
                 return Ok((file, place));
             }
         }
         let flags = flags | OFlags::CREATE | OFlags::EXCL;
-        let file = place.name_for_now(|directory, name| openat(directory, name.bytes(), flags, NEW))?;
+        let file = place.name_for_now(|directory, name| openat(directory, name.as_c_str(), flags, NEW))?;
         Ok((file, place))
     }
 
     /// Has `make` make a file of a temporary name.
     fn name_for_now<T>(
         &mut self,
-        mut make: impl FnMut(&OwnedFd, &FileName) -> Result<T, SystemErrno>,
+        mut make: impl FnMut(&OwnedFd, &Path) -> Result<T, SystemErrno>,
     ) -> Result<T, Errno> {
         // Where they cannot be held back, they end the process as usual, and the name says whose the file was.
         let _ = signal::hold_back_all();
         // A process of the same number in another container may have left one behind.
         for attempt in 0..100 {
-            let name = FileName::temporary(self.target.bytes(), attempt);
+            let name = temporary_name(self.target.as_bytes(), attempt)?;
             match patiently(|| make(&self.directory, &name)) {
                 Err(Errno::EEXIST) => {}
                 Err(error) => return Err(error),
@@ -219,7 +215,7 @@ impl Drop for FilePlace {
     fn drop(&mut self) {
         if let Some(name) = &self.temporary {
             // Where it cannot be removed, its name says which program made it and that it may go.
-            let _ = unlinkat(&self.directory, name.bytes(), AtFlags::empty());
+            let _ = unlinkat(&self.directory, name.as_c_str(), AtFlags::empty());
         }
     }
 }
@@ -249,61 +245,25 @@ fn follow(mut path: Path) -> Result<Path, Errno> {
     Err(Errno::ELOOP)
 }
 
-/// The longest name in a directory (`NAME_MAX`).
-const NAME_MAX: usize = 255;
-
-/// A name in a directory, cut off after the longest that the kernel takes.
-struct FileName {
-    bytes: [u8; NAME_MAX],
-    length: usize,
+/// Returns the path of an open file that has no other.
+fn unnamed(file: &OwnedFd) -> Text<32> {
+    let mut path = Text::EMPTY;
+    // The longest of these paths fits.
+    let _ = write!(path, "/proc/self/fd/{}", file.as_raw_fd());
+    path
 }
 
-impl FileName {
-    fn new(text: &[u8]) -> FileName {
-        let mut name = FileName { bytes: [0; NAME_MAX], length: 0 };
-        name.put(text);
-        name
+/// Returns the name of a file that is to become `target`: `.TARGET.PID.tmp`.
+fn temporary_name(target: &[u8], attempt: u32) -> Result<Path, Errno> {
+    /// The longest name in a directory (`NAME_MAX`), less room for the rest, which is at most 23 bytes long.
+    const MOST_KEPT: usize = 255 - 32;
+    let mut rest = Text::<32>::EMPTY;
+    let _ = write!(rest, ".{}", process_id());
+    if attempt > 0 {
+        let _ = write!(rest, ".{attempt}");
     }
-
-    /// Returns the path of an open file that has no other.
-    fn unnamed(file: &OwnedFd) -> FileName {
-        let mut name = FileName::new(b"/proc/self/fd/");
-        // As in `temporary`.
-        let _ = write!(name, "{}", file.as_raw_fd());
-        name
-    }
-
-    /// Returns the name of a file that is to become `target`: `.TARGET.PID.tmp`.
-    fn temporary(target: &[u8], attempt: u32) -> FileName {
-        let mut name = FileName::new(b".");
-        // Leaves room for the rest, which is at most 23 bytes long.
-        name.put(target.get(..NAME_MAX - 32).unwrap_or(target));
-        // A name that takes every fragment cannot fail.
-        let _ = write!(name, ".{}", process_id());
-        if attempt > 0 {
-            let _ = write!(name, ".{attempt}");
-        }
-        name.put(b".tmp");
-        name
-    }
-
-    fn put(&mut self, bytes: &[u8]) {
-        for (place, &byte) in self.bytes.iter_mut().skip(self.length).zip(bytes) {
-            *place = byte;
-            self.length += 1;
-        }
-    }
-
-    fn bytes(&self) -> &[u8] {
-        self.bytes.get(..self.length).unwrap_or_default()
-    }
-}
-
-impl fmt::Write for FileName {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.put(text.as_bytes());
-        Ok(())
-    }
+    let kept = target.get(..MOST_KEPT).unwrap_or(target);
+    Path::join(&[b".", kept, rest.as_str().as_bytes(), b".tmp"])
 }
 
 #[cfg(test)]

@@ -41,32 +41,26 @@ impl Event {
         Event::TlbMisses,
         Event::WalkCycles,
     ];
-
-    /// Returns the type and the number that the kernel knows the event by (`PERF_TYPE_*`, `PERF_COUNT_*`), if it
-    /// has one; `walk` is what the processor itself calls walk cycles.
-    const fn code(self, walk: Option<u64>) -> Option<(u32, u64)> {
-        const HARDWARE: u32 = 0;
-        const CACHE: u32 = 3;
-        const RAW: u32 = 4;
-        /// A miss (bit 16) of a read (operation 0 in bits 8 to 15).
-        const READ_MISS: u64 = 1 << 16;
-        match (self, walk) {
-            (Event::Cycles, _) => Some((HARDWARE, 0)),
-            (Event::Instructions, _) => Some((HARDWARE, 1)),
-            (Event::FirstLevelMisses, _) => Some((CACHE, READ_MISS)),
-            (Event::LastLevelMisses, _) => Some((CACHE, 2 | READ_MISS)),
-            (Event::TlbMisses, _) => Some((CACHE, 3 | READ_MISS)),
-            (Event::WalkCycles, Some(code)) => Some((RAW, code)),
-            (Event::WalkCycles, None) => None,
-        }
-    }
 }
 
 /// The number of events.
 pub const COUNT: usize = 6;
 
+/// Returns the type and the number that the kernel knows each event by (`PERF_TYPE_*`, `PERF_COUNT_*`), in the order of
+/// [`Event::ALL`]; `walk` is what the processor itself calls walk cycles, if it has them.
+fn codes(walk: Option<u64>) -> [Option<(u32, u64)>; COUNT] {
+    const HARDWARE: u32 = 0;
+    const CACHE: u32 = 3;
+    const RAW: u32 = 4;
+    // A miss (bit 16) of a read (operation 0 in bits 8 to 15) in a cache: the first level, the last, the data TLB.
+    let read_miss = |cache: u64| Some((CACHE, cache | 1 << 16));
+    let [cycles, instructions] = [0, 1].map(|number| Some((HARDWARE, number)));
+    [cycles, instructions, read_miss(0), read_miss(2), read_miss(3), walk.map(|code| (RAW, code))]
+}
+
 /// The first published form of the kernel's `struct perf_event_attr`, which every kernel takes.
 #[repr(C)]
+#[derive(Default)]
 struct Attributes {
     kind: u32,
     size: u32,
@@ -91,9 +85,30 @@ const READ_FORMAT: u64 = 1 << 0 | 1 << 1 | 1 << 3;
 const PERF_EVENT_IOC_ENABLE: u32 = 0x2400;
 const PERF_EVENT_IOC_DISABLE: u32 = 0x2401;
 
+/// Counters that start and stop together.
+pub trait CounterGroup {
+    /// Starts counting.
+    ///
+    /// # Errors
+    /// The first event's error where none could be opened.
+    fn start(&self) -> Result<(), Errno>;
+    /// Stops counting.
+    ///
+    /// # Errors
+    /// The errors of [`start`](Self::start).
+    fn stop(&self) -> Result<(), Errno>;
+    /// Returns the events so far, also while counting goes on.
+    ///
+    /// # Errors
+    /// The errors of [`start`](Self::start), and `EIO` for an answer that cannot be understood.
+    fn read(&self) -> Result<Totals, Errno>;
+}
+
 /// The counters of this thread that could be opened, counted together and at the same times.
 pub struct ThreadCounters {
-    /// By the order of [`Event::ALL`].
+    /// By the order of [`Event::ALL`]; where an event is not counted, the reason: `ENOENT` without this counter, as in most
+    /// virtual machines; `EACCES` or `EPERM` where `perf_event_paranoid` or a container forbids it; `EINVAL` where the
+    /// group has no counter left.
     members: [Result<OwnedFd, Errno>; COUNT],
 }
 
@@ -105,60 +120,14 @@ impl ThreadCounters {
     pub fn open(wanted: &[Event], walk: Option<u64>) -> ThreadCounters {
         let mut members = [const { Err(Errno::ENOENT) }; COUNT];
         let mut leader = None;
-        for (member, event) in members.iter_mut().zip(Event::ALL) {
-            let Some(code) = event.code(walk).filter(|_| wanted.contains(&event)) else { continue };
+        for (member, (event, code)) in members.iter_mut().zip(Event::ALL.into_iter().zip(codes(walk))) {
+            let Some(code) = code.filter(|_| wanted.contains(&event)) else { continue };
             *member = open_event(code, leader);
             if let (None, Ok(descriptor)) = (leader, &*member) {
                 leader = Some(descriptor.as_raw_fd());
             }
         }
         ThreadCounters { members }
-    }
-
-    /// Returns the reason why `event` is not counted, if it is not.
-    ///
-    /// # Errors
-    /// `ENOENT` without this counter, as in most virtual machines; `EACCES` or
-    /// `EPERM` where `perf_event_paranoid` or a container forbids it; `EINVAL`
-    /// where the group has no counter left.
-    pub fn availability(&self, event: Event) -> Result<(), Errno> {
-        match self.members.get(event as usize) {
-            Some(Err(error)) => Err(*error),
-            _ => Ok(()),
-        }
-    }
-
-    /// Starts counting.
-    ///
-    /// # Errors
-    /// The first event's error where none could be opened.
-    pub fn start(&self) -> Result<(), Errno> {
-        self.control(PERF_EVENT_IOC_ENABLE)
-    }
-
-    /// Stops counting.
-    ///
-    /// # Errors
-    /// The errors of [`ThreadCounters::start`].
-    pub fn stop(&self) -> Result<(), Errno> {
-        self.control(PERF_EVENT_IOC_DISABLE)
-    }
-
-    /// Returns the events so far, also while counting goes on.
-    ///
-    /// # Errors
-    /// The errors of [`ThreadCounters::start`], and `EIO` for an answer that cannot be understood.
-    pub fn read(&self) -> Result<Totals, Errno> {
-        let mut bytes = [0; 8 * (HEADER + COUNT)];
-        let length = rustix::io::read(self.leader()?, &mut bytes)?;
-        let mut words = [0; HEADER + COUNT];
-        let filled = bytes.get(..length).unwrap_or_default().chunks_exact(8);
-        let count = filled.len();
-        for (word, bytes) in words.iter_mut().zip(filled) {
-            *word = u64::from_ne_bytes(bytes.try_into().unwrap_or_default());
-        }
-        let present = core::array::from_fn(|event| matches!(self.members.get(event), Some(Ok(_))));
-        decode(words.get(..count).unwrap_or_default(), present).ok_or(Errno::EIO)
     }
 
     /// Returns the first event that could be opened: the kernel addresses the group by it.
@@ -180,6 +149,29 @@ impl ThreadCounters {
     }
 }
 
+impl CounterGroup for ThreadCounters {
+    fn start(&self) -> Result<(), Errno> {
+        self.control(PERF_EVENT_IOC_ENABLE)
+    }
+
+    fn stop(&self) -> Result<(), Errno> {
+        self.control(PERF_EVENT_IOC_DISABLE)
+    }
+
+    fn read(&self) -> Result<Totals, Errno> {
+        let mut bytes = [0; 8 * (HEADER + COUNT)];
+        let length = rustix::io::read(self.leader()?, &mut bytes)?;
+        let mut words = [0; HEADER + COUNT];
+        let filled = bytes.get(..length).unwrap_or_default().chunks_exact(8);
+        let count = filled.len();
+        for (word, bytes) in words.iter_mut().zip(filled) {
+            *word = u64::from_ne_bytes(bytes.try_into().unwrap_or_default());
+        }
+        let present = core::array::from_fn(|event| matches!(self.members.get(event), Some(Ok(_))));
+        decode(words.get(..count).unwrap_or_default(), present).ok_or(Errno::EIO)
+    }
+}
+
 fn open_event((kind, config): (u32, u64), leader: Option<i32>) -> Result<OwnedFd, Errno> {
     const THIS_THREAD: usize = 0;
     const ANY_CPU: usize = usize::MAX;
@@ -189,14 +181,10 @@ fn open_event((kind, config): (u32, u64), leader: Option<i32>) -> Result<OwnedFd
         kind,
         size: size_of::<Attributes>() as u32,
         config,
-        sample_period: 0,
-        sample_type: 0,
         read_format: READ_FORMAT,
         // The others follow their leader.
         flags: USER_SPACE_ONLY | if leader.is_none() { DISABLED } else { 0 },
-        wakeup_events: 0,
-        breakpoint_type: 0,
-        config1: 0,
+        ..Attributes::default()
     };
     let group = leader.map_or(NO_GROUP, |descriptor| descriptor as usize);
     let arguments = [&raw const attributes as usize, THIS_THREAD, ANY_CPU, group, CLOSE_ON_EXEC, 0];

@@ -5,13 +5,12 @@
 //!
 //! # Safety
 //!
-//! A system call can do anything to the process, so `syscall6` and `clone` are unsafe and
+//! A system call can do anything to the process, so `syscall6` is unsafe and
 //! each caller states what its arguments may touch.
 
-use super::arch::{self, Routine};
+use super::arch;
 use super::errno::Errno;
-use core::ffi::c_void;
-use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicUsize, Ordering};
 use linux_raw_sys::general::{__NR_exit, __NR_exit_group};
 
 /// The threads of the process beside the first, from before each is made until it has ended.
@@ -32,34 +31,11 @@ pub(super) unsafe fn syscall6(number: u32, arguments: [usize; 6]) -> Result<usiz
 }
 
 /// Tells a result from a negated error.
-fn checked(result: isize) -> Result<usize, Errno> {
+pub(super) fn checked(result: isize) -> Result<usize, Errno> {
     match result {
         -4095..=-1 => Err(Errno::new(-result as i32)),
         _ => Ok(result as usize),
     }
-}
-
-/// Starts a thread that runs `routine(stack)` on the stack that ends at `stack`, and ends with it.
-///
-/// The kernel puts the number of the thread into `tid` where `flags` has `CLONE_PARENT_SETTID`, before the thread
-/// runs, and a zero where it has `CLONE_CHILD_CLEARTID`, when it has ended.
-///
-/// # Errors
-/// `EAGAIN` where a limit of processes is reached (`RLIMIT_NPROC`, `pids.max`, `threads-max`), `ENOMEM`; `EPERM` or
-/// `ENOSYS` under a seccomp filter.
-///
-/// # Safety
-/// `stack` must be a multiple of 16, with enough memory below it that is the thread's own until it has ended;
-/// `tid` must be valid for the same time, `stack` what `routine` takes, and `flags` must make a thread without
-/// thread-local storage.
-pub(super) unsafe fn clone(
-    flags: u32,
-    stack: *mut c_void,
-    tid: *const AtomicU32,
-    routine: Routine,
-) -> Result<(), Errno> {
-    // SAFETY: as the caller promises; the thread never returns into code of this one.
-    checked(unsafe { arch::clone_thread(flags, stack, tid, routine) }).map(drop)
 }
 
 /// Ends the process, with all its threads, with the exit status `status & 0xff`; by the signal of an undefined

@@ -9,10 +9,11 @@
 //! writing each, or because zero bytes, which new mappings consist of, are values.
 
 use super::errno::Errno;
-use super::map::{Kind, Region};
+use super::map::Region;
 use core::mem::{align_of, needs_drop, size_of, ManuallyDrop};
 use core::ops::{Deref, DerefMut};
 use core::ptr::NonNull;
+use latency_core::units::Pages;
 
 /// A fixed number of values in mapped memory, unmapped when dropped. Dereferences to a slice.
 pub struct Table<T> {
@@ -132,7 +133,7 @@ impl<T> Drop for Table<T> {
 /// Returns room for `length` elements of `size` bytes.
 #[inline(never)]
 fn room(length: usize, size: usize) -> Result<NonNull<u8>, Errno> {
-    let region = Region::map(length.checked_mul(size).ok_or(Errno::ENOMEM)?, Kind::Small)?;
+    let region = Region::map(length.checked_mul(size).ok_or(Errno::ENOMEM)?, Pages::Small4k)?;
     Ok(ManuallyDrop::new(region).start())
 }
 
@@ -143,7 +144,7 @@ fn room(length: usize, size: usize) -> Result<NonNull<u8>, Errno> {
 #[inline(never)]
 unsafe fn release(start: NonNull<u8>, bytes: usize) {
     // SAFETY: the caller's promise.
-    drop(unsafe { Region::again(start, bytes, Kind::Small) });
+    drop(unsafe { Region::again(start, bytes, Pages::Small4k) });
 }
 
 impl<T> core::fmt::Debug for Table<T> {

@@ -17,10 +17,10 @@
 //! thread writes the `ThreadWork` of another before the clone that hands it over; after that it is only
 //! read, but for the number of the thread, which is atomic.
 
-use super::arch::Routine;
+use super::arch::{clone_thread, Routine};
 use super::cpu::yield_now;
 use super::errno::Errno;
-use super::raw::{clone, OTHER_THREADS};
+use super::raw::{checked, OTHER_THREADS};
 use super::time::sleep_ns;
 use core::ffi::{c_void, CStr};
 use core::ptr::null_mut;
@@ -196,7 +196,8 @@ impl Crew {
     /// Starts `count` threads, or as many as the kernel allows.
     ///
     /// # Errors
-    /// The errors of [`clone`]; the threads started so far run.
+    /// `EAGAIN` where a limit of processes is reached (`RLIMIT_NPROC`, `pids.max`, `threads-max`), `ENOMEM`; `EPERM` or
+    /// `ENOSYS` under a seccomp filter. The threads started so far run.
     ///
     /// # Safety
     /// `count` must be that of [`map`](Self::map), and this the first call. `routine` must take a [`ThreadWork`] for
@@ -212,7 +213,7 @@ impl Crew {
             OTHER_THREADS.fetch_add(1, Ordering::Relaxed);
             // SAFETY: the work, a multiple of 16, has the stack below it; all of it is unmapped after the join. The
             // caller answers for the routine; the flags ask for no thread-local storage.
-            let made = unsafe { clone(FLAGS, work.cast(), tid, routine) };
+            let made = checked(unsafe { clone_thread(FLAGS, work.cast(), tid, routine) });
             if made.is_err() {
                 OTHER_THREADS.fetch_sub(1, Ordering::Relaxed);
             }

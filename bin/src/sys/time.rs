@@ -29,6 +29,12 @@ pub fn monotonic_raw_ns() -> u64 {
     [CLOCK_MONOTONIC_RAW, CLOCK_MONOTONIC].into_iter().find_map(read).unwrap_or(0)
 }
 
+/// Returns the same as a number to reckon with.
+#[must_use]
+pub fn now_ns() -> f64 {
+    monotonic_raw_ns() as f64
+}
+
 /// Returns whether there is a clock at all: a filter of system calls may forbid it.
 #[must_use]
 pub fn clock_is_there() -> bool {
@@ -42,7 +48,7 @@ pub fn thread_ran_ns() -> Option<u64> {
 }
 
 /// Returns the number of the clock that counts the CPU time of this thread, by which other threads of the process
-/// read it with [`thread_clock_ns`].
+/// read it with [`read`].
 ///
 /// # References
 /// `make_thread_cpuclock` in the kernel's `include/linux/posix-timers_types.h`: the thread's number inverted, and
@@ -53,21 +59,16 @@ pub fn thread_clock() -> u32 {
     !(gettid().as_raw_nonzero().get() as u32) << 3 | OF_A_THREAD_BY_THE_SCHEDULER
 }
 
-/// Returns the nanoseconds that a thread of this process has run, by the number of its clock; `None` for a thread that
-/// has ended, and where a filter of system calls forbids it.
-#[must_use]
-pub fn thread_clock_ns(clock: u32) -> Option<u64> {
-    read(clock)
-}
-
 /// Seconds since 1970, UTC, as the kernel keeps it; 0 where it does not tell.
 #[must_use]
 pub fn seconds_since_1970() -> u64 {
     read(CLOCK_REALTIME).unwrap_or(0) / NANOSECONDS_PER_SECOND
 }
 
-/// Nanoseconds on the clock with this number, if the kernel has it.
-fn read(clock: u32) -> Option<u64> {
+/// Returns the nanoseconds on the clock with this number; `None` where the kernel does not have it, as that of a thread
+/// that has ended, and where a filter of system calls forbids it.
+#[must_use]
+pub fn read(clock: u32) -> Option<u64> {
     let mut time = __kernel_timespec { tv_sec: 0, tv_nsec: 0 };
     let arguments = [clock as usize, &raw mut time as usize, 0, 0, 0, 0];
     // SAFETY: the kernel writes one `struct __kernel_timespec`, which on x86-64 is that of this call.
@@ -122,7 +123,7 @@ mod tests {
                 std::thread::park();
             });
             let number = || clock.load(Ordering::Acquire);
-            let ran = || thread_clock_ns(number()).unwrap();
+            let ran = || read(number()).unwrap();
             while number() == 0 {
                 std::thread::yield_now();
             }
@@ -139,7 +140,7 @@ mod tests {
             } {}
             thread.thread().unpark();
         });
-        assert!(thread_clock_ns(thread_clock()).unwrap() <= thread_ran_ns().unwrap());
+        assert!(read(thread_clock()).unwrap() <= thread_ran_ns().unwrap());
     }
 
     #[test]

@@ -17,6 +17,13 @@ struct Cell {
     sum: u64,
 }
 
+/// Nothing counted.
+impl Default for Tally {
+    fn default() -> Tally {
+        Tally::EMPTY
+    }
+}
+
 impl Tally {
     /// No values.
     pub const EMPTY: Tally = Tally { cells: [Cell { count: 0, sum: 0 }; CELLS] };

@@ -17,7 +17,7 @@ use crate::machine::Machine;
 use crate::plan::single;
 use crate::result::conditions::{Conditions, CpuTime, OnCpu, OTHER_WORK, SIBLING_BUSY, STOLEN};
 use crate::result::{Point, Walk};
-use crate::sys::cpu::{self, Usage};
+use crate::sys::cpu;
 use crate::sys::file::SystemFiles;
 use crate::sys::table::Table;
 use crate::sys::time;
@@ -44,7 +44,8 @@ const MOST_READ: usize = 1 << 20;
 /// One look at the counters of the kernel.
 #[derive(Debug)]
 struct KernelSnapshot {
-    usage: Usage,
+    /// Involuntary context switches of the first thread.
+    switches: u64,
     ran_and_waited: Option<(u64, u64)>,
     /// The text of /proc/stat, as much of it as could be read, and its length.
     stat: Table<u8>,
@@ -86,7 +87,7 @@ impl Watch {
         let Watch { times, before, .. } = self;
         let after = look(files)?;
         // Without the clocks of threads it is not known what they ran on each other's siblings.
-        let readable = time::thread_clock_ns(time::thread_clock()).is_some();
+        let readable = time::read(time::thread_clock()).is_some();
         let mut used = times.iter();
         let mut most = OnCpu::UNKNOWN.shares;
         let of_cpu = |_| {
@@ -128,7 +129,7 @@ impl Watch {
             other_work_share: waited(),
             stolen_share: known(STOLEN),
             sibling_busy_share: known(SIBLING_BUSY),
-            involuntary_switches: after.usage.since(&before.usage).involuntary_switches,
+            involuntary_switches: after.switches.saturating_sub(before.switches),
             thread_moves: noted.moves,
             core_gigahertz: noted.clocks.spread(),
             timer_drift_ppm: drift.flatten(),
@@ -208,8 +209,8 @@ fn look(files: &impl Files) -> Option<KernelSnapshot> {
     let mut stat = Table::zeroed(MOST_READ).ok()?;
     // What cannot be read is not known.
     let length = files.read("/proc/stat", &mut stat).map_or(0, <[u8]>::len);
-    let usage = cpu::thread_usage().unwrap_or_default();
-    Some(KernelSnapshot { usage, ran_and_waited: cpu_time::first_thread(), stat, length })
+    let switches = cpu::thread_usage().unwrap_or_default().involuntary_switches;
+    Some(KernelSnapshot { switches, ran_and_waited: cpu_time::first_thread(), stat, length })
 }
 
 #[cfg(test)]

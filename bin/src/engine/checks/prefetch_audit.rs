@@ -60,10 +60,12 @@ const FEWEST_REGIONS: u64 = 8;
 
 /// An audit under way: one pair of chains after the other.
 pub struct UnderWay {
-    point: Point,
+    /// The point that is like all chains but for what tells them apart.
+    pub point: Point,
     placed: Option<Placement>,
     watch: Stopwatch,
-    pairs: PairRatios,
+    /// What was found so far.
+    pub pairs: PairRatios,
 }
 
 impl UnderWay {
@@ -107,7 +109,9 @@ impl UnderWay {
     pub fn step(&mut self, machine: &Machine) -> Result<bool, Failure<'static>> {
         let UnderWay { point, placed, watch, pairs } = self;
         if let Some(placed) = placed {
-            return pairs.step(point, &mut |point| visit(watch, placed, point));
+            return pairs.step(point, &mut |point| {
+                new_chain::walk(watch, placed.split().0, point, |chase| walked(chase, point))
+            });
         }
         let had = Placement::new(machine, point.target, point.size, point.pages);
         placement::pin(point.cpu)?;
@@ -127,19 +131,8 @@ impl UnderWay {
     ///
     /// [`Failure::Interrupted`], and those of a walk.
     pub fn finish(&mut self, machine: &Machine, until_ns: f64) -> Result<(), Failure<'static>> {
-        while (time::monotonic_raw_ns() as f64) < until_ns && self.step(machine)? {}
+        while time::now_ns() < until_ns && self.step(machine)? {}
         Ok(())
-    }
-
-    /// Returns what was found, and warns if a ratio is not one and that matters to one of the `measured` points; `None`
-    /// before the end.
-    pub fn conclude(
-        &self,
-        machine: &Machine,
-        warnings: &mut Warnings,
-        measured: &[Outcome<'_>],
-    ) -> Option<Audit> {
-        self.pairs.told(self.point.size, machine, warnings, measured)
     }
 }
 
@@ -199,10 +192,7 @@ impl PairRatios {
 
     /// Takes what was found, or begins again: noise is not there twice; a prefetcher is.
     fn conclude(&mut self) {
-        let mut found = [None; PAIRS];
-        for (slot, ratios) in found.iter_mut().zip(&mut self.ratios) {
-            *slot = stats::summarise(ratios);
-        }
+        let found = self.ratios.each_mut().map(|ratios| stats::summarise(ratios));
         let [Some(random), Some(local), Some(pointer)] = found else { return };
         let mut found = [random, local, pointer];
         match &self.first {
@@ -261,21 +251,10 @@ fn nearer(one: &mut Summary, other: &Summary) {
     }
 }
 
-/// Writes one of the chains and walks as many nodes as a region has, once untimed: nanoseconds per hop.
+/// Walks as many nodes of a chain as a region has, once untimed: nanoseconds per hop.
 ///
 /// A region that is half done is half fetched: only whole ones compare. The first fills the TLBs as well; no cache
 /// holds lines of a chain just written.
-#[inline(never)]
-fn visit(watch: &Stopwatch, placed: &mut Placement, point: &Point) -> Result<f64, Failure<'static>> {
-    let mut latency_ns = f64::NAN;
-    new_chain::walk(watch, placed.split().0, point, &mut |chase| {
-        latency_ns = walked(chase, point)?;
-        Ok(())
-    })?;
-    Ok(latency_ns)
-}
-
-/// Walks as many nodes of a chain as a region has, once untimed: nanoseconds per hop.
 ///
 /// # Errors
 ///

@@ -94,13 +94,8 @@ fn first_level_cycles(counter: &Counter) -> Option<f64> {
         Some(difference / (LONG - SHORT) as f64 * (before + after) / 2.0)
     };
     // A sample that was interrupted makes no sense, and another one is soon had.
-    let mut samples = [0.0; TIMES];
-    let mut count = 0;
-    for (slot, cycles) in samples.iter_mut().zip((0..2 * TIMES).filter_map(|_| sample())) {
-        *slot = cycles;
-        count += 1;
-    }
-    samples.get_mut(..count).and_then(stats::half_sample_mode)
+    let samples = (0..2 * TIMES).filter_map(|_| sample());
+    stats::half_sample_mode(stats::gather(&mut [0.0; TIMES], samples))
 }
 
 #[cfg(test)]

@@ -118,10 +118,7 @@ pub fn search<A: Place>(
         warm_over_cold: largest.ratio,
         cold_ns: search.fastest_ns,
         clear,
-        cache: None,
-        in_cache: None,
-        cache_sought: false,
-        seconds: 0.0,
+        ..Sizing::default()
     };
     match known.seeks_cache {
         true => search.descend(&mut sizing, largest.cold_ns)?,

@@ -10,11 +10,11 @@ use latency_core::kernel::lanes::MOST_LANES;
 use latency_core::units::{Bytes, NodeId, PageSize};
 
 use crate::engine::checks::prefetch_audit::UnderWay;
+use crate::engine::memory::idle_until;
 use crate::engine::memory::new_chain;
-use crate::engine::memory::pieces::chain_of;
+use crate::engine::memory::pieces::{chain_of, Missing};
 use crate::engine::memory::placement::Witness;
 use crate::engine::memory::sites::{Site, Sites};
-use crate::engine::memory::{idle_until, ProvenPlace};
 use crate::engine::schedule::walks::few;
 use crate::engine::seam::{Condition, Place, Walker};
 use crate::engine::stopwatch::single_hops::Singles;
@@ -29,32 +29,17 @@ use crate::result::{chain, Point, Walk};
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 
-/// The measurements that accompany the batches of chains.
-pub enum Alongside<'b> {
-    /// None.
-    Nothing,
+/// The measurements that accompany the batches of chains; none by default.
+#[derive(Default)]
+pub struct Alongside<'b, 'a> {
     /// Single hops after each round.
-    SingleHops(&'b mut Singles),
+    pub singles: Option<&'b mut Singles>,
     /// Independent loads after each walk in address order.
-    StridedLoads(&'b mut Loads),
+    pub loads: Option<&'b mut Loads>,
     /// Traffic, beside the walks of loaded points or by itself.
-    Generators(&'b Generators<'b>),
-}
-
-impl<'b> Alongside<'b> {
-    fn singles(&mut self) -> Option<&mut Singles> {
-        match self {
-            Alongside::SingleHops(singles) => Some(singles),
-            _ => None,
-        }
-    }
-
-    const fn generators(&self) -> Option<&'b Generators<'b>> {
-        match self {
-            Alongside::Generators(generators) => Some(generators),
-            _ => None,
-        }
-    }
+    pub generators: Option<&'b Generators<'b>>,
+    /// The memory of traffic that could not be had.
+    pub missing: Option<&'b Missing<'a>>,
 }
 
 /// The chains in a piece of memory.
@@ -96,43 +81,33 @@ enum LastWalk {
 }
 
 /// The chains of a run in memory, the stopwatch, and what is measured alongside.
-pub struct ChainPlace<'p, 'b> {
+pub struct ChainPlace<'p, 'b, 'a> {
     sites: &'p mut Sites<Chains<'p>>,
     watch: Stopwatch,
-    alongside: &'p mut Alongside<'b>,
+    alongside: &'p mut Alongside<'b, 'a>,
     last: Option<LastWalk>,
     /// The index of the point that is measured in other memory than its like, and that memory.
-    second: Option<(usize, Site<Chains<'p>>)>,
+    pub second: Option<(usize, Site<Chains<'p>>)>,
     /// Hops over lines just written in each visit to a chain that stays.
     ahead: u64,
     /// The audit of prefetchers that is made between rounds.
-    audit: Option<(&'p mut UnderWay, &'p Machine)>,
+    pub audit: Option<(&'p mut UnderWay, &'p Machine)>,
 }
 
-impl<'p, 'b> ChainPlace<'p, 'b> {
+impl<'p, 'b, 'a> ChainPlace<'p, 'b, 'a> {
     /// Takes the memory of a run, with `ahead` hops over lines just written past the caches in each visit to a chain
     /// that stays.
     pub const fn new(
         sites: &'p mut Sites<Chains<'p>>,
         watch: Stopwatch,
-        alongside: &'p mut Alongside<'b>,
+        alongside: &'p mut Alongside<'b, 'a>,
         ahead: u64,
     ) -> Self {
         ChainPlace { sites, watch, alongside, last: None, second: None, ahead, audit: None }
     }
-
-    /// Has the `index`-th point be measured in other memory than those like it.
-    pub fn measure_in(&mut self, index: usize, site: Site<Chains<'p>>) {
-        self.second = Some((index, site));
-    }
-
-    /// Makes an audit of prefetchers between rounds.
-    pub fn audit(&mut self, audit: &'p mut UnderWay, machine: &'p Machine) {
-        self.audit = Some((audit, machine));
-    }
 }
 
-impl Place for ChainPlace<'_, '_> {
+impl Place for ChainPlace<'_, '_, '_> {
     fn with_chain(
         &mut self,
         index: usize,
@@ -142,9 +117,9 @@ impl Place for ChainPlace<'_, '_> {
     ) -> Result<(), Failure<'static>> {
         let ChainPlace { sites, watch, alongside, last, second, ahead, .. } = self;
         watch.go_to(point.cpu)?;
-        if let (Walk::Traffic(traffic), Some(generators)) = (point.walk, alongside.generators()) {
+        if let (Walk::Traffic(traffic), Some(generators)) = (point.walk, alongside.generators) {
             return generators.drive(point, &traffic, &mut || {
-                let part = generators.own_part(&traffic)?;
+                let part = generators.own_part(point, &traffic)?;
                 walker(&mut TrafficWalk::settled(watch, generators, traffic, part)?)
             });
         }
@@ -176,11 +151,9 @@ impl Place for ChainPlace<'_, '_> {
         self.last = None;
         idle_until(until_ns)
     }
-}
 
-impl ProvenPlace for ChainPlace<'_, '_> {
     fn witnesses(&self, point: &Point) -> Option<(Witness, Option<Witness>)> {
-        let traffic = point.walk.traffic().map(|traffic| self.alongside.generators()?.witness(traffic));
+        let traffic = point.walk.traffic().map(|_| self.alongside.generators?.witness(point));
         match (chain_of(point), traffic) {
             ([Some(region), _], Some(traffic)) => Some((self.sites.find(&region)?.witness, Some(traffic?))),
             ([Some(region), _], None) => Some((self.sites.find(&region)?.witness, None)),
@@ -199,7 +172,7 @@ impl KeptChain<'_> {
         &mut self,
         (index, point): (usize, &Point),
         watch: &Stopwatch,
-        alongside: &mut Alongside<'_>,
+        alongside: &mut Alongside<'_, '_>,
         last: &mut Option<LastWalk>,
         ahead: u64,
         walker: &mut Walker<'_>,
@@ -230,16 +203,16 @@ impl KeptChain<'_> {
         let again = last.replace(who) == Some(who);
         let condition = if again { Condition::Undisturbed } else { Condition::Disturbed };
         let subject = Subject { buffer, kernel: point.kernel, side: side.as_ref() };
-        let generators = alongside.generators();
+        let generators = alongside.generators;
         // The uncore of the load; without one, that of the memory itself.
         let loaded = point.walk.traffic().map_or(point.target, |traffic| traffic.node);
-        let mut chase = Chase::new(watch, subject, condition, *node)
-            .with_singles(alongside.singles(), index)
-            .with_ahead(hops)
-            .with_uncore(generators, loaded);
+        let mut chase = Chase::new(watch, subject, condition, *node);
+        chase.ahead = hops;
+        chase.singles = alongside.singles.as_deref_mut().map(|singles| (index, singles));
+        chase.uncore = generators.map(|generators| (generators, loaded));
         let walked = match (point.walk, generators) {
             (Walk::Loaded(traffic), Some(generators)) => {
-                chase = chase.with_traffic(generators);
+                chase.traffic = Some(generators);
                 generators.drive(point, &traffic, &mut || {
                     generators.settle()?;
                     walker(&mut chase)
@@ -261,20 +234,18 @@ fn rewritten(
     (index, point): (usize, &Point),
     (position, positions): (u64, u64),
     watch: &Stopwatch,
-    alongside: &mut Alongside<'_>,
+    alongside: &mut Alongside<'_, '_>,
     walker: &mut Walker<'_>,
 ) -> Result<(), Failure<'static>> {
     let chain = chain::chain(point)?;
     let room = room(point, lines, position, positions);
     let buffer = new_chain::write(room, &chain, point.kernel.encoding, Stores::STREAMING)?;
     let subject = Subject { buffer: &buffer, kernel: point.kernel, side: None };
-    let mut chase = Chase::new(watch, subject, Condition::Written, chain.start(0, 1))
-        .with_singles(alongside.singles(), index);
+    let mut chase = Chase::new(watch, subject, Condition::Written, chain.start(0, 1));
+    chase.singles = alongside.singles.as_deref_mut().map(|singles| (index, singles));
     walker(&mut chase)?;
-    match (alongside, point.order, watch.timer().counter()) {
-        (Alongside::StridedLoads(loads), Order::Sequential, Some(counter)) => {
-            loads.visit(lines, point, watch, counter)
-        }
+    match (&mut alongside.loads, point.order, watch.timer.counter()) {
+        (Some(loads), Order::Sequential, Some(counter)) => loads.visit(lines, point, watch, counter),
         _ => Ok(()),
     }
 }

@@ -45,12 +45,8 @@ pub fn traffic_of(point: &Point) -> [Option<PlannedRegion>; 2] {
 #[must_use]
 pub fn lines_of(point: &Point) -> [Option<PlannedRegion>; 2] {
     let homes = point.walk.ping_pong().map_or([point.target; 2], |pair| pair.homes);
-    homes.map(|on| chain_region(point, on))
-}
-
-fn chain_region(point: &Point, on: NodeId) -> Option<PlannedRegion> {
     let Point { initiator: from, pages, size, .. } = *point;
-    Some(PlannedRegion { from, on, pages, size, is_of_traffic: false })
+    homes.map(|on| Some(PlannedRegion { from, on, pages, size, is_of_traffic: false }))
 }
 
 /// A piece of memory that could be had, with its region and the first point that needs it.
@@ -156,8 +152,8 @@ impl<'a> Pieces<'a> {
     ///
     /// The errors of `open`.
     pub fn open<'p, T>(&'p mut self, open: &mut Open<'_, 'p, T>) -> Result<Sites<T>, Failure<'static>> {
-        let mut sites = Sites::none(self.missing.memory);
-        for (slot, piece) in sites.slots().zip(self.list.iter_mut().flatten()) {
+        let mut sites = Sites { list: array::from_fn(|_| None), memory: self.missing.memory };
+        for (slot, piece) in sites.list.iter_mut().zip(self.list.iter_mut().flatten()) {
             let Piece { region, like, placement } = piece;
             let (lines, witness) = placement.split();
             *slot = Some(Site { region: *region, witness, holds: open(like, lines)? });

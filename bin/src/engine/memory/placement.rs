@@ -19,9 +19,8 @@ use crate::result::evidence::{self, Evidence, PageCounts};
 use crate::result::{Means, Placed, Point};
 use crate::sys::errno::Errno;
 use crate::sys::file::SystemFiles;
-use crate::sys::map::{Kind, Region};
-use crate::sys::numa::{self, Policy};
-use crate::sys::{cpu, file, signal};
+use crate::sys::map::Region;
+use crate::sys::{cpu, file, numa, signal};
 
 /// Memory on a node.
 #[derive(Debug)]
@@ -87,13 +86,12 @@ impl Placement {
                 errno => PlacementError::CallFailed { call, errno, node: Some(target) },
             }
         };
-        let kind = kind(pages);
         let length = size.0 as usize;
         let mut means = Means::Policy;
-        let region = match numa::set_policy(&Policy::bind(target)) {
+        let region = match numa::bind(Some(&numa::only(target))) {
             Ok(()) => {
-                let region = Region::map(length, kind);
-                let restored = numa::set_policy(&machine.bound_to.map_or(Policy::Default, Policy::Bind));
+                let region = Region::map(length, pages);
+                let restored = numa::bind(machine.bound_to.as_ref());
                 restored.map_err(failed("set_mempolicy"))?;
                 let region = region.map_err(failed("mmap"))?;
                 numa::bind_range(region.address(), region.len(), target).map_err(failed("mbind"))?;
@@ -101,7 +99,7 @@ impl Placement {
             }
             Err(errno @ (Errno::EPERM | Errno::ENOSYS)) => {
                 means = first_touch(machine, target, errno)?;
-                Region::map(length, kind).map_err(failed("mmap"))?
+                Region::map(length, pages).map_err(failed("mmap"))?
             }
             Err(Errno::EINVAL) => {
                 return Err(
@@ -150,7 +148,7 @@ impl Placement {
 
     /// Returns the memory, to build a chain in, and its witness.
     pub fn split(&mut self) -> (&mut [Line], Witness) {
-        (self.region.as_mut_slice(), self.witness)
+        (self.region.lines(), self.witness)
     }
 
     /// Returns the witness of its node.
@@ -251,13 +249,10 @@ impl Witness {
         if let Some(found) = self.before.kernel_page.filter(|page| *page != asked.bytes()) {
             return Err(PlacementError::WrongPageSize { asked: asked.bytes(), found });
         }
+        let least = if all { self.mapped } else { Bytes(self.mapped.0 / 2) };
         match self.before.transparent_huge {
-            Some(found) if self.pages == Pages::Thp => {
-                let least = if all { self.mapped } else { Bytes(self.mapped.0 / 2) };
-                if found < least {
-                    return Err(PlacementError::ThpPartial { wanted: self.mapped, found });
-                }
-                Ok(())
+            Some(found) if self.pages == Pages::Thp && found < least => {
+                Err(PlacementError::ThpPartial { wanted: self.mapped, found })
             }
             _ => Ok(()),
         }
@@ -280,15 +275,6 @@ impl Witness {
                 Err(PlacementError::WrongNode { node, elsewhere: pages - counts.on(node), pages })
             }
         }
-    }
-}
-
-const fn kind(pages: Pages) -> Kind {
-    match pages {
-        Pages::Auto | Pages::Small4k => Kind::Small,
-        Pages::Thp => Kind::Thp,
-        Pages::Huge2m => Kind::Huge2M,
-        Pages::Huge1g => Kind::Huge1G,
     }
 }
 

@@ -14,9 +14,8 @@ use crate::engine::memory::pieces::chain_of;
 use crate::engine::memory::placement;
 use crate::engine::memory::placement::Placement;
 use crate::engine::memory::sites::Site;
+use crate::engine::memory::RealSchedule;
 use crate::engine::schedule::warm_up::SERVES_SOME;
-use crate::engine::schedule::Schedule;
-use crate::engine::seam::Place;
 use crate::error::Failure;
 use crate::machine::Machine;
 use crate::plan::budget::Memory;
@@ -122,7 +121,7 @@ impl Second {
 }
 
 /// Compares both measurements of a point that took turns, and warns if they differ in most rounds.
-pub fn in_turn<A: Place>(schedule: &mut Schedule<A>, warnings: &mut Warnings) -> Option<Repeat> {
+pub fn in_turn(schedule: &mut RealSchedule<'_>, warnings: &mut Warnings) -> Option<Repeat> {
     let ([(entry, first), (again, second)], ratio) = schedule.both()?;
     if let Some(ratio) = beyond(&ratio) {
         warnings.push(Warning::RepeatRatio { ratio });

@@ -1,13 +1,10 @@
 //! Pieces of memory with something in them: chains, the lines of generators, or lines that CPUs exchange.
 
-use core::array;
-
 use latency_core::units::NodeId;
 
 use crate::engine::memory::placement::Witness;
 use crate::plan::budget::Memory;
 use crate::plan::regions::{PlannedRegion, MOST};
-use crate::result::Traffic;
 
 /// A piece of memory with something in it.
 pub struct Site<T> {
@@ -21,22 +18,13 @@ pub struct Site<T> {
 
 /// All memory of one kind, with something in it.
 pub struct Sites<T> {
-    list: [Option<Site<T>>; MOST],
-    memory: Memory,
+    /// The pieces, in the order in which they were placed.
+    pub list: [Option<Site<T>>; MOST],
+    /// Decides which piece serves a region.
+    pub memory: Memory,
 }
 
 impl<T> Sites<T> {
-    /// Returns no site.
-    #[must_use]
-    pub fn none(memory: Memory) -> Sites<T> {
-        Sites { list: array::from_fn(|_| None), memory }
-    }
-
-    /// Returns the slots, to be filled.
-    pub fn slots(&mut self) -> impl Iterator<Item = &mut Option<Site<T>>> {
-        self.list.iter_mut()
-    }
-
     /// Returns the index of the piece that serves a region.
     #[must_use]
     pub fn index(&self, needed: &PlannedRegion) -> Option<usize> {
@@ -72,16 +60,6 @@ impl<T> Sites<T> {
     /// Returns the nodes of all pieces.
     pub fn nodes(&self) -> impl Iterator<Item = NodeId> + Clone + use<'_, T> {
         self.list.iter().flatten().map(|site| site.region.on)
-    }
-
-    /// Returns the index of the piece that serves some traffic.
-    #[must_use]
-    pub fn index_of_traffic(&self, traffic: &Traffic) -> Option<usize> {
-        let serves = |site: &Site<T>| {
-            let needed = PlannedRegion { from: traffic.from, on: traffic.node, ..site.region };
-            site.region.is_one_with(&needed, self.memory)
-        };
-        self.list.iter().position(|site| site.as_ref().is_some_and(serves))
     }
 }
 

@@ -6,6 +6,8 @@
 //! over contiguous batches would cover the truth in 5 to 54 of 100 runs instead of 95.
 //! A run of few points is over in no time: it pauses between rounds.
 
+use core::ops::DerefMut;
+
 use latency_core::rng::Pcg32;
 use latency_core::sort::sort_by;
 use latency_core::stats::{self, Summary};
@@ -49,7 +51,7 @@ struct Turn {
     index: usize,
 }
 
-/// Points under way in a place.
+/// Points under way in a place, to which it has a pointer of any kind.
 #[derive(Debug)]
 pub struct Schedule<A> {
     /// The place of their chains.
@@ -77,7 +79,7 @@ pub struct Schedule<A> {
     last_ns: f64,
 }
 
-impl<A: Place> Schedule<A> {
+impl<A: DerefMut<Target: Place>> Schedule<A> {
     /// Puts `points` on the schedule, with room for as many more as the budget has.
     ///
     /// # Errors
@@ -193,8 +195,7 @@ impl<A: Place> Schedule<A> {
     /// Returns the same, for a second measurement as well.
     fn of(&mut self, index: usize) -> Option<(ScheduledPoint, RoundSeries)> {
         let entry = *self.entries.get(..self.count)?.get(index)?;
-        let from = index * self.room;
-        let rounds = self.rounds.get(from..from + entry.state.rounds)?;
+        let rounds = self.rounds.get(index * self.room..)?.get(..entry.state.rounds)?;
         Some((entry, self.summariser.summarise(rounds)?))
     }
 
@@ -260,11 +261,8 @@ impl<A: Place> Schedule<A> {
         }
         let made = kept.get(..state.rounds).unwrap_or_default();
         let median = |select: fn(&Round) -> f64| {
-            let mut values = [f64::NAN; MOST];
-            for (value, round) in values.iter_mut().zip(made) {
-                *value = select(round);
-            }
-            values.get_mut(..made.len()).and_then(stats::median).unwrap_or(f64::NAN)
+            let values = made.iter().map(select);
+            stats::median(stats::gather(&mut [f64::NAN; MOST], values)).unwrap_or(f64::NAN)
         };
         Ok((median(|round| round.nanoseconds), median(|round| round.core_cycles)))
     }
@@ -286,7 +284,9 @@ impl<A: Place> Schedule<A> {
             }
             let point = self.entries.get(index).map(|entry| entry.point);
             let group = point.and_then(|point| self.group(&point)).unwrap_or(index);
-            let turn = Turn { group: drawn(salt, group), own: self.rng.next_u32(), index };
+            // Another number for the group in each round.
+            let group = Pcg32::new(salt, group as u64).next_u32();
+            let turn = Turn { group, own: self.rng.next_u32(), index };
             if let Some(slot) = self.turns.get_mut(length) {
                 *slot = turn;
                 length += 1;
@@ -375,11 +375,6 @@ impl<A: Place> Schedule<A> {
 /// Five and the number of positions have no common divisor: a point goes through all of them.
 fn position_of(index: usize, visit: usize) -> u64 {
     visit as u64 * 5 + index as u64
-}
-
-/// Draws a number for a group, another one in each round.
-fn drawn(salt: u64, group: usize) -> u32 {
-    Pcg32::new(salt, group as u64).next_u32()
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! Pauses between the rounds of few points, which would otherwise be over before anything drifts.
 
-use latency_core::sort;
+use core::ops::DerefMut;
+
+use latency_core::{sort, stats};
 
 use crate::engine::schedule::undisturbed::is_slower;
 use crate::engine::schedule::visit::State;
@@ -9,7 +11,7 @@ use crate::engine::seam::Place;
 use crate::error::Failure;
 use crate::plan::budget::{MOST_ROUNDS, WAKE_NS};
 
-impl<A: Place> Schedule<A> {
+impl<A: DerefMut<Target: Place>> Schedule<A> {
     /// Lets the CPU idle until the next round is due, if any point still wants one.
     ///
     /// Rounds are due at even distances, so that the first ones fill the time to spread them over; each is up to a
@@ -33,12 +35,11 @@ impl<A: Place> Schedule<A> {
         let differ = self.differ;
         let open = |entry: &&mut ScheduledPoint| !entry.state.done && wants(&entry.state, share);
         let budget = self.budget;
-        let mut entries = self.entries.iter_mut().take(self.count).filter(open);
         let (mut count, mut left_ns) = (0, f64::INFINITY);
-        entries.by_ref().for_each(|entry| {
+        for entry in self.entries.iter_mut().take(self.count).filter(open) {
             count += 1;
             left_ns = left_ns.min(budget.left_ns(entry.state.spent_ns));
-        });
+        }
         let rounds = budget.trials.map_or(budget.rounds, |trials| budget.rounds.min(trials as usize));
         let distance_ns = (budget.spread_ns - lasted_ns) / rounds.saturating_sub(1).max(1) as f64;
         let shift = (f64::from(self.rng.next_u32()) / f64::from(u32::MAX) - 0.5) * JITTER;
@@ -67,13 +68,9 @@ impl<A: Place> Schedule<A> {
         const FEWEST: usize = 5;
         /// Maximum distance between the tenth percentile and the second largest of a quiet machine's rounds, as a fraction.
         const ALIKE: f64 = 0.05;
-        let mut values = [0.0; MOST_ROUNDS];
-        let rounds = self.rounds(index);
-        let count = rounds.len().min(MOST_ROUNDS);
-        for (slot, round) in values.iter_mut().zip(rounds) {
-            *slot = round.nanoseconds;
-        }
-        let values = values.get_mut(..count).unwrap_or_default();
+        let mut room = [0.0; MOST_ROUNDS];
+        let values = stats::gather(&mut room, self.rounds(index).iter().map(|round| round.nanoseconds));
+        let count = values.len();
         sort::ascending(values);
         let at = |part: usize| values.get((count - 1) * part / 10).copied().unwrap_or(f64::NAN);
         let second = values.iter().rev().nth(1).copied().unwrap_or(f64::NAN);

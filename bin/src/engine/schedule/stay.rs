@@ -1,5 +1,7 @@
 //! A stay at one point for some seconds, so that others can look at the machine meanwhile.
 
+use core::ops::DerefMut;
+
 use crate::engine::schedule::summariser::MOST_BATCHES;
 use crate::engine::schedule::walks::hops_per_batch;
 use crate::engine::schedule::{Schedule, ScheduledPoint};
@@ -9,7 +11,7 @@ use crate::result::{Point, Round};
 
 const SECOND_NS: f64 = 1e9;
 
-impl<A: Place> Schedule<A> {
+impl<A: DerefMut<Target: Place>> Schedule<A> {
     /// Stays at a point for some seconds. Each is a round, which is given to `tell`; earlier rounds of the point are
     /// dropped.
     ///
@@ -67,7 +69,8 @@ mod tests {
         let mut fake = Fake::new(&Budget::DEFAULT, |hop: crate::engine::fake::Hop| latency(hop.now_ns));
         fake.interrupt_ns = interrupt_ns;
         let like = points(1).next().unwrap();
-        let mut schedule = Schedule::new(fake, Budget::DEFAULT, &like, points(2)).unwrap();
+        let mut schedule =
+            Schedule::new(std::boxed::Box::new(fake), Budget::DEFAULT, &like, points(2)).unwrap();
         schedule.reach(&mut Progress::new(When::Never), 3).unwrap();
         assert_eq!(schedule.rounds(1).len(), 3);
         let begun_ns = 2e9;

@@ -162,18 +162,11 @@ impl Summariser {
     /// Sorts the disturbed batches from the others, and summarises those: the state that most of them are in.
     fn summariser(&mut self, made: usize, hops: u64) -> Round {
         let batches = self.batches.get_mut(..made).unwrap_or_default();
-        let scratch = self.scratch.get_mut(..made).unwrap_or_default();
+        let scratch = &mut self.scratch;
         // Times and clocks that could not be had are not numbers.
         let mut of = |value: &dyn Fn(&Batch) -> f64, reduce: fn(&mut [f64]) -> Option<DominantState>| {
-            let mut count = 0;
             let values = batches.iter().map(value).filter(|value| value.is_finite());
-            for (slot, value) in scratch.iter_mut().zip(values) {
-                *slot = value;
-                count += 1;
-            }
-            scratch
-                .get_mut(..count)
-                .and_then(reduce)
+            reduce(stats::gather(scratch, values))
                 .unwrap_or(DominantState { value: f64::NAN, share: f64::NAN })
         };
         let median = of(&|batch| batch.nanoseconds, middle).value;
@@ -220,12 +213,7 @@ impl Summariser {
 
     /// Summarises values in the order in which they were taken; those that are not numbers are left out.
     pub fn summarise_values(&mut self, values: impl Iterator<Item = f64>) -> Option<Summary> {
-        let mut count = 0;
-        for (slot, value) in self.scratch.iter_mut().zip(values.filter(|value| value.is_finite())) {
-            *slot = value;
-            count += 1;
-        }
-        self.scratch.get_mut(..count).and_then(stats::summarise_series)
+        stats::summarise_series(stats::gather(&mut self.scratch, values.filter(|value| value.is_finite())))
     }
 
     /// The interval of the mean over rounds, if these are enough. Where batches or rounds are in several states, that is

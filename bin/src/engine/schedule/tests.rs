@@ -1,5 +1,7 @@
 //! Runs in simulated time, over memory whose latency is known.
 
+use core::ops::DerefMut;
+use std::boxed::Box;
 use std::vec::Vec;
 
 use latency_core::chain::Order;
@@ -46,7 +48,7 @@ pub fn run<F: FnMut(Hop) -> f64>(
     budget: Budget,
     points: impl Iterator<Item = Point> + Clone,
     latency: F,
-) -> (Schedule<Fake<F>>, bool) {
+) -> (Schedule<Box<Fake<F>>>, bool) {
     run_until(f64::INFINITY, budget, points, latency)
 }
 
@@ -56,20 +58,20 @@ fn run_until<F: FnMut(Hop) -> f64>(
     budget: Budget,
     points: impl Iterator<Item = Point> + Clone,
     latency: F,
-) -> (Schedule<Fake<F>>, bool) {
+) -> (Schedule<Box<Fake<F>>>, bool) {
     let mut fake = Fake::new(&budget, latency);
     fake.interrupt_ns = interrupt_ns;
-    let mut schedule = Schedule::new(fake, budget, &point(SIZE), points).unwrap();
+    let mut schedule = Schedule::new(Box::new(fake), budget, &point(SIZE), points).unwrap();
     let ended = schedule.run(&mut Progress::new(When::Never));
     assert!(matches!(ended, Ok(()) | Err(Failure::Interrupted)));
     (schedule, ended.is_err())
 }
 
-fn rounds<A: Place>(schedule: &mut Schedule<A>) -> Vec<usize> {
+fn rounds<A: DerefMut<Target: Place>>(schedule: &mut Schedule<A>) -> Vec<usize> {
     (0..schedule.len()).map(|index| schedule.entries[index].state.rounds).collect()
 }
 
-fn median<A: Place>(schedule: &mut Schedule<A>, index: usize) -> f64 {
+fn median<A: DerefMut<Target: Place>>(schedule: &mut Schedule<A>, index: usize) -> f64 {
     schedule.series(index).map_or(f64::NAN, |(_, series)| series.nanoseconds.median)
 }
 
@@ -158,7 +160,7 @@ fn rewriting_a_chain_counts() {
     // 0.64 s for the chain of each visit, as of elements of four bytes.
     let mut fake = Fake::new(&budget, |_| 150.0);
     fake.byte_ns = 0.64e9 / SIZE.0 as f64;
-    let mut schedule = Schedule::new(fake, budget, &point(SIZE), points(4)).unwrap();
+    let mut schedule = Schedule::new(Box::new(fake), budget, &point(SIZE), points(4)).unwrap();
     schedule.run(&mut Progress::new(When::Never)).unwrap();
     assert!(schedule.place.now_ns < 4.0 * 2e9, "{}", schedule.place.now_ns);
     assert_eq!(rounds(&mut schedule), [2; 4]);
@@ -425,7 +427,7 @@ fn what_is_sought_before_the_run_is_not_delayed() {
     let sought = |spread_ns: f64| {
         let budget = Budget { spread_ns, walk_ns: 0.0, more: 20, ..Budget::DEFAULT };
         let fake = Fake::new(&budget, |_: Hop| 100.0);
-        let mut schedule = Schedule::new(fake, budget, &point(SIZE), points(1)).unwrap();
+        let mut schedule = Schedule::new(Box::new(fake), budget, &point(SIZE), points(1)).unwrap();
         for more in 1..=20 {
             schedule.reach(&mut Progress::new(When::Never), 3).unwrap();
             assert!(schedule.add(point(Bytes(SIZE.0 + 64 * more))));

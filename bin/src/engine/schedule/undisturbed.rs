@@ -89,14 +89,8 @@ fn is_fit(round: &Round) -> bool {
 
 /// Returns the values of the rounds that `counts` chooses, in ascending order.
 fn sorted<'r>(rounds: &[Round], room: &'r mut [f64; MOST], counts: &dyn Fn(&Round) -> bool) -> &'r mut [f64] {
-    let mut count = 0;
-    for round in rounds.iter().filter(|round| round.nanoseconds.is_finite() && counts(round)) {
-        if let Some(slot) = room.get_mut(count) {
-            *slot = round.nanoseconds;
-            count += 1;
-        }
-    }
-    let values = room.get_mut(..count).unwrap_or_default();
+    let all = rounds.iter().filter(|round| round.nanoseconds.is_finite() && counts(round));
+    let values = stats::gather(room, all.map(|round| round.nanoseconds));
     sort::ascending(values);
     values
 }

@@ -24,9 +24,9 @@ const FINEST: usize = 4;
 /// # Errors
 ///
 /// The errors of [`Schedule::probe`], [`Failure::Interrupted`] among them.
-pub fn search<A: Place>(
+pub fn search(
     progress: &mut Progress,
-    schedule: &mut Schedule<A>,
+    schedule: &mut Schedule<&mut dyn Place>,
     found: &mut [Option<Reach>; Filler::ALL.len()],
 ) -> Result<(), Failure<'static>> {
     for (filler, reach) in Filler::ALL.into_iter().zip(found) {
@@ -38,9 +38,9 @@ pub fn search<A: Place>(
 }
 
 /// Returns the numbers of fillers between which a hop becomes `times` as long as without.
-fn over<A: Place>(
+fn over(
     progress: &mut Progress,
-    schedule: &mut Schedule<A>,
+    schedule: &mut Schedule<&mut dyn Place>,
     filler: Filler,
     times: f64,
 ) -> Result<Option<Reach>, Failure<'static>> {

@@ -44,7 +44,9 @@ fn found(last: fn(Filler) -> (usize, usize)) -> ([Option<Reach>; Filler::ALL.len
     };
     let budget = Budget { trials: Some(1), iters: Some(1000), ..Budget::DEFAULT };
     let like = points().next().unwrap();
-    let mut schedule = Schedule::new(Fake::new(&budget, latency), budget, &like, points()).unwrap();
+    let mut fake = Fake::new(&budget, latency);
+    let place: &mut dyn Place = &mut fake;
+    let mut schedule = Schedule::new(place, budget, &like, points()).unwrap();
     let mut progress = Progress::new(When::Never);
     schedule.run(&mut progress).unwrap();
     let mut reach = [None; Filler::ALL.len()];

@@ -35,17 +35,17 @@ pub struct Chase<'g> {
     /// The node where the next walk begins.
     pub node: u64,
     /// Hops over lines just written past the caches; they follow after a few others.
-    ahead: u64,
+    pub ahead: u64,
     /// The lanes of a rush, once there was one.
     rush: Option<Rush>,
     /// Nanoseconds per hop of the last piece.
     hop_ns: f64,
     /// The single hops of the point with that index.
-    singles: Option<(usize, &'g mut Singles)>,
+    pub singles: Option<(usize, &'g mut Singles)>,
     /// Generators whose traffic is counted during the walk.
-    traffic: Option<&'g Generators<'g>>,
+    pub traffic: Option<&'g Generators<'g>>,
     /// The source of the uncore's clock, and its node.
-    uncore: Option<(&'g Generators<'g>, NodeId)>,
+    pub uncore: Option<(&'g Generators<'g>, NodeId)>,
 }
 
 impl<'g> Chase<'g> {
@@ -64,34 +64,6 @@ impl<'g> Chase<'g> {
             traffic: None,
             uncore: None,
         }
-    }
-
-    /// Adds single hops after each round of the `index`-th point.
-    #[must_use]
-    pub fn with_singles(mut self, singles: Option<&'g mut Singles>, index: usize) -> Self {
-        self.singles = singles.map(|singles| (index, singles));
-        self
-    }
-
-    /// Adds `hops` hops over lines just written past the caches, after a few others.
-    #[must_use]
-    pub fn with_ahead(mut self, hops: u64) -> Self {
-        self.ahead = hops;
-        self
-    }
-
-    /// Counts the lines of generators that run meanwhile.
-    #[must_use]
-    pub fn with_traffic(mut self, generators: &'g Generators<'g>) -> Self {
-        self.traffic = Some(generators);
-        self
-    }
-
-    /// Looks after each round at the clock of the uncore that serves the memory of a node.
-    #[must_use]
-    pub fn with_uncore(mut self, generators: Option<&'g Generators<'g>>, node: NodeId) -> Self {
-        self.uncore = generators.map(|generators| (generators, node));
-        self
     }
 
     /// Makes a batch, wherever the thread is; true where a generator lost its CPU meanwhile.
@@ -161,7 +133,7 @@ fn in_pieces(
         }
         spent_ns += took_ns;
         left -= piece;
-        if until_ns.is_finite() && left > 0 && now_ns() >= until_ns {
+        if until_ns.is_finite() && left > 0 && time::now_ns() >= until_ns {
             break;
         }
     }
@@ -198,10 +170,6 @@ impl Looks {
     fn mean(&self) -> f64 {
         self.cycles / self.spent_ns
     }
-}
-
-fn now_ns() -> f64 {
-    time::monotonic_raw_ns() as f64
 }
 
 impl Walkable for Chase<'_> {

@@ -11,7 +11,7 @@ use crate::error::TimingError;
 use crate::machine::processor::Processor;
 use crate::result::counters::{Counted, EVENTS};
 use crate::sys::errno::Errno;
-use crate::sys::perf::{Event, ThreadCounters, Totals, COUNT};
+use crate::sys::perf::{CounterGroup, Event, ThreadCounters, COUNT};
 use crate::warning::NoCounters;
 
 const _: () = assert!(EVENTS == COUNT, "every event has a name");
@@ -30,52 +30,10 @@ const MOST_COUNTED: u64 = 1 << 16;
 /// Empty walks; the smallest count of them is subtracted.
 const EMPTY_WALKS: usize = 9;
 
-/// Counters that start and stop together.
-pub trait CounterGroup {
-    /// Starts counting.
-    ///
-    /// # Errors
-    ///
-    /// The kernel's, where there is nothing to start.
-    fn start(&self) -> Result<(), Errno>;
-    /// Stops counting.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`start`](Self::start).
-    fn stop(&self) -> Result<(), Errno>;
-    /// Returns the counts since they were opened.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`start`](Self::start).
-    fn read(&self) -> Result<Totals, Errno>;
-}
-
-impl CounterGroup for ThreadCounters {
-    fn start(&self) -> Result<(), Errno> {
-        ThreadCounters::start(self)
-    }
-
-    fn stop(&self) -> Result<(), Errno> {
-        ThreadCounters::stop(self)
-    }
-
-    fn read(&self) -> Result<Totals, Errno> {
-        ThreadCounters::read(self)
-    }
-}
-
 /// The groups, and what each counts of an empty walk.
 pub struct Meter<G = ThreadCounters> {
     groups: [G; WALKS],
     empty: [[f64; COUNT]; WALKS],
-}
-
-impl<G> core::fmt::Debug for Meter<G> {
-    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        out.debug_struct("Meter").field("empty", &self.empty).finish_non_exhaustive()
-    }
 }
 
 impl Meter {

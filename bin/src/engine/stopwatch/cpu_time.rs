@@ -171,7 +171,7 @@ impl ThreadClock {
 
     /// Returns the nanoseconds that the thread has run, and those of the kernel's clock.
     fn read(&self) -> Option<[u64; 2]> {
-        Some([time::thread_clock_ns(self.number.load(Relaxed))?, time::monotonic_raw_ns()])
+        Some([time::read(self.number.load(Relaxed))?, time::monotonic_raw_ns()])
     }
 
     #[inline(never)] // it is called in several places

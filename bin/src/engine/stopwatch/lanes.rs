@@ -43,7 +43,8 @@ pub fn start(chain: &Chain, lanes: usize) -> Positions {
     positions
 }
 
-fn not_proven<E>(_: E) -> Failure<'static> {
+/// Returns the error of a walk that did not end where it had to, or could not set out.
+pub(super) fn not_proven<E>(_: E) -> Failure<'static> {
     Failure::HOPS_NOT_PROVEN
 }
 

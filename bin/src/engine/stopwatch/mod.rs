@@ -37,9 +37,9 @@ fn elapsed_ns(clock: &KernelClock, start: u64) -> f64 {
 }
 
 /// Times walks on one CPU with one clock.
-#[derive(Debug)]
 pub struct Stopwatch {
-    timer: Timer,
+    /// The clock.
+    pub timer: Timer,
     meter: Option<Meter>,
     /// The CPU to which the thread was pinned.
     home: Cell<Option<CpuId>>,
@@ -47,8 +47,8 @@ pub struct Stopwatch {
     /// The number that the counter's reads give on that CPU, and whether one of them gave another since.
     number: Cell<u32>,
     strayed: Cell<bool>,
-    /// The count of the thread's CPU time.
-    times: Option<&'static CpuTimes>,
+    /// The count of the thread's CPU time, for each CPU that it stays on.
+    pub times: Option<&'static CpuTimes>,
 }
 
 impl Stopwatch {
@@ -57,18 +57,6 @@ impl Stopwatch {
     pub const fn new(timer: Timer, meter: Option<Meter>) -> Self {
         let (number, strayed) = (Cell::new(0), Cell::new(false));
         Stopwatch { timer, meter, home: Cell::new(None), moves: Cell::new(0), number, strayed, times: None }
-    }
-
-    /// The same, with the CPU time of the thread counted for each CPU that it stays on.
-    #[must_use]
-    pub fn counting(self, times: Option<&'static CpuTimes>) -> Self {
-        Stopwatch { times, ..self }
-    }
-
-    /// The clock.
-    #[must_use]
-    pub const fn timer(&self) -> &Timer {
-        &self.timer
     }
 
     /// Brings the thread to `cpu`, where it is to stay.

@@ -7,7 +7,7 @@ use super::interface::{collected, Experiment};
 use crate::analysis::cores::{doubtful, CpuPair};
 use crate::engine::session::{Findings, Session};
 use crate::engine::stopwatch::clock::Timer;
-use crate::engine::with_partners::measure_with_partners;
+use crate::engine::threads::partners::driver::measure_with_partners;
 use crate::error::Failure;
 use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::Budget;

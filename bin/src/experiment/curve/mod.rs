@@ -67,9 +67,8 @@ pub const CURVE: Experiment = Experiment {
         ..Descriptor::OF_VALUES
     },
     plan: |session| {
-        let Session { options, machine, .. } = *session;
-        let scope = Scope::resolve(options, machine, session.warnings)?;
-        gathered(&mut |each| plan::curve::points(options, machine, &scope, session.warnings, each))
+        let scope = Scope::resolve(&mut session.planning())?;
+        gathered(&mut |each| plan::curve::points(&mut session.planning(), &scope, each))
     },
     budget: |options, machine, points| {
         let run_ns = match machine.processor.platform {
@@ -97,7 +96,7 @@ fn measure<'a>(
         timer,
         points,
         budget,
-        &mut Alongside::Nothing,
+        &mut Alongside::default(),
         &mut |session, schedule| {
             if let Some(first) = points.first() {
                 prepare(session, schedule, first, &mut extra)?;

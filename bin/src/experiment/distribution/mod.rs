@@ -48,7 +48,7 @@ pub const DISTRIBUTION: Experiment = Experiment {
 
 /// The pairs that were asked for, or the first node and its own memory.
 fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
-    let mut scope = Scope::resolve(session.options, session.machine, session.warnings)?;
+    let mut scope = Scope::resolve(&mut session.planning())?;
     if session.options.cpunode.is_none() {
         scope.initiators = scope.initiators.first().into_iter().collect();
     }
@@ -69,7 +69,7 @@ fn measure<'a>(
     let counter =
         timer.counter().ok_or(TimingError::NeedsCounter { what: "single hops", instead: "matrix" })?;
     let mut singles = Singles::new(counter, points.len())?;
-    let mut alongside = Alongside::SingleHops(&mut singles);
+    let mut alongside = Alongside { singles: Some(&mut singles), ..Alongside::default() };
     let mut findings =
         run::measure_with(session, timer, points, budget, &mut alongside, &mut run::all_rounds)?;
     session.progress.say(format_args!("looking for refresh"));

@@ -6,7 +6,7 @@ mod view;
 use latency_core::chain::{Order, PAGE_LOCAL};
 use latency_core::units::{Bytes, PageSize, Pages};
 
-use super::interface::{gathered, EachPoint, Experiment};
+use super::interface::{gathered, Experiment};
 use crate::analysis::huge_pages::KINDS;
 use crate::analysis::translation::{self, LINES_PROBED, SMALLEST, TWO_MEGABYTE_LOCAL};
 use crate::describe::{self, Report};
@@ -17,6 +17,7 @@ use crate::error::{Failure, PlacementError};
 use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::{Budget, Optional, PLACES};
 use crate::plan::single;
+use crate::plan::EachPoint;
 use crate::report::document::Document;
 use crate::result::sample::collect;
 use crate::result::{chain, Point};
@@ -66,8 +67,8 @@ pub const PAGES: Experiment = Experiment {
 };
 
 fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
-    let Session { options, machine, .. } = *session;
-    let like = single::like(options, machine, session.warnings)?;
+    let options = session.options;
+    let like = single::like(&mut session.planning())?;
     let kinds = || {
         let wanted = |pages: &Pages| matches!(options.pages, Pages::Auto) || *pages == options.pages;
         KINDS.into_iter().filter(move |pages| wanted(pages) || *pages == Pages::Small4k)

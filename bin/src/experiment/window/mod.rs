@@ -47,7 +47,7 @@ fn measure<'a>(
 ) -> Result<Findings<'a>, Failure<'a>> {
     timer.counter().ok_or(stopwatch::NEEDS_COUNTER)?;
     let mut extra = Extra::default();
-    let alongside = &mut Alongside::Nothing;
+    let alongside = &mut Alongside::default();
     let mut findings =
         run::measure_with(session, timer, points, budget, alongside, &mut |session, schedule| {
             schedule.run(session.progress)?;

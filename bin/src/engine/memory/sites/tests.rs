@@ -8,7 +8,7 @@ use latency_core::units::Pages;
 
 /// Returns sites of one node: each holds one of `holds`.
 pub fn made_of<T>(holds: impl IntoIterator<Item = T>) -> Sites<T> {
-    let mut sites = Sites::none(Memory::Shared);
+    let mut sites = Sites { list: core::array::from_fn(|_| None), memory: Memory::Shared };
     let (on, pages, size) = (NodeId(0), Pages::Small4k, Bytes(0));
     for (slot, holds) in sites.list.iter_mut().zip(holds) {
         let region = PlannedRegion { from: on, on, pages, size, is_of_traffic: true };

@@ -3,6 +3,8 @@
 use super::*;
 use core::cell::Cell;
 
+use crate::sys::perf::Totals;
+
 /// A group that counts so much at every start, and so much more for each hop of a walk.
 struct Simulated {
     counts: Cell<[Option<u64>; COUNT]>,

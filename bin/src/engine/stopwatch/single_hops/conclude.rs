@@ -91,14 +91,8 @@ impl Singles {
         };
         let made = visits.get(..recording.visits.min(VISITS)).unwrap_or_default();
         let of = |value: &dyn Fn(&Visit) -> Option<f64>| {
-            let mut values = [0.0; VISITS];
-            let mut count = 0;
             let found = made.iter().filter_map(value).filter(|value| value.is_finite());
-            for (slot, value) in values.iter_mut().zip(found) {
-                *slot = value;
-                count += 1;
-            }
-            values.get_mut(..count).and_then(stats::summarise_series)
+            stats::summarise_series(stats::gather(&mut [0.0; VISITS], found))
         };
         for (place, slot) in distribution.over_visits.iter_mut().enumerate() {
             *slot = of(&|visit| visit.percentiles.get(place).copied());

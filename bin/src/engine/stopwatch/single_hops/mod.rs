@@ -14,6 +14,7 @@ use latency_core::stats;
 
 use crate::engine::schedule::walks::FEWEST_HOPS;
 use crate::engine::stopwatch::clock::Counter;
+use crate::engine::stopwatch::lanes::not_proven;
 use crate::engine::stopwatch::subject::Subject;
 use crate::error::Failure;
 use crate::result::distribution::{Distribution, PERCENTAGES};
@@ -97,7 +98,7 @@ fn stretch_mean(samples: &[TimedHops]) -> Option<f64> {
 }
 
 /// The counts of one point so far.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Recording {
     windows: Tally,
     interrupted: Tally,
@@ -116,22 +117,6 @@ struct Recording {
 }
 
 impl Recording {
-    const EMPTY: Recording = Recording {
-        windows: Tally::EMPTY,
-        interrupted: Tally::EMPTY,
-        longest_interrupted: 0,
-        stepped_back: 0,
-        empties: Tally::EMPTY,
-        gaps: Tally::EMPTY,
-        longest_gap: 0,
-        watched: 0,
-        interrupts: 0,
-        switches: 0,
-        more: 0,
-        visits: 0,
-        logged: 0,
-    };
-
     /// Returns the hops of a window.
     fn each(&self) -> u32 {
         self.more + 1
@@ -161,11 +146,6 @@ impl Recording {
 /// Returns true if the thread was on another CPU and was brought back.
 type BroughtBack<'b> = dyn Fn() -> Result<bool, Failure<'static>> + 'b;
 
-/// A walk that did not end where it had to, or could not set out.
-fn not_proven<E>(_: E) -> Failure<'static> {
-    Failure::HOPS_NOT_PROVEN
-}
-
 /// The single hops of every point.
 pub struct Singles {
     counter: Counter,
@@ -188,7 +168,7 @@ impl Singles {
         Ok(Singles {
             counter: *counter,
             samples: Table::filled(WINDOWS, TimedHops::default())?,
-            recordings: Table::filled(points, Recording::EMPTY)?,
+            recordings: Table::filled(points, Recording::default())?,
             visits: Table::filled(points * VISITS, Visit::EMPTY)?,
             under_way: Table::filled(1, Histogram::EMPTY)?,
             log: Table::filled(points * LOGGED, Stamped::default())?,

@@ -4,8 +4,9 @@ use core::cell::Cell;
 
 use latency_core::arch::Stamp;
 use latency_core::cpulist::CpuSet;
-use latency_core::host::Throttle;
+use latency_core::host::{Throttle, Uncore};
 use latency_core::math::sqrt;
+use latency_core::topology::Topology;
 use latency_core::traffic::pace::{self, Pacing};
 use latency_core::traffic::{Field, Kind, Part, Place};
 use latency_core::units::NodeId;
@@ -16,13 +17,14 @@ use crate::engine::memory::sites::Site;
 use crate::engine::stopwatch::clock::Timer;
 use crate::engine::stopwatch::cpu_time::CpuTimes;
 use crate::engine::threads::generators::generator::{Generator, GeneratorTask, Pace, SharedByGenerators};
-use crate::engine::threads::generators::uncores::Uncores;
 use crate::error::{Failure, PlacementError};
 use crate::plan::generators;
-use crate::plan::regions::MOST;
+use crate::plan::regions::{PlannedRegion, MOST};
 use crate::result::{Point, Traffic, Walk};
+use crate::sys::errno::Errno;
 use crate::sys::file::SystemFiles;
 use crate::sys::mailbox::wait_until;
+use crate::sys::table::Table;
 use crate::sys::{signal, time};
 use crate::warning::{Warning, Warnings};
 
@@ -95,8 +97,6 @@ impl<'g> Generators<'g> {
         (threads, throttle): (usize, Option<&'g Throttle>),
         times: Option<&'static CpuTimes>,
     ) -> Self {
-        let (active, runs, unsettled, throttled) = (Cell::new(0), Cell::new(0), Cell::new(0), Cell::new(0));
-        let is_steady = Cell::new(true);
         Generators {
             shared,
             walked_by: [const { Cell::new(None) }; MOST],
@@ -105,13 +105,13 @@ impl<'g> Generators<'g> {
             timer,
             threads,
             times,
-            active,
-            runs,
+            active: Cell::new(0),
+            runs: Cell::new(0),
             own: Cell::new(Place::FIRST),
-            unsettled,
-            is_steady,
+            unsettled: Cell::new(0),
+            is_steady: Cell::new(true),
             throttle,
-            throttled,
+            throttled: Cell::new(0),
         }
     }
 
@@ -120,8 +120,8 @@ impl<'g> Generators<'g> {
     /// # Errors
     ///
     /// [`PlacementError::NothingToMeasure`] where there is no memory for it.
-    pub fn own_part(&self, traffic: &Traffic) -> Result<Part<'g>, Failure<'static>> {
-        let field = self.find(traffic);
+    pub fn own_part(&self, point: &Point, traffic: &Traffic) -> Result<Part<'g>, Failure<'static>> {
+        let field = self.find(point);
         let part = field.and_then(|(_, field)| field.holds.part(0, parts(field, traffic)));
         let part = part.map(|part| part.numbered(self.runs.get()).resumed(self.own.get()));
         part.ok_or_else(|| PlacementError::NothingToMeasure.into())
@@ -132,15 +132,16 @@ impl<'g> Generators<'g> {
         self.own.set(place);
     }
 
-    /// Returns the witness of the memory of some traffic.
+    /// Returns the witness of the memory of a point's traffic.
     #[must_use]
-    pub fn witness(&self, traffic: &Traffic) -> Option<Witness> {
-        Some(self.find(traffic)?.1.witness)
+    pub fn witness(&self, point: &Point) -> Option<Witness> {
+        Some(self.find(point)?.1.witness)
     }
 
-    /// Returns the memory of some traffic, and its index.
-    fn find(&self, traffic: &Traffic) -> Option<(usize, &'g Site<Field<'g>>)> {
-        let index = self.shared.fields.index_of_traffic(traffic)?;
+    /// Returns the memory of a point's traffic, and its index.
+    fn find(&self, point: &Point) -> Option<(usize, &'g Site<Field<'g>>)> {
+        let [_, region] = PlannedRegion::of(point);
+        let index = self.shared.fields.index(&region?)?;
         Some((index, self.shared.fields.get(index)?))
     }
 
@@ -161,7 +162,7 @@ impl<'g> Generators<'g> {
         traffic: &Traffic,
         body: &mut dyn FnMut() -> Result<(), Failure<'static>>,
     ) -> Result<(), Failure<'static>> {
-        self.write_again(traffic)?;
+        self.write_again(point, traffic)?;
         let before = self.stops();
         let driven = self.start(point, traffic).and_then(|()| {
             self.active().iter().for_each(|generator| generator.clock.begin_run());
@@ -178,10 +179,10 @@ impl<'g> Generators<'g> {
 
     /// Writes the memory of some traffic past the caches, from this CPU, where another node has walked it last:
     /// a load of a line that another node has read may be served by that node's cache, or wait for an answer of it.
-    fn write_again(&self, traffic: &Traffic) -> Result<(), Failure<'static>> {
+    fn write_again(&self, point: &Point, traffic: &Traffic) -> Result<(), Failure<'static>> {
         /// 4 MiB of lines: a millisecond between two looks for an interrupt.
         const PIECE: usize = 1 << 16;
-        let Some((index, field)) = self.find(traffic) else { return Ok(()) };
+        let Some((index, field)) = self.find(point) else { return Ok(()) };
         let walked_by = self.walked_by.get(index).and_then(|by| by.replace(Some(traffic.from)));
         let kind = Kind::parse("nt-write").filter(|_| walked_by.is_some_and(|by| by != traffic.from));
         let (Some(kind), Some(mut all)) = (kind, field.holds.part(0, 1)) else { return Ok(()) };
@@ -211,7 +212,7 @@ impl<'g> Generators<'g> {
     fn start(&self, point: &Point, traffic: &Traffic) -> Result<(), Failure<'static>> {
         let own = usize::from(matches!(point.walk, Walk::Traffic(_)));
         let others = (traffic.generators as usize).saturating_sub(own);
-        let (field, site) = self.find(traffic).ok_or(PlacementError::NothingToMeasure)?;
+        let (field, site) = self.find(point).ok_or(PlacementError::NothingToMeasure)?;
         let parts = parts(site, traffic);
         let cpus = (self.style.cpus)(point, traffic);
         let all = self.shared.generators.get(..others.min(self.threads));
@@ -240,9 +241,9 @@ impl<'g> Generators<'g> {
     /// Has all generators rest, and waits until they do.
     fn rest(&self) {
         let active = self.active();
-        active.iter().for_each(Generator::rest);
+        active.iter().for_each(|generator| generator.mailbox.stop());
         // They end within a few lines, whatever happens: an interrupt is heard afterwards.
-        wait_until(&|| active.iter().all(Generator::rests), &|| false);
+        wait_until(&|| active.iter().all(|generator| generator.mailbox.is_obeyed()), &|| false);
         self.active.set(0);
     }
 
@@ -290,8 +291,8 @@ impl<'g> Generators<'g> {
     /// [`Failure::Interrupted`].
     pub fn settle(&self) -> Result<(), Failure<'static>> {
         self.steady(&mut |nanoseconds| {
-            let (before, begun_ns) = (self.read(), now_ns());
-            while now_ns() < begun_ns + nanoseconds {
+            let (before, begun_ns) = (self.read(), time::now_ns());
+            while time::now_ns() < begun_ns + nanoseconds {
                 if signal::interrupted() {
                     return Err(Failure::Interrupted);
                 }
@@ -354,6 +355,30 @@ impl<'g> Generators<'g> {
     }
 }
 
+/// The uncores with a clock that can be read.
+pub struct Uncores(Table<Option<(NodeId, Uncore)>>);
+
+impl Uncores {
+    /// Finds the uncores of some nodes.
+    ///
+    /// # Errors
+    ///
+    /// The error of mapping the table.
+    pub fn of(topology: &Topology, nodes: impl Iterator<Item = NodeId> + Clone) -> Result<Uncores, Errno> {
+        let found = |id| Some((id, Uncore::find(&SystemFiles, &topology.node(id)?.cpus)?));
+        let count = nodes.clone().count();
+        let mut nodes = nodes.map(found);
+        Ok(Uncores(Table::made(count, |_| nodes.next().flatten())?))
+    }
+
+    /// Returns the clock of a node's uncore, now; not a number where it cannot be read.
+    #[must_use]
+    pub fn gigahertz(&self, node: NodeId) -> f64 {
+        let own = self.0.iter().flatten().find(|(other, _)| *other == node);
+        own.and_then(|(_, uncore)| uncore.gigahertz(&SystemFiles)).unwrap_or(f64::NAN)
+    }
+}
+
 /// Returns the parts of a field that are each as large as that of a generator: more than there are generators where
 /// others have more memory together.
 fn parts(field: &Site<Field<'_>>, traffic: &Traffic) -> usize {
@@ -361,16 +386,11 @@ fn parts(field: &Site<Field<'_>>, traffic: &Traffic) -> usize {
     (field.region.size.0 / each.max(1)) as usize
 }
 
-fn now_ns() -> f64 {
-    time::monotonic_raw_ns() as f64
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::engine::memory::sites::made_up;
     use latency_core::arch::Line;
-    use latency_core::topology::Topology;
     use latency_core::units::Bytes;
     use std::vec;
 
@@ -393,8 +413,20 @@ mod tests {
         let generators = Generators::new(&shared, &uncores, style, timer, (0, None), None);
         let (node, kind) = (NodeId(0), Kind::parse("write").unwrap());
         let traffic = Traffic { kind, generators: 1, from: node, node, footprint, rate: None };
+        let point = Point {
+            initiator: node,
+            cpu: latency_core::units::CpuId(0),
+            target: node,
+            kernel: &latency_core::kernel::POINTER,
+            order: latency_core::chain::Order::Random,
+            size: footprint,
+            stride: Bytes(64),
+            seed: 1,
+            pages: latency_core::units::Pages::Small4k,
+            walk: Walk::Traffic(traffic),
+        };
         for run in 1..=2 {
-            let mut part = generators.own_part(&traffic).unwrap().numbered(run << 32);
+            let mut part = generators.own_part(&point, &traffic).unwrap().numbered(run << 32);
             part.touch(kind, 1000);
             generators.stopped_at(part.place());
         }

@@ -73,7 +73,8 @@ const KEPT_OUT: u32 = 2;
 pub struct Generator {
     /// Its CPU time.
     pub clock: ThreadClock,
-    mailbox: Mailbox<GeneratorTask, ()>,
+    /// Its tasks.
+    pub mailbox: Mailbox<GeneratorTask, ()>,
     /// The state of the run under its last task.
     run: AtomicU32,
     /// Runs that ended on another CPU than its own.
@@ -107,11 +108,6 @@ impl Generator {
         self.run.load(Ordering::Acquire) != BEGINS
     }
 
-    /// Returns whether it rests.
-    pub fn rests(&self) -> bool {
-        self.mailbox.is_obeyed()
-    }
-
     /// Returns the CPU of its task, where it may not run there.
     pub fn kept_out(&self) -> Option<CpuId> {
         (self.run.load(Ordering::Relaxed) == KEPT_OUT).then(|| self.cpu())
@@ -132,11 +128,6 @@ impl Generator {
         self.run.store(BEGINS, Ordering::Relaxed);
         self.cpu.store(task.cpu.0, Ordering::Relaxed);
         self.mailbox.give(task);
-    }
-
-    /// Has it rest, sooner or later.
-    pub fn rest(&self) {
-        self.mailbox.stop();
     }
 
     fn goes_on(&self) -> bool {
@@ -241,8 +232,8 @@ mod tests {
             while generator.lines() < before + 1000 {
                 thread::yield_now();
             }
-            generator.rest();
-            while !generator.rests() {
+            generator.mailbox.stop();
+            while !generator.mailbox.is_obeyed() {
                 thread::yield_now();
             }
             generator.lines() - before

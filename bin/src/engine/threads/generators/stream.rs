@@ -53,11 +53,10 @@ impl<'s> TrafficWalk<'s> {
     /// Has this thread generate until all together have touched `lines` more lines, or time is up.
     fn generate(&mut self, lines: u64, until_ns: f64) -> Result<u64, Failure<'static>> {
         let TrafficWalk { generators, traffic, part, .. } = self;
-        let now_ns = || time::monotonic_raw_ns() as f64;
         let (kind, chunk) = (traffic.kind, chunk(part) as u64);
         let before = generators.lines();
         let (mut own, mut made, mut piece) = (0, 0, chunk);
-        let mut begun_ns = now_ns();
+        let mut begun_ns = time::now_ns();
         while made < lines {
             if signal::interrupted() {
                 return Err(Failure::Interrupted);
@@ -68,7 +67,7 @@ impl<'s> TrafficWalk<'s> {
                 own += chunk;
             }
             made = own + (generators.lines() - before);
-            let ended_ns = now_ns();
+            let ended_ns = time::now_ns();
             if ended_ns >= until_ns {
                 break;
             }

@@ -1,64 +1,55 @@
-//! The partners of a run, from the first thread's side: brings them to the CPUs of a point, and gives them tasks.
+//! The partners of a run, from the first thread's side: places and proves the lines that all of them use, starts the
+//! threads, brings them to the CPUs of a point, gives them tasks, and ends them.
 
-use crate::engine::memory::pieces::lines_of;
-use crate::engine::memory::sites::Sites;
-use crate::engine::seam::{Walkable, Walker};
+use crate::engine::memory::idle_until;
+use latency_core::arch::Flusher;
+use latency_core::cores::{Exchange, Ring};
+
+use crate::engine::memory::pieces::{lines_of, Pieces};
+use crate::engine::memory::placement::Witness;
+use crate::engine::run;
+use crate::engine::seam::{Place, Walkable, Walker};
+use crate::engine::session::{Findings, Session};
+use crate::engine::stopwatch::clock::Timer;
 use crate::engine::stopwatch::cpu_time::CpuTimes;
 use crate::engine::stopwatch::Stopwatch;
 use crate::engine::threads::partners::owned_lines::OwnedWalk;
-use crate::engine::threads::partners::partner::{Lines, Others, PartnerTask, SharedByPartners};
+use crate::engine::threads::partners::partner::{
+    dismiss, work, Lines, Others, Partner, PartnerTask, SharedByPartners,
+};
 use crate::engine::threads::partners::ping_pong::{PingPongWalk, MOST_LINES};
 use crate::engine::threads::partners::record::Record;
-use crate::error::{Failure, PlacementError};
+use crate::error::{Failure, PlacementError, TimingError};
+use crate::plan::budget::{Budget, Memory, Optional};
 use crate::result::{Counter, Owned, PerLine, PingPong, Point, Walk};
+use crate::sys::thread;
 
 /// Nanoseconds of exchanges before the first window of a visit, so that sleepers wake up and clocks rise.
 const WAKING_NS: f64 = 100e3;
 
 /// The partners of a run, and the lines.
 pub struct Partners<'x> {
-    shared: &'x SharedByPartners<'x>,
-    counter: Counter,
-    record: Record,
+    /// The state that all threads share.
+    pub shared: &'x SharedByPartners<'x>,
+    /// The stopwatch of this thread.
+    pub watch: Stopwatch,
+    /// Its clock.
+    pub counter: Counter,
+    /// The values of each line.
+    pub record: Record,
     /// Their CPU time, as it is counted.
-    times: Option<&'static CpuTimes>,
+    pub times: Option<&'static CpuTimes>,
 }
 
-impl<'x> Partners<'x> {
-    /// Takes partners that rest.
-    #[must_use]
-    pub const fn new(
-        shared: &'x SharedByPartners<'x>,
-        counter: Counter,
-        record: Record,
-        times: Option<&'static CpuTimes>,
-    ) -> Partners<'x> {
-        Partners { shared, counter, record, times }
-    }
-
-    /// Returns the lines.
-    #[must_use]
-    pub const fn sites(&self) -> &'x Sites<Lines<'x>> {
-        self.shared.sites
-    }
-
-    /// Returns the values of a point line by line.
-    pub fn found(&mut self, index: usize, point: &Point) -> Option<PerLine> {
-        self.record.found(index, point, 1.0 / self.counter.frequency.gigahertz())
-    }
-
-    /// Has `walker` walk over the lines of the `index`-th point. This thread is on its CPU.
-    ///
-    /// # Errors
-    ///
-    /// The errors of `walker`; a CPU that a partner may not have; [`Failure::Interrupted`].
-    pub fn visit(
+impl<'x> Place for Partners<'x> {
+    fn with_chain(
         &mut self,
-        watch: &Stopwatch,
         index: usize,
         point: &Point,
+        _: u64,
         walker: &mut Walker<'_>,
     ) -> Result<(), Failure<'static>> {
+        self.watch.go_to(point.cpu)?;
         let mut others: Others<'x> = [None; 2];
         let mut walked = Ok(());
         let cpus = point.walk.partners();
@@ -71,8 +62,8 @@ impl<'x> Partners<'x> {
             partner.clock.begin_run();
         }
         walked = walked.and_then(|()| match point.walk {
-            Walk::PingPong(pair) => self.ping_pong(watch, index, point, pair, walker),
-            Walk::Owned(owned) => self.owned_lines(watch, point, owned, others, walker),
+            Walk::PingPong(pair) => self.ping_pong(index, point, pair, walker),
+            Walk::Owned(owned) => self.owned_lines(point, owned, others, walker),
             _ => Err(PlacementError::NothingToMeasure.into()),
         });
         for (partner, cpu) in others.iter().flatten().zip(cpus.iter().flatten()) {
@@ -82,16 +73,37 @@ impl<'x> Partners<'x> {
         walked.and(rested)
     }
 
+    fn pause(&mut self, until_ns: f64) -> Result<(), Failure<'static>> {
+        idle_until(until_ns)
+    }
+
+    fn witnesses(&self, point: &Point) -> Option<(Witness, Option<Witness>)> {
+        let [first, second] = lines_of(point).map(|home| Some(self.shared.sites.find(&home?)?.witness));
+        match point.walk.ping_pong() {
+            Some(_) => Some((first?, Some(second?))),
+            None => Some((first?, None)),
+        }
+    }
+
+    fn moves(&self) -> u64 {
+        self.watch.moves()
+    }
+
+    fn per_line(&mut self, index: usize, point: &Point) -> Option<PerLine> {
+        self.record.found(index, point, 1.0 / self.counter.frequency.gigahertz())
+    }
+}
+
+impl<'x> Partners<'x> {
     fn ping_pong(
         &mut self,
-        watch: &Stopwatch,
         index: usize,
         point: &Point,
         pair: PingPong,
         walker: &mut Walker<'_>,
     ) -> Result<(), Failure<'static>> {
-        let sites = lines_of(point).map(|home| self.sites().index(&home?));
-        let Partners { shared, counter, record, .. } = self;
+        let sites = lines_of(point).map(|home| self.shared.sites.index(&home?));
+        let Partners { shared, watch, counter, record, .. } = self;
         let ([Some(first), Some(second)], Some(partner)) = (sites, shared.partners.first()) else {
             return Err(PlacementError::NothingToMeasure.into());
         };
@@ -110,17 +122,60 @@ impl<'x> Partners<'x> {
 
     fn owned_lines(
         &self,
-        watch: &Stopwatch,
         point: &Point,
         owned: Owned,
         others: Others<'_>,
         walker: &mut Walker<'_>,
     ) -> Result<(), Failure<'static>> {
-        let Partners { shared, counter, .. } = self;
+        let Partners { shared, watch, counter, .. } = self;
         let [home, _] = lines_of(point);
-        let site = home.and_then(|home| self.sites().index(&home));
+        let site = home.and_then(|home| shared.sites.index(&home));
         let ring = site.and_then(|site| Some((site, shared.ring(site)?)));
         let (site, ring) = ring.ok_or(PlacementError::NothingToMeasure)?;
         walker(&mut OwnedWalk { shared, ring, site, owned, others, watch, counter })
     }
+}
+
+/// Measures `points` with partners: places the lines of all of them, starts as many threads as a point needs, and ends
+/// them.
+///
+/// # Errors
+///
+/// The errors of placing; [`PlacementError::ThreadsRefused`]; [`TimingError::NeedsCounter`] without a time-stamp counter;
+/// those of [`run::measure_in`].
+#[inline(never)] // offsets into a small frame are short
+pub fn measure_with_partners<'a>(
+    session: &mut Session<'a, '_>,
+    timer: &Timer,
+    points: &[Point],
+    budget: &Budget,
+) -> Result<Findings<'a>, Failure<'a>> {
+    let needs = || TimingError::NeedsCounter { what: "exchanges between two cores", instead: "matrix" };
+    let counter = *timer.counter().ok_or_else(needs)?;
+    let shared_lines = Budget { memory: Memory::Shared, optional: Optional::Nothing, ..*budget };
+    let mut pieces = Pieces::place(session, points.iter().copied(), lines_of, &shared_lines)?;
+    let chains = pieces.chains()?;
+    let mut chains = chains.iter();
+    let sites = pieces.open(&mut |like, lines| match (like.walk.ping_pong(), chains.next()) {
+        (None, Some(Some(chain))) => {
+            Ok(Lines::Ring(Ring::new(lines, chain).map_err(|_| Failure::HOPS_NOT_PROVEN)?))
+        }
+        (None, _) => Err(PlacementError::NothingToMeasure.into()),
+        _ => Ok(Lines::Exchange(Exchange::new(lines, counter.stamp))),
+    })?;
+    let partners = [const { Partner::new() }; 2];
+    let wanted = points.iter().map(|point| point.walk.partners().iter().flatten().count()).max().unwrap_or(0);
+    let shared = SharedByPartners { partners: &partners, sites: &sites, flusher: Flusher::detect() };
+    let record = Record::new(points, budget)?;
+    let times = session.noted.times;
+    thread::scope(wanted, &shared, work, dismiss, |started| {
+        if let Some(errno) = started.refused {
+            let (wanted, started) = (wanted as u32, started.threads as u32);
+            return Err(PlacementError::ThreadsRefused { wanted, started, errno }.into());
+        }
+        let mut watch = Stopwatch::new(*timer, None);
+        watch.times = times;
+        let mut place = Partners { shared: &shared, watch, counter, record, times };
+        run::measure_in(session, points, budget, &mut place, &mut run::all_rounds)
+    })?
 }

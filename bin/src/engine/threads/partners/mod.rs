@@ -5,5 +5,3 @@ mod owned_lines;
 pub mod partner;
 mod ping_pong;
 mod record;
-
-pub use record::Record;
