@@ -10,6 +10,7 @@ pub mod duration;
 pub mod generators;
 pub mod lanes;
 pub mod loaded;
+mod planning;
 pub mod regions;
 mod scope;
 pub mod single;
@@ -21,28 +22,15 @@ use latency_core::chain::{Order, PAGE_LOCAL};
 use latency_core::kernel::{self, Kernel};
 use latency_core::units::{Bytes, CpuId, NodeId};
 
+pub use planning::{EachPoint, Planning};
 pub use scope::Scope;
 pub use sizes::{looked_at, most, working_set};
 
 use crate::error::{Failure, PlacementError};
-use crate::machine::Machine;
 use crate::options::{self, Options};
 use crate::result::{chain, Point, Walk};
-use crate::warning::{Warning, Warnings};
+use crate::warning::Warning;
 use latency_core::words::Worded;
-
-/// The means of a plan.
-pub struct Planning<'p, 'a> {
-    /// The options.
-    pub options: &'p Options<'a>,
-    /// The machine.
-    pub machine: &'a Machine,
-    /// The warnings about points that are made smaller or left out.
-    pub warnings: &'p mut Warnings,
-}
-
-/// Receives points, one after another.
-pub type EachPoint<'e> = &'e mut dyn FnMut(Point);
 
 /// Returns the order of a chain by the option's value.
 #[must_use]

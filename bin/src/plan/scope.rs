@@ -5,7 +5,7 @@
 use latency_core::cpulist::NodeSet;
 use latency_core::units::{CpuId, NodeId};
 
-use super::Planning;
+use super::planning::Planning;
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
 use crate::options::UsageError;

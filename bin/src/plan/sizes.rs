@@ -5,7 +5,7 @@ use latency_core::cpulist::NodeSet;
 use latency_core::kernel;
 use latency_core::units::{Bytes, NodeId, PageSize, Pages};
 
-use super::Planning;
+use super::planning::Planning;
 use crate::error::PlacementError;
 use crate::machine::{Machine, Sizing, Supply};
 use crate::options::Options;

@@ -1,0 +1,19 @@
+//! The means that every planner takes, and the receiver of its points.
+
+use crate::machine::Machine;
+use crate::options::Options;
+use crate::result::Point;
+use crate::warning::Warnings;
+
+/// The means of a plan.
+pub struct Planning<'p, 'a> {
+    /// The options.
+    pub options: &'p Options<'a>,
+    /// The machine.
+    pub machine: &'a Machine,
+    /// The warnings about points that are made smaller or left out.
+    pub warnings: &'p mut Warnings,
+}
+
+/// Receives points, one after another.
+pub type EachPoint<'e> = &'e mut dyn FnMut(Point);
