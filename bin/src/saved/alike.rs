@@ -23,37 +23,26 @@ pub struct ComparedCondition {
     pub field: Option<usize>,
     /// The text before and behind a value.
     around: [&'static str; 2],
-    /// Bits before it and its own, from the lowest.
-    bits: [u32; 2],
 }
 
 /// The conditions, in the order in which they are named.
 pub const TABLE: [ComparedCondition; 11] = [
-    ComparedCondition::new("pages", "pages_obtained", "pages obtained", None, ["", " pages"], [0, 3]),
-    ComparedCondition::new(
-        "size",
-        "working_set_bytes",
-        "working set",
-        Some(SIZE),
-        ["", " working set"],
-        [64, 52],
-    ),
-    ComparedCondition::new("unverified", "verified", "placement", None, ["placement ", ""], [3, 2]),
-    ComparedCondition::new("partial", "partial", "run", None, ["", ""], [5, 2]),
-    ComparedCondition::new("order", "order", "order", Some(ORDER), ["order ", ""], [7, 3]),
-    ComparedCondition::new("stride", "stride_bytes", "spacing", Some(STRIDE), ["spacing ", ""], [20, 32]),
-    ComparedCondition::new("pattern", "pattern", "pattern", Some(PATTERN), ["pattern ", ""], [10, 2]),
-    ComparedCondition::new("nodes", "nodes", "NUMA nodes", None, ["", " NUMA nodes"], [52, 12]),
+    ComparedCondition::new("pages", ("pages_obtained", "pages obtained"), None, ["", " pages"]),
+    ComparedCondition::new("size", ("working_set_bytes", "working set"), Some(SIZE), ["", " working set"]),
+    ComparedCondition::new("unverified", ("verified", "placement"), None, ["placement ", ""]),
+    ComparedCondition::new("partial", ("partial", "run"), None, ["", ""]),
+    ComparedCondition::new("order", ("order", "order"), Some(ORDER), ["order ", ""]),
+    ComparedCondition::new("stride", ("stride_bytes", "spacing"), Some(STRIDE), ["spacing ", ""]),
+    ComparedCondition::new("pattern", ("pattern", "pattern"), Some(PATTERN), ["pattern ", ""]),
+    ComparedCondition::new("nodes", ("nodes", "NUMA nodes"), None, ["", " NUMA nodes"]),
     ComparedCondition::new(
         "side-cache",
-        "memory_side_cache",
-        "memory-side cache",
+        ("memory_side_cache", "memory-side cache"),
         None,
         ["", " memory-side cache"],
-        [12, 2],
     ),
-    ComparedCondition::new("kernel", "kernel", "kernel", Some(KERNEL), ["kernel ", ""], [14, 2]),
-    ComparedCondition::new("undisturbed", "undisturbed_ns", "undisturbed value", None, ["", ""], [16, 1]),
+    ComparedCondition::new("kernel", ("kernel", "kernel"), Some(KERNEL), ["kernel ", ""]),
+    ComparedCondition::new("undisturbed", ("undisturbed_ns", "undisturbed value"), None, ["", ""]),
 ];
 /// Place of the pages in [`TABLE`].
 pub const PAGES: usize = 0;
@@ -76,62 +65,46 @@ pub const YES: u64 = 2;
 impl ComparedCondition {
     const fn new(
         code: &'static str,
-        key: &'static str,
-        words: &'static str,
+        key: (&'static str, &'static str),
         field: Option<usize>,
         around: [&'static str; 2],
-        bits: [u32; 2],
     ) -> ComparedCondition {
-        ComparedCondition { code, key: (key, words), field, around, bits }
+        ComparedCondition { code, key, field, around }
     }
 }
 
 /// The conditions of a point: a number for each, 0 where the file does not tell.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Under(pub [u64; 2]);
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Under([u64; TABLE.len()]);
 
 impl Under {
     /// Returns the value of a condition.
     #[must_use]
-    #[inline(never)] // it is short, and needed in many places
     pub fn get(self, condition: usize) -> u64 {
-        let Some(ComparedCondition { bits: [before, own], .. }) = TABLE.get(condition) else { return 0 };
-        let [low, high] = self.0;
-        (if *before < 64 { low >> before } else { high }) & ((1 << own) - 1)
+        self.0.get(condition).copied().unwrap_or(0)
     }
 
-    /// Returns the same with another value of a condition; the largest one where it is too large.
+    /// Returns the same with another value of a condition.
     #[must_use]
-    #[inline(never)] // as above
-    pub fn with(self, condition: usize, value: u64) -> Under {
-        let Some(ComparedCondition { bits: [before, own], .. }) = TABLE.get(condition) else { return self };
-        let [mut low, mut high] = self.0;
-        let most = (1 << own) - 1;
-        let value = value.min(most);
-        match *before {
-            64.. => high = value,
-            before => low = low & !(most << before) | value << before,
+    pub fn with(mut self, condition: usize, value: u64) -> Under {
+        if let Some(slot) = self.0.get_mut(condition) {
+            *slot = value;
         }
-        Under([low, high])
+        self
     }
 
     /// Returns the conditions of a point of a result, without those that its fields in a set (one bit for each) are.
     #[must_use]
     pub fn of(row: &Row, saved: &Saved, without: u32) -> Under {
-        let mut under = Under::default();
-        for (condition, entry) in TABLE.iter().enumerate() {
-            let value = match entry.field {
-                Some(field) if without >> field & 1 == 1 => 0,
-                Some(_) => of_row(row, condition),
-                None => match condition {
-                    PAGES => pages(row.pages.as_str()),
-                    VERIFIED => row.verified.map_or(0, yes),
-                    _ => of_result(saved, condition),
-                },
-            };
-            under = under.with(condition, value);
-        }
-        under
+        Under(core::array::from_fn(|condition| match TABLE.get(condition).and_then(|entry| entry.field) {
+            Some(field) if without >> field & 1 == 1 => 0,
+            Some(_) => of_row(row, condition),
+            None => match condition {
+                PAGES => pages(row.pages.as_str()),
+                VERIFIED => row.verified.map_or(0, yes),
+                _ => of_result(saved, condition),
+            },
+        }))
     }
 }
 
@@ -199,7 +172,7 @@ fn of_field(row: &Row, field: usize) -> u64 {
 
 /// Returns whether two values of a condition are alike: sizes that are less than half an octave apart are.
 #[must_use]
-#[inline(never)] // as above
+#[inline(never)] // it is short, and needed in many places
 pub fn alike(condition: usize, one: u64, other: u64) -> bool {
     let size = TABLE.get(condition).is_some_and(|entry| entry.field == Some(SIZE));
     match (one, other) {
@@ -255,10 +228,10 @@ mod tests {
 
     #[test]
     fn each_condition_has_bits_of_its_own() {
-        for (one, entry) in TABLE.iter().enumerate() {
+        for one in 0..TABLE.len() {
             let largest = Under::default().with(one, u64::MAX);
             for other in 0..TABLE.len() {
-                let expected = if other == one { (1 << entry.bits[1]) - 1 } else { 0 };
+                let expected = if other == one { u64::MAX } else { 0 };
                 assert_eq!(largest.get(other), expected, "{one} {other}");
             }
             assert_eq!(largest.with(one, 1).get(one), 1);

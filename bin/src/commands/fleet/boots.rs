@@ -8,7 +8,7 @@ use latency_core::text::Text;
 use super::names::{Name, Names, MOST};
 use crate::saved::Saved;
 use crate::sys::errno::Errno;
-use crate::sys::table::Table;
+use crate::sys::table::{List, Table};
 
 /// The separator between the name of a host and the number of its boot, which does not occur in shown texts.
 const SEPARATOR: char = '\u{1f}';
@@ -17,8 +17,8 @@ const SEPARATOR: char = '\u{1f}';
 pub struct Boots {
     /// The first and the last second, both 0 where no result tells; and the name of the host from 1.
     seen: Table<[u64; 3]>,
-    /// Names that several hosts have.
-    shared: Table<Name>,
+    /// Names that several hosts have, in order.
+    pub shared: List<Name>,
 }
 
 impl Boots {
@@ -28,7 +28,7 @@ impl Boots {
     ///
     /// No memory for them.
     pub fn new() -> Result<Boots, Errno> {
-        Ok(Boots { seen: Table::zeroed(MOST)?, shared: Table::empty()? })
+        Ok(Boots { seen: Table::zeroed(MOST)?, shared: List::new(0)? })
     }
 
     /// Adds the boot of a result and returns its number; `None` if the table is full.
@@ -55,13 +55,10 @@ impl Boots {
     /// No memory for sorting.
     #[inline(never)] // offsets into a small frame are short
     pub fn settle(&mut self, names: &mut Names) -> Result<(), Errno> {
-        let known = |seen: &Table<[u64; 3]>| seen.iter().filter(|[.., host]| *host > 0).count();
-        let mut all = Table::filled(known(&self.seen), 0)?;
-        let numbers = (0..).zip(self.seen.iter()).filter(|(_, [.., host])| *host > 0);
-        all.iter_mut().zip(numbers).for_each(|(slot, (number, _))| *slot = number);
+        let known = (0..).zip(self.seen.iter()).filter(|(_, [.., host])| *host > 0);
+        let mut all = List::of(known.map(|(number, _)| number))?;
         sort_by(&mut all, |one: &Name, other| names.name(*one).cmp(names.name(*other)));
-        let mut shared = Table::filled(all.len(), 0)?;
-        let mut count = 0;
+        let mut shared = List::new(all.len())?;
         let mut start = 0;
         while let Some(first) = all.get(start) {
             let (host, _) = parts::<96>(names.name(*first));
@@ -88,34 +85,24 @@ impl Boots {
                 }
             }
             if overlap {
-                shared.iter_mut().skip(count).take(1).for_each(|slot| *slot = plain);
-                count += 1;
+                // There is room for all.
+                let _ = shared.push(plain);
             }
             start += boots.len();
         }
-        self.shared = Table::of(shared.get(..count).unwrap_or_default())?;
+        self.shared = shared;
         Ok(())
     }
 
     /// Returns whether two boots of a name ran at the same time. Then they are two hosts, because the first kernel of
     /// a host has ended before its second one begins.
     fn overlap(&self, names: &Names, boots: &[Name]) -> Result<bool, Errno> {
-        if boots.len() < 2 {
-            return Ok(false);
-        }
-        let mut spans = Table::filled(boots.len(), [0; 2])?;
-        let mut count = 0;
-        for boot in boots.iter().filter(|boot| !parts::<8>(names.name(**boot)).1.is_empty()) {
-            let Some(&[first, last, _]) = self.seen.get(*boot as usize) else { continue };
-            if first > 0 {
-                spans.iter_mut().skip(count).take(1).for_each(|slot| *slot = [first, last]);
-                count += 1;
-            }
-        }
-        let spans = spans.get_mut(..count).unwrap_or_default();
-        sort_by(spans, |one, other| one.cmp(other));
+        let told = boots.iter().filter(|boot| !parts::<8>(names.name(**boot)).1.is_empty());
+        let spans = told.filter_map(|boot| self.seen.get(*boot as usize).copied());
+        let mut spans = List::of(spans.filter(|[first, ..]| *first > 0))?;
+        sort_by(&mut spans, |one, other| one.cmp(other));
         let mut end = 0;
-        Ok(spans.iter().any(|[first, last]| {
+        Ok(spans.iter().any(|[first, last, _]| {
             let overlaps = *first <= end;
             end = end.max(*last);
             overlaps
@@ -126,12 +113,6 @@ impl Boots {
     #[must_use]
     pub fn host(&self, boot: Name) -> Name {
         self.seen.get(boot as usize).map_or(boot, |[.., host]| host.saturating_sub(1) as Name)
-    }
-
-    /// Returns the names that several hosts share, in order.
-    #[must_use]
-    pub fn shared(&self) -> &[Name] {
-        &self.shared
     }
 
     /// Returns the names of the hosts that share a name.

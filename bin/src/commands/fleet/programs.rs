@@ -115,7 +115,7 @@ impl FleetView<'_> {
             document.put(&USUAL_HOSTS, apart.usual.1);
             document.put(&POINTS, apart.points);
         });
-        document.items(Part::List(&SLOWED), self.slowed.iter(), |document, slowed| {
+        document.items(Part::List(&SLOWED), self.slowed.listed.iter(), |document, slowed| {
             let HostValue { host, value, interval, .. } = slowed.value;
             document.put(&HOST, self.name(host));
             of_key(document, &self.key(&slowed.value), slowed.value.nodes());
@@ -127,27 +127,31 @@ impl FleetView<'_> {
             document.put(&OLDER, slowed.counts[1]);
             document.show(&SINCE, &describe::Utc(slowed.since));
         });
-        document.items(Part::List(&SHARED), self.runs.boots.shared(), |document, name| {
+        document.items(Part::List(&SHARED), self.runs.boots.shared.iter(), |document, name| {
             document.put(&HOST, self.name(*name));
             document.values(&NAMES, self.runs.boots.of(&self.runs.names, *name));
         });
         document.items(Part::List(&GROUPS), self.found.groups.iter(), |document, group| {
-            of_key(document, &group.key(&self.runs.names), group.nodes());
+            of_key(document, &Key::of(group.key(&self.runs.names)), group.nodes());
             document.put(&GROUP_HOSTS, group.like);
             document.put(&MEDIAN, group.norm.median);
             document.put(&MAD, group.norm.mad);
             document.put(&ALLOWED, group.norm.allowed(self.threshold));
             document.put(&JUDGED, group.is_judged);
         });
-        document.items(Part::List(&UNTRUSTED), self.runs.untrusted(), |document, [host, reason]| {
+        document.items(Part::List(&UNTRUSTED), self.runs.untrusted.iter(), |document, [host, reason]| {
             document.put(&HOST, self.name(*host));
             document.put(&REASON, self.name(*reason));
         });
-        document.items(Part::List(&PROBLEMS), self.runs.refused(), |document, Refused { path, problem }| {
-            document.put(&FILE, saved::shown(path).as_str());
-            document.put(&LINE, problem.line);
-            document.put(&WHAT, Value::Shown(problem));
-        });
+        document.items(
+            Part::List(&PROBLEMS),
+            self.runs.refused.iter(),
+            |document, Refused { path, problem }| {
+                document.put(&FILE, saved::shown(path).as_str());
+                document.put(&LINE, problem.line);
+                document.put(&WHAT, Value::Shown(problem));
+            },
+        );
         document.part(Part::Object(&SUMMARY), |document| {
             let FleetFindings { hosts, judged, slow, .. } = *self.found;
             document.put(&DOCUMENTS, self.runs.documents);

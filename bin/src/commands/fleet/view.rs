@@ -6,7 +6,7 @@ use latency_core::decimal::{Decimal, Trimmed};
 use latency_core::stats::Interval;
 use latency_core::text::plural;
 
-use super::findings::{Apart, FleetFindings, HostGroup, FASTER};
+use super::findings::{Apart, FleetFindings, FASTER};
 use super::key::{unit, Key};
 use super::names::Name;
 use super::runs::{Refused, Runs};
@@ -183,12 +183,12 @@ impl FleetView<'_> {
 
     /// Shows a row for each value, if there are too few for a verdict.
     fn values(&self, document: &mut dyn Document) {
-        let values = || self.found.groups.iter().flat_map(HostGroup::all);
+        let values = || self.found.groups.iter().flat_map(|group| group.values);
         let shown = if self.options.verbose { usize::MAX } else { ROWS };
         document.tabulate("", Level::Quiet, 2, &|table| {
             table.texts("host|point|value|95 %");
             for value in values().take(shown) {
-                let key = self.key(&value);
+                let key = self.key(value);
                 let unit = unit(key.quantity).1;
                 let Interval { low, high } = value.interval;
                 table.row();
@@ -205,7 +205,7 @@ impl FleetView<'_> {
         document.tabulate("", Level::Verbose, 2, &|table| {
             table.texts("kind|point|hosts|median|allowed +-");
             for group in self.found.groups.iter() {
-                let key = group.key(&self.runs.names);
+                let key = Key::of(group.key(&self.runs.names));
                 let nodes = group.nodes();
                 table.row();
                 table.cell(format_args!("{}, {nodes} node{}", key.cpu, plural(nodes as usize)));
@@ -219,7 +219,7 @@ impl FleetView<'_> {
 
     /// Says which hosts became slower.
     fn slowed(&self, document: &mut dyn Document) {
-        for slowed in self.slowed.iter().take(NAMED) {
+        for slowed in self.slowed.listed.iter().take(NAMED) {
             let key = self.key(&slowed.value);
             let [new, before] = slowed.counts;
             document.sentence(
@@ -259,7 +259,7 @@ impl FleetView<'_> {
 
     /// Says which hosts share a name.
     fn shared(&self, document: &mut dyn Document) {
-        let shared = self.runs.boots.shared();
+        let shared = &self.runs.boots.shared;
         for name in shared.iter().take(NAMED) {
             let hosts = self.runs.boots.of(&self.runs.names, *name);
             document.sentence(
@@ -278,7 +278,7 @@ impl FleetView<'_> {
     fn left_out(&self, document: &mut dyn Document) {
         let runs = self.runs;
         if runs.untrusted_count > 0 {
-            let named = |out: &mut dyn Write, index: usize| match runs.untrusted().get(index) {
+            let named = |out: &mut dyn Write, index: usize| match runs.untrusted.get(index) {
                 Some([host, reason]) => write!(out, "{} ({})", self.name(*host), self.name(*reason)),
                 None => Ok(()),
             };
@@ -292,7 +292,7 @@ impl FleetView<'_> {
                 ),
             );
         }
-        for Refused { path, problem } in runs.refused().iter().take(NAMED) {
+        for Refused { path, problem } in runs.refused.iter().take(NAMED) {
             document.sentence(
                 Role::Missing,
                 format_args!("Skipped: '{}', line {}: {}.", saved::shown(path), problem.line, problem),
