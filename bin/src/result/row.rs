@@ -62,6 +62,8 @@ pub const PAGES_ASKED: usize = 6;
 pub const VARIANT: usize = 7;
 /// The same of traffic, if its kind has several.
 pub const PATTERN: usize = 8;
+/// Place of the number of chains side by side.
+pub const LANES: usize = 9;
 /// Place of the kind of traffic.
 pub const TRAFFIC: usize = 14;
 /// Place of the number of generators.

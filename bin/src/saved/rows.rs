@@ -259,6 +259,18 @@ pub fn relative(deviation: Option<f64>, nanoseconds: f64) -> Option<f64> {
     relative.filter(|deviation| (0.0..10.0).contains(deviation))
 }
 
+/// Calls `take` with the place of every line, from 0, and its text; the error of a line gets its number.
+pub fn each_line<'t>(
+    lines: impl Iterator<Item = &'t str>,
+    take: &mut dyn FnMut(usize, &'t str) -> Result<(), &'static str>,
+) -> Result<(), Problem> {
+    for (index, line) in lines.enumerate() {
+        let number = u32::try_from(index + 1).unwrap_or(u32::MAX);
+        take(index, line.trim_ascii()).map_err(|what| Problem::new(number, what))?;
+    }
+    Ok(())
+}
+
 /// Returns the line of a byte, from 1.
 pub fn line_of(text: &[u8], offset: usize) -> u32 {
     let before = text.get(..offset).unwrap_or(text);
