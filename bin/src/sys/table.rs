@@ -214,6 +214,15 @@ impl<T: Copy> List<T> {
         self
     }
 
+    /// Returns the values, never to be unmapped: for what lives as long as the process.
+    #[must_use]
+    pub fn leak<'a>(self) -> &'a mut [T] {
+        let mut list = ManuallyDrop::new(self);
+        let values: *mut [T] = &mut **list;
+        // SAFETY: the mapping of these values is never released and this is its only user.
+        unsafe { &mut *values }
+    }
+
     /// Removes all but the first `count` values.
     pub fn truncate(&mut self, count: usize) {
         self.count = self.count.min(count);

@@ -106,9 +106,8 @@ fn compared(first: &[Vec<Row>], second: &[Vec<Row>]) -> Comparison {
 }
 
 fn named(found: &Comparison) -> Vec<(PointGroup, usize, f64)> {
-    let mut parts = [DifferingPart::EMPTY; 6];
-    let (count, _) = found.parts(ComparisonVerdict::Slower, &mut parts).unwrap();
-    parts[..count].iter().map(|part| (part.group, part.points, part.by)).collect()
+    let parts = found.parts(ComparisonVerdict::Slower, 6).unwrap();
+    parts.iter().map(|part| (part.group, part.points, part.by)).collect()
 }
 
 fn same(_: &Row) -> f64 {

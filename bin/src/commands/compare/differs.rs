@@ -1,20 +1,19 @@
 //! The conditions that differ between two sides, which a reader must know before any verdict.
 
-use core::fmt::Write;
+use core::fmt::{Display, Write};
 
 use latency_core::decimal::Decimal;
-use latency_core::stats;
 use latency_core::text::Text;
 
 use super::view::{ComparisonView, Differs};
-use crate::analysis::comparison::{conditions, Comparison, Files};
+use crate::analysis::comparison::{conditions, median, Comparison, Files};
 use crate::report::document::{fields, Document, Part, Role};
 use crate::result::row::{Row, FIELDS, PAGES_ASKED};
 use crate::saved::alike::{self, of_result, PAGES, TABLE, VERIFIED, WHOLE};
 use crate::saved::conditions::CONDITIONS;
 use crate::saved::Saved;
 use crate::sys::errno::Errno;
-use crate::sys::table::Table;
+use crate::sys::table::List;
 
 fields! {
     DIFFERS "differs" "What differs between A and B besides the latencies.";
@@ -29,31 +28,21 @@ const CLOCK: f64 = 0.02;
 /// The most conditions: of documents, of rows, and some of both.
 const MOST: usize = CONDITIONS.len() + FIELDS.len() + TABLE.len() + 3;
 
-/// The list while it grows.
-struct List {
-    all: Table<Differs>,
-    count: usize,
-}
-
-impl List {
-    fn add(&mut self, key: (&'static str, &'static str), blocks: bool, show: [&dyn core::fmt::Display; 2]) {
-        let mut sides = [Text::EMPTY; 2];
-        for (text, shown) in sides.iter_mut().zip(show) {
-            // What does not fit is left out.
-            let _ = write!(text, "{shown}");
-        }
-        if let Some(slot) = self.all.get_mut(self.count) {
-            *slot = Differs { what: key.0, words: key.1, sides, blocks };
-            self.count += 1;
-        }
+/// Adds a condition with its values on both sides.
+fn add(list: &mut List<Differs>, key: (&'static str, &'static str), blocks: bool, show: [&dyn Display; 2]) {
+    let mut sides = [Text::EMPTY; 2];
+    for (text, shown) in sides.iter_mut().zip(show) {
+        // What does not fit is left out.
+        let _ = write!(text, "{shown}");
     }
+    // There is room for all conditions.
+    list.push(Differs { what: key.0, words: key.1, sides, blocks });
 }
 
 /// Returns all conditions that differ; those that forbid a verdict come first.
 #[inline(never)] // offsets into a small frame are short
-pub fn all(sides: [&[Saved]; 2], files: Files<'_>, comparison: &Comparison) -> Result<Table<Differs>, Errno> {
-    let nothing = Differs { what: "", words: "", sides: [Text::EMPTY; 2], blocks: false };
-    let mut list = List { all: Table::filled(MOST, nothing)?, count: 0 };
+pub fn all(sides: [&[Saved]; 2], files: Files<'_>, comparison: &Comparison) -> Result<List<Differs>, Errno> {
+    let mut list = List::new(MOST)?;
     let [first, second] = sides;
     for (condition, entry) in TABLE.iter().enumerate() {
         let rows = conditions(files).find(|(field, _)| Some(*field) == entry.field).map(|(_, rows)| rows);
@@ -79,7 +68,12 @@ pub fn all(sides: [&[Saved]; 2], files: Files<'_>, comparison: &Comparison) -> R
                 _ => alike::show(condition, [one, other].get(side).copied().unwrap_or(0), false, out),
             })
         });
-        list.add(entry.key, interrupted || !alike::alike(condition, one, other), [&shown[0], &shown[1]]);
+        add(
+            &mut list,
+            entry.key,
+            interrupted || !alike::alike(condition, one, other),
+            [&shown[0], &shown[1]],
+        );
     }
     for (field, rows) in conditions(files) {
         let Some(&key) = FIELDS.get(field).filter(|_| TABLE.iter().all(|entry| entry.field != Some(field)))
@@ -91,7 +85,7 @@ pub fn all(sides: [&[Saved]; 2], files: Files<'_>, comparison: &Comparison) -> R
         let blocks = field != PAGES_ASKED || !told;
         let shown = rows
             .map(|row| core::fmt::from_fn(move |out: &mut core::fmt::Formatter<'_>| row.show(out, field)));
-        list.add(key, blocks, [&shown[0], &shown[1]]);
+        add(&mut list, key, blocks, [&shown[0], &shown[1]]);
     }
     if sides.iter().any(|side| side.iter().any(|saved| saved.conditions.poor)) {
         let shown = sides.map(|side| {
@@ -109,43 +103,35 @@ pub fn all(sides: [&[Saved]; 2], files: Files<'_>, comparison: &Comparison) -> R
                 }
             })
         });
-        list.add(("trust", "trust"), true, [&shown[0], &shown[1]]);
+        add(&mut list, ("trust", "trust"), true, [&shown[0], &shown[1]]);
     }
     for (index, key) in CONDITIONS.iter().enumerate() {
         let texts = sides.map(|side| ConditionValue { side, index });
         let told = |side: &[Saved]| side.iter().all(|saved| saved.conditions.tells(index));
         if told(first) && told(second) && texts[0].differs(&texts[1]) {
-            list.add(*key, false, [&texts[0], &texts[1]]);
+            add(&mut list, *key, false, [&texts[0], &texts[1]]);
         }
     }
-    rest(&mut list, files)?;
-    let mut all = Table::filled(list.count, nothing)?;
-    all.copy_from_slice(list.all.get(..list.count).unwrap_or_default());
-    Ok(all)
-}
-
-/// Adds the core clock and the seed, which are fields of rows.
-fn rest(list: &mut List, files: Files<'_>) -> Result<(), Errno> {
+    // The core clock and the seed, which are fields of rows.
     let rows = [files.first(0), files.first(1)];
-    let mut scratch = Table::filled(rows[0].len().max(rows[1].len()), 0.0)?;
-    let clocks = rows.map(|rows| clock(&mut rows.iter().filter_map(|row| row.gigahertz), &mut scratch));
-    if let [Some(one), Some(other)] = clocks {
+    let clock = |rows: &[Row]| median(rows.iter().filter_map(|row| row.gigahertz));
+    if let (Some(one), Some(other)) = (clock(rows[0])?, clock(rows[1])?) {
         if (one - other).abs() > CLOCK * one {
             let shown = [one, other].map(|clock| {
                 core::fmt::from_fn(move |out: &mut core::fmt::Formatter<'_>| {
                     write!(out, "{:.2} GHz", Decimal(clock))
                 })
             });
-            list.add(("core_ghz", "core clock"), false, [&shown[0], &shown[1]]);
+            add(&mut list, ("core_ghz", "core clock"), false, [&shown[0], &shown[1]]);
         }
     }
     let seed = |rows: &[Row]| rows.iter().find_map(|row| row.seed);
     if let (Some(one), Some(other)) = (seed(rows[0]), seed(rows[1])) {
         if one != other {
-            list.add(("seed", "seed"), false, [&one, &other]);
+            add(&mut list, ("seed", "seed"), false, [&one, &other]);
         }
     }
-    Ok(())
+    Ok(list)
 }
 
 /// A condition of the files of a side.
@@ -213,14 +199,4 @@ pub fn programs(document: &mut dyn Document, differs: &[Differs]) {
             document.put(&BLOCKS, *blocks);
         },
     );
-}
-
-/// Returns the median of the clocks of some rows.
-fn clock(rows: &mut dyn Iterator<Item = f64>, scratch: &mut [f64]) -> Option<f64> {
-    let mut count = 0;
-    for (slot, clock) in scratch.iter_mut().zip(rows) {
-        *slot = clock;
-        count += 1;
-    }
-    stats::median(scratch.get_mut(..count)?)
 }

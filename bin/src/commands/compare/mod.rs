@@ -10,15 +10,14 @@ use latency_core::decimal::Decimal;
 use latency_core::text::plural;
 
 use super::{Command, Write};
-use crate::analysis::comparison::{obstacle, Comparison, ComparisonVerdict, DifferingPart, Files};
+use crate::analysis::comparison::{obstacle, Comparison, ComparisonVerdict, Files};
 use crate::describe;
 use crate::error::{Failure, Regression, SavedError};
 use crate::options::{Descriptor, FlagId, FlagSet, Of, Operands, Options};
 use crate::report::document::{fields, Document, Part, Role};
 use crate::report::format::Purpose;
-use crate::result::row::Row;
 use crate::saved::{self, Saved};
-use crate::sys::table::Table;
+use crate::sys::table::{List, Table};
 use latency_core::words::Worded;
 
 use points::COLUMNS;
@@ -88,9 +87,8 @@ fn load<'a>(paths: &[&'a [u8]], options: &'a Options<'a>) -> Result<(Table<Saved
 /// one.
 #[inline(never)] // offsets into a small frame are short
 fn undisturbed(saved: &mut Saved) -> Result<usize, Failure<'static>> {
-    let seen = || saved.rows.iter().copied().filter_map(|mut row| row.take_undisturbed().then_some(row));
-    let mut rows = Table::filled(seen().count(), Row::EMPTY)?;
-    rows.iter_mut().zip(seen()).for_each(|(slot, row)| *slot = row);
+    let seen = saved.rows.iter().copied().filter_map(|mut row| row.take_undisturbed().then_some(row));
+    let rows = List::of(seen)?;
     if rows.is_empty() {
         let what = "one has no undisturbed value (run with --until=quiet)";
         return Err(SavedError::NotComparable { what, field: "" }.into());
@@ -123,9 +121,8 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     };
     let differs = differs::all([&sides[0], &sides[1]], files, &comparison)?;
     let judged = options.force || differs.iter().all(|differs| !differs.blocks);
-    let (mut slower, mut faster) = ([DifferingPart::EMPTY; NAMED], [DifferingPart::EMPTY; NAMED]);
-    let slower_count = comparison.parts(ComparisonVerdict::Slower, &mut slower)?.0;
-    let faster_count = comparison.parts(ComparisonVerdict::Faster, &mut faster)?.0;
+    let slower = comparison.parts(ComparisonVerdict::Slower, NAMED)?;
+    let faster = comparison.parts(ComparisonVerdict::Faster, NAMED)?;
     let view = ComparisonView {
         files,
         paths: [ours, theirs],
@@ -135,11 +132,8 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         median,
         of: options.of,
         without: [without, others],
-        slower_by: comparison.by(ComparisonVerdict::Slower)?.filter(|_| judged),
-        parts: [
-            slower.get(..slower_count).unwrap_or_default(),
-            faster.get(..faster_count).unwrap_or_default(),
-        ],
+        slower_by: comparison.slower_by()?.filter(|_| judged),
+        parts: [&slower, &faster],
         threshold: options.threshold,
     };
     if options.format.purpose == Purpose::Picture && !view.is_curve() {

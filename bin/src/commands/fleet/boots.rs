@@ -86,7 +86,7 @@ impl Boots {
             }
             if overlap {
                 // There is room for all.
-                let _ = shared.push(plain);
+                shared.push(plain);
             }
             start += boots.len();
         }

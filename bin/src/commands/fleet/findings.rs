@@ -155,7 +155,7 @@ pub fn find<'v>(
                 // A few hosts show the usual value, and not its spread.
                 found.norm.mad = if found.like < FEWEST { 0.0 } else { found.norm.mad };
                 // There is room for all.
-                let _ = known.push(HostGroup { values, ..found });
+                known.push(HostGroup { values, ..found });
             }
             Some(known)
         }
@@ -185,7 +185,7 @@ pub fn find<'v>(
             found.norm = norm(found.alike(), &mut numbers);
         }
         // There is room for all.
-        let _ = groups.push(found);
+        groups.push(found);
     }
     sort_by(&mut groups, |one, other| one.key(names).cmp(other.key(names)));
     let outliers = outliers(names, &groups, threshold)?;

@@ -96,7 +96,7 @@ impl<'a> Runs<'a> {
             if !judged && !trust.is_by_conditions() {
                 let reason = names.number(trust.reason()).ok_or(full)?;
                 // What does not fit is only counted.
-                let _ = untrusted.push([host, reason]);
+                untrusted.push([host, reason]);
                 *untrusted_count += 1;
                 return Ok(false);
             }
@@ -118,7 +118,7 @@ impl<'a> Runs<'a> {
         };
         documents::each(path, &mut take, &mut |problem| {
             // What does not fit is only counted.
-            let _ = refused.push(Refused { path, problem });
+            refused.push(Refused { path, problem });
             *refused_count += 1;
         })
     }

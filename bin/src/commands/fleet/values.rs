@@ -117,7 +117,7 @@ pub fn settle(values: &mut Values, names: &Names, boots: &Boots, threshold: f64)
         let quantity = Key::of(names.name(one.key)).quantity;
         if let Some(found) = change(older, one, quantity, threshold) {
             // What does not fit is only counted.
-            let _ = slowed.listed.push(found);
+            slowed.listed.push(found);
             slowed.count += 1;
         }
         start += of_host.len();
