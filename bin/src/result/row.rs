@@ -229,6 +229,16 @@ impl Row {
     }
 }
 
+/// Returns the fields that satisfy `is`, one bit for each.
+pub fn fields_that(is: impl Fn(usize) -> bool) -> u32 {
+    (0..FIELDS.len()).filter(|field| is(*field)).fold(0, |all, field| all | 1 << field)
+}
+
+/// Returns the fields in which points differ from the ones before them, one bit for each.
+pub fn differing<'r>(rows: impl Iterator<Item = &'r Row> + Clone) -> u32 {
+    fields_that(|field| rows.clone().zip(rows.clone().skip(1)).any(|(one, other)| !one.agrees(other, field)))
+}
+
 /// A point by some of its fields, one bit for each.
 pub struct Label<'r> {
     /// The point.

@@ -38,7 +38,7 @@ pub enum Tool {
 }
 
 /// A saved result.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Saved {
     /// The points, in the order of the file.
     pub rows: &'static [Row],
@@ -57,21 +57,6 @@ pub struct Saved {
 }
 
 impl Saved {
-    /// Returns nothing at all. A constant would be two kilobytes of zeros in the executable.
-    #[must_use]
-    #[inline(never)]
-    pub fn empty() -> Saved {
-        Saved {
-            rows: &[],
-            claims: Claims::NONE,
-            experiment: Text::EMPTY,
-            conditions: SavedConditions::UNKNOWN,
-            origin: Origin::UNKNOWN,
-            tool: None,
-            zeros: 0,
-        }
-    }
-
     /// Returns the name of its host; documents of earlier versions have it among the conditions.
     #[must_use]
     pub fn host(&self) -> &str {
@@ -118,7 +103,7 @@ impl<'r> Draft<'r> {
         Draft {
             rows,
             count: 0,
-            saved: Saved::empty(),
+            saved: Saved::default(),
             of_hosts: false,
             in_brief: false,
             without_unit: false,
@@ -195,9 +180,7 @@ impl<'r> Draft<'r> {
     ///
     /// The error of mapping the smaller table.
     pub fn finish(self) -> Result<Saved, Errno> {
-        let mut rows = Table::filled(self.count, Row::EMPTY)?;
-        rows.copy_from_slice(self.rows());
-        Ok(Saved { rows: rows.leak(), ..self.saved })
+        Ok(Saved { rows: Table::of(self.rows())?.leak(), ..self.saved })
     }
 
     /// Adds a row that has a latency; one without is a point that was not measured.

@@ -25,7 +25,7 @@ const UNVERIFIED: &str = "placement-unverified";
 const PARTIAL: &str = "partial";
 
 /// The trust that a document states.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Trust {
     /// It says `poor`.
     pub said_poor: bool,
@@ -43,17 +43,6 @@ pub struct Trust {
 }
 
 impl Trust {
-    /// Nothing is said.
-    pub const UNKNOWN: Trust = Trust {
-        said_poor: false,
-        omitted: false,
-        reasons: [(Text::EMPTY, None); MOST],
-        count: 0,
-        other_work: None,
-        repeat: None,
-        points: [0; 2],
-    };
-
     /// Adds a reason, or what a warning with this code is graded as.
     pub fn add(&mut self, code: &str, poor: Option<bool>) {
         let known = self.reasons.iter().take(self.count).position(|(known, _)| known.as_str() == code);
@@ -119,7 +108,7 @@ mod tests {
     use super::*;
 
     fn of(reasons: &[(&str, Option<bool>)]) -> Trust {
-        let mut trust = Trust { said_poor: true, points: [4, 0], ..Trust::UNKNOWN };
+        let mut trust = Trust { said_poor: true, points: [4, 0], ..Trust::default() };
         reasons.iter().for_each(|(code, poor)| trust.add(code, *poor));
         trust
     }
@@ -133,7 +122,7 @@ mod tests {
         assert!(poor.is_poor() && !poor.is_by_conditions());
         assert_eq!(poor.reason(), "looks-cached");
         assert!(!of(&[("looks-cached", Some(false))]).is_poor());
-        assert!(of(&[]).is_poor() && !Trust::UNKNOWN.is_poor());
+        assert!(of(&[]).is_poor() && !Trust::default().is_poor());
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use latency_core::math::{exp, ln};
 use latency_core::stats::Interval;
 
-use crate::result::row::{Row, FIELDS, SIZE};
+use crate::result::row::{fields_that, Row, FIELDS, SIZE};
 
 /// The files of two sides.
 #[derive(Clone, Copy)]
@@ -39,13 +39,7 @@ impl Join {
     /// Finds the fields that tell points apart.
     #[must_use]
     pub fn of(files: &Files<'_>) -> Join {
-        let mut fields = (1 << FIELDS.len()) - 1;
-        for field in 0..FIELDS.len() {
-            if condition(files, field).is_some() {
-                fields &= !(1 << field);
-            }
-        }
-        Join(fields)
+        Join(fields_that(|field| condition(files, field).is_none()))
     }
 
     /// Returns whether a field is a condition that differs, and so joins nothing.

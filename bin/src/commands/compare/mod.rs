@@ -7,7 +7,7 @@ mod verdict;
 mod view;
 
 use latency_core::decimal::Decimal;
-use latency_core::text::plural;
+use latency_core::text::{plural, Text};
 
 use super::{Command, Write};
 use crate::analysis::comparison::{obstacle, Comparison, ComparisonVerdict, Files};
@@ -17,7 +17,7 @@ use crate::options::{Descriptor, FlagId, FlagSet, Of, Operands, Options};
 use crate::report::document::{fields, Document, Part, Role};
 use crate::report::format::Purpose;
 use crate::saved::{self, Saved};
-use crate::sys::table::{List, Table};
+use crate::sys::table::List;
 use latency_core::words::Worded;
 
 use points::COLUMNS;
@@ -71,14 +71,15 @@ const MOST: usize = 48;
 const NAMED: usize = 4;
 
 /// Loads the results of a side. Returns them and the number of points without the requested value, which are left out.
-fn load<'a>(paths: &[&'a [u8]], options: &'a Options<'a>) -> Result<(Table<Saved>, usize), Failure<'a>> {
+fn load<'a>(paths: &[&'a [u8]], options: &'a Options<'a>) -> Result<(List<Saved>, usize), Failure<'a>> {
     let mut without = 0;
-    let mut all = Table::filled(paths.len(), Saved::empty())?;
-    for (slot, path) in all.iter_mut().zip(paths) {
-        *slot = Saved::load(path, options.unit)?;
+    let mut all = List::new(paths.len())?;
+    for path in paths {
+        let mut saved = Saved::load(path, options.unit)?;
         if options.of == Of::Undisturbed {
-            without += undisturbed(slot)?;
+            without += undisturbed(&mut saved)?;
         }
+        all.push(saved);
     }
     Ok((all, without))
 }
@@ -130,11 +131,10 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         differs: &differs,
         judged,
         median,
-        of: options.of,
+        options,
         without: [without, others],
         slower_by: comparison.slower_by()?.filter(|_| judged),
         parts: [&slower, &faster],
-        threshold: options.threshold,
     };
     if options.format.purpose == Purpose::Picture && !view.is_curve() {
         return Err(refused("there is no picture of results that are not curves", ""));
@@ -159,16 +159,15 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
 impl ComparisonView<'_> {
     /// Describes the files, and the conclusions that they allow.
     fn method(&self, document: &mut dyn Document) {
-        if self.of == Of::Undisturbed {
+        if self.options.of == Of::Undisturbed {
             let [one, other] = self.without;
             document.sentence(
                 Role::Method("Values"),
                 format_args!("those while neighbours were quiet; points without one: A {one}, B {other} (--until=quiet)"),
             );
         }
-        for (label, side) in [("A", 0), ("B", 1)] {
-            let paths = self.paths.get(side).copied().unwrap_or_default();
-            let name = saved::shown(paths.first().copied().unwrap_or_default());
+        for (label, side, paths) in [("A", 0, self.paths[0]), ("B", 1, self.paths[1])] {
+            let name = first_name(paths);
             let points = self.files.first(side).len();
             let others = paths.len().saturating_sub(1);
             document.sentence(
@@ -210,7 +209,7 @@ impl ComparisonView<'_> {
         let comparable = self.differs.iter().all(|differs| !differs.blocks);
         document.put(&COMPARABLE, comparable);
         document.put(&FORCED, !comparable && self.judged);
-        document.put(&OF, self.of.word());
+        document.put(&OF, self.options.of.word());
         let count = |verdict| if self.judged { self.comparison.count(verdict) } else { 0 };
         let (slower, faster) = (count(ComparisonVerdict::Slower), count(ComparisonVerdict::Faster));
         document.put(
@@ -224,7 +223,7 @@ impl ComparisonView<'_> {
         );
         self.differences(document);
         document.put(&MEDIAN_RATIO, self.median);
-        document.put(&THRESHOLD, self.threshold);
+        document.put(&THRESHOLD, self.options.threshold);
         document.put(&SLOWER_BY, self.slower_by);
         document.put(&SHOWS_FROM, self.shows_from());
         document.part(Part::Object(&SUMMARY), |document| {
@@ -236,15 +235,18 @@ impl ComparisonView<'_> {
             document.put(&SLOWER_BY, self.slower_by);
         });
         describe::tool(document, "compare", "");
-        for (field, list, side) in [(&A, &FILES_A, 0), (&B, &FILES_B, 1)] {
-            let paths = self.paths.get(side).copied().unwrap_or_default();
-            let name = |path: &[u8]| saved::shown(path);
-            document.put(field, name(paths.first().copied().unwrap_or_default()).as_str());
+        for (field, list, paths) in [(&A, &FILES_A, self.paths[0]), (&B, &FILES_B, self.paths[1])] {
+            document.put(field, first_name(paths).as_str());
             document.part(Part::List(list), |document| {
                 for path in paths {
-                    document.put(list, name(path).as_str());
+                    document.put(list, saved::shown(path).as_str());
                 }
             });
         }
     }
+}
+
+/// Returns the name of the first file of a side.
+fn first_name(paths: &[&[u8]]) -> Text<256> {
+    saved::shown(paths.first().copied().unwrap_or_default())
 }

@@ -28,7 +28,7 @@ impl ComparisonView<'_> {
         let pairs = self.comparison.pairs();
         let of = pairs.len();
         let s = plural(of);
-        let allowed = Digits(self.threshold * 100.0);
+        let allowed = Digits(self.options.threshold * 100.0);
         let median = Decimal(self.median);
         if !self.judged {
             document.sentence(

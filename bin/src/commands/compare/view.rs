@@ -5,7 +5,7 @@ use latency_core::text::Text;
 
 use crate::analysis::comparison::significance::HALF;
 use crate::analysis::comparison::{Comparison, DifferingPart, Files, PointPair, CURVE};
-use crate::options::Of;
+use crate::options::Options;
 
 /// A condition that differs.
 #[derive(Clone, Copy)]
@@ -34,16 +34,14 @@ pub struct ComparisonView<'v> {
     pub judged: bool,
     /// The median ratio.
     pub median: f64,
-    /// The value that is judged.
-    pub of: Of,
-    /// Points of both sides without that value, which are left out.
+    /// The options.
+    pub options: &'v Options<'v>,
+    /// Points of both sides without the value that is judged, which are left out.
     pub without: [usize; 2],
     /// The slowdown of the slower points, if there are any.
     pub slower_by: Option<f64>,
     /// The parts that are slower and faster.
     pub parts: [&'v [DifferingPart<'v>]; 2],
-    /// The difference that is allowed, as a fraction.
-    pub threshold: f64,
 }
 
 impl ComparisonView<'_> {
@@ -51,7 +49,7 @@ impl ComparisonView<'_> {
     pub fn shows_from(&self) -> Option<f64> {
         const LARGEST: f64 = 10.0;
         let least = HALF * self.comparison.whole.error;
-        Some((exp(least) - 1.0).max(self.threshold)).filter(|from| *from < LARGEST)
+        Some((exp(least) - 1.0).max(self.options.threshold)).filter(|from| *from < LARGEST)
     }
 
     /// Returns whether both sides are curves.

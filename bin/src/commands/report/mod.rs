@@ -61,6 +61,8 @@ const BUDGET_NS: f64 = 90e9;
 pub struct Section {
     /// The experiment.
     pub experiment: &'static Experiment,
+    /// The list of its descriptor alone, by which its command line is parsed.
+    descriptors: [&'static Descriptor; 1],
     /// The question that it answers.
     pub question: &'static str,
     /// The command line; a NUL ends each word.
@@ -76,7 +78,8 @@ impl Section {
         arguments: &'static str,
         weight: f64,
     ) -> Section {
-        Section { experiment, question, arguments, weight }
+        let descriptors = [&experiment.descriptor];
+        Section { experiment, descriptors, question, arguments, weight }
     }
 }
 
@@ -95,17 +98,6 @@ pub static SECTIONS: [Section; COUNT] = [
     Section::new(&distribution::DISTRIBUTION, "Slowest loads", "distribution\0", 8.0),
     Section::new(&cores::CORES, "From core to core", "cores\0--pairs=classes\0", 4.0),
 ];
-
-/// The descriptors that their command lines are parsed with.
-static DESCRIPTORS: [&Descriptor; COUNT] = {
-    let mut all = [&SECTIONS[0].experiment.descriptor; COUNT];
-    let mut index = 0;
-    while index < COUNT {
-        all[index] = &SECTIONS[index].experiment.descriptor;
-        index += 1;
-    }
-    all
-};
 
 /// The fraction of a share that is for visits; the rest is for mapping memory, clocks and the final checks.
 const VISITS: f64 = 0.6;
@@ -127,7 +119,7 @@ pub fn asked(
     line = Line { bytes: Table::filled(line.length, 0)?, length: 0 };
     let _ = typed(&mut line, section, whole);
     let arguments = Arguments::packed(line.bytes.leak());
-    let mut asked = options::parse(arguments, &DESCRIPTORS, whole.formats)?;
+    let mut asked = options::parse(arguments, &section.descriptors, whole.formats)?;
     let weights: f64 = SECTIONS.iter().skip(index).map(|section| section.weight).sum();
     let share_ns = left_ns.max(0.0) * section.weight / weights;
     asked.format = whole.format;

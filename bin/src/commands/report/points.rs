@@ -1,7 +1,7 @@
-//! Saved points: their values, units and distinguishing fields.
+//! Saved points: their values and units.
 
 use crate::analysis::traffic::bytes_per_line;
-use crate::result::row::{Row, FIELDS};
+use crate::result::row::Row;
 
 /// Returns the value of a point: nanoseconds, or GB/s for traffic.
 pub fn value(row: &Row) -> f64 {
@@ -19,11 +19,4 @@ pub fn unit(rows: &[Row]) -> &'static str {
         count if count == rows.len() => "GB/s",
         _ => SEVERAL,
     }
-}
-
-/// Returns the fields that distinguish the points of a file, one bit for each.
-pub fn differing(rows: &[Row]) -> u32 {
-    let differs =
-        |field: &usize| rows.windows(2).any(|two| matches!(two, [one, other] if !one.agrees(other, *field)));
-    (0..FIELDS.len()).filter(differs).fold(0, |all, field| all | 1 << field)
 }

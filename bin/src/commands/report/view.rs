@@ -56,9 +56,10 @@ pub struct Whole<'r, 'a> {
 }
 
 impl<'r, 'a> Whole<'r, 'a> {
-    /// Returns the sections that have a result, with their index.
-    fn measured(&self) -> impl Iterator<Item = (usize, Report<'r, 'a>)> + '_ {
-        (0..SECTIONS.len()).filter_map(|index| Some((index, (self.came)(index)?.ok()?)))
+    /// Returns the sections that have a result.
+    fn measured(&self) -> impl Iterator<Item = (&'static Section, Report<'r, 'a>)> + '_ {
+        let sections = SECTIONS.iter().enumerate();
+        sections.filter_map(|(index, section)| Some((section, (self.came)(index)?.ok()?)))
     }
 
     /// Returns the warnings of all sections together.
@@ -97,8 +98,7 @@ pub fn present(document: &mut dyn Document, whole: &Whole<'_, '_>) {
     describe::machine::machine(document, whole.machine);
     trust::warnings(document, &warnings);
     document.part(Part::List(&SECTIONS_OF), |document| {
-        for (index, report) in whole.measured() {
-            let Some(section) = SECTIONS.get(index) else { continue };
+        for (section, report) in whole.measured() {
             document.sentence(Role::Page(PageRole::Chapter), format_args!("{}", section.question));
             document.part(Part::Item, |document| {
                 // A page with all points would have megabytes.
@@ -132,9 +132,9 @@ fn summary(document: &mut dyn Document, whole: &Whole<'_, '_>) {
 
 /// Says how fast memory is, here and remote.
 fn verdict(document: &mut dyn Document, whole: &Whole<'_, '_>) {
-    let matrix = whole.measured().find(|(index, _)| *index == 0);
+    let matrix = (whole.came)(0).and_then(Result::ok);
     let found = matrix
-        .map(|(_, report)| conclude(&|each| pairs(report.outcomes, &report.machine.topology).for_each(each)));
+        .map(|report| conclude(&|each| pairs(report.outcomes, &report.machine.topology).for_each(each)));
     match found.map(|found| (found.local_ns, found.remote_ns(), found.remote_over_local())) {
         Some((Some(local), Some(remote), Some(ratio))) => document.sentence(
             Role::Answer,
@@ -170,10 +170,9 @@ fn worst(document: &mut dyn Document, whole: &Whole<'_, '_>, warnings: &Warnings
     let level = trust::level(warnings);
     let names = fmt::from_fn(|out| {
         let mut before = ": ";
-        for (index, report) in whole.measured().filter(|_| level != "good") {
+        for (section, report) in whole.measured().filter(|_| level != "good") {
             if trust::level(report.warnings) == level {
-                let name = SECTIONS.get(index).map_or("", |section| section.experiment.descriptor.name);
-                write!(out, "{before}{name}")?;
+                write!(out, "{before}{}", section.experiment.descriptor.name)?;
                 before = ", ";
             }
         }
@@ -185,29 +184,32 @@ fn worst(document: &mut dyn Document, whole: &Whole<'_, '_>, warnings: &Warnings
 
 /// Says the answer of each section in its own words; on pages as a table.
 fn answers(document: &mut dyn Document, whole: &Whole<'_, '_>) {
-    let answer = |out: &mut dyn Write, index: usize, report: &Report<'_, '_>| {
-        let Some(section) = SECTIONS.get(index) else { return Ok(()) };
-        let wanted = [Role::Answer, Role::Finding, Role::Line];
-        FirstSentence { out, wanted, found: None, pass: 0 }
-            .write(&mut |document| describe::report(document, report, section.experiment.present))
-    };
-    let question = |index: usize| SECTIONS.get(index).map_or("", |section| section.question);
     if !document.wants_pictures() {
-        for (index, report) in whole.measured() {
-            let shown = fmt::from_fn(|out| answer(out, index, &report));
-            document.sentence(Role::Method(question(index)), format_args!("{shown}"));
+        for (section, report) in whole.measured() {
+            let shown = answer(section, report);
+            document.sentence(Role::Method(section.question), format_args!("{shown}"));
         }
         return;
     }
     document.tabulate("", Level::Quiet, 3, &|table| {
         table.texts("question|answer|trust");
-        for (index, report) in whole.measured() {
+        for (section, report) in whole.measured() {
+            let level = trust::level(report.warnings);
             table.row();
-            table.text(question(index));
-            table.show(&fmt::from_fn(|out| answer(out, index, &report)));
-            table.text(trust::level(report.warnings));
+            table.text(section.question);
+            table.show(&answer(section, report));
+            table.text(level);
         }
     });
+}
+
+/// Returns the answer of a section in its own words.
+fn answer<'r, 'a>(section: &'static Section, report: Report<'r, 'a>) -> impl Display + use<'r, 'a> {
+    fmt::from_fn(move |out| {
+        let wanted = [Role::Answer, Role::Finding, Role::Line];
+        FirstSentence { out, wanted, found: None, pass: 0 }
+            .write(&mut |document| describe::report(document, &report, section.experiment.present))
+    })
 }
 
 /// Says which sections were not measured, and why: they failed, or were not begun.
