@@ -82,7 +82,7 @@ impl Trust {
     }
 
     /// Returns the reasons that make it poor.
-    pub fn evidence(&self) -> impl Iterator<Item = &str> {
+    pub fn evidence(&self) -> impl Iterator<Item = &str> + Clone {
         let all = self.reasons.iter().take(self.count);
         all.filter(|(code, poor)| self.weighs(code.as_str(), *poor)).map(|(code, _)| code.as_str())
     }

@@ -3,7 +3,7 @@
 
 use latency_core::sort::sort_by;
 
-use super::join::{is_local, touches, Join};
+use super::join::Join;
 use super::significance::{difference, Difference, Experience, LINES, LOADS};
 use super::PointPair;
 use crate::result::row::{Row, A, B, CLASS, FIELDS, FROM, SIZE};
@@ -163,13 +163,17 @@ impl Measured {
 
     /// Returns whether a group has a point.
     pub fn holds(&self, group: PointGroup, point: usize) -> bool {
+        let pair = self.point(point).pair;
         match group {
             PointGroup::Whole => true,
             PointGroup::Point(own) => own == point,
             PointGroup::Field(field, first) => self.like(field, point) == first,
-            PointGroup::Node(first) => touches(self.point(point), self.point(first)),
+            PointGroup::Node(first) => {
+                let node = self.point(first).pair.map(|(from, _)| from);
+                pair.is_some_and(|(from, to)| [Some(from), Some(to)].contains(&node))
+            }
             PointGroup::Cpu(field, first) => self.point(point).has_cpu_of(self.point(first), field),
-            PointGroup::Local(local) => is_local(self.point(point)) == Some(local),
+            PointGroup::Local(local) => pair.is_some_and(|(from, to)| (from == to) == local),
             PointGroup::Run(first, length) => {
                 self.pairs.get(point).is_some_and(|pair| (first..first + length).contains(&pair.rank))
             }

@@ -109,19 +109,6 @@ pub fn obstacle(files: &Files<'_>) -> &'static str {
     place.and_then(|place| FIELDS.get(place)).map_or("", |(_, words)| words)
 }
 
-/// Returns whether a row is of a pair of one node.
-#[must_use]
-pub fn is_local(row: &Row) -> Option<bool> {
-    row.pair.map(|(from, to)| from == to)
-}
-
-/// Returns whether a row reads from or of a node.
-#[must_use]
-pub fn touches(row: &Row, like: &Row) -> bool {
-    let node = like.pair.map(|pair| pair.0);
-    node.is_some() && row.pair.is_some_and(|(from, to)| Some(from) == node || Some(to) == node)
-}
-
 /// Returns the interval of a point; without one, what its spread makes likely; without that, a per cent to either side.
 pub fn ends(row: &Row) -> Interval {
     /// Median deviations within which the median of three to five rounds is nearly always from the true one.

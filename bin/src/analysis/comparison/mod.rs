@@ -71,15 +71,6 @@ impl PointPair {
     }
 }
 
-/// Something that is one way on one side and another way on the other, and at how many points.
-#[derive(Clone, Copy, Debug)]
-pub struct Unlike<T> {
-    /// On both sides.
-    pub sides: [T; 2],
-    /// The points at which they differ.
-    pub points: usize,
-}
-
 /// All points that both sides have.
 pub struct Comparison {
     measured: Measured,
@@ -87,10 +78,10 @@ pub struct Comparison {
     pub whole: Difference,
     /// True if the whole differs beyond threshold and chance. Where it does not, parts differ from the other points.
     pub is_whole: bool,
-    /// The pages that were obtained, where they differ.
-    pub pages: Option<Unlike<Word>>,
-    /// True if the placement was proven, where one side alone has proof.
-    pub proof: Option<Unlike<bool>>,
+    /// The pages that both sides obtained, where they differ.
+    pub pages: Option<[Word; 2]>,
+    /// True for a side whose placement was proven, where one side alone has proof.
+    pub proof: Option<[bool; 2]>,
 }
 
 impl Comparison {
@@ -152,11 +143,11 @@ impl Comparison {
             *logarithms += *value;
             *squares += relative * relative;
             if !row.pages.is_empty() && !other.pages.is_empty() && row.pages != other.pages {
-                self.pages.get_or_insert(Unlike { sides: [row.pages, other.pages], points: 0 }).points += 1;
+                self.pages.get_or_insert([row.pages, other.pages]);
             }
             if let (Some(one), Some(two)) = (row.verified, other.verified) {
                 if one != two {
-                    self.proof.get_or_insert(Unlike { sides: [one, two], points: 0 }).points += 1;
+                    self.proof.get_or_insert([one, two]);
                 }
             }
         }

@@ -1,9 +1,9 @@
 //! The conditions that differ between two sides, which a reader must know before any verdict.
 
-use core::fmt::{Display, Write};
+use core::fmt::{self, Display, Write};
 
 use latency_core::decimal::Decimal;
-use latency_core::text::Text;
+use latency_core::text::{joined, Text};
 
 use super::view::{ComparisonView, Differs};
 use crate::analysis::comparison::{conditions, median, Comparison, Files};
@@ -52,8 +52,8 @@ pub fn all(sides: [&[Saved]; 2], files: Files<'_>, comparison: &Comparison) -> R
             if condition == WHOLE { told().min() } else { told().next() }.unwrap_or(0)
         };
         let [one, other] = match (condition, comparison.pages, comparison.proof) {
-            (PAGES, Some(pages), _) => pages.sides.map(|word| alike::pages(word.as_str())),
-            (VERIFIED, _, Some(proof)) => proof.sides.map(alike::yes),
+            (PAGES, Some(pages), _) => pages.map(|word| alike::pages(word.as_str())),
+            (VERIFIED, _, Some(proof)) => proof.map(alike::yes),
             _ => rows.map_or([of_side(first), of_side(second)], |rows| {
                 rows.map(|row| alike::of_row(row, condition))
             }),
@@ -63,7 +63,7 @@ pub fn all(sides: [&[Saved]; 2], files: Files<'_>, comparison: &Comparison) -> R
             continue;
         }
         let shown = [0, 1].map(|side| {
-            core::fmt::from_fn(move |out: &mut core::fmt::Formatter<'_>| match (rows, entry.field) {
+            fmt::from_fn(move |out: &mut fmt::Formatter<'_>| match (rows, entry.field) {
                 (Some(rows), Some(field)) => rows.get(side).map_or(Ok(()), |row| row.show(out, field)),
                 _ => alike::show(condition, [one, other].get(side).copied().unwrap_or(0), false, out),
             })
@@ -83,23 +83,18 @@ pub fn all(sides: [&[Saved]; 2], files: Files<'_>, comparison: &Comparison) -> R
         // The requested pages matter only if the obtained ones are unknown.
         let told = rows.iter().all(|row| !row.pages.is_empty());
         let blocks = field != PAGES_ASKED || !told;
-        let shown = rows
-            .map(|row| core::fmt::from_fn(move |out: &mut core::fmt::Formatter<'_>| row.show(out, field)));
+        let shown = rows.map(|row| fmt::from_fn(move |out: &mut fmt::Formatter<'_>| row.show(out, field)));
         add(&mut list, key, blocks, [&shown[0], &shown[1]]);
     }
     if sides.iter().any(|side| side.iter().any(|saved| saved.conditions.poor)) {
         let shown = sides.map(|side| {
             let poor = side.iter().find(|saved| saved.conditions.poor);
-            core::fmt::from_fn(move |out: &mut core::fmt::Formatter<'_>| match poor {
+            fmt::from_fn(move |out: &mut fmt::Formatter<'_>| match poor {
                 None => out.write_str("not poor"),
                 Some(saved) => {
-                    out.write_str("poor")?;
-                    let mut separator = " (";
-                    for reason in saved.origin.trust.evidence() {
-                        write!(out, "{separator}{reason}")?;
-                        separator = ", ";
-                    }
-                    out.write_str(if separator == ", " { ")" } else { "" })
+                    let evidence = || saved.origin.trust.evidence();
+                    let end = if evidence().next().is_some() { ")" } else { "" };
+                    write!(out, "poor{}{end}", joined(" (", ", ", evidence()))
                 }
             })
         });
@@ -118,9 +113,7 @@ pub fn all(sides: [&[Saved]; 2], files: Files<'_>, comparison: &Comparison) -> R
     if let (Some(one), Some(other)) = (clock(rows[0])?, clock(rows[1])?) {
         if (one - other).abs() > CLOCK * one {
             let shown = [one, other].map(|clock| {
-                core::fmt::from_fn(move |out: &mut core::fmt::Formatter<'_>| {
-                    write!(out, "{:.2} GHz", Decimal(clock))
-                })
+                fmt::from_fn(move |out: &mut fmt::Formatter<'_>| write!(out, "{:.2} GHz", Decimal(clock)))
             });
             add(&mut list, ("core_ghz", "core clock"), false, [&shown[0], &shown[1]]);
         }
@@ -152,8 +145,8 @@ impl ConditionValue<'_> {
     }
 }
 
-impl core::fmt::Display for ConditionValue<'_> {
-    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+impl fmt::Display for ConditionValue<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let first = self.texts().next().unwrap_or_default();
         out.write_str(if first.is_empty() { "none" } else { first })?;
         out.write_str(if self.differs(self) { " and others" } else { "" })
@@ -166,22 +159,14 @@ impl ComparisonView<'_> {
         let blocked =
             if self.judged { "Overridden by --force, and not comparable" } else { "Not comparable" };
         for (blocks, role, begin) in [(true, Role::Answer, blocked), (false, Role::Finding, "Differs")] {
-            let differs = || self.differs.iter().filter(|differs| differs.blocks == blocks);
-            if differs().next().is_some() {
-                document.sentence(
-                    role,
-                    format_args!(
-                        "{begin}: {}.",
-                        core::fmt::from_fn(|out| {
-                            let mut separator = "";
-                            differs().try_for_each(|Differs { words, sides: [one, other], .. }| {
-                                write!(out, "{separator}{words} {} -> {}", one.as_str(), other.as_str())?;
-                                separator = "; ";
-                                Ok(())
-                            })
-                        })
-                    ),
-                );
+            let differs = self.differs.iter().filter(|differs| differs.blocks == blocks);
+            let shown = |Differs { words, sides: [one, other], .. }: &Differs| {
+                let (words, one, other) = (*words, *one, *other);
+                fmt::from_fn(move |out| write!(out, "{words} {one} -> {other}"))
+            };
+            if differs.clone().next().is_some() {
+                let all = joined("", "; ", differs.map(shown));
+                document.sentence(role, format_args!("{begin}: {all}."));
             }
         }
     }

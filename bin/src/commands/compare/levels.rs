@@ -3,6 +3,7 @@
 use core::fmt;
 
 use latency_core::decimal::Decimal;
+use latency_core::text::joined;
 
 use crate::analysis::curve::Analysis;
 use crate::analysis::side_by_side::{ComparedLevel, Follows, Levels};
@@ -73,16 +74,11 @@ pub fn answer(document: &mut dyn Document, levels: Option<&Levels>) {
             Ok(())
         })
     };
-    let ratios = |follows| {
-        fmt::from_fn(move |out| {
-            let mut separator = "";
-            group(follows).try_for_each(|level| {
-                write!(out, "{separator}{:.2}", Decimal(level.ratio()))?;
-                separator = ", ";
-                Ok(())
-            })
-        })
+    let ratio = |level: &ComparedLevel| {
+        let ratio = level.ratio();
+        fmt::from_fn(move |out| write!(out, "{:.2}", Decimal(ratio)))
     };
+    let ratios = |follows| joined("", ", ", group(follows).map(ratio));
     let said = [
         (Follows::Clock, ["follows the core clock", "follow the core clock"]),
         (Follows::Time, ["does not", "do not"]),

@@ -3,10 +3,11 @@
 use core::fmt::{self, Display};
 
 use latency_core::decimal::Decimal;
-use latency_core::text::plural;
+use latency_core::text::{joined, plural};
 
 use super::view::ComparisonView;
 use crate::analysis::comparison::{ComparisonVerdict, DifferingPart, PointGroup};
+use crate::commands::listed;
 use crate::report::document::{fields, Document, Part, Role};
 use crate::report::figures::Digits;
 use crate::result::row::{Label, Row, FIELDS, FROM, SIZE, TO};
@@ -91,17 +92,7 @@ impl ComparisonView<'_> {
                 Role::Missing,
                 format_args!(
                     "Only in {name}: {}",
-                    fmt::from_fn(|out| {
-                        let mut separator = "";
-                        for row in alone().take(NAMED) {
-                            write!(out, "{separator}{}", Label { row, shown: self.naming() })?;
-                            separator = ", ";
-                        }
-                        match count.saturating_sub(NAMED) {
-                            0 => Ok(()),
-                            more => write!(out, " and {more} more"),
-                        }
-                    })
+                    listed(NAMED, count, alone().map(|row| Label { row, shown: self.naming() }))
                 ),
             );
         }
@@ -142,12 +133,12 @@ impl Display for Sentence<'_, '_> {
             return write!(out, "all {of} points are {word}, by {} %", Digits(by.abs() * 100.0));
         }
         write!(out, "{count} of {of} points {} {word}: ", if count == 1 { "is" } else { "are" })?;
-        let mut separator = "";
-        for part in parts {
-            let by = Digits(part.by.abs() * 100.0);
-            write!(out, "{separator}{}, by {by} %", Which { view, part })?;
-            separator = "; ";
-        }
+        let by = |part| {
+            fmt::from_fn(move |out| {
+                write!(out, "{}, by {} %", Which { view, part }, Digits(part.by.abs() * 100.0))
+            })
+        };
+        joined("", "; ", parts.iter().map(by)).fmt(out)?;
         // A difference that all points share may be drift, so it does not count for a part.
         if !view.comparison.is_whole && (view.median - 1.0).abs() > ALIKE {
             out.write_str(" against the others")?;

@@ -81,16 +81,15 @@ pub static COLUMNS: [&Field; 15] = [
     &POINTS,
 ];
 
-static METRIC_HOSTS: Metric = Metric { name: "fleet_hosts", about: "Hosts that have a value." };
-static METRIC_HEALTHY: Metric =
-    Metric { name: "fleet_healthy_hosts", about: "Hosts that were judged, and are as fast as others." };
-static METRIC_SLOW: Metric = Metric { name: "fleet_slow_hosts", about: "Hosts that are slower than others." };
-static METRIC_APART: Metric =
-    Metric { name: "fleet_apart_hosts", about: "Hosts that are not like the others." };
-static METRIC_SLOWED: Metric =
-    Metric { name: "fleet_slowed_points", about: "Points of hosts that are slower than before." };
-static METRIC_UNTRUSTED: Metric =
-    Metric { name: "fleet_untrusted_results", about: "Results that are unreliable, and were not judged." };
+/// The numbers for monitoring systems.
+static METRICS: [Metric; 6] = [
+    Metric { name: "fleet_hosts", about: "Hosts that have a value." },
+    Metric { name: "fleet_healthy_hosts", about: "Hosts that were judged, and are as fast as others." },
+    Metric { name: "fleet_slow_hosts", about: "Hosts that are slower than others." },
+    Metric { name: "fleet_apart_hosts", about: "Hosts that are not like the others." },
+    Metric { name: "fleet_slowed_points", about: "Points of hosts that are slower than before." },
+    Metric { name: "fleet_untrusted_results", about: "Results that are unreliable, and were not judged." },
+];
 static METRIC_RATIO: Metric =
     Metric { name: "fleet_outlier_ratio", about: "The value of a slow host over the median of its kind." };
 
@@ -185,15 +184,10 @@ impl FleetView<'_> {
 
     /// Gives the samples for monitoring systems.
     pub fn metrics(&self, document: &mut dyn Document) {
-        let FleetFindings { hosts, judged, slow, .. } = *self.found;
-        for (metric, count) in [
-            (&METRIC_HOSTS, hosts),
-            (&METRIC_HEALTHY, judged - slow),
-            (&METRIC_SLOW, slow),
-            (&METRIC_APART, self.found.apart_hosts),
-            (&METRIC_SLOWED, self.slowed.count),
-            (&METRIC_UNTRUSTED, self.runs.untrusted_count),
-        ] {
+        let FleetFindings { hosts, judged, slow, apart_hosts, .. } = *self.found;
+        let others = [self.slowed.count, self.runs.untrusted_count];
+        let counts = [hosts, judged - slow, slow, apart_hosts].into_iter().chain(others);
+        for (metric, count) in METRICS.iter().zip(counts) {
             document.sample(metric, &[], count.into());
         }
         for outlier in self.found.outliers.iter() {

@@ -11,7 +11,7 @@ use super::names::{Name, Names};
 use super::values::{HostValue, Values};
 use crate::error::Failure;
 use crate::options::Of;
-use crate::result::row::{Label, Row, CLASS, FROM, GENERATORS, PATTERN, SIZE, TO, VARIANT};
+use crate::result::row::{fields_that, Label, Row, CLASS, FROM, GENERATORS, PATTERN, SIZE, TO, VARIANT};
 use crate::saved::alike::{self, Under, VERIFIED, WHOLE};
 use crate::saved::{documents, sections, Problem, Saved, MAX_ROWS};
 use crate::sys::errno::Errno;
@@ -141,14 +141,12 @@ impl<'a> Runs<'a> {
 fn telling(rows: &[Row]) -> u32 {
     const LOOPS: u32 = !0 << VARIANT & !0 >> (31 - GENERATORS) & !(1 << PATTERN);
     let Some(like) = rows.first() else { return 0 };
-    let differs = |field: &usize| rows.iter().any(|row| row.pair == like.pair && !row.agrees(like, *field));
+    let differs = |field| rows.iter().any(|row| row.pair == like.pair && !row.agrees(like, field));
     // Not every kind of traffic has patterns.
     let pattern = rows.iter().find(|row| row.tells(PATTERN));
     let patterns = pattern.is_some_and(|like| rows.iter().any(|row| !row.agrees(like, PATTERN)));
-    (SIZE..VARIANT)
-        .filter(differs)
-        .chain(patterns.then_some(PATTERN))
-        .fold(1 << FROM | 1 << TO | 1 << CLASS | LOOPS, |all, field| all | 1 << field)
+    let others = fields_that(|field| (SIZE..VARIANT).contains(&field) && differs(field));
+    1 << FROM | 1 << TO | 1 << CLASS | LOOPS | others | u32::from(patterns) << PATTERN
 }
 
 /// Returns the conditions of a row, except the fields that distinguish rows. A reason for distrust that is also a

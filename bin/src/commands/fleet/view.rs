@@ -12,6 +12,7 @@ use super::names::Name;
 use super::runs::{Refused, Runs};
 use super::values::{HostValue, Slowdowns};
 use crate::analysis::norm::{Quantity, FEWEST};
+use crate::commands::listed;
 use crate::describe::Utc;
 use crate::options::Options;
 use crate::report::document::{Document, Level, Role};
@@ -37,22 +38,6 @@ pub struct FleetView<'v> {
     pub threshold: f64,
     /// The documents of the baseline.
     pub of_baseline: usize,
-}
-
-/// A list of names with commas, and the number of further ones.
-struct Listed<'l>(usize, &'l dyn Fn(&mut dyn Write, usize) -> fmt::Result);
-
-impl fmt::Display for Listed<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for index in 0..self.0.min(NAMED) {
-            out.write_str(if index == 0 { "" } else { ", " })?;
-            (self.1)(out, index)?;
-        }
-        match self.0.saturating_sub(NAMED) {
-            0 => Ok(()),
-            more => write!(out, " and {more} more"),
-        }
-    }
 }
 
 impl FleetView<'_> {
@@ -85,7 +70,7 @@ impl FleetView<'_> {
     }
 
     /// Returns the slow hosts, each once, the worst first.
-    fn slow(&self) -> impl Iterator<Item = Name> + '_ {
+    fn slow(&self) -> impl Iterator<Item = Name> + Clone + '_ {
         let hosts = || self.found.outliers.iter().map(|outlier| outlier.value.host);
         hosts()
             .enumerate()
@@ -113,17 +98,14 @@ impl FleetView<'_> {
                 format_args!("No host of {judged} is slower than {}.", self.others(1)),
             ),
             _ => {
-                let named = |out: &mut dyn Write, index| match self.slow().nth(index) {
-                    Some(host) => out.write_str(self.name(host)),
-                    None => Ok(()),
-                };
+                let named = self.slow().map(|host| self.name(host));
                 document.sentence(
                     Role::Answer,
                     format_args!(
                         "{slow} of {judged} hosts {} slower than {}: {}.",
                         if slow == 1 { "is" } else { "are" },
                         self.others(slow),
-                        Listed(slow, &named)
+                        listed(NAMED, slow, named)
                     ),
                 );
             }
@@ -278,17 +260,18 @@ impl FleetView<'_> {
     fn left_out(&self, document: &mut dyn Document) {
         let runs = self.runs;
         if runs.untrusted_count > 0 {
-            let named = |out: &mut dyn Write, index: usize| match runs.untrusted.get(index) {
-                Some([host, reason]) => write!(out, "{} ({})", self.name(*host), self.name(*reason)),
-                None => Ok(()),
+            let name = |[host, reason]: &[Name; 2]| {
+                let (host, reason) = (self.name(*host), self.name(*reason));
+                fmt::from_fn(move |out| write!(out, "{host} ({reason})"))
             };
+            let named = runs.untrusted.iter().map(name);
             document.sentence(
                 Role::Missing,
                 format_args!(
                     "Unreliable, and not judged without --force: {} result{}: {}.",
                     runs.untrusted_count,
                     plural(runs.untrusted_count),
-                    Listed(runs.untrusted_count, &named)
+                    listed(NAMED, runs.untrusted_count, named)
                 ),
             );
         }

@@ -6,7 +6,6 @@
 mod page;
 mod pictures;
 mod planned;
-mod points;
 mod run;
 mod saved;
 mod view;
@@ -22,7 +21,8 @@ use crate::experiment::interface::Experiment;
 use crate::experiment::{bandwidth, cores, curve, distribution, loaded, matrix, pages, parallel, window};
 use crate::options::{self, Descriptor, FlagId, FlagSet, Operands, Options, FLAGS, MAX_OPERANDS};
 use crate::sys::arguments::Arguments;
-use crate::sys::table::Table;
+use crate::sys::errno::Errno;
+use crate::sys::table::{List, Table};
 use latency_core::words::Worded;
 
 pub use page::format;
@@ -111,14 +111,12 @@ pub fn asked(
     index: usize,
     whole: &Options<'static>,
     left_ns: f64,
-) -> Result<(Options<'static>, Arguments, f64), Failure<'static>> {
+) -> Result<(&'static Options<'static>, Arguments, f64), Failure<'static>> {
     let section = &SECTIONS[index.min(COUNT - 1)];
-    let mut line = Line { bytes: Table::empty()?, length: 0 };
-    // The first pass counts the bytes; neither pass can fail.
+    let mut line = Line(List::new(LONGEST_LINE)?);
+    // There is room for every legal line.
     let _ = typed(&mut line, section, whole);
-    line = Line { bytes: Table::filled(line.length, 0)?, length: 0 };
-    let _ = typed(&mut line, section, whole);
-    let arguments = Arguments::packed(line.bytes.leak());
+    let arguments = Arguments::packed(line.0.leak());
     let mut asked = options::parse(arguments, &section.descriptors, whole.formats)?;
     let weights: f64 = SECTIONS.iter().skip(index).map(|section| section.weight).sum();
     let share_ns = left_ns.max(0.0) * section.weight / weights;
@@ -126,20 +124,19 @@ pub fn asked(
     asked.verbose = whole.verbose;
     asked.labels = whole.labels;
     asked.budget.0 = (share_ns * 1e3) as u64;
+    let asked = Table::filled(1, asked)?.leak().first().ok_or(Errno::ENOMEM)?;
     Ok((asked, arguments, share_ns * VISITS))
 }
 
-/// A command line under construction; bytes beyond its table are only counted.
-struct Line {
-    bytes: Table<u8>,
-    length: usize,
-}
+/// The room for a command line: a thousand nodes have some kilobytes. Pages that are not written need no memory.
+const LONGEST_LINE: usize = 64 << 10;
+
+/// A command line under construction.
+struct Line(List<u8>);
 
 impl Write for Line {
     fn write_str(&mut self, part: &str) -> fmt::Result {
-        self.bytes.iter_mut().skip(self.length).zip(part.bytes()).for_each(|(slot, byte)| *slot = byte);
-        self.length += part.len();
-        Ok(())
+        part.bytes().try_for_each(|byte| self.0.push(byte)).ok_or(fmt::Error)
     }
 }
 

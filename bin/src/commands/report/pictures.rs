@@ -1,11 +1,11 @@
-//! Pictures of saved points: lines if there are several working sets, a matrix if there are several nodes.
+//! Values and pictures of saved points: lines if there are several working sets, a matrix if there are several nodes.
 
 use core::fmt::Write;
 
 use latency_core::sort::sort_by;
 use latency_core::text::Text;
 
-use super::points::{unit, value};
+use crate::analysis::traffic::bytes_per_line;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Matrix, Scale, Series, Unit};
 use crate::report::document::{Document, Picture};
 use crate::result::row::{differing, Label, Row, FROM, SIZE, TO};
@@ -97,4 +97,22 @@ fn matrix(document: &mut dyn Document, rows: &[Row], name: &str) {
         columns: &to,
         cell: &cell,
     }));
+}
+
+/// Returns the value of a point: nanoseconds, or GB/s for traffic.
+pub fn value(row: &Row) -> f64 {
+    let ns = row.sample.nanoseconds;
+    row.traffic().map_or(ns, |kind| bytes_per_line(kind) / ns)
+}
+
+/// The unit of values of several kinds.
+pub const SEVERAL: &str = "ns or GB/s";
+
+/// Returns the unit of all values of a file; [`SEVERAL`] if they are of several kinds.
+pub fn unit(rows: &[Row]) -> &'static str {
+    match rows.iter().filter(|row| row.traffic().is_some()).count() {
+        0 => "ns",
+        count if count == rows.len() => "GB/s",
+        _ => SEVERAL,
+    }
 }

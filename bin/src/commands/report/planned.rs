@@ -43,7 +43,6 @@ impl Plans {
         for (index, section) in SECTIONS.iter().enumerate() {
             let (asked, _, limit_ns) = asked(index, options, left_ns)?;
             left_ns -= limit_ns / VISITS;
-            let Some(asked) = Table::filled(1, asked)?.leak().first() else { break };
             let (mut warnings, mut noted) = (Warnings::new(), Noted::new());
             let (warnings, noted) = (&mut warnings, &mut noted);
             let progress = &mut Progress::new(When::Never);

@@ -57,7 +57,6 @@ impl Sections {
             let (started, begun_ns) = now();
             let left_ns = budget_ns(options) - begun_ns.saturating_sub(first_ns) as f64;
             let (asked, arguments, limit_ns) = asked(index, options, left_ns)?;
-            let Some(asked) = Table::filled(1, asked)?.leak().first() else { break };
             progress.lead(format_args!(
                 "{} ({} of {COUNT}, {:.0} s left): ",
                 section.experiment.descriptor.name,

@@ -9,8 +9,7 @@ use latency_core::sort::ascending;
 use latency_core::text::{plural, Text};
 
 use super::page::how_to_get_the_page;
-use super::pictures;
-use super::points::{unit, value, SEVERAL};
+use super::pictures::{self, unit, value, SEVERAL};
 use crate::commands::Write;
 use crate::describe;
 use crate::error::{Failure, Problem, SavedError};

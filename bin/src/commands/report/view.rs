@@ -5,6 +5,8 @@
 use core::fmt::{self, Display, Write};
 
 use super::page::how_to_get_the_page;
+use latency_core::text::joined;
+
 use super::{Came, Section, SECTIONS};
 use crate::analysis::matrix::{conclude, pairs};
 use crate::describe::{self, trust, Report, SUMMARY};
@@ -57,7 +59,7 @@ pub struct Whole<'r, 'a> {
 
 impl<'r, 'a> Whole<'r, 'a> {
     /// Returns the sections that have a result.
-    fn measured(&self) -> impl Iterator<Item = (&'static Section, Report<'r, 'a>)> + '_ {
+    fn measured(&self) -> impl Iterator<Item = (&'static Section, Report<'r, 'a>)> + Clone + '_ {
         let sections = SECTIONS.iter().enumerate();
         sections.filter_map(|(index, section)| Some((section, (self.came)(index)?.ok()?)))
     }
@@ -70,7 +72,7 @@ impl<'r, 'a> Whole<'r, 'a> {
     }
 
     /// Returns the names of the sections that have no result because of an interrupt.
-    fn not_begun(&self) -> impl Iterator<Item = &'static str> + use<'_, 'r, 'a> {
+    fn not_begun(&self) -> impl Iterator<Item = &'static str> + Clone + use<'_, 'r, 'a> {
         let nothing = |(index, _): &(usize, _)| (self.came)(*index).is_none();
         SECTIONS.iter().enumerate().filter(nothing).map(|(_, section)| section.experiment.descriptor.name)
     }
@@ -152,15 +154,7 @@ fn verdict(document: &mut dyn Document, whole: &Whole<'_, '_>) {
         _ => document.sentence(Role::Answer, format_args!("The latency of memory was not measured.")),
     }
     if whole.partial {
-        let names = |out: &mut fmt::Formatter<'_>| {
-            let mut before = "; nothing of ";
-            for name in whole.not_begun() {
-                write!(out, "{before}{name}")?;
-                before = ", ";
-            }
-            Ok(())
-        };
-        let names = fmt::from_fn(names);
+        let names = joined("; nothing of ", ", ", whole.not_begun());
         document.sentence(Role::Answer, format_args!("Partial: it was interrupted{names}."));
     }
 }
@@ -168,16 +162,9 @@ fn verdict(document: &mut dyn Document, whole: &Whole<'_, '_>) {
 /// Says the trust in the whole report, which is that of its worst part.
 fn worst(document: &mut dyn Document, whole: &Whole<'_, '_>, warnings: &Warnings) {
     let level = trust::level(warnings);
-    let names = fmt::from_fn(|out| {
-        let mut before = ": ";
-        for (section, report) in whole.measured().filter(|_| level != "good") {
-            if trust::level(report.warnings) == level {
-                write!(out, "{before}{}", section.experiment.descriptor.name)?;
-                before = ", ";
-            }
-        }
-        Ok(())
-    });
+    let is_worst = |report: &Report<'_, '_>| level != "good" && trust::level(report.warnings) == level;
+    let worst = whole.measured().filter(|(_, report)| is_worst(report));
+    let names = joined(": ", ", ", worst.map(|(section, _)| section.experiment.descriptor.name));
     let emulated = trust::label(trust::is_emulated(warnings));
     document.sentence(Role::Trust, format_args!("{level}{names}{emulated}"));
 }
