@@ -2,7 +2,7 @@
 
 use super::conditions::escaped;
 use super::fields::{fields, is_missing, separator, sized, timed};
-use super::headings::{self, Headings};
+use super::headings;
 use super::numerals::{number, Numerals};
 use super::point::{Column, PointDraft};
 use super::rows::{each_line, line_of, Draft, Problem};
@@ -104,9 +104,9 @@ impl TableLayout {
     }
 
     fn foreign(&mut self, line: &str, separator: Option<u8>, count: usize) -> Result<(), &'static str> {
-        let Headings { size, latency } = headings::find(line, separator)?;
+        let found = headings::find(line, separator)?;
         self.columns = [Column::Other; MAX_COLUMNS];
-        for (place, column) in [(size.0, Column::Size(size.1)), (latency.0, Column::Latency(latency.1))] {
+        for (place, column) in found {
             self.columns.iter_mut().skip(place).take(1).for_each(|slot| *slot = column);
         }
         self.most = Some(count);

@@ -98,7 +98,6 @@ fn member(reader: &mut Reader<'_>, draft: &mut Draft<'_>, key: &str, all: bool) 
 type Element = fn(&mut Reader<'_>, &mut Draft<'_>) -> Result<(), Fault>;
 
 fn array_of(reader: &mut Reader<'_>, draft: &mut Draft<'_>, element: Element) -> Result<(), Fault> {
-    reader.begin_array()?;
     each_object(reader, |reader| element(reader, draft))
 }
 

@@ -93,10 +93,7 @@ fn share(reader: &mut Reader<'_>, draft: &mut Draft<'_>, key: &str) -> Result<()
             *most = optional(reader)?.map(|share| most.unwrap_or(0.0).max(share)).or(*most);
             Ok(())
         }
-        "cpus" => {
-            reader.begin_array()?;
-            each_object(reader, |reader| rest(reader, &mut |reader, key| share(reader, draft, key)))
-        }
+        "cpus" => each_object(reader, |reader| rest(reader, &mut |reader, key| share(reader, draft, key))),
         _ => Ok(reader.skip_value()?),
     }
 }
@@ -174,10 +171,7 @@ pub(super) fn curve(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<()
                 }
                 Ok(())
             })?,
-            "points" => {
-                reader.begin_array()?;
-                each_object(reader, |reader| level(reader, brief, &mut idle))?;
-            }
+            "points" => each_object(reader, |reader| level(reader, brief, &mut idle))?,
             _ => reader.skip_value()?,
         }
         Ok(())

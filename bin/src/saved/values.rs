@@ -51,11 +51,12 @@ pub(super) fn rest<'a>(reader: &mut Reader<'a>, member: Member<'_, 'a>) -> Resul
     Ok(())
 }
 
-/// Calls `each` inside of every object of an array that was begun.
+/// Calls `each` inside of every object of the array that follows.
 pub(super) fn each_object<'a>(
     reader: &mut Reader<'a>,
     mut each: impl FnMut(&mut Reader<'a>) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
+    reader.begin_array()?;
     loop {
         match reader.next_event()? {
             Event::BeginObject => each(reader)?,

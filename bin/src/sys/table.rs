@@ -169,7 +169,7 @@ impl<T> DerefMut for Table<T> {
     }
 }
 
-/// Values that are added one by one, up to a fixed number. Dereferences to a slice of them.
+/// Values that are added one by one, up to a fixed number, and never dropped. Dereferences to a slice of them.
 #[derive(Debug)]
 pub struct List<T> {
     /// The values and, behind them, pages that become resident when they are first written.
@@ -177,7 +177,7 @@ pub struct List<T> {
     count: usize,
 }
 
-impl<T: Copy> List<T> {
+impl<T> List<T> {
     /// Returns an empty list with room for `most` values.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! The conditions that differ between two sides, which a reader must know before any verdict.
 
-use core::fmt::{self, Display, Write};
+use core::fmt::{self, Write};
 
 use latency_core::decimal::Decimal;
 use latency_core::text::{joined, Text};
@@ -28,13 +28,20 @@ const CLOCK: f64 = 0.02;
 /// The most conditions: of documents, of rows, and some of both.
 const MOST: usize = CONDITIONS.len() + FIELDS.len() + TABLE.len() + 3;
 
-/// Adds a condition with its values on both sides.
-fn add(list: &mut List<Differs>, key: (&'static str, &'static str), blocks: bool, show: [&dyn Display; 2]) {
-    let mut sides = [Text::EMPTY; 2];
-    for (text, shown) in sides.iter_mut().zip(show) {
+/// Adds a condition with its values on both sides, which `show` writes.
+fn add<T>(
+    list: &mut List<Differs>,
+    key: (&'static str, &'static str),
+    blocks: bool,
+    sides: [T; 2],
+    show: &dyn Fn(&mut Text<128>, T) -> fmt::Result,
+) {
+    let sides = sides.map(|side| {
+        let mut text = Text::EMPTY;
         // What does not fit is left out.
-        let _ = write!(text, "{shown}");
-    }
+        let _ = show(&mut text, side);
+        text
+    });
     // There is room for all conditions.
     list.push(Differs { what: key.0, words: key.1, sides, blocks });
 }
@@ -62,18 +69,13 @@ pub fn all(sides: [&[Saved]; 2], files: Files<'_>, comparison: &Comparison) -> R
         if one == 0 || other == 0 || (one == other && !interrupted) {
             continue;
         }
-        let shown = [0, 1].map(|side| {
-            fmt::from_fn(move |out: &mut fmt::Formatter<'_>| match (rows, entry.field) {
-                (Some(rows), Some(field)) => rows.get(side).map_or(Ok(()), |row| row.show(out, field)),
-                _ => alike::show(condition, [one, other].get(side).copied().unwrap_or(0), false, out),
-            })
+        let blocks = interrupted || !alike::alike(condition, one, other);
+        let rows = rows.map_or([None; 2], |rows| rows.map(Some));
+        let sides = [(rows[0], one), (rows[1], other)];
+        add(&mut list, entry.key, blocks, sides, &|out, (row, value)| match (row, entry.field) {
+            (Some(row), Some(field)) => row.show(out, field),
+            _ => alike::show(condition, value, false, out),
         });
-        add(
-            &mut list,
-            entry.key,
-            interrupted || !alike::alike(condition, one, other),
-            [&shown[0], &shown[1]],
-        );
     }
     for (field, rows) in conditions(files) {
         let Some(&key) = FIELDS.get(field).filter(|_| TABLE.iter().all(|entry| entry.field != Some(field)))
@@ -83,28 +85,26 @@ pub fn all(sides: [&[Saved]; 2], files: Files<'_>, comparison: &Comparison) -> R
         // The requested pages matter only if the obtained ones are unknown.
         let told = rows.iter().all(|row| !row.pages.is_empty());
         let blocks = field != PAGES_ASKED || !told;
-        let shown = rows.map(|row| fmt::from_fn(move |out: &mut fmt::Formatter<'_>| row.show(out, field)));
-        add(&mut list, key, blocks, [&shown[0], &shown[1]]);
+        add(&mut list, key, blocks, rows, &|out, row| row.show(out, field));
     }
     if sides.iter().any(|side| side.iter().any(|saved| saved.conditions.poor)) {
-        let shown = sides.map(|side| {
-            let poor = side.iter().find(|saved| saved.conditions.poor);
-            fmt::from_fn(move |out: &mut fmt::Formatter<'_>| match poor {
-                None => out.write_str("not poor"),
-                Some(saved) => {
-                    let evidence = || saved.origin.trust.evidence();
-                    let end = if evidence().next().is_some() { ")" } else { "" };
-                    write!(out, "poor{}{end}", joined(" (", ", ", evidence()))
-                }
-            })
+        add(&mut list, ("trust", "trust"), true, sides, &|out, side| {
+            let Some(saved) = side.iter().find(|saved| saved.conditions.poor) else {
+                return out.write_str("not poor");
+            };
+            let evidence = || saved.origin.trust.evidence();
+            let end = if evidence().next().is_some() { ")" } else { "" };
+            write!(out, "poor{}{end}", joined(" (", ", ", evidence()))
         });
-        add(&mut list, ("trust", "trust"), true, [&shown[0], &shown[1]]);
     }
     for (index, key) in CONDITIONS.iter().enumerate() {
-        let texts = sides.map(|side| ConditionValue { side, index });
         let told = |side: &[Saved]| side.iter().all(|saved| saved.conditions.tells(index));
-        if told(first) && told(second) && texts[0].differs(&texts[1]) {
-            add(&mut list, *key, false, [&texts[0], &texts[1]]);
+        if told(first) && told(second) && differ(texts(first, index).chain(texts(second, index))) {
+            add(&mut list, *key, false, sides, &|out, side| {
+                let text = texts(side, index).next().filter(|text| !text.is_empty());
+                let others = if differ(texts(side, index)) { " and others" } else { "" };
+                write!(out, "{}{others}", text.unwrap_or("none"))
+            });
         }
     }
     // The core clock and the seed, which are fields of rows.
@@ -112,45 +112,29 @@ pub fn all(sides: [&[Saved]; 2], files: Files<'_>, comparison: &Comparison) -> R
     let clock = |rows: &[Row]| median(rows.iter().filter_map(|row| row.gigahertz));
     if let (Some(one), Some(other)) = (clock(rows[0])?, clock(rows[1])?) {
         if (one - other).abs() > CLOCK * one {
-            let shown = [one, other].map(|clock| {
-                fmt::from_fn(move |out: &mut fmt::Formatter<'_>| write!(out, "{:.2} GHz", Decimal(clock)))
+            add(&mut list, ("core_ghz", "core clock"), false, [one, other], &|out, clock| {
+                write!(out, "{:.2} GHz", Decimal(clock))
             });
-            add(&mut list, ("core_ghz", "core clock"), false, [&shown[0], &shown[1]]);
         }
     }
     let seed = |rows: &[Row]| rows.iter().find_map(|row| row.seed);
     if let (Some(one), Some(other)) = (seed(rows[0]), seed(rows[1])) {
         if one != other {
-            add(&mut list, ("seed", "seed"), false, [&one, &other]);
+            add(&mut list, ("seed", "seed"), false, [one, other], &|out, seed| write!(out, "{seed}"));
         }
     }
     Ok(list)
 }
 
-/// A condition of the files of a side.
-struct ConditionValue<'s> {
-    side: &'s [Saved],
-    index: usize,
+/// Returns a condition of each file of a side.
+fn texts(side: &[Saved], index: usize) -> impl Iterator<Item = &str> {
+    side.iter().filter_map(move |saved| saved.conditions.texts.get(index)).map(Text::as_str)
 }
 
-impl ConditionValue<'_> {
-    fn texts(&self) -> impl Iterator<Item = &str> {
-        self.side.iter().filter_map(|saved| saved.conditions.texts.get(self.index)).map(Text::as_str)
-    }
-
-    /// Returns whether any file has another value than the first of this side.
-    fn differs(&self, other: &ConditionValue<'_>) -> bool {
-        let first = self.texts().next();
-        self.texts().chain(other.texts()).any(|text| Some(text) != first)
-    }
-}
-
-impl fmt::Display for ConditionValue<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let first = self.texts().next().unwrap_or_default();
-        out.write_str(if first.is_empty() { "none" } else { first })?;
-        out.write_str(if self.differs(self) { " and others" } else { "" })
-    }
+/// Returns whether a text is not like the first.
+fn differ<'t>(mut texts: impl Iterator<Item = &'t str>) -> bool {
+    let first = texts.next();
+    texts.any(|text| Some(text) != first)
 }
 
 impl ComparisonView<'_> {
