@@ -89,8 +89,8 @@ impl SavedConditions {
 }
 
 /// Returns a text that cannot steer a terminal; what does not fit is left out.
-pub fn escaped<const N: usize>(text: &str) -> Text<N> {
+pub fn escaped<const N: usize>(text: &[u8]) -> Text<N> {
     let mut escaped = Text::EMPTY;
-    let _ = write!(escaped, "{}", Escaped(text.as_bytes()));
+    let _ = write!(escaped, "{}", Escaped(text));
     escaped
 }

@@ -133,11 +133,11 @@ impl TableLayout {
                 Column::Other => continue,
                 _ if field.is_empty() => continue,
                 Column::Word(index) => {
-                    point.row.set(index, escaped(field));
+                    point.row.set(index, escaped(field.as_bytes()));
                     continue;
                 }
                 Column::Pages => {
-                    point.row.pages = escaped(field);
+                    point.row.pages = escaped(field.as_bytes());
                     continue;
                 }
                 Column::Verified => {

@@ -75,12 +75,6 @@ impl Trust {
         [UNVERIFIED, PARTIAL].map(|condition| self.said_poor && self.evidence().any(|code| code == condition))
     }
 
-    /// Returns the first reason that makes it poor; empty where there is none.
-    #[must_use]
-    pub fn reason(&self) -> &str {
-        self.evidence().next().unwrap_or_default()
-    }
-
     /// Returns the reasons that make it poor.
     pub fn evidence(&self) -> impl Iterator<Item = &str> + Clone {
         let all = self.reasons.iter().take(self.count);
@@ -120,7 +114,7 @@ mod tests {
         }
         let poor = of(&[("disturbed", Some(true)), ("looks-cached", Some(true))]);
         assert!(poor.is_poor() && !poor.is_by_conditions());
-        assert_eq!(poor.reason(), "looks-cached");
+        assert_eq!(poor.evidence().next(), Some("looks-cached"));
         assert!(!of(&[("looks-cached", Some(false))]).is_poor());
         assert!(of(&[]).is_poor() && !Trust::default().is_poor());
     }

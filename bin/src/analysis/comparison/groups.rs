@@ -201,10 +201,9 @@ impl Measured {
         for field in (0..FIELDS.len()).filter(|field| !self.join.is_condition(*field)) {
             for point in (0..count).filter(|point| self.like(field, *point) == *point) {
                 match field {
-                    A => offer(PointGroup::Cpu(A, point), 2),
                     // One that comes first in some pair was offered.
                     B if self.pairs.iter().any(|pair| pair.row.begins_with_end_of(self.point(point))) => {}
-                    B => offer(PointGroup::Cpu(B, point), 2),
+                    A | B => offer(PointGroup::Cpu(field, point), 2),
                     _ => offer(PointGroup::Field(field, point), 2),
                 }
                 if field == FROM {

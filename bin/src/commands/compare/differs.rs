@@ -5,7 +5,7 @@ use core::fmt::{self, Write};
 use latency_core::decimal::Decimal;
 use latency_core::text::{joined, Text};
 
-use super::view::{ComparisonView, Differs};
+use super::{ComparisonView, Differs};
 use crate::analysis::comparison::{conditions, median, Comparison, Files};
 use crate::report::document::{fields, Document, Part, Role};
 use crate::result::row::{Row, FIELDS, PAGES_ASKED};

@@ -8,8 +8,7 @@ use latency_core::sort::sort_by;
 use latency_core::stats::Interval;
 use latency_core::text::Text;
 
-use super::first_name;
-use super::view::ComparisonView;
+use super::{first_name, ComparisonView};
 use crate::analysis::comparison::{ComparisonVerdict, PointPair};
 use crate::analysis::traffic::bytes_per_line;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};

@@ -5,7 +5,7 @@ use core::fmt::{self, Display};
 use latency_core::decimal::Decimal;
 use latency_core::text::{joined, plural};
 
-use super::view::ComparisonView;
+use super::ComparisonView;
 use crate::analysis::comparison::{ComparisonVerdict, DifferingPart, PointGroup};
 use crate::commands::listed;
 use crate::report::document::{fields, Document, Part, Role};

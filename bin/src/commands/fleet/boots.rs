@@ -37,18 +37,18 @@ impl Boots {
         // Both parts fit: a host has 96 bytes and a boot 40.
         let _ = write!(name, "{}{SEPARATOR}{}", saved.host(), saved.origin.boot.as_str());
         let number = names.number(name.as_str())?;
+        let own = names.number(saved.host())?;
         let [first, last, host] = self.seen.get_mut(number as usize)?;
         let started = saved.origin.started;
         if started > 0 {
             *first = if *first == 0 { started } else { started.min(*first) };
             *last = (*last).max(started + saved.origin.seconds.clamp(0.0, 1e9) as u64);
         }
-        *host = 1;
+        *host = u64::from(own) + 1;
         Some(number)
     }
 
-    /// Finds the name of the host of each boot: its own name, or, if boots overlap, its name and the number of the
-    /// boot.
+    /// Names the hosts of a name whose boots overlap by that and the number of the boot.
     ///
     /// # Errors
     ///
@@ -56,49 +56,36 @@ impl Boots {
     #[inline(never)] // offsets into a small frame are short
     pub fn settle(&mut self, names: &mut Names) -> Result<(), Errno> {
         let known = (0..).zip(self.seen.iter()).filter(|(_, [.., host])| *host > 0);
-        let mut all = List::of(known.map(|(number, _)| number))?;
-        sort_by(&mut all, |one: &Name, other| names.name(*one).cmp(names.name(*other)));
-        let mut shared = List::new(all.len())?;
-        let mut start = 0;
-        while let Some(first) = all.get(start) {
-            let (host, _) = parts::<96>(names.name(*first));
-            let of_host = all.get(start..).unwrap_or_default();
-            let length = of_host
-                .iter()
-                .take_while(|boot| parts::<96>(names.name(**boot)).0.as_str() == host.as_str())
-                .count();
-            let boots = of_host.get(..length.max(1)).unwrap_or_default();
-            let overlap = self.overlap(names, boots)?;
-            // Names were numbered when they came, and there is room for one that is known.
-            let plain = names.number(host.as_str()).unwrap_or(*first);
-            for boot in boots {
-                let (_, id) = parts::<8>(names.name(*boot));
-                let name = if overlap && !id.is_empty() {
-                    let mut name = Text::<160>::EMPTY;
-                    let _ = write!(name, "{} (boot {})", host.as_str(), id.as_str());
-                    names.number(name.as_str()).unwrap_or(plain)
-                } else {
-                    plain
-                };
+        let mut all = List::of(known.map(|(boot, [.., host])| (boot, (*host - 1) as Name)))?;
+        sort_by(&mut all, |(one, _), (other, _)| names.name(*one).cmp(names.name(*other)));
+        self.shared = List::new(all.len())?;
+        for boots in all.chunk_by(|(_, one), (_, other)| one == other) {
+            let Some((_, host)) = boots.first().filter(|_| boots.len() > 1) else { continue };
+            if !self.overlap(names, boots)? {
+                continue;
+            }
+            self.shared.push(*host);
+            for (boot, host) in boots {
+                let short = Text::<8>::from_bytes(id(names.name(*boot)).as_bytes());
+                if short.is_empty() {
+                    continue;
+                }
+                let mut name = Text::<160>::EMPTY;
+                let _ = write!(name, "{} (boot {short})", names.name(*host));
+                let number = names.number(name.as_str()).unwrap_or(*host);
                 if let Some([.., slot]) = self.seen.get_mut(*boot as usize) {
-                    *slot = u64::from(name) + 1;
+                    *slot = u64::from(number) + 1;
                 }
             }
-            if overlap {
-                // There is room for all.
-                shared.push(plain);
-            }
-            start += boots.len();
         }
-        self.shared = shared;
         Ok(())
     }
 
     /// Returns whether two boots of a name ran at the same time. Then they are two hosts, because the first kernel of
     /// a host has ended before its second one begins.
-    fn overlap(&self, names: &Names, boots: &[Name]) -> Result<bool, Errno> {
-        let told = boots.iter().filter(|boot| !parts::<8>(names.name(**boot)).1.is_empty());
-        let spans = told.filter_map(|boot| self.seen.get(*boot as usize).copied());
+    fn overlap(&self, names: &Names, boots: &[(Name, Name)]) -> Result<bool, Errno> {
+        let told = boots.iter().filter(|(boot, _)| !id(names.name(*boot)).is_empty());
+        let spans = told.filter_map(|(boot, _)| self.seen.get(*boot as usize).copied());
         let mut spans = List::of(spans.filter(|[first, ..]| *first > 0))?;
         sort_by(&mut spans, |one, other| one.cmp(other));
         let mut end = 0;
@@ -125,8 +112,7 @@ impl Boots {
     }
 }
 
-/// Returns the host and the boot in a combined name, as far as they fit.
-fn parts<const N: usize>(name: &str) -> (Text<96>, Text<N>) {
-    let (host, boot) = name.split_once(SEPARATOR).unwrap_or((name, ""));
-    (Text::from_bytes(host.as_bytes()), Text::from_bytes(boot.as_bytes()))
+/// Returns the number of the boot in a combined name; empty where the result does not tell.
+fn id(name: &str) -> &str {
+    name.split_once(SEPARATOR).map_or("", |(_, boot)| boot)
 }

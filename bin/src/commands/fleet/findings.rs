@@ -4,10 +4,9 @@
 use latency_core::math::{exp, ln};
 use latency_core::sort::sort_by;
 
-use super::key::Key;
 use super::names::{Names, MOST};
 use super::runs::Runs;
-use super::values::{of_one_key, HostValue};
+use super::values::{of_one_key, HostValue, Key};
 use crate::analysis::norm::{Norm, Quantity, FEWEST};
 use crate::result::row::SIZE;
 use crate::saved::alike::{self, alike, Under, TABLE, VERIFIED, WHOLE, YES};
@@ -190,12 +189,18 @@ pub fn find<'v>(
     sort_by(&mut groups, |one, other| one.key(names).cmp(other.key(names)));
     let outliers = outliers(names, &groups, threshold)?;
     let apart = apart(names, &groups)?;
-    let is_judged = |group: &HostGroup<'_>, value: &HostValue| group.is_judged && value.apart == 0;
-    let judged = distinct(&groups, &is_judged)?;
-    let hosts = distinct(&groups, &|_, _| true)?;
-    let apart_hosts = distinct(&groups, &|_, value| value.apart > 0)?;
-    let only_apart = distinct(&groups, &|group, value| value.apart > 0 || group.is_judged)? - judged;
-    let slow = distinct(&groups, &|group, value| is_slow(group, value, threshold))?;
+    // Of each host: a value, one with a verdict, one that is apart, either of both or in a judged group, a slow one.
+    let mut seen = Table::<[bool; 5]>::zeroed(MOST)?;
+    for (group, value) in each(&groups) {
+        let (apart, judged) = (value.apart > 0, group.is_judged);
+        let found = [true, judged && !apart, apart, judged || apart, is_slow(group, &value, threshold)];
+        if let Some(seen) = seen.get_mut(value.host as usize) {
+            seen.iter_mut().zip(found).for_each(|(seen, found)| *seen |= found);
+        }
+    }
+    let count = |place: usize| seen.iter().filter(|seen| seen.get(place) == Some(&true)).count();
+    let [hosts, judged, apart_hosts, known, slow] = core::array::from_fn(count);
+    let only_apart = known - judged;
     Ok(FleetFindings { groups, outliers, apart, hosts, judged, only_apart, apart_hosts, slow })
 }
 
@@ -302,19 +307,4 @@ fn apart(names: &Names, groups: &[HostGroup<'_>]) -> Result<List<Apart>, Errno> 
     };
     let of_hosts = found.chunk_by(is_same);
     List::of(of_hosts.filter_map(|of_host| Some(Apart { points: of_host.len(), ..*of_host.first()? })))
-}
-
-/// Returns the number of hosts with a value that is wanted.
-#[inline(never)] // it is called in several places
-fn distinct(
-    groups: &[HostGroup<'_>],
-    wants: &dyn Fn(&HostGroup<'_>, &HostValue) -> bool,
-) -> Result<usize, Errno> {
-    let mut seen = Table::<bool>::zeroed(MOST)?;
-    for (_, value) in each(groups).filter(|(group, value)| wants(group, value)) {
-        if let Some(seen) = seen.get_mut(value.host as usize) {
-            *seen = true;
-        }
-    }
-    Ok(seen.iter().filter(|seen| **seen).count())
 }

@@ -2,7 +2,6 @@
 
 mod boots;
 mod findings;
-mod key;
 mod names;
 mod programs;
 mod runs;

@@ -1,9 +1,8 @@
 //! Many hosts for programs and for monitoring systems: every outlier, every group, and what was not judged.
 
 use super::findings::{FleetFindings, Outlier, FASTER};
-use super::key::{unit, Key};
 use super::runs::Refused;
-use super::values::HostValue;
+use super::values::{unit, HostValue, Key};
 use super::view::FleetView;
 use crate::describe;
 use crate::report::document::{fields, Document, Field, Metric, Part, Value};

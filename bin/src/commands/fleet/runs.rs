@@ -6,9 +6,8 @@ use latency_core::sort::sort_by;
 use latency_core::text::Text;
 
 use super::boots::Boots;
-use super::key::{MOST_LISTED, SEPARATOR};
 use super::names::{Name, Names};
-use super::values::{HostValue, Values};
+use super::values::{HostValue, Values, MOST_LISTED, SEPARATOR};
 use crate::error::Failure;
 use crate::options::Of;
 use crate::result::row::{fields_that, Label, Row, CLASS, FROM, GENERATORS, PATTERN, SIZE, TO, VARIANT};
@@ -94,7 +93,7 @@ impl<'a> Runs<'a> {
             let trust = &saved.origin.trust;
             let judged = *judge_all || !saved.conditions.poor;
             if !judged && !trust.is_by_conditions() {
-                let reason = names.number(trust.reason()).ok_or(full)?;
+                let reason = names.number(trust.evidence().next().unwrap_or_default()).ok_or(full)?;
                 // What does not fit is only counted.
                 untrusted.push([host, reason]);
                 *untrusted_count += 1;

@@ -1,10 +1,9 @@
-//! The values of many hosts: the newest of each host and point, and those that became slower.
+//! The values of many hosts, and the keys by which they are comparable: the newest of each host and point, and those that became slower.
 
 use latency_core::sort::sort_by;
 use latency_core::stats::Interval;
 
 use super::boots::Boots;
-use super::key::{Key, MOST_LISTED};
 use super::names::{Name, Names};
 use crate::analysis::norm::{Norm, Quantity};
 use crate::analysis::traffic::bytes_per_line;
@@ -17,6 +16,45 @@ use crate::sys::table::List;
 pub const MOST_VALUES: usize = 1 << 20;
 /// The number of newest results of a host that are searched for a change.
 const RECENT: usize = 32;
+
+/// The maximum number of listed results that are unreliable, and of listed lines that are not documents; further ones
+/// are only counted.
+pub const MOST_LISTED: usize = 1 << 12;
+
+/// A key by its parts.
+#[derive(Clone, Copy, Debug)]
+pub struct Key<'n> {
+    /// The experiment and its point.
+    pub point: &'n str,
+    /// The processor's name.
+    pub cpu: &'n str,
+    /// The point of the values.
+    pub quantity: Quantity,
+}
+
+/// The separator of the parts of a key, which does not occur in shown texts.
+pub const SEPARATOR: char = '\u{1f}';
+
+impl Key<'_> {
+    /// Splits a key into its parts.
+    #[must_use]
+    pub fn of(name: &str) -> Key<'_> {
+        let mut parts = name.split(SEPARATOR);
+        let mut part = || parts.next().unwrap_or_default();
+        let (point, cpu) = (part(), part());
+        let quantity = if part().is_empty() { Quantity::Latency } else { Quantity::Bandwidth };
+        Key { point, cpu, quantity }
+    }
+}
+
+/// Returns the unit of a quantity for programs, and the number of these units in the unit for people.
+#[must_use]
+pub const fn unit(quantity: Quantity) -> (&'static str, f64) {
+    match quantity {
+        Quantity::Latency => ("ns", 1.0),
+        Quantity::Bandwidth => ("bytes_per_second", 1e9),
+    }
+}
 
 /// One value.
 #[derive(Clone, Copy, Debug)]

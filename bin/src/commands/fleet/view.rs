@@ -7,10 +7,9 @@ use latency_core::stats::Interval;
 use latency_core::text::plural;
 
 use super::findings::{Apart, FleetFindings, FASTER};
-use super::key::{unit, Key};
 use super::names::Name;
 use super::runs::{Refused, Runs};
-use super::values::{HostValue, Slowdowns};
+use super::values::{unit, HostValue, Key, Slowdowns};
 use crate::analysis::norm::{Quantity, FEWEST};
 use crate::commands::listed;
 use crate::describe::Utc;

@@ -3,7 +3,6 @@
 //! This module lists the experiments and their questions. The caller runs them and passes on their results. With
 //! files, the command makes one document of saved results.
 
-mod page;
 mod pictures;
 mod planned;
 mod run;
@@ -20,12 +19,13 @@ use crate::error::Failure;
 use crate::experiment::interface::Experiment;
 use crate::experiment::{bandwidth, cores, curve, distribution, loaded, matrix, pages, parallel, window};
 use crate::options::{self, Descriptor, FlagId, FlagSet, Operands, Options, FLAGS, MAX_OPERANDS};
+use crate::report::document::{Document, Role};
+use crate::report::format::{Format, Purpose};
 use crate::sys::arguments::Arguments;
 use crate::sys::errno::Errno;
 use crate::sys::table::{List, Table};
 use latency_core::words::Worded;
 
-pub use page::format;
 pub use planned::Plans;
 pub use run::Sections;
 pub use view::{present, Whole};
@@ -174,6 +174,27 @@ pub fn budget_ns(options: &Options<'_>) -> f64 {
     match options.given.contains(FlagId::Budget) {
         true => options.budget.0 as f64 / 1e3,
         false => BUDGET_NS,
+    }
+}
+
+/// Returns the format of a report: text on a terminal and a page elsewhere, unless the user chose another one.
+#[must_use]
+pub fn format(options: &Options<'_>, is_terminal: bool) -> &'static Format {
+    const SAID: FlagSet = FlagSet::of(&[FlagId::Format, FlagId::Json, FlagId::Csv]);
+    let named = options.output.and_then(|path| Format::of_file(options.formats, path));
+    let is_free = options.given.intersection(SAID) == FlagSet::EMPTY && named.is_none();
+    let page = options.formats.iter().find(|format| format.purpose == Purpose::Page);
+    page.filter(|_| is_free && (!is_terminal || options.output.is_some())).unwrap_or(options.format)
+}
+
+/// Says how to get the page, if a terminal shows text and the user chose no format.
+fn how_to_get_the_page(document: &mut dyn Document, options: &Options<'_>) {
+    let is_shown = options.output.is_none() && !options.given.contains(FlagId::Format);
+    if is_shown && options.format.purpose == Purpose::Terminal {
+        document.sentence(
+            Role::Method("Page"),
+            format_args!("add -o report.html for a page with every chapter, picture and table"),
+        );
     }
 }
 

@@ -8,7 +8,7 @@ use core::{fmt, slice};
 use latency_core::sort::ascending;
 use latency_core::text::{plural, Text};
 
-use super::page::how_to_get_the_page;
+use super::how_to_get_the_page;
 use super::pictures::{self, unit, value, SEVERAL};
 use crate::commands::Write;
 use crate::describe;

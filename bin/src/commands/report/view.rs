@@ -4,10 +4,9 @@
 
 use core::fmt::{self, Display, Write};
 
-use super::page::how_to_get_the_page;
 use latency_core::text::joined;
 
-use super::{Came, Section, SECTIONS};
+use super::{how_to_get_the_page, Came, Section, SECTIONS};
 use crate::analysis::matrix::{conclude, pairs};
 use crate::describe::{self, trust, Report, SUMMARY};
 use crate::error::Failure;
@@ -106,7 +105,9 @@ pub fn present(document: &mut dyn Document, whole: &Whole<'_, '_>) {
                 // A page with all points would have megabytes.
                 let present = section.experiment.present;
                 match document.wants_pictures() {
-                    true => describe::report(&mut WithoutPoints { document, depth: 0 }, &report, present),
+                    true => {
+                        describe::report(&mut Excerpt { document, summary: None, depth: 0 }, &report, present)
+                    }
                     false => describe::report(document, &report, present),
                 }
             });
@@ -121,7 +122,7 @@ fn summary(document: &mut dyn Document, whole: &Whole<'_, '_>) {
             match (whole.came)(index) {
                 Some(Ok(report)) => {
                     describe::report(
-                        &mut Conclusions { document, field, depth: 0 },
+                        &mut Excerpt { document, summary: Some(field), depth: 0 },
                         &report,
                         section.experiment.present,
                     );
@@ -253,90 +254,77 @@ impl Document for FirstSentence<'_> {
     }
 }
 
-/// A document that passes on only the summary of a description, under another name.
-struct Conclusions<'d> {
+/// A document that passes on a part of a description: its summary alone, or everything but the lists of its points.
+struct Excerpt<'d> {
     document: &'d mut dyn Document,
-    field: &'static Field,
-    /// The depth within the summary; 0 outside.
+    /// The name under which the summary is passed on; `None` for everything but points.
+    summary: Option<&'static Field>,
+    /// The depth within the summary, or within a list of points; 0 outside.
     depth: usize,
 }
 
-impl Document for Conclusions<'_> {
-    fn value(&mut self, field: &'static Field, value: Value<'_>) {
-        if self.depth > 0 {
-            self.document.value(field, value);
-        }
-    }
-
-    fn begin(&mut self, part: Part) {
-        match part {
-            _ if self.depth > 0 => self.document.begin(part),
-            Part::Object(field) if field.key() == SUMMARY.key() => {
-                self.document.begin(Part::Object(self.field))
-            }
-            _ => return,
-        }
-        self.depth += 1;
-    }
-
-    fn end(&mut self) {
-        if self.depth > 0 {
-            self.depth -= 1;
-            self.document.end();
-        }
+impl Excerpt<'_> {
+    fn passes(&self) -> bool {
+        self.summary.is_some() == (self.depth > 0)
     }
 }
 
-/// A document that passes on a description without the lists of its points.
-struct WithoutPoints<'d> {
-    document: &'d mut dyn Document,
-    /// The depth within one of these lists; 0 outside.
-    depth: usize,
-}
-
-impl Document for WithoutPoints<'_> {
+impl Document for Excerpt<'_> {
     fn value(&mut self, field: &'static Field, value: Value<'_>) {
-        if self.depth == 0 {
+        if self.passes() {
             self.document.value(field, value);
         }
     }
 
     fn named(&mut self, name: &str, value: Value<'_>) {
-        if self.depth == 0 {
+        if self.passes() {
             self.document.named(name, value);
         }
     }
 
     fn begin(&mut self, part: Part) {
-        let is_list = matches!(part, Part::Records(_))
-            || matches!(part, Part::List(field) if field.key() == "node_pairs");
-        if self.depth > 0 || is_list {
-            self.depth += 1;
-        } else {
-            self.document.begin(part);
+        let begins = match (self.summary, part) {
+            _ if self.depth > 0 => true,
+            (Some(_), Part::Object(field)) => field.key() == SUMMARY.key(),
+            (Some(_), _) => false,
+            (None, Part::Records(_)) => true,
+            (None, Part::List(field)) => field.key() == "node_pairs",
+            (None, _) => false,
+        };
+        match self.summary {
+            Some(name) if begins && self.depth == 0 => self.document.begin(Part::Object(name)),
+            _ if begins == self.summary.is_some() => self.document.begin(part),
+            _ => {}
         }
+        self.depth += usize::from(begins);
     }
 
     fn end(&mut self) {
-        match self.depth.checked_sub(1) {
-            Some(depth) => self.depth = depth,
-            None => self.document.end(),
+        if self.passes() {
+            self.document.end();
         }
+        self.depth = self.depth.saturating_sub(1);
     }
 
     fn sentence(&mut self, role: Role, words: fmt::Arguments<'_>) {
-        self.document.sentence(role, words);
+        if self.summary.is_none() {
+            self.document.sentence(role, words);
+        }
     }
 
     fn table(&mut self, table: &DocumentTable<'_>) {
-        self.document.table(table);
+        if self.summary.is_none() {
+            self.document.table(table);
+        }
     }
 
     fn picture(&mut self, picture: Picture<'_>) {
-        self.document.picture(picture);
+        if self.summary.is_none() {
+            self.document.picture(picture);
+        }
     }
 
     fn wants_pictures(&self) -> bool {
-        self.document.wants_pictures()
+        self.summary.is_none() && self.document.wants_pictures()
     }
 }
