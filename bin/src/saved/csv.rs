@@ -24,8 +24,8 @@ pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft<'_>) -> Re
     if let Some(tool) = foreign::recognise(text) {
         return foreign::read(tool, text, draft);
     }
-    let mut table =
-        TableLayout { columns: two_columns(), most: None, separator: None, numerals: Numerals::PLAIN, given };
+    let columns = [Column::Other; MAX_COLUMNS];
+    let mut table = TableLayout { columns, most: None, separator: None, numerals: Numerals::PLAIN, given };
     let (mut begun, mut empty) = (false, 0);
     // The last comment before the first row may be its heading.
     let mut comment = "";
@@ -88,29 +88,27 @@ impl TableLayout {
             // Our own names say which columns are which; those of another tool are understood as far as possible.
             match named(line, self.separator) {
                 Some(columns) => self.columns = columns,
-                None => self.foreign(line, self.separator, count)?,
+                None => self.foreign(headings::find(line, self.separator)?, count),
             }
             return Ok(());
         }
         let marks = separator(comment);
-        if count > 1 && fields(comment, marks).count() == count && headings::find(comment, marks).is_ok() {
-            return self.foreign(comment, marks, count);
-        }
-        if count > 2 {
+        let heading = Some(comment).filter(|_| count > 1 && fields(comment, marks).count() == count);
+        let found = heading.and_then(|heading| headings::find(heading, marks).ok());
+        if found.is_none() && count > 2 {
             return Err("more than two columns without a heading");
         }
-        self.most = Some(count);
+        let two_columns = [(0, Column::Size(None)), (1, Column::Latency(1.0))];
+        self.foreign(found.unwrap_or(two_columns), count);
         Ok(())
     }
 
-    fn foreign(&mut self, line: &str, separator: Option<u8>, count: usize) -> Result<(), &'static str> {
-        let found = headings::find(line, separator)?;
-        self.columns = [Column::Other; MAX_COLUMNS];
+    /// Takes two columns of another tool's table, whose rows have `count` fields.
+    fn foreign(&mut self, found: [(usize, Column); 2], count: usize) {
         for (place, column) in found {
             self.columns.iter_mut().skip(place).take(1).for_each(|slot| *slot = column);
         }
         self.most = Some(count);
-        Ok(())
     }
 
     /// Returns whether the table is another tool's.
@@ -176,14 +174,6 @@ impl TableLayout {
         }
         draft.push(point.finish()?)
     }
-}
-
-/// Sizes and nanoseconds.
-fn two_columns() -> [Column; MAX_COLUMNS] {
-    let mut columns = [Column::Other; MAX_COLUMNS];
-    columns[0] = Column::Size(None);
-    columns[1] = Column::Latency(1.0);
-    columns
 }
 
 /// Our columns by their names, if a latency is among them and it is a table of ours.

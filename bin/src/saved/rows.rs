@@ -156,10 +156,8 @@ impl<'r> Draft<'r> {
     /// Judges how far the result can be trusted, once all is read.
     pub fn judge(&mut self) {
         let without = self.rows().iter().filter(|row| row.sample.interval.is_none()).count();
-        let points = [self.count, without];
-        let Saved { origin, conditions, .. } = &mut self.saved;
-        origin.trust.points = points;
-        conditions.poor = origin.trust.is_poor();
+        self.saved.origin.trust.points = [self.count, without];
+        self.saved.conditions.poor = self.saved.origin.trust.is_poor();
     }
 
     /// Checks that there is a point.

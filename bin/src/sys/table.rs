@@ -175,6 +175,8 @@ pub struct List<T> {
     /// The values and, behind them, pages that become resident when they are first written.
     room: Table<MaybeUninit<T>>,
     count: usize,
+    /// The number of all values that were pushed, including those for which there was no room.
+    pub pushed: usize,
 }
 
 impl<T> List<T> {
@@ -183,7 +185,7 @@ impl<T> List<T> {
     /// # Errors
     /// The errors of [`Table::filled`].
     pub fn new(most: usize) -> Result<List<T>, Errno> {
-        Ok(List { room: Table::map(most)?, count: 0 })
+        Ok(List { room: Table::map(most)?, count: 0, pushed: 0 })
     }
 
     /// Returns the values of an iterator.
@@ -198,6 +200,7 @@ impl<T> List<T> {
 
     /// Adds a value; returns `None` if the list is full.
     pub fn push(&mut self, value: T) -> Option<()> {
+        self.pushed += 1;
         self.room.get_mut(self.count)?.write(value);
         self.count += 1;
         Some(())
@@ -253,7 +256,7 @@ mod tests {
     fn a_list_grows_up_to_its_room() {
         let mut list = List::new(3).unwrap();
         assert_eq!(list.refill([5_u64, 6, 7, 8].into_iter()), [5, 6, 7]);
-        assert_eq!(list.push(9), None);
+        assert_eq!((list.push(9), list.len(), list.pushed), (None, 3, 5));
         list.truncate(1);
         assert_eq!((list.push(4), &*list), (Some(()), &[5, 4][..]));
         assert_eq!(*List::of((0..5).filter(|number| number % 2 == 0)).unwrap(), [0, 2, 4]);

@@ -52,7 +52,7 @@ pub struct Measured {
     /// none.
     logs: List<f64>,
     /// The points in the order of kinds and sizes.
-    order: Table<usize>,
+    pub order: Table<usize>,
     /// The first point with the same value, field by field, and last of all fields but the size.
     alike: Table<usize>,
     join: Join,
@@ -152,7 +152,7 @@ impl Measured {
     }
 
     /// Returns the point at a place of the order.
-    pub fn at(&self, rank: usize) -> usize {
+    fn at(&self, rank: usize) -> usize {
         self.order.get(rank).copied().unwrap_or(0)
     }
 

@@ -76,20 +76,15 @@ impl Comparison {
     /// Names the longest runs of sizes that `is` holds for.
     fn stretches(&self, is: &dyn Fn(usize) -> bool, each: &mut dyn FnMut(PointGroup)) {
         let measured = &self.measured;
+        let is_one_run =
+            |one: &usize, other: &usize| is(*one) && is(*other) && measured.is_one_curve(*one, *other);
+        let size = |point: Option<&usize>| point.map(|point| measured.point(*point).sample.size);
         let mut first = 0;
-        while first < measured.pairs.len() {
-            let begin = measured.at(first);
-            let belongs = |rank: &usize| {
-                let point = measured.at(*rank);
-                is(point) && measured.is_one_curve(begin, point)
-            };
-            let length = (first..measured.pairs.len()).take_while(belongs).count();
-            let distinct = measured.point(begin).sample.size
-                != measured.point(measured.at(first + length.max(1) - 1)).sample.size;
-            if length > 1 && distinct {
-                each(PointGroup::Run(first, length));
+        for run in measured.order.chunk_by(is_one_run) {
+            if size(run.first()) != size(run.last()) {
+                each(PointGroup::Run(first, run.len()));
             }
-            first += length.max(1);
+            first += run.len();
         }
     }
 }

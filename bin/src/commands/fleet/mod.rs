@@ -67,7 +67,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     write(&mut |document| view.present(document));
     Ok(match runs.refused.first() {
         Some(&Refused { path, problem }) if options.strict => {
-            let others = runs.refused_count - 1;
+            let others = runs.refused.pushed - 1;
             Some(SavedError::Skipped { path, problem, others }.into())
         }
         _ if options.strict && found.slow == 0 && found.apart_hosts > 0 => {

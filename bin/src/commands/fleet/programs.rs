@@ -113,7 +113,7 @@ impl FleetView<'_> {
             document.put(&USUAL_HOSTS, apart.usual.1);
             document.put(&POINTS, apart.points);
         });
-        document.items(Part::List(&SLOWED), self.slowed.listed.iter(), |document, slowed| {
+        document.items(Part::List(&SLOWED), self.slowed.iter(), |document, slowed| {
             let HostValue { host, value, interval, .. } = slowed.value;
             document.put(&HOST, self.name(host));
             of_key(document, &self.key(&slowed.value), slowed.value.nodes());
@@ -158,9 +158,9 @@ impl FleetView<'_> {
             document.put(&SLOW_HOSTS, slow);
             document.put(&HEALTHY_HOSTS, judged - slow);
             document.put(&APART_HOSTS, self.found.apart_hosts);
-            document.put(&SLOWED_HOSTS, self.slowed.count);
-            document.put(&UNTRUSTED_RUNS, self.runs.untrusted_count);
-            document.put(&SKIPPED, self.runs.refused_count);
+            document.put(&SLOWED_HOSTS, self.slowed.pushed);
+            document.put(&UNTRUSTED_RUNS, self.runs.untrusted.pushed);
+            document.put(&SKIPPED, self.runs.refused.pushed);
         });
         document.put(&THRESHOLD, self.threshold);
         document.put(&OF, self.options.of.word());
@@ -184,7 +184,7 @@ impl FleetView<'_> {
     /// Gives the samples for monitoring systems.
     pub fn metrics(&self, document: &mut dyn Document) {
         let FleetFindings { hosts, judged, slow, apart_hosts, .. } = *self.found;
-        let others = [self.slowed.count, self.runs.untrusted_count];
+        let others = [self.slowed.pushed, self.runs.untrusted.pushed];
         let counts = [hosts, judged - slow, slow, apart_hosts].into_iter().chain(others);
         for (metric, count) in METRICS.iter().zip(counts) {
             document.sample(metric, &[], count.into());

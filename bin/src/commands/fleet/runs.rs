@@ -37,12 +37,8 @@ pub struct Runs<'a> {
     pub untrusted: List<[Name; 2]>,
     /// Every boot of every host.
     pub boots: Boots,
-    /// The number of results.
-    pub untrusted_count: usize,
     /// The lines that are not documents, in the order of the input.
     pub refused: List<Refused<'a>>,
-    /// The number of lines that are not documents.
-    pub refused_count: usize,
     /// Results that are not trusted are judged as well.
     judge_all: bool,
     /// The value that is judged.
@@ -63,9 +59,7 @@ impl<'a> Runs<'a> {
             without_value: 0,
             untrusted: List::new(MOST_LISTED)?,
             boots: Boots::new()?,
-            untrusted_count: 0,
             refused: List::new(MOST_LISTED)?,
-            refused_count: 0,
             judge_all,
             of,
             rows: Table::filled(MAX_ROWS, Row::EMPTY)?,
@@ -78,8 +72,7 @@ impl<'a> Runs<'a> {
     ///
     /// A file that cannot be read. Its lines are at most [refused](Self::refused).
     pub fn read(&mut self, path: &'a [u8], values: &mut Values) -> Result<(), Failure<'a>> {
-        let Runs { names, documents, without_value, judge_all, of, boots, rows, .. } = self;
-        let Runs { untrusted, untrusted_count, refused, refused_count, .. } = self;
+        let Runs { names, documents, without_value, judge_all, of, boots, rows, untrusted, refused } = self;
         // A report contains several documents.
         let mut take = |text: &[u8]| {
             let draft = Saved::parse_of_host(text, rows)?;
@@ -96,7 +89,6 @@ impl<'a> Runs<'a> {
                 let reason = names.number(trust.evidence().next().unwrap_or_default()).ok_or(full)?;
                 // What does not fit is only counted.
                 untrusted.push([host, reason]);
-                *untrusted_count += 1;
                 return Ok(false);
             }
             *without_value += usize::from(draft.rows().is_empty());
@@ -118,7 +110,6 @@ impl<'a> Runs<'a> {
         documents::each(path, &mut take, &mut |problem| {
             // What does not fit is only counted.
             refused.push(Refused { path, problem });
-            *refused_count += 1;
         })
     }
 

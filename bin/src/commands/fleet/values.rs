@@ -128,22 +128,20 @@ impl Slowed {
 /// Values, of results that were read for one purpose.
 pub type Values = List<HostValue>;
 
-/// Points of hosts that are slower than they were, in the order of their names.
-pub struct Slowdowns {
-    /// The list; it ends when it is full.
-    pub listed: List<Slowed>,
-    /// Their number.
-    pub count: usize,
-}
-
 /// Leaves one value of each host and key, the newest; of several that began in the same second the middle one. Then
-/// they stand in the order of keys. Returns which are slower than the older ones by more than `threshold`.
+/// they stand in the order of keys. Returns which are slower than the older ones by more than `threshold`, in the order
+/// of their names.
 ///
 /// # Errors
 ///
 /// No memory for the slower ones.
-pub fn settle(values: &mut Values, names: &Names, boots: &Boots, threshold: f64) -> Result<Slowdowns, Errno> {
-    let mut slowed = Slowdowns { listed: List::new(MOST_LISTED)?, count: 0 };
+pub fn settle(
+    values: &mut Values,
+    names: &Names,
+    boots: &Boots,
+    threshold: f64,
+) -> Result<List<Slowed>, Errno> {
+    let mut slowed = List::new(MOST_LISTED)?;
     values.iter_mut().for_each(|value| value.host = boots.host(value.host));
     sort_by(values, |one, other| one.place().cmp(&other.place()));
     let is_same = |one: &HostValue, other: &HostValue| (one.key, one.host) == (other.key, other.host);
@@ -155,8 +153,7 @@ pub fn settle(values: &mut Values, names: &Names, boots: &Boots, threshold: f64)
         let quantity = Key::of(names.name(one.key)).quantity;
         if let Some(found) = change(older, one, quantity, threshold) {
             // What does not fit is only counted.
-            slowed.listed.push(found);
-            slowed.count += 1;
+            slowed.push(found);
         }
         start += of_host.len();
         if let Some(slot) = values.get_mut(count) {
@@ -166,7 +163,7 @@ pub fn settle(values: &mut Values, names: &Names, boots: &Boots, threshold: f64)
     }
     values.truncate(count);
     let place = |slowed: &Slowed| [slowed.value.host, slowed.value.key].map(|name| names.name(name));
-    sort_by(&mut slowed.listed, |one, other| place(one).cmp(&place(other)));
+    sort_by(&mut slowed, |one, other| place(one).cmp(&place(other)));
     Ok(slowed)
 }
 

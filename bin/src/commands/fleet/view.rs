@@ -9,7 +9,7 @@ use latency_core::text::plural;
 use super::findings::{Apart, FleetFindings, FASTER};
 use super::names::Name;
 use super::runs::{Refused, Runs};
-use super::values::{unit, HostValue, Key, Slowdowns};
+use super::values::{unit, HostValue, Key, Slowed};
 use crate::analysis::norm::{Quantity, FEWEST};
 use crate::commands::listed;
 use crate::describe::Utc;
@@ -17,6 +17,7 @@ use crate::options::Options;
 use crate::report::document::{Document, Level, Role};
 use crate::report::figures::Digits;
 use crate::saved::{self, alike};
+use crate::sys::table::List;
 
 /// The maximum number of names in a sentence or list.
 const NAMED: usize = 8;
@@ -32,7 +33,7 @@ pub struct FleetView<'v> {
     /// The findings.
     pub found: &'v FleetFindings<'v>,
     /// Says which hosts became slower.
-    pub slowed: &'v Slowdowns,
+    pub slowed: &'v List<Slowed>,
     /// The difference that is allowed.
     pub threshold: f64,
     /// The documents of the baseline.
@@ -200,7 +201,7 @@ impl FleetView<'_> {
 
     /// Says which hosts became slower.
     fn slowed(&self, document: &mut dyn Document) {
-        for slowed in self.slowed.listed.iter().take(NAMED) {
+        for slowed in self.slowed.iter().take(NAMED) {
             let key = self.key(&slowed.value);
             let [new, before] = slowed.counts;
             document.sentence(
@@ -216,7 +217,7 @@ impl FleetView<'_> {
                 ),
             );
         }
-        more(document, "Slower than before", "points", self.slowed.count);
+        more(document, "Slower than before", "points", self.slowed.pushed);
     }
 
     /// Says which hosts are not like the others, and the differences.
@@ -258,7 +259,7 @@ impl FleetView<'_> {
     /// Says which values have no verdict, and which lines were not understood.
     fn left_out(&self, document: &mut dyn Document) {
         let runs = self.runs;
-        if runs.untrusted_count > 0 {
+        if runs.untrusted.pushed > 0 {
             let name = |[host, reason]: &[Name; 2]| {
                 let (host, reason) = (self.name(*host), self.name(*reason));
                 fmt::from_fn(move |out| write!(out, "{host} ({reason})"))
@@ -268,9 +269,9 @@ impl FleetView<'_> {
                 Role::Missing,
                 format_args!(
                     "Unreliable, and not judged without --force: {} result{}: {}.",
-                    runs.untrusted_count,
-                    plural(runs.untrusted_count),
-                    listed(NAMED, runs.untrusted_count, named)
+                    runs.untrusted.pushed,
+                    plural(runs.untrusted.pushed),
+                    listed(NAMED, runs.untrusted.pushed, named)
                 ),
             );
         }
@@ -280,10 +281,13 @@ impl FleetView<'_> {
                 format_args!("Skipped: '{}', line {}: {}.", saved::shown(path), problem.line, problem),
             );
         }
-        if runs.refused_count > NAMED {
+        if runs.refused.pushed > NAMED {
             document.sentence(
                 Role::Missing,
-                format_args!("Skipped: {} more lines; --format=json lists them.", runs.refused_count - NAMED),
+                format_args!(
+                    "Skipped: {} more lines; --format=json lists them.",
+                    runs.refused.pushed - NAMED
+                ),
             );
         }
         if runs.without_value > 0 {
