@@ -48,7 +48,7 @@ pub struct Measured {
     files: [usize; 2],
     /// A value of each file; of the latest point before it is added, the logarithms of its latencies.
     pub values: Table<f64>,
-    /// Those of each point over the first side's mean, and last the logarithm of the ratio; no numbers where a file has
+    /// Values of each point over the first side's mean, and last the logarithm of the ratio; no numbers where a file has
     /// none.
     logs: List<f64>,
     /// The points in the order of kinds and sizes.
