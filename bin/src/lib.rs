@@ -317,10 +317,7 @@ fn perform<'a>(
     let terminal = screen(options, environment);
     let report = ran.report(options, arguments, &warnings, terminal, (started, seconds));
     let nothing = done == 0 && findings.interrupted;
-    let failed = match nothing && options.output.is_some() {
-        true => Some(Failure::Interrupted),
-        false => failed(findings, done),
-    };
+    let failed = failed(findings, done);
     let columns = output::columns(options, experiment.columns);
     let written = save(out, options, terminal, columns, [failed.is_some(), nothing], &mut |document| {
         describe::report(document, &report, experiment.present);
@@ -371,16 +368,13 @@ fn perform_all(
     save(out, options, terminal, columns, [failed, nothing], &mut |document| {
         whole_report::present(document, &whole);
     })?;
-    match sections.verdict(options.strict) {
-        Err(Failure::Partial) if nothing && options.output.is_some() => Err(Failure::Interrupted),
-        verdict => verdict,
-    }
+    sections.verdict(options.strict)
 }
 
 /// Writes the result of a run. `failed` is true if the run has failed, and `nothing` if the result is empty.
 ///
-/// An existing file is not replaced by an empty result. In a format that monitoring collects, it is not replaced by
-/// the result of a failed run either.
+/// An existing file is not replaced by an empty result, which is [`Failure::Interrupted`]. In a format that monitoring
+/// collects, it is not replaced by the result of a failed run either.
 #[inline(never)] // it is called in several places
 fn save<'a>(
     mut out: Sink,
@@ -390,8 +384,10 @@ fn save<'a>(
     [failed, nothing]: [bool; 2],
     description: Describe<'_>,
 ) -> Result<(), Failure<'a>> {
-    if options.output.is_some() && (nothing || failed && options.format.purpose == Purpose::Metrics) {
-        return Ok(());
+    match options.output {
+        Some(_) if nothing => return Err(Failure::Interrupted),
+        Some(_) if failed && options.format.purpose == Purpose::Metrics => return Ok(()),
+        _ => {}
     }
     // The sink keeps the error of a failed write, and `finish` returns it.
     let _ = output::write(&mut out, options, terminal, columns, description);

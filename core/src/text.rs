@@ -147,6 +147,20 @@ pub const fn steers(character: char) -> bool {
         | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..)
 }
 
+/// Shows some things: `first` is written before the first of them, and `next` before each other one.
+pub fn joined<'s, D: fmt::Display, I: Iterator<Item = D> + Clone>(
+    first: &'s str,
+    next: &'s str,
+    things: I,
+) -> impl fmt::Display + use<'s, D, I> {
+    fmt::from_fn(move |out| {
+        things.clone().enumerate().try_for_each(|(index, thing)| {
+            out.write_str(if index == 0 { first } else { next })?;
+            thing.fmt(out)
+        })
+    })
+}
+
 /// Returns the ending of a noun for this number of things.
 #[must_use]
 pub fn plural<T: PartialEq + From<u8>>(count: T) -> &'static str {

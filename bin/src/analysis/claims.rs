@@ -47,9 +47,6 @@ pub struct Claims {
 }
 
 impl Claims {
-    /// Nothing is reported.
-    pub const NONE: Claims = Claims { claims: [None; MAX_CLAIMS], ways: None };
-
     /// Returns the caches that sysfs reports, and CPUID for levels that sysfs lacks; none under an emulator.
     #[must_use]
     pub fn of(machine: &Machine) -> Claims {

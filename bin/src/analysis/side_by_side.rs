@@ -145,7 +145,8 @@ mod tests {
         };
         let samples: Vec<Sample> = (0..56).map(sample).collect();
         let get = |index: usize| samples.get(index).copied();
-        Levels::of(&Analysis::new(Samples::new(samples.len(), &get), Claims::NONE, None, &|| false)).unwrap()
+        Levels::of(&Analysis::new(Samples::new(samples.len(), &get), Claims::default(), None, &|| false))
+            .unwrap()
     }
 
     #[test]

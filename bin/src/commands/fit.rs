@@ -13,10 +13,11 @@ use crate::error::{Failure, SavedError};
 use crate::experiment::curve::{levels, model, view};
 use crate::options::{Descriptor, FlagId, FlagSet, Operands, Options};
 use crate::report::document::{fields, Document, Field, Part, Role};
-use crate::result::row::{Label, Row, FIELDS, SIZE, STRIDE};
+use crate::result::row::{fields_that, Label, Row, FIELDS, SIZE, STRIDE};
 use crate::result::sample::{Sample, Samples};
 use crate::saved::{self, Saved, Tool};
-use crate::sys::table::Table;
+use crate::sys::errno::Errno;
+use crate::sys::table::List;
 
 /// The command that fits.
 pub const FIT: Command = Command {
@@ -105,24 +106,21 @@ impl<'r> CurveRows<'r> {
     }
 }
 
-/// Finds the kinds of rows that are curves. Returns their number, and the number of rows that belong to none.
-fn curves<'r>(rows: &'r [Row], kinds: &mut [CurveRows<'r>]) -> (usize, usize) {
-    let mut count = 0;
+/// Finds the kinds of rows that are curves, and the number of rows that belong to none.
+fn curves(rows: &[Row]) -> Result<(List<CurveRows<'_>>, usize), Errno> {
+    let mut kinds = List::new(MOST_CURVES)?;
     // Rows with one line on each page belong to dense ones if there are any, so the dense ones come first.
     for spaced in [false, true] {
         for like in rows.iter().filter(|row| (row.sample.stride.0 >= PAGE) == spaced) {
             let kind = CurveRows { rows, like };
-            if kinds.get(..count).unwrap_or_default().iter().any(|kind| kind.has(like)) {
-                continue;
-            }
-            if let (true, Some(slot)) = (kind.sizes() >= FEWEST_SIZES, kinds.get_mut(count)) {
-                *slot = kind;
-                count += 1;
+            if !kinds.iter().any(|kind: &CurveRows<'_>| kind.has(like)) && kind.sizes() >= FEWEST_SIZES {
+                // Further curves than there is room for are left out.
+                kinds.push(kind);
             }
         }
     }
-    let kinds = kinds.get(..count).unwrap_or_default();
-    (count, rows.iter().filter(|row| kinds.iter().all(|kind| !kind.has(row))).count())
+    let left_out = rows.iter().filter(|row| kinds.iter().all(|kind| !kind.has(row))).count();
+    Ok((kinds, left_out))
 }
 
 /// Returns the reason if a row is not the latency of one chain of loads.
@@ -151,33 +149,31 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     if let Some(why) = rows.iter().find_map(other_kind) {
         return Err(no_curve(why));
     }
-    let mut kinds = [CurveRows { rows, like: &Row::EMPTY }; MOST_CURVES];
-    let (count, left_out) = curves(rows, &mut kinds);
-    let Some((first, others)) = kinds.get(..count).and_then(<[_]>::split_first) else {
+    let (kinds, left_out) = curves(rows)?;
+    let Some((first, others)) = kinds.split_first() else {
         return Err(no_curve("it has fewer than 6 sizes of one kind"));
     };
     let analysis = first.analysis(&saved);
     if let Some(why) = analysis.doubt() {
         return Err(no_curve(why));
     }
-    let differs = |field: &usize| others.iter().any(|kind| !kind.like.agrees(first.like, *field));
-    let told = (0..FIELDS.len()).filter(|field| *field != SIZE).filter(differs);
-    let shown = told.fold(0, |all, field| all | 1 << field);
+    let differs = |field| others.iter().any(|kind| !kind.like.agrees(first.like, field));
+    let shown = fields_that(|field| field != SIZE && differs(field));
     let name = saved::shown(path);
     let file = FileContext { name: name.as_str(), shown, reciprocal: options.reciprocal };
-    let mut samples = Table::filled(rows.len(), Sample::EMPTY)?;
+    let mut samples = List::new(rows.len())?;
     // A format may ask for the description several times.
-    let mut analyses = Table::filled(others.len(), analysis)?;
-    for (slot, kind) in analyses.iter_mut().zip(others) {
-        *slot = kind.analysis(&saved);
-    }
+    let mut analyses = List::new(others.len())?;
+    analyses.refill(others.iter().map(|kind| kind.analysis(&saved)));
     write(&mut |document| {
         file.curve(document, *first, &analysis, &mut samples);
-        document.items(Part::List(&OTHERS), others.iter().zip(&*analyses), |document, (kind, analysis)| {
-            file.curve(document, *kind, analysis, &mut samples)
-        });
+        document.items(
+            Part::List(&OTHERS),
+            others.iter().zip(analyses.iter()),
+            |document, (kind, analysis)| file.curve(document, *kind, analysis, &mut samples),
+        );
         if left_out > 0 {
-            let more = if count == MOST_CURVES { ", or beyond the first 16" } else { "" };
+            let more = if kinds.len() == MOST_CURVES { ", or beyond the first 16" } else { "" };
             document.sentence(
                 Role::Missing,
                 format_args!(
@@ -208,14 +204,9 @@ impl FileContext<'_> {
         document: &mut dyn Document,
         kind: CurveRows<'_>,
         analysis: &Analysis,
-        samples: &mut [Sample],
+        samples: &mut List<Sample>,
     ) {
-        let mut count = 0;
-        for (slot, row) in samples.iter_mut().zip(kind.dense()) {
-            *slot = row.sample;
-            count += 1;
-        }
-        let samples = samples.get_mut(..count).unwrap_or_default();
+        let samples = samples.refill(kind.dense().map(|row| row.sample));
         sort_by(samples, |one, other| one.size.cmp(&other.size));
         let mut label = Text::<96>::EMPTY;
         // What does not fit is left out.

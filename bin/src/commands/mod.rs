@@ -9,6 +9,10 @@ pub mod report;
 #[cfg(test)]
 pub use fleet::tests as fleet_tests;
 
+use core::fmt::{self, Display};
+
+use latency_core::text::joined;
+
 use crate::error::Failure;
 use crate::options::{Descriptor, Options};
 use crate::report::document::{Describe, Field};
@@ -26,4 +30,19 @@ pub struct Command {
     ///
     /// A failure within `Ok` concerns the result, which is written nevertheless.
     pub run: for<'a> fn(&'a Options<'a>, Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>>,
+}
+
+/// Shows up to `most` of `count` things with commas, and the number of further ones.
+fn listed<D: Display, I: Iterator<Item = D> + Clone>(
+    most: usize,
+    count: usize,
+    things: I,
+) -> impl Display + use<D, I> {
+    fmt::from_fn(move |out| {
+        joined("", ", ", things.clone().take(most)).fmt(out)?;
+        match count.saturating_sub(most) {
+            0 => Ok(()),
+            more => write!(out, " and {more} more"),
+        }
+    })
 }

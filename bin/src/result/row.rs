@@ -62,6 +62,8 @@ pub const PAGES_ASKED: usize = 6;
 pub const VARIANT: usize = 7;
 /// The same of traffic, if its kind has several.
 pub const PATTERN: usize = 8;
+/// Place of the number of chains side by side.
+pub const LANES: usize = 9;
 /// Place of the kind of traffic.
 pub const TRAFFIC: usize = 14;
 /// Place of the number of generators.
@@ -225,6 +227,16 @@ impl Row {
             *slot = word;
         }
     }
+}
+
+/// Returns the fields that satisfy `is`, one bit for each.
+pub fn fields_that(is: impl Fn(usize) -> bool) -> u32 {
+    (0..FIELDS.len()).filter(|field| is(*field)).fold(0, |all, field| all | 1 << field)
+}
+
+/// Returns the fields in which points differ from the ones before them, one bit for each.
+pub fn differing<'r>(rows: impl Iterator<Item = &'r Row> + Clone) -> u32 {
+    fields_that(|field| rows.clone().zip(rows.clone().skip(1)).any(|(one, other)| !one.agrees(other, field)))
 }
 
 /// A point by some of its fields, one bit for each.

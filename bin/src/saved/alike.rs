@@ -23,38 +23,34 @@ pub struct ComparedCondition {
     pub field: Option<usize>,
     /// The text before and behind a value.
     around: [&'static str; 2],
-    /// Bits before it and its own, from the lowest.
-    bits: [u32; 2],
+    /// The words for its values from 1; other values have the number behind these. Empty if they are numbers.
+    words: &'static [&'static str],
 }
 
 /// The conditions, in the order in which they are named.
 pub const TABLE: [ComparedCondition; 11] = [
-    ComparedCondition::new("pages", "pages_obtained", "pages obtained", None, ["", " pages"], [0, 3]),
-    ComparedCondition::new(
-        "size",
-        "working_set_bytes",
-        "working set",
-        Some(SIZE),
-        ["", " working set"],
-        [64, 52],
-    ),
-    ComparedCondition::new("unverified", "verified", "placement", None, ["placement ", ""], [3, 2]),
-    ComparedCondition::new("partial", "partial", "run", None, ["", ""], [5, 2]),
-    ComparedCondition::new("order", "order", "order", Some(ORDER), ["order ", ""], [7, 3]),
-    ComparedCondition::new("stride", "stride_bytes", "spacing", Some(STRIDE), ["spacing ", ""], [20, 32]),
-    ComparedCondition::new("pattern", "pattern", "pattern", Some(PATTERN), ["pattern ", ""], [10, 2]),
-    ComparedCondition::new("nodes", "nodes", "NUMA nodes", None, ["", " NUMA nodes"], [52, 12]),
-    ComparedCondition::new(
+    condition("pages", ("pages_obtained", "pages obtained"), None, ["", " pages"], &[]),
+    condition("size", ("working_set_bytes", "working set"), Some(SIZE), ["", " working set"], &[]),
+    condition("unverified", ("verified", "placement"), None, ["placement ", ""], &["not proven", "proven"]),
+    condition("partial", ("partial", "run"), None, [""; 2], &["interrupted", "complete"]),
+    condition("order", ("order", "order"), Some(ORDER), ["order ", ""], &ORDERS),
+    condition("stride", ("stride_bytes", "spacing"), Some(STRIDE), ["spacing ", ""], &[]),
+    condition("pattern", ("pattern", "pattern"), Some(PATTERN), ["pattern ", ""], &["stream", "permuted"]),
+    condition("nodes", ("nodes", "NUMA nodes"), None, ["", " NUMA nodes"], &[]),
+    condition(
         "side-cache",
-        "memory_side_cache",
-        "memory-side cache",
+        ("memory_side_cache", "memory-side cache"),
         None,
         ["", " memory-side cache"],
-        [12, 2],
+        &["no", "a"],
     ),
-    ComparedCondition::new("kernel", "kernel", "kernel", Some(KERNEL), ["kernel ", ""], [14, 2]),
-    ComparedCondition::new("undisturbed", "undisturbed_ns", "undisturbed value", None, ["", ""], [16, 1]),
+    condition("kernel", ("kernel", "kernel"), Some(KERNEL), ["kernel ", ""], &["index", "pointer"]),
+    condition("undisturbed", ("undisturbed_ns", "undisturbed value"), None, [""; 2], &[UNDISTURBED]),
 ];
+/// The orders of walks, from the nearest lines to the farthest.
+const ORDERS: [&str; 5] = ["backward", "sequential", "page-local", "2m-local", "random"];
+/// The word for a value that was wanted and not seen.
+const UNDISTURBED: &str = "no undisturbed value; run with --until=quiet";
 /// Place of the pages in [`TABLE`].
 pub const PAGES: usize = 0;
 /// Place of the proof of placement.
@@ -73,65 +69,48 @@ pub const NO: u64 = 1;
 /// The value of a condition that is yes.
 pub const YES: u64 = 2;
 
-impl ComparedCondition {
-    const fn new(
-        code: &'static str,
-        key: &'static str,
-        words: &'static str,
-        field: Option<usize>,
-        around: [&'static str; 2],
-        bits: [u32; 2],
-    ) -> ComparedCondition {
-        ComparedCondition { code, key: (key, words), field, around, bits }
-    }
+const fn condition(
+    code: &'static str,
+    key: (&'static str, &'static str),
+    field: Option<usize>,
+    around: [&'static str; 2],
+    words: &'static [&'static str],
+) -> ComparedCondition {
+    ComparedCondition { code, key, field, around, words }
 }
 
 /// The conditions of a point: a number for each, 0 where the file does not tell.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Under(pub [u64; 2]);
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Under([u64; TABLE.len()]);
 
 impl Under {
     /// Returns the value of a condition.
     #[must_use]
-    #[inline(never)] // it is short, and needed in many places
     pub fn get(self, condition: usize) -> u64 {
-        let Some(ComparedCondition { bits: [before, own], .. }) = TABLE.get(condition) else { return 0 };
-        let [low, high] = self.0;
-        (if *before < 64 { low >> before } else { high }) & ((1 << own) - 1)
+        self.0.get(condition).copied().unwrap_or(0)
     }
 
-    /// Returns the same with another value of a condition; the largest one where it is too large.
+    /// Returns the same with another value of a condition.
     #[must_use]
-    #[inline(never)] // as above
-    pub fn with(self, condition: usize, value: u64) -> Under {
-        let Some(ComparedCondition { bits: [before, own], .. }) = TABLE.get(condition) else { return self };
-        let [mut low, mut high] = self.0;
-        let most = (1 << own) - 1;
-        let value = value.min(most);
-        match *before {
-            64.. => high = value,
-            before => low = low & !(most << before) | value << before,
+    pub fn with(mut self, condition: usize, value: u64) -> Under {
+        if let Some(slot) = self.0.get_mut(condition) {
+            *slot = value;
         }
-        Under([low, high])
+        self
     }
 
     /// Returns the conditions of a point of a result, without those that its fields in a set (one bit for each) are.
     #[must_use]
     pub fn of(row: &Row, saved: &Saved, without: u32) -> Under {
-        let mut under = Under::default();
-        for (condition, entry) in TABLE.iter().enumerate() {
-            let value = match entry.field {
-                Some(field) if without >> field & 1 == 1 => 0,
-                Some(_) => of_row(row, condition),
-                None => match condition {
-                    PAGES => pages(row.pages.as_str()),
-                    VERIFIED => row.verified.map_or(0, yes),
-                    _ => of_result(saved, condition),
-                },
-            };
-            under = under.with(condition, value);
-        }
-        under
+        Under(core::array::from_fn(|condition| match TABLE.get(condition).and_then(|entry| entry.field) {
+            Some(field) if without >> field & 1 == 1 => 0,
+            Some(_) => of_row(row, condition),
+            None => match condition {
+                PAGES => pages(row.pages.as_str()),
+                VERIFIED => row.verified.map_or(0, yes),
+                _ => of_result(saved, condition),
+            },
+        }))
     }
 }
 
@@ -169,37 +148,21 @@ pub fn pages(word: &str) -> u64 {
     }
 }
 
-/// Returns the words of a field, by their numbers from 1; others have the number behind these.
-const fn words(field: usize) -> &'static [&'static str] {
-    match field {
-        ORDER => &["backward", "sequential", "page-local", "2m-local", "random"],
-        KERNEL => &["index", "pointer"],
-        _ => &["stream", "permuted"],
-    }
-}
-
 /// Returns the number of a condition that is a field of points; 0 where the row does not tell it.
 #[must_use]
 pub fn of_row(row: &Row, condition: usize) -> u64 {
-    let field = TABLE.get(condition).and_then(|entry| entry.field).filter(|field| row.tells(*field));
-    field.map_or(0, |field| of_field(row, field))
-}
-
-/// Returns the number of a field of a row that tells it.
-fn of_field(row: &Row, field: usize) -> u64 {
-    match field {
+    let Some(ComparedCondition { field: Some(field), words, .. }) = TABLE.get(condition) else { return 0 };
+    match *field {
+        field if !row.tells(field) => 0,
         SIZE => row.sample.size.0,
         STRIDE => row.sample.stride.0,
-        _ => {
-            let place = words(field).iter().position(|word| row.is_word(field, word));
-            place.unwrap_or(words(field).len()) as u64 + 1
-        }
+        field => words.iter().position(|word| row.is_word(field, word)).unwrap_or(words.len()) as u64 + 1,
     }
 }
 
 /// Returns whether two values of a condition are alike: sizes that are less than half an octave apart are.
 #[must_use]
-#[inline(never)] // as above
+#[inline(never)] // it is short, and needed in many places
 pub fn alike(condition: usize, one: u64, other: u64) -> bool {
     let size = TABLE.get(condition).is_some_and(|entry| entry.field == Some(SIZE));
     match (one, other) {
@@ -218,29 +181,16 @@ pub fn show(condition: usize, value: u64, whole: bool, out: &mut dyn Write) -> f
     let Some(entry) = TABLE.get(condition) else { return Ok(()) };
     let [before, behind] = if whole { entry.around } else { [""; 2] };
     out.write_str(before)?;
-    match (condition, entry.field) {
-        (PAGES, _) => {
+    let place = (value as usize).wrapping_sub(1);
+    match entry.field {
+        _ if condition == PAGES => {
             let choices = [Pages::Small4k, Pages::Thp, Pages::Huge2m, Pages::Huge1g];
-            let words = (value as usize).checked_sub(1).and_then(|place| choices.get(place)).copied();
-            let words = words.map_or("other", page_words);
+            let words = choices.get(place).copied().map_or("other", page_words);
             out.write_str(words.strip_suffix(" pages").unwrap_or(words))
         }
-        (VERIFIED, _) => out.write_str(if value == YES { "proven" } else { "not proven" }),
-        (WHOLE, _) => out.write_str(if value == YES { "complete" } else { "interrupted" }),
-        (SIDE_CACHE, _) => out.write_str(if value == YES { "a" } else { "no" }),
-        (DISTURBED, _) => out.write_str("no undisturbed value; run with --until=quiet"),
-        (_, Some(SIZE | STRIDE)) => write!(out, "{}", Bytes(value)),
-        (_, Some(field)) => {
-            let words = words(field);
-            out.write_str(
-                (value as usize)
-                    .checked_sub(1)
-                    .and_then(|place| words.get(place))
-                    .copied()
-                    .unwrap_or("other"),
-            )
-        }
-        _ => write!(out, "{value}"),
+        _ if !entry.words.is_empty() => out.write_str(entry.words.get(place).unwrap_or(&"other")),
+        Some(_) => write!(out, "{}", Bytes(value)),
+        None => write!(out, "{value}"),
     }?;
     out.write_str(match (condition, value) {
         (PLACE_OF_NODES, 1) if whole => " NUMA node",
@@ -255,10 +205,10 @@ mod tests {
 
     #[test]
     fn each_condition_has_bits_of_its_own() {
-        for (one, entry) in TABLE.iter().enumerate() {
+        for one in 0..TABLE.len() {
             let largest = Under::default().with(one, u64::MAX);
             for other in 0..TABLE.len() {
-                let expected = if other == one { (1 << entry.bits[1]) - 1 } else { 0 };
+                let expected = if other == one { u64::MAX } else { 0 };
                 assert_eq!(largest.get(other), expected, "{one} {other}");
             }
             assert_eq!(largest.with(one, 1).get(one), 1);

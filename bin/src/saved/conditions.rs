@@ -33,7 +33,7 @@ pub const KERNEL: usize = 5;
 const OPTIONS: usize = 12;
 
 /// The conditions of one result.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct SavedConditions {
     /// By their places in [`CONDITIONS`]; empty where the file does not tell.
     pub texts: [Text<96>; CONDITIONS.len()],
@@ -48,15 +48,6 @@ pub struct SavedConditions {
 }
 
 impl SavedConditions {
-    /// Nothing is known.
-    pub const UNKNOWN: SavedConditions = SavedConditions {
-        texts: [Text::EMPTY; CONDITIONS.len()],
-        partial: false,
-        poor: false,
-        has_command: false,
-        skips_value: false,
-    };
-
     /// Returns whether the file tells a condition.
     #[must_use]
     pub fn tells(&self, index: usize) -> bool {
@@ -98,8 +89,8 @@ impl SavedConditions {
 }
 
 /// Returns a text that cannot steer a terminal; what does not fit is left out.
-pub fn escaped<const N: usize>(text: &str) -> Text<N> {
+pub fn escaped<const N: usize>(text: &[u8]) -> Text<N> {
     let mut escaped = Text::EMPTY;
-    let _ = write!(escaped, "{}", Escaped(text.as_bytes()));
+    let _ = write!(escaped, "{}", Escaped(text));
     escaped
 }

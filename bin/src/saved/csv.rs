@@ -1,15 +1,13 @@
 //! Results in columns: those with our header, and sizes and nanoseconds from any other tool.
 
-use latency_core::stats::Interval;
-
 use super::conditions::escaped;
 use super::fields::{fields, is_missing, separator, sized, timed};
-use super::headings::{self, Headings};
+use super::headings;
 use super::numerals::{number, Numerals};
-use super::point::{quiet, UNDISTURBED};
-use super::rows::{bytes, line_of, relative, whole, Draft, Problem};
+use super::point::{Column, PointDraft};
+use super::rows::{each_line, line_of, Draft, Problem};
 use super::{foreign, unit};
-use crate::result::row::{Row, A, FIELDS, WORDS};
+use crate::result::row::A;
 
 /// The most columns that are looked at.
 const MAX_COLUMNS: usize = 64;
@@ -17,52 +15,6 @@ const MAX_COLUMNS: usize = 64;
 /// Minimum latency of a load in another tool's table: no core waits for less than three of its cycles, and several chains
 /// side by side share them.
 const FASTEST_NS: f64 = 0.05;
-
-/// The content of a column.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Column {
-    From,
-    To,
-    /// A latency, and nanoseconds in its unit.
-    Latency(f64),
-    CoreCycles,
-    Low,
-    High,
-    Deviation,
-    /// One of the values while neighbours were quiet.
-    Undisturbed(usize),
-    /// A size, and bytes in its unit, where something says so.
-    Size(Option<f64>),
-    Stride,
-    /// A field that is a word.
-    Word(usize),
-    Pages,
-    Verified,
-    Gigahertz,
-    Seed,
-    Other,
-}
-
-/// Our columns with a meaning here, without those of words.
-const COLUMNS: [(&str, Column); 17] = [
-    ("from", Column::From),
-    ("to", Column::To),
-    ("ns", Column::Latency(1.0)),
-    ("core_cycles", Column::CoreCycles),
-    ("ci95_low_ns", Column::Low),
-    ("ci95_high_ns", Column::High),
-    ("mad_ns", Column::Deviation),
-    (UNDISTURBED[0], Column::Undisturbed(0)),
-    (UNDISTURBED[1], Column::Undisturbed(1)),
-    (UNDISTURBED[2], Column::Undisturbed(2)),
-    ("working_set_bytes", Column::Size(Some(1.0))),
-    ("footprint_bytes", Column::Size(Some(1.0))),
-    ("stride_bytes", Column::Stride),
-    ("pages_obtained", Column::Pages),
-    ("verified", Column::Verified),
-    ("core_ghz", Column::Gigahertz),
-    ("seed", Column::Seed),
-];
 
 /// Reads a table; sizes without a unit of their own are in `given`, where it is.
 pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft<'_>) -> Result<(), Problem> {
@@ -72,50 +24,45 @@ pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft<'_>) -> Re
     if let Some(tool) = foreign::recognise(text) {
         return foreign::read(tool, text, draft);
     }
-    let mut table =
-        TableLayout { columns: two_columns(), most: None, separator: None, numerals: Numerals::PLAIN, given };
+    let columns = [Column::Other; MAX_COLUMNS];
+    let mut table = TableLayout { columns, most: None, separator: None, numerals: Numerals::PLAIN, given };
     let (mut begun, mut empty) = (false, 0);
     // The last comment before the first row may be its heading.
     let mut comment = "";
-    for (index, line) in lines(text).enumerate() {
-        let at = |what| Problem::new(u32::try_from(index + 1).unwrap_or(u32::MAX), what);
-        let line = line.trim_ascii();
+    each_line(lines(text), &mut |index, line| {
         if let Some(words) = ["#", "//", "%"].iter().find_map(|mark| line.strip_prefix(*mark)) {
             comment = if begun { comment } else { words };
-            continue;
+            return Ok(());
         }
         if line.bytes().all(|byte| b"|+-:= ".contains(&byte)) || line.starts_with("sep=") {
             // Empty, a rule of a table, or what a spreadsheet is told.
             empty = if line.is_empty() { empty + 1 } else { 0 };
-            continue;
+            return Ok(());
         }
         if begun && core::mem::take(&mut empty) > 1 {
             // As gnuplot has it.
-            return Err(at("a second table behind two empty lines; save each in a file of its own"));
+            return Err("a second table behind two empty lines; save each in a file of its own");
         }
-        if !begun {
-            table.separator = separator(line);
-            table.numerals = Numerals::PLAIN;
+        if core::mem::replace(&mut begun, true) {
+            return table.row(line, draft);
         }
+        table.separator = separator(line);
         let first = fields(line, table.separator).next().unwrap_or_default();
-        let names = !begun
-            && !first.bytes().next().is_some_and(|first| first.is_ascii_digit() || b"-+.".contains(&first));
-        let is_first = !core::mem::replace(&mut begun, true);
+        let begins_a_number = |first: u8| first.is_ascii_digit() || b"-+.".contains(&first);
+        let names = !first.bytes().next().is_some_and(begins_a_number);
         if names && fields(line, table.separator).any(|name| name == "offered_bytes_per_second") {
-            return Err(at("latencies under load, of which the JSON is read"));
+            return Err("latencies under load, of which the JSON is read");
         }
-        if is_first {
-            table.head(line, names, comment).map_err(at)?;
-            if table.is_foreign() {
-                let all = lines(text).skip(index + usize::from(names));
-                table.numerals = Numerals::of(&mut all.flat_map(|line| fields(line, table.separator)));
-            }
+        table.head(line, names, comment)?;
+        if table.is_foreign() {
+            let all = lines(text).skip(index + usize::from(names));
+            table.numerals = Numerals::of(&mut all.flat_map(|line| fields(line, table.separator)));
         }
-        if !names {
-            table.row(line, draft).map_err(at)?;
+        if names {
+            return Ok(());
         }
-    }
-    Ok(())
+        table.row(line, draft)
+    })
 }
 
 /// Returns the lines of a text, which end as those of Unix, Windows or the old Macintosh.
@@ -141,29 +88,27 @@ impl TableLayout {
             // Our own names say which columns are which; those of another tool are understood as far as possible.
             match named(line, self.separator) {
                 Some(columns) => self.columns = columns,
-                None => self.foreign(line, self.separator, count)?,
+                None => self.foreign(headings::find(line, self.separator)?, count),
             }
             return Ok(());
         }
         let marks = separator(comment);
-        if count > 1 && fields(comment, marks).count() == count && headings::find(comment, marks).is_ok() {
-            return self.foreign(comment, marks, count);
-        }
-        if count > 2 {
+        let heading = Some(comment).filter(|_| count > 1 && fields(comment, marks).count() == count);
+        let found = heading.and_then(|heading| headings::find(heading, marks).ok());
+        if found.is_none() && count > 2 {
             return Err("more than two columns without a heading");
         }
-        self.most = Some(count);
+        let two_columns = [(0, Column::Size(None)), (1, Column::Latency(1.0))];
+        self.foreign(found.unwrap_or(two_columns), count);
         Ok(())
     }
 
-    fn foreign(&mut self, line: &str, separator: Option<u8>, count: usize) -> Result<(), &'static str> {
-        let Headings { size, latency } = headings::find(line, separator)?;
-        self.columns = [Column::Other; MAX_COLUMNS];
-        for (place, column) in [(size.0, Column::Size(size.1)), (latency.0, Column::Latency(latency.1))] {
+    /// Takes two columns of another tool's table, whose rows have `count` fields.
+    fn foreign(&mut self, found: [(usize, Column); 2], count: usize) {
+        for (place, column) in found {
             self.columns.iter_mut().skip(place).take(1).for_each(|slot| *slot = column);
         }
         self.most = Some(count);
-        Ok(())
     }
 
     /// Returns whether the table is another tool's.
@@ -177,26 +122,24 @@ impl TableLayout {
         if self.most.is_some_and(|most| fields(line, *separator).skip(most).any(|field| !field.is_empty())) {
             return Err("more fields than columns; put quotes around numbers with a comma");
         }
-        let mut row = Row::EMPTY;
-        let (mut from, mut to, mut low, mut high, mut deviation) = (None, None, None, None, None);
-        let mut undisturbed = [None; 3];
+        let mut point = PointDraft::EMPTY;
         let mut found = 0;
         for (column, field) in columns.iter().zip(fields(line, *separator)) {
             found += 1;
             let value = match *column {
                 Column::Latency(_) if self.is_foreign() && is_missing(field) => 0.0,
-                _ if field.is_empty() => continue,
                 Column::Other => continue,
+                _ if field.is_empty() => continue,
                 Column::Word(index) => {
-                    row.set(index, escaped(field));
+                    point.row.set(index, escaped(field.as_bytes()));
                     continue;
                 }
                 Column::Pages => {
-                    row.pages = escaped(field);
+                    point.row.pages = escaped(field.as_bytes());
                     continue;
                 }
                 Column::Verified => {
-                    row.verified = Some(field == "true");
+                    point.row.verified = Some(field == "true");
                     continue;
                 }
                 Column::Size(unit) => {
@@ -206,8 +149,7 @@ impl TableLayout {
                     let unit = own.or(unit).or(self.given);
                     draft.without_unit |= unit.is_none();
                     draft.fractions |= unit.is_none() && (number as u64) as f64 != number;
-                    row.sample.size = bytes(unit::bytes(number, unit.unwrap_or(1.0)))?;
-                    continue;
+                    unit::bytes(number, unit.unwrap_or(1.0))
                 }
                 Column::Latency(unit) => {
                     let time = timed(field, unit, *numerals);
@@ -215,65 +157,30 @@ impl TableLayout {
                 }
                 _ => number(field).ok_or("something that is not a number")?,
             };
-            match *column {
-                Column::From => from = Some(whole(value)?),
-                Column::To => to = Some(whole(value)?),
-                Column::Latency(_) => row.sample.nanoseconds = value,
-                Column::CoreCycles => row.sample.core_cycles = Some(value).filter(|cycles| *cycles > 0.0),
-                Column::Low => low = Some(value),
-                Column::High => high = Some(value),
-                Column::Deviation => deviation = Some(value),
-                Column::Undisturbed(place) => {
-                    undisturbed.iter_mut().skip(place).take(1).for_each(|slot| *slot = Some(value));
-                }
-                Column::Stride => row.sample.stride = bytes(value)?,
-                Column::Gigahertz => row.gigahertz = Some(value).filter(|clock| *clock > 0.0),
-                Column::Seed => row.seed = Some(value as u64),
-                _ => {}
-            }
+            point.take(*column, value)?;
         }
         let wanted = columns.iter().rposition(|column| *column != Column::Other).map_or(0, |last| last + 1);
         if found < wanted {
             return Err("columns are missing");
         }
-        if self.is_foreign() && (1e-12..FASTEST_NS).contains(&row.sample.nanoseconds) {
+        let nanoseconds = point.row.sample.nanoseconds;
+        if self.is_foreign() && (1e-12..FASTEST_NS).contains(&nanoseconds) {
             return Err("a latency below 0.05 ns; name its unit in the heading, such as us");
         }
         // A row of another operation, such as a bandwidth.
-        if self.is_foreign() && row.sample.nanoseconds == 0.0 {
+        if self.is_foreign() && nanoseconds == 0.0 {
             draft.saved.zeros += 1;
             return Ok(());
         }
-        row.pair = from.zip(to);
-        row.sample.interval = match (low, high) {
-            (Some(low), Some(high)) if low <= high => Some(Interval { low, high }),
-            (None, None) => None,
-            _ => return Err("an interval that is not a pair of numbers"),
-        };
-        row.undisturbed = quiet(undisturbed);
-        row.sample.deviation = relative(deviation, row.sample.nanoseconds);
-        draft.push(row)
+        draft.push(point.finish()?)
     }
-}
-
-/// Sizes and nanoseconds.
-fn two_columns() -> [Column; MAX_COLUMNS] {
-    let mut columns = [Column::Other; MAX_COLUMNS];
-    columns[0] = Column::Size(None);
-    columns[1] = Column::Latency(1.0);
-    columns
 }
 
 /// Our columns by their names, if a latency is among them and it is a table of ours.
 fn named(line: &str, separator: Option<u8>) -> Option<[Column; MAX_COLUMNS]> {
     let mut columns = [Column::Other; MAX_COLUMNS];
     for (column, name) in columns.iter_mut().zip(fields(line, separator)) {
-        let word = FIELDS.iter().skip(WORDS).position(|(key, _)| *key == name);
-        if let Some(index) = word {
-            *column = Column::Word(WORDS + index);
-        } else if let Some((_, known)) = COLUMNS.iter().find(|(known, _)| *known == name) {
-            *column = *known;
-        }
+        *column = Column::of(name);
     }
     // Names as short as those of CPUs and their lines may be anything in a table that is not ours.
     let is_ours = |column: &&Column| !matches!(column, Column::Other | Column::Word(A..));

@@ -4,15 +4,13 @@
 //! if it is whole.
 
 use super::rows::Problem;
+use super::LARGEST_FILE;
 use crate::error::{Failure, SavedError};
 use crate::sys::file;
 use crate::sys::table::Table;
 
-/// A document has a few megabytes at most; more is something else.
-const LARGEST: usize = 16 << 20;
-
-/// The result of taking a text: nothing, or its defect.
-pub type Taken = Result<(), Problem>;
+/// Takes the text of a document, or returns its defect.
+type Take<'t> = &'t mut dyn FnMut(&[u8]) -> Result<(), Problem>;
 
 /// Gives `take` every document of a file, or of standard input where its name is `-`; and `refused` every other line,
 /// by its number.
@@ -20,14 +18,11 @@ pub type Taken = Result<(), Problem>;
 /// # Errors
 ///
 /// [`SavedError::Unreadable`]; that of mapping the buffers.
-pub fn each<'a>(
-    path: &'a [u8],
-    take: &mut dyn FnMut(&[u8]) -> Taken,
-    refused: &mut dyn FnMut(Problem),
-) -> Result<(), Failure<'a>> {
+pub fn each<'a>(path: &'a [u8], take: Take<'_>, refused: &mut dyn FnMut(Problem)) -> Result<(), Failure<'a>> {
     // Only the pages that are written take memory.
-    let mut buffer = Table::<u8>::zeroed(LARGEST)?;
-    let mut joined = Joined { text: Table::zeroed(LARGEST)?, length: 0, first: 0, scan: Scan::default() };
+    let mut buffer = Table::<u8>::zeroed(LARGEST_FILE.0 as usize)?;
+    let mut joined =
+        Joined { text: Table::zeroed(LARGEST_FILE.0 as usize)?, length: 0, first: 0, scan: Scan::default() };
     let mut line = 0;
     let each = |text: &[u8]| {
         line += 1;
@@ -60,7 +55,7 @@ struct Joined {
 }
 
 impl Joined {
-    fn line(&mut self, line: u32, text: &[u8], take: &mut dyn FnMut(&[u8]) -> Taken) -> Taken {
+    fn line(&mut self, line: u32, text: &[u8], take: Take<'_>) -> Result<(), Problem> {
         if self.length > 0 {
             return self.more(line, text, take);
         }
@@ -84,7 +79,7 @@ impl Joined {
     }
 
     /// Adds a line to a document, and gives that to `take` once it is whole.
-    fn more(&mut self, line: u32, text: &[u8], take: &mut dyn FnMut(&[u8]) -> Taken) -> Taken {
+    fn more(&mut self, line: u32, text: &[u8], take: Take<'_>) -> Result<(), Problem> {
         let end = self.length + text.len() + 1;
         let Some(room) = self.text.get_mut(self.length..end) else {
             self.length = 0;

@@ -20,46 +20,36 @@ fn cut(text: &str, mark: u8) -> Option<usize> {
     })
 }
 
-/// The fields of a line, without the quotes around them.
-#[derive(Clone)]
-pub struct Fields<'t> {
-    rest: Option<&'t str>,
-    separator: Option<u8>,
-}
-
-/// Returns the fields of a line.
+/// Returns the fields of a line, without the quotes around them.
 #[inline(never)]
-pub fn fields(line: &str, separator: Option<u8>) -> Fields<'_> {
+pub fn fields(line: &str, separator: Option<u8>) -> impl Iterator<Item = &str> {
     let line = line.trim_ascii();
     let line = match separator {
         // Tables of Markdown and org have a bar at both ends.
         Some(b'|') => line.trim_matches('|'),
         _ => line,
     };
-    Fields { rest: Some(line).filter(|line| !line.is_empty()), separator }
+    let mut rest = Some(line).filter(|line| !line.is_empty());
+    core::iter::from_fn(move || next_field(&mut rest, separator))
 }
 
-impl<'t> Iterator for Fields<'t> {
-    type Item = &'t str;
-
-    #[inline(never)] // lines are taken apart in several places
-    fn next(&mut self) -> Option<&'t str> {
-        let text = self.rest?;
-        let end = match self.separator {
-            Some(mark) => cut(text, mark),
-            None if text.starts_with('"') => {
-                let end = text.bytes().skip(1).position(|byte| byte == b'"');
-                end.map(|end| end + 2).filter(|end| *end < text.len())
-            }
-            None => end_of_word(text),
-        };
-        let (field, behind) = end.and_then(|end| text.split_at_checked(end)).unwrap_or((text, ""));
-        self.rest = end.map(|_| {
-            behind.get(usize::from(self.separator.is_some())..).unwrap_or_default().trim_ascii_start()
-        });
-        let field = field.trim_ascii();
-        Some(field.strip_prefix('"').and_then(|field| field.strip_suffix('"')).unwrap_or(field).trim_ascii())
-    }
+/// Takes the first field from the rest of a line.
+#[inline(never)] // lines are taken apart in several places
+fn next_field<'t>(rest: &mut Option<&'t str>, separator: Option<u8>) -> Option<&'t str> {
+    let text = (*rest)?;
+    let end = match separator {
+        Some(mark) => cut(text, mark),
+        None if text.starts_with('"') => {
+            let end = text.bytes().skip(1).position(|byte| byte == b'"');
+            end.map(|end| end + 2).filter(|end| *end < text.len())
+        }
+        None => end_of_word(text),
+    };
+    let (field, behind) = end.and_then(|end| text.split_at_checked(end)).unwrap_or((text, ""));
+    let behind = behind.get(usize::from(separator.is_some())..).unwrap_or_default().trim_ascii_start();
+    *rest = end.map(|_| behind);
+    let field = field.trim_ascii();
+    Some(field.strip_prefix('"').and_then(|field| field.strip_suffix('"')).unwrap_or(field).trim_ascii())
 }
 
 /// Returns where a word and the unit behind it end, as in `32 KB`, `5.5 TB/s`, `latency (ns)` and `time in ns`; `None` at

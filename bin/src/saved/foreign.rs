@@ -14,7 +14,7 @@ use latency_core::text::Text;
 
 use super::fields::{fields, separator, sized, timed, word};
 use super::numerals::{number, Numerals};
-use super::rows::{bytes, whole, Draft, Problem, Tool};
+use super::rows::{bytes, each_line, whole, Draft, Problem, Tool};
 use super::unit;
 use crate::result::row::{Row, Word, A, B, ONE_WAY, OP, ORDER, PAGES_ASKED};
 
@@ -64,28 +64,25 @@ pub fn read(tool: Tool, text: &str, draft: &mut Draft<'_>) -> Result<(), Problem
     }
     let mut like = Row::EMPTY;
     let mut begun = false;
-    for (index, line) in text.lines().enumerate() {
-        let at = |what| Problem::new(u32::try_from(index + 1).unwrap_or(u32::MAX), what);
-        let line = line.trim_ascii();
+    each_line(text.lines(), &mut |_, line| {
         if tool == Tool::LatMemRd && line.ends_with(" load latency") {
             let order = if line.starts_with("Random") { "random" } else { "sequential" };
             like.set(ORDER, Word::from_bytes(order.as_bytes()));
         }
         if MARKS.iter().any(|(mark, known)| *known == tool && place(line, mark).is_some()) {
             begun = true;
-            head(tool, line, &mut like).map_err(at)?;
+            head(tool, line, &mut like)?;
         }
-        let Some((size, nanoseconds)) = (if begun { point(tool, line) } else { None }) else { continue };
+        let Some((size, nanoseconds)) = (if begun { point(tool, line) } else { None }) else { return Ok(()) };
         let mut row = like;
-        row.sample.size = bytes(size).map_err(at)?;
+        row.sample.size = bytes(size)?;
         row.sample.nanoseconds = nanoseconds;
         if tool == Tool::Tinymembench && nanoseconds == 0.0 {
             draft.saved.zeros += 1;
-            continue;
+            return Ok(());
         }
-        draft.push(row).map_err(at)?;
-    }
-    Ok(())
+        draft.push(row)
+    })
 }
 
 /// Reads the heading of a table, for all of its rows.
@@ -135,12 +132,10 @@ fn point(tool: Tool, line: &str) -> Option<(f64, f64)> {
 fn nodes(text: &str, draft: &mut Draft<'_>) -> Result<(), Problem> {
     draft.saved.experiment = Text::from_bytes(b"matrix");
     let (mut targets, mut is_matrix) = ("", false);
-    for (index, line) in text.lines().enumerate() {
-        let at = |what| Problem::new(u32::try_from(index + 1).unwrap_or(u32::MAX), what);
-        let line = line.trim_ascii();
+    each_line(text.lines(), &mut |_, line| {
         let mut values = fields(line, None);
         if let Some(nanoseconds) = field_after(line, b"base frequency clocks (").and_then(number) {
-            draft.push(timed_row(nanoseconds)).map_err(at)?;
+            draft.push(timed_row(nanoseconds))?;
         } else if place(line, b"idle latencies").is_some() {
             is_matrix = true;
         } else if let Some(names) = line.strip_prefix("Numa node") {
@@ -149,14 +144,14 @@ fn nodes(text: &str, draft: &mut Draft<'_>) -> Result<(), Problem> {
             for (target, nanoseconds) in fields(targets, None).filter_map(number).zip(values) {
                 // A target without a value was not measured.
                 let Some(nanoseconds) = number(nanoseconds) else { continue };
-                let pair = whole(initiator).and_then(|initiator| Ok((initiator, whole(target)?)));
-                let row = Row { pair: Some(pair.map_err(at)?), ..timed_row(nanoseconds) };
-                draft.push(row).map_err(at)?;
+                let pair = Some((whole(initiator)?, whole(target)?));
+                draft.push(Row { pair, ..timed_row(nanoseconds) })?;
             }
         } else {
             is_matrix = false;
         }
-    }
+        Ok(())
+    })?;
     match draft.rows().is_empty() {
         true => Err(Problem::new(1, "output of Intel Memory Latency Checker without idle latencies")),
         false => Ok(()),
@@ -166,21 +161,20 @@ fn nodes(text: &str, draft: &mut Draft<'_>) -> Result<(), Problem> {
 /// Reads the triangle of core-to-core-latency.
 fn cpus(text: &str, draft: &mut Draft<'_>) -> Result<(), Problem> {
     draft.saved.experiment = Text::from_bytes(b"cores");
-    for (index, line) in text.lines().enumerate() {
-        let at = |what| Problem::new(u32::try_from(index + 1).unwrap_or(u32::MAX), what);
-        for (column, field) in line.split(',').enumerate().filter(|(_, field)| !field.trim_ascii().is_empty())
-        {
-            let nanoseconds =
-                number(field.trim_ascii()).ok_or_else(|| at("something that is not a number"))?;
-            let mut row = timed_row(nanoseconds);
+    each_line(text.lines(), &mut |index, line| {
+        for (column, field) in line.split(',').map(str::trim_ascii).enumerate() {
+            if field.is_empty() {
+                continue;
+            }
+            let mut row = timed_row(number(field).ok_or("something that is not a number")?);
             for (field, cpu) in [(A, column), (B, index)] {
                 row.set(field, word(format_args!("{cpu}")));
             }
             row.set(OP, Word::from_bytes(ONE_WAY.as_bytes()));
-            draft.push(row).map_err(at)?;
+            draft.push(row)?;
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 fn timed_row(nanoseconds: f64) -> Row {

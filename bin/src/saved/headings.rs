@@ -3,13 +3,8 @@
 //! The heading of a column decides its meaning. A column with another heading than a time is not a latency.
 
 use super::fields::fields;
+use super::point::Column;
 use super::unit::{is_one_of, named, of_heading, of_time, words};
-
-/// Two columns by their places, with their units: bytes, where the heading tells, and nanoseconds.
-pub struct Headings {
-    pub size: (usize, Option<f64>),
-    pub latency: (usize, f64),
-}
 
 /// Words of a column of sizes.
 const SIZES: &str = "size bytes region footprint buffer set range memory memsize wss";
@@ -64,13 +59,13 @@ fn is_bracketed(heading: &str) -> bool {
     heading.contains(['(', '['])
 }
 
-/// Finds the two columns.
+/// Finds the two columns: their places, and their units.
 ///
 /// # Errors
 ///
 /// An error if no column is a latency or a size, or if a unit is unknown.
 #[inline(never)]
-pub fn find(line: &str, separator: Option<u8>) -> Result<Headings, &'static str> {
+pub(super) fn find(line: &str, separator: Option<u8>) -> Result<[(usize, Column); 2], &'static str> {
     let place = |is: &dyn Fn(&str) -> bool| fields(line, separator).position(is);
     let is_time = |heading: &str| unit_of_time(heading).is_some() && !is_other(heading);
     let is_latency = |heading: &str| (has(heading, TIMES) || has(heading, LATENCIES)) && !is_other(heading);
@@ -116,5 +111,5 @@ pub fn find(line: &str, separator: Option<u8>) -> Result<Headings, &'static str>
         _ if has(sizes, SIZES) || has(sizes, ANYTHING) => None,
         _ => return Err("no column of sizes; name one, such as bytes"),
     };
-    Ok(Headings { size: (size, unit), latency: (time, per_time) })
+    Ok([(size, Column::Size(unit)), (time, Column::Latency(per_time))])
 }

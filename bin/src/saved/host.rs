@@ -5,7 +5,7 @@ use latency_core::text::Text;
 use super::trust::Trust;
 
 /// The host of a result, as far as its file tells; no text can steer a terminal.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Origin {
     /// Its name, or else the number of its boot.
     pub name: Text<96>,
@@ -23,20 +23,6 @@ pub struct Origin {
     pub seconds: f64,
     /// Trust in the result.
     pub trust: Trust,
-}
-
-impl Origin {
-    /// Nothing is known.
-    pub const UNKNOWN: Origin = Origin {
-        name: Text::EMPTY,
-        boot: Text::EMPTY,
-        cpu: Text::EMPTY,
-        nodes: 0,
-        side_cache: None,
-        started: 0,
-        seconds: 0.0,
-        trust: Trust::UNKNOWN,
-    };
 }
 
 /// Reads a time as documents have it, `2026-11-22T01:20:00Z`, in seconds since 1970; `None` for anything else.

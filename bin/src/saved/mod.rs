@@ -24,10 +24,9 @@ mod trust;
 mod unit;
 mod values;
 
-use core::fmt::Write;
-
 pub use rows::{Problem, Saved, Tool};
 
+use conditions::escaped;
 use rows::Draft;
 
 use latency_core::text::Text;
@@ -36,7 +35,6 @@ use latency_core::units::Bytes;
 use crate::error::{Failure, SavedError};
 use crate::result::row::Row;
 
-use crate::options::tokens::Escaped;
 use crate::sys::errno::Errno;
 use crate::sys::file;
 use crate::sys::table::Table;
@@ -157,8 +155,5 @@ fn kept<'a>(path: &'a [u8], draft: Draft<'_>) -> Result<Saved, Failure<'a>> {
 /// Returns the name of a file as it may be shown: it cannot steer a terminal.
 #[must_use]
 pub fn shown(path: &[u8]) -> Text<256> {
-    let mut text = Text::EMPTY;
-    // What does not fit is left out, as a whole.
-    let _ = write!(text, "{}", Escaped(path));
-    text
+    escaped(path)
 }

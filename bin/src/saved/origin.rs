@@ -8,46 +8,22 @@ use latency_core::traffic::Kind;
 use super::fields::word;
 use super::point::point;
 use super::rows::{whole, Draft};
-use super::values::{each_object, interval, optional, text, Fault};
+use super::values::{each_object, interval, members, optional, rest, text, Fault};
 use crate::analysis::traffic::bytes_per_line;
 use crate::result::row::{Row, CLASS, GENERATORS, HOME, LOAD, MEDIAN, OP, PATTERN, TRAFFIC};
 use crate::result::sample::Sample;
-
-/// True if the name of a member is this.
-type Is<'i> = &'i dyn Fn(&str) -> bool;
-/// Reads the value of a member.
-type Member<'m, 'a> = &'m mut dyn FnMut(&mut Reader<'a>, Is<'_>) -> Result<(), Fault>;
-
-/// Calls `member` for every member of the next value, if that is an object; any other value is passed over.
-fn members<'a>(reader: &mut Reader<'a>, member: Member<'_, 'a>) -> Result<(), Fault> {
-    let before = reader.clone();
-    if reader.next_event()? != Event::BeginObject {
-        *reader = before;
-        return Ok(reader.skip_value()?);
-    }
-    rest(reader, member)
-}
-
-/// Calls `member` for every member of an object that was begun.
-fn rest<'a>(reader: &mut Reader<'a>, member: Member<'_, 'a>) -> Result<(), Fault> {
-    while let Event::Key(key) = reader.next_event()? {
-        member(reader, &|name| key == name)?;
-    }
-    Ok(())
-}
 
 /// Reads what tells a host from others.
 pub(super) fn host(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
     let mut boot = Text::<96>::EMPTY;
     let origin = &mut draft.saved.origin;
-    members(reader, &mut |reader, is| {
-        let slot = match () {
-            () if is("name") => &mut origin.name,
-            () if is("boot_id") => &mut boot,
-            () if is("cpu_model") => &mut origin.cpu,
-            () => return Ok(reader.skip_value()?),
-        };
-        *slot = text(reader.string()?);
+    members(reader, &mut |reader, key| {
+        match key {
+            "name" => origin.name = text(reader.string()?),
+            "boot_id" => boot = text(reader.string()?),
+            "cpu_model" => origin.cpu = text(reader.string()?),
+            _ => reader.skip_value()?,
+        }
         Ok(())
     })?;
     if origin.name.is_empty() {
@@ -60,22 +36,23 @@ pub(super) fn host(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(),
 /// Reads how far the result can be trusted, as it says itself.
 pub(super) fn trust(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
     let trust = &mut draft.saved.origin.trust;
-    members(reader, &mut |reader, is| {
-        if is("level") {
-            let level = reader.string()?;
-            trust.said_poor = level == "poor";
-            if !trust.said_poor && level != "fair" && level != "good" {
-                return Err(Fault::Meaning("a level of trust other than good, fair and poor"));
+    members(reader, &mut |reader, key| {
+        match key {
+            "level" => {
+                let level = reader.string()?;
+                trust.said_poor = level == "poor";
+                if !trust.said_poor && level != "fair" && level != "good" {
+                    return Err(Fault::Meaning("a level of trust other than good, fair and poor"));
+                }
             }
-        } else if is("reasons") {
-            reader.begin_array()?;
-            while let Event::String(reason) = reader.next_event()? {
-                trust.add(text::<32>(reason).as_str(), None);
+            "reasons" => {
+                reader.begin_array()?;
+                while let Event::String(reason) = reader.next_event()? {
+                    trust.add(text::<32>(reason).as_str(), None);
+                }
             }
-        } else if is("omitted") {
-            trust.omitted = optional(reader)?.is_some_and(|count| count > 0.0);
-        } else {
-            reader.skip_value()?;
+            "omitted" => trust.omitted = optional(reader)?.is_some_and(|count| count > 0.0),
+            _ => reader.skip_value()?,
         }
         Ok(())
     })
@@ -84,17 +61,16 @@ pub(super) fn trust(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<()
 /// Reads how much a warning weighs, whose object was begun.
 pub(super) fn warning(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
     let (mut code, mut poor, mut is_note) = (Text::<32>::EMPTY, None, false);
-    rest(reader, &mut |reader, is| {
-        if is("code") {
-            code = text(reader.string()?);
-        } else if is("severity") {
-            let severity = reader.string()?;
-            poor = Some(severity == "poor");
-            is_note = severity == "note";
-        } else if is("untrusted") && poor.is_none() {
-            poor = Some(reader.next_event()? == Event::Bool(true));
-        } else {
-            reader.skip_value()?;
+    rest(reader, &mut |reader, key| {
+        match key {
+            "code" => code = text(reader.string()?),
+            "severity" => {
+                let severity = reader.string()?;
+                poor = Some(severity == "poor");
+                is_note = severity == "note";
+            }
+            "untrusted" if poor.is_none() => poor = Some(reader.next_event()? == Event::Bool(true)),
+            _ => reader.skip_value()?,
         }
         Ok(())
     })?;
@@ -105,72 +81,48 @@ pub(super) fn warning(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<
     Ok(())
 }
 
-/// Reads the share of other work, of the run or of each of its CPUs.
+/// Reads the share of other work, of the run or of each of its CPUs, and keeps the largest.
 pub(super) fn other_work(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
-    let most = &mut draft.saved.origin.trust.other_work;
-    members(reader, &mut |reader, is| {
-        if is("other_work_share") {
-            add(most, optional(reader)?);
-        } else if is("cpus") {
-            reader.begin_array()?;
-            each_object(reader, |reader| {
-                rest(reader, &mut |reader, is| {
-                    if is("other_work_share") {
-                        add(most, optional(reader)?);
-                    } else {
-                        reader.skip_value()?;
-                    }
-                    Ok(())
-                })?;
-                Ok(())
-            })?;
-        } else {
-            reader.skip_value()?;
-        }
-        Ok(())
-    })
+    members(reader, &mut |reader, key| share(reader, draft, key))
 }
 
-/// The larger one of two shares, as far as they are known.
-fn add(most: &mut Option<f64>, share: Option<f64>) {
-    *most = share.map_or(*most, |share| Some(most.unwrap_or(0.0).max(share)));
+fn share(reader: &mut Reader<'_>, draft: &mut Draft<'_>, key: &str) -> Result<(), Fault> {
+    match key {
+        "other_work_share" => {
+            let most = &mut draft.saved.origin.trust.other_work;
+            *most = optional(reader)?.map(|share| most.unwrap_or(0.0).max(share)).or(*most);
+            Ok(())
+        }
+        "cpus" => each_object(reader, |reader| rest(reader, &mut |reader, key| share(reader, draft, key))),
+        _ => Ok(reader.skip_value()?),
+    }
 }
 
 /// Reads what a second look at a point found.
 pub(super) fn health(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
     let repeat = &mut draft.saved.origin.trust.repeat;
-    members(reader, &mut |reader, is| {
-        if is("repeat") {
-            members(reader, &mut |reader, is| {
-                if is("ratio") {
-                    *repeat = optional(reader)?;
-                } else {
-                    reader.skip_value()?;
-                }
-                Ok(())
-            })
-        } else {
-            Ok(reader.skip_value()?)
-        }
+    members(reader, &mut |reader, key| match key {
+        "repeat" => members(reader, &mut |reader, key| {
+            match key {
+                "ratio" => *repeat = optional(reader)?,
+                _ => reader.skip_value()?,
+            }
+            Ok(())
+        }),
+        _ => Ok(reader.skip_value()?),
     })
 }
 
-/// Counts the nodes, whose array was begun.
-pub(super) fn nodes(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
-    each_object(reader, |reader| {
-        let origin = &mut draft.saved.origin;
-        origin.nodes += 1;
-        rest(reader, &mut |reader, is| {
-            if is("memory_side_cache") {
-                let before = reader.clone();
-                let none = reader.next_event()? == Event::Null;
-                *reader = before;
-                origin.side_cache = Some(origin.side_cache == Some(true) || !none);
-            }
-            reader.skip_value()?;
-            Ok(())
-        })?;
-        Ok(())
+/// Counts a node, whose object was begun.
+pub(super) fn node(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
+    let origin = &mut draft.saved.origin;
+    origin.nodes += 1;
+    rest(reader, &mut |reader, key| {
+        if key == "memory_side_cache" {
+            let none = reader.clone().next_event()? == Event::Null;
+            origin.side_cache = Some(origin.side_cache == Some(true) || !none);
+        }
+        Ok(reader.skip_value()?)
     })
 }
 
@@ -178,15 +130,12 @@ pub(super) fn nodes(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<()
 pub(super) fn class(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
     let mut row = Row::EMPTY;
     row.set(OP, word(format_args!("{MEDIAN}")));
-    rest(reader, &mut |reader, is| {
-        if is("class") {
-            row.set(CLASS, text(reader.string()?));
-        } else if is("ns") {
-            row.sample.nanoseconds = optional(reader)?.unwrap_or(f64::NAN);
-        } else if is("ci95_ns") {
-            row.sample.interval = interval(reader)?;
-        } else {
-            reader.skip_value()?;
+    rest(reader, &mut |reader, key| {
+        match key {
+            "class" => row.set(CLASS, text(reader.string()?)),
+            "ns" => row.sample.nanoseconds = optional(reader)?.unwrap_or(f64::NAN),
+            "ci95_ns" => row.sample.interval = interval(reader)?,
+            _ => reader.skip_value()?,
         }
         Ok(())
     })?;
@@ -200,37 +149,30 @@ pub(super) fn curve(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<()
     // How many it took to reach the limit is an outcome, by which points of two runs are not told apart.
     let brief = draft.in_brief;
     let (mut from, mut to, mut load, mut rate, mut ends, mut kind) = (None, None, None, None, None, None);
-    rest(reader, &mut |reader, is| {
-        if is("from") {
-            from = Some(whole(reader.number()?)?);
-        } else if is("to") {
-            to = Some(whole(reader.number()?)?);
-        } else if !brief && is("load_node") {
-            load = Some(whole(reader.number()?)?);
-        } else if is("traffic") {
-            let name = text(reader.string()?);
-            kind = Kind::parse(name.as_str());
-            limit.set(TRAFFIC, name);
-        } else if is("pattern") {
-            limit.set(PATTERN, text(reader.string()?));
-        } else if is("limit") {
-            members(reader, &mut |reader, is| {
-                if is("bytes_per_second") {
-                    rate = optional(reader)?;
-                } else if is("ci95_bytes_per_second") {
-                    ends = interval(reader)?;
-                } else if brief && is("generators") {
-                    limit.set(GENERATORS, word(format_args!("{}", whole(reader.number()?)?)));
-                } else {
-                    reader.skip_value()?;
+    rest(reader, &mut |reader, key| {
+        match key {
+            "from" => from = Some(whole(reader.number()?)?),
+            "to" => to = Some(whole(reader.number()?)?),
+            "load_node" if !brief => load = Some(whole(reader.number()?)?),
+            "traffic" => {
+                let name = text(reader.string()?);
+                kind = Kind::parse(name.as_str());
+                limit.set(TRAFFIC, name);
+            }
+            "pattern" => limit.set(PATTERN, text(reader.string()?)),
+            "limit" => members(reader, &mut |reader, key| {
+                match key {
+                    "bytes_per_second" => rate = optional(reader)?,
+                    "ci95_bytes_per_second" => ends = interval(reader)?,
+                    "generators" if brief => {
+                        limit.set(GENERATORS, word(format_args!("{}", whole(reader.number()?)?)));
+                    }
+                    _ => reader.skip_value()?,
                 }
                 Ok(())
-            })?;
-        } else if is("points") {
-            reader.begin_array()?;
-            each_object(reader, |reader| level(reader, brief, &mut idle))?;
-        } else {
-            reader.skip_value()?;
+            })?,
+            "points" => each_object(reader, |reader| level(reader, brief, &mut idle))?,
+            _ => reader.skip_value()?,
         }
         Ok(())
     })?;
@@ -261,16 +203,15 @@ pub(super) fn curve(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<()
 fn level(reader: &mut Reader<'_>, brief: bool, idle: &mut Row) -> Result<(), Fault> {
     let mut begun = reader.clone();
     let mut offered = None;
-    rest(reader, &mut |reader, is| {
-        if is("offered_bytes_per_second") {
-            offered = optional(reader)?;
-        } else {
-            reader.skip_value()?;
+    rest(reader, &mut |reader, key| {
+        match key {
+            "offered_bytes_per_second" => offered = optional(reader)?,
+            _ => reader.skip_value()?,
         }
         Ok(())
     })?;
     if offered == Some(0.0) {
-        let found = point(&mut begun, &|_| None)?;
+        let found = point(&mut begun, &[])?;
         let sample = Sample {
             nanoseconds: found.sample.nanoseconds,
             interval: found.sample.interval,

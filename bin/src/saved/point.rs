@@ -1,75 +1,171 @@
-//! One point of a document.
+//! One point of a document or of a table: its members, which are columns of the same names.
 
-use latency_core::json::{Event, Reader, Str};
+use latency_core::json::{Event, Reader};
 use latency_core::stats::Interval;
 
 use super::fields::word;
 use super::rows::{bytes, relative, whole};
-use super::values::{interval, optional, text, Fault};
+use super::values::{interval, optional, rest, text, Fault};
 use crate::result::row::{Row, FIELDS, WORDS};
 
-/// Reads the point whose object was begun, to its end; `renamed` says which members are fields by another name.
-pub(super) fn point(
-    reader: &mut Reader<'_>,
-    renamed: &dyn Fn(Str<'_>) -> Option<usize>,
-) -> Result<Row, Fault> {
-    let mut row = Row::EMPTY;
-    let (mut from, mut to) = (None, None);
-    let mut deviation = None;
-    let mut undisturbed = [None; 3];
-    while let Event::Key(key) = reader.next_event()? {
-        if key == "from" {
-            from = Some(whole(reader.number()?)?);
-        } else if key == "to" {
-            to = Some(whole(reader.number()?)?);
-        } else if key == "working_set_bytes" || key == "footprint_bytes" {
-            row.sample.size = bytes(reader.number()?)?;
-        } else if key == "stride_bytes" {
-            row.sample.stride = bytes(reader.number()?)?;
-        } else if key == "ns" {
-            row.sample.nanoseconds = optional(reader)?.unwrap_or(f64::NAN);
-        } else if key == "core_cycles" {
-            row.sample.core_cycles = optional(reader)?.filter(|cycles| *cycles > 0.0);
-        } else if key == "core_ghz" {
-            row.gigahertz = optional(reader)?.filter(|clock| *clock > 0.0);
-        } else if key == "seed" {
-            row.seed = optional(reader)?.map(|seed| seed as u64);
-        } else if key == "mad_ns" {
-            deviation = optional(reader)?;
-        } else if key == "ci95_ns" {
-            row.sample.interval = interval(reader)?;
-        } else if let Some(place) = UNDISTURBED.iter().position(|name| key == *name) {
-            let value = optional(reader)?;
-            undisturbed.iter_mut().skip(place).take(1).for_each(|slot| *slot = value);
-        } else if key == "pages_obtained" {
-            if let Event::String(pages) = reader.next_event()? {
-                row.pages = text(pages);
-            }
-        } else if key == "placement" {
-            row.verified = placement(reader)?;
-        } else if key == "verified" {
-            row.verified = proven(reader)?;
-        } else if let Some(field) = renamed(key) {
-            describe(reader, &mut row, field)?;
-        } else if let Some(field) = FIELDS.iter().skip(WORDS).position(|(name, _)| key == *name) {
-            describe(reader, &mut row, WORDS + field)?;
-        } else {
-            reader.skip_value()?;
-        }
-    }
-    row.pair = from.zip(to);
-    row.undisturbed = quiet(undisturbed);
-    row.sample.deviation = relative(deviation, row.sample.nanoseconds);
-    Ok(row)
+/// The content of a member or a column.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Column {
+    From,
+    To,
+    /// A latency, and nanoseconds in its unit.
+    Latency(f64),
+    CoreCycles,
+    Low,
+    High,
+    Deviation,
+    /// One of the values while neighbours were quiet.
+    Undisturbed(usize),
+    /// A size, and bytes in its unit, where something says so.
+    Size(Option<f64>),
+    Stride,
+    /// A field that is a word.
+    Word(usize),
+    Pages,
+    Verified,
+    Gigahertz,
+    Seed,
+    Other,
 }
 
-/// The latency while neighbours were quiet and the ends of its interval, in documents and as columns.
-pub(super) const UNDISTURBED: [&str; 3] = ["undisturbed_ns", "undisturbed_ns_low", "undisturbed_ns_high"];
+/// The names of those that are not words.
+const COLUMNS: [(&str, Column); 17] = [
+    ("from", Column::From),
+    ("to", Column::To),
+    ("ns", Column::Latency(1.0)),
+    ("core_cycles", Column::CoreCycles),
+    ("ci95_low_ns", Column::Low),
+    ("ci95_high_ns", Column::High),
+    ("mad_ns", Column::Deviation),
+    ("undisturbed_ns", Column::Undisturbed(0)),
+    ("undisturbed_ns_low", Column::Undisturbed(1)),
+    ("undisturbed_ns_high", Column::Undisturbed(2)),
+    ("working_set_bytes", Column::Size(Some(1.0))),
+    ("footprint_bytes", Column::Size(Some(1.0))),
+    ("stride_bytes", Column::Stride),
+    ("pages_obtained", Column::Pages),
+    ("verified", Column::Verified),
+    ("core_ghz", Column::Gigahertz),
+    ("seed", Column::Seed),
+];
 
-/// Returns the three of these, where they are a latency within its interval.
-pub(super) fn quiet(values: [Option<f64>; 3]) -> Option<(f64, Interval)> {
-    let [Some(value), Some(low), Some(high)] = values else { return None };
-    (low > 0.0 && low <= value && value <= high && high < 1e12).then_some((value, Interval { low, high }))
+impl Column {
+    /// Returns the content of a member or a column by its name.
+    pub fn of(name: &str) -> Column {
+        if let Some(field) = FIELDS.iter().skip(WORDS).position(|(key, _)| *key == name) {
+            return Column::Word(WORDS + field);
+        }
+        COLUMNS.iter().find(|(known, _)| *known == name).map_or(Column::Other, |(_, column)| *column)
+    }
+}
+
+/// A point that is being read.
+pub(super) struct PointDraft {
+    /// The row so far.
+    pub row: Row,
+    nodes: [Option<u32>; 2],
+    ends: [Option<f64>; 2],
+    deviation: Option<f64>,
+    undisturbed: [Option<f64>; 3],
+}
+
+impl PointDraft {
+    /// Nothing is read.
+    pub const EMPTY: PointDraft = PointDraft {
+        row: Row::EMPTY,
+        nodes: [None; 2],
+        ends: [None; 2],
+        deviation: None,
+        undisturbed: [None; 3],
+    };
+
+    /// Takes the number in a column, in bytes or nanoseconds.
+    pub fn take(&mut self, column: Column, value: f64) -> Result<(), &'static str> {
+        let row = &mut self.row;
+        match column {
+            Column::From => self.nodes[0] = Some(whole(value)?),
+            Column::To => self.nodes[1] = Some(whole(value)?),
+            Column::Latency(_) => row.sample.nanoseconds = value,
+            Column::CoreCycles => row.sample.core_cycles = Some(value).filter(|cycles| *cycles > 0.0),
+            Column::Low => self.ends[0] = Some(value),
+            Column::High => self.ends[1] = Some(value),
+            Column::Deviation => self.deviation = Some(value),
+            Column::Undisturbed(place) => {
+                self.undisturbed.iter_mut().skip(place).take(1).for_each(|slot| *slot = Some(value));
+            }
+            Column::Size(_) => row.sample.size = bytes(value)?,
+            Column::Stride => row.sample.stride = bytes(value)?,
+            Column::Gigahertz => row.gigahertz = Some(value).filter(|clock| *clock > 0.0),
+            Column::Seed => row.seed = Some(value as u64),
+            Column::Word(_) | Column::Pages | Column::Verified | Column::Other => {}
+        }
+        Ok(())
+    }
+
+    /// Returns the row, once all is read.
+    pub fn finish(self) -> Result<Row, &'static str> {
+        let PointDraft { mut row, nodes: [from, to], ends, deviation, undisturbed } = self;
+        row.pair = from.zip(to);
+        row.sample.interval = match ends {
+            [Some(low), Some(high)] if low <= high => Some(Interval { low, high }),
+            [None, None] => row.sample.interval,
+            _ => return Err("an interval that is not a pair of numbers"),
+        };
+        // The latency while neighbours were quiet, if it lies within its interval.
+        row.undisturbed = match undisturbed {
+            [Some(value), Some(low), Some(high)]
+                if low > 0.0 && low <= value && value <= high && high < 1e12 =>
+            {
+                Some((value, Interval { low, high }))
+            }
+            _ => None,
+        };
+        row.sample.deviation = relative(deviation, row.sample.nanoseconds);
+        Ok(row)
+    }
+}
+
+/// Reads the point whose object was begun, to its end; `others` are fields by other names.
+pub(super) fn point(reader: &mut Reader<'_>, others: &[(&str, usize)]) -> Result<Row, Fault> {
+    let mut draft = PointDraft::EMPTY;
+    rest(reader, &mut |reader, key| {
+        let row = &mut draft.row;
+        let other = others.iter().find(|(name, _)| *name == key);
+        match other.map_or_else(|| Column::of(key), |(_, field)| Column::Word(*field)) {
+            _ if key == "ci95_ns" => row.sample.interval = interval(reader)?,
+            _ if key == "placement" => {
+                reader.begin_object()?;
+                row.verified = None;
+                rest(reader, &mut |reader, key| match key {
+                    "verified" => proven(reader, row),
+                    _ => Ok(reader.skip_value()?),
+                })?;
+            }
+            Column::Verified => proven(reader, row)?,
+            Column::Pages => {
+                if let Event::String(pages) = reader.next_event()? {
+                    row.pages = text(pages);
+                }
+            }
+            Column::Word(field) => describe(reader, row, field)?,
+            Column::Other => reader.skip_value()?,
+            column @ (Column::From | Column::To | Column::Size(_) | Column::Stride) => {
+                draft.take(column, reader.number()?)?;
+            }
+            column => {
+                if let Some(value) = optional(reader)? {
+                    draft.take(column, value)?;
+                }
+            }
+        }
+        Ok(())
+    })?;
+    Ok(draft.finish()?)
 }
 
 /// Reads a field that is a word, a number, or told to be neither.
@@ -85,22 +181,10 @@ pub(super) fn describe(reader: &mut Reader<'_>, row: &mut Row, field: usize) -> 
 }
 
 /// Reads whether a placement was proven.
-fn placement(reader: &mut Reader<'_>) -> Result<Option<bool>, Fault> {
-    let mut verified = None;
-    reader.begin_object()?;
-    while let Event::Key(key) = reader.next_event()? {
-        if key == "verified" {
-            verified = proven(reader)?;
-        } else {
-            reader.skip_value()?;
-        }
-    }
-    Ok(verified)
-}
-
-fn proven(reader: &mut Reader<'_>) -> Result<Option<bool>, Fault> {
-    Ok(match reader.next_event()? {
+fn proven(reader: &mut Reader<'_>, row: &mut Row) -> Result<(), Fault> {
+    row.verified = match reader.next_event()? {
         Event::Bool(proven) => Some(proven),
         _ => None,
-    })
+    };
+    Ok(())
 }

@@ -38,7 +38,7 @@ pub enum Tool {
 }
 
 /// A saved result.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Saved {
     /// The points, in the order of the file.
     pub rows: &'static [Row],
@@ -57,21 +57,6 @@ pub struct Saved {
 }
 
 impl Saved {
-    /// Returns nothing at all. A constant would be two kilobytes of zeros in the executable.
-    #[must_use]
-    #[inline(never)]
-    pub fn empty() -> Saved {
-        Saved {
-            rows: &[],
-            claims: Claims::NONE,
-            experiment: Text::EMPTY,
-            conditions: SavedConditions::UNKNOWN,
-            origin: Origin::UNKNOWN,
-            tool: None,
-            zeros: 0,
-        }
-    }
-
     /// Returns the name of its host; documents of earlier versions have it among the conditions.
     #[must_use]
     pub fn host(&self) -> &str {
@@ -118,7 +103,7 @@ impl<'r> Draft<'r> {
         Draft {
             rows,
             count: 0,
-            saved: Saved::empty(),
+            saved: Saved::default(),
             of_hosts: false,
             in_brief: false,
             without_unit: false,
@@ -171,10 +156,8 @@ impl<'r> Draft<'r> {
     /// Judges how far the result can be trusted, once all is read.
     pub fn judge(&mut self) {
         let without = self.rows().iter().filter(|row| row.sample.interval.is_none()).count();
-        let points = [self.count, without];
-        let Saved { origin, conditions, .. } = &mut self.saved;
-        origin.trust.points = points;
-        conditions.poor = origin.trust.is_poor();
+        self.saved.origin.trust.points = [self.count, without];
+        self.saved.conditions.poor = self.saved.origin.trust.is_poor();
     }
 
     /// Checks that there is a point.
@@ -195,9 +178,7 @@ impl<'r> Draft<'r> {
     ///
     /// The error of mapping the smaller table.
     pub fn finish(self) -> Result<Saved, Errno> {
-        let mut rows = Table::filled(self.count, Row::EMPTY)?;
-        rows.copy_from_slice(self.rows());
-        Ok(Saved { rows: rows.leak(), ..self.saved })
+        Ok(Saved { rows: Table::of(self.rows())?.leak(), ..self.saved })
     }
 
     /// Adds a row that has a latency; one without is a point that was not measured.
@@ -257,6 +238,18 @@ pub fn whole(number: f64) -> Result<u32, &'static str> {
 pub fn relative(deviation: Option<f64>, nanoseconds: f64) -> Option<f64> {
     let relative = deviation.map(|deviation| deviation / nanoseconds);
     relative.filter(|deviation| (0.0..10.0).contains(deviation))
+}
+
+/// Calls `take` with the place of every line, from 0, and its text; the error of a line gets its number.
+pub fn each_line<'t>(
+    lines: impl Iterator<Item = &'t str>,
+    take: &mut dyn FnMut(usize, &'t str) -> Result<(), &'static str>,
+) -> Result<(), Problem> {
+    for (index, line) in lines.enumerate() {
+        let number = u32::try_from(index + 1).unwrap_or(u32::MAX);
+        take(index, line.trim_ascii()).map_err(|what| Problem::new(number, what))?;
+    }
+    Ok(())
 }
 
 /// Returns the line of a byte, from 1.

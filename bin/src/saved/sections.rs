@@ -1,8 +1,9 @@
 //! The experiments of a saved report: each is a document of its own within that of the whole.
 
-use latency_core::json::{Error, Event, Reader};
+use latency_core::json::Reader;
 
 use super::rows::{line_of, Problem};
+use super::values::{each_object, members, rest, Fault};
 
 /// The name of a report, in place of an experiment's.
 const REPORT: &str = "report";
@@ -32,22 +33,14 @@ pub fn each(text: &[u8], take: &mut dyn FnMut(&[u8]) -> Result<(), Problem>) -> 
 }
 
 /// Calls `found` with the start and the end of every part.
-fn spans(text: &[u8], found: &mut dyn FnMut(usize, usize)) -> Result<(), Error> {
-    let mut reader = Reader::hasty(text);
-    reader.begin_object()?;
-    while let Event::Key(key) = reader.next_event()? {
-        if key != "sections" {
-            reader.skip_value()?;
-            continue;
-        }
-        reader.begin_array()?;
-        while reader.next_event()? == Event::BeginObject {
+fn spans(text: &[u8], found: &mut dyn FnMut(usize, usize)) -> Result<(), Fault> {
+    members(&mut Reader::hasty(text), &mut |reader, key| match key {
+        "sections" => each_object(reader, |reader| {
             let start = reader.offset() - 1;
-            while let Event::Key(_) = reader.next_event()? {
-                reader.skip_value()?;
-            }
+            rest(reader, &mut |reader, _| Ok(reader.skip_value()?))?;
             found(start, reader.offset());
-        }
-    }
-    Ok(())
+            Ok(())
+        }),
+        _ => Ok(reader.skip_value()?),
+    })
 }

@@ -25,7 +25,7 @@ const UNVERIFIED: &str = "placement-unverified";
 const PARTIAL: &str = "partial";
 
 /// The trust that a document states.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Trust {
     /// It says `poor`.
     pub said_poor: bool,
@@ -43,17 +43,6 @@ pub struct Trust {
 }
 
 impl Trust {
-    /// Nothing is said.
-    pub const UNKNOWN: Trust = Trust {
-        said_poor: false,
-        omitted: false,
-        reasons: [(Text::EMPTY, None); MOST],
-        count: 0,
-        other_work: None,
-        repeat: None,
-        points: [0; 2],
-    };
-
     /// Adds a reason, or what a warning with this code is graded as.
     pub fn add(&mut self, code: &str, poor: Option<bool>) {
         let known = self.reasons.iter().take(self.count).position(|(known, _)| known.as_str() == code);
@@ -86,14 +75,8 @@ impl Trust {
         [UNVERIFIED, PARTIAL].map(|condition| self.said_poor && self.evidence().any(|code| code == condition))
     }
 
-    /// Returns the first reason that makes it poor; empty where there is none.
-    #[must_use]
-    pub fn reason(&self) -> &str {
-        self.evidence().next().unwrap_or_default()
-    }
-
     /// Returns the reasons that make it poor.
-    pub fn evidence(&self) -> impl Iterator<Item = &str> {
+    pub fn evidence(&self) -> impl Iterator<Item = &str> + Clone {
         let all = self.reasons.iter().take(self.count);
         all.filter(|(code, poor)| self.weighs(code.as_str(), *poor)).map(|(code, _)| code.as_str())
     }
@@ -119,7 +102,7 @@ mod tests {
     use super::*;
 
     fn of(reasons: &[(&str, Option<bool>)]) -> Trust {
-        let mut trust = Trust { said_poor: true, points: [4, 0], ..Trust::UNKNOWN };
+        let mut trust = Trust { said_poor: true, points: [4, 0], ..Trust::default() };
         reasons.iter().for_each(|(code, poor)| trust.add(code, *poor));
         trust
     }
@@ -131,9 +114,9 @@ mod tests {
         }
         let poor = of(&[("disturbed", Some(true)), ("looks-cached", Some(true))]);
         assert!(poor.is_poor() && !poor.is_by_conditions());
-        assert_eq!(poor.reason(), "looks-cached");
+        assert_eq!(poor.evidence().next(), Some("looks-cached"));
         assert!(!of(&[("looks-cached", Some(false))]).is_poor());
-        assert!(of(&[]).is_poor() && !Trust::UNKNOWN.is_poor());
+        assert!(of(&[]).is_poor() && !Trust::default().is_poor());
     }
 
     #[test]

@@ -26,11 +26,37 @@ impl From<&'static str> for Fault {
     }
 }
 
-/// Calls `each` inside of every object of an array that was begun.
+/// Reads the value of a member with this name.
+type Member<'m, 'a> = &'m mut dyn FnMut(&mut Reader<'a>, &str) -> Result<(), Fault>;
+
+/// Calls `member` for every member of the next value, if that is an object; any other value is passed over.
+pub(super) fn members<'a>(reader: &mut Reader<'a>, member: Member<'_, 'a>) -> Result<(), Fault> {
+    let before = reader.clone();
+    if reader.next_event()? != Event::BeginObject {
+        *reader = before;
+        return Ok(reader.skip_value()?);
+    }
+    rest(reader, member)
+}
+
+/// Calls `member` for every member of an object that was begun.
+pub(super) fn rest<'a>(reader: &mut Reader<'a>, member: Member<'_, 'a>) -> Result<(), Fault> {
+    while let Event::Key(key) = reader.next_event()? {
+        // Hardly any name has an escape, and the names that are looked for are short.
+        match key.unescaped() {
+            Some(key) => member(reader, key)?,
+            None => member(reader, text::<40>(key).as_str())?,
+        }
+    }
+    Ok(())
+}
+
+/// Calls `each` inside of every object of the array that follows.
 pub(super) fn each_object<'a>(
     reader: &mut Reader<'a>,
     mut each: impl FnMut(&mut Reader<'a>) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
+    reader.begin_array()?;
     loop {
         match reader.next_event()? {
             Event::BeginObject => each(reader)?,

@@ -7,10 +7,11 @@
 //! A table's elements lie in a private mapping that is at least as long as all of
 //! them, aligned to a page, and initialised before a reference to them exists: by
 //! writing each, or because zero bytes, which new mappings consist of, are values.
+//! A list counts the elements that were written, and hands out no others.
 
 use super::errno::Errno;
 use super::map::Region;
-use core::mem::{align_of, needs_drop, size_of, ManuallyDrop};
+use core::mem::{align_of, needs_drop, size_of, ManuallyDrop, MaybeUninit};
 use core::ops::{Deref, DerefMut};
 use core::ptr::NonNull;
 use latency_core::units::Pages;
@@ -169,9 +170,99 @@ impl<T> DerefMut for Table<T> {
     }
 }
 
+/// Values that are added one by one, up to a fixed number, and never dropped. Dereferences to a slice of them.
+#[derive(Debug)]
+pub struct List<T> {
+    /// The values and, behind them, pages that become resident when they are first written.
+    room: Table<MaybeUninit<T>>,
+    count: usize,
+    /// The number of all values that were pushed, including those for which there was no room.
+    pub pushed: usize,
+}
+
+impl<T> List<T> {
+    /// Returns an empty list with room for `most` values.
+    ///
+    /// # Errors
+    /// The errors of [`Table::filled`].
+    pub fn new(most: usize) -> Result<List<T>, Errno> {
+        Ok(List { room: Table::map(most)?, count: 0, pushed: 0 })
+    }
+
+    /// Returns the values of an iterator.
+    ///
+    /// # Errors
+    /// The errors of [`Table::filled`].
+    pub fn of(values: impl Iterator<Item = T> + Clone) -> Result<List<T>, Errno> {
+        let mut list = List::new(values.clone().count())?;
+        list.refill(values);
+        Ok(list)
+    }
+
+    /// Adds a value; returns `None` if the list is full.
+    pub fn push(&mut self, value: T) -> Option<()> {
+        self.pushed += 1;
+        self.room.get_mut(self.count)?.write(value);
+        self.count += 1;
+        Some(())
+    }
+
+    /// Replaces the values by those of an iterator, as far as there is room, and returns them.
+    pub fn refill(&mut self, values: impl Iterator<Item = T>) -> &mut [T] {
+        self.count = 0;
+        for value in values {
+            if self.push(value).is_none() {
+                break;
+            }
+        }
+        self
+    }
+
+    /// Returns the values, never to be unmapped: for what lives as long as the process.
+    #[must_use]
+    pub fn leak<'a>(self) -> &'a mut [T] {
+        let mut list = ManuallyDrop::new(self);
+        let values: *mut [T] = &mut **list;
+        // SAFETY: the mapping of these values is never released and this is its only user.
+        unsafe { &mut *values }
+    }
+
+    /// Removes all but the first `count` values.
+    pub fn truncate(&mut self, count: usize) {
+        self.count = self.count.min(count);
+    }
+}
+
+impl<T> Deref for List<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        // SAFETY: `push` has written the first `count` elements of the table, which is longer or as long.
+        unsafe { core::slice::from_raw_parts(self.room.as_ptr().cast(), self.count) }
+    }
+}
+
+impl<T> DerefMut for List<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        // SAFETY: as in `deref`, and the list is borrowed exclusively.
+        unsafe { core::slice::from_raw_parts_mut(self.room.as_mut_ptr().cast(), self.count) }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_list_grows_up_to_its_room() {
+        let mut list = List::new(3).unwrap();
+        assert_eq!(list.refill([5_u64, 6, 7, 8].into_iter()), [5, 6, 7]);
+        assert_eq!((list.push(9), list.len(), list.pushed), (None, 3, 5));
+        list.truncate(1);
+        assert_eq!((list.push(4), &*list), (Some(()), &[5, 4][..]));
+        assert_eq!(*List::of((0..5).filter(|number| number % 2 == 0)).unwrap(), [0, 2, 4]);
+        assert!(List::<u8>::new(0).unwrap().is_empty());
+    }
 
     #[test]
     fn tables_hold_what_they_were_filled_with() {

@@ -12,6 +12,12 @@ pub struct Str<'a> {
 }
 
 impl<'a> Str<'a> {
+    /// Returns the text, if it has no escape.
+    #[must_use]
+    pub fn unescaped(self) -> Option<&'a str> {
+        Some(self.raw).filter(|_| !self.escaped)
+    }
+
     /// Returns the decoded characters.
     pub fn chars(self) -> impl Iterator<Item = char> + 'a {
         let mut rest = self.raw;

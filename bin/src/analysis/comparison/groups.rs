@@ -1,14 +1,14 @@
 //! Points of two results that may differ together: rows, columns and nodes of a matrix, runs of sizes of a curve,
 //! values of any other field.
 
-use latency_core::math::ln;
 use latency_core::sort::sort_by;
 
-use super::join::{is_local, touches, Join};
+use super::join::Join;
 use super::significance::{difference, Difference, Experience, LINES, LOADS};
+use super::PointPair;
 use crate::result::row::{Row, A, B, CLASS, FIELDS, FROM, SIZE};
 use crate::sys::errno::Errno;
-use crate::sys::table::Table;
+use crate::sys::table::{List, Table};
 
 /// Number of sizes from which on points that are otherwise alike are a curve.
 pub const CURVE: usize = 6;
@@ -42,31 +42,24 @@ pub enum PointGroup {
 
 /// The measured values of all points that two sides share.
 pub struct Measured {
-    /// The points as the first file of the first side has them.
-    pub rows: Table<Row>,
-    /// Number of points.
-    pub count: usize,
+    /// The points.
+    pub pairs: List<PointPair>,
     /// Numbers of files of both sides.
-    pub files: [usize; 2],
-    /// The logarithms of latencies, file by file; no numbers where a file has none.
-    pub logs: Table<f64>,
-    /// The variances within runs, of both sides on average.
-    pub within: Table<f64>,
-    /// The logarithms of the ratios.
-    pub ratios: Table<f64>,
-    /// The place of each point in the order of kinds and sizes, and what has each place.
-    ranks: Table<usize>,
-    order: &'static mut [usize],
+    files: [usize; 2],
+    /// A value of each file; of the latest point before it is added, the logarithms of its latencies.
+    pub values: Table<f64>,
+    /// Values of each point over the first side's mean, and last the logarithm of the ratio; no numbers where a file has
+    /// none.
+    logs: List<f64>,
+    /// The points in the order of kinds and sizes.
+    pub order: Table<usize>,
     /// The first point with the same value, field by field, and last of all fields but the size.
     alike: Table<usize>,
     join: Join,
-    /// The points by their values: in each file, and last by their ratios. Points without a value are left out.
+    /// The points by their values: in each file, and last by their ratios.
     sorted: Table<(f64, usize)>,
-    /// Lengths of these lists.
-    lengths: Table<usize>,
     /// The points of the group that is looked at.
-    members: &'static mut [bool],
-    values: &'static mut [f64],
+    members: Table<bool>,
 }
 
 impl Measured {
@@ -75,137 +68,75 @@ impl Measured {
     pub fn new(most: usize, files: [usize; 2], join: Join) -> Result<Measured, Errno> {
         let all = files[0] + files[1];
         Ok(Measured {
-            rows: Table::filled(most, Row::EMPTY)?,
-            count: 0,
+            pairs: List::new(most)?,
             files,
-            logs: Table::filled(most * all, f64::NAN)?,
-            within: Table::filled(most, 0.0)?,
-            ratios: Table::filled(most, 0.0)?,
-            ranks: Table::filled(most, 0)?,
-            order: Table::filled(most, 0)?.leak(),
-            alike: Table::filled(most * (KIND + 1), usize::MAX)?,
+            values: Table::filled(all, f64::NAN)?,
+            logs: List::new(most * (all + 1))?,
+            order: Table::empty()?,
+            alike: Table::empty()?,
             join,
-            sorted: Table::filled(most * (all + 1), (f64::NAN, 0))?,
-            lengths: Table::filled(all + 1, 0)?,
-            members: Table::filled(most, false)?.leak(),
-            values: Table::filled(all, 0.0)?.leak(),
+            sorted: Table::empty()?,
+            members: Table::filled(most, false)?,
         })
     }
 
-    /// Returns the points.
-    pub fn points(&self) -> &[Row] {
-        self.rows.get(..self.count).unwrap_or_default()
-    }
-
-    /// Returns a point, which is there.
+    /// Returns the point at an index, which is there.
     pub fn point(&self, index: usize) -> &Row {
-        self.points().get(index).unwrap_or(&Row::EMPTY)
+        self.pairs.get(index).map_or(&Row::EMPTY, |pair| &pair.row)
     }
 
-    /// Returns the logarithms of one point, file by file.
-    pub fn log(&self, file: usize, point: usize) -> f64 {
-        let all = self.files[0] + self.files[1];
-        self.logs.get(point * all + file).copied().unwrap_or(f64::NAN)
+    /// Adds a point, whose latencies are in `values`, with the mean of those of the first side.
+    pub fn push(&mut self, pair: PointPair, first: f64) {
+        let logs = self.values.iter().map(|log| log - first);
+        // There is room for all points.
+        for log in logs.chain([pair.logarithm]) {
+            self.logs.push(log);
+        }
+        self.pairs.push(pair);
     }
 
-    /// Notes the latency of the next point in a file.
-    pub fn note(&mut self, file: usize, nanoseconds: f64) {
-        let place = self.count * (self.files[0] + self.files[1]) + file;
-        if let Some(slot) = self.logs.get_mut(place) {
-            *slot = ln(nanoseconds);
-        }
-    }
-
-    /// Adds the point whose latencies were noted; `within` is the variance within runs.
-    pub fn push(&mut self, row: Row, within: f64) {
-        let all = self.files[0] + self.files[1];
-        let point = self.count;
-        let mean = |files: core::ops::Range<usize>| {
-            let known = || files.clone().map(|file| self.log(file, point)).filter(|log| log.is_finite());
-            known().sum::<f64>() / known().count() as f64
-        };
-        let (first, second) = (mean(0..self.files[0]), mean(self.files[0]..all));
-        for (table, value) in [(&mut self.within, within), (&mut self.ratios, second - first)] {
-            if let Some(slot) = table.get_mut(point) {
-                *slot = value;
-            }
-        }
-        // Only distances from the first side's mean are looked at.
-        for slot in self.logs.iter_mut().skip(point * all).take(all) {
-            *slot -= first;
-        }
-        if let Some(slot) = self.rows.get_mut(point) {
-            *slot = row;
-        }
-        self.count += 1;
-    }
-
-    /// Finds out which points are alike, and the order of kinds and sizes, when all points are there.
+    /// Finds out which points are alike, and their orders, when all points are there.
     #[inline(never)] // offsets into a small frame are short
-    pub fn arrange(&mut self) {
+    pub fn arrange(&mut self) -> Result<(), Errno> {
+        let count = self.pairs.len();
+        self.alike = Table::filled(count * (KIND + 1), usize::MAX)?;
         for field in 0..=KIND {
             let fields = if field == KIND { self.join.0 & !(1 << SIZE) } else { 1 << field };
-            for point in 0..self.count {
-                let row = *self.point(point);
+            for point in 0..count {
+                let row = self.point(point);
                 let is_first = |before: &usize| {
-                    self.like(field, *before) == *before && self.point(*before).is_same(&row, fields)
+                    self.like(field, *before) == *before && self.point(*before).is_same(row, fields)
                 };
                 let known = field == KIND || row.tells(field);
-                let first = (0..point).find(is_first).unwrap_or(point);
-                if let Some(slot) = self.alike.get_mut(field * self.rows.len() + point) {
-                    *slot = if known { first } else { usize::MAX };
-                }
+                let first = if known { (0..point).find(is_first).unwrap_or(point) } else { usize::MAX };
+                self.alike.iter_mut().skip(field * count + point).take(1).for_each(|slot| *slot = first);
             }
         }
-        let order = core::mem::take(&mut self.order);
-        for (point, slot) in order.iter_mut().enumerate() {
-            *slot = point;
-        }
+        let mut order = Table::made(count, |point| point)?;
         let key = |point: usize| (self.like(KIND, point), self.point(point).sample.size, point);
-        sort_by(order.get_mut(..self.count).unwrap_or_default(), |one, other| key(*one).cmp(&key(*other)));
-        for (rank, point) in order.iter().enumerate().take(self.count) {
-            if let Some(slot) = self.ranks.get_mut(*point) {
-                *slot = rank;
-            }
+        sort_by(&mut order, |one, other| key(*one).cmp(&key(*other)));
+        for (rank, point) in order.iter().enumerate() {
+            self.pairs.iter_mut().skip(*point).take(1).for_each(|pair| pair.rank = rank);
         }
         self.order = order;
-        self.sort();
-    }
-
-    /// Sorts the points by their values, once for all groups: a median then takes one walk.
-    #[inline(never)] // offsets into a small frame are short
-    fn sort(&mut self) {
-        let most = self.rows.len();
-        for list in 0..self.lengths.len() {
-            let mut length = 0;
-            for point in 0..self.count {
-                let value = self.value(list, point);
-                if let (true, Some(slot)) = (value.is_finite(), self.sorted.get_mut(list * most + length)) {
-                    *slot = (value, point);
-                    length += 1;
-                }
-            }
-            let sorted = self.sorted.get_mut(list * most..list * most + length).unwrap_or_default();
-            sort_by(sorted, |one, other| one.0.total_cmp(&other.0));
-            if let Some(slot) = self.lengths.get_mut(list) {
-                *slot = length;
-            }
+        // Sorted once for all groups: a median then takes one walk.
+        let lists = self.values.len() + 1;
+        let value = |list: usize, point: usize| self.logs.get(point * lists + list).copied();
+        let of_list = |index: usize| (value(index / count, index % count).unwrap_or(f64::NAN), index % count);
+        self.sorted = Table::made(count * lists, of_list)?;
+        for list in self.sorted.chunks_mut(count.max(1)) {
+            sort_by(list, |one, other| one.0.total_cmp(&other.0));
         }
+        Ok(())
     }
 
-    /// Returns the logarithm of a point in a file; behind the files, that of its ratio.
-    fn value(&self, list: usize, point: usize) -> f64 {
-        match list + 1 == self.lengths.len() {
-            true => self.ratios.get(point).copied().unwrap_or(f64::NAN),
-            false => self.log(list, point),
-        }
-    }
-
-    /// Returns the median over the members of the group that is looked at, or over all other points.
+    /// Returns the median over the members of the group that is looked at, or over all other points: of the values of a
+    /// file, or behind the files of the ratios.
     fn median(&self, list: usize, inside: bool) -> Option<f64> {
-        let length = self.lengths.get(list).copied().unwrap_or(0);
-        let all = self.sorted.get(list * self.rows.len()..)?.get(..length)?;
-        let mut chosen = all.iter().filter(|(_, point)| self.members.get(*point) == Some(&inside));
+        let all = self.sorted.chunks(self.pairs.len().max(1)).nth(list)?;
+        let is_chosen =
+            |(value, point): &&(f64, usize)| value.is_finite() && self.members.get(*point) == Some(&inside);
+        let mut chosen = all.iter().filter(is_chosen);
         // From both ends to where they meet.
         let mut middle = None;
         while let Some((lower, _)) = chosen.next() {
@@ -217,11 +148,11 @@ impl Measured {
 
     /// The first point that is like this one in a field, or in all but the size; none where the file does not tell.
     fn like(&self, field: usize, point: usize) -> usize {
-        self.alike.get(field * self.rows.len() + point).copied().unwrap_or(usize::MAX)
+        self.alike.get(field * self.pairs.len() + point).copied().unwrap_or(usize::MAX)
     }
 
     /// Returns the point at a place of the order.
-    pub fn at(&self, rank: usize) -> usize {
+    fn at(&self, rank: usize) -> usize {
         self.order.get(rank).copied().unwrap_or(0)
     }
 
@@ -232,43 +163,47 @@ impl Measured {
 
     /// Returns whether a group has a point.
     pub fn holds(&self, group: PointGroup, point: usize) -> bool {
+        let pair = self.point(point).pair;
         match group {
             PointGroup::Whole => true,
             PointGroup::Point(own) => own == point,
             PointGroup::Field(field, first) => self.like(field, point) == first,
-            PointGroup::Node(first) => touches(self.point(point), self.point(first)),
+            PointGroup::Node(first) => {
+                let node = self.point(first).pair.map(|(from, _)| from);
+                pair.is_some_and(|(from, to)| [Some(from), Some(to)].contains(&node))
+            }
             PointGroup::Cpu(field, first) => self.point(point).has_cpu_of(self.point(first), field),
-            PointGroup::Local(local) => is_local(self.point(point)) == Some(local),
+            PointGroup::Local(local) => pair.is_some_and(|(from, to)| (from == to) == local),
             PointGroup::Run(first, length) => {
-                self.ranks.get(point).is_some_and(|rank| (first..first + length).contains(rank))
+                self.pairs.get(point).is_some_and(|pair| (first..first + length).contains(&pair.rank))
             }
         }
     }
 
-    /// Returns the number of points of a group.
-    pub fn size(&self, group: PointGroup) -> usize {
-        (0..self.count).filter(|point| self.holds(group, *point)).count()
+    /// Returns the points of a group.
+    pub fn members(&self, group: PointGroup) -> impl Iterator<Item = usize> + Clone + '_ {
+        (0..self.pairs.len()).filter(move |point| self.holds(group, *point))
     }
 
     /// Names every group of less than all points that may differ.
     pub fn each_group(&self, each: &mut dyn FnMut(PointGroup)) {
+        let count = self.pairs.len();
         let mut offer = |group: PointGroup, least: usize| {
             let size = match group {
                 PointGroup::Point(_) => 1,
                 PointGroup::Run(_, length) => length,
-                group => self.size(group),
+                group => self.members(group).count(),
             };
-            if (least..self.count).contains(&size) {
+            if (least..count).contains(&size) {
                 each(group);
             }
         };
         for field in (0..FIELDS.len()).filter(|field| !self.join.is_condition(*field)) {
-            for point in (0..self.count).filter(|point| self.like(field, *point) == *point) {
+            for point in (0..count).filter(|point| self.like(field, *point) == *point) {
                 match field {
-                    A => offer(PointGroup::Cpu(A, point), 2),
                     // One that comes first in some pair was offered.
-                    B if self.points().iter().any(|row| row.begins_with_end_of(self.point(point))) => {}
-                    B => offer(PointGroup::Cpu(B, point), 2),
+                    B if self.pairs.iter().any(|pair| pair.row.begins_with_end_of(self.point(point))) => {}
+                    A | B => offer(PointGroup::Cpu(field, point), 2),
                     _ => offer(PointGroup::Field(field, point), 2),
                 }
                 if field == FROM {
@@ -281,9 +216,9 @@ impl Measured {
             offer(PointGroup::Local(false), 2);
         }
         let mut rank = 0;
-        while rank < self.count {
+        while rank < count {
             let point = self.at(rank);
-            let sizes = (0..self.count).filter(|other| self.is_one_curve(point, *other)).count();
+            let sizes = (0..count).filter(|other| self.is_one_curve(point, *other)).count();
             if sizes < CURVE {
                 offer(PointGroup::Point(point), 1);
                 rank += 1;
@@ -307,7 +242,7 @@ impl Measured {
 
     /// Returns the assumed spread of runs, by the kind of most of some points.
     pub fn experience(&self, is_one: impl Fn(usize) -> bool) -> Experience {
-        let own = || (0..self.count).filter(|point| is_one(*point));
+        let own = || (0..self.pairs.len()).filter(|point| is_one(*point));
         match own().filter(|point| self.point(*point).tells(CLASS)).count() * 2 > own().count() {
             true => LINES,
             false => LOADS,
@@ -316,25 +251,24 @@ impl Measured {
 
     /// Returns the difference of a group from all other points, and that of the others; of the whole, from nothing.
     pub fn differs(&mut self, group: PointGroup) -> Option<(Difference, f64)> {
-        let members = core::mem::take(&mut self.members);
-        for (point, member) in members.iter_mut().enumerate().take(self.count) {
-            *member = self.holds(group, point);
+        for point in 0..self.pairs.len() {
+            let is_member = self.holds(group, point);
+            self.members.iter_mut().skip(point).take(1).for_each(|member| *member = is_member);
         }
-        self.members = members;
-        let values = core::mem::take(&mut self.values);
-        for (file, value) in values.iter_mut().enumerate() {
+        for file in 0..self.values.len() {
             let own = self.median(file, true).unwrap_or(f64::NAN);
             let rest = if group == PointGroup::Whole { Some(0.0) } else { self.median(file, false) };
-            *value = own - rest.unwrap_or(f64::NAN);
+            let value = own - rest.unwrap_or(f64::NAN);
+            self.values.iter_mut().skip(file).take(1).for_each(|slot| *slot = value);
         }
-        let rest = self.median(values.len(), false);
+        let rest = self.median(self.values.len(), false);
         let Experience { whole, local } = self.experience(|point| self.members.get(point) == Some(&true));
         // A median of several points scatters less than one, if what is their own is independent.
         let mut sums = [(0.0, 0_usize); 2];
-        for (member, within) in self.members.iter().zip(self.within.iter()).take(self.count) {
+        for (member, pair) in self.members.iter().zip(self.pairs.iter()) {
             let [rest, own] = &mut sums;
             let (sum, count) = if *member { own } else { rest };
-            *sum += *within;
+            *sum += pair.within;
             *count += 1;
         }
         let [(within_rest, scatter_rest), (within, scatter)] = sums.map(|(within, count)| {
@@ -347,9 +281,7 @@ impl Measured {
             // What points share beyond the drift of all is not known: the scatter of one is taken for that of many.
             _ => local * local + within + scatter_rest + within_rest,
         };
-        let (first, second) = values.split_at(self.files[0].min(values.len()));
-        let found = difference([first, second], prior);
-        self.values = values;
-        Some((found?, rest.unwrap_or(0.0)))
+        let (first, second) = self.values.split_at(self.files[0].min(self.values.len()));
+        Some((difference([first, second], prior)?, rest.unwrap_or(0.0)))
     }
 }

@@ -6,7 +6,7 @@
 use latency_core::math::{exp, ln};
 use latency_core::stats::Interval;
 
-use crate::result::row::{Row, FIELDS, SIZE};
+use crate::result::row::{fields_that, Row, FIELDS, SIZE};
 
 /// The files of two sides.
 #[derive(Clone, Copy)]
@@ -39,13 +39,7 @@ impl Join {
     /// Finds the fields that tell points apart.
     #[must_use]
     pub fn of(files: &Files<'_>) -> Join {
-        let mut fields = (1 << FIELDS.len()) - 1;
-        for field in 0..FIELDS.len() {
-            if condition(files, field).is_some() {
-                fields &= !(1 << field);
-            }
-        }
-        Join(fields)
+        Join(fields_that(|field| condition(files, field).is_none()))
     }
 
     /// Returns whether a field is a condition that differs, and so joins nothing.
@@ -113,19 +107,6 @@ pub fn obstacle(files: &Files<'_>) -> &'static str {
     };
     let place = (0..FIELDS.len()).find(apart);
     place.and_then(|place| FIELDS.get(place)).map_or("", |(_, words)| words)
-}
-
-/// Returns whether a row is of a pair of one node.
-#[must_use]
-pub fn is_local(row: &Row) -> Option<bool> {
-    row.pair.map(|(from, to)| from == to)
-}
-
-/// Returns whether a row reads from or of a node.
-#[must_use]
-pub fn touches(row: &Row, like: &Row) -> bool {
-    let node = like.pair.map(|pair| pair.0);
-    node.is_some() && row.pair.is_some_and(|(from, to)| Some(from) == node || Some(to) == node)
 }
 
 /// Returns the interval of a point; without one, what its spread makes likely; without that, a per cent to either side.

@@ -24,7 +24,7 @@ use significance::{Difference, HALF};
 
 use crate::result::row::{Row, Word};
 use crate::sys::errno::Errno;
-use crate::sys::table::Table;
+use crate::sys::table::List;
 
 /// Least number of parts for one of them to differ from the others, and not the others from it.
 const MINORITY: usize = 4;
@@ -55,6 +55,12 @@ pub struct PointPair {
     pub verdict: ComparisonVerdict,
     /// By how much it differs from the points that do not, as a logarithm, where the verdict says so.
     excess: f64,
+    /// The logarithm of the ratio.
+    logarithm: f64,
+    /// The variance within runs, of both sides on average.
+    within: f64,
+    /// Its place in the order of kinds and sizes.
+    rank: usize,
 }
 
 impl PointPair {
@@ -65,27 +71,17 @@ impl PointPair {
     }
 }
 
-/// Something that is one way on one side and another way on the other, and at how many points.
-#[derive(Clone, Copy, Debug)]
-pub struct Unlike<T> {
-    /// On both sides.
-    pub sides: [T; 2],
-    /// The points at which they differ.
-    pub points: usize,
-}
-
 /// All points that both sides have.
 pub struct Comparison {
     measured: Measured,
-    pairs: Table<PointPair>,
     /// The difference of the whole, as a logarithm.
     pub whole: Difference,
     /// True if the whole differs beyond threshold and chance. Where it does not, parts differ from the other points.
     pub is_whole: bool,
-    /// The pages that were obtained, where they differ.
-    pub pages: Option<Unlike<Word>>,
-    /// True if the placement was proven, where one side alone has proof.
-    pub proof: Option<Unlike<bool>>,
+    /// The pages that both sides obtained, where they differ.
+    pub pages: Option<[Word; 2]>,
+    /// True for a side whose placement was proven, where one side alone has proof.
+    pub proof: Option<[bool; 2]>,
 }
 
 impl Comparison {
@@ -105,7 +101,6 @@ impl Comparison {
         let first = files.first(0);
         let mut found = Comparison {
             measured: Measured::new(first.len(), files.counts, join)?,
-            pairs: Table::made(first.len(), |_| PointPair::new(&Row::EMPTY, [f64::NAN; 2], false))?,
             whole: Difference::default(),
             is_whole: false,
             pages: None,
@@ -117,14 +112,14 @@ impl Comparison {
         for row in first {
             found.join(files, join, row, shared * 2 < first.len());
         }
-        found.measured.arrange();
+        found.measured.arrange()?;
         found.judge(ln(1.0 + threshold))?;
         Ok(found)
     }
 
     /// Adds a point of the first file, if both sides have it.
     fn join(&mut self, files: &Files<'_>, join: Join, row: &Row, between: bool) {
-        let [ours, theirs] = files.counts;
+        let [ours, _] = files.counts;
         let mut interpolated = false;
         let mut same = |file: usize| {
             let (side, index) = if file < ours { (0, file) } else { (1, file - ours) };
@@ -137,48 +132,58 @@ impl Comparison {
         };
         // Sums of logarithms and squares of relative errors, by side.
         let mut sums = [(0.0, 0.0, 0.0); 2];
-        for file in 0..ours + theirs {
+        for (file, value) in self.measured.values.iter_mut().enumerate() {
+            *value = f64::NAN;
             let Some(other) = same(file) else { continue };
-            self.measured.note(file, other.sample.nanoseconds);
+            *value = ln(other.sample.nanoseconds);
             let relative = ends(&other).relative_half_width(other.sample.nanoseconds) / HALF;
             let [first, second] = &mut sums;
             let (count, logarithms, squares) = if file < ours { first } else { second };
             *count += 1.0;
-            *logarithms += ln(other.sample.nanoseconds);
+            *logarithms += *value;
             *squares += relative * relative;
             if !row.pages.is_empty() && !other.pages.is_empty() && row.pages != other.pages {
-                self.pages.get_or_insert(Unlike { sides: [row.pages, other.pages], points: 0 }).points += 1;
+                self.pages.get_or_insert([row.pages, other.pages]);
             }
             if let (Some(one), Some(two)) = (row.verified, other.verified) {
                 if one != two {
-                    self.proof.get_or_insert(Unlike { sides: [one, two], points: 0 }).points += 1;
+                    self.proof.get_or_insert([one, two]);
                 }
             }
         }
         if sums.iter().any(|(count, ..)| *count == 0.0) {
             return;
         }
-        let within = sums.iter().map(|(count, _, squares)| squares / count).sum::<f64>() / 2.0;
-        let index = self.measured.count;
-        self.measured.push(*row, within);
-        let nanoseconds = sums.map(|(count, logarithms, _)| exp(logarithms / count));
-        if let Some(slot) = self.pairs.get_mut(index) {
-            *slot = PointPair::new(row, nanoseconds, interpolated);
-        }
+        let means = sums.map(|(count, logarithms, _)| logarithms / count);
+        let pair = PointPair {
+            row: *row,
+            nanoseconds: means.map(exp),
+            interpolated,
+            interval: Interval { low: f64::NAN, high: f64::NAN },
+            verdict: ComparisonVerdict::Same,
+            excess: 0.0,
+            logarithm: means[1] - means[0],
+            within: sums.iter().map(|(count, _, squares)| squares / count).sum::<f64>() / 2.0,
+            rank: 0,
+        };
+        self.measured.push(pair, means[0]);
     }
 
     /// Decides which points differ, by the logarithm of what is allowed.
     fn judge(&mut self, allowed: f64) -> Result<(), Errno> {
-        let Comparison { measured, pairs, .. } = self;
-        let count = measured.count;
-        let pairs = pairs.get_mut(..count).unwrap_or_default();
-        let mut single = Table::filled(count, None)?;
-        for ((index, pair), single) in pairs.iter_mut().enumerate().zip(single.iter_mut()) {
-            let ratio = ln(pair.ratio());
-            let group = if count > 1 { PointGroup::Point(index) } else { PointGroup::Whole };
-            *single = measured.differs(group);
-            let error = single.map_or(f64::NAN, |(found, _)| found.error);
-            pair.interval = Interval { low: exp(ratio - HALF * error), high: exp(ratio + HALF * error) };
+        let measured = &mut self.measured;
+        let count = measured.pairs.len();
+        let mut single = List::new(count)?;
+        for index in 0..count {
+            let found =
+                measured.differs(if count > 1 { PointGroup::Point(index) } else { PointGroup::Whole });
+            let error = found.map_or(f64::NAN, |(found, _)| found.error);
+            if let Some(pair) = measured.pairs.get_mut(index) {
+                let ratio = ln(pair.ratio());
+                pair.interval = Interval { low: exp(ratio - HALF * error), high: exp(ratio + HALF * error) };
+            }
+            // There is room for all.
+            single.push(found);
         }
         self.whole = measured.differs(PointGroup::Whole).map_or(Difference::default(), |found| found.0);
         self.is_whole = self.whole.score.abs() >= HALF && self.whole.size.abs() > allowed;
@@ -186,45 +191,21 @@ impl Comparison {
         let is_whole = self.is_whole;
         let mut groups = 0;
         measured.each_group(&mut |_| groups += 1);
-        let mut tried = Table::filled(groups, (PointGroup::Whole, Difference::default(), 0.0))?;
-        let mut next = 0;
+        let mut tried = List::new(groups)?;
         measured.each_group(&mut |group| {
-            if let Some(slot) = tried.get_mut(next) {
-                slot.0 = group;
-                next += 1;
-            }
+            tried.push((group, Difference::default(), 0.0));
         });
-        for slot in tried.iter_mut() {
-            let found = match slot.0 {
+        for (group, difference, rest) in tried.iter_mut() {
+            let found = match *group {
                 PointGroup::Point(index) => single.get(index).copied().flatten(),
                 group => measured.differs(group),
             };
-            if let Some((difference, rest)) = found {
-                (slot.1, slot.2) = (difference, rest);
-            }
+            (*difference, *rest) = found.unwrap_or_default();
         }
         sort_by(&mut tried, |one, other| other.1.score.abs().total_cmp(&one.1.score.abs()));
-        let mut scores = Table::filled(groups, 0.0)?;
-        for (score, (_, difference, _)) in scores.iter_mut().zip(tried.iter()) {
-            *score = difference.score;
-        }
-        let mut mark = |group: PointGroup, direction: f64, base: f64| {
-            for (index, pair) in pairs.iter_mut().enumerate() {
-                let ratio = measured.ratios.get(index).copied().unwrap_or(0.0);
-                let excess = ratio - base;
-                // That others have become faster makes nothing slower that takes no longer.
-                let beyond = direction * ratio > 0.0
-                    && direction * excess > allowed
-                    && excess.abs() > pair.excess.abs();
-                if beyond && measured.holds(group, index) {
-                    pair.excess = excess;
-                    pair.verdict =
-                        if excess > 0.0 { ComparisonVerdict::Slower } else { ComparisonVerdict::Faster };
-                }
-            }
-        };
+        let scores = List::of(tried.iter().map(|(_, difference, _)| difference.score))?;
         if is_whole {
-            mark(PointGroup::Whole, self.whole.size.signum(), 0.0);
+            measured.mark(PointGroup::Whole, self.whole.size.signum(), 0.0, allowed);
         }
         for (group, difference, rest) in tried.iter().take(significance::rejected(&scores)) {
             // What the other points share is drift of the runs, unless it is beyond doubt.
@@ -232,10 +213,10 @@ impl Comparison {
             let effect = difference.size + rest - base;
             // Of two parts that differ from each other, the smaller has changed, or that which is farther from no change.
             let changed = is_whole
-                || measured.size(*group) * MINORITY <= count
+                || measured.members(*group).count() * MINORITY <= count
                 || (difference.size + rest).abs() >= rest.abs();
             if changed && effect.abs() > allowed && effect * difference.size > 0.0 {
-                mark(*group, effect.signum(), base);
+                measured.mark(*group, effect.signum(), base, allowed);
             }
         }
         Ok(())
@@ -244,13 +225,18 @@ impl Comparison {
     /// Returns the points, in the order of the first file.
     #[must_use]
     pub fn pairs(&self) -> &[PointPair] {
-        self.pairs.get(..self.measured.count).unwrap_or_default()
+        &self.measured.pairs
+    }
+
+    /// Returns the points with a verdict.
+    pub fn of_verdict(&self, verdict: ComparisonVerdict) -> impl Iterator<Item = &PointPair> + Clone {
+        self.pairs().iter().filter(move |pair| pair.verdict == verdict)
     }
 
     /// Returns the number of points with a verdict.
     #[must_use]
     pub fn count(&self, verdict: ComparisonVerdict) -> usize {
-        self.pairs().iter().filter(|pair| pair.verdict == verdict).count()
+        self.of_verdict(verdict).count()
     }
 
     /// Returns the median of all ratios.
@@ -259,44 +245,45 @@ impl Comparison {
     ///
     /// The error of mapping a table.
     pub fn median_ratio(&self) -> Result<Option<f64>, Errno> {
-        self.median(&|_| true, &PointPair::ratio)
+        median(self.pairs().iter().map(PointPair::ratio))
     }
 
-    /// By how much the points with a verdict differ, as a fraction of the first side; `None` where there are none.
+    /// Returns by how much the slower points are slower, as a fraction of the first side; `None` where there are none.
     ///
     /// # Errors
     ///
     /// The error of mapping a table.
-    pub fn by(&self, verdict: ComparisonVerdict) -> Result<Option<f64>, Errno> {
-        let found = self.median(&|pair| pair.verdict == verdict, &|pair| pair.excess)?;
+    pub fn slower_by(&self) -> Result<Option<f64>, Errno> {
+        let found = median(self.of_verdict(ComparisonVerdict::Slower).map(|pair| pair.excess))?;
         Ok(found.map(|excess| exp(excess) - 1.0))
-    }
-
-    fn median(
-        &self,
-        wanted: &dyn Fn(&PointPair) -> bool,
-        value: &dyn Fn(&PointPair) -> f64,
-    ) -> Result<Option<f64>, Errno> {
-        let mut scratch = Table::filled(self.pairs().len(), 0.0)?;
-        let mut count = 0;
-        for (slot, pair) in scratch.iter_mut().zip(self.pairs().iter().filter(|pair| wanted(pair))) {
-            *slot = value(pair);
-            count += 1;
-        }
-        Ok(stats::median(scratch.get_mut(..count).unwrap_or_default()))
     }
 }
 
-impl PointPair {
-    /// Returns a pair of latencies, not judged.
-    fn new(row: &Row, nanoseconds: [f64; 2], interpolated: bool) -> PointPair {
-        PointPair {
-            row: *row,
-            nanoseconds,
-            interpolated,
-            interval: Interval { low: f64::NAN, high: f64::NAN },
-            verdict: ComparisonVerdict::Same,
-            excess: 0.0,
+impl Measured {
+    /// Gives a verdict to the points of a group that differ from `base` in a direction by more than is allowed.
+    fn mark(&mut self, group: PointGroup, direction: f64, base: f64, allowed: f64) {
+        for index in 0..self.pairs.len() {
+            let is_member = self.holds(group, index);
+            let Some(pair) = self.pairs.get_mut(index).filter(|_| is_member) else { continue };
+            let excess = pair.logarithm - base;
+            // That others have become faster makes nothing slower that takes no longer.
+            let beyond = direction * pair.logarithm > 0.0
+                && direction * excess > allowed
+                && excess.abs() > pair.excess.abs();
+            if beyond {
+                pair.excess = excess;
+                pair.verdict =
+                    if excess > 0.0 { ComparisonVerdict::Slower } else { ComparisonVerdict::Faster };
+            }
         }
     }
+}
+
+/// Returns the median of some values; `None` where there are none.
+///
+/// # Errors
+///
+/// The error of mapping a table.
+pub fn median(values: impl Iterator<Item = f64> + Clone) -> Result<Option<f64>, Errno> {
+    Ok(stats::median(&mut List::of(values)?))
 }

@@ -1,13 +1,12 @@
 //! The parts that differ, by their names: a node rather than its pairs, a run of sizes rather than each of them.
 
 use latency_core::math::exp;
-use latency_core::stats;
 
 use super::groups::PointGroup;
-use super::{Comparison, ComparisonVerdict};
+use super::{median, Comparison, ComparisonVerdict};
 use crate::result::row::Row;
 use crate::sys::errno::Errno;
-use crate::sys::table::Table;
+use crate::sys::table::{List, Table};
 
 /// A part of the points that differs.
 #[derive(Clone, Copy, Debug)]
@@ -22,37 +21,22 @@ pub struct DifferingPart<'c> {
     pub by: f64,
 }
 
-impl DifferingPart<'_> {
-    /// No points.
-    pub const EMPTY: DifferingPart<'static> =
-        DifferingPart { group: PointGroup::Whole, ends: [&Row::EMPTY; 2], points: 0, by: 0.0 };
-}
-
 impl Comparison {
-    /// Names the largest parts that the points with a verdict make up, as many as `parts` has room for; returns how
-    /// many, and the points that are in none of them.
+    /// Names the largest parts that the points with a verdict make up, up to `most` of them.
     ///
     /// # Errors
     ///
     /// The error of mapping a table.
-    pub fn parts<'c>(
-        &'c self,
-        verdict: ComparisonVerdict,
-        parts: &mut [DifferingPart<'c>],
-    ) -> Result<(usize, usize), Errno> {
+    pub fn parts(&self, verdict: ComparisonVerdict, most: usize) -> Result<List<DifferingPart<'_>>, Errno> {
         let measured = &self.measured;
         let is = |point: usize| self.pairs().get(point).is_some_and(|pair| pair.verdict == verdict);
-        let mut open = Table::filled(measured.count, false)?;
-        for (point, open) in open.iter_mut().enumerate() {
-            *open = is(point);
-        }
-        let mut count = 0;
-        for slot in parts.iter_mut() {
-            let Some(first) = open.iter().position(|open| *open) else { break };
+        let mut open = Table::made(measured.pairs.len(), is)?;
+        let mut parts = List::new(most)?;
+        while let Some(first) = open.iter().position(|open| *open).filter(|_| parts.len() < most) {
             let mut best = (PointGroup::Point(first), 1);
             let mut offer = |group: PointGroup| {
                 let (mut left, mut complete) = (0, true);
-                for point in (0..measured.count).filter(|point| measured.holds(group, *point)) {
+                for point in measured.members(group) {
                     complete &= is(point);
                     left += usize::from(open.get(point) == Some(&true));
                 }
@@ -68,57 +52,39 @@ impl Comparison {
                 }
             });
             let (group, _) = best;
-            *slot = self.part(group)?;
-            count += 1;
+            // There is room, as the loop says.
+            parts.push(self.part(group)?);
             for (point, open) in open.iter_mut().enumerate() {
                 *open &= !measured.holds(group, point);
             }
         }
-        Ok((count, open.iter().filter(|open| **open).count()))
+        Ok(parts)
     }
 
     /// Returns a group with its ends by size.
     fn part(&self, group: PointGroup) -> Result<DifferingPart<'_>, Errno> {
         let measured = &self.measured;
-        let members = || (0..measured.count).filter(|point| measured.holds(group, *point));
+        let members = measured.members(group);
         let size = |point: &usize| measured.point(*point).sample.size;
-        let ends = [members().min_by_key(size), members().max_by_key(size)];
+        let ends = [members.clone().min_by_key(size), members.clone().max_by_key(size)];
         let ends = ends.map(|point| measured.point(point.unwrap_or(0)));
-        Ok(DifferingPart { group, ends, points: members().count(), by: self.median_of(group)? })
-    }
-
-    /// Returns the median excess of a group, as a fraction.
-    fn median_of(&self, group: PointGroup) -> Result<f64, Errno> {
-        let mut scratch = Table::filled(self.pairs().len(), 0.0)?;
-        let mut count = 0;
-        for (_, pair) in
-            self.pairs().iter().enumerate().filter(|(point, _)| self.measured.holds(group, *point))
-        {
-            if let Some(slot) = scratch.get_mut(count) {
-                *slot = pair.excess;
-                count += 1;
-            }
-        }
-        Ok(exp(stats::median(scratch.get_mut(..count).unwrap_or_default()).unwrap_or(0.0)) - 1.0)
+        let excess = members.clone().filter_map(|point| Some(measured.pairs.get(point)?.excess));
+        let by = exp(median(excess)?.unwrap_or(0.0)) - 1.0;
+        Ok(DifferingPart { group, ends, points: members.count(), by })
     }
 
     /// Names the longest runs of sizes that `is` holds for.
     fn stretches(&self, is: &dyn Fn(usize) -> bool, each: &mut dyn FnMut(PointGroup)) {
         let measured = &self.measured;
+        let is_one_run =
+            |one: &usize, other: &usize| is(*one) && is(*other) && measured.is_one_curve(*one, *other);
+        let size = |point: Option<&usize>| point.map(|point| measured.point(*point).sample.size);
         let mut first = 0;
-        while first < measured.count {
-            let begin = measured.at(first);
-            let belongs = |rank: &usize| {
-                let point = measured.at(*rank);
-                is(point) && measured.is_one_curve(begin, point)
-            };
-            let length = (first..measured.count).take_while(belongs).count();
-            let distinct = measured.point(begin).sample.size
-                != measured.point(measured.at(first + length.max(1) - 1)).sample.size;
-            if length > 1 && distinct {
-                each(PointGroup::Run(first, length));
+        for run in measured.order.chunk_by(is_one_run) {
+            if size(run.first()) != size(run.last()) {
+                each(PointGroup::Run(first, run.len()));
             }
-            first += length.max(1);
+            first += run.len();
         }
     }
 }

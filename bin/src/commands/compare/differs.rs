@@ -1,20 +1,19 @@
 //! The conditions that differ between two sides, which a reader must know before any verdict.
 
-use core::fmt::Write;
+use core::fmt::{self, Write};
 
 use latency_core::decimal::Decimal;
-use latency_core::stats;
-use latency_core::text::Text;
+use latency_core::text::{joined, Text};
 
-use super::view::{ComparisonView, Differs};
-use crate::analysis::comparison::{conditions, Comparison, Files};
+use super::{ComparisonView, Differs};
+use crate::analysis::comparison::{conditions, median, Comparison, Files};
 use crate::report::document::{fields, Document, Part, Role};
 use crate::result::row::{Row, FIELDS, PAGES_ASKED};
 use crate::saved::alike::{self, of_result, PAGES, TABLE, VERIFIED, WHOLE};
 use crate::saved::conditions::CONDITIONS;
 use crate::saved::Saved;
 use crate::sys::errno::Errno;
-use crate::sys::table::Table;
+use crate::sys::table::List;
 
 fields! {
     DIFFERS "differs" "What differs between A and B besides the latencies.";
@@ -29,31 +28,28 @@ const CLOCK: f64 = 0.02;
 /// The most conditions: of documents, of rows, and some of both.
 const MOST: usize = CONDITIONS.len() + FIELDS.len() + TABLE.len() + 3;
 
-/// The list while it grows.
-struct List {
-    all: Table<Differs>,
-    count: usize,
-}
-
-impl List {
-    fn add(&mut self, key: (&'static str, &'static str), blocks: bool, show: [&dyn core::fmt::Display; 2]) {
-        let mut sides = [Text::EMPTY; 2];
-        for (text, shown) in sides.iter_mut().zip(show) {
-            // What does not fit is left out.
-            let _ = write!(text, "{shown}");
-        }
-        if let Some(slot) = self.all.get_mut(self.count) {
-            *slot = Differs { what: key.0, words: key.1, sides, blocks };
-            self.count += 1;
-        }
-    }
+/// Adds a condition with its values on both sides, which `show` writes.
+fn add<T>(
+    list: &mut List<Differs>,
+    key: (&'static str, &'static str),
+    blocks: bool,
+    sides: [T; 2],
+    show: &dyn Fn(&mut Text<128>, T) -> fmt::Result,
+) {
+    let sides = sides.map(|side| {
+        let mut text = Text::EMPTY;
+        // What does not fit is left out.
+        let _ = show(&mut text, side);
+        text
+    });
+    // There is room for all conditions.
+    list.push(Differs { what: key.0, words: key.1, sides, blocks });
 }
 
 /// Returns all conditions that differ; those that forbid a verdict come first.
 #[inline(never)] // offsets into a small frame are short
-pub fn all(sides: [&[Saved]; 2], files: Files<'_>, comparison: &Comparison) -> Result<Table<Differs>, Errno> {
-    let nothing = Differs { what: "", words: "", sides: [Text::EMPTY; 2], blocks: false };
-    let mut list = List { all: Table::filled(MOST, nothing)?, count: 0 };
+pub fn all(sides: [&[Saved]; 2], files: Files<'_>, comparison: &Comparison) -> Result<List<Differs>, Errno> {
+    let mut list = List::new(MOST)?;
     let [first, second] = sides;
     for (condition, entry) in TABLE.iter().enumerate() {
         let rows = conditions(files).find(|(field, _)| Some(*field) == entry.field).map(|(_, rows)| rows);
@@ -63,8 +59,8 @@ pub fn all(sides: [&[Saved]; 2], files: Files<'_>, comparison: &Comparison) -> R
             if condition == WHOLE { told().min() } else { told().next() }.unwrap_or(0)
         };
         let [one, other] = match (condition, comparison.pages, comparison.proof) {
-            (PAGES, Some(pages), _) => pages.sides.map(|word| alike::pages(word.as_str())),
-            (VERIFIED, _, Some(proof)) => proof.sides.map(alike::yes),
+            (PAGES, Some(pages), _) => pages.map(|word| alike::pages(word.as_str())),
+            (VERIFIED, _, Some(proof)) => proof.map(alike::yes),
             _ => rows.map_or([of_side(first), of_side(second)], |rows| {
                 rows.map(|row| alike::of_row(row, condition))
             }),
@@ -73,13 +69,13 @@ pub fn all(sides: [&[Saved]; 2], files: Files<'_>, comparison: &Comparison) -> R
         if one == 0 || other == 0 || (one == other && !interrupted) {
             continue;
         }
-        let shown = [0, 1].map(|side| {
-            core::fmt::from_fn(move |out: &mut core::fmt::Formatter<'_>| match (rows, entry.field) {
-                (Some(rows), Some(field)) => rows.get(side).map_or(Ok(()), |row| row.show(out, field)),
-                _ => alike::show(condition, [one, other].get(side).copied().unwrap_or(0), false, out),
-            })
+        let blocks = interrupted || !alike::alike(condition, one, other);
+        let rows = rows.map_or([None; 2], |rows| rows.map(Some));
+        let sides = [(rows[0], one), (rows[1], other)];
+        add(&mut list, entry.key, blocks, sides, &|out, (row, value)| match (row, entry.field) {
+            (Some(row), Some(field)) => row.show(out, field),
+            _ => alike::show(condition, value, false, out),
         });
-        list.add(entry.key, interrupted || !alike::alike(condition, one, other), [&shown[0], &shown[1]]);
     }
     for (field, rows) in conditions(files) {
         let Some(&key) = FIELDS.get(field).filter(|_| TABLE.iter().all(|entry| entry.field != Some(field)))
@@ -89,89 +85,56 @@ pub fn all(sides: [&[Saved]; 2], files: Files<'_>, comparison: &Comparison) -> R
         // The requested pages matter only if the obtained ones are unknown.
         let told = rows.iter().all(|row| !row.pages.is_empty());
         let blocks = field != PAGES_ASKED || !told;
-        let shown = rows
-            .map(|row| core::fmt::from_fn(move |out: &mut core::fmt::Formatter<'_>| row.show(out, field)));
-        list.add(key, blocks, [&shown[0], &shown[1]]);
+        add(&mut list, key, blocks, rows, &|out, row| row.show(out, field));
     }
     if sides.iter().any(|side| side.iter().any(|saved| saved.conditions.poor)) {
-        let shown = sides.map(|side| {
-            let poor = side.iter().find(|saved| saved.conditions.poor);
-            core::fmt::from_fn(move |out: &mut core::fmt::Formatter<'_>| match poor {
-                None => out.write_str("not poor"),
-                Some(saved) => {
-                    out.write_str("poor")?;
-                    let mut separator = " (";
-                    for reason in saved.origin.trust.evidence() {
-                        write!(out, "{separator}{reason}")?;
-                        separator = ", ";
-                    }
-                    out.write_str(if separator == ", " { ")" } else { "" })
-                }
-            })
+        add(&mut list, ("trust", "trust"), true, sides, &|out, side| {
+            let Some(saved) = side.iter().find(|saved| saved.conditions.poor) else {
+                return out.write_str("not poor");
+            };
+            let evidence = || saved.origin.trust.evidence();
+            let end = if evidence().next().is_some() { ")" } else { "" };
+            write!(out, "poor{}{end}", joined(" (", ", ", evidence()))
         });
-        list.add(("trust", "trust"), true, [&shown[0], &shown[1]]);
     }
     for (index, key) in CONDITIONS.iter().enumerate() {
-        let texts = sides.map(|side| ConditionValue { side, index });
         let told = |side: &[Saved]| side.iter().all(|saved| saved.conditions.tells(index));
-        if told(first) && told(second) && texts[0].differs(&texts[1]) {
-            list.add(*key, false, [&texts[0], &texts[1]]);
+        if told(first) && told(second) && differ(texts(first, index).chain(texts(second, index))) {
+            add(&mut list, *key, false, sides, &|out, side| {
+                let text = texts(side, index).next().filter(|text| !text.is_empty());
+                let others = if differ(texts(side, index)) { " and others" } else { "" };
+                write!(out, "{}{others}", text.unwrap_or("none"))
+            });
         }
     }
-    rest(&mut list, files)?;
-    let mut all = Table::filled(list.count, nothing)?;
-    all.copy_from_slice(list.all.get(..list.count).unwrap_or_default());
-    Ok(all)
-}
-
-/// Adds the core clock and the seed, which are fields of rows.
-fn rest(list: &mut List, files: Files<'_>) -> Result<(), Errno> {
+    // The core clock and the seed, which are fields of rows.
     let rows = [files.first(0), files.first(1)];
-    let mut scratch = Table::filled(rows[0].len().max(rows[1].len()), 0.0)?;
-    let clocks = rows.map(|rows| clock(&mut rows.iter().filter_map(|row| row.gigahertz), &mut scratch));
-    if let [Some(one), Some(other)] = clocks {
+    let clock = |rows: &[Row]| median(rows.iter().filter_map(|row| row.gigahertz));
+    if let (Some(one), Some(other)) = (clock(rows[0])?, clock(rows[1])?) {
         if (one - other).abs() > CLOCK * one {
-            let shown = [one, other].map(|clock| {
-                core::fmt::from_fn(move |out: &mut core::fmt::Formatter<'_>| {
-                    write!(out, "{:.2} GHz", Decimal(clock))
-                })
+            add(&mut list, ("core_ghz", "core clock"), false, [one, other], &|out, clock| {
+                write!(out, "{:.2} GHz", Decimal(clock))
             });
-            list.add(("core_ghz", "core clock"), false, [&shown[0], &shown[1]]);
         }
     }
     let seed = |rows: &[Row]| rows.iter().find_map(|row| row.seed);
     if let (Some(one), Some(other)) = (seed(rows[0]), seed(rows[1])) {
         if one != other {
-            list.add(("seed", "seed"), false, [&one, &other]);
+            add(&mut list, ("seed", "seed"), false, [one, other], &|out, seed| write!(out, "{seed}"));
         }
     }
-    Ok(())
+    Ok(list)
 }
 
-/// A condition of the files of a side.
-struct ConditionValue<'s> {
-    side: &'s [Saved],
-    index: usize,
+/// Returns a condition of each file of a side.
+fn texts(side: &[Saved], index: usize) -> impl Iterator<Item = &str> {
+    side.iter().filter_map(move |saved| saved.conditions.texts.get(index)).map(Text::as_str)
 }
 
-impl ConditionValue<'_> {
-    fn texts(&self) -> impl Iterator<Item = &str> {
-        self.side.iter().filter_map(|saved| saved.conditions.texts.get(self.index)).map(Text::as_str)
-    }
-
-    /// Returns whether any file has another value than the first of this side.
-    fn differs(&self, other: &ConditionValue<'_>) -> bool {
-        let first = self.texts().next();
-        self.texts().chain(other.texts()).any(|text| Some(text) != first)
-    }
-}
-
-impl core::fmt::Display for ConditionValue<'_> {
-    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let first = self.texts().next().unwrap_or_default();
-        out.write_str(if first.is_empty() { "none" } else { first })?;
-        out.write_str(if self.differs(self) { " and others" } else { "" })
-    }
+/// Returns whether a text is not like the first.
+fn differ<'t>(mut texts: impl Iterator<Item = &'t str>) -> bool {
+    let first = texts.next();
+    texts.any(|text| Some(text) != first)
 }
 
 impl ComparisonView<'_> {
@@ -180,22 +143,14 @@ impl ComparisonView<'_> {
         let blocked =
             if self.judged { "Overridden by --force, and not comparable" } else { "Not comparable" };
         for (blocks, role, begin) in [(true, Role::Answer, blocked), (false, Role::Finding, "Differs")] {
-            let differs = || self.differs.iter().filter(|differs| differs.blocks == blocks);
-            if differs().next().is_some() {
-                document.sentence(
-                    role,
-                    format_args!(
-                        "{begin}: {}.",
-                        core::fmt::from_fn(|out| {
-                            let mut separator = "";
-                            differs().try_for_each(|Differs { words, sides: [one, other], .. }| {
-                                write!(out, "{separator}{words} {} -> {}", one.as_str(), other.as_str())?;
-                                separator = "; ";
-                                Ok(())
-                            })
-                        })
-                    ),
-                );
+            let differs = self.differs.iter().filter(|differs| differs.blocks == blocks);
+            let shown = |Differs { words, sides: [one, other], .. }: &Differs| {
+                let (words, one, other) = (*words, *one, *other);
+                fmt::from_fn(move |out| write!(out, "{words} {one} -> {other}"))
+            };
+            if differs.clone().next().is_some() {
+                let all = joined("", "; ", differs.map(shown));
+                document.sentence(role, format_args!("{begin}: {all}."));
             }
         }
     }
@@ -213,14 +168,4 @@ pub fn programs(document: &mut dyn Document, differs: &[Differs]) {
             document.put(&BLOCKS, *blocks);
         },
     );
-}
-
-/// Returns the median of the clocks of some rows.
-fn clock(rows: &mut dyn Iterator<Item = f64>, scratch: &mut [f64]) -> Option<f64> {
-    let mut count = 0;
-    for (slot, clock) in scratch.iter_mut().zip(rows) {
-        *slot = clock;
-        count += 1;
-    }
-    stats::median(scratch.get_mut(..count)?)
 }

@@ -3,6 +3,7 @@
 use core::fmt;
 
 use latency_core::decimal::Decimal;
+use latency_core::text::joined;
 
 use crate::analysis::curve::Analysis;
 use crate::analysis::side_by_side::{ComparedLevel, Follows, Levels};
@@ -73,49 +74,34 @@ pub fn answer(document: &mut dyn Document, levels: Option<&Levels>) {
             Ok(())
         })
     };
-    let ratios = |follows| {
-        fmt::from_fn(move |out| {
-            let mut separator = "";
-            group(follows).try_for_each(|level| {
-                write!(out, "{separator}{:.2}", Decimal(level.ratio()))?;
-                separator = ", ";
-                Ok(())
-            })
-        })
+    let ratio = |level: &ComparedLevel| {
+        let ratio = level.ratio();
+        fmt::from_fn(move |out| write!(out, "{:.2}", Decimal(ratio)))
     };
-    let clock = Decimal(clock);
-    let [by_clock, by_time, neither] =
-        [Follows::Clock, Follows::Time, Follows::Neither].map(|follows| group(follows).count());
-    let verb = |count: usize, one: &'static str, many: &'static str| if count == 1 { one } else { many };
-    document.sentence(
-        Role::Finding,
-        format_args!(
-            "{}.",
-            fmt::from_fn(move |out| {
-                let mut separator = "";
-                if by_clock > 0 {
-                    let verb = verb(by_clock, "follows", "follow");
-                    write!(out, "{} {verb} the core clock ({clock:.2})", names(Follows::Clock))?;
-                    separator = ", ";
-                }
-                if by_time > 0 {
-                    let verb = verb(by_time, "does not", "do not");
-                    write!(out, "{separator}{} {verb} ({})", names(Follows::Time), ratios(Follows::Time))?;
-                    separator = ", ";
-                }
-                if neither > 0 {
-                    let verb = verb(neither, "does", "do");
-                    write!(
-                        out,
-                        "{separator}{} {verb} in part ({})",
-                        names(Follows::Neither),
-                        ratios(Follows::Neither)
-                    )?;
-                }
-                Ok(())
-            })
-        ),
-    );
+    let ratios = |follows| joined("", ", ", group(follows).map(ratio));
+    let said = [
+        (Follows::Clock, ["follows the core clock", "follow the core clock"]),
+        (Follows::Time, ["does not", "do not"]),
+        (Follows::Neither, ["does in part", "do in part"]),
+    ];
+    let all = fmt::from_fn(|out| {
+        let mut separator = "";
+        for (follows, [one, several]) in said {
+            let verb = match group(follows).count() {
+                0 => continue,
+                1 => one,
+                _ => several,
+            };
+            write!(out, "{separator}{} {verb} (", names(follows))?;
+            match follows {
+                Follows::Clock => write!(out, "{:.2})", Decimal(clock))?,
+                _ => write!(out, "{})", ratios(follows))?,
+            }
+            separator = ", ";
+        }
+        Ok(())
+    });
+    document.sentence(Role::Finding, format_args!("{all}."));
 }
 
 /// Shows the levels as a table.

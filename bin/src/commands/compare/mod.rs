@@ -4,25 +4,26 @@ mod differs;
 mod levels;
 mod points;
 mod verdict;
-mod view;
 
 use latency_core::decimal::Decimal;
-use latency_core::text::plural;
+use latency_core::math::exp;
+use latency_core::text::{plural, Text};
 
 use super::{Command, Write};
-use crate::analysis::comparison::{obstacle, Comparison, ComparisonVerdict, DifferingPart, Files};
+use crate::analysis::comparison::significance::HALF;
+use crate::analysis::comparison::{
+    obstacle, Comparison, ComparisonVerdict, DifferingPart, Files, PointPair, CURVE,
+};
 use crate::describe;
 use crate::error::{Failure, Regression, SavedError};
 use crate::options::{Descriptor, FlagId, FlagSet, Of, Operands, Options};
 use crate::report::document::{fields, Document, Part, Role};
 use crate::report::format::Purpose;
-use crate::result::row::Row;
 use crate::saved::{self, Saved};
-use crate::sys::table::Table;
+use crate::sys::table::List;
 use latency_core::words::Worded;
 
 use points::COLUMNS;
-use view::ComparisonView;
 
 /// The command that compares.
 pub const COMPARE: Command = Command {
@@ -66,20 +67,58 @@ fields! {
     WITHOUT "points_without_value" "Points of all files without the value that is judged, which are left out.";
 }
 
+/// A condition that differs.
+#[derive(Clone, Copy)]
+pub struct Differs {
+    /// Its name for programs.
+    pub what: &'static str,
+    /// Its name for people.
+    pub words: &'static str,
+    /// Its values on both sides.
+    pub sides: [Text<128>; 2],
+    /// True if it forbids a verdict.
+    pub blocks: bool,
+}
+
+/// Everything that is shown of two sides.
+pub struct ComparisonView<'v> {
+    /// The files of both sides.
+    pub files: Files<'v>,
+    /// The paths of both sides.
+    pub paths: [&'v [&'v [u8]]; 2],
+    /// The comparison.
+    pub comparison: &'v Comparison,
+    /// The conditions that differ.
+    pub differs: &'v [Differs],
+    /// True if the conditions are alike, or the user forces a verdict.
+    pub judged: bool,
+    /// The median ratio.
+    pub median: f64,
+    /// The options.
+    pub options: &'v Options<'v>,
+    /// Points of both sides without the value that is judged, which are left out.
+    pub without: [usize; 2],
+    /// The slowdown of the slower points, if there are any.
+    pub slower_by: Option<f64>,
+    /// The parts that are slower and faster.
+    pub parts: [&'v [DifferingPart<'v>]; 2],
+}
+
 /// The maximum number of files: 24 runs per side.
 const MOST: usize = 48;
 /// The maximum number of parts that are named.
 const NAMED: usize = 4;
 
 /// Loads the results of a side. Returns them and the number of points without the requested value, which are left out.
-fn load<'a>(paths: &[&'a [u8]], options: &'a Options<'a>) -> Result<(Table<Saved>, usize), Failure<'a>> {
+fn load<'a>(paths: &[&'a [u8]], options: &'a Options<'a>) -> Result<(List<Saved>, usize), Failure<'a>> {
     let mut without = 0;
-    let mut all = Table::filled(paths.len(), Saved::empty())?;
-    for (slot, path) in all.iter_mut().zip(paths) {
-        *slot = Saved::load(path, options.unit)?;
+    let mut all = List::new(paths.len())?;
+    for path in paths {
+        let mut saved = Saved::load(path, options.unit)?;
         if options.of == Of::Undisturbed {
-            without += undisturbed(slot)?;
+            without += undisturbed(&mut saved)?;
         }
+        all.push(saved);
     }
     Ok((all, without))
 }
@@ -88,9 +127,8 @@ fn load<'a>(paths: &[&'a [u8]], options: &'a Options<'a>) -> Result<(Table<Saved
 /// one.
 #[inline(never)] // offsets into a small frame are short
 fn undisturbed(saved: &mut Saved) -> Result<usize, Failure<'static>> {
-    let seen = || saved.rows.iter().copied().filter_map(|mut row| row.take_undisturbed().then_some(row));
-    let mut rows = Table::filled(seen().count(), Row::EMPTY)?;
-    rows.iter_mut().zip(seen()).for_each(|(slot, row)| *slot = row);
+    let seen = saved.rows.iter().copied().filter_map(|mut row| row.take_undisturbed().then_some(row));
+    let rows = List::of(seen)?;
     if rows.is_empty() {
         let what = "one has no undisturbed value (run with --until=quiet)";
         return Err(SavedError::NotComparable { what, field: "" }.into());
@@ -123,9 +161,8 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     };
     let differs = differs::all([&sides[0], &sides[1]], files, &comparison)?;
     let judged = options.force || differs.iter().all(|differs| !differs.blocks);
-    let (mut slower, mut faster) = ([DifferingPart::EMPTY; NAMED], [DifferingPart::EMPTY; NAMED]);
-    let slower_count = comparison.parts(ComparisonVerdict::Slower, &mut slower)?.0;
-    let faster_count = comparison.parts(ComparisonVerdict::Faster, &mut faster)?.0;
+    let slower = comparison.parts(ComparisonVerdict::Slower, NAMED)?;
+    let faster = comparison.parts(ComparisonVerdict::Faster, NAMED)?;
     let view = ComparisonView {
         files,
         paths: [ours, theirs],
@@ -133,14 +170,10 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         differs: &differs,
         judged,
         median,
-        of: options.of,
+        options,
         without: [without, others],
-        slower_by: comparison.by(ComparisonVerdict::Slower)?.filter(|_| judged),
-        parts: [
-            slower.get(..slower_count).unwrap_or_default(),
-            faster.get(..faster_count).unwrap_or_default(),
-        ],
-        threshold: options.threshold,
+        slower_by: comparison.slower_by()?.filter(|_| judged),
+        parts: [&slower, &faster],
     };
     if options.format.purpose == Purpose::Picture && !view.is_curve() {
         return Err(refused("there is no picture of results that are not curves", ""));
@@ -163,18 +196,32 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
 }
 
 impl ComparisonView<'_> {
+    /// Returns the difference of the whole that would be beyond chance, unless that is ten times A.
+    pub fn shows_from(&self) -> Option<f64> {
+        const LARGEST: f64 = 10.0;
+        let least = HALF * self.comparison.whole.error;
+        Some((exp(least) - 1.0).max(self.options.threshold)).filter(|from| *from < LARGEST)
+    }
+
+    /// Returns whether both sides are curves.
+    pub fn is_curve(&self) -> bool {
+        let pairs = self.comparison.pairs();
+        let larger =
+            |two: &&[PointPair]| matches!(two, [one, other] if one.row.sample.size < other.row.sample.size);
+        pairs.windows(2).filter(larger).count() + 1 >= CURVE
+    }
+
     /// Describes the files, and the conclusions that they allow.
     fn method(&self, document: &mut dyn Document) {
-        if self.of == Of::Undisturbed {
+        if self.options.of == Of::Undisturbed {
             let [one, other] = self.without;
             document.sentence(
                 Role::Method("Values"),
                 format_args!("those while neighbours were quiet; points without one: A {one}, B {other} (--until=quiet)"),
             );
         }
-        for (label, side) in [("A", 0), ("B", 1)] {
-            let paths = self.paths.get(side).copied().unwrap_or_default();
-            let name = saved::shown(paths.first().copied().unwrap_or_default());
+        for (label, side, paths) in [("A", 0, self.paths[0]), ("B", 1, self.paths[1])] {
+            let name = first_name(paths);
             let points = self.files.first(side).len();
             let others = paths.len().saturating_sub(1);
             document.sentence(
@@ -216,7 +263,7 @@ impl ComparisonView<'_> {
         let comparable = self.differs.iter().all(|differs| !differs.blocks);
         document.put(&COMPARABLE, comparable);
         document.put(&FORCED, !comparable && self.judged);
-        document.put(&OF, self.of.word());
+        document.put(&OF, self.options.of.word());
         let count = |verdict| if self.judged { self.comparison.count(verdict) } else { 0 };
         let (slower, faster) = (count(ComparisonVerdict::Slower), count(ComparisonVerdict::Faster));
         document.put(
@@ -230,7 +277,7 @@ impl ComparisonView<'_> {
         );
         self.differences(document);
         document.put(&MEDIAN_RATIO, self.median);
-        document.put(&THRESHOLD, self.threshold);
+        document.put(&THRESHOLD, self.options.threshold);
         document.put(&SLOWER_BY, self.slower_by);
         document.put(&SHOWS_FROM, self.shows_from());
         document.part(Part::Object(&SUMMARY), |document| {
@@ -242,15 +289,18 @@ impl ComparisonView<'_> {
             document.put(&SLOWER_BY, self.slower_by);
         });
         describe::tool(document, "compare", "");
-        for (field, list, side) in [(&A, &FILES_A, 0), (&B, &FILES_B, 1)] {
-            let paths = self.paths.get(side).copied().unwrap_or_default();
-            let name = |path: &[u8]| saved::shown(path);
-            document.put(field, name(paths.first().copied().unwrap_or_default()).as_str());
+        for (field, list, paths) in [(&A, &FILES_A, self.paths[0]), (&B, &FILES_B, self.paths[1])] {
+            document.put(field, first_name(paths).as_str());
             document.part(Part::List(list), |document| {
                 for path in paths {
-                    document.put(list, name(path).as_str());
+                    document.put(list, saved::shown(path).as_str());
                 }
             });
         }
     }
+}
+
+/// Returns the name of the first file of a side.
+fn first_name(paths: &[&[u8]]) -> Text<256> {
+    saved::shown(paths.first().copied().unwrap_or_default())
 }

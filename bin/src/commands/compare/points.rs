@@ -8,14 +8,14 @@ use latency_core::sort::sort_by;
 use latency_core::stats::Interval;
 use latency_core::text::Text;
 
-use super::view::ComparisonView;
+use super::{first_name, ComparisonView};
 use crate::analysis::comparison::{ComparisonVerdict, PointPair};
 use crate::analysis::traffic::bytes_per_line;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
 use crate::report::document::{fields, Document, Field, Level, Part, Picture};
 use crate::report::figures::Digits;
-use crate::result::row::{Label, A, B, CLASS, CPUS, FIELDS, FROM, SIZE, TO, WORDS};
-use crate::saved;
+use crate::result::row::{differing, Label, A, B, CLASS, CPUS, FIELDS, FROM, SIZE, TO, WORDS};
+use crate::sys::table::List;
 
 fields! {
     POINTS "points" "Every point that both sides have.";
@@ -64,10 +64,7 @@ impl ComparisonView<'_> {
     /// Returns the fields that identify a point for readers: those that vary, or the nodes.
     pub fn naming(&self) -> u32 {
         let pairs = self.comparison.pairs();
-        let varies = |field: &usize| {
-            pairs.windows(2).any(|two| matches!(two, [one, other] if !one.row.agrees(&other.row, *field)))
-        };
-        let found = (0..FIELDS.len()).filter(varies).fold(0, |all, field| all | 1 << field);
+        let found = differing(pairs.iter().map(|pair| &pair.row));
         let of_cpus = pairs.iter().any(|pair| pair.row.tells(CLASS));
         match found {
             found if of_cpus => found | CPUS | 1 << CLASS,
@@ -84,24 +81,17 @@ impl ComparisonView<'_> {
             return self.rows(document, "", Level::Quiet, &|row| pairs.get(row));
         }
         let size = |pair: &PointPair| pair.ratio().max(1.0 / pair.ratio());
-        let (mut worst, mut differ): ([Option<&PointPair>; MOST], usize) = ([None; MOST], 0);
-        for mut next in pairs.iter().filter(|pair| self.word(pair) != "same") {
-            differ += 1;
-            for slot in &mut worst {
-                match slot {
-                    Some(other) if size(other) >= size(next) => {}
-                    Some(other) => core::mem::swap(other, &mut next),
-                    None => {
-                        *slot = Some(next);
-                        break;
-                    }
-                }
-            }
-        }
+        let differ = pairs.iter().enumerate().filter(|(_, pair)| self.word(pair) != "same");
+        let Ok(mut differ) = List::of(differ) else { return };
+        sort_by(&mut differ, |(one, pair), (other, next)| {
+            size(next).total_cmp(&size(pair)).then_with(|| one.cmp(other))
+        });
         let mut caption = Text::<64>::EMPTY;
         // What does not fit is left out.
-        let _ = write!(caption, "The largest differences: {} of {differ}", differ.min(MOST));
-        self.rows(document, caption.as_str(), Level::Quiet, &|row| *worst.get(row)?);
+        let _ = write!(caption, "The largest differences: {} of {}", differ.len().min(MOST), differ.len());
+        self.rows(document, caption.as_str(), Level::Quiet, &|row| {
+            Some(differ.get(..MOST.min(differ.len()))?.get(row)?.1)
+        });
         self.rows(document, "Every point", Level::Verbose, &|row| pairs.get(row));
     }
 
@@ -196,31 +186,26 @@ impl ComparisonView<'_> {
         }
         let pairs = self.comparison.pairs();
         let stride = pairs.iter().map(|pair| pair.row.sample.stride).min();
-        let mut points = [ChartPoint::new(f64::NAN, f64::NAN); MAX_POINTS];
-        let mut count = 0;
         let dense =
             pairs.iter().filter(|pair| pair.row.tells(SIZE) && Some(pair.row.sample.stride) == stride);
-        for (slot, pair) in points.iter_mut().zip(dense) {
+        let points = dense.map(|pair| {
             let x = pair.row.sample.size.0 as f64;
-            *slot = ChartPoint::with_band(x, pair.ratio(), pair.interval.low, pair.interval.high);
-            count += 1;
-        }
-        let points = points.get_mut(..count).unwrap_or_default();
-        sort_by(points, |one, other| one.x.total_cmp(&other.x));
+            ChartPoint::with_band(x, pair.ratio(), pair.interval.low, pair.interval.high)
+        });
+        let Ok(mut points) = List::of(points.take(MAX_POINTS)) else { return };
+        sort_by(&mut points, |one, other| one.x.total_cmp(&other.x));
         let even = |_: f64| 1.0;
         let mut subtitle = Text::<160>::EMPTY;
-        let name = |side: usize| {
-            saved::shown(self.paths.get(side).and_then(|paths| paths.first()).copied().unwrap_or_default())
-        };
+        let [one, other] = self.paths.map(first_name);
         // What does not fit is left out.
-        let _ = write!(subtitle, "above 1 B is slower; A: {}, B: {}", name(0).as_str(), name(1).as_str());
+        let _ = write!(subtitle, "above 1 B is slower; A: {}, B: {}", one.as_str(), other.as_str());
         document.picture(Picture::Chart(&Chart {
             title: "Latency of B over that of A",
             subtitle: subtitle.as_str(),
             x_axis: Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic },
             y_axis: Axis { title: "B/A", unit: Unit::Plain(""), scale: Scale::Logarithmic },
             series: &[
-                Series { name: "B/A", data: Data::Points(points) },
+                Series { name: "B/A", data: Data::Points(&points) },
                 Series { name: "even", data: Data::Curve(&even) },
             ],
             marks: &[],

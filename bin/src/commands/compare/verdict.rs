@@ -3,10 +3,11 @@
 use core::fmt::{self, Display};
 
 use latency_core::decimal::Decimal;
-use latency_core::text::plural;
+use latency_core::text::{joined, plural};
 
-use super::view::ComparisonView;
+use super::ComparisonView;
 use crate::analysis::comparison::{ComparisonVerdict, DifferingPart, PointGroup};
+use crate::commands::listed;
 use crate::report::document::{fields, Document, Part, Role};
 use crate::report::figures::Digits;
 use crate::result::row::{Label, Row, FIELDS, FROM, SIZE, TO};
@@ -22,13 +23,13 @@ fields! {
 /// The detectable difference above which a comparison is useless, because it would miss differences that matter.
 const BLIND: f64 = 0.2;
 
-impl ComparisonView<'_> {
+impl<'v> ComparisonView<'v> {
     /// Says the conclusion of the comparison.
     pub fn answer(&self, document: &mut dyn Document) {
         let pairs = self.comparison.pairs();
         let of = pairs.len();
         let s = plural(of);
-        let allowed = Digits(self.threshold * 100.0);
+        let allowed = Digits(self.options.threshold * 100.0);
         let median = Decimal(self.median);
         if !self.judged {
             document.sentence(
@@ -54,7 +55,7 @@ impl ComparisonView<'_> {
                 Role::Answer,
                 format_args!(
                     "REGRESSION: {}; the median ratio is {median:.3}, {allowed} % are allowed.",
-                    Sentence { view: self, verdict: ComparisonVerdict::Slower }
+                    self.differing(ComparisonVerdict::Slower)
                 ),
             ),
             (None, _) => document.sentence(
@@ -68,7 +69,7 @@ impl ComparisonView<'_> {
         if self.comparison.count(ComparisonVerdict::Faster) > 0 {
             document.sentence(
                 Role::Finding,
-                format_args!("Faster: {}.", Sentence { view: self, verdict: ComparisonVerdict::Faster }),
+                format_args!("Faster: {}.", self.differing(ComparisonVerdict::Faster)),
             );
         }
         self.one_sided(document);
@@ -91,17 +92,7 @@ impl ComparisonView<'_> {
                 Role::Missing,
                 format_args!(
                     "Only in {name}: {}",
-                    fmt::from_fn(|out| {
-                        let mut separator = "";
-                        for row in alone().take(NAMED) {
-                            write!(out, "{separator}{}", Label { row, shown: self.naming() })?;
-                            separator = ", ";
-                        }
-                        match count.saturating_sub(NAMED) {
-                            0 => Ok(()),
-                            more => write!(out, " and {more} more"),
-                        }
-                    })
+                    listed(NAMED, count, alone().map(|row| Label { row, shown: self.naming() }))
                 ),
             );
         }
@@ -113,70 +104,47 @@ impl ComparisonView<'_> {
         let of = |(parts, direction)| <[_]>::iter(parts).map(move |part| (part, direction));
         let parts = parts.into_iter().zip(["slower", "faster"]).flat_map(of);
         document.items(Part::List(&DIFFERENCES), parts, |document, (part, direction)| {
-            document.show(&WHICH, &Which { view: self, part });
+            document.show(&WHICH, &self.which(part));
             document.put(&DIRECTION, direction);
             document.put(&POINTS, part.points);
             document.put(&BY, part.by);
         });
     }
-}
 
-/// The distance of the median ratio from 1 up to which it is not mentioned.
-const ALIKE: f64 = 0.005;
-
-/// `8 of 80 points are slower: all reads of node 9, by 50 %`.
-struct Sentence<'s, 'v> {
-    view: &'s ComparisonView<'v>,
-    verdict: ComparisonVerdict,
-}
-
-impl Display for Sentence<'_, '_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Sentence { view, verdict } = *self;
+    /// Shows `8 of 80 points are slower: all reads of node 9, by 50 %`.
+    fn differing(&self, verdict: ComparisonVerdict) -> impl Display + use<'_, 'v> {
         let (parts, word) = match verdict {
-            ComparisonVerdict::Slower => (view.parts[0], "slower"),
-            _ => (view.parts[1], "faster"),
+            ComparisonVerdict::Slower => (self.parts[0], "slower"),
+            _ => (self.parts[1], "faster"),
         };
-        let (count, of) = (view.comparison.count(verdict), view.comparison.pairs().len());
-        if let (true, [DifferingPart { group: PointGroup::Whole, by, .. }]) = (count == of, parts) {
-            return write!(out, "all {of} points are {word}, by {} %", Digits(by.abs() * 100.0));
-        }
-        write!(out, "{count} of {of} points {} {word}: ", if count == 1 { "is" } else { "are" })?;
-        let mut separator = "";
-        for part in parts {
-            let by = Digits(part.by.abs() * 100.0);
-            write!(out, "{separator}{}, by {by} %", Which { view, part })?;
-            separator = "; ";
-        }
-        // A difference that all points share may be drift, so it does not count for a part.
-        if !view.comparison.is_whole && (view.median - 1.0).abs() > ALIKE {
-            out.write_str(" against the others")?;
-        }
-        match count.saturating_sub(parts.iter().map(|part| part.points).sum()) {
-            0 => Ok(()),
-            more => write!(out, "; and {more} more"),
-        }
+        let (count, of) = (self.comparison.count(verdict), self.comparison.pairs().len());
+        let by = |part: &DifferingPart<'_>| Digits(part.by.abs() * 100.0);
+        fmt::from_fn(move |out| {
+            if let (true, [part @ DifferingPart { group: PointGroup::Whole, .. }]) = (count == of, parts) {
+                return write!(out, "all {of} points are {word}, by {} %", by(part));
+            }
+            write!(out, "{count} of {of} points {} {word}: ", if count == 1 { "is" } else { "are" })?;
+            let named =
+                |part| fmt::from_fn(move |out| write!(out, "{}, by {} %", self.which(part), by(part)));
+            joined("", "; ", parts.iter().map(named)).fmt(out)?;
+            // A difference that all points share may be drift, so it does not count for a part.
+            if !self.comparison.is_whole && (self.median - 1.0).abs() > ALIKE {
+                out.write_str(" against the others")?;
+            }
+            match count.saturating_sub(parts.iter().map(|part| part.points).sum()) {
+                0 => Ok(()),
+                more => write!(out, "; and {more} more"),
+            }
+        })
     }
-}
 
-/// A field of a row for people.
-fn field_of(row: &Row, field: usize) -> impl Display + '_ {
-    fmt::from_fn(move |out| row.show(out, field))
-}
-
-/// A part in words.
-struct Which<'s, 'v> {
-    view: &'s ComparisonView<'v>,
-    part: &'s DifferingPart<'s>,
-}
-
-impl Display for Which<'_, '_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let DifferingPart { group, ends: [first, last], .. } = *self.part;
-        let shown = self.view.naming();
+    /// Shows a part in words.
+    fn which<'p>(&'p self, part: &'p DifferingPart<'p>) -> impl Display + use<'p, 'v> {
+        let DifferingPart { group, ends: [first, last], .. } = *part;
+        let shown = self.naming();
         // The point names of a node or a CPU contain other nodes or CPUs as well.
-        let like = |point: usize| self.view.comparison.pairs().get(point).map_or(first, |pair| &pair.row);
-        match group {
+        let like = move |point: usize| self.comparison.pairs().get(point).map_or(first, |pair| &pair.row);
+        fmt::from_fn(move |out| match group {
             PointGroup::Whole => out.write_str("all of them"),
             PointGroup::Point(_) => write!(out, "{}", Label { row: first, shown }),
             PointGroup::Field(FROM, _) => write!(out, "all reads from node {}", field_of(first, FROM)),
@@ -198,6 +166,14 @@ impl Display for Which<'_, '_> {
                 }
                 write!(out, "{} to {}", field_of(first, SIZE), field_of(last, SIZE))
             }
-        }
+        })
     }
+}
+
+/// The distance of the median ratio from 1 up to which it is not mentioned.
+const ALIKE: f64 = 0.005;
+
+/// A field of a row for people.
+fn field_of(row: &Row, field: usize) -> impl Display + '_ {
+    fmt::from_fn(move |out| row.show(out, field))
 }

@@ -8,7 +8,7 @@ use latency_core::text::Text;
 use super::names::{Name, Names, MOST};
 use crate::saved::Saved;
 use crate::sys::errno::Errno;
-use crate::sys::table::Table;
+use crate::sys::table::{List, Table};
 
 /// The separator between the name of a host and the number of its boot, which does not occur in shown texts.
 const SEPARATOR: char = '\u{1f}';
@@ -17,8 +17,8 @@ const SEPARATOR: char = '\u{1f}';
 pub struct Boots {
     /// The first and the last second, both 0 where no result tells; and the name of the host from 1.
     seen: Table<[u64; 3]>,
-    /// Names that several hosts have.
-    shared: Table<Name>,
+    /// Names that several hosts have, in order.
+    pub shared: List<Name>,
 }
 
 impl Boots {
@@ -28,7 +28,7 @@ impl Boots {
     ///
     /// No memory for them.
     pub fn new() -> Result<Boots, Errno> {
-        Ok(Boots { seen: Table::zeroed(MOST)?, shared: Table::empty()? })
+        Ok(Boots { seen: Table::zeroed(MOST)?, shared: List::new(0)? })
     }
 
     /// Adds the boot of a result and returns its number; `None` if the table is full.
@@ -37,85 +37,59 @@ impl Boots {
         // Both parts fit: a host has 96 bytes and a boot 40.
         let _ = write!(name, "{}{SEPARATOR}{}", saved.host(), saved.origin.boot.as_str());
         let number = names.number(name.as_str())?;
+        let own = names.number(saved.host())?;
         let [first, last, host] = self.seen.get_mut(number as usize)?;
         let started = saved.origin.started;
         if started > 0 {
             *first = if *first == 0 { started } else { started.min(*first) };
             *last = (*last).max(started + saved.origin.seconds.clamp(0.0, 1e9) as u64);
         }
-        *host = 1;
+        *host = u64::from(own) + 1;
         Some(number)
     }
 
-    /// Finds the name of the host of each boot: its own name, or, if boots overlap, its name and the number of the
-    /// boot.
+    /// Names the hosts of a name whose boots overlap by that and the number of the boot.
     ///
     /// # Errors
     ///
     /// No memory for sorting.
     #[inline(never)] // offsets into a small frame are short
     pub fn settle(&mut self, names: &mut Names) -> Result<(), Errno> {
-        let known = |seen: &Table<[u64; 3]>| seen.iter().filter(|[.., host]| *host > 0).count();
-        let mut all = Table::filled(known(&self.seen), 0)?;
-        let numbers = (0..).zip(self.seen.iter()).filter(|(_, [.., host])| *host > 0);
-        all.iter_mut().zip(numbers).for_each(|(slot, (number, _))| *slot = number);
-        sort_by(&mut all, |one: &Name, other| names.name(*one).cmp(names.name(*other)));
-        let mut shared = Table::filled(all.len(), 0)?;
-        let mut count = 0;
-        let mut start = 0;
-        while let Some(first) = all.get(start) {
-            let (host, _) = parts::<96>(names.name(*first));
-            let of_host = all.get(start..).unwrap_or_default();
-            let length = of_host
-                .iter()
-                .take_while(|boot| parts::<96>(names.name(**boot)).0.as_str() == host.as_str())
-                .count();
-            let boots = of_host.get(..length.max(1)).unwrap_or_default();
-            let overlap = self.overlap(names, boots)?;
-            // Names were numbered when they came, and there is room for one that is known.
-            let plain = names.number(host.as_str()).unwrap_or(*first);
-            for boot in boots {
-                let (_, id) = parts::<8>(names.name(*boot));
-                let name = if overlap && !id.is_empty() {
-                    let mut name = Text::<160>::EMPTY;
-                    let _ = write!(name, "{} (boot {})", host.as_str(), id.as_str());
-                    names.number(name.as_str()).unwrap_or(plain)
-                } else {
-                    plain
-                };
+        let known = (0..).zip(self.seen.iter()).filter(|(_, [.., host])| *host > 0);
+        let mut all = List::of(known.map(|(boot, [.., host])| (boot, (*host - 1) as Name)))?;
+        sort_by(&mut all, |(one, _), (other, _)| names.name(*one).cmp(names.name(*other)));
+        self.shared = List::new(all.len())?;
+        for boots in all.chunk_by(|(_, one), (_, other)| one == other) {
+            let Some((_, host)) = boots.first().filter(|_| boots.len() > 1) else { continue };
+            if !self.overlap(names, boots)? {
+                continue;
+            }
+            self.shared.push(*host);
+            for (boot, host) in boots {
+                let short = Text::<8>::from_bytes(id(names.name(*boot)).as_bytes());
+                if short.is_empty() {
+                    continue;
+                }
+                let mut name = Text::<160>::EMPTY;
+                let _ = write!(name, "{} (boot {short})", names.name(*host));
+                let number = names.number(name.as_str()).unwrap_or(*host);
                 if let Some([.., slot]) = self.seen.get_mut(*boot as usize) {
-                    *slot = u64::from(name) + 1;
+                    *slot = u64::from(number) + 1;
                 }
             }
-            if overlap {
-                shared.iter_mut().skip(count).take(1).for_each(|slot| *slot = plain);
-                count += 1;
-            }
-            start += boots.len();
         }
-        self.shared = Table::of(shared.get(..count).unwrap_or_default())?;
         Ok(())
     }
 
     /// Returns whether two boots of a name ran at the same time. Then they are two hosts, because the first kernel of
     /// a host has ended before its second one begins.
-    fn overlap(&self, names: &Names, boots: &[Name]) -> Result<bool, Errno> {
-        if boots.len() < 2 {
-            return Ok(false);
-        }
-        let mut spans = Table::filled(boots.len(), [0; 2])?;
-        let mut count = 0;
-        for boot in boots.iter().filter(|boot| !parts::<8>(names.name(**boot)).1.is_empty()) {
-            let Some(&[first, last, _]) = self.seen.get(*boot as usize) else { continue };
-            if first > 0 {
-                spans.iter_mut().skip(count).take(1).for_each(|slot| *slot = [first, last]);
-                count += 1;
-            }
-        }
-        let spans = spans.get_mut(..count).unwrap_or_default();
-        sort_by(spans, |one, other| one.cmp(other));
+    fn overlap(&self, names: &Names, boots: &[(Name, Name)]) -> Result<bool, Errno> {
+        let told = boots.iter().filter(|(boot, _)| !id(names.name(*boot)).is_empty());
+        let spans = told.filter_map(|(boot, _)| self.seen.get(*boot as usize).copied());
+        let mut spans = List::of(spans.filter(|[first, ..]| *first > 0))?;
+        sort_by(&mut spans, |one, other| one.cmp(other));
         let mut end = 0;
-        Ok(spans.iter().any(|[first, last]| {
+        Ok(spans.iter().any(|[first, last, _]| {
             let overlaps = *first <= end;
             end = end.max(*last);
             overlaps
@@ -128,12 +102,6 @@ impl Boots {
         self.seen.get(boot as usize).map_or(boot, |[.., host]| host.saturating_sub(1) as Name)
     }
 
-    /// Returns the names that several hosts share, in order.
-    #[must_use]
-    pub fn shared(&self) -> &[Name] {
-        &self.shared
-    }
-
     /// Returns the names of the hosts that share a name.
     pub fn of<'n>(&'n self, names: &'n Names, shared: Name) -> impl Iterator<Item = &'n str> + Clone {
         let hosts = self.seen.iter().filter(|[.., host]| *host > 0).map(|[.., host]| (*host - 1) as Name);
@@ -144,8 +112,7 @@ impl Boots {
     }
 }
 
-/// Returns the host and the boot in a combined name, as far as they fit.
-fn parts<const N: usize>(name: &str) -> (Text<96>, Text<N>) {
-    let (host, boot) = name.split_once(SEPARATOR).unwrap_or((name, ""));
-    (Text::from_bytes(host.as_bytes()), Text::from_bytes(boot.as_bytes()))
+/// Returns the number of the boot in a combined name; empty where the result does not tell.
+fn id(name: &str) -> &str {
+    name.split_once(SEPARATOR).map_or("", |(_, boot)| boot)
 }

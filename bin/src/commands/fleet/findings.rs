@@ -4,15 +4,14 @@
 use latency_core::math::{exp, ln};
 use latency_core::sort::sort_by;
 
-use super::key::Key;
 use super::names::{Names, MOST};
 use super::runs::Runs;
-use super::values::{set_apart, HostValue, Kept, Values};
+use super::values::{of_one_key, HostValue, Key};
 use crate::analysis::norm::{Norm, Quantity, FEWEST};
 use crate::result::row::SIZE;
 use crate::saved::alike::{self, alike, Under, TABLE, VERIFIED, WHOLE, YES};
 use crate::sys::errno::Errno;
-use crate::sys::table::Table;
+use crate::sys::table::{List, Table};
 
 /// The place of a value that is faster than usual, which is not a condition.
 pub const FASTER: usize = TABLE.len();
@@ -20,8 +19,8 @@ pub const FASTER: usize = TABLE.len();
 /// Values of one key.
 #[derive(Clone, Copy)]
 pub struct HostGroup<'v> {
-    /// One of each host.
-    values: &'v [Kept],
+    /// One of each host, also of those that are not like the others.
+    pub values: &'v [HostValue],
     /// The usual value: of these hosts, or of the baseline.
     pub norm: Norm,
     /// The conditions that most of them have.
@@ -37,20 +36,15 @@ pub struct HostGroup<'v> {
 }
 
 impl HostGroup<'_> {
-    /// All its values, also those of hosts that are not like the others.
-    pub fn all(&self) -> impl Iterator<Item = HostValue> + Clone + '_ {
-        self.values.iter().copied().map(HostValue::from)
-    }
-
     /// Its values of hosts that are like the others.
-    pub fn iter(&self) -> impl Iterator<Item = HostValue> + Clone + '_ {
-        self.all().filter(|value| value.apart == 0)
+    fn alike(&self) -> impl Iterator<Item = &HostValue> + Clone {
+        self.values.iter().filter(|value| value.apart == 0)
     }
 
-    /// Its key.
+    /// The name of its key.
     #[must_use]
-    pub fn key<'n>(&self, names: &'n Names) -> Key<'n> {
-        Key::of(self.all().next().map_or("", |value| names.name(value.key)))
+    pub fn key<'n>(&self, names: &'n Names) -> &'n str {
+        self.values.first().map_or("", |value| names.name(value.key))
     }
 
     /// The number of NUMA nodes that most of its hosts have.
@@ -72,6 +66,10 @@ pub struct Outlier {
 }
 
 impl Outlier {
+    fn of(group: &HostGroup<'_>, value: HostValue) -> Outlier {
+        Outlier { value, norm: group.norm, quantity: group.quantity }
+    }
+
     /// Returns the value divided by the median.
     #[must_use]
     pub fn ratio(&self) -> f64 {
@@ -117,11 +115,11 @@ impl Apart {
 /// The findings.
 pub struct FleetFindings<'v> {
     /// Every group, in the order of their keys.
-    pub groups: Table<HostGroup<'v>>,
+    pub groups: List<HostGroup<'v>>,
     /// Values that are slower, the worst first.
-    pub outliers: Table<Outlier>,
+    pub outliers: List<Outlier>,
     /// Hosts that are not like the others, in the order of their names and of the conditions.
-    pub apart: Table<Apart>,
+    pub apart: List<Apart>,
     /// All hosts that have a value.
     pub hosts: usize,
     /// The hosts with a value that has a verdict.
@@ -142,150 +140,113 @@ pub struct FleetFindings<'v> {
 #[inline(never)] // offsets into a small frame are short
 pub fn find<'v>(
     runs: &Runs<'_>,
-    values: &'v mut Values,
-    baseline: Option<&mut Values>,
+    values: &'v mut [HostValue],
+    baseline: Option<&mut [HostValue]>,
     threshold: f64,
 ) -> Result<FleetFindings<'v>, Errno> {
     let names = &runs.names;
-    let mut numbers = Table::<f64>::zeroed(values.groups().map(<[_]>::len).max().unwrap_or(0))?;
-    let nothing = HostGroup {
-        values: &[],
-        norm: Norm { median: 0.0, mad: 0.0 },
-        usual: Under::default(),
-        counts: [0; TABLE.len()],
-        like: 0,
-        is_judged: false,
-        quantity: Quantity::Latency,
-    };
+    let mut numbers = List::new(values.len().max(baseline.as_ref().map_or(0, |all| all.len())))?;
     let of_baseline = match baseline {
         Some(baseline) => {
-            let mut numbers = Table::zeroed(baseline.groups().map(<[_]>::len).max().unwrap_or(0))?;
-            let mut known = Table::filled(baseline.groups().count(), nothing)?;
-            for (slot, values) in known.iter_mut().zip(baseline.groups_mut()) {
-                *slot = group(values, None, &mut numbers);
-                slot.values = values;
+            let mut known = List::new(baseline.chunk_by(of_one_key).count())?;
+            for values in baseline.chunk_by_mut(of_one_key) {
+                let mut found = group(values, None, &mut numbers);
                 // A few hosts show the usual value, and not its spread.
-                slot.norm.mad = if slot.like < FEWEST { 0.0 } else { slot.norm.mad };
+                found.norm.mad = if found.like < FEWEST { 0.0 } else { found.norm.mad };
+                // There is room for all.
+                known.push(HostGroup { values, ..found });
             }
             Some(known)
         }
         None => None,
     };
-    let mut groups = Table::filled(values.groups().count(), nothing)?;
-    let key = |values: &[Kept]| values.first().map(|value| value[0] >> 32);
-    for (slot, values) in groups.iter_mut().zip(values.groups_mut()) {
-        let known = of_baseline.as_ref().map(|all| all.iter().find(|known| key(known.values) == key(values)));
-        let quantity =
-            Key::of(values.first().map_or("", |value| names.name(HostValue::from(*value).key))).quantity;
+    let mut groups = List::new(values.chunk_by(of_one_key).count())?;
+    for values in values.chunk_by_mut(of_one_key) {
+        let Some(&first) = values.first() else { continue };
+        let is_of_key = |known: &&HostGroup<'_>| known.values.first().is_some_and(|one| one.key == first.key);
+        let known = of_baseline.as_ref().map(|all| all.iter().find(is_of_key));
         let mut found = group(values, known.flatten(), &mut numbers);
         found.is_judged = match known {
             None => found.like >= FEWEST,
             Some(known) => known.is_some_and(|known| known.like > 0),
         };
-        found.quantity = quantity;
-        *slot = found;
-        if !found.is_judged {
-            slot.values = values;
-            continue;
-        }
-        let fast = |value: &HostValue| found.norm.is_faster(quantity, value.interval, threshold);
+        found.quantity = Key::of(names.name(first.key)).quantity;
         let mut any = false;
-        for kept in values.iter_mut() {
-            let value = HostValue::from(*kept);
-            if value.apart == 0 && fast(&value) {
-                set_apart(kept, 1 << FASTER);
+        for value in values.iter_mut().filter(|value| found.is_judged && value.apart == 0) {
+            if found.norm.is_faster(found.quantity, value.interval, threshold) {
+                value.apart = 1 << FASTER;
                 any = true;
             }
         }
-        slot.values = values;
-        slot.like = slot.iter().count();
+        found = HostGroup { values, ..found };
+        found.like = found.alike().count();
         if any && known.is_none() {
-            let left = norm(&mut slot.iter(), &mut numbers);
-            slot.norm = left;
+            found.norm = norm(found.alike(), &mut numbers);
         }
+        // There is room for all.
+        groups.push(found);
     }
-    let full = |group: &HostGroup<'_>| group.all().next().map_or("", |value| names.name(value.key));
-    sort_by(&mut groups, |one, other| full(one).cmp(full(other)));
+    sort_by(&mut groups, |one, other| one.key(names).cmp(other.key(names)));
     let outliers = outliers(names, &groups, threshold)?;
     let apart = apart(names, &groups)?;
-    let is_judged = |group: &HostGroup<'_>, value: &HostValue| group.is_judged && value.apart == 0;
-    let judged = distinct(&groups, &is_judged)?;
-    let hosts = distinct(&groups, &|_, _| true)?;
-    let apart_hosts = distinct(&groups, &|_, value| value.apart > 0)?;
-    let only_apart = distinct(&groups, &|group, value| value.apart > 0 || group.is_judged)? - judged;
-    let slow = distinct(&groups, &|group, value| is_slow(group, value, threshold))?;
+    // Of each host: a value, one with a verdict, one that is apart, either of both or in a judged group, a slow one.
+    let mut seen = Table::<[bool; 5]>::zeroed(MOST)?;
+    for (group, value) in each(&groups) {
+        let (apart, judged) = (value.apart > 0, group.is_judged);
+        let found = [true, judged && !apart, apart, judged || apart, is_slow(group, &value, threshold)];
+        if let Some(seen) = seen.get_mut(value.host as usize) {
+            seen.iter_mut().zip(found).for_each(|(seen, found)| *seen |= found);
+        }
+    }
+    let count = |place: usize| seen.iter().filter(|seen| seen.get(place) == Some(&true)).count();
+    let [hosts, judged, apart_hosts, known, slow] = core::array::from_fn(count);
+    let only_apart = known - judged;
     Ok(FleetFindings { groups, outliers, apart, hosts, judged, only_apart, apart_hosts, slow })
 }
 
 /// The usual value among some.
-#[inline(never)] // one copy of the code for all values
-fn norm(values: &mut dyn Iterator<Item = HostValue>, numbers: &mut [f64]) -> Norm {
-    let mut count = 0;
-    for (number, value) in numbers.iter_mut().zip(values) {
-        *number = value.value;
-        count += 1;
-    }
-    Norm::of(numbers.get_mut(..count).unwrap_or_default()).unwrap_or(Norm { median: f64::NAN, mad: f64::NAN })
+fn norm<'v>(values: impl Iterator<Item = &'v HostValue>, numbers: &mut List<f64>) -> Norm {
+    let unknown = Norm { median: f64::NAN, mad: f64::NAN };
+    Norm::of(numbers.refill(values.map(|value| value.value))).unwrap_or(unknown)
 }
 
 /// Marks the values under other conditions than most values (or than the baseline), and finds the usual value of the
 /// rest. The caller fills in the values.
-fn group(values: &mut [Kept], baseline: Option<&HostGroup<'_>>, numbers: &mut [f64]) -> HostGroup<'static> {
-    let all = || values.iter().copied().map(HostValue::from);
-    let (mut usual, mut counts) = (Under::default(), [0; TABLE.len()]);
-    for (condition, slot) in counts.iter_mut().enumerate() {
-        let value = match baseline {
-            Some(known) => known.usual.get(condition),
-            None => most(condition, &mut all().map(|value| value.under.get(condition)), numbers),
-        };
-        usual = usual.with(condition, value);
-        let is = |value: &HostValue| {
-            value.under.get(condition) > 0
-                && alike(condition, value.under.get(condition), usual.get(condition))
-        };
-        *slot = match baseline {
-            Some(known) => known.counts.get(condition).copied().unwrap_or(0),
-            None => all().filter(is).count(),
-        };
+fn group(
+    values: &mut [HostValue],
+    baseline: Option<&HostGroup<'_>>,
+    numbers: &mut List<f64>,
+) -> HostGroup<'static> {
+    let (mut usual, mut counts) = baseline.map_or_else(Default::default, |known| (known.usual, known.counts));
+    for (condition, count) in counts.iter_mut().enumerate().filter(|_| baseline.is_none()) {
+        let all = || values.iter().map(|value| value.under.get(condition)).filter(|value| *value > 0);
+        let most = most(condition, &mut all(), numbers);
+        usual = usual.with(condition, most);
+        *count = all().filter(|value| alike(condition, *value, most)).count();
     }
-    for kept in values.iter_mut() {
-        let under = HostValue::from(*kept).under;
+    for value in values.iter_mut() {
         let differs = |condition: &usize| {
-            let (own, usual) = (under.get(*condition), usual.get(*condition));
+            let (own, usual) = (value.under.get(*condition), usual.get(*condition));
             !alike(*condition, own, usual) || (*condition == alike::DISTURBED && own > 0)
         };
-        set_apart(kept, (0..TABLE.len()).filter(differs).fold(0, |all, condition| all | 1 << condition));
+        value.apart = (0..TABLE.len()).filter(differs).fold(0, |all, condition| all | 1 << condition);
     }
-    let values: &[Kept] = values;
-    let like = || values.iter().copied().map(HostValue::from).filter(|value| value.apart == 0);
-    let of_group = norm(&mut like(), numbers);
-    let norm = baseline.map_or(of_group, |known| known.norm);
-    HostGroup {
-        values: &[],
-        norm,
-        usual,
-        counts,
-        like: like().count(),
-        is_judged: false,
-        quantity: Quantity::Latency,
-    }
+    let like = || values.iter().filter(|value| value.apart == 0);
+    let norm = baseline.map_or_else(|| norm(like(), numbers), |known| known.norm);
+    let (like, quantity) = (like().count(), Quantity::Latency);
+    HostGroup { values: &[], norm, usual, counts, like, is_judged: false, quantity }
 }
 
 /// Returns the most frequent known number of a condition; the larger one if two are equally frequent. Unverified
 /// placement and an interrupted run never count as usual.
-fn most(condition: usize, all: &mut dyn Iterator<Item = u64>, numbers: &mut [f64]) -> u64 {
+fn most(condition: usize, all: &mut dyn Iterator<Item = u64>, numbers: &mut List<f64>) -> u64 {
     match condition {
         VERIFIED | WHOLE => return YES,
         alike::DISTURBED => return 0,
         _ => {}
     }
-    let mut count = 0;
     // Numbers of conditions have at most 52 bits.
-    for (slot, value) in numbers.iter_mut().zip(all.filter(|value| *value > 0)) {
-        *slot = value as f64;
-        count += 1;
-    }
-    let numbers = numbers.get_mut(..count).unwrap_or_default();
+    let numbers = numbers.refill(all.map(|value| value as f64));
     // Sorting is slow, and usually all numbers are equal.
     if numbers.windows(2).any(|two| matches!(two, [one, other] if one != other)) {
         sort_by(numbers, |one, other| one.total_cmp(other));
@@ -302,14 +263,9 @@ fn octave(size: f64) -> f64 {
     exp(((ln(size) / ln(2.0) + 0.5) as u64) as f64 * ln(2.0))
 }
 
-/// Passes every value of every group to `visit`.
-#[inline(never)] // one copy of the walk
-fn each(groups: &[HostGroup<'_>], visit: &mut dyn FnMut(&HostGroup<'_>, HostValue)) {
-    for group in groups {
-        for kept in group.values {
-            visit(group, HostValue::from(*kept));
-        }
-    }
+/// Returns every value with its group.
+fn each<'g, 'v>(groups: &'g [HostGroup<'v>]) -> impl Iterator<Item = (&'g HostGroup<'v>, HostValue)> + Clone {
+    groups.iter().flat_map(|group| group.values.iter().map(move |value| (group, *value)))
 }
 
 /// Returns whether a value is slower than usual among comparable ones.
@@ -319,15 +275,9 @@ fn is_slow(group: &HostGroup<'_>, value: &HostValue, threshold: f64) -> bool {
 
 /// Returns the values that are slower than usual, the worst first.
 #[inline(never)] // offsets into a small frame are short
-fn outliers(names: &Names, groups: &[HostGroup<'_>], threshold: f64) -> Result<Table<Outlier>, Errno> {
-    let all = |take: &mut dyn FnMut(Outlier)| {
-        each(groups, &mut |group, value| {
-            if is_slow(group, &value, threshold) {
-                take(Outlier { value, norm: group.norm, quantity: group.quantity });
-            }
-        });
-    };
-    let mut outliers = filled(&all)?;
+fn outliers(names: &Names, groups: &[HostGroup<'_>], threshold: f64) -> Result<List<Outlier>, Errno> {
+    let slow = each(groups).filter(|(group, value)| is_slow(group, value, threshold));
+    let mut outliers = List::of(slow.map(|(group, value)| Outlier::of(group, value)))?;
     sort_by(&mut outliers, |one, other| {
         let place = |outlier: &Outlier| [outlier.value.host, outlier.value.key].map(|name| names.name(name));
         other.slower().total_cmp(&one.slower()).then_with(|| place(one).cmp(&place(other)))
@@ -337,19 +287,15 @@ fn outliers(names: &Names, groups: &[HostGroup<'_>], threshold: f64) -> Result<T
 
 /// Returns the hosts that are not like the others: one entry for each condition, with the first point.
 #[inline(never)] // offsets into a small frame are short
-fn apart(names: &Names, groups: &[HostGroup<'_>]) -> Result<Table<Apart>, Errno> {
-    let all = |take: &mut dyn FnMut(Apart)| {
-        each(groups, &mut |group, value| {
-            let outlier = Outlier { value, norm: group.norm, quantity: group.quantity };
-            for condition in (0..=FASTER).filter(|condition| value.apart >> condition & 1 == 1) {
-                let usual = group.usual.get(condition);
-                let hosts = group.counts.get(condition).copied().unwrap_or(group.like);
-                take(Apart { outlier, condition, usual: (usual, hosts), points: 1 });
-            }
-        });
-    };
-    let mut found = filled(&all)?;
-    let Some(&first) = found.first() else { return Ok(found) };
+fn apart(names: &Names, groups: &[HostGroup<'_>]) -> Result<List<Apart>, Errno> {
+    let mut found = List::of(each(groups).flat_map(|(group, value)| {
+        let apart = (0..=FASTER).filter(move |condition| value.apart >> condition & 1 == 1);
+        apart.map(move |condition| {
+            let hosts = group.counts.get(condition).copied().unwrap_or(group.like);
+            let usual = (group.usual.get(condition), hosts);
+            Apart { outlier: Outlier::of(group, value), condition, usual, points: 1 }
+        })
+    }))?;
     let host = |apart: &Apart| names.name(apart.outlier.value.host);
     let key = |apart: &Apart| names.name(apart.outlier.value.key);
     sort_by(&mut found, |one, other| {
@@ -359,46 +305,6 @@ fn apart(names: &Names, groups: &[HostGroup<'_>]) -> Result<Table<Apart>, Errno>
     let is_same = |one: &Apart, other: &Apart| {
         one.outlier.value.host == other.outlier.value.host && one.condition == other.condition
     };
-    let mut each = Table::filled(found.chunk_by(is_same).count(), first)?;
-    for (slot, of_host) in each.iter_mut().zip(found.chunk_by(is_same)) {
-        let first = of_host.first().copied().unwrap_or(first);
-        *slot = Apart { points: of_host.len(), ..first };
-    }
-    Ok(each)
-}
-
-/// A function that passes each element to another, always the same ones.
-type VisitAll<'v, T> = &'v dyn Fn(&mut dyn FnMut(T));
-
-/// Returns a table of the elements that `all` passes on.
-fn filled<T: Copy>(all: VisitAll<'_, T>) -> Result<Table<T>, Errno> {
-    let (mut first, mut count) = (None, 0);
-    all(&mut |one| {
-        first = Some(one);
-        count += 1;
-    });
-    let Some(first) = first else { return Table::empty() };
-    let mut table = Table::filled(count, first)?;
-    let mut slots = table.iter_mut();
-    all(&mut |one| {
-        if let Some(slot) = slots.next() {
-            *slot = one;
-        }
-    });
-    Ok(table)
-}
-
-/// Returns the number of hosts with a value that is wanted.
-#[inline(never)] // it is called in several places
-fn distinct(
-    groups: &[HostGroup<'_>],
-    wants: &dyn Fn(&HostGroup<'_>, &HostValue) -> bool,
-) -> Result<usize, Errno> {
-    let mut seen = Table::<bool>::zeroed(MOST)?;
-    each(groups, &mut |group, value| {
-        if let Some(seen) = seen.get_mut(value.host as usize).filter(|_| wants(group, &value)) {
-            *seen = true;
-        }
-    });
-    Ok(seen.iter().filter(|seen| **seen).count())
+    let of_hosts = found.chunk_by(is_same);
+    List::of(of_hosts.filter_map(|of_host| Some(Apart { points: of_host.len(), ..*of_host.first()? })))
 }

@@ -2,7 +2,6 @@
 
 mod boots;
 mod findings;
-mod key;
 mod names;
 mod programs;
 mod runs;
@@ -14,8 +13,9 @@ mod view;
 use super::{Command, Write};
 use crate::error::{Failure, Outliers, SavedError, TimingError};
 use crate::options::{Descriptor, FlagId, FlagSet, Operands, Options, MAX_OPERANDS};
+use crate::sys::table::List;
 use runs::{Refused, Runs};
-use values::Values;
+use values::{settle, MOST_VALUES};
 use view::FleetView;
 
 /// The command that looks for slow hosts.
@@ -46,34 +46,28 @@ const THRESHOLD: f64 = 0.1;
 fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {
     let threshold = if options.given.contains(FlagId::Threshold) { options.threshold } else { THRESHOLD };
     let mut runs = Runs::new(options.force, options.of)?;
-    let mut baseline = match options.baseline {
-        Some(path) => {
-            let mut values = Values::new()?;
-            runs.read(path, &mut values)?;
-            Some(values)
-        }
-        None => None,
-    };
+    let mut baseline = List::new(MOST_VALUES)?;
+    if let Some(path) = options.baseline {
+        runs.read(path, &mut baseline)?;
+    }
     let of_baseline = core::mem::take(&mut runs.documents);
-    let mut values = Values::new()?;
+    let mut values = List::new(MOST_VALUES)?;
     for path in options.operands() {
         runs.read(path, &mut values)?;
     }
-    if let (0, Some(Refused { path, problem })) = (runs.documents, runs.refused().first().copied()) {
-        let error = SavedError::Malformed { path, problem };
-        return Err(error.into());
+    if let (0, Some(&Refused { path, problem })) = (runs.documents, runs.refused.first()) {
+        return Err(SavedError::Malformed { path, problem }.into());
     }
     runs.settle()?;
-    let slowed = values.settle(&runs.names, &runs.boots, threshold)?;
-    if let Some(baseline) = &mut baseline {
-        baseline.settle(&runs.names, &runs.boots, threshold)?;
-    }
-    let found = findings::find(&runs, &mut values, baseline.as_mut(), threshold)?;
+    let slowed = settle(&mut values, &runs.names, &runs.boots, threshold)?;
+    settle(&mut baseline, &runs.names, &runs.boots, threshold)?;
+    let baseline = options.baseline.map(|_| &mut *baseline);
+    let found = findings::find(&runs, &mut values, baseline, threshold)?;
     let view = FleetView { options, runs: &runs, found: &found, slowed: &slowed, threshold, of_baseline };
     write(&mut |document| view.present(document));
-    Ok(match runs.refused().first() {
+    Ok(match runs.refused.first() {
         Some(&Refused { path, problem }) if options.strict => {
-            let others = runs.refused_count - 1;
+            let others = runs.refused.pushed - 1;
             Some(SavedError::Skipped { path, problem, others }.into())
         }
         _ if options.strict && found.slow == 0 && found.apart_hosts > 0 => {

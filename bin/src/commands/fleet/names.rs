@@ -1,7 +1,7 @@
 //! Names that occur repeatedly. Each is kept once and identified by a number. This module does not know their meaning.
 
 use crate::sys::errno::Errno;
-use crate::sys::table::Table;
+use crate::sys::table::{List, Table};
 
 /// The maximum number of names.
 pub const MOST: usize = 1 << 17;
@@ -13,11 +13,9 @@ pub type Name = u32;
 
 /// Names. The unused parts of the tables do not need memory.
 pub struct Names {
-    bytes: Table<u8>,
-    used: usize,
+    bytes: List<u8>,
     /// Start and end of each.
-    spans: Table<[u32; 2]>,
-    count: u32,
+    spans: List<[u32; 2]>,
     /// The hash table: numbers of names, from 1; 0 is a free place.
     places: Table<u32>,
 }
@@ -29,13 +27,8 @@ impl Names {
     ///
     /// No memory for the tables.
     pub fn new() -> Result<Names, Errno> {
-        Ok(Names {
-            bytes: Table::zeroed(BYTES)?,
-            used: 0,
-            spans: Table::zeroed(MOST)?,
-            count: 0,
-            places: Table::zeroed(2 * MOST)?,
-        })
+        let (bytes, spans) = (List::new(BYTES)?, List::new(MOST)?);
+        Ok(Names { bytes, spans, places: Table::zeroed(2 * MOST)? })
     }
 
     /// Returns the number of a name; `None` if the table is full.
@@ -52,14 +45,11 @@ impl Names {
                 _ => place = (place + 1) & (2 * MOST - 1),
             }
         }
-        let end = self.used + name.len();
-        let span = self.spans.get_mut(self.count as usize)?;
-        self.bytes.get_mut(self.used..end)?.copy_from_slice(name.as_bytes());
-        *span = [self.used as u32, end as u32];
-        self.used = end;
-        self.count += 1;
-        *self.places.get_mut(place)? = self.count;
-        Some(self.count - 1)
+        let (number, start) = (self.spans.len() as u32, self.bytes.len());
+        name.bytes().try_for_each(|byte| self.bytes.push(byte))?;
+        self.spans.push([start, self.bytes.len()].map(|place| place as u32))?;
+        *self.places.get_mut(place)? = number + 1;
+        Some(number)
     }
 
     /// Returns a name by its number.

@@ -1,9 +1,8 @@
 //! Many hosts for programs and for monitoring systems: every outlier, every group, and what was not judged.
 
 use super::findings::{FleetFindings, Outlier, FASTER};
-use super::key::{unit, Key};
 use super::runs::Refused;
-use super::values::HostValue;
+use super::values::{unit, HostValue, Key};
 use super::view::FleetView;
 use crate::describe;
 use crate::report::document::{fields, Document, Field, Metric, Part, Value};
@@ -81,16 +80,15 @@ pub static COLUMNS: [&Field; 15] = [
     &POINTS,
 ];
 
-static METRIC_HOSTS: Metric = Metric { name: "fleet_hosts", about: "Hosts that have a value." };
-static METRIC_HEALTHY: Metric =
-    Metric { name: "fleet_healthy_hosts", about: "Hosts that were judged, and are as fast as others." };
-static METRIC_SLOW: Metric = Metric { name: "fleet_slow_hosts", about: "Hosts that are slower than others." };
-static METRIC_APART: Metric =
-    Metric { name: "fleet_apart_hosts", about: "Hosts that are not like the others." };
-static METRIC_SLOWED: Metric =
-    Metric { name: "fleet_slowed_points", about: "Points of hosts that are slower than before." };
-static METRIC_UNTRUSTED: Metric =
-    Metric { name: "fleet_untrusted_results", about: "Results that are unreliable, and were not judged." };
+/// The numbers for monitoring systems.
+static METRICS: [Metric; 6] = [
+    Metric { name: "fleet_hosts", about: "Hosts that have a value." },
+    Metric { name: "fleet_healthy_hosts", about: "Hosts that were judged, and are as fast as others." },
+    Metric { name: "fleet_slow_hosts", about: "Hosts that are slower than others." },
+    Metric { name: "fleet_apart_hosts", about: "Hosts that are not like the others." },
+    Metric { name: "fleet_slowed_points", about: "Points of hosts that are slower than before." },
+    Metric { name: "fleet_untrusted_results", about: "Results that are unreliable, and were not judged." },
+];
 static METRIC_RATIO: Metric =
     Metric { name: "fleet_outlier_ratio", about: "The value of a slow host over the median of its kind." };
 
@@ -127,27 +125,31 @@ impl FleetView<'_> {
             document.put(&OLDER, slowed.counts[1]);
             document.show(&SINCE, &describe::Utc(slowed.since));
         });
-        document.items(Part::List(&SHARED), self.runs.boots.shared(), |document, name| {
+        document.items(Part::List(&SHARED), self.runs.boots.shared.iter(), |document, name| {
             document.put(&HOST, self.name(*name));
             document.values(&NAMES, self.runs.boots.of(&self.runs.names, *name));
         });
         document.items(Part::List(&GROUPS), self.found.groups.iter(), |document, group| {
-            of_key(document, &group.key(&self.runs.names), group.nodes());
+            of_key(document, &Key::of(group.key(&self.runs.names)), group.nodes());
             document.put(&GROUP_HOSTS, group.like);
             document.put(&MEDIAN, group.norm.median);
             document.put(&MAD, group.norm.mad);
             document.put(&ALLOWED, group.norm.allowed(self.threshold));
             document.put(&JUDGED, group.is_judged);
         });
-        document.items(Part::List(&UNTRUSTED), self.runs.untrusted(), |document, [host, reason]| {
+        document.items(Part::List(&UNTRUSTED), self.runs.untrusted.iter(), |document, [host, reason]| {
             document.put(&HOST, self.name(*host));
             document.put(&REASON, self.name(*reason));
         });
-        document.items(Part::List(&PROBLEMS), self.runs.refused(), |document, Refused { path, problem }| {
-            document.put(&FILE, saved::shown(path).as_str());
-            document.put(&LINE, problem.line);
-            document.put(&WHAT, Value::Shown(problem));
-        });
+        document.items(
+            Part::List(&PROBLEMS),
+            self.runs.refused.iter(),
+            |document, Refused { path, problem }| {
+                document.put(&FILE, saved::shown(path).as_str());
+                document.put(&LINE, problem.line);
+                document.put(&WHAT, Value::Shown(problem));
+            },
+        );
         document.part(Part::Object(&SUMMARY), |document| {
             let FleetFindings { hosts, judged, slow, .. } = *self.found;
             document.put(&DOCUMENTS, self.runs.documents);
@@ -156,9 +158,9 @@ impl FleetView<'_> {
             document.put(&SLOW_HOSTS, slow);
             document.put(&HEALTHY_HOSTS, judged - slow);
             document.put(&APART_HOSTS, self.found.apart_hosts);
-            document.put(&SLOWED_HOSTS, self.slowed.count);
-            document.put(&UNTRUSTED_RUNS, self.runs.untrusted_count);
-            document.put(&SKIPPED, self.runs.refused_count);
+            document.put(&SLOWED_HOSTS, self.slowed.pushed);
+            document.put(&UNTRUSTED_RUNS, self.runs.untrusted.pushed);
+            document.put(&SKIPPED, self.runs.refused.pushed);
         });
         document.put(&THRESHOLD, self.threshold);
         document.put(&OF, self.options.of.word());
@@ -181,15 +183,10 @@ impl FleetView<'_> {
 
     /// Gives the samples for monitoring systems.
     pub fn metrics(&self, document: &mut dyn Document) {
-        let FleetFindings { hosts, judged, slow, .. } = *self.found;
-        for (metric, count) in [
-            (&METRIC_HOSTS, hosts),
-            (&METRIC_HEALTHY, judged - slow),
-            (&METRIC_SLOW, slow),
-            (&METRIC_APART, self.found.apart_hosts),
-            (&METRIC_SLOWED, self.slowed.count),
-            (&METRIC_UNTRUSTED, self.runs.untrusted_count),
-        ] {
+        let FleetFindings { hosts, judged, slow, apart_hosts, .. } = *self.found;
+        let others = [self.slowed.pushed, self.runs.untrusted.pushed];
+        let counts = [hosts, judged - slow, slow, apart_hosts].into_iter().chain(others);
+        for (metric, count) in METRICS.iter().zip(counts) {
             document.sample(metric, &[], count.into());
         }
         for outlier in self.found.outliers.iter() {

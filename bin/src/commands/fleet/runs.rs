@@ -6,16 +6,15 @@ use latency_core::sort::sort_by;
 use latency_core::text::Text;
 
 use super::boots::Boots;
-use super::key::{MOST_LISTED, SEPARATOR};
 use super::names::{Name, Names};
-use super::values::Values;
+use super::values::{HostValue, Values, MOST_LISTED, SEPARATOR};
 use crate::error::Failure;
 use crate::options::Of;
-use crate::result::row::{Label, Row, CLASS, FROM, GENERATORS, PATTERN, SIZE, TO, VARIANT};
+use crate::result::row::{fields_that, Label, Row, CLASS, FROM, GENERATORS, PATTERN, SIZE, TO, VARIANT};
 use crate::saved::alike::{self, Under, VERIFIED, WHOLE};
 use crate::saved::{documents, sections, Problem, Saved, MAX_ROWS};
 use crate::sys::errno::Errno;
-use crate::sys::table::Table;
+use crate::sys::table::{List, Table};
 
 /// A line that is not a document.
 #[derive(Clone, Copy, Debug)]
@@ -34,15 +33,12 @@ pub struct Runs<'a> {
     pub documents: usize,
     /// The results without a value.
     pub without_value: usize,
-    /// Hosts and reasons of those that are not judged.
-    untrusted: Table<[Name; 2]>,
+    /// Hosts and reasons of those that are not judged, once settled in the order of their names.
+    pub untrusted: List<[Name; 2]>,
     /// Every boot of every host.
     pub boots: Boots,
-    /// The number of results.
-    pub untrusted_count: usize,
-    refused: Table<Refused<'a>>,
-    /// The number of lines that are not documents.
-    pub refused_count: usize,
+    /// The lines that are not documents, in the order of the input.
+    pub refused: List<Refused<'a>>,
     /// Results that are not trusted are judged as well.
     judge_all: bool,
     /// The value that is judged.
@@ -57,16 +53,13 @@ impl<'a> Runs<'a> {
     ///
     /// No memory for the tables.
     pub fn new(judge_all: bool, of: Of) -> Result<Runs<'a>, Errno> {
-        let nothing = Refused { path: b"", problem: Problem::new(0, "") };
         Ok(Runs {
             names: Names::new()?,
             documents: 0,
             without_value: 0,
-            untrusted: Table::zeroed(MOST_LISTED)?,
+            untrusted: List::new(MOST_LISTED)?,
             boots: Boots::new()?,
-            untrusted_count: 0,
-            refused: Table::filled(MOST_LISTED, nothing)?,
-            refused_count: 0,
+            refused: List::new(MOST_LISTED)?,
             judge_all,
             of,
             rows: Table::filled(MAX_ROWS, Row::EMPTY)?,
@@ -79,9 +72,7 @@ impl<'a> Runs<'a> {
     ///
     /// A file that cannot be read. Its lines are at most [refused](Self::refused).
     pub fn read(&mut self, path: &'a [u8], values: &mut Values) -> Result<(), Failure<'a>> {
-        let Runs { names, documents, without_value, judge_all, of, boots, .. } = self;
-        let (untrusted, untrusted_count) = (&mut self.untrusted, &mut self.untrusted_count);
-        let (rows, refused, refused_count) = (&mut self.rows, &mut self.refused, &mut self.refused_count);
+        let Runs { names, documents, without_value, judge_all, of, boots, rows, untrusted, refused } = self;
         // A report contains several documents.
         let mut take = |text: &[u8]| {
             let draft = Saved::parse_of_host(text, rows)?;
@@ -95,11 +86,9 @@ impl<'a> Runs<'a> {
             let trust = &saved.origin.trust;
             let judged = *judge_all || !saved.conditions.poor;
             if !judged && !trust.is_by_conditions() {
-                let reason = names.number(trust.reason()).ok_or(full)?;
-                if let Some(slot) = untrusted.get_mut(*untrusted_count) {
-                    *slot = [host, reason];
-                }
-                *untrusted_count += 1;
+                let reason = names.number(trust.evidence().next().unwrap_or_default()).ok_or(full)?;
+                // What does not fit is only counted.
+                untrusted.push([host, reason]);
                 return Ok(false);
             }
             *without_value += usize::from(draft.rows().is_empty());
@@ -110,7 +99,7 @@ impl<'a> Runs<'a> {
                 let mut row = *row;
                 let disturbed = *of == Of::Undisturbed && !row.take_undisturbed();
                 let under = if disturbed { under.with(alike::DISTURBED, alike::NO) } else { under };
-                values.push(host, key, saved.origin.started, &row, under).ok_or(full)?;
+                values.push(HostValue::new(host, key, saved.origin.started, &row, under)).ok_or(full)?;
             }
             Ok(false)
         };
@@ -119,10 +108,8 @@ impl<'a> Runs<'a> {
             false => Ok(()),
         };
         documents::each(path, &mut take, &mut |problem| {
-            if let Some(slot) = refused.get_mut(*refused_count) {
-                *slot = Refused { path, problem };
-            }
-            *refused_count += 1;
+            // What does not fit is only counted.
+            refused.push(Refused { path, problem });
         })
     }
 
@@ -133,25 +120,10 @@ impl<'a> Runs<'a> {
     /// No memory for sorting.
     pub fn settle(&mut self) -> Result<(), Errno> {
         self.boots.settle(&mut self.names)?;
-        let listed = self.untrusted.get_mut(..self.untrusted_count.min(MOST_LISTED)).unwrap_or_default();
-        listed.iter_mut().for_each(|[host, _]| *host = self.boots.host(*host));
-        let names = &self.names;
-        sort_by(listed, |one, other| {
-            one.map(|name| names.name(name)).cmp(&other.map(|name| names.name(name)))
-        });
+        self.untrusted.iter_mut().for_each(|[host, _]| *host = self.boots.host(*host));
+        let place = |entry: &[Name; 2]| entry.map(|name| self.names.name(name));
+        sort_by(&mut self.untrusted, |one, other| place(one).cmp(&place(other)));
         Ok(())
-    }
-
-    /// Hosts and reasons of results that are not judged, once settled in the order of their names.
-    #[must_use]
-    pub fn untrusted(&self) -> &[[Name; 2]] {
-        self.untrusted.get(..self.untrusted_count.min(MOST_LISTED)).unwrap_or_default()
-    }
-
-    /// Returns the lines that are not documents, in the order of the input.
-    #[must_use]
-    pub fn refused(&self) -> &[Refused<'a>] {
-        self.refused.get(..self.refused_count.min(MOST_LISTED)).unwrap_or_default()
     }
 }
 
@@ -159,14 +131,12 @@ impl<'a> Runs<'a> {
 fn telling(rows: &[Row]) -> u32 {
     const LOOPS: u32 = !0 << VARIANT & !0 >> (31 - GENERATORS) & !(1 << PATTERN);
     let Some(like) = rows.first() else { return 0 };
-    let differs = |field: &usize| rows.iter().any(|row| row.pair == like.pair && !row.agrees(like, *field));
+    let differs = |field| rows.iter().any(|row| row.pair == like.pair && !row.agrees(like, field));
     // Not every kind of traffic has patterns.
     let pattern = rows.iter().find(|row| row.tells(PATTERN));
     let patterns = pattern.is_some_and(|like| rows.iter().any(|row| !row.agrees(like, PATTERN)));
-    (SIZE..VARIANT)
-        .filter(differs)
-        .chain(patterns.then_some(PATTERN))
-        .fold(1 << FROM | 1 << TO | 1 << CLASS | LOOPS, |all, field| all | 1 << field)
+    let others = fields_that(|field| (SIZE..VARIANT).contains(&field) && differs(field));
+    1 << FROM | 1 << TO | 1 << CLASS | LOOPS | others | u32::from(patterns) << PATTERN
 }
 
 /// Returns the conditions of a row, except the fields that distinguish rows. A reason for distrust that is also a

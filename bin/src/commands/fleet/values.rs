@@ -1,34 +1,68 @@
-//! The values of many hosts: the newest of each host and point, and those that became slower.
+//! The values of many hosts, and the keys by which they are comparable: the newest of each host and point, and those that became slower.
 
 use latency_core::sort::sort_by;
 use latency_core::stats::Interval;
 
 use super::boots::Boots;
-use super::key::{Key, MOST_LISTED};
 use super::names::{Name, Names};
 use crate::analysis::norm::{Norm, Quantity};
 use crate::analysis::traffic::bytes_per_line;
 use crate::result::row::Row;
 use crate::saved::alike::{alike, Under, PLACE_OF_NODES, TABLE};
 use crate::sys::errno::Errno;
-use crate::sys::table::Table;
+use crate::sys::table::List;
 
-/// The maximum number of values of all documents together, which need 64 MiB.
-const MOST_VALUES: usize = 1 << 20;
+/// The maximum number of values of all documents together. Memory that is not used for any is not touched.
+pub const MOST_VALUES: usize = 1 << 20;
 /// The number of newest results of a host that are searched for a change.
 const RECENT: usize = 32;
 
-/// A value of a host: key and host, when it was measured, the value, both ends of its interval, its conditions, and which
-/// of them are not like others. Numbers are kept as bits: all are positive, so that larger numbers have larger bits.
-pub type Kept = [u64; 8];
+/// The maximum number of listed results that are unreliable, and of listed lines that are not documents; further ones
+/// are only counted.
+pub const MOST_LISTED: usize = 1 << 12;
+
+/// A key by its parts.
+#[derive(Clone, Copy, Debug)]
+pub struct Key<'n> {
+    /// The experiment and its point.
+    pub point: &'n str,
+    /// The processor's name.
+    pub cpu: &'n str,
+    /// The point of the values.
+    pub quantity: Quantity,
+}
+
+/// The separator of the parts of a key, which does not occur in shown texts.
+pub const SEPARATOR: char = '\u{1f}';
+
+impl Key<'_> {
+    /// Splits a key into its parts.
+    #[must_use]
+    pub fn of(name: &str) -> Key<'_> {
+        let mut parts = name.split(SEPARATOR);
+        let mut part = || parts.next().unwrap_or_default();
+        let (point, cpu) = (part(), part());
+        let quantity = if part().is_empty() { Quantity::Latency } else { Quantity::Bandwidth };
+        Key { point, cpu, quantity }
+    }
+}
+
+/// Returns the unit of a quantity for programs, and the number of these units in the unit for people.
+#[must_use]
+pub const fn unit(quantity: Quantity) -> (&'static str, f64) {
+    match quantity {
+        Quantity::Latency => ("ns", 1.0),
+        Quantity::Bandwidth => ("bytes_per_second", 1e9),
+    }
+}
 
 /// One value.
 #[derive(Clone, Copy, Debug)]
 pub struct HostValue {
-    /// The name of its host.
-    pub host: Name,
     /// Its key: experiment, point, CPU model and unit.
     pub key: Name,
+    /// The name of its host.
+    pub host: Name,
     /// When its run began, in seconds since 1970; 0 where that is not known.
     pub started: u64,
     /// The value: nanoseconds or bytes per second.
@@ -41,35 +75,33 @@ pub struct HostValue {
     pub apart: u64,
 }
 
-impl From<Kept> for HostValue {
-    #[inline(never)] // it is needed in many places
-    fn from([names, started, value, low, high, one, other, apart]: Kept) -> HostValue {
-        let interval = Interval { low: f64::from_bits(low), high: f64::from_bits(high) };
-        let (host, key) = (names as u32, (names >> 32) as u32);
-        HostValue {
-            host,
-            key,
-            started,
-            value: f64::from_bits(value),
-            interval,
-            under: Under([one, other]),
-            apart,
-        }
-    }
-}
-
 impl HostValue {
+    /// Returns the value of a row.
+    pub fn new(host: Name, key: Name, started: u64, row: &Row, under: Under) -> HostValue {
+        let sample = &row.sample;
+        let value = sample.nanoseconds;
+        let interval = sample.interval.filter(|interval| interval.low > 0.0);
+        let interval = interval.unwrap_or(Interval { low: value, high: value });
+        let of_host = HostValue { key, host, started, value, interval, under, apart: 0 };
+        let Some(kind) = row.traffic() else { return of_host };
+        let rate = |ns: f64| bytes_per_line(kind) * 1e9 / ns;
+        let interval = Interval { low: rate(interval.high), high: rate(interval.low) };
+        HostValue { value: rate(value), interval, ..of_host }
+    }
+
     /// The NUMA nodes of its host; 0 where that is not known.
     #[must_use]
     pub fn nodes(&self) -> u64 {
         self.under.get(PLACE_OF_NODES)
     }
-}
 
-/// Sets which conditions of a value are not like those of others.
-pub fn set_apart(kept: &mut Kept, apart: u64) {
-    let [.., slot] = kept;
-    *slot = apart;
+    /// Returns what sorts values: by keys, hosts and times; and by all else, so that the order of files does not matter.
+    fn place(&self) -> impl Ord {
+        let Interval { low, high } = self.interval;
+        // Larger positive numbers have larger bits.
+        let numbers = [self.value, low, high].map(f64::to_bits);
+        (self.key, self.host, self.started, numbers, self.under)
+    }
 }
 
 /// A host whose newest results are slower than its older ones.
@@ -94,120 +126,55 @@ impl Slowed {
 }
 
 /// Values, of results that were read for one purpose.
-pub struct Values {
-    kept: Table<Kept>,
-    count: usize,
-}
+pub type Values = List<HostValue>;
 
-/// Points of hosts that are slower than they were, in the order of their names.
-pub struct Slowdowns {
-    listed: Table<Option<Slowed>>,
-    /// Their number; the list ends when it is full.
-    pub count: usize,
-}
-
-impl Slowdowns {
-    /// The list.
-    pub fn iter(&self) -> impl Iterator<Item = Slowed> + Clone + '_ {
-        self.listed.iter().copied().flatten()
-    }
-}
-
-impl Values {
-    /// Makes an empty collection.
-    ///
-    /// # Errors
-    ///
-    /// No memory for them.
-    pub fn new() -> Result<Values, Errno> {
-        Ok(Values { kept: Table::zeroed(MOST_VALUES)?, count: 0 })
-    }
-
-    /// Adds the value of a row; returns `None` if the table is full.
-    pub fn push(&mut self, host: Name, key: Name, started: u64, row: &Row, under: Under) -> Option<()> {
-        let sample = &row.sample;
-        let interval = sample.interval.filter(|interval| interval.low > 0.0);
-        let ns = sample.nanoseconds;
-        let Interval { low, high } = interval.unwrap_or(Interval { low: ns, high: ns });
-        let [value, low, high] = match row.traffic() {
-            None => [ns, low, high],
-            Some(kind) => [ns, high, low].map(|ns| bytes_per_line(kind) * 1e9 / ns),
+/// Leaves one value of each host and key, the newest; of several that began in the same second the middle one. Then
+/// they stand in the order of keys. Returns which are slower than the older ones by more than `threshold`, in the order
+/// of their names.
+///
+/// # Errors
+///
+/// No memory for the slower ones.
+pub fn settle(
+    values: &mut Values,
+    names: &Names,
+    boots: &Boots,
+    threshold: f64,
+) -> Result<List<Slowed>, Errno> {
+    let mut slowed = List::new(MOST_LISTED)?;
+    values.iter_mut().for_each(|value| value.host = boots.host(value.host));
+    sort_by(values, |one, other| one.place().cmp(&other.place()));
+    let is_same = |one: &HostValue, other: &HostValue| (one.key, one.host) == (other.key, other.host);
+    let (mut start, mut count) = (0, 0);
+    while let Some(of_host) = values.get(start..).and_then(|rest| rest.chunk_by(is_same).next()) {
+        let newest = of_host.last().map_or(0, |newest| newest.started);
+        let (older, newest) = of_host.split_at(of_host.partition_point(|value| value.started < newest));
+        let Some(one) = newest.get((newest.len() - 1) / 2).copied() else { break };
+        let quantity = Key::of(names.name(one.key)).quantity;
+        if let Some(found) = change(older, one, quantity, threshold) {
+            // What does not fit is only counted.
+            slowed.push(found);
         }
-        .map(f64::to_bits);
-        let names = u64::from(key) << 32 | u64::from(host);
-        let [one, other] = under.0;
-        *self.kept.get_mut(self.count)? = [names, started, value, low, high, one, other, 0];
-        self.count += 1;
-        Some(())
-    }
-
-    /// Leaves one value of each host and key, the newest; of several that began in the same second the middle one. Then
-    /// they stand in the order of keys. Returns which are slower than the older ones by more than `threshold`.
-    ///
-    /// # Errors
-    ///
-    /// No memory for the values.
-    pub fn settle(&mut self, names: &Names, boots: &Boots, threshold: f64) -> Result<Slowdowns, Errno> {
-        let mut slowed = Table::filled(MOST_LISTED, None)?;
-        let mut slowed_count = 0;
-        let kept = self.kept.get_mut(..self.count).unwrap_or_default();
-        for [of, ..] in kept.iter_mut() {
-            *of = *of >> 32 << 32 | u64::from(boots.host(*of as u32));
+        start += of_host.len();
+        if let Some(slot) = values.get_mut(count) {
+            *slot = one;
         }
-        sort_by(kept, |one, other| one.cmp(other));
-        let (mut start, mut count) = (0, 0);
-        while let Some(&first) = kept.get(start) {
-            let same = |other: &&Kept| other.first() == first.first();
-            let length = kept.get(start..).unwrap_or_default().iter().take_while(same).count();
-            let of_host = kept.get(start..start + length).unwrap_or_default();
-            let [.., newest] = of_host else { break };
-            let older = of_host.iter().take_while(|other| other[1] < newest[1]).count();
-            let one = of_host.get(older + (length - older - 1) / 2).copied().unwrap_or(first);
-            if older > 0 {
-                let quantity = Key::of(names.name(HostValue::from(one).key)).quantity;
-                if let Some(found) =
-                    change(of_host.get(..older).unwrap_or_default(), one, quantity, threshold)
-                {
-                    slowed.iter_mut().skip(slowed_count).take(1).for_each(|slot| *slot = Some(found));
-                    slowed_count += 1;
-                }
-            }
-            if let Some(slot) = kept.get_mut(count) {
-                *slot = one;
-            }
-            start += length;
-            count += 1;
-        }
-        self.count = count;
-        let listed = slowed.get_mut(..slowed_count.min(MOST_LISTED)).unwrap_or_default();
-        sort_by(listed, |one, other| {
-            let place = |slowed: &Option<Slowed>| {
-                slowed.map(|slowed| [slowed.value.host, slowed.value.key].map(|name| names.name(name)))
-            };
-            place(one).cmp(&place(other))
-        });
-        Ok(Slowdowns { listed: Table::of(listed)?, count: slowed_count })
+        count += 1;
     }
-
-    /// The values of each key, once settled.
-    pub fn groups(&self) -> impl Iterator<Item = &[Kept]> + Clone {
-        self.kept.get(..self.count).unwrap_or_default().chunk_by(of_one_key)
-    }
-
-    /// Returns the values of each key for changes, once settled.
-    pub fn groups_mut(&mut self) -> impl Iterator<Item = &mut [Kept]> {
-        self.kept.get_mut(..self.count).unwrap_or_default().chunk_by_mut(of_one_key)
-    }
+    values.truncate(count);
+    let place = |slowed: &Slowed| [slowed.value.host, slowed.value.key].map(|name| names.name(name));
+    sort_by(&mut slowed, |one, other| place(one).cmp(&place(other)));
+    Ok(slowed)
 }
 
-fn of_one_key([one, ..]: &Kept, [other, ..]: &Kept) -> bool {
-    one >> 32 == other >> 32
+/// Returns whether two values have the same key, by which settled values are grouped.
+pub fn of_one_key(one: &HostValue, other: &HostValue) -> bool {
+    one.key == other.key
 }
 
 /// Finds the most of the newest results that are all slower than what was usual before them: their whole interval beyond
 /// the older ones' median, by the threshold and four robust standard deviations, and beyond the upper ends of their intervals.
-fn change(older: &[Kept], newest: Kept, quantity: Quantity, threshold: f64) -> Option<Slowed> {
-    let newest = HostValue::from(newest);
+fn change(older: &[HostValue], newest: HostValue, quantity: Quantity, threshold: f64) -> Option<Slowed> {
     // Bandwidths are converted to the time per byte, so that larger values are slower.
     let times = |value: &HostValue| match quantity {
         Quantity::Latency => [value.value, value.interval.low, value.interval.high],
@@ -219,11 +186,10 @@ fn change(older: &[Kept], newest: Kept, quantity: Quantity, threshold: f64) -> O
     };
     // From the newest to the oldest one.
     let mut all = [(0, [0.0; 3]); RECENT];
-    let known =
-        older.iter().rev().copied().map(HostValue::from).filter(|value| value.started > 0 && is_like(value));
+    let known = older.iter().rev().filter(|value| value.started > 0 && is_like(value));
     let mut count = 0;
-    for (slot, value) in all.iter_mut().zip(core::iter::once(newest).chain(known)) {
-        *slot = (value.started, times(&value));
+    for (slot, value) in all.iter_mut().zip(core::iter::once(&newest).chain(known)) {
+        *slot = (value.started, times(value));
         count += 1;
     }
     let all = all.get(..count).unwrap_or_default();

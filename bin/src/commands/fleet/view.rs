@@ -6,17 +6,18 @@ use latency_core::decimal::{Decimal, Trimmed};
 use latency_core::stats::Interval;
 use latency_core::text::plural;
 
-use super::findings::{Apart, FleetFindings, HostGroup, FASTER};
-use super::key::{unit, Key};
+use super::findings::{Apart, FleetFindings, FASTER};
 use super::names::Name;
 use super::runs::{Refused, Runs};
-use super::values::{HostValue, Slowdowns};
+use super::values::{unit, HostValue, Key, Slowed};
 use crate::analysis::norm::{Quantity, FEWEST};
+use crate::commands::listed;
 use crate::describe::Utc;
 use crate::options::Options;
 use crate::report::document::{Document, Level, Role};
 use crate::report::figures::Digits;
 use crate::saved::{self, alike};
+use crate::sys::table::List;
 
 /// The maximum number of names in a sentence or list.
 const NAMED: usize = 8;
@@ -32,27 +33,11 @@ pub struct FleetView<'v> {
     /// The findings.
     pub found: &'v FleetFindings<'v>,
     /// Says which hosts became slower.
-    pub slowed: &'v Slowdowns,
+    pub slowed: &'v List<Slowed>,
     /// The difference that is allowed.
     pub threshold: f64,
     /// The documents of the baseline.
     pub of_baseline: usize,
-}
-
-/// A list of names with commas, and the number of further ones.
-struct Listed<'l>(usize, &'l dyn Fn(&mut dyn Write, usize) -> fmt::Result);
-
-impl fmt::Display for Listed<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for index in 0..self.0.min(NAMED) {
-            out.write_str(if index == 0 { "" } else { ", " })?;
-            (self.1)(out, index)?;
-        }
-        match self.0.saturating_sub(NAMED) {
-            0 => Ok(()),
-            more => write!(out, " and {more} more"),
-        }
-    }
 }
 
 impl FleetView<'_> {
@@ -85,7 +70,7 @@ impl FleetView<'_> {
     }
 
     /// Returns the slow hosts, each once, the worst first.
-    fn slow(&self) -> impl Iterator<Item = Name> + '_ {
+    fn slow(&self) -> impl Iterator<Item = Name> + Clone + '_ {
         let hosts = || self.found.outliers.iter().map(|outlier| outlier.value.host);
         hosts()
             .enumerate()
@@ -113,17 +98,14 @@ impl FleetView<'_> {
                 format_args!("No host of {judged} is slower than {}.", self.others(1)),
             ),
             _ => {
-                let named = |out: &mut dyn Write, index| match self.slow().nth(index) {
-                    Some(host) => out.write_str(self.name(host)),
-                    None => Ok(()),
-                };
+                let named = self.slow().map(|host| self.name(host));
                 document.sentence(
                     Role::Answer,
                     format_args!(
                         "{slow} of {judged} hosts {} slower than {}: {}.",
                         if slow == 1 { "is" } else { "are" },
                         self.others(slow),
-                        Listed(slow, &named)
+                        listed(NAMED, slow, named)
                     ),
                 );
             }
@@ -183,12 +165,12 @@ impl FleetView<'_> {
 
     /// Shows a row for each value, if there are too few for a verdict.
     fn values(&self, document: &mut dyn Document) {
-        let values = || self.found.groups.iter().flat_map(HostGroup::all);
+        let values = || self.found.groups.iter().flat_map(|group| group.values);
         let shown = if self.options.verbose { usize::MAX } else { ROWS };
         document.tabulate("", Level::Quiet, 2, &|table| {
             table.texts("host|point|value|95 %");
             for value in values().take(shown) {
-                let key = self.key(&value);
+                let key = self.key(value);
                 let unit = unit(key.quantity).1;
                 let Interval { low, high } = value.interval;
                 table.row();
@@ -205,7 +187,7 @@ impl FleetView<'_> {
         document.tabulate("", Level::Verbose, 2, &|table| {
             table.texts("kind|point|hosts|median|allowed +-");
             for group in self.found.groups.iter() {
-                let key = group.key(&self.runs.names);
+                let key = Key::of(group.key(&self.runs.names));
                 let nodes = group.nodes();
                 table.row();
                 table.cell(format_args!("{}, {nodes} node{}", key.cpu, plural(nodes as usize)));
@@ -235,7 +217,7 @@ impl FleetView<'_> {
                 ),
             );
         }
-        more(document, "Slower than before", "points", self.slowed.count);
+        more(document, "Slower than before", "points", self.slowed.pushed);
     }
 
     /// Says which hosts are not like the others, and the differences.
@@ -259,7 +241,7 @@ impl FleetView<'_> {
 
     /// Says which hosts share a name.
     fn shared(&self, document: &mut dyn Document) {
-        let shared = self.runs.boots.shared();
+        let shared = &self.runs.boots.shared;
         for name in shared.iter().take(NAMED) {
             let hosts = self.runs.boots.of(&self.runs.names, *name);
             document.sentence(
@@ -277,31 +259,35 @@ impl FleetView<'_> {
     /// Says which values have no verdict, and which lines were not understood.
     fn left_out(&self, document: &mut dyn Document) {
         let runs = self.runs;
-        if runs.untrusted_count > 0 {
-            let named = |out: &mut dyn Write, index: usize| match runs.untrusted().get(index) {
-                Some([host, reason]) => write!(out, "{} ({})", self.name(*host), self.name(*reason)),
-                None => Ok(()),
+        if runs.untrusted.pushed > 0 {
+            let name = |[host, reason]: &[Name; 2]| {
+                let (host, reason) = (self.name(*host), self.name(*reason));
+                fmt::from_fn(move |out| write!(out, "{host} ({reason})"))
             };
+            let named = runs.untrusted.iter().map(name);
             document.sentence(
                 Role::Missing,
                 format_args!(
                     "Unreliable, and not judged without --force: {} result{}: {}.",
-                    runs.untrusted_count,
-                    plural(runs.untrusted_count),
-                    Listed(runs.untrusted_count, &named)
+                    runs.untrusted.pushed,
+                    plural(runs.untrusted.pushed),
+                    listed(NAMED, runs.untrusted.pushed, named)
                 ),
             );
         }
-        for Refused { path, problem } in runs.refused().iter().take(NAMED) {
+        for Refused { path, problem } in runs.refused.iter().take(NAMED) {
             document.sentence(
                 Role::Missing,
                 format_args!("Skipped: '{}', line {}: {}.", saved::shown(path), problem.line, problem),
             );
         }
-        if runs.refused_count > NAMED {
+        if runs.refused.pushed > NAMED {
             document.sentence(
                 Role::Missing,
-                format_args!("Skipped: {} more lines; --format=json lists them.", runs.refused_count - NAMED),
+                format_args!(
+                    "Skipped: {} more lines; --format=json lists them.",
+                    runs.refused.pushed - NAMED
+                ),
             );
         }
         if runs.without_value > 0 {

@@ -3,10 +3,8 @@
 //! This module lists the experiments and their questions. The caller runs them and passes on their results. With
 //! files, the command makes one document of saved results.
 
-mod page;
 mod pictures;
 mod planned;
-mod points;
 mod run;
 mod saved;
 mod view;
@@ -21,11 +19,13 @@ use crate::error::Failure;
 use crate::experiment::interface::Experiment;
 use crate::experiment::{bandwidth, cores, curve, distribution, loaded, matrix, pages, parallel, window};
 use crate::options::{self, Descriptor, FlagId, FlagSet, Operands, Options, FLAGS, MAX_OPERANDS};
+use crate::report::document::{Document, Role};
+use crate::report::format::{Format, Purpose};
 use crate::sys::arguments::Arguments;
-use crate::sys::table::Table;
+use crate::sys::errno::Errno;
+use crate::sys::table::{List, Table};
 use latency_core::words::Worded;
 
-pub use page::format;
 pub use planned::Plans;
 pub use run::Sections;
 pub use view::{present, Whole};
@@ -61,6 +61,8 @@ const BUDGET_NS: f64 = 90e9;
 pub struct Section {
     /// The experiment.
     pub experiment: &'static Experiment,
+    /// The list of its descriptor alone, by which its command line is parsed.
+    descriptors: [&'static Descriptor; 1],
     /// The question that it answers.
     pub question: &'static str,
     /// The command line; a NUL ends each word.
@@ -76,7 +78,8 @@ impl Section {
         arguments: &'static str,
         weight: f64,
     ) -> Section {
-        Section { experiment, question, arguments, weight }
+        let descriptors = [&experiment.descriptor];
+        Section { experiment, descriptors, question, arguments, weight }
     }
 }
 
@@ -96,17 +99,6 @@ pub static SECTIONS: [Section; COUNT] = [
     Section::new(&cores::CORES, "From core to core", "cores\0--pairs=classes\0", 4.0),
 ];
 
-/// The descriptors that their command lines are parsed with.
-static DESCRIPTORS: [&Descriptor; COUNT] = {
-    let mut all = [&SECTIONS[0].experiment.descriptor; COUNT];
-    let mut index = 0;
-    while index < COUNT {
-        all[index] = &SECTIONS[index].experiment.descriptor;
-        index += 1;
-    }
-    all
-};
-
 /// The fraction of a share that is for visits; the rest is for mapping memory, clocks and the final checks.
 const VISITS: f64 = 0.6;
 
@@ -119,35 +111,32 @@ pub fn asked(
     index: usize,
     whole: &Options<'static>,
     left_ns: f64,
-) -> Result<(Options<'static>, Arguments, f64), Failure<'static>> {
+) -> Result<(&'static Options<'static>, Arguments, f64), Failure<'static>> {
     let section = &SECTIONS[index.min(COUNT - 1)];
-    let mut line = Line { bytes: Table::empty()?, length: 0 };
-    // The first pass counts the bytes; neither pass can fail.
+    let mut line = Line(List::new(LONGEST_LINE)?);
+    // There is room for every legal line.
     let _ = typed(&mut line, section, whole);
-    line = Line { bytes: Table::filled(line.length, 0)?, length: 0 };
-    let _ = typed(&mut line, section, whole);
-    let arguments = Arguments::packed(line.bytes.leak());
-    let mut asked = options::parse(arguments, &DESCRIPTORS, whole.formats)?;
+    let arguments = Arguments::packed(line.0.leak());
+    let mut asked = options::parse(arguments, &section.descriptors, whole.formats)?;
     let weights: f64 = SECTIONS.iter().skip(index).map(|section| section.weight).sum();
     let share_ns = left_ns.max(0.0) * section.weight / weights;
     asked.format = whole.format;
     asked.verbose = whole.verbose;
     asked.labels = whole.labels;
     asked.budget.0 = (share_ns * 1e3) as u64;
+    let asked = Table::filled(1, asked)?.leak().first().ok_or(Errno::ENOMEM)?;
     Ok((asked, arguments, share_ns * VISITS))
 }
 
-/// A command line under construction; bytes beyond its table are only counted.
-struct Line {
-    bytes: Table<u8>,
-    length: usize,
-}
+/// The room for a command line: a thousand nodes have some kilobytes. Pages that are not written need no memory.
+const LONGEST_LINE: usize = 64 << 10;
+
+/// A command line under construction.
+struct Line(List<u8>);
 
 impl Write for Line {
     fn write_str(&mut self, part: &str) -> fmt::Result {
-        self.bytes.iter_mut().skip(self.length).zip(part.bytes()).for_each(|(slot, byte)| *slot = byte);
-        self.length += part.len();
-        Ok(())
+        part.bytes().try_for_each(|byte| self.0.push(byte)).ok_or(fmt::Error)
     }
 }
 
@@ -185,6 +174,27 @@ pub fn budget_ns(options: &Options<'_>) -> f64 {
     match options.given.contains(FlagId::Budget) {
         true => options.budget.0 as f64 / 1e3,
         false => BUDGET_NS,
+    }
+}
+
+/// Returns the format of a report: text on a terminal and a page elsewhere, unless the user chose another one.
+#[must_use]
+pub fn format(options: &Options<'_>, is_terminal: bool) -> &'static Format {
+    const SAID: FlagSet = FlagSet::of(&[FlagId::Format, FlagId::Json, FlagId::Csv]);
+    let named = options.output.and_then(|path| Format::of_file(options.formats, path));
+    let is_free = options.given.intersection(SAID) == FlagSet::EMPTY && named.is_none();
+    let page = options.formats.iter().find(|format| format.purpose == Purpose::Page);
+    page.filter(|_| is_free && (!is_terminal || options.output.is_some())).unwrap_or(options.format)
+}
+
+/// Says how to get the page, if a terminal shows text and the user chose no format.
+fn how_to_get_the_page(document: &mut dyn Document, options: &Options<'_>) {
+    let is_shown = options.output.is_none() && !options.given.contains(FlagId::Format);
+    if is_shown && options.format.purpose == Purpose::Terminal {
+        document.sentence(
+            Role::Method("Page"),
+            format_args!("add -o report.html for a page with every chapter, picture and table"),
+        );
     }
 }
 

@@ -2,8 +2,6 @@
 //!
 //! It plans as a run does, and does not measure.
 
-use core::mem::ManuallyDrop;
-
 use super::view::{missing, SECTIONS_OF};
 use super::{asked, budget_ns, COUNT, SECTIONS, VISITS};
 use crate::describe;
@@ -17,16 +15,14 @@ use crate::options::Options;
 use crate::plan::duration::{self, Range};
 use crate::plan::{self, regions};
 use crate::report::document::{Document, Level, PageRole, Part, Role};
-use crate::sys::table::Table;
+use crate::sys::table::List;
 use crate::warning::Warnings;
 use latency_core::words::When;
 
-/// The plan of a section and its time, or the reason why it has none. It lives as long as the process.
-type SectionPlan = ManuallyDrop<Option<Result<(Planned, Range), Failure<'static>>>>;
-
 /// The plans of all sections.
 pub struct Plans {
-    slots: Table<SectionPlan>,
+    /// The plan of each section and its time, or the reason why it has none.
+    sections: List<Result<(Planned, Range), Failure<'static>>>,
     /// The time of all of them together.
     pub takes: Range,
 }
@@ -38,12 +34,11 @@ impl Plans {
     ///
     /// No memory; requested nodes or CPUs that cannot measure.
     pub fn make(options: &Options<'static>, machine: &'static Machine) -> Result<Plans, Failure<'static>> {
-        let mut plans = Plans { slots: Table::made(COUNT, |_| ManuallyDrop::new(None))?, takes: Range::ZERO };
+        let mut plans = Plans { sections: List::new(COUNT)?, takes: Range::ZERO };
         let mut left_ns = budget_ns(options);
         for (index, section) in SECTIONS.iter().enumerate() {
             let (asked, _, limit_ns) = asked(index, options, left_ns)?;
             left_ns -= limit_ns / VISITS;
-            let Some(asked) = Table::filled(1, asked)?.leak().first() else { break };
             let (mut warnings, mut noted) = (Warnings::new(), Noted::new());
             let (warnings, noted) = (&mut warnings, &mut noted);
             let progress = &mut Progress::new(When::Never);
@@ -60,20 +55,16 @@ impl Plans {
             match planned {
                 // The first section accepts all nodes, so its errors about them hold for all sections.
                 Err(failure @ Failure::Usage(_)) if index == 0 => return Err(failure),
-                planned => {
-                    if let Some(slot) = plans.slots.get_mut(index) {
-                        *slot = ManuallyDrop::new(Some(planned));
-                    }
-                }
-            }
+                planned => plans.sections.push(planned),
+            };
         }
         Ok(plans)
     }
 
     /// Returns every section that can be measured: its name, its plan and its time.
     fn possible(&self) -> impl Iterator<Item = (&'static str, &Planned, Range)> {
-        SECTIONS.iter().zip(self.slots.iter()).filter_map(|(section, slot)| {
-            let (planned, takes) = slot.as_ref()?.as_ref().ok()?;
+        SECTIONS.iter().zip(self.sections.iter()).filter_map(|(section, planned)| {
+            let (planned, takes) = planned.as_ref().ok()?;
             Some((section.experiment.descriptor.name, planned, *takes))
         })
     }
@@ -98,7 +89,7 @@ impl Plans {
             }
         });
         describe::tool(document, "report", "");
-        missing(document, &|index| self.slots.get(index)?.as_ref()?.as_ref().err(), &|_| false);
+        missing(document, &|index| self.sections.get(index)?.as_ref().err(), &|_| false);
         document.part(Part::Object(&dry_run::PLAN), |document| {
             document.put(&dry_run::POINTS, points);
             dry_run::time(document, self.takes);

@@ -3,8 +3,6 @@
 //! The findings of each stay in mapped memory until the end, because formats need all of them at once. The engine
 //! unmaps the measured memory before the next experiment begins. The caller supplies the clock and the interrupt.
 
-use core::mem::ManuallyDrop;
-
 use super::{asked, budget_ns, Came, COUNT, SECTIONS};
 use crate::engine::progress::Progress;
 use crate::engine::session::{interrupted, Noted, Session};
@@ -14,7 +12,7 @@ use crate::machine::{detect, Machine};
 use crate::options::Options;
 use crate::report::terminal::Terminal;
 use crate::sys::arguments::Arguments;
-use crate::sys::table::Table;
+use crate::sys::table::List;
 use crate::warning::Warnings;
 
 /// A result, with its circumstances.
@@ -29,8 +27,8 @@ struct Done {
 
 /// The outcomes of all sections.
 pub struct Sections {
-    /// The outcome of each section; `None` if it was not begun. They live as long as the process.
-    slots: Table<ManuallyDrop<Option<Result<Done, Failure<'static>>>>>,
+    /// The outcome of each section that was begun.
+    came: List<Result<Done, Failure<'static>>>,
     /// True if an interrupt came before the end.
     pub interrupted: bool,
 }
@@ -50,14 +48,12 @@ impl Sections {
         progress: &mut Progress,
         now: Now<'_>,
     ) -> Result<Sections, Failure<'static>> {
-        let slots = Table::made(COUNT, |_| ManuallyDrop::new(None))?;
-        let mut sections = Sections { slots, interrupted: false };
+        let mut sections = Sections { came: List::new(COUNT)?, interrupted: false };
         let (_, first_ns) = now();
         for (index, section) in SECTIONS.iter().enumerate() {
             let (started, begun_ns) = now();
             let left_ns = budget_ns(options) - begun_ns.saturating_sub(first_ns) as f64;
             let (asked, arguments, limit_ns) = asked(index, options, left_ns)?;
-            let Some(asked) = Table::filled(1, asked)?.leak().first() else { break };
             progress.lead(format_args!(
                 "{} ({} of {COUNT}, {:.0} s left): ",
                 section.experiment.descriptor.name,
@@ -85,8 +81,8 @@ impl Sections {
             };
             sections.interrupted =
                 nothing || interrupted() || came.as_ref().is_ok_and(|done| done.ran.findings.interrupted);
-            if let (false, Some(slot)) = (nothing, sections.slots.get_mut(index)) {
-                *slot = ManuallyDrop::new(Some(came));
+            if !nothing {
+                sections.came.push(came);
             }
             if sections.interrupted {
                 break;
@@ -100,13 +96,13 @@ impl Sections {
     /// Returns whether no section has ended.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.slots.iter().all(|slot| slot.is_none())
+        self.came.is_empty()
     }
 
     /// Returns the outcome of a section, shown on `terminal`.
     #[must_use]
     pub fn came(&self, index: usize, terminal: Terminal) -> Option<Came<'_, 'static>> {
-        let done = match self.slots.get(index)?.as_ref()? {
+        let done = match self.came.get(index)? {
             Ok(done) => done,
             Err(failure) => return Some(Err(failure)),
         };
@@ -124,11 +120,10 @@ impl Sections {
         if self.interrupted {
             return Err(Failure::Partial);
         }
-        let slots = || self.slots.iter().filter_map(|slot| slot.as_ref());
-        if let (None, Some(Err(failure))) = (slots().find(|came| came.is_ok()), slots().next()) {
+        if let (false, Some(Err(failure))) = (self.came.iter().any(Result::is_ok), self.came.first()) {
             return Err(*failure);
         }
-        let untrusted = slots().filter_map(|came| came.as_ref().ok()?.warnings.untrusted());
+        let untrusted = self.came.iter().filter_map(|came| came.as_ref().ok()?.warnings.untrusted());
         match untrusted.max_by_key(|(_, count)| *count) {
             Some((code, count)) if strict => Err(TimingError::NotTrusted { code, count }.into()),
             _ => Ok(()),

@@ -8,19 +8,18 @@ use core::{fmt, slice};
 use latency_core::sort::ascending;
 use latency_core::text::{plural, Text};
 
-use super::page::how_to_get_the_page;
-use super::pictures;
-use super::points::{differing, unit, value, SEVERAL};
+use super::how_to_get_the_page;
+use super::pictures::{self, unit, value, SEVERAL};
 use crate::commands::Write;
 use crate::describe;
 use crate::error::{Failure, Problem, SavedError};
 use crate::options::Options;
 use crate::report::document::{fields, Document, Level, PageRole, Part, Role};
 use crate::report::figures::Digits;
-use crate::result::row::{Label, Row, CLASS};
+use crate::result::row::{differing, Label, Row, CLASS};
 use crate::saved::conditions::KERNEL;
 use crate::saved::{self, Saved};
-use crate::sys::table::Table;
+use crate::sys::table::List;
 
 fields! {
     RESULTS "results" "The number of saved results; a saved report has several.";
@@ -53,21 +52,16 @@ struct File<'f> {
 /// Reads the named files, and writes their contents.
 pub fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {
     let paths = options.operands();
-    let empty = File { path: b"", saved: Saved::empty(), values: [f64::NAN; 3] };
-    let mut files = Table::filled(paths.len() * EXPERIMENTS, empty)?;
-    let mut count = 0;
+    let mut files = List::new(paths.len() * EXPERIMENTS)?;
     for path in paths {
         Saved::load_each(path, &mut |saved| {
-            let full = SavedError::Malformed {
-                path,
-                problem: Problem::new(1, "more experiments than a report has"),
-            };
-            *files.get_mut(count).ok_or(full)? = File { path, saved, values: spread(saved.rows)? };
-            count += 1;
+            let problem = Problem::new(1, "more experiments than a report has");
+            let full = SavedError::Malformed { path, problem };
+            files.push(File { path, saved, values: spread(saved.rows)? }).ok_or(full)?;
             Ok(())
         })?;
     }
-    write(&mut |document| present(document, options, files.get(..count).unwrap_or_default()));
+    write(&mut |document| present(document, options, &files));
     Ok(None)
 }
 
@@ -76,10 +70,7 @@ fn spread<'a>(rows: &[Row]) -> Result<[f64; 3], Failure<'a>> {
     if unit(rows) == SEVERAL {
         return Ok([f64::NAN; 3]);
     }
-    let mut values = Table::filled(rows.len(), f64::NAN)?;
-    for (slot, row) in values.iter_mut().zip(rows) {
-        *slot = value(row);
-    }
+    let mut values = List::of(rows.iter().map(value))?;
     ascending(&mut values);
     let at = |index: usize| values.get(index).copied().unwrap_or(f64::NAN);
     Ok([at(0), at(values.len() / 2), at(values.len().wrapping_sub(1))])
@@ -205,7 +196,7 @@ fn chapter(document: &mut dyn Document, file: &File<'_>) {
 
 /// Shows every point with its distinguishing fields.
 fn points(document: &mut dyn Document, rows: &[Row]) {
-    let (shown, unit_of_all) = (differing(rows) | 1 << CLASS, unit(rows));
+    let (shown, unit_of_all) = (differing(rows.iter()) | 1 << CLASS, unit(rows));
     let level = if rows.len() > FEW_POINTS { Level::Verbose } else { Level::Normal };
     document.tabulate("", level, 1, &|table| {
         table.text("point");

@@ -4,8 +4,9 @@
 
 use core::fmt::{self, Display, Write};
 
-use super::page::how_to_get_the_page;
-use super::{Came, Section, SECTIONS};
+use latency_core::text::joined;
+
+use super::{how_to_get_the_page, Came, Section, SECTIONS};
 use crate::analysis::matrix::{conclude, pairs};
 use crate::describe::{self, trust, Report, SUMMARY};
 use crate::error::Failure;
@@ -56,9 +57,10 @@ pub struct Whole<'r, 'a> {
 }
 
 impl<'r, 'a> Whole<'r, 'a> {
-    /// Returns the sections that have a result, with their index.
-    fn measured(&self) -> impl Iterator<Item = (usize, Report<'r, 'a>)> + '_ {
-        (0..SECTIONS.len()).filter_map(|index| Some((index, (self.came)(index)?.ok()?)))
+    /// Returns the sections that have a result.
+    fn measured(&self) -> impl Iterator<Item = (&'static Section, Report<'r, 'a>)> + Clone + '_ {
+        let sections = SECTIONS.iter().enumerate();
+        sections.filter_map(|(index, section)| Some((section, (self.came)(index)?.ok()?)))
     }
 
     /// Returns the warnings of all sections together.
@@ -69,7 +71,7 @@ impl<'r, 'a> Whole<'r, 'a> {
     }
 
     /// Returns the names of the sections that have no result because of an interrupt.
-    fn not_begun(&self) -> impl Iterator<Item = &'static str> + use<'_, 'r, 'a> {
+    fn not_begun(&self) -> impl Iterator<Item = &'static str> + Clone + use<'_, 'r, 'a> {
         let nothing = |(index, _): &(usize, _)| (self.came)(*index).is_none();
         SECTIONS.iter().enumerate().filter(nothing).map(|(_, section)| section.experiment.descriptor.name)
     }
@@ -97,14 +99,15 @@ pub fn present(document: &mut dyn Document, whole: &Whole<'_, '_>) {
     describe::machine::machine(document, whole.machine);
     trust::warnings(document, &warnings);
     document.part(Part::List(&SECTIONS_OF), |document| {
-        for (index, report) in whole.measured() {
-            let Some(section) = SECTIONS.get(index) else { continue };
+        for (section, report) in whole.measured() {
             document.sentence(Role::Page(PageRole::Chapter), format_args!("{}", section.question));
             document.part(Part::Item, |document| {
                 // A page with all points would have megabytes.
                 let present = section.experiment.present;
                 match document.wants_pictures() {
-                    true => describe::report(&mut WithoutPoints { document, depth: 0 }, &report, present),
+                    true => {
+                        describe::report(&mut Excerpt { document, summary: None, depth: 0 }, &report, present)
+                    }
                     false => describe::report(document, &report, present),
                 }
             });
@@ -119,7 +122,7 @@ fn summary(document: &mut dyn Document, whole: &Whole<'_, '_>) {
             match (whole.came)(index) {
                 Some(Ok(report)) => {
                     describe::report(
-                        &mut Conclusions { document, field, depth: 0 },
+                        &mut Excerpt { document, summary: Some(field), depth: 0 },
                         &report,
                         section.experiment.present,
                     );
@@ -132,8 +135,8 @@ fn summary(document: &mut dyn Document, whole: &Whole<'_, '_>) {
 
 /// Says how fast memory is, here and remote.
 fn verdict(document: &mut dyn Document, whole: &Whole<'_, '_>) {
-    let matrix = whole.measured().find(|(index, _)| *index == 0);
-    let found = matrix.map(|(_, report)| conclude(&mut pairs(report.outcomes, &report.machine.topology)));
+    let matrix = (whole.came)(0).and_then(Result::ok);
+    let found = matrix.map(|report| conclude(&mut pairs(report.outcomes, &report.machine.topology)));
     match found.map(|found| (found.local_ns, found.remote_ns(), found.remote_over_local())) {
         Some((Some(local), Some(remote), Some(ratio))) => document.sentence(
             Role::Answer,
@@ -151,15 +154,7 @@ fn verdict(document: &mut dyn Document, whole: &Whole<'_, '_>) {
         _ => document.sentence(Role::Answer, format_args!("The latency of memory was not measured.")),
     }
     if whole.partial {
-        let names = |out: &mut fmt::Formatter<'_>| {
-            let mut before = "; nothing of ";
-            for name in whole.not_begun() {
-                write!(out, "{before}{name}")?;
-                before = ", ";
-            }
-            Ok(())
-        };
-        let names = fmt::from_fn(names);
+        let names = joined("; nothing of ", ", ", whole.not_begun());
         document.sentence(Role::Answer, format_args!("Partial: it was interrupted{names}."));
     }
 }
@@ -167,46 +162,41 @@ fn verdict(document: &mut dyn Document, whole: &Whole<'_, '_>) {
 /// Says the trust in the whole report, which is that of its worst part.
 fn worst(document: &mut dyn Document, whole: &Whole<'_, '_>, warnings: &Warnings) {
     let level = trust::level(warnings);
-    let names = fmt::from_fn(|out| {
-        let mut before = ": ";
-        for (index, report) in whole.measured().filter(|_| level != "good") {
-            if trust::level(report.warnings) == level {
-                let name = SECTIONS.get(index).map_or("", |section| section.experiment.descriptor.name);
-                write!(out, "{before}{name}")?;
-                before = ", ";
-            }
-        }
-        Ok(())
-    });
+    let is_worst = |report: &Report<'_, '_>| level != "good" && trust::level(report.warnings) == level;
+    let worst = whole.measured().filter(|(_, report)| is_worst(report));
+    let names = joined(": ", ", ", worst.map(|(section, _)| section.experiment.descriptor.name));
     let emulated = trust::label(trust::is_emulated(warnings));
     document.sentence(Role::Trust, format_args!("{level}{names}{emulated}"));
 }
 
 /// Says the answer of each section in its own words; on pages as a table.
 fn answers(document: &mut dyn Document, whole: &Whole<'_, '_>) {
-    let answer = |out: &mut dyn Write, index: usize, report: &Report<'_, '_>| {
-        let Some(section) = SECTIONS.get(index) else { return Ok(()) };
-        let wanted = [Role::Answer, Role::Finding, Role::Line];
-        FirstSentence { out, wanted, found: None, pass: 0 }
-            .write(&mut |document| describe::report(document, report, section.experiment.present))
-    };
-    let question = |index: usize| SECTIONS.get(index).map_or("", |section| section.question);
     if !document.wants_pictures() {
-        for (index, report) in whole.measured() {
-            let shown = fmt::from_fn(|out| answer(out, index, &report));
-            document.sentence(Role::Method(question(index)), format_args!("{shown}"));
+        for (section, report) in whole.measured() {
+            let shown = answer(section, report);
+            document.sentence(Role::Method(section.question), format_args!("{shown}"));
         }
         return;
     }
     document.tabulate("", Level::Quiet, 3, &|table| {
         table.texts("question|answer|trust");
-        for (index, report) in whole.measured() {
+        for (section, report) in whole.measured() {
+            let level = trust::level(report.warnings);
             table.row();
-            table.text(question(index));
-            table.show(&fmt::from_fn(|out| answer(out, index, &report)));
-            table.text(trust::level(report.warnings));
+            table.text(section.question);
+            table.show(&answer(section, report));
+            table.text(level);
         }
     });
+}
+
+/// Returns the answer of a section in its own words.
+fn answer<'r, 'a>(section: &'static Section, report: Report<'r, 'a>) -> impl Display + use<'r, 'a> {
+    fmt::from_fn(move |out| {
+        let wanted = [Role::Answer, Role::Finding, Role::Line];
+        FirstSentence { out, wanted, found: None, pass: 0 }
+            .write(&mut |document| describe::report(document, &report, section.experiment.present))
+    })
 }
 
 /// Says which sections were not measured, and why: they failed, or were not begun.
@@ -263,90 +253,77 @@ impl Document for FirstSentence<'_> {
     }
 }
 
-/// A document that passes on only the summary of a description, under another name.
-struct Conclusions<'d> {
+/// A document that passes on a part of a description: its summary alone, or everything but the lists of its points.
+struct Excerpt<'d> {
     document: &'d mut dyn Document,
-    field: &'static Field,
-    /// The depth within the summary; 0 outside.
+    /// The name under which the summary is passed on; `None` for everything but points.
+    summary: Option<&'static Field>,
+    /// The depth within the summary, or within a list of points; 0 outside.
     depth: usize,
 }
 
-impl Document for Conclusions<'_> {
-    fn value(&mut self, field: &'static Field, value: Value<'_>) {
-        if self.depth > 0 {
-            self.document.value(field, value);
-        }
-    }
-
-    fn begin(&mut self, part: Part) {
-        match part {
-            _ if self.depth > 0 => self.document.begin(part),
-            Part::Object(field) if field.key() == SUMMARY.key() => {
-                self.document.begin(Part::Object(self.field))
-            }
-            _ => return,
-        }
-        self.depth += 1;
-    }
-
-    fn end(&mut self) {
-        if self.depth > 0 {
-            self.depth -= 1;
-            self.document.end();
-        }
+impl Excerpt<'_> {
+    fn passes(&self) -> bool {
+        self.summary.is_some() == (self.depth > 0)
     }
 }
 
-/// A document that passes on a description without the lists of its points.
-struct WithoutPoints<'d> {
-    document: &'d mut dyn Document,
-    /// The depth within one of these lists; 0 outside.
-    depth: usize,
-}
-
-impl Document for WithoutPoints<'_> {
+impl Document for Excerpt<'_> {
     fn value(&mut self, field: &'static Field, value: Value<'_>) {
-        if self.depth == 0 {
+        if self.passes() {
             self.document.value(field, value);
         }
     }
 
     fn named(&mut self, name: &str, value: Value<'_>) {
-        if self.depth == 0 {
+        if self.passes() {
             self.document.named(name, value);
         }
     }
 
     fn begin(&mut self, part: Part) {
-        let is_list = matches!(part, Part::Records(_))
-            || matches!(part, Part::List(field) if field.key() == "node_pairs");
-        if self.depth > 0 || is_list {
-            self.depth += 1;
-        } else {
-            self.document.begin(part);
+        let begins = match (self.summary, part) {
+            _ if self.depth > 0 => true,
+            (Some(_), Part::Object(field)) => field.key() == SUMMARY.key(),
+            (Some(_), _) => false,
+            (None, Part::Records(_)) => true,
+            (None, Part::List(field)) => field.key() == "node_pairs",
+            (None, _) => false,
+        };
+        match self.summary {
+            Some(name) if begins && self.depth == 0 => self.document.begin(Part::Object(name)),
+            _ if begins == self.summary.is_some() => self.document.begin(part),
+            _ => {}
         }
+        self.depth += usize::from(begins);
     }
 
     fn end(&mut self) {
-        match self.depth.checked_sub(1) {
-            Some(depth) => self.depth = depth,
-            None => self.document.end(),
+        if self.passes() {
+            self.document.end();
         }
+        self.depth = self.depth.saturating_sub(1);
     }
 
     fn sentence(&mut self, role: Role, words: fmt::Arguments<'_>) {
-        self.document.sentence(role, words);
+        if self.summary.is_none() {
+            self.document.sentence(role, words);
+        }
     }
 
     fn table(&mut self, table: &DocumentTable<'_>) {
-        self.document.table(table);
+        if self.summary.is_none() {
+            self.document.table(table);
+        }
     }
 
     fn picture(&mut self, picture: Picture<'_>) {
-        self.document.picture(picture);
+        if self.summary.is_none() {
+            self.document.picture(picture);
+        }
     }
 
     fn wants_pictures(&self) -> bool {
-        self.document.wants_pictures()
+        self.summary.is_none() && self.document.wants_pictures()
     }
 }
