@@ -21,7 +21,7 @@ const FLOORS: [&[&str]; 10] = [
     &["analysis"],
     &["result", "machine"],
     &["error", "warning"],
-    // The options name a format, and know nothing else of the reports.
+    // The options name a format, and wrap their texts as reports do; they know nothing else of the reports.
     &["options"],
     &["report", "sys"],
 ];

@@ -218,7 +218,8 @@ impl fmt::Display for UsageError<'_> {
     }
 }
 
-fn list(out: &mut fmt::Formatter<'_>, words: impl Iterator<Item = &'static str>) -> fmt::Result {
+/// Writes words with a comma between two of them.
+pub(super) fn list(out: &mut dyn fmt::Write, words: impl Iterator<Item = &'static str>) -> fmt::Result {
     let mut separator = "";
     for word in words {
         write!(out, "{separator}{word}")?;

@@ -1,69 +1,8 @@
-//! Names for the command-line options, and sets of them.
+//! Sets of command-line options.
 //!
 //! Experiments use the sets to list the options that they have; this module does not know the meaning of an option.
 
-/// Every option, in the order of [`super::FLAGS`] and of the help text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(u8)]
-#[allow(missing_docs)] // each is described in the table, by the text that users read
-pub enum FlagId {
-    CpuNode,
-    MemNode,
-    Cpu,
-    Pages,
-    Size,
-    MinSize,
-    MaxSize,
-    PointsPerOctave,
-    Order,
-    Stride,
-    Kernel,
-    Seed,
-    Traffic,
-    View,
-    LoadCpus,
-    LoadThreads,
-    LoadFrom,
-    LoadNode,
-    Rates,
-    Levels,
-    Pacing,
-    Burst,
-    Hold,
-    Pairs,
-    Method,
-    Lines,
-    States,
-    Iters,
-    Trials,
-    Precision,
-    TimeLimit,
-    Spread,
-    Until,
-    Budget,
-    WarmupIters,
-    Counters,
-    Threshold,
-    Baseline,
-    Of,
-    Force,
-    Unit,
-    Strict,
-    DryRun,
-    Format,
-    Json,
-    Csv,
-    Output,
-    Label,
-    Heatmap,
-    Reciprocal,
-    Quiet,
-    Verbose,
-    Progress,
-    Color,
-    Help,
-    Version,
-}
+use super::flags::FlagId;
 
 /// A set of options.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

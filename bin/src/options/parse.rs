@@ -3,9 +3,8 @@
 use latency_core::units::PageSize;
 
 use super::choices::Order;
-use super::flag::{Flag, Setter};
-use super::flag_set::{FlagId, FlagSet};
-use super::flags::FLAGS;
+use super::flag_set::FlagSet;
+use super::flags::{Flag, FlagId, Setter, FLAGS};
 use super::nearest::nearest;
 use super::tokens::{NotUtf8, Token, Tokens};
 use super::{Descriptor, Help, Options, Selection, UsageError};
