@@ -34,6 +34,7 @@ use latency_core::words::When;
 use crate::report::format::{Format, Purpose};
 
 pub use choices::{Help, Kernel, Kinds, Of, Order, Rate, Rates};
+pub(crate) use error::message;
 pub use error::UsageError;
 pub use flag_set::FlagSet;
 pub use flags::{Flag, FlagId, Group, SetValue, Setter, FLAGS, GROUPS};

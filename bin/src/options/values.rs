@@ -161,16 +161,14 @@ pub fn size(text: &[u8]) -> Result<Bytes, ValueError<'_>> {
     }
     let number = decimal(digits)?;
     let unit = unit.strip_prefix(b" ").unwrap_or(unit);
-    let shift = match unit {
-        [] | [b'b' | b'B'] => 0,
-        [letter] => prefix(*letter)?,
-        [letter, b'i' | b'I', b'b' | b'B'] => prefix(*letter)?,
+    let unit = match unit {
+        [] => Bytes(1),
         [letter, b'b' | b'B'] if prefix(*letter).is_ok() => {
             return Err(ValueError::DecimalUnit { number: digits, letter: letter.to_ascii_uppercase() });
         }
-        _ => return Err(ValueError::UnknownUnit),
+        _ => self::unit(unit)?,
     };
-    let scaled = u128::from(number.digits) << shift;
+    let scaled = u128::from(number.digits) * u128::from(unit.0);
     let divisor = 10u128.pow(number.places);
     if scaled % divisor != 0 {
         return Err(ValueError::NotWholeBytes);

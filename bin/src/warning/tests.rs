@@ -182,7 +182,7 @@ fn one_warning_for_each_subject() {
     };
     // Less certain than asked for is fair, however wide the interval is; without one the value is in doubt.
     let mut warnings = Warnings::default();
-    assert!(warnings.is_empty() && warnings.untrusted().is_none());
+    assert!(warnings.iter().next().is_none() && warnings.untrusted().is_none());
     warnings.push(Warning::OneNode);
     warnings.push(Warning::OneNode);
     assert_eq!(warnings.untrusted(), None);
@@ -190,7 +190,7 @@ fn one_warning_for_each_subject() {
     assert_eq!(warnings.untrusted(), None);
     warnings.push(point(1, f64::NAN));
     warnings.push(point(1, 0.03));
-    assert_eq!((warnings.len(), warnings.dropped()), (3, 0));
+    assert_eq!((warnings.iter().count(), warnings.dropped()), (3, 0));
     assert_eq!(warnings.untrusted(), Some(("precision-not-reached", 1)));
     assert!(warnings.iter().take(2).eq(&[Warning::OneNode, point(0, 0.8)]));
 }
@@ -224,7 +224,7 @@ fn a_warning_without_room_is_counted_and_still_makes_the_result_unreliable() {
         warnings.push(Warning::NodeLeftOut { node: NodeId(node) });
     }
     warnings.push(Warning::TimerSteppedBack { trials: 1 });
-    assert_eq!((warnings.len(), warnings.dropped()), (64, 7));
+    assert_eq!((warnings.iter().count(), warnings.dropped()), (64, 7));
     assert_eq!(warnings.untrusted(), Some(("timer-stepped-back", 1)));
 }
 

@@ -157,7 +157,7 @@ impl Plot<'_> {
             let mut row = PlotRow::new(self.grid.columns);
             let mut shelves = Shelves::<MARK_LINES>::new(self.grid.columns as f64, 1.0);
             self.placed_marks(&mut shelves, |column, place, label| match place {
-                Some((at, start)) if at == line => row.text(start, label),
+                Some((at, start)) if at == line => row.shown(start, &label),
                 // The line of a mark begins below its label.
                 Some((at, _)) if at < line => row.glyph_behind(column, self.glyphs.mark, Some(QUIET)),
                 _ => {}

@@ -99,13 +99,12 @@ impl Canvas<'_> {
                     out.write_str("\"/>\n")?;
                 }
             }
-            let (x, y) = (ValueWithUnit::new(point.x, self.axes.0), ValueWithUnit::new(point.y, self.axes.1));
+            let (x, y) = (ValueWithUnit(point.x, self.axes.0), ValueWithUnit(point.y, self.axes.1));
             out.write_str("<path class=\"point\" d=\"")?;
             marker(out, index, (self.x(point.x), self.y(point.y)), radius)?;
             write!(out, "\"><title>{}: {}", InMarkup(&x), InMarkup(&y))?;
             if let Some((low, high)) = point.band {
-                let (low, high) =
-                    (ValueWithUnit::new(low, self.axes.1), ValueWithUnit::new(high, self.axes.1));
+                let (low, high) = (ValueWithUnit(low, self.axes.1), ValueWithUnit(high, self.axes.1));
                 write!(out, " ({} to {})", InMarkup(&low), InMarkup(&high))?;
             }
             out.write_str("</title></path>\n")?;
@@ -132,10 +131,9 @@ impl Canvas<'_> {
         let base = self.y(0.0);
         for bar in bars.iter().filter(|bar| is_drawable(bar.height) && bar.height != 0.0) {
             let (left, right, end) = (self.x(bar.low), self.x(bar.high), self.y(bar.height));
-            let (low, high) =
-                (ValueWithUnit::new(bar.low, self.axes.0), ValueWithUnit::new(bar.high, self.axes.0));
+            let (low, high) = (ValueWithUnit(bar.low, self.axes.0), ValueWithUnit(bar.high, self.axes.0));
             fill(out, "<path class=\"bar\" d=\"M@ @V@H@V@Z\">", &[left, base, end, right, base])?;
-            let height = ValueWithUnit::new(bar.height, self.axes.1);
+            let height = ValueWithUnit(bar.height, self.axes.1);
             let (low, high, height) = (InMarkup(&low), InMarkup(&high), InMarkup(&height));
             writeln!(out, "<title>{low} to {high}: {height}</title></path>")?;
         }

@@ -8,7 +8,7 @@ use super::frame::{begin, heading_height, FramePlace, EDGE};
 use super::style::SERIES;
 use super::text::{fill, text, width, Size};
 use crate::report::axis::{Plane, Title};
-use crate::report::chart::{Chart, Data, Scale};
+use crate::report::chart::{Chart, Data};
 use crate::report::escape::InMarkup;
 use crate::report::labels::{LabelPlace, Shelves};
 use core::fmt::{self, Write};
@@ -21,9 +21,6 @@ const LEFT: f64 = 80.0;
 /// The room below the plot, for the labels of the horizontal axis and its title.
 const BELOW: f64 = 62.0;
 const MOST_X_TICKS: usize = 10;
-/// The maximum number of ticks on an ordinal axis. Its labels are short, and the values between two ticks cannot be
-/// interpolated.
-const MOST_ORDINAL_TICKS: usize = 16;
 const MOST_Y_TICKS: usize = 6;
 const LEGEND_LINE: f64 = 22.0;
 const LEGEND_GAP: f64 = 24.0;
@@ -40,9 +37,7 @@ const MARK_GAP: f64 = 5.0;
 #[inline(never)] // offsets into a small frame are short
 pub fn write(out: &mut dyn Write, chart: &Chart<'_>, shown: FramePlace) -> fmt::Result {
     let heading = heading_height(WIDTH, chart.title, chart.subtitle);
-    let ordinal = matches!(chart.x_axis.scale, Scale::Ordinal);
-    let x_ticks = if ordinal { MOST_ORDINAL_TICKS } else { MOST_X_TICKS };
-    let Some(plane) = Plane::of(chart, x_ticks, MOST_Y_TICKS) else {
+    let Some(plane) = Plane::of(chart, MOST_X_TICKS, MOST_Y_TICKS) else {
         begin(out, shown, (WIDTH, heading + 2.0 * EDGE), chart.title, chart.subtitle)?;
         text(out, "x=\"~\" y=\"@\"", &[EDGE, heading + EDGE], &"no points")?;
         return out.write_str("</svg>\n");
