@@ -2,7 +2,7 @@
 //!
 //! Experiments use the sets to list the options that they have; this module does not know the meaning of an option.
 
-use super::flags::FlagId;
+use super::flags::FlagId::{self, *};
 
 /// A set of options.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -12,61 +12,34 @@ impl FlagSet {
     /// The empty set.
     pub const EMPTY: FlagSet = FlagSet(0);
     /// The CPU of the thread, the node of the memory, and its pages.
-    pub const PLACEMENT: FlagSet =
-        FlagSet::of(&[FlagId::CpuNode, FlagId::MemNode, FlagId::Cpu, FlagId::Pages]);
+    pub const PLACEMENT: FlagSet = FlagSet::of(&[CpuNode, MemNode, Cpu, Pages]);
     /// Duration of the measurement, and certainty of the result.
-    pub const SAMPLING: FlagSet = FlagSet::of(&[
-        FlagId::Iters,
-        FlagId::Trials,
-        FlagId::Precision,
-        FlagId::TimeLimit,
-        FlagId::Spread,
-        FlagId::WarmupIters,
-        FlagId::Counters,
-        FlagId::Strict,
-        FlagId::DryRun,
-    ]);
+    pub const SAMPLING: FlagSet =
+        FlagSet::of(&[Iters, Trials, Precision, TimeLimit, Spread, WarmupIters, Counters, Strict, DryRun]);
     /// Limits, labels and the plan of a run.
-    pub const RUN: FlagSet = FlagSet::of(&[FlagId::Budget, FlagId::Strict, FlagId::Label, FlagId::DryRun]);
+    pub const RUN: FlagSet = FlagSet::of(&[Budget, Strict, Label, DryRun]);
     /// The same for a run that measures in windows of a fixed length.
-    pub const WINDOWS: FlagSet = FlagSet::RUN.with(FlagId::Precision).with(FlagId::TimeLimit);
+    pub const WINDOWS: FlagSet = FlagSet::RUN.with(Precision).with(TimeLimit);
     /// The memory that is walked over.
-    pub const WORKING_SET: FlagSet = FlagSet::of(&[FlagId::Size, FlagId::Seed]);
+    pub const WORKING_SET: FlagSet = FlagSet::of(&[Size, Seed]);
     /// The memory of a curve.
-    pub const SIZES: FlagSet =
-        FlagSet::of(&[FlagId::MinSize, FlagId::MaxSize, FlagId::PointsPerOctave, FlagId::Seed]);
+    pub const SIZES: FlagSet = FlagSet::of(&[MinSize, MaxSize, PointsPerOctave, Seed]);
     /// The chain through it.
-    pub const CHAIN: FlagSet = FlagSet::of(&[FlagId::Order, FlagId::Stride, FlagId::Kernel]);
+    pub const CHAIN: FlagSet = FlagSet::of(&[Order, Stride, Kernel]);
     /// Kinds of traffic, and the CPUs that generate it.
-    pub const GENERATORS: FlagSet = FlagSet::of(&[FlagId::Traffic, FlagId::LoadCpus, FlagId::LoadThreads]);
+    pub const GENERATORS: FlagSet = FlagSet::of(&[Traffic, LoadCpus, LoadThreads]);
     /// The load beside a chain.
-    pub const LOAD: FlagSet = FlagSet::GENERATORS.union(FlagSet::of(&[
-        FlagId::LoadFrom,
-        FlagId::LoadNode,
-        FlagId::Rates,
-        FlagId::Levels,
-        FlagId::Pacing,
-        FlagId::Burst,
-        FlagId::Hold,
-    ]));
+    pub const LOAD: FlagSet =
+        FlagSet::GENERATORS.union(FlagSet::of(&[LoadFrom, LoadNode, Rates, Levels, Pacing, Burst, Hold]));
     /// The exchange of lines between CPUs.
-    pub const EXCHANGE: FlagSet =
-        FlagSet::of(&[FlagId::Pairs, FlagId::Method, FlagId::Lines, FlagId::States]);
+    pub const EXCHANGE: FlagSet = FlagSet::of(&[Pairs, Method, Lines, States]);
     /// Format, target and look of the result.
-    pub const PRESENTATION: FlagSet = FlagSet::of(&[
-        FlagId::Format,
-        FlagId::Json,
-        FlagId::Csv,
-        FlagId::Output,
-        FlagId::Quiet,
-        FlagId::Verbose,
-        FlagId::Progress,
-        FlagId::Color,
-    ]);
+    pub const PRESENTATION: FlagSet =
+        FlagSet::of(&[Format, Json, Csv, Output, Quiet, Verbose, Progress, Color]);
     /// Options of every experiment that measures.
-    pub const MEASURING: FlagSet = FlagSet::PLACEMENT.union(FlagSet::SAMPLING).with(FlagId::Label);
+    pub const MEASURING: FlagSet = FlagSet::PLACEMENT.union(FlagSet::SAMPLING).with(Label);
     /// Options that every experiment accepts without listing them, so that wrapper scripts can always pass them.
-    pub const ALWAYS: FlagSet = FlagSet::PRESENTATION.with(FlagId::Help).with(FlagId::Version);
+    pub const ALWAYS: FlagSet = FlagSet::PRESENTATION.with(Help).with(Version);
 
     /// Returns the set of these options.
     #[must_use]

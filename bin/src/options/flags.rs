@@ -50,13 +50,6 @@ pub enum Group {
     General,
 }
 
-impl Group {
-    /// Returns whether its options change what is measured.
-    const fn is_of_measuring(self) -> bool {
-        matches!(self, Group::Placement | Group::Chain | Group::Traffic | Group::Cores | Group::Sampling)
-    }
-}
-
 /// Every group with its heading, in the order of the help text.
 pub const GROUPS: [(Group, &str); 8] = [
     (Group::Placement, "Placement"),
@@ -130,7 +123,8 @@ impl Flag {
     /// Returns whether it changes nothing but a measurement or its record.
     #[must_use]
     pub fn is_of_measuring(&self) -> bool {
-        self.group.is_of_measuring() || matches!(self.id, FlagId::Strict | FlagId::Label)
+        !matches!(self.group, Group::Verdict | Group::Output | Group::General)
+            || matches!(self.id, FlagId::Strict | FlagId::Label)
     }
 
     /// Returns whether `typed`, dashes included, is this option.
@@ -203,11 +197,11 @@ macro_rules! flags {
 
 flags! {
     CpuNode "cpunode" Placement COMMON,
-        Value(&LIST, |options, value| set_some(&mut options.cpunode, values::nodes(value))),
+        Value(&LIST, |options, value| set_some(&mut options.cpunode, values::ids(value))),
         "run on these nodes, such as 0,2-3",
         default "all that this process may use";
     MemNode "memnode" Placement COMMON,
-        Value(&LIST, |options, value| set_some(&mut options.memnode, values::nodes(value))),
+        Value(&LIST, |options, value| set_some(&mut options.memnode, values::ids(value))),
         "measure memory of these nodes",
         default "all that this process may use";
     Cpu "cpu" Placement COMMON,
@@ -268,7 +262,7 @@ flags! {
         "show node to node, kinds of traffic, numbers of cores, or each core",
         default "nodes";
     LoadCpus "load-cpus" Traffic COMMON,
-        Value(&CPUS, |options, value| set_some(&mut options.load_cpus, values::cpus(value))),
+        Value(&CPUS, |options, value| set_some(&mut options.load_cpus, values::ids(value))),
         "generate traffic on these CPUs (exit 2 if unavailable)",
         default "one CPU of each core of the node";
     LoadThreads "load-threads" Traffic,

@@ -65,21 +65,12 @@ pub fn write_help(
         text.write_str(if index == 0 { " (the default)" } else { "" })?;
         text.finish()?;
     }
+    options(out, help, None, formats)?;
     if help == Help::Short {
-        out.write_str("\nCommon options:\n")?;
-        for flag in FLAGS.iter().filter(|flag| flag.common) {
-            describe(out, flag, false, formats.iter())?;
-        }
         return out.write_str(
             "\n`latency-bench --help` lists every option, exit codes and examples.\n\
              `latency-bench help EXPERIMENT` explains an experiment.\n",
         );
-    }
-    for (group, heading) in GROUPS {
-        writeln!(out, "\n{heading}:")?;
-        for flag in FLAGS.iter().filter(|flag| flag.group == group) {
-            describe(out, flag, false, formats.iter())?;
-        }
     }
     out.write_str(
         "\nSIZE is in bytes; K, M, G and T are binary. `latency-bench help EXPERIMENT`\n\
@@ -102,28 +93,35 @@ pub fn write_experiment_help(
 ) -> fmt::Result {
     writeln!(out, "latency-bench {}: {}\n", experiment.name, experiment.summary)?;
     writeln!(out, "Usage: {}", experiment.typed(" [OPTIONS]"))?;
-    let formats = || formats.iter().filter(|format| experiment.is_written_as(format));
-    let accepted = experiment.flags.union(FlagSet::ALWAYS);
     if help == Help::Short {
-        out.write_str("\nCommon options:\n")?;
-        for flag in FLAGS.iter().filter(|flag| flag.common && accepted.contains(flag.id)) {
-            describe(out, flag, false, formats())?;
-        }
+        options(out, help, Some(experiment), formats)?;
         return writeln!(out, "\n`latency-bench help {}` lists every option.", experiment.name);
     }
     out.write_str("\n")?;
     wrap::line(out, experiment.details, WIDTH)?;
-    for (group, heading) in GROUPS {
-        let mut flags =
-            FLAGS.iter().filter(|flag| flag.group == group && accepted.contains(flag.id)).peekable();
+    options(out, help, Some(experiment), formats)?;
+    writeln!(out, "\n{EXIT_CODES}\nExample:\n  {}", experiment.typed(""))
+}
+
+/// Writes the options of an experiment, or all of them: the common ones, or each below the heading of its group.
+fn options(out: &mut dyn Write, help: Help, of: Option<&Descriptor>, formats: &[Format]) -> fmt::Result {
+    let mut section = |heading: &str, is_shown: &dyn Fn(&Flag) -> bool| {
+        let has = |flag: &&Flag| of.is_none_or(|of| of.flags.union(FlagSet::ALWAYS).contains(flag.id));
+        let mut flags = FLAGS.iter().filter(has).filter(|flag| is_shown(flag)).peekable();
         if flags.peek().is_some() {
             writeln!(out, "\n{heading}:")?;
         }
-        for flag in flags {
-            describe(out, flag, true, formats())?;
+        flags.try_for_each(|flag| {
+            let formats = formats.iter().filter(|format| of.is_none_or(|of| of.is_written_as(format)));
+            describe(out, flag, of.is_some() && help == Help::Long, formats)
+        })
+    };
+    match help {
+        Help::Short => section("Common options", &|flag| flag.common),
+        Help::Long => {
+            GROUPS.iter().try_for_each(|(group, heading)| section(heading, &|flag| flag.group == *group))
         }
     }
-    writeln!(out, "\n{EXIT_CODES}\nExample:\n  {}", experiment.typed(""))
 }
 
 /// Writes an option: its name and its text; with `reasons` also its default and the reason for it.

@@ -4,7 +4,7 @@
 
 use core::fmt;
 
-use latency_core::cpulist::{CpuSet, ListError, NodeSet};
+use latency_core::cpulist::{IdSet, ListError};
 use latency_core::traffic::KINDS;
 use latency_core::units::{Bytes, CpuId, Picoseconds};
 use latency_core::words::Worded;
@@ -272,26 +272,15 @@ pub fn choice<C: Worded>(text: &[u8]) -> Result<C, ValueError<'_>> {
     C::from_word(text).ok_or(if text.is_empty() { ValueError::Empty } else { ValueError::NotAChoice })
 }
 
-/// Reads a list of node ids such as `0,2-3`.
+/// Reads a list of ids of nodes or CPUs such as `0,2-3`.
 ///
 /// # Errors
-/// Whatever [`NodeSet::parse_list`] refuses.
-pub fn nodes(text: &[u8]) -> Result<NodeSet, ValueError<'_>> {
+/// Whatever [`IdSet::parse_list`] refuses.
+pub fn ids<const WORDS: usize>(text: &[u8]) -> Result<IdSet<WORDS>, ValueError<'_>> {
     if text.is_empty() {
         return Err(ValueError::Empty);
     }
-    NodeSet::parse_list(text).map_err(ValueError::List)
-}
-
-/// Reads a list of CPU numbers such as `0,2-3`.
-///
-/// # Errors
-/// Whatever [`CpuSet::parse_list`] refuses.
-pub fn cpus(text: &[u8]) -> Result<CpuSet, ValueError<'_>> {
-    if text.is_empty() {
-        return Err(ValueError::Empty);
-    }
-    CpuSet::parse_list(text).map_err(ValueError::List)
+    IdSet::parse_list(text).map_err(ValueError::List)
 }
 
 /// Reads a list of kinds of traffic such as `read,2:1`.

@@ -12,10 +12,6 @@ use crate::report::svg;
 /// A subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Want {
-    /// The experiment.
-    Title,
-    /// The machine and the time.
-    Origin,
     /// The first sentence of a role.
     First(Role),
     /// The reliability of the result.
@@ -38,12 +34,8 @@ pub enum Want {
     LongTables,
     /// The method.
     Method,
-    /// The command.
-    Command,
     /// Details for readers who want everything.
     Details,
-    /// The data that the document for programs leaves out.
-    Data,
     /// The names of chapters, as links to them.
     Chapters,
 }
@@ -155,10 +147,6 @@ impl<'o> Taking<'o> {
         let paragraph = Some(("", PARAGRAPH));
         let term = |label: &'static str| Some((if label.is_empty() { "Note" } else { label }, TERM));
         match (role, self.want) {
-            (Role::Page(PageRole::Title), Want::Title)
-            | (Role::Page(PageRole::Origin), Want::Origin)
-            | (Role::Page(PageRole::Data), Want::Data)
-            | (Role::Page(PageRole::Command), Want::Command) => Some(("", PLAIN)),
             (Role::Missing, Want::Missing) => paragraph,
             (_, Want::First(wanted)) if role == wanted => {
                 self.passed += 1;

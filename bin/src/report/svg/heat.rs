@@ -10,7 +10,6 @@ use crate::report::escape::InMarkup;
 use crate::report::figures::Figure;
 use crate::report::shade::Shades;
 use core::fmt::{self, Write};
-use latency_core::decimal::Decimal;
 
 /// The room for all columns; cells become narrower with more columns, within these widths.
 const ROOM: f64 = 640.0;
@@ -110,38 +109,26 @@ impl HeatGrid<'_, '_> {
     ) -> fmt::Result {
         let noun = self.matrix.noun;
         let (width, height) = (self.cell - GAP, CELL_HEIGHT - GAP);
-        let frame = format_args!(
-            "x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"4\"",
-            x = Decimal(x),
-            y = Decimal(y),
-            width = Decimal(width),
-            height = Decimal(height)
-        );
-        let (middle, baseline) = (x + width / 2.0, y + height / 2.0 + 5.0);
-        let place = format_args!(
-            "text-anchor=\"middle\" x=\"{middle:.1}\" y=\"{baseline:.1}\"",
-            middle = Decimal(middle),
-            baseline = Decimal(baseline)
-        );
+        let (frame, sides) = ("x=\"@\" y=\"@\" width=\"@\" height=\"@\" rx=\"4\"", [x, y, width, height]);
+        let (place, middle) =
+            ("text-anchor=\"middle\" x=\"@\" y=\"@\"", [x + width / 2.0, y + height / 2.0 + 5.0]);
+        write!(out, "<g><title>{noun} {row} to {noun} {column}: ")?;
         match (self.matrix.at(row, column), shades) {
             (Ok(value), Some(shades)) => {
-                let (figure, unit) = (Figure(value), InMarkup(self.matrix.unit));
-                let ground = shade(shades.depth(value));
-                let ink = text_on(ground);
-                writeln!(
-                    out,
-                    "<g><title>{noun} {row} to {noun} {column}: {figure} {unit}</title><rect {frame} fill=\"{ground}\"/>\
-                     <text class=\"number\" {place} style=\"fill:{ink}\">{figure}</text></g>"
-                )
+                let (figure, ground) = (Figure(value), shade(shades.depth(value)));
+                write!(out, "{figure} {}</title><rect ", InMarkup(self.matrix.unit))?;
+                fill(out, frame, &sides)?;
+                write!(out, " fill=\"{ground}\"/><text class=\"number\" ")?;
+                fill(out, place, &middle)?;
+                writeln!(out, " style=\"fill:{}\">{figure}</text></g>", text_on(ground))
             }
             (cell, _) => {
                 let reason = cell.err().unwrap_or("no number");
-                let (mark, reason) = (self.matrix.mark(reason), InMarkup(reason));
-                writeln!(
-                    out,
-                    "<g><title>{noun} {row} to {noun} {column}: {reason}</title><rect class=\"none\" {frame}/>\
-                     <text class=\"number quiet\" {place}>{mark}</text></g>"
-                )
+                write!(out, "{}</title><rect class=\"none\" ", InMarkup(reason))?;
+                fill(out, frame, &sides)?;
+                out.write_str("/><text class=\"number quiet\" ")?;
+                fill(out, place, &middle)?;
+                writeln!(out, ">{}</text></g>", self.matrix.mark(reason))
             }
         }
     }

@@ -130,30 +130,25 @@ fn mark_place(shelves: &mut Shelves<MARK_LINES>, x: f64, label: &str) -> Option<
 }
 
 fn marks(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>, marks_top: f64) -> fmt::Result {
-    let mut shelves = Shelves::<MARK_LINES>::new(WIDTH - EDGE, 8.0);
     // All lines are drawn first, so that no line crosses a label.
     for label_pass in [false, true] {
-        shelves = if label_pass { Shelves::new(WIDTH - EDGE, 8.0) } else { shelves };
+        let mut shelves = Shelves::<MARK_LINES>::new(WIDTH - EDGE, 8.0);
         for mark in chart.marks.iter().filter(|mark| canvas.plane.x.contains(mark.x)) {
             let x = canvas.x(mark.x);
             let place = mark_place(&mut shelves, x, mark.label);
             let label_top = place.map_or(canvas.top, |place| marks_top + MARK_LINE * place.line as f64);
-            match place {
-                Some(place) if label_pass => {
-                    // The text is anchored at the line, so the gap is exact with any font.
-                    let (anchor, text_x) = if place.start < x {
-                        ("class=\"label\" text-anchor=\"end\" x=\"@\" y=\"@\"", x - MARK_GAP)
-                    } else {
-                        ("class=\"label\" text-anchor=\"start\" x=\"@\" y=\"@\"", x + MARK_GAP)
-                    };
-                    text(out, anchor, &[text_x, label_top + 12.0], &mark.label)?;
-                }
-                _ if label_pass => {}
-                _ => {
-                    let line = "<line class=\"mark\" x1=\"@\" x2=\"@\" y1=\"@\" y2=\"@\">";
-                    fill(out, line, &[x, x, label_top, canvas.bottom()])?;
-                    writeln!(out, "<title>{}</title></line>", InMarkup(mark.label))?;
-                }
+            if !label_pass {
+                let line = "<line class=\"mark\" x1=\"@\" x2=\"@\" y1=\"@\" y2=\"@\">";
+                fill(out, line, &[x, x, label_top, canvas.bottom()])?;
+                writeln!(out, "<title>{}</title></line>", InMarkup(mark.label))?;
+            } else if let Some(place) = place {
+                // The text is anchored at the line, so the gap is exact with any font.
+                let (anchor, text_x) = if place.start < x {
+                    ("class=\"label\" text-anchor=\"end\" x=\"@\" y=\"@\"", x - MARK_GAP)
+                } else {
+                    ("class=\"label\" text-anchor=\"start\" x=\"@\" y=\"@\"", x + MARK_GAP)
+                };
+                text(out, anchor, &[text_x, label_top + 12.0], &mark.label)?;
             }
         }
     }
