@@ -62,16 +62,13 @@ pub const GROUPS: [(Group, &str); 8] = [
     (Group::General, "General"),
 ];
 
-/// Applies a value of the command line to the options.
-pub type SetValue = for<'a> fn(&mut Options<'a>, &'a [u8]) -> Result<(), ValueError<'a>>;
-
 /// The change that an option makes to [`Options`].
 #[derive(Clone, Copy)]
 pub enum Setter {
     /// An option without a value.
     Switch(fn(&mut Options<'_>)),
     /// An option with a value.
-    Value(&'static ValueKind, SetValue),
+    Value(&'static ValueKind, for<'a> fn(&mut Options<'a>, &'a [u8]) -> Result<(), ValueError<'a>>),
 }
 
 /// One option.
@@ -205,7 +202,7 @@ flags! {
         "measure memory of these nodes",
         default "all that this process may use";
     Cpu "cpu" Placement COMMON,
-        Value(&CPU, |options, value| first_or_number(options, value)),
+        Value(&CPU, first_or_number),
         "run on this CPU, or on the first one of the node",
         default "the first allowed CPU of the node, or an idle one behind the same cache while others use it",
         because "other work on the same CPU interrupts trials and evicts their lines";
@@ -390,7 +387,7 @@ flags! {
         Switch(|options| options.dry_run = true),
         "print the plan to standard output; writes no file";
     Format "format" Output,
-        Value(&FORMAT, |options, value| format(options, value)),
+        Value(&FORMAT, format),
         "write the result as",
         default "text, or what the extension of --output says";
     Json "json" b'j' Output COMMON,
@@ -400,7 +397,7 @@ flags! {
         Switch(|options| choose(options, "csv")),
         "short for --format=csv";
     Output "output" b'o' Output COMMON,
-        Value(&FILE, |options, value| output(options, value)),
+        Value(&FILE, output),
         "write the result to a file; - is standard output",
         default "standard output";
     Label "label" Output,
@@ -447,7 +444,7 @@ fn set_some<'a, T>(option: &mut Option<T>, value: Result<T, ValueError<'a>>) -> 
 }
 
 /// Sets the CPU to run on: `first`, or a number.
-fn first_or_number<'a>(options: &mut Options<'_>, value: &'a [u8]) -> Result<(), ValueError<'a>> {
+fn first_or_number<'a>(options: &mut Options<'a>, value: &'a [u8]) -> Result<(), ValueError<'a>> {
     options.first_cpu = value == b"first";
     options.cpu = if options.first_cpu { None } else { Some(values::cpu(value)?) };
     Ok(())
@@ -460,7 +457,7 @@ fn output<'a>(options: &mut Options<'a>, value: &'a [u8]) -> Result<(), ValueErr
 }
 
 /// Chooses a format by its name.
-fn format<'a>(options: &mut Options<'_>, name: &[u8]) -> Result<(), ValueError<'a>> {
+fn format<'a>(options: &mut Options<'a>, name: &'a [u8]) -> Result<(), ValueError<'a>> {
     let named = Format::named(options.formats, name).ok_or(ValueError::NotAFormat(options.formats));
     set(&mut options.format, named)
 }

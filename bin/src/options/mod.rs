@@ -37,7 +37,7 @@ pub use choices::{Help, Kernel, Kinds, Of, Order, Rate, Rates};
 pub(crate) use error::message;
 pub use error::UsageError;
 pub use flag_set::FlagSet;
-pub use flags::{Flag, FlagId, Group, SetValue, Setter, FLAGS, GROUPS};
+pub use flags::{Flag, FlagId, Group, Setter, FLAGS, GROUPS};
 pub use help::{write_experiment_help, write_help, write_version, EXAMPLES, EXIT_CODES};
 pub use kinds::ValueKind;
 pub use labels::Labels;

@@ -6,7 +6,6 @@
 mod entry;
 mod group;
 mod set;
-mod severity;
 mod table;
 
 #[cfg(test)]
@@ -19,10 +18,10 @@ use crate::sys::errno::Errno;
 use latency_core::text::Text;
 use latency_core::units::{Bytes, CpuId, Hertz, NodeId, PageSize, Picoseconds};
 
+pub use entry::Severity;
 use entry::{About, Facts, Words};
 pub use group::WarningGroup;
 pub use set::Warnings;
-pub use severity::Severity;
 pub use table::MUCH_OTHER_WORK;
 
 /// A name out of a file of the system: the longest frequency governors and hypervisor signatures have fifteen bytes.

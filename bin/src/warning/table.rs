@@ -36,7 +36,7 @@ impl Warning {
             (@text $text:literal) => { format_args!($text) };
             (@option) => { None };
             (@option $value:expr) => { Some($value) };
-            ($code:literal, $severity:expr, $about:expr $(, $measure:expr)?;
+            ($code:expr, $severity:expr, $about:expr $(, $measure:expr)?;
              $reason:literal $(, $rest:literal)?; $remedy:literal
              $(; $($figure:ident = $value:expr),+)?) => {{
                 let (code, severity, about) = ($code, $severity, $about);
@@ -198,16 +198,13 @@ impl Warning {
             Warning::FrequencyScaling { governor } => entry!("frequency-scaling", Note, Run;
                 "the frequency governor is '{governor}', so the core clock may change";
                 "as root: cpupower frequency-set -g performance"),
-            Warning::CoreClockUnstable { least, most, core } => {
-                let (least, most) = (Decimal(least.gigahertz()), Decimal(most.gigahertz()));
-                let (severity, effect) = match core {
-                    true => (Fair, ": compare L1, L2 and instructions in core cycles"),
-                    false => (Note, ", which memory does not follow"),
-                };
-                entry!("core-clock-unstable", severity, Run;
-                    "the core clock was between {least:.2} and {most:.2} GHz", "{effect}";
-                    "as root: cpupower frequency-set -g performance")
-            }
+            Warning::CoreClockUnstable { least, most, core } => entry!(
+                "core-clock-unstable", if core { Fair } else { Note }, Run;
+                "the core clock was between {least:.2} and {most:.2} GHz", "{effect}";
+                "as root: cpupower frequency-set -g performance";
+                least = Decimal(least.gigahertz()), most = Decimal(most.gigahertz()),
+                effect = if core { ": compare L1, L2 and instructions in core cycles" }
+                    else { ", which memory does not follow" }),
             Warning::TscNotInvariant => entry!("tsc-not-invariant", Fair, Run;
                 "the TSC is not reported as invariant", ", but its calibrations agree";
                 "in a virtual machine: pass the invariant TSC through (+invtsc)"),
@@ -244,12 +241,13 @@ impl Warning {
                 "stop other work, and run again";
                 percent = percent_off(ratio), side = if ratio < 1.0 { "faster" } else { "slower" }),
             // A prefetcher makes dense lines faster; slower ones are noise.
-            Warning::PrefetchAudit { ratio } if ratio >= 1.0 => entry!("prefetch-audit", Note, Run;
+            Warning::PrefetchAudit { ratio } | Warning::NeighboursFetched { ratio } if ratio >= 1.0 => {
+                entry!(
+                if matches!(self, Warning::PrefetchAudit { .. }) { "prefetch-audit" } else { "neighbours-fetched" },
+                Note, Run;
                 "prefetch audit inconclusive: lines 64 B apart took {ratio:.2} times as long as lines 256 B apart, which is noise";
-                "stop other work, and run again"; ratio = Decimal(ratio)),
-            Warning::NeighboursFetched { ratio } if ratio >= 1.0 => entry!("neighbours-fetched", Note, Run;
-                "prefetch audit inconclusive: lines 64 B apart took {ratio:.2} times as long as lines 256 B apart, which is noise";
-                "stop other work, and run again"; ratio = Decimal(ratio)),
+                "stop other work, and run again"; ratio = Decimal(ratio))
+            }
             Warning::PrefetchAudit { ratio } => entry!(
                 "prefetch-audit", graded(1.0 - ratio, MUCH_HIDDEN), Run;
                 "a prefetcher hides {percent:.0} % of the latency", " at 64 B spacing";
@@ -301,18 +299,13 @@ impl Warning {
             Warning::PointsDisturbed { points, of, share } => entry!("points-disturbed", Fair, Run;
                 "other work interrupted trials at {points} of {of} points", ", {percent} % of them or more";
                 "use an idle CPU (--cpu=N)"; percent = Trimmed(share * 100.0)),
-            Warning::StateShare { points, of, share } => {
-                let percent = Decimal(share * 100.0);
-                match of {
-                    1 => entry!("state-share", Fair, Run;
-                        "only {percent:.0} % of the trials of a round agree", " on a value";
-                        "stop other work, fix the frequency, and run again"),
-                    _ => entry!("state-share", Fair, Run;
-                        "only {percent:.0} % of the trials of a round agree",
-                        " on a value, and few of them at {points} of {of} points";
-                        "stop other work, fix the frequency, and run again"),
-                }
-            }
+            Warning::StateShare { of: 1, share, .. } => entry!("state-share", Fair, Run;
+                "only {percent:.0} % of the trials of a round agree", " on a value";
+                "stop other work, fix the frequency, and run again"; percent = Decimal(share * 100.0)),
+            Warning::StateShare { points, of, share } => entry!("state-share", Fair, Run;
+                "only {percent:.0} % of the trials of a round agree",
+                " on a value, and few of them at {points} of {of} points";
+                "stop other work, fix the frequency, and run again"; percent = Decimal(share * 100.0)),
             Warning::FewSteps { steps } => entry!("few-steps", Fair, Run;
                 "a trial lasts only {steps} step{s} of the timer";
                 "leave --iters out, or raise it"; s = plural(steps)),

@@ -86,7 +86,6 @@ impl<'a> Mapped<'a> {
     }
 
     /// Returns the values that get a label, in ascending order.
-    #[must_use]
     pub fn ticks(&self) -> impl Iterator<Item = f64> + use<> {
         let ticks = if self.logarithmic { Ticks::logarithmic } else { Ticks::linear };
         ticks(self.range, self.most_ticks, self.unit).values()

@@ -55,17 +55,6 @@ pub struct SubjectPlace {
     pub but_first: Option<Role>,
 }
 
-impl SubjectPlace {
-    /// Returns the level of its headings in HTML.
-    fn level(self) -> u32 {
-        if self.chapter == 0 {
-            2
-        } else {
-            3
-        }
-    }
-}
-
 /// A document that writes one subject of a description.
 pub struct Taking<'o> {
     out: &'o mut dyn Write,
@@ -129,7 +118,8 @@ impl<'o> Taking<'o> {
 
     /// Writes the heading and the markup before the first part.
     fn begin(&mut self) -> fmt::Result {
-        let ([heading, before, _], level) = (self.frame, self.place.level());
+        let [heading, before, _] = self.frame;
+        let level = if self.place.chapter == 0 { 2 } else { 3 };
         if !heading.is_empty() {
             writeln!(self.out, "<h{level}>{heading}</h{level}>")?;
         }
@@ -266,15 +256,14 @@ impl Document for Taking<'_> {
     fn picture(&mut self, picture: Picture<'_>) {
         if self.want == Want::Pictures && !self.is_of_another() {
             self.keep(|taking| {
-                match picture {
-                    Picture::Matrix(matrix) if matrix.rows.len() * matrix.columns.len() > MOST_CELLS => {
+                if let Picture::Matrix(matrix) = picture {
+                    if matrix.rows.len() * matrix.columns.len() > MOST_CELLS {
                         let title = InMarkup(matrix.title);
                         return writeln!(
                             taking.out,
                             "<p>{title}: too many cells for a page, not for --format=svg.</p>"
                         );
                     }
-                    _ => {}
                 }
                 *taking.pictures += 1;
                 taking.out.write_str("<figure>\n")?;
