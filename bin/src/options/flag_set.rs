@@ -2,15 +2,11 @@
 //!
 //! Experiments use the sets to list the options that they have; this module does not know the meaning of an option.
 
+use super::bits::FlagSet;
 use super::flags::FlagId::{self, *};
-
-/// A set of options.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FlagSet(u64);
+use super::Options;
 
 impl FlagSet {
-    /// The empty set.
-    pub const EMPTY: FlagSet = FlagSet(0);
     /// The CPU of the thread, the node of the memory, and its pages.
     pub const PLACEMENT: FlagSet = FlagSet::of(&[CpuNode, MemNode, Cpu, Pages]);
     /// Duration of the measurement, and certainty of the result.
@@ -53,18 +49,6 @@ impl FlagSet {
         FlagSet(bits)
     }
 
-    /// Returns the options that are in either set.
-    #[must_use]
-    pub const fn union(self, other: FlagSet) -> FlagSet {
-        FlagSet(self.0 | other.0)
-    }
-
-    /// Returns the options that are in both sets.
-    #[must_use]
-    pub const fn intersection(self, other: FlagSet) -> FlagSet {
-        FlagSet(self.0 & other.0)
-    }
-
     /// Returns the set with `flag` added.
     #[must_use]
     pub const fn with(self, flag: FlagId) -> FlagSet {
@@ -75,6 +59,33 @@ impl FlagSet {
     #[must_use]
     pub const fn contains(self, flag: FlagId) -> bool {
         self.0 & (1 << flag as u8) != 0
+    }
+}
+
+impl Options<'_> {
+    /// Returns whether one CPU of each node measures, so that the choice of this CPU matters. Bandwidth needs many
+    /// CPUs.
+    #[must_use]
+    pub const fn runs_on_one_cpu(&self) -> bool {
+        let flags = self.experiment.descriptor.flags;
+        flags.contains(FlagId::Cpu) && !flags.contains(FlagId::View)
+    }
+
+    /// Returns whether the program chooses this CPU.
+    #[must_use]
+    pub fn chooses_cpu(&self) -> bool {
+        let asked = FlagSet::of(&[FlagId::Cpu, FlagId::LoadCpus, FlagId::DryRun]);
+        self.runs_on_one_cpu() && self.given.intersection(asked) == FlagSet::EMPTY
+    }
+
+    /// Returns the time over which the rounds of a point are spread, in nanoseconds. If the user gave a number of
+    /// trials and no time, the trials follow each other without a pause.
+    #[must_use]
+    pub const fn spread_ns(&self) -> f64 {
+        match self.trials {
+            Some(_) if !self.given.contains(FlagId::Spread) => 0.0,
+            _ => self.spread.0 as f64 / 1e3,
+        }
     }
 }
 

@@ -2,9 +2,9 @@
 
 use core::fmt::{self, Display, Write};
 
+use super::bits::FlagSet;
 use super::choices::Help;
 use super::error::list;
-use super::flag_set::FlagSet;
 use super::flags::{Flag, FlagId, FLAGS, GROUPS};
 use super::Descriptor;
 use crate::report::figures::width;

@@ -3,6 +3,7 @@
 //! Options are legal in themselves. This module does not ask the system: plan and placement check that a node exists
 //! and that a size fits. The caller gives the experiments and formats, as slices of [`Descriptor`] and [`Format`].
 
+mod bits;
 mod choices;
 mod error;
 mod flag_set;
@@ -33,10 +34,10 @@ use latency_core::words::When;
 
 use crate::report::format::{Format, Purpose};
 
+pub use bits::FlagSet;
 pub use choices::{Help, Kernel, Kinds, Of, Order, Rate, Rates};
 pub(crate) use error::message;
 pub use error::UsageError;
-pub use flag_set::FlagSet;
 pub use flags::{Flag, FlagId, Group, Setter, FLAGS, GROUPS};
 pub use help::{write_experiment_help, write_help, write_version, EXAMPLES, EXIT_CODES};
 pub use kinds::ValueKind;
@@ -277,35 +278,10 @@ options! {
 }
 
 impl<'a> Options<'a> {
-    /// Returns whether one CPU of each node measures, so that the choice of this CPU matters. Bandwidth needs many
-    /// CPUs.
-    #[must_use]
-    pub const fn runs_on_one_cpu(&self) -> bool {
-        let flags = self.experiment.descriptor.flags;
-        flags.contains(FlagId::Cpu) && !flags.contains(FlagId::View)
-    }
-
-    /// Returns whether the program chooses this CPU.
-    #[must_use]
-    pub fn chooses_cpu(&self) -> bool {
-        let asked = FlagSet::of(&[FlagId::Cpu, FlagId::LoadCpus, FlagId::DryRun]);
-        self.runs_on_one_cpu() && self.given.intersection(asked) == FlagSet::EMPTY
-    }
-
     /// Returns the time limit of a point, in nanoseconds.
     #[must_use]
     pub const fn point_limit_ns(&self) -> f64 {
         self.time_limit.0 as f64 / 1e3
-    }
-
-    /// Returns the time over which the rounds of a point are spread, in nanoseconds. If the user gave a number of
-    /// trials and no time, the trials follow each other without a pause.
-    #[must_use]
-    pub const fn spread_ns(&self) -> f64 {
-        match self.trials {
-            Some(_) if !self.given.contains(FlagId::Spread) => 0.0,
-            _ => self.spread.0 as f64 / 1e3,
-        }
     }
 
     /// Returns the longest wait for values with quiet neighbours, in nanoseconds; `None` without `--until`.

@@ -2,8 +2,8 @@
 
 use latency_core::units::PageSize;
 
+use super::bits::FlagSet;
 use super::choices::Order;
-use super::flag_set::FlagSet;
 use super::flags::{Flag, FlagId, Setter, FLAGS};
 use super::nearest::nearest;
 use super::tokens::{Token, Tokens};
