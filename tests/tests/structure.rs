@@ -21,7 +21,7 @@ const FLOORS: [&[&str]; 10] = [
     &["analysis"],
     &["result", "machine"],
     &["error", "warning"],
-    // The options name a format, and know nothing else of the reports.
+    // The options name a format, and wrap their texts as reports do; they know nothing else of the reports.
     &["options"],
     &["report", "sys"],
 ];
@@ -44,8 +44,7 @@ const WITH_OPTIONS: [&str; 2] = ["bin/src/engine/checks/find_working_set.rs", "b
 /// Folders of `bin` that describe results, once for every format.
 const DESCRIBING: [&str; 3] = ["commands", "describe", "experiment"];
 /// The modules of `bin/src/report` that are a format each.
-const FORMATS: [&str; 9] =
-    ["html", "hwloc", "json", "json_lines", "markdown", "picture", "prometheus", "rows", "table"];
+const FORMATS: [&str; 8] = ["html", "hwloc", "json", "markdown", "prometheus", "rows", "svg", "table"];
 
 /// Crates that call the kernel.
 const SYSTEM_CRATES: [&str; 2] = ["rustix", "linux_raw_sys"];

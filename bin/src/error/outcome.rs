@@ -5,6 +5,7 @@ use core::fmt;
 use latency_core::arch::COUNTER_NAME;
 use latency_core::decimal::{Decimal, Trimmed};
 
+use crate::options::message;
 use crate::options::tokens::Escaped;
 use crate::sys::errno::Errno;
 
@@ -29,22 +30,16 @@ pub enum TimingError {
 impl fmt::Display for TimingError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            TimingError::NoClock { why } => {
-                write!(out, "no usable clock: {why}; use a kernel with CLOCK_MONOTONIC_RAW")
-            }
-            TimingError::NeedsCounter { what, instead } => {
-                write!(out, "{what} need the {COUNTER_NAME}, which is absent, forbidden or unsteady here; ")?;
-                write!(out, "run `latency-bench {instead}`, which does not need it")
-            }
-            TimingError::SteppedBack => write!(
-                out,
-                "the clock went back during a measurement; choose one CPU with --cpu, \
-                 or use a machine whose {COUNTER_NAME}s agree"
-            ),
-            TimingError::HopsNotProven => out.write_str(
-                "the chain did not end where it should, so the number of loads is not proven; \
-                 test the memory of this machine, then report a defect",
-            ),
+            TimingError::NoClock { why } => message!(out, "no usable clock: {why}";
+                "use a kernel with CLOCK_MONOTONIC_RAW"),
+            TimingError::NeedsCounter { what, instead } => message!(
+                out, "{what} need the {COUNTER_NAME}, which is absent, forbidden or unsteady here";
+                "run `latency-bench {instead}`, which does not need it"),
+            TimingError::SteppedBack => message!(out, "the clock went back during a measurement";
+                "choose one CPU with --cpu, or use a machine whose {COUNTER_NAME}s agree"),
+            TimingError::HopsNotProven => message!(
+                out, "the chain did not end where it should, so the number of loads is not proven";
+                "test the memory of this machine, then report a defect"),
             TimingError::NotTrusted { code, count } => {
                 write!(out, "--strict: the result is unreliable ({code}")?;
                 if count > 1 {
@@ -77,23 +72,18 @@ impl fmt::Display for OutputError<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             OutputError::Create { path, errno } => {
-                write!(out, "cannot create '{}': {errno}; ", Escaped(path))?;
-                out.write_str("nothing was measured; choose another --output")
+                message!(out, "cannot create '{}': {errno}", Escaped(path);
+                "nothing was measured; choose another --output")
             }
-            OutputError::Write { path: Some(path), errno } => {
-                write!(out, "cannot write '{}': {errno}; ", Escaped(path))?;
-                out.write_str("no part of the file was kept; make room, or choose another --output")
-            }
-            OutputError::Write { path: None, errno } => {
-                write!(out, "cannot write to standard output: {errno}; ")?;
-                out.write_str("what was printed is incomplete; use --output=FILE")
-            }
-            OutputError::Sync { path, errno } => {
-                write!(out, "cannot sync the directory of '{}': {errno}; ", Escaped(path))?;
-                out.write_str(
-                    "the file is complete, but may not outlast a crash of the system; check the disk",
-                )
-            }
+            OutputError::Write { path: Some(path), errno } => message!(
+                out, "cannot write '{}': {errno}", Escaped(path);
+                "no part of the file was kept; make room, or choose another --output"),
+            OutputError::Write { path: None, errno } => message!(
+                out, "cannot write to standard output: {errno}";
+                "what was printed is incomplete; use --output=FILE"),
+            OutputError::Sync { path, errno } => message!(
+                out, "cannot sync the directory of '{}': {errno}", Escaped(path);
+                "the file is complete, but may not outlast a crash of the system; check the disk"),
         }
     }
 }

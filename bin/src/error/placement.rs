@@ -5,6 +5,7 @@ use core::fmt;
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::units::{Bytes, CpuId, NodeId, PageSize};
 
+use crate::options::message;
 use crate::sys::errno::Errno;
 
 /// CPU, node, policy or pages: not obtained, or not proven.
@@ -66,36 +67,28 @@ pub enum PlacementError<'a> {
 impl fmt::Display for PlacementError<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            PlacementError::CpuNotAllowed { cpu, allowed } => {
-                write!(out, "this process may not use CPU {cpu} (allowed: {allowed}); ")?;
-                out.write_str("choose one of those, or widen the cpuset or affinity mask")
-            }
-            PlacementError::WrongCpu { asked, found } => {
-                write!(out, "pinned to CPU {asked}, but running on CPU {found}; ")?;
-                out.write_str("stop the program that changes affinities")
-            }
-            PlacementError::CpuTaken { cpu } => {
-                write!(out, "CPU {cpu} was taken away (cpuset or hotplug); ")?;
-                out.write_str("give it back, or choose another --cpu")
-            }
-            PlacementError::CpuOnOtherNode { cpu, node, found } => {
-                write!(out, "CPU {cpu} is on node {found} by the kernel, but on node {node} by /sys; ")?;
-                out.write_str("mount this machine's /sys, or unmount what is there")
-            }
-            PlacementError::NodeWithoutCpus { node } => {
-                write!(out, "node {node} has no CPUs, so nothing can run there; choose another --cpunode")
-            }
-            PlacementError::NoAllowedCpu { node, allowed } => {
-                write!(out, "node {node} has no CPU that this process may use ({allowed}); ")?;
-                out.write_str("choose another --cpunode, or widen the cpuset or affinity mask")
-            }
-            PlacementError::NodeWithoutMemory { node } => {
-                write!(out, "node {node} has no memory; choose another --memnode")
-            }
-            PlacementError::NodeNotAllowed { node, allowed } => {
-                write!(out, "this process may not use memory of node {node} (Mems_allowed: {allowed}); ")?;
-                out.write_str("choose one of those, or widen cpuset.mems")
-            }
+            PlacementError::CpuNotAllowed { cpu, allowed } => message!(
+                out, "this process may not use CPU {cpu} (allowed: {allowed})";
+                "choose one of those, or widen the cpuset or affinity mask"),
+            PlacementError::WrongCpu { asked, found } => message!(
+                out, "pinned to CPU {asked}, but running on CPU {found}";
+                "stop the program that changes affinities"),
+            PlacementError::CpuTaken { cpu } => message!(out, "CPU {cpu} was taken away (cpuset or hotplug)";
+                "give it back, or choose another --cpu"),
+            PlacementError::CpuOnOtherNode { cpu, node, found } => message!(
+                out, "CPU {cpu} is on node {found} by the kernel, but on node {node} by /sys";
+                "mount this machine's /sys, or unmount what is there"),
+            PlacementError::NodeWithoutCpus { node } => message!(
+                out, "node {node} has no CPUs, so nothing can run there";
+                "choose another --cpunode"),
+            PlacementError::NoAllowedCpu { node, allowed } => message!(
+                out, "node {node} has no CPU that this process may use ({allowed})";
+                "choose another --cpunode, or widen the cpuset or affinity mask"),
+            PlacementError::NodeWithoutMemory { node } => message!(out, "node {node} has no memory";
+                "choose another --memnode"),
+            PlacementError::NodeNotAllowed { node, allowed } => message!(
+                out, "this process may not use memory of node {node} (Mems_allowed: {allowed})";
+                "choose one of those, or widen cpuset.mems"),
             PlacementError::NotEnoughMemory { node, wanted, free, reclaimable } => {
                 write!(out, "{wanted} wanted on node {node}, {free} free")?;
                 if reclaimable.0 > 0 {
@@ -103,10 +96,9 @@ impl fmt::Display for PlacementError<'_> {
                 }
                 out.write_str("; use a smaller --size, or free memory there")
             }
-            PlacementError::NotEnoughInGroup { node, wanted, headroom } => {
-                write!(out, "{wanted} wanted on node {node}, but the control group has {headroom} left; ")?;
-                out.write_str("use a smaller --size, or raise its memory.max")
-            }
+            PlacementError::NotEnoughInGroup { node, wanted, headroom } => message!(
+                out, "{wanted} wanted on node {node}, but the control group has {headroom} left";
+                "use a smaller --size, or raise its memory.max"),
             PlacementError::PoolTooSmall { page, node, wanted, free, total } => {
                 write!(out, "{wanted} pages of {page} wanted on node {node}, {free} free; as root: echo ")?;
                 let target = total.saturating_add(wanted.saturating_sub(free));
@@ -114,21 +106,18 @@ impl fmt::Display for PlacementError<'_> {
                 write!(out, "{target} > /sys/devices/system/node/node{node}/hugepages/")?;
                 write!(out, "hugepages-{kilobytes}kB/nr_hugepages")
             }
-            PlacementError::PoolEmptied { page, node } => {
-                write!(out, "another program took the {page} pages of node {node} meanwhile, ")?;
-                out.write_str("or a hugetlb control group is full; free some, or use other --pages")
-            }
-            PlacementError::NoSuchPages { page } => {
-                write!(out, "this kernel or processor has no {page} pages; choose other --pages")
-            }
-            PlacementError::ThpDisabled => out.write_str(
-                "transparent huge pages are switched off; as root: \
-                 echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
-            ),
-            PlacementError::ThpPartial { wanted, found } => {
-                write!(out, "only {found} of {wanted} are in transparent huge pages; ")?;
-                out.write_str("as root: echo 1 > /proc/sys/vm/compact_memory, or use --pages=2m")
-            }
+            PlacementError::PoolEmptied { page, node } => message!(
+                out,
+                "another program took the {page} pages of node {node} meanwhile, or a hugetlb control group is full";
+                "free some, or use other --pages"),
+            PlacementError::NoSuchPages { page } => message!(
+                out, "this kernel or processor has no {page} pages";
+                "choose other --pages"),
+            PlacementError::ThpDisabled => message!(out, "transparent huge pages are switched off";
+                "as root: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled"),
+            PlacementError::ThpPartial { wanted, found } => message!(
+                out, "only {found} of {wanted} are in transparent huge pages";
+                "as root: echo 1 > /proc/sys/vm/compact_memory, or use --pages=2m"),
             PlacementError::CallFailed { call, errno, node } => {
                 write!(out, "{call}")?;
                 if let Some(node) = node {
@@ -136,21 +125,18 @@ impl fmt::Display for PlacementError<'_> {
                 }
                 write!(out, " failed: {errno}; {}", remedy(errno))
             }
-            PlacementError::NotReachable { node, errno } => {
-                write!(out, "node {node} is not measurable here (policy: {errno}; no allowed CPU); ")?;
-                out.write_str(remedy(errno))
-            }
-            PlacementError::WrongNode { node, elsewhere, pages } => {
-                write!(out, "{elsewhere} of {pages} pages are not on node {node}; ")?;
-                out.write_str("free memory there, or use a smaller --size")
-            }
-            PlacementError::MovedDuringRun { node, elsewhere, pages } => {
-                write!(out, "{elsewhere} of {pages} pages left node {node} during the run; as root: ")?;
-                out.write_str("echo 0 > /proc/sys/kernel/numa_balancing")
-            }
-            PlacementError::WrongPageSize { asked, found } => {
-                write!(out, "{asked} pages asked for, {found} pages obtained; use --pages=auto")
-            }
+            PlacementError::NotReachable { node, errno } => message!(
+                out, "node {node} is not measurable here (policy: {errno}; no allowed CPU)";
+                "{}", remedy(errno)),
+            PlacementError::WrongNode { node, elsewhere, pages } => message!(
+                out, "{elsewhere} of {pages} pages are not on node {node}";
+                "free memory there, or use a smaller --size"),
+            PlacementError::MovedDuringRun { node, elsewhere, pages } => message!(
+                out, "{elsewhere} of {pages} pages left node {node} during the run";
+                "as root: echo 0 > /proc/sys/kernel/numa_balancing"),
+            PlacementError::WrongPageSize { asked, found } => message!(
+                out, "{asked} pages asked for, {found} pages obtained";
+                "use --pages=auto"),
             PlacementError::ThreadsRefused { wanted, started, errno } => {
                 write!(out, "{started} of {wanted} threads started, then clone failed: {errno}; ")?;
                 out.write_str(match errno {
@@ -160,22 +146,18 @@ impl fmt::Display for PlacementError<'_> {
                     _ => "raise ulimit -u, pids.max of the control group or kernel.threads-max",
                 })
             }
-            PlacementError::CpuGenerates { cpu } => {
-                write!(out, "--load-cpus has CPU {cpu}, which walks the chain; ")?;
-                out.write_str("remove it, or choose another --cpu")
-            }
-            PlacementError::NeedsSecondCpu { experiment, why } => {
-                write!(out, "{experiment} needs a second CPU: {why}; ")?;
-                out.write_str("widen the cpuset or affinity mask")
-            }
-            PlacementError::NothingToMeasure => out.write_str(
-                "this process may use no CPU or no memory of any node; \
-                 `latency-bench system` shows the nodes",
-            ),
-            PlacementError::NotVerified { node, why } => {
-                write!(out, "memory on node {node} is not proven: {why}; ")?;
-                out.write_str("mount /proc, or run without --memnode")
-            }
+            PlacementError::CpuGenerates { cpu } => message!(
+                out, "--load-cpus has CPU {cpu}, which walks the chain";
+                "remove it, or choose another --cpu"),
+            PlacementError::NeedsSecondCpu { experiment, why } => message!(
+                out, "{experiment} needs a second CPU: {why}";
+                "widen the cpuset or affinity mask"),
+            PlacementError::NothingToMeasure => message!(
+                out, "this process may use no CPU or no memory of any node";
+                "`latency-bench system` shows the nodes"),
+            PlacementError::NotVerified { node, why } => message!(
+                out, "memory on node {node} is not proven: {why}";
+                "mount /proc, or run without --memnode"),
         }
     }
 }

@@ -5,6 +5,7 @@ use core::fmt;
 use latency_core::text::Text;
 use latency_core::units::Bytes;
 
+use crate::options::message;
 use crate::options::tokens::Escaped;
 use crate::sys::errno::Errno;
 
@@ -71,7 +72,8 @@ impl fmt::Display for SavedError<'_> {
                 write!(out, "cannot read '{}': {errno}; {remedy}", Escaped(path))
             }
             SavedError::TooLarge { path, limit } => {
-                write!(out, "'{}' has more than {limit}; name the file of a saved result", Escaped(path))
+                message!(out, "'{}' has more than {limit}", Escaped(path);
+                "name the file of a saved result")
             }
             SavedError::Malformed { path, problem } => {
                 write!(out, "'{}', line {}: {problem}", Escaped(path), problem.line)?;
@@ -89,25 +91,16 @@ impl fmt::Display for SavedError<'_> {
                 }
                 out.write_str("; save results with --format=jsonl, or run without --strict")
             }
-            SavedError::NoUnit { path } => {
-                write!(out, "'{}': the sizes cannot be bytes; say what they are, ", Escaped(path))?;
-                out.write_str("such as --unit=K or --unit=M (binary)")
-            }
-            SavedError::OtherExperiment { path, experiment } => {
-                write!(
-                    out,
-                    "'{}' is not a curve: it is a result of {}; ",
-                    Escaped(path),
-                    experiment.as_str()
-                )?;
-                out.write_str("use one of curve or pages")
-            }
-            SavedError::NoCurve { path, why } => {
-                write!(out, "'{}' is not a curve: {why}; use latencies at many sizes", Escaped(path))
-            }
-            SavedError::NotComparable { what, field } => {
-                write!(out, "the results cannot be compared: {what}{field}; use two of one experiment")
-            }
+            SavedError::NoUnit { path } => message!(out, "'{}': the sizes cannot be bytes", Escaped(path);
+                "say what they are, such as --unit=K or --unit=M (binary)"),
+            SavedError::OtherExperiment { path, experiment } => message!(
+                out, "'{}' is not a curve: it is a result of {}", Escaped(path), experiment.as_str();
+                "use one of curve or pages"),
+            SavedError::NoCurve { path, why } => message!(out, "'{}' is not a curve: {why}", Escaped(path);
+                "use latencies at many sizes"),
+            SavedError::NotComparable { what, field } => message!(
+                out, "the results cannot be compared: {what}{field}";
+                "use two of one experiment"),
         }
     }
 }

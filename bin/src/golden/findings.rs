@@ -533,7 +533,7 @@ impl Run<'_> {
             warnings.push(Warning::CountersUnavailable { why: NoCounters::Paranoid });
         }
         if self.has(Trouble::Emulated) {
-            warnings.push(Warning::Emulated { by: ShortText::new(b"QEMU") });
+            warnings.push(Warning::Emulated { by: ShortText::from_bytes(b"QEMU") });
         }
         if self.has(Trouble::KernelClock) {
             warnings.push(Warning::NoTsc { why: "the kernel forbids it (PR_SET_TSC)" });

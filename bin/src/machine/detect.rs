@@ -113,14 +113,15 @@ pub fn warn(machine: &Machine, warnings: &mut Warnings) {
     }
     if !matches!(host.frequency.governor.as_str(), "" | "performance") {
         warnings.push(Warning::FrequencyScaling {
-            governor: ShortText::new(host.frequency.governor.as_str().as_bytes()),
+            governor: ShortText::from_bytes(host.frequency.governor.as_str().as_bytes()),
         });
     }
     if host.numa_balancing.unwrap_or(0) != 0 && topology.nodes().len() > 1 {
         warnings.push(Warning::NumaBalancing);
     }
     if processor.platform == Platform::Emulated {
-        warnings.push(Warning::Emulated { by: ShortText::new(processor.hypervisor.as_str().as_bytes()) });
+        warnings
+            .push(Warning::Emulated { by: ShortText::from_bytes(processor.hypervisor.as_str().as_bytes()) });
     }
 }
 

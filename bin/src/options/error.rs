@@ -9,6 +9,14 @@ use super::tokens::Escaped;
 use super::{Descriptor, Flag, FlagId, ValueError, ValueKind};
 use crate::report::format::{Format, Purpose};
 
+/// Writes a message: the fact, and after a semicolon what to do.
+macro_rules! message {
+    ($out:ident, $fact:literal $(, $of_fact:expr)*; $remedy:literal $(, $of_remedy:expr)*) => {
+        write!($out, "{}; {}", format_args!($fact $(, $of_fact)*), format_args!($remedy $(, $of_remedy)*))
+    };
+}
+pub(crate) use message;
+
 /// An invalid argument: by itself, with others, or on this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // the fields are named for what they hold; what they mean is the message
@@ -78,15 +86,15 @@ pub enum UsageError<'a> {
 impl fmt::Display for UsageError<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            UsageError::NotUtf8 { argument } => {
-                write!(out, "the argument '{}' is not UTF-8; type it again", Escaped(argument))
-            }
-            UsageError::UnknownOption { name, nearest: Some(nearest) } => {
-                write!(out, "unknown option '{}'; did you mean --{nearest}?", Escaped(name))
-            }
-            UsageError::UnknownOption { name, nearest: None } => {
-                write!(out, "unknown option '{}'; `latency-bench --help` lists the options", Escaped(name))
-            }
+            UsageError::NotUtf8 { argument } => message!(
+                out, "the argument '{}' is not UTF-8", Escaped(argument);
+                "type it again"),
+            UsageError::UnknownOption { name, nearest: Some(nearest) } => message!(
+                out, "unknown option '{}'", Escaped(name);
+                "did you mean --{nearest}?"),
+            UsageError::UnknownOption { name, nearest: None } => message!(
+                out, "unknown option '{}'", Escaped(name);
+                "`latency-bench --help` lists the options"),
             UsageError::UnknownExperiment { name, nearest } => {
                 write!(out, "unknown experiment '{}'; ", Escaped(name))?;
                 match nearest {
@@ -94,9 +102,8 @@ impl fmt::Display for UsageError<'_> {
                     None => out.write_str("`latency-bench -h` lists them"),
                 }
             }
-            UsageError::MissingValue { flag } => {
-                write!(out, "--{} needs a value; give it as {flag}", flag.name)
-            }
+            UsageError::MissingValue { flag } => message!(out, "--{} needs a value", flag.name;
+                "give it as {flag}"),
             UsageError::UnexpectedValue { flag, value } => {
                 write!(out, "--{0} takes no value, found '{1}'; give --{0} alone", flag.name, Escaped(value))
             }
@@ -112,13 +119,11 @@ impl fmt::Display for UsageError<'_> {
                     _ => write!(out, "; use {}", kind.expects),
                 }
             }
-            UsageError::Repeated { flag } => {
-                write!(out, "--{} is given twice; remove one of them", flag.name)
-            }
-            UsageError::Conflict { first, second, reason } => {
-                write!(out, "--{} and --{} cannot be combined", first.name, second.name)?;
-                write!(out, " ({reason}); remove one of them")
-            }
+            UsageError::Repeated { flag } => message!(out, "--{} is given twice", flag.name;
+                "remove one of them"),
+            UsageError::Conflict { first, second, reason } => message!(
+                out, "--{} and --{} cannot be combined ({reason})", first.name, second.name;
+                "remove one of them"),
             UsageError::NotForExperiment { flag, experiment, experiments } => {
                 write!(out, "{} has no --{}", experiment.name, flag.name)?;
                 if !experiment.flags.contains(FlagId::DryRun) && flag.is_of_measuring() {
@@ -128,14 +133,9 @@ impl fmt::Display for UsageError<'_> {
                 let has = |known: &&&Descriptor| known.flags.contains(flag.id);
                 list(out, experiments.iter().filter(has).map(|known| known.name))
             }
-            UsageError::NotWithFiles { flag, experiment } => {
-                write!(
-                    out,
-                    "{} of saved results has no --{} (it measures nothing); ",
-                    experiment.name, flag.name
-                )?;
-                out.write_str("remove it, or the files")
-            }
+            UsageError::NotWithFiles { flag, experiment } => message!(
+                out, "{} of saved results has no --{} (it measures nothing)", experiment.name, flag.name;
+                "remove it, or the files"),
             UsageError::UnknownExtension { path, extension, formats } => {
                 write!(out, "--output '{}': no format has the extension ", Escaped(path))?;
                 write!(out, "'.{}'; add --format, or use one of ", Escaped(extension))?;
@@ -158,44 +158,36 @@ impl fmt::Display for UsageError<'_> {
                 let others = |other: &&Format| **other != *format && experiment.is_written_as(other);
                 list(out, formats.iter().filter(others).map(|format| format.name))
             }
-            UsageError::NotOfSaved { format } => {
-                write!(out, "a report of saved results cannot be written as {} ", format.name)?;
-                out.write_str("(each has values of its own); use one of text, json, jsonl, md, html")
-            }
-            UsageError::UnexpectedOperand { operand, experiment } => {
-                write!(out, "unexpected argument '{}'; ", Escaped(operand))?;
-                usage(out, experiment)
-            }
+            UsageError::NotOfSaved { format } => message!(
+                out,
+                "a report of saved results cannot be written as {} (each has values of its own)", format.name;
+                "use one of text, json, jsonl, md, html"),
+            UsageError::UnexpectedOperand { operand, experiment } => message!(
+                out, "unexpected argument '{}'", Escaped(operand);
+                "{}", usage(experiment)),
             UsageError::MissingOperand { experiment } => {
                 let missing = if experiment.operands.sides { "two results, A and B" } else { "a FILE" };
-                write!(out, "{} needs {missing}; ", experiment.name)?;
-                usage(out, experiment)
+                message!(out, "{} needs {missing}", experiment.name; "{}", usage(experiment))
             }
-            UsageError::NoSides { experiment } => {
-                write!(out, "{} needs `--` between the results of both sides; ", experiment.name)?;
-                usage(out, experiment)
-            }
-            UsageError::TooSmall { flag, size, stride, least } => {
-                write!(out, "--{} of {size} is too small for a stride of {stride}; ", flag.name)?;
-                write!(out, "use {least} or more")
-            }
-            UsageError::NotPageLocal { stride } => {
-                write!(out, "--order=page-local cannot use a stride of {stride}; ")?;
-                out.write_str("use a power of two up to 2K")
-            }
-            UsageError::RangeBackwards { least, most } => {
-                write!(out, "--min-size of {least} is above --max-size of {most}; swap them")
-            }
-            UsageError::NoVariable { name } => {
-                write!(out, "the environment has no {name}; set it, or remove --label=env:{name}")
-            }
-            UsageError::HoldsOneLoad => {
-                out.write_str("--hold holds one load; use one of --rates but 0, and one kind of --traffic")
-            }
-            UsageError::OneNodeOnly { option, found } => {
-                write!(out, "--{option} names {found} nodes, but this experiment measures one pair; ")?;
-                out.write_str("run it once for each node")
-            }
+            UsageError::NoSides { experiment } => message!(
+                out, "{} needs `--` between the results of both sides", experiment.name;
+                "{}", usage(experiment)),
+            UsageError::TooSmall { flag, size, stride, least } => message!(
+                out, "--{} of {size} is too small for a stride of {stride}", flag.name;
+                "use {least} or more"),
+            UsageError::NotPageLocal { stride } => message!(
+                out, "--order=page-local cannot use a stride of {stride}";
+                "use a power of two up to 2K"),
+            UsageError::RangeBackwards { least, most } => message!(
+                out, "--min-size of {least} is above --max-size of {most}";
+                "swap them"),
+            UsageError::NoVariable { name } => message!(out, "the environment has no {name}";
+                "set it, or remove --label=env:{name}"),
+            UsageError::HoldsOneLoad => message!(out, "--hold holds one load";
+                "use one of --rates but 0, and one kind of --traffic"),
+            UsageError::OneNodeOnly { option, found } => message!(
+                out, "--{option} names {found} nodes, but this experiment measures one pair";
+                "run it once for each node"),
             // The contract fixes this text exactly.
             UsageError::NodeTooLarge { node, last } => {
                 write!(out, "invalid node id {node} (max node = {last})")
@@ -207,18 +199,18 @@ impl fmt::Display for UsageError<'_> {
                 write!(out, "invalid CPU {cpu} (online: {online})")
             }
             UsageError::CpuOffline { cpu, online } => {
-                write!(out, "CPU {cpu} is offline (online: {online}); choose another, or as root: ")?;
-                write!(out, "echo 1 > /sys/devices/system/cpu/cpu{cpu}/online")
+                message!(out, "CPU {cpu} is offline (online: {online})";
+                "choose another, or as root: echo 1 > /sys/devices/system/cpu/cpu{cpu}/online")
             }
-            UsageError::NoSuchChain { size, stride } => {
-                write!(out, "there is no chain over {size} with a stride of {stride}; ")?;
-                out.write_str("use a larger --size, or a power of two as --stride")
-            }
+            UsageError::NoSuchChain { size, stride } => message!(
+                out, "there is no chain over {size} with a stride of {stride}";
+                "use a larger --size, or a power of two as --stride"),
         }
     }
 }
 
-fn list(out: &mut fmt::Formatter<'_>, words: impl Iterator<Item = &'static str>) -> fmt::Result {
+/// Writes words with a comma between two of them.
+pub(super) fn list(out: &mut dyn fmt::Write, words: impl Iterator<Item = &'static str>) -> fmt::Result {
     let mut separator = "";
     for word in words {
         write!(out, "{separator}{word}")?;
@@ -227,6 +219,7 @@ fn list(out: &mut fmt::Formatter<'_>, words: impl Iterator<Item = &'static str>)
     Ok(())
 }
 
-fn usage(out: &mut fmt::Formatter<'_>, experiment: &Descriptor) -> fmt::Result {
-    write!(out, "usage: {}", experiment.typed(" [OPTIONS]"))
+fn usage(experiment: &Descriptor) -> impl fmt::Display + use<> {
+    let typed = experiment.typed(" [OPTIONS]");
+    fmt::from_fn(move |out| write!(out, "usage: {typed}"))
 }

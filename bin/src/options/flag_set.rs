@@ -1,133 +1,41 @@
-//! Names for the command-line options, and sets of them.
+//! Sets of command-line options.
 //!
 //! Experiments use the sets to list the options that they have; this module does not know the meaning of an option.
 
-/// Every option, in the order of [`super::FLAGS`] and of the help text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(u8)]
-#[allow(missing_docs)] // each is described in the table, by the text that users read
-pub enum FlagId {
-    CpuNode,
-    MemNode,
-    Cpu,
-    Pages,
-    Size,
-    MinSize,
-    MaxSize,
-    PointsPerOctave,
-    Order,
-    Stride,
-    Kernel,
-    Seed,
-    Traffic,
-    View,
-    LoadCpus,
-    LoadThreads,
-    LoadFrom,
-    LoadNode,
-    Rates,
-    Levels,
-    Pacing,
-    Burst,
-    Hold,
-    Pairs,
-    Method,
-    Lines,
-    States,
-    Iters,
-    Trials,
-    Precision,
-    TimeLimit,
-    Spread,
-    Until,
-    Budget,
-    WarmupIters,
-    Counters,
-    Threshold,
-    Baseline,
-    Of,
-    Force,
-    Unit,
-    Strict,
-    DryRun,
-    Format,
-    Json,
-    Csv,
-    Output,
-    Label,
-    Heatmap,
-    Reciprocal,
-    Quiet,
-    Verbose,
-    Progress,
-    Color,
-    Help,
-    Version,
-}
-
-/// A set of options.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FlagSet(u64);
+use super::bits::FlagSet;
+use super::flags::FlagId::{self, *};
+use super::Options;
 
 impl FlagSet {
-    /// The empty set.
-    pub const EMPTY: FlagSet = FlagSet(0);
     /// The CPU of the thread, the node of the memory, and its pages.
-    pub const PLACEMENT: FlagSet =
-        FlagSet::of(&[FlagId::CpuNode, FlagId::MemNode, FlagId::Cpu, FlagId::Pages]);
+    pub const PLACEMENT: FlagSet = FlagSet::of(&[CpuNode, MemNode, Cpu, Pages]);
     /// Duration of the measurement, and certainty of the result.
-    pub const SAMPLING: FlagSet = FlagSet::of(&[
-        FlagId::Iters,
-        FlagId::Trials,
-        FlagId::Precision,
-        FlagId::TimeLimit,
-        FlagId::Spread,
-        FlagId::WarmupIters,
-        FlagId::Counters,
-        FlagId::Strict,
-        FlagId::DryRun,
-    ]);
+    pub const SAMPLING: FlagSet =
+        FlagSet::of(&[Iters, Trials, Precision, TimeLimit, Spread, WarmupIters, Counters, Strict, DryRun]);
     /// Limits, labels and the plan of a run.
-    pub const RUN: FlagSet = FlagSet::of(&[FlagId::Budget, FlagId::Strict, FlagId::Label, FlagId::DryRun]);
+    pub const RUN: FlagSet = FlagSet::of(&[Budget, Strict, Label, DryRun]);
     /// The same for a run that measures in windows of a fixed length.
-    pub const WINDOWS: FlagSet = FlagSet::RUN.with(FlagId::Precision).with(FlagId::TimeLimit);
+    pub const WINDOWS: FlagSet = FlagSet::RUN.with(Precision).with(TimeLimit);
     /// The memory that is walked over.
-    pub const WORKING_SET: FlagSet = FlagSet::of(&[FlagId::Size, FlagId::Seed]);
+    pub const WORKING_SET: FlagSet = FlagSet::of(&[Size, Seed]);
     /// The memory of a curve.
-    pub const SIZES: FlagSet =
-        FlagSet::of(&[FlagId::MinSize, FlagId::MaxSize, FlagId::PointsPerOctave, FlagId::Seed]);
+    pub const SIZES: FlagSet = FlagSet::of(&[MinSize, MaxSize, PointsPerOctave, Seed]);
     /// The chain through it.
-    pub const CHAIN: FlagSet = FlagSet::of(&[FlagId::Order, FlagId::Stride, FlagId::Kernel]);
+    pub const CHAIN: FlagSet = FlagSet::of(&[Order, Stride, Kernel]);
     /// Kinds of traffic, and the CPUs that generate it.
-    pub const GENERATORS: FlagSet = FlagSet::of(&[FlagId::Traffic, FlagId::LoadCpus, FlagId::LoadThreads]);
+    pub const GENERATORS: FlagSet = FlagSet::of(&[Traffic, LoadCpus, LoadThreads]);
     /// The load beside a chain.
-    pub const LOAD: FlagSet = FlagSet::GENERATORS.union(FlagSet::of(&[
-        FlagId::LoadFrom,
-        FlagId::LoadNode,
-        FlagId::Rates,
-        FlagId::Levels,
-        FlagId::Pacing,
-        FlagId::Burst,
-        FlagId::Hold,
-    ]));
+    pub const LOAD: FlagSet =
+        FlagSet::GENERATORS.union(FlagSet::of(&[LoadFrom, LoadNode, Rates, Levels, Pacing, Burst, Hold]));
     /// The exchange of lines between CPUs.
-    pub const EXCHANGE: FlagSet =
-        FlagSet::of(&[FlagId::Pairs, FlagId::Method, FlagId::Lines, FlagId::States]);
+    pub const EXCHANGE: FlagSet = FlagSet::of(&[Pairs, Method, Lines, States]);
     /// Format, target and look of the result.
-    pub const PRESENTATION: FlagSet = FlagSet::of(&[
-        FlagId::Format,
-        FlagId::Json,
-        FlagId::Csv,
-        FlagId::Output,
-        FlagId::Quiet,
-        FlagId::Verbose,
-        FlagId::Progress,
-        FlagId::Color,
-    ]);
+    pub const PRESENTATION: FlagSet =
+        FlagSet::of(&[Format, Json, Csv, Output, Quiet, Verbose, Progress, Color]);
     /// Options of every experiment that measures.
-    pub const MEASURING: FlagSet = FlagSet::PLACEMENT.union(FlagSet::SAMPLING).with(FlagId::Label);
+    pub const MEASURING: FlagSet = FlagSet::PLACEMENT.union(FlagSet::SAMPLING).with(Label);
     /// Options that every experiment accepts without listing them, so that wrapper scripts can always pass them.
-    pub const ALWAYS: FlagSet = FlagSet::PRESENTATION.with(FlagId::Help).with(FlagId::Version);
+    pub const ALWAYS: FlagSet = FlagSet::PRESENTATION.with(Help).with(Version);
 
     /// Returns the set of these options.
     #[must_use]
@@ -141,18 +49,6 @@ impl FlagSet {
         FlagSet(bits)
     }
 
-    /// Returns the options that are in either set.
-    #[must_use]
-    pub const fn union(self, other: FlagSet) -> FlagSet {
-        FlagSet(self.0 | other.0)
-    }
-
-    /// Returns the options that are in both sets.
-    #[must_use]
-    pub const fn intersection(self, other: FlagSet) -> FlagSet {
-        FlagSet(self.0 & other.0)
-    }
-
     /// Returns the set with `flag` added.
     #[must_use]
     pub const fn with(self, flag: FlagId) -> FlagSet {
@@ -163,6 +59,33 @@ impl FlagSet {
     #[must_use]
     pub const fn contains(self, flag: FlagId) -> bool {
         self.0 & (1 << flag as u8) != 0
+    }
+}
+
+impl Options<'_> {
+    /// Returns whether one CPU of each node measures, so that the choice of this CPU matters. Bandwidth needs many
+    /// CPUs.
+    #[must_use]
+    pub const fn runs_on_one_cpu(&self) -> bool {
+        let flags = self.experiment.descriptor.flags;
+        flags.contains(FlagId::Cpu) && !flags.contains(FlagId::View)
+    }
+
+    /// Returns whether the program chooses this CPU.
+    #[must_use]
+    pub fn chooses_cpu(&self) -> bool {
+        let asked = FlagSet::of(&[FlagId::Cpu, FlagId::LoadCpus, FlagId::DryRun]);
+        self.runs_on_one_cpu() && self.given.intersection(asked) == FlagSet::EMPTY
+    }
+
+    /// Returns the time over which the rounds of a point are spread, in nanoseconds. If the user gave a number of
+    /// trials and no time, the trials follow each other without a pause.
+    #[must_use]
+    pub const fn spread_ns(&self) -> f64 {
+        match self.trials {
+            Some(_) if !self.given.contains(FlagId::Spread) => 0.0,
+            _ => self.spread.0 as f64 / 1e3,
+        }
     }
 }
 

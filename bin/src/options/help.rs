@@ -1,13 +1,15 @@
 //! The texts of `-h`, `--help` and `--version`, which the table of options yields.
 
-use core::fmt::{self, Write};
+use core::fmt::{self, Display, Write};
 
+use super::bits::FlagSet;
 use super::choices::Help;
-use super::flag::{Flag, Group};
-use super::flag_set::{FlagId, FlagSet};
-use super::flags::FLAGS;
+use super::error::list;
+use super::flags::{Flag, FlagId, FLAGS, GROUPS};
 use super::Descriptor;
+use crate::report::figures::width;
 use crate::report::format::Format;
+use crate::report::wrap::{self, Wrap};
 
 /// The maximum width of a help text, which every terminal has.
 const WIDTH: usize = 80;
@@ -58,28 +60,17 @@ pub fn write_help(
          Usage: latency-bench [EXPERIMENT] [OPTIONS]\n\nExperiments:\n",
     )?;
     for (index, experiment) in experiments.iter().enumerate() {
-        let mut text = WordWrapper::after(out, format_args!("  {}", experiment.name))?;
-        text.words(experiment.summary)?;
-        if index == 0 {
-            text.words("(the default)")?;
-        }
-        text.end()?;
+        let mut text = named(out, &format_args!("  {}", experiment.name))?;
+        text.write_str(experiment.summary)?;
+        text.write_str(if index == 0 { " (the default)" } else { "" })?;
+        text.finish()?;
     }
+    options(out, help, None, formats)?;
     if help == Help::Short {
-        out.write_str("\nCommon options:\n")?;
-        for flag in FLAGS.iter().filter(|flag| flag.common) {
-            describe(out, flag, false, formats.iter())?;
-        }
         return out.write_str(
             "\n`latency-bench --help` lists every option, exit codes and examples.\n\
              `latency-bench help EXPERIMENT` explains an experiment.\n",
         );
-    }
-    for group in Group::ALL {
-        writeln!(out, "\n{}:", group.heading())?;
-        for flag in FLAGS.iter().filter(|flag| flag.group == group) {
-            describe(out, flag, false, formats.iter())?;
-        }
     }
     out.write_str(
         "\nSIZE is in bytes; K, M, G and T are binary. `latency-bench help EXPERIMENT`\n\
@@ -102,32 +93,35 @@ pub fn write_experiment_help(
 ) -> fmt::Result {
     writeln!(out, "latency-bench {}: {}\n", experiment.name, experiment.summary)?;
     writeln!(out, "Usage: {}", experiment.typed(" [OPTIONS]"))?;
-    let formats = || formats.iter().filter(|format| experiment.is_written_as(format));
-    let accepted = experiment.flags.union(FlagSet::ALWAYS);
     if help == Help::Short {
-        out.write_str("\nCommon options:\n")?;
-        for flag in FLAGS.iter().filter(|flag| flag.common && accepted.contains(flag.id)) {
-            describe(out, flag, false, formats())?;
-        }
+        options(out, help, Some(experiment), formats)?;
         return writeln!(out, "\n`latency-bench help {}` lists every option.", experiment.name);
     }
     out.write_str("\n")?;
-    for paragraph in experiment.details.split('\n') {
-        let mut text = WordWrapper { out: &mut *out, margin: 0, used: 0 };
-        text.words(paragraph)?;
-        text.end()?;
-    }
-    for group in Group::ALL {
-        let mut flags =
-            FLAGS.iter().filter(|flag| flag.group == group && accepted.contains(flag.id)).peekable();
-        if flags.peek().is_some() {
-            writeln!(out, "\n{}:", group.heading())?;
-        }
-        for flag in flags {
-            describe(out, flag, true, formats())?;
-        }
-    }
+    wrap::line(out, experiment.details, WIDTH)?;
+    options(out, help, Some(experiment), formats)?;
     writeln!(out, "\n{EXIT_CODES}\nExample:\n  {}", experiment.typed(""))
+}
+
+/// Writes the options of an experiment, or all of them: the common ones, or each below the heading of its group.
+fn options(out: &mut dyn Write, help: Help, of: Option<&Descriptor>, formats: &[Format]) -> fmt::Result {
+    let mut section = |heading: &str, is_shown: &dyn Fn(&Flag) -> bool| {
+        let has = |flag: &&Flag| of.is_none_or(|of| of.flags.union(FlagSet::ALWAYS).contains(flag.id));
+        let mut flags = FLAGS.iter().filter(has).filter(|flag| is_shown(flag)).peekable();
+        if flags.peek().is_some() {
+            writeln!(out, "\n{heading}:")?;
+        }
+        flags.try_for_each(|flag| {
+            let formats = formats.iter().filter(|format| of.is_none_or(|of| of.is_written_as(format)));
+            describe(out, flag, of.is_some() && help == Help::Long, formats)
+        })
+    };
+    match help {
+        Help::Short => section("Common options", &|flag| flag.common),
+        Help::Long => {
+            GROUPS.iter().try_for_each(|(group, heading)| section(heading, &|flag| flag.group == *group))
+        }
+    }
 }
 
 /// Writes an option: its name and its text; with `reasons` also its default and the reason for it.
@@ -138,93 +132,29 @@ fn describe<'f>(
     formats: impl Iterator<Item = &'f Format>,
 ) -> fmt::Result {
     let mut text = match flag.short {
-        Some(letter) => WordWrapper::after(out, format_args!("  -{}, {flag}", char::from(letter)))?,
-        None => WordWrapper::after(out, format_args!("  {flag}"))?,
+        Some(letter) => named(out, &format_args!("  -{}, {flag}", char::from(letter)))?,
+        None => named(out, &format_args!("  {flag}"))?,
     };
-    text.words(flag.help)?;
+    text.write_str(flag.help)?;
     if flag.id == FlagId::Format {
-        for (index, format) in formats.enumerate() {
-            if index > 0 {
-                text.comma()?;
-            }
-            text.words(format.name)?;
+        text.write_char(' ')?;
+        list(&mut text, formats.map(|format| format.name))?;
+    }
+    for (label, words) in [("default:", flag.default), ("why:", flag.reason)] {
+        if reasons && !words.is_empty() {
+            text.break_line()?;
+            write!(text, "{label} {words}")?;
         }
     }
-    if reasons && !flag.default.is_empty() {
-        text.newline()?;
-        text.words("default:")?;
-        text.words(flag.default)?;
-    }
-    if reasons && !flag.reason.is_empty() {
-        text.newline()?;
-        text.words("why:")?;
-        text.words(flag.reason)?;
-    }
-    text.end()
+    text.finish()
 }
 
-/// A writer that wraps text between words; each line begins at a margin.
-struct WordWrapper<'o> {
-    out: &'o mut dyn Write,
-    margin: usize,
-    used: usize,
-}
-
-impl<'o> WordWrapper<'o> {
-    /// Begins the text to the right of `name`, or below it if the name is too long.
-    fn after(out: &'o mut dyn Write, name: fmt::Arguments<'_>) -> Result<Self, fmt::Error> {
-        let mut counted = ByteCounter { out: &mut *out, written: 0 };
-        counted.write_fmt(name)?;
-        let written = counted.written;
-        let mut column = WordWrapper { out, margin: COLUMN, used: 0 };
-        if written + 2 > COLUMN {
-            column.newline()?;
-        } else {
-            write!(column.out, "{:1$}", "", COLUMN - written)?;
-        }
-        Ok(column)
+/// Writes a name, and returns a writer of the text to its right, or below it if the name is too long.
+fn named<'o>(out: &'o mut dyn Write, name: &dyn Display) -> Result<Wrap<'o>, fmt::Error> {
+    write!(out, "{name}")?;
+    match width(name) {
+        wide if wide + 2 > COLUMN => write!(out, "\n{:COLUMN$}", "")?,
+        wide => write!(out, "{:1$}", "", COLUMN - wide)?,
     }
-
-    fn newline(&mut self) -> fmt::Result {
-        self.used = 0;
-        write!(self.out, "\n{:1$}", "", self.margin)
-    }
-
-    fn words(&mut self, text: &str) -> fmt::Result {
-        for word in text.split(' ') {
-            if self.used > 0 && self.margin + self.used + 1 + word.len() > WIDTH {
-                self.newline()?;
-            }
-            if self.used > 0 {
-                self.out.write_str(" ")?;
-                self.used += 1;
-            }
-            self.out.write_str(word)?;
-            self.used += word.len();
-        }
-        Ok(())
-    }
-
-    /// Ends an item of a list.
-    fn comma(&mut self) -> fmt::Result {
-        self.used += 1;
-        self.out.write_str(",")
-    }
-
-    fn end(self) -> fmt::Result {
-        self.out.write_str("\n")
-    }
-}
-
-/// A writer that counts bytes; names are ASCII.
-struct ByteCounter<'o> {
-    out: &'o mut dyn Write,
-    written: usize,
-}
-
-impl Write for ByteCounter<'_> {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.written += text.len();
-        self.out.write_str(text)
-    }
+    Ok(Wrap::new(out, WIDTH, COLUMN, COLUMN))
 }

@@ -3,12 +3,13 @@
 //! Options are legal in themselves. This module does not ask the system: plan and placement check that a node exists
 //! and that a size fits. The caller gives the experiments and formats, as slices of [`Descriptor`] and [`Format`].
 
+mod bits;
 mod choices;
 mod error;
-mod flag;
 mod flag_set;
 mod flags;
 mod help;
+mod kinds;
 mod labels;
 mod nearest;
 mod pairs;
@@ -33,12 +34,13 @@ use latency_core::words::When;
 
 use crate::report::format::{Format, Purpose};
 
+pub use bits::FlagSet;
 pub use choices::{Help, Kernel, Kinds, Of, Order, Rate, Rates};
+pub(crate) use error::message;
 pub use error::UsageError;
-pub use flag::{Flag, Group, SetValue, Setter, ValueKind};
-pub use flag_set::{FlagId, FlagSet};
-pub use flags::FLAGS;
+pub use flags::{Flag, FlagId, Group, Setter, FLAGS, GROUPS};
 pub use help::{write_experiment_help, write_help, write_version, EXAMPLES, EXIT_CODES};
+pub use kinds::ValueKind;
 pub use labels::Labels;
 pub use pairs::Pairs;
 pub use parse::parse;
@@ -125,238 +127,167 @@ pub struct Selection {
     pub named: bool,
 }
 
-/// The options of one run. `None` leaves the choice to the plan.
-///
-/// `'a` is the life of the command line.
-#[derive(Clone, Copy, Debug)]
-pub struct Options<'a> {
-    /// The experiment to run.
-    pub experiment: Selection,
-    /// Its operands; see [`Options::operands`].
-    operands: [&'a [u8]; MAX_OPERANDS],
-    operand_count: usize,
-    /// The number of operands before `--`, if some follow it.
-    parted: Option<usize>,
-    /// Every option that was typed.
-    pub given: FlagSet,
-    /// Initiator nodes.
-    pub cpunode: Option<NodeSet>,
-    /// Target nodes.
-    pub memnode: Option<NodeSet>,
-    /// The CPU to run on; excludes `cpunode`.
-    pub cpu: Option<CpuId>,
-    /// True to run on the first CPU of the node even where others keep it busy.
-    pub first_cpu: bool,
-    /// The pages to ask for.
-    pub pages: Pages,
-    /// The working set; at least two strides.
-    pub size: Option<Bytes>,
-    /// The smallest working set of a curve; at least two strides.
-    pub min_size: Option<Bytes>,
-    /// The largest working set of a curve; not below `min_size`.
-    pub max_size: Option<Bytes>,
-    /// Working sets for each doubling of the size.
-    pub points_per_octave: Option<NonZeroU32>,
-    /// The order of the chain.
-    pub order: Order,
-    /// The distance between two nodes: 8, 16, 32 or a multiple of 64.
-    pub stride: Bytes,
-    /// The chase loop.
-    pub kernel: Kernel,
-    /// The seed of the chain.
-    pub seed: u64,
-    /// The kinds of traffic.
-    pub traffic: Option<Kinds>,
-    /// The objects whose bandwidth is shown.
-    pub view: View,
-    /// The CPUs of generators.
-    pub load_cpus: Option<CpuSet>,
-    /// Their hardware threads.
-    pub load_threads: Threads,
-    /// The nodes of these CPUs.
-    pub load_from: LoadFrom,
-    /// The node of their memory; `None` for that of the chase.
-    pub load_node: Option<NodeId>,
-    /// The rates of their traffic; `None` for a curve up to the limit.
-    pub rates: Option<Rates>,
-    /// The number of levels of a curve up to the limit.
-    pub levels: NonZeroU32,
-    /// The distribution of the gaps between their bursts.
-    pub pacing: Pacing,
-    /// The lines of one burst.
-    pub burst: Option<NonZeroU32>,
-    /// The seconds for which one rate is held.
-    pub hold: Option<NonZeroU32>,
-    /// The pairs of CPUs that exchange lines.
-    pub pairs: Pairs<'a>,
-    /// The method of the exchange.
-    pub method: Method,
-    /// The lines that each pair exchanges.
-    pub lines: Option<NonZeroU32>,
-    /// True to walk over lines that another core has in a known state.
-    pub states: bool,
-    /// Hops in one trial.
-    pub iters: Option<NonZeroU64>,
-    /// Trials.
-    pub trials: Option<NonZeroU32>,
-    /// The width of the confidence interval to reach, as a fraction of the median.
-    pub precision: f64,
-    /// The time for one point.
-    pub time_limit: Picoseconds,
-    /// The time over which the rounds of a point are spread.
-    pub spread: Picoseconds,
-    /// The longest wait for values with quiet neighbours, for all pairs together; `None` for no wait.
-    pub until: Option<Picoseconds>,
-    /// The time for the whole run.
-    pub budget: Picoseconds,
-    /// Hops before the first trial; zero measures cold.
-    pub warmup_iters: Option<u64>,
-    /// True if hardware counters are wanted.
-    pub counters: bool,
-    /// The excess that `compare` allows, as a fraction of the first result.
-    pub threshold: f64,
-    /// The results that hosts are compared with.
-    pub baseline: Option<&'a [u8]>,
-    /// The value of saved results that is judged.
-    pub of: Of,
-    /// True if `compare` judges results of different conditions.
-    pub force: bool,
-    /// The bytes in the unit of the sizes of another tool's table.
-    pub unit: Option<Bytes>,
-    /// True if an unreliable result is a failure.
-    pub strict: bool,
-    /// True to print the plan and stop.
-    pub dry_run: bool,
-    /// All formats.
-    pub formats: &'static [Format],
-    /// The format of the result.
-    pub format: &'static Format,
-    /// The file for the result; `None` is standard output.
-    pub output: Option<&'a [u8]>,
-    /// The labels of the host.
-    pub labels: Labels<'a>,
-    /// True to draw the matrix.
-    pub heatmap: bool,
-    /// True to plot accesses per second.
-    pub reciprocal: bool,
-    /// True to print only the result.
-    pub quiet: bool,
-    /// True to print everything, notes included.
-    pub verbose: bool,
-    /// The condition for showing progress.
-    pub progress: When,
-    /// The condition for using colours.
-    pub color: When,
-    /// The help text that is wanted instead of a run.
-    pub help: Option<Help>,
-    /// True if only the version is wanted.
-    pub version: bool,
+/// Declares the options of one run, each with its default.
+macro_rules! options {
+    ($(#[$about:meta])* new($($given:ident: $of:ty),*) {
+        $($(#[$doc:meta])* $seen:vis $name:ident: $type:ty = $default:expr,)*
+    }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct Options<'a> {
+            $($(#[$doc])* $seen $name: $type,)*
+        }
+
+        impl<'a> Options<'a> {
+            /// Returns `experiment` with every option at its default, written in `format`.
+            #[must_use]
+            pub const fn new($($given: $of),*) -> Self {
+                Options { $($name: $default,)* }
+            }
+        }
+    };
+}
+
+options! {
+    /// The options of one run. `None` leaves the choice to the plan.
+    ///
+    /// `'a` is the life of the command line.
+    new(experiment: Selection, formats: &'static [Format], format: &'static Format) {
+        /// The experiment to run.
+        pub experiment: Selection = experiment,
+        /// Its operands; see [`Options::operands`].
+        operands: [&'a [u8]; MAX_OPERANDS] = [&[]; MAX_OPERANDS],
+        operand_count: usize = 0,
+        /// The number of operands before `--`, if some follow it.
+        parted: Option<usize> = None,
+        /// Every option that was typed.
+        pub given: FlagSet = FlagSet::EMPTY,
+        /// Initiator nodes.
+        pub cpunode: Option<NodeSet> = None,
+        /// Target nodes.
+        pub memnode: Option<NodeSet> = None,
+        /// The CPU to run on; excludes `cpunode`.
+        pub cpu: Option<CpuId> = None,
+        /// True to run on the first CPU of the node even where others keep it busy.
+        pub first_cpu: bool = false,
+        /// The pages to ask for.
+        pub pages: Pages = Pages::Auto,
+        /// The working set; at least two strides.
+        pub size: Option<Bytes> = None,
+        /// The smallest working set of a curve; at least two strides.
+        pub min_size: Option<Bytes> = None,
+        /// The largest working set of a curve; not below `min_size`.
+        pub max_size: Option<Bytes> = None,
+        /// Working sets for each doubling of the size.
+        pub points_per_octave: Option<NonZeroU32> = None,
+        /// The order of the chain.
+        pub order: Order = Order::Random,
+        /// The distance between two nodes: 8, 16, 32 or a multiple of 64.
+        pub stride: Bytes = Bytes(64),
+        /// The chase loop.
+        pub kernel: Kernel = Kernel::Pointer,
+        /// The seed of the chain.
+        pub seed: u64 = 42,
+        /// The kinds of traffic.
+        pub traffic: Option<Kinds> = None,
+        /// The objects whose bandwidth is shown.
+        pub view: View = View::Nodes,
+        /// The CPUs of generators.
+        pub load_cpus: Option<CpuSet> = None,
+        /// Their hardware threads.
+        pub load_threads: Threads = Threads::One,
+        /// The nodes of these CPUs.
+        pub load_from: LoadFrom = LoadFrom::Initiator,
+        /// The node of their memory; `None` for that of the chase.
+        pub load_node: Option<NodeId> = None,
+        /// The rates of their traffic; `None` for a curve up to the limit.
+        pub rates: Option<Rates> = None,
+        /// The number of levels of a curve up to the limit.
+        pub levels: NonZeroU32 = LEVELS,
+        /// The distribution of the gaps between their bursts.
+        pub pacing: Pacing = Pacing::Poisson,
+        /// The lines of one burst.
+        pub burst: Option<NonZeroU32> = None,
+        /// The seconds for which one rate is held.
+        pub hold: Option<NonZeroU32> = None,
+        /// The pairs of CPUs that exchange lines.
+        pub pairs: Pairs<'a> = Pairs::Of(PairChoice::Auto),
+        /// The method of the exchange.
+        pub method: Method = Method::Cas,
+        /// The lines that each pair exchanges.
+        pub lines: Option<NonZeroU32> = None,
+        /// True to walk over lines that another core has in a known state.
+        pub states: bool = false,
+        /// Hops in one trial.
+        pub iters: Option<NonZeroU64> = None,
+        /// Trials.
+        pub trials: Option<NonZeroU32> = None,
+        /// The width of the confidence interval to reach, as a fraction of the median.
+        pub precision: f64 = 0.01,
+        /// The time for one point.
+        pub time_limit: Picoseconds = Picoseconds(10_000_000_000_000),
+        /// The time over which the rounds of a point are spread.
+        pub spread: Picoseconds = Picoseconds(5_000_000_000_000),
+        /// The longest wait for values with quiet neighbours, for all pairs together; `None` for no wait.
+        pub until: Option<Picoseconds> = None,
+        /// The time for the whole run.
+        pub budget: Picoseconds = Picoseconds(60_000_000_000_000),
+        /// Hops before the first trial; zero measures cold.
+        pub warmup_iters: Option<u64> = None,
+        /// True if hardware counters are wanted.
+        pub counters: bool = false,
+        /// The excess that `compare` allows, as a fraction of the first result.
+        pub threshold: f64 = 0.03,
+        /// The results that hosts are compared with.
+        pub baseline: Option<&'a [u8]> = None,
+        /// The value of saved results that is judged.
+        pub of: Of = Of::Typical,
+        /// True if `compare` judges results of different conditions.
+        pub force: bool = false,
+        /// The bytes in the unit of the sizes of another tool's table.
+        pub unit: Option<Bytes> = None,
+        /// True if an unreliable result is a failure.
+        pub strict: bool = false,
+        /// True to print the plan and stop.
+        pub dry_run: bool = false,
+        /// All formats.
+        pub formats: &'static [Format] = formats,
+        /// The format of the result.
+        pub format: &'static Format = format,
+        /// The file for the result; `None` is standard output.
+        pub output: Option<&'a [u8]> = None,
+        /// The labels of the host.
+        pub labels: Labels<'a> = Labels::NONE,
+        /// True to draw the matrix.
+        pub heatmap: bool = false,
+        /// True to plot accesses per second.
+        pub reciprocal: bool = false,
+        /// True to print only the result.
+        pub quiet: bool = false,
+        /// True to print everything, notes included.
+        pub verbose: bool = false,
+        /// The condition for showing progress.
+        pub progress: When = When::Auto,
+        /// The condition for using colours.
+        pub color: When = When::Auto,
+        /// The help text that is wanted instead of a run.
+        pub help: Option<Help> = None,
+        /// True if only the version is wanted.
+        pub version: bool = false,
+    }
 }
 
 impl<'a> Options<'a> {
-    /// Returns whether one CPU of each node measures, so that the choice of this CPU matters. Bandwidth needs many
-    /// CPUs.
-    #[must_use]
-    pub const fn runs_on_one_cpu(&self) -> bool {
-        let flags = self.experiment.descriptor.flags;
-        flags.contains(FlagId::Cpu) && !flags.contains(FlagId::View)
-    }
-
-    /// Returns whether the program chooses this CPU.
-    #[must_use]
-    pub fn chooses_cpu(&self) -> bool {
-        let asked = FlagSet::of(&[FlagId::Cpu, FlagId::LoadCpus, FlagId::DryRun]);
-        self.runs_on_one_cpu() && self.given.intersection(asked) == FlagSet::EMPTY
-    }
-
     /// Returns the time limit of a point, in nanoseconds.
     #[must_use]
     pub const fn point_limit_ns(&self) -> f64 {
         self.time_limit.0 as f64 / 1e3
     }
 
-    /// Returns the time over which the rounds of a point are spread, in nanoseconds. If the user gave a number of
-    /// trials and no time, the trials follow each other without a pause.
-    #[must_use]
-    pub const fn spread_ns(&self) -> f64 {
-        match self.trials {
-            Some(_) if !self.given.contains(FlagId::Spread) => 0.0,
-            _ => self.spread.0 as f64 / 1e3,
-        }
-    }
-
     /// Returns the longest wait for values with quiet neighbours, in nanoseconds; `None` without `--until`.
     #[must_use]
     pub fn until_ns(&self) -> Option<f64> {
         self.until.map(|until| until.0 as f64 / 1e3)
-    }
-
-    /// Returns `experiment` with every option at its default, written in `format`.
-    #[must_use]
-    pub const fn new(experiment: Selection, formats: &'static [Format], format: &'static Format) -> Self {
-        Options {
-            experiment,
-            operands: [&[]; MAX_OPERANDS],
-            operand_count: 0,
-            parted: None,
-            given: FlagSet::EMPTY,
-            cpunode: None,
-            memnode: None,
-            cpu: None,
-            first_cpu: false,
-            pages: Pages::Auto,
-            size: None,
-            min_size: None,
-            max_size: None,
-            points_per_octave: None,
-            order: Order::Random,
-            stride: Bytes(64),
-            kernel: Kernel::Pointer,
-            seed: 42,
-            traffic: None,
-            view: View::Nodes,
-            load_cpus: None,
-            load_threads: Threads::One,
-            load_from: LoadFrom::Initiator,
-            load_node: None,
-            rates: None,
-            levels: LEVELS,
-            pacing: Pacing::Poisson,
-            burst: None,
-            hold: None,
-            pairs: Pairs::Of(PairChoice::Auto),
-            method: Method::Cas,
-            lines: None,
-            states: false,
-            iters: None,
-            trials: None,
-            precision: 0.01,
-            time_limit: Picoseconds(10_000_000_000_000),
-            spread: Picoseconds(5_000_000_000_000),
-            until: None,
-            budget: Picoseconds(60_000_000_000_000),
-            warmup_iters: None,
-            counters: false,
-            threshold: 0.03,
-            baseline: None,
-            of: Of::Typical,
-            force: false,
-            unit: None,
-            strict: false,
-            dry_run: false,
-            formats,
-            format,
-            output: None,
-            labels: Labels::NONE,
-            heatmap: false,
-            reciprocal: false,
-            quiet: false,
-            verbose: false,
-            progress: When::Auto,
-            color: When::Auto,
-            help: None,
-            version: false,
-        }
     }
 
     /// Returns the operands, UTF-8 and not empty.

@@ -11,16 +11,10 @@ const FARTHEST: usize = 2;
 /// The distance must be less than the length of `typed`, because edits that replace the whole word are not a typing
 /// error.
 pub fn nearest(typed: &[u8], candidates: impl Iterator<Item = &'static str>) -> Option<&'static str> {
-    let mut best = None;
-    let mut least = (FARTHEST + 1).min(typed.len());
-    for candidate in candidates {
-        if let Some(edits) = distance(typed, candidate.as_bytes()) {
-            if edits < least {
-                (best, least) = (Some(candidate), edits);
-            }
-        }
-    }
-    best
+    let bound = (FARTHEST + 1).min(typed.len());
+    let edits = candidates.filter_map(|name| distance(typed, name.as_bytes()).map(|edits| (edits, name)));
+    let near = edits.filter(|(edits, _)| *edits < bound);
+    near.min_by_key(|(edits, _)| *edits).map(|(_, name)| name)
 }
 
 /// Returns the Levenshtein distance: insertions, deletions and replacements of a byte.

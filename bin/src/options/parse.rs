@@ -2,12 +2,11 @@
 
 use latency_core::units::PageSize;
 
+use super::bits::FlagSet;
 use super::choices::Order;
-use super::flag::{Flag, Setter};
-use super::flag_set::{FlagId, FlagSet};
-use super::flags::FLAGS;
+use super::flags::{Flag, FlagId, Setter, FLAGS};
 use super::nearest::nearest;
-use super::tokens::{NotUtf8, Token, Tokens};
+use super::tokens::{Token, Tokens};
 use super::{Descriptor, Help, Options, Selection, UsageError};
 use crate::report::format::Format;
 
@@ -41,13 +40,14 @@ pub fn parse<'a>(
     };
     let selection = Selection { index: 0, descriptor: default, named: false };
     let mut options = Options::new(selection, formats, format);
+    let not_utf8 = |argument| UsageError::NotUtf8 { argument };
     let mut tokens = Tokens::new(arguments);
     while let Some(token) = tokens.next() {
-        match token? {
+        match token.map_err(not_utf8)? {
             Token::Option { name, value } => {
                 let flag = FLAGS.iter().find(|flag| flag.is_called(name)).ok_or_else(|| unknown(name))?;
                 let value = match (flag.kind(), value) {
-                    (Some(_), None) => tokens.value()?,
+                    (Some(_), None) => tokens.value().map_err(not_utf8)?,
                     (_, value) => value,
                 };
                 apply(&mut options, flag, value)?;
@@ -99,12 +99,6 @@ pub fn parse<'a>(
 /// Returns whether a word may still be a command: nothing else has been asked for.
 fn is_first(options: &Options<'_>) -> bool {
     !options.experiment.named && options.help.is_none() && !options.version
-}
-
-impl<'a> From<NotUtf8<'a>> for UsageError<'a> {
-    fn from(NotUtf8(argument): NotUtf8<'a>) -> Self {
-        UsageError::NotUtf8 { argument }
-    }
 }
 
 fn unknown(name: &[u8]) -> UsageError<'_> {

@@ -4,7 +4,7 @@ use super::tokens::Escaped;
 use super::UsageError;
 use super::*;
 use crate::options::plain::assert_plain;
-use crate::report::{json, picture, rows, table};
+use crate::report::{json, rows, svg, table};
 use proptest::prelude::*;
 use std::format;
 use std::string::{String, ToString};
@@ -16,7 +16,7 @@ const MEASURED: FlagSet =
 const TRAFFIC: FlagSet = FlagSet::LOAD.with(FlagId::View).with(FlagId::Budget).with(FlagId::Until);
 
 /// Some formats of the program.
-pub(crate) const FORMATS: &[Format] = &[table::TEXT, json::JSON, rows::CSV, picture::SVG];
+pub(crate) const FORMATS: &[Format] = &[table::TEXT, json::JSON, rows::CSV, svg::SVG];
 
 /// Experiments like those of the program, so that every option belongs to one.
 pub(crate) const SAMPLE: &[&Descriptor] = &[

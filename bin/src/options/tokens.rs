@@ -22,10 +22,6 @@ pub enum Token<'a> {
     Positional(&'a [u8]),
 }
 
-/// An argument that is not UTF-8, and so could not be repeated in a JSON result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NotUtf8<'a>(pub &'a [u8]);
-
 /// The tokens of a command line without its first element, the program's name.
 pub struct Tokens<'a, I: Iterator<Item = &'a [u8]>> {
     arguments: Peekable<I>,
@@ -48,14 +44,15 @@ impl<'a, I: Iterator<Item = &'a [u8]>> Tokens<'a, I> {
     /// An argument with one dash counts as a value: `-` and `-5` are values, even if they are invalid.
     ///
     /// # Errors
-    /// The argument is not UTF-8.
-    pub fn value(&mut self) -> Result<Option<&'a [u8]>, NotUtf8<'a>> {
+    /// Returns the argument if it is not UTF-8.
+    pub fn value(&mut self) -> Result<Option<&'a [u8]>, &'a [u8]> {
         self.arguments.next_if(|argument| !argument.starts_with(b"--")).map(utf8).transpose()
     }
 }
 
 impl<'a, I: Iterator<Item = &'a [u8]>> Iterator for Tokens<'a, I> {
-    type Item = Result<Token<'a>, NotUtf8<'a>>;
+    /// A token, or an argument that is not UTF-8, and so could not be repeated in a JSON result.
+    type Item = Result<Token<'a>, &'a [u8]>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let mut argument = self.arguments.next()?;
@@ -74,8 +71,8 @@ impl<'a, I: Iterator<Item = &'a [u8]>> Iterator for Tokens<'a, I> {
     }
 }
 
-fn utf8(argument: &[u8]) -> Result<&[u8], NotUtf8<'_>> {
-    core::str::from_utf8(argument).map(|_| argument).map_err(|_| NotUtf8(argument))
+fn utf8(argument: &[u8]) -> Result<&[u8], &[u8]> {
+    core::str::from_utf8(argument).map(|_| argument).map_err(|_| argument)
 }
 
 /// Bytes of unknown origin, shown in one line that cannot control a terminal.
@@ -136,7 +133,7 @@ mod tests {
     use std::string::{String, ToString};
     use std::vec::Vec;
 
-    fn tokens<'a>(arguments: &'a [&'a [u8]]) -> Vec<Result<Token<'a>, NotUtf8<'a>>> {
+    fn tokens<'a>(arguments: &'a [&'a [u8]]) -> Vec<Result<Token<'a>, &'a [u8]>> {
         Tokens::new(arguments.iter().copied()).collect()
     }
 
@@ -174,8 +171,8 @@ mod tests {
 
     #[test]
     fn what_is_not_utf8_is_refused() {
-        assert_eq!(tokens(&[b"a\xff"]), [Err(NotUtf8(b"a\xff"))]);
-        assert_eq!(Tokens::new([&b"\xc3"[..]].into_iter()).value(), Err(NotUtf8(b"\xc3")));
+        assert_eq!(tokens(&[b"a\xff"]), [Err(&b"a\xff"[..])]);
+        assert_eq!(Tokens::new([&b"\xc3"[..]].into_iter()).value(), Err(&b"\xc3"[..]));
     }
 
     #[test]

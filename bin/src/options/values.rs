@@ -4,7 +4,7 @@
 
 use core::fmt;
 
-use latency_core::cpulist::{CpuSet, ListError, NodeSet};
+use latency_core::cpulist::{IdSet, ListError};
 use latency_core::traffic::KINDS;
 use latency_core::units::{Bytes, CpuId, Picoseconds};
 use latency_core::words::Worded;
@@ -161,16 +161,14 @@ pub fn size(text: &[u8]) -> Result<Bytes, ValueError<'_>> {
     }
     let number = decimal(digits)?;
     let unit = unit.strip_prefix(b" ").unwrap_or(unit);
-    let shift = match unit {
-        [] | [b'b' | b'B'] => 0,
-        [letter] => prefix(*letter)?,
-        [letter, b'i' | b'I', b'b' | b'B'] => prefix(*letter)?,
+    let unit = match unit {
+        [] => Bytes(1),
         [letter, b'b' | b'B'] if prefix(*letter).is_ok() => {
             return Err(ValueError::DecimalUnit { number: digits, letter: letter.to_ascii_uppercase() });
         }
-        _ => return Err(ValueError::UnknownUnit),
+        _ => self::unit(unit)?,
     };
-    let scaled = u128::from(number.digits) << shift;
+    let scaled = u128::from(number.digits) * u128::from(unit.0);
     let divisor = 10u128.pow(number.places);
     if scaled % divisor != 0 {
         return Err(ValueError::NotWholeBytes);
@@ -274,26 +272,15 @@ pub fn choice<C: Worded>(text: &[u8]) -> Result<C, ValueError<'_>> {
     C::from_word(text).ok_or(if text.is_empty() { ValueError::Empty } else { ValueError::NotAChoice })
 }
 
-/// Reads a list of node ids such as `0,2-3`.
+/// Reads a list of ids of nodes or CPUs such as `0,2-3`.
 ///
 /// # Errors
-/// Whatever [`NodeSet::parse_list`] refuses.
-pub fn nodes(text: &[u8]) -> Result<NodeSet, ValueError<'_>> {
+/// Whatever [`IdSet::parse_list`] refuses.
+pub fn ids<const WORDS: usize>(text: &[u8]) -> Result<IdSet<WORDS>, ValueError<'_>> {
     if text.is_empty() {
         return Err(ValueError::Empty);
     }
-    NodeSet::parse_list(text).map_err(ValueError::List)
-}
-
-/// Reads a list of CPU numbers such as `0,2-3`.
-///
-/// # Errors
-/// Whatever [`CpuSet::parse_list`] refuses.
-pub fn cpus(text: &[u8]) -> Result<CpuSet, ValueError<'_>> {
-    if text.is_empty() {
-        return Err(ValueError::Empty);
-    }
-    CpuSet::parse_list(text).map_err(ValueError::List)
+    IdSet::parse_list(text).map_err(ValueError::List)
 }
 
 /// Reads a list of kinds of traffic such as `read,2:1`.

@@ -137,9 +137,9 @@ fn paths_and_lists() {
     assert_eq!(path(b"a b"), Ok(&b"a b"[..]));
     assert_eq!(path(b""), Err(ValueError::Empty));
     assert_eq!(path(b"a\0b"), Err(ValueError::HoldsNul));
-    assert_eq!(nodes(b""), Err(ValueError::Empty));
-    assert_eq!(nodes(b"0,2-3").unwrap().to_string(), "0,2-3");
-    assert!(nodes(b"3-2").is_err());
+    assert_eq!(ids::<16>(b""), Err(ValueError::Empty));
+    assert_eq!(ids::<16>(b"0,2-3").unwrap().to_string(), "0,2-3");
+    assert!(ids::<16>(b"3-2").is_err());
 }
 
 proptest! {
@@ -168,7 +168,7 @@ proptest! {
     #[test]
     fn no_value_panics(text in proptest::collection::vec(any::<u8>(), 0..24)) {
         let _ = (size(&text), stride(&text), integer(&text), count(&text, 7));
-        let _ = (percentage(&text, true), seconds(&text, false), nodes(&text).is_ok(), path(&text));
+        let _ = (percentage(&text, true), seconds(&text, false), ids::<16>(&text).is_ok(), path(&text));
     }
 
     #[test]

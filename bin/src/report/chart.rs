@@ -24,10 +24,8 @@ pub enum Scale {
     Auto,
     /// In proportion. A vertical axis starts at zero, so that heights compare.
     Linear,
-    /// Equal ratios take equal room. Falls back to linear where a value is not positive.
+    /// Equal ratios at equal distances. Falls back to linear where a value is not positive.
     Logarithmic,
-    /// The x values of the first series at equal distances, whatever they are.
-    Ordinal,
 }
 
 /// One axis.

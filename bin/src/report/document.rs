@@ -108,46 +108,24 @@ pub enum Value<'a> {
     Shown(&'a dyn Display),
 }
 
-impl From<bool> for Value<'_> {
-    fn from(flag: bool) -> Self {
-        Value::Flag(flag)
-    }
+/// Makes values of plain types.
+macro_rules! from {
+    ($($type:ty: $plain:ident => $value:expr;)*) => {$(
+        impl From<$type> for Value<'_> {
+            fn from($plain: $type) -> Self {
+                $value
+            }
+        }
+    )*};
 }
-
-impl From<u64> for Value<'_> {
-    fn from(count: u64) -> Self {
-        Value::Count(count)
-    }
-}
-
-impl From<u32> for Value<'_> {
-    fn from(count: u32) -> Self {
-        Value::Count(count.into())
-    }
-}
-
-impl From<usize> for Value<'_> {
-    fn from(count: usize) -> Self {
-        Value::Count(count as u64)
-    }
-}
-
-impl From<Bytes> for Value<'_> {
-    fn from(bytes: Bytes) -> Self {
-        Value::Count(bytes.0)
-    }
-}
-
-impl From<f64> for Value<'_> {
-    fn from(number: f64) -> Self {
-        Value::Real(number)
-    }
-}
-
-impl From<Interval> for Value<'_> {
-    fn from(interval: Interval) -> Self {
-        Value::Interval(interval)
-    }
+from! {
+    bool: flag => Value::Flag(flag);
+    u64: count => Value::Count(count);
+    u32: count => Value::Count(count.into());
+    usize: count => Value::Count(count as u64);
+    Bytes: bytes => Value::Count(bytes.0);
+    f64: number => Value::Real(number);
+    Interval: interval => Value::Interval(interval);
 }
 
 impl<'a> From<&'a str> for Value<'a> {

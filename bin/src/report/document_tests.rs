@@ -9,11 +9,10 @@ use super::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
 use super::document::{Document, Field, Level, Part, Picture, Role, Style};
 use super::format::Format;
 use super::html::HTML;
-use super::json::JSON;
-use super::json_lines::JSON_LINES;
+use super::json::{JSON, JSON_LINES};
 use super::markdown::MARKDOWN;
-use super::picture::SVG;
 use super::rows::CSV;
+use super::svg::SVG;
 use super::table::TEXT;
 use super::terminal::Terminal;
 

@@ -19,9 +19,9 @@ impl Write for Escaping<'_> {
 }
 
 /// A value whose text is safe within elements and attributes, on one line.
-pub struct InMarkup<'a, T: ?Sized>(pub &'a T);
+pub struct InMarkup<T>(pub T);
 
-impl<T: Display + ?Sized> Display for InMarkup<'_, T> {
+impl<T: Display> Display for InMarkup<T> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(Escaping(out, markup), "{}", self.0)
     }

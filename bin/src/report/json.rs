@@ -16,6 +16,14 @@ pub const JSON: Format = Format {
     write: |out, _, describe| write(out, Layout::Lines, false, describe),
 };
 
+/// The same object on one line, so that the results of many runs make one file.
+pub const JSON_LINES: Format = Format {
+    name: "jsonl",
+    extension: "jsonl",
+    write: |out, _, describe| write(out, Layout::OneLine, false, describe),
+    ..JSON
+};
+
 /// Writes a description as one object, in the layout of a format. `in_page` is true for JSON within a page, which also
 /// has the pictures.
 pub(super) fn write(
@@ -26,36 +34,20 @@ pub(super) fn write(
 ) -> fmt::Result {
     let mut writer = Writer::new(out, layout);
     writer.begin_object()?;
-    let mut json = Json { writer, in_page, depth: [Container::Object; MOST_DEPTH], level: 0, failed: Ok(()) };
+    let mut json = Json { writer, in_page, failed: Ok(()) };
     describe(&mut json);
     json.failed?;
     json.writer.end_object()?;
     json.writer.finish()?.write_char('\n')
 }
 
-/// The maximum depth of nested parts in a result.
-const MOST_DEPTH: usize = 12;
-
-/// The object or list that values are written into.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Container {
-    Object,
-    List,
-}
-
 struct Json<'o> {
     writer: Writer<&'o mut dyn Write>,
     in_page: bool,
-    depth: [Container; MOST_DEPTH],
-    level: usize,
     failed: fmt::Result,
 }
 
 impl Json<'_> {
-    fn container(&self) -> Container {
-        self.depth.get(self.level).copied().unwrap_or(Container::Object)
-    }
-
     /// Writes, unless an earlier write failed.
     fn keep(&mut self, write: impl FnOnce(&mut Self) -> fmt::Result) {
         if self.failed.is_ok() {
@@ -65,19 +57,10 @@ impl Json<'_> {
 
     /// Members of objects have keys; those of lists have none.
     fn key(&mut self, field: &'static Field) -> fmt::Result {
-        match self.container() {
-            Container::Object => self.writer.key(field.key()).map(drop),
-            Container::List => Ok(()),
+        if self.writer.in_object() {
+            self.writer.key(field.key())?;
         }
-    }
-
-    fn open(&mut self, container: Container) -> fmt::Result {
-        self.level += 1;
-        *self.depth.get_mut(self.level).ok_or(fmt::Error)? = container;
-        match container {
-            Container::Object => self.writer.begin_object(),
-            Container::List => self.writer.begin_array(),
-        }
+        Ok(())
     }
 
     fn write(&mut self, value: Value<'_>) -> fmt::Result {
@@ -122,24 +105,20 @@ impl Document for Json<'_> {
         self.keep(|json| match part {
             Part::Object(field) => {
                 json.key(field)?;
-                json.open(Container::Object)
+                json.writer.begin_object()
             }
             Part::List(field) | Part::Records(field) => {
                 json.key(field)?;
-                json.open(Container::List)
+                json.writer.begin_array()
             }
-            Part::Item => json.open(Container::Object),
+            Part::Item => json.writer.begin_object(),
         });
     }
 
     fn end(&mut self) {
-        self.keep(|json| {
-            let container = json.container();
-            json.level = json.level.checked_sub(1).ok_or(fmt::Error)?;
-            match container {
-                Container::Object => json.writer.end_object(),
-                Container::List => json.writer.end_array(),
-            }
+        self.keep(|json| match json.writer.in_object() {
+            true => json.writer.end_object(),
+            false => json.writer.end_array(),
         });
     }
 }

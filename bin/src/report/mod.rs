@@ -13,10 +13,8 @@ pub mod heatmap;
 pub mod html;
 pub mod hwloc;
 pub mod json;
-pub mod json_lines;
 pub mod labels;
 pub mod markdown;
-pub mod picture;
 pub mod plot;
 pub mod prometheus;
 pub mod rows;
@@ -39,9 +37,9 @@ pub static FORMATS: [Format; 9] = [
     table::TEXT,
     json::JSON,
     rows::CSV,
-    json_lines::JSON_LINES,
+    json::JSON_LINES,
     markdown::MARKDOWN,
-    picture::SVG,
+    svg::SVG,
     hwloc::HWLOC,
     prometheus::PROMETHEUS,
     html::HTML,

@@ -70,14 +70,14 @@ fn chart_of_curve(series: &[Series<'_>], show: impl FnOnce(&Chart<'_>)) {
     });
 }
 
-/// Shows inverse throughput against lanes, on an axis with equal distances.
+/// Shows inverse throughput against lanes, with a tick at each power of two.
 pub fn lanes(show: impl FnOnce(&Chart<'_>)) {
     let measured = [1.0, 2.0, 4.0, 8.0, 12.0, 16.0, 32.0, 64.0]
         .map(|lanes: f64| ChartPoint::new(lanes, (118.0 / lanes).max(8.4 + lanes / 100.0)));
     show(&Chart {
         title: "Inverse throughput against lanes",
         subtitle: "",
-        x_axis: Axis { title: "lanes", unit: Unit::Count, scale: Scale::Ordinal },
+        x_axis: Axis { title: "lanes", unit: Unit::Count, scale: Scale::Logarithmic },
         y_axis: Axis { title: "inverse throughput", unit: Unit::Plain("ns"), scale: Scale::Linear },
         series: &[Series { name: "", data: Data::Points(&measured) }],
         marks: &[Mark { x: 12.0, label: "12 fill buffers" }],

@@ -18,16 +18,13 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// Writes something in one of the 256 colours, or plainly if it has none.
+    /// Writes something in one of the 256 colours, or plainly if the terminal has no colours.
     ///
     /// # Errors
     ///
     /// Returns the error of `out`.
-    pub fn paint(self, out: &mut dyn Write, colour: Option<u8>, shown: &dyn Display) -> fmt::Result {
-        match colour.filter(|_| self.colour) {
-            Some(colour) => write!(out, "\x1b[38;5;{colour}m{shown}\x1b[0m"),
-            None => write!(out, "{shown}"),
-        }
+    pub fn paint(self, out: &mut dyn Write, colour: u8, shown: &dyn Display) -> fmt::Result {
+        self.styled(out, format_args!("38;5;{colour}"), shown)
     }
 
     /// Writes something on a coloured background, or plainly if the terminal has no colours.
@@ -36,10 +33,14 @@ impl Terminal {
     ///
     /// Returns the error of `out`.
     pub fn paint_on(self, out: &mut dyn Write, ground: u8, text: u8, shown: &dyn Display) -> fmt::Result {
-        if self.colour {
-            write!(out, "\x1b[48;5;{ground};38;5;{text}m{shown}\x1b[0m")
-        } else {
-            write!(out, "{shown}")
+        self.styled(out, format_args!("48;5;{ground};38;5;{text}"), shown)
+    }
+
+    /// Writes something after the escape sequence with these parameters, or plainly if the terminal has no colours.
+    fn styled(self, out: &mut dyn Write, style: fmt::Arguments<'_>, shown: &dyn Display) -> fmt::Result {
+        match self.colour {
+            true => write!(out, "\x1b[{style}m{shown}\x1b[0m"),
+            false => write!(out, "{shown}"),
         }
     }
 
@@ -49,10 +50,9 @@ impl Terminal {
     ///
     /// Returns the error of `out`.
     pub fn heading(self, out: &mut dyn Write, title: &str, subtitle: &str) -> fmt::Result {
-        match (title.is_empty(), self.colour) {
-            (true, _) => {}
-            (false, true) => writeln!(out, "\x1b[1m{title}\x1b[0m")?,
-            (false, false) => writeln!(out, "{title}")?,
+        if !title.is_empty() {
+            self.styled(out, format_args!("1"), &title)?;
+            out.write_char('\n')?;
         }
         wrap::line(out, subtitle, self.columns)
     }
@@ -69,8 +69,8 @@ mod tests {
             let terminal = Terminal { columns: 80, unicode: true, colour };
             let mut text = String::new();
             terminal.heading(&mut text, "title", "subtitle").unwrap();
-            terminal.paint(&mut text, Some(32), &1).unwrap();
-            terminal.paint(&mut text, None, &2).unwrap();
+            terminal.paint(&mut text, 32, &1).unwrap();
+            terminal.paint(&mut text, 166, &2).unwrap();
             terminal.paint_on(&mut text, 230, 16, &3).unwrap();
             assert_eq!(text.contains('\x1b'), colour);
             assert_eq!(text == "title\nsubtitle\n123", !colour);

@@ -9,17 +9,9 @@ const TOLERANCE: f64 = 0.05;
 /// nearest weights if there are none.
 #[must_use]
 pub fn scale(rates: &[f64]) -> u32 {
-    let mut best = (f64::INFINITY, 1);
-    for scale in 1..=LARGEST {
-        let error = error(rates, scale);
-        if error < TOLERANCE {
-            return scale;
-        }
-        if error < best.0 {
-            best = (error, scale);
-        }
-    }
-    best.1
+    let error = |scale: &u32| error(rates, *scale);
+    let nearest = || (1..=LARGEST).min_by(|one, other| error(one).total_cmp(&error(other)));
+    (1..=LARGEST).find(|scale| error(scale) < TOLERANCE).or_else(nearest).unwrap_or(1)
 }
 
 /// Returns the weight of one of the rates, if `scale` is the largest weight.

@@ -46,7 +46,17 @@ impl<'o> Wrap<'o> {
         self.command && self.column == self.indent
     }
 
-    fn break_line(&mut self) -> fmt::Result {
+    /// Begins a new line after the words so far.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of `out`.
+    pub fn break_line(&mut self) -> fmt::Result {
+        self.flush()?;
+        self.begin_line()
+    }
+
+    fn begin_line(&mut self) -> fmt::Result {
         self.out.write_char('\n')?;
         (0..self.indent).try_for_each(|_| self.out.write_char(' '))?;
         self.column = self.indent;
@@ -62,7 +72,7 @@ impl<'o> Wrap<'o> {
         let space = usize::from(self.space);
         let fits = self.column + space + length <= self.width || self.command;
         if !fits && self.column > self.indent {
-            self.break_line()?;
+            self.begin_line()?;
         } else if self.space {
             self.out.write_char(' ')?;
             self.column += 1;
@@ -73,7 +83,7 @@ impl<'o> Wrap<'o> {
         let begins = self.word.as_str().ends_with(COMMAND_FOLLOWS) && self.width < usize::MAX;
         self.word = Text::EMPTY;
         if begins && !self.command {
-            self.break_line()?;
+            self.begin_line()?;
             self.command = true;
         }
         Ok(())

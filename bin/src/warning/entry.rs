@@ -5,8 +5,30 @@ use core::fmt::{self, Arguments};
 use latency_core::decimal::Decimal;
 use latency_core::units::{Bytes, CpuId, NodeId, Picoseconds};
 
-use super::Severity;
 use crate::report::figures::Digits;
+
+/// The effect of a warning on trust, mildest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// A fact that casts no doubt.
+    Note,
+    /// The result is right as far as its interval says, but less certain, clean or complete than was asked for.
+    Fair,
+    /// There is evidence that the value is wrong or unproven.
+    Poor,
+}
+
+impl Severity {
+    /// Returns the word for it, as documents have it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Severity::Note => "note",
+            Severity::Fair => "fair",
+            Severity::Poor => "poor",
+        }
+    }
+}
 
 /// The subject of a warning: two with the same code and the same subject are one.
 #[derive(Clone, Copy, Debug, PartialEq)]

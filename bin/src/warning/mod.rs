@@ -6,9 +6,7 @@
 mod entry;
 mod group;
 mod set;
-mod severity;
 mod table;
-mod word;
 
 #[cfg(test)]
 mod tests;
@@ -17,14 +15,17 @@ use core::fmt;
 use core::mem::discriminant;
 
 use crate::sys::errno::Errno;
+use latency_core::text::Text;
 use latency_core::units::{Bytes, CpuId, Hertz, NodeId, PageSize, Picoseconds};
 
+pub use entry::Severity;
 use entry::{About, Facts, Words};
 pub use group::WarningGroup;
 pub use set::Warnings;
-pub use severity::Severity;
 pub use table::MUCH_OTHER_WORK;
-pub use word::ShortText;
+
+/// A name out of a file of the system: the longest frequency governors and hypervisor signatures have fifteen bytes.
+pub type ShortText = Text<15>;
 
 /// The limit that made a working set smaller than the default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,7 +13,6 @@ const CAPACITY: usize = 64;
 #[derive(Clone, Copy, Debug)]
 pub struct Warnings {
     slots: [Option<Warning>; CAPACITY],
-    length: usize,
     dropped: usize,
     dropped_untrusted: (Option<&'static str>, usize),
 }
@@ -31,7 +30,7 @@ impl Warnings {
     /// Returns a set without warnings; as a constant it would be 2.6 KiB of the executable.
     #[must_use]
     pub const fn new() -> Warnings {
-        Warnings { slots: [None; CAPACITY], length: 0, dropped: 0, dropped_untrusted: (None, 0) }
+        Warnings { slots: [None; CAPACITY], dropped: 0, dropped_untrusted: (None, 0) }
     }
 
     /// Adds `warning`, unless one with its code and its subject is there.
@@ -48,11 +47,8 @@ impl Warnings {
             }
             return;
         }
-        match self.slots.get_mut(self.length) {
-            Some(slot) => {
-                *slot = Some(warning);
-                self.length += 1;
-            }
+        match self.slots.iter_mut().find(|slot| slot.is_none()) {
+            Some(slot) => *slot = Some(warning),
             None => self.drop(&warning),
         }
     }
@@ -106,18 +102,6 @@ impl Warnings {
     pub fn side_cache(&self, node: NodeId) -> Option<Bytes> {
         let mut found = self.iter().filter_map(Warning::side_cache);
         found.find(|(of, _)| *of == node).map(|(_, cache)| cache)
-    }
-
-    /// Returns the number of warnings that are held.
-    #[must_use]
-    pub const fn len(&self) -> usize {
-        self.length
-    }
-
-    /// Returns whether there are none.
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.length == 0
     }
 
     /// Returns the number of warnings for which there was no room.

@@ -234,7 +234,9 @@ impl<W: Write> Writer<W> {
         self.out.write_char('"')
     }
 
-    const fn in_object(&self) -> bool {
+    /// Returns whether the innermost container is an object.
+    #[must_use]
+    pub const fn in_object(&self) -> bool {
         self.objects & self.innermost() != 0
     }
 

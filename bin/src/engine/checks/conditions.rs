@@ -368,7 +368,7 @@ mod tests {
         warn_on(&mut warnings, Platform::Virtual, &found, false);
         let (cpu, of) = (CpuId(1), |warning| warnings.iter().any(|other| *other == warning));
         assert!(of(Warning::Stolen { cpu, share: 0.375 }) && of(Warning::OtherWork { cpu, share: 0.25 }));
-        assert_eq!(warnings.len(), 2);
+        assert_eq!(warnings.iter().count(), 2);
     }
 
     #[test]

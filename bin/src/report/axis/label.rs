@@ -9,42 +9,19 @@ use latency_core::units::Bytes;
 
 const PREFIXES: [(f64, &str); 4] = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")];
 
-/// The label of a value on an axis.
+/// The label of a value on an axis with a unit.
 #[derive(Clone, Copy, Debug)]
-pub struct AxisLabel {
-    value: f64,
-    kind: LabelKind,
-}
+pub struct AxisLabel<'a>(pub f64, pub Unit<'a>);
 
-#[derive(Clone, Copy, Debug)]
-enum LabelKind {
-    Bytes,
-    Plain,
-    Prefixed,
-}
-
-impl AxisLabel {
-    /// Makes one from a value and its unit.
-    #[must_use]
-    pub fn new(value: f64, unit: Unit<'_>) -> Self {
-        let kind = match unit {
-            Unit::Bytes => LabelKind::Bytes,
-            Unit::Count | Unit::Plain(_) => LabelKind::Plain,
-            Unit::Prefixed(_) => LabelKind::Prefixed,
-        };
-        Self { value, kind }
-    }
-}
-
-impl Display for AxisLabel {
+impl Display for AxisLabel<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.kind {
-            LabelKind::Bytes => Bytes(round(self.value) as u64).fmt(out),
-            LabelKind::Plain => Trimmed(self.value).fmt(out),
-            LabelKind::Prefixed => match prefix_of(self.value) {
-                (_, "") => Trimmed(self.value).fmt(out),
-                (factor, prefix) => write!(out, "{} {prefix}", Trimmed(self.value / factor)),
-            },
+        let AxisLabel(value, unit) = *self;
+        match (unit, prefix_of(value)) {
+            (Unit::Bytes, _) => Bytes(round(value) as u64).fmt(out),
+            (Unit::Prefixed(_), (factor, prefix)) if factor > 1.0 => {
+                write!(out, "{} {prefix}", Trimmed(value / factor))
+            }
+            _ => Trimmed(value).fmt(out),
         }
     }
 }
@@ -56,27 +33,17 @@ fn prefix_of(value: f64) -> (f64, &'static str) {
 
 /// A measured value with its unit, for the text beside a point: `48 KiB`, `1.58 ns`.
 #[derive(Clone, Copy, Debug)]
-pub struct ValueWithUnit<'a> {
-    value: f64,
-    unit: Unit<'a>,
-}
-
-impl<'a> ValueWithUnit<'a> {
-    /// Makes one from a value and its unit.
-    #[must_use]
-    pub fn new(value: f64, unit: Unit<'a>) -> Self {
-        Self { value, unit }
-    }
-}
+pub struct ValueWithUnit<'a>(pub f64, pub Unit<'a>);
 
 impl Display for ValueWithUnit<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.unit {
-            Unit::Bytes | Unit::Count => AxisLabel::new(self.value, self.unit).fmt(out),
-            Unit::Plain(unit) => write!(out, "{} {unit}", Figure(self.value)),
+        let ValueWithUnit(value, unit) = *self;
+        match unit {
+            Unit::Bytes | Unit::Count => AxisLabel(value, unit).fmt(out),
+            Unit::Plain(unit) => write!(out, "{} {unit}", Figure(value)),
             Unit::Prefixed(unit) => {
-                let (factor, prefix) = prefix_of(self.value);
-                write!(out, "{} {prefix} {unit}", Figure(self.value / factor))
+                let (factor, prefix) = prefix_of(value);
+                write!(out, "{} {prefix} {unit}", Figure(value / factor))
             }
         }
     }
@@ -104,20 +71,20 @@ mod tests {
 
     #[test]
     fn values_read_as_people_write_them() {
-        assert_eq!(AxisLabel::new(49152.0, Unit::Bytes).to_string(), "48 KiB");
-        assert_eq!(AxisLabel::new(0.2, Unit::Plain("ns")).to_string(), "0.2");
-        assert_eq!(AxisLabel::new(64.0, Unit::Count).to_string(), "64");
-        assert_eq!(AxisLabel::new(1.5e8, Unit::Prefixed("loads/s")).to_string(), "150 M");
-        assert_eq!(AxisLabel::new(2e9, Unit::Prefixed("loads/s")).to_string(), "2 G");
-        assert_eq!(AxisLabel::new(0.0, Unit::Prefixed("loads/s")).to_string(), "0");
+        assert_eq!(AxisLabel(49152.0, Unit::Bytes).to_string(), "48 KiB");
+        assert_eq!(AxisLabel(0.2, Unit::Plain("ns")).to_string(), "0.2");
+        assert_eq!(AxisLabel(64.0, Unit::Count).to_string(), "64");
+        assert_eq!(AxisLabel(1.5e8, Unit::Prefixed("loads/s")).to_string(), "150 M");
+        assert_eq!(AxisLabel(2e9, Unit::Prefixed("loads/s")).to_string(), "2 G");
+        assert_eq!(AxisLabel(0.0, Unit::Prefixed("loads/s")).to_string(), "0");
     }
 
     #[test]
     fn readings_are_rounded_and_carry_their_unit() {
-        assert_eq!(ValueWithUnit::new(49152.0, Unit::Bytes).to_string(), "48 KiB");
-        assert_eq!(ValueWithUnit::new(1.5812, Unit::Plain("ns")).to_string(), "1.58 ns");
-        assert_eq!(ValueWithUnit::new(12.0, Unit::Count).to_string(), "12");
-        assert_eq!(ValueWithUnit::new(1.192e8, Unit::Prefixed("loads/s")).to_string(), "119 M loads/s");
+        assert_eq!(ValueWithUnit(49152.0, Unit::Bytes).to_string(), "48 KiB");
+        assert_eq!(ValueWithUnit(1.5812, Unit::Plain("ns")).to_string(), "1.58 ns");
+        assert_eq!(ValueWithUnit(12.0, Unit::Count).to_string(), "12");
+        assert_eq!(ValueWithUnit(1.192e8, Unit::Prefixed("loads/s")).to_string(), "119 M loads/s");
     }
 
     #[test]

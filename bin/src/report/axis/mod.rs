@@ -11,66 +11,45 @@ mod ticks;
 pub use label::{AxisLabel, Title, ValueWithUnit};
 pub use plane::Plane;
 pub use range::AxisRange;
-pub use ticks::Ticks;
 
-use super::chart::{ChartPoint, Scale, Unit};
+use super::chart::{Scale, Unit};
 use latency_core::math::{exp2, log2};
-use ticks::{round_above, round_below, step_for};
+use ticks::{round_above, round_below, step_for, Ticks};
 
 /// The smallest ratio of the largest to the smallest value at which a linear scale would hide the small values.
 const LOGARITHMIC_FROM: f64 = 8.0;
 
-/// The mapping from values to fractions.
-#[derive(Clone, Copy, Debug)]
-enum Mapping<'a> {
-    Linear,
-    Logarithmic,
-    Ordinal(&'a [ChartPoint]),
-}
-
 /// An axis with its range.
 #[derive(Clone, Copy, Debug)]
 pub struct Mapped<'a> {
-    mapping: Mapping<'a>,
+    logarithmic: bool,
     range: AxisRange,
     unit: Unit<'a>,
     most_ticks: usize,
 }
 
 impl<'a> Mapped<'a> {
-    /// Makes a horizontal axis that is exactly as wide as its values, with about `most_ticks` ticks or fewer. An
-    /// ordinal scale puts the points of `ordinal` at equal distances.
+    /// Makes a horizontal axis that is exactly as wide as its values, with about `most_ticks` ticks or fewer.
     #[must_use]
-    pub fn horizontal(
-        range: AxisRange,
-        scale: Scale,
-        unit: Unit<'a>,
-        ordinal: &'a [ChartPoint],
-        most_ticks: usize,
-    ) -> Self {
-        let mapping = match scale {
-            Scale::Ordinal if ordinal.len() > 1 => Mapping::Ordinal(ordinal),
-            _ => mapping_of(range, scale),
-        };
-        Self { mapping, range, unit, most_ticks: most_ticks.max(2) }
+    pub fn horizontal(range: AxisRange, scale: Scale, unit: Unit<'a>, most_ticks: usize) -> Self {
+        Self { logarithmic: is_logarithmic(range, scale), range, unit, most_ticks: most_ticks.max(2) }
     }
 
     /// Makes a vertical axis. A linear one begins at zero; each ends at a round number.
     #[must_use]
     pub fn vertical(range: AxisRange, scale: Scale, unit: Unit<'a>, most_ticks: usize) -> Self {
         let most_ticks = most_ticks.max(2);
-        let mapping = mapping_of(range, scale);
-        let range = match mapping {
-            Mapping::Logarithmic => AxisRange { low: round_below(range.low), high: round_above(range.high) },
-            _ => {
-                let (low, high) = (range.low.min(0.0), range.high.max(0.0));
-                let step = step_for(high - low, most_ticks, unit);
-                AxisRange { low: step.below(low), high: step.above(high) }
-            }
+        let logarithmic = is_logarithmic(range, scale);
+        let range = if logarithmic {
+            AxisRange { low: round_below(range.low), high: round_above(range.high) }
+        } else {
+            let (low, high) = (range.low.min(0.0), range.high.max(0.0));
+            let step = step_for(high - low, most_ticks, unit);
+            AxisRange { low: step.below(low), high: step.above(high) }
         };
         // If all values are zero, the axis would have no height.
         let range = if range.low < range.high { range } else { AxisRange { low: 0.0, high: 1.0 } };
-        Self { mapping, range, unit, most_ticks }
+        Self { logarithmic, range, unit, most_ticks }
     }
 
     /// Returns the place of a value, from 0 at the low end to 1 at the high end. A value beyond the axis gets the
@@ -78,10 +57,9 @@ impl<'a> Mapped<'a> {
     #[must_use]
     pub fn fraction(&self, value: f64) -> f64 {
         let AxisRange { low, high } = self.range;
-        let part = match self.mapping {
-            Mapping::Linear => (value - low) / (high - low),
-            Mapping::Logarithmic => log2(value / low) / log2(high / low),
-            Mapping::Ordinal(points) => ordinal_fraction(points, value),
+        let part = match self.logarithmic {
+            false => (value - low) / (high - low),
+            true => log2(value / low) / log2(high / low),
         };
         // If the axis has only one value, the value is in the middle.
         if part.is_nan() {
@@ -95,17 +73,9 @@ impl<'a> Mapped<'a> {
     #[must_use]
     pub fn value(&self, fraction: f64) -> f64 {
         let AxisRange { low, high } = self.range;
-        match self.mapping {
-            Mapping::Linear => low + (high - low) * fraction,
-            Mapping::Logarithmic => low * exp2(log2(high / low) * fraction),
-            Mapping::Ordinal(points) => {
-                let position = fraction.clamp(0.0, 1.0) * (points.len() - 1) as f64;
-                let index = (position as usize).min(points.len().saturating_sub(2));
-                match points.get(index..) {
-                    Some([before, after, ..]) => before.x + (after.x - before.x) * (position - index as f64),
-                    _ => low,
-                }
-            }
+        match self.logarithmic {
+            false => low + (high - low) * fraction,
+            true => low * exp2(log2(high / low) * fraction),
         }
     }
 
@@ -116,42 +86,21 @@ impl<'a> Mapped<'a> {
     }
 
     /// Returns the values that get a label, in ascending order.
-    #[must_use]
-    pub fn ticks(&self) -> Ticks<'a> {
-        match self.mapping {
-            Mapping::Linear => Ticks::linear(self.range, self.most_ticks, self.unit),
-            Mapping::Logarithmic => Ticks::logarithmic(self.range, self.most_ticks, self.unit),
-            Mapping::Ordinal(points) => Ticks::ordinal(points, self.most_ticks),
-        }
+    pub fn ticks(&self) -> impl Iterator<Item = f64> + use<> {
+        let ticks = if self.logarithmic { Ticks::logarithmic } else { Ticks::linear };
+        ticks(self.range, self.most_ticks, self.unit).values()
     }
 
     /// Returns the label of a value.
     #[must_use]
-    pub fn label(&self, value: f64) -> AxisLabel {
-        AxisLabel::new(value, self.unit)
+    pub fn label(&self, value: f64) -> AxisLabel<'a> {
+        AxisLabel(value, self.unit)
     }
 }
 
-fn mapping_of<'a>(range: AxisRange, scale: Scale) -> Mapping<'a> {
-    let possible = range.low > 0.0;
+fn is_logarithmic(range: AxisRange, scale: Scale) -> bool {
     let wide = range.high / range.low >= LOGARITHMIC_FROM;
-    match scale {
-        Scale::Logarithmic if possible => Mapping::Logarithmic,
-        Scale::Auto if possible && wide => Mapping::Logarithmic,
-        _ => Mapping::Linear,
-    }
-}
-
-/// Interpolates the place of a value linearly between the two nearest points of an ordinal scale.
-fn ordinal_fraction(points: &[ChartPoint], value: f64) -> f64 {
-    let last = points.len().saturating_sub(1) as f64;
-    let after = points.iter().position(|point| point.x >= value).unwrap_or(points.len());
-    let position = match after.checked_sub(1).and_then(|before| points.get(before..)) {
-        Some([before, after_it, ..]) => (after - 1) as f64 + (value - before.x) / (after_it.x - before.x),
-        Some(_) => last,
-        None => 0.0,
-    };
-    position / last
+    range.low > 0.0 && (scale == Scale::Logarithmic || scale == Scale::Auto && wide)
 }
 
 #[cfg(test)]
@@ -162,7 +111,7 @@ mod tests {
     const UNIT: Unit = Unit::Plain("ns");
 
     fn axis(low: f64, high: f64, scale: Scale) -> Mapped<'static> {
-        Mapped::horizontal(AxisRange { low, high }, scale, UNIT, &[], 8)
+        Mapped::horizontal(AxisRange { low, high }, scale, UNIT, 8)
     }
 
     proptest! {
@@ -179,8 +128,8 @@ mod tests {
             low in prop::num::f64::NORMAL, high in prop::num::f64::NORMAL, value in prop::num::f64::ANY
         ) {
             let Some(range) = AxisRange::of(&mut |value| [low, high].into_iter().for_each(value)) else { return Ok(()) };
-            for scale in [Scale::Linear, Scale::Logarithmic, Scale::Auto, Scale::Ordinal] {
-                let horizontal = Mapped::horizontal(range, scale, UNIT, &[], 8);
+            for scale in [Scale::Linear, Scale::Logarithmic, Scale::Auto] {
+                let horizontal = Mapped::horizontal(range, scale, UNIT, 8);
                 let vertical = Mapped::vertical(range, scale, UNIT, 8);
                 for axis in [horizontal, vertical] {
                     prop_assert!((0.0..=1.0).contains(&axis.fraction(value)));
@@ -198,20 +147,5 @@ mod tests {
         assert_eq!(narrow.range, AxisRange { low: 0.0, high: 120.0 });
         let nothing = Mapped::vertical(AxisRange { low: 0.0, high: 0.0 }, Scale::Auto, UNIT, 6);
         assert_eq!(nothing.range, AxisRange { low: 0.0, high: 1.0 });
-    }
-
-    #[test]
-    fn ordinal_places_are_equally_far_apart() {
-        let points = [1.0, 2.0, 12.0, 64.0].map(|x| ChartPoint::new(x, 1.0));
-        let range = AxisRange { low: 1.0, high: 64.0 };
-        let axis = Mapped::horizontal(range, Scale::Ordinal, Unit::Count, &points, 8);
-        let third = 1.0 / 3.0;
-        for (value, fraction) in
-            [(1.0, 0.0), (2.0, third), (7.0, 1.5 * third), (12.0, 2.0 * third), (64.0, 1.0)]
-        {
-            assert!((axis.fraction(value) - fraction).abs() < 1e-12, "{value}");
-            assert!((axis.value(fraction) - value).abs() < 1e-9, "{value}");
-        }
-        assert_eq!((axis.fraction(0.0), axis.fraction(100.0)), (0.0, 1.0));
     }
 }

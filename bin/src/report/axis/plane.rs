@@ -2,7 +2,7 @@
 
 use super::range::{AxisRange, Each};
 use super::Mapped;
-use crate::report::chart::{Chart, ChartPoint, Data};
+use crate::report::chart::{Chart, Data};
 
 /// The number of places at which a model's curve is evaluated to find its range.
 const CURVE_SAMPLES: u32 = 64;
@@ -23,20 +23,12 @@ impl<'a> Plane<'a> {
     pub fn of(chart: &Chart<'a>, most_x_ticks: usize, most_y_ticks: usize) -> Option<Self> {
         let horizontal =
             AxisRange::of(&mut |value| chart.series.iter().for_each(|series| abscissae(series.data, value)))?;
-        let ordinal = chart.series.iter().find_map(|series| points(series.data)).unwrap_or_default();
-        let x = Mapped::horizontal(horizontal, chart.x_axis.scale, chart.x_axis.unit, ordinal, most_x_ticks);
+        let x = Mapped::horizontal(horizontal, chart.x_axis.scale, chart.x_axis.unit, most_x_ticks);
         let vertical = AxisRange::of(&mut |value| {
             chart.series.iter().for_each(|series| ordinates(series.data, x, value));
         })?;
         let y = Mapped::vertical(vertical, chart.y_axis.scale, chart.y_axis.unit, most_y_ticks);
         Some(Self { x, y })
-    }
-}
-
-fn points(data: Data<'_>) -> Option<&[ChartPoint]> {
-    match data {
-        Data::Points(points) => Some(points),
-        Data::Curve(_) | Data::Bars(_) => None,
     }
 }
 
@@ -70,7 +62,7 @@ fn ordinates(data: Data<'_>, x: Mapped<'_>, value: Each<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::chart::{Axis, Bar, Scale, Series, Unit};
+    use crate::report::chart::{Axis, Bar, ChartPoint, Scale, Series, Unit};
 
     fn chart<'a>(series: &'a [Series<'a>]) -> Chart<'a> {
         let axis = Axis { title: "", unit: Unit::Plain("ns"), scale: Scale::Auto };

@@ -4,7 +4,7 @@
 //! module does not know their labels or their places.
 
 use super::range::AxisRange;
-use crate::report::chart::{ChartPoint, Unit};
+use crate::report::chart::Unit;
 use latency_core::math::{ceil, exp2, floor, log2};
 
 const ROUND: DecadeDigits = DecadeDigits(&[1.0, 2.0, 5.0]);
@@ -20,30 +20,28 @@ const TOLERANCE: f64 = 1e-9;
 /// The largest exponent of ten that is used; a double holds little more.
 const DECADES: i64 = 300;
 
-/// Ascending tick values.
-#[derive(Clone, Debug)]
-pub struct Ticks<'a> {
-    kind: TickKind<'a>,
-    next: i64,
+/// The indices of ticks, ascending, and the meaning of an index.
+#[derive(Clone, Copy, Debug)]
+pub struct Ticks {
+    kind: TickKind,
+    first: i64,
     last: i64,
     stride: i64,
 }
 
-#[derive(Clone, Debug)]
-enum TickKind<'a> {
+#[derive(Clone, Copy, Debug)]
+enum TickKind {
     /// Multiples of a step.
     Multiples(TickStep),
     /// 2 to the power of the index.
     PowersOfTwo,
     /// The round number with the index.
     Round(DecadeDigits),
-    /// The point with the index.
-    Points(&'a [ChartPoint]),
     /// One value.
     Single(f64),
 }
 
-impl<'a> Ticks<'a> {
+impl Ticks {
     /// Returns multiples of a round step. If the range is a single value, returns that value.
     #[must_use]
     pub fn linear(range: AxisRange, most: usize, unit: Unit<'_>) -> Self {
@@ -53,7 +51,7 @@ impl<'a> Ticks<'a> {
         let step = step_for(range.high - range.low, most, unit);
         let (first, last) =
             (ceil(step.index(range.low) - TOLERANCE), floor(step.index(range.high) + TOLERANCE));
-        Self { kind: TickKind::Multiples(step), next: first as i64, last: last as i64, stride: 1 }
+        Self { kind: TickKind::Multiples(step), first: first as i64, last: last as i64, stride: 1 }
     }
 
     /// Returns powers of two for amounts and counts, and else round numbers of each decade. If the range is a single
@@ -74,48 +72,33 @@ impl<'a> Ticks<'a> {
             let last = within(floor(log2(range.high) + TOLERANCE));
             let fits = |stride: &i64| (last - first) / stride < most;
             let stride = OCTAVES.into_iter().find(fits).unwrap_or(100);
-            return Self { kind: TickKind::PowersOfTwo, next: multiple_from(first, stride), last, stride };
+            return Self { kind: TickKind::PowersOfTwo, first: multiple_from(first, stride), last, stride };
         }
         let indices = |digits: DecadeDigits| (digits.index_above(range.low), digits.index_below(range.high));
         let (first, last) = indices(ROUND);
         if last - first + 1 < FEW {
             let (first, last) = indices(FINE);
-            return Self { kind: TickKind::Round(FINE), next: first, last, stride: 1 };
+            return Self { kind: TickKind::Round(FINE), first, last, stride: 1 };
         }
         let decades = (last - first).unsigned_abs() / ROUND.per_decade().unsigned_abs() + 1;
         let crowded = last - first >= 2 * most;
         let stride = if crowded { decades.div_ceil(most as u64) as i64 * ROUND.per_decade() } else { 1 };
-        Self { kind: TickKind::Round(ROUND), next: multiple_from(first, stride), last, stride }
+        Self { kind: TickKind::Round(ROUND), first: multiple_from(first, stride), last, stride }
     }
 
     fn single(value: f64) -> Self {
-        Self { kind: TickKind::Single(value), next: 0, last: 0, stride: 1 }
+        Self { kind: TickKind::Single(value), first: 0, last: 0, stride: 1 }
     }
 
-    /// Returns the places of points.
-    #[must_use]
-    pub fn ordinal(points: &'a [ChartPoint], most: usize) -> Self {
-        let stride = points.len().div_ceil(most.max(1)).max(1) as i64;
-        Self { kind: TickKind::Points(points), next: 0, last: points.len() as i64 - 1, stride }
-    }
-}
-
-impl Iterator for Ticks<'_> {
-    type Item = f64;
-
-    fn next(&mut self) -> Option<f64> {
-        if self.next > self.last {
-            return None;
-        }
-        let index = self.next;
-        self.next = index.saturating_add(self.stride);
-        match &self.kind {
-            TickKind::Multiples(step) => Some(step.multiple(index as f64)),
-            TickKind::PowersOfTwo => Some(exp2(index as f64)),
-            TickKind::Round(digits) => Some(digits.step(index).multiple(1.0)),
-            TickKind::Points(points) => points.get(index as usize).map(|point| point.x),
-            &TickKind::Single(value) => Some(value),
-        }
+    /// Returns the values of the ticks.
+    pub fn values(self) -> impl Iterator<Item = f64> {
+        let indices = (self.first..=self.last).step_by(self.stride as usize);
+        indices.map(move |index| match self.kind {
+            TickKind::Multiples(step) => step.multiple(index as f64),
+            TickKind::PowersOfTwo => exp2(index as f64),
+            TickKind::Round(digits) => digits.step(index).multiple(1.0),
+            TickKind::Single(value) => value,
+        })
     }
 }
 
@@ -228,8 +211,9 @@ mod tests {
 
     #[test]
     fn linear_ticks_are_round() {
-        let ticks =
-            |low, high, most| Ticks::linear(AxisRange { low, high }, most, NANOSECONDS).collect::<Vec<_>>();
+        let ticks = |low, high, most| {
+            Ticks::linear(AxisRange { low, high }, most, NANOSECONDS).values().collect::<Vec<_>>()
+        };
         assert_eq!(ticks(0.0, 120.0, 6), [0.0, 20.0, 40.0, 60.0, 80.0, 100.0, 120.0]);
         assert_eq!(ticks(0.0, 0.6, 6), [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6]);
         assert_eq!(ticks(3.0, 48.0, 5), [10.0, 20.0, 30.0, 40.0]);
@@ -239,33 +223,29 @@ mod tests {
     #[test]
     fn ticks_of_counts_are_whole_and_of_bytes_powers_of_two() {
         let range = AxisRange { low: 0.0, high: 3.0 };
-        assert_eq!(Ticks::linear(range, 8, Unit::Count).collect::<Vec<_>>(), [0.0, 1.0, 2.0, 3.0]);
+        assert_eq!(Ticks::linear(range, 8, Unit::Count).values().collect::<Vec<_>>(), [0.0, 1.0, 2.0, 3.0]);
         let range = AxisRange { low: 0.0, high: 1000.0 };
-        assert_eq!(Ticks::linear(range, 4, Unit::Bytes).collect::<Vec<_>>(), [0.0, 256.0, 512.0, 768.0]);
+        assert_eq!(
+            Ticks::linear(range, 4, Unit::Bytes).values().collect::<Vec<_>>(),
+            [0.0, 256.0, 512.0, 768.0]
+        );
     }
 
     #[test]
     fn logarithmic_ticks_thin_out() {
         let ticks = |low, high, most| {
-            Ticks::logarithmic(AxisRange { low, high }, most, NANOSECONDS).collect::<Vec<_>>()
+            Ticks::logarithmic(AxisRange { low, high }, most, NANOSECONDS).values().collect::<Vec<_>>()
         };
         assert_eq!(ticks(1.0, 200.0, 4), [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0]);
         assert_eq!(ticks(60.0, 480.0, 8), [70.0, 100.0, 200.0, 300.0]);
         assert_eq!(ticks(0.5, 2000.0, 4), [1.0, 10.0, 100.0, 1000.0]);
         assert_eq!(ticks(1.0, 1e12, 5), [1.0, 1e3, 1e6, 1e9, 1e12]);
         let ticks = |low, high, most| {
-            Ticks::logarithmic(AxisRange { low, high }, most, Unit::Bytes).collect::<Vec<_>>()
+            Ticks::logarithmic(AxisRange { low, high }, most, Unit::Bytes).values().collect::<Vec<_>>()
         };
         assert_eq!(ticks(24.0, 400.0, 8), [32.0, 64.0, 128.0, 256.0]);
         assert_eq!(ticks(16.0, 2e6, 8), [16.0, 256.0, 4096.0, 65536.0, 1_048_576.0]);
         assert_eq!(ticks(48.0, 48.0, 8), [48.0]);
-    }
-
-    #[test]
-    fn ordinal_ticks_thin_out() {
-        let points: Vec<ChartPoint> = (0..10).map(|x| ChartPoint::new(f64::from(x), 0.0)).collect();
-        assert_eq!(Ticks::ordinal(&points, 10).count(), 10);
-        assert_eq!(Ticks::ordinal(&points, 4).collect::<Vec<_>>(), [0.0, 3.0, 6.0, 9.0]);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use core::fmt::{self, Write};
 
 use latency_core::json::Layout;
 
-use super::document::{Describe, Role};
+use super::document::{Describe, PageRole, Role};
 use super::escape::{markup_lines, Escaping};
 use super::format::{Format, Purpose};
 use super::{json, svg};
@@ -32,6 +32,11 @@ pub const HTML: Format = Format {
     },
 };
 
+/// The experiment.
+const TITLE: Want = Want::First(Role::Page(PageRole::Title));
+/// The machine and the time.
+const ORIGIN: Want = Want::First(Role::Page(PageRole::Origin));
+
 /// The subjects of a page or chapter after its verdict, in their order.
 const SUBJECTS: [(Want, Frame); 11] = [
     (Want::Findings, BARE),
@@ -41,7 +46,7 @@ const SUBJECTS: [(Want, Frame); 11] = [
     (Want::Pictures, BARE),
     (Want::Tables, BARE),
     (Want::Method, ["Placement, health, method", "<dl>\n", "</dl>\n"]),
-    (Want::Command, ["To repeat it", "<pre class=\"command\">", "</pre>\n"]),
+    (Want::First(Role::Page(PageRole::Command)), ["To repeat it", "<pre class=\"command\">", "</pre>\n"]),
     (Want::Notes, ["", "<details>\n<summary>Notes</summary>\n<dl>\n", "</dl>\n</details>\n"]),
     (Want::LongTables, ["", "<details>\n<summary>Everything measured</summary>\n", "</details>\n"]),
     (Want::Details, ["", "<details>\n<summary>Details</summary>\n<dl>\n", "</dl>\n</details>\n"]),
@@ -69,15 +74,15 @@ impl Page<'_> {
              <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\"/>\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>latency-bench",
         )?;
-        self.take(Want::Title, ["", " ", ""])?;
-        self.take(Want::Origin, ["", " on ", ""])?;
+        self.take(TITLE, ["", " ", ""])?;
+        self.take(ORIGIN, ["", " on ", ""])?;
         write!(self.out, "</title>\n<style>\n{}{}</style>\n</head>\n<body>\n", style::SHEET, svg::SHEET)
     }
 
     fn body(&mut self) -> fmt::Result {
         self.out.write_str("<header>\n<p class=\"what\">latency-bench")?;
-        self.take(Want::Title, ["", " <b>", "</b>"])?;
-        self.take(Want::Origin, ["", " on ", ""])?;
+        self.take(TITLE, ["", " <b>", "</b>"])?;
+        self.take(ORIGIN, ["", " on ", ""])?;
         self.out.write_str("</p>\n<h1>")?;
         self.verdict()?;
         self.out.write_str("</h1>\n")?;
@@ -88,7 +93,7 @@ impl Page<'_> {
         for chapter in 1..=self.take(Want::Chapters, contents)? {
             self.place = SubjectPlace { chapter, but_first: None };
             write!(self.out, "<section id=\"chapter-{chapter}\">\n<p class=\"what\">")?;
-            self.take(Want::Title, ["", "<b>", "</b>"])?;
+            self.take(TITLE, ["", "<b>", "</b>"])?;
             self.out.write_str("</p>\n<h2>")?;
             self.verdict()?;
             self.out.write_str("</h2>\n")?;
@@ -118,7 +123,7 @@ impl Page<'_> {
                 return Ok(());
             }
         }
-        if self.take(Want::Title, BARE)? == 0 {
+        if self.take(TITLE, BARE)? == 0 {
             self.out.write_str("Result")?;
         }
         Ok(())
@@ -128,7 +133,7 @@ impl Page<'_> {
     fn data(&mut self) -> fmt::Result {
         self.place = SubjectPlace { chapter: 0, but_first: None };
         self.out.write_str("<details>\n<summary>The same as JSON")?;
-        self.take(Want::Data, ["", ", ", ""])?;
+        self.take(Want::First(Role::Page(PageRole::Data)), ["", ", ", ""])?;
         self.out.write_str("</summary>\n<pre>")?;
         json::write(&mut Escaping(self.out, markup_lines), Layout::Lines, true, self.describe)?;
         self.out.write_str("</pre>\n</details>\n</main>\n</body>\n</html>\n")

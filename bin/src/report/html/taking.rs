@@ -12,10 +12,6 @@ use crate::report::svg;
 /// A subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Want {
-    /// The experiment.
-    Title,
-    /// The machine and the time.
-    Origin,
     /// The first sentence of a role.
     First(Role),
     /// The reliability of the result.
@@ -38,12 +34,8 @@ pub enum Want {
     LongTables,
     /// The method.
     Method,
-    /// The command.
-    Command,
     /// Details for readers who want everything.
     Details,
-    /// The data that the document for programs leaves out.
-    Data,
     /// The names of chapters, as links to them.
     Chapters,
 }
@@ -61,17 +53,6 @@ pub struct SubjectPlace {
     pub chapter: u32,
     /// The role whose first sentence is already written elsewhere.
     pub but_first: Option<Role>,
-}
-
-impl SubjectPlace {
-    /// Returns the level of its headings in HTML.
-    fn level(self) -> u32 {
-        if self.chapter == 0 {
-            2
-        } else {
-            3
-        }
-    }
 }
 
 /// A document that writes one subject of a description.
@@ -137,7 +118,8 @@ impl<'o> Taking<'o> {
 
     /// Writes the heading and the markup before the first part.
     fn begin(&mut self) -> fmt::Result {
-        let ([heading, before, _], level) = (self.frame, self.place.level());
+        let [heading, before, _] = self.frame;
+        let level = if self.place.chapter == 0 { 2 } else { 3 };
         if !heading.is_empty() {
             writeln!(self.out, "<h{level}>{heading}</h{level}>")?;
         }
@@ -155,10 +137,6 @@ impl<'o> Taking<'o> {
         let paragraph = Some(("", PARAGRAPH));
         let term = |label: &'static str| Some((if label.is_empty() { "Note" } else { label }, TERM));
         match (role, self.want) {
-            (Role::Page(PageRole::Title), Want::Title)
-            | (Role::Page(PageRole::Origin), Want::Origin)
-            | (Role::Page(PageRole::Data), Want::Data)
-            | (Role::Page(PageRole::Command), Want::Command) => Some(("", PLAIN)),
             (Role::Missing, Want::Missing) => paragraph,
             (_, Want::First(wanted)) if role == wanted => {
                 self.passed += 1;
@@ -278,15 +256,14 @@ impl Document for Taking<'_> {
     fn picture(&mut self, picture: Picture<'_>) {
         if self.want == Want::Pictures && !self.is_of_another() {
             self.keep(|taking| {
-                match picture {
-                    Picture::Matrix(matrix) if matrix.rows.len() * matrix.columns.len() > MOST_CELLS => {
+                if let Picture::Matrix(matrix) = picture {
+                    if matrix.rows.len() * matrix.columns.len() > MOST_CELLS {
                         let title = InMarkup(matrix.title);
                         return writeln!(
                             taking.out,
                             "<p>{title}: too many cells for a page, not for --format=svg.</p>"
                         );
                     }
-                    _ => {}
                 }
                 *taking.pictures += 1;
                 taking.out.write_str("<figure>\n")?;

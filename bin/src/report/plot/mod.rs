@@ -142,7 +142,7 @@ impl Plot<'_> {
                 column = 0;
             }
             write!(out, "{:GAP$}", "")?;
-            self.terminal.paint(out, Some(look.colour), &look.glyph)?;
+            self.terminal.paint(out, look.colour, &look.glyph)?;
             write!(out, " {}", series.name)?;
             column += wide;
         }
@@ -151,13 +151,10 @@ impl Plot<'_> {
 
     /// Writes the labels of the marks, each at one side of its line.
     fn mark_labels(&self, out: &mut dyn Write) -> fmt::Result {
-        let mut shelves = Shelves::<MARK_LINES>::new(self.grid.columns as f64, 1.0);
-        self.placed_marks(&mut shelves, |_, _, _| ());
-        for line in 0..shelves.lines() {
+        for line in 0..self.each_mark(|_, _, _| ()) {
             let mut row = PlotRow::new(self.grid.columns);
-            let mut shelves = Shelves::<MARK_LINES>::new(self.grid.columns as f64, 1.0);
-            self.placed_marks(&mut shelves, |column, place, label| match place {
-                Some((at, start)) if at == line => row.text(start, label),
+            self.each_mark(|column, place, label| match place {
+                Some((at, start)) if at == line => row.shown(start, &label),
                 // The line of a mark begins below its label.
                 Some((at, _)) if at < line => row.glyph_behind(column, self.glyphs.mark, Some(QUIET)),
                 _ => {}
@@ -168,26 +165,22 @@ impl Plot<'_> {
         Ok(())
     }
 
-    /// Passes the column, the place (line and start) and the label of each mark on the axis to `tell`.
-    fn placed_marks(
-        &self,
-        shelves: &mut Shelves<MARK_LINES>,
-        mut tell: impl FnMut(usize, Option<(usize, usize)>, &str),
-    ) {
+    /// Passes the column, the place (line and start) and the label of each mark on the axis to `tell`, and returns the
+    /// number of lines of labels.
+    fn each_mark(&self, mut tell: impl FnMut(usize, Option<(usize, usize)>, &str)) -> usize {
+        let mut shelves = Shelves::<MARK_LINES>::new(self.grid.columns as f64, 1.0);
         for mark in self.chart.marks.iter().filter(|mark| self.plane.x.contains(mark.x)) {
             let column = self.grid.column(self.plane.x.fraction(mark.x));
             let place = shelves.place(column as f64, width(&mark.label) as f64);
             tell(column, place.map(|place| (place.line, place.start as usize)), mark.label);
         }
+        shelves.lines()
     }
 
     /// Writes one line of the plot itself.
     fn line(&self, out: &mut dyn Write, line: usize) -> fmt::Result {
         let mut row = PlotRow::new(self.grid.columns);
-        for mark in self.chart.marks.iter().filter(|mark| self.plane.x.contains(mark.x)) {
-            let column = self.grid.column(self.plane.x.fraction(mark.x));
-            row.glyph_behind(column, self.glyphs.mark, Some(QUIET));
-        }
+        self.each_mark(|column, _, _| row.glyph_behind(column, self.glyphs.mark, Some(QUIET)));
         let pencil =
             draw::Pencil { grid: self.grid, plane: &self.plane, line, interval: self.glyphs.interval };
         let several = self.chart.series.len() > 1;
@@ -207,7 +200,7 @@ impl Plot<'_> {
                 self.glyphs.vertical
             }
         };
-        self.terminal.paint(out, Some(QUIET), &axis)?;
+        self.terminal.paint(out, QUIET, &axis)?;
         row.write(out, self.terminal)
     }
 
@@ -226,7 +219,7 @@ impl Plot<'_> {
             }
         }
         write!(out, "{:1$}", "", self.margin - 1)?;
-        self.terminal.paint(out, Some(QUIET), &self.glyphs.corner)?;
+        self.terminal.paint(out, QUIET, &self.glyphs.corner)?;
         rule.write(out, self.terminal)?;
         write!(out, "{:1$}", "", self.margin)?;
         labels.write(out, self.terminal)?;

@@ -72,11 +72,6 @@ impl PlotRow {
         }
     }
 
-    /// Writes a text over the present characters.
-    pub fn text(&mut self, start: usize, text: &str) {
-        self.shown(start, &text);
-    }
-
     /// Writes a value over the present characters.
     pub fn shown(&mut self, start: usize, value: &dyn Display) {
         struct At<'a> {
@@ -146,7 +141,7 @@ mod tests {
         row.glyph_behind(0, '┊', Some(245));
         row.dot(0, 0, 0, 32);
         row.glyph_behind(0, '┊', Some(245));
-        row.text(2, "12 KiB");
+        row.shown(2, &"12 KiB");
         row.dot(9, 0, 0, 32);
         assert_eq!(written(&row, false), "⠁ 12 K\n");
         assert_eq!(written(&row, true), "\x1b[38;5;32m⠁ \x1b[0m12 K\n");

@@ -68,7 +68,7 @@ proptest! {
         columns in 0usize..300,
         unicode: bool,
         colour: bool,
-        scale in prop::sample::select(&[Scale::Auto, Scale::Linear, Scale::Logarithmic, Scale::Ordinal][..]),
+        scale in prop::sample::select(&[Scale::Auto, Scale::Linear, Scale::Logarithmic][..]),
         unit in prop::sample::select(&[Unit::Bytes, Unit::Count, Unit::Plain("ns"), Unit::Prefixed("/s")][..]),
     ) {
         let points: std::vec::Vec<ChartPoint> =

@@ -10,7 +10,6 @@ use crate::report::escape::InMarkup;
 use crate::report::figures::Figure;
 use crate::report::shade::Shades;
 use core::fmt::{self, Write};
-use latency_core::decimal::Decimal;
 
 /// The room for all columns; cells become narrower with more columns, within these widths.
 const ROOM: f64 = 640.0;
@@ -18,8 +17,9 @@ const NARROWEST_CELL: f64 = 40.0;
 const WIDEST_CELL: f64 = 84.0;
 const CELL_HEIGHT: f64 = 44.0;
 const GAP: f64 = 3.0;
-/// Room for the headings of rows and of columns.
-const ROW_HEADINGS: f64 = 84.0;
+/// The left edge of the cells, behind the headings of rows.
+const LEFT: f64 = EDGE + 84.0;
+/// Room for the headings of columns.
 const COLUMN_HEADINGS: f64 = 52.0;
 /// The number of rectangles of the scale below the matrix.
 const SCALE_STEPS: u32 = 24;
@@ -37,9 +37,8 @@ const REASON_LINE: f64 = 17.0;
 pub fn write(out: &mut dyn Write, matrix: &Matrix<'_>, place: FramePlace) -> fmt::Result {
     let cell = (ROOM / matrix.columns.len().max(1) as f64).clamp(NARROWEST_CELL, WIDEST_CELL);
     let matrix_width = cell * matrix.columns.len() as f64;
-    let width = (2.0 * EDGE + ROW_HEADINGS + matrix_width).max(NARROWEST);
-    let (left, top) =
-        (EDGE + ROW_HEADINGS, heading_height(width, matrix.title, matrix.subtitle) + COLUMN_HEADINGS);
+    let width = (EDGE + LEFT + matrix_width).max(NARROWEST);
+    let top = heading_height(width, matrix.title, matrix.subtitle) + COLUMN_HEADINGS;
     let bottom = top + CELL_HEIGHT * matrix.rows.len() as f64;
     let shades = Shades::of(matrix);
     let scale_top = bottom + EDGE;
@@ -50,16 +49,16 @@ pub fn write(out: &mut dyn Write, matrix: &Matrix<'_>, place: FramePlace) -> fmt
     let height = notes_top + REASON_LINE * notes as f64 + if notes > 0 { EDGE / 2.0 } else { 0.0 };
 
     begin(out, place, (width, height), matrix.title, matrix.subtitle)?;
-    let grid = HeatGrid { matrix, left, top, cell };
+    let grid = HeatGrid { matrix, top, cell };
     grid.headings(out, bottom)?;
     for (row_index, &row) in matrix.rows.iter().enumerate() {
         for (column_index, &column) in matrix.columns.iter().enumerate() {
-            let (x, y) = (left + cell * column_index as f64, top + CELL_HEIGHT * row_index as f64);
+            let (x, y) = (LEFT + cell * column_index as f64, top + CELL_HEIGHT * row_index as f64);
             grid.cell(out, (row, column), (x, y), shades.as_ref())?;
         }
     }
     if let Some(shades) = &shades {
-        scale(out, shades, matrix.unit, left, scale_top)?;
+        scale(out, shades, matrix.unit, scale_top)?;
     }
     let mut baseline = notes_top;
     for reason in reasons.into_iter().flatten() {
@@ -74,7 +73,6 @@ pub fn write(out: &mut dyn Write, matrix: &Matrix<'_>, place: FramePlace) -> fmt
 
 struct HeatGrid<'a, 'm> {
     matrix: &'a Matrix<'m>,
-    left: f64,
     top: f64,
     cell: f64,
 }
@@ -82,20 +80,20 @@ struct HeatGrid<'a, 'm> {
 impl HeatGrid<'_, '_> {
     #[inline(never)] // offsets into a small frame are short
     fn headings(&self, out: &mut dyn Write, bottom: f64) -> fmt::Result {
-        let Self { matrix, left, top, cell } = *self;
-        let centre = left + cell * matrix.columns.len() as f64 / 2.0;
+        let Self { matrix, top, cell } = *self;
+        let centre = LEFT + cell * matrix.columns.len() as f64 / 2.0;
         let middle = "class=\"quiet\" text-anchor=\"middle\" x=\"@\" y=\"@\"";
         text(out, middle, &[centre, top - 30.0], &format_args!("target {}", matrix.noun))?;
-        let (x, y) = (left - 52.0, (top + bottom) / 2.0);
+        let (x, y) = (LEFT - 52.0, (top + bottom) / 2.0);
         let upwards = "class=\"quiet\" text-anchor=\"middle\" x=\"@\" y=\"@\" transform=\"rotate(-90 @ @)\"";
         text(out, upwards, &[x, y, x, y], &format_args!("initiator {}", matrix.noun))?;
         for (index, column) in matrix.columns.iter().enumerate() {
-            let x = left + cell * (index as f64 + 0.5);
+            let x = LEFT + cell * (index as f64 + 0.5);
             text(out, "class=\"number\" text-anchor=\"middle\" x=\"@\" y=\"@\"", &[x, top - 10.0], column)?;
         }
         for (index, row) in matrix.rows.iter().enumerate() {
             let y = top + CELL_HEIGHT * (index as f64 + 0.5) + 5.0;
-            text(out, "class=\"number\" text-anchor=\"end\" x=\"@\" y=\"@\"", &[left - 14.0, y], row)?;
+            text(out, "class=\"number\" text-anchor=\"end\" x=\"@\" y=\"@\"", &[LEFT - 14.0, y], row)?;
         }
         Ok(())
     }
@@ -110,38 +108,26 @@ impl HeatGrid<'_, '_> {
     ) -> fmt::Result {
         let noun = self.matrix.noun;
         let (width, height) = (self.cell - GAP, CELL_HEIGHT - GAP);
-        let frame = format_args!(
-            "x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"4\"",
-            x = Decimal(x),
-            y = Decimal(y),
-            width = Decimal(width),
-            height = Decimal(height)
-        );
-        let (middle, baseline) = (x + width / 2.0, y + height / 2.0 + 5.0);
-        let place = format_args!(
-            "text-anchor=\"middle\" x=\"{middle:.1}\" y=\"{baseline:.1}\"",
-            middle = Decimal(middle),
-            baseline = Decimal(baseline)
-        );
+        let (frame, sides) = ("x=\"@\" y=\"@\" width=\"@\" height=\"@\" rx=\"4\"", [x, y, width, height]);
+        let (place, middle) =
+            ("text-anchor=\"middle\" x=\"@\" y=\"@\"", [x + width / 2.0, y + height / 2.0 + 5.0]);
+        write!(out, "<g><title>{noun} {row} to {noun} {column}: ")?;
         match (self.matrix.at(row, column), shades) {
             (Ok(value), Some(shades)) => {
-                let (figure, unit) = (Figure(value), InMarkup(self.matrix.unit));
-                let ground = shade(shades.depth(value));
-                let ink = text_on(ground);
-                writeln!(
-                    out,
-                    "<g><title>{noun} {row} to {noun} {column}: {figure} {unit}</title><rect {frame} fill=\"{ground}\"/>\
-                     <text class=\"number\" {place} style=\"fill:{ink}\">{figure}</text></g>"
-                )
+                let (figure, ground) = (Figure(value), shade(shades.depth(value)));
+                write!(out, "{figure} {}</title><rect ", InMarkup(self.matrix.unit))?;
+                fill(out, frame, &sides)?;
+                write!(out, " fill=\"{ground}\"/><text class=\"number\" ")?;
+                fill(out, place, &middle)?;
+                writeln!(out, " style=\"fill:{}\">{figure}</text></g>", text_on(ground))
             }
             (cell, _) => {
                 let reason = cell.err().unwrap_or("no number");
-                let (mark, reason) = (self.matrix.mark(reason), InMarkup(reason));
-                writeln!(
-                    out,
-                    "<g><title>{noun} {row} to {noun} {column}: {reason}</title><rect class=\"none\" {frame}/>\
-                     <text class=\"number quiet\" {place}>{mark}</text></g>"
-                )
+                write!(out, "{}</title><rect class=\"none\" ", InMarkup(reason))?;
+                fill(out, frame, &sides)?;
+                out.write_str("/><text class=\"number quiet\" ")?;
+                fill(out, place, &middle)?;
+                writeln!(out, ">{}</text></g>", self.matrix.mark(reason))
             }
         }
     }
@@ -149,22 +135,22 @@ impl HeatGrid<'_, '_> {
 
 /// Writes the scale that explains the shades.
 #[inline(never)] // offsets into a small frame are short
-fn scale(out: &mut dyn Write, shades: &Shades, unit: &str, left: f64, top: f64) -> fmt::Result {
+fn scale(out: &mut dyn Write, shades: &Shades, unit: &str, top: f64) -> fmt::Result {
     let (low, high) = shades.ends();
     let step_width = SCALE_WIDTH / f64::from(SCALE_STEPS);
     let baseline = top + SCALE_HEIGHT - 2.0;
     let end = format_args!("{} {unit}", Figure(low));
-    text(out, "class=\"quiet\" text-anchor=\"end\" x=\"@\" y=\"@\"", &[left - 8.0, baseline], &end)?;
+    text(out, "class=\"quiet\" text-anchor=\"end\" x=\"@\" y=\"@\"", &[LEFT - 8.0, baseline], &end)?;
     for step in 0..SCALE_STEPS {
         let colour = shade(f64::from(step) / f64::from(SCALE_STEPS - 1));
-        let x = left + step_width * f64::from(step);
+        let x = LEFT + step_width * f64::from(step);
         // A small overlap hides the seams that renderers with smoothed edges would show.
         let wide = step_width + if step + 1 < SCALE_STEPS { 0.5 } else { 0.0 };
         let rectangle = "<rect x=\"@\" y=\"@\" width=\"@\" height=\"~\"";
         fill(out, rectangle, &[x, top, wide, SCALE_HEIGHT])?;
         writeln!(out, " fill=\"{colour}\"/>")?;
     }
-    let x = left + SCALE_WIDTH + 8.0;
+    let x = LEFT + SCALE_WIDTH + 8.0;
     let end = format_args!("{} {unit}", Figure(high));
     text(out, "class=\"quiet\" x=\"@\" y=\"@\"", &[x, baseline], &end)
 }

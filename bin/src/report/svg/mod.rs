@@ -11,10 +11,40 @@ mod text;
 
 use core::fmt::{self, Write};
 
-use super::document::Picture;
+use super::document::{Document, Picture};
+use super::format::{Format, Purpose};
 
 pub use frame::FramePlace;
 pub use style::SHEET;
+
+/// The first picture of a result, and nothing else.
+pub const SVG: Format = Format {
+    name: "svg",
+    extension: "svg",
+    purpose: Purpose::Picture,
+    write: |out, _, describe| {
+        let mut drawing = Drawing { out, drawn: None };
+        describe(&mut drawing);
+        drawing.drawn.unwrap_or(Ok(()))
+    },
+};
+
+struct Drawing<'o> {
+    out: &'o mut dyn Write,
+    drawn: Option<fmt::Result>,
+}
+
+impl Document for Drawing<'_> {
+    fn wants_pictures(&self) -> bool {
+        true
+    }
+
+    fn picture(&mut self, picture: Picture<'_>) {
+        if self.drawn.is_none() {
+            self.drawn = Some(write(self.out, picture, FramePlace::File));
+        }
+    }
+}
 
 /// Writes a picture.
 ///

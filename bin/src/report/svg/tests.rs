@@ -82,7 +82,7 @@ proptest! {
     fn any_data_make_a_document(
         values in prop::collection::vec((any::<f64>(), any::<f64>(), any::<f64>(), any::<f64>()), 0..8),
         text in any::<String>(),
-        scale in prop::sample::select(&[Scale::Auto, Scale::Linear, Scale::Logarithmic, Scale::Ordinal][..]),
+        scale in prop::sample::select(&[Scale::Auto, Scale::Linear, Scale::Logarithmic][..]),
     ) {
         let points: Vec<ChartPoint> =
             values.iter().map(|&(x, y, low, high)| ChartPoint::with_band(x, y, low, high)).collect();

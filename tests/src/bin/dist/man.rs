@@ -2,7 +2,7 @@
 //! README.md.
 
 use latency_bench::catalogue::DESCRIPTORS;
-use latency_bench::options::{Descriptor, Flag, FlagId, Group, EXAMPLES, EXIT_CODES, FLAGS};
+use latency_bench::options::{Descriptor, Flag, FlagId, EXAMPLES, EXIT_CODES, FLAGS, GROUPS};
 
 use crate::release;
 use crate::roff::{escaped, Source};
@@ -109,8 +109,8 @@ fn options(page: &mut Source) {
         "SIZE is in bytes; K, M, G and T are binary. An option that only some experiments have names them; every \
          other one is accepted by all.",
     );
-    for group in Group::ALL {
-        page.subsection(group.heading());
+    for (group, heading) in GROUPS {
+        page.subsection(heading);
         FLAGS.iter().filter(|flag| flag.group == group).for_each(|flag| option(page, flag));
     }
 }

@@ -4,8 +4,13 @@ use crate::report::axis::{Plane, ValueWithUnit};
 use crate::report::chart::{is_drawable, Bar, ChartPoint, Data, Unit};
 use crate::report::escape::InMarkup;
 use crate::report::svg::text::fill;
-use core::fmt::{self, Write};
+use core::fmt::{self, Display, Write};
 
+/// The room left of the plot, for the title of the vertical axis and its labels.
+pub const LEFT: f64 = 80.0;
+/// The size of the plot.
+pub const PLOT_WIDTH: f64 = 756.0;
+pub const PLOT_HEIGHT: f64 = 340.0;
 /// The length of the sample of a series in the legend.
 pub const SWATCH_WIDTH: f64 = 28.0;
 /// The radius of markers if there are few points; below it, if there are many.
@@ -19,25 +24,30 @@ const MARKERS: usize = 4;
 /// The area of the plot, in pixels.
 pub struct Canvas<'a> {
     pub plane: Plane<'a>,
-    pub left: f64,
     pub top: f64,
-    pub width: f64,
-    pub height: f64,
     /// The units of the horizontal and of the vertical axis.
     pub axes: (Unit<'a>, Unit<'a>),
 }
 
 impl Canvas<'_> {
     pub fn x(&self, value: f64) -> f64 {
-        self.left + self.width * self.plane.x.fraction(value)
+        LEFT + PLOT_WIDTH * self.plane.x.fraction(value)
     }
 
     pub fn y(&self, value: f64) -> f64 {
-        self.bottom() - self.height * self.plane.y.fraction(value)
+        self.bottom() - PLOT_HEIGHT * self.plane.y.fraction(value)
     }
 
     pub fn bottom(&self) -> f64 {
-        self.top + self.height
+        self.top + PLOT_HEIGHT
+    }
+
+    fn shown_x(&self, value: f64) -> impl Display + use<'_> {
+        InMarkup(ValueWithUnit(value, self.axes.0))
+    }
+
+    fn shown_y(&self, value: f64) -> impl Display + use<'_> {
+        InMarkup(ValueWithUnit(value, self.axes.1))
     }
 
     pub fn series(&self, out: &mut dyn Write, data: Data<'_>, index: usize) -> fmt::Result {
@@ -99,14 +109,11 @@ impl Canvas<'_> {
                     out.write_str("\"/>\n")?;
                 }
             }
-            let (x, y) = (ValueWithUnit::new(point.x, self.axes.0), ValueWithUnit::new(point.y, self.axes.1));
             out.write_str("<path class=\"point\" d=\"")?;
             marker(out, index, (self.x(point.x), self.y(point.y)), radius)?;
-            write!(out, "\"><title>{}: {}", InMarkup(&x), InMarkup(&y))?;
+            write!(out, "\"><title>{}: {}", self.shown_x(point.x), self.shown_y(point.y))?;
             if let Some((low, high)) = point.band {
-                let (low, high) =
-                    (ValueWithUnit::new(low, self.axes.1), ValueWithUnit::new(high, self.axes.1));
-                write!(out, " ({} to {})", InMarkup(&low), InMarkup(&high))?;
+                write!(out, " ({} to {})", self.shown_y(low), self.shown_y(high))?;
             }
             out.write_str("</title></path>\n")?;
         }
@@ -132,12 +139,9 @@ impl Canvas<'_> {
         let base = self.y(0.0);
         for bar in bars.iter().filter(|bar| is_drawable(bar.height) && bar.height != 0.0) {
             let (left, right, end) = (self.x(bar.low), self.x(bar.high), self.y(bar.height));
-            let (low, high) =
-                (ValueWithUnit::new(bar.low, self.axes.0), ValueWithUnit::new(bar.high, self.axes.0));
             fill(out, "<path class=\"bar\" d=\"M@ @V@H@V@Z\">", &[left, base, end, right, base])?;
-            let height = ValueWithUnit::new(bar.height, self.axes.1);
-            let (low, high, height) = (InMarkup(&low), InMarkup(&high), InMarkup(&height));
-            writeln!(out, "<title>{low} to {high}: {height}</title></path>")?;
+            let (low, high) = (self.shown_x(bar.low), self.shown_x(bar.high));
+            writeln!(out, "<title>{low} to {high}: {}</title></path>", self.shown_y(bar.height))?;
         }
         Ok(())
     }

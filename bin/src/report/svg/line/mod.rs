@@ -8,22 +8,16 @@ use super::frame::{begin, heading_height, FramePlace, EDGE};
 use super::style::SERIES;
 use super::text::{fill, text, width, Size};
 use crate::report::axis::{Plane, Title};
-use crate::report::chart::{Chart, Data, Scale};
+use crate::report::chart::{Chart, Data};
 use crate::report::escape::InMarkup;
 use crate::report::labels::{LabelPlace, Shelves};
 use core::fmt::{self, Write};
-use data::{swatch, Canvas, SWATCH_WIDTH};
+use data::{swatch, Canvas, LEFT, PLOT_HEIGHT, PLOT_WIDTH, SWATCH_WIDTH};
 
-const WIDTH: f64 = 860.0;
-const PLOT_HEIGHT: f64 = 340.0;
-/// The room left of the plot, for the title of the vertical axis and its labels.
-const LEFT: f64 = 80.0;
+const WIDTH: f64 = LEFT + PLOT_WIDTH + EDGE;
 /// The room below the plot, for the labels of the horizontal axis and its title.
 const BELOW: f64 = 62.0;
 const MOST_X_TICKS: usize = 10;
-/// The maximum number of ticks on an ordinal axis. Its labels are short, and the values between two ticks cannot be
-/// interpolated.
-const MOST_ORDINAL_TICKS: usize = 16;
 const MOST_Y_TICKS: usize = 6;
 const LEGEND_LINE: f64 = 22.0;
 const LEGEND_GAP: f64 = 24.0;
@@ -40,34 +34,17 @@ const MARK_GAP: f64 = 5.0;
 #[inline(never)] // offsets into a small frame are short
 pub fn write(out: &mut dyn Write, chart: &Chart<'_>, shown: FramePlace) -> fmt::Result {
     let heading = heading_height(WIDTH, chart.title, chart.subtitle);
-    let ordinal = matches!(chart.x_axis.scale, Scale::Ordinal);
-    let x_ticks = if ordinal { MOST_ORDINAL_TICKS } else { MOST_X_TICKS };
-    let Some(plane) = Plane::of(chart, x_ticks, MOST_Y_TICKS) else {
+    let Some(plane) = Plane::of(chart, MOST_X_TICKS, MOST_Y_TICKS) else {
         begin(out, shown, (WIDTH, heading + 2.0 * EDGE), chart.title, chart.subtitle)?;
         text(out, "x=\"~\" y=\"@\"", &[EDGE, heading + EDGE], &"no points")?;
         return out.write_str("</svg>\n");
     };
-    let mut legend = Legend::new(heading);
-    legend.each(chart, |_, _| Ok(()))?;
-    let mut shelves = Shelves::<MARK_LINES>::new(WIDTH - EDGE, 8.0);
-    let marks_top = legend.bottom() + 8.0;
-    let x_of = |value: f64| LEFT + (WIDTH - LEFT - EDGE) * plane.x.fraction(value);
-    for mark in chart.marks.iter().filter(|mark| plane.x.contains(mark.x)) {
-        mark_place(&mut shelves, x_of(mark.x), mark.label);
-    }
-    let top = marks_top + MARK_LINE * shelves.lines() as f64 + 6.0;
-    let canvas = Canvas {
-        plane,
-        left: LEFT,
-        top,
-        width: WIDTH - LEFT - EDGE,
-        height: PLOT_HEIGHT,
-        axes: (chart.x_axis.unit, chart.y_axis.unit),
-    };
+    let marks_top = legend(chart, heading, |_, _| Ok(()))? + 8.0;
+    let mut canvas = Canvas { plane, top: marks_top, axes: (chart.x_axis.unit, chart.y_axis.unit) };
+    canvas.top += MARK_LINE * each_mark(&canvas, chart, |_, _, _| Ok(()))? as f64 + 6.0;
 
-    begin(out, shown, (WIDTH, top + PLOT_HEIGHT + BELOW), chart.title, chart.subtitle)?;
-    let mut legend = Legend::new(heading);
-    legend.each(chart, |index, (x, y)| {
+    begin(out, shown, (WIDTH, canvas.bottom() + BELOW), chart.title, chart.subtitle)?;
+    legend(chart, heading, |index, (x, y)| {
         let Some(series) = chart.series.get(index) else { return Ok(()) };
         write!(out, "<g class=\"s{}\">", index % SERIES)?;
         swatch(out, series.data, index, (x, y))?;
@@ -91,97 +68,88 @@ pub fn write(out: &mut dyn Write, chart: &Chart<'_>, shown: FramePlace) -> fmt::
     out.write_str("</svg>\n")
 }
 
-/// The places of the names of series, in as many lines as necessary.
-struct Legend {
-    x: f64,
-    y: f64,
-    empty: bool,
-}
-
-impl Legend {
-    fn new(heading: f64) -> Self {
-        Self { x: EDGE, y: heading + LEGEND_LINE / 2.0 + 4.0, empty: true }
-    }
-
-    /// Passes the index of each named series and its place (left end, middle height) to `tell`.
-    fn each(
-        &mut self,
-        chart: &Chart<'_>,
-        mut tell: impl FnMut(usize, (f64, f64)) -> fmt::Result,
-    ) -> fmt::Result {
-        for (index, series) in chart.series.iter().enumerate().filter(|(_, series)| !series.name.is_empty()) {
-            let wide = SWATCH_WIDTH + 8.0 + width(&series.name, Size::Small);
-            if !self.empty && self.x + wide > WIDTH - EDGE {
-                (self.x, self.y) = (EDGE, self.y + LEGEND_LINE);
-            }
-            tell(index, (self.x, self.y))?;
-            self.empty = false;
-            self.x += wide + LEGEND_GAP;
+/// Passes the index of each named series and its place in the legend (left end, middle height) to `tell`, and returns
+/// the bottom of the legend.
+fn legend(
+    chart: &Chart<'_>,
+    heading: f64,
+    mut tell: impl FnMut(usize, (f64, f64)) -> fmt::Result,
+) -> Result<f64, fmt::Error> {
+    let (mut x, mut y) = (EDGE, heading + LEGEND_LINE / 2.0 + 4.0);
+    let mut bottom = y - LEGEND_LINE / 2.0;
+    for (index, series) in chart.series.iter().enumerate().filter(|(_, series)| !series.name.is_empty()) {
+        let wide = SWATCH_WIDTH + 8.0 + width(&series.name, Size::Small);
+        if x > EDGE && x + wide > WIDTH - EDGE {
+            (x, y) = (EDGE, y + LEGEND_LINE);
         }
-        Ok(())
+        tell(index, (x, y))?;
+        bottom = y + LEGEND_LINE / 2.0;
+        x += wide + LEGEND_GAP;
     }
-
-    fn bottom(&self) -> f64 {
-        self.y + if self.empty { -LEGEND_LINE / 2.0 } else { LEGEND_LINE / 2.0 }
-    }
+    Ok(bottom)
 }
 
-/// Places the label of a mark to the right of its line, or to the left if the right edge is too near.
-fn mark_place(shelves: &mut Shelves<MARK_LINES>, x: f64, label: &str) -> Option<LabelPlace> {
-    let wide = width(&label, Size::Small);
-    let right = x + MARK_GAP;
-    let start = if right + wide > WIDTH - EDGE { x - MARK_GAP - wide } else { right };
-    shelves.place(start, wide)
+/// Passes each mark on the axis, its place and that of its label to `tell`, and returns the number of lines of labels.
+/// A label is to the right of its line, or to the left if the right edge is too near.
+fn each_mark(
+    canvas: &Canvas<'_>,
+    chart: &Chart<'_>,
+    mut tell: impl FnMut(&str, f64, Option<LabelPlace>) -> fmt::Result,
+) -> Result<usize, fmt::Error> {
+    let mut shelves = Shelves::<MARK_LINES>::new(WIDTH - EDGE, 8.0);
+    for mark in chart.marks.iter().filter(|mark| canvas.plane.x.contains(mark.x)) {
+        let (x, wide) = (canvas.x(mark.x), width(&mark.label, Size::Small));
+        let right = x + MARK_GAP;
+        let start = if right + wide > WIDTH - EDGE { x - MARK_GAP - wide } else { right };
+        tell(mark.label, x, shelves.place(start, wide))?;
+    }
+    Ok(shelves.lines())
 }
 
 fn marks(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>, marks_top: f64) -> fmt::Result {
-    let mut shelves = Shelves::<MARK_LINES>::new(WIDTH - EDGE, 8.0);
     // All lines are drawn first, so that no line crosses a label.
     for label_pass in [false, true] {
-        shelves = if label_pass { Shelves::new(WIDTH - EDGE, 8.0) } else { shelves };
-        for mark in chart.marks.iter().filter(|mark| canvas.plane.x.contains(mark.x)) {
-            let x = canvas.x(mark.x);
-            let place = mark_place(&mut shelves, x, mark.label);
+        each_mark(canvas, chart, |label, x, place| {
             let label_top = place.map_or(canvas.top, |place| marks_top + MARK_LINE * place.line as f64);
-            match place {
-                Some(place) if label_pass => {
-                    // The text is anchored at the line, so the gap is exact with any font.
-                    let (anchor, text_x) = if place.start < x {
-                        ("class=\"label\" text-anchor=\"end\" x=\"@\" y=\"@\"", x - MARK_GAP)
-                    } else {
-                        ("class=\"label\" text-anchor=\"start\" x=\"@\" y=\"@\"", x + MARK_GAP)
-                    };
-                    text(out, anchor, &[text_x, label_top + 12.0], &mark.label)?;
-                }
-                _ if label_pass => {}
-                _ => {
-                    let line = "<line class=\"mark\" x1=\"@\" x2=\"@\" y1=\"@\" y2=\"@\">";
-                    fill(out, line, &[x, x, label_top, canvas.bottom()])?;
-                    writeln!(out, "<title>{}</title></line>", InMarkup(mark.label))?;
-                }
+            if !label_pass {
+                let line = "<line class=\"mark\" x1=\"@\" x2=\"@\" y1=\"@\" y2=\"@\">";
+                fill(out, line, &[x, x, label_top, canvas.bottom()])?;
+                return writeln!(out, "<title>{}</title></line>", InMarkup(label));
             }
-        }
+            // The text is anchored at the line, so the gap is exact with any font.
+            let (anchor, text_x) = match place {
+                Some(place) if place.start < x => {
+                    ("class=\"label\" text-anchor=\"end\" x=\"@\" y=\"@\"", x - MARK_GAP)
+                }
+                Some(_) => ("class=\"label\" text-anchor=\"start\" x=\"@\" y=\"@\"", x + MARK_GAP),
+                None => return Ok(()),
+            };
+            text(out, anchor, &[text_x, label_top + 12.0], &label)
+        })?;
     }
     Ok(())
 }
 
 fn vertical_axis(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>) -> fmt::Result {
-    let (left, right) = (canvas.left, canvas.left + canvas.width);
     for tick in canvas.plane.y.ticks() {
         let y = canvas.y(tick);
-        fill(out, "<line class=\"grid\" x1=\"~\" x2=\"~\" y1=\"@\" y2=\"@\"/>\n", &[left, right, y, y])?;
+        fill(
+            out,
+            "<line class=\"grid\" x1=\"~\" x2=\"~\" y1=\"@\" y2=\"@\"/>\n",
+            &[LEFT, LEFT + PLOT_WIDTH, y, y],
+        )?;
         let label = canvas.plane.y.label(tick);
-        text(out, "class=\"quiet\" text-anchor=\"end\" x=\"~\" y=\"@\"", &[left - 8.0, y + 4.0], &label)?;
+        text(out, "class=\"quiet\" text-anchor=\"end\" x=\"~\" y=\"@\"", &[LEFT - 8.0, y + 4.0], &label)?;
     }
-    let (x, y) = (EDGE + 6.0, canvas.top + canvas.height / 2.0);
+    let (x, y) = (EDGE + 6.0, canvas.top + PLOT_HEIGHT / 2.0);
     let upwards = "text-anchor=\"middle\" x=\"@\" y=\"@\" transform=\"rotate(-90 @ @)\"";
     text(out, upwards, &[x, y, x, y], &Title(chart.y_axis))
 }
 
 fn horizontal_axis(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>) -> fmt::Result {
-    let (left, right, bottom) = (canvas.left, canvas.left + canvas.width, canvas.bottom());
+    let bottom = canvas.bottom();
     let line = "<line class=\"axis\" x1=\"~\" x2=\"~\" y1=\"@\" y2=\"@\"/>\n";
-    fill(out, line, &[left, right, bottom, bottom])?;
+    fill(out, line, &[LEFT, LEFT + PLOT_WIDTH, bottom, bottom])?;
     let mut shelf = Shelves::<1>::new(WIDTH, 8.0);
     for tick in canvas.plane.x.ticks() {
         let (x, label) = (canvas.x(tick), canvas.plane.x.label(tick));
@@ -192,6 +160,6 @@ fn horizontal_axis(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>) 
             text(out, "class=\"quiet\" text-anchor=\"middle\" x=\"@\" y=\"@\"", &[x, bottom + 20.0], &label)?;
         }
     }
-    let (x, y) = (left + canvas.width / 2.0, bottom + 44.0);
+    let (x, y) = (LEFT + PLOT_WIDTH / 2.0, bottom + 44.0);
     text(out, "text-anchor=\"middle\" x=\"@\" y=\"@\"", &[x, y], &Title(chart.x_axis))
 }

@@ -1,0 +1,22 @@
+//! A set of options as bits. The names of the bits are those of the table of options.
+
+/// A set of options.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlagSet(pub(super) u64);
+
+impl FlagSet {
+    /// The empty set.
+    pub const EMPTY: FlagSet = FlagSet(0);
+
+    /// Returns the options that are in either set.
+    #[must_use]
+    pub const fn union(self, other: FlagSet) -> FlagSet {
+        FlagSet(self.0 | other.0)
+    }
+
+    /// Returns the options that are in both sets.
+    #[must_use]
+    pub const fn intersection(self, other: FlagSet) -> FlagSet {
+        FlagSet(self.0 & other.0)
+    }
+}
