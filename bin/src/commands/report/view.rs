@@ -87,7 +87,7 @@ pub fn present(document: &mut dyn Document, whole: &Whole<'_, '_>) {
     describe::tool(document, "report", describe::machine::cpu_model(whole.machine));
     describe::command(document, whole.arguments);
     document.sentence(
-        Role::Page(PageRole::Data),
+        Role::Page(&PageRole::Data),
         format_args!(
             "without the points: `latency-bench report --json` has them, for `compare`, `fleet` and `report FILE`"
         ),
@@ -99,7 +99,7 @@ pub fn present(document: &mut dyn Document, whole: &Whole<'_, '_>) {
     document.part(Part::List(&SECTIONS_OF), |document| {
         for (index, report) in whole.measured() {
             let Some(section) = SECTIONS.get(index) else { continue };
-            document.sentence(Role::Page(PageRole::Chapter), format_args!("{}", section.question));
+            document.sentence(Role::Page(&PageRole::Chapter), format_args!("{}", section.question));
             document.part(Part::Item, |document| {
                 // A page with all points would have megabytes.
                 let present = section.experiment.present;
@@ -195,7 +195,7 @@ fn answers(document: &mut dyn Document, whole: &Whole<'_, '_>) {
     if !document.wants_pictures() {
         for (index, report) in whole.measured() {
             let shown = fmt::from_fn(|out| answer(out, index, &report));
-            document.sentence(Role::Method(question(index)), format_args!("{shown}"));
+            document.sentence(Role::Method(&question(index)), format_args!("{shown}"));
         }
         return;
     }
@@ -239,7 +239,7 @@ pub fn missing<'f, 'a: 'f>(
 /// A document that writes the first sentence of the first role that a description has.
 struct FirstSentence<'o> {
     out: &'o mut dyn Write,
-    wanted: [Role; 3],
+    wanted: [Role<'static>; 3],
     pass: usize,
     found: Option<fmt::Result>,
 }
@@ -257,7 +257,7 @@ impl FirstSentence<'_> {
 }
 
 impl Document for FirstSentence<'_> {
-    fn sentence(&mut self, role: Role, words: fmt::Arguments<'_>) {
+    fn sentence(&mut self, role: Role<'_>, words: fmt::Arguments<'_>) {
         if self.found.is_none() && self.wanted.get(self.pass) == Some(&role) {
             self.found = Some(self.out.write_fmt(words));
         }
@@ -335,7 +335,7 @@ impl Document for WithoutPoints<'_> {
         }
     }
 
-    fn sentence(&mut self, role: Role, words: fmt::Arguments<'_>) {
+    fn sentence(&mut self, role: Role<'_>, words: fmt::Arguments<'_>) {
         self.document.sentence(role, words);
     }
 

@@ -153,7 +153,7 @@ pub fn remarks(document: &mut dyn Document, analysis: &Analysis) {
     }
     for cache in analysis.caches().iter().filter(|cache| cache.stages > 1) {
         document.sentence(
-            Role::Detail(""),
+            Role::Detail(&""),
             format_args!(
                 "L{} ends in {} steps; the latency is that before the first.",
                 cache.number, cache.stages
@@ -161,11 +161,13 @@ pub fn remarks(document: &mut dyn Document, analysis: &Analysis) {
         );
     }
     for cache in analysis.caches().iter().filter(|cache| cache.with_translation) {
-        document
-            .sentence(Role::Detail(""), format_args!("L{}: a TLB gives way at the same size.", cache.number));
+        document.sentence(
+            Role::Detail(&""),
+            format_args!("L{}: a TLB gives way at the same size.", cache.number),
+        );
     }
     if let Some(Err(error)) = analysis.edge {
-        document.sentence(Role::Detail(""), format_args!("L1: {}.", no_edge(error)));
+        document.sentence(Role::Detail(&""), format_args!("L1: {}.", no_edge(error)));
     }
     // If no levels were sought, none is missing.
     let shown = analysis.caches().last().map_or(0, |cache| cache.number);
@@ -207,10 +209,10 @@ pub fn models(document: &mut dyn Document, analysis: &Analysis) {
 fn model(document: &mut dyn Document, analysis: &Analysis, name: &'static str, fit: &Result<Fit, FitError>) {
     let fit = match fit {
         Ok(fit) => fit,
-        Err(error) => return document.sentence(Role::Detail(name), format_args!("not fitted: {error}")),
+        Err(error) => return document.sentence(Role::Detail(&name), format_args!("not fitted: {error}")),
     };
     document.sentence(
-        Role::Detail(name),
+        Role::Detail(&name),
         format_args!(
             "{}memory {} ns; residual: median {} %, root mean square {} %",
             fmt::from_fn(|out| fit.levels().iter().try_for_each(|level| {

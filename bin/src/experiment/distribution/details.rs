@@ -37,7 +37,7 @@ fn steps(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outcome
             continue;
         };
         document.sentence(
-            Role::Detail("Step"),
+            Role::Detail(&"Step"),
             format_args!(
                 "{}p{} lies between loads of {} and of {}; the table has the upper end, which the slowest {} % take",
                 whose(report, outcome),
@@ -54,7 +54,7 @@ fn steps(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outcome
 #[inline(never)] // offsets into a small frame are short
 fn check(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outcome<'_>, found: &Distribution) {
     let agreed = agrees(found);
-    let role = if agreed == Some(false) { Role::Method("Check") } else { Role::Detail("Check") };
+    let role = if agreed == Some(false) { Role::Method(&"Check") } else { Role::Detail(&"Check") };
     let verdict = match agreed {
         Some(true) => "agree within 3 %",
         Some(false) => "differ by more than 3 %",
@@ -85,7 +85,7 @@ fn check(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outcome
 fn timer(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outcome<'_>, found: &Distribution) {
     let empty = |percent| found.empty_ticks(percent).unwrap_or(0);
     document.sentence(
-        Role::Detail("Timer"),
+        Role::Detail(&"Timer"),
         format_args!(
             "{}two stamps around nothing, after every load: p1 {}, p50 {}, p99 {} ticks; their mean of {:.1} ticks ({} \
              ns) is subtracted; step {} ticks ({} ns), within which percentiles are interpolated; histogram to 0.4 %",
@@ -112,7 +112,7 @@ fn left_out_by(
     let (left_out, seen) = (left_out(found), &found.interruptions);
     let mean_and_longest = (left_out.by_kernel > 0).then_some((seen.marked_mean, seen.marked_longest as f64));
     document.sentence(
-        Role::Detail("Left out"),
+        Role::Detail(&"Left out"),
         format_args!(
             "{}{} of {} windows: the kernel was entered in {}{}; {} took longer than memory does{}",
             whose(report, outcome),
@@ -141,7 +141,7 @@ fn interruptions(
 ) {
     let seen = &found.interruptions;
     document.sentence(
-        Role::Detail("Interruptions"),
+        Role::Detail(&"Interruptions"),
         format_args!(
             "{}a loop without memory had {} gaps of {} to {} in {} that left no mark; {} context switches",
             whose(report, outcome),
@@ -163,7 +163,7 @@ fn no_refresh(
 ) {
     match found.period {
         Some(period) => document.sentence(
-            Role::Detail("DRAM refresh"),
+            Role::Detail(&"DRAM refresh"),
             format_args!(
                 "{}not seen: slow loads (from {} ns) have no period of 1.5 to 20 us (best: {:.1} standard deviations)",
                 whose(report, outcome),
@@ -172,7 +172,7 @@ fn no_refresh(
             ),
         ),
         None => document.sentence(
-            Role::Detail("DRAM refresh"),
+            Role::Detail(&"DRAM refresh"),
             format_args!("{}not searched for: too few slow loads", whose(report, outcome)),
         ),
     }
