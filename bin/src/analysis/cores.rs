@@ -1,5 +1,6 @@
 //! Conclusions from all pairs of CPUs: medians by what the two share, and the nearest and the farthest pair.
 
+use latency_core::compact::Compact;
 use latency_core::cpulist::CpuSet;
 use latency_core::stats::Interval;
 use latency_core::topology::{Shared, Sharing};
@@ -50,7 +51,7 @@ pub fn pair<'r>(outcome: &'r Outcome<'_>) -> Option<CpuPair<'r>> {
 
 /// Returns every pair that was measured.
 pub fn pairs<'r>(outcomes: &'r [Outcome<'_>]) -> impl Iterator<Item = CpuPair<'r>> + Clone {
-    outcomes.iter().filter_map(pair)
+    Compact(outcomes.iter().filter_map(pair))
 }
 
 /// Lines in a known state, measured.
@@ -66,10 +67,10 @@ pub struct WalkedLines<'r> {
 
 /// Returns every walk over lines in a known state that was measured.
 pub fn walks<'r>(outcomes: &'r [Outcome<'_>]) -> impl Iterator<Item = WalkedLines<'r>> + Clone {
-    outcomes.iter().filter_map(|outcome| {
+    Compact(outcomes.iter().filter_map(|outcome| {
         let owned = *outcome.point.walk.owned()?;
         Some(WalkedLines { point: &outcome.point, owned, measured: outcome.result.as_ref().ok()? })
-    })
+    }))
 }
 
 impl<'r> WalkedLines<'r> {
@@ -95,7 +96,7 @@ pub fn rows<'r>(outcomes: &'r [Outcome<'_>]) -> impl Iterator<Item = WalkedLines
     let is_first = move |(index, walk): &(usize, WalkedLines<'r>)| {
         !walks(outcomes).take(*index).any(|earlier| walk.is_like(&earlier))
     };
-    walks(outcomes).enumerate().filter(is_first).map(|(_, walk)| walk)
+    Compact(walks(outcomes).enumerate().filter(is_first).map(|(_, walk)| walk))
 }
 
 /// Pairs of CPUs that share the same.
@@ -132,7 +133,7 @@ pub struct CoresConclusion<'r> {
 impl CoresConclusion<'_> {
     /// Returns the classes that have a pair, the nearest first.
     pub fn classes(&self) -> impl Iterator<Item = &SharingClass> + Clone {
-        self.classes.iter().flatten()
+        Compact(self.classes.iter().flatten())
     }
 }
 

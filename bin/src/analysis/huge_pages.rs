@@ -1,6 +1,7 @@
 //! Decides if larger pages pay, by the same random walks on every kind of page.
 
 use latency_core::chain::{Order, PAGE_LOCAL};
+use latency_core::compact::Compact;
 use latency_core::units::{Bytes, PageSize, Pages};
 
 use super::translation::{behave_as_small, find, ratio, SMALLEST};
@@ -110,18 +111,18 @@ pub fn kinds<'o>(outcomes: &'o [Outcome<'_>]) -> impl Iterator<Item = Pages> + C
             *slot |= kind == outcome.point.pages;
         }
     }
-    KINDS.into_iter().zip(planned).filter_map(|(pages, planned)| planned.then_some(pages))
+    Compact(KINDS.into_iter().zip(planned).filter_map(|(pages, planned)| planned.then_some(pages)))
 }
 
 /// Returns the random walks of one kind, by ascending working set.
 pub fn walks<'o, 'a>(outcomes: &'o [Outcome<'a>], pages: Pages) -> impl Iterator<Item = &'o Outcome<'a>> {
-    outcomes.iter().filter(move |outcome| {
+    Compact(outcomes.iter().filter(move |outcome| {
         let point = &outcome.point;
         point.pages == pages
             && point.order == Order::Random
             && point.stride == Bytes(64)
             && point.size >= SMALLEST
-    })
+    }))
 }
 
 /// Returns the pages that a point's working set spans, if it has the pages that were asked for.

@@ -1,5 +1,6 @@
 //! Conclusions from walks of several lanes: the limit of loads in flight, and the reach of the window.
 
+use latency_core::compact::Compact;
 use latency_core::stats::{self, Estimate, Interval, Side};
 use latency_core::units::Bytes;
 
@@ -23,9 +24,8 @@ pub struct WorkingSet<'r, 'a> {
 
 /// Returns the working sets of a report, as they follow each other.
 pub fn regions<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = WorkingSet<'r, 'a>> {
-    outcomes
-        .chunk_by(|one, other| one.point.size == other.point.size)
-        .filter_map(|outcomes| Some(WorkingSet { outcomes, size: outcomes.first()?.point.size }))
+    let alike = outcomes.chunk_by(|one, other| one.point.size == other.point.size);
+    Compact(alike.filter_map(|outcomes| Some(WorkingSet { outcomes, size: outcomes.first()?.point.size })))
 }
 
 /// The number of loads that one core keeps in flight.
@@ -73,10 +73,10 @@ impl LaneSample<'_, '_> {
 impl<'r, 'a> WorkingSet<'r, 'a> {
     /// Returns the measured points.
     pub fn samples(&self) -> impl Iterator<Item = LaneSample<'r, 'a>> {
-        self.outcomes.iter().filter_map(|outcome| {
+        Compact(self.outcomes.iter().filter_map(|outcome| {
             let summary = outcome.result.as_ref().ok()?.series.nanoseconds;
             Some(LaneSample { outcome, nanoseconds: summary.median, interval: summary.interval })
-        })
+        }))
     }
 
     /// Returns the point with this number of lanes and nothing between their loads.

@@ -1,5 +1,6 @@
 //! Bytes per second from the time per line, and what several numbers of generators say together.
 
+use latency_core::compact::Compact;
 use latency_core::stats::{Estimate, Interval};
 use latency_core::traffic::{pace, Kind};
 use latency_core::units::{CpuId, LINE};
@@ -113,7 +114,7 @@ fn is_alike(one: &Outcome<'_>, other: &Outcome<'_>) -> bool {
 
 /// Returns the groups of a report, as they follow each other.
 pub fn groups<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = TrafficGroup<'r, 'a>> {
-    outcomes.chunk_by(is_alike).filter_map(move |group| {
+    Compact(outcomes.chunk_by(is_alike).filter_map(move |group| {
         let point = &group.first()?.point;
         let traffic = *point.walk.traffic()?;
         let mut chains = outcomes.iter().filter(|outcome| matches!(outcome.point.walk, Walk::Chain));
@@ -121,7 +122,7 @@ pub fn groups<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = Traff
             (outcome.point.initiator, outcome.point.target) == (point.initiator, point.target)
         });
         Some(TrafficGroup { outcomes: group, traffic, latency_ns: chain.and_then(Outcome::nanoseconds) })
-    })
+    }))
 }
 
 /// The mean of the largest rates between a node and its own memory, and of those between nodes and the memory of others;
@@ -144,7 +145,7 @@ pub fn local_and_remote(outcomes: &[Outcome<'_>]) -> Option<(f64, f64)> {
 impl<'r, 'a> TrafficGroup<'r, 'a> {
     /// Returns the rates, with the numbers of generators that had them.
     pub fn rates(&self) -> impl Iterator<Item = (u32, Estimate)> + use<'r, 'a> {
-        self.outcomes.iter().filter_map(rate).map(|(traffic, rate)| (traffic.generators, rate))
+        Compact(self.outcomes.iter().filter_map(rate).map(|(traffic, rate)| (traffic.generators, rate)))
     }
 
     /// Returns the CPU of the first generator.

@@ -1,6 +1,7 @@
 //! The conclusions from many hosts: groups of comparable values, the hosts that are slower, and those that are not
 //! like the others. Nothing is shown here.
 
+use latency_core::compact::Compact;
 use latency_core::math::{exp, ln};
 use latency_core::sort::sort_by;
 
@@ -39,12 +40,12 @@ pub struct HostGroup<'v> {
 impl HostGroup<'_> {
     /// All its values, also those of hosts that are not like the others.
     pub fn all(&self) -> impl Iterator<Item = HostValue> + Clone + '_ {
-        self.values.iter().copied().map(HostValue::from)
+        Compact(self.values.iter().copied().map(HostValue::from))
     }
 
     /// Its values of hosts that are like the others.
     pub fn iter(&self) -> impl Iterator<Item = HostValue> + Clone + '_ {
-        self.all().filter(|value| value.apart == 0)
+        Compact(self.all().filter(|value| value.apart == 0))
     }
 
     /// Its key.

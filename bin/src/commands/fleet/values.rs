@@ -1,5 +1,6 @@
 //! The values of many hosts: the newest of each host and point, and those that became slower.
 
+use latency_core::compact::Compact;
 use latency_core::sort::sort_by;
 use latency_core::stats::Interval;
 
@@ -109,7 +110,7 @@ pub struct Slowdowns {
 impl Slowdowns {
     /// The list.
     pub fn iter(&self) -> impl Iterator<Item = Slowed> + Clone + '_ {
-        self.listed.iter().copied().flatten()
+        Compact(self.listed.iter().copied().flatten())
     }
 }
 
@@ -191,7 +192,7 @@ impl Values {
 
     /// The values of each key, once settled.
     pub fn groups(&self) -> impl Iterator<Item = &[Kept]> + Clone {
-        self.kept.get(..self.count).unwrap_or_default().chunk_by(of_one_key)
+        Compact(self.kept.get(..self.count).unwrap_or_default().chunk_by(of_one_key))
     }
 
     /// Returns the values of each key for changes, once settled.
