@@ -12,6 +12,8 @@
 //!
 //! The layout is that of HdrHistogram (G. Tene, <https://hdrhistogram.org>).
 
+use crate::compact::Compact;
+
 pub mod fold;
 
 /// Base-2 logarithm of the buckets in each power of two.
@@ -121,10 +123,10 @@ impl Histogram {
 
     /// Returns the buckets that hold values, in ascending order.
     pub fn buckets(&self) -> impl Iterator<Item = Bucket> + '_ {
-        self.counts.iter().enumerate().filter(|(_, &count)| count > 0).map(|(index, &count)| {
+        Compact(self.counts.iter().enumerate().filter(|(_, &count)| count > 0).map(|(index, &count)| {
             let (low, high) = range_of(index as u64);
             Bucket { low, high, count }
-        })
+        }))
     }
 }
 

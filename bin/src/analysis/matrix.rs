@@ -1,5 +1,6 @@
 //! Conclusions from the latencies of all pairs of nodes.
 
+use latency_core::compact::Compact;
 use latency_core::topology::Topology;
 use latency_core::units::NodeId;
 
@@ -118,7 +119,7 @@ pub struct MatrixConclusion {
 impl MatrixConclusion {
     /// Returns the distances that were measured, with their mean latencies; the first one is what remote means here.
     pub fn far(&self) -> impl Iterator<Item = (Class, f64)> {
-        Class::FAR.into_iter().zip(self.far_ns).filter_map(|(class, ns)| Some((class, ns?)))
+        Compact(Class::FAR.into_iter().zip(self.far_ns).filter_map(|(class, ns)| Some((class, ns?))))
     }
 
     /// Returns the mean latency of nodes to remote memory: in other packages, where there are any.

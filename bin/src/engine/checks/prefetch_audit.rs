@@ -133,6 +133,7 @@ impl UnderWay {
 
     /// Returns what was found, and warns if a ratio is not one and that matters to one of the `measured` points; `None`
     /// before the end.
+    #[inline(never)] // it is called in several places
     pub fn conclude(
         &self,
         machine: &Machine,

@@ -1,5 +1,7 @@
 //! The points that have single loads: they were measured, and had at least one window.
 
+use latency_core::compact::Compact;
+
 use crate::describe::Report;
 use crate::result::distribution::Distribution;
 use crate::result::Outcome;
@@ -16,5 +18,5 @@ pub fn known<'r, 'a>(
     report: &Report<'r, 'a>,
 ) -> impl Iterator<Item = (&'r Outcome<'a>, &'r Distribution)> + Clone {
     let report = *report;
-    (0..report.outcomes.len()).filter_map(move |index| at(&report, index))
+    Compact((0..report.outcomes.len()).filter_map(move |index| at(&report, index)))
 }
