@@ -12,9 +12,9 @@
 //!
 //! The layout is that of HdrHistogram (G. Tene, <https://hdrhistogram.org>).
 
-use crate::compact::Compact;
-
 pub mod fold;
+
+use crate::compact::Compact;
 
 /// Base-2 logarithm of the buckets in each power of two.
 const SUB_BUCKET_BITS: u32 = 7;
