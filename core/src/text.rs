@@ -163,6 +163,7 @@ pub fn joined<'s, D: fmt::Display, I: Iterator<Item = D> + Clone>(
 
 /// Returns the ending of a noun for this number of things.
 #[must_use]
+#[inline(never)] // it is called in several places
 pub fn plural<T: PartialEq + From<u8>>(count: T) -> &'static str {
     if count == T::from(1) {
         ""

@@ -22,6 +22,7 @@ impl Bytes {
 
     /// Returns `count` times this amount, saturating at the largest amount.
     #[must_use]
+    #[inline(never)] // it is called in several places
     pub const fn times(self, count: u64) -> Bytes {
         Bytes(self.0.saturating_mul(count))
     }

@@ -1,6 +1,7 @@
 //! The caches that a system reports, to be set beside those that a curve shows.
 
 use latency_core::arch::CLAIMS_NAME;
+use latency_core::compact::Compact;
 use latency_core::host::Ways;
 use latency_core::units::Bytes;
 use latency_core::words::Worded;
@@ -75,7 +76,7 @@ impl Claims {
 
     /// Returns the claims, nearest first.
     pub fn iter(&self) -> impl Iterator<Item = &Claim> {
-        self.claims.iter().flatten()
+        Compact(self.claims.iter().flatten())
     }
 
     /// Returns the claim for a level.

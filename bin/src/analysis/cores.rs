@@ -1,5 +1,6 @@
 //! Conclusions from all pairs of CPUs: medians by what the two share, and the nearest and the farthest pair.
 
+use latency_core::compact::Compact;
 use latency_core::cpulist::CpuSet;
 use latency_core::stats::Interval;
 use latency_core::topology::{Shared, Sharing};
@@ -44,7 +45,7 @@ pub fn pair<'r>(outcome: &'r Outcome<'_>) -> Option<CpuPair<'r>> {
 
 /// Returns every pair that was measured.
 pub fn pairs<'r>(outcomes: &'r [Outcome<'_>]) -> impl Iterator<Item = CpuPair<'r>> + Clone {
-    outcomes.iter().filter_map(pair)
+    Compact(outcomes.iter().filter_map(pair))
 }
 
 /// Returns what a measured walk over lines in a known state has in common with those that differ in no more than the
@@ -109,7 +110,7 @@ pub struct CoresConclusion<'r> {
 impl CoresConclusion<'_> {
     /// Returns the classes that have a pair, the nearest first.
     pub fn classes(&self) -> impl Iterator<Item = &SharingClass> + Clone {
-        self.classes.iter().flatten()
+        Compact(self.classes.iter().flatten())
     }
 }
 

@@ -1,6 +1,7 @@
 //! Decides if larger pages pay, by the same random walks on every kind of page.
 
 use latency_core::chain::{Order, PAGE_LOCAL};
+use latency_core::compact::Compact;
 use latency_core::units::{Bytes, PageSize, Pages};
 
 use super::translation::{buffers, find, ratio, SMALLEST};
@@ -109,13 +110,13 @@ pub fn kinds<'o>(outcomes: &'o [Outcome<'_>]) -> impl Iterator<Item = Pages> + C
 
 /// Returns the random walks of one kind, by ascending working set.
 pub fn walks<'o, 'a>(outcomes: &'o [Outcome<'a>], pages: Pages) -> impl Iterator<Item = &'o Outcome<'a>> {
-    outcomes.iter().filter(move |outcome| {
+    Compact(outcomes.iter().filter(move |outcome| {
         let point = &outcome.point;
         point.pages == pages
             && point.order == Order::Random
             && point.stride == Bytes(64)
             && point.size >= SMALLEST
-    })
+    }))
 }
 
 /// Returns the pages that a point's working set spans, if it has the pages that were asked for.

@@ -1,5 +1,6 @@
 //! Conclusions from walks of several lanes: the limit of loads in flight, and the reach of the window.
 
+use latency_core::compact::Compact;
 use latency_core::stats::{self, Estimate, Interval, Side};
 use latency_core::units::{Bytes, LINE};
 
@@ -23,9 +24,8 @@ pub struct WorkingSet<'r, 'a> {
 
 /// Returns the working sets of a report, as they follow each other.
 pub fn regions<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = WorkingSet<'r, 'a>> {
-    outcomes
-        .chunk_by(|one, other| one.point.size == other.point.size)
-        .filter_map(|outcomes| Some(WorkingSet { outcomes, size: outcomes.first()?.point.size }))
+    let alike = outcomes.chunk_by(|one, other| one.point.size == other.point.size);
+    Compact(alike.filter_map(|outcomes| Some(WorkingSet { outcomes, size: outcomes.first()?.point.size })))
 }
 
 /// The number of loads that one core keeps in flight.

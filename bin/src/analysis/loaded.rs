@@ -1,5 +1,6 @@
 //! Curves of latency over bandwidth, as the outcomes of a run have them: one for each pair of nodes and kind of traffic.
 
+use latency_core::compact::Compact;
 use latency_core::sort::sort_by;
 use latency_core::stats::{Estimate, Interval};
 
@@ -101,12 +102,12 @@ pub fn loadings<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = Loa
         }
         _ => None,
     };
-    outcomes.iter().enumerate().filter_map(move |(index, outcome)| {
+    Compact(outcomes.iter().enumerate().filter_map(move |(index, outcome)| {
         let own = key(outcome)?;
         let known = outcomes.iter().take(index).any(|earlier| key(earlier) == Some(own));
         let traffic = *outcome.point.walk.traffic()?;
         (!known).then_some(Loading { outcomes, point: outcome.point, traffic })
-    })
+    }))
 }
 
 /// Bytes per second that generators delivered beside a chain.

@@ -1,5 +1,6 @@
 //! Bytes per second from the time per line, and what several numbers of generators say together.
 
+use latency_core::compact::Compact;
 use latency_core::stats::{Estimate, Interval};
 use latency_core::traffic::{pace, Kind};
 use latency_core::units::{CpuId, LINE};
@@ -100,7 +101,7 @@ fn is_alike(one: &Outcome<'_>, other: &Outcome<'_>) -> bool {
 
 /// Returns the groups of a report, as they follow each other.
 pub fn groups<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = TrafficGroup<'r, 'a>> {
-    outcomes.chunk_by(is_alike).filter_map(move |group| {
+    Compact(outcomes.chunk_by(is_alike).filter_map(move |group| {
         let point = &group.first()?.point;
         let traffic = *point.walk.traffic()?;
         let mut chains = outcomes.iter().filter(|outcome| matches!(outcome.point.walk, Walk::Chain));
@@ -108,7 +109,7 @@ pub fn groups<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = Traff
             (outcome.point.initiator, outcome.point.target) == (point.initiator, point.target)
         });
         Some(TrafficGroup { outcomes: group, traffic, latency_ns: chain.and_then(Outcome::nanoseconds) })
-    })
+    }))
 }
 
 /// The mean of the largest rates between a node and its own memory, and of those between nodes and the memory of others;

@@ -181,7 +181,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
                 ),
             );
         }
-        document.sentence(Role::Method("File"), format_args!("{}, {} points", name.as_str(), rows.len()));
+        document.sentence(Role::Method(&"File"), format_args!("{}, {} points", name.as_str(), rows.len()));
         source(document, &saved);
         describe::tool(document, "fit", "");
         document.put(&FILE, name.as_str());
@@ -244,7 +244,7 @@ fn source(document: &mut dyn Document, saved: &Saved) {
         Some(tool) => named(tool),
     };
     document.sentence(
-        Role::Method("Source"),
+        Role::Method(&"Source"),
         format_args!(
             "{name}{}",
             core::fmt::from_fn(|out| match saved.zeros {

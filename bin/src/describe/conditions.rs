@@ -56,7 +56,7 @@ pub fn conditions(document: &mut dyn Document, report: &Report<'_, '_>) {
 pub fn line(document: &mut dyn Document, platform: Platform, found: &Conditions) {
     let is_told = |share: &f64| *share > 0.0 || platform == Platform::Virtual;
     document.sentence(
-        Role::Method("Conditions"),
+        Role::Method(&"Conditions"),
         format_args!(
             "{}{} interruption{}{}{}{}",
             share(found.other_work_share, "other work took", "of this CPU, "),

@@ -60,7 +60,7 @@ pub fn method(document: &mut dyn Document, report: &Report<'_, '_>, walked: &str
     method::memory(document, &largest);
     if let Some(first) = largest.outcomes.first() {
         document.sentence(
-            Role::Method("Method"),
+            Role::Method(&"Method"),
             format_args!(
                 "{walked}; random order, a line every {}; page walks included; seed {}",
                 first.point.stride, first.point.seed

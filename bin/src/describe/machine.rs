@@ -99,7 +99,7 @@ pub fn origin(document: &mut dyn Document, machine: &Machine, when: &dyn Display
     let words =
         [host.identity.name.as_str(), cpu_model(machine), host.kernel.as_str(), processor.platform.name()];
     document.sentence(
-        Role::Page(PageRole::Origin),
+        Role::Page(&PageRole::Origin),
         format_args!(
             "{}{when}",
             core::fmt::from_fn(|out| {

@@ -75,7 +75,7 @@ pub fn walks(document: &mut dyn Document, report: &Report<'_, '_>) {
     if let Some(first) = report.outcomes.first() {
         let point = &first.point;
         document.sentence(
-            Role::Method("Method"),
+            Role::Method(&"Method"),
             format_args!(
                 "each load waits for the one before; {} order, a line every {}; page walks included; an interval is of \
                  this run, and another run may differ by more; seed {}{}",
@@ -115,7 +115,7 @@ pub fn processor(document: &mut dyn Document, report: &Report<'_, '_>, cpus: &Cp
     let nodes: NodeSet = report.outcomes.iter().map(|outcome| outcome.point.initiator.0).collect();
     let processor = &report.machine.processor;
     document.sentence(
-        Role::Method("Measured on"),
+        Role::Method(&"Measured on"),
         format_args!(
             "CPU{} {cpus} of node{} {nodes}{}{}{}{}",
             plural(cpus.len()),
@@ -217,7 +217,7 @@ pub fn memory_of(document: &mut dyn Document, report: &Report<'_, '_>, is_one: &
         };
         let pages: u64 = members().enumerate().filter_map(pages_of).sum();
         document.sentence(
-            Role::Method("Memory"),
+            Role::Method(&"Memory"),
             format_args!(
                 "{}{most} on node{} {nodes}{} in {}{}{}{}; {}",
                 optional(Some(least).filter(|least| *least < most), |least, out| write!(out, "{least} to ")),
@@ -239,7 +239,7 @@ pub fn memory_of(document: &mut dyn Document, report: &Report<'_, '_>, is_one: &
             ),
         );
         document.sentence(
-            Role::Detail("Placement"),
+            Role::Detail(&"Placement"),
             format_args!(
                 "pages asked for: {}; placed by {}; proven by {}{}",
                 asked.word(),
@@ -279,7 +279,7 @@ fn self_test(document: &mut dyn Document, report: &Report<'_, '_>) {
     let health = report.health;
     let failed = report.warnings.iter().any(crate::warning::Warning::is_of_self_test);
     document.sentence(
-        Role::Method("Self-test"),
+        Role::Method(&"Self-test"),
         format_args!(
             "{}{}{}{}",
             if failed { "failed" } else { "passed" },
@@ -301,7 +301,7 @@ fn clock(document: &mut dyn Document, report: &Report<'_, '_>) {
     let source = report.machine.host.clock_source.as_str();
     match *report.clock {
         Timer::Counter(Counter { frequency, spread_ppm, invariant, step, overhead, .. }) => document.sentence(
-            Role::Detail("Clock"),
+            Role::Detail(&"Clock"),
             format_args!(
                 "time-stamp counter at {:.6} GHz; calibrations agree to {:.2} ppm, kernel clock source {}{}{}; step {} \
                  ticks, a pair of stamps costs {} ticks (subtracted)",
@@ -315,7 +315,7 @@ fn clock(document: &mut dyn Document, report: &Report<'_, '_>) {
             ),
         ),
         Timer::Kernel(KernelClock { step_ns, overhead_ns }) => document.sentence(
-            Role::Method("Clock"),
+            Role::Method(&"Clock"),
             format_args!(
                 "clock_gettime, so no cycles; step {step_ns} ns, a pair of reads costs {overhead_ns} ns (subtracted)"
             ),
@@ -331,10 +331,10 @@ fn prefetchers(document: &mut dyn Document, report: &Report<'_, '_>) {
         } else {
             "it needs 16 MiB of measured memory and 64 MiB of free memory"
         };
-        return document.sentence(Role::Detail("Prefetchers"), format_args!("not tested: {why}"));
+        return document.sentence(Role::Detail(&"Prefetchers"), format_args!("not tested: {why}"));
     };
     document.sentence(
-        Role::Detail("Prefetchers"),
+        Role::Detail(&"Prefetchers"),
         format_args!(
             "64-byte spacing takes {} of the time of 256-byte spacing in random order, {} within 2 MiB; pointers take {} \
              of that of indices (1 without prefetching; {})",
@@ -369,7 +369,7 @@ const EVENTS: [&str; crate::result::counters::EVENTS] = [
 fn counted(document: &mut dyn Document, point: &Point, Measurement { placed, series, .. }: &Measurement) {
     let Some(counters) = &series.counters else { return };
     document.sentence(
-        Role::Method("Counters"),
+        Role::Method(&"Counters"),
         format_args!(
             "node {} -> node {}, {}, {} order, {} kernel, {}, chains: {}{}: per load {}{}{}",
             point.initiator,

@@ -73,7 +73,7 @@ pub fn tool(document: &mut dyn Document, experiment: &str, cpu: &str) {
         document.put(&VERSION, env!("CARGO_PKG_VERSION"));
     });
     document.put(&EXPERIMENT, experiment);
-    document.sentence(Role::Page(PageRole::Title), format_args!("{experiment}"));
+    document.sentence(Role::Page(&PageRole::Title), format_args!("{experiment}"));
 }
 
 /// Describes a part of a report, once for every format.
@@ -92,7 +92,7 @@ pub fn report(document: &mut dyn Document, report: &Report<'_, '_>, [answer, evi
 
 /// Says that something was not measured, and why.
 #[inline(never)] // it is called in several places
-pub fn missing(document: &mut dyn Document, role: Role, what: &dyn Display, why: &dyn Display) {
+pub fn missing(document: &mut dyn Document, role: Role<'_>, what: &dyn Display, why: &dyn Display) {
     document.sentence(role, format_args!("{what}: not measured: {why}"));
 }
 
@@ -131,7 +131,7 @@ pub fn command(document: &mut dyn Document, arguments: Arguments) {
         }
     });
     document
-        .sentence(Role::Page(PageRole::Command), format_args!("latency-bench{}", typed::typed(arguments)));
+        .sentence(Role::Page(&PageRole::Command), format_args!("latency-bench{}", typed::typed(arguments)));
 }
 
 /// Describes how the CPUs came to measure.

@@ -1,5 +1,7 @@
 //! Everything that an experiment may describe, in one place.
 
+use latency_core::compact::Compact;
+
 use crate::analysis::curve::Analysis;
 use crate::machine::{Instead, Machine};
 use crate::options::Options;
@@ -53,6 +55,6 @@ impl Report<'_, '_> {
     pub fn busy_cpus(&self) -> impl Iterator<Item = &'static Instead> + '_ {
         let measured = |cpu| self.outcomes.iter().any(|outcome| outcome.point.cpu == cpu);
         let chosen = self.machine.instead.iter().filter(|_| self.options.runs_on_one_cpu());
-        chosen.filter(move |instead| measured(instead.cpu))
+        Compact(chosen.filter(move |instead| measured(instead.cpu)))
     }
 }

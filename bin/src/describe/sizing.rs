@@ -36,7 +36,7 @@ pub fn sizing(document: &mut dyn Document, report: &Report<'_, '_>) {
         document.put(&SECONDS, sizing.seconds);
     });
     document.sentence(
-        Role::Detail("Working set"),
+        Role::Detail(&"Working set"),
         format_args!(
             "{} found by a look of {} s: there a load of the steady walk takes {:.3} of one that no cache serves; \
              last-level cache taken for {}{}",

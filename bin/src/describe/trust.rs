@@ -51,8 +51,8 @@ pub fn warnings(document: &mut dyn Document, warnings: &Warnings) {
 pub fn sentences(document: &mut dyn Document, warnings: &Warnings) {
     for warning in warnings.iter() {
         let role = PageRole::Warning(warning.severity().name());
-        document.sentence(Role::Page(role), format_args!("{warning}"));
-        document.sentence(Role::Page(PageRole::Remedy), format_args!("{}", warning.remedy()));
+        document.sentence(Role::Page(&role), format_args!("{warning}"));
+        document.sentence(Role::Page(&PageRole::Remedy), format_args!("{}", warning.remedy()));
     }
 }
 

@@ -54,7 +54,7 @@ pub fn outcomes(
     for index in 0..schedule.len() {
         note(session.noted, schedule.rounds(index));
         let Some(point) = schedule.point(index) else { break };
-        let mut again = |witness: &Witness| {
+        let again: &mut dyn FnMut(&Witness) -> _ = &mut |witness| {
             let address = witness.address();
             let mut slots = looked.iter_mut();
             let slot = slots.find(|slot| slot.is_none_or(|(known, _)| known == address));

@@ -52,7 +52,7 @@ pub fn present(
     ));
     if several {
         document
-            .sentence(Role::Method("Memory"), format_args!("{}", describe::method::regions(budget.memory)));
+            .sentence(Role::Method(&"Memory"), format_args!("{}", describe::method::regions(budget.memory)));
     }
     groups(document, points);
     every(document, points);

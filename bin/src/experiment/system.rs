@@ -91,11 +91,13 @@ fn traffic(document: &mut dyn Document, machine: &Machine) {
     let filtered = machine.host.process.filtered;
     match cores.len() {
         1 if machine.cpus.len() == 1 => {
-            document
-                .sentence(Role::Method("Traffic"), format_args!("one CPU: bandwidth works, loaded does not"));
+            document.sentence(
+                Role::Method(&"Traffic"),
+                format_args!("one CPU: bandwidth works, loaded does not"),
+            );
         }
         count => document.sentence(
-            Role::Method("Traffic"),
+            Role::Method(&"Traffic"),
             format_args!(
                 "{count} core{} (CPU{} {cores}); threads {}",
                 plural(count),
@@ -177,7 +179,7 @@ fn processor(document: &mut dyn Document, machine: &Machine) {
     let identity = &machine.host.identity;
     let (family, model, stepping) = processor.signature;
     document.sentence(
-        Role::Method("Processor"),
+        Role::Method(&"Processor"),
         format_args!(
             "{}, family {family} model {model} stepping {stepping}{}; CPUs {} online, {} allowed to this process; \
              data-dependent prefetcher {}",
@@ -189,7 +191,7 @@ fn processor(document: &mut dyn Document, machine: &Machine) {
         ),
     );
     document.sentence(
-        Role::Method("Platform"),
+        Role::Method(&"Platform"),
         format_args!(
             "{}{}{}{}; Linux {}",
             processor.platform.name(),
@@ -219,23 +221,23 @@ fn caches(document: &mut dyn Document, machine: &Machine) {
                 },
             )
         });
-        document.sentence(Role::Method("Caches"), format_args!("{shown}"));
+        document.sentence(Role::Method(&"Caches"), format_args!("{shown}"));
     }
     for claim in machine.processor.caches.iter().flatten() {
         let same = |cache: &&Cache| cache.level == u32::from(claim.level) && cache.kind.holds_data();
         if sysfs.iter().find(same).is_none_or(|cache| cache.size != claim.size) {
             document.sentence(
-                Role::Method("Caches"),
+                Role::Method(&"Caches"),
                 format_args!("L{} {}, {} ways, by CPUID", claim.level, claim.size, claim.ways),
             );
         }
     }
     if let Some(ways) = machine.host.ways {
-        document.sentence(Role::Method("Caches"), format_args!("L3 ways allowed: {ways} by resctrl"));
+        document.sentence(Role::Method(&"Caches"), format_args!("L3 ways allowed: {ways} by resctrl"));
     }
     if machine.reported_cache().is_none() {
         document.sentence(
-            Role::Method("Caches"),
+            Role::Method(&"Caches"),
             format_args!("neither sysfs nor CPUID reports any; planned with {}", machine.last_level_cache()),
         );
     }
@@ -284,7 +286,7 @@ fn nodes(document: &mut dyn Document, machine: &Machine) {
 fn settings(document: &mut dyn Document, machine: &Machine) {
     let host = &machine.host;
     document.sentence(
-        Role::Method("Pages"),
+        Role::Method(&"Pages"),
         format_args!(
             "transparent huge pages {}; defragmentation {}",
             word(&host.huge_pages.enabled).unwrap_or("not in this kernel"),
@@ -293,17 +295,17 @@ fn settings(document: &mut dyn Document, machine: &Machine) {
     );
     match word(&host.frequency.governor) {
         Some(governor) => document.sentence(
-            Role::Method("Frequency"),
+            Role::Method(&"Frequency"),
             format_args!("governor {governor}, driver {}", word(&host.frequency.driver).unwrap_or("unknown")),
         ),
-        None => document.sentence(Role::Method("Frequency"), format_args!("not visible here")),
+        None => document.sentence(Role::Method(&"Frequency"), format_args!("not visible here")),
     }
     if let Some(balancing) = host.numa_balancing {
-        document.sentence(Role::Method("Balancing"), format_args!("kernel.numa_balancing is {balancing}"));
+        document.sentence(Role::Method(&"Balancing"), format_args!("kernel.numa_balancing is {balancing}"));
     }
     if let Some(Throttle { cpus, file, times, .. }) = host.throttle {
         document.sentence(
-            Role::Method("CPU quota"),
+            Role::Method(&"CPU quota"),
             format_args!(
                 "{:.3} CPUs ({file}){}",
                 Trimmed(cpus),
@@ -312,18 +314,18 @@ fn settings(document: &mut dyn Document, machine: &Machine) {
         );
     }
     document.sentence(
-        Role::Method("Sizes"),
+        Role::Method(&"Sizes"),
         format_args!(
             "up to nine tenths of what a node can give: free memory, and what the kernel would give back"
         ),
     );
     if let Some(limit) = host.memory_limit {
         document.sentence(
-            Role::Method("Memory"),
+            Role::Method(&"Memory"),
             format_args!("limited to {} by a control group, {} left", limit.limit, limit.headroom),
         );
     }
     if let Some(nodes) = machine.bound_to {
-        document.sentence(Role::Method("Policy"), format_args!("started bound to nodes {nodes}"));
+        document.sentence(Role::Method(&"Policy"), format_args!("started bound to nodes {nodes}"));
     }
 }

@@ -56,6 +56,7 @@ impl Point {
     /// Returns the chain that `cpu` of the first of two nodes walks over `size` bytes of the second one's memory, with
     /// everything else from the options.
     #[must_use]
+    #[inline(never)] // it is called in several places
     pub const fn like(
         options: &Options<'_>,
         [initiator, target]: [NodeId; 2],

@@ -76,6 +76,7 @@ impl ChartPoint {
 
     /// Returns whether it can be drawn.
     #[must_use]
+    #[inline(never)] // it is called in several places
     pub fn is_drawable(&self) -> bool {
         is_drawable(self.x) && is_drawable(self.y)
     }

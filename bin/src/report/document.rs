@@ -154,8 +154,9 @@ pub enum Part {
 }
 
 /// The role of a sentence, which decides its place and whether it is shown.
+// Labels and roles of pages are references, so that a role is two words: those of hundreds of calls are in registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub enum Role<'a> {
     /// A line that scripts search for. It is always shown and never wrapped.
     Line,
     /// The answer to the experiment's question. It is always shown.
@@ -167,11 +168,11 @@ pub enum Role {
     /// A part that was not measured, and the reason.
     Missing,
     /// A part of the method, under a label such as `Memory`.
-    Method(&'static str),
+    Method(&'a &'static str),
     /// A detail for readers who asked for everything, under a label that may be empty.
-    Detail(&'static str),
+    Detail(&'a &'static str),
     /// A sentence that only self-contained pages need.
-    Page(PageRole),
+    Page(&'a PageRole),
 }
 
 /// A sentence for pages. They are often read on another machine, and so they repeat facts that a terminal shows
@@ -351,7 +352,7 @@ pub trait Document {
     /// Ends the innermost part.
     fn end(&mut self) {}
     /// Takes a sentence for people.
-    fn sentence(&mut self, _role: Role, _words: fmt::Arguments<'_>) {}
+    fn sentence(&mut self, _role: Role<'_>, _words: fmt::Arguments<'_>) {}
     /// Takes a table for people.
     fn table(&mut self, _table: &DocumentTable<'_>) {}
     /// Takes a sample of a metric. Each sample of a metric has different labels.

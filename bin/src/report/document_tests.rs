@@ -69,8 +69,8 @@ fn describe(document: &mut dyn Document) {
         series: &[Series { name: "", data: Data::Points(&points) }],
         marks: &[],
     }));
-    document.sentence(Role::Method("Memory"), format_args!("one word after another until the line is full"));
-    document.sentence(Role::Detail("Rows"), format_args!("details"));
+    document.sentence(Role::Method(&"Memory"), format_args!("one word after another until the line is full"));
+    document.sentence(Role::Detail(&"Rows"), format_args!("details"));
 }
 
 fn written(format: &Format, level: Level, columns: usize) -> String {

@@ -157,16 +157,16 @@ fn part(
 }
 
 impl Document for Text<'_> {
-    fn sentence(&mut self, role: Role, words: fmt::Arguments<'_>) {
+    fn sentence(&mut self, role: Role<'_>, words: fmt::Arguments<'_>) {
         let (section, label, level) = match role {
             Role::Line => (PartKind::Lines, "", Level::Quiet),
             Role::Answer => (PartKind::Answer, "", Level::Quiet),
             Role::Trust => (PartKind::Answer, "Trust", Level::Normal),
             Role::Finding => (PartKind::Answer, "", Level::Normal),
             Role::Missing => (PartKind::Missing, "", Level::Normal),
-            Role::Method(label) => (PartKind::Method, label, Level::Normal),
-            Role::Detail(label) => (PartKind::Method, label, Level::Verbose),
-            Role::Page(PageRole::Chapter) => {
+            Role::Method(&label) => (PartKind::Method, label, Level::Normal),
+            Role::Detail(&label) => (PartKind::Method, label, Level::Verbose),
+            Role::Page(&PageRole::Chapter) => {
                 self.chapter = true;
                 return;
             }

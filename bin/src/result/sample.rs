@@ -1,5 +1,6 @@
 //! The points of a curve, freshly measured or read from a file: all that a fit looks at.
 
+use latency_core::compact::Compact;
 use latency_core::model;
 use latency_core::stats::Interval;
 use latency_core::units::Bytes;
@@ -87,7 +88,7 @@ impl<'s> Samples<'s> {
 
     /// Returns the samples there are.
     pub fn iter(self) -> impl Iterator<Item = Sample> + Clone + 's {
-        (0..self.length).filter_map(self.get)
+        Compact((0..self.length).filter_map(self.get))
     }
 }
 

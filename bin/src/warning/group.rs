@@ -1,5 +1,7 @@
 //! The warnings as people read them: one line for each kind, the worst first.
 
+use latency_core::compact::Compact;
+
 use core::fmt::{self, Write};
 use core::mem::discriminant;
 
@@ -35,13 +37,13 @@ impl fmt::Display for WarningGroup<'_> {
 impl Warnings {
     /// Returns the groups, worst severity first, and in the order in which they came up within one.
     pub fn groups(&self) -> impl Iterator<Item = WarningGroup<'_>> {
-        [Severity::Poor, Severity::Fair, Severity::Note].into_iter().flat_map(move |severity| {
+        Compact([Severity::Poor, Severity::Fair, Severity::Note].into_iter().flat_map(move |severity| {
             self.iter().enumerate().filter_map(move |(index, warning)| {
                 let known = self.iter().take(index).any(|other| discriminant(other) == discriminant(warning));
                 let group = || self.group(warning);
                 (!known).then(group).filter(|group| group.worst.severity() == severity)
             })
-        })
+        }))
     }
 
     fn group<'a>(&'a self, first: &'a Warning) -> WarningGroup<'a> {

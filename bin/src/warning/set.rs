@@ -2,6 +2,7 @@
 
 use core::mem::{discriminant, swap};
 
+use latency_core::compact::Compact;
 use latency_core::units::{Bytes, NodeId};
 
 use super::Warning;
@@ -94,7 +95,7 @@ impl Warnings {
 
     /// Returns the warnings, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = &Warning> {
-        self.slots.iter().flatten()
+        Compact(self.slots.iter().flatten())
     }
 
     /// Returns the memory-side cache through which the memory of a node was measured.

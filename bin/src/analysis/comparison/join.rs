@@ -3,6 +3,7 @@
 //! A field that is one value all over one side and another all over the other side, such as a size that was asked for,
 //! is a condition that differs. It does not keep the points apart.
 
+use latency_core::compact::Compact;
 use latency_core::math::{exp, ln};
 use latency_core::stats::Interval;
 
@@ -27,7 +28,7 @@ impl<'f> Files<'f> {
     /// Returns the rows of all files of a side.
     fn all(&self, side: usize) -> impl Iterator<Item = &'f Row> + use<'f> {
         let rows = self.rows;
-        (0..self.counts.get(side).copied().unwrap_or(0)).flat_map(move |file| rows(side, file))
+        Compact((0..self.counts.get(side).copied().unwrap_or(0)).flat_map(move |file| rows(side, file)))
     }
 }
 
@@ -93,7 +94,7 @@ fn uniform<'f>(files: &Files<'f>, side: usize, field: usize) -> Option<&'f Row> 
 
 /// Returns the fields that differ between the sides as a whole, with a row of each side.
 pub fn conditions<'f>(files: Files<'f>) -> impl Iterator<Item = (usize, [&'f Row; 2])> {
-    (0..FIELDS.len()).filter_map(move |field| Some((field, condition(&files, field)?)))
+    Compact((0..FIELDS.len()).filter_map(move |field| Some((field, condition(&files, field)?))))
 }
 
 /// Returns the name of the field by which points fail to join: the first whose values have nothing in common.

@@ -216,7 +216,7 @@ impl ComparisonView<'_> {
         if self.options.of == Of::Undisturbed {
             let [one, other] = self.without;
             document.sentence(
-                Role::Method("Values"),
+                Role::Method(&"Values"),
                 format_args!("those while neighbours were quiet; points without one: A {one}, B {other} (--until=quiet)"),
             );
         }
@@ -225,7 +225,7 @@ impl ComparisonView<'_> {
             let points = self.files.first(side).len();
             let others = paths.len().saturating_sub(1);
             document.sentence(
-                Role::Method(label),
+                Role::Method(&label),
                 format_args!(
                     "{}, {points} point{}{}",
                     name.as_str(),
@@ -243,7 +243,7 @@ impl ComparisonView<'_> {
         });
         match self.files.counts {
             [1, 1] => document.sentence(
-                Role::Method("Uncertainty"),
+                Role::Method(&"Uncertainty"),
                 format_args!(
                     "of one file a side: {} % between runs are assumed, so that a difference of the whole \
                      {shows}; compare A... -- B... takes several",
@@ -251,7 +251,7 @@ impl ComparisonView<'_> {
                 ),
             ),
             _ => document.sentence(
-                Role::Method("Uncertainty"),
+                Role::Method(&"Uncertainty"),
                 format_args!("by the scatter between files: a difference of the whole {shows}"),
             ),
         }

@@ -305,7 +305,7 @@ impl FleetView<'_> {
     fn method(&self, document: &mut dyn Document) {
         let (documents, hosts) = (self.runs.documents, self.found.hosts);
         document.sentence(
-            Role::Method("Hosts"),
+            Role::Method(&"Hosts"),
             format_args!(
                 "{documents} result{} of {hosts} host{}; of several of one host the newest counts",
                 plural(documents),
@@ -315,7 +315,7 @@ impl FleetView<'_> {
         if let Some(path) = self.options.baseline {
             let count = self.of_baseline;
             document.sentence(
-                Role::Method("Baseline"),
+                Role::Method(&"Baseline"),
                 format_args!("{}, {count} result{}", saved::shown(path), plural(count)),
             );
         }
@@ -323,7 +323,7 @@ impl FleetView<'_> {
             return;
         }
         document.sentence(
-            Role::Method("Slower"),
+            Role::Method(&"Slower"),
             format_args!(
                 "the whole 95 % interval beyond the median of hosts with this CPU model that were measured alike, by more than \
                  4 robust standard deviations (1.4826 MAD) and {} %",

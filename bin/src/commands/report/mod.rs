@@ -192,7 +192,7 @@ fn how_to_get_the_page(document: &mut dyn Document, options: &Options<'_>) {
     let is_shown = options.output.is_none() && !options.given.contains(FlagId::Format);
     if is_shown && options.format.purpose == Purpose::Terminal {
         document.sentence(
-            Role::Method("Page"),
+            Role::Method(&"Page"),
             format_args!("add -o report.html for a page with every chapter, picture and table"),
         );
     }

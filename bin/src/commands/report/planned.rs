@@ -95,7 +95,7 @@ impl Plans {
             dry_run::time(document, self.takes);
         });
         document.part(Part::List(&SECTIONS_OF), |document| {
-            document.sentence(Role::Page(PageRole::Chapter), format_args!("Plans"));
+            document.sentence(Role::Page(&PageRole::Chapter), format_args!("Plans"));
             for (name, planned, takes) in self.possible() {
                 document.part(Part::Item, |document| {
                     dry_run::present(document, name, &planned.points, &planned.budget, takes);

@@ -160,8 +160,8 @@ fn side_by_side(document: &mut dyn Document, files: &[File<'_>]) {
 fn chapter(document: &mut dyn Document, file: &File<'_>) {
     let (name, rows) = (file.name(), file.saved.rows);
     document
-        .sentence(Role::Page(PageRole::Chapter), format_args!("{}: {}", name.as_str(), file.experiment()));
-    document.sentence(Role::Page(PageRole::Title), format_args!("{}", file.experiment()));
+        .sentence(Role::Page(&PageRole::Chapter), format_args!("{}: {}", name.as_str(), file.experiment()));
+    document.sentence(Role::Page(&PageRole::Title), format_args!("{}", file.experiment()));
     let [least, median, most] = file.values;
     let range = fmt::from_fn(|out| match least.is_nan() {
         true => Ok(()),
@@ -178,7 +178,7 @@ fn chapter(document: &mut dyn Document, file: &File<'_>) {
     for (label, found) in [("Host", file.saved.host()), ("CPU", file.saved.cpu()), ("Kernel", file.kernel())]
     {
         if !found.is_empty() {
-            document.sentence(Role::Method(label), format_args!("{found}"));
+            document.sentence(Role::Method(&label), format_args!("{found}"));
         }
     }
     pictures::draw(document, rows, name.as_str());

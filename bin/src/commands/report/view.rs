@@ -89,7 +89,7 @@ pub fn present(document: &mut dyn Document, whole: &Whole<'_, '_>) {
     describe::tool(document, "report", describe::machine::cpu_model(whole.machine));
     describe::command(document, whole.arguments);
     document.sentence(
-        Role::Page(PageRole::Data),
+        Role::Page(&PageRole::Data),
         format_args!(
             "without the points: `latency-bench report --json` has them, for `compare`, `fleet` and `report FILE`"
         ),
@@ -100,7 +100,7 @@ pub fn present(document: &mut dyn Document, whole: &Whole<'_, '_>) {
     trust::warnings(document, &warnings);
     document.part(Part::List(&SECTIONS_OF), |document| {
         for (section, report) in whole.measured() {
-            document.sentence(Role::Page(PageRole::Chapter), format_args!("{}", section.question));
+            document.sentence(Role::Page(&PageRole::Chapter), format_args!("{}", section.question));
             document.part(Part::Item, |document| {
                 // A page with all points would have megabytes.
                 let present = section.experiment.present;
@@ -174,7 +174,7 @@ fn answers(document: &mut dyn Document, whole: &Whole<'_, '_>) {
     if !document.wants_pictures() {
         for (section, report) in whole.measured() {
             let shown = answer(section, report);
-            document.sentence(Role::Method(section.question), format_args!("{shown}"));
+            document.sentence(Role::Method(&section.question), format_args!("{shown}"));
         }
         return;
     }
@@ -228,7 +228,7 @@ pub fn missing<'f, 'a: 'f>(
 /// A document that writes the first sentence of the first role that a description has.
 struct FirstSentence<'o> {
     out: &'o mut dyn Write,
-    wanted: [Role; 3],
+    wanted: [Role<'static>; 3],
     pass: usize,
     found: Option<fmt::Result>,
 }
@@ -246,7 +246,7 @@ impl FirstSentence<'_> {
 }
 
 impl Document for FirstSentence<'_> {
-    fn sentence(&mut self, role: Role, words: fmt::Arguments<'_>) {
+    fn sentence(&mut self, role: Role<'_>, words: fmt::Arguments<'_>) {
         if self.found.is_none() && self.wanted.get(self.pass) == Some(&role) {
             self.found = Some(self.out.write_fmt(words));
         }

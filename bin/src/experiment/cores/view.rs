@@ -60,7 +60,7 @@ pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
     method::memory(document, report);
     document.sentence(
-        Role::Method("Method"),
+        Role::Method(&"Method"),
         format_args!(
             "round trips between two threads by {}; half of one is one way; a window takes each of {} lines, in pages \
              of their own, for about 25 us",
@@ -70,7 +70,7 @@ pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     );
     if report.options.states {
         document.sentence(
-            Role::Method("States"),
+            Role::Method(&"States"),
             format_args!(
                 "lines are flushed from all caches, then stored to (modified) or read (exclusive) by a thread of their \
                  owner, and read by a third one (shared); each access waits for the one before, and own is an atomic \

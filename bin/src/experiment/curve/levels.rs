@@ -16,6 +16,7 @@ use crate::report::figures::Digits;
 
 /// Rounds a size to three significant digits: beyond 1 KiB a fitted size is not exact to a byte.
 #[must_use]
+#[inline(never)] // it is called in several places
 pub fn size(bytes: f64) -> Bytes {
     let whole = bytes.max(0.0) as u64;
     Bytes(if whole < 1024 { whole } else { (whole + 32) / 64 * 64 })
@@ -135,13 +136,13 @@ pub fn remarks(document: &mut dyn Document, analysis: &Analysis) {
     }
     for Cache { number, stages, .. } in caches.iter().filter(|cache| cache.stages > 1) {
         let words = format_args!("L{number} ends in {stages} steps; the latency is that before the first.");
-        document.sentence(Role::Detail(""), words);
+        document.sentence(Role::Detail(&""), words);
     }
     for Cache { number, .. } in caches.iter().filter(|cache| cache.with_translation) {
-        document.sentence(Role::Detail(""), format_args!("L{number}: a TLB gives way at the same size."));
+        document.sentence(Role::Detail(&""), format_args!("L{number}: a TLB gives way at the same size."));
     }
     if let Some(Err(error)) = analysis.edge {
-        document.sentence(Role::Detail(""), format_args!("L1: {}.", no_edge(error)));
+        document.sentence(Role::Detail(&""), format_args!("L1: {}.", no_edge(error)));
     }
     // If no levels were sought, none is missing.
     let shown = analysis.caches().last().map_or(0, |cache| cache.number);
@@ -180,10 +181,10 @@ pub fn models(document: &mut dyn Document, analysis: &Analysis) {
 fn model(document: &mut dyn Document, analysis: &Analysis, name: &'static str, fit: &Result<Fit, FitError>) {
     let fit = match fit {
         Ok(fit) => fit,
-        Err(error) => return document.sentence(Role::Detail(name), format_args!("not fitted: {error}")),
+        Err(error) => return document.sentence(Role::Detail(&name), format_args!("not fitted: {error}")),
     };
     document.sentence(
-        Role::Detail(name),
+        Role::Detail(&name),
         format_args!(
             "{}memory {} ns; residual: median {} %, root mean square {} %",
             fmt::from_fn(|out| fit.levels().iter().try_for_each(|level| {

@@ -36,7 +36,7 @@ fn steps(document: &mut dyn Document, whose: &dyn Display, found: &Distribution)
             continue;
         };
         document.sentence(
-            Role::Detail("Step"),
+            Role::Detail(&"Step"),
             format_args!(
                 "{whose}p{} lies between loads of {} and of {}; the table has the upper end, which the slowest {} % take",
                 Trimmed(percent),
@@ -52,7 +52,7 @@ fn steps(document: &mut dyn Document, whose: &dyn Display, found: &Distribution)
 #[inline(never)] // offsets into a small frame are short
 fn check(document: &mut dyn Document, whose: &dyn Display, found: &Distribution) {
     let agreed = agrees(found);
-    let role = if agreed == Some(false) { Role::Method("Check") } else { Role::Detail("Check") };
+    let role = if agreed == Some(false) { Role::Method(&"Check") } else { Role::Detail(&"Check") };
     let verdict = match agreed {
         Some(true) => "agree within 3 %",
         Some(false) => "differ by more than 3 %",
@@ -82,7 +82,7 @@ fn check(document: &mut dyn Document, whose: &dyn Display, found: &Distribution)
 fn timer(document: &mut dyn Document, whose: &dyn Display, found: &Distribution) {
     let empty = |percent| found.empty_ticks(percent).unwrap_or(0);
     document.sentence(
-        Role::Detail("Timer"),
+        Role::Detail(&"Timer"),
         format_args!(
             "{whose}two stamps around nothing, after every load: p1 {}, p50 {}, p99 {} ticks; their mean of {:.1} ticks ({} \
              ns) is subtracted; step {} ticks ({} ns), within which percentiles are interpolated; histogram to 0.4 %",
@@ -103,7 +103,7 @@ fn left_out_by(document: &mut dyn Document, whose: &dyn Display, found: &Distrib
     let seen = &found.interruptions;
     let mean_and_longest = (seen.marked > 0).then_some((seen.marked_mean, seen.marked_longest as f64));
     document.sentence(
-        Role::Detail("Left out"),
+        Role::Detail(&"Left out"),
         format_args!(
             "{whose}{} of {} windows: the kernel was entered in {}{}; {} took longer than memory does{}",
             left_out(found),
@@ -126,7 +126,7 @@ fn left_out_by(document: &mut dyn Document, whose: &dyn Display, found: &Distrib
 fn interruptions(document: &mut dyn Document, whose: &dyn Display, found: &Distribution) {
     let seen = &found.interruptions;
     document.sentence(
-        Role::Detail("Interruptions"),
+        Role::Detail(&"Interruptions"),
         format_args!(
             "{whose}a loop without memory had {} gaps of {} to {} in {} that left no mark; {} context switches",
             seen.gaps,
@@ -141,7 +141,7 @@ fn interruptions(document: &mut dyn Document, whose: &dyn Display, found: &Distr
 /// Says that slow loads have no period.
 fn no_refresh(document: &mut dyn Document, whose: &dyn Display, found: &Distribution) {
     document.sentence(
-        Role::Detail("DRAM refresh"),
+        Role::Detail(&"DRAM refresh"),
         format_args!(
             "{whose}{}",
             fmt::from_fn(|out| match found.period {

@@ -85,7 +85,7 @@ pub fn table(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loa
 fn knee(document: &mut dyn Document, loading: &Loading<'_, '_>, limit: &BandwidthLimit) {
     if limit.is_of_generators() {
         return document.sentence(
-            Role::Method("Knee"),
+            Role::Method(&"Knee"),
             format_args!("none is claimed: the generators end this curve, and not the memory"),
         );
     }
@@ -94,7 +94,7 @@ fn knee(document: &mut dyn Document, loading: &Loading<'_, '_>, limit: &Bandwidt
     }
     let lowest = loading.slow_idle().map(|(lowest, _)| lowest);
     document.sentence(
-        Role::Method("Knee"),
+        Role::Method(&"Knee"),
         format_args!(
             "{}",
             fmt::from_fn(|out| {
@@ -123,7 +123,7 @@ fn most(document: &mut dyn Document, loading: &Loading<'_, '_>, limit: &Bandwidt
         })
     };
     document.sentence(
-        Role::Method("Limit"),
+        Role::Method(&"Limit"),
         format_args!(
             "{} by {} core{} without a pace, {}{}{}{}{}",
             Within(limit.rate),
@@ -162,7 +162,7 @@ fn pacing(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loadin
     let kept = || paced().take_while(|(step, offered)| off(step, *offered) <= SAME);
     let most = kept().map(|(step, offered)| off(step, offered)).fold(0.0, f64::max);
     document.sentence(
-        Role::Method("Pacing"),
+        Role::Method(&"Pacing"),
         format_args!(
             "{} gaps{}; {}",
             if report.options.pacing == Pacing::Even { "even" } else { "exponential" },
@@ -241,7 +241,7 @@ fn check(document: &mut dyn Document, loading: &Loading<'_, '_>, steps: &Steps) 
     }
     if windows > 0 {
         document.sentence(
-            Role::Method("Check"),
+            Role::Method(&"Check"),
             format_args!(
                 "{}{disturbed} of {windows} windows interrupted{}",
                 optional(most, |most, out| write!(
@@ -262,7 +262,7 @@ fn check(document: &mut dyn Document, loading: &Loading<'_, '_>, steps: &Steps) 
 fn fewer(document: &mut dyn Document, loading: &Loading<'_, '_>, steps: &Steps) {
     for step in steps.as_slice().iter().filter(|step| !loading.is_level(step)) {
         document.sentence(
-            Role::Detail("Fewer cores"),
+            Role::Detail(&"Fewer cores"),
             format_args!(
                 "{} deliver{} {} GB/s without a pace, and a load takes {} ns meanwhile",
                 step.generators,

@@ -39,7 +39,7 @@ pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     fields(document, report);
     kinds(document, report);
     document.sentence(
-        Role::Method("Method"),
+        Role::Method(&"Method"),
         format_args!(
             "latency and bandwidth are means over the same windows of 20 ms, median over {}; each \
              load of the chain waits for the one before, random order, seed {}; GB/s are 10^9 bytes of lines touched, \
@@ -161,7 +161,7 @@ fn fields(document: &mut dyn Document, report: &Report<'_, '_>) {
             continue;
         }
         document.sentence(
-            Role::Method("Generators"),
+            Role::Method(&"Generators"),
             format_args!(
                 "{} on node {} in {}; {}",
                 loading.traffic.footprint,
@@ -180,7 +180,7 @@ fn fields(document: &mut dyn Document, report: &Report<'_, '_>) {
 /// Says what the kinds of traffic do.
 fn kinds(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.sentence(
-        Role::Method("Traffic"),
+        Role::Method(&"Traffic"),
         format_args!(
             "{}",
             fmt::from_fn(|out| {

@@ -24,7 +24,7 @@ pub fn describe(document: &mut dyn Document, report: &Report<'_, '_>, largest: O
         let levels = levels.filter_map(|(buffer, label)| Some((buffer?, label)));
         for (buffer, label) in levels.filter(|(buffer, _)| buffer.miss >= LEAST_MISS) {
             document.sentence(
-                Role::Detail(label),
+                Role::Detail(&label),
                 format_args!(
                     "{} entries ({} with 4 KiB pages); a miss adds {} cycles; measured in {}",
                     buffer.reach.0 / 4096,

@@ -2,6 +2,7 @@
 
 use core::fmt::Write;
 
+use latency_core::compact::Compact;
 use latency_core::decimal::Decimal;
 use latency_core::text::Text;
 use latency_core::units::{Bytes, Pages};
@@ -65,7 +66,9 @@ pub fn data(document: &mut dyn Document, report: &Report<'_, '_>, found: Option<
 /// Returns the kinds that have a measured point.
 pub(super) fn had<'r, 'a>(report: &Report<'r, 'a>) -> impl Iterator<Item = Pages> + Clone + use<'r, 'a> {
     let outcomes = report.outcomes;
-    kinds(outcomes).filter(move |pages| walks(outcomes, *pages).any(|outcome| outcome.result.is_ok()))
+    Compact(
+        kinds(outcomes).filter(move |pages| walks(outcomes, *pages).any(|outcome| outcome.result.is_ok())),
+    )
 }
 
 /// Returns the heading of a kind.

@@ -159,7 +159,7 @@ pub fn reaches(document: &mut dyn Document, report: &Report<'_, '_>) {
     for reach in report.extra.reach.iter().flatten() {
         let found = room(reach);
         document.sentence(
-            Role::Detail(reach.filler.name()),
+            Role::Detail(&reach.filler.name()),
             format_args!(
                 "two loads overlap across up to {} instructions{}{}",
                 reach.overlaps,

@@ -33,9 +33,9 @@ pub const HTML: Format = Format {
 };
 
 /// The experiment.
-const TITLE: Want = Want::First(Role::Page(PageRole::Title));
+const TITLE: Want = Want::First(Role::Page(&PageRole::Title));
 /// The machine and the time.
-const ORIGIN: Want = Want::First(Role::Page(PageRole::Origin));
+const ORIGIN: Want = Want::First(Role::Page(&PageRole::Origin));
 
 /// The subjects of a page or chapter after its verdict, in their order.
 const SUBJECTS: [(Want, Frame); 11] = [
@@ -46,7 +46,7 @@ const SUBJECTS: [(Want, Frame); 11] = [
     (Want::Pictures, BARE),
     (Want::Tables, BARE),
     (Want::Method, ["Placement, health, method", "<dl>\n", "</dl>\n"]),
-    (Want::First(Role::Page(PageRole::Command)), ["To repeat it", "<pre class=\"command\">", "</pre>\n"]),
+    (Want::First(Role::Page(&PageRole::Command)), ["To repeat it", "<pre class=\"command\">", "</pre>\n"]),
     (Want::Notes, ["", "<details>\n<summary>Notes</summary>\n<dl>\n", "</dl>\n</details>\n"]),
     (Want::LongTables, ["", "<details>\n<summary>Everything measured</summary>\n", "</details>\n"]),
     (Want::Details, ["", "<details>\n<summary>Details</summary>\n<dl>\n", "</dl>\n</details>\n"]),
@@ -133,7 +133,7 @@ impl Page<'_> {
     fn data(&mut self) -> fmt::Result {
         self.place = SubjectPlace { chapter: 0, but_first: None };
         self.out.write_str("<details>\n<summary>The same as JSON")?;
-        self.take(Want::First(Role::Page(PageRole::Data)), ["", ", ", ""])?;
+        self.take(Want::First(Role::Page(&PageRole::Data)), ["", ", ", ""])?;
         self.out.write_str("</summary>\n<pre>")?;
         json::write(&mut Escaping(self.out, markup_lines), Layout::Lines, true, self.describe)?;
         self.out.write_str("</pre>\n</details>\n</main>\n</body>\n</html>\n")

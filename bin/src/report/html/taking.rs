@@ -13,7 +13,7 @@ use crate::report::svg;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Want {
     /// The first sentence of a role.
-    First(Role),
+    First(Role<'static>),
     /// The reliability of the result.
     Trust,
     /// Answers, and what else was found.
@@ -52,7 +52,7 @@ pub struct SubjectPlace {
     /// The chapter, from 1; 0 is the part before the first chapter.
     pub chapter: u32,
     /// The role whose first sentence is already written elsewhere.
-    pub but_first: Option<Role>,
+    pub but_first: Option<Role<'static>>,
 }
 
 /// A document that writes one subject of a description.
@@ -132,7 +132,7 @@ impl<'o> Taking<'o> {
     }
 
     /// Returns the label of a sentence of this role and the markup around it; `None` if the sentence is not wanted.
-    fn around(&mut self, role: Role) -> Option<(&'static str, Around)> {
+    fn around(&mut self, role: Role<'_>) -> Option<(&'static str, Around)> {
         const TERM: Around = ("<dd>", "</dd>\n");
         let paragraph = Some(("", PARAGRAPH));
         let term = |label: &'static str| Some((if label.is_empty() { "Note" } else { label }, TERM));
@@ -144,8 +144,8 @@ impl<'o> Taking<'o> {
             }
             (Role::Answer | Role::Finding, Want::Findings) => paragraph.filter(|_| !self.is_elsewhere(role)),
             (Role::Line, Want::Lines) => (!self.is_elsewhere(role)).then_some(("", ("<li>", "</li>\n"))),
-            (Role::Method(label), Want::Method) | (Role::Detail(label), Want::Details) => term(label),
-            (Role::Page(PageRole::Warning(severity)), Want::Warnings | Want::Notes) => {
+            (Role::Method(&label), Want::Method) | (Role::Detail(&label), Want::Details) => term(label),
+            (Role::Page(&PageRole::Warning(severity)), Want::Warnings | Want::Notes) => {
                 self.warned = (severity == "note") == (self.want == Want::Notes);
                 let around = match severity {
                     "poor" => ("<dt class=\"poor\">", "</dt>\n"),
@@ -154,13 +154,15 @@ impl<'o> Taking<'o> {
                 };
                 self.warned.then_some(("", around))
             }
-            (Role::Page(PageRole::Remedy), Want::Warnings | Want::Notes) => self.warned.then_some(("", TERM)),
+            (Role::Page(&PageRole::Remedy), Want::Warnings | Want::Notes) => {
+                self.warned.then_some(("", TERM))
+            }
             _ => None,
         }
     }
 
     /// Returns whether a sentence is the first of its role and already written elsewhere.
-    fn is_elsewhere(&mut self, role: Role) -> bool {
+    fn is_elsewhere(&mut self, role: Role<'_>) -> bool {
         self.passed += u32::from(self.place.but_first == Some(role));
         self.place.but_first == Some(role) && self.passed == 1
     }
@@ -218,8 +220,8 @@ impl Document for Taking<'_> {
         true
     }
 
-    fn sentence(&mut self, role: Role, words: fmt::Arguments<'_>) {
-        if role == Role::Page(PageRole::Chapter) {
+    fn sentence(&mut self, role: Role<'_>, words: fmt::Arguments<'_>) {
+        if role == Role::Page(&PageRole::Chapter) {
             self.chapter += 1;
             if self.want == Want::Chapters {
                 self.keep(|taking| {

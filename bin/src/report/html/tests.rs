@@ -32,15 +32,15 @@ fn everything(document: &mut dyn Document, text: &str) {
         Role::Trust,
         Role::Finding,
         Role::Missing,
-        Role::Method("Memory"),
-        Role::Detail(""),
-        Role::Page(PageRole::Title),
-        Role::Page(PageRole::Origin),
-        Role::Page(PageRole::Warning("poor")),
-        Role::Page(PageRole::Remedy),
-        Role::Page(PageRole::Warning("note")),
-        Role::Page(PageRole::Remedy),
-        Role::Page(PageRole::Command),
+        Role::Method(&"Memory"),
+        Role::Detail(&""),
+        Role::Page(&PageRole::Title),
+        Role::Page(&PageRole::Origin),
+        Role::Page(&PageRole::Warning("poor")),
+        Role::Page(&PageRole::Remedy),
+        Role::Page(&PageRole::Warning("note")),
+        Role::Page(&PageRole::Remedy),
+        Role::Page(&PageRole::Command),
     ];
     for role in roles {
         document.sentence(role, format_args!("{text}"));
@@ -76,7 +76,7 @@ fn everything(document: &mut dyn Document, text: &str) {
     }));
     document.part(Part::Object(&NAME), |document| document.put(&NAME, text));
     for role in [PageRole::Chapter, PageRole::Title] {
-        document.sentence(Role::Page(role), format_args!("{text}"));
+        document.sentence(Role::Page(&role), format_args!("{text}"));
     }
     document.sentence(Role::Finding, format_args!("{text}"));
 }
@@ -111,13 +111,13 @@ fn a_page_has_its_parts_in_the_order_of_its_reader() {
             table.text("all");
             table.number(116.0);
         });
-        document.sentence(Role::Page(PageRole::Warning("fair")), format_args!("it is warm"));
-        document.sentence(Role::Page(PageRole::Remedy), format_args!("open the door"));
+        document.sentence(Role::Page(&PageRole::Warning("fair")), format_args!("it is warm"));
+        document.sentence(Role::Page(&PageRole::Remedy), format_args!("open the door"));
         document.sentence(Role::Trust, format_args!("fair: it is warm"));
         document.sentence(Role::Answer, format_args!("It takes 116 ns."));
-        document.sentence(Role::Method("Memory"), format_args!("some"));
-        document.sentence(Role::Page(PageRole::Command), format_args!("latency-bench matrix"));
-        document.sentence(Role::Page(PageRole::Title), format_args!("matrix"));
+        document.sentence(Role::Method(&"Memory"), format_args!("some"));
+        document.sentence(Role::Page(&PageRole::Command), format_args!("latency-bench matrix"));
+        document.sentence(Role::Page(&PageRole::Title), format_args!("matrix"));
     });
     let mut from = 0;
     for part in [
@@ -167,9 +167,9 @@ fn chapters_have_a_place_each_and_a_link() {
     let page = written(&mut |document| {
         document.sentence(Role::Answer, format_args!("All is well."));
         for (name, answer) in [("curve", "It bends."), ("cores", "They talk.")] {
-            document.sentence(Role::Page(PageRole::Chapter), format_args!("{name}"));
+            document.sentence(Role::Page(&PageRole::Chapter), format_args!("{name}"));
             document.sentence(Role::Answer, format_args!("{answer}"));
-            document.sentence(Role::Method("Memory"), format_args!("some"));
+            document.sentence(Role::Method(&"Memory"), format_args!("some"));
         }
     });
     shape(&page);
