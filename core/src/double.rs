@@ -102,13 +102,15 @@ impl Number {
     /// Multiplies the whole number by a factor, and adds a summand.
     fn multiply(&mut self, factor: u32, summand: u32) {
         let mut carry = u64::from(summand);
-        for limb in self.limbs.iter_mut().skip(FRACTION).take(self.length + 1) {
+        for limb in self.limbs.get_mut(FRACTION..FRACTION + self.length).unwrap_or_default() {
             carry += u64::from(*limb) * u64::from(factor);
             *limb = carry as u32;
             carry >>= 32;
         }
-        let next = self.limbs.get(FRACTION + self.length);
-        self.length += usize::from(next.is_some_and(|limb| *limb > 0));
+        if let (1.., Some(limb)) = (carry, self.limbs.get_mut(FRACTION + self.length)) {
+            *limb = carry as u32;
+            self.length += 1;
+        }
     }
 
     /// Returns the nearest double, the even one of two.
@@ -127,18 +129,18 @@ impl Number {
             up -= LIMB_DIGITS;
         }
         // The quotient keeps at least three limbs.
-        let first = FRACTION - down.max(0) as usize / LIMB_DIGITS as usize - 4;
+        let first = FRACTION - (down.max(0) / LIMB_DIGITS) as usize - 4;
+        let limbs = self.limbs.get_mut(first..FRACTION + self.length).unwrap_or_default();
         while down > 0 {
-            let limbs = self.limbs.get_mut(first..FRACTION + self.length).unwrap_or_default();
             self.more |= divide(limbs, power_of(down)) > 0;
             down -= LIMB_DIGITS;
         }
-        let top = self.limbs.iter().rposition(|limb| *limb > 0).unwrap_or(0).max(2);
-        let (low, high) = self.limbs.split_at(top - 2);
+        let top = limbs.iter().rposition(|limb| *limb > 0).unwrap_or(0).max(2);
+        let (low, high) = limbs.split_at(top - 2);
         let more = self.more || low.iter().any(|limb| *limb > 0);
         let window = high.iter().take(3).rev().fold(0_u128, |window, limb| window << 32 | u128::from(*limb));
         // IEEE 754 binary64: 53 bits, or fewer of a number below 2^-1022, whose unit is 2^-1074.
-        let exponent = (top as i32 - 2 - FRACTION as i32) * 32;
+        let exponent = ((first + top - 2) as i32 - FRACTION as i32) * 32;
         let shift = (window.ilog2() as i32 - 52).max(-1074 - exponent);
         let mantissa = halved(window, shift as u32, more) as u64;
         match exponent + shift {

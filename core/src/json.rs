@@ -11,5 +11,5 @@ mod write;
 
 pub use error::{Error, Reason, MAX_DEPTH};
 pub use read::{Event, Reader};
-pub use string::{Chars, Str};
+pub use string::Str;
 pub use write::{Layout, Writer};

@@ -47,7 +47,7 @@ fn document(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault>
     // Conditions and caches do not matter where hosts are compared.
     let all = !draft.of_hosts;
     while let Event::Key(key) = reader.next_event()? {
-        let array = ARRAYS.iter().position(|name| key == **name);
+        let array = ARRAYS.iter().position(|name| key == *name);
         if array.is_some() && (held.is_none() || held == array) {
             held = array;
             reader.begin_array()?;

@@ -38,7 +38,7 @@ pub(super) fn point(
             deviation = optional(reader)?;
         } else if key == "ci95_ns" {
             row.sample.interval = interval(reader)?;
-        } else if let Some(place) = UNDISTURBED.iter().position(|name| key == **name) {
+        } else if let Some(place) = UNDISTURBED.iter().position(|name| key == *name) {
             let value = optional(reader)?;
             undisturbed.iter_mut().skip(place).take(1).for_each(|slot| *slot = value);
         } else if key == "pages_obtained" {
@@ -51,7 +51,7 @@ pub(super) fn point(
             row.verified = proven(reader)?;
         } else if let Some(field) = renamed(key) {
             describe(reader, &mut row, field)?;
-        } else if let Some(field) = FIELDS.iter().skip(WORDS).position(|(name, _)| key == **name) {
+        } else if let Some(field) = FIELDS.iter().skip(WORDS).position(|(name, _)| key == *name) {
             describe(reader, &mut row, WORDS + field)?;
         } else {
             reader.skip_value()?;

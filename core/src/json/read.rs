@@ -186,10 +186,8 @@ impl<'a> Reader<'a> {
                 self.skip_white_space();
                 self.member("a string")
             }
-            (Next::Continuation, None) => Err(self.error(Reason::Truncated)),
-            (Next::Continuation, Some(_)) => {
-                let what = if self.in_object() { "',' or '}'" } else { "',' or ']'" };
-                Err(self.error(Reason::Expected(what)))
+            (Next::Continuation, _) => {
+                Err(self.expected(if self.in_object() { "',' or '}'" } else { "',' or ']'" }))
             }
         }
     }
@@ -200,13 +198,13 @@ impl<'a> Reader<'a> {
         }
         match self.peek() {
             Some(b'"') => {}
-            found => return Err(self.error(found.map_or(Reason::Truncated, |_| Reason::Expected(what)))),
+            _ => return Err(self.expected(what)),
         }
         let key = self.scan_string()?;
         self.skip_white_space();
         match self.peek() {
             Some(b':') => self.offset += 1,
-            found => return Err(self.error(found.map_or(Reason::Truncated, |_| Reason::Expected("':'")))),
+            _ => return Err(self.expected("':'")),
         }
         self.next = Next::Value;
         Ok(Event::Key(key))
@@ -214,7 +212,6 @@ impl<'a> Reader<'a> {
 
     fn value(&mut self) -> Result<Event<'a>, Error> {
         let event = match self.peek() {
-            None => return Err(self.error(Reason::Truncated)),
             Some(b'{') => return self.open(true, Event::BeginObject),
             Some(b'[') => return self.open(false, Event::BeginArray),
             Some(b'"') => Event::String(self.scan_string()?),
@@ -222,7 +219,7 @@ impl<'a> Reader<'a> {
             Some(b't') => self.literal(b"true", Event::Bool(true))?,
             Some(b'f') => self.literal(b"false", Event::Bool(false))?,
             Some(b'n') => self.literal(b"null", Event::Null)?,
-            Some(_) => return Err(self.error(Reason::Expected("a value"))),
+            _ => return Err(self.expected("a value")),
         };
         self.next = Next::Continuation;
         Ok(event)
@@ -293,6 +290,11 @@ impl<'a> Reader<'a> {
 
     fn in_object(&self) -> bool {
         self.depth > 0 && self.objects >> (self.depth - 1) & 1 == 1
+    }
+
+    /// Returns the error that something else stands here, or nothing.
+    fn expected(&self, what: &'static str) -> Error {
+        self.error(self.peek().map_or(Reason::Truncated, |_| Reason::Expected(what)))
     }
 
     const fn error(&self, reason: Reason) -> Error {

@@ -13,9 +13,19 @@ pub struct Str<'a> {
 
 impl<'a> Str<'a> {
     /// Returns the decoded characters.
-    #[must_use]
-    pub fn chars(self) -> Chars<'a> {
-        Chars { raw: self.raw.chars() }
+    pub fn chars(self) -> impl Iterator<Item = char> + 'a {
+        let mut rest = self.raw;
+        core::iter::from_fn(move || {
+            let mut characters = rest.chars();
+            let first = characters.next()?;
+            rest = characters.as_str();
+            if first != '\\' {
+                return Some(first);
+            }
+            let (decoded, length) = unescape(rest.as_bytes()).ok()?;
+            rest = rest.get(length..)?;
+            Some(decoded)
+        })
     }
 
     #[cold]
@@ -35,7 +45,8 @@ impl<'a> Str<'a> {
                 Some(b'\\') => {
                     escaped = true;
                     let rest = input.get(at + 1..).unwrap_or_default();
-                    at += 1 + escape_length(rest).map_err(|reason| (at, reason))?;
+                    let (_, length) = unescape(rest).map_err(|reason| (at, reason))?;
+                    at += 1 + length;
                 }
                 Some(0..=0x1f) => return Err((at, Reason::Control)),
                 Some(_) => at += 1,
@@ -48,28 +59,36 @@ impl<'a> Str<'a> {
     }
 }
 
-/// Returns the length of an escape after its backslash.
-fn escape_length(rest: &[u8]) -> Result<usize, Reason> {
-    match rest.first() {
-        None => Err(Reason::Truncated),
-        Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(1),
-        Some(b'u') => match code_unit(rest.get(1..))? {
-            0xd800..=0xdbff => {
-                let low = match (rest.get(5), rest.get(6)) {
-                    (Some(b'\\'), Some(b'u')) => code_unit(rest.get(7..))?,
-                    (None, _) | (Some(b'\\'), None) => return Err(Reason::Truncated),
-                    _ => return Err(Reason::Escape),
-                };
-                if matches!(low, 0xdc00..=0xdfff) {
-                    Ok(11)
-                } else {
-                    Err(Reason::Escape)
-                }
-            }
-            0xdc00..=0xdfff => Err(Reason::Escape),
-            _ => Ok(5),
+/// Decodes an escape from behind its backslash, and returns the length that it has there.
+fn unescape(rest: &[u8]) -> Result<(char, usize), Reason> {
+    let decoded = match *rest.first().ok_or(Reason::Truncated)? {
+        itself @ (b'"' | b'\\' | b'/') => char::from(itself),
+        b'b' => '\u{8}',
+        b'f' => '\u{c}',
+        b'n' => '\n',
+        b'r' => '\r',
+        b't' => '\t',
+        b'u' => {
+            let (code, length) = match code_unit(rest.get(1..))? {
+                high @ 0xd800..=0xdbff => (0x1_0000 + ((high & 0x3ff) << 10) + low_surrogate(rest)?, 11),
+                unit => (unit, 5),
+            };
+            return Ok((char::from_u32(code).ok_or(Reason::Escape)?, length));
+        }
+        _ => return Err(Reason::Escape),
+    };
+    Ok((decoded, 1))
+}
+
+/// Returns the ten bits of the second half of a pair, whose first half is the escape at the start of `rest`.
+fn low_surrogate(rest: &[u8]) -> Result<u32, Reason> {
+    match (rest.get(5), rest.get(6)) {
+        (Some(b'\\'), Some(b'u')) => match code_unit(rest.get(7..))? {
+            low @ 0xdc00..=0xdfff => Ok(low & 0x3ff),
+            _ => Err(Reason::Escape),
         },
-        Some(_) => Err(Reason::Escape),
+        (None, _) | (Some(b'\\'), None) => Err(Reason::Truncated),
+        _ => Err(Reason::Escape),
     }
 }
 
@@ -84,24 +103,16 @@ fn code_unit(digits: Option<&[u8]>) -> Result<u32, Reason> {
     Ok(value)
 }
 
-impl PartialEq<str> for Str<'_> {
-    fn eq(&self, other: &str) -> bool {
-        // Hardly any string has an escape, and hardly any two names are as long.
+impl PartialEq<&str> for Str<'_> {
+    #[inline(never)] // names of many members are compared
+    fn eq(&self, other: &&str) -> bool {
         match self.escaped {
-            false => self.raw.len() == other.len() && self.raw == other,
+            false => self.raw == *other,
             true => self.decodes_to(other),
         }
     }
 }
 
-impl PartialEq<&str> for Str<'_> {
-    #[inline(never)] // names of many members are compared
-    fn eq(&self, other: &&str) -> bool {
-        *self == **other
-    }
-}
-
-/// Compares the decoded characters, however they are escaped.
 impl PartialEq for Str<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.chars().eq(other.chars())
@@ -112,48 +123,5 @@ impl PartialEq for Str<'_> {
 impl fmt::Display for Str<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.chars().try_for_each(|character| out.write_char(character))
-    }
-}
-
-/// The decoded characters of a string.
-#[derive(Clone, Debug)]
-pub struct Chars<'a> {
-    raw: core::str::Chars<'a>,
-}
-
-impl Iterator for Chars<'_> {
-    type Item = char;
-
-    fn next(&mut self) -> Option<char> {
-        match self.raw.next()? {
-            '\\' => self.escaped(),
-            plain => Some(plain),
-        }
-    }
-}
-
-impl Chars<'_> {
-    fn escaped(&mut self) -> Option<char> {
-        Some(match self.raw.next()? {
-            'b' => '\u{8}',
-            'f' => '\u{c}',
-            'n' => '\n',
-            'r' => '\r',
-            't' => '\t',
-            'u' => match self.code_unit()? {
-                high @ 0xd800..=0xdbff => {
-                    // The backslash and the u of the other half, which are known to be there.
-                    self.raw.nth(1)?;
-                    let low = self.code_unit()?;
-                    char::from_u32(0x1_0000 + ((high & 0x3ff) << 10) + (low & 0x3ff))?
-                }
-                unit => char::from_u32(unit)?,
-            },
-            itself => itself,
-        })
-    }
-
-    fn code_unit(&mut self) -> Option<u32> {
-        (0..4).try_fold(0, |value, _| Some(value * 16 + self.raw.next()?.to_digit(16)?))
     }
 }
