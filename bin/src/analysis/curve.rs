@@ -7,7 +7,7 @@
 use core::f64::consts::SQRT_2;
 
 use latency_core::model::edge::{Edge, EdgeError};
-use latency_core::model::translation::{self, Classification, PageKnee};
+use latency_core::model::translation::{self, PageKnee};
 use latency_core::model::{
     fit_mixture, fit_reported, fit_stair, Fit, FitError, Point, Workspace, MAX_POINTS,
 };
@@ -76,10 +76,9 @@ impl Analysis {
         let mut sizes = [0.0; MAX_CLAIMS];
         let sizes = collect(&mut sizes, claims.iter().map(|claim| claim.size.0 as f64));
         let reported = (!sizes.is_empty()).then(|| fit_reported(points, sizes, &mut workspace));
-        let rules = Classification::new(PAGE);
         let mut stair = fit_stair(points, None, &mut workspace);
         let seen = stair.as_ref().ok();
-        let reach = seen.and_then(|stair| translation::first_reach(&rules, stair, knees.as_slice()));
+        let reach = seen.and_then(|stair| translation::first_reach(stair, knees.as_slice(), PAGE));
         let translation = reach.and_then(|reach| knees.at(reach / PAGE.0 as f64));
         if reach.is_some() {
             stair = fit_stair(points, reach, &mut workspace).or(stair);
@@ -87,7 +86,7 @@ impl Analysis {
         let mut caches = Caches::default();
         if let Ok(stair) = &mut stair {
             if knees.looked {
-                rules.classify(stair, knees.as_slice());
+                translation::classify(stair, knees.as_slice(), PAGE);
             }
             caches = Caches::new(stair, &claims, points, reach, edge.and_then(Result::ok), &mut workspace);
         }

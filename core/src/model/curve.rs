@@ -8,39 +8,20 @@ use super::point::MAX_LEVELS;
 use crate::math::{exp, ln};
 use crate::sort::sort_by;
 
-/// The rise of one level's misses with the working set.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Rise {
-    /// The part beyond the capacity misses: `1 - C/S`.
-    Share,
-    /// The law of a cache's replacement policy.
-    Law(Law),
-}
-
-impl Rise {
-    /// Returns the share that misses at a working set of `ratio` capacities.
-    pub(super) fn missing(self, ratio: f64) -> f64 {
-        match self {
-            Rise::Share if ratio <= 1.0 => 0.0,
-            Rise::Share => 1.0 - 1.0 / ratio,
-            Rise::Law(law) => law.missing(ratio),
-        }
-    }
-}
-
 /// One step of a curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Step {
     /// The natural logarithm of the capacity in bytes.
     pub(super) ln_capacity: f64,
-    /// The form of the step.
-    pub(super) rise: Rise,
+    /// The law of the rising misses; `None` in the mixture, where the part beyond the capacity misses: `1 - C/S`.
+    pub(super) law: Option<Law>,
 }
 
 impl Step {
     /// Returns the share that misses, 0 to 1, at a working set in bytes.
     pub(super) fn missing(&self, size: f64) -> f64 {
-        self.rise.missing(size * exp(-self.ln_capacity))
+        let ratio = size * exp(-self.ln_capacity);
+        self.law.map_or((1.0 - 1.0 / ratio).max(0.0), |law| law.missing(ratio))
     }
 
     /// Returns the derivative of the missing share by ln capacity.
@@ -48,10 +29,10 @@ impl Step {
         // Wide enough to bridge the corners of a law.
         const WIDTH: f64 = 0.02;
         let beyond = ln_size - self.ln_capacity;
-        match self.rise {
-            Rise::Share if beyond <= 0.0 => 0.0,
-            Rise::Share => -exp(-beyond),
-            Rise::Law(law) => {
+        match self.law {
+            None if beyond <= 0.0 => 0.0,
+            None => -exp(-beyond),
+            Some(law) => {
                 (law.missing(exp(beyond - WIDTH)) - law.missing(exp(beyond + WIDTH))) / (2.0 * WIDTH)
             }
         }
@@ -60,10 +41,10 @@ impl Step {
     /// Returns the natural logarithm of the working set at which a share of the accesses misses. For the mixture, whose
     /// misses begin at the capacity and never end, it is the capacity itself for a share below one half.
     pub(super) fn ln_size_at(&self, share: f64) -> f64 {
-        match self.rise {
-            Rise::Share if share < 0.5 => self.ln_capacity,
-            Rise::Share => self.ln_capacity - ln(1.0 - share),
-            Rise::Law(law) => self.ln_capacity + ln(law.ratio_at(share)),
+        match self.law {
+            None if share < 0.5 => self.ln_capacity,
+            None => self.ln_capacity - ln(1.0 - share),
+            Some(law) => self.ln_capacity + ln(law.ratio_at(share)),
         }
     }
 }
@@ -80,7 +61,7 @@ pub(super) struct Curve {
 impl Curve {
     /// Returns a curve that is flat except for a translation buffer of the given reach in bytes.
     pub(super) fn flat(translation_reach: Option<f64>) -> Self {
-        let step = |ln_capacity| Step { ln_capacity, rise: Rise::Share };
+        let step = |ln_capacity| Step { ln_capacity, law: None };
         Self {
             steps: [step(0.0); MAX_LEVELS],
             count: 0,
@@ -126,10 +107,7 @@ impl Curve {
 
     /// Returns the number of all parameters, linear and not; a given reach does not count.
     pub(super) fn parameters(&self) -> usize {
-        let searched = self.steps().iter().map(|step| match step.rise {
-            Rise::Share => 1,
-            Rise::Law(_) => 2,
-        });
+        let searched = self.steps().iter().map(|step| 1 + usize::from(step.law.is_some()));
         self.unknowns() + searched.sum::<usize>()
     }
 
@@ -154,7 +132,7 @@ mod tests {
     use std::vec::Vec;
 
     fn share(capacity: f64) -> Step {
-        Step { ln_capacity: ln(capacity), rise: Rise::Share }
+        Step { ln_capacity: ln(capacity), law: None }
     }
 
     #[test]
@@ -183,26 +161,26 @@ mod tests {
     #[test]
     fn slopes_are_the_derivatives() {
         let (capacity, nudge) = (10.0, 1e-3);
-        for rise in [Rise::Share, Rise::Law(Law::Coloured(8)), Rise::Law(Law::ColouredRandom(8))] {
-            let step = |ln_capacity| Step { ln_capacity, rise };
+        for law in [None, Some(Law::Coloured(8)), Some(Law::ColouredRandom(8))] {
+            let step = |ln_capacity| Step { ln_capacity, law };
             for ln_size in [9.5, 10.1, 10.2, 11.0] {
                 let difference =
                     step(capacity + nudge).missing(exp(ln_size)) - step(capacity).missing(exp(ln_size));
                 let slope = step(capacity).slope(ln_size);
-                assert!((difference / nudge - slope).abs() < 2e-2, "{rise:?} at {ln_size}: {slope}");
+                assert!((difference / nudge - slope).abs() < 2e-2, "{law:?} at {ln_size}: {slope}");
             }
         }
     }
 
     #[test]
     fn a_share_is_missed_at_the_size_of_the_step() {
-        for rise in Law::ALL.map(Rise::Law) {
-            let step = Step { ln_capacity: 12.0, rise };
+        for law in Law::ALL.map(Some) {
+            let step = Step { ln_capacity: 12.0, law };
             for share in [0.05, 0.5, 0.95] {
                 // Some rise by a jump.
                 let at = step.ln_size_at(share);
                 let (below, above) = (step.missing(exp(at - 1e-6)), step.missing(exp(at + 1e-6)));
-                assert!(below <= share && share <= above, "{rise:?}: {below}, {share}, {above}");
+                assert!(below <= share && share <= above, "{law:?}: {below}, {share}, {above}");
             }
         }
         let mixture = share(1e6);

@@ -1,6 +1,6 @@
 //! The result of a fit, in the units of its points.
 
-use super::curve::{Curve, Rise, Step};
+use super::curve::{Curve, Step};
 use super::law::Law;
 use super::least_squares::Unknowns;
 use super::point::MAX_LEVELS;
@@ -61,8 +61,7 @@ impl Level {
     /// Returns the share of the accesses that miss at a working set in bytes.
     #[must_use]
     pub fn missing(&self, working_set: f64) -> f64 {
-        let rise = self.law.map_or(Rise::Share, Rise::Law);
-        Step { ln_capacity: ln(self.capacity.value), rise }.missing(working_set.max(0.0))
+        Step { ln_capacity: ln(self.capacity.value), law: self.law }.missing(working_set.max(0.0))
     }
 }
 
@@ -103,7 +102,7 @@ impl Fit {
     /// Makes the result of a search, or of a fit of the latencies alone to given capacities.
     pub(super) fn new(candidate: &Candidate, capacities_are_given: bool, workspace: &mut Workspace) -> Self {
         let curve = candidate.curve;
-        let reference = workspace.reference();
+        let reference = workspace.reference;
         let unknowns = candidate.linear.unknowns.map(|value| value * reference);
         let distance = robust::distance(workspace, &curve, &candidate.linear.unknowns);
         let uncertainty = Uncertainty::new(
@@ -113,7 +112,7 @@ impl Fit {
             distance.deviation,
             capacities_are_given,
         );
-        let spread = distance.deviation.max(workspace.spread());
+        let spread = distance.deviation.max(workspace.spread);
         let estimate = |value: f64, error: f64| {
             let error = WITHIN_95 * reference * error;
             Estimate { value, interval: bounded(value - error, value + error) }
@@ -131,10 +130,7 @@ impl Fit {
                 half: exp(step.ln_size_at(0.5)),
                 latency: estimate(plateau, uncertainty.plateau(i)),
                 step: estimate(height, uncertainty.step(i)),
-                law: match step.rise {
-                    Rise::Law(law) => Some(law),
-                    Rise::Share => None,
-                },
+                law: step.law,
                 resolved: height >= STEP_OVER_SPREAD * spread * plateau
                     && height > 0.0
                     && is_bracketed(workspace, step),
@@ -205,20 +201,13 @@ fn criterion(candidate: &Candidate, capacities_are_given: bool, workspace: &Work
     let parameters =
         if capacities_are_given { curve.unknowns() } else { curve.parameters() + curve.steps().len() };
     // The scale of the residuals is a parameter too.
-    candidate.linear.deviance + (parameters + 1) as f64 * ln(workspace.count().max(1) as f64)
+    candidate.linear.deviance + (parameters + 1) as f64 * ln(workspace.rows().len().max(1) as f64)
 }
 
 /// Returns whether there are working sets on both sides of a step, and enough of them beyond it.
 fn is_bracketed(workspace: &Workspace, step: &Step) -> bool {
-    let sizes = workspace.ln_sizes();
-    let inside = sizes.partition_point(|&ln_size| ln_size <= step.ln_capacity);
-    let mut beyond = 0;
-    let mut last = f64::NEG_INFINITY;
-    for &ln_size in &sizes[inside..] {
-        if ln_size > last {
-            beyond += 1;
-            last = ln_size;
-        }
-    }
+    let rows = workspace.rows();
+    let inside = rows.partition_point(|row| row.ln_size <= step.ln_capacity);
+    let beyond = rows[inside..].chunk_by(|one, other| one.ln_size == other.ln_size).count();
     inside > 0 && beyond >= POINTS_BEYOND
 }

@@ -20,7 +20,7 @@ pub(crate) type Unknowns = [f64; MAX_UNKNOWNS];
 const DEPENDENT: f64 = 1e-11;
 
 /// The normal equations of a weighted least-squares problem, summed row by row.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct NormalEquations {
     count: usize,
     matrix: [Unknowns; MAX_UNKNOWNS],
@@ -31,12 +31,7 @@ pub(crate) struct NormalEquations {
 impl NormalEquations {
     /// Equations without a row yet, in the first `count` unknowns.
     pub(crate) fn new(count: usize) -> Self {
-        Self {
-            count: count.min(MAX_UNKNOWNS),
-            matrix: [[0.0; MAX_UNKNOWNS]; MAX_UNKNOWNS],
-            right: [0.0; MAX_UNKNOWNS],
-            square: 0.0,
-        }
+        Self { count: count.min(MAX_UNKNOWNS), ..Self::default() }
     }
 
     /// Adds the row `row · unknowns = target` with a weight.

@@ -44,7 +44,7 @@ pub fn plateau(
     workspace: &mut Workspace,
 ) -> Result<Option<Plateau>, FitError> {
     workspace.load(points)?;
-    let band = FLAT.max(SPREADS * workspace.spread()).min(WIDEST);
+    let band = FLAT.max(SPREADS * workspace.spread).min(WIDEST);
     let all = workspace.points();
     let begin = all.partition_point(|point| point.working_set < low * MARGIN);
     let end = all.partition_point(|point| point.working_set <= high / MARGIN);
@@ -62,8 +62,8 @@ pub fn plateau(
     if count < ENOUGH {
         return Ok(None);
     }
-    let within = |point: &Point| (from..=to).contains(&point.working_set);
-    let latencies = workspace.latencies(within);
+    let latencies =
+        workspace.collect(|point, _| (from..=to).contains(&point.working_set).then_some(point.latency));
     Ok(stats::summarise(latencies).map(|summary| Plateau { latency: summary.or_range(), from, to, count }))
 }
 

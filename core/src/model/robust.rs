@@ -11,7 +11,7 @@
 
 use super::curve::Curve;
 use super::least_squares::{NormalEquations, Unknowns, MAX_UNKNOWNS};
-use super::workspace::Workspace;
+use super::workspace::{Row, Workspace};
 use crate::math::{ln, sqrt};
 use crate::stats::median;
 
@@ -41,14 +41,16 @@ pub(super) fn fit(workspace: &mut Workspace, curve: &Curve) -> Linear {
 
 /// Fits the first `count` unknowns to the shares in force, and leaves the weights of the last iteration.
 pub(super) fn fit_shares(workspace: &mut Workspace, count: usize) -> Linear {
-    workspace.reset_weights();
+    for row in workspace.rows_mut() {
+        row.weight = row.prior;
+    }
     let mut scale = f64::INFINITY;
     let mut last = f64::INFINITY;
     for _ in 0..MAX_ITERATIONS {
         let unknowns = equations(workspace, count).solve();
-        workspace.write_residuals(&unknowns);
-        scale = improved_scale(workspace, scale);
-        let deviance = reweigh(workspace, scale);
+        workspace.set_residuals(&unknowns);
+        scale = improved_scale(workspace.rows(), scale);
+        let deviance = reweigh(workspace.rows_mut(), scale);
         if (last - deviance).abs() < 1e-7 * (1.0 + deviance.abs()) {
             return Linear { unknowns, deviance };
         }
@@ -71,14 +73,10 @@ pub(super) struct Distance {
 /// Measures the distance of a fit from its points.
 pub(super) fn distance(workspace: &mut Workspace, curve: &Curve, unknowns: &Unknowns) -> Distance {
     set_shares(workspace, curve);
-    workspace.write_residuals(unknowns);
-    let count = workspace.count();
-    let residuals = workspace.scratch_mut();
-    let squares: f64 = residuals.iter().map(|residual| residual * residual).sum();
-    for residual in residuals.iter_mut() {
-        *residual = residual.abs();
-    }
-    let median = median(residuals).unwrap_or(0.0);
+    workspace.set_residuals(unknowns);
+    let count = workspace.rows().len();
+    let squares: f64 = workspace.rows().iter().map(|row| row.residual * row.residual).sum();
+    let median = median(workspace.collect(|_, row| Some(row.residual.abs()))).unwrap_or(0.0);
     // A model that follows its points closely leaves residuals that are too small by the
     // degrees of freedom that it used.
     let free = count.saturating_sub(curve.parameters()).max(1);
@@ -107,24 +105,24 @@ fn set_shares(workspace: &mut Workspace, curve: &Curve) {
 }
 
 /// Returns a scale one step nearer to the one at which the likelihood of the residuals is largest.
-fn improved_scale(workspace: &Workspace, scale: f64) -> f64 {
+fn improved_scale(rows: &[Row], scale: f64) -> f64 {
     let mut sum = 0.0;
-    for (row, residual) in workspace.rows().iter().zip(workspace.scratch()) {
-        let square = row.prior * residual * residual;
+    for row in rows {
+        let square = row.prior * row.residual * row.residual;
         sum += square * damping(sqrt(square) / scale);
     }
-    sqrt(sum / workspace.count().max(1) as f64).max(SCALE_FLOOR)
+    sqrt(sum / rows.len().max(1) as f64).max(SCALE_FLOOR)
 }
 
 /// Sets the weights for a scale and returns the deviance of the residuals under it.
-fn reweigh(workspace: &mut Workspace, scale: f64) -> f64 {
+fn reweigh(rows: &mut [Row], scale: f64) -> f64 {
     let mut loss = 0.0;
-    workspace.reweigh(|prior, residual| {
-        let distance = sqrt(prior) * residual.abs() / scale;
+    for row in rows.iter_mut() {
+        let distance = sqrt(row.prior) * row.residual.abs() / scale;
         loss += if distance <= HUBER { distance * distance } else { 2.0 * HUBER * distance - HUBER * HUBER };
-        prior * damping(distance)
-    });
-    2.0 * workspace.count() as f64 * ln(scale) + loss
+        row.weight = row.prior * damping(distance);
+    }
+    2.0 * rows.len() as f64 * ln(scale) + loss
 }
 
 /// Returns the factor of a point's weight at a distance in standard deviations.

@@ -5,7 +5,7 @@
 //! points. Another shape is tried at the place that leaves half of the accesses missing at the same working set; with
 //! the same capacity that working set would change. The number of steps is not decided here.
 
-use super::curve::{Curve, Rise, Step};
+use super::curve::{Curve, Step};
 use super::law::Law;
 use super::least_squares::{NormalEquations, Unknowns, MAX_UNKNOWNS};
 use super::point::MAX_LEVELS;
@@ -32,37 +32,14 @@ const SHORT: [(f64, usize); 3] = [(0.4, 0), (0.4, 4), (0.2, 4)];
 const LONG: [(f64, usize); 6] = [(0.3, 4), (0.2, 4), (0.1, 4), (0.1, 4), (0.05, 4), (0.02, 4)];
 /// Maximum number of shapes that are tried.
 const SHAPES: usize = 4;
+/// Laws that all steps get at once at the start of a search among laws: single moves would not reach them.
+const STARTS: [Law; 4] = [Law::InTurn(8), Law::Random(24), Law::ColouredRandom(16), Law::Soft(8)];
 /// Distance by which a step is moved after its shape has changed.
 const NEAR: f64 = 0.15;
 /// Improvement of minus twice the log-likelihood below which a pass has settled.
 const SETTLED: f64 = 0.02;
 /// Twice the logarithm of the likelihood ratio that one more parameter exceeds in one case of twenty.
 const LIKELY: f64 = 3.84;
-
-/// The form of the steps of a model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Family {
-    /// [`Rise::Share`]: the mixture.
-    Share,
-    /// [`Rise::Law`]: the stair.
-    Law,
-}
-
-impl Family {
-    fn shapes(self) -> usize {
-        match self {
-            Family::Share => 1,
-            Family::Law => Law::ALL.len(),
-        }
-    }
-
-    fn rise(self, shape: usize) -> Rise {
-        match (self, Law::ALL.get(shape)) {
-            (Family::Law, Some(law)) => Rise::Law(*law),
-            _ => Rise::Share,
-        }
-    }
-}
 
 /// The natural logarithms of the smallest and the largest of some sizes.
 pub(super) type Range = (f64, f64);
@@ -120,8 +97,8 @@ impl<'w> Settled<'w> {
     }
 
     /// Returns the smallest weighted sum of squared relative residuals with a step in the open place.
-    fn residual(&self, search: &FamilySearch, step: &Step) -> f64 {
-        let shape = search.shape(step.rise);
+    fn residual(&self, search: &StepSearch, step: &Step) -> f64 {
+        let shape = search.shape(step.law);
         let inverse = exp(-step.ln_capacity);
         let mut products: Unknowns = [0.0; MAX_UNKNOWNS];
         let (mut square, mut right) = (0.0, 0.0);
@@ -152,34 +129,36 @@ const ENTRIES: usize = 256;
 /// search the exponentials.
 type Table = [f32; ENTRIES + 1];
 
-/// A search among the shapes of one family.
-pub(super) struct FamilySearch {
-    family: Family,
-    /// The natural logarithm of the working set, in capacities, at which half of the accesses miss.
-    halves: [f64; Law::ALL.len()],
-    tables: [Table; Law::ALL.len()],
-    bounds: Range,
-}
-
-/// The rise of a step in a form that is fast to evaluate.
+/// A shape of steps, in a form that is fast to evaluate.
 #[derive(Clone, Copy)]
-enum FastRise<'t> {
-    Share,
-    /// A rise so sharp that a table would blur it.
-    InTurn(f64),
-    Table(&'t Table),
+struct StepShape {
+    law: Option<Law>,
+    /// The natural logarithm of the working set, in capacities, at which half of the accesses miss.
+    half: f64,
+    table: Table,
 }
 
-impl FastRise<'_> {
+impl StepShape {
+    fn new(law: Option<Law>) -> Self {
+        let step = Step { ln_capacity: 0.0, law };
+        let mut table = [0.0; ENTRIES + 1];
+        for (place, entry) in table.iter_mut().enumerate() {
+            let part = place as f64 / ENTRIES as f64;
+            *entry = step.missing(part / (1.0 - part)) as f32;
+        }
+        Self { law, half: step.ln_size_at(0.5), table }
+    }
+
     /// Returns the share that misses at a working set in capacities.
-    fn missing(self, ratio: f64) -> f64 {
-        match self {
-            FastRise::Share => (1.0 - 1.0 / ratio).max(0.0),
-            FastRise::InTurn(more) => (more * (1.0 - 1.0 / ratio)).clamp(0.0, 1.0),
-            FastRise::Table(table) => {
+    fn missing(&self, ratio: f64) -> f64 {
+        match self.law {
+            None => (1.0 - 1.0 / ratio).max(0.0),
+            // A rise so sharp that a table would blur it.
+            Some(Law::InTurn(ways)) => ((f64::from(ways) + 1.0) * (1.0 - 1.0 / ratio)).clamp(0.0, 1.0),
+            Some(_) => {
                 let place = ratio / (1.0 + ratio) * ENTRIES as f64;
                 let index = place as usize;
-                let entry = |index| table.get(index).map_or(1.0, |entry: &f32| f64::from(*entry));
+                let entry = |index| self.table.get(index).map_or(1.0, |entry: &f32| f64::from(*entry));
                 let (low, high) = (entry(index), entry(index + 1));
                 low + (high - low) * (place - index as f64)
             }
@@ -187,43 +166,44 @@ impl FastRise<'_> {
     }
 }
 
-impl FamilySearch {
-    /// Makes a search over the loaded working sets.
-    pub(super) fn new(workspace: &Workspace, family: Family) -> Self {
-        let mut halves = [0.0; Law::ALL.len()];
-        let mut tables = [[0.0; ENTRIES + 1]; Law::ALL.len()];
-        for (shape, (half, table)) in halves.iter_mut().zip(&mut tables).take(family.shapes()).enumerate() {
-            let step = Step { ln_capacity: 0.0, rise: family.rise(shape) };
-            *half = step.ln_size_at(0.5);
-            for (place, entry) in table.iter_mut().enumerate() {
-                let part = place as f64 / ENTRIES as f64;
-                *entry = step.rise.missing(part / (1.0 - part)) as f32;
-            }
+/// A search among the shapes of some laws.
+pub(super) struct StepSearch {
+    laws: &'static [Law],
+    shapes: [StepShape; Law::ALL.len()],
+    bounds: Range,
+}
+
+impl StepSearch {
+    /// Makes a search over the loaded working sets, for the mixture if there is no law.
+    pub(super) fn new(workspace: &Workspace, laws: &'static [Law]) -> Self {
+        let mut shapes = [StepShape::new(None); Law::ALL.len()];
+        for (shape, law) in shapes.iter_mut().zip(laws) {
+            *shape = StepShape::new(Some(*law));
         }
-        let bounds = match workspace.ln_sizes() {
-            [first, .., last] => (*first, *last),
+        let bounds = match workspace.rows() {
+            [first, .., last] => (first.ln_size, last.ln_size),
             _ => (0.0, 0.0),
         };
-        Self { family, halves, tables, bounds }
+        Self { laws, shapes, bounds }
     }
 
-    /// Returns the shapes, each with the working set in capacities at which half of the accesses miss.
-    fn shapes(&self) -> impl Iterator<Item = (Rise, f64)> + '_ {
-        let family = self.family;
-        let halves = self.halves.iter().take(family.shapes());
-        halves.enumerate().map(move |(shape, half)| (family.rise(shape), *half))
+    fn shapes(&self) -> &[StepShape] {
+        &self.shapes[..self.laws.len().max(1)]
     }
 
-    /// Returns a rise in a fast form.
-    fn shape(&self, rise: Rise) -> FastRise<'_> {
-        match rise {
-            Rise::Share => FastRise::Share,
-            Rise::Law(Law::InTurn(ways)) => FastRise::InTurn(f64::from(ways) + 1.0),
-            Rise::Law(law) => {
-                let index = Law::ALL.iter().position(|known| *known == law);
-                index.and_then(|index| self.tables.get(index)).map_or(FastRise::Share, FastRise::Table)
-            }
-        }
+    fn shape(&self, law: Option<Law>) -> &StepShape {
+        self.shapes().iter().find(|shape| shape.law == law).unwrap_or(&self.shapes[0])
+    }
+
+    /// Returns a step of another law that leaves half of the accesses missing at the same working set.
+    fn reshaped(&self, step: &Step, law: Option<Law>) -> Step {
+        Step { ln_capacity: step.ln_capacity + self.shape(step.law).half - self.shape(law).half, law }
+    }
+
+    /// Returns a step in every other shape.
+    fn others(&self, step: Step) -> impl Iterator<Item = Step> + '_ {
+        let laws = self.shapes().iter().map(|shape| shape.law).filter(move |law| *law != step.law);
+        laws.map(move |law| self.reshaped(&step, law))
     }
 
     /// Returns the best curves found with one more step; `None` where there is no room for it.
@@ -237,8 +217,8 @@ impl FamilySearch {
             if !is_free(&previous.curve, None, ln_capacity) {
                 continue;
             }
-            for (rise, _) in self.shapes() {
-                let step = Step { ln_capacity, rise };
+            for shape in self.shapes() {
+                let step = Step { ln_capacity, law: shape.law };
                 let residual = settled.residual(self, &step);
                 if seed.is_none_or(|(least, _)| residual < least) {
                     *seed = Some((residual, step));
@@ -252,10 +232,10 @@ impl FamilySearch {
         let first = least(&|_| true)?;
         let second = least(&|step| (step.ln_capacity - first.ln_capacity).abs() > OTHER_PLACE);
         let extended = previous.curve.with(first);
-        let starts = self.starts().map(|rise| {
+        let starts = STARTS.into_iter().filter(|law| self.laws.contains(law)).map(|law| {
             let mut start = extended;
             for (index, step) in extended.steps().iter().enumerate() {
-                start.replace(index, Step { ln_capacity: self.half(step) - self.ratio(rise), rise });
+                start.replace(index, self.reshaped(step, Some(law)));
             }
             start
         });
@@ -278,15 +258,6 @@ impl FamilySearch {
             standing: standing.map(|standing| self.polish(workspace, standing.curve, &LONG)),
             best: self.polish(workspace, best.curve, &LONG),
         })
-    }
-
-    /// Returns the shapes that all steps get at once at the start: single moves would not reach them.
-    fn starts(&self) -> impl Iterator<Item = Rise> {
-        let starts: &[Law] = match self.family {
-            Family::Share => &[],
-            Family::Law => &[Law::InTurn(8), Law::Random(24), Law::ColouredRandom(16), Law::Soft(8)],
-        };
-        starts.iter().map(|law| Rise::Law(*law))
     }
 
     /// Moves steps by less and less, until no move improves the fit.
@@ -326,7 +297,7 @@ impl FamilySearch {
 
     /// Writes the shares of one step.
     fn set_shares(&self, workspace: &mut Workspace, index: usize, step: &Step) {
-        let (shape, inverse) = (self.shape(step.rise), exp(-step.ln_capacity));
+        let (shape, inverse) = (self.shape(step.law), exp(-step.ln_capacity));
         workspace.set_shares(index + 1, |size| shape.missing(size * inverse));
     }
 
@@ -342,10 +313,8 @@ impl FamilySearch {
         let Some(&was) = curve.steps().get(index) else { return };
         let settled = Settled::new(workspace, curve, index);
         let mut best = self.place(&settled, curve, index, was, reach);
-        let half = self.half(&best.1);
         let mut shapes = [(f64::INFINITY, best.1); SHAPES];
-        for (rise, ratio) in self.shapes().filter(|(rise, _)| *rise != was.rise) {
-            let step = Step { ln_capacity: half - ratio, rise };
+        for step in self.others(best.1) {
             let value = settled.residual(self, &step);
             // A better shape replaces the worst of those kept.
             if let Some(worst) = shapes.iter_mut().take(count).max_by(|one, other| one.0.total_cmp(&other.0))
@@ -363,16 +332,6 @@ impl FamilySearch {
         }
         curve.replace(index, best.1);
         self.set_shares(workspace, index, &best.1);
-    }
-
-    /// Returns the working set at which half of the accesses miss a step.
-    fn half(&self, step: &Step) -> f64 {
-        step.ln_capacity + self.ratio(step.rise)
-    }
-
-    /// Returns the same for a shape, in capacities.
-    fn ratio(&self, rise: Rise) -> f64 {
-        self.shapes().find(|(known, _)| *known == rise).map_or(0.0, |(_, ratio)| ratio)
     }
 
     /// Returns the place of the smallest residual near the given one, and the residual.
@@ -407,16 +366,14 @@ impl FamilySearch {
     /// Returns the capacities of each step under the shapes that the points do not distinguish from the best one.
     pub(super) fn ambiguity(&self, workspace: &mut Workspace, found: &Candidate) -> [Range; MAX_LEVELS] {
         let mut ranges = [(0.0, 0.0); MAX_LEVELS];
-        let count = workspace.count() as f64 / ALIKE;
+        let count = workspace.rows().len() as f64 / ALIKE;
         self.fit(workspace, found.curve);
         for (index, range) in ranges.iter_mut().enumerate() {
             let Some(&was) = found.curve.steps().get(index) else { break };
             *range = (was.ln_capacity, was.ln_capacity);
             let settled = Settled::new(workspace, &found.curve, index);
             let least = settled.residual(self, &was).max(f64::MIN_POSITIVE);
-            let half = self.half(&was);
-            for (rise, ratio) in self.shapes().filter(|(rise, _)| *rise != was.rise) {
-                let step = Step { ln_capacity: half - ratio, rise };
+            for step in self.others(was) {
                 let (value, step) = self.place(&settled, &found.curve, index, step, NEAR);
                 if count * ln(value.max(f64::MIN_POSITIVE) / least) < LIKELY {
                     *range = (range.0.min(step.ln_capacity), range.1.max(step.ln_capacity));

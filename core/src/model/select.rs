@@ -1,9 +1,10 @@
 //! The public fits, and the choice of the number of levels.
 
-use super::curve::{Curve, Rise, Step};
+use super::curve::{Curve, Step};
 use super::fit::Fit;
+use super::law::Law;
 use super::point::{is_reasonable, FitError, Point, MAX_LEVELS};
-use super::search::{fit_latencies, Family, FamilySearch};
+use super::search::{fit_latencies, StepSearch};
 use super::workspace::Workspace;
 use crate::math::ln;
 
@@ -30,7 +31,7 @@ const PATIENCE: usize = 2;
 /// Points that are not positive and finite, too many, or fewer than five different working sets, which one level needs;
 /// [`FitError::Stopped`].
 pub fn fit_mixture(points: &[Point], workspace: &mut Workspace) -> Result<Fit, FitError> {
-    choose(points, None, Family::Share, workspace)
+    choose(points, None, &[], workspace)
 }
 
 /// Fits the latencies of the mixture to the capacities that a system reports.
@@ -56,7 +57,7 @@ pub fn fit_reported(
     workspace.load(points)?;
     let mut curve = Curve::flat(None);
     for &capacity in capacities {
-        curve = curve.with(Step { ln_capacity: ln(capacity), rise: Rise::Share });
+        curve = curve.with(Step { ln_capacity: ln(capacity), law: None });
     }
     require(workspace, curve.unknowns())?;
     let found = fit_latencies(workspace, curve);
@@ -78,11 +79,11 @@ pub fn fit_stair(
     translation_reach: Option<f64>,
     workspace: &mut Workspace,
 ) -> Result<Fit, FitError> {
-    choose(points, translation_reach, Family::Law, workspace)
+    choose(points, translation_reach, &Law::ALL, workspace)
 }
 
 fn require(workspace: &Workspace, needed: usize) -> Result<(), FitError> {
-    let found = workspace.distinct();
+    let found = workspace.distinct;
     if found < needed {
         return Err(FitError::TooFewPoints { needed, found });
     }
@@ -95,7 +96,7 @@ fn require(workspace: &Workspace, needed: usize) -> Result<(), FitError> {
 fn choose(
     points: &[Point],
     translation_reach: Option<f64>,
-    family: Family,
+    laws: &'static [Law],
     workspace: &mut Workspace,
 ) -> Result<Fit, FitError> {
     if translation_reach.is_some_and(|reach| !is_reasonable(reach)) {
@@ -103,15 +104,12 @@ fn choose(
     }
     workspace.load(points)?;
     let start = Curve::flat(translation_reach);
-    let each = match family {
-        Family::Share => 2,
-        Family::Law => 3,
-    };
+    let each = if laws.is_empty() { 2 } else { 3 };
     let without = start.parameters() + SPARE_POINTS;
     // Where the points are too few for a single level, no level is not a valid answer.
     require(workspace, without + each)?;
-    let most = (workspace.distinct() - without) / each;
-    let search = FamilySearch::new(workspace, family);
+    let most = (workspace.distinct - without) / each;
+    let search = StepSearch::new(workspace, laws);
     let mut current = fit_latencies(workspace, start);
     let mut best = current;
     let mut least = Fit::new(&current, false, workspace).bic;

@@ -13,10 +13,14 @@ use core::f64::consts::LN_2;
 use super::fit::{Cause, Fit, Level};
 use super::point::MAX_LEVELS;
 use crate::math::{exp, ln};
-use crate::units::Bytes;
+use crate::units::{Bytes, LINE};
 
 /// Maximum share by which two equal steps differ.
 const SAME_STEP: f64 = 0.15;
+
+/// Maximum distance of equal knees, as |ln ratio|, a third of an octave: the two curves fill a buffer's sets in
+/// different orders, and the knee of a soft step is not better known.
+const TOLERANCE: f64 = 0.23;
 
 /// A knee of the curve with one random line on each page.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -29,78 +33,55 @@ pub struct PageKnee {
     pub step: f64,
 }
 
-/// The rules by which levels are distinguished.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Classification {
-    /// The page size of both curves.
-    pub page: Bytes,
-    /// The bytes that a visit of one page brings into a cache.
-    pub line: Bytes,
-    /// Maximum distance of equal knees, as |ln ratio|.
-    pub tolerance: f64,
+/// Writes the [cause](Level::cause) of every level of a dense curve's fit, given the
+/// knees of the curve with one line on each page, both with pages of this size.
+///
+/// A knee of the page curve that some level of the dense curve explains as a cache
+/// is ignored. A level is the buffer of a matching knee whose step explains
+/// at least two thirds of the level's step; if less, there is also a cache of the same size.
+/// Every other level is a cache.
+pub fn classify(fit: &mut Fit, knees: &[PageKnee], page: Bytes) {
+    let mut causes = [Cause::Cache; MAX_LEVELS];
+    for (cause, level) in causes.iter_mut().zip(fit.levels()) {
+        let matching = knees.iter().filter(|knee| {
+            is_same(knee.pages * page.0 as f64, level.half) && !is_explained_by_a_cache(knee, fit.levels())
+        });
+        let step = matching.fold(0.0, |largest: f64, knee| largest.max(knee.step));
+        if step >= level.step.value * 2.0 / 3.0 && step > 0.0 {
+            *cause = Cause::Translation;
+        } else if step > 0.0 {
+            *cause = Cause::Mixed;
+        }
+    }
+    for (level, cause) in fit.levels_mut().iter_mut().zip(causes) {
+        level.cause = cause;
+    }
 }
 
-impl Classification {
-    /// Returns 64-byte lines, and knees that agree within a third of an octave: the two curves fill
-    /// a buffer's sets in different orders, and the knee of a soft step is not better known.
-    #[must_use]
-    pub const fn new(page: Bytes) -> Self {
-        Self { page, line: Bytes(64), tolerance: 0.23 }
-    }
+fn is_explained_by_a_cache(knee: &PageKnee, levels: &[Level]) -> bool {
+    // With one line on each page the cache overflows from its onset on, and the knee is only known to
+    // lie between two measured numbers of pages.
+    let (low, high) = (knee.pages * LINE.0 as f64, knee.most.max(knee.pages) * LINE.0 as f64);
+    levels.iter().any(|level| {
+        // A step as high as the cache's own is the cache's, even where the knees lie an octave apart.
+        let alike = (knee.step - level.step.value).abs() <= SAME_STEP * level.step.value;
+        let factor = exp(if alike { LN_2 } else { TOLERANCE });
+        level.half * factor >= low && level.onset <= high * factor
+    })
+}
 
-    /// Writes the [cause](Level::cause) of every level of a dense curve's fit, given the
-    /// knees of the curve with one line on each page.
-    ///
-    /// A knee of the page curve that some level of the dense curve explains as a cache
-    /// is ignored. A level is the buffer of a matching knee whose step explains
-    /// at least two thirds of the level's step; if less, there is also a cache of the same size.
-    /// Every other level is a cache.
-    pub fn classify(&self, fit: &mut Fit, knees: &[PageKnee]) {
-        let mut causes = [Cause::Cache; MAX_LEVELS];
-        for (cause, level) in causes.iter_mut().zip(fit.levels()) {
-            let matching = knees.iter().filter(|knee| {
-                self.same(knee.pages * self.page.0 as f64, level.half)
-                    && !self.is_explained_by_a_cache(knee, fit.levels())
-            });
-            let step = matching.fold(0.0, |largest: f64, knee| largest.max(knee.step));
-            if step >= level.step.value * 2.0 / 3.0 && step > 0.0 {
-                *cause = Cause::Translation;
-            } else if step > 0.0 {
-                *cause = Cause::Mixed;
-            }
-        }
-        for (level, cause) in fit.levels_mut().iter_mut().zip(causes) {
-            level.cause = cause;
-        }
-    }
-
-    fn is_explained_by_a_cache(&self, knee: &PageKnee, levels: &[Level]) -> bool {
-        // With one line on each page the cache overflows from its onset on, and the knee is only known to
-        // lie between two measured numbers of pages.
-        let (low, high) = (knee.pages * self.line.0 as f64, knee.most.max(knee.pages) * self.line.0 as f64);
-        levels.iter().any(|level| {
-            // A step as high as the cache's own is the cache's, even where the knees lie an octave apart.
-            let alike = (knee.step - level.step.value).abs() <= SAME_STEP * level.step.value;
-            let factor = exp(if alike { LN_2 } else { self.tolerance });
-            level.half * factor >= low && level.onset <= high * factor
-        })
-    }
-
-    fn same(&self, one: f64, other: f64) -> bool {
-        one > 0.0 && other > 0.0 && ln(one / other).abs() <= self.tolerance
-    }
+fn is_same(one: f64, other: f64) -> bool {
+    one > 0.0 && other > 0.0 && ln(one / other).abs() <= TOLERANCE
 }
 
 /// Returns the reach of the first-level translation buffer in bytes: the page curve's first knee that no
 /// cache of the dense curve explains. It is the `translation_reach` of
 /// [`fit_stair`](super::fit_stair).
 #[must_use]
-pub fn first_reach(rules: &Classification, fit: &Fit, knees: &[PageKnee]) -> Option<f64> {
+pub fn first_reach(fit: &Fit, knees: &[PageKnee], page: Bytes) -> Option<f64> {
     knees
         .iter()
-        .filter(|knee| {
-            knee.pages > 0.0 && knee.step > 0.0 && !rules.is_explained_by_a_cache(knee, fit.levels())
-        })
-        .map(|knee| knee.pages * rules.page.0 as f64)
+        .filter(|knee| knee.pages > 0.0 && knee.step > 0.0 && !is_explained_by_a_cache(knee, fit.levels()))
+        .map(|knee| knee.pages * page.0 as f64)
         .min_by(f64::total_cmp)
 }

@@ -9,7 +9,7 @@
 use super::curve::Curve;
 use super::least_squares::{Unknowns, MAX_UNKNOWNS};
 use super::point::MAX_LEVELS;
-use super::workspace::Workspace;
+use super::workspace::{Row, Workspace};
 use crate::math::sqrt;
 
 /// Maximum number of parameters: latencies and capacities.
@@ -56,11 +56,11 @@ impl Uncertainty {
         let parameters = latencies + searched;
 
         let mut information = [[0.0; MAX_PARAMETERS]; MAX_PARAMETERS];
-        for (row, &ln_size) in workspace.rows().iter().zip(workspace.ln_sizes()) {
+        for row in workspace.rows() {
             let mut derivatives = [0.0; MAX_PARAMETERS];
             derivatives[..MAX_UNKNOWNS].copy_from_slice(&row.shares);
             for (i, step) in curve.steps().iter().enumerate().take(searched) {
-                derivatives[latencies + i] = unknowns[i + 1] * row.relative * step.slope(ln_size);
+                derivatives[latencies + i] = unknowns[i + 1] * row.relative * step.slope(row.ln_size);
             }
             for i in 0..parameters {
                 for j in 0..parameters {
@@ -75,7 +75,7 @@ impl Uncertainty {
         if !capacities_are_given {
             for (gap, step) in gaps.iter_mut().zip(curve.steps()) {
                 let (from, to) = (step.ln_size_at(TRANSITION.0), step.ln_size_at(TRANSITION.1));
-                *gap = unseen_gap(workspace.ln_sizes(), from.midpoint(to), to - from);
+                *gap = unseen_gap(workspace.rows(), from.midpoint(to), to - from);
             }
         }
         Self { covariance: inverse(&information, parameters), latencies, levels: searched, gaps }
@@ -117,11 +117,13 @@ fn sqrt_or_infinite(variance: f64) -> f64 {
 
 /// Returns the distance between the two points around a step, if all of its transition lies
 /// between them; 0 if there are points within it.
-fn unseen_gap(ln_sizes: &[f64], ln_middle: f64, transition: f64) -> f64 {
-    let next = ln_sizes.partition_point(|&ln_size| ln_size <= ln_middle);
-    let below = next.checked_sub(1).and_then(|index| ln_sizes.get(index));
-    match (below, ln_sizes.get(next)) {
-        (Some(below), Some(above)) if transition < above - below => above - below,
+fn unseen_gap(rows: &[Row], ln_middle: f64, transition: f64) -> f64 {
+    let next = rows.partition_point(|row| row.ln_size <= ln_middle);
+    let below = next.checked_sub(1).and_then(|index| rows.get(index));
+    match (below, rows.get(next)) {
+        (Some(below), Some(above)) if transition < above.ln_size - below.ln_size => {
+            above.ln_size - below.ln_size
+        }
         _ => 0.0,
     }
 }

@@ -13,12 +13,14 @@ use crate::stats::median;
 pub struct Workspace<'s> {
     stop: &'s dyn Fn() -> bool,
     count: usize,
-    distinct: usize,
-    reference: f64,
-    spread: f64,
+    /// The number of different working sets.
+    pub(super) distinct: usize,
+    /// The latency to which all arithmetic is relative.
+    pub(super) reference: f64,
+    /// The median of the known relative spreads; 0 if none is known.
+    pub(super) spread: f64,
     sorted: [Point; MAX_POINTS],
     rows: [Row; MAX_POINTS],
-    ln_sizes: [f64; MAX_POINTS],
     scratch: [f64; MAX_POINTS],
 }
 
@@ -27,22 +29,36 @@ pub struct Workspace<'s> {
 pub(super) struct Row {
     /// The working set in bytes.
     pub(super) size: f64,
+    /// Its natural logarithm.
+    pub(super) ln_size: f64,
     /// The reference latency over the point's: a model's latency times this is a relative prediction.
     pub(super) relative: f64,
     /// The point's weight from its spread alone.
     pub(super) prior: f64,
     /// The weight in force: `prior` times a factor from the current fit's residual.
     pub(super) weight: f64,
+    /// The relative residual of the current fit.
+    pub(super) residual: f64,
     /// The factor of each unknown, times `relative`.
     pub(super) shares: Unknowns,
+}
+
+impl Row {
+    const EMPTY: Self = Self {
+        size: 0.0,
+        ln_size: 0.0,
+        relative: 0.0,
+        prior: 0.0,
+        weight: 0.0,
+        residual: 0.0,
+        shares: [0.0; MAX_UNKNOWNS],
+    };
 }
 
 impl<'s> Workspace<'s> {
     /// Returns an empty workspace. Once `stop`, which is asked every few milliseconds, returns true, fits end.
     #[must_use]
     pub const fn new(stop: &'s dyn Fn() -> bool) -> Self {
-        const EMPTY: Row =
-            Row { size: 0.0, relative: 0.0, prior: 0.0, weight: 0.0, shares: [0.0; MAX_UNKNOWNS] };
         Self {
             stop,
             count: 0,
@@ -50,8 +66,7 @@ impl<'s> Workspace<'s> {
             reference: 0.0,
             spread: 0.0,
             sorted: [Point::new(0.0, 0.0); MAX_POINTS],
-            rows: [EMPTY; MAX_POINTS],
-            ln_sizes: [0.0; MAX_POINTS],
+            rows: [Row::EMPTY; MAX_POINTS],
             scratch: [0.0; MAX_POINTS],
         }
     }
@@ -78,14 +93,12 @@ impl<'s> Workspace<'s> {
         sorted.copy_from_slice(points);
         // Also by latency, so that the order of equal sizes in the input changes nothing.
         sort_by(sorted, |a, b| a.working_set.total_cmp(&b.working_set).then(a.latency.total_cmp(&b.latency)));
-        let rises = sorted.windows(2).filter(|pair| pair[0].working_set < pair[1].working_set);
-        self.distinct = rises.count() + usize::from(count > 0);
+        self.distinct = sorted.chunk_by(|one, other| one.working_set == other.working_set).count();
 
-        self.reference = self.median_of(|point| Some(point.latency)).unwrap_or(1.0);
-        self.spread = self.median_of(|point| Some(point.spread).filter(|&s| s > 0.0)).unwrap_or(0.0);
-        let slots = self.rows.iter_mut().zip(&mut self.ln_sizes);
-        for ((row, ln_size), point) in slots.zip(&self.sorted[..count]) {
-            *ln_size = ln(point.working_set);
+        self.reference = median(self.collect(|point, _| Some(point.latency))).unwrap_or(1.0);
+        let known = self.collect(|point, _| Some(point.spread).filter(|&spread| spread > 0.0));
+        self.spread = median(known).unwrap_or(0.0);
+        for (row, point) in self.rows.iter_mut().zip(&self.sorted[..count]) {
             let prior = if point.spread > 0.0 && self.spread > 0.0 {
                 // Bounded above: a point that repeated well by chance must not dominate the others.
                 let ratio = (point.spread / self.spread).min(1e6);
@@ -95,22 +108,14 @@ impl<'s> Workspace<'s> {
             };
             *row = Row {
                 size: point.working_set,
+                ln_size: ln(point.working_set),
                 relative: self.reference / point.latency,
                 prior,
                 weight: prior,
-                shares: [0.0; MAX_UNKNOWNS],
+                ..Row::EMPTY
             };
         }
         Ok(())
-    }
-
-    fn median_of(&mut self, value: impl Fn(&Point) -> Option<f64>) -> Option<f64> {
-        let mut found = 0;
-        for (slot, value) in self.scratch.iter_mut().zip(self.sorted[..self.count].iter().filter_map(value)) {
-            *slot = value;
-            found += 1;
-        }
-        median(&mut self.scratch[..found])
     }
 
     /// Returns whether the caller wants to stop.
@@ -118,42 +123,18 @@ impl<'s> Workspace<'s> {
         (self.stop)()
     }
 
-    /// Returns the number of points.
-    pub(super) fn count(&self) -> usize {
-        self.count
-    }
-
-    /// Returns the number of different working sets.
-    pub(super) fn distinct(&self) -> usize {
-        self.distinct
-    }
-
-    /// Returns the latency to which all arithmetic is relative.
-    pub(super) fn reference(&self) -> f64 {
-        self.reference
-    }
-
-    /// Returns the median of the known relative spreads; 0 if none is known.
-    pub(super) fn spread(&self) -> f64 {
-        self.spread
-    }
-
-    /// Returns the natural logarithms of the working sets, ascending.
-    pub(super) fn ln_sizes(&self) -> &[f64] {
-        &self.ln_sizes[..self.count]
-    }
-
     /// Returns the points, by ascending working set.
     pub(super) fn points(&self) -> &[Point] {
         &self.sorted[..self.count]
     }
 
-    /// Copies the latencies of some points to the scratch memory, and returns them.
-    pub(super) fn latencies(&mut self, among: impl Fn(&Point) -> bool) -> &mut [f64] {
+    /// Copies a number of some points to the scratch memory, and returns these numbers.
+    pub(super) fn collect(&mut self, number: impl Fn(&Point, &Row) -> Option<f64>) -> &mut [f64] {
         let mut found = 0;
-        let chosen = self.sorted[..self.count].iter().filter(|point| among(point));
-        for (slot, point) in self.scratch.iter_mut().zip(chosen) {
-            *slot = point.latency;
+        let points = self.sorted[..self.count].iter().zip(&self.rows);
+        let numbers = points.filter_map(|(point, row)| number(point, row));
+        for (slot, number) in self.scratch.iter_mut().zip(numbers) {
+            *slot = number;
             found += 1;
         }
         &mut self.scratch[..found]
@@ -164,43 +145,25 @@ impl<'s> Workspace<'s> {
         &self.rows[..self.count]
     }
 
-    /// Resets the weights to those before any fit.
-    pub(super) fn reset_weights(&mut self) {
-        for row in self.rows.iter_mut().take(self.count) {
-            row.weight = row.prior;
-        }
-    }
-
-    /// Sets each weight from the point's prior weight and its number in the scratch memory.
-    pub(super) fn reweigh(&mut self, mut weight: impl FnMut(f64, f64) -> f64) {
-        for (row, &number) in self.rows.iter_mut().zip(&self.scratch).take(self.count) {
-            row.weight = weight(row.prior, number);
-        }
+    /// Returns the same, to be changed.
+    pub(super) fn rows_mut(&mut self) -> &mut [Row] {
+        &mut self.rows[..self.count]
     }
 
     /// Writes the factors of one unknown of a model, given as a function of the working set in bytes.
     pub(super) fn set_shares(&mut self, unknown: usize, share: impl Fn(f64) -> f64) {
-        for row in self.rows.iter_mut().take(self.count) {
+        for row in self.rows_mut() {
             if let Some(slot) = row.shares.get_mut(unknown) {
                 *slot = share(row.size) * row.relative;
             }
         }
     }
 
-    /// Writes the relative residuals of unknowns to the scratch memory.
-    pub(super) fn write_residuals(&mut self, unknowns: &Unknowns) {
-        for (slot, row) in self.scratch.iter_mut().zip(&self.rows).take(self.count) {
-            *slot = row.shares.iter().zip(unknowns).map(|(share, value)| share * value).sum::<f64>() - 1.0;
+    /// Writes the relative residuals of unknowns.
+    pub(super) fn set_residuals(&mut self, unknowns: &Unknowns) {
+        for row in self.rows_mut() {
+            row.residual =
+                row.shares.iter().zip(unknowns).map(|(share, value)| share * value).sum::<f64>() - 1.0;
         }
-    }
-
-    /// Returns the numbers of the scratch memory, to be read or reordered.
-    pub(super) fn scratch_mut(&mut self) -> &mut [f64] {
-        &mut self.scratch[..self.count]
-    }
-
-    /// Returns the numbers of the scratch memory, to be read beside the rows.
-    pub(super) fn scratch(&self) -> &[f64] {
-        &self.scratch[..self.count]
     }
 }

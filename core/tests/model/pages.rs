@@ -1,6 +1,6 @@
 //! Steps of translation buffers, distinguished from caches.
 
-use latency_core::model::translation::{first_reach, Classification, PageKnee};
+use latency_core::model::translation::{classify, first_reach, PageKnee};
 use latency_core::model::{fit_stair, Cause, Point, Workspace};
 use latency_core::units::Bytes;
 
@@ -62,14 +62,14 @@ fn the_page_curve_names_the_translation_step() {
     let mut fit = fit_stair(&points, None, &mut workspace).unwrap();
     // The page curve: 96 entries, then the L1, which holds one line of each of 768 pages.
     let knees = [knee(96.0, 7.0), knee(768.0, 9.0)];
-    let rules = Classification::new(Bytes(4096));
-    rules.classify(&mut fit, &knees);
+    let page = Bytes(4096);
+    classify(&mut fit, &knees, page);
     let causes: Vec<Cause> = fit.levels().iter().map(|level| level.cause).collect();
     assert_eq!(causes, [Cause::Cache, Cause::Translation, Cause::Cache]);
-    assert_eq!(first_reach(&rules, &fit, &knees), Some(384.0 * KIB));
+    assert_eq!(first_reach(&fit, &knees, page), Some(384.0 * KIB));
 
-    rules.classify(&mut fit, &[knee(500.0, 20.0)]);
+    classify(&mut fit, &[knee(500.0, 20.0)], page);
     assert_eq!(fit.levels()[2].cause, Cause::Mixed);
-    rules.classify(&mut fit, &[]);
+    classify(&mut fit, &[], page);
     assert!(fit.levels().iter().all(|level| level.cause == Cause::Cache));
 }
