@@ -8,17 +8,14 @@
 mod caches;
 mod cgroup;
 mod cpu_time;
-mod memory_limit;
 mod process;
-mod throttle;
 mod uncore;
 mod ways;
 
 pub use caches::{plausible, Cache, CacheKind, Caches, MAX_CACHES};
+pub use cgroup::{MemoryLimit, Throttle};
 pub use cpu_time::CpuTime;
-pub use memory_limit::MemoryLimit;
 pub use process::Process;
-pub use throttle::Throttle;
 pub use uncore::Uncore;
 pub use ways::Ways;
 

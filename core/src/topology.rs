@@ -14,7 +14,6 @@
 
 mod attributes;
 pub(crate) mod files;
-mod memory;
 mod read;
 mod read_attributes;
 mod sharing;
@@ -36,10 +35,14 @@ pub const MAX_NODES: usize = 128;
 /// [`Topology::read`].
 #[derive(Clone, Copy, Debug)]
 pub struct Topology {
-    source: Source,
-    online_cpus: CpuSet,
-    present_cpus: CpuSet,
-    omitted: usize,
+    /// The source of these facts.
+    pub source: Source,
+    /// The online CPUs of all nodes.
+    pub online_cpus: CpuSet,
+    /// The CPUs that are there, also those that are offline; empty where the kernel does not tell.
+    pub present_cpus: CpuSet,
+    /// The number of online nodes that were left out, beyond [`MAX_NODES`].
+    pub omitted: usize,
     length: usize,
     nodes: [Node; MAX_NODES],
 }
@@ -144,18 +147,6 @@ impl Topology {
         self.nodes().iter().find(|node| node.cpus.contains(cpu.0)).map(|node| node.id)
     }
 
-    /// Returns the online CPUs of all nodes.
-    #[must_use]
-    pub const fn online_cpus(&self) -> &CpuSet {
-        &self.online_cpus
-    }
-
-    /// Returns the CPUs that exist, online or not; empty where the kernel does not say.
-    #[must_use]
-    pub const fn present_cpus(&self) -> &CpuSet {
-        &self.present_cpus
-    }
-
     /// Returns the distance (SLIT) from one node to another: a relative number of the
     /// firmware's choice, 10 for a node to itself. Unknown without the table.
     #[must_use]
@@ -170,18 +161,6 @@ impl Topology {
     pub fn same_package(&self, one: NodeId, other: NodeId) -> bool {
         let package = |id| self.node(id).and_then(|node| node.package);
         package(one).is_some() && package(one) == package(other)
-    }
-
-    /// Returns the source of the facts.
-    #[must_use]
-    pub const fn source(&self) -> Source {
-        self.source
-    }
-
-    /// Returns the number of nodes that were left out because there are more than [`MAX_NODES`].
-    #[must_use]
-    pub const fn omitted(&self) -> usize {
-        self.omitted
     }
 
     fn index(&self, id: NodeId) -> Option<usize> {

@@ -43,7 +43,7 @@ fn known(rows: &[&[u8]]) -> Vec<Vec<Option<u8>>> {
 #[test]
 fn one_node() {
     let topology = topology("one-node");
-    assert_eq!(topology.source(), Source::Sysfs);
+    assert_eq!(topology.source, Source::Sysfs);
     assert_eq!((topology.ids().to_string().as_str(), topology.max_node()), ("0", NodeId(0)));
     let node = node(&topology, 0);
     assert_eq!(node.kind(), NodeKind::Full);
@@ -60,7 +60,7 @@ fn two_sockets() {
     let topology = topology("two-sockets");
     assert_eq!(node(&topology, 0).cpus, cpus("0-31,64-95"));
     assert_eq!(node(&topology, 1).cpus, cpus("32-63,96-127"));
-    assert_eq!(topology.online_cpus().len(), 128);
+    assert_eq!(topology.online_cpus.len(), 128);
     assert_eq!(topology.node_of_cpu(CpuId(95)), Some(NodeId(0)));
     assert_eq!(topology.node_of_cpu(CpuId(96)), Some(NodeId(1)));
     assert_eq!(topology.node_of_cpu(CpuId(128)), None);
@@ -159,7 +159,7 @@ fn offline_cpus_belong_to_no_node() {
     assert_eq!(node(&topology, 0).cpus, cpus("0-2"));
     assert_eq!(node(&topology, 1).cpus, cpus("4-5"));
     assert_eq!(topology.node_of_cpu(CpuId(3)), None);
-    assert_eq!(*topology.online_cpus(), cpus("0-2,4-5"));
+    assert_eq!(topology.online_cpus, cpus("0-2,4-5"));
     assert_eq!(node(&topology, 1).package, None);
     assert!(!topology.same_package(NodeId(1), NodeId(1)));
 }
@@ -174,7 +174,7 @@ fn a_node_whose_cpus_are_all_offline_is_memory_only() {
 #[test]
 fn without_sysfs_one_node_is_assumed() {
     let topology = read(&Machine::load("no-sysfs"), "2-5");
-    assert_eq!(topology.source(), Source::Assumed);
+    assert_eq!(topology.source, Source::Assumed);
     assert_eq!(topology.ids().to_string(), "0");
     let node = node(&topology, 0);
     assert_eq!((node.cpus, node.kind(), node.package), (cpus("2-5"), NodeKind::Full, None));
@@ -187,7 +187,7 @@ fn without_sysfs_one_node_is_assumed() {
 #[test]
 fn a_kernel_without_numa_has_one_node_of_online_cpus() {
     let topology = read(&Machine::load("kernel-without-numa"), "1-7");
-    assert_eq!(topology.source(), Source::Assumed);
+    assert_eq!(topology.source, Source::Assumed);
     let node = node(&topology, 0);
     assert_eq!((node.cpus, node.package), (cpus("1-3"), Some(0)));
     assert_eq!(node.page_pool(PageSize::Huge2M), Some(PagePool { total: 8, free: 6 }));
@@ -203,7 +203,7 @@ fn a_cpuset_does_not_change_the_machine() {
 #[test]
 fn without_any_file_there_is_one_node_with_the_allowed_cpus() {
     let topology = read(&Machine::default(), "0");
-    assert_eq!((topology.nodes().len(), topology.source()), (1, Source::Assumed));
+    assert_eq!((topology.nodes().len(), topology.source), (1, Source::Assumed));
     let node = node(&topology, 0);
     assert_eq!((node.kind(), node.memory_total), (NodeKind::Full, Bytes(0)));
 }
@@ -214,9 +214,9 @@ fn reading_again_replaces_everything() {
     topology.read(&Machine::load("no-sysfs"), &cpus("2"));
     assert_eq!(topology.ids().to_string(), "0");
     assert_eq!(topology.distance(NodeId(0), NodeId(0)), None);
-    assert_eq!(*topology.online_cpus(), cpus("2"));
+    assert_eq!(topology.online_cpus, cpus("2"));
     topology.read(&Machine::load("two-sockets"), &cpus("0"));
-    assert_eq!((topology.source(), topology.ids().to_string().as_str()), (Source::Sysfs, "0-1"));
+    assert_eq!((topology.source, topology.ids().to_string().as_str()), (Source::Sysfs, "0-1"));
 }
 
 #[test]
@@ -227,7 +227,7 @@ fn more_nodes_than_can_be_kept_are_counted() {
     let row: String = (0..200).map(|_| "20 ").collect();
     machine.set("/sys/devices/system/node/node127/distance", &row);
     let topology = read(&machine, "0");
-    assert_eq!((topology.nodes().len(), topology.omitted()), (MAX_NODES, 200 - MAX_NODES));
+    assert_eq!((topology.nodes().len(), topology.omitted), (MAX_NODES, 200 - MAX_NODES));
     assert_eq!(topology.distance(NodeId(127), NodeId(127)), Some(20));
     assert_eq!(topology.node_of_cpu(CpuId(9)), Some(NodeId(127)));
 }

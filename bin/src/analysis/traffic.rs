@@ -36,7 +36,7 @@ pub fn bursts(counter: &Counter, traffic: &Traffic, rate: f64, asked: Option<u32
     const FENCE_NS: f64 = 120.0;
     let frequency = counter.frequency.0 as f64;
     let ticks = frequency * bytes_per_line(traffic.kind) * f64::from(traffic.generators) / rate;
-    let fence = if traffic.kind.is_fenced() { FENCE_NS * 1e-9 * frequency } else { 0.0 };
+    let fence = if traffic.kind.fenced { FENCE_NS * 1e-9 * frequency } else { 0.0 };
     let burst = asked.unwrap_or_else(|| pace::burst(pace::gap(ticks), counter.overhead.0 + fence as u64));
     (ticks, burst)
 }

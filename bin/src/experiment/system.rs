@@ -123,7 +123,7 @@ fn headline(document: &mut dyn Document, machine: &Machine) {
                 out,
                 "{name}: "
             )),
-            machine.topology.online_cpus().len(),
+            machine.topology.online_cpus.len(),
             machine.topology.nodes().len(),
             plural(machine.topology.nodes().len()),
             Bytes(memory)
@@ -145,7 +145,7 @@ fn found_limits(machine: &Machine) -> [Option<PermissionLimit>; 7] {
     let thp = matches!(machine.host.huge_pages.enabled.as_str(), "always" | "madvise");
     let counters = machine.host.perf_event_paranoid.is_none_or(|level| level <= 2)
         && (!process.filtered || process.perfmon);
-    let every_cpu = machine.cpus.len() == machine.topology.online_cpus().len();
+    let every_cpu = machine.cpus.len() == machine.topology.online_cpus.len();
     let all_time = machine.host.throttle.is_none_or(|throttle| throttle.cpus >= machine.cpus.len() as f64);
     let limit = |can: bool, what, remedy| (!can).then_some(PermissionLimit { what, remedy });
     [
@@ -196,7 +196,7 @@ fn processor(document: &mut dyn Document, machine: &Machine) {
              data-dependent prefetcher {}",
             processor.vendor,
             optional(word(&identity.microcode), |microcode, out| write!(out, ", microcode {microcode}")),
-            machine.topology.online_cpus(),
+            machine.topology.online_cpus,
             machine.cpus,
             if processor.data_dependent_prefetcher { "enumerated" } else { "not visible here" }
         ),
@@ -266,7 +266,7 @@ fn caches(document: &mut dyn Document, machine: &Machine) {
 
 /// Shows a row for each node, and the firmware's distances if there are several nodes.
 fn nodes(document: &mut dyn Document, machine: &Machine) {
-    if machine.topology.source() == Source::Assumed {
+    if machine.topology.source == Source::Assumed {
         document
             .sentence(Role::Missing, format_args!("The kernel names no nodes; all memory is taken as one."));
     }

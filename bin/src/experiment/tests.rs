@@ -101,7 +101,7 @@ pub(crate) fn surveyed(files: &impl Files, cpus: Option<&str>) -> Box<Machine> {
     machine.host.read(files, CpuId(0));
     machine.nodes = machine.topology.ids();
     let given = cpus.map(|list| CpuSet::parse_list(list.as_bytes()).unwrap());
-    machine.cpus = given.unwrap_or(*machine.topology.online_cpus());
+    machine.cpus = given.unwrap_or(machine.topology.online_cpus);
     let places = std::vec![Groups::EMPTY; Sharing::places(&machine.cpus)].leak();
     machine.sharing = Sharing::read(files, &machine.topology, &machine.cpus, places);
     let allowed = machine.host.process.mems_allowed;
@@ -199,13 +199,12 @@ fn a_policy_that_was_inherited_chooses_the_default_targets() {
 #[test]
 fn offline_cpus_do_not_represent_their_node() {
     let machine = machine("offline-cpus", None);
-    let online = *machine.topology.online_cpus();
+    let online = machine.topology.online_cpus;
     for pair in pairs(&machine, "").unwrap().split(' ') {
         let cpu = pair.split('@').nth(1).unwrap().parse().unwrap();
         assert!(online.contains(cpu), "{pair}");
     }
-    let offline =
-        (0..256).find(|cpu| machine.topology.present_cpus().contains(*cpu) && !online.contains(*cpu));
+    let offline = (0..256).find(|cpu| machine.topology.present_cpus.contains(*cpu) && !online.contains(*cpu));
     if let Some(cpu) = offline {
         let (message, code) = pairs(&machine, &format!("--cpu={cpu}")).unwrap_err();
         assert!(message.contains("offline") && code == 1, "{message}");

@@ -72,7 +72,7 @@ fn machines_with_damaged_files() {
         let machine = surveyed(&tree, None);
         for node in machine.topology.nodes() {
             prop_assert!(machine.topology.ids().contains(node.id.0));
-            prop_assert!(node.cpus.iter().all(|cpu| machine.topology.online_cpus().contains(cpu)));
+            prop_assert!(node.cpus.iter().all(|cpu| machine.topology.online_cpus.contains(cpu)));
         }
         let host = &machine.host;
         prop_assert!(host.memory_limit.is_none_or(|limit| limit.headroom <= limit.limit));

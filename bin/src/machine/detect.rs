@@ -98,17 +98,17 @@ pub fn warn(machine: &Machine, warnings: &mut Warnings) {
     if !machine.has_proc {
         warnings.push(Warning::NoProc);
     }
-    if topology.source() == Source::Assumed {
+    if topology.source == Source::Assumed {
         warnings.push(Warning::NoSys);
     } else if topology.nodes().len() == 1 {
         warnings.push(Warning::OneNode);
     }
-    if topology.omitted() > 0 {
+    if topology.omitted > 0 {
         let held = topology.nodes().len() as u32;
-        warnings.push(Warning::TooManyNodes { found: held + topology.omitted() as u32, held });
+        warnings.push(Warning::TooManyNodes { found: held + topology.omitted as u32, held });
     }
-    let (allowed, online) = (machine.cpus.len() as u32, topology.online_cpus().len() as u32);
-    if let Some((level, size)) = host.caches.implausible() {
+    let (allowed, online) = (machine.cpus.len() as u32, topology.online_cpus.len() as u32);
+    if let Some((level, size)) = host.caches.implausible {
         warnings.push(Warning::CacheSizeImplausible { level, size });
     }
     if machine.reported_cache().is_none() {

@@ -117,9 +117,9 @@ fn has_memory(machine: &Machine, node: NodeId) -> Result<(), PlacementError<'_>>
 
 /// Returns the node of a CPU that was asked for by number.
 pub fn cpu_node(machine: &Machine, cpu: CpuId) -> Result<NodeId, Failure<'_>> {
-    let online = machine.topology.online_cpus();
+    let online = &machine.topology.online_cpus;
     match machine.topology.node_of_cpu(cpu) {
-        _ if !online.contains(cpu.0) => Err(match machine.topology.present_cpus().contains(cpu.0) {
+        _ if !online.contains(cpu.0) => Err(match machine.topology.present_cpus.contains(cpu.0) {
             true => UsageError::CpuOffline { cpu, online }.into(),
             false => UsageError::CpuAbsent { cpu, online }.into(),
         }),

@@ -17,7 +17,8 @@ pub const MAX_CACHES: usize = 8;
 pub struct Caches {
     length: usize,
     caches: [Cache; MAX_CACHES],
-    implausible: Option<(u32, Bytes)>,
+    /// Level and size of the first reported cache that was left out because no cache has that size.
+    pub implausible: Option<(u32, Bytes)>,
 }
 
 /// One cache.
@@ -71,12 +72,6 @@ impl Caches {
     #[must_use]
     pub fn as_slice(&self) -> &[Cache] {
         self.caches.get(..self.length).unwrap_or_default()
-    }
-
-    /// Returns level and size of the first reported cache that was left out because no cache has that size.
-    #[must_use]
-    pub const fn implausible(&self) -> Option<(u32, Bytes)> {
-        self.implausible
     }
 
     /// Returns the cache of this level that holds data.

@@ -41,8 +41,8 @@ pub struct Kind {
     every: u64,
     /// A store may have to read the rest of its line first.
     owns: bool,
-    /// A call ends with a fence, which waits for its stores.
-    fenced: bool,
+    /// True where each call ends with a fence that waits for its stores: some 100 ns.
+    pub fenced: bool,
     access: Access,
     routine: arch::StreamRoutine,
 }
@@ -254,12 +254,6 @@ impl Kind {
         } else {
             0
         }
-    }
-
-    /// Returns true if each call ends with a fence that waits for its stores: some 100 ns.
-    #[must_use]
-    pub const fn is_fenced(&self) -> bool {
-        self.fenced
     }
 }
 

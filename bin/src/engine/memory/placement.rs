@@ -359,7 +359,7 @@ pub fn node_of(topology: &Topology, point: &Point, found: NodeId) -> Result<Node
     let (cpu, node) = (point.cpu, point.initiator);
     // Of nodes that are made up (numa=fake), each has every CPU.
     let is_there = topology.node(found).is_some_and(|node| node.cpus.contains(cpu.0));
-    match topology.source() {
+    match topology.source {
         Source::Assumed => Ok(found),
         Source::Sysfs if found == node || is_there => Ok(node),
         Source::Sysfs => Err(PlacementError::CpuOnOtherNode { cpu, node, found }),
