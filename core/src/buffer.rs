@@ -18,7 +18,7 @@ use crate::chain::Chain;
 use crate::kernel::lanes::{Gap, LaneKernel};
 use crate::kernel::{Encoding, Kernel};
 
-pub use error::{Astray, BuildError, LaneError, StridedError, WrongEncoding};
+pub use error::{Astray, BuildError, WalkError};
 pub use stores::Stores;
 
 /// The end of a walk, as the kernels see it: an address or an index, by the buffer's encoding.
@@ -157,9 +157,9 @@ impl<'m> Buffer<'m> {
         kernel: &Kernel,
         from: u64,
         hops: usize,
-    ) -> Result<impl FnOnce() -> Cursor + use<'_>, WrongEncoding> {
+    ) -> Result<impl FnOnce() -> Cursor + use<'_>, WalkError> {
         if kernel.encoding != self.encoding {
-            return Err(WrongEncoding);
+            return Err(WalkError::Encoding);
         }
         let (routine, cursor) = (kernel.routine, self.cursor(from));
         let length = (self.chain.layout().size().0 / self.encoding.unit().0) as usize;
@@ -173,8 +173,8 @@ impl<'m> Buffer<'m> {
     ///
     /// # Errors
     ///
-    /// [`WrongEncoding`] for a kernel of another encoding.
-    pub fn walk(&self, kernel: &Kernel, from: u64, hops: usize) -> Result<Cursor, WrongEncoding> {
+    /// [`WalkError::Encoding`] for a kernel of another encoding.
+    pub fn walk(&self, kernel: &Kernel, from: u64, hops: usize) -> Result<Cursor, WalkError> {
         Ok(self.ready(kernel, from, hops)?())
     }
 
@@ -189,7 +189,7 @@ impl<'m> Buffer<'m> {
         from: u64,
         hops: usize,
         stamp: Stamp,
-    ) -> Result<TimedWalk, WrongEncoding> {
+    ) -> Result<TimedWalk, WalkError> {
         Ok(Timed::new(stamp, self.ready(kernel, from, hops)?))
     }
 
@@ -204,7 +204,7 @@ impl<'m> Buffer<'m> {
     ///
     /// # Errors
     ///
-    /// [`WrongEncoding`] for a kernel of another encoding.
+    /// [`WalkError::Encoding`] for a kernel of another encoding.
     pub fn timed_hops(
         &self,
         kernel: &Kernel,
@@ -212,9 +212,9 @@ impl<'m> Buffer<'m> {
         each: usize,
         stamp: Stamp,
         samples: &mut [TimedHops],
-    ) -> Result<(Cursor, u64), WrongEncoding> {
+    ) -> Result<(Cursor, u64), WalkError> {
         if kernel.encoding != self.encoding {
-            return Err(WrongEncoding);
+            return Err(WalkError::Encoding);
         }
         let routine = kernel.routine;
         let length = (self.chain.layout().size().0 / self.encoding.unit().0) as usize;
@@ -253,12 +253,12 @@ impl<'m> Buffer<'m> {
         starts: &[u64],
         ends: &'w mut [Cursor],
         hops: usize,
-    ) -> Result<impl FnOnce() -> u64 + use<'w>, LaneError> {
+    ) -> Result<impl FnOnce() -> u64 + use<'w>, WalkError> {
         if self.encoding != Encoding::Pointer {
-            return Err(LaneError::WrongEncoding);
+            return Err(WalkError::Encoding);
         }
         if starts.len() != lanes || ends.len() != lanes {
-            return Err(LaneError::Count);
+            return Err(WalkError::Count);
         }
         for (cursor, &start) in ends.iter_mut().zip(starts) {
             *cursor = self.cursor(start);
@@ -277,14 +277,14 @@ impl<'m> Buffer<'m> {
     ///
     /// # Errors
     ///
-    /// [`LaneError`] where the nodes hold no addresses, or `starts` or `ends` do not have one place for each lane.
+    /// [`WalkError`] where the nodes hold no addresses, or `starts` or `ends` do not have one place for each lane.
     pub fn walk_lanes(
         &self,
         kernel: &LaneKernel,
         starts: &[u64],
         ends: &mut [Cursor],
         hops: usize,
-    ) -> Result<u64, LaneError> {
+    ) -> Result<u64, WalkError> {
         Ok(self.ready_lanes((kernel.lanes, (kernel.routine, kernel.in_memory)), starts, ends, hops)?())
     }
 
@@ -300,7 +300,7 @@ impl<'m> Buffer<'m> {
         ends: &mut [Cursor],
         hops: usize,
         stamp: Stamp,
-    ) -> Result<Timed<u64>, LaneError> {
+    ) -> Result<Timed<u64>, WalkError> {
         Ok(Timed::new(
             stamp,
             self.ready_lanes((kernel.lanes, (kernel.routine, kernel.in_memory)), starts, ends, hops)?,
@@ -319,7 +319,7 @@ impl<'m> Buffer<'m> {
         ends: &mut [Cursor; Gap::LANES],
         hops: usize,
         stamp: Stamp,
-    ) -> Result<Timed<u64>, LaneError> {
+    ) -> Result<Timed<u64>, WalkError> {
         Ok(Timed::new(stamp, self.ready_lanes((Gap::LANES, gap.routine()), starts, ends, hops)?))
     }
 
@@ -329,14 +329,14 @@ impl<'m> Buffer<'m> {
     ///
     /// # Errors
     ///
-    /// [`StridedError`] where the nodes are not eight bytes at equal distances.
-    pub fn timed_strided_loads(&self, loads: usize, stamp: Stamp) -> Result<Timed<u64>, StridedError> {
+    /// [`WalkError`] where the nodes are not eight bytes at equal distances.
+    pub fn timed_strided_loads(&self, loads: usize, stamp: Stamp) -> Result<Timed<u64>, WalkError> {
         let layout = self.chain.layout();
         if self.encoding.width().0 != 8 {
-            return Err(StridedError::WrongEncoding);
+            return Err(WalkError::Encoding);
         }
         if layout.is_scattered() {
-            return Err(StridedError::Scattered);
+            return Err(WalkError::Scattered);
         }
         let (base, stride) = (self.lines.as_ptr().cast(), layout.stride().0 as usize);
         let nodes = self.chain.nodes() as usize;

@@ -32,12 +32,6 @@ impl<const WORDS: usize> IdSet<WORDS> {
     /// Largest number that the set can hold, plus one.
     pub const CAPACITY: u32 = (WORDS * 64) as u32;
 
-    /// Returns the set without members.
-    #[must_use]
-    pub const fn new() -> Self {
-        Self::EMPTY
-    }
-
     /// Adds `id`. Returns false where it was a member already, or is not below [`Self::CAPACITY`].
     pub fn insert(&mut self, id: u32) -> bool {
         words::insert(&mut self.words, id)

@@ -64,11 +64,9 @@ impl Backwards {
     }
 
     fn push(&mut self, byte: u8) {
-        if let Some((start, place)) =
-            self.start.checked_sub(1).and_then(|start| Some((start, self.bytes.get_mut(start)?)))
-        {
-            *place = byte;
-            self.start = start;
+        let start = self.start.saturating_sub(1);
+        if let Some(place) = self.bytes.get_mut(start) {
+            (*place, self.start) = (byte, start);
         }
     }
 

@@ -12,7 +12,7 @@ mod process;
 mod uncore;
 mod ways;
 
-pub use caches::{plausible, Cache, CacheKind, Caches, MAX_CACHES};
+pub use caches::{plausible, Cache, CacheKind, Caches};
 pub use cgroup::{MemoryLimit, Throttle};
 pub use cpu_time::CpuTime;
 pub use process::Process;
@@ -111,12 +111,17 @@ impl Host {
         self.cpu_model = text_of(cpuinfo, "model name");
         self.caches.read(files, cpu);
         self.ways = Ways::read(files, cpu);
-        self.frequency = Frequency::read(files, cpu);
+        let clock = format_args!("/sys/devices/system/cpu/cpu{cpu}/cpufreq");
+        self.frequency = Frequency {
+            driver: files::text(files, format_args!("{clock}/scaling_driver")),
+            governor: files::text(files, format_args!("{clock}/scaling_governor")),
+        };
         self.clock_source = files::text(
             files,
             format_args!("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
         );
-        self.huge_pages = TransparentHugePages::read(files);
+        self.huge_pages =
+            TransparentHugePages { enabled: chosen(files, "enabled"), defragment: chosen(files, "defrag") };
         self.numa_balancing = files::number(files, format_args!("/proc/sys/kernel/numa_balancing"));
         self.perf_event_paranoid = files::number(files, format_args!("/proc/sys/kernel/perf_event_paranoid"));
         self.process.read(files);
@@ -150,19 +155,6 @@ impl Identity {
             firmware: files::text(files, format_args!("/sys/class/dmi/id/bios_version")),
             microcode: text_of(cpuinfo, "microcode"),
         }
-    }
-}
-
-impl Frequency {
-    fn read(files: &impl Files, cpu: CpuId) -> Self {
-        let of = |name| files::text(files, format_args!("/sys/devices/system/cpu/cpu{cpu}/cpufreq/{name}"));
-        Self { driver: of("scaling_driver"), governor: of("scaling_governor") }
-    }
-}
-
-impl TransparentHugePages {
-    fn read(files: &impl Files) -> Self {
-        Self { enabled: chosen(files, "enabled"), defragment: chosen(files, "defrag") }
     }
 }
 

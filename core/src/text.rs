@@ -3,7 +3,7 @@
 //! It keeps names of governors, clock sources and kernels by value, and builds paths,
 //! without an allocator.
 
-use core::fmt;
+use core::fmt::{self, Write};
 
 /// At most `N` bytes of UTF-8, kept inline.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -39,7 +39,7 @@ impl<const N: usize> Text<N> {
 
     /// Appends one character. Returns false, and changes nothing, where it does not fit.
     pub fn push(&mut self, character: char) -> bool {
-        self.append(character.encode_utf8(&mut [0; 4]))
+        self.write_char(character).is_ok()
     }
 
     /// Shortens the string to its first `length` bytes. Does nothing where it is
@@ -52,10 +52,6 @@ impl<const N: usize> Text<N> {
             }
             self.length = self.length.min(length);
         }
-    }
-
-    fn append(&mut self, part: &str) -> bool {
-        append(&mut self.bytes, &mut self.length, part)
     }
 }
 
@@ -91,13 +87,9 @@ fn clean(bytes: &mut [u8], from: &[u8]) -> usize {
 }
 
 /// Appends a part completely, or fails where it does not fit.
-impl<const N: usize> fmt::Write for Text<N> {
+impl<const N: usize> Write for Text<N> {
     fn write_str(&mut self, part: &str) -> fmt::Result {
-        if self.append(part) {
-            Ok(())
-        } else {
-            Err(fmt::Error)
-        }
+        append(&mut self.bytes, &mut self.length, part).then_some(()).ok_or(fmt::Error)
     }
 }
 
@@ -160,7 +152,6 @@ pub fn plural<T: PartialEq + From<u8>>(count: T) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use core::fmt::Write;
     use std::string::ToString;
 
     #[test]

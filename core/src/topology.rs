@@ -20,6 +20,7 @@ mod sharing;
 
 pub use attributes::{Attributes, Claim, SideCache};
 pub use files::Files;
+pub(crate) use sharing::cache_index;
 pub use sharing::{threads_of_core, Groups, Shared, Sharing};
 
 use crate::cpulist::{CpuSet, NodeSet};

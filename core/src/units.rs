@@ -36,25 +36,19 @@ impl fmt::Display for Bytes {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         const UNITS: [(u64, &str); 4] =
             [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
-        for (unit, name) in UNITS {
-            if self.0 < unit {
-                continue;
+        let Some((unit, name)) = UNITS.into_iter().find(|(unit, _)| self.0 >= *unit) else {
+            return write!(out, "{} B", self.0);
+        };
+        let (whole, rest) = (self.0 / unit, self.0 % unit);
+        let hundredths = whole * 100 + ((rest as u128 * 100 + unit as u128 / 2) / unit as u128) as u64;
+        match hundredths {
+            h if h % 100 == 0 => write!(out, "{} {name}", h / 100),
+            h if h >= 10_000 => write!(out, "{} {name}", (h + 50) / 100),
+            h if h >= 1_000 || h % 10 == 0 => {
+                write!(out, "{}.{} {name}", (h + 5) / 10 / 10, (h + 5) / 10 % 10)
             }
-            let (whole, rest) = (self.0 / unit, self.0 % unit);
-            if rest == 0 {
-                return write!(out, "{whole} {name}");
-            }
-            let hundredths = whole * 100 + ((rest as u128 * 100 + unit as u128 / 2) / unit as u128) as u64;
-            return match hundredths {
-                h if h % 100 == 0 => write!(out, "{} {name}", h / 100),
-                h if h >= 10_000 => write!(out, "{} {name}", (h + 50) / 100),
-                h if h >= 1_000 || h % 10 == 0 => {
-                    write!(out, "{}.{} {name}", (h + 5) / 10 / 10, (h + 5) / 10 % 10)
-                }
-                h => write!(out, "{}.{:02} {name}", h / 100, h % 100),
-            };
+            h => write!(out, "{}.{:02} {name}", h / 100, h % 100),
         }
-        write!(out, "{} B", self.0)
     }
 }
 

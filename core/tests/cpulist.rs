@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 #[test]
 fn members_are_inserted_once() {
-    let mut set = NodeSet::new();
+    let mut set = NodeSet::EMPTY;
     assert!(set.is_empty() && set.first().is_none() && set.last().is_none());
     assert!(set.insert(3) && set.insert(64) && set.insert(1023));
     assert!(!set.insert(3) && !set.insert(1024) && !set.insert(u32::MAX));
@@ -65,7 +65,7 @@ fn each_typing_error_has_its_message() {
 
 #[test]
 fn a_set_without_room_is_harmless() {
-    let mut set = IdSet::<0>::new();
+    let mut set = IdSet::<0>::EMPTY;
     assert!(!set.insert(0) && set.is_empty() && set.last().is_none());
     assert_eq!(set.iter().count(), 0);
     assert!(IdSet::<0>::parse_list(b"0").is_err());
@@ -124,7 +124,7 @@ proptest! {
 
 #[test]
 fn a_set_holds_numbers_below_its_capacity() {
-    let (mut cpus, mut nodes) = (CpuSet::new(), NodeSet::new());
+    let (mut cpus, mut nodes) = (CpuSet::EMPTY, NodeSet::EMPTY);
     assert_eq!((CpuSet::CAPACITY, NodeSet::CAPACITY), (8192, 1024));
     assert!(cpus.insert(8191) && !cpus.insert(8191) && !cpus.insert(8192));
     assert!(nodes.insert(1023) && !nodes.insert(1024));

@@ -1,7 +1,7 @@
 //! Every assembly kernel compared with the plain Rust walk and with the generator.
 
 use latency_core::arch::{portable, Line, Stamp};
-use latency_core::buffer::{Buffer, BuildError, TimedHops, WrongEncoding};
+use latency_core::buffer::{Buffer, BuildError, TimedHops, WalkError};
 use latency_core::chain::{Chain, Order, PAGE_LOCAL};
 use latency_core::kernel::variants::VARIANTS;
 use latency_core::kernel::{Encoding, Kernel, INDEX, KERNELS, POINTER};
@@ -142,7 +142,7 @@ fn a_kernel_walks_only_its_own_encoding() {
         let buffer = Buffer::build(&mut memory, &chain, held.encoding).unwrap();
         for kernel in KERNELS {
             let walked = buffer.walk(kernel, 0, 1).map(|_| ());
-            let expected = if kernel.encoding == held.encoding { Ok(()) } else { Err(WrongEncoding) };
+            let expected = if kernel.encoding == held.encoding { Ok(()) } else { Err(WalkError::Encoding) };
             assert_eq!(walked, expected, "{} over nodes for {}", kernel.name, held.name);
         }
     }

@@ -1,7 +1,7 @@
 //! Kernels with several lanes, and loads without any chain, compared with the generator.
 
 use latency_core::arch::{portable, Line, Stamp};
-use latency_core::buffer::{Buffer, Cursor, LaneError, StridedError};
+use latency_core::buffer::{Buffer, Cursor, WalkError};
 use latency_core::chain::{Chain, Order, PAGE_LOCAL};
 use latency_core::kernel::lanes::{parallel, Filler, Gap, LaneKernel, PARALLEL, WINDOW};
 use latency_core::kernel::Encoding;
@@ -87,7 +87,7 @@ proptest! {
         let encoding = if pointers { Encoding::Pointer } else { Encoding::Index };
         let buffer = Buffer::build(&mut memory, &chain, encoding).unwrap();
         if chain.layout().is_scattered() {
-            prop_assert_eq!(buffer.timed_strided_loads(loads, stamp()).err(), Some(StridedError::Scattered));
+            prop_assert_eq!(buffer.timed_strided_loads(loads, stamp()).err(), Some(WalkError::Scattered));
             return Ok(());
         }
         let timed = buffer.timed_strided_loads(loads, stamp()).unwrap();
@@ -115,11 +115,11 @@ fn impossible_walks_of_lanes_are_refused() {
     let kernel = parallel(2).unwrap();
     let mut ends = [Cursor::default(); 3];
     let buffer = Buffer::build(&mut memory, &chain, Encoding::Pointer).unwrap();
-    assert_eq!(buffer.walk_lanes(kernel, &[0, 1, 2], &mut ends[..2], 1), Err(LaneError::Count));
-    assert_eq!(buffer.walk_lanes(kernel, &[0, 1], &mut ends, 1), Err(LaneError::Count));
+    assert_eq!(buffer.walk_lanes(kernel, &[0, 1, 2], &mut ends[..2], 1), Err(WalkError::Count));
+    assert_eq!(buffer.walk_lanes(kernel, &[0, 1], &mut ends, 1), Err(WalkError::Count));
     assert!(buffer.prove_lanes(&mut [0, 1], 0, &ends[..1]).is_err());
     let buffer = Buffer::build(&mut memory, &chain, Encoding::Index).unwrap();
-    assert_eq!(buffer.walk_lanes(kernel, &[0, 1], &mut ends[..2], 1), Err(LaneError::WrongEncoding));
+    assert_eq!(buffer.walk_lanes(kernel, &[0, 1], &mut ends[..2], 1), Err(WalkError::Encoding));
     let buffer = Buffer::build(&mut memory, &chain, Encoding::LineIndex4).unwrap();
-    assert_eq!(buffer.timed_strided_loads(1, stamp()).err(), Some(StridedError::WrongEncoding));
+    assert_eq!(buffer.timed_strided_loads(1, stamp()).err(), Some(WalkError::Encoding));
 }

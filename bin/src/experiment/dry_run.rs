@@ -77,7 +77,7 @@ pub fn present(
         }
         if let Some(pair) = planned.walk.ping_pong() {
             document.put(&PARTNER, pair.partner.0);
-            document.put(&METHOD, pair.method.name());
+            document.put(&METHOD, pair.method.word());
         }
     });
 }
@@ -102,7 +102,7 @@ fn threads(points: &[Point]) -> u32 {
 /// The kind of a point's traffic, or how CPUs exchange its lines.
 fn kind(point: &Point) -> Option<&'static str> {
     let traffic = point.walk.traffic().map(|traffic| traffic.kind.name);
-    traffic.or(point.walk.ping_pong().map(|pair| pair.method.name()))
+    traffic.or(point.walk.ping_pong().map(|pair| pair.method.word()))
 }
 
 /// Pushes the order of a walk, or the kind of traffic or exchange.

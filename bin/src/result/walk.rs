@@ -8,6 +8,7 @@ use latency_core::kernel::lanes::{Filler, Gap, LaneKernel};
 use latency_core::topology::Shared;
 use latency_core::traffic::Kind;
 use latency_core::units::{Bytes, CpuId, NodeId};
+use latency_core::words::Worded;
 
 /// The chains that are walked at a time.
 #[derive(Clone, Copy, Debug, Default)]
@@ -183,7 +184,7 @@ impl fmt::Display for Walk {
                 return write!(out, ", {} by {generators}", kind.name);
             }
             Walk::PingPong(PingPong { partner, method, .. }) => {
-                return write!(out, ", {} with CPU {partner}", method.name());
+                return write!(out, ", {} with CPU {partner}", method.word());
             }
             Walk::Owned(Owned { state, level, .. }) => {
                 return write!(out, ", {} in {}", state.name(), level.name());

@@ -24,8 +24,7 @@ const _: [StreamRoutine; 2] = [STREAM_RANDOM, STREAM_PERMUTED];
 const _: bool = STREAM_EXACT;
 
 // Between cores.
-const _: fn(Atomics) -> &'static Exchanges = exchanges;
-const _: fn() -> Atomics = Atomics::default;
+const _: &Exchanges = &EXCHANGES;
 const _: [Routine; 3] = [READ_WALK, OWN_WALK, STORE_WALK];
 const _: fn(&mut [Line]) -> &[SharedLine] = SharedLine::share;
 const _: fn() -> Option<Flusher> = Flusher::detect;

@@ -11,24 +11,14 @@ pub enum BuildError {
     Stopped,
 }
 
-/// The kernel and the nodes have different encodings.
+/// Why nodes cannot be walked, or loaded in address order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WrongEncoding;
-
-/// Why several lanes cannot be walked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LaneError {
-    /// Lanes follow addresses, and the nodes hold something else.
-    WrongEncoding,
+pub enum WalkError {
+    /// The nodes do not have the encoding of the kernel. Lanes follow addresses, and loads in address order load eight
+    /// bytes.
+    Encoding,
     /// The number of starts or ends is not the number of lanes.
     Count,
-}
-
-/// Why nodes cannot be loaded in address order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StridedError {
-    /// The nodes hold four bytes, and the loop loads eight.
-    WrongEncoding,
     /// The nodes lie in lines drawn at random, so that they are not at equal distances.
     Scattered,
 }

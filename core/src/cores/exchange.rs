@@ -9,7 +9,7 @@
 //! any time: the words that they find have no meaning to Rust, and a call that finds
 //! an unexpected word waits until its polls are over.
 
-use crate::arch::{exchanges, Atomics, Delays, ExchangeRoutine, Flusher, Line, SharedLine, Stamp};
+use crate::arch::{Delays, ExchangeRoutine, Flusher, Line, SharedLine, Stamp, EXCHANGES};
 use crate::units::Bytes;
 use crate::words::Worded;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -41,35 +41,20 @@ pub enum Method {
 
 impl Worded for Method {
     const WORDS: &'static [(&'static str, Self)] = &[
-        (Method::Cas.name(), Method::Cas),
-        (Method::ReadCas.name(), Method::ReadCas),
-        (Method::Flag.name(), Method::Flag),
-        (Method::Message.name(), Method::Message),
+        ("cas", Method::Cas),
+        ("read-cas", Method::ReadCas),
+        ("flag", Method::Flag),
+        ("message", Method::Message),
     ];
 }
 
 impl Method {
-    /// All methods, the default first.
-    pub const ALL: [Method; 4] = [Method::Cas, Method::ReadCas, Method::Flag, Method::Message];
-
-    /// Returns the name by which it is chosen.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Method::Cas => "cas",
-            Method::ReadCas => "read-cas",
-            Method::Flag => "flag",
-            Method::Message => "message",
-        }
-    }
-
     fn routines(self) -> [ExchangeRoutine; 2] {
-        let exchanges = exchanges(Atomics::default());
         match self {
-            Method::Cas => exchanges.cas,
-            Method::ReadCas => exchanges.read_cas,
-            Method::Flag => exchanges.flag,
-            Method::Message => exchanges.message,
+            Method::Cas => EXCHANGES.cas,
+            Method::ReadCas => EXCHANGES.read_cas,
+            Method::Flag => EXCHANGES.flag,
+            Method::Message => EXCHANGES.message,
         }
     }
 }
@@ -126,12 +111,6 @@ impl<'m> Exchange<'m> {
         let exchange = Exchange { lines, places, _counter: counter };
         exchange.reset();
         exchange
-    }
-
-    /// Returns the number of places.
-    #[must_use]
-    pub const fn places(&self) -> usize {
-        self.places
     }
 
     /// Resets all places, which is necessary after calls that gave up. No side may be at work.

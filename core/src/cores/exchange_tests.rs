@@ -38,15 +38,15 @@ fn insist(exchange: &Exchange, place: usize, side: ExchangeSide, method: Method,
 fn both_sides_count_the_same_at_every_place() {
     let mut memory = memory(3);
     let exchange = Exchange::new(&mut memory, stamp());
-    assert_eq!(exchange.places(), 3);
-    for method in Method::ALL {
+    assert_eq!(exchange.places, 3);
+    for &(name, method) in Method::WORDS {
         thread::scope(|scope| {
             for side in BOTH {
                 let exchange = &exchange;
                 scope.spawn(move || {
                     for (place, count) in [(0, 1), (1, 7), (0, 20), (2, 5), (1, 0)] {
                         let made = insist(exchange, place, side, method, count);
-                        assert_eq!(made.count, count, "{} {side:?}", method.name());
+                        assert_eq!(made.count, count, "{} {side:?}", name);
                         let Delays { sum, least } = made.delays;
                         if method == Method::Message && count > 0 {
                             assert!(least < i64::MAX && least.saturating_mul(count as i64) <= sum);
@@ -69,14 +69,14 @@ fn both_sides_count_the_same_at_every_place() {
 #[test]
 fn a_call_returns_if_the_partner_never_comes() {
     let mut memory = memory(1);
-    for method in Method::ALL {
+    for &(name, method) in Method::WORDS {
         for polls in [0, 1, 2, 1023, 1024, 1025, 5000] {
             for side in BOTH {
                 let exchange = Exchange::new(&mut memory, stamp());
                 let patience = Patience { stop: &AtomicU32::new(0), polls };
                 for _ in 0..3 {
                     let made = exchange.run(0, side, method, 3, &patience);
-                    assert_eq!(made, Made { count: 0, delays: Delays::NONE }, "{} {side:?}", method.name());
+                    assert_eq!(made, Made { count: 0, delays: Delays::NONE }, "{} {side:?}", name);
                 }
             }
         }
@@ -86,7 +86,7 @@ fn a_call_returns_if_the_partner_never_comes() {
 #[test]
 fn a_side_that_gave_up_goes_on_where_it_stopped() {
     let mut memory = memory(1);
-    for method in Method::ALL {
+    for &(name, method) in Method::WORDS {
         let exchange = Exchange::new(&mut memory, stamp());
         let patience = Patience { stop: &AtomicU32::new(0), polls: 10 };
         let mut made = [0; 2];
@@ -96,7 +96,7 @@ fn a_side_that_gave_up_goes_on_where_it_stopped() {
                 *made += exchange.run(0, side, method, 10 - *made, &patience).count;
             }
         }
-        assert_eq!(made, [9, 10], "{}", method.name());
+        assert_eq!(made, [9, 10], "{}", name);
         assert_eq!(exchange.run(0, ExchangeSide::First, method, 1, &patience).count, 1);
         assert_eq!(exchange.run(0, ExchangeSide::Second, method, 1, &patience).count, 0);
     }
@@ -106,7 +106,7 @@ fn a_side_that_gave_up_goes_on_where_it_stopped() {
 fn a_stop_ends_the_longest_wait() {
     let mut memory = memory(1);
     let exchange = Exchange::new(&mut memory, stamp());
-    for method in Method::ALL {
+    for &(name, method) in Method::WORDS {
         for side in BOTH {
             let stop = AtomicU32::new(0);
             let patience = Patience { stop: &stop, polls: usize::MAX };
@@ -114,7 +114,7 @@ fn a_stop_ends_the_longest_wait() {
                 let waiting = scope.spawn(|| exchange.run(0, side, method, 1, &patience).count);
                 thread::yield_now();
                 stop.store(1, Ordering::SeqCst);
-                assert_eq!(waiting.join().unwrap(), 0, "{} {side:?}", method.name());
+                assert_eq!(waiting.join().unwrap(), 0, "{} {side:?}", name);
             });
             exchange.reset();
         }
@@ -125,7 +125,7 @@ fn a_stop_ends_the_longest_wait() {
 fn a_place_is_two_lines_in_pages_of_their_own() {
     let mut memory = memory(Exchange::MOST_PLACES + 1);
     let exchange = Exchange::new(&mut memory, stamp());
-    assert_eq!(exchange.places(), Exchange::MOST_PLACES);
+    assert_eq!(exchange.places, Exchange::MOST_PLACES);
     let start = exchange.lines.as_ptr().addr();
     let mut pages: Vec<usize> =
         exchange.used().map(|line| core::ptr::from_ref(line).addr() - start).collect();
@@ -146,7 +146,7 @@ fn a_place_that_does_not_exist_has_no_exchange() {
     for lines in [0, 1, PAGE, PAIR * PAGE - 1] {
         let mut memory = vec![Line([1; 8]); lines];
         let exchange = Exchange::new(&mut memory, stamp());
-        assert_eq!(exchange.places(), 0);
+        assert_eq!(exchange.places, 0);
         assert_eq!(exchange.run(0, ExchangeSide::First, Method::Cas, 1, &alone).count, 0);
         exchange.flush(Flusher::detect().unwrap());
     }
@@ -167,9 +167,9 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(8))]
     #[test]
     fn calls_of_any_size_add_up(
-        first in prop::collection::vec(0usize..5, 1..5), second in prop::collection::vec(0usize..5, 1..5), method in 0..Method::ALL.len(),
+        first in prop::collection::vec(0usize..5, 1..5), second in prop::collection::vec(0usize..5, 1..5), method in 0..Method::WORDS.len(),
     ) {
-        let method = Method::ALL[method];
+        let (_, method) = Method::WORDS[method];
         let mut memory = memory(1);
         let exchange = Exchange::new(&mut memory, stamp());
         let total = first.iter().sum::<usize>().max(second.iter().sum());

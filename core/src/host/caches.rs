@@ -10,7 +10,7 @@ use crate::words::Worded;
 
 /// Maximum number of caches of one CPU: two of the first level, one of
 /// each further level, and some to spare.
-pub const MAX_CACHES: usize = 8;
+const MAX_CACHES: usize = 8;
 
 /// The caches of one CPU in the kernel's order: nearest first.
 #[derive(Clone, Copy, Debug, Default)]

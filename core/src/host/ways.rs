@@ -8,10 +8,8 @@
 use core::fmt;
 
 use crate::topology::files::{self, field, hexadecimal};
-use crate::topology::Files;
+use crate::topology::{cache_index, Files};
 use crate::units::CpuId;
-
-use super::MAX_CACHES;
 
 const ROOT: &str = "/sys/fs/resctrl";
 
@@ -46,7 +44,9 @@ impl Ways {
             // The last piece may be cut in two.
             masks = masks.get(..masks.iter().rposition(|byte| matches!(byte, b';' | b'\n'))?)?;
         }
-        let cache = third_level(files, cpu)?;
+        let index = cache_index(files, cpu.0, 3)?;
+        let cache =
+            files::number(files, format_args!("/sys/devices/system/cpu/cpu{cpu}/cache/index{index}/id"))?;
         let of = |name: &str| mask(masks, name, cache).filter(|mask| *mask > 0 && mask & !all == 0);
         let name = if separate.is_some() { "L3DATA" } else { "L3" };
         Some(Self { allowed: of(name)?, code: separate.and_then(|_| of("L3CODE")), all })
@@ -75,17 +75,6 @@ fn full(files: &impl Files, name: &str) -> Option<u64> {
     let mut buffer = [0; 64];
     let mask = files::read(files, format_args!("{ROOT}/info/{name}/cbm_mask"), &mut buffer)?;
     hexadecimal(mask).filter(|mask| *mask > 0)
-}
-
-/// Returns the number by which the kernel knows the third-level cache of a CPU.
-fn third_level(files: &impl Files, cpu: CpuId) -> Option<u64> {
-    let number = |index: usize, name: &str| {
-        files::number::<u64>(
-            files,
-            format_args!("/sys/devices/system/cpu/cpu{cpu}/cache/index{index}/{name}"),
-        )
-    };
-    (0..MAX_CACHES).find(|index| number(*index, "level") == Some(3)).and_then(|index| number(index, "id"))
 }
 
 /// Returns the mask of a cache out of `L3:0=7ff;1=fff`.

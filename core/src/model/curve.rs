@@ -55,7 +55,8 @@ impl Step {
 pub(super) struct Curve {
     steps: [Step; MAX_LEVELS],
     count: usize,
-    translation: Option<Step>,
+    /// The step of the translation buffer.
+    pub(super) translation: Option<Step>,
 }
 
 impl Curve {
@@ -88,11 +89,6 @@ impl Curve {
     /// Returns the steps of the levels.
     pub(super) fn steps(&self) -> &[Step] {
         &self.steps[..self.count]
-    }
-
-    /// Returns the step of the translation buffer.
-    pub(super) fn translation(&self) -> Option<&Step> {
-        self.translation.as_ref()
     }
 
     /// Puts the steps in the order of their capacities.

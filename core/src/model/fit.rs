@@ -139,7 +139,7 @@ impl Fit {
             plateau += height;
         }
         let count = curve.steps().len();
-        let translation = curve.translation().map(|step| TranslationStep {
+        let translation = curve.translation.map(|step| TranslationStep {
             reach: exp(step.ln_capacity),
             cost: estimate(unknowns[count + 1], uncertainty.step(count)),
         });

@@ -49,14 +49,9 @@ pub fn plateau(
     let begin = all.partition_point(|point| point.working_set < low * MARGIN);
     let end = all.partition_point(|point| point.working_set <= high / MARGIN);
     let inside = all.get(begin..end).unwrap_or_default();
-    let mut best: &[Point] = &[];
-    for first in 0..inside.len() {
-        let rest = inside.get(first..).unwrap_or_default();
-        let run = flat(rest, band);
-        if run > best.len() {
-            best = rest.get(..run).unwrap_or_default();
-        }
-    }
+    // The first of the longest runs.
+    let runs = (0..inside.len()).rev().map(|first| flat(inside.get(first..).unwrap_or_default(), band));
+    let best = runs.max_by_key(|run| run.len()).unwrap_or_default();
     let (Some(first), Some(last)) = (best.first(), best.last()) else { return Ok(None) };
     let (from, to, count) = (first.working_set, last.working_set, best.len());
     if count < ENOUGH {
@@ -67,14 +62,14 @@ pub fn plateau(
     Ok(stats::summarise(latencies).map(|summary| Plateau { latency: summary.or_range(), from, to, count }))
 }
 
-/// Returns the number of points, from the first on, that lie within a band.
-fn flat(points: &[Point], band: f64) -> usize {
+/// Returns the points, from the first on, that lie within a band.
+fn flat(points: &[Point], band: f64) -> &[Point] {
     let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
     let inside = points.iter().take_while(|point| {
         (least, most) = (least.min(point.latency), most.max(point.latency));
         most <= least * (1.0 + band)
     });
-    inside.count()
+    points.get(..inside.count()).unwrap_or_default()
 }
 
 #[cfg(test)]

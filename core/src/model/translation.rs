@@ -11,7 +11,6 @@
 use core::f64::consts::LN_2;
 
 use super::fit::{Cause, Fit, Level};
-use super::point::MAX_LEVELS;
 use crate::math::{exp, ln};
 use crate::units::{Bytes, LINE};
 
@@ -41,20 +40,17 @@ pub struct PageKnee {
 /// at least two thirds of the level's step; if less, there is also a cache of the same size.
 /// Every other level is a cache.
 pub fn classify(fit: &mut Fit, knees: &[PageKnee], page: Bytes) {
-    let mut causes = [Cause::Cache; MAX_LEVELS];
-    for (cause, level) in causes.iter_mut().zip(fit.levels()) {
+    let known = *fit;
+    for level in fit.levels_mut() {
         let matching = knees.iter().filter(|knee| {
-            is_same(knee.pages * page.0 as f64, level.half) && !is_explained_by_a_cache(knee, fit.levels())
+            is_same(knee.pages * page.0 as f64, level.half) && !is_explained_by_a_cache(knee, known.levels())
         });
         let step = matching.fold(0.0, |largest: f64, knee| largest.max(knee.step));
-        if step >= level.step.value * 2.0 / 3.0 && step > 0.0 {
-            *cause = Cause::Translation;
-        } else if step > 0.0 {
-            *cause = Cause::Mixed;
-        }
-    }
-    for (level, cause) in fit.levels_mut().iter_mut().zip(causes) {
-        level.cause = cause;
+        level.cause = match () {
+            () if step <= 0.0 => Cause::Cache,
+            () if step >= level.step.value * 2.0 / 3.0 => Cause::Translation,
+            () => Cause::Mixed,
+        };
     }
 }
 

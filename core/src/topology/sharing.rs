@@ -164,19 +164,23 @@ pub fn threads_of_core(files: &impl Files, cpu: u32) -> Option<CpuSet> {
     files::set(files, format_args!("{CPUS}/cpu{cpu}/topology/thread_siblings_list"))
 }
 
-/// Returns the CPUs that share the cache of a level. Beyond the first level no cache is for instructions alone.
-fn sharing_cache(files: &impl Files, cpu: u32, level: usize) -> Option<CpuSet> {
+/// Returns the kernel's index of a CPU's cache of a level. Beyond the first level no cache is for instructions alone.
+pub(crate) fn cache_index(files: &impl Files, cpu: u32, level: usize) -> Option<usize> {
     let level_of = |index: usize| {
         files::number::<usize>(files, format_args!("{CPUS}/cpu{cpu}/cache/index{index}/level"))
     };
     // With two caches on the first level, the index of each further one is its level.
-    let index = if level_of(level) == Some(level) {
-        level
-    } else {
-        // A level has at most two caches, and nearer levels come first.
-        let mut levels = (0..2 * level).map_while(|index| Some((index, level_of(index)?)));
-        levels.find(|(_, found)| *found == level)?.0
-    };
+    if level_of(level) == Some(level) {
+        return Some(level);
+    }
+    // A level has at most two caches, and nearer levels come first.
+    let mut levels = (0..2 * level).map_while(|index| Some((index, level_of(index)?)));
+    levels.find(|(_, found)| *found == level).map(|(index, _)| index)
+}
+
+/// Returns the CPUs that share the cache of a level.
+fn sharing_cache(files: &impl Files, cpu: u32, level: usize) -> Option<CpuSet> {
+    let index = cache_index(files, cpu, level)?;
     files::set(files, format_args!("{CPUS}/cpu{cpu}/cache/index{index}/shared_cpu_list"))
 }
 

@@ -219,11 +219,7 @@ impl Kind {
     /// Returns the lines that are read in the first `lines` steps.
     #[must_use]
     pub const fn reads(&self, lines: u64) -> u64 {
-        if self.loads {
-            lines
-        } else {
-            0
-        }
+        self.loads as u64 * lines
     }
 
     /// Returns the lines that are written in the first `lines` steps, rounded down to whole lines.
@@ -249,11 +245,7 @@ impl Kind {
     /// processor sees in time that all of it will be written.
     #[must_use]
     pub const fn owned(&self, lines: u64) -> u64 {
-        if self.owns {
-            self.writes(lines)
-        } else {
-            0
-        }
+        self.owns as u64 * self.writes(lines)
     }
 }
 

@@ -6,6 +6,7 @@ use crate::options::Pairs;
 use crate::report::document::{fields, Document, Field, Part};
 use crate::result::{Outcome, Owned, PerLine, PingPong};
 use latency_core::topology::Shared;
+use latency_core::words::Worded;
 
 fields! {
     METHOD "method" "How a CPU tells that it is its turn.";
@@ -86,7 +87,7 @@ pub static COLUMNS: [&Field; 18] = [
 /// Describes all pairs, their classes, and the conclusions.
 pub fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
     let found = &conclude(report.outcomes);
-    document.put(&METHOD, report.options.method.name());
+    document.put(&METHOD, report.options.method.word());
     let outcomes = report.outcomes.iter();
     let pairs = outcomes.clone().filter_map(|outcome| Some((outcome, outcome.point.walk.ping_pong()?)));
     document.items(Part::Records(&PAIRS), pairs, |document, (outcome, with)| record(document, outcome, with));
@@ -136,7 +137,7 @@ fn record(document: &mut dyn Document, outcome: &Outcome<'_>, with: &PingPong) {
     document.put(&A, outcome.point.cpu.0);
     document.put(&B, with.partner.0);
     document.put(&CLASS, with.class.name());
-    document.put(&METHOD, with.method.name());
+    document.put(&METHOD, with.method.word());
     document.put(&LINES, with.lines);
     document.part(Part::List(&HOMES), |document| {
         let [first, second] = with.homes;

@@ -6,6 +6,7 @@ use latency_core::cores::{Choice, Method};
 use latency_core::cpulist::CpuSet;
 use latency_core::stats::Interval;
 use latency_core::text::{plural, Text};
+use latency_core::words::Worded;
 
 use crate::analysis::cores::{
     conclude, left_out, of_classes, pair, pairs, rows, CoresConclusion, CpuPair, SharingClass,
@@ -190,7 +191,7 @@ fn matrix(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresCon
     let _ = write!(
         caption,
         "One way, ns (half of a round trip by {}; median over {} lines{})",
-        report.options.method.name(),
+        report.options.method.word(),
         lines(report),
         method::optional(found.spread, |spread, out| {
             write!(out, "; lines differ by up to {} ns", Digits(spread))

@@ -33,28 +33,13 @@ extern "C" {
     fn lb_cores_flush(first: *const SharedLine, lines: usize);
 }
 
-/// The atomic instructions that exchanges use.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Atomics {
-    /// Instructions with a lock prefix, which every processor has.
-    #[default]
-    Locked,
-}
-
-static LOCKED: Exchanges = Exchanges {
+/// The exchanges, by instructions with a lock prefix, which every processor has.
+pub static EXCHANGES: Exchanges = Exchanges {
     cas: [lb_cores_cas_first, lb_cores_cas_second],
     read_cas: [lb_cores_read_cas_first, lb_cores_read_cas_second],
     flag: [lb_cores_flag_first, lb_cores_flag_second],
     message: [lb_cores_message_first, lb_cores_message_second],
 };
-
-/// Returns the exchanges by these instructions.
-#[must_use]
-pub const fn exchanges(atomics: Atomics) -> &'static Exchanges {
-    match atomics {
-        Atomics::Locked => &LOCKED,
-    }
-}
 
 /// Loads each node of a chain of addresses.
 pub const READ_WALK: Routine = lb_cores_read;
