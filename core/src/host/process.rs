@@ -1,6 +1,6 @@
 //! The rights of this process, by `/proc/self/status`.
 
-use crate::cpulist::{CpuSet, NodeSet};
+use crate::cpulist::{CpuSet, IdSet, NodeSet};
 use crate::topology::files::{field, hexadecimal};
 use crate::topology::Files;
 
@@ -32,15 +32,15 @@ impl Process {
             let whole = status.iter().rposition(|byte| *byte == b'\n').unwrap_or(0);
             status = status.get(..whole).unwrap_or_default();
         }
-        self.cpus_allowed = field(status, "Cpus_allowed_list")
-            .and_then(|list| CpuSet::parse_kernel(list).ok())
-            .unwrap_or_default();
-        self.mems_allowed = field(status, "Mems_allowed_list")
-            .and_then(|list| NodeSet::parse_kernel(list).ok())
-            .unwrap_or_default();
+        self.cpus_allowed = list(status, "Cpus_allowed_list");
+        self.mems_allowed = list(status, "Mems_allowed_list");
         self.perfmon =
             field(status, "CapEff").and_then(hexadecimal).is_some_and(|bits| bits >> PERFMON & 1 == 1);
         // 0 is off, 1 is strict, 2 is a filter.
         self.filtered = matches!(field(status, "Seccomp"), Some(b"1" | b"2"));
     }
+}
+
+fn list<const WORDS: usize>(status: &[u8], name: &str) -> IdSet<WORDS> {
+    field(status, name).and_then(|list| IdSet::parse_kernel(list).ok()).unwrap_or_default()
 }

@@ -127,9 +127,5 @@ fn reweigh(rows: &mut [Row], scale: f64) -> f64 {
 
 /// Returns the factor of a point's weight at a distance in standard deviations.
 fn damping(distance: f64) -> f64 {
-    if distance <= HUBER {
-        1.0
-    } else {
-        HUBER / distance
-    }
+    (HUBER / distance).min(1.0)
 }
