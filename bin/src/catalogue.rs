@@ -1,7 +1,7 @@
 //! The two tables of the program, each with a line for everything that has a file of its own: experiments, and
 //! commands.
 
-use crate::commands::{compare, fit, fleet, report, Command};
+use crate::commands::{Command, compare, fit, fleet, report};
 use crate::experiment::interface::Experiment;
 use crate::experiment::{
     bandwidth, cores, curve, distribution, loaded, matrix, order, pages, parallel, system, variants, window,

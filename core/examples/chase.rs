@@ -3,9 +3,9 @@
 use latency_core::arch::{Line, Stamp};
 use latency_core::buffer::Buffer;
 use latency_core::chain::{Chain, Order};
-use latency_core::clock::{elapsed_ns, frequency, Sandwich};
+use latency_core::clock::{Sandwich, elapsed_ns, frequency};
 use latency_core::kernel::{Encoding, POINTER};
-use latency_core::units::{Bytes, Ticks, LINE};
+use latency_core::units::{Bytes, LINE, Ticks};
 use std::time::Instant;
 
 const SIZE: Bytes = Bytes(64 << 20);

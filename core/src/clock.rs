@@ -82,7 +82,7 @@ pub fn nanoseconds(ticks: f64, frequency: Hertz) -> f64 {
 #[must_use]
 pub fn cycles_per_tick(short: (u64, Ticks), long: (u64, Ticks)) -> Option<f64> {
     let additions = long.0.checked_sub(short.0)?;
-    let ticks = long.1 .0.checked_sub(short.1 .0)?;
+    let ticks = long.1.0.checked_sub(short.1.0)?;
     if ticks == 0 {
         return None;
     }

@@ -9,8 +9,8 @@ mod words;
 
 use core::fmt;
 
-use words::{split, Repeats};
 pub use words::{Ids, ListError};
+use words::{Repeats, split};
 
 /// A set of the numbers `0 .. WORDS * 64`: bit `n % 64` of word `n / 64` is number `n`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

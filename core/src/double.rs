@@ -12,7 +12,7 @@ const MOST_DIGITS: i32 = 800;
 const LARGEST: i32 = 310;
 const SMALLEST: i32 = -330;
 
-/// Decimal digits of which a limb of 32 bits holds any number.
+/// Decimal digits whose every number fits in a limb of 32 bits.
 const LIMB_DIGITS: i32 = 9;
 
 /// Limbs of the fraction: those that the last of [`MOST_DIGITS`] of the smallest number needs, and four for its bits.

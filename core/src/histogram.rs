@@ -109,7 +109,7 @@ impl Histogram {
 
     /// Returns the buckets that hold values, in ascending order.
     pub fn buckets(&self) -> impl Iterator<Item = Bucket> + '_ {
-        Compact(self.counts.iter().enumerate().filter(|(_, &count)| count > 0).map(|(index, &count)| {
+        Compact(self.counts.iter().enumerate().filter(|&(_, &count)| count > 0).map(|(index, &count)| {
             let (low, high) = range_of(index as u64);
             Bucket { low, high, count }
         }))

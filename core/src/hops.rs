@@ -6,7 +6,7 @@
 mod sample;
 mod tally;
 
-pub use sample::{buckets_below, weight, Quantile, Sample};
+pub use sample::{Quantile, Sample, buckets_below, weight};
 pub use tally::Tally;
 
 use crate::histogram::Histogram;
@@ -109,11 +109,11 @@ pub fn pick(
             let Some(place) = slow_places.next() else { break };
             *place = hop.at;
             taken.0 += 1;
-        } else if (random.below(u32::try_from(others).unwrap_or(u32::MAX)) as usize) < count {
-            if let Some(place) = other_places.next() {
-                *place = hop.at;
-                taken.1 += 1;
-            }
+        } else if (random.below(u32::try_from(others).unwrap_or(u32::MAX)) as usize) < count
+            && let Some(place) = other_places.next()
+        {
+            *place = hop.at;
+            taken.1 += 1;
         }
     }
     taken

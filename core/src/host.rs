@@ -12,7 +12,7 @@ mod process;
 mod uncore;
 mod ways;
 
-pub use caches::{plausible, Cache, CacheKind, Caches};
+pub use caches::{Cache, CacheKind, Caches, plausible};
 pub use cgroup::{MemoryLimit, Throttle};
 pub use cpu_time::CpuTime;
 pub use process::Process;
@@ -21,8 +21,8 @@ pub use ways::Ways;
 
 pub use crate::text::Text;
 
-use crate::topology::files::{self, field, kilobytes_after};
 use crate::topology::Files;
+use crate::topology::files::{self, field, kilobytes_after};
 use crate::units::{Bytes, CpuId};
 
 /// A name that the kernel gives to a setting.

@@ -9,7 +9,7 @@ mod read;
 mod string;
 mod write;
 
-pub use error::{Error, Reason, MAX_DEPTH};
+pub use error::{Error, MAX_DEPTH, Reason};
 pub use read::{Event, Reader};
 pub use string::Str;
 pub use write::{Layout, Writer};

@@ -137,11 +137,7 @@ pub fn sqrt(value: f64) -> f64 {
 #[must_use]
 pub fn floor(value: f64) -> f64 {
     let towards_zero = truncate(value);
-    if towards_zero > value {
-        towards_zero - 1.0
-    } else {
-        towards_zero
-    }
+    if towards_zero > value { towards_zero - 1.0 } else { towards_zero }
 }
 
 /// Returns the smallest whole number that is not below `value`.
@@ -163,11 +159,7 @@ pub fn round(value: f64) -> f64 {
 }
 
 fn truncate(value: f64) -> f64 {
-    if value.abs() < WHOLE_FROM {
-        value as i64 as f64
-    } else {
-        value
-    }
+    if value.abs() < WHOLE_FROM { value as i64 as f64 } else { value }
 }
 
 /// Returns the largest number that divides both without a rest.

@@ -16,7 +16,7 @@ mod state;
 
 pub use estimate::{Estimate, Side};
 pub use series::{mean_of_series, summarise_series};
-pub use state::{state, DominantState};
+pub use state::{DominantState, state};
 
 use crate::math::greatest_common_divisor;
 use crate::sort;

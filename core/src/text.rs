@@ -165,11 +165,7 @@ pub fn joined<'s, D: fmt::Display, I: Iterator<Item = D> + Clone>(
 #[must_use]
 #[inline(never)] // it is called in several places
 pub fn plural<T: PartialEq + From<u8>>(count: T) -> &'static str {
-    if count == T::from(1) {
-        ""
-    } else {
-        "s"
-    }
+    if count == T::from(1) { "" } else { "s" }
 }
 
 #[cfg(test)]

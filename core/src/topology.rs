@@ -21,7 +21,7 @@ mod sharing;
 pub use attributes::{Attributes, Claim, SideCache};
 pub use files::Files;
 pub(crate) use sharing::cache_index;
-pub use sharing::{threads_of_core, Groups, Shared, Sharing};
+pub use sharing::{Groups, Shared, Sharing, threads_of_core};
 
 use crate::cpulist::{CpuSet, NodeSet};
 use crate::units::{Bytes, CpuId, NodeId, PageSize};

@@ -3,7 +3,7 @@
 mod document;
 
 use document::events;
-use latency_core::json::{Event, Reader, Reason, MAX_DEPTH};
+use latency_core::json::{Event, MAX_DEPTH, Reader, Reason};
 
 #[test]
 fn documents_are_read() {

@@ -3,7 +3,7 @@
 mod document;
 
 use document::{value, written};
-use latency_core::json::{Layout, Writer, MAX_DEPTH};
+use latency_core::json::{Layout, MAX_DEPTH, Writer};
 
 fn matrix(writer: &mut Writer<String>) -> std::fmt::Result {
     writer.begin_object()?;

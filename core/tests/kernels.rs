@@ -1,10 +1,10 @@
 //! Every assembly kernel compared with the plain Rust walk and with the generator.
 
-use latency_core::arch::{portable, Line, Stamp};
+use latency_core::arch::{Line, Stamp, portable};
 use latency_core::buffer::{Buffer, BuildError, TimedHops, WalkError};
 use latency_core::chain::{Chain, Order, PAGE_LOCAL};
 use latency_core::kernel::variants::VARIANTS;
-use latency_core::kernel::{Encoding, Kernel, INDEX, KERNELS, POINTER};
+use latency_core::kernel::{Encoding, INDEX, KERNELS, Kernel, POINTER};
 use latency_core::units::Bytes;
 use proptest::prelude::*;
 

@@ -1,10 +1,10 @@
 //! Kernels with several lanes, and loads without any chain, compared with the generator.
 
-use latency_core::arch::{portable, Line, Stamp};
+use latency_core::arch::{Line, Stamp, portable};
 use latency_core::buffer::{Buffer, Cursor, WalkError};
 use latency_core::chain::{Chain, Order, PAGE_LOCAL};
-use latency_core::kernel::lanes::{parallel, Filler, Gap, LaneKernel, PARALLEL, WINDOW};
 use latency_core::kernel::Encoding;
+use latency_core::kernel::lanes::{Filler, Gap, LaneKernel, PARALLEL, WINDOW, parallel};
 use latency_core::units::Bytes;
 use proptest::prelude::*;
 

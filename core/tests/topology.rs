@@ -3,7 +3,7 @@
 mod machine;
 
 use latency_core::cpulist::{CpuSet, NodeSet};
-use latency_core::topology::{Files, Node, NodeKind, PagePool, SideCache, Source, Topology, MAX_NODES};
+use latency_core::topology::{Files, MAX_NODES, Node, NodeKind, PagePool, SideCache, Source, Topology};
 use latency_core::units::{Bytes, CpuId, NodeId, PageSize, Picoseconds};
 use machine::Machine;
 use proptest::prelude::*;

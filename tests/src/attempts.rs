@@ -6,7 +6,7 @@
 use crate::skip::not_shown;
 use std::any::Any;
 use std::io::Write;
-use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Number of attempts, including the first.
 pub const ATTEMPTS: u32 = 3;

@@ -62,11 +62,7 @@ impl Directory {
 /// open in every child that another thread starts meanwhile, and could not be executed (ETXTBSY).
 fn copy(to: &Path) -> std::io::Result<()> {
     let status = Command::new("cp").arg(binary()).arg(to).status()?;
-    if status.success() {
-        Ok(())
-    } else {
-        Err(std::io::Error::other(format!("cp: {status}")))
-    }
+    if status.success() { Ok(()) } else { Err(std::io::Error::other(format!("cp: {status}"))) }
 }
 
 impl Drop for Directory {

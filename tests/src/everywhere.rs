@@ -1,7 +1,7 @@
 //! Runs one body for a table of cases, two at a time, and reports all failures together.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 /// Runs `body` for all places on two threads.

@@ -209,11 +209,7 @@ pub const PLACES: &[Place] = &[
         "It is left out, exit 0.",
         "emulator::nodes::an_empty_node_is_left_out",
     ),
-    row(
-        "eight nodes",
-        "All 64 pairs, each proven, exit 0.",
-        "emulator::kernels::eight_nodes",
-    ),
+    row("eight nodes", "All 64 pairs, each proven, exit 0.", "emulator::kernels::eight_nodes"),
     row(
         "NUMA switched off on a machine of two nodes (`numa=off`)",
         "One node with all CPUs is measured, exit 0; another is refused, exit 1.",
@@ -597,11 +593,7 @@ pub const PLACES: &[Place] = &[
         "The default experiment.",
         "hostile::start::without_any_argument_not_even_the_name",
     ),
-    row(
-        "no environment",
-        "The same result, exit 0.",
-        "hostile::start::without_an_environment",
-    ),
+    row("no environment", "The same result, exit 0.", "hostile::start::without_an_environment"),
     row(
         "an environment of a megabyte, with names and values that mean nothing",
         "The same result, exit 0.",

@@ -1,7 +1,7 @@
 //! The product code, without comments, blank lines and tests: its lines by folder, and its types.
 
 use crate::program::workspace;
-use crate::source::{sources, Source, Token};
+use crate::source::{Source, Token, sources};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 

@@ -135,8 +135,7 @@ fn read_labels<'t>(mut text: &'t str, labels: &mut BTreeMap<String, String>) -> 
 mod tests {
     use super::*;
 
-    const GOOD: &str =
-        "# HELP a_seconds What.\n# TYPE a_seconds gauge\na_seconds{x=\"1\",y=\"q\\\"\\\\\\n,}\"} 1.5e-7\n\
+    const GOOD: &str = "# HELP a_seconds What.\n# TYPE a_seconds gauge\na_seconds{x=\"1\",y=\"q\\\"\\\\\\n,}\"} 1.5e-7\n\
                         a_seconds 2\n# HELP b Other.\n# TYPE b gauge\nb 0\n";
 
     #[test]

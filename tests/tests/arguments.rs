@@ -5,7 +5,7 @@
 //! A repeated option is refused, so later arguments cannot make the run longer.
 
 use latency_core::rng::Pcg32;
-use latency_tests::confine::{is_root, Confine};
+use latency_tests::confine::{Confine, is_root};
 use latency_tests::directory::Directory;
 use latency_tests::run::{self, finish, run};
 use std::ffi::OsString;

@@ -11,7 +11,7 @@
 //! the remainder less than 1 %.
 
 use latency_tests::attempts::retried;
-use latency_tests::cachegrind::{available, run, Events, FIRST_LEVEL, LAST_LEVEL};
+use latency_tests::cachegrind::{Events, FIRST_LEVEL, LAST_LEVEL, available, run};
 use latency_tests::lanes::of_everything;
 use latency_tests::skip::skip;
 

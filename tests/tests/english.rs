@@ -3,7 +3,7 @@
 //!
 //! The test finds a pattern in sentences, across line breaks. Its correct uses are listed beside it.
 
-use latency_tests::source::{sources, Source};
+use latency_tests::source::{Source, sources};
 use regex_lite::Regex;
 use std::sync::OnceLock;
 

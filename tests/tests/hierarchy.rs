@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use latency_core::chain::{Chain, Order};
 use latency_core::model::refine::Refinement;
-use latency_core::model::{fit_stair, Point, Workspace};
+use latency_core::model::{Point, Workspace, fit_stair};
 use latency_core::units::Bytes;
 use latency_lab_plugin::cache::{Cache, Generator, Replacement};
 

@@ -1,7 +1,7 @@
 //! The latency lab: compares the executable's reports with machines of known latencies. The grammar of the
 //! models is in the documentation of `latency_tests::lab`; `make lab` prints the comparisons.
 
-use latency_tests::lab::{check, check_agreement, MODEL_VARIABLE};
+use latency_tests::lab::{MODEL_VARIABLE, check, check_agreement};
 
 #[test]
 fn one_node() {

@@ -5,8 +5,8 @@
 //! however small the effect; the report is compared with the delivered times, as everywhere in the lab.
 
 use latency_tests::attempts::retried_where_quiet;
-use latency_tests::lab::timed::Runs;
 use latency_tests::lab::Model;
+use latency_tests::lab::timed::Runs;
 use latency_tests::vm::ready;
 use std::process::{Child, Command, Stdio};
 use std::time::{SystemTime, UNIX_EPOCH};

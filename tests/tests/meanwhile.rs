@@ -6,7 +6,7 @@
 use latency_tests::attempts::retried;
 use latency_tests::confine::allowed_cpus;
 use latency_tests::document::{at, number, warnings};
-use latency_tests::run::{command, Run};
+use latency_tests::run::{Run, command};
 use latency_tests::schema::assert_valid;
 use serde_json::Value;
 use std::io::Read;

@@ -1,6 +1,6 @@
 //! The table of hostile places: every row has its test, and README.md has every row.
 
-use latency_tests::places::{markdown, HEADING, PLACES};
+use latency_tests::places::{HEADING, PLACES, markdown};
 use latency_tests::program::workspace;
 use std::collections::BTreeSet;
 use std::fs;

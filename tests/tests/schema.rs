@@ -3,7 +3,7 @@
 use latency_tests::attempts::retried;
 use latency_tests::directory::Directory;
 use latency_tests::document::{at, warnings};
-use latency_tests::run::{run, Run};
+use latency_tests::run::{Run, run};
 use latency_tests::schema::{assert_valid, of_results, violations};
 use serde_json::Value;
 use std::collections::BTreeSet;

@@ -1,10 +1,10 @@
 //! The rules of the architecture, checked in the source text: allowed imports, allowed places of assembly and
 //! `unsafe`, the files of the tree and the dependencies.
 
-use latency_tests::imports::{circles, imports, upward, Import};
+use latency_tests::imports::{Import, circles, imports, upward};
 use latency_tests::product::types;
 use latency_tests::program::workspace;
-use latency_tests::source::{sources, Source};
+use latency_tests::source::{Source, sources};
 use std::collections::BTreeSet;
 use std::fs;
 use std::process::Command;

@@ -9,8 +9,8 @@ use core::ops::RangeInclusive;
 use latency_core::math::ln;
 use latency_core::model::edge::Edge;
 use latency_core::model::law::Law;
-use latency_core::model::plateau::{plateau, Plateau};
-use latency_core::model::{Cause, Fit, Level, Point, Workspace, MAX_LEVELS};
+use latency_core::model::plateau::{Plateau, plateau};
+use latency_core::model::{Cause, Fit, Level, MAX_LEVELS, Point, Workspace};
 use latency_core::stats::{Estimate, Interval};
 
 use super::claims::{Claim, Claims, MAX_CLAIMS};
@@ -186,20 +186,20 @@ impl Caches {
         for (level, assigned) in levels().zip(numbers) {
             // Without claims, each is a cache of its own.
             let number = assigned.unwrap_or(last_number + 1);
-            if number != last_number {
-                if let Some(slot) = self.caches.get_mut(self.count) {
-                    *slot = Cache {
-                        number,
-                        latency: level.latency,
-                        size: level.capacity,
-                        onset: level.onset,
-                        half: level.half,
-                        law: level.law,
-                        claim: claims.level(number).copied(),
-                        ..Cache::default()
-                    };
-                    self.count += 1;
-                }
+            if number != last_number
+                && let Some(slot) = self.caches.get_mut(self.count)
+            {
+                *slot = Cache {
+                    number,
+                    latency: level.latency,
+                    size: level.capacity,
+                    onset: level.onset,
+                    half: level.half,
+                    law: level.law,
+                    claim: claims.level(number).copied(),
+                    ..Cache::default()
+                };
+                self.count += 1;
             }
             if let Some(cache) = self.caches.get_mut(..self.count).and_then(<[_]>::last_mut) {
                 cache.stages += 1;

@@ -6,8 +6,8 @@ use latency_core::host::Ways;
 use latency_core::units::Bytes;
 use latency_core::words::Worded;
 
-use crate::machine::processor::Platform;
 use crate::machine::Machine;
+use crate::machine::processor::Platform;
 
 /// The most levels that are kept.
 pub const MAX_CLAIMS: usize = 4;

@@ -133,11 +133,7 @@ pub fn conclude<'r>(outcomes: &'r [Outcome<'_>]) -> CoresConclusion<'r> {
 
 /// Returns the nearer one of two pairs, the first one where they are as near.
 fn nearer<'r>(one: CpuPair<'r>, other: CpuPair<'r>) -> CpuPair<'r> {
-    if other.ns() < one.ns() {
-        other
-    } else {
-        one
-    }
+    if other.ns() < one.ns() { other } else { one }
 }
 
 /// Returns the numbers of pairs of `cpus` in each class, in the order of [`Shared::ALL`].

@@ -10,7 +10,7 @@ use core::ops::RangeInclusive;
 use latency_core::model::edge::{Edge, EdgeError};
 use latency_core::model::translation::{self, PageKnee};
 use latency_core::model::{
-    fit_mixture, fit_reported, fit_stair, Fit, FitError, Point, Workspace, MAX_POINTS,
+    Fit, FitError, MAX_POINTS, Point, Workspace, fit_mixture, fit_reported, fit_stair,
 };
 use latency_core::stats;
 use latency_core::stats::Estimate;
@@ -19,8 +19,8 @@ use latency_core::units::Bytes;
 use super::caches::{Cache, Caches};
 use super::claims::{Claim, Claims, MAX_CLAIMS};
 use super::pages::{Knees, PAGE};
-use super::reading::{clock, Reading};
-use crate::result::sample::{collect, Samples};
+use super::reading::{Reading, clock};
+use crate::result::sample::{Samples, collect};
 
 /// Everything that is concluded from a curve.
 #[derive(Clone, Copy, Debug)]

@@ -31,18 +31,18 @@ pub fn check(nodes: &[Node], pairs: impl Iterator<Item = Pair> + Clone, warnings
     for node in nodes {
         let Some(ns) = measured(pairs.clone(), node) else { continue };
         let found = Picoseconds((ns * 1e3) as u64);
-        if let Some(claimed) = node.attributes.claim().map(|claim| claim.read).filter(|read| read.0 > 0) {
-            if (found.0 as f64 / claimed.0 as f64 - 1.0).abs() > DIFFERS {
-                warnings.push(Warning::FirmwareLatencyDiffers { node: node.id, claimed, measured: found });
-            }
+        if let Some(claimed) = node.attributes.claim().map(|claim| claim.read).filter(|read| read.0 > 0)
+            && (found.0 as f64 / claimed.0 as f64 - 1.0).abs() > DIFFERS
+        {
+            warnings.push(Warning::FirmwareLatencyDiffers { node: node.id, claimed, measured: found });
         }
         let Some(tier) = node.attributes.tier else { continue };
         let least = nodes.iter().filter(|other| other.attributes.tier == Some(tier));
         let least = least.filter_map(|other| Some((other.id, measured(pairs.clone(), other)?)));
-        if let Some((fast, best)) = least.min_by(|a, b| a.1.total_cmp(&b.1)) {
-            if ns >= best * OF_ANOTHER_TIER {
-                warnings.push(Warning::TierContradiction { tier, fast, slow: node.id, ratio: ns / best });
-            }
+        if let Some((fast, best)) = least.min_by(|a, b| a.1.total_cmp(&b.1))
+            && ns >= best * OF_ANOTHER_TIER
+        {
+            warnings.push(Warning::TierContradiction { tier, fast, slow: node.id, ratio: ns / best });
         }
     }
 }

@@ -4,7 +4,7 @@ use latency_core::chain::{Order, PAGE_LOCAL};
 use latency_core::compact::Compact;
 use latency_core::units::{Bytes, PageSize, Pages};
 
-use super::translation::{buffers, find, ratio, SMALLEST};
+use super::translation::{SMALLEST, buffers, find, ratio};
 use crate::result::Outcome;
 use latency_core::stats::{Estimate, Side};
 

@@ -4,7 +4,7 @@ use latency_core::compact::Compact;
 use latency_core::sort::sort_by;
 use latency_core::stats::{Estimate, Interval};
 
-use super::load::{lines_in_flight, Curve, LoadLevel, Verdict, MOST_LEVELS};
+use super::load::{Curve, LoadLevel, MOST_LEVELS, Verdict, lines_in_flight};
 use super::traffic::{bytes_per_line, limit, shares};
 use crate::result::{Measurement, Outcome, PlacedField, Point, RoundSeries, Traffic, Walk};
 

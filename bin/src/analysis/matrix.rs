@@ -207,8 +207,8 @@ pub fn groups(pairs: impl Iterator<Item = Pair> + Clone) -> impl Iterator<Item =
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::vec::Vec;
     use Class::{Local, MemoryOnly, OtherPackage, SamePackage};
+    use std::vec::Vec;
 
     /// Concludes from some pairs.
     fn concluded(pairs: &[Pair]) -> MatrixConclusion {

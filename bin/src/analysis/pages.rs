@@ -1,10 +1,10 @@
 //! Conclusions about translation buffers from the points with one line on each page.
 
 use latency_core::model::translation::PageKnee;
-use latency_core::model::{fit_stair, Point, Workspace, MAX_LEVELS};
+use latency_core::model::{MAX_LEVELS, Point, Workspace, fit_stair};
 use latency_core::units::Bytes;
 
-use crate::result::sample::{collect, Sample};
+use crate::result::sample::{Sample, collect};
 
 /// The page whose translations the points with one line on each page use up.
 pub const PAGE: Bytes = Bytes(4096);

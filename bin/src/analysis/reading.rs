@@ -6,7 +6,7 @@
 use latency_core::model::{Fit, MAX_POINTS};
 use latency_core::stats::{self, Estimate};
 
-use crate::result::sample::{collect, Sample};
+use crate::result::sample::{Sample, collect};
 
 /// From this share of misses in every level on, a point tells of memory.
 const MISSES: f64 = 0.9;

@@ -2,7 +2,7 @@
 
 use latency_core::compact::Compact;
 use latency_core::stats::{Estimate, Interval};
-use latency_core::traffic::{pace, Kind};
+use latency_core::traffic::{Kind, pace};
 use latency_core::units::{CpuId, LINE};
 
 use crate::result::{Counter, Outcome, Traffic, Walk};

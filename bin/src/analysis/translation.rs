@@ -100,7 +100,7 @@ fn probed<'o>(outcomes: &'o [Outcome<'_>], pages: Pages) -> impl Iterator<Item =
 }
 
 /// Returns the numbers of lines between a buffer's reach and the next one tried, to find its end more closely.
-pub fn between(buffer: &TlbLevel) -> impl Iterator<Item = u64> {
+pub fn between(buffer: &TlbLevel) -> impl Iterator<Item = u64> + use<> {
     let page = PageSize::Small.bytes();
     let (last, beyond) = (buffer.reach.0 / page.0, buffer.beyond.0 / page.0);
     (1..PARTS).map(move |part| last + (beyond - last) * part / PARTS).filter(move |lines| *lines > last)

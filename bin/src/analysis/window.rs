@@ -3,7 +3,7 @@
 use latency_core::kernel::lanes::{Filler, Gap, WINDOW};
 use latency_core::stats::{Estimate, Interval, Side};
 
-use super::lanes::{work_reach, WorkReach, WorkingSet};
+use super::lanes::{WorkReach, WorkingSet, work_reach};
 use crate::result::Reach;
 
 /// Each run finds the end of the window within a few fillers, and the next one elsewhere: 348 to 380 mixed ones on Zen 4.

@@ -138,11 +138,7 @@ impl Contention {
         let mut is_on = chance.is(on / (off + on));
         let next = move |chance: &mut Chance| {
             is_on = !is_on;
-            if is_on {
-                (chance.wait(on), adds(chance))
-            } else {
-                (chance.wait(off), floor)
-            }
+            if is_on { (chance.wait(on), adds(chance)) } else { (chance.wait(off), floor) }
         };
         Contention::new(chance, varying(varies, next))
     }

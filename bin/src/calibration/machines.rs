@@ -4,7 +4,7 @@ use latency_core::units::Bytes;
 
 use super::contention::{Chance, Contention};
 use super::judged::{Host, Told};
-use super::simulated::{cache_of, Absences, Simulated};
+use super::simulated::{Absences, Simulated, cache_of};
 
 /// The working set of the default run.
 const SIZE: Bytes = Bytes(256 << 20);

@@ -14,11 +14,11 @@ use std::thread;
 use std::vec::Vec;
 
 use judged::Verdict;
-use machines::{Model, Wanted, MODELS};
+use machines::{MODELS, Model, Wanted};
 
 use crate::experiment::tests::machine;
-use crate::machine::processor::Platform;
 use crate::machine::Machine;
+use crate::machine::processor::Platform;
 
 /// Seeds of the runs that are used to choose rules, and of those that are reported.
 const TUNING_SEEDS: u64 = 1 << 32;

@@ -12,8 +12,8 @@ use crate::engine::checks::prefetch_audit::PairRatios;
 use crate::engine::schedule::walks::few;
 use crate::engine::seam::{Batch, Condition, Place, Walkable, Walked, Walker};
 use crate::error::Failure;
-use crate::result::counters::Software;
 use crate::result::Point;
+use crate::result::counters::Software;
 
 /// Nanoseconds between walks, for readings of clocks and proofs.
 const BETWEEN_NS: f64 = 2e3;

@@ -185,11 +185,7 @@ impl Row {
 }
 
 fn part(count: usize, of: usize) -> f64 {
-    if of == 0 {
-        f64::NAN
-    } else {
-        count as f64 / of as f64
-    }
+    if of == 0 { f64::NAN } else { count as f64 / of as f64 }
 }
 
 /// Returns the table for README.md.

@@ -12,8 +12,8 @@ use crate::describe;
 use crate::error::{Failure, SavedError};
 use crate::experiment::curve::{levels, model, view};
 use crate::options::{Descriptor, FlagId, FlagSet, Operands, Options};
-use crate::report::document::{fields, Document, Field, Part, Role};
-use crate::result::row::{fields_that, Label, Row, FIELDS, SIZE, STRIDE};
+use crate::report::document::{Document, Field, Part, Role, fields};
+use crate::result::row::{FIELDS, Label, Row, SIZE, STRIDE, fields_that};
 use crate::result::sample::{Sample, Samples};
 use crate::saved::{self, Saved, Tool};
 use crate::sys::errno::Errno;
@@ -174,12 +174,9 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         );
         if left_out > 0 {
             let more = if kinds.len() == MOST_CURVES { ", or beyond the first 16" } else { "" };
-            document.sentence(
-                Role::Missing,
-                format_args!(
-                    "Left out: {left_out} points of kinds with fewer than {FEWEST_SIZES} sizes{more}."
-                ),
-            );
+            document.missing(format_args!(
+                "Left out: {left_out} points of kinds with fewer than {FEWEST_SIZES} sizes{more}."
+            ));
         }
         document.sentence(Role::Method(&"File"), format_args!("{}, {} points", name.as_str(), rows.len()));
         source(document, &saved);
@@ -215,11 +212,11 @@ impl FileContext<'_> {
         let separator = if label.is_empty() { "" } else { ", " };
         let _ = write!(subtitle, "{}{separator}{}", self.name, label.as_str());
         if !label.is_empty() {
-            document.sentence(Role::Answer, format_args!("Curve of {}:", label.as_str()));
+            document.answer(format_args!("Curve of {}:", label.as_str()));
         }
         view::answer(document, analysis, None);
         if let Some(why) = analysis.doubt() {
-            document.sentence(Role::Finding, format_args!("Unreliable: {why}."));
+            document.finding(format_args!("Unreliable: {why}."));
         }
         let words = [label.as_str(), subtitle.as_str()];
         view::evidence(document, analysis, samples, words, self.reciprocal);

@@ -7,7 +7,7 @@ use latency_core::topology::{Attributes, Node};
 use latency_core::units::Picoseconds;
 
 use crate::machine::Machine;
-use crate::report::document::{fields, Document, Level};
+use crate::report::document::{Document, Level, fields};
 use crate::report::figures::Digits;
 
 fields! {

@@ -5,10 +5,10 @@ use core::fmt;
 use latency_core::decimal::Decimal;
 use latency_core::text::plural;
 
-use super::optional::optional;
 use super::Report;
+use super::optional::optional;
 use crate::machine::processor::Platform;
-use crate::report::document::{fields, Document, Part, Role};
+use crate::report::document::{Document, Part, Role, fields};
 use crate::result::conditions::Conditions;
 
 fields! {

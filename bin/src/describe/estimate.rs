@@ -1,6 +1,6 @@
 //! An estimate, as programs read it.
 
-use crate::report::document::{fields, Document, Field};
+use crate::report::document::{Document, Field, fields};
 use latency_core::stats::Estimate;
 
 /// The names of an estimate in a summary: the value, and both ends of its 95 % confidence interval.

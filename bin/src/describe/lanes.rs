@@ -2,9 +2,9 @@
 
 use core::fmt::{self, Display};
 
-use super::{method, point, rows, Report};
+use super::{Report, method, point, rows};
 use crate::analysis::lanes::HierarchyPlace;
-use crate::report::document::{fields, Document, Field, Part, Role};
+use crate::report::document::{Document, Field, Part, Role, fields};
 use crate::result::{Point, Walk};
 
 fields! {

@@ -6,10 +6,10 @@ use latency_core::units::PageSize;
 use latency_core::words::Worded;
 
 use super::attributes;
-use crate::machine::processor::CoreKind;
 use crate::machine::Machine;
+use crate::machine::processor::CoreKind;
 use crate::options::Labels;
-use crate::report::document::{fields, Document, PageRole, Part, Role, Value};
+use crate::report::document::{Document, PageRole, Part, Role, Value, fields};
 use crate::result::{KernelClock, Timer};
 
 fields! {

@@ -8,13 +8,13 @@ use latency_core::stats::{Interval, Summary};
 use latency_core::text::plural;
 use latency_core::units::Bytes;
 
-use super::{conditions, Report};
+use super::{Report, conditions};
 use crate::machine::Machine;
 use crate::plan::budget::Memory;
-use crate::report::document::{fields, Document, Part, Role};
+use crate::report::document::{Document, Part, Role, fields};
 use crate::report::figures::{Digits, Seconds};
 use crate::result::counters::Counters;
-use crate::result::words::{page_words, OrderName};
+use crate::result::words::{OrderName, page_words};
 use crate::result::{Counter, KernelClock, Measurement, Point, Repeat, Timer, Walk};
 use latency_core::words::Worded;
 

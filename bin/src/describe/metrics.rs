@@ -6,11 +6,11 @@
 
 use core::fmt::{self, Write};
 
-use super::{undisturbed, Report};
+use super::{Report, undisturbed};
 use crate::analysis::loaded::delivered;
 use crate::analysis::traffic::groups;
 use crate::analysis::{cores, traffic};
-use crate::report::document::{metrics, Attribute, Document, MetricLabels, Value};
+use crate::report::document::{Attribute, Document, MetricLabels, Value, metrics};
 use crate::result::sample::collect;
 use crate::result::words::OrderName;
 use crate::result::{Outcome, Point, Traffic, Walk};

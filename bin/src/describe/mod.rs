@@ -23,7 +23,7 @@ pub mod undisturbed;
 use core::fmt::Display;
 
 use crate::machine::Machine;
-use crate::report::document::{fields, Document, Metric, PageRole, Part, Role, Value};
+use crate::report::document::{Document, Metric, PageRole, Part, Role, Value, fields};
 use crate::result::Outcome;
 use crate::saved::shape;
 use crate::sys::arguments::Arguments;

@@ -4,8 +4,8 @@ use latency_core::chain::Order;
 use latency_core::text::Text;
 
 use super::undisturbed;
-use crate::report::document::{fields, Document, Field, Part};
-use crate::result::counters::{Counters, Software, EVENTS};
+use crate::report::document::{Document, Field, Part, fields};
+use crate::result::counters::{Counters, EVENTS, Software};
 use crate::result::evidence::{Evidence, PageCounts};
 use crate::result::words::OrderName;
 use crate::result::{Measurement, Outcome, Placed, Point, RoundSeries, Timer};

@@ -5,7 +5,7 @@ use core::fmt::{self, Display};
 use latency_core::decimal::Decimal;
 use latency_core::stats::Interval;
 
-use crate::report::figures::{decimals, Digits};
+use crate::report::figures::{Digits, decimals};
 use latency_core::stats::Estimate;
 
 /// Bytes in the unit that people use.

@@ -2,7 +2,7 @@
 
 use latency_core::decimal::Decimal;
 
-use super::{undisturbed, Report};
+use super::{Report, undisturbed};
 use crate::report::document::{Document, Level, Rows};
 use crate::result::Outcome;
 

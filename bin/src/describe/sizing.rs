@@ -2,9 +2,9 @@
 
 use latency_core::decimal::Decimal;
 
-use super::method::optional;
 use super::Report;
-use crate::report::document::{fields, Document, Part, Role};
+use super::method::optional;
+use crate::report::document::{Document, Part, Role, fields};
 use crate::report::figures::Digits;
 
 fields! {

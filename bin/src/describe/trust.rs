@@ -3,7 +3,7 @@
 use core::fmt::{self, Display};
 
 use super::Report;
-use crate::report::document::{fields, Document, PageRole, Part, Role};
+use crate::report::document::{Document, PageRole, Part, Role, fields};
 use crate::warning::{Severity, Warning, WarningGroup, Warnings};
 
 fields! {
@@ -72,11 +72,7 @@ pub fn line(document: &mut dyn Document, report: &Report<'_, '_>) {
 /// Returns what stands behind the reasons: latencies of an emulator are right, and not those of hardware.
 #[must_use]
 pub const fn label(emulated: bool) -> &'static str {
-    if emulated {
-        "; emulated"
-    } else {
-        ""
-    }
+    if emulated { "; emulated" } else { "" }
 }
 
 /// Returns whether the machine that was measured is emulated.
@@ -92,11 +88,7 @@ pub fn level(warnings: &Warnings) -> &'static str {
     if warnings.untrusted().is_some() {
         return "poor";
     }
-    if reasons(warnings).next().is_some() {
-        "fair"
-    } else {
-        "good"
-    }
+    if reasons(warnings).next().is_some() { "fair" } else { "good" }
 }
 
 /// Returns the warnings that lower the trust, the worst first, and one of each kind.

@@ -4,9 +4,9 @@ use core::fmt::{self, Display};
 
 use latency_core::stats::{Interval, Summary};
 
-use super::optional::optional;
 use super::Report;
-use crate::report::document::{fields, metrics, Document, MetricLabels, Rows, Value};
+use super::optional::optional;
+use crate::report::document::{Document, MetricLabels, Rows, Value, fields, metrics};
 use crate::report::figures::{Digits, Seconds};
 use crate::result::{Measurement, Outcome, RoundSeries, Undisturbed};
 use crate::warning::Warning;

@@ -5,10 +5,10 @@
 use latency_core::chain::Order;
 use latency_core::units::{Bytes, NodeId, Picoseconds};
 
-use crate::engine::memory::placement::Witness;
 use crate::engine::memory::RealSchedule;
+use crate::engine::memory::placement::Witness;
 use crate::engine::schedule::undisturbed::undisturbed;
-use crate::engine::schedule::warm_up::{is_held, SERVES_SOME};
+use crate::engine::schedule::warm_up::{SERVES_SOME, is_held};
 use crate::engine::session::{Noted, Session};
 use crate::engine::stopwatch::clock::Timer;
 use crate::error::{Failure, PlacementError};
@@ -16,8 +16,8 @@ use crate::machine::Machine;
 use crate::plan::budget::Budget;
 use crate::plan::regions::MOST;
 use crate::result::{
-    chain, Exclusion, Measurement, Outcome, PerLine, Placed, PlacedField, Point, Repeat, Round, Undisturbed,
-    Walk,
+    Exclusion, Measurement, Outcome, PerLine, Placed, PlacedField, Point, Repeat, Round, Undisturbed, Walk,
+    chain,
 };
 use crate::warning::{Warning, Warnings};
 

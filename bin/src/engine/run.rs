@@ -6,23 +6,23 @@ use latency_core::chain::Chain;
 use crate::engine::checks::prefetch_audit::UnderWay;
 use crate::engine::checks::translation_probe;
 use crate::engine::finish;
+use crate::engine::memory::RealSchedule;
 use crate::engine::memory::chains::{Alongside, ChainPlace, Chains};
 use crate::engine::memory::new_chain;
 use crate::engine::memory::pieces;
-use crate::engine::memory::pieces::{chain_of, Missing, Piece, Pieces};
+use crate::engine::memory::pieces::{Missing, Piece, Pieces, chain_of};
 use crate::engine::memory::placement;
 use crate::engine::memory::second;
 use crate::engine::memory::second::Second;
 use crate::engine::memory::sites::Sites;
-use crate::engine::memory::RealSchedule;
 use crate::engine::seam::Place;
 use crate::engine::session::{Findings, Session};
-use crate::engine::stopwatch::clock::Timer;
 use crate::engine::stopwatch::Stopwatch;
+use crate::engine::stopwatch::clock::Timer;
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
 use crate::plan::budget::{Budget, Memory};
-use crate::result::{chain, Exclusion, Extra, Outcome, Point, Repeat};
+use crate::result::{Exclusion, Extra, Outcome, Point, Repeat, chain};
 use crate::sys::table::Table;
 
 /// The arranger of a run's visits: the schedule alone, or more before and after it.

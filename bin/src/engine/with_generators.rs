@@ -4,13 +4,13 @@ use latency_core::traffic::Field;
 
 use crate::engine::checks::translation_probe;
 use crate::engine::memory::chains::Alongside;
-use crate::engine::memory::pieces::{traffic_of, Pieces};
+use crate::engine::memory::pieces::{Pieces, traffic_of};
 use crate::engine::run;
 use crate::engine::run::Visits;
 use crate::engine::session::{Findings, Session};
 use crate::engine::stopwatch::clock::Timer;
 use crate::engine::threads::generators::driver::{GeneratorStyle, Generators, Uncores};
-use crate::engine::threads::generators::generator::{dismiss, work, Generator, SharedByGenerators};
+use crate::engine::threads::generators::generator::{Generator, SharedByGenerators, dismiss, work};
 use crate::error::{Failure, PlacementError};
 use crate::plan::budget::Budget;
 use crate::result::{Point, Walk};

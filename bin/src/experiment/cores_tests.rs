@@ -9,9 +9,9 @@ use latency_core::cores::State;
 use latency_core::topology::Shared;
 
 use super::tests::{machine, options, planned};
-use crate::machine::processor::Platform;
 use crate::machine::Machine;
-use crate::plan::budget::{budget_ns, FEWEST_ROUNDS, WINDOW_NS};
+use crate::machine::processor::Platform;
+use crate::plan::budget::{FEWEST_ROUNDS, WINDOW_NS, budget_ns};
 use crate::plan::duration;
 use crate::result::{LineLevel, Owned, PingPong, Point};
 use latency_core::units::Pages;

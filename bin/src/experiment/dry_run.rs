@@ -8,7 +8,7 @@ use crate::describe::{self, point};
 use crate::plan::budget::Budget;
 use crate::plan::duration::Range;
 use crate::plan::regions;
-use crate::report::document::{fields, Document, Level, Part, Role, Rows};
+use crate::report::document::{Document, Level, Part, Role, Rows, fields};
 use crate::result::words::OrderName;
 use crate::result::{Point, Walk};
 use latency_core::words::Worded;
@@ -184,8 +184,8 @@ fn every(document: &mut dyn Document, points: &[Point]) {
 mod tests {
     use super::*;
     use latency_core::chain::Order;
-    use latency_core::kernel::lanes::PARALLEL;
     use latency_core::kernel::POINTER;
+    use latency_core::kernel::lanes::PARALLEL;
     use latency_core::units::{Bytes, CpuId, NodeId, Pages};
 
     const POINT: Point = Point {

@@ -100,11 +100,7 @@ fn first_passes(cold: f64, slow: &'static [usize]) -> impl FnMut(Hop) -> f64 {
     let mut chains = 0;
     move |hop| {
         chains += usize::from(hop.laps == 0.0);
-        if hop.laps < 0.25 && hop.now_ns < 1e9 && slow.contains(&(chains - 1)) {
-            cold
-        } else {
-            100.0
-        }
+        if hop.laps < 0.25 && hop.now_ns < 1e9 && slow.contains(&(chains - 1)) { cold } else { 100.0 }
     }
 }
 

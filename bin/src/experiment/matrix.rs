@@ -8,10 +8,10 @@ use latency_core::text::Text;
 use latency_core::topology::MAX_NODES;
 use latency_core::units::NodeId;
 
-use super::interface::{gathered, Experiment};
+use super::interface::{Experiment, gathered};
 use crate::analysis::firmware;
-use crate::analysis::matrix::{self, conclude, groups, Class, DistanceGroup, Pair};
-use crate::describe::{self, attributes, method, point, rows, undisturbed, Report};
+use crate::analysis::matrix::{self, Class, DistanceGroup, Pair, conclude, groups};
+use crate::describe::{self, Report, attributes, method, point, rows, undisturbed};
 use crate::engine::run;
 use crate::engine::session::{Plan, Session};
 use crate::error::PlacementError;
@@ -20,10 +20,10 @@ use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::Budget;
 use crate::plan::{self, Scope};
 use crate::report::chart::Matrix;
-use crate::report::document::{fields, Document, Level, Part, Picture, Role};
+use crate::report::document::{Document, Level, Part, Picture, Role, fields};
 use crate::report::figures::{Digits, Figure};
 use crate::result::sample::collect;
-use crate::result::words::{page_words, OrderName};
+use crate::result::words::{OrderName, page_words};
 use crate::result::{Exclusion, Outcome, Point};
 use crate::warning::Warnings;
 
@@ -115,17 +115,14 @@ pub(super) fn line(document: &mut dyn Document, report: &Report<'_, '_>, outcome
         Ok(measured) => {
             let nanoseconds = measured.series.nanoseconds.median;
             let ticks = report.clock.ticks(nanoseconds);
-            document.sentence(
-                Role::Line,
-                format_args!(
-                    "{from_to}: {} cycles ({} ns)",
-                    fmt::from_fn(|out| match ticks {
-                        Some(ticks) => write!(out, "{}", Figure(ticks)),
-                        None => out.write_str("?"),
-                    }),
-                    Figure(nanoseconds)
-                ),
-            );
+            document.line(format_args!(
+                "{from_to}: {} cycles ({} ns)",
+                fmt::from_fn(|out| match ticks {
+                    Some(ticks) => write!(out, "{}", Figure(ticks)),
+                    None => out.write_str("?"),
+                }),
+                Figure(nanoseconds)
+            ));
         }
     }
 }
@@ -336,8 +333,8 @@ fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
 mod tests {
     use super::*;
     use crate::experiment::tests::machine;
-    use std::vec::Vec;
     use Class::{Local, MemoryOnly, OtherPackage, SamePackage};
+    use std::vec::Vec;
 
     /// All pairs of a fixture's nodes, with latencies in nanoseconds by distance.
     fn pairs_of(fixture: &str, ns: impl Fn(u8) -> f64) -> Vec<Pair> {

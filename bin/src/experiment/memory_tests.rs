@@ -325,9 +325,9 @@ fn generators_have_memory_beyond_all_caches_and_leave_most_of_the_node() {
     // One core walks over as much as all of them do together, unless a size was asked for.
     let own = footprints(&four, "bandwidth --cpunode=0 --memnode=0");
     assert_eq!(own.iter().map(|one| one.0).collect::<Vec<_>>(), [1, 12, 24]);
-    assert!(own
-        .iter()
-        .all(|one| one.1 == own[0].1 && one.1 >= cache.times(4) && one.1 >= MIB.times(24 * 16)));
+    assert!(
+        own.iter().all(|one| one.1 == own[0].1 && one.1 >= cache.times(4) && one.1 >= MIB.times(24 * 16))
+    );
     let each = footprints(&four, "bandwidth --cpunode=0 --memnode=0 --size=1M");
     assert_eq!(each, [(1, MIB), (12, MIB.times(12)), (24, MIB.times(24))]);
     let small = limited("four-nodes", MIB.times(100));

@@ -7,15 +7,15 @@ use latency_core::units::Bytes;
 
 use super::interface::Experiment;
 use crate::analysis::orders::{self, OrdersConclusion};
-use crate::describe::{self, estimate, method, point, rows, Report};
+use crate::describe::{self, Report, estimate, method, point, rows};
 use crate::engine::memory::chains::Alongside;
 use crate::engine::run;
 use crate::engine::session::{Plan, Session};
 use crate::engine::stopwatch::strided::Loads;
 use crate::options::{Descriptor, FlagId, FlagSet};
-use crate::plan::budget::{Budget, Pass, FEWEST_ROUNDS, PLACES};
+use crate::plan::budget::{Budget, FEWEST_ROUNDS, PLACES, Pass};
 use crate::plan::single;
-use crate::report::document::{fields, Document, Level, Part, Role, Rows};
+use crate::report::document::{Document, Level, Part, Role, Rows, fields};
 use crate::report::figures::Digits;
 use crate::result::Outcome;
 use crate::sys::table::Table;

@@ -7,16 +7,16 @@ use latency_core::kernel::lanes::PARALLEL as KERNELS;
 use latency_core::text::Text;
 use latency_core::units::Bytes;
 
-use super::interface::{collected, Experiment};
+use super::interface::{Experiment, collected};
 use crate::analysis::claims::Claims;
-use crate::analysis::lanes::{misses_in_flight, place, regions, HierarchyPlace, Limit, Saturation};
-use crate::describe::{self, estimate, lanes as chains, point, Report};
+use crate::analysis::lanes::{HierarchyPlace, Limit, Saturation, misses_in_flight, place, regions};
+use crate::describe::{self, Report, estimate, lanes as chains, point};
 use crate::engine::run;
 use crate::options::{Descriptor, FlagSet};
 use crate::plan;
 use crate::plan::budget::Budget;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
-use crate::report::document::{fields, Document, Level, Part, Picture};
+use crate::report::document::{Document, Level, Part, Picture, fields};
 use crate::report::figures::Digits;
 
 /// Inverse throughput against the number of chains.

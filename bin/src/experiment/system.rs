@@ -11,12 +11,12 @@ use latency_core::words::Worded;
 
 use super::interface::Experiment;
 use crate::describe::method::optional;
-use crate::describe::{self, attributes, Report};
+use crate::describe::{self, Report, attributes};
 use crate::engine::session::Findings;
 use crate::machine::Machine;
 use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::Budget;
-use crate::report::document::{fields, Document, Level, Part, Role};
+use crate::report::document::{Document, Level, Part, Role, fields};
 use crate::result::Extra;
 use crate::sys::table::Table;
 
@@ -246,8 +246,7 @@ fn caches(document: &mut dyn Document, machine: &Machine) {
 /// Shows a row for each node, and the firmware's distances if there are several nodes.
 fn nodes(document: &mut dyn Document, machine: &Machine) {
     if machine.topology.source == Source::Assumed {
-        document
-            .sentence(Role::Missing, format_args!("The kernel names no nodes; all memory is taken as one."));
+        document.missing(format_args!("The kernel names no nodes; all memory is taken as one."));
     }
     let all = machine.topology.nodes();
     // A single node has no distances.

@@ -3,20 +3,20 @@
 use core::fmt::{self, Display};
 
 use latency_core::decimal::Decimal;
-use latency_core::kernel::variants::{Variant, VARIANTS};
+use latency_core::kernel::variants::{VARIANTS, Variant};
 use latency_core::kernel::{Encoding, INDEX_CHECKED};
 use latency_core::units::{Bytes, PageSize, Pages};
 
 use super::interface::Experiment;
 use crate::analysis::huge_pages::Worth;
 use crate::analysis::variants::{self, CycleDifference, VariantGrid};
-use crate::describe::{self, estimate, method, point, rows, Report};
+use crate::describe::{self, Report, estimate, method, point, rows};
 use crate::engine::run;
 use crate::engine::session::{Plan, Session};
 use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::{Budget, Optional, PLACES};
 use crate::plan::{self, single};
-use crate::report::document::{fields, Document, Level, Part, Role};
+use crate::report::document::{Document, Level, Part, Role, fields};
 use crate::report::figures::Digits;
 use crate::result::sample::collect;
 use crate::result::words::page_words;

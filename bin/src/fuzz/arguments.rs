@@ -9,10 +9,10 @@ use proptest::sample::select;
 use proptest::test_runner::TestCaseResult;
 
 use super::driver::{check, steers};
-use super::mutation::{applied, mutations, Mutation};
+use super::mutation::{Mutation, applied, mutations};
 use crate::catalogue::{DESCRIPTORS, EXPERIMENTS};
 use crate::experiment::tests::{machine, planned_with};
-use crate::options::{self, Options, FLAGS};
+use crate::options::{self, FLAGS, Options};
 use crate::report::FORMATS;
 use crate::sys::init::pack_arguments;
 

@@ -8,8 +8,8 @@ use core::fmt::Debug;
 use std::format;
 use std::io::Write;
 use std::string::String;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 

@@ -9,7 +9,7 @@ use proptest::sample::select;
 
 use super::driver::{check, steers};
 use super::mutation::{applied, mutations};
-use crate::commands::fleet_tests::{written, Files};
+use crate::commands::fleet_tests::{Files, written};
 
 /// Returns documents of some experiments, each on one line.
 fn lines() -> Vec<u8> {

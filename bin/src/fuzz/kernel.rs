@@ -10,13 +10,13 @@ use std::vec::Vec;
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::topology::Files;
 use proptest::prelude::*;
-use proptest::sample::{select, Index};
+use proptest::sample::{Index, select};
 
 use super::arguments::planned;
 use super::driver::{check, steers};
 use super::mutation::{applied, damaged, mutations};
 use crate::experiment::tests::{fixture, options, surveyed};
-use crate::result::conditions::{ran_and_waited, CpuTime};
+use crate::result::conditions::{CpuTime, ran_and_waited};
 use crate::result::evidence::{numa_maps_line, smaps_opens, smaps_transparent_huge};
 
 /// The files of a machine, with arbitrary bytes.

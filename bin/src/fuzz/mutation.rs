@@ -4,7 +4,7 @@ use std::vec;
 use std::vec::Vec;
 
 use proptest::prelude::*;
-use proptest::sample::{select, Index};
+use proptest::sample::{Index, select};
 
 /// Words that are wrong in some places, and valid in unexpected ones.
 const WORDS: [&[u8]; 62] = [

@@ -13,12 +13,12 @@ use proptest::test_runner::TestCaseResult;
 use super::driver::{check, steers};
 use super::mutation::{applied, damaged};
 use super::saved::{files, is_measured, read};
-use crate::catalogue::{command, DESCRIPTORS};
+use crate::catalogue::{DESCRIPTORS, command};
 use crate::describe::output;
 use crate::options;
+use crate::report::FORMATS;
 use crate::report::format::Purpose;
 use crate::report::terminal::Terminal;
-use crate::report::FORMATS;
 use crate::result::row::Row;
 
 /// The outcome of a command: its exit status, its output, and its message.

@@ -12,8 +12,8 @@ use proptest::sample::select;
 use proptest::test_runner::TestCaseResult;
 
 use super::driver::{check, steers};
-use super::mutation::{applied, damaged, Mutation};
-use crate::result::row::{Row, FIELDS, WORDS};
+use super::mutation::{Mutation, applied, damaged};
+use crate::result::row::{FIELDS, Row, WORDS};
 use crate::saved::{Problem, Saved};
 
 /// Short documents of each kind, so that the damage often hits content that is read.

@@ -24,15 +24,15 @@ use latency_core::units::{Bytes, CpuId, Hertz, PageSize, Pages, Picoseconds, Tic
 
 use super::lines;
 use super::loads;
-use super::numbers::{self, Beside, Cores, Load, Way, CORE_GIGAHERTZ, ROUNDS};
+use super::numbers::{self, Beside, CORE_GIGAHERTZ, Cores, Load, ROUNDS, Way};
 use super::scene::{Scene, Trouble};
 use super::seen::{Seen, Tree};
 use crate::analysis::curve::Analysis;
 use crate::analysis::traffic::bytes_per_line;
 use crate::catalogue::{DESCRIPTORS, EXPERIMENTS};
 use crate::commands::report::{self as whole_report, Plans, Whole};
-use crate::describe::output;
 use crate::describe::Report;
+use crate::describe::output;
 use crate::engine::progress::Progress;
 use crate::engine::session::{Noted, Session};
 use crate::error::{Failure, PlacementError};
@@ -43,9 +43,9 @@ use crate::machine::processor::{CoreKind, Platform, Processor};
 use crate::machine::{Instead, Machine, Sizing};
 use crate::options::{self, Options};
 use crate::plan::duration;
+use crate::report::FORMATS;
 use crate::report::document::{Describe, Document, DocumentTable, Role};
 use crate::report::terminal::Terminal;
-use crate::report::FORMATS;
 use crate::result::conditions::{Conditions, OnCpu};
 use crate::result::counters::{Counters, Software};
 use crate::result::distribution::{Distribution, Interruptions, PERCENTAGES};
@@ -516,11 +516,7 @@ impl Run<'_> {
     }
 
     fn rounds(&self) -> usize {
-        if self.has(Trouble::FewRounds) {
-            3
-        } else {
-            ROUNDS
-        }
+        if self.has(Trouble::FewRounds) { 3 } else { ROUNDS }
     }
 
     fn summary(&self, mut samples: [f64; ROUNDS]) -> Summary {

@@ -5,7 +5,7 @@ use std::vec::Vec;
 
 use super::numbers::{self, Cores};
 use crate::options::Options;
-use crate::plan::loaded::{levels, CLOSER};
+use crate::plan::loaded::{CLOSER, levels};
 use crate::result::{Point, Traffic, Walk};
 
 /// Extra latency of a chain at half of the memory's bandwidth, as a share of the idle latency, and at all of

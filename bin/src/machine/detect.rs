@@ -6,8 +6,8 @@ use latency_core::topology::{Files, Source, Topology};
 use latency_core::topology::{Groups, Sharing};
 use latency_core::units::{CpuId, NodeId};
 
-use super::processor::{Platform, Processor};
 use super::Machine;
+use super::processor::{Platform, Processor};
 use crate::sys::cpu;
 use crate::sys::errno::Errno;
 use crate::sys::file::SystemFiles;

@@ -1,7 +1,7 @@
 //! The memory that a node can give to this process: what is free there, what the kernel would give back for it,
 //! and what the control group allows.
 
-use latency_core::host::{from_meminfo, MemoryLimit};
+use latency_core::host::{MemoryLimit, from_meminfo};
 use latency_core::topology::{Files, Node};
 use latency_core::units::{Bytes, NodeId, PageSize};
 

@@ -2,7 +2,7 @@
 //!
 //! Each enumeration lists its words once. Words that results use too are in the core.
 
-use latency_core::traffic::{Kind, KINDS};
+use latency_core::traffic::{KINDS, Kind};
 use latency_core::words::Worded;
 
 /// The length of a help text.

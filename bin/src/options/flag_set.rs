@@ -2,9 +2,9 @@
 //!
 //! Experiments use the sets to list the options that they have; this module does not know the meaning of an option.
 
+use super::Options;
 use super::bits::FlagSet;
 use super::flags::FlagId::{self, *};
-use super::Options;
 
 impl FlagSet {
     /// The CPU of the thread, the node of the memory, and its pages.

@@ -9,12 +9,12 @@ use latency_core::cores::Exchange;
 use latency_core::units::NodeId;
 
 use super::kinds::{
-    ValueKind, BASELINE, BYTES, COUNT, CPU, CPUS, FILE, FORMAT, KERNEL, KINDS, LABEL, LIST, LOAD_FROM,
-    METHOD, NODE, OF, ORDER, PACING, PAGES, PAIRS, PERCENT, RATES, SECONDS, SIZE, THREADS, UNIT, UNTIL, VIEW,
-    WHEN, WHOLE_SECONDS,
+    BASELINE, BYTES, COUNT, CPU, CPUS, FILE, FORMAT, KERNEL, KINDS, LABEL, LIST, LOAD_FROM, METHOD, NODE, OF,
+    ORDER, PACING, PAGES, PAIRS, PERCENT, RATES, SECONDS, SIZE, THREADS, UNIT, UNTIL, VIEW, ValueKind, WHEN,
+    WHOLE_SECONDS,
 };
 use super::values::{self, ValueError};
-use super::{pairs, Help, Options};
+use super::{Help, Options, pairs};
 use crate::report::format::Format;
 use Setter::{Switch, Value};
 

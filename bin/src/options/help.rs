@@ -2,11 +2,11 @@
 
 use core::fmt::{self, Display, Write};
 
+use super::Descriptor;
 use super::bits::FlagSet;
 use super::choices::Help;
 use super::error::list;
-use super::flags::{Flag, FlagId, FLAGS, GROUPS};
-use super::Descriptor;
+use super::flags::{FLAGS, Flag, FlagId, GROUPS};
 use crate::report::figures::width;
 use crate::report::format::Format;
 use crate::report::wrap::{self, Wrap};

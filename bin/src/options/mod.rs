@@ -36,10 +36,10 @@ use crate::report::format::{Format, Purpose};
 
 pub use bits::FlagSet;
 pub use choices::{Help, Kernel, Kinds, Of, Order, Rate, Rates};
-pub(crate) use error::message;
 pub use error::UsageError;
-pub use flags::{Flag, FlagId, Group, Setter, FLAGS, GROUPS};
-pub use help::{write_experiment_help, write_help, write_version, EXAMPLES, EXIT_CODES};
+pub(crate) use error::message;
+pub use flags::{FLAGS, Flag, FlagId, GROUPS, Group, Setter};
+pub use help::{EXAMPLES, EXIT_CODES, write_experiment_help, write_help, write_version};
 pub use kinds::ValueKind;
 pub use labels::Labels;
 pub use pairs::Pairs;

@@ -4,7 +4,7 @@ use latency_core::cores::Choice as Rule;
 use latency_core::units::CpuId;
 use latency_core::words::Worded;
 
-use super::values::{cpu, ValueError};
+use super::values::{ValueError, cpu};
 
 /// Pairs of CPUs (`--pairs`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

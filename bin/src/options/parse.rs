@@ -4,7 +4,7 @@ use latency_core::units::PageSize;
 
 use super::bits::FlagSet;
 use super::choices::Order;
-use super::flags::{Flag, FlagId, Setter, FLAGS};
+use super::flags::{FLAGS, Flag, FlagId, Setter};
 use super::nearest::nearest;
 use super::tokens::{Token, Tokens};
 use super::{Descriptor, Help, Options, Selection, UsageError};
@@ -214,10 +214,10 @@ fn check_shape<'a>(options: &Options<'a>) -> Result<(), UsageError<'a>> {
     let least = if page_local { page } else { stride.times(2) };
     let sizes = [options.size, options.min_size, options.max_size];
     for (id, size) in [FlagId::Size, FlagId::MinSize, FlagId::MaxSize].into_iter().zip(sizes) {
-        if let (Some(flag), Some(size)) = (FLAGS.iter().find(|flag| flag.id == id), size) {
-            if size < least {
-                return Err(UsageError::TooSmall { flag, size, stride, least });
-            }
+        if let (Some(flag), Some(size)) = (FLAGS.iter().find(|flag| flag.id == id), size)
+            && size < least
+        {
+            return Err(UsageError::TooSmall { flag, size, stride, least });
         }
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! The command line as a whole: every option in every form, every help text, no panic.
 
-use super::tokens::Escaped;
 use super::UsageError;
+use super::tokens::Escaped;
 use super::*;
 use crate::options::plain::assert_plain;
 use crate::report::{json, rows, svg, table};
@@ -53,8 +53,7 @@ fn parsed<'a>(arguments: &[&'a str]) -> Result<Options<'a>, UsageError<'a>> {
 
 fn message(line: &str) -> String {
     let arguments: Vec<&str> = line.split(' ').collect();
-    let text = parsed(&arguments).unwrap_err().to_string();
-    text
+    parsed(&arguments).unwrap_err().to_string()
 }
 
 #[test]

@@ -6,10 +6,10 @@ use latency_core::topology::Shared;
 use latency_core::units::{CpuId, NodeId, Pages};
 
 use super::budget::Budget;
-use super::{states, EachPoint, Planning, Scope};
+use super::{EachPoint, Planning, Scope, states};
 use crate::error::{Failure, PlacementError};
-use crate::machine::processor::Platform;
 use crate::machine::Machine;
+use crate::machine::processor::Platform;
 use crate::options::{Options, Pairs};
 use crate::result::{PingPong, Point, Walk};
 use crate::sys::table::Table;

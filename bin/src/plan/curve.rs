@@ -6,12 +6,12 @@
 use latency_core::math::exp2;
 use latency_core::units::{Bytes, NodeId, Pages};
 
-use super::{single, EachPoint, Planning, Scope};
+use super::{EachPoint, Planning, Scope, single};
 use crate::error::{Failure, PlacementError};
-use crate::machine::processor::Platform;
 use crate::machine::Machine;
+use crate::machine::processor::Platform;
 use crate::options::{Options, UsageError};
-use crate::result::{chain, Point};
+use crate::result::{Point, chain};
 
 /// Assumed size of a first-level data cache that is not reported; the smallest of this century is 8 KiB.
 pub const UNKNOWN_L1: Bytes = Bytes(32 << 10);
@@ -51,7 +51,7 @@ pub fn points<'a>(
     each: EachPoint<'_>,
 ) -> Result<(), Failure<'a>> {
     let Planning { options, machine, .. } = *planning;
-    let (initiator, target) = pair(options, machine, scope)?;
+    let (initiator, target) = scope.pair(options, machine)?;
     let Some(cpu) = scope.cpu(machine, initiator) else {
         return Err(PlacementError::NothingToMeasure.into());
     };
@@ -98,31 +98,6 @@ pub fn granule(options: &Options<'_>) -> Bytes {
 /// Returns whether points with one line on each page belong to the curve: they say nothing of other orders and strides.
 fn looks_for_translation(options: &Options<'_>) -> bool {
     options.order == crate::options::Order::Random && options.stride == Bytes(64)
-}
-
-/// Returns the one pair of nodes that is measured.
-///
-/// # Errors
-///
-/// [`UsageError::OneNodeOnly`] where more were asked for; [`PlacementError`] where there is none.
-pub fn pair<'a>(
-    options: &Options<'a>,
-    machine: &'a Machine,
-    scope: &Scope,
-) -> Result<(NodeId, NodeId), Failure<'a>> {
-    for (option, asked) in [("cpunode", options.cpunode), ("memnode", options.memnode)] {
-        if let Some(nodes) = asked.filter(|nodes| nodes.len() > 1) {
-            return Err(UsageError::OneNodeOnly { option, found: nodes.len() }.into());
-        }
-    }
-    let initiator = scope.initiators.first().map(NodeId).ok_or(PlacementError::NothingToMeasure)?;
-    let local = scope.targets.contains(initiator.0).then_some(initiator);
-    let near = || {
-        let distance = |target: &NodeId| machine.topology.distance(initiator, *target).unwrap_or(u8::MAX);
-        scope.targets.iter().map(NodeId).min_by_key(distance)
-    };
-    let target = local.or_else(near).ok_or(PlacementError::NothingToMeasure)?;
-    Ok((initiator, target))
 }
 
 /// Returns the largest working set: where the plateau of memory is visible, as far as memory is free.

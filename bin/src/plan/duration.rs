@@ -12,7 +12,7 @@ use latency_core::decimal::Decimal;
 use latency_core::units::{Bytes, PageSize, Pages};
 
 use super::budget::{
-    Budget, Memory, Pass, BATCHES, FEW_HOPS, FILLING_LAPS, LONGEST_FILL_NS, OVERTIME, SHORT_PASS, WINDOW_NS,
+    BATCHES, Budget, FEW_HOPS, FILLING_LAPS, LONGEST_FILL_NS, Memory, OVERTIME, Pass, SHORT_PASS, WINDOW_NS,
 };
 use super::single;
 use crate::machine::Machine;

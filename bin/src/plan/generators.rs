@@ -4,11 +4,11 @@ use latency_core::cpulist::CpuSet;
 use latency_core::topology::Shared;
 use latency_core::units::{Bytes, CpuId, NodeId};
 
-use super::sizes::{check, within_half, CACHES, LEAST_DEFAULT};
 use super::Planning;
+use super::sizes::{CACHES, LEAST_DEFAULT, check, within_half};
 use crate::error::{Failure, PlacementError};
-use crate::machine::processor::Platform;
 use crate::machine::Machine;
+use crate::machine::processor::Platform;
 use crate::options::{FlagId, Options};
 use crate::result::{Point, Traffic, Walk};
 use crate::warning::{Warning, Warnings};

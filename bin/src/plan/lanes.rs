@@ -3,11 +3,11 @@
 use latency_core::kernel::lanes::{self, Filler, Gap};
 use latency_core::units::{Bytes, NodeId};
 
-use super::{working_set, EachPoint, Planning, Scope};
+use super::{EachPoint, Planning, Scope, working_set};
 use crate::analysis::claims::Claims;
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
-use crate::result::{chain, Point, Walk};
+use crate::result::{Point, Walk, chain};
 
 /// Fillers between two points of the test of the window.
 const STEP: usize = 64;

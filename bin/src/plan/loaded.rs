@@ -5,15 +5,14 @@
 use latency_core::cpulist::CpuSet;
 use latency_core::units::{Bytes, CpuId, NodeId};
 
-use super::budget::{budget_ns, FEWEST_ROUNDS};
-use super::curve::pair;
+use super::budget::{FEWEST_ROUNDS, budget_ns};
 use super::traffic::kinds;
-use super::{generators, sizes, working_set, EachPoint, Planning, Scope};
+use super::{EachPoint, Planning, Scope, generators, sizes, working_set};
 use crate::analysis::load::share;
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
 use crate::options::{Options, Rate};
-use crate::result::{chain, Point, Traffic, Walk};
+use crate::result::{Point, Traffic, Walk, chain};
 use crate::warning::Warning;
 
 /// Levels that are added where latency has doubled.
@@ -36,7 +35,7 @@ pub fn points<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Resul
     let mut scope = Scope::resolve(planning)?;
     let Planning { options, machine, .. } = *planning;
     if options.hold.is_some() {
-        let (from, to) = pair(options, machine, &scope)?;
+        let (from, to) = scope.pair(options, machine)?;
         scope = scope.narrowed(from, to);
     }
     let _ = generators::check_cpus(options, machine)?;

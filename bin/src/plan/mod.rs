@@ -28,7 +28,7 @@ pub use sizes::{looked_at, most, working_set};
 
 use crate::error::{Failure, PlacementError};
 use crate::options::{self, Options};
-use crate::result::{chain, Point, Walk};
+use crate::result::{Point, Walk, chain};
 use crate::warning::Warning;
 use latency_core::words::Worded;
 

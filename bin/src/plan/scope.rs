@@ -8,7 +8,7 @@ use latency_core::units::{CpuId, NodeId};
 use super::planning::Planning;
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
-use crate::options::UsageError;
+use crate::options::{Options, UsageError};
 use crate::warning::{Warning, Warnings};
 
 /// The nodes that measure, and the nodes that they measure.
@@ -53,6 +53,31 @@ impl Scope {
             None => default_targets(machine, planning.warnings),
         };
         Ok(Scope { initiators, targets, cpu: options.cpu })
+    }
+
+    /// Returns the one pair of nodes that is measured.
+    ///
+    /// # Errors
+    ///
+    /// [`UsageError::OneNodeOnly`] where more were asked for; [`PlacementError`] where there is none.
+    pub fn pair<'a>(
+        &self,
+        options: &Options<'a>,
+        machine: &'a Machine,
+    ) -> Result<(NodeId, NodeId), Failure<'a>> {
+        for (option, asked) in [("cpunode", options.cpunode), ("memnode", options.memnode)] {
+            if let Some(nodes) = asked.filter(|nodes| nodes.len() > 1) {
+                return Err(UsageError::OneNodeOnly { option, found: nodes.len() }.into());
+            }
+        }
+        let initiator = self.initiators.first().map(NodeId).ok_or(PlacementError::NothingToMeasure)?;
+        let local = self.targets.contains(initiator.0).then_some(initiator);
+        let near = || {
+            let distance = |target: &NodeId| machine.topology.distance(initiator, *target).unwrap_or(u8::MAX);
+            self.targets.iter().map(NodeId).min_by_key(distance)
+        };
+        let target = local.or_else(near).ok_or(PlacementError::NothingToMeasure)?;
+        Ok((initiator, target))
     }
 
     /// Returns the CPU that measures for an initiator.

@@ -14,11 +14,11 @@ use crate::result::Point;
 ///
 /// # Errors
 ///
-/// The errors of [`Scope::resolve`], [`super::curve::pair`] and [`super::working_set`].
+/// The errors of [`Scope::resolve`], [`Scope::pair`] and [`super::working_set`].
 pub fn like<'a>(planning: &mut Planning<'_, 'a>) -> Result<Point, Failure<'a>> {
     let scope = Scope::resolve(planning)?;
     let Planning { options, machine, .. } = *planning;
-    let (initiator, target) = super::curve::pair(options, machine, &scope)?;
+    let (initiator, target) = scope.pair(options, machine)?;
     let cpu = scope.cpu(machine, initiator).ok_or(PlacementError::NothingToMeasure)?;
     let size = super::working_set(planning, target, 1)?;
     Ok(Point::like(options, [initiator, target], cpu, size))

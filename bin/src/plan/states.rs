@@ -5,7 +5,7 @@ use latency_core::topology::Shared;
 use latency_core::units::{Bytes, CpuId, NodeId};
 
 use super::curve::first_level_cache;
-use super::{single, EachPoint};
+use super::{EachPoint, single};
 use crate::machine::Machine;
 use crate::options::Options;
 use crate::result::{LineLevel, Owned, Point, Walk};

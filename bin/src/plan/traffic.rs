@@ -1,10 +1,10 @@
 //! The points of `bandwidth`: who generates, into which memory, and how many of them at a time.
 
 use latency_core::cpulist::CpuSet;
-use latency_core::traffic::{Kind, Pattern, View, KINDS};
+use latency_core::traffic::{KINDS, Kind, Pattern, View};
 use latency_core::units::{CpuId, NodeId};
 
-use super::{generators, working_set, EachPoint, Planning, Scope};
+use super::{EachPoint, Planning, Scope, generators, working_set};
 use crate::error::{Failure, PlacementError};
 use crate::options::{Kinds, Options};
 use crate::result::{Point, Traffic, Walk};

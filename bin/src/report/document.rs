@@ -208,7 +208,7 @@ pub enum Level {
 }
 
 /// Receives the cells of a table with their row and column, from 0 on; row 0 holds the headings.
-type Take<'t> = &'t mut dyn FnMut(usize, usize, &dyn Display) -> fmt::Result;
+type TakeCell<'t> = &'t mut dyn FnMut(usize, usize, &dyn Display) -> fmt::Result;
 
 /// Rows and columns for people.
 #[derive(Clone, Copy)]
@@ -226,7 +226,7 @@ pub struct DocumentTable<'a> {
 
 impl DocumentTable<'_> {
     /// Passes every cell to `take`, row by row, up to the first error.
-    pub fn each(&self, take: Take<'_>) -> fmt::Result {
+    pub fn each(&self, take: TakeCell<'_>) -> fmt::Result {
         let mut rows = Rows { row: 0, column: 0, take, failed: Ok(()) };
         (self.rows)(&mut rows);
         rows.failed
@@ -244,7 +244,7 @@ impl DocumentTable<'_> {
 pub struct Rows<'t> {
     row: usize,
     column: usize,
-    take: Take<'t>,
+    take: TakeCell<'t>,
     failed: fmt::Result,
 }
 

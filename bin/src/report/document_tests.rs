@@ -33,8 +33,8 @@ const ROWS: [Row; 3] =
     [("plain", 116.251_4, Some((115.0, 117.5))), ("with, comma", 20_348.0, None), ("none", f64::NAN, None)];
 
 fn describe(document: &mut dyn Document) {
-    document.sentence(Role::Line, format_args!("Node 0 -> Node 0: 290 cycles (116 ns)"));
-    document.sentence(Role::Answer, format_args!("Plain things take {} ns.", 116));
+    document.line(format_args!("Node 0 -> Node 0: 290 cycles (116 ns)"));
+    document.answer(format_args!("Plain things take {} ns.", 116));
     document.sentence(Role::Trust, format_args!("good: quiet neighbours"));
     document.tabulate("", Level::Quiet, 1, &|table| {
         table.texts("thing|ns");
@@ -83,8 +83,7 @@ fn written(format: &Format, level: Level, columns: usize) -> String {
 
 #[test]
 fn text_answers_first_and_wraps() {
-    let quiet =
-        "Node 0 -> Node 0: 290 cycles (116 ns)\n\nPlain things take 116 ns.\n\n  thing           ns\n  \
+    let quiet = "Node 0 -> Node 0: 290 cycles (116 ns)\n\nPlain things take 116 ns.\n\n  thing           ns\n  \
                  plain          116\n  with, comma  20348\n  none             -\n";
     assert_eq!(written(&TEXT, Level::Quiet, 80), quiet);
     let normal = written(&TEXT, Level::Normal, 30);

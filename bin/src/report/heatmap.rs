@@ -4,7 +4,7 @@
 //! This module knows the matrix and the terminal, and not the results.
 
 use super::chart::Matrix;
-use super::figures::{width, Figure};
+use super::figures::{Figure, width};
 use super::shade::Shades;
 use super::terminal::Terminal;
 use core::fmt::{self, Write};
@@ -102,11 +102,7 @@ fn scale(out: &mut dyn Write, unit: &str, shades: &Shades, terminal: Terminal) -
 }
 
 fn characters(terminal: Terminal) -> [char; 5] {
-    if terminal.unicode {
-        SHADES
-    } else {
-        ASCII_SHADES
-    }
+    if terminal.unicode { SHADES } else { ASCII_SHADES }
 }
 
 /// Returns the background and text colours of a shade.

@@ -5,7 +5,7 @@ use core::fmt::{self, Write};
 use latency_core::json::{Layout, Writer};
 
 use super::document::{Describe, Document, Field, Part, Value};
-use super::figures::{decimals, PRECISE};
+use super::figures::{PRECISE, decimals};
 use super::format::{Format, Purpose};
 
 /// One object over several lines.

@@ -3,7 +3,7 @@
 use core::fmt::{self, Write};
 
 use super::document::{Document, DocumentTable, Level, PageRole, Role, Style};
-use super::escape::{markdown, Escaping};
+use super::escape::{Escaping, markdown};
 use super::format::{Format, Purpose};
 
 /// GitHub's Markdown.

@@ -12,7 +12,7 @@ use core::fmt::{self, Write};
 use latency_core::decimal::Trimmed;
 
 use super::document::{Describe, Document, Metric, MetricLabels, Value};
-use super::escape::{label, Escaping};
+use super::escape::{Escaping, label};
 use super::format::{Format, Purpose};
 
 /// Gauges, for example for the textfile collector of node_exporter.

@@ -29,11 +29,7 @@ impl Shades {
     #[must_use]
     pub fn depth(&self, value: f64) -> f64 {
         let AxisRange { low, high } = self.range;
-        if high > low {
-            ((value - low) / (high - low)).clamp(0.0, 1.0)
-        } else {
-            0.0
-        }
+        if high > low { ((value - low) / (high - low)).clamp(0.0, 1.0) } else { 0.0 }
     }
 
     /// Returns the step of a number among `steps` equal ones, from the lightest.

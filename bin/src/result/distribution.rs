@@ -3,8 +3,8 @@
 //! Reports see it; nothing here takes a sample.
 
 use latency_core::clock;
-use latency_core::histogram::fold::Period;
 use latency_core::histogram::Histogram;
+use latency_core::histogram::fold::Period;
 use latency_core::hops::{self, Quantile, Sample};
 use latency_core::stats::{Interval, Summary};
 use latency_core::units::Hertz;

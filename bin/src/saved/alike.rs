@@ -8,7 +8,7 @@ use latency_core::math::ln;
 use latency_core::units::{Bytes, Pages};
 
 use super::rows::Saved;
-use crate::result::row::{Row, KERNEL, ORDER, PATTERN, SIZE, STRIDE};
+use crate::result::row::{KERNEL, ORDER, PATTERN, Row, SIZE, STRIDE};
 use crate::result::words::page_words;
 use latency_core::words::Worded;
 
@@ -117,11 +117,7 @@ impl Under {
 /// Returns the number of a flag.
 #[must_use]
 pub const fn yes(flag: bool) -> u64 {
-    if flag {
-        YES
-    } else {
-        NO
-    }
+    if flag { YES } else { NO }
 }
 
 /// Returns the number of a condition that is of a result as a whole; 0 where it is none.

@@ -5,7 +5,7 @@ use core::fmt::Write;
 use latency_core::text::Text;
 
 use crate::options::tokens::Escaped;
-use crate::options::{Group, FLAGS};
+use crate::options::{FLAGS, Group};
 
 /// Conditions that may differ between two results: the key in JSON, and the words for people.
 pub const CONDITIONS: [(&str, &str); 13] = [

@@ -3,9 +3,9 @@
 use super::conditions::escaped;
 use super::fields::{fields, is_missing, separator, sized, timed};
 use super::headings;
-use super::numerals::{number, Numerals};
+use super::numerals::{Numerals, number};
 use super::point::{Column, PointDraft};
-use super::rows::{each_line, line_of, Draft, Problem};
+use super::rows::{Draft, Problem, each_line, line_of};
 use super::{foreign, unit};
 use crate::result::row::A;
 

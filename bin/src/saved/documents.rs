@@ -3,14 +3,14 @@
 //! A line that is not a document is counted and skipped. Nothing here knows what is in a document: its reader decides
 //! if it is whole.
 
-use super::rows::Problem;
 use super::LARGEST_FILE;
+use super::rows::Problem;
 use crate::error::{Failure, SavedError};
 use crate::sys::file;
 use crate::sys::table::Table;
 
 /// Takes the text of a document, or returns its defect.
-type Take<'t> = &'t mut dyn FnMut(&[u8]) -> Result<(), Problem>;
+type TakeText<'t> = &'t mut dyn FnMut(&[u8]) -> Result<(), Problem>;
 
 /// Gives `take` every document of a file, or of standard input where its name is `-`; and `refused` every other line,
 /// by its number.
@@ -18,7 +18,11 @@ type Take<'t> = &'t mut dyn FnMut(&[u8]) -> Result<(), Problem>;
 /// # Errors
 ///
 /// [`SavedError::Unreadable`]; that of mapping the buffers.
-pub fn each<'a>(path: &'a [u8], take: Take<'_>, refused: &mut dyn FnMut(Problem)) -> Result<(), Failure<'a>> {
+pub fn each<'a>(
+    path: &'a [u8],
+    take: TakeText<'_>,
+    refused: &mut dyn FnMut(Problem),
+) -> Result<(), Failure<'a>> {
     // Only the pages that are written take memory.
     let mut buffer = Table::<u8>::zeroed(LARGEST_FILE.0 as usize)?;
     let mut joined =
@@ -55,7 +59,7 @@ struct Joined {
 }
 
 impl Joined {
-    fn line(&mut self, line: u32, text: &[u8], take: Take<'_>) -> Result<(), Problem> {
+    fn line(&mut self, line: u32, text: &[u8], take: TakeText<'_>) -> Result<(), Problem> {
         if self.length > 0 {
             return self.more(line, text, take);
         }
@@ -79,7 +83,7 @@ impl Joined {
     }
 
     /// Adds a line to a document, and gives that to `take` once it is whole.
-    fn more(&mut self, line: u32, text: &[u8], take: Take<'_>) -> Result<(), Problem> {
+    fn more(&mut self, line: u32, text: &[u8], take: TakeText<'_>) -> Result<(), Problem> {
         let end = self.length + text.len() + 1;
         let Some(room) = self.text.get_mut(self.length..end) else {
             self.length = 0;

@@ -13,10 +13,10 @@
 use latency_core::text::Text;
 
 use super::fields::{fields, separator, sized, timed, word};
-use super::numerals::{number, Numerals};
-use super::rows::{bytes, each_line, whole, Draft, Problem, Tool};
+use super::numerals::{Numerals, number};
+use super::rows::{Draft, Problem, Tool, bytes, each_line, whole};
 use super::unit;
-use crate::result::row::{Row, Word, A, B, ONE_WAY, OP, ORDER, PAGES_ASKED};
+use crate::result::row::{A, B, ONE_WAY, OP, ORDER, PAGES_ASKED, Row, Word};
 
 /// A text by which the output of each tool is recognised.
 const MARKS: [(&[u8], Tool); 5] = [

@@ -23,8 +23,7 @@ const BITS: &str = "bit bits kbit mbit";
 /// Words of what is counted and has no size that is known.
 const COUNTED: &str = "elements elems entries lines pages nodes items words";
 /// Words of rates, counts and spreads, which are not latencies whatever else the heading says.
-const OTHERS: &str =
-    "bandwidth throughput rate ops flops accesses count iterations hits misses ratio percent speedup \
+const OTHERS: &str = "bandwidth throughput rate ops flops accesses count iterations hits misses ratio percent speedup \
                       stddev mhz ghz";
 
 /// Returns whether one of the words of a heading is known.
@@ -97,7 +96,7 @@ pub(super) fn find(line: &str, separator: Option<u8>) -> Result<[(usize, Column)
         Some(per_time) => per_time,
         None if is_clock(latency) => return Err("a latency in cycles; give it in nanoseconds"),
         None if is_bracketed(latency) && (has(latency, LATENCIES) || has(latency, TIMES)) => {
-            return Err("a latency in a unit other than ps, ns, us, ms and s")
+            return Err("a latency in a unit other than ps, ns, us, ms and s");
         }
         None if [LATENCIES, TIMES, ANYTHING].iter().any(|known| has(latency, known)) => 1.0,
         None => return Err("no column of latencies; name one, such as ns"),

@@ -5,11 +5,11 @@ use latency_core::json::{Event, Reader, Reason};
 use super::host::instant;
 use super::origin;
 use super::point::{describe, point};
-use super::rows::{bytes, line_of, whole, Draft, Problem, Tool};
+use super::rows::{Draft, Problem, Tool, bytes, line_of, whole};
 use super::shape;
-use super::values::{each_object, members, optional, rest, text, Fault};
+use super::values::{Fault, each_object, members, optional, rest, text};
 use crate::analysis::claims::{Claim, Source};
-use crate::result::row::{Row, A, B, KERNEL, LANES, LINES};
+use crate::result::row::{A, B, KERNEL, LANES, LINES, Row};
 
 /// The arrays that hold points. In a matrix both do, and then the same.
 const ARRAYS: [&str; 3] = ["node_pairs", "points", "bandwidths"];

@@ -7,10 +7,10 @@ use latency_core::traffic::Kind;
 
 use super::fields::word;
 use super::point::point;
-use super::rows::{whole, Draft};
-use super::values::{each_object, interval, members, optional, rest, text, Fault};
+use super::rows::{Draft, whole};
+use super::values::{Fault, each_object, interval, members, optional, rest, text};
 use crate::analysis::traffic::bytes_per_line;
-use crate::result::row::{Row, CLASS, GENERATORS, HOME, LOAD, MEDIAN, OP, PATTERN, TRAFFIC};
+use crate::result::row::{CLASS, GENERATORS, HOME, LOAD, MEDIAN, OP, PATTERN, Row, TRAFFIC};
 use crate::result::sample::Sample;
 
 /// Reads what tells a host from others.

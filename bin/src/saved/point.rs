@@ -5,8 +5,8 @@ use latency_core::stats::Interval;
 
 use super::fields::word;
 use super::rows::{bytes, relative, whole};
-use super::values::{interval, optional, rest, text, Fault};
-use crate::result::row::{Row, FIELDS, WORDS};
+use super::values::{Fault, interval, optional, rest, text};
+use crate::result::row::{FIELDS, Row, WORDS};
 
 /// The content of a member or a column.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,12 +5,12 @@ use latency_core::text::Text;
 use latency_core::traffic::Pattern;
 use latency_core::units::Bytes;
 
-use super::conditions::{SavedConditions, BRAND, HOST};
+use super::conditions::{BRAND, HOST, SavedConditions};
 use super::fields::word;
 use super::host::Origin;
 use crate::analysis::claims::Claims;
 pub use crate::error::Problem;
-use crate::result::row::{Row, Word, CLASS, EXPERIMENT, ONE_WAY, OP, PATTERN};
+use crate::result::row::{CLASS, EXPERIMENT, ONE_WAY, OP, PATTERN, Row, Word};
 use crate::result::sample::Sample;
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
@@ -227,11 +227,7 @@ pub fn bytes(number: f64) -> Result<Bytes, &'static str> {
 /// Returns a small whole number, such as a node's.
 pub fn whole(number: f64) -> Result<u32, &'static str> {
     let whole = number as u32;
-    if f64::from(whole) == number {
-        Ok(whole)
-    } else {
-        Err("a node that is not a whole number")
-    }
+    if f64::from(whole) == number { Ok(whole) } else { Err("a node that is not a whole number") }
 }
 
 /// Returns the deviation of a row relative to its latency, where it is within reason.

@@ -2,8 +2,8 @@
 
 use latency_core::json::Reader;
 
-use super::rows::{line_of, Problem};
-use super::values::{each_object, members, rest, Fault};
+use super::rows::{Problem, line_of};
+use super::values::{Fault, each_object, members, rest};
 
 /// The name of a report, in place of an experiment's.
 const REPORT: &str = "report";

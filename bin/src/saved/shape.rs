@@ -8,7 +8,7 @@ use latency_core::double;
 use latency_core::json::MAX_DEPTH;
 use latency_core::text::Text;
 
-use super::rows::{line_of, Problem};
+use super::rows::{Problem, line_of};
 
 /// The version of the shape of documents that is written, and the latest one that is read.
 pub const SCHEMA: u32 = 1;

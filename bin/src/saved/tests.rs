@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::analysis::comparison::{Files, Join};
-use crate::result::row::{Label, CLASS, CPUS, FIELDS, LINES, MEDIAN, OP, WORDS};
+use crate::result::row::{CLASS, CPUS, FIELDS, LINES, Label, MEDIAN, OP, WORDS};
 use proptest::prelude::*;
 use std::format;
 use std::string::{String, ToString};

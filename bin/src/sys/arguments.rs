@@ -8,7 +8,7 @@
 //! one states what must hold, and the fields are private, so that no other code can
 //! make a value for which it does not.
 
-use core::ffi::{c_char, CStr};
+use core::ffi::{CStr, c_char};
 
 /// The arguments of the process, the program's name left out: an iterator that can be copied and walked again.
 #[derive(Clone, Copy, Debug)]

@@ -127,11 +127,7 @@ mod tests {
             let mut count = 0;
             let result = patiently(|| {
                 count += 1;
-                if count > interruptions {
-                    Ok(count)
-                } else {
-                    Err(rustix::io::Errno::INTR)
-                }
+                if count > interruptions { Ok(count) } else { Err(rustix::io::Errno::INTR) }
             });
             (result, count)
         };

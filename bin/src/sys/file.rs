@@ -2,7 +2,7 @@
 //!
 //! Knows nothing of what is in them.
 
-use super::errno::{patiently, Errno};
+use super::errno::{Errno, patiently};
 use super::path::Path;
 use super::table::Table;
 use super::terminal::Stream;
@@ -10,7 +10,7 @@ use core::ops::Deref;
 use latency_core::topology::Files;
 use latency_core::units::Bytes;
 use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{fstat, open as open_file, stat, FileType, Mode, OFlags};
+use rustix::fs::{FileType, Mode, OFlags, fstat, open as open_file, stat};
 
 /// A file of the system never makes anybody wait; a pipe in its place would, for ever.
 const AT_ONCE: OFlags = OFlags::NONBLOCK;

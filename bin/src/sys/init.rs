@@ -22,10 +22,10 @@ use core::ffi::CStr;
 use core::fmt::Write;
 use linux_raw_sys::general::{__NR_prlimit64, RLIMIT_CPU};
 use rustix::fd::{BorrowedFd, IntoRawFd};
-use rustix::fs::{access, mkdir, open, readlinkat_raw, sync, Access, Mode, OFlags, CWD};
+use rustix::fs::{Access, CWD, Mode, OFlags, access, mkdir, open, readlinkat_raw, sync};
 use rustix::io::fcntl_getfd;
-use rustix::mount::{mount, MountFlags};
-use rustix::system::{reboot, RebootCommand};
+use rustix::mount::{MountFlags, mount};
+use rustix::system::{RebootCommand, reboot};
 
 /// Makes the surroundings what the program expects, and returns the arguments to be obeyed: those `passed`
 /// by the kernel or, as a machine's first process, those after `--` on the kernel's command line.

@@ -12,15 +12,15 @@
 //! zero bytes and no other code changes them. Views are of lines, which have no invalid
 //! bit patterns.
 
-use super::errno::{patiently, Errno};
+use super::errno::{Errno, patiently};
 use super::raw::syscall6;
 use core::ops::Range;
-use core::ptr::{null_mut, NonNull};
+use core::ptr::{NonNull, null_mut};
 use core::sync::atomic::{AtomicU8, Ordering};
 use latency_core::arch::Line;
 use latency_core::units::{PageSize, Pages};
 use linux_raw_sys::general::__NR_rt_sigprocmask;
-use rustix::mm::{madvise, mmap_anonymous, munmap, Advice, MapFlags, ProtFlags};
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
 /// The page that every mapping of x86-64 consists of at least.
 const SMALL_PAGE: usize = 4096;

@@ -3,16 +3,16 @@
 //! Knows bytes and targets, not formats. How an output file comes to be complete or
 //! not at all is `output_file`'s matter.
 
-use super::errno::{patiently, Errno};
+use super::errno::{Errno, patiently};
 use super::output_file::OutputFile;
 pub use super::output_file::Unfinished;
 use super::signal;
 use super::table::Table;
 use super::terminal::Stream;
 use core::fmt;
-use rustix::event::{poll, PollFd, PollFlags};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::BorrowedFd;
-use rustix::fs::{fstat, FileType};
+use rustix::fs::{FileType, fstat};
 
 /// Bytes that are collected before they are written: a `write!` has many fragments, and a system call each is slow.
 const BUFFER: usize = 16 << 10;

@@ -7,7 +7,7 @@
 //!
 //! Errors of `close` are not looked at: what they could tell, `fsync` has told.
 
-use super::errno::{patiently, Errno};
+use super::errno::{Errno, patiently};
 use super::path::Path;
 use super::signal;
 use super::system::process_id;
@@ -17,8 +17,8 @@ use latency_core::text::Text;
 use rustix::event::poll;
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use rustix::fs::{
-    access, fchmod, fchown, fstat, fsync, linkat, open, openat, readlinkat_raw, renameat, stat, unlinkat,
-    Access, AtFlags, FileType, Gid, Mode, OFlags, Uid, CWD,
+    Access, AtFlags, CWD, FileType, Gid, Mode, OFlags, Uid, access, fchmod, fchown, fstat, fsync, linkat,
+    open, openat, readlinkat_raw, renameat, stat, unlinkat,
 };
 use rustix::io::Errno as SystemErrno;
 
@@ -272,7 +272,7 @@ mod tests {
     use super::*;
     use std::format;
     use std::fs;
-    use std::os::unix::fs::{symlink, PermissionsExt};
+    use std::os::unix::fs::{PermissionsExt, symlink};
     use std::path::PathBuf;
     use std::string::String;
     use std::vec::Vec;

@@ -60,7 +60,7 @@ mod tests {
     // program, so that every test runs on them; here they are compared with Rust's.
     assemble_memory_functions!();
 
-    extern "C" {
+    unsafe extern "C" {
         fn memcpy(to: *mut u8, from: *const u8, count: usize) -> *mut u8;
         fn memmove(to: *mut u8, from: *const u8, count: usize) -> *mut u8;
         fn memset(to: *mut u8, value: i32, count: usize) -> *mut u8;

@@ -13,9 +13,9 @@ use super::raw::syscall6;
 use core::mem::size_of;
 use core::sync::atomic::{AtomicBool, Ordering};
 use linux_raw_sys::general::{
-    __NR_rt_sigaction, __NR_rt_sigpending, __NR_rt_sigprocmask, SIGCHLD, SIGCONT, SIGHUP, SIGINT, SIGKILL,
-    SIGPIPE, SIGSTOP, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH, SIGXCPU, SIGXFSZ, SIG_BLOCK,
-    SIG_UNBLOCK,
+    __NR_rt_sigaction, __NR_rt_sigpending, __NR_rt_sigprocmask, SIG_BLOCK, SIG_UNBLOCK, SIGCHLD, SIGCONT,
+    SIGHUP, SIGINT, SIGKILL, SIGPIPE, SIGSTOP, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH, SIGXCPU,
+    SIGXFSZ,
 };
 use rustix::time::Timespec;
 

@@ -11,7 +11,7 @@
 
 use super::errno::Errno;
 use super::map::Region;
-use core::mem::{align_of, needs_drop, size_of, ManuallyDrop, MaybeUninit};
+use core::mem::{ManuallyDrop, MaybeUninit, align_of, needs_drop, size_of};
 use core::ops::{Deref, DerefMut};
 use core::ptr::NonNull;
 use latency_core::units::Pages;

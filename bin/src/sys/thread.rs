@@ -17,19 +17,19 @@
 //! thread writes the `ThreadWork` of another before the clone that hands it over; after that it is only
 //! read, but for the number of the thread, which is atomic.
 
-use super::arch::{clone_thread, Routine};
+use super::arch::{Routine, clone_thread};
 use super::cpu::yield_now;
 use super::errno::Errno;
-use super::raw::{checked, OTHER_THREADS};
+use super::raw::{OTHER_THREADS, checked};
 use super::time::sleep_ns;
-use core::ffi::{c_void, CStr};
+use core::ffi::{CStr, c_void};
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicU32, Ordering};
 use linux_raw_sys::general::{
     CLONE_CHILD_CLEARTID, CLONE_FILES, CLONE_FS, CLONE_PARENT_SETTID, CLONE_SIGHAND, CLONE_SYSVSEM,
     CLONE_THREAD, CLONE_VM,
 };
-use rustix::mm::{mmap_anonymous, munmap, MapFlags, ProtFlags};
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 use rustix::thread::futex;
 
 /// A stack: a panic formats its message on it, which takes a few KiB.

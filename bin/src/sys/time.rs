@@ -11,8 +11,8 @@ use linux_raw_sys::general::{
     __NR_clock_gettime, __kernel_timespec, CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW, CLOCK_REALTIME,
     CLOCK_THREAD_CPUTIME_ID,
 };
-use rustix::process::{time_stamp_counter_readability, TimeStampCounterReadability};
-use rustix::thread::{gettid, nanosleep, NanosleepRelativeResult};
+use rustix::process::{TimeStampCounterReadability, time_stamp_counter_readability};
+use rustix::thread::{NanosleepRelativeResult, gettid, nanosleep};
 use rustix::time::Timespec;
 
 const NANOSECONDS_PER_SECOND: u64 = 1_000_000_000;

@@ -6,7 +6,7 @@ use latency_core::decimal::{Decimal, Trimmed};
 use latency_core::text::plural;
 use latency_core::units::Bytes;
 
-use super::entry::{nanoseconds, percent_off, About, Facts, Percent, SizeOption, Words};
+use super::entry::{About, Facts, Percent, SizeOption, Words, nanoseconds, percent_off};
 use super::{Clipped, NoCounters, Severity, Warning};
 use crate::report::figures::Digits;
 
@@ -388,9 +388,5 @@ impl Warning {
 
 /// Returns the severity of a share or a difference: a result that reaches `poor_from` is unreliable.
 fn graded(value: f64, poor_from: f64) -> Severity {
-    if value < poor_from {
-        Severity::Fair
-    } else {
-        Severity::Poor
-    }
+    if value < poor_from { Severity::Fair } else { Severity::Poor }
 }

@@ -14,11 +14,7 @@ impl Buffer<'_> {
     /// [`Astray`] where it did not.
     pub fn prove(&self, from: u64, hops: u64, ended: Cursor) -> Result<u64, Astray> {
         let node = self.chain.advance(from, hops);
-        if self.cursor(node) == ended {
-            Ok(node)
-        } else {
-            Err(Astray { from, hops })
-        }
+        if self.cursor(node) == ended { Ok(node) } else { Err(Astray { from, hops }) }
     }
 
     /// Proves each lane of a walk, and moves its start to its end.

@@ -72,11 +72,7 @@ impl Stores {
             }
         }
         let [streaming, cached] = ticks;
-        if cached + cached / CLEARLY < streaming {
-            ordinary
-        } else {
-            Stores::STREAMING
-        }
+        if cached + cached / CLEARLY < streaming { ordinary } else { Stores::STREAMING }
     }
 
     /// Returns ordinary stores, for memory whose lines a cache of `cache` bytes may keep.

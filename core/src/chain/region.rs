@@ -2,7 +2,7 @@
 //!
 //! Knows nothing of the order in which regions follow each other.
 
-use super::weyl::{inverse_of_odd, Mixer};
+use super::weyl::{Mixer, inverse_of_odd};
 use crate::rng::Pcg32;
 
 /// The order within the regions of a local order; every region has its own.

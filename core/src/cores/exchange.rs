@@ -9,7 +9,7 @@
 //! any time: the words that they find have no meaning to Rust, and a call that finds
 //! an unexpected word waits until its polls are over.
 
-use crate::arch::{Delays, ExchangeRoutine, Flusher, Line, SharedLine, Stamp, EXCHANGES};
+use crate::arch::{Delays, EXCHANGES, ExchangeRoutine, Flusher, Line, SharedLine, Stamp};
 use crate::units::Bytes;
 use crate::words::Worded;
 use core::sync::atomic::{AtomicU32, Ordering};

@@ -4,7 +4,7 @@
 //! lines of one pair of cores differ permanently: that is not noise, and no
 //! interval may hide it. Plain arithmetic on samples.
 
-use crate::stats::{median, summarise_series, Summary};
+use crate::stats::{Summary, median, summarise_series};
 
 /// One line among several.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -11,6 +11,6 @@ pub mod pairs;
 pub mod ring;
 
 pub use exchange::{Exchange, ExchangeSide, Made, Method, Patience};
-pub use lines::{over_lines, OverLines};
+pub use lines::{OverLines, over_lines};
 pub use pairs::{Choice, Pair};
 pub use ring::{Ring, State, Walk};

@@ -49,11 +49,7 @@ impl Choice {
     pub const fn most(self, cpus: usize) -> usize {
         let all = cpus * cpus.saturating_sub(1) / 2;
         let few = Shared::ALL.len() * Self::MOST_OF_CLASS;
-        if self.takes_all(cpus) || all < few {
-            all
-        } else {
-            few
-        }
+        if self.takes_all(cpus) || all < few { all } else { few }
     }
 
     const fn takes_all(self, cpus: usize) -> bool {

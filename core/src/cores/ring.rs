@@ -12,7 +12,7 @@
 //! After that the memory is accessed only as atomics, and by walks that store
 //! back the word that a node holds. So any number of threads may walk at once.
 
-use crate::arch::{Flusher, Line, Routine, SharedLine, Stamp, OWN_WALK, READ_WALK, STORE_WALK};
+use crate::arch::{Flusher, Line, OWN_WALK, READ_WALK, Routine, STORE_WALK, SharedLine, Stamp};
 use crate::buffer::{Astray, Buffer, BuildError, Timed};
 use crate::chain::Chain;
 use crate::kernel::Encoding;
@@ -162,11 +162,7 @@ impl<'m> Ring<'m> {
 
     fn prove(&self, from: u64, hops: usize, ended: usize) -> Result<u64, Astray> {
         let node = self.chain.advance(from % self.nodes(), hops as u64);
-        if self.address(node) == ended {
-            Ok(node)
-        } else {
-            Err(Astray { from, hops: hops as u64 })
-        }
+        if self.address(node) == ended { Ok(node) } else { Err(Astray { from, hops: hops as u64 }) }
     }
 
     /// Returns the address of `node`, taken modulo the number of nodes.

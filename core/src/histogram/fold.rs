@@ -137,10 +137,10 @@ fn refined(coarse: Period, slow: &[u64], ordinary: &[u64], search: &Search) -> P
 }
 
 fn better(best: &mut Option<Period>, trial: Option<Period>) {
-    if let Some(trial) = trial {
-        if best.is_none_or(|best| trial.significance > best.significance) {
-            *best = Some(trial);
-        }
+    if let Some(trial) = trial
+        && best.is_none_or(|best| trial.significance > best.significance)
+    {
+        *best = Some(trial);
     }
 }
 

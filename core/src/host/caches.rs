@@ -4,7 +4,7 @@
 //! cache, a program may get much less.
 
 use crate::cpulist::CpuSet;
-use crate::topology::{files, Files};
+use crate::topology::{Files, files};
 use crate::units::{Bytes, CpuId};
 use crate::words::Worded;
 

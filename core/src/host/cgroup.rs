@@ -12,8 +12,8 @@
 use core::fmt::Write;
 
 use crate::text::Text;
-use crate::topology::files::{self, number_after, LONGEST_PATH};
 use crate::topology::Files;
+use crate::topology::files::{self, LONGEST_PATH, number_after};
 use crate::units::Bytes;
 
 /// The path of a group.
@@ -133,10 +133,10 @@ impl Throttle {
                 });
                 throttle.cpus = throttle.cpus.min(cpus);
                 // A second mount point shows the same groups again.
-                if throttle.innermost.as_str().starts_with(directory) {
-                    if let Some(group) = throttle.groups.iter_mut().find(|group| **group == 0) {
-                        *group = directory.len() as u16;
-                    }
+                if throttle.innermost.as_str().starts_with(directory)
+                    && let Some(group) = throttle.groups.iter_mut().find(|group| **group == 0)
+                {
+                    *group = directory.len() as u16;
                 }
             },
         );

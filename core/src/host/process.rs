@@ -1,8 +1,8 @@
 //! The rights of this process, by `/proc/self/status`.
 
 use crate::cpulist::{CpuSet, IdSet, NodeSet};
-use crate::topology::files::{field, hexadecimal};
 use crate::topology::Files;
+use crate::topology::files::{field, hexadecimal};
 
 /// The rights of this process.
 #[derive(Clone, Copy, Debug, Default)]

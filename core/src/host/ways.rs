@@ -8,7 +8,7 @@
 use core::fmt;
 
 use crate::topology::files::{self, field, hexadecimal};
-use crate::topology::{cache_index, Files};
+use crate::topology::{Files, cache_index};
 use crate::units::CpuId;
 
 const ROOT: &str = "/sys/fs/resctrl";

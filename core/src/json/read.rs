@@ -3,7 +3,7 @@
 //! The reader is strict: everything that RFC 8259 does not allow is an error with its place, and every call after an
 //! error returns that error.
 
-use super::error::{Error, Reason, MAX_DEPTH};
+use super::error::{Error, MAX_DEPTH, Reason};
 use super::string::Str;
 use crate::double;
 

@@ -3,7 +3,7 @@
 //! A variant is a kernel, the distance between its nodes, and the size of their
 //! pages. It does not know the order of the walk, its size or the quantity measured.
 
-use super::{Kernel, INDEX, INDEX4, INDEX_CHECKED, LINE_INDEX, LINE_INDEX4, POINTER};
+use super::{INDEX, INDEX_CHECKED, INDEX4, Kernel, LINE_INDEX, LINE_INDEX4, POINTER};
 use crate::units::{Bytes, PageSize};
 
 /// One way to store and walk a chain.

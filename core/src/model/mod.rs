@@ -53,6 +53,6 @@ mod uncertainty;
 mod workspace;
 
 pub use fit::{Cause, Fit, Level, TranslationStep};
-pub use point::{FitError, Point, MAX_LEVELS, MAX_POINTS};
+pub use point::{FitError, MAX_LEVELS, MAX_POINTS, Point};
 pub use select::{fit_mixture, fit_reported, fit_stair};
 pub use workspace::Workspace;

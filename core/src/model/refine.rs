@@ -98,11 +98,11 @@ mod tests {
         let edge = 49_152.0;
         let curve = refine(Refinement::default(), 12, 31, |size| if size <= edge { 1.0 } else { 4.0 });
         let above = curve.partition_point(|(size, _)| size.0 as f64 <= edge);
-        let width = curve[above].0 .0 as f64 / curve[above - 1].0 .0 as f64;
+        let width = curve[above].0.0 as f64 / curve[above - 1].0.0 as f64;
         assert!(width < 1.1, "{width}");
         assert!(curve.len() < 26, "{}", curve.len());
         for pair in curve.windows(2) {
-            assert!((pair[1].0 .0 as f64 / pair[0].0 .0 as f64).log2() > 0.99 / 16.0);
+            assert!((pair[1].0.0 as f64 / pair[0].0.0 as f64).log2() > 0.99 / 16.0);
         }
     }
 

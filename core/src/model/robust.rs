@@ -10,7 +10,7 @@
 //! scale: P. J. Huber, "Robust Statistics" (1981), chapter 7.
 
 use super::curve::Curve;
-use super::least_squares::{NormalEquations, Unknowns, MAX_UNKNOWNS};
+use super::least_squares::{MAX_UNKNOWNS, NormalEquations, Unknowns};
 use super::workspace::{Row, Workspace};
 use crate::math::{ln, sqrt};
 use crate::stats::median;

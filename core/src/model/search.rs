@@ -7,7 +7,7 @@
 
 use super::curve::{Curve, Step};
 use super::law::Law;
-use super::least_squares::{NormalEquations, Unknowns, MAX_UNKNOWNS};
+use super::least_squares::{MAX_UNKNOWNS, NormalEquations, Unknowns};
 use super::point::MAX_LEVELS;
 use super::robust::{self, Linear};
 use super::uncertainty::ALIKE;
@@ -318,10 +318,9 @@ impl StepSearch {
             let value = settled.residual(self, &step);
             // A better shape replaces the worst of those kept.
             if let Some(worst) = shapes.iter_mut().take(count).max_by(|one, other| one.0.total_cmp(&other.0))
+                && value < worst.0
             {
-                if value < worst.0 {
-                    *worst = (value, step);
-                }
+                *worst = (value, step);
             }
         }
         for (_, step) in shapes.into_iter().filter(|(value, _)| value.is_finite()) {

@@ -3,8 +3,8 @@
 use super::curve::{Curve, Step};
 use super::fit::Fit;
 use super::law::Law;
-use super::point::{is_reasonable, FitError, Point, MAX_LEVELS};
-use super::search::{fit_latencies, StepSearch};
+use super::point::{FitError, MAX_LEVELS, Point, is_reasonable};
+use super::search::{StepSearch, fit_latencies};
 use super::workspace::Workspace;
 use crate::math::ln;
 

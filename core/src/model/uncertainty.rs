@@ -7,7 +7,7 @@
 //! does not make every other error infinite.
 
 use super::curve::Curve;
-use super::least_squares::{Unknowns, MAX_UNKNOWNS};
+use super::least_squares::{MAX_UNKNOWNS, Unknowns};
 use super::point::MAX_LEVELS;
 use super::workspace::{Row, Workspace};
 use crate::math::sqrt;
@@ -108,11 +108,7 @@ impl Uncertainty {
 
 /// Returns the root of a sum that may be slightly negative by rounding, or infinite.
 fn sqrt_or_infinite(variance: f64) -> f64 {
-    if variance.is_finite() {
-        sqrt(variance.max(0.0))
-    } else {
-        f64::INFINITY
-    }
+    if variance.is_finite() { sqrt(variance.max(0.0)) } else { f64::INFINITY }
 }
 
 /// Returns the distance between the two points around a step, if all of its transition lies

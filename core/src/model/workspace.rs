@@ -3,8 +3,8 @@
 //! It has a few tens of kilobytes, which would not fit a small stack, and knows whether the caller wants to stop. It
 //! knows no model.
 
-use super::least_squares::{Unknowns, MAX_UNKNOWNS};
-use super::point::{is_reasonable, FitError, Point, MAX_POINTS};
+use super::least_squares::{MAX_UNKNOWNS, Unknowns};
+use super::point::{FitError, MAX_POINTS, Point, is_reasonable};
 use crate::math::ln;
 use crate::sort::sort_by;
 use crate::stats::median;

@@ -5,7 +5,7 @@
 //! runs. So the ranks of the interval are moved
 //! apart as if there were fewer samples, depending on the correlation of the samples.
 
-use super::{median_of_sorted, median_ranks, summarise, Interval, Summary};
+use super::{Interval, Summary, median_of_sorted, median_ranks, summarise};
 use crate::math::{exp, ln, sqrt};
 use crate::sort;
 

@@ -4,8 +4,8 @@
 //! month has little free memory, and much in cached files, which the kernel drops on demand: free memory is only a part
 //! of the available memory.
 
-use super::files::{self, kilobytes_after, Files};
-use super::{Node, PagePool, Source, Topology, MAX_NODES};
+use super::files::{self, Files, kilobytes_after};
+use super::{MAX_NODES, Node, PagePool, Source, Topology};
 use crate::cpulist::{CpuSet, NodeSet};
 use crate::units::{Bytes, NodeId};
 

@@ -6,10 +6,10 @@
 //! Linux `Documentation/ABI/stable/sysfs-devices-node`, `Documentation/ABI/testing/sysfs-kernel-mm-memory-tiers`,
 //! `Documentation/ABI/testing/sysfs-kernel-mm-mempolicy-weighted-interleave`.
 
+use super::Topology;
 use super::attributes::{Attributes, Claim, SideCache};
 use super::files::{self, Files};
 use super::read::NODES;
-use super::Topology;
 use crate::cpulist::NodeSet;
 use crate::units::{Bytes, NodeId, Picoseconds};
 

@@ -10,7 +10,7 @@
 //! load and store have no meaning, and every value is a valid [`Line`]. So
 //! several threads may walk at once, even over one part.
 
-use super::{Access, Kind, AHEAD, BLOCK, KINDS, PERMUTED_LINES};
+use super::{AHEAD, Access, BLOCK, KINDS, Kind, PERMUTED_LINES};
 use crate::arch::Line;
 use core::marker::PhantomData;
 use core::ptr::NonNull;

@@ -1,12 +1,12 @@
 //! Points that are not a curve, curves without levels, and input that must not make a fit panic.
 
 use latency_core::model::{
-    fit_mixture, fit_reported, fit_stair, FitError, Point, Workspace, MAX_LEVELS, MAX_POINTS,
+    FitError, MAX_LEVELS, MAX_POINTS, Point, Workspace, fit_mixture, fit_reported, fit_stair,
 };
 use latency_core::stats::Estimate;
 use proptest::prelude::*;
 
-use crate::truth::{Pcg, KIB};
+use crate::truth::{KIB, Pcg};
 
 #[test]
 fn a_flat_curve_has_no_level() {

@@ -3,7 +3,7 @@
 
 use core::cell::Cell;
 
-use latency_core::model::{fit_mixture, fit_stair, FitError, Point, Workspace};
+use latency_core::model::{FitError, Point, Workspace, fit_mixture, fit_stair};
 use latency_core::stats::Interval;
 
 use crate::truth::{KIB, MIB};

@@ -1,10 +1,10 @@
 //! Steps of translation buffers, distinguished from caches.
 
-use latency_core::model::translation::{classify, first_reach, PageKnee};
-use latency_core::model::{fit_stair, Cause, Point, Workspace};
+use latency_core::model::translation::{PageKnee, classify, first_reach};
+use latency_core::model::{Cause, Point, Workspace, fit_stair};
 use latency_core::units::Bytes;
 
-use crate::truth::{Pcg, KIB, MIB};
+use crate::truth::{KIB, MIB, Pcg};
 
 /// Returns a stair with a translation buffer of 96 entries, as measured on an Intel server core.
 fn server(size: f64, page_reach: f64) -> f64 {

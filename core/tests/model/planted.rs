@@ -1,9 +1,9 @@
 //! Planted levels are found again.
 
-use latency_core::model::{fit_mixture, fit_reported, fit_stair, Point, Workspace};
+use latency_core::model::{Point, Workspace, fit_mixture, fit_reported, fit_stair};
 use latency_core::stats::{Estimate, Interval};
 
-use crate::truth::{laptop, Pcg, Truth};
+use crate::truth::{Pcg, Truth, laptop};
 
 /// Number of curves drawn from mixtures, and from soft steps, whose fit takes fifty times as long.
 const DRAWS: (u64, u64) = (60, 20);

@@ -188,9 +188,5 @@ pub fn power_off() -> ! {
 }
 
 fn checked(result: i32) -> Result<()> {
-    if result == 0 {
-        Ok(())
-    } else {
-        Err(Error::last_os_error())
-    }
+    if result == 0 { Ok(()) } else { Err(Error::last_os_error()) }
 }

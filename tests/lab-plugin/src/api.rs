@@ -9,7 +9,7 @@
 //! Everything rests on the promise of the header: a function with this name has this signature. Handles are
 //! passed back only during the callback that received them, as the header demands.
 
-use std::ffi::{c_char, c_int, c_uint, c_void, CStr};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::marker::PhantomData;
 
 use crate::memory::Placing;
@@ -56,7 +56,7 @@ pub const NO_REGISTERS: c_int = 0;
 /// `QEMU_PLUGIN_MEM_RW`. QEMU 7.2 makes no callbacks for reads alone.
 pub const READS_AND_WRITES: c_int = 3;
 
-extern "C" {
+unsafe extern "C" {
     fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
 }
 
@@ -208,11 +208,7 @@ pub fn version_to_declare() -> c_int {
 /// whose addresses are physical already: with 8.2, nodes have to be given by their ranges.
 #[must_use]
 pub fn placing(current: c_int) -> Placing {
-    if current >= 2 {
-        Placing::Physical
-    } else {
-        Placing::Doubled
-    }
+    if current >= 2 { Placing::Physical } else { Placing::Doubled }
 }
 
 #[cfg(test)]

@@ -195,8 +195,7 @@ impl Arguments {
             "report" if value.is_empty() => return Err("no file named".to_owned()),
             "report" => self.report = Some(PathBuf::from(value)),
             _ => {
-                let unknown =
-                    "unknown; known are start, end, stamps, entry, block, level, other, directory-bit, node, backend, latency, cpu, tlb, page, \
+                let unknown = "unknown; known are start, end, stamps, entry, block, level, other, directory-bit, node, backend, latency, cpu, tlb, page, \
                      prefetch, adjacent, neighbour, tail, pause, noise, drift, burst, stream, server, outstanding, cores, cluster, cost, \
                      slowline, calls, seed, absorb, overhead, probe, report";
                 return self.many.set(name, &pieces).unwrap_or_else(|| Err(unknown.to_owned()));

@@ -110,11 +110,7 @@ impl Pace {
     /// is counted from there.
     #[must_use]
     pub fn arrival(&self, pacing: Pacing, entry: u64) -> u64 {
-        if self.continues(pacing, entry) {
-            self.deadline
-        } else {
-            entry
-        }
+        if self.continues(pacing, entry) { self.deadline } else { entry }
     }
 
     fn continues(&self, pacing: Pacing, entry: u64) -> bool {

@@ -92,10 +92,10 @@ impl Pages {
         let within = (1_u64 << Page::Large.shift()) - 1;
         if (virtual_address ^ physical_address) & within != 0 {
             self.frames[number] = Frame::InPieces;
-            if let Some((_, other)) = self.agreeing[place].take_if(|(known, _)| *known == region) {
-                if self.frames[other] == Frame::Agrees(region) {
-                    self.frames[other] = Frame::ByChance(region);
-                }
+            if let Some((_, other)) = self.agreeing[place].take_if(|(known, _)| *known == region)
+                && self.frames[other] == Frame::Agrees(region)
+            {
+                self.frames[other] = Frame::ByChance(region);
             }
             return Page::Small;
         }

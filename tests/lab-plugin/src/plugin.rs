@@ -13,7 +13,7 @@ mod translation;
 mod version;
 
 use std::arch::x86_64::_rdtsc;
-use std::ffi::{c_char, c_int, c_uint, c_void, CStr};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,7 +26,7 @@ use crate::delivered::Windows;
 use crate::directory::Directory;
 use crate::model::{Machine, Outcome, Source};
 use crate::pacing::{Pace, Pacing};
-use crate::report::{Report, PREFIX};
+use crate::report::{PREFIX, Report};
 use crate::server::Request;
 use crate::stamped::{self, Stamped};
 use crate::touched::Touched;
@@ -105,7 +105,7 @@ impl Plugin {
 ///
 /// `information` points to QEMU's `qemu_info_t` and `arguments` to `count`
 /// strings that end with a nul.
-#[no_mangle]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn qemu_plugin_install(
     id: u64,
     information: *const Information,

@@ -3,7 +3,7 @@
 //! The exit status is 1 if one of them did not end with status 0 of the tool. A guest that has not powered
 //! itself off after [`LIMIT`] hangs.
 
-use latency_tests::vm::{at_the_end, available, release, Age, Boot, Machine, NodeSpec};
+use latency_tests::vm::{Age, Boot, Machine, NodeSpec, at_the_end, available, release};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -29,16 +29,18 @@ fn main() {
     let found = Mutex::new(BTreeMap::<(String, String), Vec<Duration>>::new());
     thread::scope(|scope| {
         for _ in 0..WORKERS {
-            scope.spawn(|| loop {
-                let number = next.fetch_add(1, Ordering::Relaxed);
-                if number >= count {
-                    break;
+            scope.spawn(|| {
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= count {
+                        break;
+                    }
+                    let image = &kernels[number % kernels.len()];
+                    let (ending, elapsed) = boot(number, image);
+                    println!("{number:>4} {} {ending} {:.1} s", release(image), elapsed.as_secs_f64());
+                    let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+                    found.entry((release(image).into(), ending)).or_default().push(elapsed);
                 }
-                let image = &kernels[number % kernels.len()];
-                let (ending, elapsed) = boot(number, image);
-                println!("{number:>4} {} {ending} {:.1} s", release(image), elapsed.as_secs_f64());
-                let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
-                found.entry((release(image).into(), ending)).or_default().push(elapsed);
             });
         }
     });

@@ -3,7 +3,7 @@
 //! `MESSAGES` is a file with the output of `cargo test --no-run --message-format=json`. The last two lines count tests that
 //! were not shown and attempts beyond the first, then tests that passed, failed and were skipped.
 
-use latency_tests::lanes::{jobs, programs, run, Counts};
+use latency_tests::lanes::{Counts, jobs, programs, run};
 use latency_tests::program::workspace;
 use std::process::ExitCode;
 use std::thread::available_parallelism;

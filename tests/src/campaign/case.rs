@@ -2,9 +2,9 @@
 
 use super::formats::{self, Judged};
 use super::random::Random;
-use super::{Surroundings, CONTROL, DEATH, MESSAGE, STATUS};
+use super::{CONTROL, DEATH, MESSAGE, STATUS, Surroundings};
 use crate::program::binary;
-use crate::run::{try_finish_within, Run};
+use crate::run::{Run, try_finish_within};
 use crate::terminal::shown;
 use std::fs;
 use std::path::PathBuf;

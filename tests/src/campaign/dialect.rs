@@ -207,11 +207,7 @@ impl Dialect {
             }
             Quotes::All => true,
         };
-        if quoted {
-            format!("\"{text}\"")
-        } else {
-            text.to_string()
-        }
+        if quoted { format!("\"{text}\"") } else { text.to_string() }
     }
 
     /// Returns a row of fields.

@@ -3,9 +3,9 @@
 
 use super::case::tail;
 use super::formats::Judged;
-use super::json::{places, Kind, Place};
+use super::json::{Kind, Place, places};
 use super::random::Random;
-use super::{Case, CONTRADICTION, LATER};
+use super::{CONTRADICTION, Case, LATER};
 use crate::program::workspace;
 use std::fs;
 

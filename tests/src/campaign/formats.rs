@@ -1,7 +1,7 @@
 //! The rules of each format: the needs of its readers, and no character that steers a terminal.
 
 use super::markup;
-use super::{Finding, CONTROL, EMPTY, MALFORMED, NULL, NUMBER, SCHEMA, STEERING, WIDE, WIDE_TABLE};
+use super::{CONTROL, EMPTY, Finding, MALFORMED, NULL, NUMBER, SCHEMA, STEERING, WIDE, WIDE_TABLE};
 use crate::prometheus;
 use crate::schema::{of_results, violations};
 use serde_json::Value;

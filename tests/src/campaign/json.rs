@@ -70,11 +70,7 @@ impl Reader<'_> {
             _ => {
                 let rest = &self.text[start..];
                 self.at += rest.find([',', '}', ']', ' ', '\n']).unwrap_or(rest.len());
-                if first.is_ascii_digit() || first == b'-' {
-                    Kind::Number
-                } else {
-                    Kind::Word
-                }
+                if first.is_ascii_digit() || first == b'-' { Kind::Number } else { Kind::Word }
             }
         };
         let (begin, name) = member.unwrap_or((start, ""));

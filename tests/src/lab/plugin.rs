@@ -2,7 +2,7 @@
 //!
 //! The grammar of both is in the documentation of the package `latency-lab-plugin`.
 
-use super::{host, Clock, Model, Pages};
+use super::{Clock, Model, Pages, host};
 use crate::cachegrind::CHASE_PREFIX;
 use crate::program::workspace;
 use object::{Object, ObjectSection, ObjectSymbol};
@@ -230,8 +230,7 @@ mod tests {
 
     #[test]
     fn load_becomes_arguments() {
-        let line =
-            "nodes=2 cpus=2 latency=0:0:1000,0:1:2000,1:0:2000,1:1:1000 server=0:500 server=link:900:20:150 \
+        let line = "nodes=2 cpus=2 latency=0:0:1000,0:1:2000,1:0:2000,1:1:1000 server=0:500 server=link:900:20:150 \
                     outstanding=9 pages=4k shared=1M:16:500 adjacent=on neighbour=300";
         let text = argument(Path::new("/p.so"), &line.parse().unwrap(), &code(), Path::new("/report"));
         let words: Vec<&str> = text.split(',').collect();

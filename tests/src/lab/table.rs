@@ -9,7 +9,7 @@ mod pairs;
 
 use super::delivered::Truth;
 use super::plugin::CYCLE;
-use super::{host, Boot, Clock, Experiment, Model};
+use super::{Boot, Clock, Experiment, Model, host};
 use serde_json::Value;
 use std::fmt;
 
@@ -140,20 +140,12 @@ fn text(value: impl ToString) -> String {
 }
 
 fn given(is: bool) -> &'static str {
-    if is {
-        "given"
-    } else {
-        "none"
-    }
+    if is { "given" } else { "none" }
 }
 
 /// Formats ticks and nanoseconds with one decimal, gigahertz with six.
 fn rounded(value: f64) -> String {
-    if value < 100.0 {
-        format!("{value:.6}")
-    } else {
-        format!("{value:.1}")
-    }
+    if value < 100.0 { format!("{value:.6}") } else { format!("{value:.1}") }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The test programs of a build, and the jobs that they are divided into.
 
-use super::moved::{is_everything, moved, MOVED};
+use super::moved::{MOVED, is_everything, moved};
 use super::outcome::Outcome;
 use crate::usage;
 use serde_json::Value;

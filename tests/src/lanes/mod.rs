@@ -7,8 +7,8 @@ mod job;
 mod moved;
 mod outcome;
 
-pub use job::{jobs, programs, Job, Program};
-pub use moved::{is_everything, of_everything, Moved, MOVED, TESTS_VARIABLE};
+pub use job::{Job, Program, jobs, programs};
+pub use moved::{MOVED, Moved, TESTS_VARIABLE, is_everything, of_everything};
 pub use outcome::{Counts, Outcome};
 
 use std::fs;
@@ -37,24 +37,26 @@ pub fn run(
     waiting.iter_mut().for_each(|job| job.cpus = job.cpus.min(cpus));
     let mut free = cpus;
     let (send, receive) = channel();
-    thread::scope(|scope| loop {
-        while waiting.first().is_some_and(|job| job.cpus <= free) {
-            let job = waiting.remove(0);
-            free -= job.cpus;
-            let (send, log) = (send.clone(), logs.join(job.file_name()));
-            scope.spawn(move || {
-                let begin = Instant::now();
-                let outcome = job.run(&log);
-                // The receiver is kept until all jobs have ended.
-                let _ = send.send((job, begin.elapsed(), outcome));
-            });
+    thread::scope(|scope| {
+        loop {
+            while waiting.first().is_some_and(|job| job.cpus <= free) {
+                let job = waiting.remove(0);
+                free -= job.cpus;
+                let (send, log) = (send.clone(), logs.join(job.file_name()));
+                scope.spawn(move || {
+                    let begin = Instant::now();
+                    let outcome = job.run(&log);
+                    // The receiver is kept until all jobs have ended.
+                    let _ = send.send((job, begin.elapsed(), outcome));
+                });
+            }
+            if free == cpus {
+                return Ok(());
+            }
+            let (job, time, outcome) = receive.recv().expect("a job that runs");
+            free += job.cpus;
+            ended(&job, time, &outcome?);
         }
-        if free == cpus {
-            return Ok(());
-        }
-        let (job, time, outcome) = receive.recv().expect("a job that runs");
-        free += job.cpus;
-        ended(&job, time, &outcome?);
     })
 }
 

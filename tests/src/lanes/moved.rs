@@ -100,7 +100,11 @@ pub const MOVED: &[Moved] = &[
     ),
     moved_to_all("lab_load::low_rates", "lab_load::levels", "low rates that a cache serves"),
     moved_to_all("lab_load::waiting", "lab_load::levels", "queues that are not those of theory"),
-    moved_to_all("lab_pairs::", "lab::two_asymmetric_nodes", "caches and directories that one pair leaves to the next"),
+    moved_to_all(
+        "lab_pairs::",
+        "lab::two_asymmetric_nodes",
+        "caches and directories that one pair leaves to the next",
+    ),
     moved_to_all(
         "emulator::kernels::every_experiment_runs_with_the",
         "the kernel of this system's release in all other guests",
@@ -115,11 +119,7 @@ pub fn is_everything() -> bool {
 
 /// Returns `some` in `make test`, and `all` where everything was asked for.
 pub fn of_everything<T>(some: T, all: T) -> T {
-    if is_everything() {
-        all
-    } else {
-        some
-    }
+    if is_everything() { all } else { some }
 }
 
 /// Returns the row of a test of the suite that is left to the run of everything.

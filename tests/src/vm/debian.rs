@@ -121,7 +121,7 @@ pub fn is_image(path: &Path) -> bool {
 }
 
 /// Returns the entries of a directory; nothing if it cannot be read.
-pub fn entries(directory: &Path) -> impl Iterator<Item = PathBuf> {
+pub fn entries(directory: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     fs::read_dir(directory).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()))
 }
 

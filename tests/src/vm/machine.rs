@@ -269,11 +269,7 @@ impl Machine {
         words.extend(self.kernel_parameters.iter().cloned());
         words.push("--".into());
         words.extend(arguments.iter().map(|argument| {
-            if argument.contains(' ') {
-                format!("\"{argument}\"")
-            } else {
-                (*argument).into()
-            }
+            if argument.contains(' ') { format!("\"{argument}\"") } else { (*argument).into() }
         }));
         let line = words.join(" ");
         assert!(line.len() <= COMMAND_LINE_LIMIT, "a kernel command line of {} bytes", line.len());

@@ -12,7 +12,7 @@ mod machine;
 
 pub use console::Console;
 pub use initramfs::Initramfs;
-pub use kernel::{at_the_end, release, Age, KERNEL_VARIABLE};
+pub use kernel::{Age, KERNEL_VARIABLE, at_the_end, release};
 pub use machine::{Machine, NodeSpec};
 
 use crate::program::{guest, scratch, try_binary};

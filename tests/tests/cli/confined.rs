@@ -2,10 +2,10 @@
 //! counter.
 
 use super::small;
-use latency_tests::confine::{allowed_cpus, is_root, Confine, CONTAINER};
+use latency_tests::confine::{CONTAINER, Confine, allowed_cpus, is_root};
 use latency_tests::directory::Directory;
 use latency_tests::document::{array, at, decimal, number, text, warnings};
-use latency_tests::run::{command, finish, Run};
+use latency_tests::run::{Run, command, finish};
 use latency_tests::schema::assert_valid;
 use latency_tests::skip::skip;
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! Lines between this machine's cores: every method, one CPU, an interrupt, and facts that hold on every
 //! machine; also the comparison of two results.
 
-use latency_tests::confine::{allowed_cpus, Confine};
+use latency_tests::confine::{Confine, allowed_cpus};
 use latency_tests::directory::Directory;
 use latency_tests::document::{array, at, decimal, number, text, warnings};
 use latency_tests::run::{finish, finish_within, run};

@@ -7,7 +7,7 @@
 use latency_tests::document::{array, decimal, number};
 use latency_tests::everywhere::everywhere;
 use latency_tests::program::workspace;
-use latency_tests::run::{run, Run};
+use latency_tests::run::{Run, run};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

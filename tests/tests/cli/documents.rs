@@ -4,14 +4,14 @@
 use latency_tests::directory::Directory;
 use latency_tests::document::at;
 use latency_tests::program::workspace;
-use latency_tests::run::{command, run, Run};
+use latency_tests::run::{Run, command, run};
 use latency_tests::schema::{of_results, violations};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Commands that read saved results, by name.
 const COMMANDS: [&str; 4] = ["report", "fit", "fleet", "compare"];

@@ -4,7 +4,7 @@ use latency_tests::directory::Directory;
 use latency_tests::document::at;
 use latency_tests::program::workspace;
 use latency_tests::prometheus::read;
-use latency_tests::run::{command, finish, finish_within, Run};
+use latency_tests::run::{Run, command, finish, finish_within};
 use latency_tests::schema::assert_valid;
 use std::fs;
 use std::io::Write;

@@ -3,9 +3,9 @@
 
 use latency_tests::directory::Directory;
 use latency_tests::document::at;
-use latency_tests::run::{run, Run};
+use latency_tests::run::{Run, run};
 use latency_tests::schema::assert_valid;
-use serde_json::{json, Value};
+use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::fs;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -4,7 +4,7 @@ use latency_tests::attempts::retried;
 use latency_tests::confine::Confine;
 use latency_tests::directory::Directory;
 use latency_tests::document::{array, at, decimal, number, warnings};
-use latency_tests::run::{finish_within, read_until, Run};
+use latency_tests::run::{Run, finish_within, read_until};
 use latency_tests::schema::assert_valid;
 use serde_json::Value;
 use std::fs;

@@ -1,6 +1,6 @@
 //! Latency under load: the content of a curve, the choice of generators, and the need for a second CPU.
 
-use latency_tests::confine::{allowed_cpus, Confine};
+use latency_tests::confine::{Confine, allowed_cpus};
 use latency_tests::directory::Directory;
 use latency_tests::document::{array, at, decimal, number, text, warnings};
 use latency_tests::run::{finish, run};

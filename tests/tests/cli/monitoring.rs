@@ -5,7 +5,7 @@ use super::small;
 use latency_tests::confine::allowed_cpus;
 use latency_tests::directory::Directory;
 use latency_tests::document::{at, pairs};
-use latency_tests::prometheus::{read, Sample};
+use latency_tests::prometheus::{Sample, read};
 use latency_tests::run::{finish, run};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -1,10 +1,10 @@
 //! Destinations of results, and the handling of failures to write them.
 
 use super::small;
-use latency_tests::confine::{is_root, Confine};
+use latency_tests::confine::{Confine, is_root};
 use latency_tests::directory::Directory;
 use latency_tests::document::pairs;
-use latency_tests::run::{command, finish, run, Run};
+use latency_tests::run::{Run, command, finish, run};
 use latency_tests::skip::skip;
 use std::fs;
 use std::process::Stdio;
@@ -182,7 +182,7 @@ fn an_output_that_is_an_input_is_refused_and_keeps_it() {
 
 #[test]
 fn a_file_of_another_user_keeps_its_owner_and_mode() {
-    use std::os::unix::fs::{chown, MetadataExt, PermissionsExt};
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
     if !is_root() {
         return skip("output::a_file_of_another_user_keeps_its_owner_and_mode", "needs root");
     }

@@ -5,7 +5,7 @@ use latency_tests::confine::Confine;
 use latency_tests::directory::Directory;
 use latency_tests::document::{array, at, text};
 use latency_tests::program::workspace;
-use latency_tests::run::{finish, finish_within, read_until, Run};
+use latency_tests::run::{Run, finish, finish_within, read_until};
 use latency_tests::schema::assert_valid;
 use serde_json::Value;
 use std::fs;

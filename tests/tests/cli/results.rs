@@ -4,11 +4,10 @@ use super::small;
 use latency_tests::attempts::retried;
 use latency_tests::directory::Directory;
 use latency_tests::document::{array, at, decimal, is_pair_line, number, pairs, text, warnings};
-use latency_tests::run::{finish, run, Run};
+use latency_tests::run::{Run, finish, run};
 use std::fs;
 
-const CSV_HEADER: &str =
-    "from,to,cycles,ns,core_cycles,ci95_low_ns,ci95_high_ns,interval_window_s,state_share,\
+const CSV_HEADER: &str = "from,to,cycles,ns,core_cycles,ci95_low_ns,ci95_high_ns,interval_window_s,state_share,\
                           min_ns,mad_ns,trials,rounds,placements,placement_spread,hops_per_trial,\
                           disturbed_trials,core_ghz,working_set_bytes,stride_bytes,order,kernel,\
                           pages_asked,pages_obtained,verified,seed,\

@@ -1,6 +1,6 @@
 //! The verdict on a result: the effects of other processes on a run are detected and reported.
 
-use latency_tests::confine::{allowed_cpus, Confine};
+use latency_tests::confine::{Confine, allowed_cpus};
 use latency_tests::document::{array, at, decimal, number, text, warnings};
 use latency_tests::run::{command, finish_within, read_until};
 use latency_tests::schema::assert_valid;

@@ -1,7 +1,7 @@
 //! The files of a release: their checksums, the installed archive, and licences and bill of materials
 //! compared with cargo's metadata.
 
-use super::{packed, Packed};
+use super::{Packed, packed};
 use latency_tests::program::{binary, workspace};
 use serde_json::Value;
 use std::collections::BTreeSet;

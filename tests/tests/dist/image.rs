@@ -2,7 +2,7 @@
 //! file.
 
 use super::packed;
-use latency_tests::confine::{is_root, Confine};
+use latency_tests::confine::{Confine, is_root};
 use latency_tests::directory::Directory;
 use latency_tests::packages::Tree;
 use latency_tests::program::binary;

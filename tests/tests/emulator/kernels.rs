@@ -4,7 +4,7 @@ use super::errors::assert_refused;
 use super::*;
 use latency_tests::document::text;
 use latency_tests::skip::not_shown;
-use latency_tests::vm::{at_the_end, available, release, Age};
+use latency_tests::vm::{Age, at_the_end, available, release};
 use std::io::Write;
 use std::path::Path;
 use std::time::Duration;

@@ -14,7 +14,7 @@ mod scenes;
 use latency_tests::attempts::retried;
 use latency_tests::document::{array, at, decimal, is_pair_line, number, pairs};
 use latency_tests::schema::assert_valid;
-use latency_tests::vm::{ready, Console, Machine, NodeSpec};
+use latency_tests::vm::{Console, Machine, NodeSpec, ready};
 use serde_json::Value;
 
 /// Small enough for an emulator, large enough for several huge pages.

@@ -4,7 +4,7 @@
 
 use latency_tests::confine::allowed_cpus;
 use latency_tests::document::{at, text, warnings};
-use latency_tests::run::{self, try_finish_within, Run};
+use latency_tests::run::{self, Run, try_finish_within};
 use latency_tests::schema::{of_results, violations};
 use serde_json::Value;
 use std::os::unix::process::ExitStatusExt;

@@ -1,6 +1,6 @@
 //! Forbidden system calls, one at a time and as containers forbid them.
 
-use super::body::{all, end, experiments, held, judge, judge_document, smallest, status, tasks, REPORT};
+use super::body::{REPORT, all, end, experiments, held, judge, judge_document, smallest, status, tasks};
 use super::results::{is_proven, named, parts};
 use latency_tests::confine::CONTAINER;
 use latency_tests::directory::Directory;

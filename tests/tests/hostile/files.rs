@@ -2,9 +2,9 @@
 
 use super::body::{end, everything_on, held, judge, smallest, tasks};
 use super::results::{is_measured_with, is_proven, parts};
-use latency_tests::confine::{allowed_cpus, is_root, Confine};
+use latency_tests::confine::{Confine, allowed_cpus, is_root};
 use latency_tests::directory::Directory;
-use latency_tests::enclose::{may_mount, Enclose};
+use latency_tests::enclose::{Enclose, may_mount};
 use latency_tests::everywhere::everywhere;
 use latency_tests::skip::skip;
 use std::ffi::CStr;

@@ -1,6 +1,6 @@
 //! Limits of resources, from zero upwards.
 
-use super::body::{all, end, held, judge, smallest, tasks, REPORT};
+use super::body::{REPORT, all, end, held, judge, smallest, tasks};
 use latency_tests::confine::Confine;
 use latency_tests::document::at;
 use latency_tests::enclose::Enclose;

@@ -1,8 +1,8 @@
 //! The start of a process: its arguments, its environment, its CPUs.
 
-use super::body::{end, everything_on, held, tasks, COMMANDS, OF_TWO_CPUS};
+use super::body::{COMMANDS, OF_TWO_CPUS, end, everything_on, held, tasks};
 use super::results::{is_measured_with, lasting, named};
-use latency_tests::confine::{allowed_cpus, Confine};
+use latency_tests::confine::{Confine, allowed_cpus};
 use latency_tests::enclose::Enclose;
 use latency_tests::everywhere::everywhere;
 use latency_tests::program::binary;

@@ -4,7 +4,7 @@ use super::body::{end, judge_document, smallest};
 use latency_tests::confine::Confine;
 use latency_tests::directory::Directory;
 use latency_tests::everywhere::everywhere;
-use std::fs::{read_to_string, OpenOptions};
+use std::fs::{OpenOptions, read_to_string};
 use std::process::{Command, Stdio};
 
 /// The state of a standard stream.
@@ -33,11 +33,7 @@ impl State {
             }
             State::Gone => {
                 let (reader, writer) = std::io::pipe().expect("a pipe");
-                if reads {
-                    Stdio::from(reader)
-                } else {
-                    Stdio::from(writer)
-                }
+                if reads { Stdio::from(reader) } else { Stdio::from(writer) }
             }
         }
     }

@@ -1,11 +1,11 @@
 //! Threads: forbidden, limited, on one CPU, and stopped by a quota of CPU time.
 
 use super::body::{held, status};
-use latency_tests::confine::{allowed_cpus, is_root, Confine};
+use latency_tests::confine::{Confine, allowed_cpus, is_root};
 use latency_tests::directory::Directory;
 use latency_tests::document::{array, number, warnings};
 use latency_tests::group::{Group, Limit};
-use latency_tests::run::{finish, Run};
+use latency_tests::run::{Run, finish};
 use latency_tests::skip::skip;
 use serde_json::Value;
 use std::process::Command;

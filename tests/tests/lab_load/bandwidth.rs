@@ -1,7 +1,7 @@
 //! Bandwidth of memory that serves a known number of lines a second, and the lines of each kind of traffic.
 
 use latency_tests::attempts::retried_where_quiet;
-use latency_tests::lab::load::{bytes_per_second, middle, Loaded};
+use latency_tests::lab::load::{Loaded, bytes_per_second, middle};
 use latency_tests::lab::ticks_per_second;
 use latency_tests::vm::ready;
 use serde_json::Value;

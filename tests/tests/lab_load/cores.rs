@@ -1,7 +1,7 @@
 //! Lines from core to core: the cost of an access by class, operation and state, and the report of `cores`.
 
 use latency_tests::attempts::retried_where_quiet;
-use latency_tests::lab::load::{nanoseconds, Loaded};
+use latency_tests::lab::load::{Loaded, nanoseconds};
 use latency_tests::others::{Others, QUIET};
 use latency_tests::vm::ready;
 use serde_json::Value;

@@ -2,7 +2,7 @@
 
 use latency_tests::attempts::retried_where_quiet;
 use latency_tests::lab::load::{
-    bytes_per_second, calm, levels, middle, nanoseconds, Call, Loaded, Visit, CALM,
+    CALM, Call, Loaded, Visit, bytes_per_second, calm, levels, middle, nanoseconds,
 };
 use latency_tests::others::{Others, QUIET};
 use latency_tests::vm::ready;

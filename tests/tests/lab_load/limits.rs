@@ -4,7 +4,7 @@
 //! waits for a CPU, so that the delivered load does not depend on that.
 
 use latency_tests::attempts::{retried, retried_where_quiet};
-use latency_tests::lab::load::{nanoseconds, Loaded, Visit};
+use latency_tests::lab::load::{Loaded, Visit, nanoseconds};
 use latency_tests::vm::ready;
 use serde_json::Value;
 

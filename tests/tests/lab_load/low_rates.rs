@@ -21,8 +21,7 @@ fn low_rates_reach_memory() {
     let model = model(&format!(
         "cpus=2 memory=192M level=32K:8:300 shared=8M:16:1000 latency=0:0:4000 server=0:{service} outstanding=64"
     ));
-    let run =
-        "loaded --json --progress=never --size=16M --pages=4k --traffic=read --warmup-iters=16384 --budget=3 --rates=0.002,0.004";
+    let run = "loaded --json --progress=never --size=16M --pages=4k --traffic=read --warmup-iters=16384 --budget=3 --rates=0.002,0.004";
     retried(TEST, |attempt| {
         let boot = Loaded::boot(&model, [run]).unwrap_or_else(|reason| panic!("{TEST}: {reason}"));
         let document = boot.document(0);

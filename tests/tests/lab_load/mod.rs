@@ -12,7 +12,7 @@ mod limits;
 mod low_rates;
 mod waiting;
 
-use latency_tests::lab::{ticks_per_second, Model};
+use latency_tests::lab::{Model, ticks_per_second};
 use serde_json::Value;
 
 fn model(line: &str) -> Model {

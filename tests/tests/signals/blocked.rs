@@ -4,7 +4,7 @@
 //! CPU. `SIGNALS=100` repeats every case 100 times.
 
 use super::place;
-use super::waiting::{ended, send, waited, LIMIT};
+use super::waiting::{LIMIT, ended, send, waited};
 use latency_tests::attempts::ATTEMPTS;
 use latency_tests::confine::Confine;
 use latency_tests::directory::Directory;

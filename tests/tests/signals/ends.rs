@@ -2,7 +2,7 @@
 
 use super::{assert_untouched, place};
 use latency_tests::confine::{Argument, Confine};
-use latency_tests::run::{command, finish_within, Run};
+use latency_tests::run::{Run, command, finish_within};
 use std::io::{Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::process::ExitStatusExt;

@@ -1,9 +1,9 @@
 //! An output file under faults: each of its system calls fails once, and so does each write.
 
-use super::{assert_untouched, place, result, OLDER};
+use super::{OLDER, assert_untouched, place, result};
 use latency_tests::confine::{Argument, Confine};
 use latency_tests::directory::Directory;
-use latency_tests::run::{finish, finish_within, read_until, Run};
+use latency_tests::run::{Run, finish, finish_within, read_until};
 use serde_json::Value;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;

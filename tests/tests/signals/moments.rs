@@ -4,10 +4,10 @@
 //! With `SIGNALS=20` (`make signals`) each case has 20 moments, also at the default sizes and in large
 //! memory, and prints a table.
 
-use super::waiting::{is_over, send, waited, LIMIT};
+use super::waiting::{LIMIT, is_over, send, waited};
 use super::{place, result};
 use latency_core::rng::Pcg32;
-use latency_tests::attempts::{failed_attempt, ATTEMPTS};
+use latency_tests::attempts::{ATTEMPTS, failed_attempt};
 use latency_tests::confine::Confine;
 use latency_tests::directory::Directory;
 use latency_tests::everywhere::everywhere;

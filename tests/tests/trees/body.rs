@@ -1,7 +1,7 @@
 //! One body for all trees: runs the executable in one, and checks the rules for every place.
 
 use super::tree::Tree;
-use latency_tests::confine::{is_root, Confine};
+use latency_tests::confine::{Confine, is_root};
 use latency_tests::directory::Directory;
 use latency_tests::document::{array, at};
 use latency_tests::run::Run;

@@ -1,6 +1,6 @@
 //! Impossible cache sizes: the tool ignores and reports them wherever it uses sizes of caches.
 
-use super::body::{place, Root};
+use super::body::{Root, place};
 use super::tree::Tree;
 use latency_tests::document::{array, number, warnings};
 use latency_tests::everywhere::everywhere;

@@ -1,6 +1,6 @@
 //! Trees that a seeded generator has damaged, for cases that no author thought of.
 
-use super::body::{place, Root, MATRIX, PLAN, SYSTEM};
+use super::body::{MATRIX, PLAN, Root, SYSTEM, place};
 use super::tree::{Entry, Tree};
 use latency_core::rng::Pcg32;
 use latency_tests::everywhere::everywhere;

@@ -1,6 +1,6 @@
 //! The table of unusual trees, with the expected messages.
 
-use super::body::{checked, place, Root, MATRIX, PLAN, SYSTEM, WORDS};
+use super::body::{MATRIX, PLAN, Root, SYSTEM, WORDS, checked, place};
 use super::tree::{Entry, Tree};
 use latency_tests::confine::Confine;
 use latency_tests::document::{number, warnings};

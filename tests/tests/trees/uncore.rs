@@ -1,9 +1,9 @@
 //! The clock of the uncore, from Linux's files of machines that are not at hand: reported at every level, or
 //! at none.
 
-use super::body::{checked, place, Root};
+use super::body::{Root, checked, place};
 use super::tree::{Entry, Tree};
-use latency_tests::confine::{allowed_cpus, Confine};
+use latency_tests::confine::{Confine, allowed_cpus};
 use latency_tests::document::array;
 use latency_tests::everywhere::everywhere;
 use latency_tests::skip::skip;

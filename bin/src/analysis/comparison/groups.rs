@@ -4,9 +4,9 @@
 use latency_core::sort::sort_by;
 
 use super::join::Join;
-use super::significance::{difference, Difference, Experience, LINES, LOADS};
-use super::PointPair;
-use crate::result::row::{Row, A, B, CLASS, FIELDS, FROM, SIZE};
+use super::pair::PointPair;
+use super::significance::{Difference, Experience, LINES, LOADS, difference};
+use crate::result::row::{A, B, CLASS, FIELDS, FROM, Row, SIZE};
 use crate::sys::errno::Errno;
 use crate::sys::table::{List, Table};
 

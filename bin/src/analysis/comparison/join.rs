@@ -7,7 +7,7 @@ use latency_core::compact::Compact;
 use latency_core::math::{exp, ln};
 use latency_core::stats::Interval;
 
-use crate::result::row::{fields_that, Row, FIELDS, SIZE};
+use crate::result::row::{FIELDS, Row, SIZE, fields_that};
 
 /// The files of two sides.
 #[derive(Clone, Copy)]

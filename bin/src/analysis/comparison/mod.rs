@@ -5,6 +5,7 @@
 
 mod groups;
 mod join;
+mod pair;
 mod parts;
 pub mod significance;
 #[cfg(test)]
@@ -14,8 +15,9 @@ use latency_core::math::{exp, ln};
 use latency_core::sort::sort_by;
 use latency_core::stats::{self, Interval};
 
-pub use groups::{PointGroup, CURVE};
-pub use join::{conditions, obstacle, Files, Join};
+pub use groups::{CURVE, PointGroup};
+pub use join::{Files, Join, conditions, obstacle};
+pub use pair::{ComparisonVerdict, PointPair};
 pub use parts::DifferingPart;
 
 use groups::Measured;
@@ -28,48 +30,6 @@ use crate::sys::table::List;
 
 /// Least number of parts for one of them to differ from the others, and not the others from it.
 const MINORITY: usize = 4;
-
-/// The meaning of a difference.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ComparisonVerdict {
-    /// Within the threshold, or within the uncertainty.
-    Same,
-    /// The second is slower beyond both.
-    Slower,
-    /// The second is faster beyond both.
-    Faster,
-}
-
-/// One point of both sides.
-#[derive(Clone, Copy, Debug)]
-pub struct PointPair {
-    /// The point, as the first file has it.
-    pub row: Row,
-    /// The latencies of both sides; means of the logarithms where there are several files.
-    pub nanoseconds: [f64; 2],
-    /// True if the second is between two points.
-    pub interpolated: bool,
-    /// The interval of the ratio, by what lies within and between runs.
-    pub interval: Interval,
-    /// The meaning of the difference.
-    pub verdict: ComparisonVerdict,
-    /// By how much it differs from the points that do not, as a logarithm, where the verdict says so.
-    excess: f64,
-    /// The logarithm of the ratio.
-    logarithm: f64,
-    /// The variance within runs, of both sides on average.
-    within: f64,
-    /// Its place in the order of kinds and sizes.
-    rank: usize,
-}
-
-impl PointPair {
-    /// Returns the second latency over the first.
-    #[must_use]
-    pub fn ratio(&self) -> f64 {
-        self.nanoseconds[1] / self.nanoseconds[0]
-    }
-}
 
 /// All points that both sides have.
 pub struct Comparison {
@@ -145,10 +105,10 @@ impl Comparison {
             if !row.pages.is_empty() && !other.pages.is_empty() && row.pages != other.pages {
                 self.pages.get_or_insert([row.pages, other.pages]);
             }
-            if let (Some(one), Some(two)) = (row.verified, other.verified) {
-                if one != two {
-                    self.proof.get_or_insert([one, two]);
-                }
+            if let (Some(one), Some(two)) = (row.verified, other.verified)
+                && one != two
+            {
+                self.proof.get_or_insert([one, two]);
             }
         }
         if sums.iter().any(|(count, ..)| *count == 0.0) {

@@ -3,7 +3,7 @@
 use latency_core::math::exp;
 
 use super::groups::PointGroup;
-use super::{median, Comparison, ComparisonVerdict};
+use super::{Comparison, ComparisonVerdict, median};
 use crate::result::row::Row;
 use crate::sys::errno::Errno;
 use crate::sys::table::{List, Table};

@@ -13,7 +13,7 @@ mod verdict;
 mod tests;
 
 pub use choice::share;
-pub use verdict::{lines_in_flight, not_delivered, Verdict};
+pub use verdict::{Verdict, lines_in_flight, not_delivered};
 
 use core::cmp::Ordering;
 

@@ -2,7 +2,7 @@
 //!
 //! Knows bandwidths and numbers of cores, and nothing of how they were measured.
 
-use super::{ends, LoadLevel};
+use super::{LoadLevel, ends};
 use latency_core::stats::Estimate;
 
 /// Bytes that one load or store of a generator moves.

@@ -3,15 +3,15 @@
 use core::fmt::{self, Write};
 
 use latency_core::decimal::Decimal;
-use latency_core::text::{joined, Text};
+use latency_core::text::{Text, joined};
 
-use super::{ComparisonView, Differs};
-use crate::analysis::comparison::{conditions, median, Comparison, Files};
-use crate::report::document::{fields, Document, Part, Role};
-use crate::result::row::{Row, FIELDS, PAGES_ASKED};
-use crate::saved::alike::{self, of_result, PAGES, TABLE, VERIFIED, WHOLE};
-use crate::saved::conditions::CONDITIONS;
+use super::view::{ComparisonView, Differs};
+use crate::analysis::comparison::{Comparison, Files, conditions, median};
+use crate::report::document::{Document, Part, Role, fields};
+use crate::result::row::{FIELDS, PAGES_ASKED, Row};
 use crate::saved::Saved;
+use crate::saved::alike::{self, PAGES, TABLE, VERIFIED, WHOLE, of_result};
+use crate::saved::conditions::CONDITIONS;
 use crate::sys::errno::Errno;
 use crate::sys::table::List;
 
@@ -110,18 +110,18 @@ pub fn all(sides: [&[Saved]; 2], files: Files<'_>, comparison: &Comparison) -> R
     // The core clock and the seed, which are fields of rows.
     let rows = [files.first(0), files.first(1)];
     let clock = |rows: &[Row]| median(rows.iter().filter_map(|row| row.gigahertz));
-    if let (Some(one), Some(other)) = (clock(rows[0])?, clock(rows[1])?) {
-        if (one - other).abs() > CLOCK * one {
-            add(&mut list, ("core_ghz", "core clock"), false, [one, other], &|out, clock| {
-                write!(out, "{:.2} GHz", Decimal(clock))
-            });
-        }
+    if let (Some(one), Some(other)) = (clock(rows[0])?, clock(rows[1])?)
+        && (one - other).abs() > CLOCK * one
+    {
+        add(&mut list, ("core_ghz", "core clock"), false, [one, other], &|out, clock| {
+            write!(out, "{:.2} GHz", Decimal(clock))
+        });
     }
     let seed = |rows: &[Row]| rows.iter().find_map(|row| row.seed);
-    if let (Some(one), Some(other)) = (seed(rows[0]), seed(rows[1])) {
-        if one != other {
-            add(&mut list, ("seed", "seed"), false, [one, other], &|out, seed| write!(out, "{seed}"));
-        }
+    if let (Some(one), Some(other)) = (seed(rows[0]), seed(rows[1]))
+        && one != other
+    {
+        add(&mut list, ("seed", "seed"), false, [one, other], &|out, seed| write!(out, "{seed}"));
     }
     Ok(list)
 }

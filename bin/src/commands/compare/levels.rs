@@ -7,7 +7,7 @@ use latency_core::text::joined;
 
 use crate::analysis::curve::Analysis;
 use crate::analysis::side_by_side::{ComparedLevel, Follows, Levels};
-use crate::report::document::{self, fields, Document, Part, Role};
+use crate::report::document::{self, Document, Part, fields};
 use crate::result::row::{FIELDS, SIZE, STRIDE};
 use crate::result::sample::Samples;
 use crate::saved::Saved;
@@ -101,7 +101,7 @@ pub fn answer(document: &mut dyn Document, levels: Option<&Levels>) {
         }
         Ok(())
     });
-    document.sentence(Role::Finding, format_args!("{all}."));
+    document.finding(format_args!("{all}."));
 }
 
 /// Shows the levels as a table.

@@ -4,26 +4,26 @@ mod differs;
 mod levels;
 mod points;
 mod verdict;
+mod view;
 
 use latency_core::decimal::Decimal;
 use latency_core::math::exp;
-use latency_core::text::{plural, Text};
+use latency_core::text::plural;
 
 use super::{Command, Write};
 use crate::analysis::comparison::significance::HALF;
-use crate::analysis::comparison::{
-    obstacle, Comparison, ComparisonVerdict, DifferingPart, Files, PointPair, CURVE,
-};
+use crate::analysis::comparison::{CURVE, Comparison, ComparisonVerdict, Files, PointPair, obstacle};
 use crate::describe;
 use crate::error::{Failure, Regression, SavedError};
 use crate::options::{Descriptor, FlagId, FlagSet, Of, Operands, Options};
-use crate::report::document::{fields, Document, Part, Role};
+use crate::report::document::{Document, Part, Role, fields};
 use crate::report::format::Purpose;
 use crate::saved::{self, Saved};
 use crate::sys::table::List;
 use latency_core::words::Worded;
 
 use points::COLUMNS;
+use view::{ComparisonView, first_name};
 
 /// The command that compares.
 pub const COMPARE: Command = Command {
@@ -65,43 +65,6 @@ fields! {
     SLOWER "points_slower" "Points at which B is slower.";
     FASTER "points_faster" "Points at which B is faster.";
     WITHOUT "points_without_value" "Points of all files without the value that is judged, which are left out.";
-}
-
-/// A condition that differs.
-#[derive(Clone, Copy)]
-pub struct Differs {
-    /// Its name for programs.
-    pub what: &'static str,
-    /// Its name for people.
-    pub words: &'static str,
-    /// Its values on both sides.
-    pub sides: [Text<128>; 2],
-    /// True if it forbids a verdict.
-    pub blocks: bool,
-}
-
-/// Everything that is shown of two sides.
-pub struct ComparisonView<'v> {
-    /// The files of both sides.
-    pub files: Files<'v>,
-    /// The paths of both sides.
-    pub paths: [&'v [&'v [u8]]; 2],
-    /// The comparison.
-    pub comparison: &'v Comparison,
-    /// The conditions that differ.
-    pub differs: &'v [Differs],
-    /// True if the conditions are alike, or the user forces a verdict.
-    pub judged: bool,
-    /// The median ratio.
-    pub median: f64,
-    /// The options.
-    pub options: &'v Options<'v>,
-    /// Points of both sides without the value that is judged, which are left out.
-    pub without: [usize; 2],
-    /// The slowdown of the slower points, if there are any.
-    pub slower_by: Option<f64>,
-    /// The parts that are slower and faster.
-    pub parts: [&'v [DifferingPart<'v>]; 2],
 }
 
 /// The maximum number of files: 24 runs per side.
@@ -298,9 +261,4 @@ impl ComparisonView<'_> {
             });
         }
     }
-}
-
-/// Returns the name of the first file of a side.
-fn first_name(paths: &[&[u8]]) -> Text<256> {
-    saved::shown(paths.first().copied().unwrap_or_default())
 }

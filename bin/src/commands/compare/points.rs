@@ -8,13 +8,13 @@ use latency_core::sort::sort_by;
 use latency_core::stats::Interval;
 use latency_core::text::Text;
 
-use super::{first_name, ComparisonView};
+use super::view::{ComparisonView, first_name};
 use crate::analysis::comparison::{ComparisonVerdict, PointPair};
 use crate::analysis::traffic::bytes_per_line;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
-use crate::report::document::{fields, Document, Field, Level, Part, Picture};
+use crate::report::document::{Document, Field, Level, Part, Picture, fields};
 use crate::report::figures::Digits;
-use crate::result::row::{differing, Label, A, B, CLASS, CPUS, FIELDS, FROM, SIZE, TO, WORDS};
+use crate::result::row::{A, B, CLASS, CPUS, FIELDS, FROM, Label, SIZE, TO, WORDS, differing};
 use crate::sys::table::List;
 
 fields! {

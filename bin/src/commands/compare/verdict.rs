@@ -5,12 +5,12 @@ use core::fmt::{self, Display};
 use latency_core::decimal::Decimal;
 use latency_core::text::{joined, plural};
 
-use super::ComparisonView;
+use super::view::ComparisonView;
 use crate::analysis::comparison::{ComparisonVerdict, DifferingPart, PointGroup};
 use crate::commands::listed;
-use crate::report::document::{fields, Document, Part, Role};
+use crate::report::document::{Document, Part, fields};
 use crate::report::figures::Digits;
-use crate::result::row::{Label, Row, FIELDS, FROM, SIZE, TO};
+use crate::result::row::{FIELDS, FROM, Label, Row, SIZE, TO};
 
 fields! {
     DIFFERENCES "differences" "The parts that differ, from the largest to the smallest; empty where there is no verdict.";
@@ -32,45 +32,30 @@ impl<'v> ComparisonView<'v> {
         let allowed = Digits(self.options.threshold * 100.0);
         let median = Decimal(self.median);
         if !self.judged {
-            document.sentence(
-                Role::Answer,
-                format_args!(
-                    "No verdict: the conditions are not the same (--force gives one). The median ratio B/A is \
+            document.answer(format_args!(
+                "No verdict: the conditions are not the same (--force gives one). The median ratio B/A is \
                      {median:.3} ({of} point{s})."
-                ),
-            );
+            ));
             return;
         }
         match (self.slower_by, pairs) {
-            (Some(by), [pair]) => document.sentence(
-                Role::Answer,
-                format_args!(
+            (Some(by), [pair]) => document.answer(format_args!(
                     "REGRESSION: B is {} % slower than A ({} -> {} ns); {allowed} % are allowed.",
                     Digits(by * 100.0),
                     Digits(pair.nanoseconds[0]),
                     Digits(pair.nanoseconds[1])
-                ),
-            ),
-            (Some(_), _) => document.sentence(
-                Role::Answer,
-                format_args!(
+                )),
+            (Some(_), _) => document.answer(format_args!(
                     "REGRESSION: {}; the median ratio is {median:.3}, {allowed} % are allowed.",
                     self.differing(ComparisonVerdict::Slower)
-                ),
-            ),
-            (None, _) => document.sentence(
-                Role::Answer,
-                format_args!(
+                )),
+            (None, _) => document.answer(format_args!(
                     "No regression{}: the median ratio B/A is {median:.3} ({of} point{s}; {allowed} % are allowed).",
                     if self.shows_from().is_some_and(|from| from < BLIND) { "" } else { " seen, but the values are too uncertain to show one" }
-                ),
-            ),
+                )),
         }
         if self.comparison.count(ComparisonVerdict::Faster) > 0 {
-            document.sentence(
-                Role::Finding,
-                format_args!("Faster: {}.", self.differing(ComparisonVerdict::Faster)),
-            );
+            document.finding(format_args!("Faster: {}.", self.differing(ComparisonVerdict::Faster)));
         }
         self.one_sided(document);
     }
@@ -88,13 +73,10 @@ impl<'v> ComparisonView<'v> {
             if count == 0 || self.comparison.pairs().iter().any(|pair| pair.interpolated) {
                 continue;
             }
-            document.sentence(
-                Role::Missing,
-                format_args!(
-                    "Only in {name}: {}",
-                    listed(NAMED, count, alone().map(|row| Label { row, shown: self.naming() }))
-                ),
-            );
+            document.missing(format_args!(
+                "Only in {name}: {}",
+                listed(NAMED, count, alone().map(|row| Label { row, shown: self.naming() }))
+            ));
         }
     }
 

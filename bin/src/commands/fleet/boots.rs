@@ -5,7 +5,7 @@ use core::fmt::Write;
 use latency_core::sort::sort_by;
 use latency_core::text::Text;
 
-use super::names::{Name, Names, MOST};
+use super::names::{MOST, Name, Names};
 use crate::saved::Saved;
 use crate::sys::errno::Errno;
 use crate::sys::table::{List, Table};

@@ -4,12 +4,12 @@
 use latency_core::math::{exp, ln};
 use latency_core::sort::sort_by;
 
-use super::names::{Names, MOST};
+use super::names::{MOST, Names};
 use super::runs::Runs;
-use super::values::{of_one_key, HostValue, Key};
-use crate::analysis::norm::{Norm, Quantity, FEWEST};
+use super::values::{HostValue, Key, of_one_key};
+use crate::analysis::norm::{FEWEST, Norm, Quantity};
 use crate::result::row::SIZE;
-use crate::saved::alike::{self, alike, Under, TABLE, VERIFIED, WHOLE, YES};
+use crate::saved::alike::{self, TABLE, Under, VERIFIED, WHOLE, YES, alike};
 use crate::sys::errno::Errno;
 use crate::sys::table::{List, Table};
 

@@ -12,10 +12,10 @@ mod view;
 
 use super::{Command, Write};
 use crate::error::{Failure, Outliers, SavedError, TimingError};
-use crate::options::{Descriptor, FlagId, FlagSet, Operands, Options, MAX_OPERANDS};
+use crate::options::{Descriptor, FlagId, FlagSet, MAX_OPERANDS, Operands, Options};
 use crate::sys::table::List;
 use runs::{Refused, Runs};
-use values::{settle, MOST_VALUES};
+use values::{MOST_VALUES, settle};
 use view::FleetView;
 
 /// The command that looks for slow hosts.

@@ -1,11 +1,11 @@
 //! Many hosts for programs and for monitoring systems: every outlier, every group, and what was not judged.
 
-use super::findings::{FleetFindings, Outlier, FASTER};
+use super::findings::{FASTER, FleetFindings, Outlier};
 use super::runs::Refused;
-use super::values::{unit, HostValue, Key};
+use super::values::{HostValue, Key, unit};
 use super::view::FleetView;
 use crate::describe;
-use crate::report::document::{fields, Document, Field, Metric, Part, Value};
+use crate::report::document::{Document, Field, Metric, Part, Value, fields};
 use crate::saved::{self, alike};
 use latency_core::words::Worded;
 

@@ -7,12 +7,12 @@ use latency_core::text::Text;
 
 use super::boots::Boots;
 use super::names::{Name, Names};
-use super::values::{HostValue, Values, MOST_LISTED, SEPARATOR};
+use super::values::{HostValue, MOST_LISTED, SEPARATOR, Values};
 use crate::error::Failure;
 use crate::options::Of;
-use crate::result::row::{fields_that, Label, Row, CLASS, FROM, GENERATORS, PATTERN, SIZE, TO, VARIANT};
+use crate::result::row::{CLASS, FROM, GENERATORS, Label, PATTERN, Row, SIZE, TO, VARIANT, fields_that};
 use crate::saved::alike::{self, Under, VERIFIED, WHOLE};
-use crate::saved::{documents, sections, Problem, Saved, MAX_ROWS};
+use crate::saved::{MAX_ROWS, Problem, Saved, documents, sections};
 use crate::sys::errno::Errno;
 use crate::sys::table::{List, Table};
 

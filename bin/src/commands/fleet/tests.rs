@@ -15,8 +15,8 @@ use super::FLEET;
 use crate::catalogue::DESCRIPTORS;
 use crate::describe::output;
 use crate::options;
-use crate::report::terminal::Terminal;
 use crate::report::FORMATS;
+use crate::report::terminal::Terminal;
 use crate::sys::arguments::Arguments;
 
 /// Files that go with the test.

@@ -8,7 +8,7 @@ use super::names::{Name, Names};
 use crate::analysis::norm::{Norm, Quantity};
 use crate::analysis::traffic::bytes_per_line;
 use crate::result::row::Row;
-use crate::saved::alike::{alike, Under, PLACE_OF_NODES, TABLE};
+use crate::saved::alike::{PLACE_OF_NODES, TABLE, Under, alike};
 use crate::sys::errno::Errno;
 use crate::sys::table::List;
 

@@ -6,11 +6,11 @@ use latency_core::decimal::{Decimal, Trimmed};
 use latency_core::stats::Interval;
 use latency_core::text::plural;
 
-use super::findings::{Apart, FleetFindings, FASTER};
+use super::findings::{Apart, FASTER, FleetFindings};
 use super::names::Name;
 use super::runs::{Refused, Runs};
-use super::values::{unit, HostValue, Key, Slowed};
-use crate::analysis::norm::{Quantity, FEWEST};
+use super::values::{HostValue, Key, Slowed, unit};
+use crate::analysis::norm::{FEWEST, Quantity};
 use crate::commands::listed;
 use crate::describe::Utc;
 use crate::options::Options;
@@ -81,52 +81,37 @@ impl FleetView<'_> {
     fn answer(&self, document: &mut dyn Document) {
         let FleetFindings { hosts, judged, only_apart, slow, .. } = *self.found;
         match (judged, slow) {
-            (0, _) if self.options.baseline.is_some() => document.sentence(
-                Role::Answer,
-                format_args!("None of {hosts} host{} has a point of the baseline.", plural(hosts)),
-            ),
-            (0, _) => document.sentence(
-                Role::Answer,
-                format_args!(
+            (0, _) if self.options.baseline.is_some() => document.answer(format_args!("None of {hosts} host{} has a point of the baseline.", plural(hosts))),
+            (0, _) => document.answer(format_args!(
                     "{hosts} host{}, of each kind fewer than {FEWEST}: too few to say what is usual. Add hosts, or \
                      --baseline with results that are as they should be.",
                     plural(hosts)
-                ),
-            ),
-            (_, 0) => document.sentence(
-                Role::Answer,
-                format_args!("No host of {judged} is slower than {}.", self.others(1)),
-            ),
+                )),
+            (_, 0) => document.answer(format_args!("No host of {judged} is slower than {}.", self.others(1))),
             _ => {
                 let named = self.slow().map(|host| self.name(host));
-                document.sentence(
-                    Role::Answer,
-                    format_args!(
+                document.answer(format_args!(
                         "{slow} of {judged} hosts {} slower than {}: {}.",
                         if slow == 1 { "is" } else { "are" },
                         self.others(slow),
                         listed(NAMED, slow, named)
-                    ),
-                );
+                    ));
             }
         }
         if judged > 0 {
-            document.sentence(Role::Finding, format_args!("Healthy: {} of {judged} hosts.", judged - slow));
+            document.finding(format_args!("Healthy: {} of {judged} hosts.", judged - slow));
         }
         let hosts = hosts - only_apart;
         if judged > 0 && hosts > judged {
-            document.sentence(
-                Role::Missing,
-                format_args!(
-                    "Not compared: {} host{}, {}.",
-                    hosts - judged,
-                    plural(hosts - judged),
-                    match self.options.baseline {
-                        Some(_) => "of a kind that is not in the baseline",
-                        None => "of a kind with fewer than 5",
-                    }
-                ),
-            );
+            document.missing(format_args!(
+                "Not compared: {} host{}, {}.",
+                hosts - judged,
+                plural(hosts - judged),
+                match self.options.baseline {
+                    Some(_) => "of a kind that is not in the baseline",
+                    None => "of a kind with fewer than 5",
+                }
+            ));
         }
     }
 
@@ -156,10 +141,10 @@ impl FleetView<'_> {
             }
         });
         if outliers.len() > shown {
-            document.sentence(
-                Role::Missing,
-                format_args!("{} more values are slower: --verbose lists all.", outliers.len() - ROWS),
-            );
+            document.missing(format_args!(
+                "{} more values are slower: --verbose lists all.",
+                outliers.len() - ROWS
+            ));
         }
     }
 
@@ -204,9 +189,7 @@ impl FleetView<'_> {
         for slowed in self.slowed.iter().take(NAMED) {
             let key = self.key(&slowed.value);
             let [new, before] = slowed.counts;
-            document.sentence(
-                Role::Missing,
-                format_args!(
+            document.missing(format_args!(
                     "{}: slower than before: {} {} in its newest {new} result{}, {} in the {before} before (since {}).",
                     self.name(slowed.value.host),
                     key.point,
@@ -214,8 +197,7 @@ impl FleetView<'_> {
                     plural(new),
                     Amount(key.quantity, slowed.before),
                     Utc(slowed.since),
-                ),
-            );
+                ));
         }
         more(document, "Slower than before", "points", self.slowed.pushed);
     }
@@ -225,14 +207,11 @@ impl FleetView<'_> {
         let all = &self.found.apart;
         let shown = if self.options.verbose { all.len() } else { NAMED };
         for apart in all.iter().take(shown) {
-            document.sentence(
-                Role::Missing,
-                format_args!(
-                    "{}: not like the others: {apart} [{}].",
-                    self.name(apart.outlier.value.host),
-                    apart.code()
-                ),
-            );
+            document.missing(format_args!(
+                "{}: not like the others: {apart} [{}].",
+                self.name(apart.outlier.value.host),
+                apart.code()
+            ));
         }
         if !self.options.verbose {
             more(document, "Not like the others", "entries", all.len());
@@ -244,14 +223,11 @@ impl FleetView<'_> {
         let shared = &self.runs.boots.shared;
         for name in shared.iter().take(NAMED) {
             let hosts = self.runs.boots.of(&self.runs.names, *name);
-            document.sentence(
-                Role::Missing,
-                format_args!(
+            document.missing(format_args!(
                     "{} hosts are called {}: they ran at the same time with boot ids of their own, and are judged apart.",
                     hosts.count(),
                     self.name(*name)
-                ),
-            );
+                ));
         }
         more(document, "Several hosts of one name", "names", shared.len());
     }
@@ -265,40 +241,33 @@ impl FleetView<'_> {
                 fmt::from_fn(move |out| write!(out, "{host} ({reason})"))
             };
             let named = runs.untrusted.iter().map(name);
-            document.sentence(
-                Role::Missing,
-                format_args!(
-                    "Unreliable, and not judged without --force: {} result{}: {}.",
-                    runs.untrusted.pushed,
-                    plural(runs.untrusted.pushed),
-                    listed(NAMED, runs.untrusted.pushed, named)
-                ),
-            );
+            document.missing(format_args!(
+                "Unreliable, and not judged without --force: {} result{}: {}.",
+                runs.untrusted.pushed,
+                plural(runs.untrusted.pushed),
+                listed(NAMED, runs.untrusted.pushed, named)
+            ));
         }
         for Refused { path, problem } in runs.refused.iter().take(NAMED) {
-            document.sentence(
-                Role::Missing,
-                format_args!("Skipped: '{}', line {}: {}.", saved::shown(path), problem.line, problem),
-            );
+            document.missing(format_args!(
+                "Skipped: '{}', line {}: {}.",
+                saved::shown(path),
+                problem.line,
+                problem
+            ));
         }
         if runs.refused.pushed > NAMED {
-            document.sentence(
-                Role::Missing,
-                format_args!(
-                    "Skipped: {} more lines; --format=json lists them.",
-                    runs.refused.pushed - NAMED
-                ),
-            );
+            document.missing(format_args!(
+                "Skipped: {} more lines; --format=json lists them.",
+                runs.refused.pushed - NAMED
+            ));
         }
         if runs.without_value > 0 {
-            document.sentence(
-                Role::Missing,
-                format_args!(
-                    "{} result{} without a latency or bandwidth.",
-                    runs.without_value,
-                    plural(runs.without_value)
-                ),
-            );
+            document.missing(format_args!(
+                "{} result{} without a latency or bandwidth.",
+                runs.without_value,
+                plural(runs.without_value)
+            ));
         }
     }
 
@@ -336,10 +305,7 @@ impl FleetView<'_> {
 /// Says how many more there are than the named ones.
 fn more(document: &mut dyn Document, what: &str, of: &str, count: usize) {
     if count > NAMED {
-        document.sentence(
-            Role::Missing,
-            format_args!("{what}: {} more {of}; --format=json lists them.", count - NAMED),
-        );
+        document.missing(format_args!("{what}: {} more {of}; --format=json lists them.", count - NAMED));
     }
 }
 

@@ -3,6 +3,7 @@
 //! This module lists the experiments and their questions. The caller runs them and passes on their results. With
 //! files, the command makes one document of saved results.
 
+mod page;
 mod pictures;
 mod planned;
 mod run;
@@ -14,12 +15,11 @@ use core::fmt::{self, Write};
 use latency_core::cpulist::NodeSet;
 
 use super::Command;
-use crate::describe::{point, Report};
+use crate::describe::{Report, point};
 use crate::error::Failure;
 use crate::experiment::interface::Experiment;
 use crate::experiment::{bandwidth, cores, curve, distribution, loaded, matrix, pages, parallel, window};
-use crate::options::{self, Descriptor, FlagId, FlagSet, Operands, Options, FLAGS, MAX_OPERANDS};
-use crate::report::document::{Document, Role};
+use crate::options::{self, Descriptor, FLAGS, FlagId, FlagSet, MAX_OPERANDS, Operands, Options};
 use crate::report::format::{Format, Purpose};
 use crate::sys::arguments::Arguments;
 use crate::sys::errno::Errno;
@@ -28,7 +28,7 @@ use latency_core::words::Worded;
 
 pub use planned::Plans;
 pub use run::Sections;
-pub use view::{present, Whole};
+pub use view::{Whole, present};
 
 /// The command.
 pub const REPORT: Command = Command {
@@ -185,17 +185,6 @@ pub fn format(options: &Options<'_>, is_terminal: bool) -> &'static Format {
     let is_free = options.given.intersection(SAID) == FlagSet::EMPTY && named.is_none();
     let page = options.formats.iter().find(|format| format.purpose == Purpose::Page);
     page.filter(|_| is_free && (!is_terminal || options.output.is_some())).unwrap_or(options.format)
-}
-
-/// Says how to get the page, if a terminal shows text and the user chose no format.
-fn how_to_get_the_page(document: &mut dyn Document, options: &Options<'_>) {
-    let is_shown = options.output.is_none() && !options.given.contains(FlagId::Format);
-    if is_shown && options.format.purpose == Purpose::Terminal {
-        document.sentence(
-            Role::Method(&"Page"),
-            format_args!("add -o report.html for a page with every chapter, picture and table"),
-        );
-    }
 }
 
 /// The outcome of a section: its result, or the reason why it has none.

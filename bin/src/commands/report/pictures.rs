@@ -8,7 +8,7 @@ use latency_core::text::Text;
 use crate::analysis::traffic::bytes_per_line;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Matrix, Scale, Series, Unit};
 use crate::report::document::{Document, Picture};
-use crate::result::row::{differing, Label, Row, FROM, SIZE, TO};
+use crate::result::row::{FROM, Label, Row, SIZE, TO, differing};
 use crate::sys::table::List;
 
 /// The maximum number of lines that can be distinguished.

@@ -2,8 +2,8 @@
 //!
 //! It plans as a run does, and does not measure.
 
-use super::view::{missing, SECTIONS_OF};
-use super::{asked, budget_ns, COUNT, SECTIONS, VISITS};
+use super::view::{SECTIONS_OF, missing};
+use super::{COUNT, SECTIONS, VISITS, asked, budget_ns};
 use crate::describe;
 use crate::engine::progress::Progress;
 use crate::engine::session::{Noted, Session};
@@ -74,10 +74,10 @@ impl Plans {
         let (count, points) = self
             .possible()
             .fold((0, 0), |(count, points), (_, planned, _)| (count + 1, points + planned.points.len()));
-        document.sentence(
-            Role::Answer,
-            format_args!("{count} experiments of {points} points, {}; longer on a busy machine.", self.takes),
-        );
+        document.answer(format_args!(
+            "{count} experiments of {points} points, {}; longer on a busy machine.",
+            self.takes
+        ));
         document.tabulate("", Level::Quiet, 1, &|table| {
             table.texts("experiment|points|memory|time");
             for (name, planned, takes) in self.possible() {

@@ -3,12 +3,12 @@
 //! The findings of each stay in mapped memory until the end, because formats need all of them at once. The engine
 //! unmaps the measured memory before the next experiment begins. The caller supplies the clock and the interrupt.
 
-use super::{asked, budget_ns, Came, COUNT, SECTIONS};
+use super::{COUNT, Came, SECTIONS, asked, budget_ns};
 use crate::engine::progress::Progress;
-use crate::engine::session::{interrupted, Noted, Session};
+use crate::engine::session::{Noted, Session, interrupted};
 use crate::error::{Failure, TimingError};
 use crate::experiment::run_experiment::{self, Effort, ExperimentRun};
-use crate::machine::{detect, Machine};
+use crate::machine::{Machine, detect};
 use crate::options::Options;
 use crate::report::terminal::Terminal;
 use crate::sys::arguments::Arguments;

@@ -6,17 +6,17 @@
 use core::{fmt, slice};
 
 use latency_core::sort::ascending;
-use latency_core::text::{plural, Text};
+use latency_core::text::{Text, plural};
 
-use super::how_to_get_the_page;
-use super::pictures::{self, unit, value, SEVERAL};
+use super::page::how_to_get_the_page;
+use super::pictures::{self, SEVERAL, unit, value};
 use crate::commands::Write;
 use crate::describe;
 use crate::error::{Failure, Problem, SavedError};
 use crate::options::Options;
-use crate::report::document::{fields, Document, Level, PageRole, Part, Role};
+use crate::report::document::{Document, Level, PageRole, Part, Role, fields};
 use crate::report::figures::Digits;
-use crate::result::row::{differing, Label, Row, CLASS};
+use crate::result::row::{CLASS, Label, Row, differing};
 use crate::saved::conditions::KERNEL;
 use crate::saved::{self, Saved};
 use crate::sys::table::List;
@@ -115,10 +115,12 @@ fn present(document: &mut dyn Document, options: &Options<'_>, files: &[File<'_>
         !files.get(..*index).unwrap_or_default().iter().any(|other| other.is_of_host_of(file))
     };
     let hosts = files.iter().enumerate().filter(is_first).count();
-    document.sentence(
-        Role::Answer,
-        format_args!("{} saved result{} of {hosts} host{}.", files.len(), plural(files.len()), plural(hosts)),
-    );
+    document.answer(format_args!(
+        "{} saved result{} of {hosts} host{}.",
+        files.len(),
+        plural(files.len()),
+        plural(hosts)
+    ));
     side_by_side(document, files);
     how_to_get_the_page(document, options);
     document.part(Part::Object(&describe::SUMMARY), |document| {
@@ -167,10 +169,12 @@ fn chapter(document: &mut dyn Document, file: &File<'_>) {
         true => Ok(()),
         false => write!(out, ", {} to {} {}", Digits(least), Digits(most), unit(rows)),
     });
-    document.sentence(
-        Role::Answer,
-        format_args!("{}: {} point{}{range}.", file.experiment(), rows.len(), plural(rows.len())),
-    );
+    document.answer(format_args!(
+        "{}: {} point{}{range}.",
+        file.experiment(),
+        rows.len(),
+        plural(rows.len())
+    ));
     match file.trust() {
         "" => {}
         trust => document.sentence(Role::Trust, format_args!("{trust}, as the file says")),

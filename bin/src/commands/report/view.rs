@@ -6,14 +6,15 @@ use core::fmt::{self, Display, Write};
 
 use latency_core::text::joined;
 
-use super::{how_to_get_the_page, Came, Section, SECTIONS};
+use super::page::how_to_get_the_page;
+use super::{Came, SECTIONS, Section};
 use crate::analysis::matrix::{conclude, pairs};
-use crate::describe::{self, trust, Report, SUMMARY};
+use crate::describe::{self, Report, SUMMARY, trust};
 use crate::error::Failure;
 use crate::machine::Machine;
 use crate::options::Options;
 use crate::report::document::{
-    fields, Document, DocumentTable, Field, Level, PageRole, Part, Picture, Role, Value,
+    Document, DocumentTable, Field, Level, PageRole, Part, Picture, Role, Value, fields,
 };
 use crate::report::figures::Digits;
 use crate::sys::arguments::Arguments;
@@ -138,24 +139,21 @@ fn verdict(document: &mut dyn Document, whole: &Whole<'_, '_>) {
     let matrix = (whole.came)(0).and_then(Result::ok);
     let found = matrix.map(|report| conclude(&mut pairs(report.outcomes, &report.machine.topology)));
     match found.map(|found| (found.local_ns, found.remote_ns(), found.remote_over_local())) {
-        Some((Some(local), Some(remote), Some(ratio))) => document.sentence(
-            Role::Answer,
-            format_args!(
-                "Local memory takes {} ns, other nodes' {} ns ({} times as long).",
-                Digits(local),
-                Digits(remote),
-                Digits(ratio)
-            ),
-        ),
-        Some((Some(local), ..)) => document.sentence(
-            Role::Answer,
-            format_args!("Memory takes {} ns; there is one node, and no remote memory.", Digits(local)),
-        ),
-        _ => document.sentence(Role::Answer, format_args!("The latency of memory was not measured.")),
+        Some((Some(local), Some(remote), Some(ratio))) => document.answer(format_args!(
+            "Local memory takes {} ns, other nodes' {} ns ({} times as long).",
+            Digits(local),
+            Digits(remote),
+            Digits(ratio)
+        )),
+        Some((Some(local), ..)) => document.answer(format_args!(
+            "Memory takes {} ns; there is one node, and no remote memory.",
+            Digits(local)
+        )),
+        _ => document.answer(format_args!("The latency of memory was not measured.")),
     }
     if whole.partial {
         let names = joined("; nothing of ", ", ", whole.not_begun());
-        document.sentence(Role::Answer, format_args!("Partial: it was interrupted{names}."));
+        document.answer(format_args!("Partial: it was interrupted{names}."));
     }
 }
 
@@ -212,7 +210,7 @@ pub fn missing<'f, 'a: 'f>(
         SECTIONS.iter().enumerate().filter_map(named)
     };
     for (name, failure) in failed() {
-        document.sentence(Role::Missing, format_args!("{name}: {failure}"));
+        document.missing(format_args!("{name}: {failure}"));
     }
     let not_begun = SECTIONS.iter().enumerate().filter(|(index, _)| not_begun(*index)).map(|(_, section)| {
         let reason: &dyn Display = &"interrupted before it had measured anything";

@@ -5,17 +5,17 @@
 
 use latency_core::chain::Order;
 use latency_core::cpulist::CpuSet;
-use latency_core::topology::{threads_of_core, Files};
+use latency_core::topology::{Files, threads_of_core};
 use latency_core::units::{Bytes, CpuId, Hertz};
 
 use crate::engine::session::{Noted, Session};
 use crate::engine::stopwatch::clock::{Counter, Timer};
 use crate::engine::stopwatch::cpu_time;
 use crate::engine::stopwatch::cpu_time::CpuTimes;
-use crate::machine::processor::Platform;
 use crate::machine::Machine;
+use crate::machine::processor::Platform;
 use crate::plan::single;
-use crate::result::conditions::{Conditions, CpuTime, OnCpu, OTHER_WORK, SIBLING_BUSY, STOLEN};
+use crate::result::conditions::{Conditions, CpuTime, OTHER_WORK, OnCpu, SIBLING_BUSY, STOLEN};
 use crate::result::{Point, Walk};
 use crate::sys::cpu;
 use crate::sys::file::SystemFiles;
@@ -192,12 +192,12 @@ fn warn_on(warnings: &mut Warnings, platform: Platform, found: &Conditions, core
     if found.timer_steps_back > 0 {
         warnings.push(Warning::TimerSteppedBack { trials: found.timer_steps_back });
     }
-    if let Some([least, middle, most]) = found.core_gigahertz {
-        if most - least > SOME_CLOCK_CHANGE * middle {
-            let hertz = |gigahertz: f64| Hertz((gigahertz * 1e9) as u64);
-            let (least, most) = (hertz(least), hertz(most));
-            warnings.push(Warning::CoreClockUnstable { least, most, core });
-        }
+    if let Some([least, middle, most]) = found.core_gigahertz
+        && most - least > SOME_CLOCK_CHANGE * middle
+    {
+        let hertz = |gigahertz: f64| Hertz((gigahertz * 1e9) as u64);
+        let (least, most) = (hertz(least), hertz(most));
+        warnings.push(Warning::CoreClockUnstable { least, most, core });
     }
     if let Some(ppm) = found.timer_drift_ppm.filter(|ppm| ppm.abs() >= SOME_DRIFT_PPM) {
         warnings.push(Warning::TscDrift { ppm });

@@ -21,11 +21,11 @@ use crate::engine::memory::new_chain;
 use crate::engine::memory::placement;
 use crate::engine::memory::placement::Placement;
 use crate::engine::seam::Walkable;
-use crate::engine::stopwatch::clock::Timer;
 use crate::engine::stopwatch::Stopwatch;
+use crate::engine::stopwatch::clock::Timer;
 use crate::error::Failure;
-use crate::machine::processor::Platform;
 use crate::machine::Machine;
+use crate::machine::processor::Platform;
 use crate::result::{Audit, Outcome, Point, Walk};
 use crate::sys::time;
 use crate::warning::{Warning, Warnings};
@@ -64,7 +64,7 @@ pub struct UnderWay {
     pub point: Point,
     placed: Option<Placement>,
     watch: Stopwatch,
-    /// What was found so far.
+    /// The findings so far.
     pub pairs: PairRatios,
 }
 

@@ -6,13 +6,13 @@
 
 use latency_core::stats::Summary;
 
-use crate::engine::memory::second::{kind_of, CLOSE};
+use crate::engine::memory::second::{CLOSE, kind_of};
 use crate::engine::session::Session;
 use crate::engine::stopwatch::clock::Timer;
 use crate::engine::{finish, run};
 use crate::error::Failure;
-use crate::machine::processor::Platform;
 use crate::machine::Machine;
+use crate::machine::processor::Platform;
 use crate::plan::budget::{Budget, Memory, Optional};
 use crate::result::{Outcome, Repeat};
 use crate::warning::Warning;

@@ -151,7 +151,11 @@ impl<A: Place> Search<'_, A> {
                 Err(error) => return Err(error),
                 // Untested, it is better than what is known to be served.
                 Ok(None) => {
-                    return Ok(Some(Grown { largest: SizeMeasurement { size, ..look }, clear: None, before }))
+                    return Ok(Some(Grown {
+                        largest: SizeMeasurement { size, ..look },
+                        clear: None,
+                        before,
+                    }));
                 }
             }
         }

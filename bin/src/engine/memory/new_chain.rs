@@ -9,7 +9,7 @@ use crate::engine::seam::{Condition, Walkable};
 use crate::engine::stopwatch::subject::Subject;
 use crate::engine::stopwatch::{Chase, Stopwatch};
 use crate::error::{Failure, PlacementError};
-use crate::result::{chain, Point};
+use crate::result::{Point, chain};
 use crate::sys::signal;
 
 fn failed(error: BuildError) -> Failure<'static> {

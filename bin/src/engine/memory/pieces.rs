@@ -17,8 +17,8 @@ use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
 use crate::plan;
 use crate::plan::budget::{Budget, Memory};
-use crate::plan::regions::{PlannedRegion, Regions, MOST};
-use crate::result::{chain, Means, Placed, Point};
+use crate::plan::regions::{MOST, PlannedRegion, Regions};
+use crate::result::{Means, Placed, Point, chain};
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 use crate::warning::{Warning, Warnings};
@@ -229,10 +229,10 @@ pub fn tell(warnings: &mut Warnings, target: NodeId, asked: Pages, placed: &Plac
     if asked == Pages::Auto && pages == Pages::Small4k {
         warnings.push(Warning::PagesFellBack { found: pages.page_size() });
     }
-    if let (Pages::Thp, Some(found)) = (pages, before.transparent_huge) {
-        if found < mapped {
-            warnings.push(Warning::ThpPartial { wanted: mapped, found });
-        }
+    if let (Pages::Thp, Some(found)) = (pages, before.transparent_huge)
+        && found < mapped
+    {
+        warnings.push(Warning::ThpPartial { wanted: mapped, found });
     }
     if pages == Pages::Thp && before.transparent_huge.is_none() && before.is_there() {
         let why = "nothing tells the size of its pages";

@@ -104,7 +104,7 @@ impl Placement {
             Err(Errno::EINVAL) => {
                 return Err(
                     PlacementError::NodeNotAllowed { node: target, allowed: &machine.memory_nodes }.into()
-                )
+                );
             }
             Err(errno) => return Err(failed("set_mempolicy")(errno).into()),
         };

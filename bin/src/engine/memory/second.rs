@@ -8,18 +8,18 @@ use latency_core::chain::Chain;
 use latency_core::stats::Summary;
 use latency_core::units::Bytes;
 
+use crate::engine::memory::RealSchedule;
 use crate::engine::memory::chains::Chains;
 use crate::engine::memory::new_chain;
 use crate::engine::memory::pieces::chain_of;
 use crate::engine::memory::placement;
 use crate::engine::memory::placement::Placement;
 use crate::engine::memory::sites::Site;
-use crate::engine::memory::RealSchedule;
 use crate::engine::schedule::warm_up::SERVES_SOME;
 use crate::error::Failure;
 use crate::machine::Machine;
 use crate::plan::budget::Memory;
-use crate::result::{chain, Point, Repeat, Walk};
+use crate::result::{Point, Repeat, Walk, chain};
 use crate::sys::table::Table;
 use crate::warning::{Warning, Warnings};
 

@@ -4,7 +4,7 @@ use latency_core::units::NodeId;
 
 use crate::engine::memory::placement::Witness;
 use crate::plan::budget::Memory;
-use crate::plan::regions::{PlannedRegion, MOST};
+use crate::plan::regions::{MOST, PlannedRegion};
 
 /// A piece of memory with something in it.
 pub struct Site<T> {

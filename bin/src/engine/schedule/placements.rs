@@ -5,9 +5,9 @@ use core::ops::DerefMut;
 
 use latency_core::stats;
 
-use crate::engine::schedule::{position_of, Schedule};
+use crate::engine::schedule::{Schedule, position_of};
 use crate::engine::seam::Place;
-use crate::plan::budget::{Memory, MOST_ROUNDS, PLACES};
+use crate::plan::budget::{MOST_ROUNDS, Memory, PLACES};
 use crate::result::Round;
 
 /// Minimum positions for a spread.

@@ -7,7 +7,7 @@ use latency_core::stats::{self, DominantState, Interval, Summary};
 use crate::engine::seam::{Batch, Walkable};
 use crate::error::Failure;
 use crate::plan::budget::{MOST_ROUNDS, ROUNDS};
-use crate::result::counters::{Counters, Software, EVENTS};
+use crate::result::counters::{Counters, EVENTS, Software};
 use crate::result::{Round, RoundSeries};
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;

@@ -500,11 +500,7 @@ fn disturbed_visits_do_not_reduce_the_rounds() {
         if hop.laps == 0.0 {
             (visit, begun_ns) = (visit + 1, hop.now_ns);
         }
-        if hop.now_ns < begun_ns + 30e6 && visit % 3 > 0 {
-            4000.0
-        } else {
-            100.0
-        }
+        if hop.now_ns < begun_ns + 30e6 && visit % 3 > 0 { 4000.0 } else { 100.0 }
     });
     let visits = schedule.place.visits.windows(2).map(|two| two[1].begun_ns - two[0].begun_ns);
     assert!(visits.filter(|&visit_ns| visit_ns > 20e6).count() > 5);
@@ -517,11 +513,7 @@ fn a_probe_is_the_median_of_its_visits_and_leaves_the_schedule_alone() {
     let (mut schedule, _) = run(rewritten(), points(2), |hop| {
         visits += usize::from(hop.laps == 0.0 && hop.nodes == 1000);
         // The second of five visits is disturbed.
-        if hop.nodes == 1000 && visits == 2 {
-            900.0
-        } else {
-            50.0
-        }
+        if hop.nodes == 1000 && visits == 2 { 900.0 } else { 50.0 }
     });
     let before = (rounds(&mut schedule), schedule.len());
     let (nanoseconds, core_cycles) = schedule.probe(&point(Bytes(64_000)), 5).unwrap();

@@ -2,7 +2,7 @@
 //!
 //! The caller chooses the point, the time and the memory.
 
-use crate::engine::schedule::summariser::{Summariser, MOST_BATCHES};
+use crate::engine::schedule::summariser::{MOST_BATCHES, Summariser};
 use crate::engine::schedule::undisturbed::{is_slower, undisturbed};
 use crate::engine::schedule::walks::hops_per_batch;
 use crate::engine::schedule::warm_up::Warmth;
@@ -45,11 +45,7 @@ pub struct VisitRules<'b> {
 impl VisitRules<'_> {
     /// Returns the rounds before a point's confidence interval is looked at.
     pub fn enough(&self, state: &State) -> usize {
-        if state.visit_ns > self.budget.long_visit_ns {
-            self.budget.fewest
-        } else {
-            self.budget.rounds
-        }
+        if state.visit_ns > self.budget.long_visit_ns { self.budget.fewest } else { self.budget.rounds }
     }
 
     /// Warms a chain up and makes a round over it, which goes to `kept`.

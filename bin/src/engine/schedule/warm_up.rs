@@ -7,11 +7,11 @@ use latency_core::stats;
 
 use crate::engine::schedule::summariser::Summariser;
 use crate::engine::schedule::walks::{
-    estimate, few, fill, parts, touch, trail, ENOUGH_TO_JUDGE, FEWEST_HOPS,
+    ENOUGH_TO_JUDGE, FEWEST_HOPS, estimate, few, fill, parts, touch, trail,
 };
 use crate::engine::seam::{Condition, Walkable};
 use crate::error::Failure;
-use crate::plan::budget::{Budget, Pass, FEWEST_ROUNDS, FEW_HOPS, FILLING_LAPS, SHORT_PASS};
+use crate::plan::budget::{Budget, FEW_HOPS, FEWEST_ROUNDS, FILLING_LAPS, Pass, SHORT_PASS};
 use crate::result::WarmUp;
 
 /// Maximum latency of a steady walk, as a share of that of a first pass, at which a cache serves some of it: where many

@@ -1,21 +1,21 @@
 //! Runs a timed pointer chase in pieces of about 5 ms, between which it looks for an interrupt and at the deadline.
 
 use latency_core::chain::SATTOLO_LIMIT;
-use latency_core::units::{NodeId, LINE};
+use latency_core::units::{LINE, NodeId};
 
 use crate::engine::schedule::walks::FEWEST_HOPS;
 use crate::engine::seam::{Batch, Condition, Walkable, Walked};
+use crate::engine::stopwatch::Stopwatch;
 use crate::engine::stopwatch::clock::Counter;
 use crate::engine::stopwatch::counters;
-use crate::engine::stopwatch::lanes::{Rush, RUSHING_LANES, UNKNOWN_HOP_NS};
+use crate::engine::stopwatch::lanes::{RUSHING_LANES, Rush, UNKNOWN_HOP_NS};
 use crate::engine::stopwatch::single_hops::Singles;
 use crate::engine::stopwatch::subject::Subject;
-use crate::engine::stopwatch::Stopwatch;
 use crate::engine::threads::generators::driver::Generators;
 use crate::error::Failure;
 use crate::plan::budget::LOADED_WINDOW_NS;
-use crate::result::counters::{Counted, Software};
 use crate::result::Round;
+use crate::result::counters::{Counted, Software};
 use crate::sys::{cpu, signal, time};
 
 /// Maximum hops of a walk: half a second at 120 ns a hop.
@@ -241,11 +241,7 @@ impl Walkable for Chase<'_> {
 
     fn batch_ns(&self) -> f64 {
         let usual_ns = self.watch.timer.batch_ns();
-        if self.traffic.is_some() {
-            usual_ns.max(LOADED_WINDOW_NS)
-        } else {
-            usual_ns
-        }
+        if self.traffic.is_some() { usual_ns.max(LOADED_WINDOW_NS) } else { usual_ns }
     }
 
     fn software(&mut self) -> Software {

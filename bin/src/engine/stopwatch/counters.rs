@@ -11,7 +11,7 @@ use crate::error::TimingError;
 use crate::machine::processor::Processor;
 use crate::result::counters::{Counted, EVENTS};
 use crate::sys::errno::Errno;
-use crate::sys::perf::{CounterGroup, Event, ThreadCounters, COUNT};
+use crate::sys::perf::{COUNT, CounterGroup, Event, ThreadCounters};
 use crate::warning::NoCounters;
 
 const _: () = assert!(EVENTS == COUNT, "every event has a name");

@@ -8,17 +8,17 @@ use core::cell::Cell;
 
 use latency_core::buffer::{Buffer, Cursor};
 use latency_core::chain::Chain;
-use latency_core::kernel::lanes::{self, MOST_LANES};
 use latency_core::kernel::POINTER;
+use latency_core::kernel::lanes::{self, MOST_LANES};
 
 use crate::engine::stopwatch::clock::Timer;
 use crate::engine::stopwatch::counters;
 use crate::engine::stopwatch::counters::Meter;
 use crate::engine::stopwatch::subject::{Positions, SideBySide};
-use crate::engine::stopwatch::{elapsed_ns, Stopwatch};
+use crate::engine::stopwatch::{Stopwatch, elapsed_ns};
 use crate::error::{Failure, TimingError};
-use crate::result::counters::Counted;
 use crate::result::Walk;
+use crate::result::counters::Counted;
 use crate::sys::time;
 
 /// Lanes of a rush: as many as memory serves well on every machine known.
@@ -140,7 +140,7 @@ impl Stopwatch {
                         buffer.timed_walk_apart(gap, starts, ends, hops as usize, counter.stamp)
                     }
                     Walk::Chain | Walk::Traffic(_) | Walk::Loaded(_) | Walk::PingPong(_) | Walk::Owned(_) => {
-                        return Err(not_proven(()))
+                        return Err(not_proven(()));
                     }
                 };
                 let timed = timed.map_err(not_proven)?;

@@ -28,7 +28,7 @@ use crate::result::counters::Software;
 use crate::sys::{cpu, time};
 
 pub use chase::Chase;
-pub use lanes::{start, NEEDS_COUNTER};
+pub use lanes::{NEEDS_COUNTER, start};
 
 /// The nanoseconds since `start` by the kernel's clock; not a number where it stepped back.
 fn elapsed_ns(clock: &KernelClock, start: u64) -> f64 {

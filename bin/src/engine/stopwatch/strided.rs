@@ -5,11 +5,11 @@ use latency_core::buffer::Buffer;
 use latency_core::stats;
 use latency_core::units::Bytes;
 
-use crate::engine::stopwatch::clock::Counter;
 use crate::engine::stopwatch::Stopwatch;
+use crate::engine::stopwatch::clock::Counter;
 use crate::error::Failure;
 use crate::plan::budget::FEWEST_ROUNDS;
-use crate::result::{chain, Point, Strided};
+use crate::result::{Point, Strided, chain};
 use crate::sys::signal;
 
 /// Memory that independent loads are timed over at once: 60 microseconds at 30 GB/s.

@@ -3,8 +3,8 @@
 use core::cell::Cell;
 
 use latency_core::buffer::Buffer;
-use latency_core::kernel::lanes::MOST_LANES;
 use latency_core::kernel::Kernel;
+use latency_core::kernel::lanes::MOST_LANES;
 
 use crate::result::Walk;
 

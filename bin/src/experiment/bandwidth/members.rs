@@ -1,10 +1,10 @@
 //! Traffic for programs: a record for each number of generators.
 
-use crate::analysis::traffic::{groups, rate, shares, TrafficGroup};
+use crate::analysis::traffic::{TrafficGroup, groups, rate, shares};
 use crate::describe::estimate::{self, estimates};
-use crate::describe::{point, Report, SUMMARY};
+use crate::describe::{Report, SUMMARY, point};
 use crate::plan::generators;
-use crate::report::document::{fields, Document, Field, Part};
+use crate::report::document::{Document, Field, Part, fields};
 use crate::result::Outcome;
 use latency_core::stats::Estimate;
 use latency_core::traffic::Kind;

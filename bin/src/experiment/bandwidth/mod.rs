@@ -5,8 +5,8 @@ mod picture;
 mod tables;
 mod view;
 
-use super::interface::{collected, Experiment};
-use crate::engine::run::{all_rounds, Visits};
+use super::interface::{Experiment, collected};
+use crate::engine::run::{Visits, all_rounds};
 use crate::engine::session::{Findings, Session};
 use crate::engine::stopwatch::clock::Timer;
 use crate::engine::threads::generators::driver::GeneratorStyle;
@@ -29,7 +29,11 @@ pub const BANDWIDTH: Experiment = Experiment {
                   a processor may read each line first: a range is shown. --cpu measures that CPU by itself; with \
                   --load-cpus or --load-threads it is the first of those CPUs. --size is the memory of each core; a cache \
                   that holds it serves it, and reads load 32 bytes of each line.",
-        flags: FlagSet::PLACEMENT.union(FlagSet::WORKING_SET).union(FlagSet::GENERATORS).union(FlagSet::WINDOWS).with(FlagId::View),
+        flags: FlagSet::PLACEMENT
+            .union(FlagSet::WORKING_SET)
+            .union(FlagSet::GENERATORS)
+            .union(FlagSet::WINDOWS)
+            .with(FlagId::View),
         picture: true,
         attributes: true,
         ..Descriptor::OF_VALUES

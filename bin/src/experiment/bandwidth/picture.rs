@@ -4,9 +4,9 @@ use latency_core::text::Text;
 
 use super::super::matrix::Grid;
 use crate::analysis::traffic::{groups, rate};
+use crate::describe::Report;
 use crate::describe::method::optional;
 use crate::describe::rates::GIGA;
-use crate::describe::Report;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
 use crate::report::document::{Document, Picture};
 use crate::result::{Outcome, Walk};

@@ -4,9 +4,9 @@ use latency_core::decimal::Decimal;
 use latency_core::text::plural;
 
 use super::super::matrix::Grid;
-use crate::analysis::traffic::{groups, rate, shares, TrafficGroup};
-use crate::describe::rates::{gigabytes, Gigabytes, Half};
+use crate::analysis::traffic::{TrafficGroup, groups, rate, shares};
 use crate::describe::Report;
+use crate::describe::rates::{Gigabytes, Half, gigabytes};
 use crate::report::document::{Document, Level, Rows};
 use crate::result::{Outcome, Traffic};
 use latency_core::stats::Estimate;

@@ -9,9 +9,9 @@ use latency_core::text::plural;
 use latency_core::traffic::{Kind, Threads, View};
 
 use super::{picture, tables};
-use crate::analysis::traffic::{groups, local_and_remote, shares, TrafficGroup};
-use crate::describe::rates::{gigabytes, percent, Gigabytes};
-use crate::describe::{self, method, Report};
+use crate::analysis::traffic::{TrafficGroup, groups, local_and_remote, shares};
+use crate::describe::rates::{Gigabytes, gigabytes, percent};
+use crate::describe::{self, Report, method};
 use crate::plan::budget::TRAFFIC_WINDOW_NS;
 use crate::plan::generators;
 use crate::report::document::{Document, Role};

@@ -1,9 +1,9 @@
 //! Pairs of CPUs for programs: a record each.
 
-use crate::analysis::cores::{conclude, left_out, of_classes, pair, CoresConclusion};
-use crate::describe::{point, Report, SUMMARY};
+use crate::analysis::cores::{CoresConclusion, conclude, left_out, of_classes, pair};
+use crate::describe::{Report, SUMMARY, point};
 use crate::options::Pairs;
-use crate::report::document::{fields, Document, Field, Part};
+use crate::report::document::{Document, Field, Part, fields};
 use crate::result::{Outcome, Owned, PerLine, PingPong};
 use latency_core::topology::Shared;
 use latency_core::words::Worded;

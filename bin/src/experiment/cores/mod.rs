@@ -3,8 +3,8 @@
 mod members;
 mod view;
 
-use super::interface::{collected, Experiment};
-use crate::analysis::cores::{doubtful, CpuPair};
+use super::interface::{Experiment, collected};
+use crate::analysis::cores::{CpuPair, doubtful};
 use crate::engine::session::{Findings, Session};
 use crate::engine::stopwatch::clock::Timer;
 use crate::engine::threads::partners::driver::measure_with_partners;
@@ -24,7 +24,12 @@ pub const CORES: Experiment = Experiment {
                   with lines at several places of memory. The median over lines is the value of a pair, and the \
                   spread over lines is shown, too. CPUs that share the same (a core, a cache, a node, a socket) \
                   are put together.",
-        flags: FlagSet::EXCHANGE.union(FlagSet::WINDOWS).union(FlagSet::of(&[FlagId::MemNode, FlagId::Pages, FlagId::Seed, FlagId::Heatmap])),
+        flags: FlagSet::EXCHANGE.union(FlagSet::WINDOWS).union(FlagSet::of(&[
+            FlagId::MemNode,
+            FlagId::Pages,
+            FlagId::Seed,
+            FlagId::Heatmap,
+        ])),
         picture: true,
         ..Descriptor::OF_VALUES
     },

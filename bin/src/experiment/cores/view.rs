@@ -5,13 +5,13 @@ use core::fmt::{self, Display, Write};
 use latency_core::cores::{Choice, Method};
 use latency_core::cpulist::CpuSet;
 use latency_core::stats::Interval;
-use latency_core::text::{plural, Text};
+use latency_core::text::{Text, plural};
 use latency_core::words::Worded;
 
 use crate::analysis::cores::{
-    conclude, in_cache, left_out, of_classes, pair, pairs, rows, CoresConclusion, CpuPair, SharingClass,
+    CoresConclusion, CpuPair, SharingClass, conclude, in_cache, left_out, of_classes, pair, pairs, rows,
 };
-use crate::describe::{self, method, Report};
+use crate::describe::{self, Report, method};
 use crate::options::Pairs;
 use crate::report::chart::Matrix;
 use crate::report::document::{Document, Level, Picture, Role};

@@ -10,7 +10,7 @@ use crate::analysis::caches::{Agreement, Cache};
 use crate::analysis::curve::Analysis;
 use crate::analysis::pages::PAGE;
 use crate::describe::SUMMARY;
-use crate::report::document::{fields, Document, Field, Part};
+use crate::report::document::{Document, Field, Part, fields};
 
 fields! {
     MODEL "model" "The levels of the curve, and the models behind them.";

@@ -12,7 +12,7 @@ use crate::describe::method;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Picture};
 use crate::report::figures::Digits;
-use crate::result::sample::{collect, Sample};
+use crate::result::sample::{Sample, collect};
 
 /// Says the levels in one sentence.
 pub fn answer(document: &mut dyn Document, analysis: &Analysis, side_cache: Option<Bytes>) {

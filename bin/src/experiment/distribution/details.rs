@@ -7,8 +7,8 @@ use latency_core::stats::Interval;
 
 use super::view::{known, whose};
 use crate::analysis::distribution::{agrees, left_out};
-use crate::describe::method::optional;
 use crate::describe::Report;
+use crate::describe::method::optional;
 use crate::report::document::{Document, Role};
 use crate::report::figures::Digits;
 use crate::result::distribution::{Distribution, PERCENTAGES};

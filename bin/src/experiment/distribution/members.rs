@@ -2,8 +2,8 @@
 
 use crate::analysis::distribution::{agrees, left_out};
 use crate::describe::estimate;
-use crate::report::document::{fields, Document, Field, Part};
-use crate::result::distribution::{Distribution, Percentile, PERCENTAGES};
+use crate::report::document::{Document, Field, Part, fields};
+use crate::result::distribution::{Distribution, PERCENTAGES, Percentile};
 use latency_core::stats::Estimate;
 
 fields! {

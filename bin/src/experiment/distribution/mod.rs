@@ -9,7 +9,7 @@ use latency_core::cpulist::NodeSet;
 use self::view::{at, known};
 use super::interface::Experiment;
 use super::matrix;
-use crate::describe::{self, method, point, Report};
+use crate::describe::{self, Report, method, point};
 use crate::engine::memory::chains::Alongside;
 use crate::engine::run;
 use crate::engine::session::{Findings, Plan, Session};
@@ -17,8 +17,8 @@ use crate::engine::stopwatch::clock::Timer;
 use crate::engine::stopwatch::single_hops::Singles;
 use crate::error::{Failure, TimingError};
 use crate::options::{Descriptor, FlagSet};
-use crate::plan::budget::Budget;
 use crate::plan::Scope;
+use crate::plan::budget::Budget;
 use crate::report::document::{Document, Part};
 use crate::result::Point;
 

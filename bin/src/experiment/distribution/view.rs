@@ -6,14 +6,14 @@ use latency_core::decimal::{Decimal, Trimmed};
 use latency_core::stats::Interval;
 use latency_core::text::Text;
 
-use crate::analysis::distribution::{bars, is_wide, left_out, SHOWN_PERCENT};
-use crate::describe::method::optional;
+use crate::analysis::distribution::{SHOWN_PERCENT, bars, is_wide, left_out};
 use crate::describe::Report;
+use crate::describe::method::optional;
 use crate::report::chart::{Axis, Bar, Chart, Data, Mark, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Picture, Rows};
 use crate::report::figures::Digits;
-use crate::result::distribution::{Distribution, PERCENTAGES};
 use crate::result::Outcome;
+use crate::result::distribution::{Distribution, PERCENTAGES};
 
 /// The maximum number of bars; more would be narrower than a column of a terminal.
 const BARS: usize = 60;

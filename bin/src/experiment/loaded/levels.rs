@@ -4,16 +4,16 @@ use core::fmt::{self, Display};
 
 use latency_core::decimal::{Decimal, Trimmed};
 use latency_core::stats::Interval;
-use latency_core::text::{plural, Text};
+use latency_core::text::{Text, plural};
 use latency_core::traffic::pace::Pacing;
 use latency_core::units::Bytes;
 
 use super::members::burst;
-use crate::analysis::load::{Verdict, KNEES};
+use crate::analysis::load::{KNEES, Verdict};
 use crate::analysis::loaded::{BandwidthLimit, Loading, Step, Steps};
 use crate::analysis::traffic::shares;
-use crate::describe::rates::{percent, Gigabytes, Within};
-use crate::describe::{method::optional, Report};
+use crate::describe::rates::{Gigabytes, Within, percent};
+use crate::describe::{Report, method::optional};
 use crate::report::document::{Document, Level, Role, Rows};
 use crate::report::figures::Digits;
 

@@ -1,13 +1,13 @@
 //! Curves of latency under load for programs: an object for each, a record for each of its levels.
 
 use super::super::bandwidth::members::rates;
-use crate::analysis::load::{LoadLevel, KNEES};
-use crate::analysis::loaded::{loadings, Loading, Step};
+use crate::analysis::load::{KNEES, LoadLevel};
+use crate::analysis::loaded::{Loading, Step, loadings};
 use crate::analysis::traffic::bursts;
 use crate::describe::estimate::{self, estimates};
-use crate::describe::{point, Report, SUMMARY};
+use crate::describe::{Report, SUMMARY, point};
 use crate::plan::generators;
-use crate::report::document::{fields, Document, Field, Part};
+use crate::report::document::{Document, Field, Part, fields};
 use crate::result::Traffic;
 use latency_core::words::Worded;
 

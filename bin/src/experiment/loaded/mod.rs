@@ -9,9 +9,9 @@ use latency_core::decimal::Decimal;
 use latency_core::units::Picoseconds;
 
 use super::bandwidth;
-use super::interface::{collected, Experiment};
-use crate::analysis::load::{not_delivered, Curve, LoadLevel, MOST_LEVELS};
-use crate::analysis::loaded::{delivered, loadings, Loading};
+use super::interface::{Experiment, collected};
+use crate::analysis::load::{Curve, LoadLevel, MOST_LEVELS, not_delivered};
+use crate::analysis::loaded::{Loading, delivered, loadings};
 use crate::analysis::traffic::{bytes_per_line, limit};
 use crate::describe::Utc;
 use crate::engine::memory::RealSchedule;
@@ -39,7 +39,11 @@ pub const LOADED: Experiment = Experiment {
                   --pacing=even shows less waiting than there is. Lines that are only read follow each other in a \
                   permuted order, at every level and at the limit: prefetchers turn read-stream, which is in address \
                   order, into bursts.",
-        flags: FlagSet::PLACEMENT.union(FlagSet::WORKING_SET).union(FlagSet::LOAD).union(FlagSet::WINDOWS).with(FlagId::WarmupIters),
+        flags: FlagSet::PLACEMENT
+            .union(FlagSet::WORKING_SET)
+            .union(FlagSet::LOAD)
+            .union(FlagSet::WINDOWS)
+            .with(FlagId::WarmupIters),
         picture: true,
         attributes: true,
         ..Descriptor::OF_VALUES

@@ -5,8 +5,8 @@ use latency_core::text::Text;
 use super::levels::multiple;
 use crate::analysis::load::KNEES;
 use crate::analysis::loaded::loadings;
-use crate::describe::rates::GIGA;
 use crate::describe::Report;
+use crate::describe::rates::GIGA;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Scale, Series, Unit};
 use crate::report::document::{Document, Picture};
 

@@ -5,12 +5,12 @@ use latency_core::decimal::Decimal;
 use latency_core::units::Bytes;
 
 use super::view::{had, heading};
-use crate::analysis::translation::{buffers, excess, find, LINES_PROBED, TWO_MEGABYTE_LOCAL};
-use crate::describe::{rows, Report};
+use crate::analysis::translation::{LINES_PROBED, TWO_MEGABYTE_LOCAL, buffers, excess, find};
+use crate::describe::{Report, rows};
 use crate::report::document::{Document, Level, Role};
 use crate::report::figures::Digits;
-use crate::result::words::{page_words, OrderName};
 use crate::result::Outcome;
+use crate::result::words::{OrderName, page_words};
 use latency_core::words::Worded;
 
 /// The minimum cost of a miss, in cycles; a buffer with cheaper misses is noise.

@@ -6,7 +6,7 @@ mod view;
 use latency_core::chain::{Order, PAGE_LOCAL};
 use latency_core::units::{Bytes, PageSize, Pages};
 
-use super::interface::{gathered, Experiment};
+use super::interface::{Experiment, gathered};
 use crate::analysis::huge_pages::KINDS;
 use crate::analysis::translation::{self, LINES_PROBED, SMALLEST, TWO_MEGABYTE_LOCAL};
 use crate::describe::{self, Report};
@@ -15,12 +15,12 @@ use crate::engine::session::{Findings, Plan, Session};
 use crate::engine::stopwatch::clock::Timer;
 use crate::error::{Failure, PlacementError};
 use crate::options::{Descriptor, FlagId, FlagSet};
+use crate::plan::EachPoint;
 use crate::plan::budget::{Budget, Optional, PLACES};
 use crate::plan::single;
-use crate::plan::EachPoint;
 use crate::report::document::Document;
 use crate::result::sample::collect;
-use crate::result::{chain, Point};
+use crate::result::{Point, chain};
 use crate::sys::table::Table;
 use crate::warning::Warning;
 

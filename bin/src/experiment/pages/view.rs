@@ -8,12 +8,12 @@ use latency_core::text::Text;
 use latency_core::units::{Bytes, Pages};
 
 use crate::analysis::huge_pages::{
-    conclude, kinds, spanned, walks, HugePagesConclusion, Larger, Worth, KINDS,
+    HugePagesConclusion, KINDS, Larger, Worth, conclude, kinds, spanned, walks,
 };
-use crate::analysis::translation::{buffers, find, ratio, share, SMALLEST};
-use crate::describe::{self, estimate, method, point, Report};
+use crate::analysis::translation::{SMALLEST, buffers, find, ratio, share};
+use crate::describe::{self, Report, estimate, method, point};
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
-use crate::report::document::{fields, Document, Level, Part, Picture, Role, Rows};
+use crate::report::document::{Document, Level, Part, Picture, Role, Rows, fields};
 use crate::report::figures::Digits;
 use crate::result::sample::collect;
 use crate::result::words::page_words;

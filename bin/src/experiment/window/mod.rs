@@ -3,9 +3,9 @@
 mod view;
 
 use self::view::WindowView;
-use super::interface::{collected, Experiment};
-use crate::analysis::window::{room, ReorderBuffer};
-use crate::describe::{self, estimate, lanes as chains, point, Report};
+use super::interface::{Experiment, collected};
+use crate::analysis::window::{ReorderBuffer, room};
+use crate::describe::{self, Report, estimate, lanes as chains, point};
 use crate::engine::memory::chains::Alongside;
 use crate::engine::run;
 use crate::engine::schedule::window_search;
@@ -16,7 +16,7 @@ use crate::error::Failure;
 use crate::options::{Descriptor, FlagSet};
 use crate::plan;
 use crate::plan::budget::Budget;
-use crate::report::document::{fields, Document, Part};
+use crate::report::document::{Document, Part, fields};
 use crate::result::{Extra, Point};
 
 /// Inverse throughput against the work between loads.

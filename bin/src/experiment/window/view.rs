@@ -7,11 +7,11 @@ use latency_core::kernel::lanes::{Filler, Gap, WINDOW as KERNELS};
 use latency_core::stats::Interval;
 use latency_core::text::Text;
 
-use crate::analysis::lanes::{regions, WorkReach, WorkingSet};
-use crate::analysis::window::{conclude, room, Prefetch, ReorderBuffer, WindowConclusion};
+use crate::analysis::lanes::{WorkReach, WorkingSet, regions};
+use crate::analysis::window::{Prefetch, ReorderBuffer, WindowConclusion, conclude, room};
 use crate::describe::method::optional;
 use crate::describe::rates::percent;
-use crate::describe::{point, Report};
+use crate::describe::{Report, point};
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Picture, Role};
 use crate::report::figures::Digits;

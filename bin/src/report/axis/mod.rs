@@ -14,7 +14,7 @@ pub use range::AxisRange;
 
 use super::chart::{Scale, Unit};
 use latency_core::math::{exp2, log2};
-use ticks::{round_above, round_below, step_for, Ticks};
+use ticks::{Ticks, round_above, round_below, step_for};
 
 /// The smallest ratio of the largest to the smallest value at which a linear scale would hide the small values.
 const LOGARITHMIC_FROM: f64 = 8.0;
@@ -62,11 +62,7 @@ impl<'a> Mapped<'a> {
             true => log2(value / low) / log2(high / low),
         };
         // If the axis has only one value, the value is in the middle.
-        if part.is_nan() {
-            0.5
-        } else {
-            part.clamp(0.0, 1.0)
-        }
+        if part.is_nan() { 0.5 } else { part.clamp(0.0, 1.0) }
     }
 
     /// Returns the value at a place; the inverse of [`Mapped::fraction`].

@@ -1,7 +1,7 @@
 //! The two axes of a chart, fitted to its data.
 
-use super::range::{AxisRange, Each};
 use super::Mapped;
+use super::range::{AxisRange, Each};
 use crate::report::chart::{Chart, Data};
 
 /// The number of places at which a model's curve is evaluated to find its range.

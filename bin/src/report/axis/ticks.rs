@@ -191,11 +191,7 @@ impl DecadeDigits {
 /// inverses are not, so negative powers are divisions.
 fn scaled(value: f64, decade: i64) -> f64 {
     let power = (0..decade.unsigned_abs()).fold(1.0, |power, _| power * 10.0);
-    if decade < 0 {
-        value / power
-    } else {
-        value * power
-    }
+    if decade < 0 { value / power } else { value * power }
 }
 
 fn multiple_from(first: i64, stride: i64) -> i64 {

@@ -13,10 +13,10 @@ use core::fmt::{self, Write};
 use latency_core::json::Layout;
 
 use super::document::{Describe, PageRole, Role};
-use super::escape::{markup_lines, Escaping};
+use super::escape::{Escaping, markup_lines};
 use super::format::{Format, Purpose};
 use super::{json, svg};
-use taking::{Frame, SubjectPlace, Taking, Want, BARE};
+use taking::{BARE, Frame, SubjectPlace, Taking, Want};
 
 /// A self-contained page.
 pub const HTML: Format = Format {

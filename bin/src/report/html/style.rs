@@ -61,7 +61,7 @@ details:not([open]){display:none}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::colour::{contrast, Colour};
+    use crate::report::colour::{Colour, contrast};
 
     /// Returns the colour with a name among the rules of one scheme.
     fn colour(rules: &str, name: &str) -> Colour {

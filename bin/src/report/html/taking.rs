@@ -6,7 +6,7 @@
 use core::fmt::{self, Write};
 
 use crate::report::document::{Document, DocumentTable, Level, PageRole, Picture, Role};
-use crate::report::escape::{markup, Escaping, InMarkup};
+use crate::report::escape::{Escaping, InMarkup, markup};
 use crate::report::svg;
 
 /// A subject.
@@ -258,14 +258,14 @@ impl Document for Taking<'_> {
     fn picture(&mut self, picture: Picture<'_>) {
         if self.want == Want::Pictures && !self.is_of_another() {
             self.keep(|taking| {
-                if let Picture::Matrix(matrix) = picture {
-                    if matrix.rows.len() * matrix.columns.len() > MOST_CELLS {
-                        let title = InMarkup(matrix.title);
-                        return writeln!(
-                            taking.out,
-                            "<p>{title}: too many cells for a page, not for --format=svg.</p>"
-                        );
-                    }
+                if let Picture::Matrix(matrix) = picture
+                    && matrix.rows.len() * matrix.columns.len() > MOST_CELLS
+                {
+                    let title = InMarkup(matrix.title);
+                    return writeln!(
+                        taking.out,
+                        "<p>{title}: too many cells for a page, not for --format=svg.</p>"
+                    );
                 }
                 *taking.pictures += 1;
                 taking.out.write_str("<figure>\n")?;

@@ -78,7 +78,7 @@ fn everything(document: &mut dyn Document, text: &str) {
     for role in [PageRole::Chapter, PageRole::Title] {
         document.sentence(Role::Page(&role), format_args!("{text}"));
     }
-    document.sentence(Role::Finding, format_args!("{text}"));
+    document.finding(format_args!("{text}"));
 }
 
 /// Returns the elements of a page outside pictures, with their depth, ids and classes.
@@ -114,7 +114,7 @@ fn a_page_has_its_parts_in_the_order_of_its_reader() {
         document.sentence(Role::Page(&PageRole::Warning("fair")), format_args!("it is warm"));
         document.sentence(Role::Page(&PageRole::Remedy), format_args!("open the door"));
         document.sentence(Role::Trust, format_args!("fair: it is warm"));
-        document.sentence(Role::Answer, format_args!("It takes 116 ns."));
+        document.answer(format_args!("It takes 116 ns."));
         document.sentence(Role::Method(&"Memory"), format_args!("some"));
         document.sentence(Role::Page(&PageRole::Command), format_args!("latency-bench matrix"));
         document.sentence(Role::Page(&PageRole::Title), format_args!("matrix"));
@@ -141,12 +141,12 @@ fn a_page_has_its_parts_in_the_order_of_its_reader() {
 
 #[test]
 fn a_page_without_an_answer_begins_with_its_line() {
-    let page = written(&mut |document| document.sentence(Role::Line, format_args!("Node 0: 1 ns")));
+    let page = written(&mut |document| document.line(format_args!("Node 0: 1 ns")));
     assert!(page.contains("<h1>Node 0: 1 ns</h1>") && !page.contains("<li>"), "{page}");
     let page = written(&mut |document| {
-        document.sentence(Role::Line, format_args!("Node 0: 1 ns"));
-        document.sentence(Role::Line, format_args!("Node 1: 2 ns"));
-        document.sentence(Role::Finding, format_args!("Remote memory is slow."));
+        document.line(format_args!("Node 0: 1 ns"));
+        document.line(format_args!("Node 1: 2 ns"));
+        document.finding(format_args!("Remote memory is slow."));
     });
     assert!(page.contains("<h1>Remote memory is slow.</h1>"), "{page}");
     assert!(page.contains("<li>Node 0: 1 ns</li>\n<li>Node 1: 2 ns</li>") && !page.contains("<p>"), "{page}");
@@ -165,10 +165,10 @@ fn a_page_fetches_and_runs_nothing() {
 #[test]
 fn chapters_have_a_place_each_and_a_link() {
     let page = written(&mut |document| {
-        document.sentence(Role::Answer, format_args!("All is well."));
+        document.answer(format_args!("All is well."));
         for (name, answer) in [("curve", "It bends."), ("cores", "They talk.")] {
             document.sentence(Role::Page(&PageRole::Chapter), format_args!("{name}"));
-            document.sentence(Role::Answer, format_args!("{answer}"));
+            document.answer(format_args!("{answer}"));
             document.sentence(Role::Method(&"Memory"), format_args!("some"));
         }
     });

@@ -5,7 +5,7 @@
 
 use super::row::PlotRow;
 use crate::report::axis::Plane;
-use crate::report::chart::{is_drawable, Bar, ChartPoint, Data};
+use crate::report::chart::{Bar, ChartPoint, Data, is_drawable};
 use latency_core::math::round;
 
 /// The look of one series.
@@ -99,10 +99,11 @@ impl Pencil<'_> {
             self.span(row, round(x) as usize, y, y, look);
         }
         for pair in points.windows(2) {
-            if let [before, after] = pair {
-                if before.is_drawable() && after.is_drawable() {
-                    self.segment(row, self.dot_of(before), self.dot_of(after), look);
-                }
+            if let [before, after] = pair
+                && before.is_drawable()
+                && after.is_drawable()
+            {
+                self.segment(row, self.dot_of(before), self.dot_of(after), look);
             }
         }
     }

@@ -13,7 +13,7 @@ use super::labels::Shelves;
 use super::terminal::Terminal;
 use core::fmt::{self, Write};
 use draw::{Look, PlotGrid};
-use row::{PlotRow, MOST_COLUMNS};
+use row::{MOST_COLUMNS, PlotRow};
 
 /// The minimum width of a readable plot; narrower terminals wrap its lines.
 const FEWEST_COLUMNS: usize = 40;

@@ -2,9 +2,9 @@
 //!
 //! This module knows the matrix, and not the results.
 
-use super::frame::{begin, heading_height, FramePlace, EDGE};
+use super::frame::{EDGE, FramePlace, begin, heading_height};
 use super::style::{shade, text_on};
-use super::text::{fill, lines, text, Size};
+use super::text::{Size, fill, lines, text};
 use crate::report::chart::Matrix;
 use crate::report::escape::InMarkup;
 use crate::report::figures::Figure;

@@ -4,7 +4,7 @@
 //! the page. Contrasts are at least 4.5 to 1 for text and 3 to 1 for lines on both backgrounds (WCAG 2.1, 1.4.3 and
 //! 1.4.11).
 
-use crate::report::colour::{contrast, Colour};
+use crate::report::colour::{Colour, contrast};
 
 /// The number of different colours of series.
 pub const SERIES: usize = 6;
@@ -81,11 +81,7 @@ pub fn shade(depth: f64) -> Colour {
 
 /// Returns the text colour with more contrast on a background.
 pub fn text_on(ground: Colour) -> Colour {
-    if contrast(PAPER, ground) > contrast(INK, ground) {
-        PAPER
-    } else {
-        INK
-    }
+    if contrast(PAPER, ground) > contrast(INK, ground) { PAPER } else { INK }
 }
 
 #[cfg(test)]

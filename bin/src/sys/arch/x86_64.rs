@@ -13,7 +13,7 @@ use super::Routine;
 
 global_asm!(include_str!("../../../../asm/x86_64/thread.s"), options(raw));
 
-extern "C" {
+unsafe extern "C" {
     fn lb_thread_clone(flags: usize, stack: *mut c_void, tid: *const AtomicU32, routine: Routine) -> isize;
 }
 

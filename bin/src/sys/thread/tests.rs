@@ -14,7 +14,7 @@ use linux_raw_sys::general::{
     __NR_clone, __NR_exit_group, __NR_fork, __NR_futex, __NR_prctl, __NR_prlimit64, __NR_rt_sigaction,
     __NR_setuid, __NR_wait4, RLIMIT_NPROC, SIGILL, SIGSEGV,
 };
-use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::string::String;
 use std::time::{Duration, Instant};
 use std::vec::Vec;

@@ -33,7 +33,7 @@ routines! {
     lb_chase_reach_nop lb_chase_reach_lea lb_chase_reach_mixed
 }
 
-extern "C" {
+unsafe extern "C" {
     fn lb_chase_strided(base: *const u8, stride: usize, loads: usize) -> u64;
 }
 

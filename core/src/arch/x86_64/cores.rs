@@ -29,7 +29,7 @@ routines! {
     lb_cores_read lb_cores_own lb_cores_store
 }
 
-extern "C" {
+unsafe extern "C" {
     fn lb_cores_flush(first: *const SharedLine, lines: usize);
 }
 

@@ -4,8 +4,8 @@
 //!
 //! Every call is one of a routine with the arguments that its type asks for: lines and rings made here.
 
-use super::tests::{call_marked, MARKS};
-use crate::arch::{self, portable, Delays, Line, SharedLine};
+use super::tests::{MARKS, call_marked};
+use crate::arch::{self, Delays, Line, SharedLine, portable};
 use crate::kernel::Encoding;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::thread;
@@ -54,9 +54,11 @@ fn exchanges_preserve_registers_and_the_other_words_of_their_lines() {
             assert_eq!(call(first, pairs[0], 1, 1, of_first), 1, "{method} {count}");
         }
         assert!(delays.iter().all(|delays| (*delays == Delays::NONE) == (method < 3)));
-        assert!([one, other]
-            .iter()
-            .all(|line| { line.0.iter().skip(3).all(|word| word.load(Ordering::SeqCst) == GUARD) }));
+        assert!(
+            [one, other]
+                .iter()
+                .all(|line| { line.0.iter().skip(3).all(|word| word.load(Ordering::SeqCst) == GUARD) })
+        );
     }
 }
 

@@ -10,13 +10,13 @@
 //! only after CPUID and XCR0 said that these instructions may be executed.
 
 use core::arch::x86_64::{
-    __cpuid, __cpuid_count, __m128i, __m256i, _mm256_add_epi32, _mm256_and_si256, _mm256_blendv_epi8,
+    __cpuid, __cpuid_count, __m128i, __m256i, _mm_add_epi32, _mm_and_si128, _mm_cmpeq_epi32, _mm_max_epu32,
+    _mm_movemask_epi8, _mm_mullo_epi32, _mm_packs_epi16, _mm_packs_epi32, _mm_set1_epi32, _mm_setr_epi32,
+    _mm_srlv_epi32, _mm_xor_si128, _mm256_add_epi32, _mm256_and_si256, _mm256_blendv_epi8,
     _mm256_castsi256_si128, _mm256_cmpeq_epi32, _mm256_cvtepu32_epi64, _mm256_extracti128_si256,
     _mm256_max_epu32, _mm256_movemask_epi8, _mm256_mullo_epi32, _mm256_packs_epi16, _mm256_packs_epi32,
     _mm256_set1_epi32, _mm256_setr_epi32, _mm256_setzero_si256, _mm256_srlv_epi32, _mm256_storeu_si256,
-    _mm256_xor_si256, _mm_add_epi32, _mm_and_si128, _mm_cmpeq_epi32, _mm_max_epu32, _mm_movemask_epi8,
-    _mm_mullo_epi32, _mm_packs_epi16, _mm_packs_epi32, _mm_set1_epi32, _mm_setr_epi32, _mm_srlv_epi32,
-    _mm_xor_si128, _xgetbv,
+    _mm256_xor_si256, _xgetbv,
 };
 use core::sync::atomic::{AtomicU8, Ordering};
 

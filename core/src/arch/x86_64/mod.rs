@@ -1,11 +1,16 @@
 //! The assembly routines, the time-stamp counter and streaming stores of x86-64.
 //!
 //! Each file here wraps one family of them; nothing here knows what a chain is.
+//!
+//! # Safety
+//!
+//! `routines!` declares functions of the assembly with the parameters that its comments give; each caller says why a call
+//! is sound.
 
 /// Declares assembly routines that take the same parameters, by name.
 macro_rules! routines {
     ($parameters:tt -> $result:ty: $($name:ident)*) => {
-        extern "C" {
+        unsafe extern "C" {
             $(fn $name $parameters -> $result;)*
         }
     };

@@ -10,7 +10,7 @@ use core::arch::x86_64::{__cpuid, __rdtscp, _mm_lfence, _rdtsc};
 
 core::arch::global_asm!(include_str!("../../../asm/x86_64/clock.s"), options(raw));
 
-extern "C" {
+unsafe extern "C" {
     fn lb_clock_adds(blocks: usize) -> u64;
     fn lb_clock_multiplies(blocks: usize) -> u64;
 }

@@ -4,15 +4,15 @@
 //!
 //! Every call is one of a routine with the arguments that its type asks for: lines of memory made here.
 
-use super::tests::{call_marked, MARKS};
-use crate::arch::{self, portable, Line, StreamRoutine};
+use super::tests::{MARKS, call_marked};
+use crate::arch::{self, Line, StreamRoutine, portable};
 use proptest::prelude::*;
 use std::vec::Vec;
 
 /// The lines of a page, with an inaccessible page on either side.
 const PAGE: usize = 4096 / 64;
 
-extern "C" {
+unsafe extern "C" {
     fn mmap(address: *mut u8, bytes: usize, access: i32, flags: i32, file: i32, offset: i64) -> *mut u8;
     fn mprotect(address: *mut u8, bytes: usize, access: i32) -> i32;
     fn munmap(address: *mut u8, bytes: usize) -> i32;

@@ -181,19 +181,11 @@ impl EdgeSearch {
             }
             Phase::Foot(low, high) => {
                 let middle = low + (high - low) / 2;
-                if share < FOOT {
-                    self.bisect_foot(middle, high)
-                } else {
-                    self.bisect_foot(low, middle)
-                }
+                if share < FOOT { self.bisect_foot(middle, high) } else { self.bisect_foot(low, middle) }
             }
             Phase::Head(low, high) => {
                 let middle = low + (high - low) / 2;
-                if share < HEAD {
-                    self.bisect_head(middle, high)
-                } else {
-                    self.bisect_head(low, middle)
-                }
+                if share < HEAD { self.bisect_head(middle, high) } else { self.bisect_head(low, middle) }
             }
             Phase::Ramp(index) if index + 1 < RAMP_POINTS => Phase::Ramp(index + 1),
             Phase::Ramp(_) => Phase::Done,

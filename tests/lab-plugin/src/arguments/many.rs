@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::values::{cpus, exactly, index, number, positive};
-use crate::directory::{Cluster, Cost, Directory, Operation, Rules, SlowLine, State, FAR, MEMORY, OWN};
+use crate::directory::{Cluster, Cost, Directory, FAR, MEMORY, OWN, Operation, Rules, SlowLine, State};
 use crate::server::{Congestion, Place, Servers, Service};
 use crate::traffic::{Kernel, Traffic};
 

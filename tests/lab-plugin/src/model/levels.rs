@@ -1,6 +1,6 @@
 //! All cache levels together: finds a line, and moves it.
 
-use super::{locked, Core, Machine, Scope, LINE_SHIFT};
+use super::{Core, LINE_SHIFT, Machine, Scope, locked};
 use crate::cache::Cache;
 
 /// Source of a line that did not come from memory.

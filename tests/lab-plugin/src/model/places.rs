@@ -1,7 +1,7 @@
 //! The nodes of an access, whatever the content of the caches, and the directory bits that memory keeps.
 
 use super::levels::Brought;
-use super::{locked, Machine, LINE_SHIFT};
+use super::{LINE_SHIFT, Machine, locked};
 use crate::memory::Pair;
 
 /// Result of an access of a generator in the levels.

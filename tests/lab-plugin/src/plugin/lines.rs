@@ -7,7 +7,7 @@
 use std::ffi::{c_uint, c_void};
 use std::sync::atomic::Ordering;
 
-use super::{locked, place, ticks, Plugin, PLUGIN};
+use super::{PLUGIN, Plugin, locked, place, ticks};
 use crate::directory::Operation;
 use crate::traffic::{Stream, Touch};
 

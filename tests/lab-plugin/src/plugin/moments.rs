@@ -6,7 +6,7 @@
 
 use std::ffi::{c_uint, c_void};
 
-use super::{locked, place, spend, ticks, PLUGIN};
+use super::{PLUGIN, locked, place, spend, ticks};
 
 /// Handles the end of a block of known arithmetic: waits for the rest of its time.
 pub(super) unsafe extern "C" fn on_block(cpu: c_uint, data: *mut c_void) {

@@ -9,9 +9,9 @@ use std::ffi::c_void;
 
 use super::lines::{on_exchange, on_flush, on_generator, on_generator_past, on_line};
 use super::moments::{on_block, on_close, on_entry, on_open, on_stream};
-use super::{on_access, on_return, Plugin, PLUGIN};
+use super::{PLUGIN, Plugin, on_access, on_return};
 use crate::api::{self, Handle, OnAccess, OnExecution};
-use crate::instruction::{ends_block, exchanges, flushes, purpose, stamp, streams, Purpose, Stamp};
+use crate::instruction::{Purpose, Stamp, ends_block, exchanges, flushes, purpose, stamp, streams};
 
 /// Bytes of the longest instruction of x86.
 const LONGEST: usize = 15;

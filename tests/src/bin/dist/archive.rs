@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::crates::{shipped, Crate};
+use crate::crates::{Crate, shipped};
 use crate::release;
 use crate::tar::Tar;
 use crate::tools::{gzip, output, sha256};

@@ -4,7 +4,7 @@
 //! # References
 //! OCI image specification 1.0: image-layout.md, manifest.md, config.md.
 
-use serde_json::{json, Value};
+use serde_json::{Value, json};
 
 use crate::release;
 use crate::tar::Tar;

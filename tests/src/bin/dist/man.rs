@@ -2,11 +2,11 @@
 //! README.md.
 
 use latency_bench::catalogue::DESCRIPTORS;
-use latency_bench::options::{Descriptor, Flag, FlagId, EXAMPLES, EXIT_CODES, FLAGS, GROUPS};
+use latency_bench::options::{Descriptor, EXAMPLES, EXIT_CODES, FLAGS, Flag, FlagId, GROUPS};
 
 use crate::release;
-use crate::roff::{escaped, Source};
-use crate::words::{accepts, commands, experiments, formats, SERVICES};
+use crate::roff::{Source, escaped};
+use crate::words::{SERVICES, accepts, commands, experiments, formats};
 
 const README: &str = include_str!("../../../../README.md");
 

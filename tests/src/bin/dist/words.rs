@@ -1,7 +1,7 @@
 //! The possible words at each place of a command line, for manual page and completions.
 
 use latency_bench::catalogue::{DESCRIPTORS, EXPERIMENTS};
-use latency_bench::options::{Descriptor, Flag, FlagId, FlagSet, FLAGS};
+use latency_bench::options::{Descriptor, FLAGS, Flag, FlagId, FlagSet};
 use latency_bench::report::FORMATS;
 use latency_core::traffic::Kind;
 

@@ -13,14 +13,14 @@ mod log;
 mod visits;
 
 pub use log::{Call, Lines, Log, Window};
-pub use visits::{calm, levels, middle, visits, Rate, Visit, CALM};
+pub use visits::{CALM, Rate, Visit, calm, levels, middle, visits};
 
 use serde_json::Value;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::Model;
 use super::boot::boot_all;
 use super::host;
-use super::Model;
 use crate::vm::Console;
 
 /// Two guests at a time would have two virtual CPUs for each CPU of the host.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{gigahertz, text, Boot, Model, Table, Truth};
+use super::{Boot, Model, Table, Truth, gigahertz, text};
 use crate::lab::delivered::Source;
 
 /// A latency comes from the points of a plateau, or from the fit through all points.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{gigahertz, Boot, Model, Table, Truth};
+use super::{Boot, Model, Table, Truth, gigahertz};
 use crate::lab::delivered::Source;
 
 /// A random walk has the memory's latency.

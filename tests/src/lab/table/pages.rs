@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{ticks_of_cycles, Boot, Model, Table, Truth};
+use super::{Boot, Model, Table, Truth, ticks_of_cycles};
 
 /// A cost is a difference of two latencies.
 const COST_TOLERANCE: f64 = 0.05;

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::{gigahertz, given, text, Table};
+use super::{Table, gigahertz, given, text};
 use crate::lab::delivered::{Source, Truth, Windows};
-use crate::lab::{host, Boot, Clock, Experiment, Latency, Model};
+use crate::lab::{Boot, Clock, Experiment, Latency, Model, host};
 
 /// Default tolerance of a latency.
 const LATENCY_TOLERANCE: f64 = 0.01;

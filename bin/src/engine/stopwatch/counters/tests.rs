@@ -54,11 +54,7 @@ impl CounterGroup for &Simulated {
 
     fn stop(&self) -> Result<(), Errno> {
         self.counting.set(false);
-        if self.fails {
-            Err(Errno::ENOENT)
-        } else {
-            Ok(())
-        }
+        if self.fails { Err(Errno::ENOENT) } else { Ok(()) }
     }
 
     fn read(&self) -> Result<Totals, Errno> {

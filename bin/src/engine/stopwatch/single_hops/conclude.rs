@@ -8,7 +8,7 @@ use latency_core::stats::{self, Summary};
 use latency_core::units::Picoseconds;
 
 use crate::engine::session::Findings;
-use crate::engine::stopwatch::single_hops::{Singles, Visit, LEAST_GAP_NS, LOGGED, VISITS};
+use crate::engine::stopwatch::single_hops::{LEAST_GAP_NS, LOGGED, Singles, VISITS, Visit};
 use crate::result::distribution::{Distribution, Interruptions};
 use crate::sys::errno::Errno;
 use crate::sys::signal;

@@ -19,7 +19,7 @@ use crate::engine::stopwatch::cpu_time::CpuTimes;
 use crate::engine::threads::generators::generator::{Generator, GeneratorTask, Pace, SharedByGenerators};
 use crate::error::{Failure, PlacementError};
 use crate::plan::generators;
-use crate::plan::regions::{PlannedRegion, MOST};
+use crate::plan::regions::{MOST, PlannedRegion};
 use crate::result::{Point, Traffic, Walk};
 use crate::sys::errno::Errno;
 use crate::sys::file::SystemFiles;

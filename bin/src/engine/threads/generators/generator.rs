@@ -6,7 +6,7 @@
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use latency_core::arch::{unserialised_ticks, Stamp};
+use latency_core::arch::{Stamp, unserialised_ticks};
 use latency_core::traffic::pace::{Pacer, Pacing};
 use latency_core::traffic::{Field, Kind, Part, Place};
 use latency_core::units::CpuId;
@@ -177,11 +177,7 @@ impl Generator {
 pub fn chunk(part: &Part<'_>) -> usize {
     /// 16 MiB: what is larger is not in the caches of one core.
     const LARGE: usize = 1 << 18;
-    if part.lines() < LARGE {
-        LARGE_CHUNK
-    } else {
-        CHUNK
-    }
+    if part.lines() < LARGE { LARGE_CHUNK } else { CHUNK }
 }
 
 /// Works as the generator with that index, until it is dismissed.
@@ -206,8 +202,8 @@ mod tests {
     use super::*;
     use crate::engine::memory::sites::made_up;
     use latency_core::arch::Line;
-    use latency_core::traffic::pace::FRACTION_BITS;
     use latency_core::traffic::PERMUTED_LINES;
+    use latency_core::traffic::pace::FRACTION_BITS;
     use std::thread;
     use std::vec;
 

@@ -3,14 +3,14 @@
 use latency_core::traffic::Part;
 
 use crate::engine::seam::{Batch, Walkable, Walked};
-use crate::engine::stopwatch::cpu_time::MOST_LOST;
 use crate::engine::stopwatch::Stopwatch;
+use crate::engine::stopwatch::cpu_time::MOST_LOST;
 use crate::engine::threads::generators::driver::Generators;
 use crate::engine::threads::generators::generator::chunk;
 use crate::error::Failure;
 use crate::plan::budget::TRAFFIC_WINDOW_NS;
-use crate::result::counters::Software;
 use crate::result::Traffic;
+use crate::result::counters::Software;
 use crate::sys::{signal, time};
 
 /// Maximum lines between two looks for an interrupt: 4 MiB, a millisecond.
@@ -122,11 +122,7 @@ impl Walkable for TrafficWalk<'_> {
     /// Makes a window, and once more if it was interrupted: a round has no other.
     fn batch(&mut self, hops: u64, until_ns: f64) -> Result<Batch, Failure<'static>> {
         let first = self.window(hops, until_ns)?;
-        if first.preempted {
-            self.window(hops, until_ns)
-        } else {
-            Ok(first)
-        }
+        if first.preempted { self.window(hops, until_ns) } else { Ok(first) }
     }
 
     fn batch_ns(&self) -> f64 {

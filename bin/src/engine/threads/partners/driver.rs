@@ -5,19 +5,19 @@ use crate::engine::memory::idle_until;
 use latency_core::arch::Flusher;
 use latency_core::cores::{Exchange, Ring};
 
-use crate::engine::memory::pieces::{lines_of, Pieces};
+use crate::engine::memory::pieces::{Pieces, lines_of};
 use crate::engine::memory::placement::Witness;
 use crate::engine::run;
 use crate::engine::seam::{Place, Walkable, Walker};
 use crate::engine::session::{Findings, Session};
+use crate::engine::stopwatch::Stopwatch;
 use crate::engine::stopwatch::clock::Timer;
 use crate::engine::stopwatch::cpu_time::CpuTimes;
-use crate::engine::stopwatch::Stopwatch;
 use crate::engine::threads::partners::owned_lines::OwnedWalk;
 use crate::engine::threads::partners::partner::{
-    dismiss, work, Lines, Others, Partner, PartnerTask, SharedByPartners,
+    Lines, Others, Partner, PartnerTask, SharedByPartners, dismiss, work,
 };
-use crate::engine::threads::partners::ping_pong::{PingPongWalk, MOST_LINES};
+use crate::engine::threads::partners::ping_pong::{MOST_LINES, PingPongWalk};
 use crate::engine::threads::partners::record::Record;
 use crate::error::{Failure, PlacementError, TimingError};
 use crate::plan::budget::{Budget, Memory, Optional};

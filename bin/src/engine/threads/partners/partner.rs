@@ -12,7 +12,7 @@ use latency_core::units::CpuId;
 use crate::engine::memory::sites::Sites;
 use crate::engine::stopwatch::cpu_time::ThreadClock;
 use crate::error::Failure;
-use crate::sys::mailbox::{wait_until, Mailbox, Wait};
+use crate::sys::mailbox::{Mailbox, Wait, wait_until};
 use crate::sys::{cpu, thread};
 
 /// The state that partners share with the first thread.
@@ -149,11 +149,11 @@ pub fn work(shared: &SharedByPartners<'_>, index: usize) {
         }
         let mut found = shared.obey(task, own.mailbox.stop_word());
         // Any thread may be moved: this task was done elsewhere, and the next one is to be done at home.
-        if let (Some(home), Some(_), true) = (home, found, task != PartnerTask::Rest) {
-            if cpu::current().is_ok_and(|(cpu, _)| cpu != home) {
-                own.moves.fetch_add(1, Ordering::Relaxed);
-                found = found.filter(|_| cpu::pin_to(home).is_ok());
-            }
+        if let (Some(home), Some(_), true) = (home, found, task != PartnerTask::Rest)
+            && cpu::current().is_ok_and(|(cpu, _)| cpu != home)
+        {
+            own.moves.fetch_add(1, Ordering::Relaxed);
+            found = found.filter(|_| cpu::pin_to(home).is_ok());
         }
         (found, if task == PartnerTask::Rest { Wait::Asleep } else { Wait::Spinning })
     });

@@ -2,7 +2,7 @@
 //! hides that.
 
 use latency_core::arch::Delays;
-use latency_core::cores::{over_lines, Method};
+use latency_core::cores::{Method, over_lines};
 use latency_core::stats::{self, Interval};
 
 use crate::plan::budget::Budget;
@@ -61,11 +61,11 @@ impl Record {
     pub fn note(&mut self, index: usize, window: &[f64]) {
         let Some(noted) = self.records.get_mut(index) else { return };
         let from = index * self.room * self.lines + noted.windows * window.len();
-        if noted.windows < self.room {
-            if let Some(slots) = self.samples.get_mut(from..from + window.len()) {
-                slots.copy_from_slice(window);
-                noted.windows += 1;
-            }
+        if noted.windows < self.room
+            && let Some(slots) = self.samples.get_mut(from..from + window.len())
+        {
+            slots.copy_from_slice(window);
+            noted.windows += 1;
         }
     }
 

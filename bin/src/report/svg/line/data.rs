@@ -1,7 +1,7 @@
 //! The series of a chart as SVG paths, and their samples in the legend.
 
 use crate::report::axis::{Plane, ValueWithUnit};
-use crate::report::chart::{is_drawable, Bar, ChartPoint, Data, Unit};
+use crate::report::chart::{Bar, ChartPoint, Data, Unit, is_drawable};
 use crate::report::escape::InMarkup;
 use crate::report::svg::text::fill;
 use core::fmt::{self, Display, Write};

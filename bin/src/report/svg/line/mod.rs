@@ -4,15 +4,15 @@
 
 mod data;
 
-use super::frame::{begin, heading_height, FramePlace, EDGE};
+use super::frame::{EDGE, FramePlace, begin, heading_height};
 use super::style::SERIES;
-use super::text::{fill, text, width, Size};
+use super::text::{Size, fill, text, width};
 use crate::report::axis::{Plane, Title};
 use crate::report::chart::{Chart, Data};
 use crate::report::escape::InMarkup;
 use crate::report::labels::{LabelPlace, Shelves};
 use core::fmt::{self, Write};
-use data::{swatch, Canvas, LEFT, PLOT_HEIGHT, PLOT_WIDTH, SWATCH_WIDTH};
+use data::{Canvas, LEFT, PLOT_HEIGHT, PLOT_WIDTH, SWATCH_WIDTH, swatch};
 
 const WIDTH: f64 = LEFT + PLOT_WIDTH + EDGE;
 /// The room below the plot, for the labels of the horizontal axis and its title.

@@ -1,0 +1,49 @@
+//! Everything that is shown of two sides.
+
+use latency_core::text::Text;
+
+use crate::analysis::comparison::{Comparison, DifferingPart, Files};
+use crate::options::Options;
+use crate::saved;
+
+/// A condition that differs.
+#[derive(Clone, Copy)]
+pub struct Differs {
+    /// Its name for programs.
+    pub what: &'static str,
+    /// Its name for people.
+    pub words: &'static str,
+    /// Its values on both sides.
+    pub sides: [Text<128>; 2],
+    /// True if it forbids a verdict.
+    pub blocks: bool,
+}
+
+/// Everything that is shown of two sides.
+pub struct ComparisonView<'v> {
+    /// The files of both sides.
+    pub files: Files<'v>,
+    /// The paths of both sides.
+    pub paths: [&'v [&'v [u8]]; 2],
+    /// The comparison.
+    pub comparison: &'v Comparison,
+    /// The conditions that differ.
+    pub differs: &'v [Differs],
+    /// True if the conditions are alike, or the user forces a verdict.
+    pub judged: bool,
+    /// The median ratio.
+    pub median: f64,
+    /// The options.
+    pub options: &'v Options<'v>,
+    /// Points of both sides without the value that is judged, which are left out.
+    pub without: [usize; 2],
+    /// The slowdown of the slower points, if there are any.
+    pub slower_by: Option<f64>,
+    /// The parts that are slower and faster.
+    pub parts: [&'v [DifferingPart<'v>]; 2],
+}
+
+/// Returns the name of the first file of a side.
+pub fn first_name(paths: &[&[u8]]) -> Text<256> {
+    saved::shown(paths.first().copied().unwrap_or_default())
+}
