@@ -110,7 +110,12 @@ impl UnderWay {
         let UnderWay { point, placed, watch, pairs } = self;
         if let Some(placed) = placed {
             return pairs.step(point, &mut |point| {
-                new_chain::walk(watch, placed.split().0, point, |chase| walked(chase, point))
+                let mut latency = f64::NAN;
+                new_chain::walk(watch, placed.split().0, point, &mut |chase| {
+                    latency = walked(chase, point)?;
+                    Ok(())
+                })?;
+                Ok(latency)
             });
         }
         let had = Placement::new(machine, point.target, point.size, point.pages);

@@ -118,11 +118,14 @@ fn visit(
     let kernel = &latency_core::kernel::POINTER;
     let point =
         Point { order: Order::Random, stride, size: stride.times(LINES), walk: Walk::Chain, kernel, ..*like };
-    new_chain::walk(watch, lines, &point, |chase| {
+    let mut latency = f64::NAN;
+    new_chain::walk(watch, lines, &point, &mut |chase| {
         chase.walk(2 * LINES, f64::INFINITY)?;
         let (hops, spent_ns) = chase.walk(LAPS * LINES, f64::INFINITY)?;
-        Ok(spent_ns / hops as f64)
-    })
+        latency = spent_ns / hops as f64;
+        Ok(())
+    })?;
+    Ok(latency)
 }
 
 /// Compares what lines on pages of their own take longer than neighbouring ones, on small and on large pages.

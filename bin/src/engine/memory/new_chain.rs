@@ -5,7 +5,7 @@ use latency_core::buffer::{Buffer, BuildError, Stores};
 use latency_core::chain::Chain;
 use latency_core::kernel::Encoding;
 
-use crate::engine::seam::{Condition, Walkable};
+use crate::engine::seam::{Condition, Walker};
 use crate::engine::stopwatch::subject::Subject;
 use crate::engine::stopwatch::{Chase, Stopwatch};
 use crate::error::{Failure, PlacementError};
@@ -42,18 +42,18 @@ pub fn write_again(buffer: &mut Buffer<'_>) -> Result<(), Failure<'static>> {
     buffer.write_again(&signal::interrupted).map_err(failed)
 }
 
-/// Writes the chain of `point` to the start of `lines`, and has `walker` walk it from its start. Returns what it found.
+/// Writes the chain of `point` to the start of `lines`, and has `walker` walk it from its start.
 ///
 /// # Errors
 ///
 /// The errors of [`write`] and of the walker.
 #[inline(never)]
-pub fn walk<R>(
+pub fn walk(
     watch: &Stopwatch,
     lines: &mut [Line],
     point: &Point,
-    walker: impl FnOnce(&mut dyn Walkable) -> Result<R, Failure<'static>>,
-) -> Result<R, Failure<'static>> {
+    walker: &mut Walker<'_>,
+) -> Result<(), Failure<'static>> {
     let chain = chain::chain(point)?;
     let buffer = write(lines, &chain, point.kernel.encoding, Stores::STREAMING)?;
     let subject = Subject { buffer: &buffer, kernel: point.kernel, side: None };
