@@ -46,7 +46,7 @@ const THRESHOLD: f64 = 0.1;
 fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {
     let threshold = if options.given.contains(FlagId::Threshold) { options.threshold } else { THRESHOLD };
     let mut runs = Runs::new(options.force, options.of)?;
-    let mut baseline = List::new(MOST_VALUES)?;
+    let mut baseline = List::new(options.baseline.map_or(0, |_| MOST_VALUES))?;
     if let Some(path) = options.baseline {
         runs.read(path, &mut baseline)?;
     }
