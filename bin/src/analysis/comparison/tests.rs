@@ -1,4 +1,4 @@
-//! Rates of differences that are found, and of false ones, over many made-up runs.
+//! Rates of detected differences and of false ones, over many synthetic runs.
 
 use super::*;
 use crate::result::row::{A, B, CLASS, FIELDS, LINES, MEDIAN, METHOD, ONE_WAY, OP, SIZE};
@@ -7,7 +7,7 @@ use latency_core::units::Bytes;
 use std::format;
 use std::vec::Vec;
 
-/// Normal variables by the central limit theorem, the same for a seed.
+/// Normal variables by the central limit theorem, reproducible for a seed.
 struct Chance(u64);
 
 impl Chance {
@@ -24,7 +24,7 @@ impl Chance {
     }
 }
 
-/// The errors that a run adds to the truth: a drift of all points, one of each, and the intervals that it states.
+/// The errors that a run adds to the truth: a drift of all points, an error of each point, and the stated intervals.
 #[derive(Clone, Copy)]
 struct Noise {
     drift: f64,
@@ -80,7 +80,7 @@ fn word(shown: impl core::fmt::Display) -> Word {
     Word::from_bytes(format!("{shown}").as_bytes())
 }
 
-/// Returns all pairs of this number of CPUs, neighbours on one core, and their classes.
+/// Returns all pairs of this number of CPUs, with neighbours on one core, and the classes of the pairs.
 fn cores(cpus: u32) -> Vec<Row> {
     let of = |class: &str, op: &str, nanoseconds: f64| {
         let mut row = Row { sample: Sample { nanoseconds, ..Sample::EMPTY }, ..Row::EMPTY };
@@ -114,7 +114,7 @@ fn same(_: &Row) -> f64 {
     1.0
 }
 
-/// Returns how many of `runs` comparisons, with `files` files a side, call something slower.
+/// Returns how many of `runs` comparisons, with `files` files for each side, report something as slower.
 fn slower(runs: u64, truth: &[Row], files: usize, noise: Noise, change: &dyn Fn(&Row) -> f64) -> usize {
     let found = |seed: &u64| {
         let mut chance = Chance(seed * 7919);
@@ -173,7 +173,7 @@ fn what_has_not_changed_is_seldom_called_slower() {
             let found = slower(100, &truth, files, noise, &same);
             assert!(found <= 5, "{found} of 100: {what}, {files} files a side");
         }
-        // Several files show that runs lie farther apart than is usual.
+        // Several files show that runs lie farther apart than usual.
         let loud = Noise { drift: 0.05, ..noise };
         let found = slower(60, &truth, 3, loud, &same);
         assert!(found <= 3, "{found} of 60: {what}, loud");
@@ -222,7 +222,7 @@ fn a_field_of_one_value_a_side_is_a_condition_and_joins_nothing() {
     let differing: Vec<_> = conditions(files).map(|(field, _)| field).collect();
     assert_eq!(differing, [SIZE]);
     assert_eq!(compared(&first, &second).pairs().len(), 4);
-    // Of two curves the sizes tell points apart.
+    // The sizes distinguish the points of two curves.
     assert_eq!(Join::of(&Files { counts: [1, 1], rows: &|_, _| &[] }).0, (1 << FIELDS.len()) - 1);
     let (whole, part) = ([curve(20)], [curve(40).split_off(20)]);
     let rows = |side: usize, file: usize| [&whole, &part][side][file].as_slice();
