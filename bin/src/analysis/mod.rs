@@ -1,4 +1,4 @@
-//! Conclusions from points, as pure functions of them: every format reports the same ones.
+//! Conclusions from points, as pure functions of the points: every output format reports the same ones.
 //!
 //! Nothing here measures, asks the system or writes.
 
