@@ -18,7 +18,7 @@ use super::claims::{Claim, Claims, MAX_CLAIMS};
 /// Factor by which a reported size may lie outside the interval of the measured size before the two disagree:
 /// neighbouring points lie a sixteenth of an octave apart around a knee.
 const TOLERANCE: f64 = 1.06;
-/// Factor by which memory must be slower than a level for the two to be told apart.
+/// Factor by which memory must be slower than a level for the two to be distinguished.
 const APART: f64 = 1.5;
 
 /// Weight of a reported cache without a level: the same as a size that is wrong by a factor of e to the power of this.

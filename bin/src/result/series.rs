@@ -73,8 +73,9 @@ pub struct PerLine {
 
 /// The offset between the time-stamp counters of two CPUs, as seen from messages between them.
 ///
-/// With a counter offset of d, a message that takes w + a nanoseconds there and w - a back reads as w + a + d and w - a
-/// - d. The mean is free of the offset, and half of the difference is a + d; no two clocks can separate a from d.
+/// With a counter offset of d, a message that takes w + a nanoseconds in one direction and w - a in the other reads as
+/// w + a + d and as w - (a + d). The mean is free of the offset, and half of the difference is a + d: no two clocks can
+/// separate a from d.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClockOffset {
     /// Half of the difference between the two directions in nanoseconds, without its sign; the median over batches of
