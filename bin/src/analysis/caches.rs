@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_are_the_caches_that_they_are_nearest_to() {
+    fn levels_belong_to_the_nearest_reported_caches() {
         let zen: [(u32, u64); 3] = [(1, 32 << 10), (2, 1 << 20), (3, 32 << 20)];
         for (knees, numbers) in [
             (&[34.0 * KIB, 1.3 * MIB, 20.0 * MIB][..], &[1, 2, 3][..]),
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reported_size_agrees_within_what_is_known_of_the_measured_one() {
+    fn a_reported_size_agrees_within_the_interval_or_the_transition() {
         let reported = |kibibytes: u64| measured(Some(kibibytes << 10), false).compare().unwrap();
         let within = (6.0 * 1024.0 / TOLERANCE) as u64 + 1..=(10.0 * 1024.0 * TOLERANCE) as u64;
         assert!(TOLERANCE > 1.0 && *within.start() < 6 << 10 && *within.end() > 10 << 10);
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn a_size_that_was_counted_agrees_with_nothing_but_itself() {
+    fn an_exact_size_agrees_only_with_itself() {
         let reported = |size: u64| measured(Some(size), true).compare().unwrap();
         let counted = 8 << 20;
         assert_eq!(

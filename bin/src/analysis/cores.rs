@@ -190,8 +190,8 @@ fn class(outcomes: &[Outcome<'_>], shared: Shared) -> Option<SharingClass> {
     })
 }
 
-/// Returns the median of values that are not stored, by comparing each with all others. `None` if one of them is not a
-/// number, or there are none.
+/// Returns the median of values that are not stored, by comparing each with all others. `None` without values, or if
+/// one of them is not a number.
 fn median(values: impl Iterator<Item = f64> + Clone) -> Option<f64> {
     let count = values.clone().count();
     let (mut lower, mut upper) = (None, None);
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_that_share_the_same_are_a_class() {
+    fn pairs_that_share_the_same_hardware_form_a_class() {
         let outcomes = [
             exchanged(0, 1, Shared::Core, 10.0),
             exchanged(0, 2, Shared::Machine, 150.0),
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn walks_that_differ_in_the_cache_alone_are_a_row() {
+    fn walks_that_differ_only_in_the_cache_form_a_row() {
         let walk = |level, state, ns| {
             let owner = Some((CpuId(1), Shared::L3));
             outcome(4096, Walk::Owned(Owned { owner, third: None, state, access: Access::Read, level }), ns)

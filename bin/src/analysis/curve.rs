@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn points_without_levels_are_told_from_curves() {
+    fn points_without_levels_are_distinguished_from_curves() {
         assert_eq!(analysis(&planted(), claims()).doubt(), None);
         let by_chance = |(index, sample): (usize, Sample)| Sample {
             core_cycles: None,

@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_is_what_the_kernel_marked_and_what_took_too_long() {
+    fn windows_marked_by_the_kernel_or_too_long_are_left_out() {
         let mut found = planted();
         assert_eq!(left_out(&found), 0);
         found.interruptions.marked = 3;

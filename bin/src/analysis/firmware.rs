@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_is_compared_with_the_way_that_it_is_about() {
+    fn a_claim_is_compared_with_the_pair_that_it_covers() {
         let pairs = [pair(1, 4, 100.0), pair(0, 4, 210.0), pair(0, 0, 80.0)];
         assert_eq!(measured(pairs.into_iter(), &claimed(4, 200, 4)), Some(210.0));
         assert_eq!(measured(pairs.into_iter(), &claimed(5, 200, 4)), None);

@@ -73,7 +73,7 @@ pub struct HugePagesConclusion {
 /// The results for the largest pages that were obtained.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Larger {
-    /// Their kind.
+    /// The kind of the larger pages.
     pub pages: Pages,
     /// The latency of a load in them.
     pub latency: Estimate,
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tenth_that_stays_shows_and_one_that_goes_again_does_not() {
+    fn a_share_above_a_tenth_shows_only_if_it_persists() {
         let from = |shares: [f64; 4]| {
             let sizes = (0..).map(|octave| Bytes(1 << octave));
             shows_from(sizes.zip(shares)).map(|size| size.0)
@@ -213,14 +213,14 @@ mod tests {
     }
 
     #[test]
-    fn nothing_measured_says_nothing() {
+    fn without_measurements_there_are_no_conclusions() {
         assert_eq!(conclude(&[], false), None);
         assert_eq!(kinds(&[]).count(), 0);
     }
 
     proptest! {
         #[test]
-        fn nothing_is_said_of_pages_that_their_intervals_contradict(
+        fn conclusions_about_pages_agree_with_their_intervals(
             points in prop::collection::vec((50.0..200.0, 0.0..0.3, 50.0..200.0, 0.0..0.3), 1..12),
             like_small: bool,
         ) {

@@ -67,7 +67,7 @@ pub fn outcome(size: u64, walk: Walk, nanoseconds: f64) -> Outcome<'static> {
 }
 
 #[test]
-fn what_was_counted_of_all_lanes_is_shared_by_them() {
+fn counts_of_all_lanes_are_divided_by_the_lanes() {
     let Ok(measured) = outcome(1 << 28, Walk::Chain, 80.0).result else { panic!("measured") };
     let cycles = Summary { median: 320.0, ..measured.series.nanoseconds };
     let mut per_hop = [None; crate::result::counters::EVENTS];

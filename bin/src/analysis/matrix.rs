@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_of_one_distance_or_of_none_divide_nothing() {
+    fn tables_with_one_distance_or_none_do_not_divide_classes() {
         for distance in [None, Some(20)] {
             let far = |from, to, class, ns| Pair { distance, ..pair(from, to, class, ns) };
             let pairs = [

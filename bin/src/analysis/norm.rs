@@ -82,7 +82,7 @@ mod tests {
     const AT: fn(f64, f64) -> Interval = |low, high| Interval { low, high };
 
     #[test]
-    fn slower_is_the_whole_interval_beyond_both_bounds() {
+    fn a_host_is_slower_if_its_whole_interval_is_beyond_both_bounds() {
         let norm = Norm::of(&mut [98.0, 99.0, 100.0, 101.0, 102.0]).unwrap();
         assert_eq!(norm, Norm { median: 100.0, mad: 1.0 });
         assert_eq!(norm.allowed(0.1), 10.0);

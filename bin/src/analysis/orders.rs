@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_measured_says_nothing() {
+    fn without_measurements_there_are_no_conclusions() {
         assert_eq!(conclude(&[], None), OrdersConclusion::default());
     }
 }

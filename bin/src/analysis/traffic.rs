@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_of_rates_that_are_alike_is_not_too_large() {
+    fn the_limit_of_similar_rates_is_not_biased_upwards() {
         let mut rng = latency_core::rng::Pcg32::new(11, 1);
         let mut chance = || f64::from(rng.next_u32()) / f64::from(u32::MAX) - 0.5;
         let (mut sum, mut all) = (0.0, 0);

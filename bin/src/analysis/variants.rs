@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_measured_says_nothing() {
+    fn without_measurements_there_are_no_conclusions() {
         let grid = VariantGrid::of(&[]);
         assert_eq!((conclude(&grid), grid.fastest(0)), (VariantsConclusion::default(), None));
     }

@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn registers_are_told_where_they_run_out_first() {
+    fn registers_are_reported_if_they_run_out_first() {
         // Skylake: 224 entries, and 180 integer registers minus those of the program.
         let found = reaches(Some(220), Some(146), Some(218));
         assert_eq!(value(reorder_buffer(&found).holds()), Some(221.0));
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nops_share_entries_the_mixture_tells() {
+    fn if_nops_share_entries_the_mixture_gives_the_size() {
         let found = reaches(None, Some(210), Some(364));
         assert_eq!(value(reorder_buffer(&found).holds()), Some(365.0));
         assert_eq!(value(integer_registers(&found)), Some(211.0));

@@ -205,7 +205,7 @@ mod tests {
     use std::string::ToString;
 
     #[test]
-    fn times_are_those_of_the_calendar() {
+    fn utc_times_match_the_calendar() {
         for (seconds, text) in [
             (0, "1970-01-01T00:00:00Z"),
             (951_782_400, "2000-02-29T00:00:00Z"),

@@ -40,7 +40,7 @@ mod tests {
     use std::string::ToString;
 
     #[test]
-    fn a_shell_takes_them_as_they_were() {
+    fn a_shell_reads_the_arguments_back_unchanged() {
         for (typed, shown) in [
             (&b"curve\0--size=1M\0"[..], " curve --size=1M"),
             (b"--output=my file.html\0", " '--output=my file.html'"),

@@ -77,7 +77,7 @@ fn a_list_is_taken_as_it_is_and_its_cpus_have_to_be_there() {
 }
 
 #[test]
-fn lines_are_at_home_with_both_cpus() {
+fn lines_are_on_the_nodes_of_both_cpus() {
     let small = machine("two-small-sockets", None);
     for (point, pair) in pairs(&small, "cores") {
         let node = |cpu| small.topology.node_of_cpu(cpu).unwrap();
@@ -99,7 +99,7 @@ fn lines_are_at_home_with_both_cpus() {
 }
 
 #[test]
-fn where_there_is_no_time_for_all_there_are_a_few_of_each_class() {
+fn without_time_for_all_pairs_a_few_of_each_class_are_planned() {
     let large = machine("two-sockets", None);
     assert!(!codes(&large, "cores --pairs=all --budget=100").contains(&"pairs-of-classes"));
     assert!(codes(&large, "cores --pairs=all --budget=20").contains(&"pairs-of-classes"));

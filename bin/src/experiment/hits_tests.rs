@@ -105,7 +105,7 @@ fn first_passes(cold: f64, slow: &'static [usize]) -> impl FnMut(Hop) -> f64 {
 }
 
 #[test]
-fn a_first_pass_that_others_deny_is_not_a_cache() {
+fn a_slow_first_pass_that_others_contradict_is_not_a_cache() {
     let unseen = machine("one-node", None);
     let one = || measured(1, first_passes(150.0, &[0]));
     // All evidence indicates that a cache holds the working set.

@@ -79,7 +79,7 @@ fn a_busy_first_cpu_gives_way_to_an_idle_one_behind_its_cache() {
 }
 
 #[test]
-fn who_names_cpus_or_measures_nothing_waits_for_no_look() {
+fn named_cpus_and_runs_without_measurements_need_no_load_check() {
     for (line, chooses) in [
         ("matrix", true),
         ("matrix --cpunode=1", true),
@@ -100,7 +100,7 @@ fn who_names_cpus_or_measures_nothing_waits_for_no_look() {
 }
 
 #[test]
-fn without_a_choice_there_is_no_look() {
+fn without_a_choice_of_cpus_there_is_no_load_check() {
     assert_eq!(chosen("two-sockets", Some("0,32"), None, &|_| 20), (std::vec![0, 32], 0));
     assert_eq!(chosen("two-sockets", Some("0-1,32"), Some("1"), &|_| 20), (std::vec![0, 32], 0));
 }

@@ -92,7 +92,7 @@ fn one_node_can_give_what_the_machine_can() {
 }
 
 #[test]
-fn what_cannot_be_had_is_refused_before_anything_is_announced() {
+fn unavailable_memory_is_refused_before_anything_is_announced() {
     let one = machine("one-node", None);
     for line in [
         "--size=900T",
@@ -137,7 +137,7 @@ fn targets_share_the_headroom_of_a_control_group() {
 }
 
 #[test]
-fn generators_and_chains_leave_a_fifth_to_everybody_else() {
+fn generators_and_chains_leave_a_fifth_to_other_processes() {
     let taken = |machine: &Machine, line: &str| {
         let (points, ..) = planned(machine, line).unwrap();
         let chains = points.iter().map(|point| (point.target.0, point.size.0, false));
@@ -163,7 +163,7 @@ fn generators_and_chains_leave_a_fifth_to_everybody_else() {
 }
 
 #[test]
-fn caches_of_a_size_that_none_has_are_ignored_and_said() {
+fn caches_of_an_impossible_size_are_ignored_with_a_warning() {
     let text = fixture("one-node");
     for (reported, absurd) in [
         ("size\n32K", "4"),
@@ -206,7 +206,7 @@ fn looked_at(size: Bytes, clear: bool, cache: Option<Bytes>, in_cache: Option<By
 }
 
 #[test]
-fn a_cache_that_is_smaller_than_reported_is_what_plans_are_made_for() {
+fn plans_use_the_found_size_of_a_cache_smaller_than_reported() {
     let told = |cache: &str| machine_of(&fixture("one-node").replace("size\n32768K", cache), None);
     let guest = told("size\n307200K");
     assert_eq!(size(&guest, "").0, MIB.times(1200));
@@ -231,7 +231,7 @@ fn a_cache_that_is_smaller_than_reported_is_what_plans_are_made_for() {
 
 /// Neighbours may leave a larger part of a cache a second later.
 #[test]
-fn what_has_to_lie_beyond_a_cache_goes_by_all_that_is_reported() {
+fn sizes_beyond_a_cache_use_its_whole_reported_size() {
     let told = machine_of(&fixture("one-node").replace("size\n32768K", "size\n49152K"), None);
     let found = looked_at(MIB.times(256), true, Some(MIB.times(8)), Some(MIB.times(3)));
     let shared = Machine { sizing: found.sizing, ..*told };
@@ -274,7 +274,7 @@ fn a_cache_that_is_larger_than_reported_enlarges_every_working_set() {
 }
 
 #[test]
-fn measured_misses_withdraw_what_a_report_makes_likely_and_measured_hits_do_not() {
+fn measured_misses_override_the_reported_cache_and_measured_hits_do_not() {
     let small = limited("one-node", MIB.times(200));
     assert!(size(&small, "").1.contains(&"cache-could-hold"));
     let with = |clear| {
@@ -297,7 +297,7 @@ fn measured_misses_withdraw_what_a_report_makes_likely_and_measured_hits_do_not(
 }
 
 #[test]
-fn a_look_is_made_where_the_size_is_the_programs_to_choose() {
+fn a_search_runs_only_if_the_program_chooses_the_size() {
     let one = machine("one-node", None);
     let looked = |line: &'static str| {
         let (points, ..) = planned(&one, line).unwrap();

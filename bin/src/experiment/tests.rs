@@ -242,7 +242,7 @@ fn working_sets_reach_memory_and_leave_half_of_it() {
 }
 
 #[test]
-fn chains_that_cannot_be_are_refused_before_anything_is_mapped() {
+fn impossible_chains_are_refused_before_anything_is_mapped() {
     let one = machine("one-node", None);
     assert_eq!(pairs(&one, "--size=1M --order=page-local"), Ok("0>0@0".into()));
     assert!(codes(&one, "--order=sequential").contains(&"prefetch-assisted"));
@@ -272,7 +272,7 @@ fn takes(machine: &Machine, line: &str) -> duration::Range {
 }
 
 #[test]
-fn what_one_core_can_do_is_known_in_two_minutes_however_large_the_cache() {
+fn experiments_on_one_core_take_at_most_two_minutes_for_any_cache() {
     let large = fixture("one-node").replace("32768K", "307200K");
     let (small, large) = (machine("one-node", None), machine_of(&large, None));
     assert_eq!(large.last_level_cache(), Bytes::MIB.times(300));
@@ -284,7 +284,7 @@ fn what_one_core_can_do_is_known_in_two_minutes_however_large_the_cache() {
 }
 
 #[test]
-fn less_to_do_takes_less() {
+fn smaller_plans_have_shorter_forecasts() {
     let machine = machine("one-node", None);
     for name in ["matrix", "curve", "distribution", "order", "variants", "pages", "parallel", "window"] {
         let (all, few) = (takes(&machine, name), takes(&machine, &format!("{name} --trials=2 --iters=1000")));

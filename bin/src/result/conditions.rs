@@ -136,7 +136,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_understood_or_refused(text: Vec<u8>) {
+        fn any_text_is_parsed_or_rejected(text: Vec<u8>) {
             let _ = ran_and_waited(&text);
         }
     }

@@ -65,7 +65,7 @@ pub struct Distribution {
     /// The mean of single hops in stretches as long as a batch, in nanoseconds: the most frequent mean within a round,
     /// and the median over rounds. Batches, and therefore `matrix`, are summarised in the same way.
     pub round_ns: f64,
-    /// The same statistic for batches that were timed in turn with the hops.
+    /// The mean, computed in the same way, of batches that were timed in turn with the hops, in nanoseconds.
     pub batch_ns: f64,
     /// The ratio of `round_ns` to `batch_ns`, over rounds.
     pub ratio: Option<Summary>,
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn several_hops_in_a_window_share_it() {
+    fn the_time_of_a_window_is_divided_by_its_hops() {
         let mut distribution = planted();
         distribution.each = 4;
         assert!((distribution.percentile_ns(50.0).unwrap() - 25.0).abs() < 0.2);

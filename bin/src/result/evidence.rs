@@ -193,7 +193,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_line_is_understood_or_refused(line: Vec<u8>, address: u64) {
+        fn any_line_is_parsed_or_rejected(line: Vec<u8>, address: u64) {
             let _ = numa_maps_line(&line, address);
             let _ = smaps_opens(&line, address);
             let _ = smaps_transparent_huge(&line);

@@ -241,7 +241,7 @@ impl Measured {
     }
 }
 
-/// Returns the median of some values; `None` where there are none.
+/// Returns the median of some values; `None` without values.
 ///
 /// # Errors
 ///

@@ -28,9 +28,9 @@ const WEIGHT: f64 = 8.0;
 /// A difference between two sides.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Difference {
-    /// Its size.
+    /// The size of the difference, in the unit of the compared values.
     pub size: f64,
-    /// Its standard error.
+    /// The standard error of the size.
     pub error: f64,
     /// The size in standard errors, converted to a normal variable.
     pub score: f64,
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tails_are_those_of_the_tables() {
+    fn tail_probabilities_match_published_tables() {
         for (score, known) in [(1.0, 0.317_31), (1.96, 0.05), (2.576, 0.01), (4.0, 6.334e-5), (6.0, 1.973e-9)]
         {
             let found = probability(score);

@@ -164,7 +164,7 @@ fn one_slow_pair_of_sixteen_is_found_by_one_file_a_side() {
 }
 
 #[test]
-fn what_has_not_changed_is_seldom_called_slower() {
+fn unchanged_points_are_seldom_called_slower() {
     let noise = Noise { drift: 0.02, scatter: 0.01, interval: 0.01 };
     for (truth, what) in
         [(matrix(1, 1), "one pair"), (matrix(2, 2), "4"), (matrix(4, 4), "16"), (curve(48), "curve")]
@@ -197,7 +197,7 @@ fn slow_memory_shows_in_a_curve_as_a_run_of_sizes() {
 }
 
 #[test]
-fn a_faster_whole_hides_no_part_that_stayed_and_blames_none() {
+fn a_faster_whole_neither_hides_nor_blames_an_unchanged_part() {
     let truth = matrix(4, 4);
     let mut chance = Chance(5);
     let first = run(&truth, QUIET, &same, &mut chance);
@@ -210,7 +210,7 @@ fn a_faster_whole_hides_no_part_that_stayed_and_blames_none() {
 }
 
 #[test]
-fn a_field_of_one_value_a_side_is_a_condition_and_joins_nothing() {
+fn a_field_constant_on_each_side_is_a_condition_and_does_not_join() {
     let first = matrix(2, 2);
     let mut second = first.clone();
     for row in &mut second {
@@ -230,7 +230,7 @@ fn a_field_of_one_value_a_side_is_a_condition_and_joins_nothing() {
 }
 
 #[test]
-fn other_sizes_are_read_between_the_points() {
+fn other_sizes_are_interpolated_between_the_points() {
     let rows = |points: &[(u64, f64)]| -> Vec<Row> {
         let row = |&(size, nanoseconds): &(u64, f64)| Row {
             sample: Sample { size: Bytes(size), nanoseconds, ..Sample::EMPTY },
@@ -248,7 +248,7 @@ fn other_sizes_are_read_between_the_points() {
 }
 
 #[test]
-fn pages_and_proof_that_differ_are_told() {
+fn differing_pages_and_proof_are_reported() {
     let mut first = matrix(2, 2);
     for row in &mut first {
         (row.pages, row.verified) = (Word::from_bytes(b"2m"), Some(true));

@@ -44,7 +44,7 @@ fn true_knee(ratio: f64) -> f64 {
 }
 
 #[test]
-fn knees_of_a_queue_are_where_they_are() {
+fn knees_of_a_queue_are_found_at_their_true_loads() {
     let shares: Vec<f64> = (0..60).map(|index| f64::from(index) / 60.0).collect();
     let curve = Curve::of(&made(&shares, |_| 1.0)).unwrap();
     assert_eq!((curve.idle.value, curve.levels().len()), (IDLE_NS, 60));
@@ -106,7 +106,7 @@ impl Noise {
 }
 
 #[test]
-fn intervals_of_knees_cover_at_random_levels() {
+fn intervals_of_knees_cover_the_truth_at_random_levels() {
     const CURVES: usize = 500;
     let mut noise = Noise(20_261_123);
     // For each of 1.25 and twice the lowest latency: the number of knees, the number with the truth in the interval,
@@ -231,7 +231,7 @@ fn without_an_idle_level_there_is_no_curve() {
 }
 
 #[test]
-fn more_load_that_moves_less_is_told_and_does_not_shift_the_knee() {
+fn a_bend_is_reported_and_does_not_shift_the_knee() {
     let mut levels = made(&shares(), |_| 1.0);
     let before = Curve::of(&levels).unwrap().knee(2.0);
     levels.push(level(Some(1.2 * LIMIT), 0.6 * LIMIT, 900.0));
@@ -244,7 +244,7 @@ fn more_load_that_moves_less_is_told_and_does_not_shift_the_knee() {
 }
 
 #[test]
-fn a_loss_within_the_intervals_is_none() {
+fn a_loss_within_the_intervals_is_not_a_bend() {
     let near = |part| {
         let mut levels = made(&shares(), |_| 1.0);
         levels.push(LoadLevel { delivered: about(0.94 * LIMIT, part), ..level(None, 0.0, 2000.0) });
@@ -395,7 +395,7 @@ fn rates_that_are_not_delivered_count_below_the_limit_alone() {
 }
 
 #[test]
-fn levels_run_from_idle_to_as_much_as_can_be() {
+fn levels_run_from_idle_to_the_largest_load() {
     let part = |index, levels| share(index, levels).map_or(1.0, |part| (part * 1e6).round() / 1e6);
     let of = |levels| (0..levels).map(|index| part(index, levels)).collect::<Vec<_>>();
     assert_eq!(of(10), [0.0, 0.05, 0.15, 0.3, 0.45, 0.6, 0.75, 0.87, 0.95, 1.0]);
@@ -475,7 +475,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_was_measured_gives_numbers_or_nothing(
+    fn any_levels_give_finite_numbers_or_none(
         levels in prop::collection::vec(
             (prop::option::of(odd()), odd_estimate(), odd_estimate())
                 .prop_map(|(offered, delivered, latency)| LoadLevel { offered, delivered, latency }),
@@ -500,7 +500,7 @@ proptest! {
 }
 
 #[test]
-fn all_cores_reach_the_limit_only_if_their_interval_says_so() {
+fn all_cores_reach_the_limit_only_if_their_interval_allows_it() {
     let all = |value, low, high| Estimate { value, interval: Some(Interval { low, high }) };
     // Half of two cores deliver 28; both deliver less, but their windows do not agree.
     for (rate, verdict) in [

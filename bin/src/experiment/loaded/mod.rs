@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn curves_that_a_budget_has_no_time_for_are_named() {
+    fn curves_without_time_in_the_budget_are_reported() {
         let four = machine("four-nodes", None);
         let curves = |line: &str| {
             let (points, budget, codes) = planned(&four, line).unwrap();
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_held_is_one_load_of_one_pair_for_as_long_as_was_asked() {
+    fn hold_keeps_one_load_of_one_pair_for_the_requested_time() {
         let four = machine("four-nodes", None);
         for (line, place) in [
             ("loaded --rates=5 --hold=20", 1),
