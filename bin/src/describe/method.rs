@@ -146,7 +146,7 @@ fn busy<'r>(report: &'r Report<'_, '_>) -> impl Display + 'r {
     })
 }
 
-/// Returns whether one CPU of each node measured for others: a node has more CPUs than a core has threads.
+/// Returns whether a single CPU of each node measured, although a node has more CPUs than a core has threads.
 fn speaks_for_others(machine: &Machine, cpus: &CpuSet, nodes: &NodeSet) -> bool {
     let threads = machine.host.caches.data(1).map_or(1, |cache| cache.shared_by.len());
     let mut all = machine.topology.nodes().iter().filter(|node| nodes.contains(node.id.0));

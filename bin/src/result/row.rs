@@ -85,7 +85,7 @@ pub const LINES: usize = 21;
 pub const OP: usize = 22;
 /// Index of the home node of the lines.
 pub const HOME: usize = 25;
-/// Index of the load at the end of a curve under load.
+/// Index of the end of a curve under load: idle memory or the limit.
 pub const LOAD: usize = 26;
 /// The fields of both CPUs of a pair, one bit for each.
 pub const CPUS: u32 = 1 << A | 1 << B;

@@ -28,11 +28,11 @@ pub enum PointGroup {
     Whole,
     /// One point, by its index.
     Point(usize),
-    /// Points that have the same value of a field as one of them.
+    /// Points with the same value of a field as a given point: the indices of the field and the point.
     Field(usize, usize),
-    /// Points from or to the node that one of them starts from.
+    /// Points from or to the initiator node of a given point, by its index.
     Node(usize),
-    /// Points that involve the CPU that one of them has in a field.
+    /// Points with the CPU that a given point has in a field: the indices of the field and the point.
     Cpu(usize, usize),
     /// Points of a node with its own memory if true, with the memory of other nodes if false.
     Local(bool),

@@ -35,14 +35,12 @@ use crate::result::{Extra, Outcome, Point};
 use crate::sys::table::Table;
 use crate::warning::Warning;
 
-/// Number of rounds with medians that decide about refinement. With single measurements, points would be added at
-/// noise.
+/// Number of rounds for the medians that decide about refinement. With single measurements, noise would add points.
 const COARSE_ROUNDS: usize = 3;
 /// Default duration of a curve, unless a time limit for each point is given; longer if loads are emulated.
 const RUN_NS: f64 = 9e9;
 const EMULATED_RUN_NS: f64 = 18e9;
-/// Largest size of a first-level cache. If the latency does not rise up to this size, the curve does not show that
-/// cache.
+/// Largest size of a first-level cache. If the latency stays flat up to this size, the curve does not show that cache.
 const MOST: Bytes = Bytes(512 << 10);
 /// Largest ratio of the latencies within one plateau; the next constant is the smallest ratio of the next level to it.
 const FLAT: f64 = 1.03;
