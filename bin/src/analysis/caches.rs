@@ -1,7 +1,7 @@
 //! Assigns the levels of a stair to caches.
 //!
-//! A stair knows steps, not caches: one that is shared or thrashed gives way in stages. What
-//! the system reports says how many caches there are, though not how much of them a program gets.
+//! A stair has steps, not caches: one cache that is shared or thrashed appears as several steps. The system reports how
+//! many caches there are, but not how much of each a program gets.
 
 use core::cmp::Ordering;
 use core::ops::RangeInclusive;
@@ -15,42 +15,43 @@ use latency_core::stats::{Estimate, Interval};
 
 use super::claims::{Claim, Claims, MAX_CLAIMS};
 
-/// A reported size outside of the interval of the measured one by more is disagreement: neighbouring points lie
-/// a sixteenth of an octave apart around a knee.
+/// Factor by which a reported size may lie outside the interval of the measured size before the two disagree:
+/// neighbouring points lie a sixteenth of an octave apart around a knee.
 const TOLERANCE: f64 = 1.06;
-/// Factor by which memory must be slower than a level for the two to be told apart.
+/// Factor by which memory must be slower than a level for the two to be distinguished.
 const APART: f64 = 1.5;
 
-/// A reported cache that no level is taken for weighs as much as a size that is wrong by this factor's logarithm.
+/// Weight of a reported cache without a level: the same as a size that is wrong by a factor of e to the power of this.
 const UNUSED: f64 = 2.0;
-/// A plateau between two stages, from half of the first's misses to the onset of the next by so large a factor, weighs
-/// this much against one cache.
+/// Factor between the half-miss size of one stage and the onset of the next above which there is a plateau between
+/// them. A plateau counts by [`PARTED`] against the two stages belonging to one cache.
 const PLATEAU: f64 = 1.25;
 const PARTED: f64 = 1.0;
-/// Weight of each stage's own distance from the reported size, where that of the last stage is one.
+/// Weight of the distance of each stage from the reported size, relative to the weight 1 of the last stage.
 const STAGE: f64 = 0.1;
 
-/// Shares of what a cache's misses add, at which it begins to give way and has given way.
+/// Shares of the latency added by a cache's misses at which the cache begins to give way and has given way.
 const ONSET: f64 = 0.05;
 const HALF: f64 = 0.5;
-/// A plateau's latency lies no further from the stair's than this share of it: as much as the lab tolerates.
+/// Largest distance of a plateau's latency from the stair's latency, as a share of the latter: as much as the lab
+/// tolerates.
 const SLOPE: f64 = 0.015;
-/// Halvings of a range of sizes after which nothing is left of it.
+/// Number of bisection steps, enough to exhaust a range of sizes.
 const HALVINGS: u32 = 50;
 
-/// The relation of a reported size to the measured one.
+/// The relation of the reported size of a cache to the measured one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Agreement {
-    /// It lies between the sizes at which the cache begins to give way and has given way, or in the interval of the
-    /// measured size.
+    /// The reported size lies between the sizes at which the cache begins to give way and has given way, or in the
+    /// interval of the measured size.
     Agrees,
-    /// It is larger: this core gets a part.
+    /// The reported size is larger: this core gets a part of the cache.
     Part,
-    /// It is smaller: more is kept than it should hold.
+    /// The reported size is smaller: the cache keeps more than it should hold.
     More,
 }
 
-/// One cache as a program meets it: one level of the stair, or several if it gives way in stages.
+/// A cache as a program sees it: one level of the stair, or several levels if the cache gives way in stages.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cache {
     /// Its place in the hierarchy, from 1.
@@ -59,37 +60,38 @@ pub struct Cache {
     pub latency: Estimate,
     /// The median core clock of its points; `None` where it is not known.
     pub gigahertz: Option<f64>,
-    /// The points that the latency was read from; `None` where there are too few and the stair tells it.
+    /// The points that the latency was read from; `None` if they are too few and the latency is that of the stair.
     pub plateau: Option<Plateau>,
-    /// Its effective size in bytes, with a 95 % interval; of a cache in stages, where half of what all add is there,
-    /// between the onset and the last stage.
+    /// Its effective size in bytes, with a 95 % interval. For a cache in stages, this is the size at which half of the
+    /// latency that all stages add has been added; the interval goes from the onset to the upper end of the last stage.
     pub size: Estimate,
-    /// True if the size is exact: the edge of the first level gave a whole geometry.
+    /// True if the size is exact: the edge of the first level yielded a complete geometry.
     pub exact: bool,
-    /// Its ways, where the edge of the first level tells.
+    /// Its ways, if the edge of the first level yielded them.
     pub ways: Option<u32>,
-    /// The working set in bytes from which on it gives way: of what all stages together add, 5 % are there.
+    /// The working set in bytes at which the cache begins to give way: 5 % of the latency that all stages add has been
+    /// added.
     pub onset: f64,
-    /// The working set in bytes at which it has given way: half of that is there.
+    /// The working set in bytes at which the cache has given way: half of that latency has been added.
     pub half: f64,
     /// The number of stages.
     pub stages: u32,
     /// The size of its last stage.
     last: Estimate,
-    /// The law by which the misses of the first stage rise.
+    /// The law by which the miss rate of the first stage rises.
     pub law: Option<Law>,
     /// True if a translation buffer gives way at the same size.
     pub with_translation: bool,
-    /// True if memory is less than 1.5 times as slow, so that this may be no level.
+    /// True if memory is less than 1.5 times as slow, so that this may not be a cache level.
     pub like_memory: bool,
-    /// The claim of the system about it.
+    /// The system's claim about the cache.
     pub claim: Option<Claim>,
     /// The relation of the claim to the measured size; `None` where nothing is reported.
     pub agreement: Option<Agreement>,
 }
 
 impl Cache {
-    /// Returns whether the reported size is another one.
+    /// Returns whether the reported size differs from the measured one.
     #[must_use]
     pub fn disagrees(&self) -> bool {
         matches!(self.agreement, Some(Agreement::Part | Agreement::More))
@@ -116,7 +118,7 @@ pub struct Caches {
 }
 
 impl Default for Caches {
-    // A derived one makes each of the caches by itself.
+    // A derived `default` would construct each of the caches separately.
     fn default() -> Self {
         Caches { caches: [Cache::default(); MAX_LEVELS], count: 0 }
     }
@@ -138,12 +140,12 @@ impl Caches {
         found.join(fit, claims);
         let mut low = 0.0;
         for cache in found.caches.iter_mut().take(found.count) {
-            // What begins beyond the buffer's reach has its misses in it anyhow.
+            // Points beyond the buffer's reach contain its misses in any case.
             let end = reach.filter(|reach| *reach > low).map_or(cache.onset, |reach| reach.min(cache.onset));
-            // Points that could be fitted can be read.
+            // Points that could be fitted can also be read.
             let read = plateau(points, (low, end), workspace).unwrap_or(None);
-            // A run whose middle lies elsewhere than the stair has the level is a slope: the misses of a cache with
-            // random victims rise so slowly that there may be no flat part behind it.
+            // A run of points with a median away from the stair's latency is a slope: the misses of a cache with random
+            // replacement rise so slowly that there may be no flat part behind them.
             let height = cache.latency.value;
             cache.plateau = read.filter(|read| (read.latency.value / height - 1.0).abs() <= SLOPE);
             if let Some(plateau) = cache.plateau {
@@ -162,7 +164,8 @@ impl Caches {
         found
     }
 
-    /// Gives each cache the core clock of the points that it was read from: `clock` has that of a range of sizes.
+    /// Sets the core clock of each cache to that of the points that it was read from: `clock` returns the core clock of
+    /// a range of sizes.
     pub(super) fn read_clocks(&mut self, clock: &dyn Fn(&RangeInclusive<f64>) -> Option<f64>) {
         let mut low = 0.0;
         for cache in self.caches.iter_mut().take(self.count) {
@@ -178,13 +181,13 @@ impl Caches {
         self.caches.get(..self.count).unwrap_or_default()
     }
 
-    /// Joins the levels of a stair into caches: by what the system reports, as far as it does.
+    /// Joins the levels of a stair into caches, according to the reported caches as far as there are any.
     fn join(&mut self, fit: &Fit, claims: &Claims) {
         let levels = || fit.levels().iter().filter(|level| level.cause != Cause::Translation);
         let numbers = assign(levels(), claims);
         let mut last_number = 0;
         for (level, assigned) in levels().zip(numbers) {
-            // Without claims, each is a cache of its own.
+            // Without claims, each level is a cache of its own.
             let number = assigned.unwrap_or(last_number + 1);
             if number != last_number
                 && let Some(slot) = self.caches.get_mut(self.count)
@@ -218,11 +221,11 @@ impl Caches {
     }
 }
 
-/// Returns the working set at which stages have added `share` of all that they add.
+/// Returns the working set at which `share` of the latency that all stages add has been added.
 fn given_way<'l>(stages: impl Iterator<Item = &'l Level> + Clone, share: f64) -> f64 {
     let all: f64 = stages.clone().map(|stage| stage.step.value).sum();
     let added = |size: f64| stages.clone().map(|stage| stage.step.value * stage.missing(size)).sum::<f64>();
-    // One of the stages has come as far at the lower end, and all of them at the upper one.
+    // At the lower end one stage at most has added that share, and at the upper end all of them have.
     let ends = |one: fn(f64, f64) -> f64, start: f64| {
         stages.clone().flat_map(|stage| [stage.onset, stage.capacity.value]).fold(start, one)
     };
@@ -238,7 +241,8 @@ fn given_way<'l>(stages: impl Iterator<Item = &'l Level> + Clone, share: f64) ->
     high
 }
 
-/// Returns the reported cache that each level is: the assignment under which sizes fit best where levels leave a cache.
+/// Returns the reported cache that each level belongs to, by the assignment in which the sizes of the last levels of
+/// the caches fit best.
 fn assign<'l>(levels: impl Iterator<Item = &'l Level> + Clone, claims: &Claims) -> [Option<u32>; MAX_LEVELS] {
     let mut best = ([None; MAX_LEVELS], f64::INFINITY);
     let last = claims.iter().map(|claim| claim.level).max().unwrap_or(0);
@@ -298,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_are_the_caches_that_they_are_nearest_to() {
+    fn levels_belong_to_the_nearest_reported_caches() {
         let zen: [(u32, u64); 3] = [(1, 32 << 10), (2, 1 << 20), (3, 32 << 20)];
         for (knees, numbers) in [
             (&[34.0 * KIB, 1.3 * MIB, 20.0 * MIB][..], &[1, 2, 3][..]),
@@ -358,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reported_size_agrees_within_what_is_known_of_the_measured_one() {
+    fn a_reported_size_agrees_within_the_interval_or_the_transition() {
         let reported = |kibibytes: u64| measured(Some(kibibytes << 10), false).compare().unwrap();
         let within = (6.0 * 1024.0 / TOLERANCE) as u64 + 1..=(10.0 * 1024.0 * TOLERANCE) as u64;
         assert!(TOLERANCE > 1.0 && *within.start() < 6 << 10 && *within.end() > 10 << 10);
@@ -369,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn a_size_that_was_counted_agrees_with_nothing_but_itself() {
+    fn an_exact_size_agrees_only_with_itself() {
         let reported = |size: u64| measured(Some(size), true).compare().unwrap();
         let counted = 8 << 20;
         assert_eq!(

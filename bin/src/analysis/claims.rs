@@ -1,4 +1,4 @@
-//! The caches that a system reports, to be set beside those that a curve shows.
+//! The caches that a system reports, for comparison with the caches that a curve shows.
 
 use latency_core::arch::CLAIMS_NAME;
 use latency_core::compact::Compact;
@@ -9,7 +9,7 @@ use latency_core::words::Worded;
 use crate::machine::Machine;
 use crate::machine::processor::Platform;
 
-/// The most levels that are kept.
+/// Largest number of levels that are kept.
 pub const MAX_CLAIMS: usize = 4;
 
 /// The source of the claim.
@@ -31,7 +31,7 @@ impl Worded for Source {
 /// One reported cache that holds data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// 1 is next to the core.
+    /// The level; 1 is next to the core.
     pub level: u32,
     /// The capacity.
     pub size: Bytes,
@@ -48,12 +48,13 @@ pub struct Claims {
 }
 
 impl Claims {
-    /// Returns the caches that sysfs reports, and CPUID for levels that sysfs lacks; none under an emulator.
+    /// Returns the caches that sysfs reports, and those of CPUID for levels that sysfs lacks; returns none under an
+    /// emulator.
     #[must_use]
     pub fn of(machine: &Machine) -> Claims {
         let mut claims = Claims::default();
         if machine.processor.platform == Platform::Emulated {
-            // Nothing that a program meets there is what is reported.
+            // Under an emulator, the reported caches are not those that a program meets.
             return claims;
         }
         claims.ways = machine.host.ways;
@@ -66,7 +67,7 @@ impl Claims {
         claims
     }
 
-    /// Adds a claim, unless there is one for its level or it is without size.
+    /// Adds a claim, unless its level has one already or its size is zero.
     pub fn add(&mut self, claim: Claim) {
         let slot = (claim.level as usize).checked_sub(1).and_then(|index| self.claims.get_mut(index));
         if let Some(slot @ None) = slot {

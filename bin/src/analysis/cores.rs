@@ -1,4 +1,5 @@
-//! Conclusions from all pairs of CPUs: medians by what the two share, and the nearest and the farthest pair.
+//! Conclusions from all pairs of CPUs: medians by the hardware that a pair shares, and the nearest and the farthest
+//! pair.
 
 use latency_core::compact::Compact;
 use latency_core::cpulist::CpuSet;
@@ -8,28 +9,29 @@ use latency_core::units::CpuId;
 
 use crate::result::{ClockOffset, LineLevel, Measurement, Outcome, Owned, PingPong};
 
-/// Threads of one core exchange a line within its own caches: two cores hardly ever are as close, in nanoseconds.
+/// Latency below which two CPUs are likely threads of one core, which exchange a line within its own caches: two cores
+/// are hardly ever as close, in nanoseconds.
 const WITHIN_CORE_NS: f64 = 30.0;
 
 /// One pair of CPUs, measured.
 #[derive(Clone, Copy, Debug)]
 pub struct CpuPair<'r> {
-    /// The CPU that begins.
+    /// The initiating CPU.
     pub a: CpuId,
-    /// The CPU that answers, what they share, and how.
+    /// The responding CPU, the hardware that both share, and the method.
     pub with: PingPong,
     /// Its measurement.
     pub measured: &'r Measurement,
 }
 
 impl CpuPair<'_> {
-    /// Returns the time of a line one way, in nanoseconds.
+    /// Returns the one-way time of a line, in nanoseconds.
     #[must_use]
     pub fn ns(&self) -> f64 {
         self.measured.series.nanoseconds.median
     }
 
-    /// Returns the time stamps of both CPUs, compared by messages.
+    /// Returns the comparison of the time stamps of both CPUs by messages.
     #[must_use]
     pub fn messages(&self) -> Option<ClockOffset> {
         self.measured.lines?.messages
@@ -48,15 +50,16 @@ pub fn pairs<'r>(outcomes: &'r [Outcome<'_>]) -> impl Iterator<Item = CpuPair<'r
     Compact(outcomes.iter().filter_map(pair))
 }
 
-/// Returns what a measured walk over lines in a known state has in common with those that differ in no more than the
-/// cache that the lines are in: both CPUs, the lines' node, their state and the access. `None` for other outcomes.
+/// Returns the key of a measured walk over lines in a known state: all that it has in common with walks that differ
+/// only in the cache that the lines are in. The key is both CPUs, the lines' node, their state and the access. Returns
+/// `None` for other outcomes.
 fn row(outcome: &Outcome<'_>) -> Option<impl PartialEq + use<>> {
     let Owned { owner, state, access, .. } = *outcome.point.walk.owned()?;
     outcome.result.as_ref().ok()?;
     Some((outcome.point.cpu, outcome.point.target, owner, state, access))
 }
 
-/// Returns the first walk of those that differ in no more than the cache.
+/// Returns the first walk of each set of walks that differ only in the cache that the lines are in.
 pub fn rows<'r, 'a>(
     outcomes: &'r [Outcome<'a>],
 ) -> impl Iterator<Item = (&'r Outcome<'a>, &'r Owned)> + use<'r, 'a> {
@@ -68,7 +71,8 @@ pub fn rows<'r, 'a>(
     firsts.filter_map(|(_, outcome)| Some((outcome, outcome.point.walk.owned()?)))
 }
 
-/// Returns the time of the same walk as `like` over lines in another cache, in nanoseconds, if that was measured.
+/// Returns the time of the walk that differs from `like` only in the cache that the lines are in, in nanoseconds, if it
+/// was measured.
 #[must_use]
 pub fn in_cache(outcomes: &[Outcome<'_>], like: &Outcome<'_>, level: LineLevel) -> Option<f64> {
     let is_there = |owned: &Owned| owned.level == level;
@@ -76,7 +80,7 @@ pub fn in_cache(outcomes: &[Outcome<'_>], like: &Outcome<'_>, level: LineLevel) 
     same.filter(|other| row(other) == row(like)).find_map(Outcome::nanoseconds)
 }
 
-/// Pairs of CPUs that share the same.
+/// The pairs of CPUs that share the same hardware.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SharingClass {
     /// The hardware that they share.
@@ -85,8 +89,8 @@ pub struct SharingClass {
     pub pairs: usize,
     /// The median of the pairs' values, in nanoseconds.
     pub median: f64,
-    /// From the median of their intervals' lower ends to that of the upper ends: where every pair's value lies in its
-    /// interval, the median lies in this.
+    /// The median of the lower ends of the pairs' intervals and the median of the upper ends: if every pair's true
+    /// value lies in its interval, the true median lies in this one.
     pub interval: Option<Interval>,
     /// The smallest and the largest value of a pair.
     pub range: (f64, f64),
@@ -98,23 +102,23 @@ pub struct CoresConclusion<'r> {
     classes: [Option<SharingClass>; Shared::ALL.len()],
     /// The pair with the smallest value.
     pub nearest: Option<CpuPair<'r>>,
-    /// The pair with the largest.
+    /// The pair with the largest value.
     pub farthest: Option<CpuPair<'r>>,
-    /// The largest distance between two lines of one pair, in nanoseconds.
+    /// The largest difference between two lines of one pair, in nanoseconds.
     pub spread: Option<f64>,
-    /// The largest upper end of clock offset and asymmetry of both ways together, in nanoseconds, and its pair of CPUs;
-    /// `None` without messages.
+    /// The pair of CPUs with the largest upper bound of clock offset and asymmetry between the two directions together,
+    /// and that bound in nanoseconds; `None` without messages.
     pub apart: Option<(f64, [CpuId; 2])>,
 }
 
 impl CoresConclusion<'_> {
-    /// Returns the classes that have a pair, the nearest first.
+    /// Returns the classes that have a pair, nearest first.
     pub fn classes(&self) -> impl Iterator<Item = &SharingClass> + Clone {
         Compact(self.classes.iter().flatten())
     }
 }
 
-/// Concludes from all pairs.
+/// Draws the conclusions from all pairs.
 #[must_use]
 pub fn conclude<'r>(outcomes: &'r [Outcome<'_>]) -> CoresConclusion<'r> {
     let all = || pairs(outcomes);
@@ -131,7 +135,7 @@ pub fn conclude<'r>(outcomes: &'r [Outcome<'_>]) -> CoresConclusion<'r> {
     }
 }
 
-/// Returns the nearer one of two pairs, the first one where they are as near.
+/// Returns the nearer one of two pairs; the first one if they are equally near.
 fn nearer<'r>(one: CpuPair<'r>, other: CpuPair<'r>) -> CpuPair<'r> {
     if other.ns() < one.ns() { other } else { one }
 }
@@ -150,7 +154,8 @@ pub fn of_classes(cpus: &CpuSet, sharing: &Sharing<'_>) -> [usize; Shared::ALL.l
     counts
 }
 
-/// Calls `each` with every one of `cpus` and those with larger numbers with which it was not to be measured.
+/// Calls `each` with each of `cpus` for which pairs were not planned, and the CPUs with larger numbers that it was not
+/// to be paired with.
 pub fn left_out(outcomes: &[Outcome<'_>], cpus: &CpuSet, each: &mut dyn FnMut(CpuId, &CpuSet)) {
     for a in cpus.iter().map(CpuId) {
         let of_a = outcomes.iter().filter(|outcome| outcome.point.cpu == a);
@@ -163,7 +168,7 @@ pub fn left_out(outcomes: &[Outcome<'_>], cpus: &CpuSet, each: &mut dyn FnMut(Cp
     }
 }
 
-/// Returns the pair that is closer than two cores are, though it is said to be two.
+/// Returns the closest pair that is nearer than two cores can be, although the system reports two cores.
 #[must_use]
 pub fn doubtful<'r>(outcomes: &'r [Outcome<'_>]) -> Option<CpuPair<'r>> {
     let of_two_cores = pairs(outcomes).filter(|pair| pair.with.class != Shared::Core);
@@ -185,8 +190,8 @@ fn class(outcomes: &[Outcome<'_>], shared: Shared) -> Option<SharingClass> {
     })
 }
 
-/// Returns the median of values that are not stored: each is compared with all others. `None` where one of them is not a
-/// number, or there are none.
+/// Returns the median of values that are not stored, by comparing each with all others. `None` without values, or if
+/// one of them is not a number.
 fn median(values: impl Iterator<Item = f64> + Clone) -> Option<f64> {
     let count = values.clone().count();
     let (mut lower, mut upper) = (None, None);
@@ -215,7 +220,7 @@ mod tests {
     use latency_core::units::NodeId;
     use proptest::prelude::*;
 
-    /// Returns a pair with this latency, with an interval of one hundredth to each side.
+    /// Returns a pair with this latency, with an interval of 1 % to each side.
     fn exchanged(a: u32, b: u32, class: Shared, ns: f64) -> Outcome<'static> {
         let (partner, method, homes) = (CpuId(b), Method::Cas, [NodeId(0); 2]);
         let walk = Walk::PingPong(PingPong { partner, class, method, lines: 16, homes });
@@ -230,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_that_share_the_same_are_a_class() {
+    fn pairs_that_share_the_same_hardware_form_a_class() {
         let outcomes = [
             exchanged(0, 1, Shared::Core, 10.0),
             exchanged(0, 2, Shared::Machine, 150.0),
@@ -260,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn walks_that_differ_in_the_cache_alone_are_a_row() {
+    fn walks_that_differ_only_in_the_cache_form_a_row() {
         let walk = |level, state, ns| {
             let owner = Some((CpuId(1), Shared::L3));
             outcome(4096, Walk::Owned(Owned { owner, third: None, state, access: Access::Read, level }), ns)

@@ -1,8 +1,8 @@
-//! The levels that a curve shows, as plain data: what the caches are and where the system says otherwise, the
-//! reach of the first translation buffer, and what each model makes of the points.
+//! The levels that a curve shows, as plain data: the caches and the contradictions with the system's claims, the reach
+//! of the first translation buffer, and the fit of each model to the points.
 //!
-//! Fits are made on core cycles where they are known, since these repeat better than
-//! nanoseconds by the factor that the core's clock moves.
+//! Fits are made on core cycles where they are known, since cycles repeat better than nanoseconds by the factor by
+//! which the core's clock varies.
 
 use core::f64::consts::SQRT_2;
 use core::ops::RangeInclusive;
@@ -22,25 +22,25 @@ use super::pages::{Knees, PAGE};
 use super::reading::{Reading, clock};
 use crate::result::sample::{Samples, collect};
 
-/// Everything that is concluded from a curve.
+/// The conclusions from a curve.
 #[derive(Clone, Copy, Debug)]
 pub struct Analysis {
-    /// The core's clock by which cycles become nanoseconds; `None` where the fits are in nanoseconds.
+    /// The core clock in gigahertz that converts cycles into nanoseconds; `None` if the fits are in nanoseconds.
     pub gigahertz: Option<f64>,
     /// The stair, from which levels and sizes are reported.
     pub stair: Result<Fit, FitError>,
-    /// The mixture by share of the working set, sizes free.
+    /// The mixture of levels by their shares of the working set, with free sizes.
     pub mixture: Result<Fit, FitError>,
-    /// The same with the sizes that the system reports; `None` where it reports none.
+    /// The same mixture with the sizes that the system reports; `None` if the system reports no size.
     pub reported: Option<Result<Fit, FitError>>,
-    /// The edge of the first level, if it was looked for.
+    /// The edge of the first level, if it was sought.
     pub edge: Option<Result<Edge, EdgeError>>,
     /// The claims of the system.
     pub claims: Claims,
-    /// The first translation buffer: its pages, and what a miss adds, in the unit of the fits.
+    /// The first translation buffer: its pages, and the added latency of a miss, in the unit of the fits.
     pub translation: Option<PageKnee>,
     caches: Caches,
-    /// The latency behind the last level; `None` without a stair.
+    /// The latency beyond the last level; `None` without a stair.
     pub memory: Option<Reading>,
     /// The largest working set that was fitted.
     pub largest: Bytes,
@@ -51,10 +51,10 @@ pub struct Analysis {
 }
 
 impl Analysis {
-    /// Concludes what there is to conclude from the points of a curve, in any order.
+    /// Draws the conclusions from the points of a curve, which may be in any order.
     ///
-    /// The points of the smallest stride are fitted; the points with one line on each page, if there are any, tell
-    /// translation buffers from caches. Once `stop` says so there are no more fits.
+    /// The points of the smallest stride are fitted. The points with one line on each page, if there are any,
+    /// distinguish translation buffers from caches. Once `stop` returns true, no further fits are made.
     #[must_use]
     pub fn new(
         samples: Samples<'_>,
@@ -68,7 +68,7 @@ impl Analysis {
         let largest = dense().map(|sample| sample.size).max().unwrap_or(Bytes(0));
         let in_cycles = dense().all(|sample| sample.core_cycles.is_some());
         let mut points = [Point::default(); MAX_POINTS];
-        // Those that are too many are left out at the end, where the curve is flat.
+        // Points beyond the capacity are omitted at the end, where the curve is flat.
         let points = collect(&mut points, dense().map(|sample| sample.point(in_cycles)));
         let mut workspace = Workspace::new(stop);
 
@@ -118,13 +118,13 @@ impl Analysis {
         }
     }
 
-    /// Returns a latency of the fits in nanoseconds.
+    /// Converts a latency of the fits to nanoseconds.
     #[must_use]
     pub fn nanoseconds(&self, latency: f64) -> f64 {
         self.gigahertz.map_or(latency, |gigahertz| latency / gigahertz)
     }
 
-    /// Returns a latency of the fits in core cycles, where they are known.
+    /// Converts a latency of the fits to core cycles, if these are known.
     #[must_use]
     pub fn cycles(&self, latency: f64) -> Option<f64> {
         self.gigahertz.map(|_| latency)
@@ -136,8 +136,8 @@ impl Analysis {
         cache.latency.scaled(1.0 / cache.gigahertz.or(self.gigahertz).unwrap_or(1.0))
     }
 
-    /// The largest working set and its latency, where that is more than a tenth above what was read of memory, and
-    /// above its interval.
+    /// Returns the largest working set and its latency, if the latency is more than a tenth above the one found for
+    /// memory, and above the interval of the latter.
     #[must_use]
     pub fn still_rising(&self) -> Option<(Bytes, f64)> {
         const RISEN: f64 = 1.1;
@@ -146,12 +146,13 @@ impl Analysis {
         (latency > (RISEN * memory.value).max(memory.bounds().high)).then_some((self.largest, latency))
     }
 
-    /// The reason why no levels can be read from the points, if there is one.
+    /// Returns the reason why no levels can be read from the points, if there is one.
     #[must_use]
     pub fn doubt(&self) -> Option<&'static str> {
-        /// Half of the points of measured curves lie within 5 % of the stair; of sizes and times by chance, beyond 30 %.
+        /// Largest median residual of a stair that is believed: half of the points of measured curves lie within 5 % of
+        /// the stair; for random sizes and times, they lie beyond 30 %.
         const SCATTER: f64 = 0.2;
-        /// The largest of a measured level was 105 %.
+        /// Largest relative uncertainty that is believed: the largest one of a measured level was 105 %.
         const UNCERTAIN: f64 = 3.0;
         let Ok(stair) = &self.stair else { return Some("no model fits its points") };
         if stair.median_residual > SCATTER {
@@ -163,13 +164,13 @@ impl Analysis {
         is_vague.then_some("its points leave a level uncertain by more than 300 %")
     }
 
-    /// Returns whether the curve goes far enough beyond a reported cache for it to show.
+    /// Returns whether the curve extends far enough beyond a reported cache to show it.
     #[must_use]
     pub fn reaches(&self, claim: &Claim) -> bool {
         self.largest.0 / 2 >= claim.size.0
     }
 
-    /// Returns the caches as a program meets them, nearest first.
+    /// Returns the caches as a program sees them, nearest first.
     #[must_use]
     pub fn caches(&self) -> &[Cache] {
         self.caches.as_slice()
@@ -192,7 +193,7 @@ mod tests {
         )
     }
 
-    /// 4, 14, 50 and 500 core cycles at 4 GHz, with knees at 33 KiB, 1.2 MiB and 10 MiB.
+    /// Returns a curve of 4, 14, 50 and 500 core cycles at 4 GHz, with knees at 33 KiB, 1.2 MiB and 10 MiB.
     fn planted() -> Vec<Sample> {
         let steps = [(33.0 * 1024.0, 60.0, 10.0), (1.2e6, 6.0, 36.0), (1e7, 5.0, 450.0)];
         let sample = |index: i32| {
@@ -238,8 +239,8 @@ mod tests {
         assert!(analysis.reported.unwrap().is_ok() && analysis.translation.is_none());
     }
 
-    // Other work took the core's clock down while the large sizes were measured: their cycles fell with it, and what
-    // memory takes did not change.
+    // Other work lowered the core clock while the large sizes were measured: the latency in cycles fell with the clock,
+    // and the latency of memory in nanoseconds did not change.
     #[test]
     fn memory_has_the_nanoseconds_of_its_own_points() {
         let slower = |sample: Sample| match sample.size.0 {
@@ -275,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn points_without_levels_are_told_from_curves() {
+    fn points_without_levels_are_distinguished_from_curves() {
         assert_eq!(analysis(&planted(), claims()).doubt(), None);
         let by_chance = |(index, sample): (usize, Sample)| Sample {
             core_cycles: None,
@@ -284,7 +285,7 @@ mod tests {
         };
         let samples: Vec<_> = planted().into_iter().enumerate().map(by_chance).collect();
         assert!(analysis(&samples, Claims::default()).doubt().is_some_and(|why| why.contains("20 %")));
-        // Everything within a few bytes of one size: where the step leads to is anybody's guess.
+        // All points lie within a few bytes of one size, so that the latency beyond the step is undetermined.
         let steep = |index: u64| Sample {
             size: Bytes(1_000_000 + index),
             nanoseconds: index as f64,

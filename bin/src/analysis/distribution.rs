@@ -1,20 +1,20 @@
-//! Conclusions from single loads of one point: the loads that were not counted, agreement with batches, and a histogram
-//! in bars that can be seen.
+//! Conclusions from single loads of one point: the loads that were left out, agreement with batches, and a histogram in
+//! visible bars.
 
 use latency_core::hops;
 
 use crate::report::chart::Bar;
 use crate::result::distribution::{Distribution, Percentile};
 
-/// Single loads and batches agree if their means differ by no more.
+/// Largest relative difference between the means of single loads and of batches that agree.
 pub const AGREEMENT: f64 = 0.03;
-/// The slowest loads would squeeze all others into one bar.
+/// Percentile at which the shown histogram ends: the slowest loads would squeeze all others into one bar.
 pub const SHOWN_PERCENT: f64 = 99.9;
-/// A percentile is uncertain if its interval is wider than this share of it.
+/// Largest width of a percentile's interval, as a share of the percentile, at which the percentile is certain.
 const CERTAIN: f64 = 0.02;
 
-/// Returns the timed windows that are in no percentile, because the system interrupted them: those in which the kernel
-/// was entered, and those that took longer than any load from memory.
+/// Returns the number of timed windows that are in no percentile because the system interrupted them: windows in which
+/// the kernel was entered, and windows that took longer than any load from memory.
 #[must_use]
 pub fn left_out(found: &Distribution) -> u64 {
     found.interruptions.marked + found.interrupted()
@@ -26,14 +26,14 @@ pub fn agrees(found: &Distribution) -> Option<bool> {
     found.ratio.map(|ratio| (ratio.median - 1.0).abs() <= AGREEMENT)
 }
 
-/// Returns whether visits differ in a percentile by more than the counter and the histogram can tell.
+/// Returns whether visits differ in a percentile by more than the resolution of the counter and the histogram.
 #[must_use]
 pub fn is_wide(found: &Distribution, quantile: &Percentile) -> bool {
     let Some(interval) = quantile.interval else { return true };
     interval.high - interval.low > found.time(found.step as f64).max(CERTAIN * quantile.value)
 }
 
-/// Fills bars of equal width, each some whole steps of the counter; returns how many.
+/// Fills bars of equal width, each a whole number of counter steps; returns how many.
 #[inline(never)] // offsets into a small frame are short
 pub fn bars(distribution: &Distribution, bars: &mut [Bar]) -> usize {
     let (windows, below) = (&distribution.windows, distribution.interrupted_from);
@@ -99,11 +99,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_is_what_the_kernel_marked_and_what_took_too_long() {
+    fn windows_marked_by_the_kernel_or_too_long_are_left_out() {
         let mut found = planted();
         assert_eq!(left_out(&found), 0);
         found.interruptions.marked = 3;
-        // The slow ones take 26 * 113 ticks.
+        // The slow loads take 26 * 113 ticks.
         found.interrupted_from = Some(26 * 50);
         assert_eq!((left_out(&found), found.interrupted(), found.total()), (13, 10, 100_003));
     }

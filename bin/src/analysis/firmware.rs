@@ -1,6 +1,6 @@
 //! Compares the firmware's claims about memory with measurements.
 //!
-//! A claim is of the nearest nodes alone, and of an idle machine as its maker measured it.
+//! A claim covers only the nearest nodes, and an idle machine as its maker measured it.
 
 use latency_core::topology::Node;
 use latency_core::units::{NodeId, Picoseconds};
@@ -8,13 +8,14 @@ use latency_core::units::{NodeId, Picoseconds};
 use super::matrix::Pair;
 use crate::warning::{Warning, Warnings};
 
-/// Firmware is seldom exact; this far off, software that goes by it chooses wrongly.
+/// Relative error of a claim that is reported: firmware is seldom exact, but software that relies on a claim this far
+/// off chooses wrongly.
 const DIFFERS: f64 = 0.25;
-/// Ratio of latencies from which on two memories are not of one tier, which is memory of about one speed.
+/// Ratio of latencies from which on two memories are of different tiers; a tier is memory of about one speed.
 const OF_ANOTHER_TIER: f64 = 1.5;
 
-/// Returns the least latency that was measured of a node's memory, in nanoseconds: from where the claim holds, if there
-/// is one.
+/// Returns the lowest measured latency of a node's memory, in nanoseconds: from the nodes that the claim is for, if
+/// there is a claim.
 #[must_use]
 pub fn measured(pairs: impl Iterator<Item = Pair>, node: &Node) -> Option<f64> {
     let holds = |from: NodeId| {
@@ -25,7 +26,7 @@ pub fn measured(pairs: impl Iterator<Item = Pair>, node: &Node) -> Option<f64> {
     Some(its.fold(f64::INFINITY, f64::min)).filter(|ns| ns.is_finite())
 }
 
-/// Warns where claims are contradicted.
+/// Warns about claims that the measurements contradict.
 #[inline(never)] // offsets into a small frame are short
 pub fn check(nodes: &[Node], pairs: impl Iterator<Item = Pair> + Clone, warnings: &mut Warnings) {
     for node in nodes {
@@ -74,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_is_compared_with_the_way_that_it_is_about() {
+    fn a_claim_is_compared_with_the_pair_that_it_covers() {
         let pairs = [pair(1, 4, 100.0), pair(0, 4, 210.0), pair(0, 0, 80.0)];
         assert_eq!(measured(pairs.into_iter(), &claimed(4, 200, 4)), Some(210.0));
         assert_eq!(measured(pairs.into_iter(), &claimed(5, 200, 4)), None);

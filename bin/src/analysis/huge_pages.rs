@@ -1,4 +1,4 @@
-//! Decides if larger pages pay, by the same random walks on every kind of page.
+//! Decides if larger pages are worthwhile, by the same random walks on every kind of page.
 
 use latency_core::chain::{Order, PAGE_LOCAL};
 use latency_core::compact::Compact;
@@ -8,31 +8,31 @@ use super::translation::{SMALLEST, buffers, find, ratio};
 use crate::result::Outcome;
 use latency_core::stats::{Estimate, Side};
 
-/// Every kind, smallest pages first.
+/// Kinds of pages, smallest first.
 pub const KINDS: [Pages; 4] = [Pages::Small4k, Pages::Thp, Pages::Huge2m, Pages::Huge1g];
-/// From this share of the time on, translation shows.
+/// Share of the time from which on translation is visible.
 const SHOWS: f64 = 0.1;
-/// Larger pages by which loads are faster by a smaller factor are not worth their trouble.
+/// Least speedup at which larger pages are worth their trouble.
 const PAYS: f64 = 1.02;
 
 /// The verdict on larger pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Worth {
-    /// Loads in them are faster.
+    /// Loads in larger pages are faster.
     Pay,
-    /// Loads in them are faster, though the TLB treats them as 4 KiB pages.
+    /// Loads in larger pages are faster, though the TLB treats them as 4 KiB pages.
     LikeSmall,
-    /// Loads in them are as fast.
+    /// Loads in larger pages are as fast as in 4 KiB pages.
     Nothing,
-    /// Loads in them are slower.
+    /// Loads in larger pages are slower.
     Cost,
-    /// The uncertainty leaves it open.
+    /// The uncertainty permits no verdict.
     Open,
 }
 
 impl Worth {
-    /// Returns what a `ratio` of loads in 4 KiB pages to those in larger ones says, where the TLB may have been found
-    /// to treat both alike.
+    /// Returns the verdict for the `ratio` of the time of a load in 4 KiB pages to that in larger ones; `like_small` is
+    /// true if the TLB was found to treat both alike.
     #[must_use]
     #[inline(never)]
     pub fn of(ratio: Estimate, like_small: bool) -> Worth {
@@ -45,7 +45,8 @@ impl Worth {
         }
     }
 
-    /// Returns whether larger pages pay; `None` where that is open, or what was found of the TLB contradicts it.
+    /// Returns whether larger pages are worthwhile; `None` if the verdict is open, or if the findings about the TLB
+    /// contradict it.
     #[must_use]
     pub const fn pays(self) -> Option<bool> {
         match self {
@@ -61,26 +62,26 @@ impl Worth {
 pub struct HugePagesConclusion {
     /// The largest working set.
     pub size: Bytes,
-    /// A load in 4 KiB pages.
+    /// The latency of a load in 4 KiB pages.
     pub small: Estimate,
-    /// A load in 4 KiB pages where the walk finishes a page before it goes to the next.
+    /// The latency of a load in 4 KiB pages if the walk finishes one page before it goes to the next.
     pub page_local: Option<Estimate>,
-    /// The largest pages that were had; `None` if there were none but those of 4 KiB.
+    /// The results for the largest pages that were obtained; `None` if only 4 KiB pages were.
     pub larger: Option<Larger>,
 }
 
-/// The same in the largest pages that were had.
+/// The results for the largest pages that were obtained.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Larger {
-    /// Their kind.
+    /// The kind of the larger pages.
     pub pages: Pages,
-    /// A load in them.
+    /// The latency of a load in them.
     pub latency: Estimate,
     /// The time of a load in 4 KiB pages over that in these pages.
     pub ratio: Option<Estimate>,
     /// The verdict on them.
     pub worth: Worth,
-    /// The smallest working set from which on translation takes a good part of the time in 4 KiB pages.
+    /// The smallest working set from which on translation takes a visible part of the time in 4 KiB pages.
     pub from: Option<Bytes>,
 }
 
@@ -91,8 +92,8 @@ impl Larger {
         self.ratio.map(|ratio| 1.0 - 1.0 / ratio.value)
     }
 
-    /// The least part of the time in 4 KiB pages that translation takes, by the lower end of the interval: a walk in
-    /// larger pages is translated too.
+    /// Returns the least part of the time in 4 KiB pages that translation takes, by the lower end of the interval. It
+    /// is a lower bound, since a walk in larger pages needs translation too.
     #[must_use]
     pub fn least_share(&self) -> Option<f64> {
         least(self.ratio?)
@@ -103,12 +104,12 @@ fn least(ratio: Estimate) -> Option<f64> {
     ratio.interval.map(|interval| 1.0 - 1.0 / interval.low)
 }
 
-/// Returns the kinds that were planned.
+/// Returns the kinds of pages that were planned.
 pub fn kinds<'o>(outcomes: &'o [Outcome<'_>]) -> impl Iterator<Item = Pages> + Clone + use<'o> {
     KINDS.into_iter().filter(|pages| outcomes.iter().any(|outcome| outcome.point.pages == *pages))
 }
 
-/// Returns the random walks of one kind, by ascending working set.
+/// Returns the random walks on one kind of pages, by ascending working set.
 pub fn walks<'o, 'a>(outcomes: &'o [Outcome<'a>], pages: Pages) -> impl Iterator<Item = &'o Outcome<'a>> {
     Compact(outcomes.iter().filter(move |outcome| {
         let point = &outcome.point;
@@ -119,7 +120,7 @@ pub fn walks<'o, 'a>(outcomes: &'o [Outcome<'a>], pages: Pages) -> impl Iterator
     }))
 }
 
-/// Returns the pages that a point's working set spans, if it has the pages that were asked for.
+/// Returns the number of pages that a point's working set spans, if it has the pages that were requested.
 #[must_use]
 pub const fn spanned(outcome: &Outcome<'_>) -> u64 {
     let page = match outcome.point.pages {
@@ -130,12 +131,12 @@ pub const fn spanned(outcome: &Outcome<'_>) -> u64 {
     outcome.point.size.0.div_ceil(page.bytes().0)
 }
 
-/// Returns what the walks say, where the TLB may have been found to treat the measured pages `like_small` ones; `None`
-/// where none in 4 KiB pages was measured.
+/// Returns the conclusions from the walks; `like_small` is true if the TLB was found to treat the measured pages as 4
+/// KiB pages. `None` if no walk in 4 KiB pages was measured.
 #[must_use]
 pub fn conclude(outcomes: &[Outcome<'_>], like_small: bool) -> Option<HugePagesConclusion> {
     let measured = || walks(outcomes, Pages::Small4k).filter(|outcome| outcome.result.is_ok());
-    // An interrupted run may have the largest working set in 4 KiB pages alone.
+    // In an interrupted run, the largest working set may have been measured in 4 KiB pages only.
     let compared = measured().filter(|outcome| ratio(outcomes, outcome).is_some()).last();
     let small = compared.or_else(|| measured().last())?;
     let point = &small.point;
@@ -160,7 +161,7 @@ pub fn conclude(outcomes: &[Outcome<'_>], like_small: bool) -> Option<HugePagesC
     })
 }
 
-/// Returns the first working set from which on, by ascending size, no share is small.
+/// Returns the first working set from which on, by ascending size, every share is visible.
 fn shows_from(shares: impl Iterator<Item = (Bytes, f64)>) -> Option<Bytes> {
     shares.fold(None, |from, (size, share)| if share < SHOWS { None } else { from.or(Some(size)) })
 }
@@ -182,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tenth_that_stays_shows_and_one_that_goes_again_does_not() {
+    fn a_share_above_a_tenth_shows_only_if_it_persists() {
         let from = |shares: [f64; 4]| {
             let sizes = (0..).map(|octave| Bytes(1 << octave));
             shows_from(sizes.zip(shares)).map(|size| size.0)
@@ -199,7 +200,7 @@ mod tests {
         assert_eq!(of(estimate(233.0, 3.0), estimate(120.0, 2.0)), Worth::Pay);
         assert_eq!(of(estimate(120.2, 0.1), estimate(120.0, 0.1)), Worth::Nothing);
         assert_eq!(of(estimate(110.0, 0.1), estimate(120.0, 0.1)), Worth::Cost);
-        // A twelfth more or less: neither "pays" nor "gains nothing" is true.
+        // The ratio is uncertain by a twelfth: neither "pays" nor "gains nothing" is certain.
         assert_eq!(of(estimate(125.0, 9.0), estimate(120.0, 9.0)), Worth::Open);
         assert_eq!(of(233.0.into(), 120.0.into()), Worth::Open);
     }
@@ -212,14 +213,14 @@ mod tests {
     }
 
     #[test]
-    fn nothing_measured_says_nothing() {
+    fn without_measurements_there_are_no_conclusions() {
         assert_eq!(conclude(&[], false), None);
         assert_eq!(kinds(&[]).count(), 0);
     }
 
     proptest! {
         #[test]
-        fn nothing_is_said_of_pages_that_their_intervals_contradict(
+        fn conclusions_about_pages_agree_with_their_intervals(
             points in prop::collection::vec((50.0..200.0, 0.0..0.3, 50.0..200.0, 0.0..0.3), 1..12),
             like_small: bool,
         ) {
@@ -246,9 +247,9 @@ mod tests {
                 Worth::Cost => prop_assert!(interval.high < 1.0),
                 Worth::Open => prop_assert!(interval.low <= 1.0 && interval.high >= 1.0 || found.ratio.unwrap().value < PAYS),
             }
-            // "At least" so much is translation: no value of the interval has less.
+            // "At least" this share is translation: no value in the interval gives a smaller share.
             prop_assert!(found.least_share().unwrap() <= 1.0 - 1.0 / interval.low + 1e-9);
-            // "It shows from" a size on: at none of them does an interval hold less than a tenth.
+            // "It shows from" a size on: from this size on, no interval contains a share below a tenth.
             for (index, _) in points.iter().enumerate() {
                 let small = find(&outcomes, Pages::Small4k, (Order::Random, Bytes(64), Bytes(SMALLEST.0 << index)));
                 let least = least(ratio(&outcomes, small.unwrap()).unwrap()).unwrap();

@@ -1,4 +1,4 @@
-//! Conclusions from walks of several lanes: the limit of loads in flight, and the reach of the window.
+//! Conclusions from walks of several lanes: the limit of loads in flight, and the reach of the reorder window.
 
 use latency_core::compact::Compact;
 use latency_core::stats::{self, Estimate, Interval, Side};
@@ -7,14 +7,14 @@ use latency_core::units::{Bytes, LINE};
 use super::claims::Claims;
 use crate::result::{Outcome, Walk};
 
-/// A time that exceeds the fastest by less belongs to the plateau.
+/// Factor of the fastest time within which a time belongs to the plateau.
 const PLATEAU: f64 = 1.05;
 /// Number of the fastest samples whose median is the plateau.
 const FASTEST: usize = 3;
-/// A time per load that exceeds the one without work, or the floor, by more is no longer hidden.
+/// Factor over the time per load without work, or over the floor, beyond which work is no longer hidden.
 const EXPOSED: f64 = 1.15;
 
-/// One working set: the time for each load, by what is walked.
+/// A working set with the time per load of each walk over it.
 #[derive(Clone, Copy, Debug)]
 pub struct WorkingSet<'r, 'a> {
     outcomes: &'r [Outcome<'a>],
@@ -22,7 +22,7 @@ pub struct WorkingSet<'r, 'a> {
     pub size: Bytes,
 }
 
-/// Returns the working sets of a report, as they follow each other.
+/// Returns the working sets of a report, in the order of the report.
 pub fn regions<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = WorkingSet<'r, 'a>> {
     let alike = outcomes.chunk_by(|one, other| one.point.size == other.point.size);
     Compact(alike.filter_map(|outcomes| Some(WorkingSet { outcomes, size: outcomes.first()?.point.size })))
@@ -33,20 +33,20 @@ pub fn regions<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = Work
 pub struct Saturation {
     /// The working set.
     pub size: Bytes,
-    /// The time for each load of a lane alone, in nanoseconds.
+    /// The time per load of a single lane, in nanoseconds.
     pub single_ns: f64,
-    /// Loads in flight where more lanes bring no more.
+    /// Number of loads in flight at which more lanes bring no gain.
     pub in_flight: Estimate,
     /// The fewest lanes that are as fast as the plateau.
     pub from_lanes: usize,
-    /// The shortest time for each load, in nanoseconds.
+    /// The shortest time per load, in nanoseconds.
     pub fastest_ns: f64,
-    /// The lanes that had it.
+    /// The number of lanes with the shortest time.
     pub fastest_lanes: usize,
 }
 
 impl Saturation {
-    /// Returns the rate of cache lines in gigabytes a second.
+    /// Returns the bandwidth of cache lines in gigabytes per second.
     #[must_use]
     pub fn gigabytes_per_second(&self) -> f64 {
         LINE.0 as f64 / self.fastest_ns
@@ -54,25 +54,25 @@ impl Saturation {
 }
 
 impl<'r, 'a> WorkingSet<'r, 'a> {
-    /// Returns the measured walks, with the nanoseconds for each load.
+    /// Returns the measured walks, with the nanoseconds per load.
     pub fn times(&self) -> impl Iterator<Item = (Walk, Estimate)> + use<'r, 'a> {
         let measured = |outcome: &Outcome<'_>| Some(outcome.result.as_ref().ok()?.series.nanoseconds.into());
         self.outcomes.iter().filter_map(move |outcome| Some((outcome.point.walk, measured(outcome)?)))
     }
 
-    /// Returns the time with this number of lanes and nothing between their loads.
+    /// Returns the time per load with this number of lanes and no other instructions between their loads.
     #[must_use]
     pub fn with_lanes(&self, lanes: usize) -> Option<Estimate> {
         self.times().find(|(walk, _)| walk.lanes() == lanes).map(|(_, time)| time)
     }
 
-    /// Returns the time of one lane alone, in nanoseconds.
+    /// Returns the time per load of a single lane, in nanoseconds.
     #[must_use]
     pub fn alone(&self) -> Option<f64> {
         Some(self.with_lanes(1)?.value)
     }
 
-    /// Returns the time with this work.
+    /// Returns the time per load with this amount of work between loads, with or without a prefetch.
     #[must_use]
     pub fn with_work(&self, work: usize, prefetch: bool) -> Option<Estimate> {
         self.times().find_map(|(walk, time)| match walk {
@@ -81,13 +81,13 @@ impl<'r, 'a> WorkingSet<'r, 'a> {
         })
     }
 
-    /// Returns the loads in flight, by Little's law, in a walk with this time for each load.
+    /// Returns the loads in flight, by Little's law, in a walk with this time per load.
     #[must_use]
     pub fn in_flight(&self, nanoseconds: f64) -> Option<f64> {
         Some(self.alone()? / nanoseconds)
     }
 
-    /// Returns the time at which more lanes gain nothing, the median of the fastest, over that of a lane alone.
+    /// Returns the loads in flight on the plateau: the time of a single lane over the median of the fastest times.
     #[must_use]
     pub fn saturation(&self) -> Option<Saturation> {
         let single = self.with_lanes(1)?;
@@ -131,16 +131,16 @@ impl<'r, 'a> WorkingSet<'r, 'a> {
 /// The place of a working set in the hierarchy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HierarchyPlace {
-    /// The smallest cache that holds it, by its level.
+    /// The working set fits a cache; the number is the level of the smallest one.
     Cache(u32),
-    /// Most of it is in no cache.
+    /// Most of the working set is in no cache.
     Memory,
-    /// In part in the largest cache, or no cache is known.
+    /// The working set is partly in the largest cache, or no cache is known.
     Unknown,
 }
 
-/// Returns where a working set lies, by the caches that are reported, the least that is in memory, and the times of the
-/// working sets of a report: a reported cache does not serve one that is as slow as memory.
+/// Returns the place of a working set in the hierarchy, by the reported caches, the smallest size that is in memory,
+/// and the times of the working sets of a report: a working set that is as slow as memory is not in a reported cache.
 #[must_use]
 pub fn place(
     claims: &Claims,
@@ -157,23 +157,24 @@ pub fn place(
     }
 }
 
-/// The limit of the misses in flight that were seen.
+/// The cause of the limit of misses in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// The core's own buffers: there are no more of them.
+    /// The core's own buffers: all of them are in use.
     Buffers,
-    /// Buffers or memory: there may be more buffers.
+    /// Buffers or memory: the core may have more buffers than were used.
     BuffersOrMemory,
 }
 
-/// From this share of the memory's latency on, a working set is none that a cache serves.
+/// Share of the memory latency from which on a working set is not served by a cache.
 pub const NEARLY_MEMORY: f64 = 0.7;
-/// Up to this share it is served well enough for memory not to be the limit of what is in flight.
+/// Largest share of the memory latency at which a cache serves a working set well enough that memory is not the limit
+/// of the loads in flight.
 const WELL_SERVED: f64 = 0.5;
-/// A load from the last-level cache takes this many times one from the nearer cache at least.
+/// Least ratio of the latency of the last-level cache to that of the nearer cache.
 const FARTHER: f64 = 1.5;
 
-/// Returns whether one chain alone takes nearly as long in a working set as in memory.
+/// Returns whether a single chain takes nearly as long in a working set as in memory.
 fn is_like_memory(outcomes: &[Outcome<'_>], size: Bytes, least_in_memory: Bytes) -> bool {
     let this = regions(outcomes).find(|region| region.size == size);
     let memory = regions(outcomes).find(|region| region.size >= least_in_memory);
@@ -181,8 +182,8 @@ fn is_like_memory(outcomes: &[Outcome<'_>], size: Bytes, least_in_memory: Bytes)
     this.zip(memory).is_some_and(|(this, memory)| this >= NEARLY_MEMORY * memory)
 }
 
-/// Returns the saturation of the working set that fills the buffers of a core up: its loads in flight are misses, and
-/// their limit is told.
+/// Returns the saturation of the working set that fills up a core's buffers, in which all loads in flight are misses,
+/// and the cause of its limit.
 ///
 /// The last-level cache is near enough for memory not to be the limit, and far enough for the buffers to fill up:
 /// a working set larger than `near`, the cache before it, and no larger than `last`. Memory alone gives a lower
@@ -196,8 +197,8 @@ pub fn misses_in_flight(
 ) -> Option<(Saturation, Limit)> {
     let memory = regions(outcomes).find(|region| region.size >= least_in_memory);
     let memory_ns = memory.and_then(|memory| memory.alone());
-    // A region that is hardly faster than memory, or as fast as the nearer cache, is not in that cache, whatever is
-    // reported.
+    // A region that is hardly faster than memory, or as fast as the nearer cache, is not in the last-level cache, even
+    // if it is reported to be.
     let near_ns = regions(outcomes).find(|region| region.size <= near).and_then(|near| near.alone());
     let is_cache = |region: &WorkingSet<'_, '_>| {
         let ns = region.alone();
@@ -213,17 +214,17 @@ pub fn misses_in_flight(
     Some((region.saturation()?, limit))
 }
 
-/// The reach of the window over work that waits for loads, in instructions.
+/// The reach of the reorder window over work that depends on loads, in instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkReach {
-    /// Instructions between a lane's loads with which all lanes' loads were in flight.
+    /// The largest number of instructions between a lane's loads at which all lanes' loads were in flight.
     pub hidden: usize,
-    /// Instructions with which they were not; `None` where they always were.
+    /// The number of instructions at which they were not all in flight; `None` if they always were.
     pub exposed: Option<usize>,
 }
 
 impl WorkReach {
-    /// Returns the instructions at which loads overlap no more; `None` where they always did.
+    /// Returns the number of instructions at which loads no longer overlap; `None` if they always did.
     #[must_use]
     pub fn ends_at(&self) -> Option<Estimate> {
         let (low, high) = (self.hidden as f64, self.exposed? as f64);
@@ -231,8 +232,8 @@ impl WorkReach {
     }
 }
 
-/// Returns the work at which the time of a load in memory exceeds both the time without work and the floor, without a
-/// prefetch. Points whose interval leaves that open do not count.
+/// Returns the amount of work at which the time of a load in memory exceeds both the time without work and the floor,
+/// without a prefetch. Points with an interval that leaves this open do not count.
 #[must_use]
 pub fn work_reach(floor: Option<WorkingSet<'_, '_>>, memory: WorkingSet<'_, '_>) -> Option<WorkReach> {
     let bare = memory.with_work(0, false)?;

@@ -1,4 +1,4 @@
-//! Loads in flight and the reach of the window, of times that follow from known ones.
+//! Loads in flight and the reach of the reorder window, from synthetic times.
 
 use super::*;
 use crate::analysis::claims::{Claim, Source};
@@ -11,7 +11,7 @@ use latency_core::stats::Summary;
 use latency_core::units::{CpuId, NodeId, Pages};
 use std::vec::Vec;
 
-/// Returns a point with this time, with an interval of one hundredth to each side.
+/// Returns a point with this time, with an interval of 1 % to each side.
 pub fn outcome(size: u64, walk: Walk, nanoseconds: f64) -> Outcome<'static> {
     let nodes = (NodeId(0), CpuId(0));
     let (order, pages) = (Order::Random, Pages::Thp);
@@ -67,7 +67,7 @@ pub fn outcome(size: u64, walk: Walk, nanoseconds: f64) -> Outcome<'static> {
 }
 
 #[test]
-fn what_was_counted_of_all_lanes_is_shared_by_them() {
+fn counts_of_all_lanes_are_divided_by_the_lanes() {
     let Ok(measured) = outcome(1 << 28, Walk::Chain, 80.0).result else { panic!("measured") };
     let cycles = Summary { median: 320.0, ..measured.series.nanoseconds };
     let mut per_hop = [None; crate::result::counters::EVENTS];
@@ -78,7 +78,7 @@ fn what_was_counted_of_all_lanes_is_shared_by_them() {
     shared.share(8.0);
     let counted = shared.counters.unwrap();
     assert_eq!((counted.per_hop[0], counted.per_hop[1], counted.per_hop[2]), (Some(44.0), Some(3.0), None));
-    // Core cycles by counters against those of dependent additions: both are of one load.
+    // The ratio of core cycles by counters to core cycles by dependent additions; both are per load.
     assert_eq!((series.core_cycles_ratio(), shared.core_cycles_ratio()), (Some(1.1), Some(1.1)));
     assert_eq!(shared.counters.unwrap().running, 0.8);
 }
@@ -98,7 +98,7 @@ fn lanes_saturate_where_the_buffers_are_full() {
     assert_eq!(region.in_flight(48.0), Some(2.0));
 }
 
-/// Returns points with every number of chains in a working set, where up to `most` loads are in flight.
+/// Returns points with every number of chains in a working set, with at most `most` loads in flight.
 fn limited(size: u64, alone: f64, most: usize) -> impl Iterator<Item = Outcome<'static>> {
     let time = move |lanes: usize| alone / lanes.min(most) as f64;
     PARALLEL.iter().map(move |kernel| outcome(size, Walk::Lanes(kernel), time(kernel.lanes)))
@@ -128,7 +128,7 @@ fn the_last_level_cache_shows_the_buffers_and_memory_a_lower_bound() {
         (Limit::BuffersOrMemory, memory),
         "a working set as slow as memory is in no cache"
     );
-    // A third of a reported cache that lies in memory for the most part, and one that the nearer cache serves.
+    // A third of a reported cache: mostly in memory the first time, and served by the nearer cache the second time.
     for alone in [50.0, 6.0] {
         let part: Vec<_> = limited(1 << 19, 5.0, 8)
             .chain(limited(10 << 20, alone, 12))
@@ -164,7 +164,7 @@ fn without_a_lane_alone_there_is_nothing_to_compare_with() {
     assert_eq!((region.saturation(), region.in_flight(10.0)), (None, None));
 }
 
-/// Returns points whose time for each load follows from the loads that the window leaves in flight.
+/// Returns points with times per load that follow from the loads that the window leaves in flight.
 fn worked(room: f64) -> Vec<Outcome<'static>> {
     let floor = |work: usize| 0.4 + work as f64 / 10.0;
     let memory = |instructions: usize| 160.0 / (room / instructions as f64 * 16.0).min(16.0);

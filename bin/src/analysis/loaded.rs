@@ -1,4 +1,4 @@
-//! Curves of latency over bandwidth, as the outcomes of a run have them: one for each pair of nodes and kind of traffic.
+//! Curves of latency over bandwidth, from the outcomes of a run: one for each pair of nodes and kind of traffic.
 
 use latency_core::compact::Compact;
 use latency_core::sort::sort_by;
@@ -8,12 +8,12 @@ use super::load::{Curve, LoadLevel, MOST_LEVELS, Verdict, lines_in_flight};
 use super::traffic::{bytes_per_line, limit, shares};
 use crate::result::{Measurement, Outcome, PlacedField, Point, RoundSeries, Traffic, Walk};
 
-/// One level of load, and where it comes from.
+/// One level of load, and its outcome.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
-    /// Its place among the outcomes.
+    /// Its index among the outcomes.
     pub index: usize,
-    /// The generators.
+    /// The number of generators.
     pub generators: u32,
     /// Its rate and latency.
     pub level: LoadLevel,
@@ -27,7 +27,7 @@ impl Step {
     }
 }
 
-/// The subject of one curve: the first of its outcomes with traffic, from all generators.
+/// The subject of one curve, represented by the first of its outcomes with traffic from all generators.
 #[derive(Clone, Copy, Debug)]
 pub struct Loading<'r, 'a> {
     outcomes: &'r [Outcome<'a>],
@@ -37,14 +37,14 @@ pub struct Loading<'r, 'a> {
     pub traffic: Traffic,
 }
 
-/// The most that was delivered.
+/// The largest delivered bandwidth.
 #[derive(Clone, Copy, Debug)]
 pub struct BandwidthLimit {
     /// Bytes per second.
     pub rate: Estimate,
-    /// The generators that delivered it.
+    /// The number of generators that delivered it.
     pub generators: u32,
-    /// All generators.
+    /// The number of all generators.
     pub all: u32,
     /// The rate that all of them delivered.
     pub whole: Estimate,
@@ -55,14 +55,14 @@ pub struct BandwidthLimit {
 }
 
 impl BandwidthLimit {
-    /// Returns whether it is that of the generators, and the memory may do more.
+    /// Returns whether the generators are the limit, so that the memory may deliver more.
     #[must_use]
     pub const fn is_of_generators(&self) -> bool {
         matches!(self.verdict, Verdict::OneGenerator | Verdict::GeneratorsExhausted)
     }
 
-    /// Other generators than those of the limit, by their number, and what they delivered: all where fewer reach it, half
-    /// of them otherwise.
+    /// Returns another number of generators than that of the limit, and their rate: all generators if fewer reach the
+    /// limit, half of them otherwise.
     #[must_use]
     pub fn others(&self) -> Option<(u32, Estimate)> {
         match self.verdict {
@@ -79,7 +79,7 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// Returns them.
+    /// Returns the levels.
     #[must_use]
     #[inline(never)] // it is called in many places
     pub fn as_slice(&self) -> &[Step] {
@@ -110,7 +110,7 @@ pub fn loadings<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = Loa
     }))
 }
 
-/// Bytes per second that generators delivered beside a chain.
+/// Returns the bytes per second that generators delivered while a chain was walked.
 #[must_use]
 pub fn delivered(traffic: &Traffic, series: &RoundSeries) -> Option<Estimate> {
     let found = series.delivered?;
@@ -121,7 +121,8 @@ pub fn delivered(traffic: &Traffic, series: &RoundSeries) -> Option<Estimate> {
 }
 
 impl<'r, 'a> Loading<'r, 'a> {
-    /// The measured levels, idle first, by what was offered; those without a pace last, by the number of generators.
+    /// Returns the measured levels by offered load, idle first; levels without pacing come last, by the number of
+    /// generators.
     #[must_use]
     pub fn steps(&self) -> Steps {
         let mut all = Steps { steps: [Step::NONE; MOST_LEVELS], count: 0 };
@@ -147,7 +148,7 @@ impl<'r, 'a> Loading<'r, 'a> {
         all
     }
 
-    /// Returns the curve that the levels of all generators are.
+    /// Returns the curve through the levels of all generators.
     #[must_use]
     #[inline(never)] // a curve is some KiB
     pub fn curve(&self) -> Option<Curve> {
@@ -161,7 +162,7 @@ impl<'r, 'a> Loading<'r, 'a> {
         Curve::of(levels.get(..count)?)
     }
 
-    /// Returns the lowest latency and the fastest level, where idle memory is slower than that.
+    /// Returns the lowest latency and the fastest level, if idle memory is slower than that level.
     #[must_use]
     #[inline(never)] // a curve is some KiB
     pub fn slow_idle(&self) -> Option<(f64, LoadLevel)> {
@@ -169,22 +170,23 @@ impl<'r, 'a> Loading<'r, 'a> {
         Some((curve.lowest.value, curve.fastest?))
     }
 
-    /// Returns whether a step is a level of the curve: fewer generators without a pace only tell whose limit it is.
+    /// Returns whether a step is a level of the curve; fewer generators without pacing only show the cause of the
+    /// limit.
     #[must_use]
     pub fn is_level(&self, step: &Step) -> bool {
         step.level.offered.is_some() || step.generators == self.traffic.generators
     }
 
-    /// The bandwidth at which latency reaches a multiple of the lowest one; `None` where the generators end the curve,
-    /// and where it is not known.
+    /// Returns the bandwidth at which latency reaches a multiple of the lowest one; `None` if the generators end the
+    /// curve, or if that bandwidth is not known.
     #[must_use]
     pub fn knee(&self, ratio: f64) -> Option<Estimate> {
         let ended = self.limit().is_none_or(|limit| limit.is_of_generators());
         self.curve().filter(|_| !ended).and_then(|curve| curve.knee(ratio))
     }
 
-    /// The rate of all generators without a pace, or of fewer that deliver more beyond both intervals, with the number
-    /// of generators that had it, and what half of all generators deliver; `None` where that was not asked for.
+    /// Returns the rate of all generators without pacing, or of fewer that deliver more beyond both intervals, with the
+    /// number of generators and the rate of half of all generators. `None` if it was not requested.
     #[must_use]
     pub fn limit(&self) -> Option<BandwidthLimit> {
         let steps = self.steps();
@@ -210,8 +212,8 @@ impl<'r, 'a> Loading<'r, 'a> {
         })
     }
 
-    /// The lines that each generator reads at a time, by Little's law with the latency of the chain; `None` where none
-    /// is read.
+    /// Returns the lines that each generator has in flight, by Little's law with the latency of the chain; `None` if
+    /// the generators do not read.
     #[must_use]
     pub fn in_flight(&self, step: &Step) -> Option<f64> {
         let read = step.level.delivered.value * shares(self.traffic.kind).read;
@@ -219,7 +221,7 @@ impl<'r, 'a> Loading<'r, 'a> {
         lines.filter(|lines| *lines > 0.0)
     }
 
-    /// Returns the clock of the uncore that serves the generators' memory; `None` where it was not read. It is not read
+    /// Returns the clock of the uncore that serves the generators' memory; `None` if it was not read. It is not read
     /// while idle memory of another node is measured.
     #[must_use]
     pub fn uncore_gigahertz(&self, step: &Step) -> Option<f64> {
@@ -227,7 +229,7 @@ impl<'r, 'a> Loading<'r, 'a> {
         self.measured(step)?.series.uncore_gigahertz.filter(|_| own)
     }
 
-    /// Returns its outcomes with traffic.
+    /// Returns the curve's outcomes with traffic.
     pub fn loaded(&self) -> impl Iterator<Item = &'r Outcome<'a>> + use<'_, 'r, 'a> {
         self.outcomes.iter().filter(|outcome| match &outcome.point.walk {
             Walk::Loaded(traffic) => self.has(&outcome.point, traffic),
@@ -241,7 +243,7 @@ impl<'r, 'a> Loading<'r, 'a> {
         self.outcomes.get(step.index)?.result.as_ref().ok()
     }
 
-    /// Returns the memory of its generators: whether it was proven to be there, and the pages.
+    /// Returns the memory of the generators: the proof of its placement, and the pages.
     #[must_use]
     pub fn field(&self) -> Option<PlacedField> {
         self.loaded().find_map(|outcome| outcome.result.as_ref().ok()?.traffic)

@@ -7,7 +7,7 @@ use latency_core::units::NodeId;
 
 use crate::result::Outcome;
 
-/// The distance of a pair of nodes, in kind.
+/// The kind of distance between two nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// A node and its own memory.
@@ -21,7 +21,7 @@ pub enum Class {
 }
 
 impl Class {
-    /// Every class but the local one, those that are called remote first.
+    /// Every class but the local one; the classes that count as remote come first.
     pub const FAR: [Class; 3] = [Class::OtherPackage, Class::SamePackage, Class::MemoryOnly];
 
     /// Returns the class of two nodes.
@@ -38,7 +38,7 @@ impl Class {
         }
     }
 
-    /// Returns the word for programs.
+    /// Returns the name for machine-readable output.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -49,7 +49,7 @@ impl Class {
         }
     }
 
-    /// Returns the words for memory at that distance.
+    /// Returns the words for memory at this distance.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -68,36 +68,36 @@ pub struct Pair {
     pub from: NodeId,
     /// The node whose memory was walked.
     pub to: NodeId,
-    /// Their distance in kind.
+    /// The kind of distance between the nodes.
     pub class: Class,
-    /// Their distance in the firmware's table (SLIT), which may group pairs and is never a latency; `None` where the
-    /// table does not have it.
+    /// The distance in the firmware's table (SLIT), which may group pairs and is never a latency; `None` if the table
+    /// lacks it.
     pub distance: Option<u8>,
     /// The latency in nanoseconds.
     pub ns: f64,
 }
 
-/// The pairs of one class at one distance of the firmware's table, and their latencies in nanoseconds.
+/// The pairs of one class at one distance in the firmware's table, and their latencies in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DistanceGroup {
-    /// Their class.
+    /// The class of the pairs.
     pub class: Class,
-    /// Their distance in that table, if it has one.
+    /// The distance in the firmware's table, if it has one.
     pub distance: Option<u8>,
-    /// True where pairs of the same class have another distance.
+    /// True if pairs of the same class have another distance.
     pub divided: bool,
-    /// Their number.
+    /// The number of pairs.
     pub pairs: u32,
-    /// The mean of their latencies.
+    /// The mean latency.
     pub mean: f64,
-    /// The smallest.
+    /// The smallest latency.
     pub least: f64,
-    /// The largest.
+    /// The largest latency.
     pub most: f64,
 }
 
 impl DistanceGroup {
-    /// Returns the group of this distance among all pairs of its class.
+    /// Returns the group of the pairs at this distance, from all pairs of its class.
     fn of(class: Class, distance: Option<u8>, of_class: impl Iterator<Item = Pair>) -> DistanceGroup {
         let (divided, pairs, mean, least, most) = (false, 0, 0.0, f64::INFINITY, 0.0);
         let mut group = DistanceGroup { class, distance, divided, pairs, mean, least, most };
@@ -115,7 +115,7 @@ impl DistanceGroup {
         group
     }
 
-    /// Returns whether the pairs differ by more than two medians that are certain to 1 %.
+    /// Returns whether the pairs differ by more than two medians that are each certain to 1 %.
     #[must_use]
     pub fn differs(&self) -> bool {
         self.most > self.least * 1.02
@@ -127,21 +127,21 @@ impl DistanceGroup {
 pub struct MatrixConclusion {
     /// The mean latency of nodes to their own memory.
     pub local_ns: Option<f64>,
-    /// The mean latencies at each distance of [`Class::FAR`].
+    /// The mean latency of each class of [`Class::FAR`].
     pub far_ns: [Option<f64>; Class::FAR.len()],
     /// The pair with the smallest latency.
     pub fastest: Option<Pair>,
-    /// The pair with the largest latency; `None` where there is one pair only.
+    /// The pair with the largest latency; `None` if there is only one pair.
     pub slowest: Option<Pair>,
 }
 
 impl MatrixConclusion {
-    /// Returns the distances that were measured, with their mean latencies; the first one is what remote means here.
+    /// Returns the classes that were measured, with their mean latencies; the first one counts as remote.
     pub fn far(&self) -> impl Iterator<Item = (Class, f64)> {
         Class::FAR.into_iter().zip(self.far_ns).filter_map(|(class, ns)| Some((class, ns?)))
     }
 
-    /// Returns the mean latency of nodes to remote memory: in other packages, where there are any.
+    /// Returns the mean latency of nodes to remote memory: memory in other packages, if there is any.
     #[must_use]
     pub fn remote_ns(&self) -> Option<f64> {
         self.far().next().map(|(_, ns)| ns)
@@ -166,7 +166,7 @@ pub fn pairs<'o>(
     })
 }
 
-/// Returns what the pairs say together.
+/// Draws the conclusions from all pairs.
 #[must_use]
 pub fn conclude(pairs: &mut dyn Iterator<Item = Pair>) -> MatrixConclusion {
     let mut found = MatrixConclusion::default();
@@ -190,8 +190,8 @@ pub fn conclude(pairs: &mut dyn Iterator<Item = Pair>) -> MatrixConclusion {
     MatrixConclusion { local_ns: local, far_ns: far, slowest, ..found }
 }
 
-/// Returns the pairs by class and firmware's distance: local ones, then those of each class of [`Class::FAR`], the
-/// nearest first.
+/// Returns the pairs grouped by class and distance in the firmware's table: local pairs first, then each class of
+/// [`Class::FAR`], nearest first.
 pub fn groups(pairs: impl Iterator<Item = Pair> + Clone) -> impl Iterator<Item = DistanceGroup> {
     [Class::Local].into_iter().chain(Class::FAR).flat_map(move |class| {
         let pairs = pairs.clone().filter(move |pair| pair.class == class);
@@ -210,7 +210,7 @@ mod tests {
     use Class::{Local, MemoryOnly, OtherPackage, SamePackage};
     use std::vec::Vec;
 
-    /// Concludes from some pairs.
+    /// Draws the conclusions from a slice of pairs.
     fn concluded(pairs: &[Pair]) -> MatrixConclusion {
         conclude(&mut pairs.iter().copied())
     }
@@ -219,7 +219,8 @@ mod tests {
         Pair { from: NodeId(from), to: NodeId(to), class, distance: None, ns }
     }
 
-    /// Class, distance, number, smallest and largest latency of each group, and whether others have its class.
+    /// Returns class, distance, number, smallest and largest latency of each group, and whether other groups have its
+    /// class.
     fn grouped(pairs: &[Pair]) -> Vec<(Class, Option<u8>, u32, f64, f64, bool)> {
         let far = groups(pairs.iter().copied()).filter(|group| group.class != Local);
         far.map(|DistanceGroup { class, distance, divided, pairs, mean, least, most }| {
@@ -273,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_of_one_distance_or_of_none_divide_nothing() {
+    fn tables_with_one_distance_or_none_do_not_divide_classes() {
         for distance in [None, Some(20)] {
             let far = |from, to, class, ns| Pair { distance, ..pair(from, to, class, ns) };
             let pairs = [
@@ -288,7 +289,7 @@ mod tests {
             ];
             assert_eq!(grouped(&pairs), expected);
         }
-        // Pairs whose distance is missing are a group before those that have one.
+        // Pairs without a distance form a group, before the pairs that have one.
         let half =
             [Pair { distance: Some(21), ..pair(0, 1, OtherPackage, 150.0) }, pair(1, 0, OtherPackage, 160.0)];
         let distances: Vec<_> = grouped(&half).into_iter().map(|group| (group.1, group.5)).collect();

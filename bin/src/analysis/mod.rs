@@ -1,6 +1,6 @@
-//! Conclusions from points, as pure functions of them: every format reports the same ones.
+//! Conclusions from points, as pure functions of the points: every output format reports the same ones.
 //!
-//! Nothing here measures, asks the system or writes.
+//! This module does not measure, make system calls, or write output.
 
 pub mod caches;
 pub mod claims;

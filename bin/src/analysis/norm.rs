@@ -1,13 +1,13 @@
-//! The usual values of hosts that are alike, and the hosts that are slower than these.
+//! The usual values of similar hosts, and the hosts that are slower.
 
 use latency_core::stats::{self, Interval};
 
-/// Least number of hosts whose values define the usual one.
+/// Least number of hosts with values that define the usual one.
 pub const FEWEST: usize = 5;
 
-/// The standard deviation of a normal distribution over its median absolute deviation.
+/// Ratio of the standard deviation of a normal distribution to its median absolute deviation.
 const DEVIATION: f64 = 1.4826;
-/// Standard deviations that are chance in one of 16,000 hosts.
+/// Number of standard deviations that occur by chance in one of 16,000 hosts.
 const FAR: f64 = 4.0;
 
 /// The usual value.
@@ -15,33 +15,34 @@ const FAR: f64 = 4.0;
 pub struct Norm {
     /// The median over hosts.
     pub median: f64,
-    /// The median absolute deviation from it.
+    /// The median absolute deviation from that median.
     pub mad: f64,
 }
 
-/// The quantity of a value.
+/// The physical quantity of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
-    /// Nanoseconds: slower is more.
+    /// Nanoseconds: a slower host has a larger value.
     Latency,
-    /// Bytes per second: slower is less.
+    /// Bytes per second: a slower host has a smaller value.
     Bandwidth,
 }
 
 impl Norm {
-    /// Returns the usual one of some values, which end up in disorder; `None` where there are none.
+    /// Returns the median and the deviation of some values, and reorders them; `None` if there are no values.
     #[must_use]
     pub fn of(values: &mut [f64]) -> Option<Norm> {
         stats::summarise(values).map(|found| Norm { median: found.median, mad: found.mad })
     }
 
-    /// Returns the allowed distance from the median: four robust standard deviations, and at least a share of it.
+    /// Returns the allowed distance from the median: four robust standard deviations, but at least `threshold` as a
+    /// share of the median.
     #[must_use]
     pub fn allowed(&self, threshold: f64) -> f64 {
         (FAR * DEVIATION * self.mad).max(threshold * self.median)
     }
 
-    /// Returns by how many robust standard deviations a value is slower; `None` where all hosts are the same.
+    /// Returns by how many robust standard deviations a value is slower; `None` if all hosts have the same value.
     #[must_use]
     pub fn deviations(&self, of: Quantity, value: f64) -> Option<f64> {
         let away = match of {
@@ -51,7 +52,7 @@ impl Norm {
         Some(away / (DEVIATION * self.mad)).filter(|away| away.is_finite())
     }
 
-    /// Returns whether all of an interval is slower than is allowed.
+    /// Returns whether the whole interval is slower than is allowed.
     #[must_use]
     pub fn is_slower(&self, of: Quantity, interval: Interval, threshold: f64) -> bool {
         let allowed = self.allowed(threshold);
@@ -61,7 +62,7 @@ impl Norm {
         }
     }
 
-    /// Returns whether all of an interval is faster than the same bound on the other side.
+    /// Returns whether the whole interval is faster than the same bound on the other side.
     #[must_use]
     pub fn is_faster(&self, of: Quantity, interval: Interval, threshold: f64) -> bool {
         let allowed = self.allowed(threshold);
@@ -81,7 +82,7 @@ mod tests {
     const AT: fn(f64, f64) -> Interval = |low, high| Interval { low, high };
 
     #[test]
-    fn slower_is_the_whole_interval_beyond_both_bounds() {
+    fn a_host_is_slower_if_its_whole_interval_is_beyond_both_bounds() {
         let norm = Norm::of(&mut [98.0, 99.0, 100.0, 101.0, 102.0]).unwrap();
         assert_eq!(norm, Norm { median: 100.0, mad: 1.0 });
         assert_eq!(norm.allowed(0.1), 10.0);

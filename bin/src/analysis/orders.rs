@@ -5,22 +5,23 @@ use latency_core::chain::Order;
 use crate::result::{Outcome, Strided};
 use latency_core::stats::Estimate;
 
-/// The time per load of the same lines in each order.
+/// The time per load over the same lines in each order.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct OrdersConclusion {
     /// A dependent load in random order.
     pub random: Option<Estimate>,
     /// A dependent load in address order.
     pub sequential: Option<Estimate>,
-    /// A dependent load against address order.
+    /// A dependent load in descending address order.
     pub backward: Option<Estimate>,
-    /// A load in address order that waits for no other.
+    /// A load in address order that depends on no other.
     pub independent: Option<Estimate>,
-    /// The time of random order over that of address order, of backward order, and of independent loads.
+    /// The ratio of the time in random order to that in address order, to that in descending order, and to that of
+    /// independent loads.
     pub over: [Option<Estimate>; 3],
 }
 
-/// Returns what the walks and the independent loads say together.
+/// Draws the conclusions from the walks and the independent loads.
 #[must_use]
 pub fn conclude(outcomes: &[Outcome<'_>], strided: Option<Strided>) -> OrdersConclusion {
     let of = |order| outcomes.iter().find(|outcome| outcome.point.order == order).and_then(Outcome::estimate);
@@ -56,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_measured_says_nothing() {
+    fn without_measurements_there_are_no_conclusions() {
         assert_eq!(conclude(&[], None), OrdersConclusion::default());
     }
 }

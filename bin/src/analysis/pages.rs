@@ -6,15 +6,15 @@ use latency_core::units::Bytes;
 
 use crate::result::sample::{Sample, collect};
 
-/// The page whose translations the points with one line on each page use up.
+/// Page size of the translations that the points with one line on each page use up.
 pub const PAGE: Bytes = Bytes(4096);
 /// Least step of a miss in a translation buffer, as a share of the first latency: a miss costs cycles, and a hit in the
 /// first level costs four or five.
 const LEAST_STEP: f64 = 0.25;
 
-/// A number of pages at which a smaller share misses is held by a buffer.
+/// Share of misses below which a number of pages fits in a buffer.
 const FEW: f64 = 0.25;
-/// If it is this part of the knee, or more.
+/// Least share of the knee at which that number of pages replaces the knee.
 const CLOSE: f64 = 0.7;
 
 /// The knees of the points with one line on each page.
@@ -46,8 +46,8 @@ impl Knees {
         let steps =
             fit.levels().iter().filter(|level| level.resolved && level.step.value >= first * LEAST_STEP);
         let found = steps.map(|level| {
-            // What lies between the two numbers around a sharp step is not known: buffers hold the lower one, for the
-            // numbers tried are those of entries.
+            // The capacity between the two numbers of pages around a sharp step is unknown. The lower one is taken,
+            // since the numbers that are tried are typical numbers of entries.
             let few = level.latency.value + level.step.value * FEW;
             let holds = |point: &&Point| point.working_set <= level.half && point.latency < few;
             let held = points.iter().filter(holds).map(|point| point.working_set).fold(0.0, f64::max);
@@ -59,7 +59,7 @@ impl Knees {
         knees
     }
 
-    /// Returns the knee nearest to a number of pages.
+    /// Returns the knee nearest to a given number of pages.
     pub(super) fn at(&self, pages: f64) -> Option<PageKnee> {
         self.as_slice()
             .iter()
@@ -72,10 +72,11 @@ impl Knees {
     }
 }
 
-/// Returns whether a line on each of some hundred pages costs more than on a few: with pages that are huge to the
-/// processor too, all of them are one or two entries of a translation buffer.
+/// Returns whether a line on each of some hundred pages costs more than a line on each of a few pages. If the processor
+/// uses huge pages too, all of these pages are covered by one or two entries of a translation buffer.
 ///
-/// The numbers of pages are below those of lines in any first-level cache, so that it is not a cache that shows.
+/// The numbers of pages are below the number of lines of any first-level cache, so that the effect is not that of a
+/// cache.
 #[must_use]
 pub fn translates_small_pages(samples: impl Iterator<Item = Sample> + Clone) -> bool {
     const FEW: u64 = 32;
@@ -96,7 +97,8 @@ mod tests {
     use super::*;
     use std::vec::Vec;
 
-    /// Core cycles on a Zen 4 guest whose host backs 2 MiB pages with small ones: 72 entries, then 512 lines of L1.
+    /// Core cycles on a Zen 4 guest with 2 MiB pages that the host backs with small ones: 72 entries, then 512 lines of
+    /// L1.
     const MEASURED: [(u64, f64); 17] = [
         (16, 4.001),
         (24, 4.001),

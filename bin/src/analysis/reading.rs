@@ -1,35 +1,37 @@
-//! Latencies read from the points of a curve themselves, where a fit tells which of them belong to a level.
+//! Latencies read from the points of a curve directly; a fit determines the points that belong to a level.
 //!
-//! A fit in core cycles knows one clock for all sizes. Memory and a shared cache do not follow the core's clock, and on
-//! a busy host that clock differs from point to point: what a level takes in nanoseconds is what its own points took.
+//! A fit in core cycles assumes one clock for all sizes. Memory and a shared cache do not follow the core's clock, and
+//! on a busy host that clock differs from point to point. The latency of a level in nanoseconds is therefore taken from
+//! its own points.
 
 use latency_core::model::{Fit, MAX_POINTS};
 use latency_core::stats::{self, Estimate};
 
 use crate::result::sample::{Sample, collect};
 
-/// From this share of misses in every level on, a point tells of memory.
+/// Share of misses in every level from which on a point counts as memory.
 const MISSES: f64 = 0.9;
-/// Number of points from which on their median is better than the end of a fit.
+/// Least number of points at which their median is better than the end of a fit.
 const ENOUGH: usize = 3;
 
 /// A latency and the clock at which it was found.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reading {
-    /// The latency in the unit of the fits; its interval is that of a median, and below six points their whole range.
+    /// The latency in the unit of the fits; its interval is that of a median, or the full range if there are fewer than
+    /// six points.
     pub latency: Estimate,
-    /// The median core clock of its points; `None` where the fits are in nanoseconds.
+    /// The median core clock of the points in gigahertz; `None` if the fits are in nanoseconds.
     pub gigahertz: Option<f64>,
-    /// The points; 0 where they are too few and the fit tells it.
+    /// The number of points; 0 if they are too few and the latency is that of the fit.
     pub points: usize,
 }
 
 impl Reading {
-    /// Reads what lies behind the last level of a fit.
+    /// Reads the latency behind the last level of a fit.
     ///
-    /// Each point is brought to the height that the fit has for a working set without end, so that the last hits of a
-    /// cache with random victims do not make memory faster. Where no point lies there, `overall` is the clock, which is
-    /// `None` where the fit is in nanoseconds.
+    /// Each point is scaled to the latency that the fit has for an infinite working set, so that the last hits of a
+    /// cache with random replacement do not make memory look faster. If no point lies there, `overall` is the clock; it
+    /// is `None` if the fit is in nanoseconds.
     pub fn of_memory(
         fit: &Fit,
         samples: impl Iterator<Item = Sample> + Clone,

@@ -1,7 +1,7 @@
-//! The levels of two curves side by side, and which of them follow the core clock.
+//! The levels of two curves side by side, and the levels that follow the core clock.
 //!
-//! The latency of a core's cache is constant in core cycles, and that of memory in nanoseconds: without turbo the cache
-//! becomes slower and memory does not.
+//! The latency of a core's cache is constant in core cycles, and that of memory in nanoseconds: without turbo, the
+//! cache becomes slower and memory does not.
 
 use latency_core::math::ln;
 use latency_core::model::MAX_LEVELS;
@@ -9,9 +9,9 @@ use latency_core::model::MAX_LEVELS;
 use super::curve::Analysis;
 use crate::result::sample::collect;
 
-/// A clock that differs by less decides nothing.
+/// Least ratio of the core clocks that permits a decision.
 const APART: f64 = 1.05;
-/// A ratio this near to another is that one.
+/// Largest factor between a ratio and the expected one at which they count as equal.
 const NEAR: f64 = 1.04;
 
 /// The behaviour of a level where the core clocks differ.
@@ -21,29 +21,29 @@ pub enum Follows {
     Clock,
     /// The same number of nanoseconds on both sides.
     Time,
-    /// Neither, or it cannot be told from both.
+    /// Neither number is the same, or the two cases cannot be distinguished.
     Neither,
 }
 
 /// A level of both curves.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ComparedLevel {
-    /// Counted from the core; 0 is memory.
+    /// The number of the level, counted from the core; 0 is memory.
     pub number: u32,
     /// The latency of each side, in nanoseconds.
     pub nanoseconds: [f64; 2],
-    /// The same in core cycles; no numbers where they are not known.
+    /// The latency of each side in core cycles; NaN if these are not known.
     pub cycles: [f64; 2],
 }
 
 impl ComparedLevel {
-    /// Returns the second latency over the first, in nanoseconds.
+    /// Returns the ratio of the second latency to the first, in nanoseconds.
     #[must_use]
     pub fn ratio(&self) -> f64 {
         self.nanoseconds[1] / self.nanoseconds[0]
     }
 
-    /// Returns the same in core cycles.
+    /// Returns the ratio of the second latency to the first, in core cycles.
     #[must_use]
     pub fn ratio_in_cycles(&self) -> f64 {
         self.cycles[1] / self.cycles[0]
@@ -59,11 +59,11 @@ pub struct Levels {
 }
 
 impl Levels {
-    /// Takes the levels of an analysis, if there are any. The first side is filled.
+    /// Returns the levels of an analysis, if there are any, with the same values on both sides.
     #[must_use]
     pub fn of(analysis: &Analysis) -> Option<Levels> {
         let memory = analysis.memory?;
-        // What is not told apart from memory may be a part of it.
+        // A level that cannot be distinguished from memory may be a part of it.
         let caches = analysis.caches().iter().filter(|cache| !cache.like_memory);
         let caches = caches.map(|cache| (cache.number, cache.latency.value, analysis.of_cache(cache).value));
         let all = caches.chain([(0, memory.latency.value, memory.nanoseconds().value)]);
@@ -96,19 +96,19 @@ impl Levels {
         self.levels.get(..self.count).unwrap_or_default()
     }
 
-    /// Returns the factor by which the second curve's core clock is slower, where that is enough to report.
+    /// Returns the factor by which the second curve's core clock is slower, if it is large enough to report.
     #[must_use]
     pub fn clock_ratio(&self) -> Option<f64> {
         self.gigahertz.filter(|ratio| distance(*ratio, 1.0) > ln(APART))
     }
 
-    /// Returns the behaviour of a level of joined curves; `None` where the clocks are the same or not known.
+    /// Returns the behaviour of a level of joined curves; `None` if the clocks are the same or not known.
     #[must_use]
     pub fn follows(&self, level: &ComparedLevel) -> Option<Follows> {
         let clock = self.clock_ratio()?;
         let near = ln(NEAR);
         let ratio = level.ratio();
-        // Where the clocks differ little, a ratio may be near to both, and decides nothing.
+        // If the clocks differ little, a ratio may be near to both and decides nothing.
         Some(match (distance(ratio, clock) < near, distance(ratio, 1.0) < near) {
             (true, false) => Follows::Clock,
             (false, true) => Follows::Time,
@@ -129,7 +129,7 @@ mod tests {
     use latency_core::units::Bytes;
     use std::vec::Vec;
 
-    /// Caches of 4 and 14 core cycles and memory of 80 ns, at a clock.
+    /// Returns the levels of caches of 4 and 14 core cycles and memory of 80 ns, at a given clock.
     fn levels(gigahertz: f64) -> Levels {
         let sample = |index: i32| {
             let size = 8192.0 * 2f64.powf(f64::from(index) / 4.0);
@@ -158,7 +158,8 @@ mod tests {
         assert_eq!(found, [(1, Follows::Clock), (2, Follows::Clock), (0, Follows::Time)]);
         let level = joined.as_slice()[0];
         assert!((level.ratio() - 1.48).abs() < 0.02 && (level.ratio_in_cycles() - 1.0).abs() < 0.02);
-        // Between 3.7 and 3.5 GHz, 1.06 times: a level that takes 1.03 times as long is near to both.
+        // The clocks of 3.7 and 3.5 GHz differ by a factor of 1.06: a level that is 1.03 times as slow is near to both
+        // ratios.
         let near = levels(3.7).beside(&levels(3.5));
         let both = ComparedLevel { nanoseconds: [100.0, 103.0], ..near.as_slice()[0] };
         assert_eq!(near.follows(&both), Some(Follows::Neither));

@@ -1,4 +1,4 @@
-//! Bytes per second from the time per line, and what several numbers of generators say together.
+//! Bytes per second from the time per line, and the conclusions from several numbers of generators.
 
 use latency_core::compact::Compact;
 use latency_core::stats::{Estimate, Interval};
@@ -7,33 +7,33 @@ use latency_core::units::{CpuId, LINE};
 
 use crate::result::{Counter, Outcome, Traffic, Walk};
 
-/// Lines over which every kind moves whole lines.
+/// Number of steps after which every kind of traffic has moved a whole number of lines.
 const STEPS: u64 = 6;
-/// Share of the largest rate that counts as all of it.
+/// Share of the largest rate that counts as reaching it.
 const NEARLY: f64 = 0.95;
 
-/// The composition of the bytes of some traffic, as shares of all that are read and written.
+/// The composition of the bytes of a kind of traffic, as shares of all bytes that are read and written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shares {
     /// The share that is read.
     pub read: f64,
     /// The share that is written.
     pub written: f64,
-    /// The share that memory may also have to read, because lines are written to.
+    /// The share that memory may additionally have to read, because a written line is read first.
     pub owned: f64,
 }
 
-/// Returns the bytes that are moved for a line of some kind of traffic: the line itself, read or written, or both.
+/// Returns the bytes moved per line for a kind of traffic: the line is read, written, or both.
 #[must_use]
 pub fn bytes_per_line(kind: &Kind) -> f64 {
     kind.bytes(STEPS) as f64 / STEPS as f64
 }
 
-/// The ticks from line to line of each generator of some traffic at a rate of all, and the lines that it touches at a
-/// time: as many as were asked for, or so few that looks at the counter, and fences, take a quarter of the time.
+/// Returns the ticks from line to line of each generator at a total rate, and the number of lines in a burst. That
+/// number is `asked`, or else so small that reading the counter, and fences, take a quarter of the time.
 #[must_use]
 pub fn bursts(counter: &Counter, traffic: &Traffic, rate: f64, asked: Option<u32>) -> (f64, u32) {
-    /// A fence waits for stores to leave the core: 90 to 140 ns on Zen 3.
+    /// Time of a fence, which waits for stores to leave the core, in nanoseconds: 90 to 140 ns on Zen 3.
     const FENCE_NS: f64 = 120.0;
     let frequency = counter.frequency.0 as f64;
     let ticks = frequency * bytes_per_line(traffic.kind) * f64::from(traffic.generators) / rate;
@@ -42,7 +42,7 @@ pub fn bursts(counter: &Counter, traffic: &Traffic, rate: f64, asked: Option<u32
     (ticks, burst)
 }
 
-/// Returns the composition of the bytes of a kind.
+/// Returns the composition of the bytes of a kind of traffic.
 #[must_use]
 pub fn shares(kind: &Kind) -> Shares {
     let all = (kind.reads(STEPS) + kind.writes(STEPS)) as f64;
@@ -53,7 +53,7 @@ pub fn shares(kind: &Kind) -> Shares {
     }
 }
 
-/// Returns the bytes per second of an outcome that is traffic.
+/// Returns the bytes per second of an outcome with traffic.
 #[must_use]
 pub fn rate(outcome: &Outcome<'_>) -> Option<(Traffic, Estimate)> {
     let Walk::Traffic(traffic) = outcome.point.walk else { return None };
@@ -63,20 +63,20 @@ pub fn rate(outcome: &Outcome<'_>) -> Option<(Traffic, Estimate)> {
     Some((traffic, Estimate { value: of(found.median), interval }))
 }
 
-/// The traffic of one kind between two nodes, by ascending numbers of generators; of each CPU by itself where they were
-/// measured so.
+/// The traffic of one kind between two nodes, by ascending numbers of generators; if each CPU was measured on its own,
+/// the traffic of one CPU.
 #[derive(Clone, Copy, Debug)]
 pub struct TrafficGroup<'r, 'a> {
-    /// All outcomes of it.
+    /// All outcomes of the group.
     pub outcomes: &'r [Outcome<'a>],
-    /// One of them.
+    /// The traffic of one of the outcomes.
     pub traffic: Traffic,
     /// The latency of one chain between the nodes, in nanoseconds, if it was measured.
     pub latency_ns: Option<f64>,
 }
 
-/// Returns the place of the limit among the rates of several numbers of generators: that of all, unless another is
-/// larger beyond both intervals. The largest of medians that are alike is chance, and too large.
+/// Returns the index of the limit among the rates of several numbers of generators: the rate of all generators, unless
+/// another one is larger beyond both intervals. The largest of similar medians is larger by chance, and so too large.
 #[must_use]
 pub fn limit(rates: impl Iterator<Item = (u32, Estimate)> + Clone) -> Option<usize> {
     let rates = rates.enumerate();
@@ -86,7 +86,7 @@ pub fn limit(rates: impl Iterator<Item = (u32, Estimate)> + Clone) -> Option<usi
     Some(best.map_or(all, |(place, _)| place))
 }
 
-/// Returns whether two outcomes are traffic of one kind, with the same first CPU, between the same nodes.
+/// Returns whether two outcomes are traffic of one kind, with the same first CPU and the same nodes.
 fn is_alike(one: &Outcome<'_>, other: &Outcome<'_>) -> bool {
     match (one.point.walk, other.point.walk) {
         (Walk::Traffic(first), Walk::Traffic(second)) => {
@@ -99,7 +99,7 @@ fn is_alike(one: &Outcome<'_>, other: &Outcome<'_>) -> bool {
     }
 }
 
-/// Returns the groups of a report, as they follow each other.
+/// Returns the groups of a report, in the order of the report.
 pub fn groups<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = TrafficGroup<'r, 'a>> {
     Compact(outcomes.chunk_by(is_alike).filter_map(move |group| {
         let point = &group.first()?.point;
@@ -112,8 +112,8 @@ pub fn groups<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = Traff
     }))
 }
 
-/// The mean of the largest rates between a node and its own memory, and of those between nodes and the memory of others;
-/// of the kind that comes first. `None` where either is missing.
+/// Returns the mean of the largest rates between a node and its own memory, and the mean of those between nodes and the
+/// memory of other nodes, both for the first kind of traffic. `None` if either is missing.
 #[must_use]
 pub fn local_and_remote(outcomes: &[Outcome<'_>]) -> Option<(f64, f64)> {
     let first = groups(outcomes).next()?.traffic.kind.name;
@@ -130,7 +130,7 @@ pub fn local_and_remote(outcomes: &[Outcome<'_>]) -> Option<(f64, f64)> {
 }
 
 impl<'r, 'a> TrafficGroup<'r, 'a> {
-    /// Returns the rates, with the numbers of generators that had them.
+    /// Returns the rates with their numbers of generators.
     pub fn rates(&self) -> impl Iterator<Item = (u32, Estimate)> + Clone + use<'r, 'a> {
         self.outcomes.iter().filter_map(rate).map(|(traffic, rate)| (traffic.generators, rate))
     }
@@ -153,20 +153,21 @@ impl<'r, 'a> TrafficGroup<'r, 'a> {
         self.rates().find(|(generators, _)| *generators == 1).map(|(_, rate)| rate)
     }
 
-    /// Returns the fewest generators, of those tried, that have nearly the largest rate.
+    /// Returns the smallest number of generators tried that reaches nearly the largest rate.
     #[must_use]
     pub fn knee(&self) -> Option<u32> {
         let (_, best) = self.best()?;
         self.rates().find(|(_, rate)| rate.value >= NEARLY * best.value).map(|(generators, _)| generators)
     }
 
-    /// Returns a rate, divided by the sum of the rates of as many generators that run alone.
+    /// Returns a rate, divided by the sum of the rates of the same number of generators that run alone.
     #[must_use]
     pub fn efficiency(&self, (generators, rate): (u32, Estimate)) -> Option<f64> {
         Some(rate.value / (f64::from(generators) * self.of_one()?.value))
     }
 
-    /// The lines that each generator has in flight at a rate, by Little's law: those read, at the latency of one chain.
+    /// Returns the lines that each generator has in flight at a rate, by Little's law: those read, at the latency of
+    /// one chain.
     #[must_use]
     pub fn in_flight(&self, (generators, rate): (u32, Estimate)) -> Option<f64> {
         let reads = rate.value * shares(self.traffic.kind).read;
@@ -180,7 +181,7 @@ mod tests {
     use super::*;
     use latency_core::traffic::KINDS;
 
-    /// Rates of 1, 2 and 4 generators with their intervals: the number whose rate is the limit.
+    /// Returns the number of generators with the limit, for rates of 1, 2 and 4 generators with their intervals.
     fn limit_of(rates: [(f64, f64); 3]) -> u32 {
         let of = |(index, (value, half)): (usize, (f64, f64))| {
             let interval = (half > 0.0).then_some(Interval { low: value - half, high: value + half });
@@ -195,25 +196,25 @@ mod tests {
         assert_eq!(limit_of([(50.0, 3.0), (110.0, 3.0), (99.0, 3.0)]), 2);
         assert_eq!(limit_of([(112.0, 3.0), (110.0, 3.0), (99.0, 3.0)]), 1);
         assert_eq!(limit_of([(50.0, 3.0), (104.0, 3.0), (99.0, 3.0)]), 4);
-        // Without intervals a few per cent show nothing.
+        // Without intervals, a difference of a few per cent shows nothing.
         assert_eq!(limit_of([(104.0, 0.0), (108.0, 0.0), (99.0, 0.0)]), 4);
         assert_eq!(limit_of([(50.0, 0.0), (120.0, 0.0), (99.0, 0.0)]), 2);
     }
 
     #[test]
-    fn the_limit_of_rates_that_are_alike_is_not_too_large() {
+    fn the_limit_of_similar_rates_is_not_biased_upwards() {
         let mut rng = latency_core::rng::Pcg32::new(11, 1);
         let mut chance = || f64::from(rng.next_u32()) / f64::from(u32::MAX) - 0.5;
         let (mut sum, mut all) = (0.0, 0);
         const RUNS: u32 = 2000;
         for _ in 0..RUNS {
-            // Medians of one true rate, each in an interval that is as wide as they scatter.
+            // Three medians with one true rate, each with an interval as wide as their scatter.
             let rates = [(); 3].map(|()| (100.0 + (0..12).map(|_| chance()).sum::<f64>(), 1.96));
             let count = limit_of(rates);
             sum += rates[count.ilog2() as usize].0;
             all += u32::from(count == 4);
         }
-        // The largest of three is .85 standard deviations above their mean.
+        // The largest of three values is 0.85 standard deviations above their mean.
         let mean = sum / f64::from(RUNS) - 100.0;
         assert!(mean.abs() < 0.1 && all > RUNS * 98 / 100, "{mean} above, all in {all} of {RUNS}");
     }

@@ -1,9 +1,8 @@
 //! Conclusions about address translation from walks on several kinds of pages.
 //!
-//! A chase over one line on each of many pages differs from one over as many
-//! neighbouring lines in its translations alone: the caches hold both as well.
-//! What the one takes longer than the other grows by the cost of a miss where the
-//! reach of a translation buffer ends.
+//! A chase over one line on each of many pages differs from a chase over the same number of neighbouring lines only in
+//! its translations: the caches hold both. The time by which the first chase is slower grows by the cost of a miss
+//! where the reach of a translation buffer ends.
 
 use latency_core::chain::Order;
 use latency_core::units::{Bytes, PageSize, Pages};
@@ -11,41 +10,41 @@ use latency_core::units::{Bytes, PageSize, Pages};
 use crate::result::Outcome;
 use latency_core::stats::Estimate;
 
-/// The smallest working set of the walks: the first-level buffers of x86-64 reach 64 to 128 pages of 4 KiB.
+/// Smallest working set of the walks: the first-level buffers of x86-64 reach 64 to 128 pages of 4 KiB.
 pub const SMALLEST: Bytes = Bytes(256 << 10);
-/// Random within regions of 2 MiB.
+/// Random order within regions of 2 MiB.
 pub const TWO_MEGABYTE_LOCAL: Order = Order::Local(Bytes(2 << 20));
 /// Numbers of lines that are probed: first-level buffers have 32 to 128 entries, second-level ones 512 to 4096.
 pub const LINES_PROBED: [u64; 17] =
     [16, 32, 48, 64, 72, 80, 96, 128, 192, 256, 512, 1024, 1536, 2048, 3072, 4096, 8192];
-/// Cycles more from which on hops miss a buffer; without cycles, the same number of nanoseconds is as good a bound.
+/// Extra cycles from which on hops miss a buffer; without cycles, the same number of nanoseconds is as good a bound.
 const MISS: f64 = 2.0;
 /// Cycles that a page walk costs more than a hit in the second level.
 const WALK: f64 = 8.0;
-/// A buffer's cost is taken where it holds no more than a part of the pages.
+/// Factor over a buffer's reach at which its cost is read, so that the buffer holds only a part of the pages.
 const BEYOND: u64 = 3;
-/// Number of parts that are also tried between a reach and the next span.
+/// Number of parts into which the gap between a reach and the next span is divided by further sizes.
 const PARTS: u64 = 5;
-/// Reaches are found to a step of the probe; two within this factor are taken for one.
+/// Factor within which two reaches count as equal, since reaches are found to a step of the probe.
 const SAME_REACH: u64 = 2;
 
 /// One level of translation buffers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TlbLevel {
-    /// The last span of one line on each 4 KiB without a miss.
+    /// The largest span of one line on each 4 KiB without a miss.
     pub reach: Bytes,
-    /// The next one that was tried, which has them.
+    /// The next larger span that was tried, which has misses.
     pub beyond: Bytes,
-    /// Cost of a miss beyond a hit of the first level, in core cycles, or nanoseconds without them.
+    /// Cost of a miss beyond a first-level hit, in core cycles, or nanoseconds without them.
     pub miss: f64,
 }
 
 /// The translation buffers behind one kind of pages.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Buffers {
-    /// First and second level, as far as their ends were reached.
+    /// The first and the second level, as far as the walks went beyond their reach.
     pub levels: [Option<TlbLevel>; 2],
-    /// True if pages larger than 4 KiB are translated like those; `None` where that cannot be told.
+    /// True if pages larger than 4 KiB are translated like 4 KiB pages; `None` if that cannot be determined.
     pub behaves_as_small: Option<bool>,
 }
 
@@ -68,7 +67,7 @@ pub fn find<'o, 'a>(
     })
 }
 
-/// Returns the extra time of lines on pages of their own over neighbouring lines; `None` if not measured.
+/// Returns the extra time of lines on separate pages over neighbouring lines; `None` if it was not measured.
 #[must_use]
 pub fn excess(outcomes: &[Outcome<'_>], pages: Pages, lines: u64) -> Option<f64> {
     let page = PageSize::Small.bytes();
@@ -77,9 +76,10 @@ pub fn excess(outcomes: &[Outcome<'_>], pages: Pages, lines: u64) -> Option<f64>
     Some(latency(spread)? - latency(dense)?)
 }
 
-/// Returns an [`excess`] that is more than two measurements differ by; 0 for less.
+/// Returns an [`excess`] that is larger than the difference between two measurements; 0 for a smaller one.
 fn clear(outcomes: &[Outcome<'_>], pages: Pages, lines: u64) -> Option<f64> {
-    /// A miss is a good part of a hit in any cache that holds so few lines.
+    /// Least excess that counts, as a share of the latency: a miss is a good part of a hit in any cache that holds this
+    /// number of lines.
     const PART: f64 = 0.05;
     let dense = latency(find(outcomes, pages, (Order::Random, Bytes(64), Bytes(64 * lines)))?)?;
     excess(outcomes, pages, lines).map(|excess| if excess < PART * dense { 0.0 } else { excess })
@@ -99,7 +99,7 @@ fn probed<'o>(outcomes: &'o [Outcome<'_>], pages: Pages) -> impl Iterator<Item =
     core::iter::successors(after(0), move |lines| after(*lines))
 }
 
-/// Returns the numbers of lines between a buffer's reach and the next one tried, to find its end more closely.
+/// Returns further numbers of lines between a buffer's reach and the next span tried, to find its end more precisely.
 pub fn between(buffer: &TlbLevel) -> impl Iterator<Item = u64> + use<> {
     let page = PageSize::Small.bytes();
     let (last, beyond) = (buffer.reach.0 / page.0, buffer.beyond.0 / page.0);
@@ -121,13 +121,13 @@ pub fn buffers(outcomes: &[Outcome<'_>], pages: Pages) -> Buffers {
     Buffers { levels, behaves_as_small }
 }
 
-/// First and second level, by what each number of lines takes longer.
+/// Returns the first and the second level, from the excess time of each number of lines.
 fn levels(
     probed: impl Iterator<Item = u64> + Clone,
     excess: impl Fn(u64) -> Option<f64>,
 ) -> [Option<TlbLevel>; 2] {
     let page = PageSize::Small.bytes();
-    // The last of the probe below which no more is spent, if there is one above it.
+    // Returns the last number of lines before the excess rises above `most`, and the first above it.
     let reach = |most: f64| {
         let beyond = probed.clone().find(|lines| excess(*lines).is_some_and(|excess| excess > most))?;
         let last = probed.clone().take_while(|lines| *lines < beyond).last()?;
@@ -138,7 +138,7 @@ fn levels(
         far.or(probed.clone().take_while(|lines| *lines <= end).last()).and_then(&excess)
     };
     let Some((first, next)) = reach(MISS) else { return [None; 2] };
-    // Before its cost is known, the second level is looked for where the first is far behind.
+    // While the cost of the second level is unknown, its end is sought far behind the end of the first.
     let base = cost(first, u64::MAX).unwrap_or(MISS);
     let second = reach(base + WALK.max(base)).filter(|(last, _)| *last >= first * BEYOND);
     let end = second.map_or(u64::MAX, |(last, _)| last);
@@ -148,7 +148,8 @@ fn levels(
     [buffer(first, next, end), second.and_then(|(last, beyond)| buffer(last, beyond, u64::MAX))]
 }
 
-/// Returns the time of a walk over that of the same walk in the largest pages that were had; `None` for that one.
+/// Returns the ratio of the time of a walk to that of the same walk in the largest pages that were obtained; `None` for
+/// the latter walk itself.
 #[must_use]
 #[inline(never)] // the search is large, and there are several calls
 pub fn ratio(outcomes: &[Outcome<'_>], outcome: &Outcome<'_>) -> Option<Estimate> {
@@ -162,7 +163,8 @@ pub fn ratio(outcomes: &[Outcome<'_>], outcome: &Outcome<'_>) -> Option<Estimate
     outcome.estimate()?.over(largest.estimate()?)
 }
 
-/// Returns the share of translation in a walk, by the difference to the largest pages that were had; `None` for those.
+/// Returns the share of translation in the time of a walk, by comparison with the largest pages that were obtained;
+/// `None` for a walk in those pages.
 #[must_use]
 pub fn share(outcomes: &[Outcome<'_>], outcome: &Outcome<'_>) -> Option<f64> {
     ratio(outcomes, outcome).map(|ratio| 1.0 - 1.0 / ratio.value)
@@ -173,7 +175,7 @@ mod tests {
     use super::*;
     use std::vec::Vec;
 
-    /// Hops that miss buffers of 64 and 2048 entries, as a chase in random order does.
+    /// Returns the extra time of hops that miss buffers of 64 and 2048 entries, as a chase in random order does.
     fn planted(lines: u64) -> Option<f64> {
         let missed = |entries: u64| 1.0 - (entries as f64 / lines as f64).min(1.0);
         Some(7.0 * missed(64) + 30.0 * missed(2048))

@@ -1,4 +1,4 @@
-//! The cost of the data structure at each level: the nine ways side by side.
+//! The cost of the data structure at each level: the nine variants side by side.
 
 use latency_core::kernel::variants::VARIANTS;
 
@@ -16,24 +16,25 @@ pub struct VariantGrid<'o, 'a> {
 }
 
 impl<'o, 'a> VariantGrid<'o, 'a> {
-    /// Returns the points as the plan has them: by variant, and then by working set.
+    /// Returns the points in the order of the plan: by variant, and then by working set.
     #[must_use]
     pub const fn of(outcomes: &'o [Outcome<'a>]) -> VariantGrid<'o, 'a> {
         VariantGrid { outcomes, columns: outcomes.len() / VARIANTS.len() }
     }
 
-    /// One point.
+    /// Returns the point at a row and a column.
     #[must_use]
     pub fn at(&self, row: usize, column: usize) -> Option<&'o Outcome<'a>> {
         self.outcomes.get(row * self.columns + column).filter(|_| column < self.columns)
     }
 
-    /// One point of the variant of this name.
+    /// Returns the point of the variant with this name in a column.
     fn named(&self, name: &str, column: usize) -> Option<&'o Outcome<'a>> {
         self.at(VARIANTS.iter().position(|variant| variant.name == name)?, column)
     }
 
-    /// Returns whether a working set other than the largest takes nearly as long as that, so that no cache serves it.
+    /// Returns whether a working set other than the largest takes nearly as long as the largest, so that no cache
+    /// serves it.
     #[must_use]
     pub fn is_like_memory(&self, column: usize) -> bool {
         let last = self.columns.saturating_sub(1);
@@ -53,11 +54,11 @@ impl<'o, 'a> VariantGrid<'o, 'a> {
 /// The conclusions from all variants.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct VariantsConclusion {
-    /// A pointer in 4 KiB pages and in huge pages, over the largest working set; `None` without huge pages.
+    /// The time of a pointer in 4 KiB pages and in huge pages, over the largest working set; `None` without huge pages.
     pub pages: Option<(Estimate, Estimate)>,
-    /// Core cycles that a pointer saves against an index of eight bytes, in the smallest working set.
+    /// Core cycles that a pointer saves compared with an index of eight bytes, in the smallest working set.
     pub pointer_saves: Option<CycleDifference>,
-    /// Core cycles that a bounds check costs there.
+    /// Core cycles that a bounds check costs in the smallest working set.
     pub check_costs: Option<CycleDifference>,
 }
 
@@ -66,15 +67,15 @@ pub struct VariantsConclusion {
 pub struct CycleDifference {
     /// The difference of the medians.
     pub cycles: f64,
-    /// The side of 1 on which the ratio of the two lies.
+    /// The ratio of the two variants relative to 1.
     pub side: Side,
 }
 
-/// Times within this factor are alike: a quarter of a cycle of an L1 hit, where a loop takes whole ones.
+/// Factor within which times are alike: a quarter of a cycle of an L1 hit, where a loop takes a whole number of cycles.
 const ALIKE: f64 = 1.05;
 
 impl VariantsConclusion {
-    /// Returns the time of a load in 4 KiB pages over that in huge ones.
+    /// Returns the ratio of the time of a load in 4 KiB pages to that in huge pages.
     #[must_use]
     pub fn small_over_huge(&self) -> Option<Estimate> {
         let (small, huge) = self.pages?;
@@ -82,7 +83,7 @@ impl VariantsConclusion {
     }
 }
 
-/// Returns what the points say together.
+/// Draws the conclusions from all points.
 #[must_use]
 pub fn conclude(grid: &VariantGrid<'_, '_>) -> VariantsConclusion {
     let last = grid.columns.saturating_sub(1);
@@ -128,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_measured_says_nothing() {
+    fn without_measurements_there_are_no_conclusions() {
         let grid = VariantGrid::of(&[]);
         assert_eq!((conclude(&grid), grid.fastest(0)), (VariantsConclusion::default(), None));
     }

@@ -1,4 +1,5 @@
-//! Conclusions about the core from the reach over fillers and work: room in its buffers, and the gain of a prefetch.
+//! Conclusions about the core from the reach over fillers and work: capacity of its buffers, and the gain of a
+//! prefetch.
 
 use latency_core::kernel::lanes::{Filler, Gap, WINDOW};
 use latency_core::stats::{Estimate, Interval, Side};
@@ -6,17 +7,18 @@ use latency_core::stats::{Estimate, Interval, Side};
 use super::lanes::{WorkReach, WorkingSet, work_reach};
 use crate::result::Reach;
 
-/// Each run finds the end of the window within a few fillers, and the next one elsewhere: 348 to 380 mixed ones on Zen 4.
+/// Difference between runs, in fillers. Each run finds the end of the window within a few fillers, and the next run
+/// finds it elsewhere: 348 to 380 mixed fillers on Zen 4.
 const RUN_TO_RUN: usize = 16;
-/// A prefetch that makes a load faster by a smaller factor is not worth its instruction.
+/// Least speedup at which a prefetch is worth its instruction.
 const PAYS: f64 = 1.05;
 
-/// The number of instructions of a kind that the core has room for.
+/// The number of instructions of a kind that the core can hold.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Room {
-    /// The instructions, and between which numbers runs differ; `None` where no limit was seen.
+    /// The number of instructions, with the range in which runs differ; `None` if no limit was seen.
     pub instructions: Option<Estimate>,
-    /// True if the limit was found as exactly as runs differ.
+    /// True if the limit was found as precisely as runs agree.
     pub converged: bool,
 }
 
@@ -36,26 +38,26 @@ pub fn room(reach: &Reach) -> Room {
     }
 }
 
-/// Returns the room for a kind of filler, where that was looked for.
+/// Returns the room for a kind of filler, if it was sought.
 fn room_for(reaches: &[Option<Reach>], filler: Filler) -> Option<Room> {
     reaches.iter().flatten().find(|reach| reach.filler == filler).map(room)
 }
 
-/// The known size of the reorder buffer.
+/// The result for the size of the reorder buffer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ReorderBuffer {
-    /// Its room was not looked for.
+    /// The size was not measured.
     NotTested,
-    /// The kinds of filler contradict each other, so that none can be believed.
+    /// The kinds of filler contradict each other, so that none of them is credible.
     FillersDisagree,
-    /// Loads overlapped over all fillers that there is room for in the loop: it holds more instructions than these.
+    /// Loads overlapped over the largest number of fillers in the loop: the buffer holds more instructions than this.
     MoreThan(usize),
-    /// It holds this number of instructions.
+    /// The buffer holds this number of instructions.
     Holds(Estimate),
 }
 
 impl ReorderBuffer {
-    /// Returns the instructions, where they are known.
+    /// Returns the number of instructions, if it is known.
     #[must_use]
     pub const fn holds(&self) -> Option<Estimate> {
         match self {
@@ -65,11 +67,11 @@ impl ReorderBuffer {
     }
 }
 
-/// Returns the room of the reorder buffer.
+/// Returns the size of the reorder buffer.
 ///
-/// A `nop` takes an entry and nothing else, `lea` also an integer register, and the mixture fewer of each kind of
-/// register: none can reach farther than the one before it in the order `nop`, mixed, `lea`. Where a `nop` takes no
-/// entry of its own the mixture tells.
+/// A `nop` takes one entry only, `lea` also an integer register, and the mixture fewer of each kind of register. In the
+/// order `nop`, mixed, `lea`, none can therefore reach farther than the one before it. If a `nop` takes no entry of its
+/// own, the mixture determines the size.
 #[must_use]
 pub fn reorder_buffer(reaches: &[Option<Reach>]) -> ReorderBuffer {
     let of = |filler| room_for(reaches, filler);
@@ -87,7 +89,7 @@ pub fn reorder_buffer(reaches: &[Option<Reach>]) -> ReorderBuffer {
     }
 }
 
-/// Returns how many integer registers instructions in flight can have, where these run out before the reorder buffer.
+/// Returns the number of integer registers for instructions in flight, if these run out before the reorder buffer.
 #[must_use]
 pub fn integer_registers(reaches: &[Option<Reach>]) -> Option<Estimate> {
     let lea = room_for(reaches, Filler::Lea)?.instructions?;
@@ -101,31 +103,31 @@ pub fn integer_registers(reaches: &[Option<Reach>]) -> Option<Estimate> {
 /// The gain of a prefetch of each chain's next line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gain {
-    /// The units of work at which it is worth most.
+    /// The amount of work at which the gain is largest, in units of work.
     pub work: usize,
-    /// Nanoseconds for each load without it.
+    /// Nanoseconds per load without a prefetch.
     pub without: f64,
-    /// Nanoseconds for each load with it.
+    /// Nanoseconds per load with a prefetch.
     pub with: f64,
-    /// The time of a load without it over that with it.
+    /// The ratio of the time of a load without a prefetch to that with one.
     pub speedup: f64,
-    /// The units of work from which on it always pays.
+    /// The amount of work from which on a prefetch is always worthwhile, in units of work.
     pub pays_from: Option<usize>,
 }
 
 /// The verdict on a prefetch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Prefetch {
-    /// Loads are faster with it.
+    /// Loads are faster with a prefetch.
     Gains(Gain),
-    /// Loads are not faster with it, whatever the amount of work.
+    /// Loads are not faster with a prefetch, at any amount of work.
     Nothing,
-    /// The uncertainty leaves it open.
+    /// The uncertainty permits no verdict.
     Open,
 }
 
 impl Prefetch {
-    /// Returns the gain, where there is one.
+    /// Returns the gain, if there is one.
     #[must_use]
     pub const fn gain(self) -> Option<Gain> {
         match self {
@@ -135,7 +137,7 @@ impl Prefetch {
     }
 }
 
-/// Returns what a prefetch is worth, and where it is worth most; `None` where that was not measured.
+/// Returns the gain of a prefetch at the amount of work where it is largest; `None` if prefetches were not measured.
 #[must_use]
 pub fn prefetch_gain(memory: WorkingSet<'_, '_>) -> Option<Prefetch> {
     let mut best = None::<Gain>;
@@ -169,20 +171,20 @@ pub fn prefetch_gain(memory: WorkingSet<'_, '_>) -> Option<Prefetch> {
     })
 }
 
-/// The conclusions from the points of a window.
+/// The conclusions from the points of an experiment on the window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WindowConclusion {
-    /// The work past which loads still overlap, where it waits for them.
+    /// The reach of the window over work that depends on loads.
     pub work: Option<WorkReach>,
-    /// The room of the reorder buffer.
+    /// The size of the reorder buffer.
     pub buffer: ReorderBuffer,
-    /// The integer registers, where there are fewer than that.
+    /// The number of integer registers, if it is smaller than the reorder buffer.
     pub registers: Option<Estimate>,
     /// The gain of a prefetch.
     pub prefetch: Option<Prefetch>,
 }
 
-/// Returns what the points of the first-level cache and of memory say, with the reach over fillers.
+/// Draws the conclusions from the points in the first-level cache and in memory, and the reach over fillers.
 #[must_use]
 pub fn conclude(
     floor: Option<WorkingSet<'_, '_>>,
@@ -205,7 +207,8 @@ mod tests {
     use crate::result::{Outcome, Walk};
     use std::vec::Vec;
 
-    /// Loads of 100 ns at each amount of work, `gain` times as fast with a prefetch, all uncertain by `half` of them.
+    /// Returns loads of 100 ns at each amount of work, `gain` times as fast with a prefetch, with an uncertainty of
+    /// `half` of each time.
     fn prefetched(half: f64, gain: impl Fn(usize) -> f64) -> Vec<Outcome<'static>> {
         let point = |kernel: &'static latency_core::kernel::lanes::LaneKernel, ns: f64| {
             let mut outcome = outcome(1 << 28, Walk::Lanes(kernel), ns);
@@ -237,7 +240,7 @@ mod tests {
         );
         assert_eq!(said(&prefetched(0.01, |_| 1.01)), Some(Prefetch::Nothing));
         assert_eq!(said(&prefetched(0.01, |_| 0.8)), Some(Prefetch::Nothing));
-        // Ten in a hundred more, where each time is uncertain by as much: it neither pays nor gains nothing.
+        // The gain is ten per cent, and each time is uncertain by as much: a prefetch neither pays nor gains nothing.
         assert_eq!(said(&prefetched(0.1, |_| 1.1)), Some(Prefetch::Open));
         assert_eq!(said(&prefetched(0.01, |_| 1.3)[..1]), None);
     }
@@ -263,15 +266,15 @@ mod tests {
         let interval = Some(Interval { low: 89.0, high: 321.0 });
         assert_eq!(wide.instructions, Some(Estimate { value: 205.0, interval }));
         assert!(!wide.converged);
-        // The two searches crossed: one of them met noise.
+        // The two searches crossed: one of them was disturbed by noise.
         assert!(!room(&Reach { filler: Filler::Nop, overlaps: 130, alone: Some(120) }).converged);
         let endless = room(&Reach { filler: Filler::Nop, overlaps: Gap::MOST, alone: None });
         assert_eq!((endless.instructions, endless.converged), (None, false));
     }
 
     #[test]
-    fn registers_are_told_where_they_run_out_first() {
-        // Skylake: 224 entries, 180 integer registers less those of the program.
+    fn registers_are_reported_if_they_run_out_first() {
+        // Skylake: 224 entries, and 180 integer registers minus those of the program.
         let found = reaches(Some(220), Some(146), Some(218));
         assert_eq!(value(reorder_buffer(&found).holds()), Some(221.0));
         assert_eq!(value(integer_registers(&found)), Some(147.0));
@@ -280,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nops_share_entries_the_mixture_tells() {
+    fn if_nops_share_entries_the_mixture_gives_the_size() {
         let found = reaches(None, Some(210), Some(364));
         assert_eq!(value(reorder_buffer(&found).holds()), Some(365.0));
         assert_eq!(value(integer_registers(&found)), Some(211.0));
@@ -292,7 +295,8 @@ mod tests {
     #[test]
     fn fillers_that_contradict_each_other_are_not_believed() {
         for found in [
-            // More mixed instructions than entries, more leas than mixed ones, and endless ones among few.
+            // Contradictions: more mixed instructions than entries, more `lea` than mixed ones, and unlimited ones
+            // among few.
             reaches(Some(128), Some(120), Some(218)),
             reaches(Some(300), Some(260), Some(180)),
             reaches(Some(220), Some(146), None),

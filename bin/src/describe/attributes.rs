@@ -1,5 +1,4 @@
-//! The claims of firmware and kernel about each node's memory, for programs and for people; beside a value that
-//! was measured.
+//! The claims of firmware and kernel about each node's memory, for programs and for people, next to a measured value.
 
 use core::fmt::{self, Display};
 
@@ -24,7 +23,7 @@ fields! {
     WEIGHT "weight" "Its weight for weighted interleaving; null where the kernel has none.";
 }
 
-/// Describes what is claimed of a node, for programs.
+/// Describes the claims about a node, for programs.
 pub fn members(document: &mut dyn Document, attributes: &Attributes) {
     document.object(&FIRMWARE, attributes.claim(), |document, claim| {
         for (field, figure) in [
@@ -45,7 +44,7 @@ pub fn members(document: &mut dyn Document, attributes: &Attributes) {
     document.put(&WEIGHT, attributes.weight);
 }
 
-/// Returns a figure, unless the firmware does not claim one.
+/// Returns a figure; `None` if the firmware does not claim one.
 fn known(figure: u64) -> Option<u64> {
     Some(figure).filter(|figure| *figure > 0)
 }
@@ -54,10 +53,10 @@ const fn nanoseconds(latency: Picoseconds) -> u64 {
     latency.0 / 1000
 }
 
-/// Shows what is claimed, one row a node; `measured` gives the latency that was, in nanoseconds.
+/// Shows the claims, one row for each node; `measured` returns the latency that was measured, in nanoseconds.
 pub fn table(document: &mut dyn Document, machine: &Machine, measured: &dyn Fn(&Node) -> Option<f64>) {
     let nodes = || machine.topology.nodes().iter();
-    // A tier or a weight alone is not worth a table: every node has them.
+    // A tier or a weight alone does not justify a table: every node has them.
     let claimed = |node: &&Node| node.attributes.claim().is_some() || node.attributes.side_cache.is_some();
     if !nodes().any(|node| claimed(&node)) {
         return;
@@ -87,7 +86,7 @@ pub fn table(document: &mut dyn Document, machine: &Machine, measured: &dyn Fn(&
     });
 }
 
-/// Shows a figure of reads and one of writes.
+/// Shows a figure for reads and one for writes.
 fn both<T: Display>(figures: [u64; 2], show: impl Fn(u64) -> T) -> Option<impl Display> {
     let each = move |out: &mut fmt::Formatter<'_>, figure| match figure {
         0 => out.write_str("-"),

@@ -1,4 +1,4 @@
-//! The conditions of a run: what else happened to the CPU that measured, to its clock and to the timer.
+//! The conditions of a run: other activity on the CPU that measured, its clock, and the timer.
 
 use core::fmt;
 
@@ -52,7 +52,7 @@ pub fn conditions(document: &mut dyn Document, report: &Report<'_, '_>) {
     });
 }
 
-/// Says the conditions in one line.
+/// Writes the conditions in one line.
 pub fn line(document: &mut dyn Document, platform: Platform, found: &Conditions) {
     let is_told = |share: &f64| *share > 0.0 || platform == Platform::Virtual;
     document.sentence(

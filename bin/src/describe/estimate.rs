@@ -1,4 +1,4 @@
-//! An estimate, as programs read it.
+//! An estimate in the form that programs read.
 
 use crate::report::document::{Document, Field, fields};
 use latency_core::stats::Estimate;
@@ -27,7 +27,7 @@ macro_rules! estimates {
 }
 pub(crate) use estimates;
 
-/// Describes an estimate as an object with its interval; null where there is none.
+/// Describes an estimate as an object with its interval; null without an estimate.
 pub fn put(document: &mut dyn Document, field: &'static Field, estimate: Option<Estimate>) {
     document.object(field, estimate, |document, Estimate { value, interval }| {
         document.put(&VALUE, value);
@@ -36,7 +36,7 @@ pub fn put(document: &mut dyn Document, field: &'static Field, estimate: Option<
     });
 }
 
-/// Describes an estimate as three values side by side; null where there is none.
+/// Describes an estimate as three values side by side; null without an estimate.
 #[inline(never)] // summaries of several experiments use it
 pub fn flat(
     document: &mut dyn Document,

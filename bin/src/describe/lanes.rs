@@ -1,4 +1,4 @@
-//! Points with several chains side by side: what was walked, as members and columns, and how it is put in words.
+//! Points with several chains side by side: the walk as members and columns, and in words.
 
 use core::fmt::{self, Display};
 
@@ -16,10 +16,10 @@ fields! {
     FILLERS "fillers" "How many of them.";
 }
 
-/// The columns that differ between points of one working set.
+/// The columns that distinguish points of one working set.
 pub static COLUMNS: [&Field; 5] = [&LANES, &WORK, &PREFETCH, &FILLER, &FILLERS];
 
-/// Describes what was walked.
+/// Describes the walk of a point.
 fn members(document: &mut dyn Document, walk: &Walk) {
     document.put(&LANES, walk.lanes());
     match walk {
@@ -36,7 +36,7 @@ fn members(document: &mut dyn Document, walk: &Walk) {
     }
 }
 
-/// The name of a point for people: `16 chains, work 4, 256 MiB`.
+/// Returns the name of a point for people: `16 chains, work 4, 256 MiB`.
 fn name(point: &Point) -> impl Display + '_ {
     fmt::from_fn(move |out| match point.walk.lanes() {
         1 => write!(out, "1 chain{}, {}", point.walk, point.size),
@@ -44,7 +44,7 @@ fn name(point: &Point) -> impl Display + '_ {
     })
 }
 
-/// The name of a place for people.
+/// Returns the name of a place in the hierarchy for people.
 pub fn place(place: HierarchyPlace) -> impl Display {
     fmt::from_fn(move |out| match place {
         HierarchyPlace::Cache(level) => write!(out, "L{level}"),
@@ -53,7 +53,7 @@ pub fn place(place: HierarchyPlace) -> impl Display {
     })
 }
 
-/// Says how it was measured: the memory of the largest working set, which the others share nothing with, then `walked`.
+/// Writes the method: the memory of the largest working set, which the other working sets do not share, then `walked`.
 pub fn method(document: &mut dyn Document, report: &Report<'_, '_>, walked: &str) {
     let last = report.outcomes.chunk_by(|one, other| one.point.size == other.point.size).last();
     let largest = Report { outcomes: last.unwrap_or_default(), ..*report };
@@ -69,7 +69,7 @@ pub fn method(document: &mut dyn Document, report: &Report<'_, '_>, walked: &str
     }
 }
 
-/// Describes every point, as a row and for programs.
+/// Describes every point, as a row for people and as a record for programs.
 pub fn points(document: &mut dyn Document, report: &Report<'_, '_>) {
     rows::table(document, report, "point", &|table, _, outcome| table.show(&name(&outcome.point)));
     super::points(document, Part::Records(&point::POINTS), report, &|document, _, outcome| {

@@ -1,4 +1,4 @@
-//! The machine and the clock, as programs read them.
+//! The machine and the clock, in the form that programs read.
 
 use core::fmt::Display;
 
@@ -71,7 +71,7 @@ fields! {
     OVERHEAD_NS "overhead_ns" "The cost of two reads, which is subtracted.";
 }
 
-/// The name of the processor: as CPUID tells, or else as /proc does.
+/// Returns the name of the processor from CPUID, or else from /proc.
 #[must_use]
 pub fn cpu_model(machine: &Machine) -> &str {
     let brand =
@@ -79,7 +79,7 @@ pub fn cpu_model(machine: &Machine) -> &str {
     brand.as_str()
 }
 
-/// Describes the identity of this host, and nothing about its owner.
+/// Describes the identity of this host, without information about its owner.
 pub fn host(document: &mut dyn Document, machine: &Machine, labels: &Labels<'_>) {
     document.part(Part::Object(&HOST), |document| {
         document.put(&HOST_NAME, machine.host.identity.name.as_str());
@@ -93,7 +93,7 @@ pub fn host(document: &mut dyn Document, machine: &Machine, labels: &Labels<'_>)
     });
 }
 
-/// Says where and when it was measured, for a page.
+/// Writes the host and the time of the measurement, for a page.
 pub fn origin(document: &mut dyn Document, machine: &Machine, when: &dyn Display) {
     let (host, processor) = (&machine.host, &machine.processor);
     let words =

@@ -1,4 +1,4 @@
-//! The method of a run, for people: memory, walk, self-test, clock, prefetchers. And the self-test for programs.
+//! The method of a run, for people: memory, walk, self-test, clock, prefetchers; and the self-test for programs.
 
 use core::fmt::{self, Display};
 
@@ -64,7 +64,7 @@ pub fn health(document: &mut dyn Document, report: &Report<'_, '_>) {
     });
 }
 
-/// Says how walks of dependent loads were measured.
+/// Writes how walks of dependent loads were measured.
 pub fn walks(document: &mut dyn Document, report: &Report<'_, '_>) {
     let mut cpus = CpuSet::EMPTY;
     for outcome in report.outcomes {
@@ -88,7 +88,7 @@ pub fn walks(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
 }
 
-/// The word of documents for the memory that several nodes walk.
+/// Returns the name in documents of the memory that several nodes walk.
 #[must_use]
 pub const fn regions_name(memory: Memory) -> &'static str {
     match memory {
@@ -98,7 +98,7 @@ pub const fn regions_name(memory: Memory) -> &'static str {
     }
 }
 
-/// The same in words, for people.
+/// Returns the words for people for the memory that several nodes walk.
 #[must_use]
 pub const fn regions(memory: Memory) -> &'static str {
     match memory {
@@ -110,7 +110,7 @@ pub const fn regions(memory: Memory) -> &'static str {
     }
 }
 
-/// Says that these CPUs measured, and of what kind they are.
+/// Writes the CPUs that measured, and their kind.
 pub fn processor(document: &mut dyn Document, report: &Report<'_, '_>, cpus: &CpuSet) {
     let nodes: NodeSet = report.outcomes.iter().map(|outcome| outcome.point.initiator.0).collect();
     let processor = &report.machine.processor;
@@ -146,14 +146,14 @@ fn busy<'r>(report: &'r Report<'_, '_>) -> impl Display + 'r {
     })
 }
 
-/// Returns whether one CPU of each node measured, and a node has more of them than the threads of a core.
+/// Returns whether a single CPU of each node measured, although a node has more CPUs than a core has threads.
 fn speaks_for_others(machine: &Machine, cpus: &CpuSet, nodes: &NodeSet) -> bool {
     let threads = machine.host.caches.data(1).map_or(1, |cache| cache.shared_by.len());
     let mut all = machine.topology.nodes().iter().filter(|node| nodes.contains(node.id.0));
     cpus.len() == nodes.len() && all.any(|node| node.cpus.len() > threads)
 }
 
-/// Says what does not depend on the chain: self-test, clock, prefetchers, counters.
+/// Writes the parts that do not depend on the chain: self-test, clock, prefetchers, counters.
 pub fn ending(document: &mut dyn Document, report: &Report<'_, '_>) {
     self_test(document, report);
     if let Some(found) = report.conditions {
@@ -168,23 +168,23 @@ pub fn ending(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
 }
 
-/// Writes a memory-side cache that memory was measured through, behind that memory.
+/// Writes the memory-side cache through which a memory was measured, after the name of that memory.
 pub fn through(cache: Option<Bytes>) -> impl Display {
     optional(cache, |cache, out| write!(out, " (through a {cache} side cache)"))
 }
 
-/// Says in which pages the memory of every node is, and how that is known: nodes alike in one sentence.
+/// Writes the pages of every node's memory, and the evidence for its placement, with equal nodes in one sentence.
 pub fn memory(document: &mut dyn Document, report: &Report<'_, '_>) {
     memory_of(document, report, &|_| true);
 }
 
-/// The same of some points.
+/// Writes the pages and the evidence, for the points that `is_one` selects.
 pub fn memory_of(document: &mut dyn Document, report: &Report<'_, '_>, is_one: &dyn Fn(&Point) -> bool) {
     let measured = || {
         let outcomes = report.outcomes.iter().filter(|outcome| is_one(&outcome.point));
         outcomes.filter_map(|outcome| Some((&outcome.point, outcome.result.as_ref().ok()?)))
     };
-    // Points for which all of these are equal share a sentence.
+    // Points for which all of these values are equal share a sentence.
     let kind = |point: &Point, measured: &Measurement| {
         let placed = &measured.placed;
         let is_partial = placed.huge_share().is_some_and(|share| share < 1.0);
@@ -192,7 +192,7 @@ pub fn memory_of(document: &mut dyn Document, report: &Report<'_, '_>, is_one: &
         let side_cache = report.warnings.side_cache(point.target);
         (point.pages, placed.pages, is_verified, is_partial, placed.as_small == Some(true), side_cache)
     };
-    // Points of a pair have a region of their own, or share the region of their target.
+    // Each pair has its own region, or all pairs with one target share a region.
     let region =
         |point: &Point| ((report.regions == Some(Memory::Kept)).then_some(point.initiator), point.target);
     for (index, (point, first)) in measured().enumerate() {
@@ -251,7 +251,7 @@ pub fn memory_of(document: &mut dyn Document, report: &Report<'_, '_>, is_one: &
     }
 }
 
-/// Writes the number of loads, rounds and places of a point, and how far they agree.
+/// Writes the numbers of loads, rounds and places of a point, and the agreement between the places.
 fn visits(out: &mut fmt::Formatter<'_>, point: &Point, measured: &Measurement) -> fmt::Result {
     let Measurement { hops, rounds, placements, warm_up, ref series, .. } = *measured;
     match point.walk {
@@ -323,7 +323,7 @@ fn clock(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
 }
 
-/// Says whether prefetchers had an effect; in short if they had none.
+/// Writes whether prefetchers had an effect; briefly if they had none.
 fn prefetchers(document: &mut dyn Document, report: &Report<'_, '_>) {
     let Some(audit) = report.health.audit else {
         let why = if report.partial {
@@ -356,7 +356,7 @@ fn ratio(ratio: &Summary) -> impl Display + '_ {
     })
 }
 
-/// The names of the events for people, in the order of [`Counters::per_hop`].
+/// Names of the events for people, in the order of [`Counters::per_hop`].
 const EVENTS: [&str; crate::result::counters::EVENTS] = [
     "core cycles",
     "instructions",

@@ -1,8 +1,8 @@
-//! The metrics of a run for monitoring systems, in base units: latencies, bandwidths and times between cores, and how
-//! far they can be trusted.
+//! The metrics of a run for monitoring systems, in base units: latencies, bandwidths and times between cores, and the
+//! trust in them.
 //!
-//! Every sample has the name of the experiment, so that the files of several can be collected together. Only what
-//! comes again in every run is a label: rates that follow from what was measured are none.
+//! Every sample has the name of the experiment, so that the files of several experiments can be collected together.
+//! Labels only contain what recurs in every run: rates that were derived from measurements are not labels.
 
 use core::fmt::{self, Write};
 
@@ -28,7 +28,7 @@ metrics! {
     LAST_RUN "last_run_timestamp_seconds" "When the last run began, since 1970 in UTC.";
 }
 
-/// Gives the samples of a run.
+/// Emits the samples of a run.
 pub fn metrics(document: &mut dyn Document, report: &Report<'_, '_>) {
     let experiment = ("experiment", Value::Word(report.options.experiment.descriptor.name));
     let varied = varied(report.outcomes);
@@ -48,7 +48,7 @@ pub fn metrics(document: &mut dyn Document, report: &Report<'_, '_>) {
                 ("kernel", Value::Word(point.kernel.name)),
                 ("pages", Value::Word(point.pages.word())),
             ];
-            // The labels behind the fourth distinguish points of one pair, and are kept only if they differ.
+            // The labels after the fourth distinguish points of one pair, and are kept only if they differ.
             let is_kept = [true; 4].into_iter().chain(varied);
             let kept = labels.into_iter().zip(is_kept).filter(|(_, is_kept)| *is_kept);
             latency(document, collect(&mut labels.clone(), kept.map(|(label, _)| label)), outcome);
@@ -72,8 +72,8 @@ pub fn metrics(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.sample(&LAST_RUN, &[experiment], report.started.into());
 }
 
-/// Gives what the memory of each node is to CPUs of each: what all of them read, and write past the caches; where no
-/// traffic was measured by itself, the latency.
+/// Emits the performance of each node's memory for the CPUs of each node: the read bandwidth of all CPUs, and the
+/// bandwidth of their non-temporal writes; if traffic was not measured by itself, the latency.
 fn attributes(document: &mut dyn Document, report: &Report<'_, '_>) {
     if !report.outcomes.iter().any(|outcome| matches!(outcome.point.walk, Walk::Traffic(_))) {
         for outcome in report.outcomes.iter().filter(|outcome| is_latency(&outcome.point)) {
@@ -82,7 +82,7 @@ fn attributes(document: &mut dyn Document, report: &Report<'_, '_>) {
         }
     }
     for (attribute, kind) in [(Attribute::ReadBandwidth, "read"), (Attribute::WriteBandwidth, "nt-write")] {
-        // The bandwidth of one CPU says little about its node.
+        // The bandwidth of one CPU does not represent its node.
         for group in groups(report.outcomes).filter(|_| report.options.view != View::Cores) {
             let Traffic { from, node, .. } = group.traffic;
             let Some((_, rate)) = group.best().filter(|_| group.traffic.kind.name == kind) else { continue };
@@ -102,7 +102,7 @@ fn latency(document: &mut dyn Document, labels: MetricLabels<'_>, outcome: &Outc
     undisturbed::metrics(document, labels, &measured.series);
 }
 
-/// Gives the maximum bandwidth of traffic, and the latency of a load beside it.
+/// Emits the maximum bandwidth of traffic, and the latency of a load during that traffic.
 fn load(
     document: &mut dyn Document,
     report: &Report<'_, '_>,
@@ -119,7 +119,7 @@ fn load(
         ("generators", generators.into()),
         ("cpu", point.cpu.0.into()),
     ];
-    // Each CPU by itself has a label more than the CPUs of a node.
+    // CPUs that are measured one by one have one label more than the CPUs of a node together.
     let by_cpu = report.options.view == View::Cores;
     let of_pair = labels.get(..labels.len() - usize::from(!by_cpu)).unwrap_or_default();
     let found = match (&outcome.result, point.walk) {
@@ -134,7 +134,7 @@ fn load(
     document.sample(&BANDWIDTH, of_pair, found.into());
 }
 
-/// Returns whether the value of a point is the latency of one chain of loads.
+/// Returns whether the value of a point is the latency of a single chain of loads.
 fn is_latency(point: &Point) -> bool {
     match point.walk {
         Walk::Chain => true,

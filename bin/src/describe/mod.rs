@@ -1,6 +1,6 @@
 //! The vocabulary of every report: the tool, the run, its points, its memory, clock and health.
 //!
-//! An experiment's own file says the rest. Nothing here knows an experiment or a format.
+//! The rest is in the file of each experiment. This module does not know experiments or formats.
 
 pub mod attributes;
 pub mod conditions;
@@ -52,7 +52,7 @@ fields! {
 
 static INFO: Metric = Metric { name: "info", about: "What measured, and where." };
 
-/// The version of the document's shape.
+/// Version of the document's schema.
 const VERSION_OF_SCHEMA: u64 = shape::SCHEMA as u64;
 
 /// Describes the tool and the experiment, and for monitoring systems the processor.
@@ -79,8 +79,8 @@ pub fn tool(document: &mut dyn Document, experiment: &str, cpu: &str) {
 /// Describes a part of a report, once for every format.
 pub type Present = fn(&mut dyn Document, &Report<'_, '_>);
 
-/// Describes a report in the order of its reader. Three parts are its experiment's: the answer; tables, pictures and the
-/// method; details and data. Between them stands what all reports say alike.
+/// Describes a report in reading order. Three parts belong to its experiment: the answer; tables, pictures and the
+/// method; details and data. The parts that all reports have in common come between them.
 pub fn report(document: &mut dyn Document, report: &Report<'_, '_>, [answer, evidence, data]: [Present; 3]) {
     answer(document, report);
     trust::line(document, report);
@@ -90,13 +90,13 @@ pub fn report(document: &mut dyn Document, report: &Report<'_, '_>, [answer, evi
     circumstances(document, report);
 }
 
-/// Says that something was not measured, and why.
+/// Writes that something was not measured, and the reason.
 #[inline(never)] // it is called in several places
 pub fn missing(document: &mut dyn Document, role: Role<'_>, what: &dyn Display, why: &dyn Display) {
     document.sentence(role, format_args!("{what}: not measured: {why}"));
 }
 
-/// Describes everything but the points and conclusions: programs read it, people have [`method`].
+/// Describes everything but the points and conclusions, for programs; people read [`method`].
 fn circumstances(document: &mut dyn Document, report: &Report<'_, '_>) {
     let hops = report.outcomes.iter().filter_map(|outcome| Some(outcome.result.as_ref().ok()?.hops)).max();
     document.put(&ITERS, hops.or(report.options.iters.map(u64::from)).unwrap_or(0));
@@ -122,7 +122,7 @@ fn circumstances(document: &mut dyn Document, report: &Report<'_, '_>) {
     trust::sentences(document, report.warnings);
 }
 
-/// Describes the arguments, as they were typed.
+/// Describes the arguments as they were typed.
 pub fn command(document: &mut dyn Document, arguments: Arguments) {
     document.part(Part::List(&COMMAND), |document| {
         document.put(&COMMAND, "latency-bench");
@@ -134,7 +134,7 @@ pub fn command(document: &mut dyn Document, arguments: Arguments) {
         .sentence(Role::Page(&PageRole::Command), format_args!("latency-bench{}", typed::typed(arguments)));
 }
 
-/// Describes how the CPUs came to measure.
+/// Describes how the measuring CPUs were chosen.
 fn cpu_chosen(document: &mut dyn Document, report: &Report<'_, '_>) {
     let word = match (report.options.cpu, report.busy_cpus().next()) {
         (Some(_), _) => "asked",
@@ -148,7 +148,7 @@ fn cpu_chosen(document: &mut dyn Document, report: &Report<'_, '_>) {
     });
 }
 
-/// Describes when it ran and for how long, and whether to its end.
+/// Describes the start and the duration of the run, and whether it was completed.
 pub fn run(document: &mut dyn Document, machine: &Machine, started: u64, seconds: f64, partial: bool) {
     machine::origin(document, machine, &Utc(started));
     document.show(&STARTED, &Utc(started));
@@ -156,7 +156,7 @@ pub fn run(document: &mut dyn Document, machine: &Machine, started: u64, seconds
     document.put(&PARTIAL, partial);
 }
 
-/// Describes every point in `list`, with what `each` says of it by its index.
+/// Describes every point in `list`; `each` describes the point at an index.
 #[inline(never)] // it is called in several places
 pub fn points(
     document: &mut dyn Document,
@@ -170,7 +170,7 @@ pub fn points(
     });
 }
 
-/// A time as ISO 8601 has it: `2026-11-22T01:20:00Z`.
+/// A time in ISO 8601 format: `2026-11-22T01:20:00Z`.
 pub struct Utc(pub u64);
 
 impl Display for Utc {
@@ -205,7 +205,7 @@ mod tests {
     use std::string::ToString;
 
     #[test]
-    fn times_are_those_of_the_calendar() {
+    fn utc_times_match_the_calendar() {
         for (seconds, text) in [
             (0, "1970-01-01T00:00:00Z"),
             (951_782_400, "2000-02-29T00:00:00Z"),

@@ -1,8 +1,8 @@
-//! Values in the middle of a sentence that may be missing.
+//! Optional values in the middle of a sentence.
 
 use core::fmt::{self, Display};
 
-/// Shows what is there, and nothing otherwise.
+/// Shows a value if there is one, and nothing otherwise.
 pub fn optional<T: Copy>(
     value: Option<T>,
     show: impl Fn(T, &mut fmt::Formatter<'_>) -> fmt::Result,

@@ -10,14 +10,14 @@ use crate::report::terminal::Terminal;
 /// Columns of tabular formats, group by group.
 pub type Columns = [&'static [&'static Field]; 3];
 
-/// Returns the columns of an experiment, and those of counters where they were asked for.
+/// Returns the columns of an experiment, and those of counters if they were requested.
 #[must_use]
 pub fn columns(options: &Options<'_>, [common, own]: [&'static [&'static Field]; 2]) -> Columns {
     let counted: &[_] = if options.counters { &point::COUNTED_COLUMNS } else { &[] };
     [common, own, counted]
 }
 
-/// Writes a description in the format that was asked for.
+/// Writes a description in the requested format.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! One measured point: its plan, its values, and the evidence for the place of its memory.
+//! One measured point: its plan, its values, and the evidence for the placement of its memory.
 
 use latency_core::chain::Order;
 use latency_core::text::Text;
@@ -73,7 +73,7 @@ fields! {
     pub SEED "seed" "The seed of the random order.";
 }
 
-/// The hardware events, by their place in [`Counters::per_hop`]: JSON names them in their own object.
+/// The hardware events, by their index in [`Counters::per_hop`]: JSON has them in their own object.
 static COUNTED: [Field; EVENTS] = [
     Field::new("core_cycles counted_core_cycles", "Core cycles."),
     Field::new("instructions counted_instructions", "Instructions retired."),
@@ -83,11 +83,11 @@ static COUNTED: [Field; EVENTS] = [
     Field::new("walk_cycles counted_walk_cycles", "Cycles of page walks."),
 ];
 
-/// The columns of hardware events, where those were asked for.
+/// The columns of hardware events, if these were requested.
 pub static COUNTED_COLUMNS: [&Field; EVENTS] =
     [&COUNTED[0], &COUNTED[1], &COUNTED[2], &COUNTED[3], &COUNTED[4], &COUNTED[5]];
 
-/// The columns of points that are one chain each.
+/// The columns of points that are each a single chain.
 pub static CHAINS: [&Field; 30] = [
     &FROM,
     &TO,
@@ -142,7 +142,7 @@ pub fn route(document: &mut dyn Document, point: &Point) {
     document.put(&CPU, point.cpu.0);
 }
 
-/// Describes the windows that traffic was counted in, and its memory.
+/// Describes the windows in which traffic was counted, and its memory.
 pub fn windows(document: &mut dyn Document, point: &Point, measured: &Measurement) {
     let series = &measured.series;
     document.put(&NS, series.nanoseconds.median);
@@ -155,7 +155,7 @@ pub fn windows(document: &mut dyn Document, point: &Point, measured: &Measuremen
     memory(document, point, measured);
 }
 
-/// Describes the memory of lines, and how it is known where that is.
+/// Describes the memory of lines, and the evidence for its placement.
 pub fn memory(document: &mut dyn Document, point: &Point, measured: &Measurement) {
     document.put(&PAGES_OBTAINED, measured.placed.pages.word());
     document.part(Part::Object(&PLACEMENT), |document| placement(document, point, &measured.placed));
@@ -179,7 +179,7 @@ fn conditions(document: &mut dyn Document, point: &Point) {
     document.put(&CPU, point.cpu.0);
     document.put(&WORKING_SET, point.size);
     document.put(&STRIDE, point.stride);
-    // Programs know two regions by name.
+    // Programs know only two regions, by name.
     let order = match point.order {
         Order::Local(region) if region.0 != 2 << 20 => Order::Local(latency_core::units::Bytes(4096)),
         order => order,

@@ -1,4 +1,4 @@
-//! Rates as people read them: in GB/s, with their interval or half of it.
+//! Rates for people: in GB/s, with their interval or half of its width.
 
 use core::fmt::{self, Display};
 
@@ -8,10 +8,10 @@ use latency_core::stats::Interval;
 use crate::report::figures::{Digits, decimals};
 use latency_core::stats::Estimate;
 
-/// Bytes in the unit that people use.
+/// Bytes in a gigabyte, the unit for people.
 pub const GIGA: f64 = 1e9;
 
-/// Bytes per second, in that unit.
+/// Bytes per second, shown in gigabytes per second.
 pub struct Gigabytes(pub f64);
 
 impl Display for Gigabytes {
@@ -20,12 +20,12 @@ impl Display for Gigabytes {
     }
 }
 
-/// Returns a rate in that unit, where there is one.
+/// Returns a rate in gigabytes per second; NaN without a rate.
 pub fn gigabytes(rate: Option<Estimate>) -> Gigabytes {
     Gigabytes(rate.map_or(f64::NAN, |rate| rate.value))
 }
 
-/// Half of an interval's width, where there is one.
+/// Half of an interval's width, if there is an interval.
 pub struct Half(pub Option<Estimate>);
 
 impl Display for Half {
@@ -40,7 +40,7 @@ impl Display for Half {
     }
 }
 
-/// An interval of bandwidths, or about where it is. What differs less than is shown is one number.
+/// An interval of bandwidths, or an approximate value without one. Ends that look alike are shown as one number.
 pub struct Within(pub Estimate);
 
 impl Display for Within {

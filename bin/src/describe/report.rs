@@ -1,4 +1,4 @@
-//! Everything that an experiment may describe, in one place.
+//! The input of every description, in one place.
 
 use latency_core::compact::Compact;
 
@@ -13,7 +13,7 @@ use crate::result::{Extra, Health, Outcome, Timer};
 use crate::sys::arguments::Arguments;
 use crate::warning::Warnings;
 
-/// The findings of a run and its circumstances: everything that an experiment may describe.
+/// The findings of a run and its circumstances: the input of every description.
 #[derive(Clone, Copy, Debug)]
 pub struct Report<'r, 'a> {
     /// The options.
@@ -30,28 +30,28 @@ pub struct Report<'r, 'a> {
     pub warnings: &'r Warnings,
     /// The points.
     pub outcomes: &'r [Outcome<'a>],
-    /// The single loads of the points, where those were timed.
+    /// The single loads of the points, if they were timed.
     pub distributions: &'r [Distribution],
     /// The levels of a curve.
     pub analysis: Option<&'r Analysis>,
     /// Findings of single experiments that are not points.
     pub extra: &'r Extra,
-    /// The memory that several nodes walk; `None` where each memory is walked from one node.
+    /// The memory that several nodes walk; `None` if each memory is walked from one node.
     pub regions: Option<Memory>,
     /// The arguments of the program, as they were typed.
     pub arguments: Arguments,
     /// The terminal of the output.
     pub terminal: Terminal,
-    /// The run was interrupted: what is here is what was finished.
+    /// True if the run was interrupted, so that only the finished parts are present.
     pub partial: bool,
-    /// When the run began, in seconds since 1970, UTC.
+    /// Start of the run, in seconds since 1970, UTC.
     pub started: u64,
     /// The duration of the run, in seconds.
     pub seconds: f64,
 }
 
 impl Report<'_, '_> {
-    /// Returns the busy CPUs for which idle ones measured.
+    /// Returns the busy CPUs that were replaced by the idle ones that measured.
     pub fn busy_cpus(&self) -> impl Iterator<Item = &'static Instead> + '_ {
         let measured = |cpu| self.outcomes.iter().any(|outcome| outcome.point.cpu == cpu);
         let chosen = self.machine.instead.iter().filter(|_| self.options.runs_on_one_cpu());

@@ -6,8 +6,7 @@ use super::{Report, undisturbed};
 use crate::report::document::{Document, Level, Rows};
 use crate::result::Outcome;
 
-/// Describes every measured point under the name that `name` pushes, given its index; `what` is the heading of the
-/// names.
+/// Describes every measured point, under the name that `name` pushes for its index; `what` is the heading of the names.
 pub fn table(
     document: &mut dyn Document,
     report: &Report<'_, '_>,
@@ -18,7 +17,7 @@ pub fn table(
         let all = report.outcomes.iter().enumerate();
         all.filter_map(|(index, outcome)| Some((index, outcome, &outcome.result.as_ref().ok()?.series)))
     };
-    // The column of values with quiet neighbours exists only if the run looked for them.
+    // The column for the latency with quiet neighbours exists only if the run sought it.
     let looked = measured().any(|(.., series)| series.undisturbed.is_some());
     document.tabulate("", Level::Verbose, 1, &|table| {
         table.text(what);

@@ -1,4 +1,4 @@
-//! The findings of the look at caches and memory before the run, for programs and for readers of details.
+//! The findings of the search for caches and memory before the run, for programs and for readers of details.
 
 use latency_core::decimal::Decimal;
 
@@ -20,7 +20,7 @@ fields! {
     SECONDS "duration_s" "How long the look took.";
 }
 
-/// Describes how the working set was chosen.
+/// Describes the choice of the working set.
 pub fn sizing(document: &mut dyn Document, report: &Report<'_, '_>) {
     let machine = report.machine;
     let Some(sizing) = machine.sizing else { return document.put(&SIZING, None::<bool>) };

@@ -47,7 +47,7 @@ pub fn warnings(document: &mut dyn Document, warnings: &Warnings) {
     });
 }
 
-/// Says every warning, for a page.
+/// Writes every warning, for a page.
 pub fn sentences(document: &mut dyn Document, warnings: &Warnings) {
     for warning in warnings.iter() {
         let role = PageRole::Warning(warning.severity().name());
@@ -56,7 +56,7 @@ pub fn sentences(document: &mut dyn Document, warnings: &Warnings) {
     }
 }
 
-/// Says whether the result is all that was asked for, and in one line how far it can be trusted.
+/// Writes whether the result is complete, and the trust in it, in one line.
 #[inline(never)] // every experiment calls it
 pub fn line(document: &mut dyn Document, report: &Report<'_, '_>) {
     let warnings = report.warnings;
@@ -69,7 +69,7 @@ pub fn line(document: &mut dyn Document, report: &Report<'_, '_>) {
     );
 }
 
-/// Returns what stands behind the reasons: latencies of an emulator are right, and not those of hardware.
+/// Returns the suffix after the reasons: the latencies of an emulator are right, but are not those of hardware.
 #[must_use]
 pub const fn label(emulated: bool) -> &'static str {
     if emulated { "; emulated" } else { "" }
@@ -81,22 +81,22 @@ pub fn is_emulated(warnings: &Warnings) -> bool {
     warnings.iter().any(|warning| matches!(warning, Warning::Emulated { .. }))
 }
 
-/// Returns how far a result can be trusted, in one word.
+/// Returns the trust in a result, in one word.
 #[must_use]
 pub fn level(warnings: &Warnings) -> &'static str {
-    // Of warnings for which there was no room, only the unreliable ones are known.
+    // If there are more warnings than fit, only the unreliable ones among the rest are known.
     if warnings.untrusted().is_some() {
         return "poor";
     }
     if reasons(warnings).next().is_some() { "fair" } else { "good" }
 }
 
-/// Returns the warnings that lower the trust, the worst first, and one of each kind.
+/// Returns the warnings that lower the trust, the worst first, one of each kind.
 fn reasons(warnings: &Warnings) -> impl Iterator<Item = WarningGroup<'_>> {
     warnings.groups().filter(|group| group.worst.severity() > Severity::Note)
 }
 
-/// Writes the reasons behind a colon.
+/// Writes the reasons after a colon.
 fn listed(warnings: &Warnings) -> impl Display + '_ {
     /// The maximum number of reasons in the line; all of them are in the warnings.
     const MOST: usize = 4;

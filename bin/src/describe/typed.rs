@@ -4,7 +4,7 @@ use core::fmt::{self, Display, Write};
 
 use crate::sys::arguments::Arguments;
 
-/// Writes arguments, each behind a blank and in quotes where it needs them. Bytes that are not UTF-8 become U+FFFD.
+/// Writes arguments, each after a blank and quoted if necessary. Bytes that are not UTF-8 become U+FFFD.
 pub fn typed(arguments: Arguments) -> impl Display {
     fmt::from_fn(move |out| {
         arguments.into_iter().try_for_each(|argument| {
@@ -22,7 +22,7 @@ fn quoted(out: &mut dyn Write, argument: &[u8]) -> fmt::Result {
     for chunk in argument.utf8_chunks() {
         for character in chunk.valid().chars() {
             match character {
-                // Within single quotes a shell takes everything as it is, but for their end.
+                // Within single quotes, a shell takes every character literally except the closing quote.
                 '\'' => out.write_str("'\\''")?,
                 _ => out.write_char(character)?,
             }
@@ -40,7 +40,7 @@ mod tests {
     use std::string::ToString;
 
     #[test]
-    fn a_shell_takes_them_as_they_were() {
+    fn a_shell_reads_the_arguments_back_unchanged() {
         for (typed, shown) in [
             (&b"curve\0--size=1M\0"[..], " curve --size=1M"),
             (b"--output=my file.html\0", " '--output=my file.html'"),

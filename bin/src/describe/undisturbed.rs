@@ -1,4 +1,4 @@
-//! The latency while neighbours are quiet, beside that of the whole run: for people, programs and monitoring systems.
+//! The latency while neighbours are quiet, next to that of the whole run: for people, programs and monitoring systems.
 
 use core::fmt::{self, Display};
 
@@ -28,10 +28,11 @@ metrics! {
 
 /// The relative difference below the typical latency up to which a value counts as the same.
 const SAME: f64 = 0.01;
-/// The same for values whose intervals meet, and for upper bounds: rounds that agree differ by as much.
+/// The relative difference for values with overlapping intervals, and for upper bounds: rounds that agree differ by as
+/// much.
 const ALIKE: f64 = 0.03;
 
-/// Describes the value of a point, if it was looked for.
+/// Describes the value of a point, if it was sought.
 pub fn members(document: &mut dyn Document, series: &RoundSeries) {
     let (seen, at_most) = match series.undisturbed {
         None => return,
@@ -47,7 +48,7 @@ pub fn members(document: &mut dyn Document, series: &RoundSeries) {
     document.put(&AT_MOST, at_most);
 }
 
-/// Gives the samples of a point.
+/// Emits the samples of a point.
 pub fn metrics(document: &mut dyn Document, labels: MetricLabels<'_>, series: &RoundSeries) {
     let mut sample = |metric, nanoseconds: f64| {
         document.sample(metric, labels, Value::Real(nanoseconds * 1e-9));
@@ -63,7 +64,7 @@ pub fn metrics(document: &mut dyn Document, labels: MetricLabels<'_>, series: &R
     }
 }
 
-/// Returns whether a value without neighbours tells no more than the typical one.
+/// Returns whether a value without neighbours agrees with the typical value.
 fn agrees(typical: &Summary, undisturbed: Undisturbed) -> bool {
     let is_below_by = |value: f64, share: f64| value < typical.median * (1.0 - share);
     match undisturbed {
@@ -86,7 +87,7 @@ pub fn within(series: &RoundSeries) -> impl Display + '_ {
     })
 }
 
-/// Says what the memory of the only pair takes while neighbours are quiet, where that is another value.
+/// Writes the latency of the only pair while neighbours are quiet, if it differs from the typical latency.
 pub fn of_one(document: &mut dyn Document, measured: &Measurement) {
     let RoundSeries { nanoseconds, undisturbed: Some(found), .. } = measured.series else { return };
     if agrees(&nanoseconds, found) {
@@ -102,7 +103,7 @@ pub fn of_one(document: &mut dyn Document, measured: &Measurement) {
     }
 }
 
-/// Says by how much neighbours slow the memory of several pairs down, where they do.
+/// Writes by how much neighbours slow down the memory of several pairs, if they do.
 pub fn of_several(document: &mut dyn Document, report: &Report<'_, '_>) {
     let slowed = report.warnings.iter().filter_map(|warning| {
         let Warning::Neighbours { from, to, size, ratio } = *warning else { return None };
@@ -122,7 +123,7 @@ pub fn of_several(document: &mut dyn Document, report: &Report<'_, '_>) {
     ));
 }
 
-/// Writes a value, its interval, and its rounds among `all`.
+/// Writes a value, its interval, and the number of its rounds among `all`.
 fn value(found: Undisturbed, all: usize) -> impl Display {
     fmt::from_fn(move |out| match found {
         Undisturbed::Seen { nanoseconds, interval: Interval { low, high }, rounds } => {
@@ -167,7 +168,7 @@ mod tests {
             (narrow, seen(110.0, 112.0, 114.0), false),
             (narrow, seen(150.0, 153.0, 156.5), true),
             (narrow, seen(152.0, 153.0, 154.0), false),
-            // Intervals that do not meet, and a difference too small to act on.
+            // Intervals that do not overlap, but a difference too small to act on.
             (narrow, seen(155.6, 155.7, 155.8), true),
             // A wide interval contains both values, but they are different.
             (typical(110.0, 157.0, 180.0), seen(110.0, 112.0, 114.0), false),

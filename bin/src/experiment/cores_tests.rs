@@ -77,7 +77,7 @@ fn a_list_is_taken_as_it_is_and_its_cpus_have_to_be_there() {
 }
 
 #[test]
-fn lines_are_at_home_with_both_cpus() {
+fn lines_are_on_the_nodes_of_both_cpus() {
     let small = machine("two-small-sockets", None);
     for (point, pair) in pairs(&small, "cores") {
         let node = |cpu| small.topology.node_of_cpu(cpu).unwrap();
@@ -99,7 +99,7 @@ fn lines_are_at_home_with_both_cpus() {
 }
 
 #[test]
-fn where_there_is_no_time_for_all_there_are_a_few_of_each_class() {
+fn without_time_for_all_pairs_a_few_of_each_class_are_planned() {
     let large = machine("two-sockets", None);
     assert!(!codes(&large, "cores --pairs=all --budget=100").contains(&"pairs-of-classes"));
     assert!(codes(&large, "cores --pairs=all --budget=20").contains(&"pairs-of-classes"));
@@ -108,7 +108,7 @@ fn where_there_is_no_time_for_all_there_are_a_few_of_each_class() {
         let (points, budget, _) = planned(machine, line).unwrap();
         duration::estimate(machine, &points, &budget)
     };
-    // Two CPUs take two seconds at most, 64 of them a quarter of a minute.
+    // Two CPUs take at most two seconds, and 64 CPUs a quarter of a minute.
     assert!(takes(&machine("one-node", None), "cores").1 < 2e9);
     let many = takes(&machine("two-sockets", Some("0-63")), "cores");
     assert!(many.0 > 4e9 && many.1 < 30e9, "{many:?}");
@@ -137,7 +137,7 @@ fn a_short_budget_takes_rounds_first_and_then_pairs() {
         assert!(least_ns <= budget_ns(&options(line)), "{line}: {least_ns}");
         assert!(budget.spread_ns <= budget_ns(&options(line)), "{line}");
     }
-    // Named pairs are measured anyway, even if they exceed the budget.
+    // Named pairs are measured in any case, even if they exceed the budget.
     let named = "cores --budget=0.01 --pairs=0:1,0:2,0:3,0:4,0:5";
     let (points, budget, codes) = planned(&many, named).unwrap();
     assert!(points.len() == 5 && budget.fewest == FEWEST_ROUNDS && !codes.contains(&"pairs-of-classes"));
@@ -167,7 +167,7 @@ fn states_are_those_of_a_pair_of_each_class_and_shared_ones_take_a_third_core() 
     let mut owners: Vec<String> = walks_of_small.iter().map(of).collect();
     owners.dedup();
     assert_eq!(owners, ["own", "4 same core", "1 same L3", "2 other socket"]);
-    // Two accesses; three states and two caches, on two nodes where there are two.
+    // Two accesses; three states and two caches, on two nodes for a pair of different nodes.
     assert_eq!(walks_of_small.len(), 2 * (4 + 6 + 6 + 12));
     for (point, owned) in &walks_of_small {
         let core = |cpu: u32| small.sharing.core_of(cpu);

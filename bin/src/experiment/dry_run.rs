@@ -1,4 +1,4 @@
-//! The plan for readers who want to know before they wait (`--dry-run`): what would be measured, in how much memory, how long.
+//! The plan for readers who want to know in advance (`--dry-run`): the points, the memory, and the duration.
 
 use latency_core::text::plural;
 
@@ -25,7 +25,7 @@ fields! {
     MOST "most_s" "The longest time that it takes, on a quiet machine.";
 }
 
-/// Describes a plan under its budget, and how long it takes.
+/// Describes a plan under its budget, and its duration.
 pub fn present(
     document: &mut dyn Document,
     experiment: &str,
@@ -33,8 +33,8 @@ pub fn present(
     budget: &Budget,
     takes: Range,
 ) {
-    // Curves whose limit is measured first get more levels. Points that other experiments may add are seldom needed,
-    // so they are not listed.
+    // Curves with a limit that is measured first get more levels. Points that other experiments may add are seldom
+    // needed, so they are not listed.
     let more = if budget.window_ns > 0.0 { budget.more } else { 0 };
     let (threads, bytes) = (threads(points), regions::bytes(budget.memory, points));
     let several = regions::have_several_initiators(points);
@@ -79,13 +79,13 @@ pub fn present(
     });
 }
 
-/// Describes the time of a plan.
+/// Describes the duration of a plan.
 pub fn time(document: &mut dyn Document, takes: Range) {
     document.put(&LEAST, takes.0 / 1e9);
     document.put(&MOST, takes.1 / 1e9);
 }
 
-/// Returns the most threads that run at a time, the first one included.
+/// Returns the largest number of threads that run at a time, including the first one.
 fn threads(points: &[Point]) -> u32 {
     let of = |point: &Point| match point.walk {
         Walk::Traffic(traffic) => traffic.generators,
@@ -96,7 +96,7 @@ fn threads(points: &[Point]) -> u32 {
     points.iter().map(of).max().unwrap_or(1)
 }
 
-/// The kind of a point's traffic, or how CPUs exchange its lines.
+/// Returns the kind of a point's traffic, or the method by which CPUs exchange its lines.
 fn kind(point: &Point) -> Option<&'static str> {
     let traffic = point.walk.traffic().map(|traffic| traffic.kind.name);
     traffic.or(point.walk.ping_pong().map(|pair| pair.method.word()))
@@ -110,7 +110,7 @@ fn order(table: &mut Rows<'_>, point: &Point) {
     }
 }
 
-/// Pushes the cores that generate traffic for some points, or the loop of their walk.
+/// Pushes the number of cores that generate traffic for some points, or the loop of their walk.
 fn walker<'p>(table: &mut Rows<'_>, points: impl Iterator<Item = &'p Point> + Clone) {
     let counts = || points.clone().filter_map(|point| Some(point.walk.traffic()?.generators));
     match (counts().min(), counts().max(), points.clone().next()) {
@@ -125,7 +125,7 @@ fn walker<'p>(table: &mut Rows<'_>, points: impl Iterator<Item = &'p Point> + Cl
     }
 }
 
-/// Returns whether two points differ in no more than their size and the chains side by side.
+/// Returns whether two points differ at most in their size and the number of chains side by side.
 fn same_group(one: &Point, other: &Point) -> bool {
     one.initiator == other.initiator
         && one.target == other.target

@@ -20,16 +20,16 @@ use crate::plan::budget::Memory;
 use crate::plan::{duration, regions};
 use latency_core::words::When;
 
-/// The tolerance of a forecast, which is a range: a run may be outside of it by this factor and no more.
+/// Tolerance of a forecast, which is a range: largest factor by which a run may lie outside of it.
 const FACTOR: f64 = 1.5;
-/// The costs of a run in addition to visits: the clocks, mapping and clearing a byte, writing a byte of a chain that
-/// stays, the audit.
+/// Costs of a run in addition to visits: the clocks, mapping and clearing a byte, writing a byte of a chain that is
+/// kept, and the audit.
 const START_NS: f64 = 0.2e9;
 const MAPPED_BYTE_NS: f64 = 0.7;
 const WRITTEN_BYTE_NS: f64 = 0.2;
 const AUDIT_NS: f64 = 0.7e9;
 
-/// A server of eight nodes, made of the one of four.
+/// Returns a server of eight nodes, derived from the fixture with four nodes.
 fn eight_nodes() -> Box<Machine> {
     let four = fixture("four-nodes");
     let mut text = String::new();
@@ -53,11 +53,11 @@ fn eight_nodes() -> Box<Machine> {
     machine_of(&text, None)
 }
 
-/// The seconds that a run of the plan takes, in simulated time, if rounds scatter by this fraction of their latency.
+/// Returns the duration of a run of the plan in simulated time, if rounds scatter by this fraction of their latency.
 fn simulated(machine: &Machine, line: &str, scatter: f64) -> (f64, duration::Range) {
     let (mut points, budget, _) = planned(machine, line).unwrap();
     let forecast = duration::estimate(machine, &points, &budget);
-    // The pools of the fixtures are empty.
+    // The huge-page pools of the fixtures are empty.
     points.retain(|point| !matches!(point.pages, Pages::Huge2m | Pages::Huge1g));
     let mut rng = Pcg32::new(5, 5);
     let mut round = 1.0;
@@ -75,7 +75,7 @@ fn simulated(machine: &Machine, line: &str, scatter: f64) -> (f64, duration::Ran
     let mut schedule =
         Schedule::new(std::boxed::Box::new(fake), budget, &points[0], points.iter().copied()).unwrap();
     schedule.run(&mut Progress::new(When::Never)).unwrap();
-    // A chain that stays has memory of its own; those written for each visit share a region.
+    // A chain that is kept has its own memory; chains that are written for each visit share a region.
     let mapped = match budget.memory {
         Memory::Kept | Memory::Shared => regions::bytes(budget.memory, &points).0 as f64,
         Memory::Rewritten { .. } => {
@@ -123,7 +123,7 @@ fn a_run_takes_as_long_as_was_forecast() {
     assert!(wrong.is_empty(), "{wrong:?}");
 }
 
-/// The same machine in a control group that has `free` bytes left.
+/// Returns the same machine in a control group that has `free` bytes left.
 fn with_free_memory(mut machine: Box<Machine>, free: Bytes) -> Box<Machine> {
     machine.host.memory_limit = Some(MemoryLimit { limit: free, usage: Bytes(0), headroom: free });
     machine
@@ -151,21 +151,21 @@ fn initiators_have_regions_of_their_own_where_memory_has_room() {
     let memory = |machine: &Machine, line: &str| planned(machine, line).unwrap().1.memory;
     let four = machine("four-nodes", None);
     assert_eq!((memory(&four, ""), memory(&four, "bandwidth")), (Memory::Kept, Memory::Kept));
-    // A pool that has pages for some pairs and not for others would make them differ in their pages.
+    // If a pool has pages for some pairs only, the pairs would differ in their pages.
     let two = machine("two-sockets", None);
     assert_eq!((memory(&two, ""), memory(&two, "bandwidth")), (Memory::Kept, Memory::Shared));
     assert_eq!(memory(&two, "bandwidth --pages=thp"), Memory::Kept);
-    // Half of the available memory of a node has room for one region of this size and not for two; one initiator needs
-    // only one.
+    // Half of the available memory of a node has room for one region of this size, but not for two. A single initiator
+    // needs only one region.
     let half = two.supply(NodeId(1)).unwrap().on_node().0 / 2;
     let line = std::format!("--pages=thp --size={}M", (half / 10 * 6) >> 20);
     assert_eq!(memory(&two, &line), Memory::Shared);
     assert_eq!(memory(&two, &std::format!("{line} --cpunode=1")), Memory::Kept);
-    // The working set does not become smaller by this.
+    // Sharing a region does not reduce the working set.
     assert_eq!(planned(&two, &line).unwrap().0[0].size.0, ((half / 10 * 6) >> 20) << 20);
 }
 
-// 64 regions of 100 MiB are more than the group has, and 100 MiB are less than twice the last-level cache.
+// 64 regions of 100 MiB exceed the memory of the group, and 100 MiB are less than twice the last-level cache.
 #[test]
 fn chains_that_each_visit_writes_are_warmed_up_however_little_memory_there_is() {
     let scarce = with_free_memory(eight_nodes(), Bytes::GIB.times(6));

@@ -1,5 +1,5 @@
-//! Warnings of caches between a core and the memory that was to be measured: of hits, on which first passes have to
-//! agree, and of a cache in front of a node's memory.
+//! Warnings about caches between a core and the memory to be measured: cache hits, on which the first passes must
+//! agree, and a cache in front of a node's memory.
 
 use std::boxed::Box;
 use std::vec::Vec;
@@ -95,7 +95,7 @@ fn seen_clear(clear: bool) -> Box<Machine> {
     Box::new(machine("one-node", None).looked_at(sizing))
 }
 
-/// Hops of 100 ns, of `cold` in the first lap over the chains whose numbers `slow` has.
+/// Returns hops of 100 ns; hops take `cold` ns in the first lap over the chains with the numbers in `slow`.
 fn first_passes(cold: f64, slow: &'static [usize]) -> impl FnMut(Hop) -> f64 {
     let mut chains = 0;
     move |hop| {
@@ -105,17 +105,17 @@ fn first_passes(cold: f64, slow: &'static [usize]) -> impl FnMut(Hop) -> f64 {
 }
 
 #[test]
-fn a_first_pass_that_others_deny_is_not_a_cache() {
+fn a_slow_first_pass_that_others_contradict_is_not_a_cache() {
     let unseen = machine("one-node", None);
     let one = || measured(1, first_passes(150.0, &[0]));
-    // All evidence says that a cache holds the working set.
+    // All evidence indicates that a cache holds the working set.
     assert_eq!(codes(&unseen, &one(), None), ["looks-cached"]);
     assert_eq!(codes(&unseen, &one(), Some(true)), ["looks-cached"]);
     // New memory at the end of the run, or passes before it, showed no hits.
     assert_eq!(codes(&unseen, &one(), Some(false)), [""; 0]);
     assert_eq!(codes(&seen_clear(true), &one(), None), [""; 0]);
     assert_eq!(codes(&seen_clear(false), &one(), None), ["looks-cached"]);
-    // A few hits are distinguished from none in the same way.
+    // A few hits are confirmed or denied in the same way.
     let few = || measured(1, first_passes(104.0, &[0]));
     assert_eq!(codes(&unseen, &few(), None), ["cache-serves-part"]);
     assert_eq!(codes(&seen_clear(true), &few(), None), [""; 0]);
@@ -136,7 +136,7 @@ fn noise_is_not_a_cache() {
     let told = (0..60).filter(|seed| {
         let mut rng = Pcg32::new(*seed, 5);
         let (mut level, mut until_ns) = (0.0, 0.0);
-        // Noise of 5 % that is alike for 50 ms.
+        // Noise of 5 % that stays constant for 50 ms.
         let outcomes = measured(1, |hop| {
             while hop.now_ns >= until_ns {
                 let uniform = (0..12).map(|_| f64::from(rng.next_u32()) / f64::from(u32::MAX));
@@ -151,7 +151,7 @@ fn noise_is_not_a_cache() {
     assert_eq!(told, 0, "of 60");
 }
 
-/// Every experiment whose points are of memory behind a cache says so, for the node whose cache it is.
+/// Every experiment on memory behind a cache warns about the cache, and names its node.
 #[test]
 fn memory_behind_a_cache_is_said_to_be_measured_through_it() {
     // 16 GiB in front of node 0, none in front of nodes 1 and 4.
@@ -179,16 +179,16 @@ fn memory_behind_a_cache_is_said_to_be_measured_through_it() {
         assert_eq!((found[0].code(), found[0].untrusted()), ("side-cache", false));
     }
     let of = |line: &'static str| planned(&machine, line).unwrap().0;
-    // Lines between CPUs and memory of other nodes are not measured through it.
+    // Line transfers between CPUs, and memory of other nodes, are not measured through this cache.
     for line in ["cores", "--memnode=1,4"] {
         assert_eq!(told(&machine, &of(line)), [], "{line}");
     }
     let at = |size| Point { size, ..of("--cpunode=0 --memnode=0")[0] };
     assert_eq!(told(&machine, &[at(Bytes(far.0 * 4 - 64))]), [through(Bytes(far.0 * 4 - 64), false)]);
     assert_eq!(told(&machine, &[at(far.times(4))]), []);
-    // The largest set of several is memory; and a smaller cache leaves room for a remedy.
+    // The largest working set of several reaches memory; if the cache is smaller, the warning names a remedy.
     assert_eq!(told(&machine, &[at(SIZE), at(far.times(4))]), []);
-    // A working set that fits a cache of the CPU is not measured through it either.
+    // A working set that fits in a cache of the CPU is not measured through the memory-side cache either.
     let side = "=== /sys/devices/system/node/node0/memory_side_cache/index1/size\n17179869184\n";
     let one = machine_of(&[&fixture("one-node"), side].concat(), None);
     assert_eq!(told(&one, &planned(&one, "--size=16K").unwrap().0), []);

@@ -12,7 +12,7 @@ use latency_core::units::NodeId;
 use super::tests::{files_of, fixture, options, surveyed};
 use crate::machine::idle::choose;
 
-/// The files of a machine whose CPUs were busy for these ticks of 20 between the first reading and the second.
+/// The files of a machine with CPUs that were busy for the given ticks of 20 between the first reading and the second.
 struct Watched<'f, F> {
     files: &'f F,
     busy: &'f dyn Fn(u32) -> u64,
@@ -25,7 +25,7 @@ impl<F: Files> Files for Watched<'_, F> {
             return Some(copied(b"32-63,96-127", buffer));
         }
         if path != "/proc/stat" {
-            // The fixtures have the caches of the first CPU; the others are alike.
+            // The fixtures describe the caches of the first CPU; the other CPUs have the same ones.
             return self.files.read(&path.replace("/cpu32/cache", "/cpu0/cache"), buffer);
         }
         let mut text = String::from("cpu  1 2 3 4 5 6 7 8 9 10\n");
@@ -44,7 +44,7 @@ fn copied<'b>(text: &[u8], buffer: &'b mut [u8]) -> &'b [u8] {
     read
 }
 
-/// Returns the CPUs that measure, by nodes, and the looks that were made.
+/// Returns the measuring CPUs, by node, and the number of times that the load of CPUs was examined.
 fn chosen(
     name: &str,
     allowed: Option<&str>,
@@ -66,7 +66,7 @@ fn a_busy_first_cpu_gives_way_to_an_idle_one_behind_its_cache() {
     const TWO: &str = "two-sockets";
     assert_eq!(chosen(TWO, None, None, &|_| 0), (std::vec![0, 32], 1));
     assert_eq!(chosen(TWO, None, None, &|cpu| if cpu == 0 { 7 } else { 0 }), (std::vec![1, 32], 1));
-    // Ticks below the bound are what every machine has, and busy ones are passed over.
+    // Every machine has some ticks, so that ticks below the bound are ignored; busy CPUs are skipped.
     assert_eq!(chosen(TWO, None, None, &|cpu| u64::from(cpu < 4) * 20), (std::vec![4, 32], 1));
     assert_eq!(chosen(TWO, None, None, &|cpu| if cpu == 32 { 1 } else { 0 }), (std::vec![0, 33], 1));
     // If all are busy, the first one is chosen.
@@ -79,7 +79,7 @@ fn a_busy_first_cpu_gives_way_to_an_idle_one_behind_its_cache() {
 }
 
 #[test]
-fn who_names_cpus_or_measures_nothing_waits_for_no_look() {
+fn named_cpus_and_runs_without_measurements_need_no_load_check() {
     for (line, chooses) in [
         ("matrix", true),
         ("matrix --cpunode=1", true),
@@ -100,7 +100,7 @@ fn who_names_cpus_or_measures_nothing_waits_for_no_look() {
 }
 
 #[test]
-fn without_a_choice_there_is_no_look() {
+fn without_a_choice_of_cpus_there_is_no_load_check() {
     assert_eq!(chosen("two-sockets", Some("0,32"), None, &|_| 20), (std::vec![0, 32], 0));
     assert_eq!(chosen("two-sockets", Some("0-1,32"), Some("1"), &|_| 20), (std::vec![0, 32], 0));
 }

@@ -29,7 +29,7 @@ pub struct Experiment {
     pub columns: [&'static [&'static Field]; 2],
 }
 
-/// A function that gives every point of an experiment.
+/// A function that passes every point of an experiment to a callback.
 pub type Planner<'a> = fn(&mut Planning<'_, 'a>, EachPoint<'_>) -> Result<(), Failure<'a>>;
 
 /// Collects the points of a planner.

@@ -58,13 +58,13 @@ pub const MATRIX: Experiment = Experiment {
     columns: [&point::CHAINS, &[]],
 };
 
-/// Warns where the firmware claims something else than was measured.
+/// Warns about firmware claims that differ from the measurements.
 pub fn check(machine: &Machine, outcomes: &[Outcome<'_>], warnings: &mut Warnings) {
     let nodes = machine.topology.nodes();
     firmware::check(nodes, matrix::pairs(outcomes, &machine.topology), warnings);
 }
 
-/// A point for every pair of a scope.
+/// Plans a point for every pair of a scope.
 pub(super) fn planned<'a>(session: &mut Session<'a, '_>, scope: &Scope) -> Plan<'a> {
     gathered(&mut |each| plan::matrix(&mut session.planning(), scope, each))
 }
@@ -127,7 +127,7 @@ pub(super) fn line(document: &mut dyn Document, report: &Report<'_, '_>, outcome
     }
 }
 
-/// Says the answer: the latency of remote memory, or that of the only node.
+/// Writes the answer: the latency of remote memory, or that of the only node.
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     report.outcomes.iter().for_each(|outcome| line(document, report, outcome));
     let found = conclude(&mut pairs(report));
@@ -177,7 +177,7 @@ fn pairs<'r>(report: &'r Report<'_, '_>) -> impl Iterator<Item = Pair> + Clone +
     matrix::pairs(report.outcomes, &report.machine.topology)
 }
 
-/// Writes the smallest and the largest latency of pairs that differ, between what stands before and behind them.
+/// Writes the smallest and the largest latency of pairs that differ, between `before` and `behind`.
 fn range<'g>(group: &'g DistanceGroup, before: &'g str, behind: &'g str) -> impl Display + 'g {
     fmt::from_fn(move |out| match group.differs() {
         true => write!(out, "{before}, {} to {}{behind}", Digits(group.least), Digits(group.most)),
@@ -185,7 +185,7 @@ fn range<'g>(group: &'g DistanceGroup, before: &'g str, behind: &'g str) -> impl
     })
 }
 
-/// Says the latency of the first measured pair in TSC cycles and in core cycles.
+/// Writes the latency of the first measured pair in TSC cycles and in core cycles.
 fn clocks(document: &mut dyn Document, report: &Report<'_, '_>) {
     let measured = report.outcomes.iter().find_map(|outcome| outcome.result.as_ref().ok());
     let (Some(measured), Some(counter)) = (measured, report.clock.counter()) else { return };
@@ -236,7 +236,8 @@ impl Grid {
     }
 }
 
-/// Initiators down, targets across; then each initiator's ratio, beside what the firmware claims.
+/// Shows the latencies with initiators as rows and targets as columns, then each initiator's ratio of remote to local
+/// latency, and the ratio that the firmware claims.
 fn grid(document: &mut dyn Document, report: &Report<'_, '_>, nodes: &Grid) {
     document.tabulate("", Level::Normal, 1, &|table| {
         table.text("ns");
@@ -271,7 +272,7 @@ fn picture(document: &mut dyn Document, report: &Report<'_, '_>, nodes: &Grid) {
     let mut subtitle = Text::<160>::EMPTY;
     if let Some(Outcome { point, result }) = report.outcomes.first() {
         let pages = result.as_ref().map_or(point.pages, |measured| measured.placed.pages);
-        // What does not fit is left out.
+        // Text that does not fit is left out.
         let _ = write!(
             subtitle,
             "{} in {}, {} order, {} spacing, seed {}",
@@ -336,7 +337,7 @@ mod tests {
     use Class::{Local, MemoryOnly, OtherPackage, SamePackage};
     use std::vec::Vec;
 
-    /// All pairs of a fixture's nodes, with latencies in nanoseconds by distance.
+    /// Returns all pairs of a fixture's nodes, with latencies in nanoseconds by distance.
     fn pairs_of(fixture: &str, ns: impl Fn(u8) -> f64) -> Vec<Pair> {
         let machine = machine(fixture, None);
         let nodes = || machine.topology.nodes().iter();
@@ -350,7 +351,8 @@ mod tests {
         .collect()
     }
 
-    /// Class, distance, number, smallest and largest latency of each group, and whether others have its class.
+    /// Returns class, distance, number, smallest and largest latency of each group, and whether other groups have its
+    /// class.
     fn grouped(pairs: &[Pair]) -> Vec<(Class, Option<u8>, u32, f64, f64, bool)> {
         let far = groups(pairs.iter().copied()).filter(|group| group.class != Local);
         far.map(|DistanceGroup { class, distance, divided, pairs, mean, least, most }| {
@@ -370,7 +372,7 @@ mod tests {
                 (OtherPackage, Some(31), 4, 217.0, 217.0, true)
             ]
         );
-        // "Remote" still means the class as a whole.
+        // "Remote" still covers the class as a whole.
         let remote = conclude(&mut four.iter().copied()).remote_ns().unwrap();
         assert!((remote - (8.0 * 147.0 + 4.0 * 217.0) / 12.0).abs() < 1e-9, "{remote}");
     }

@@ -1,5 +1,5 @@
-//! Tests of the memory that plans use of a node: files that the kernel would evict, control groups that several
-//! targets share, and plans that are refused before anything is mapped.
+//! Tests of the amount of a node's memory that plans use: files that the kernel would evict, control groups that
+//! several targets share, and plans that are refused before anything is mapped.
 
 use std::boxed::Box;
 use std::collections::BTreeSet;
@@ -17,8 +17,8 @@ use crate::plan;
 
 const MIB: Bytes = Bytes::MIB;
 
-/// Returns a machine with one node of 16 GB; the arguments are its KiB that are free, in old files, in files in use
-/// and in slabs.
+/// Returns a machine with one node of 16 GB. The arguments are the KiB that are free, in old files, in files in use and
+/// in slabs.
 fn with_files(free: u64, inactive: u64, active: u64, slabs: u64) -> Box<Machine> {
     let text = fixture("one-node");
     let from = text.find("Node 0 MemFree:").unwrap();
@@ -78,21 +78,21 @@ fn a_node_that_is_full_is_not_one_of_unknown_memory() {
 
 #[test]
 fn one_node_can_give_what_the_machine_can() {
-    // Memory that is initialised late is counted for the machine first.
+    // Memory that is initialised late is first counted for the machine, not for the node.
     let mut late = with_files(10_689_496, 0, 0, 0);
     assert!(refusal(&late, "--size=12G").contains("10.2 GiB free"));
     late.host.memory_available = Some(Bytes::GIB.times(22));
     assert_eq!(size(&late, "--size=12G").0, Bytes::GIB.times(12));
-    // No node can give more memory than it is said to have.
+    // No node can provide more memory than the machine has.
     late.host.memory_total = Some(Bytes::GIB.times(23));
     assert_eq!(late.memory_of(&late.topology.nodes()[0]), Bytes::GIB.times(23));
-    // With several nodes, the sum says nothing about a single one.
+    // With several nodes, the sum is no evidence for a single node.
     let two = machine("two-sockets", None);
     assert_eq!(two.supply(NodeId(0)).unwrap().reclaimable, Bytes(0));
 }
 
 #[test]
-fn what_cannot_be_had_is_refused_before_anything_is_announced() {
+fn unavailable_memory_is_refused_before_anything_is_announced() {
     let one = machine("one-node", None);
     for line in [
         "--size=900T",
@@ -116,7 +116,7 @@ fn targets_share_the_headroom_of_a_control_group() {
     };
     let four = limited("four-nodes", MIB.times(700));
     let cache = four.last_level_cache();
-    // A share of 86 MiB would not reach memory: half of the headroom does, for one target after another.
+    // A share of 86 MiB would not reach memory. Half of the headroom does, with one target after another.
     assert!(cache.times(4) > MIB.times(86));
     let (default, codes) = size(&four, "");
     assert_eq!(default, cache.times(4).min(MIB.times(350)).min(MIB.times(256)));
@@ -137,7 +137,7 @@ fn targets_share_the_headroom_of_a_control_group() {
 }
 
 #[test]
-fn generators_and_chains_leave_a_fifth_to_everybody_else() {
+fn generators_and_chains_leave_a_fifth_to_other_processes() {
     let taken = |machine: &Machine, line: &str| {
         let (points, ..) = planned(machine, line).unwrap();
         let chains = points.iter().map(|point| (point.target.0, point.size.0, false));
@@ -158,12 +158,12 @@ fn generators_and_chains_leave_a_fifth_to_everybody_else() {
     }
     let one = with_files(600 << 10, 0, 0, 0);
     assert!(taken(&one, "loaded") <= MIB.times(480).0);
-    // The requested size is that of the chain; with the generators, it may be too much.
+    // The requested size is that of the chain; the generators need further memory, which may exceed the limit.
     assert!(refusal(&one, "loaded --size=500M").contains("wanted on node 0"));
 }
 
 #[test]
-fn caches_of_a_size_that_none_has_are_ignored_and_said() {
+fn caches_of_an_impossible_size_are_ignored_with_a_warning() {
     let text = fixture("one-node");
     for (reported, absurd) in [
         ("size\n32K", "4"),
@@ -188,7 +188,7 @@ fn caches_of_a_size_that_none_has_are_ignored_and_said() {
     }
 }
 
-/// Returns the fixture with the findings of a search; `size` limits the memory that the search had.
+/// Returns the fixture with the findings of a search; `size` limits the memory that the search could use.
 fn looked_at(size: Bytes, clear: bool, cache: Option<Bytes>, in_cache: Option<Bytes>) -> Box<Machine> {
     let first = MIB.times(256).min(size);
     let sizing = Sizing {
@@ -206,7 +206,7 @@ fn looked_at(size: Bytes, clear: bool, cache: Option<Bytes>, in_cache: Option<By
 }
 
 #[test]
-fn a_cache_that_is_smaller_than_reported_is_what_plans_are_made_for() {
+fn plans_use_the_found_size_of_a_cache_smaller_than_reported() {
     let told = |cache: &str| machine_of(&fixture("one-node").replace("size\n32768K", cache), None);
     let guest = told("size\n307200K");
     assert_eq!(size(&guest, "").0, MIB.times(1200));
@@ -229,9 +229,9 @@ fn a_cache_that_is_smaller_than_reported_is_what_plans_are_made_for() {
     assert_eq!(sizes(&none, "parallel").len() + 1, sizes(&found, "parallel").len());
 }
 
-/// Neighbours may leave more of a cache a second later.
+/// Neighbours may leave a larger part of a cache a second later.
 #[test]
-fn what_has_to_lie_beyond_a_cache_goes_by_all_that_is_reported() {
+fn sizes_beyond_a_cache_use_its_whole_reported_size() {
     let told = machine_of(&fixture("one-node").replace("size\n32768K", "size\n49152K"), None);
     let found = looked_at(MIB.times(256), true, Some(MIB.times(8)), Some(MIB.times(3)));
     let shared = Machine { sizing: found.sizing, ..*told };
@@ -239,7 +239,7 @@ fn what_has_to_lie_beyond_a_cache_goes_by_all_that_is_reported() {
     let trail = |machine: &Machine| planned(machine, "parallel").unwrap().1.trail;
     assert_eq!((trail(&told), trail(&shared)), (72 << 14, 72 << 14));
     let largest = |line: &str| planned(&shared, line).unwrap().0.iter().map(|point| point.size).max();
-    // A curve shows the plateau of memory whatever is left of the cache; its places are those of the share.
+    // A curve shows the plateau of memory for any share of the cache; its sizes are chosen for that share.
     assert_eq!(largest("curve"), Some(MIB.times(192)));
     assert_eq!(largest(""), Some(MIB.times(256)));
     assert_eq!(shared.least_in_memory(), MIB.times(16));
@@ -255,7 +255,7 @@ fn what_has_to_lie_beyond_a_cache_goes_by_all_that_is_reported() {
         size(&Machine { sizing: Some(sizing), ..*machine }, "")
     };
     assert_eq!((undecided(&told), undecided(&large)), ((MIB.times(256), vec![]), (MIB.times(400), vec![])));
-    // One larger than reported counts as found.
+    // A cache that is found to be larger than reported counts as found.
     let larger = looked_at(MIB.times(512), true, Some(MIB.times(96)), None);
     assert_eq!(larger.largest_cache(), MIB.times(96));
 }
@@ -274,7 +274,7 @@ fn a_cache_that_is_larger_than_reported_enlarges_every_working_set() {
 }
 
 #[test]
-fn measured_misses_withdraw_what_a_report_makes_likely_and_measured_hits_do_not() {
+fn measured_misses_override_the_reported_cache_and_measured_hits_do_not() {
     let small = limited("one-node", MIB.times(200));
     assert!(size(&small, "").1.contains(&"cache-could-hold"));
     let with = |clear| {
@@ -288,7 +288,7 @@ fn measured_misses_withdraw_what_a_report_makes_likely_and_measured_hits_do_not(
     let served = looked_at(MIB.times(256), false, None, None);
     assert!(served.last_level_cache().times(4) <= MIB.times(256));
     assert_eq!(size(&served, "").1, ["cache-could-hold"]);
-    // Nothing is said of a reported cache that is too small for them, and no size that is smaller than this one.
+    // The warning names neither a reported cache that is too small for these hits, nor a size smaller than this one.
     let mut warnings = crate::warning::Warnings::new();
     let mut planning = plan::Planning { options: &options(""), machine: &served, warnings: &mut warnings };
     plan::working_set(&mut planning, NodeId(0), 1).unwrap();
@@ -297,7 +297,7 @@ fn measured_misses_withdraw_what_a_report_makes_likely_and_measured_hits_do_not(
 }
 
 #[test]
-fn a_look_is_made_where_the_size_is_the_programs_to_choose() {
+fn a_search_runs_only_if_the_program_chooses_the_size() {
     let one = machine("one-node", None);
     let looked = |line: &'static str| {
         let (points, ..) = planned(&one, line).unwrap();
@@ -322,7 +322,7 @@ fn generators_have_memory_beyond_all_caches_and_leave_most_of_the_node() {
     };
     let four = machine("four-nodes", None);
     let cache = four.last_level_cache();
-    // One core walks over as much as all of them do together, unless a size was asked for.
+    // A single core walks over as much memory as all cores together do, unless a size was requested.
     let own = footprints(&four, "bandwidth --cpunode=0 --memnode=0");
     assert_eq!(own.iter().map(|one| one.0).collect::<Vec<_>>(), [1, 12, 24]);
     assert!(
@@ -341,7 +341,7 @@ fn a_curve_is_of_one_pair_of_nodes() {
     let two = machine("two-sockets", None);
     let pair =
         |line: &str| planned(&two, line).map(|(points, ..)| (points[0].initiator.0, points[0].target.0));
-    // Local memory where it is one of the targets, and otherwise the nearest.
+    // Local memory if it is one of the targets, and the nearest memory otherwise.
     assert_eq!([pair("curve"), pair("curve --cpunode=1")], [Ok((0, 0)), Ok((1, 1))]);
     assert_eq!(pair("curve --cpunode=1 --memnode=0"), Ok((1, 0)));
     for line in ["curve --cpunode=0,1", "curve --memnode=0,1"] {
@@ -353,11 +353,11 @@ fn a_curve_is_of_one_pair_of_nodes() {
 fn a_region_has_room_beside_the_largest_chain_where_memory_is_free() {
     let full = with_files(100 << 10, 0, 0, 0);
     let region = |size: Bytes, pages| plan::curve::region(size, &full, NodeId(0), pages);
-    // A quarter more, in whole pages of 2 MiB or of those that were asked for.
+    // A quarter more than the size, in whole pages of 2 MiB or of the requested size.
     assert_eq!(region(MIB.times(32), Pages::Auto), MIB.times(40));
     assert_eq!(region(Bytes(4096), Pages::Small4k), MIB.times(2));
     assert_eq!(region(MIB.times(9), Pages::Small4k), MIB.times(12));
-    // Of 100 MiB no more than three quarters.
+    // At most three quarters of 100 MiB.
     assert_eq!(region(MIB.times(60), Pages::Auto), MIB.times(60));
     let roomy = with_files(4 << 20, 0, 0, 0);
     let page = MIB.times(1024);
@@ -374,7 +374,7 @@ fn the_nodes_that_memory_is_bound_to_are_the_targets() {
         (Vec::from_iter(targets), codes.contains(&"inherited-policy"))
     };
     assert_eq!(targets(Some(&[1])), ([1].to_vec(), true));
-    // A policy that allows all nodes does not restrict anything; one that allows none of them is ignored, because
+    // A policy that allows all nodes restricts nothing. A policy that allows none of the nodes is ignored, because
     // nothing could be measured.
     for unbound in [None, Some(&[0, 1][..]), Some(&[7])] {
         assert_eq!(targets(unbound), ([0, 1].to_vec(), false), "{unbound:?}");

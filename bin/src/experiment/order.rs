@@ -21,11 +21,11 @@ use crate::result::Outcome;
 use crate::sys::table::Table;
 use latency_core::stats::{Estimate, Side};
 
-/// The default working set: far larger than most caches, and written within a tenth of a second.
+/// Default working set: far larger than most caches, and written within a tenth of a second.
 const SIZE: Bytes = Bytes(256 << 20);
-/// Warm hops of each order, over all visits.
+/// Number of warm hops of each order, over all visits.
 const HOPS: u64 = 20_000_000;
-/// The orders, as they are shown.
+/// The orders, in the order of the results.
 const ORDERS: [Order; 3] = [Order::Random, Order::Sequential, Order::Backward];
 
 /// Random against sequential.
@@ -47,7 +47,7 @@ pub const ORDER: Experiment = Experiment {
         hops: HOPS,
         long_visit_ns: f64::INFINITY,
         ..Budget::new(options, machine).rewritten(
-            // If a cache serves a part of the working set, the order of its pages decides about the latency.
+            // If a cache serves a part of the working set, the placement of its pages determines the latency.
             match points.iter().all(|point| machine.reaches_memory(point.size)) {
                 true => 1,
                 false => PLACES,
@@ -103,10 +103,10 @@ fields! {
     OVER_INDEPENDENT "random_over_independent" "How many times as long a walk takes as independent loads.";
 }
 
-/// The number of loads whose total time is shown.
+/// Number of loads for the total times that are shown.
 const LOADS: f64 = 20e6;
 
-/// Says what random order costs.
+/// Writes the cost of random order.
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     let OrdersConclusion { over: [walk, _, scan], .. } =
         orders::conclude(report.outcomes, report.extra.strided);
@@ -157,7 +157,7 @@ fn slower(ratio: Estimate) -> impl Display {
     })
 }
 
-/// The name of an order for people.
+/// Returns the name of an order for people.
 const fn name(order: Order) -> &'static str {
     match order {
         Order::Random => "random",
@@ -167,7 +167,7 @@ const fn name(order: Order) -> &'static str {
     }
 }
 
-/// The orders from the slowest to the fastest, as they usually are; then the scan.
+/// Shows the orders from the usually slowest to the usually fastest, then the scan.
 fn table(document: &mut dyn Document, report: &Report<'_, '_>) {
     const SHOWN: [Order; 3] = [Order::Random, Order::Backward, Order::Sequential];
     let Some(first) = report.outcomes.first() else { return };

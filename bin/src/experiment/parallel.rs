@@ -1,4 +1,4 @@
-//! The loads that a core keeps in flight: independent chains side by side.
+//! The number of loads that a core keeps in flight: independent chains side by side.
 
 use core::fmt;
 
@@ -71,7 +71,7 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     );
 }
 
-/// Returns the largest cache that the core has for itself.
+/// Returns the size of the largest cache that the core does not share.
 fn near(report: &Report<'_, '_>) -> Bytes {
     Claims::of(report.machine).level(2).map_or(Bytes(0), |claim| claim.size)
 }
@@ -95,7 +95,7 @@ fn from_memory(report: &Report<'_, '_>) -> Option<Saturation> {
     saturated(report).find(|found| report.machine.reaches_memory(found.size))
 }
 
-/// Says the answer: the number of misses that a core has in flight, and the speedup from them.
+/// Writes the answer: the number of misses that a core has in flight, and the resulting speedup.
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     match in_flight(report) {
         Some((Saturation { in_flight: misses, from_lanes, .. }, limit)) => {
@@ -168,7 +168,7 @@ fn by_chains(document: &mut dyn Document, report: &Report<'_, '_>) {
     });
 }
 
-/// Loads in flight against chains: on logarithmic axes of both, a straight line would be proportional.
+/// Draws loads in flight against chains, on logarithmic axes, where a straight line of slope 1 would be proportional.
 fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
     let mut lines = [(Text::<32>::EMPTY, [ChartPoint::new(f64::NAN, f64::NAN); KERNELS.len()]); REGIONS];
     for ((name, points), region) in lines.iter_mut().zip(regions(report.outcomes)) {

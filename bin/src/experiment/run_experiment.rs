@@ -1,6 +1,6 @@
 //! Runs an experiment from its plan to its findings, alone or as a part of a report.
 //!
-//! This module does not know formats or texts.
+//! This module is independent of formats and texts.
 
 use latency_core::cores::Method;
 
@@ -30,34 +30,34 @@ use crate::warning::{Warning, Warnings};
 pub struct Planned {
     /// The points.
     pub points: Table<Point>,
-    /// The number and the length of their visits.
+    /// The number and the length of the visits to the points.
     pub budget: Budget,
-    /// The warnings about them.
+    /// The warnings about points and budget.
     pub warnings: Warnings,
 }
 
-/// The effort of a run beyond its points.
+/// The limits of a run and its start.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    /// Maximum nanoseconds of all visits together, about.
+    /// Approximate maximum of nanoseconds for all visits together.
     pub limit_ns: f64,
-    /// True if the tool itself is checked after them.
+    /// True if the tool checks itself after the visits.
     pub checked: bool,
-    /// The beginning of the run, by the engine's clock.
+    /// The start of the run, by the engine's clock in nanoseconds.
     pub begun_ns: f64,
 }
 
-/// An experiment that was run.
+/// An experiment after its run.
 pub struct ExperimentRun<'a> {
     /// The machine, with the findings of the search before the run.
     pub machine: &'a Machine,
     /// The clock.
     pub timer: Timer,
-    /// The checks of the tool itself.
+    /// The results of the tool's checks of itself.
     pub health: Health,
-    /// The conditions of the run; `None` where nothing was timed.
+    /// The conditions of the run; `None` if nothing was timed.
     pub conditions: Option<Conditions>,
-    /// The memory that several nodes walk; `None` where each memory is walked from one node.
+    /// The memory that several nodes walk; `None` if each memory is walked from one node.
     pub regions: Option<Memory>,
     /// The points, measured or not.
     pub findings: Findings<'a>,
@@ -122,7 +122,7 @@ pub fn planned<'a>(session: &mut Session<'a, '_>, experiment: &Experiment) -> Re
     Ok(Planned { points, budget, warnings })
 }
 
-/// Returns whether loads or messages are timed one at a time, each between stamps of its own.
+/// Returns whether loads or messages are timed one at a time, each between its own stamps.
 fn stamps_single_loads(options: &Options<'_>, budget: &Budget) -> bool {
     budget.single_hops || options.method == Method::Message
 }
@@ -148,8 +148,8 @@ pub fn run_experiment<'a>(
     self_test::look(timer.counter(), session.machine.processor.platform, &mut health);
     // The plan depends on the findings of a search; an earlier experiment may have searched already.
     if session.machine.sizing.is_none() {
-        // If the whole run has little time, the last-level cache is not searched for: a cache that matters shows in the
-        // results.
+        // If the whole run has little time, the search for the last-level cache is omitted: a cache that affects the
+        // results shows in them.
         let seeks_cache = (effort.begun_ns + planned.budget.whole_ns).is_infinite();
         if let Some(found) = find_working_set::find(session, &timer, &planned.points, seeks_cache)? {
             session.machine = found;
@@ -182,7 +182,7 @@ pub fn run_experiment<'a>(
     Ok(ran)
 }
 
-/// Checks the tool itself after the trials: the first point again, prefetchers, and the self-test.
+/// Performs the checks of the tool itself after the trials: the first point again, prefetchers, and the self-test.
 #[inline(never)] // offsets into a small frame are short
 fn check<'a>(
     session: &mut Session<'a, '_>,
@@ -212,7 +212,7 @@ fn check<'a>(
             Ok(())
         };
         match checks() {
-            // The measurements are complete all the same.
+            // The measurements are complete in either case.
             Ok(()) | Err(Failure::Interrupted) => {}
             Err(error) => return Err(error),
         }

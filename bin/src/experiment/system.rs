@@ -1,4 +1,4 @@
-//! The machine as the tool sees it, and its permissions there; nothing is timed but the clock itself.
+//! The machine as the tool sees it, and the tool's permissions; only the clock itself is timed.
 
 use core::fmt;
 
@@ -85,7 +85,7 @@ fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
     });
 }
 
-/// Says from which cores there may be traffic.
+/// Writes the cores from which traffic is possible.
 fn traffic(document: &mut dyn Document, machine: &Machine) {
     let cores = machine.sharing.cores_of(&machine.cpus);
     let filtered = machine.host.process.filtered;
@@ -123,7 +123,7 @@ fn headline(document: &mut dyn Document, machine: &Machine) {
     ));
 }
 
-/// Returns what this process may not do, each with the one command that would allow it.
+/// Returns the restrictions of this process, each with the one command that would lift it.
 fn found_limits(machine: &Machine) -> impl Iterator<Item = (&'static str, &'static str)> {
     let process = &machine.host.process;
     let pool = machine.topology.nodes().iter().any(|node| {
@@ -205,7 +205,7 @@ fn processor(document: &mut dyn Document, machine: &Machine) {
     );
 }
 
-/// Returns a text, unless it is empty.
+/// Returns a text, or `None` if it is empty.
 fn word<const N: usize>(text: &latency_core::text::Text<N>) -> Option<&str> {
     Some(text.as_str()).filter(|text| !text.is_empty())
 }

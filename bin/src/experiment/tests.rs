@@ -1,4 +1,4 @@
-//! Plans for whole machines, from the fixtures that the topology is tested with.
+//! Plans for whole machines, from the same fixtures as the tests of the topology.
 
 use std::borrow::ToOwned;
 use std::boxed::Box;
@@ -52,13 +52,13 @@ impl Files for Fixture {
     }
 }
 
-/// The files of a fixture.
+/// Returns the files of a fixture as text.
 pub(crate) fn fixture(name: &str) -> String {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/machines");
     std::fs::read_to_string(directory.join(name).with_extension("txt")).unwrap()
 }
 
-/// The machine of a fixture, with all of its CPUs or those of a list.
+/// Returns the machine of a fixture, with all of its CPUs or those of a list.
 pub(crate) fn machine(name: &str, cpus: Option<&str>) -> Box<Machine> {
     machine_of(&fixture(name), cpus)
 }
@@ -72,13 +72,13 @@ pub(crate) fn files_of(text: &str) -> Fixture {
     Fixture(files.map(|(path, content)| (path.to_owned(), content.to_owned())).collect())
 }
 
-/// The clock of the uncore of a fixture's node.
+/// Returns the clock of the uncore of a fixture's node in gigahertz.
 pub(crate) fn uncore_gigahertz(name: &str, node: &Node) -> Option<f64> {
     let files = files_of(&fixture(name));
     Uncore::find(&files, &node.cpus)?.gigahertz(&files)
 }
 
-/// The machine that some files describe.
+/// Returns the machine that the given files describe.
 pub(crate) fn surveyed(files: &impl Files, cpus: Option<&str>) -> Box<Machine> {
     let mut processor = Processor::identify();
     processor.caches = [None; 4];
@@ -113,7 +113,7 @@ pub(crate) fn options(line: &str) -> Options<'_> {
     options::parse(line.split_whitespace().map(str::as_bytes), &DESCRIPTORS, &FORMATS).unwrap()
 }
 
-/// The pairs of a plan as `from>to@cpu`, or the message of its refusal and the exit code.
+/// Returns the pairs of a plan as `from>to@cpu`, or the message of its refusal and the exit code.
 fn pairs(machine: &Machine, line: &str) -> Result<String, (String, u8)> {
     let options = options(line);
     let mut warnings = Warnings::EMPTY;
@@ -230,7 +230,7 @@ fn working_sets_reach_memory_and_leave_half_of_it() {
     let some = Bytes(cache.0 + (2 << 20));
     let found = size(&two, &format!("--size={}", some.0));
     assert_eq!(found, (some, ["cache-could-hold"].to_vec()));
-    // A control group that leaves less than the working set.
+    // A control group leaves less memory than the working set.
     two.host.memory_limit = Some(latency_core::host::MemoryLimit {
         limit: Bytes::MIB.times(200),
         usage: Bytes(0),
@@ -242,7 +242,7 @@ fn working_sets_reach_memory_and_leave_half_of_it() {
 }
 
 #[test]
-fn chains_that_cannot_be_are_refused_before_anything_is_mapped() {
+fn impossible_chains_are_refused_before_anything_is_mapped() {
     let one = machine("one-node", None);
     assert_eq!(pairs(&one, "--size=1M --order=page-local"), Ok("0>0@0".into()));
     assert!(codes(&one, "--order=sequential").contains(&"prefetch-assisted"));
@@ -265,14 +265,14 @@ pub(crate) fn planned_with(machine: &Machine, options: &Options<'_>) -> Planned 
     Ok((points.to_vec(), budget, warnings.iter().map(Warning::code).collect()))
 }
 
-/// The nanoseconds that an experiment is said to take.
+/// Returns the forecast duration of an experiment in nanoseconds.
 fn takes(machine: &Machine, line: &str) -> duration::Range {
     let (points, budget, _) = planned(machine, line).unwrap();
     duration::estimate(machine, &points, &budget)
 }
 
 #[test]
-fn what_one_core_can_do_is_known_in_two_minutes_however_large_the_cache() {
+fn experiments_on_one_core_take_at_most_two_minutes_for_any_cache() {
     let large = fixture("one-node").replace("32768K", "307200K");
     let (small, large) = (machine("one-node", None), machine_of(&large, None));
     assert_eq!(large.last_level_cache(), Bytes::MIB.times(300));
@@ -284,7 +284,7 @@ fn what_one_core_can_do_is_known_in_two_minutes_however_large_the_cache() {
 }
 
 #[test]
-fn less_to_do_takes_less() {
+fn smaller_plans_have_shorter_forecasts() {
     let machine = machine("one-node", None);
     for name in ["matrix", "curve", "distribution", "order", "variants", "pages", "parallel", "window"] {
         let (all, few) = (takes(&machine, name), takes(&machine, &format!("{name} --trials=2 --iters=1000")));
@@ -325,7 +325,7 @@ fn the_kernel_names_the_node_of_a_cpu_if_no_file_describes_the_nodes() {
     assert_eq!(node("two-sockets", 0), Ok(NodeId(0)));
     let message = node("two-sockets", 1).unwrap_err();
     assert!(message.starts_with("CPU 0 is on node 1 by the kernel, but on node 0 by /sys"), "{message}");
-    // Without /sys all memory is node 0's, but the CPU need not be there.
+    // Without /sys, all memory belongs to node 0, but the CPU may be on another node.
     assert_eq!((node("no-sysfs", 0), node("no-sysfs", 1)), (Ok(NodeId(0)), Ok(NodeId(1))));
 }
 

@@ -24,7 +24,7 @@ use crate::result::{Exclusion, Point};
 use crate::sys::table::Table;
 use latency_core::stats::Side;
 
-/// The average time for a point: those in memory need a second, and leave little time for the others.
+/// Average time for a point: points in memory need a second, and leave little time for the others.
 const SHARE_NS: f64 = 0.45e9;
 
 /// The same walk in the data structures that programs use.
@@ -54,7 +54,7 @@ pub const VARIANTS_EXPERIMENT: Experiment = Experiment {
     columns: [&point::CHAINS, &[&VARIANT]],
 };
 
-/// Plans every variant at every size, by variant and then by size.
+/// Plans every variant at every size, in the order of variants and then of sizes.
 fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
     let machine = session.machine;
     let like = single::like(&mut session.planning())?;
@@ -106,7 +106,7 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     );
 }
 
-/// Returns the level of a column in the memory hierarchy, by the reported caches, unless its latency is that of
+/// Returns the level of a column in the memory hierarchy, by the reported caches, or memory if its latency is that of
 /// memory.
 fn level(report: &Report<'_, '_>, grid: &VariantGrid<'_, '_>, column: usize) -> &'static str {
     let machine = report.machine;
@@ -123,7 +123,7 @@ fn level(report: &Report<'_, '_>, grid: &VariantGrid<'_, '_>, column: usize) -> 
     }
 }
 
-/// Says what huge pages and pointers save.
+/// Writes the savings from huge pages and from pointers.
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     let grid = &VariantGrid::of(report.outcomes);
     let found = variants::conclude(grid);
@@ -192,7 +192,7 @@ fn label(variant: &Variant) -> impl Display + '_ {
     })
 }
 
-/// Shows a row for each variant and a column for each level; the fastest of a column have a star.
+/// Shows a row for each variant and a column for each level; the fastest variants of a column have a star.
 fn table(document: &mut dyn Document, report: &Report<'_, '_>) {
     let grid = &VariantGrid::of(report.outcomes);
     /// The ratio to the fastest up to which a variant counts as fastest, because two runs differ as much.
@@ -237,7 +237,7 @@ fn table(document: &mut dyn Document, report: &Report<'_, '_>) {
     });
 }
 
-/// Describes each kind of pages that could not be measured once, with its remedy.
+/// Describes each kind of pages that could not be measured, once, with its remedy.
 fn missing(document: &mut dyn Document, report: &Report<'_, '_>) {
     let refused = || {
         report.outcomes.iter().filter_map(|outcome| match outcome.result {

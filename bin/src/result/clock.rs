@@ -1,4 +1,4 @@
-//! The clock that batches are timed with: plain data, which [`crate::engine::stopwatch::clock`] finds and reads by.
+//! The clock that times batches, as plain data; [`crate::engine::stopwatch::clock`] finds and reads it.
 
 use latency_core::arch::Stamp;
 use latency_core::clock::Sandwich;
@@ -16,37 +16,38 @@ pub enum Timer {
 /// A calibrated time-stamp counter.
 #[derive(Clone, Copy, Debug)]
 pub struct Counter {
-    /// The reads.
+    /// The instructions that read the counter.
     pub stamp: Stamp,
     /// Ticks per second.
     pub frequency: Hertz,
-    /// The first look at both clocks, from which their drift is counted.
+    /// The first simultaneous reading of both clocks, from which their drift is measured.
     pub anchor: Sandwich,
     /// Difference of two calibrations, in parts per million.
     pub spread_ppm: f64,
-    /// CPUID promises one rate in all power states.
+    /// True if CPUID promises a constant rate in all power states.
     pub invariant: bool,
     /// The frequency that CPUID or the hypervisor declares.
     pub declared: Option<Hertz>,
-    /// The smallest difference between two readings: the resolution.
+    /// The smallest difference between two readings, which is the resolution.
     pub step: Ticks,
     /// The median cost of an empty pair of stamps, which is subtracted.
     pub overhead: Ticks,
-    /// A chain of multiplications between stamps, relative to an empty pair; near 1 if the fence does not wait.
+    /// The ratio of the time of a chain of multiplications between stamps to that of an empty pair; near 1 if the fence
+    /// does not wait.
     pub fence_ratio: f64,
 }
 
 /// The kernel's clock.
 #[derive(Clone, Copy, Debug)]
 pub struct KernelClock {
-    /// The smallest step seen.
+    /// The smallest step that was seen, in nanoseconds.
     pub step_ns: u64,
-    /// The cost of reading it twice.
+    /// The cost of reading the clock twice, in nanoseconds.
     pub overhead_ns: u64,
 }
 
 impl Timer {
-    /// Returns the counter, if that is what times.
+    /// Returns the counter, if it is the clock that times.
     #[must_use]
     pub const fn counter(&self) -> Option<&Counter> {
         match self {

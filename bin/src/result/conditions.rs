@@ -1,6 +1,6 @@
-//! The conditions of a run, as plain data: what else happened to the CPU that measured, to its clock and to the timer.
+//! The conditions of a run, as plain data: other activity on the CPU that measured, its clock, and the timer.
 //!
-//! Pure: `engine::conditions` asks the kernel, this module understands the answers.
+//! Pure functions: `engine::conditions` queries the kernel, and this module interprets the answers.
 //!
 //! # References
 //!
@@ -9,26 +9,26 @@
 pub use latency_core::host::CpuTime;
 use latency_core::units::CpuId;
 
-/// Events from the first trial to the last.
+/// The conditions from the first trial to the last.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Conditions {
     /// The share of the time in which this process was ready to run and other work ran on its CPU.
     pub other_work_share: Option<f64>,
-    /// The share of the busy time of its CPU in which the hypervisor reports that it kept that waiting; of several CPUs
-    /// the largest. A lower bound: many hypervisors report nothing.
+    /// The share of its CPU's busy time in which, by its own report, the hypervisor kept the CPU waiting; the largest
+    /// share if there are several CPUs. A lower bound: many hypervisors report nothing.
     pub stolen_share: Option<f64>,
     /// The share of the time in which the sibling thread of its core was busy with other work; `None` without a visible
-    /// one.
+    /// sibling.
     pub sibling_busy_share: Option<f64>,
-    /// Times that the kernel gave its CPU to another task.
+    /// Number of times that the kernel gave its CPU to another task.
     pub involuntary_switches: u64,
-    /// Times that it was found on another CPU.
+    /// Number of times that the measuring thread was found on another CPU.
     pub thread_moves: u64,
     /// The tenth, fiftieth and ninetieth percentile of the core's clock over rounds, in gigahertz.
     pub core_gigahertz: Option<[f64; 3]>,
     /// The drift of the time-stamp counter against the kernel's clock, in parts per million.
     pub timer_drift_ppm: Option<f64>,
-    /// Times that the counter was behind an earlier reading.
+    /// Number of times that the counter was behind an earlier reading.
     pub timer_steps_back: u64,
     /// The CPUs on which a thread of the run had work, in the order of their numbers.
     pub cpus: &'static [OnCpu],
@@ -39,23 +39,24 @@ pub struct Conditions {
 pub struct OnCpu {
     /// The CPU.
     pub cpu: CpuId,
-    /// Shares of the time by their kinds; not a number where one is not known.
+    /// Shares of the time, indexed by [`OTHER_WORK`], [`STOLEN`] and [`SIBLING_BUSY`]; NaN for an unknown share.
     pub shares: [f64; 3],
 }
 
-/// The kind of the share of the time with work in which other work ran on a CPU.
+/// Index of the share of the thread's time with work in which other work ran on the CPU.
 pub const OTHER_WORK: usize = 0;
-/// The kind of the share of its busy time in which the hypervisor kept a CPU waiting.
+/// Index of the share of the CPU's busy time in which the hypervisor kept the CPU waiting.
 pub const STOLEN: usize = 1;
-/// The kind of the share of the time in which another thread of its core was busy with other work.
+/// Index of the share of the time in which another thread of the CPU's core was busy with other work.
 pub const SIBLING_BUSY: usize = 2;
 
 impl OnCpu {
-    /// Nothing is known of it.
+    /// A CPU without known shares.
     pub const UNKNOWN: OnCpu = OnCpu { cpu: CpuId(0), shares: [f64::NAN; 3] };
 }
 
-/// The nanoseconds that a task ran and those that it waited for a CPU: the first two words of /proc/self/schedstat.
+/// Returns the nanoseconds that a task ran, and the nanoseconds that it waited for a CPU: the first two words of
+/// /proc/self/schedstat.
 #[must_use]
 pub fn ran_and_waited(schedstat: &[u8]) -> Option<(u64, u64)> {
     let mut words = schedstat.split(|&byte| byte == b' ');
@@ -77,13 +78,13 @@ const CLOCKS: usize = 1000;
 const PER_GIGAHERTZ: f64 = 100.0;
 
 impl Clocks {
-    /// Returns none yet.
+    /// Returns a histogram without clocks.
     #[must_use]
     pub const fn new() -> Clocks {
         Clocks { counts: [0; CLOCKS], total: 0 }
     }
 
-    /// Counts the clock of a round; what is not a number is none.
+    /// Counts the clock of a round; ignores values that are not numbers.
     pub fn note(&mut self, gigahertz: f64) {
         let step = (gigahertz * PER_GIGAHERTZ + 0.5) as usize;
         if let Some(count) = self.counts.get_mut(step).filter(|_| step > 0) {
@@ -92,7 +93,8 @@ impl Clocks {
         }
     }
 
-    /// The clocks that a tenth, half and nine tenths of the rounds do not exceed, in gigahertz; `None` without any.
+    /// Returns the clocks that a tenth, half and nine tenths of the rounds do not exceed, in gigahertz; `None` without
+    /// rounds.
     #[must_use]
     pub fn spread(&self) -> Option<[f64; 3]> {
         (self.total > 0).then(|| [1, 5, 9].map(|tenths| self.reached_by(tenths)))
@@ -134,7 +136,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_understood_or_refused(text: Vec<u8>) {
+        fn any_text_is_parsed_or_rejected(text: Vec<u8>) {
             let _ = ran_and_waited(&text);
         }
     }

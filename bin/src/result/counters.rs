@@ -1,16 +1,17 @@
-//! Events that counters saw, as plain data: of the hardware per hop, of the kernel per thread.
+//! Events that counters recorded, as plain data: hardware events per hop, and kernel events per thread.
 //!
-//! Knows the events by name. How they are counted is the business of others.
+//! This module only names the events; other modules count them.
 
-/// The events of the hardware.
+/// Number of hardware events.
 pub const EVENTS: usize = 6;
 
-/// Events of one walk, per hop; not a number where there is nothing.
+/// Events of one walk, per hop; NaN for events that were not counted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Counted {
     /// Core cycles, instructions, L1D misses, last-level misses, data-TLB misses, cycles of page walks.
     pub per_hop: [f64; EVENTS],
-    /// The smallest share of a walk in which its group was on the hardware; below 1 the kernel's counts are scaled up.
+    /// The smallest share of a walk in which the event group was on the hardware; below 1, the kernel's counts are
+    /// scaled up.
     pub running: f64,
 }
 
@@ -23,22 +24,22 @@ impl Default for Counted {
 /// Events that the kernel counts for every thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Software {
-    /// Context switches of its own will, and against it.
+    /// Context switches, voluntary and involuntary.
     pub switches: (u64, u64),
-    /// Changes of the CPU.
+    /// Migrations to another CPU.
     pub migrations: u64,
-    /// Page faults without a disk, and with one.
+    /// Page faults without a disk access, and with one.
     pub faults: (u64, u64),
 }
 
 impl Software {
-    /// Returns the events from `earlier` to this.
+    /// Returns the events between `earlier` and this count.
     #[must_use]
     pub fn since(&self, earlier: &Software) -> Software {
         self.with(earlier, u64::saturating_sub)
     }
 
-    /// Returns both together.
+    /// Returns the sum of both counts.
     #[must_use]
     pub fn and(&self, other: &Software) -> Software {
         self.with(other, |mine, other| mine + other)
@@ -55,7 +56,7 @@ impl Software {
 }
 
 impl Counted {
-    /// This, and what another group counted.
+    /// Returns these events together with those of another group.
     #[must_use]
     pub fn and(mut self, other: &Counted) -> Counted {
         for (mine, other) in self.per_hop.iter_mut().zip(other.per_hop) {
@@ -68,11 +69,12 @@ impl Counted {
     }
 }
 
-/// Events that hardware counters saw, median over rounds.
+/// Events that hardware counters recorded, as medians over rounds.
 #[derive(Clone, Copy, Debug)]
 pub struct Counters {
-    /// Events per hop, in the order of [`Counted::per_hop`]; `None` where the event could not be counted.
+    /// Events per hop, in the order of [`Counted::per_hop`]; `None` if the event could not be counted.
     pub per_hop: [Option<f64>; EVENTS],
-    /// The smallest share of a walk in which the events were on the hardware: below 1 the kernel has scaled them.
+    /// The smallest share of a walk in which the events were on the hardware; below 1, the kernel has scaled the
+    /// counts.
     pub running: f64,
 }

@@ -1,6 +1,6 @@
-//! The distribution of single hops at one point: plain data, in ticks, with what they mean.
+//! The distribution of single hops at one point, as plain data in ticks, with its interpretation.
 //!
-//! Reports see it; nothing here takes a sample.
+//! Reports read it; nothing here takes a sample.
 
 use latency_core::clock;
 use latency_core::histogram::Histogram;
@@ -9,97 +9,99 @@ use latency_core::hops::{self, Quantile, Sample};
 use latency_core::stats::{Interval, Summary};
 use latency_core::units::Hertz;
 
-/// The percentages that are reported of hops.
+/// Percentages of the reported percentiles of hops.
 pub const PERCENTAGES: [f64; 6] = [50.0, 90.0, 95.0, 99.0, 99.9, 99.99];
 
-/// Known intervals between refreshes of DRAM, in microseconds, and what they are (JESD79-4, JESD79-5).
+/// Known intervals between DRAM refreshes, in microseconds, and their names (JESD79-4, JESD79-5).
 const REFRESH_INTERVALS: [(f64, &str); 4] = [
     (7.8, "the refresh interval of DDR4"),
     (3.9, "the refresh interval of DDR5, or half of DDR4's"),
     (1.95, "half of DDR5's refresh interval: fine granularity, or two ranks in turn"),
     (15.6, "twice the refresh interval of DDR4"),
 ];
-/// A crystal is exact to 100 ppm, the controller's rounding of the interval is coarser.
+/// Relative tolerance of a refresh interval: a crystal is exact to 100 ppm, but the controller rounds the interval more
+/// coarsely.
 const INTERVAL_TOLERANCE: f64 = 0.02;
 
 /// A percentile of single hops, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Percentile {
-    /// The median over visits of the same percentile of each; with too few visits, the percentile of all hops.
+    /// The median over visits of each visit's percentile; with too few visits, the percentile of all hops.
     pub value: f64,
-    /// Its 95 % confidence interval over visits; `None` with too few of them. Hops of one visit are alike, so that
-    /// their number tells nothing of the next visit.
+    /// The 95 % confidence interval over visits; `None` with too few visits. Hops of one visit are alike, so that their
+    /// number does not predict the next visit.
     pub interval: Option<Interval>,
-    /// Both sides of a step between two clusters of hops, if it lies on one: the value is then the slower side, and
-    /// the interval holds both.
+    /// Both sides of a step between two clusters of hops, if the percentile lies on one. The value is then the slower
+    /// side, and the interval contains both.
     pub step: Option<Interval>,
 }
 
-/// Single hops of one point, and what was watched beside them.
+/// Single hops of one point, and the observations that accompany them.
 #[derive(Clone, Copy, Debug)]
 pub struct Distribution {
     /// Ticks per second.
     pub frequency: Hertz,
     /// The counter's step in ticks.
     pub step: u64,
-    /// The hops between two stamps: 1, or as many as can be timed.
+    /// The number of hops between two stamps: 1, or as many as are needed for timing.
     pub each: u32,
-    /// Ticks between the stamps, the timer's own included, of all windows in which the kernel was not entered.
+    /// Histogram of the ticks between the stamps, including the timer's own, of all windows in which the kernel was not
+    /// entered.
     pub windows: Histogram,
-    /// Ticks between two stamps around nothing, taken in turn with the hops.
+    /// Histogram of the ticks between two stamps around nothing, taken in turn with the hops.
     pub empties: Histogram,
-    /// The mean of the latter without interruptions, which is subtracted from every window.
+    /// The mean of the empty windows without interruptions, which is subtracted from every window.
     pub overhead: f64,
     /// The ticks from which a window counts as interrupted, if any does.
     pub interrupted_from: Option<u64>,
-    /// Entries of the kernel per tick, by the watching loop; 0 where entries leave no mark.
+    /// Kernel entries per tick in the watching loop; 0 if entries leave no mark.
     pub entries: f64,
-    /// The mean of the windows that were not interrupted, each with the weight of [`hops::weight`].
+    /// The mean of the windows that were not interrupted, weighted by [`hops::weight`].
     pub mean: f64,
-    /// The percentiles of visits, in ticks of a window, in the order of [`PERCENTAGES`].
+    /// The percentiles over visits, in ticks of a window, in the order of [`PERCENTAGES`].
     pub over_visits: [Option<Summary>; PERCENTAGES.len()],
     /// Further findings about interruptions.
     pub interruptions: Interruptions,
-    /// The mean of single hops in stretches as long as a batch: the most frequent within a round, median over rounds,
-    /// in nanoseconds. Batches, and with them `matrix`, are summarised so.
+    /// The mean of single hops in stretches as long as a batch, in nanoseconds: the most frequent mean within a round,
+    /// and the median over rounds. Batches, and therefore `matrix`, are summarised in the same way.
     pub round_ns: f64,
-    /// The same of batches that were made in turn with the hops.
+    /// The mean, computed in the same way, of batches that were timed in turn with the hops, in nanoseconds.
     pub batch_ns: f64,
-    /// The former divided by the latter, over rounds.
+    /// The ratio of `round_ns` to `batch_ns`, over rounds.
     pub ratio: Option<Summary>,
-    /// The period with which slow hops recur, significant or not, if it could be sought.
+    /// The period at which slow hops recur, significant or not, if it could be sought.
     pub period: Option<Period>,
-    /// From how many ticks on a hop was slow for that.
+    /// The number of ticks from which on a hop counts as slow for the period.
     pub slow_from: u64,
 }
 
-/// Interruptions: those that left their mark, and those that only take time, as they showed where no memory was touched.
+/// Interruptions: those that left a mark, and those that only took time, as observed in a loop without memory accesses.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Interruptions {
     /// Windows in which the kernel was entered; they are in no histogram.
     pub marked: u64,
-    /// Their mean in ticks.
+    /// The mean of these windows in ticks.
     pub marked_mean: f64,
-    /// The longest of them in ticks.
+    /// The longest of these windows in ticks.
     pub marked_longest: u64,
-    /// Entries of the kernel while the watching loop ran; none where they leave no mark.
+    /// Kernel entries while the watching loop ran; 0 if entries leave no mark.
     pub watched_interrupts: u64,
-    /// Other interrupted hops that the gaps make likely: a hypervisor's, or the firmware's.
+    /// Expected number of other interrupted hops, by the hypervisor or the firmware, estimated from the gaps.
     pub expected: f64,
-    /// Gaps in the watching loop without an entry of the kernel.
+    /// Number of gaps in the watching loop without a kernel entry.
     pub gaps: u64,
-    /// The ticks that a gap had at least.
+    /// The minimum length of a gap in ticks.
     pub least_gap: u64,
     /// The longest gap in ticks.
     pub longest_gap: u64,
-    /// The ticks that the loop ran.
+    /// The duration of the watching loop in ticks.
     pub watched: u64,
     /// Involuntary context switches during the hops.
     pub switches: u64,
 }
 
 impl Distribution {
-    /// Nothing recorded. Made when it is needed: as a constant it would take 70 KiB of the executable.
+    /// Returns an empty distribution. It is built at run time: as a constant it would take 70 KiB of the executable.
     #[must_use]
     pub fn new(frequency: Hertz, step: u64) -> Distribution {
         Distribution {
@@ -122,13 +124,13 @@ impl Distribution {
         }
     }
 
-    /// Returns the nanoseconds per hop of a window in ticks, without the timer's own.
+    /// Returns the nanoseconds per hop of a window in ticks, without the timer's overhead.
     #[must_use]
     pub fn nanoseconds(&self, window: f64) -> f64 {
         self.time((window - self.overhead).max(0.0)) / f64::from(self.each)
     }
 
-    /// Nanoseconds of ticks as they are.
+    /// Converts ticks to nanoseconds, without subtracting the overhead.
     #[must_use]
     pub fn time(&self, ticks: f64) -> f64 {
         clock::nanoseconds(ticks, self.frequency)
@@ -146,7 +148,7 @@ impl Distribution {
         }
     }
 
-    /// Nanoseconds per hop that `percent` of the hops do not exceed, interrupted ones left aside.
+    /// Returns the nanoseconds per hop that `percent` of the hops do not exceed, without interrupted hops.
     #[must_use]
     pub fn quantile_ns(&self, percent: f64) -> Option<Percentile> {
         let Quantile { value: of_all, low, high, on_step } = self.sample().quantile(percent)?;
@@ -165,19 +167,19 @@ impl Distribution {
         Some(Percentile { value: self.nanoseconds(value), interval, step })
     }
 
-    /// Its value alone.
+    /// Returns the value of a percentile, without its interval.
     #[must_use]
     pub fn percentile_ns(&self, percent: f64) -> Option<f64> {
         self.quantile_ns(percent).map(|quantile| quantile.value)
     }
 
-    /// Returns the slowest hop that was not interrupted.
+    /// Returns the time of the slowest hop that was not interrupted.
     #[must_use]
     pub fn maximum_ns(&self) -> Option<f64> {
         hops::maximum(&self.windows, self.interrupted_from).map(|window| self.nanoseconds(window as f64))
     }
 
-    /// Returns the slowest window without a mark, interrupted or not.
+    /// Returns the time of the slowest window without a mark, interrupted or not.
     #[must_use]
     pub fn longest_ns(&self) -> Option<f64> {
         self.windows.maximum().map(|window| self.nanoseconds(window as f64))
@@ -203,13 +205,14 @@ impl Distribution {
         self.windows.total() - calm
     }
 
-    /// Ticks of an empty window that `percent` do not exceed: a whole step of the counter.
+    /// Returns the ticks that `percent` of the empty windows do not exceed, in whole steps of the counter.
     #[must_use]
     pub fn empty_ticks(&self, percent: f64) -> Option<u64> {
         self.empties.percentile(percent)
     }
 
-    /// Returns the period in microseconds with which slow hops recur, and what it is known as, if it stands out.
+    /// Returns the period in microseconds at which slow hops recur, and the name of a known period near it, if it is
+    /// significant.
     #[must_use]
     pub fn refresh(&self) -> Option<(f64, Option<&'static str>)> {
         let period = self.period.filter(Period::is_significant)?;
@@ -255,14 +258,14 @@ mod tests {
     fn percentiles_are_those_of_visits_and_hold_both_sides_of_a_step() {
         let mut distribution = planted();
         assert_eq!(distribution.quantile_ns(50.0).unwrap().interval, None, "too few visits");
-        // Visits differ by more than the number of hops suggests.
+        // Visits differ by more than the number of hops would suggest.
         let mut visits: Vec<f64> = (0..15).map(|visit| 240.0 + f64::from(visit * 7 % 15)).collect();
         distribution.over_visits = [latency_core::stats::summarise(&mut visits); PERCENTAGES.len()];
         let median = distribution.quantile_ns(50.0).unwrap();
         let interval = median.interval.unwrap();
         assert!((median.value - 98.5).abs() < 1e-9 && median.step.is_none());
         assert!(interval.low < 97.5 && interval.high > 99.5, "{interval:?}");
-        // 2 % of the hops are slower: the 98th percentile lies on the step.
+        // Since 2 % of the hops are slower, the 98th percentile lies on the step.
         let step = distribution.quantile_ns(98.0);
         assert!(
             step.is_some_and(|step| step.step.is_some() && step.interval.is_none()),
@@ -271,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn several_hops_in_a_window_share_it() {
+    fn the_time_of_a_window_is_divided_by_its_hops() {
         let mut distribution = planted();
         distribution.each = 4;
         assert!((distribution.percentile_ns(50.0).unwrap() - 25.0).abs() < 0.2);

@@ -1,6 +1,6 @@
-//! The kernel's answers about the nodes of pages, as data: counted, parsed and compared.
+//! The kernel's answers about the nodes of pages, as data: counting, parsing and comparison.
 //!
-//! Pure: `placement` asks the kernel, this module understands the answers.
+//! Pure functions: `placement` queries the kernel, and this module interprets the answers.
 //!
 //! # References
 //!
@@ -8,7 +8,7 @@
 
 use latency_core::units::{Bytes, NodeId};
 
-/// The nodes on which one buffer's pages are told apart. More are counted together.
+/// Number of nodes on which a buffer's pages are counted separately; pages on further nodes are counted together.
 const MOST_NODES: usize = 8;
 
 /// The numbers of pages of a buffer on each node.
@@ -34,7 +34,7 @@ impl PageCounts {
         }
     }
 
-    /// Returns the nodes and their counts, in the order in which they were met.
+    /// Returns the nodes and their counts, in the order of their first page.
     #[must_use]
     pub fn nodes(&self) -> &[(NodeId, u64)] {
         self.nodes.get(..self.length).unwrap_or_default()
@@ -46,14 +46,14 @@ impl PageCounts {
         self.nodes().iter().find(|(known, _)| *known == node).map_or(0, |(_, count)| *count)
     }
 
-    /// Returns all pages.
+    /// Returns the number of all pages.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.nodes().iter().fold(self.others, |sum, (_, count)| sum.saturating_add(*count))
     }
 }
 
-/// The evidence of one look at a buffer.
+/// The evidence from one examination of a buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Evidence {
     /// The counts of /proc/self/numa_maps, if it could be read.
@@ -67,20 +67,20 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// Returns whether there is evidence, and all of it puts every page of `size` bytes on `node`.
+    /// Returns whether there is evidence and all of it places every page of `size` bytes on `node`.
     #[must_use]
     pub fn proves(&self, node: NodeId, size: Bytes) -> bool {
         let complete = |counts: &PageCounts, page: Bytes| {
             counts.on(node) == counts.total() && counts.total().saturating_mul(page.0) >= size.0
         };
-        // numa_maps counts in the pages of the mapping, the query was made for each of them.
+        // numa_maps counts pages of the mapping's size, and the query covered each of these pages.
         let page = self.kernel_page.unwrap_or(Bytes(4096));
         self.is_there()
             && self.numa_maps.as_ref().is_none_or(|counts| complete(counts, page))
             && self.page_query.as_ref().is_none_or(|counts| counts.on(node) == counts.total())
     }
 
-    /// Returns whether the kernel told where the pages are at all.
+    /// Returns whether the kernel reported the nodes of the pages at all.
     #[must_use]
     pub const fn is_there(&self) -> bool {
         self.numa_maps.is_some() || self.page_query.is_some()
@@ -97,14 +97,14 @@ impl Evidence {
         }
     }
 
-    /// Returns the counts that reports show: those of numa_maps, or else of the query.
+    /// Returns the counts that reports show: those of numa_maps, or those of the query without them.
     #[must_use]
     pub fn counts(&self) -> Option<&PageCounts> {
         self.numa_maps.as_ref().or(self.page_query.as_ref())
     }
 }
 
-/// Returns the counts and the page size of a line of numa_maps, if it is that of the mapping at `address`.
+/// Returns the counts and the page size from a line of numa_maps, if the line describes the mapping at `address`.
 ///
 /// An example is `7f0000000000 bind:1 anon=4 dirty=4 N1=4 kernelpagesize_kB=2048`.
 #[must_use]
@@ -127,14 +127,14 @@ pub fn numa_maps_line(line: &[u8], address: u64) -> Option<(PageCounts, Option<B
     Some((counts, page))
 }
 
-/// Returns whether a line of smaps opens the description of the mapping at `address`.
+/// Returns whether a line of smaps begins the description of the mapping at `address`.
 #[must_use]
 pub fn smaps_opens(line: &[u8], address: u64) -> bool {
     let start = line.split(|&byte| byte == b'-').next().unwrap_or_default();
     hexadecimal(start) == Some(address)
 }
 
-/// Returns the amount that a line of smaps gives for `AnonHugePages:`.
+/// Returns the amount in an `AnonHugePages:` line of smaps.
 #[must_use]
 pub fn smaps_transparent_huge(line: &[u8]) -> Option<Bytes> {
     let rest = line.strip_prefix(b"AnonHugePages:")?;
@@ -193,7 +193,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_line_is_understood_or_refused(line: Vec<u8>, address: u64) {
+        fn any_line_is_parsed_or_rejected(line: Vec<u8>, address: u64) {
             let _ = numa_maps_line(&line, address);
             let _ = smaps_opens(&line, address);
             let _ = smaps_transparent_huge(&line);

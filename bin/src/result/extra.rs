@@ -1,4 +1,4 @@
-//! Findings that are not points, of the experiments that look for them.
+//! Findings that are not points, from the experiments that seek them.
 
 use latency_core::kernel::lanes::Filler;
 use latency_core::model::edge::{Edge, EdgeError};
@@ -6,26 +6,27 @@ use latency_core::stats::Interval;
 
 use super::walk::Reach;
 
-/// Findings that are not points, of the experiments that look for them.
+/// Findings that are not points, from the experiments that seek them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Extra {
-    /// The edge of the first-level cache, or why there is none; `None` if it was not looked for.
+    /// The edge of the first-level cache, or the reason why there is none; `None` if it was not sought.
     pub edge: Option<Result<Edge, EdgeError>>,
-    /// The reach of the processor over each kind of filler; `None` if it was not looked for.
+    /// The reach of the processor over each kind of filler; `None` if it was not sought.
     pub reach: [Option<Reach>; Filler::ALL.len()],
-    /// Loads of the lines of several orders without a chain; `None` without a counter, or if there were none.
+    /// Loads of the same lines as the walks in several orders, but without a chain; `None` without a counter, or
+    /// without these loads.
     pub strided: Option<Strided>,
 }
 
 /// Independent loads in address order: the inverse of throughput.
 #[derive(Clone, Copy, Debug)]
 pub struct Strided {
-    /// For each load, over a whole pass.
+    /// Nanoseconds per load, over a whole pass.
     pub nanoseconds: f64,
-    /// Its interval over the rounds; `None` with too few of them.
+    /// The interval of the nanoseconds over rounds; `None` with too few rounds.
     pub interval: Option<Interval>,
-    /// The same in core cycles; `None` without a counter.
+    /// Core cycles per load; `None` without a counter.
     pub core_cycles: Option<f64>,
-    /// The rounds whose median this is.
+    /// The number of rounds that the medians are of.
     pub rounds: usize,
 }

@@ -1,6 +1,6 @@
-//! Plans, measurements, and their circumstances: plain data.
+//! Plans, measurements, and their circumstances, as plain data.
 //!
-//! Reports see nothing else. No system is asked here.
+//! Reports read nothing else. This module makes no system calls.
 
 pub mod chain;
 mod clock;

@@ -1,4 +1,4 @@
-//! A point and what became of it: a measurement, or why there is none.
+//! A point and its outcome: a measurement, or the reason why there is none.
 
 use core::fmt;
 
@@ -15,41 +15,41 @@ use crate::error::PlacementError;
 pub struct Measurement {
     /// Its memory.
     pub placed: Placed,
-    /// Hops in each trial.
+    /// The hops of each trial.
     pub hops: u64,
-    /// Before the first trial.
+    /// The findings of the warm-up before the first trial.
     pub warm_up: WarmUp,
     /// The measured values.
     pub series: RoundSeries,
-    /// Rounds that the trials were made in.
+    /// The number of rounds of trials.
     pub rounds: usize,
-    /// Places in physical memory that the rounds were made in.
+    /// The number of places in physical memory in which the rounds were made.
     pub placements: usize,
-    /// The spread between their medians, as a share of the middle one; `None` with few of them.
+    /// The spread between the medians of these places, as a share of their median; `None` with too few places.
     pub placement_spread: Option<f64>,
-    /// True if the confidence interval became as narrow as it had to.
+    /// True if the confidence interval became as narrow as required.
     pub precise: bool,
-    /// The chain's fingerprint: equal for equal chains; zero without one.
+    /// The chain's fingerprint, which is equal for equal chains; zero without a chain.
     pub fingerprint: u64,
     /// The chain's nodes, or the lines of traffic.
     pub nodes: u64,
-    /// The memory of the traffic beside it, or of every other line that goes to and fro.
+    /// The memory of the traffic during the measurement, or the memory of every second line that two CPUs exchange.
     pub traffic: Option<PlacedField>,
     /// Differences between lines, where each was timed.
     pub lines: Option<PerLine>,
 }
 
-/// Why a point has no number.
+/// The reason why a point has no value.
 #[derive(Clone, Copy, Debug)]
 pub enum Exclusion<'a> {
-    /// Its memory could not be had, or not be proven to be where it had to be.
+    /// The memory could not be obtained, or its required placement could not be proven.
     Placement(PlacementError<'a>),
-    /// An interrupt came first.
+    /// An interrupt ended the run before the point was measured.
     Interrupted,
 }
 
 impl Exclusion<'_> {
-    /// Returns whether it fails the run: memory that did not stay where it was proven to be.
+    /// Returns whether the exclusion fails the run: memory that left its proven node.
     #[must_use]
     pub const fn is_fatal(&self) -> bool {
         matches!(self, Exclusion::Placement(PlacementError::MovedDuringRun { .. }))
@@ -75,13 +75,13 @@ pub struct Outcome<'a> {
 }
 
 impl Outcome<'_> {
-    /// Returns the latency, or the time per load; `None` where it was not measured.
+    /// Returns the latency, or the time per load; `None` if it was not measured.
     #[must_use]
     pub fn nanoseconds(&self) -> Option<f64> {
         self.result.as_ref().ok().map(|measured| measured.series.nanoseconds.median)
     }
 
-    /// Returns the latency, or the time per load, with its interval; `None` where it was not measured.
+    /// Returns the latency, or the time per load, with its interval; `None` if it was not measured.
     #[must_use]
     pub fn estimate(&self) -> Option<Estimate> {
         self.result.as_ref().ok().map(|measured| measured.series.nanoseconds.into())

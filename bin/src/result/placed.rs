@@ -1,18 +1,18 @@
-//! The memory behind a point: how it came to its node, and what is known of it.
+//! The memory of a point: the means of its placement, and the facts known about it.
 
 use latency_core::units::{Bytes, NodeId, Pages};
 use latency_core::words::Worded;
 
 use super::evidence::{Evidence, PageCounts};
 
-/// The way in which a buffer came to its node.
+/// The means by which a buffer was placed on its node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Means {
-    /// The kernel was told: set_mempolicy and mbind.
+    /// A memory policy: set_mempolicy and mbind.
     Policy,
-    /// The first touch came from a CPU of the node, because policies are forbidden.
+    /// A first touch by a CPU of the node, because policies are forbidden.
     FirstTouch,
-    /// There is one node only.
+    /// No means: there is only one node.
     SoleNode,
 }
 
@@ -21,32 +21,33 @@ impl Worded for Means {
         &[("bind", Means::Policy), ("first touch", Means::FirstTouch), ("sole node", Means::SoleNode)];
 }
 
-/// Facts about the memory behind a point.
+/// Facts about the memory of a point.
 #[derive(Clone, Copy, Debug)]
 pub struct Placed {
-    /// The way in which it came to its node.
+    /// The means of its placement.
     pub means: Means,
-    /// The pages obtained: never [`Pages::Auto`].
+    /// The kind of pages obtained: never [`Pages::Auto`].
     pub pages: Pages,
     /// The length of the mapping.
     pub mapped: Bytes,
-    /// The kernel's evidence before measuring.
+    /// The kernel's evidence before the measurement.
     pub before: Evidence,
-    /// Its evidence afterwards.
+    /// The kernel's evidence after the measurement.
     pub after: Evidence,
-    /// True if translation buffers treat its huge pages as small ones; `None` if that was not probed, or cannot be
-    /// told.
+    /// True if translation buffers treat the huge pages as small ones; `None` if that was not probed, or cannot be
+    /// determined.
     pub as_small: Option<bool>,
 }
 
 impl Placed {
-    /// Returns whether the kernel put every page on `node`, before and after.
+    /// Returns whether the kernel had every page on `node`, before and after the measurement.
     #[must_use]
     pub fn is_verified(&self, node: NodeId) -> bool {
         self.before.proves(node, self.mapped) && self.after.proves(node, self.mapped)
     }
 
-    /// Returns the pages that are elsewhere than on `node` now, if any; `None` too where the kernel does not tell.
+    /// Returns the number of pages that are now on other nodes than `node`, if there are any; `None` also if the kernel
+    /// does not report it.
     #[must_use]
     pub fn moved(&self, node: NodeId) -> Option<u64> {
         if !self.after.is_there() || self.after.proves(node, self.mapped) {
@@ -56,17 +57,17 @@ impl Placed {
         [&self.after.numa_maps, &self.after.page_query].into_iter().flatten().map(elsewhere).max()
     }
 
-    /// Returns the part in transparent huge pages before and after, where the kernel has merged or split some.
+    /// Returns the part in transparent huge pages before and after, if the kernel has merged or split pages.
     #[must_use]
     pub fn huge_pages_changed(&self) -> Option<(Bytes, Bytes)> {
         let (before, after) = (self.before.transparent_huge?, self.after.transparent_huge?);
         (before != after).then_some((before, after))
     }
 
-    /// Returns whether the size of the pages is known, and not only asked for.
+    /// Returns whether the size of the pages is known, and not only requested.
     ///
-    /// A mapping from a pool has pages of its size or does not come about; of
-    /// the others only /proc tells.
+    /// A mapping from a pool either has pages of the pool's size or fails; for other mappings, only /proc shows the
+    /// size.
     #[must_use]
     pub const fn pages_are_verified(&self) -> bool {
         match self.pages {
@@ -76,7 +77,7 @@ impl Placed {
         }
     }
 
-    /// Returns the share of the buffer in transparent huge pages at the end, where those were obtained.
+    /// Returns the share of the buffer in transparent huge pages after the measurement, if it was mapped with them.
     #[must_use]
     pub fn huge_share(&self) -> Option<f64> {
         let huge = self.after.transparent_huge.filter(|_| self.pages == Pages::Thp)?;
@@ -84,19 +85,19 @@ impl Placed {
     }
 }
 
-/// Facts about the memory of generators that run beside a measurement.
+/// Facts about the memory of generators that run during a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlacedField {
-    /// The way in which it came to its node.
+    /// The means of its placement.
     pub means: Means,
-    /// The pages obtained.
+    /// The kind of pages obtained.
     pub pages: Pages,
-    /// True if the kernel put every page on the node, before and after.
+    /// True if the kernel had every page on the node, before and after the measurement.
     pub verified: bool,
 }
 
 impl PlacedField {
-    /// Returns the same of memory that is known in full.
+    /// Returns the same facts for memory with full evidence.
     #[must_use]
     pub fn of(placed: &Placed, node: NodeId) -> PlacedField {
         PlacedField { means: placed.means, pages: placed.pages, verified: placed.is_verified(node) }

@@ -6,14 +6,14 @@ use latency_core::units::{Bytes, CpuId, NodeId, Pages};
 
 use super::walk::Walk;
 
-/// One point of a plan: everything that decides what is measured.
+/// One point of a plan: all parameters of a measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct Point {
     /// The node on which the chase runs.
     pub initiator: NodeId,
-    /// The CPU of it.
+    /// The CPU of that node on which the chase runs.
     pub cpu: CpuId,
-    /// The node whose memory it walks.
+    /// The target node, which has the memory.
     pub target: NodeId,
     /// The chase loop.
     pub kernel: &'static Kernel,
@@ -21,11 +21,11 @@ pub struct Point {
     pub order: Order,
     /// The working set.
     pub size: Bytes,
-    /// The distance between neighbouring nodes.
+    /// The distance between neighbouring nodes of the chain.
     pub stride: Bytes,
     /// The seed of the chain.
     pub seed: u64,
-    /// The pages asked for.
+    /// The kind of pages requested.
     pub pages: Pages,
     /// Its walk.
     pub walk: Walk,

@@ -1,4 +1,4 @@
-//! One point of a result as files hold it: what two results are compared by.
+//! A point of a result as stored in files, which two results are compared by.
 
 use core::fmt::{self, Display, Write};
 
@@ -11,7 +11,7 @@ use super::sample::Sample;
 /// A word of a saved result.
 pub type Word = Text<24>;
 
-/// The fields that tell points apart: the key in files, and the words for people.
+/// The fields that distinguish points: the key in files, and the words for people.
 pub const FIELDS: [(&str, &str); 27] = [
     ("from", "from node"),
     ("to", "to node"),
@@ -41,57 +41,57 @@ pub const FIELDS: [(&str, &str); 27] = [
     ("home", "home"),
     ("load", "load"),
 ];
-/// Place of the initiator node in [`FIELDS`].
+/// Index of the initiator node in [`FIELDS`].
 pub const FROM: usize = 0;
-/// Place of the target node.
+/// Index of the target node.
 pub const TO: usize = 1;
-/// Place of the working set.
+/// Index of the working set.
 pub const SIZE: usize = 2;
-/// Place of the stride.
+/// Index of the stride.
 pub const STRIDE: usize = 3;
-/// The fields from here on are words.
+/// Index of the first field that is a word; all later fields are words.
 pub const WORDS: usize = 4;
-/// Place of the order of the walk.
+/// Index of the order of the walk.
 pub const ORDER: usize = 4;
-/// Place of the chase kernel.
+/// Index of the chase kernel.
 pub const KERNEL: usize = 5;
-/// Place of the pages that were asked for.
+/// Index of the requested pages.
 pub const PAGES_ASKED: usize = 6;
 
-/// Place of the variant.
+/// Index of the variant.
 pub const VARIANT: usize = 7;
-/// The same of traffic, if its kind has several.
+/// Index of the pattern of traffic, if its kind has several patterns.
 pub const PATTERN: usize = 8;
-/// Place of the number of chains side by side.
+/// Index of the number of chains side by side.
 pub const LANES: usize = 9;
-/// Place of the kind of traffic.
+/// Index of the kind of traffic.
 pub const TRAFFIC: usize = 14;
-/// Place of the number of generators.
+/// Index of the number of generators.
 pub const GENERATORS: usize = 15;
-/// Place of the experiment, in reports alone, whose points are of several experiments.
+/// Index of the experiment, which only reports have, since their points are of several experiments.
 pub const EXPERIMENT: usize = 16;
-/// Place of the first CPU of a pair: the fields from here on are those of CPUs and their lines.
+/// Index of the first CPU of a pair: the fields from here on describe CPUs and their lines.
 pub const A: usize = 17;
-/// Place of the second CPU.
+/// Index of the second CPU.
 pub const B: usize = 18;
-/// Place of the hardware that two CPUs share. Every point of CPUs has it.
+/// Index of the hardware that two CPUs share. Every point between CPUs has this field.
 pub const CLASS: usize = 19;
-/// Place of the way in which a CPU sees that it is its turn.
+/// Index of the method by which a CPU sees that it is its turn.
 #[cfg(test)]
 pub const METHOD: usize = 20;
-/// Place of the number of lines.
+/// Index of the number of lines.
 pub const LINES: usize = 21;
-/// Place of the access to lines. It tells pairs, their classes, and lines in a known state from each other.
+/// Index of the access to lines. It distinguishes pairs, their classes, and lines in a known state.
 pub const OP: usize = 22;
-/// Place of the node that lines come from.
+/// Index of the home node of the lines.
 pub const HOME: usize = 25;
-/// Place of the end of a curve under load.
+/// Index of the end of a curve under load: idle memory or the limit.
 pub const LOAD: usize = 26;
-/// Both CPUs of a pair, one bit for each.
+/// The fields of both CPUs of a pair, one bit for each.
 pub const CPUS: u32 = 1 << A | 1 << B;
-/// The access to the lines of a pair: they go one way and back.
+/// Access of a pair of CPUs: the value is the time of a line in one direction.
 pub const ONE_WAY: &str = "one way";
-/// The median over pairs that share the same.
+/// Word for the median over pairs that share the same hardware.
 pub const MEDIAN: &str = "median";
 
 /// One measured point of a saved result.
@@ -101,22 +101,22 @@ pub struct Row {
     pub pair: Option<(u32, u32)>,
     /// Size, stride and latency.
     pub sample: Sample,
-    /// The fields from [`WORDS`] on; empty where the file does not tell.
+    /// The fields from [`WORDS`] on; empty if the file lacks the field.
     pub words: [Word; FIELDS.len() - WORDS],
-    /// The pages that were obtained; empty where the file does not tell.
+    /// The kind of pages that were obtained; empty if the file lacks it.
     pub pages: Word,
-    /// True if the placement was proven, where the file tells.
+    /// True if the placement was proven; `None` if the file lacks it.
     pub verified: Option<bool>,
-    /// The core clock, where the file tells.
+    /// The core clock in gigahertz; `None` if the file lacks it.
     pub gigahertz: Option<f64>,
-    /// The seed of the chain, where the file tells.
+    /// The seed of the chain; `None` if the file lacks it.
     pub seed: Option<u64>,
-    /// The latency while neighbours were quiet and its interval, where one was seen.
+    /// The latency while neighbours were quiet and its interval; `None` without one.
     pub undisturbed: Option<(f64, Interval)>,
 }
 
 impl Row {
-    /// A row of nothing.
+    /// A row without values.
     pub const EMPTY: Row = Row {
         pair: None,
         sample: Sample::EMPTY,
@@ -128,7 +128,7 @@ impl Row {
         undisturbed: None,
     };
 
-    /// Returns whether the file tells a field.
+    /// Returns whether the file has a field.
     #[must_use]
     pub fn tells(&self, field: usize) -> bool {
         match field {
@@ -139,7 +139,7 @@ impl Row {
         }
     }
 
-    /// Returns whether a field is the same, as far as both files tell.
+    /// Returns whether a field is the same in both rows, or missing in one of them.
     #[must_use]
     pub fn agrees(&self, other: &Row, field: usize) -> bool {
         let (one, two) = (&self.sample, &other.sample);
@@ -153,15 +153,15 @@ impl Row {
         }
     }
 
-    /// Returns whether every field in a set (one bit for each) is the same, as far as both files tell.
+    /// Returns whether every field in a set (one bit for each) is the same in both rows, or missing in one of them.
     #[must_use]
     pub fn is_same(&self, other: &Row, fields: u32) -> bool {
-        // What tells thousands of points apart is looked at first: nodes and sizes, and of pairs their CPUs.
+        // The fields that distinguish thousands of points are compared first: nodes and sizes, and the CPUs of pairs.
         let mut all = (0..WORDS).chain([A, B]).chain(WORDS..A).chain(CLASS..FIELDS.len());
         all.all(|field| fields >> field & 1 == 0 || self.agrees(other, field))
     }
 
-    /// Returns whether another row has another value for the same point.
+    /// Returns whether another row has a different value for the same point.
     #[must_use]
     pub fn contradicts(&self, other: &Row) -> bool {
         self.is_same(other, u32::MAX)
@@ -169,7 +169,7 @@ impl Row {
             && self.sample.nanoseconds != other.sample.nanoseconds
     }
 
-    /// Writes a field for people; nothing where the file does not tell.
+    /// Writes a field for people; writes nothing if the file lacks the field.
     ///
     /// # Errors
     ///
@@ -184,17 +184,18 @@ impl Row {
         }
     }
 
-    /// Returns whether a field is this word.
+    /// Returns whether a field equals a given word.
     #[must_use]
     pub fn is_word(&self, field: usize, word: &str) -> bool {
         self.word(field).is_some_and(|own| own.as_str() == word)
     }
 
-    /// Takes the latency while neighbours were quiet for that of the whole run; false where none was seen.
+    /// Replaces the latency of the whole run by the latency while neighbours were quiet; returns false without the
+    /// latter.
     pub fn take_undisturbed(&mut self) -> bool {
         let Some((nanoseconds, interval)) = self.undisturbed else { return false };
         (self.sample.nanoseconds, self.sample.interval) = (nanoseconds, Some(interval));
-        // The spread of all rounds says nothing of these.
+        // The spread of all rounds does not apply to the quiet rounds.
         (self.sample.core_cycles, self.sample.deviation) = (None, None);
         true
     }
@@ -203,25 +204,25 @@ impl Row {
         self.words.get(field.checked_sub(WORDS)?)
     }
 
-    /// Returns whether the first CPU is the second one of another row.
+    /// Returns whether this row's first CPU is another row's second CPU.
     #[must_use]
     pub fn begins_with_end_of(&self, other: &Row) -> bool {
         self.tells(A) && self.word(A) == other.word(B)
     }
 
-    /// Returns whether the CPU that another row has in a field is one of both.
+    /// Returns whether the CPU in a field of another row is one of this row's two CPUs.
     #[must_use]
     pub fn has_cpu_of(&self, other: &Row, field: usize) -> bool {
         other.tells(field) && [A, B].iter().any(|own| self.word(*own) == other.word(field))
     }
 
-    /// Returns the kind of traffic whose lines took the time, where it was traffic.
+    /// Returns the kind of traffic that the value is of; `None` for other walks.
     #[must_use]
     pub fn traffic(&self) -> Option<&'static Kind> {
         Kind::parse(self.word(TRAFFIC)?.as_str())
     }
 
-    /// Sets a field that is a word.
+    /// Sets the value of a field that is a word.
     #[inline(never)] // it is called in several places
     pub fn set(&mut self, field: usize, word: Word) {
         if let Some(slot) = field.checked_sub(WORDS).and_then(|index| self.words.get_mut(index)) {
@@ -230,21 +231,21 @@ impl Row {
     }
 }
 
-/// Returns the fields that satisfy `is`, one bit for each.
+/// Returns the fields for which `is` returns true, one bit for each.
 pub fn fields_that(is: impl Fn(usize) -> bool) -> u32 {
     (0..FIELDS.len()).filter(|field| is(*field)).fold(0, |all, field| all | 1 << field)
 }
 
-/// Returns the fields in which points differ from the ones before them, one bit for each.
+/// Returns the fields in which consecutive points differ, one bit for each.
 pub fn differing<'r>(rows: impl Iterator<Item = &'r Row> + Clone) -> u32 {
     fields_that(|field| rows.clone().zip(rows.clone().skip(1)).any(|(one, other)| !one.agrees(other, field)))
 }
 
-/// A point by some of its fields, one bit for each.
+/// A label for a point that shows some of its fields.
 pub struct Label<'r> {
     /// The point.
     pub row: &'r Row,
-    /// The fields that are shown.
+    /// The fields to show, one bit for each.
     pub shown: u32,
 }
 
@@ -253,7 +254,7 @@ impl Display for Label<'_> {
         let mut separator = "";
         for field in (0..FIELDS.len()).filter(|field| self.shown >> field & 1 == 1 && self.row.tells(*field))
         {
-            // That lines go one way is what pairs are about, and traffic is a stream unless another is said.
+            // One direction is the default for pairs, and a stream is the default for traffic; neither is shown.
             let usual = self.row.is_word(PATTERN, Pattern::Stream.name()) && self.row.traffic().is_some();
             // The name of a variant begins with that of its kernel.
             let named = field == KERNEL && self.row.tells(VARIANT);

@@ -1,4 +1,4 @@
-//! The points of a curve, freshly measured or read from a file: all that a fit looks at.
+//! The points of a curve, newly measured or read from a file: the input of a fit.
 
 use latency_core::compact::Compact;
 use latency_core::model;
@@ -7,7 +7,7 @@ use latency_core::units::Bytes;
 
 use super::Outcome;
 
-/// Deviations in half of a confidence interval, about: 15 rounds, 95 %.
+/// Approximate number of deviations in half of a 95 % confidence interval over 15 rounds.
 const DEVIATIONS: f64 = 1.5;
 
 /// One point of a curve.
@@ -21,14 +21,14 @@ pub struct Sample {
     pub nanoseconds: f64,
     /// Its confidence interval.
     pub interval: Option<Interval>,
-    /// The latency in core cycles, where they are known.
+    /// The latency in core cycles, if it is known.
     pub core_cycles: Option<f64>,
-    /// The median deviation of rounds, relative to the latency, if it is known.
+    /// The median absolute deviation of rounds, relative to the latency, if it is known.
     pub deviation: Option<f64>,
 }
 
 impl Sample {
-    /// A sample of nothing.
+    /// A sample without values.
     pub const EMPTY: Sample = Sample {
         size: Bytes(0),
         stride: Bytes(64),
@@ -38,7 +38,7 @@ impl Sample {
         deviation: None,
     };
 
-    /// Returns the sample of an outcome that has a number.
+    /// Returns the sample of an outcome that has a value.
     #[must_use]
     pub fn of(outcome: &Outcome<'_>) -> Option<Sample> {
         let series = &outcome.result.as_ref().ok()?.series;
@@ -57,7 +57,7 @@ impl Sample {
     /// Returns the spread of repeated measurements, as a share of the latency; 0 if it is not known.
     #[must_use]
     pub fn spread(&self) -> f64 {
-        /// Nothing repeats better than the clock that times it.
+        /// Minimum relative spread: no measurement repeats better than the clock that times it.
         const LEAST: f64 = 5e-4;
         let by_interval =
             self.interval.map(|interval| interval.relative_half_width(self.nanoseconds) / DEVIATIONS);
@@ -65,7 +65,7 @@ impl Sample {
         spread.map_or(0.0, |spread| spread.max(LEAST))
     }
 
-    /// Returns the point for a fit: core cycles, or nanoseconds, against bytes.
+    /// Returns the point for a fit: latency in core cycles or in nanoseconds, against bytes.
     #[must_use]
     pub fn point(&self, in_cycles: bool) -> model::Point {
         let latency = if in_cycles { self.core_cycles.unwrap_or(f64::NAN) } else { self.nanoseconds };
@@ -73,7 +73,7 @@ impl Sample {
     }
 }
 
-/// Samples of any origin, by index: what fits them is large, and is there once.
+/// Samples of any origin, by index. The dynamic getter keeps a single copy of the code that fits them, which is large.
 #[derive(Clone, Copy)]
 pub struct Samples<'s> {
     length: usize,
@@ -81,18 +81,18 @@ pub struct Samples<'s> {
 }
 
 impl<'s> Samples<'s> {
-    /// Returns the samples that `get` has below `length`.
+    /// Returns the samples that `get` yields for the indices below `length`.
     pub const fn new(length: usize, get: &'s dyn Fn(usize) -> Option<Sample>) -> Samples<'s> {
         Samples { length, get }
     }
 
-    /// Returns the samples there are.
+    /// Returns all samples.
     pub fn iter(self) -> impl Iterator<Item = Sample> + Clone + 's {
         Compact((0..self.length).filter_map(self.get))
     }
 }
 
-/// Puts items into `room`, as many as it has places for, and returns them.
+/// Stores items in `room`, at most as many as fit, and returns them.
 pub fn collect<T>(room: &mut [T], items: impl Iterator<Item = T>) -> &mut [T] {
     let slots = room.iter_mut().zip(items);
     let count = slots.map(|(slot, item)| *slot = item).count();

@@ -1,4 +1,4 @@
-//! Rounds of one point, and what they say together.
+//! The rounds of one point, and their summary.
 
 use latency_core::cores::lines::OfLine;
 use latency_core::stats::{Interval, Summary};
@@ -12,81 +12,83 @@ pub struct Round {
     pub nanoseconds: f64,
     /// The mean of the undisturbed batches, in whichever state they are.
     pub mean_ns: f64,
-    /// Time of a hop over lines that no cache held, just before; not a number where there were none.
+    /// Time of a hop over lines that no cache contained, measured just before; NaN without these lines.
     pub cold_ns: f64,
-    /// The share of the undisturbed batches in that state; not a number where they are too few to tell.
+    /// The share of the undisturbed batches in that state; NaN if they are too few to determine it.
     pub state_share: f64,
-    /// The same in core cycles; not a number where there are none.
+    /// The median in core cycles instead of nanoseconds; NaN without core cycles.
     pub core_cycles: f64,
-    /// Lines that generators touched during the batches, per nanosecond; not a number without any.
+    /// Lines per nanosecond that generators touched during the batches; NaN without generators.
     pub delivered: f64,
-    /// The fastest batch.
+    /// The time of the fastest batch, in nanoseconds.
     pub minimum_ns: f64,
     /// The median core clock in gigahertz.
     pub core_gigahertz: f64,
-    /// The clock of the uncore after the batches; not a number where it was not read.
+    /// The clock of the uncore after the batches, in gigahertz; NaN if it was not read.
     pub uncore_gigahertz: f64,
-    /// Batches made.
+    /// Number of batches.
     pub batches: u32,
-    /// Batches that were interrupted, and left out.
+    /// Number of batches that were interrupted, and left out.
     pub disturbed: u32,
-    /// Batches over which the clock stepped back.
+    /// Number of batches over which the clock stepped back.
     pub stepped_back: u32,
-    /// Batches during which the quota of CPU time was used up.
+    /// Number of batches during which the quota of CPU time was used up.
     pub throttled: u32,
-    /// Batches before which the rate of the generators had not become steady.
+    /// Number of batches before which the rate of the generators had not become steady.
     pub unsettled: u32,
-    /// When the first batch began.
+    /// Start of the first batch, in nanoseconds.
     pub begun_ns: f64,
-    /// When the last batch ended.
+    /// End of the last batch, in nanoseconds.
     pub ended_ns: f64,
-    /// Events that hardware counters saw in walks beside the batches.
+    /// Events that hardware counters recorded in walks next to the batches.
     pub counted: Counted,
-    /// Events of the kernel for the thread during the batches.
+    /// Kernel events of the thread during the batches.
     pub software: Software,
 }
 
 /// The findings of the warm-up.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WarmUp {
-    /// The hops made.
+    /// The number of hops.
     pub hops: u64,
-    /// The latency of the first pass over memory that no cache held, in nanoseconds, if it was timed; of several, the
-    /// median.
+    /// The latency of the first pass over memory that no cache contained, in nanoseconds, if it was timed; the median
+    /// if there were several first passes.
     pub cold_ns: Option<f64>,
-    /// The first passes that were timed.
+    /// The number of first passes that were timed.
     pub passes: usize,
-    /// The latency afterwards, from a few batches.
+    /// The latency after the warm-up, from a few batches, in nanoseconds.
     pub estimate_ns: f64,
 }
 
-/// The lines of a point, each with its own place.
+/// The extreme lines of a point at which each line was timed on its own.
 #[derive(Clone, Copy, Debug)]
 pub struct PerLine {
-    /// The one of the smallest median over rounds.
+    /// The line with the smallest median over rounds.
     pub fastest: OfLine,
-    /// The one of the largest.
+    /// The line with the largest median over rounds.
     pub slowest: OfLine,
-    /// The time stamps of both CPUs, compared by messages; `None` without messages.
+    /// The comparison of the time stamps of both CPUs by messages; `None` without messages.
     pub messages: Option<ClockOffset>,
 }
 
-/// The time-stamp counters of two CPUs, as messages between them show them.
+/// The offset between the time-stamp counters of two CPUs, as seen from messages between them.
 ///
-/// With an offset d of the counters a message of w + a nanoseconds there and w - a back reads w + a + d and w - a - d:
-/// the mean is free of the offset, and half of the difference is a + d, which no two clocks can tell apart.
+/// With a counter offset of d, a message that takes w + a nanoseconds in one direction and w - a in the other reads as
+/// w + a + d and as w - (a + d). The mean is free of the offset, and half of the difference is a + d: no two clocks can
+/// separate a from d.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClockOffset {
-    /// Half of the difference between both ways in nanoseconds, without its sign; the median over batches of messages.
+    /// Half of the difference between the two directions in nanoseconds, without its sign; the median over batches of
+    /// messages.
     pub apart_ns: f64,
     /// Its 95 % confidence interval.
     pub interval: Option<Interval>,
-    /// Returns whether every message arrived after it was sent, by these counters.
+    /// True if every message arrived after it was sent, by these counters.
     pub in_order: bool,
 }
 
 impl ClockOffset {
-    /// Returns the upper end of the interval: offset and asymmetry together are not larger.
+    /// Returns the upper end of the interval, which bounds offset and asymmetry together.
     #[must_use]
     pub fn most_ns(&self) -> f64 {
         self.interval.map_or(self.apart_ns, |interval| interval.high)
@@ -96,7 +98,7 @@ impl ClockOffset {
 /// The latency while neighbours are quiet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Undisturbed {
-    /// Rounds in separate seconds that agree on it.
+    /// Rounds in separate seconds agree on a value.
     Seen {
         /// The median of these rounds, in nanoseconds.
         nanoseconds: f64,
@@ -105,53 +107,53 @@ pub enum Undisturbed {
         /// The number of these rounds.
         rounds: u32,
     },
-    /// No rounds prove a value; it is no longer than these nanoseconds.
+    /// No rounds prove a value; the value is an upper bound in nanoseconds.
     AtMost(f64),
 }
 
 /// All rounds of one point.
 #[derive(Clone, Copy, Debug)]
 pub struct RoundSeries {
-    /// Over rounds, per hop.
+    /// Nanoseconds per hop, over rounds.
     pub nanoseconds: Summary,
-    /// Over rounds, per hop; `None` without a counter.
+    /// Core cycles per hop, over rounds; `None` without a counter.
     pub core_cycles: Option<Summary>,
-    /// Over rounds; `None` without a counter.
+    /// The core clock in gigahertz, over rounds; `None` without a counter.
     pub core_gigahertz: Option<Summary>,
-    /// Time of a hop over its time just before over lines that no cache held; `None` where there were none in
-    /// several rounds.
+    /// The ratio of the time of a hop to the time just before of a hop over lines that no cache contained; `None`
+    /// unless several rounds have these lines.
     pub warm_over_cold: Option<Summary>,
-    /// The clock of the uncore, median over rounds; `None` where it was not read.
+    /// The clock of the uncore in gigahertz, median over rounds; `None` if it was not read.
     pub uncore_gigahertz: Option<f64>,
-    /// The latency while neighbours are quiet; `None` where it was not looked for: other walks than one chain.
+    /// The latency while neighbours are quiet; `None` if it was not sought, as for all walks but a single chain.
     pub undisturbed: Option<Undisturbed>,
-    /// Lines per nanosecond of generators meanwhile, over rounds; `None` without any.
+    /// Lines per nanosecond of generators during the batches, over rounds; `None` without generators.
     pub delivered: Option<Summary>,
-    /// The fastest batch of all.
+    /// The time of the fastest batch of all, in nanoseconds.
     pub minimum_ns: f64,
-    /// Trials made.
+    /// Number of trials.
     pub batches: u64,
-    /// Trials that were interrupted.
+    /// Number of trials that were interrupted.
     pub disturbed: u64,
-    /// Batches over which the clock stepped back.
+    /// Number of batches over which the clock stepped back.
     pub stepped_back: u64,
-    /// Trials during which the quota of CPU time was used up.
+    /// Number of trials during which the quota of CPU time was used up.
     pub throttled: u64,
-    /// Trials before which the rate of the generators had not become steady.
+    /// Number of trials before which the rate of the generators had not become steady.
     pub unsettled: u64,
-    /// The share of a round's calm trials in the state that gives the value, median over rounds; `None` where rounds
-    /// have too few to tell.
+    /// The share of a round's undisturbed trials in the state that yields the value, median over rounds; `None` if
+    /// rounds have too few trials to determine it.
     pub state_share: Option<f64>,
-    /// From the first trial of the first round to the last of the last: what the interval speaks of.
+    /// The time from the first trial of the first round to the last trial of the last round, which the interval covers.
     pub window_ns: f64,
-    /// Events that hardware counters saw, if they were wanted and there are any.
+    /// Events that hardware counters recorded, if they were requested and available.
     pub counters: Option<Counters>,
-    /// Events of the kernel for the thread during all batches.
+    /// Kernel events of the thread during all batches.
     pub software: Software,
 }
 
 impl RoundSeries {
-    /// Divides what a hop takes by the `loads` loads that it consists of.
+    /// Divides the time of a hop by the `loads` loads that it consists of.
     #[inline(never)] // offsets into a small frame are short
     pub fn share(&mut self, loads: f64) {
         for summary in [&mut self.nanoseconds].into_iter().chain(&mut self.core_cycles) {
@@ -170,14 +172,14 @@ impl RoundSeries {
         self.minimum_ns /= loads;
     }
 
-    /// Half of the confidence interval's width, relative to the median; not a number without an interval.
+    /// Returns half of the confidence interval's width, relative to the median; NaN without an interval.
     #[must_use]
     pub fn half_width(&self) -> f64 {
         let median = self.nanoseconds.median;
         self.nanoseconds.interval.map_or(f64::NAN, |interval| interval.relative_half_width(median))
     }
 
-    /// Core cycles of the counters divided by those that dependent additions make likely.
+    /// Returns the ratio of the core cycles by counters to those derived from dependent additions.
     #[must_use]
     pub fn core_cycles_ratio(&self) -> Option<f64> {
         let [cycles, ..] = self.counters?.per_hop;

@@ -1,5 +1,5 @@
-//! The walk of a point: one chain, several side by side, a chain beside traffic, or the traffic itself; and the reach
-//! that walks of two chains showed. Plain data.
+//! The walk of a point: one chain, several chains side by side, a chain with concurrent traffic, or the traffic itself;
+//! and the reach that walks of two chains showed. Plain data.
 
 use core::fmt;
 
@@ -10,43 +10,43 @@ use latency_core::traffic::Kind;
 use latency_core::units::{Bytes, CpuId, NodeId};
 use latency_core::words::Worded;
 
-/// The chains that are walked at a time.
+/// The chains or lines that are walked at a time.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Walk {
-    /// One chain of dependent loads, by the point's kernel: what it takes is a latency.
+    /// One chain of dependent loads, by the point's kernel: the time per hop is a latency.
     #[default]
     Chain,
-    /// Lanes side by side: what it takes is the inverse of a throughput.
+    /// Lanes side by side: the time per load is the inverse of a throughput.
     Lanes(&'static LaneKernel),
     /// Two lanes with fillers between their loads.
     Apart(Gap),
-    /// No chain: the lines of generators. What it takes is the time for each line of all of them together.
+    /// Traffic of generators without a chain. The value is the time per line of all generators together.
     Traffic(Traffic),
-    /// One chain of dependent loads beside the traffic of generators on other CPUs.
+    /// One chain of dependent loads during the traffic of generators on other CPUs.
     Loaded(Traffic),
-    /// No chain: lines that go to another CPU and back. What it takes is half of that.
+    /// Lines that go to another CPU and back, without a chain. The value is half of the round trip.
     PingPong(PingPong),
-    /// One chain of lines that a core has in a known state: what it takes is a latency.
+    /// One chain of lines that a core has in a known state: the time per hop is a latency.
     Owned(Owned),
 }
 
-/// Lines between two CPUs.
+/// An exchange of lines between two CPUs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PingPong {
-    /// The CPU that answers.
+    /// The CPU that responds.
     pub partner: CpuId,
-    /// The hardware that it shares with the first.
+    /// The hardware that it shares with the initiating CPU.
     pub class: Shared,
-    /// The way in which each tells that it is the other's turn.
+    /// The method by which each CPU signals that it is the other's turn.
     pub method: Method,
     /// The number of lines.
     pub lines: u32,
-    /// The nodes that they are on, in turn; the first is the point's target.
+    /// The nodes of the lines, in turn; the first is the point's target.
     pub homes: [NodeId; 2],
 }
 
 impl PingPong {
-    /// Returns the node of a line, and its place there.
+    /// Returns the node of a line, and its index there.
     #[must_use]
     pub fn home(&self, line: u32) -> (NodeId, u32) {
         let [first, second] = self.homes;
@@ -58,36 +58,37 @@ impl PingPong {
     }
 }
 
-/// Lines in a known state.
+/// A walk over lines in a known state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Owned {
-    /// The CPU that has them, and what it shares with the point's; `None` where that is the point's own.
+    /// The CPU that owns the lines, and the hardware that it shares with the point's CPU; `None` if the point's own CPU
+    /// owns them.
     pub owner: Option<(CpuId, Shared)>,
-    /// A CPU of a third core, that shares them.
+    /// A CPU of a third core that shares the lines.
     pub third: Option<CpuId>,
-    /// Their state.
+    /// The state of the lines.
     pub state: State,
-    /// The access to them.
+    /// The access to the lines.
     pub access: Access,
-    /// The nearest cache of the owner that has room for all.
+    /// The nearest cache of the owner that has room for all lines.
     pub level: LineLevel,
 }
 
-/// The place of lines.
+/// The level of the hierarchy that contains the lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineLevel {
-    /// In the first-level cache.
+    /// The first-level cache.
     L1,
-    /// In the second.
+    /// The second-level cache.
     L2,
-    /// In the third.
+    /// The third-level cache.
     L3,
-    /// In no cache.
+    /// No cache.
     Memory,
 }
 
 impl LineLevel {
-    /// All of them, the nearest first.
+    /// All levels, nearest first.
     pub const ALL: [LineLevel; 4] = [LineLevel::L1, LineLevel::L2, LineLevel::L3, LineLevel::Memory];
 
     /// Returns the word for reports.
@@ -105,22 +106,22 @@ impl LineLevel {
 /// The work of generators.
 #[derive(Clone, Copy, Debug)]
 pub struct Traffic {
-    /// The kind of their traffic.
+    /// The kind of traffic.
     pub kind: &'static Kind,
-    /// Their number.
+    /// The number of generators.
     pub generators: u32,
-    /// The node whose CPUs they run on.
+    /// The node with the generators' CPUs.
     pub from: NodeId,
-    /// The node of their memory.
+    /// The node of the generators' memory.
     pub node: NodeId,
-    /// The memory of all of them together.
+    /// The memory of all generators together.
     pub footprint: Bytes,
-    /// The rate of all of them together in bytes per second; `None` for as much as they can.
+    /// The rate of all generators together in bytes per second; `None` without pacing.
     pub rate: Option<f64>,
 }
 
 impl Walk {
-    /// Returns the traffic that is measured or measured beside, if there is any.
+    /// Returns the traffic of the walk, measured itself or concurrent with a chain, if there is any.
     #[must_use]
     pub const fn traffic(&self) -> Option<&Traffic> {
         match self {
@@ -129,13 +130,14 @@ impl Walk {
         }
     }
 
-    /// Returns whether it is by threads of several CPUs that take turns, or could be: lines that they share.
+    /// Returns whether the walk is over lines that threads of several CPUs share, and so can need threads that take
+    /// turns.
     #[must_use]
     pub const fn is_of_cores(&self) -> bool {
         matches!(self, Walk::PingPong(_) | Walk::Owned(_))
     }
 
-    /// Returns the CPUs beside the point's own.
+    /// Returns the CPUs other than the point's own.
     #[must_use]
     pub fn partners(&self) -> [Option<CpuId>; 2] {
         match self {
@@ -145,7 +147,7 @@ impl Walk {
         }
     }
 
-    /// Returns the lines in a known state, if they are walked over.
+    /// Returns the walk over lines in a known state, if it is one.
     #[must_use]
     pub const fn owned(&self) -> Option<&Owned> {
         match self {
@@ -154,7 +156,7 @@ impl Walk {
         }
     }
 
-    /// Returns the two CPUs, if lines go between any.
+    /// Returns the exchange of lines between two CPUs, if it is one.
     #[must_use]
     pub const fn ping_pong(&self) -> Option<&PingPong> {
         match self {
@@ -163,7 +165,7 @@ impl Walk {
         }
     }
 
-    /// Returns the chains walked side by side.
+    /// Returns the number of chains walked side by side.
     #[must_use]
     #[inline(never)] // it is called in several places
     pub const fn lanes(&self) -> usize {
@@ -175,7 +177,8 @@ impl Walk {
     }
 }
 
-/// The words for a walk in the conditions of a point, without the number of chains: the work between loads, and others.
+/// The words for a walk in the conditions of a point, without the number of chains: the work between loads, and the
+/// like.
 impl fmt::Display for Walk {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -204,10 +207,10 @@ impl fmt::Display for Walk {
 /// The number of fillers that the processor reaches over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reach {
-    /// Their kind.
+    /// The kind of the fillers.
     pub filler: Filler,
-    /// Number of fillers with which two loads still overlap.
+    /// The number of fillers at which two loads still overlap.
     pub overlaps: usize,
-    /// Number with which they no longer do; `None` where they always did.
+    /// The number of fillers at which they no longer overlap; `None` if they always did.
     pub alone: Option<usize>,
 }

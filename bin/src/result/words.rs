@@ -1,4 +1,4 @@
-//! The words of results: of orders and of pages.
+//! The words of results, for orders and pages.
 
 use core::fmt::{self, Display};
 
@@ -6,7 +6,7 @@ use latency_core::chain::Order;
 
 use latency_core::units::Pages;
 
-/// The name of an order, as in the option.
+/// The name of an order, as in the command-line option.
 pub struct OrderName(pub Order);
 
 impl Display for OrderName {
@@ -22,7 +22,7 @@ impl Display for OrderName {
     }
 }
 
-/// Returns the pages that were obtained, for people.
+/// Returns the words for the pages that were obtained, for people.
 #[must_use]
 pub const fn page_words(pages: Pages) -> &'static str {
     match pages {

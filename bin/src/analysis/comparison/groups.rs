@@ -10,31 +10,31 @@ use crate::result::row::{A, B, CLASS, FIELDS, FROM, Row, SIZE};
 use crate::sys::errno::Errno;
 use crate::sys::table::{List, Table};
 
-/// Number of sizes from which on points that are otherwise alike are a curve.
+/// Least number of sizes at which points that are otherwise alike form a curve.
 pub const CURVE: usize = 6;
-/// The shortest run of sizes that may differ together: one or two lie on a step, where chance decides much.
+/// Shortest run of sizes that may differ together: one or two sizes lie on a step, where chance decides much.
 const SHORTEST_RUN: usize = 3;
 
-/// The variance of a median of many over that of their mean, about.
+/// Approximate ratio of the variance of the median of many values to the variance of their mean.
 const MEDIAN: f64 = 1.5;
 
-/// The place behind the fields: all of them but the size.
+/// The index behind the fields, used for all fields but the size together.
 const KIND: usize = FIELDS.len();
 
 /// Points that may differ together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PointGroup {
-    /// All of them.
+    /// All points.
     Whole,
-    /// One.
+    /// One point, by its index.
     Point(usize),
-    /// Points with the same value of a field as one of them.
+    /// Points with the same value of a field as a given point: the indices of the field and the point.
     Field(usize, usize),
-    /// Points from and of the node that one of them is from.
+    /// Points from or to the initiator node of a given point, by its index.
     Node(usize),
-    /// Points of the CPU that one of them has in a field.
+    /// Points with the CPU that a given point has in a field: the indices of the field and the point.
     Cpu(usize, usize),
-    /// Points of the own node, or of others.
+    /// Points of a node with its own memory if true, with the memory of other nodes if false.
     Local(bool),
     /// Neighbouring sizes of a curve: the place of the first in the order by size, and their number.
     Run(usize, usize),
@@ -46,24 +46,24 @@ pub struct Measured {
     pub pairs: List<PointPair>,
     /// Numbers of files of both sides.
     files: [usize; 2],
-    /// A value of each file; of the latest point before it is added, the logarithms of its latencies.
+    /// One value for each file; before the latest point is added, the logarithms of its latencies.
     pub values: Table<f64>,
-    /// Values of each point over the first side's mean, and last the logarithm of the ratio; no numbers where a file has
-    /// none.
+    /// Logarithms of each point's latencies relative to the mean of the first side, followed by the logarithm of the
+    /// ratio; NaN where a file has no value.
     logs: List<f64>,
     /// The points in the order of kinds and sizes.
     pub order: Table<usize>,
-    /// The first point with the same value, field by field, and last of all fields but the size.
+    /// The first point with the same value, for each field, and last for all fields but the size together.
     alike: Table<usize>,
     join: Join,
-    /// The points by their values: in each file, and last by their ratios.
+    /// The points sorted by their values: for each file, and last by their ratios.
     sorted: Table<(f64, usize)>,
-    /// The points of the group that is looked at.
+    /// True for each point of the group being examined.
     members: Table<bool>,
 }
 
 impl Measured {
-    /// Returns room for `most` points of these numbers of files.
+    /// Returns room for `most` points, with these numbers of files.
     #[inline(never)] // offsets into a small frame are short
     pub fn new(most: usize, files: [usize; 2], join: Join) -> Result<Measured, Errno> {
         let all = files[0] + files[1];
@@ -80,12 +80,12 @@ impl Measured {
         })
     }
 
-    /// Returns the point at an index, which is there.
+    /// Returns the point at an index, which must exist.
     pub fn point(&self, index: usize) -> &Row {
         self.pairs.get(index).map_or(&Row::EMPTY, |pair| &pair.row)
     }
 
-    /// Adds a point, whose latencies are in `values`, with the mean of those of the first side.
+    /// Adds a point with its latencies in `values`; `first` is the mean of the latencies of the first side.
     pub fn push(&mut self, pair: PointPair, first: f64) {
         let logs = self.values.iter().map(|log| log - first);
         // There is room for all points.
@@ -95,7 +95,7 @@ impl Measured {
         self.pairs.push(pair);
     }
 
-    /// Finds out which points are alike, and their orders, when all points are there.
+    /// Finds the points that are alike and sorts all points, once every point has been added.
     #[inline(never)] // offsets into a small frame are short
     pub fn arrange(&mut self) -> Result<(), Errno> {
         let count = self.pairs.len();
@@ -119,7 +119,7 @@ impl Measured {
             self.pairs.iter_mut().skip(*point).take(1).for_each(|pair| pair.rank = rank);
         }
         self.order = order;
-        // Sorted once for all groups: a median then takes one walk.
+        // All values are sorted once for all groups, so that a median takes a single pass.
         let lists = self.values.len() + 1;
         let value = |list: usize, point: usize| self.logs.get(point * lists + list).copied();
         let of_list = |index: usize| (value(index / count, index % count).unwrap_or(f64::NAN), index % count);
@@ -130,14 +130,14 @@ impl Measured {
         Ok(())
     }
 
-    /// Returns the median over the members of the group that is looked at, or over all other points: of the values of a
-    /// file, or behind the files of the ratios.
+    /// Returns the median over the members of the group being examined, or over all other points. `list` is the index
+    /// of a file, or, behind the files, that of the ratios.
     fn median(&self, list: usize, inside: bool) -> Option<f64> {
         let all = self.sorted.chunks(self.pairs.len().max(1)).nth(list)?;
         let is_chosen =
             |(value, point): &&(f64, usize)| value.is_finite() && self.members.get(*point) == Some(&inside);
         let mut chosen = all.iter().filter(is_chosen);
-        // From both ends to where they meet.
+        // The loop goes from both ends to the middle.
         let mut middle = None;
         while let Some((lower, _)) = chosen.next() {
             let Some((upper, _)) = chosen.next_back() else { return Some(*lower) };
@@ -146,7 +146,8 @@ impl Measured {
         middle
     }
 
-    /// The first point that is like this one in a field, or in all but the size; none where the file does not tell.
+    /// Returns the first point that equals this one in a field, or in all fields but the size; `usize::MAX` if the file
+    /// lacks the field.
     fn like(&self, field: usize, point: usize) -> usize {
         self.alike.get(field * self.pairs.len() + point).copied().unwrap_or(usize::MAX)
     }
@@ -156,12 +157,12 @@ impl Measured {
         self.order.get(rank).copied().unwrap_or(0)
     }
 
-    /// Returns whether two points are of one curve, if there is any.
+    /// Returns whether two points belong to the same curve, if there is a curve.
     pub fn is_one_curve(&self, one: usize, other: usize) -> bool {
         self.like(KIND, one) == self.like(KIND, other)
     }
 
-    /// Returns whether a group has a point.
+    /// Returns whether a point belongs to a group.
     pub fn holds(&self, group: PointGroup, point: usize) -> bool {
         let pair = self.point(point).pair;
         match group {
@@ -185,7 +186,7 @@ impl Measured {
         (0..self.pairs.len()).filter(move |point| self.holds(group, *point))
     }
 
-    /// Names every group of less than all points that may differ.
+    /// Calls `each` with every group that may differ and has fewer points than there are.
     pub fn each_group(&self, each: &mut dyn FnMut(PointGroup)) {
         let count = self.pairs.len();
         let mut offer = |group: PointGroup, least: usize| {
@@ -201,7 +202,7 @@ impl Measured {
         for field in (0..FIELDS.len()).filter(|field| !self.join.is_condition(*field)) {
             for point in (0..count).filter(|point| self.like(field, *point) == *point) {
                 match field {
-                    // One that comes first in some pair was offered.
+                    // A CPU that comes first in some pair was offered already.
                     B if self.pairs.iter().any(|pair| pair.row.begins_with_end_of(self.point(point))) => {}
                     A | B => offer(PointGroup::Cpu(field, point), 2),
                     _ => offer(PointGroup::Field(field, point), 2),
@@ -232,7 +233,7 @@ impl Measured {
                     offer(PointGroup::Run(rank + first, length), 1);
                     first += step;
                 }
-                // Up to the end, which is memory.
+                // The last run extends to the largest size, which is memory.
                 offer(PointGroup::Run(rank + sizes - length, length), 1);
                 length *= 2;
             }
@@ -240,7 +241,7 @@ impl Measured {
         }
     }
 
-    /// Returns the assumed spread of runs, by the kind of most of some points.
+    /// Returns the assumed spread between runs, by the kind of the majority of the selected points.
     pub fn experience(&self, is_one: impl Fn(usize) -> bool) -> Experience {
         let own = || (0..self.pairs.len()).filter(|point| is_one(*point));
         match own().filter(|point| self.point(*point).tells(CLASS)).count() * 2 > own().count() {
@@ -249,7 +250,8 @@ impl Measured {
         }
     }
 
-    /// Returns the difference of a group from all other points, and that of the others; of the whole, from nothing.
+    /// Returns the difference of a group from all other points, and the difference of the other points; for the whole,
+    /// the difference from zero.
     pub fn differs(&mut self, group: PointGroup) -> Option<(Difference, f64)> {
         for point in 0..self.pairs.len() {
             let is_member = self.holds(group, point);
@@ -263,7 +265,7 @@ impl Measured {
         }
         let rest = self.median(self.values.len(), false);
         let Experience { whole, local } = self.experience(|point| self.members.get(point) == Some(&true));
-        // A median of several points scatters less than one, if what is their own is independent.
+        // A median of several points scatters less than one point, if the errors of the points are independent.
         let mut sums = [(0.0, 0_usize); 2];
         for (member, pair) in self.members.iter().zip(self.pairs.iter()) {
             let [rest, own] = &mut sums;
@@ -278,7 +280,8 @@ impl Measured {
         });
         let prior = match group {
             PointGroup::Whole => whole * whole + scatter + within,
-            // What points share beyond the drift of all is not known: the scatter of one is taken for that of many.
+            // Errors that points share in addition to the common drift are unknown: the scatter of one point is assumed
+            // for several.
             _ => local * local + within + scatter_rest + within_rest,
         };
         let (first, second) = self.values.split_at(self.files[0].min(self.values.len()));

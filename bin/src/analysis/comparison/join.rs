@@ -1,7 +1,7 @@
 //! Finds the points that two results share: by their fields, not by their names or order.
 //!
-//! A field that is one value all over one side and another all over the other side, such as a size that was asked for,
-//! is a condition that differs. It does not keep the points apart.
+//! A field that has one value on the whole of one side and another value on the whole of the other side, for example a
+//! requested size, is a condition that differs. It does not keep the points apart.
 
 use latency_core::compact::Compact;
 use latency_core::math::{exp, ln};
@@ -14,7 +14,7 @@ use crate::result::row::{FIELDS, Row, SIZE, fields_that};
 pub struct Files<'f> {
     /// Numbers of files of both sides.
     pub counts: [usize; 2],
-    /// The rows of a file of a side.
+    /// Returns the rows of a file of a side, by the indices of the side and of the file.
     pub rows: &'f dyn Fn(usize, usize) -> &'f [Row],
 }
 
@@ -37,26 +37,26 @@ impl<'f> Files<'f> {
 pub struct Join(pub u32);
 
 impl Join {
-    /// Finds the fields that tell points apart.
+    /// Finds the fields that distinguish points.
     #[must_use]
     pub fn of(files: &Files<'_>) -> Join {
         Join(fields_that(|field| condition(files, field).is_none()))
     }
 
-    /// Returns whether a field is a condition that differs, and so joins nothing.
+    /// Returns whether a field is a condition that differs between the sides, and so is not used to join points.
     #[must_use]
     pub const fn is_condition(self, field: usize) -> bool {
         self.0 >> field & 1 == 0
     }
 
-    /// Finds the point of `rows` that `row` is.
+    /// Finds the point in `rows` that is the same as `row`.
     #[must_use]
     pub fn find(self, row: &Row, rows: &[Row]) -> Option<Row> {
         rows.iter().find(|other| row.is_same(other, self.0)).copied()
     }
 
-    /// Finds the point of `row`'s size between the nearest two of `rows`, on straight lines between the logarithms; its
-    /// interval holds theirs.
+    /// Interpolates a point of `row`'s size between the nearest two of `rows`, linearly in the logarithms; its interval
+    /// contains their intervals.
     #[must_use]
     pub fn between(self, row: &Row, rows: &[Row]) -> Option<Row> {
         let size = row.sample.size;
@@ -79,25 +79,26 @@ impl Join {
     }
 }
 
-/// Returns a row of each side, if a field has one value all over each, and not the same. A size of 0 is none.
+/// Returns a row of each side if the field is constant on each side and differs between them. A size of 0 counts as
+/// absent.
 fn condition<'f>(files: &Files<'f>, field: usize) -> Option<[&'f Row; 2]> {
     let one = uniform(files, 0, field)?;
     let other = uniform(files, 1, field)?;
     (!one.agrees(other, field)).then_some([one, other])
 }
 
-/// Returns a row of a side, if all rows of it have the same value of a field, as far as files tell.
+/// Returns a row of a side if all rows of the side that have the field have the same value in it.
 fn uniform<'f>(files: &Files<'f>, side: usize, field: usize) -> Option<&'f Row> {
     let first = files.all(side).find(|row| row.tells(field))?;
     files.all(side).filter(|row| row.tells(field)).all(|row| row.agrees(first, field)).then_some(first)
 }
 
-/// Returns the fields that differ between the sides as a whole, with a row of each side.
+/// Returns the fields that are constant on each side and differ between the sides, with a row of each side.
 pub fn conditions<'f>(files: Files<'f>) -> impl Iterator<Item = (usize, [&'f Row; 2])> {
     Compact((0..FIELDS.len()).filter_map(move |field| Some((field, condition(&files, field)?))))
 }
 
-/// Returns the name of the field by which points fail to join: the first whose values have nothing in common.
+/// Returns the name of the field that prevents points from joining: the first one without a value that both sides have.
 #[must_use]
 pub fn obstacle(files: &Files<'_>) -> &'static str {
     let apart = |field: &usize| {
@@ -110,9 +111,11 @@ pub fn obstacle(files: &Files<'_>) -> &'static str {
     place.and_then(|place| FIELDS.get(place)).map_or("", |(_, words)| words)
 }
 
-/// Returns the interval of a point; without one, what its spread makes likely; without that, a per cent to either side.
+/// Returns the interval of a point; without one, an interval estimated from its spread; without a spread, one per cent
+/// to either side.
 pub fn ends(row: &Row) -> Interval {
-    /// Median deviations within which the median of three to five rounds is nearly always from the true one.
+    /// Number of median absolute deviations that nearly always contain the true median, for the median of three to five
+    /// rounds.
     const DEVIATIONS: f64 = 3.0;
     const UNKNOWN: f64 = 0.01;
     let latency = row.sample.nanoseconds;

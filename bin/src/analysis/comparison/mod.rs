@@ -1,7 +1,7 @@
-//! Two sides of results of one experiment: the ratio of each point, and what differs beyond threshold and chance.
+//! Two sides of results of one experiment: the ratio of each point, and the differences beyond threshold and chance.
 //!
-//! A difference is looked for where machines differ: in the whole, in a pair, row, column or node of a matrix, in a run
-//! of sizes of a curve. A part is compared with the other points of the same runs, since these drift together.
+//! Differences are sought in the parts in which machines differ: the whole, a pair, row, column or node of a matrix, a
+//! run of sizes of a curve. A part is compared with the other points of the same runs, since these drift together.
 
 mod groups;
 mod join;
@@ -28,7 +28,8 @@ use crate::result::row::{Row, Word};
 use crate::sys::errno::Errno;
 use crate::sys::table::List;
 
-/// Least number of parts for one of them to differ from the others, and not the others from it.
+/// Factor by which all points must outnumber a part for the difference to be attributed to the part, and not to the
+/// other points.
 const MINORITY: usize = 4;
 
 /// All points that both sides have.
@@ -36,22 +37,22 @@ pub struct Comparison {
     measured: Measured,
     /// The difference of the whole, as a logarithm.
     pub whole: Difference,
-    /// True if the whole differs beyond threshold and chance. Where it does not, parts differ from the other points.
+    /// True if the whole differs beyond threshold and chance. If it does not, parts are compared with the other points.
     pub is_whole: bool,
-    /// The pages that both sides obtained, where they differ.
+    /// The kinds of pages that the two sides obtained, if they differ.
     pub pages: Option<[Word; 2]>,
-    /// True for a side whose placement was proven, where one side alone has proof.
+    /// True for each side with proven placement, if only one side has proof.
     pub proof: Option<[bool; 2]>,
 }
 
 impl Comparison {
-    /// Returns the assumed difference of one file a side from the next as a whole, as a fraction.
+    /// Returns the assumed difference between one file of each side as a whole, as a fraction.
     #[must_use]
     pub fn assumed(&self) -> f64 {
         self.measured.experience(|_| true).whole
     }
 
-    /// Compares two sides; differences up to `threshold`, a fraction of the first, are none.
+    /// Compares two sides; differences up to `threshold`, a fraction of the first side, count as equal.
     ///
     /// # Errors
     ///
@@ -66,8 +67,8 @@ impl Comparison {
             pages: None,
             proof: None,
         };
-        // Curves are refined where their own knees are, so that they share the coarse grid at least, if they begin
-        // and end alike. Where they do not, what lies between two points has to do.
+        // Curves are refined around their own knees, so that two curves share at least the coarse grid if they have the
+        // same first and last sizes. Otherwise, points are interpolated.
         let shared = first.iter().filter(|row| join.find(row, files.first(1)).is_some()).count();
         for row in first {
             found.join(files, join, row, shared * 2 < first.len());
@@ -90,7 +91,7 @@ impl Comparison {
                 found
             })
         };
-        // Sums of logarithms and squares of relative errors, by side.
+        // Count, sum of logarithms and sum of squares of relative errors, by side.
         let mut sums = [(0.0, 0.0, 0.0); 2];
         for (file, value) in self.measured.values.iter_mut().enumerate() {
             *value = f64::NAN;
@@ -129,7 +130,7 @@ impl Comparison {
         self.measured.push(pair, means[0]);
     }
 
-    /// Decides which points differ, by the logarithm of what is allowed.
+    /// Decides which points differ; `allowed` is the logarithm of the threshold.
     fn judge(&mut self, allowed: f64) -> Result<(), Errno> {
         let measured = &mut self.measured;
         let count = measured.pairs.len();
@@ -142,7 +143,7 @@ impl Comparison {
                 let ratio = ln(pair.ratio());
                 pair.interval = Interval { low: exp(ratio - HALF * error), high: exp(ratio + HALF * error) };
             }
-            // There is room for all.
+            // The list has room for all points.
             single.push(found);
         }
         self.whole = measured.differs(PointGroup::Whole).map_or(Difference::default(), |found| found.0);
@@ -168,10 +169,10 @@ impl Comparison {
             measured.mark(PointGroup::Whole, self.whole.size.signum(), 0.0, allowed);
         }
         for (group, difference, rest) in tried.iter().take(significance::rejected(&scores)) {
-            // What the other points share is drift of the runs, unless it is beyond doubt.
+            // A difference that the other points share is drift of the runs, unless the whole differs significantly.
             let base = if is_whole { 0.0 } else { *rest };
             let effect = difference.size + rest - base;
-            // Of two parts that differ from each other, the smaller has changed, or that which is farther from no change.
+            // Of two parts that differ from each other, the smaller one has changed, or the one with the larger change.
             let changed = is_whole
                 || measured.members(*group).count() * MINORITY <= count
                 || (difference.size + rest).abs() >= rest.abs();
@@ -182,7 +183,7 @@ impl Comparison {
         Ok(())
     }
 
-    /// Returns the points, in the order of the first file.
+    /// Returns the points in the order of the first file.
     #[must_use]
     pub fn pairs(&self) -> &[PointPair] {
         &self.measured.pairs
@@ -208,7 +209,8 @@ impl Comparison {
         median(self.pairs().iter().map(PointPair::ratio))
     }
 
-    /// Returns by how much the slower points are slower, as a fraction of the first side; `None` where there are none.
+    /// Returns the factor by which the slower points are slower, less one, as a fraction of the first side; `None` if
+    /// there are no slower points.
     ///
     /// # Errors
     ///
@@ -220,13 +222,13 @@ impl Comparison {
 }
 
 impl Measured {
-    /// Gives a verdict to the points of a group that differ from `base` in a direction by more than is allowed.
+    /// Sets the verdict of the points of a group that differ from `base` in a direction by more than is allowed.
     fn mark(&mut self, group: PointGroup, direction: f64, base: f64, allowed: f64) {
         for index in 0..self.pairs.len() {
             let is_member = self.holds(group, index);
             let Some(pair) = self.pairs.get_mut(index).filter(|_| is_member) else { continue };
             let excess = pair.logarithm - base;
-            // That others have become faster makes nothing slower that takes no longer.
+            // A point that takes no longer is not slower just because other points have become faster.
             let beyond = direction * pair.logarithm > 0.0
                 && direction * excess > allowed
                 && excess.abs() > pair.excess.abs();
@@ -239,7 +241,7 @@ impl Measured {
     }
 }
 
-/// Returns the median of some values; `None` where there are none.
+/// Returns the median of some values; `None` without values.
 ///
 /// # Errors
 ///

@@ -7,32 +7,32 @@ use crate::result::row::Row;
 /// The meaning of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ComparisonVerdict {
-    /// Within the threshold, or within the uncertainty.
+    /// The difference is within the threshold or within the uncertainty.
     Same,
-    /// The second is slower beyond both.
+    /// The second side is slower, beyond threshold and uncertainty.
     Slower,
-    /// The second is faster beyond both.
+    /// The second side is faster, beyond threshold and uncertainty.
     Faster,
 }
 
-/// One point of both sides.
+/// A point that both sides have.
 #[derive(Clone, Copy, Debug)]
 pub struct PointPair {
-    /// The point, as the first file has it.
+    /// The point's row in the first file.
     pub row: Row,
     /// The latencies of both sides; means of the logarithms where there are several files.
     pub nanoseconds: [f64; 2],
-    /// True if the second is between two points.
+    /// True if the latency of the second side is interpolated between two points.
     pub interpolated: bool,
-    /// The interval of the ratio, by what lies within and between runs.
+    /// The interval of the ratio, from the spread within and between runs.
     pub interval: Interval,
     /// The meaning of the difference.
     pub verdict: ComparisonVerdict,
-    /// By how much it differs from the points that do not, as a logarithm, where the verdict says so.
+    /// Its difference from the unchanged points, as a logarithm; set with the verdict.
     pub(super) excess: f64,
     /// The logarithm of the ratio.
     pub(super) logarithm: f64,
-    /// The variance within runs, of both sides on average.
+    /// The variance within runs, averaged over both sides.
     pub(super) within: f64,
     /// Its place in the order of kinds and sizes.
     pub(super) rank: usize,

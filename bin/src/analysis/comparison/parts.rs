@@ -1,4 +1,4 @@
-//! The parts that differ, by their names: a node rather than its pairs, a run of sizes rather than each of them.
+//! The differing parts by name: a node rather than its pairs, a run of sizes rather than each size.
 
 use latency_core::math::exp;
 
@@ -11,18 +11,18 @@ use crate::sys::table::{List, Table};
 /// A part of the points that differs.
 #[derive(Clone, Copy, Debug)]
 pub struct DifferingPart<'c> {
-    /// The group of its points; a run of any length where these are sizes of a curve.
+    /// The group of its points; if they are sizes of a curve, a run of any length.
     pub group: PointGroup,
-    /// Its first point, and its last.
+    /// Its points with the smallest and the largest size.
     pub ends: [&'c Row; 2],
     /// Number of its points.
     pub points: usize,
-    /// By how much the second side differs there, as a fraction of the first.
+    /// The relative difference of the second side in this part, as a fraction of the first side.
     pub by: f64,
 }
 
 impl Comparison {
-    /// Names the largest parts that the points with a verdict make up, up to `most` of them.
+    /// Returns the largest parts composed of points with a verdict, at most `most` of them.
     ///
     /// # Errors
     ///
@@ -52,7 +52,7 @@ impl Comparison {
                 }
             });
             let (group, _) = best;
-            // There is room, as the loop says.
+            // The list has room: the loop condition limits its length.
             parts.push(self.part(group)?);
             for (point, open) in open.iter_mut().enumerate() {
                 *open &= !measured.holds(group, point);
@@ -61,7 +61,7 @@ impl Comparison {
         Ok(parts)
     }
 
-    /// Returns a group with its ends by size.
+    /// Returns the part for a group, with the group's smallest and largest sizes.
     fn part(&self, group: PointGroup) -> Result<DifferingPart<'_>, Errno> {
         let measured = &self.measured;
         let members = measured.members(group);
@@ -73,7 +73,7 @@ impl Comparison {
         Ok(DifferingPart { group, ends, points: members.count(), by })
     }
 
-    /// Names the longest runs of sizes that `is` holds for.
+    /// Calls `each` with the longest runs of sizes for which `is` returns true.
     fn stretches(&self, is: &dyn Fn(usize) -> bool, each: &mut dyn FnMut(PointGroup)) {
         let measured = &self.measured;
         let is_one_run =

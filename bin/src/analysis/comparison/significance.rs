@@ -1,11 +1,12 @@
 //! The certainty of a difference between two sides, from the spread within runs and between them.
 //!
-//! The interval of one run does not cover the next run. With one file a side nothing shows how far runs lie
-//! apart, so that experience has to do; several files a side show it, and experience counts for as much as eight more.
+//! The interval of one run does not cover the next run. One file for each side does not show how far runs lie apart, so
+//! that an assumed spread is used. Several files for each side show the spread, and the assumed one counts for as much
+//! as eight more files.
 
 use latency_core::math::{exp, sqrt};
 
-/// By how much two runs on an unchanged machine differ, as standard deviations.
+/// Assumed difference between two runs on an unchanged machine, as standard deviations.
 #[derive(Clone, Copy, Debug)]
 pub struct Experience {
     /// Deviation of a whole run: clock and memory drift.
@@ -16,7 +17,8 @@ pub struct Experience {
 
 /// Experience with loads from memory and caches.
 pub const LOADS: Experience = Experience { whole: 0.02, local: 0.01 };
-/// Experience with lines that go from CPU to CPU: their latency depends on the lines, which differ in each run.
+/// Experience with lines that are transferred between CPUs: their latency depends on the lines, which differ in each
+/// run.
 pub const LINES: Experience = Experience { whole: 0.03, local: 0.03 };
 /// Standard deviations in half of a 95 % interval.
 pub const HALF: f64 = 1.96;
@@ -26,18 +28,19 @@ const WEIGHT: f64 = 8.0;
 /// A difference between two sides.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Difference {
-    /// Its size.
+    /// The size of the difference, in the unit of the compared values.
     pub size: f64,
-    /// Its standard error.
+    /// The standard error of the size.
     pub error: f64,
-    /// The size in standard errors, as a normal variable has them.
+    /// The size in standard errors, converted to a normal variable.
     pub score: f64,
 }
 
 /// Compares the values of the files of two sides; values that are not numbers are left out.
 ///
-/// `prior` is the variance of one file's value where nothing else is known. The variance is a mean of that and of the
-/// one between files, or the latter where it is larger, and the score that of Student's t with as many degrees of freedom.
+/// `prior` is the variance of one file's value if nothing else is known. The variance used is a weighted mean of
+/// `prior` and the variance between files, or the latter if it is larger. The score is that of Student's t with the
+/// resulting degrees of freedom.
 ///
 /// # References
 ///
@@ -61,7 +64,7 @@ pub fn difference(sides: [&[f64]; 2], prior: f64) -> Option<Difference> {
     let size = means[1] - means[0];
     let mut total = WEIGHT + freedom;
     let mut variance = (WEIGHT * prior + squares) / total;
-    // Experience says little of a machine on which runs lie farther apart.
+    // The assumed spread is irrelevant on a machine on which runs lie farther apart.
     if freedom > 0.0 && squares / freedom > variance {
         (variance, total) = (squares / freedom, freedom);
     }
@@ -74,9 +77,9 @@ pub fn difference(sides: [&[f64]; 2], prior: f64) -> Option<Difference> {
     Some(Difference { size, error, score })
 }
 
-/// Returns the probability that a normal variable lies as far from its middle, on either side.
+/// Returns the two-sided tail probability of a normal variable at this distance from its mean.
 ///
-/// Laplace's continued fraction, to some per cent from 1 on; below that all is likely.
+/// Laplace's continued fraction, accurate to some per cent for scores from 1 on; below 1, the result is 1.
 #[must_use]
 pub fn probability(score: f64) -> f64 {
     /// The square root of 2 / pi.
@@ -89,7 +92,8 @@ pub fn probability(score: f64) -> f64 {
     SCALE * exp(-distance * distance / 2.0) / fraction
 }
 
-/// Decides by Holm's rule which scores, from the farthest to the nearest, are not chance: the number of the first ones.
+/// Decides by Holm's rule which scores, sorted from the farthest to the nearest, are significant; returns the number of
+/// these.
 ///
 /// # References
 ///
@@ -102,7 +106,7 @@ pub fn rejected(scores: &[f64]) -> usize {
     by_chance.unwrap_or(scores.len())
 }
 
-/// The probability of calling any chance a difference, faster and slower together.
+/// Probability of one or more false differences, faster and slower together.
 pub const CHANCE: f64 = 0.05;
 
 #[cfg(test)]
@@ -110,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tails_are_those_of_the_tables() {
+    fn tail_probabilities_match_published_tables() {
         for (score, known) in [(1.0, 0.317_31), (1.96, 0.05), (2.576, 0.01), (4.0, 6.334e-5), (6.0, 1.973e-9)]
         {
             let found = probability(score);

@@ -1,4 +1,4 @@
-//! Rates of differences that are found, and of false ones, over many made-up runs.
+//! Rates of detected differences and of false ones, over many synthetic runs.
 
 use super::*;
 use crate::result::row::{A, B, CLASS, FIELDS, LINES, MEDIAN, METHOD, ONE_WAY, OP, SIZE};
@@ -7,7 +7,7 @@ use latency_core::units::Bytes;
 use std::format;
 use std::vec::Vec;
 
-/// Normal variables by the central limit theorem, the same for a seed.
+/// Normal variables by the central limit theorem, reproducible for a seed.
 struct Chance(u64);
 
 impl Chance {
@@ -24,7 +24,7 @@ impl Chance {
     }
 }
 
-/// The errors that a run adds to the truth: a drift of all points, one of each, and the intervals that it states.
+/// The errors that a run adds to the truth: a drift of all points, an error of each point, and the stated intervals.
 #[derive(Clone, Copy)]
 struct Noise {
     drift: f64,
@@ -80,7 +80,7 @@ fn word(shown: impl core::fmt::Display) -> Word {
     Word::from_bytes(format!("{shown}").as_bytes())
 }
 
-/// Returns all pairs of this number of CPUs, neighbours on one core, and their classes.
+/// Returns all pairs of this number of CPUs, with neighbours on one core, and the classes of the pairs.
 fn cores(cpus: u32) -> Vec<Row> {
     let of = |class: &str, op: &str, nanoseconds: f64| {
         let mut row = Row { sample: Sample { nanoseconds, ..Sample::EMPTY }, ..Row::EMPTY };
@@ -114,7 +114,7 @@ fn same(_: &Row) -> f64 {
     1.0
 }
 
-/// Returns how many of `runs` comparisons, with `files` files a side, call something slower.
+/// Returns how many of `runs` comparisons, with `files` files for each side, report something as slower.
 fn slower(runs: u64, truth: &[Row], files: usize, noise: Noise, change: &dyn Fn(&Row) -> f64) -> usize {
     let found = |seed: &u64| {
         let mut chance = Chance(seed * 7919);
@@ -164,7 +164,7 @@ fn one_slow_pair_of_sixteen_is_found_by_one_file_a_side() {
 }
 
 #[test]
-fn what_has_not_changed_is_seldom_called_slower() {
+fn unchanged_points_are_seldom_called_slower() {
     let noise = Noise { drift: 0.02, scatter: 0.01, interval: 0.01 };
     for (truth, what) in
         [(matrix(1, 1), "one pair"), (matrix(2, 2), "4"), (matrix(4, 4), "16"), (curve(48), "curve")]
@@ -173,7 +173,7 @@ fn what_has_not_changed_is_seldom_called_slower() {
             let found = slower(100, &truth, files, noise, &same);
             assert!(found <= 5, "{found} of 100: {what}, {files} files a side");
         }
-        // Several files show that runs lie farther apart than is usual.
+        // Several files show that runs lie farther apart than usual.
         let loud = Noise { drift: 0.05, ..noise };
         let found = slower(60, &truth, 3, loud, &same);
         assert!(found <= 3, "{found} of 60: {what}, loud");
@@ -197,7 +197,7 @@ fn slow_memory_shows_in_a_curve_as_a_run_of_sizes() {
 }
 
 #[test]
-fn a_faster_whole_hides_no_part_that_stayed_and_blames_none() {
+fn a_faster_whole_neither_hides_nor_blames_an_unchanged_part() {
     let truth = matrix(4, 4);
     let mut chance = Chance(5);
     let first = run(&truth, QUIET, &same, &mut chance);
@@ -210,7 +210,7 @@ fn a_faster_whole_hides_no_part_that_stayed_and_blames_none() {
 }
 
 #[test]
-fn a_field_of_one_value_a_side_is_a_condition_and_joins_nothing() {
+fn a_field_constant_on_each_side_is_a_condition_and_does_not_join() {
     let first = matrix(2, 2);
     let mut second = first.clone();
     for row in &mut second {
@@ -222,7 +222,7 @@ fn a_field_of_one_value_a_side_is_a_condition_and_joins_nothing() {
     let differing: Vec<_> = conditions(files).map(|(field, _)| field).collect();
     assert_eq!(differing, [SIZE]);
     assert_eq!(compared(&first, &second).pairs().len(), 4);
-    // Of two curves the sizes tell points apart.
+    // The sizes distinguish the points of two curves.
     assert_eq!(Join::of(&Files { counts: [1, 1], rows: &|_, _| &[] }).0, (1 << FIELDS.len()) - 1);
     let (whole, part) = ([curve(20)], [curve(40).split_off(20)]);
     let rows = |side: usize, file: usize| [&whole, &part][side][file].as_slice();
@@ -230,7 +230,7 @@ fn a_field_of_one_value_a_side_is_a_condition_and_joins_nothing() {
 }
 
 #[test]
-fn other_sizes_are_read_between_the_points() {
+fn other_sizes_are_interpolated_between_the_points() {
     let rows = |points: &[(u64, f64)]| -> Vec<Row> {
         let row = |&(size, nanoseconds): &(u64, f64)| Row {
             sample: Sample { size: Bytes(size), nanoseconds, ..Sample::EMPTY },
@@ -248,7 +248,7 @@ fn other_sizes_are_read_between_the_points() {
 }
 
 #[test]
-fn pages_and_proof_that_differ_are_told() {
+fn differing_pages_and_proof_are_reported() {
     let mut first = matrix(2, 2);
     for row in &mut first {
         (row.pages, row.verified) = (Word::from_bytes(b"2m"), Some(true));

@@ -1,17 +1,17 @@
-//! The levels of load that are measured where none are asked for.
+//! The default levels of load.
 //!
-//! Knows shares of the limit alone. They are close to each other where latency rises, and few where it does not.
+//! The levels are shares of the limit. They are close together where latency rises, and sparse elsewhere.
 
-/// The shares of the limit below it; the last level has as much load as can be.
+/// Shares of the limit for all levels but the last, which has the largest possible load.
 const SHARES: [f64; 9] = [0.0, 0.05, 0.15, 0.3, 0.45, 0.6, 0.75, 0.87, 0.95];
 
-/// Returns the load of the level with this index among `levels`, by rising load: a share of the limit, which is 0 for an
-/// idle memory, or `None` for the largest possible load. Ten levels have the shares of the table; more or fewer are spread
-/// along it, the first idle and the last with the largest possible load.
+/// Returns the load of the level with this index among `levels`, in order of rising load. The load is a share of the
+/// limit, 0 for idle memory, or `None` for the largest possible load. Ten levels have the shares of the table; more or
+/// fewer levels are spread along it, with the first idle and the last at the largest possible load.
 #[must_use]
 pub fn share(index: usize, levels: usize) -> Option<f64> {
     let last = levels.checked_sub(2).filter(|last| index <= *last)?;
-    // Of two levels the first is idle.
+    // If there are two levels, the first is idle.
     let place = index as f64 / last.max(1) as f64 * (SHARES.len() - 1) as f64;
     let whole = place as usize;
     let at = |index: usize| SHARES.get(index).copied();

@@ -1,7 +1,7 @@
 //! Loaded latency: the knees of a curve of latency over bandwidth, and where it bends back.
 //!
-//! Knows levels of load as plain data, and nothing of who made the load. At most [`MOST_LEVELS`] are looked at, in
-//! arrays on the stack.
+//! The input is levels of load as plain data, without the generators of the load. At most [`MOST_LEVELS`] are examined,
+//! in arrays on the stack.
 //!
 //! # References
 //! R. E. Barlow et al., "Statistical Inference under Order Restrictions", 1972 (pool adjacent violators).
@@ -20,82 +20,84 @@ use core::cmp::Ordering;
 use latency_core::sort;
 use latency_core::stats::{Estimate, Interval};
 
-/// The most levels of one curve; further ones are left out.
+/// Largest number of levels of one curve; further ones are left out.
 pub const MOST_LEVELS: usize = 64;
-/// The knees that are reported, as latency over the lowest one.
+/// Latencies of the reported knees, as multiples of the lowest latency.
 pub const KNEES: [f64; 2] = [1.25, 2.0];
 
-/// Bound of bytes per second and of nanoseconds (30 years) for any memory: sums of larger numbers would not be finite.
+/// Upper bound of bytes per second and of nanoseconds (30 years) for any memory: sums of larger numbers would not be
+/// finite.
 const ABSURD: f64 = 1e18;
-/// A loss that two windows of one load do not have.
+/// Least relative loss of bandwidth that counts as a bend; two windows at one load differ by less.
 const SOME_LOSS: f64 = 0.02;
-/// A fit that misses a latency by more does not describe it.
+/// Largest relative residual of a fit that describes the latencies.
 const MOST_RESIDUAL: f64 = 0.05;
-/// Idle memory that is slower than loaded memory by less is not: medians of the same latency differ as much.
+/// Least ratio at which idle memory counts as slower than loaded memory: medians of the same latency differ by up to
+/// this.
 const SOME_SLOWER: f64 = 1.02;
-/// A line with one parameter goes through any one level, and close to two.
+/// Fewest levels that are fitted: a curve with one parameter goes through any one level, and close to two.
 const FEWEST_FITTED: usize = 3;
 
 /// One level of load as it was measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LoadLevel {
-    /// Bytes a second that were to be moved: 0 is idle, `None` as many as can be.
+    /// Offered bytes per second: 0 is idle, `None` the largest possible load.
     pub offered: Option<f64>,
-    /// Bytes a second that were moved.
+    /// Delivered bytes per second.
     pub delivered: Estimate,
-    /// Nanoseconds for each load of the chase.
+    /// Nanoseconds per load of the chase.
     pub latency: Estimate,
 }
 
-/// A curve that bends back: more load moves less.
+/// A bend of a curve: more load moves fewer bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bend {
-    /// The level that moved most.
+    /// The level with the largest bandwidth.
     pub best: LoadLevel,
-    /// The part of that which the worst level with more load lost.
+    /// The share of that bandwidth which the worst level with more load lost.
     pub lost: f64,
 }
 
-/// Latency as that of a queue: lowest + ns * rho / (1 - rho), with rho the used part of the limit.
-/// Of an M/D/1 queue it is half of the service time.
+/// Latency as that of a queue: lowest + ns * rho / (1 - rho), with rho the used part of the limit. For an M/D/1 queue,
+/// ns is half of the service time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Queue {
     /// The factor in nanoseconds.
     pub ns: f64,
-    /// The largest distance of a latency from the fit, as a part of the latency.
+    /// The largest distance of a latency from the fit, as a share of the latency.
     pub residual: f64,
 }
 
-/// The levels of one curve, up to the one that moved most.
+/// The levels of one curve, up to the one with the largest bandwidth.
 #[derive(Clone, Copy, Debug)]
 pub struct Curve {
     /// The latency without load.
     pub idle: Estimate,
-    /// The latency at the lightest load of a curve that never falls, between those of the lower and upper ends. Knees are
-    /// multiples of it.
+    /// The latency at the lightest load of the monotone fit; its interval comes from the fits of the lower and the
+    /// upper ends. Knees are multiples of this latency.
     pub lowest: Estimate,
-    /// The levels at low load, idle memory first, that are slower than a level with more load.
+    /// The number of levels at low load, idle memory first, that are slower than a level with more load.
     slow: usize,
-    /// The fastest level, where idle memory is slower than that by more than the intervals allow.
+    /// The fastest level, if idle memory is slower than it by more than the intervals allow.
     pub fastest: Option<LoadLevel>,
     levels: [LoadLevel; MOST_LEVELS],
     length: usize,
-    /// The level that moved most, where those with more load moved less.
+    /// The bend after the level with the largest bandwidth, if levels with more load moved fewer bytes.
     pub bend: Option<Bend>,
 }
 
-/// A place where a curve reaches a latency.
+/// A point where a curve reaches a latency.
 #[derive(Clone, Copy, Debug)]
 struct Crossing {
     bandwidth: f64,
-    /// Half of the distance to where a straight line between the levels reaches it.
+    /// Half of the distance to the point where a straight line between the levels reaches the latency.
     margin: f64,
-    /// The bandwidths of the levels before and after it.
+    /// The bandwidths of the levels before and after the crossing.
     between: (f64, f64),
 }
 
 impl LoadLevel {
-    /// No load and no number.
+    /// A level without load and without values.
     pub const NONE: Self = Self {
         offered: Some(0.0),
         delivered: Estimate { value: 0.0, interval: None },
@@ -118,7 +120,7 @@ impl LoadLevel {
     }
 }
 
-/// Returns the lower end of an estimate, its value, or the upper end.
+/// Returns the lower end, the value, or the upper end of an estimate.
 fn end(estimate: &Estimate, side: Ordering) -> f64 {
     match side {
         Ordering::Less => ends(estimate).low,
@@ -127,7 +129,7 @@ fn end(estimate: &Estimate, side: Ordering) -> f64 {
     }
 }
 
-/// Returns the ends of an interval; the value where there is none, or none that holds it.
+/// Returns the ends of the interval of an estimate; the value twice if there is no interval that contains it.
 fn ends(estimate: &Estimate) -> Interval {
     let value = estimate.value;
     let holds = |interval: &Interval| {
@@ -137,8 +139,8 @@ fn ends(estimate: &Estimate) -> Interval {
 }
 
 impl Curve {
-    /// Arranges levels, which come in any order; `None` where none of them is idle. Levels that are not numbers are
-    /// left out, and so are those behind a bend, where bandwidth does not determine the latency.
+    /// Arranges levels, which may be in any order; `None` if no level is idle. Levels that are not numbers are left
+    /// out, and so are those behind a bend, where bandwidth does not determine the latency.
     #[must_use]
     pub fn of(levels: &[LoadLevel]) -> Option<Curve> {
         let usable = || levels.iter().filter(|level| level.is_usable());
@@ -170,32 +172,32 @@ impl Curve {
         Some(curve)
     }
 
-    /// Returns the levels by rising bandwidth, without those after a bend.
+    /// Returns the levels by rising bandwidth, without levels behind a bend.
     #[must_use]
     pub fn levels(&self) -> &[LoadLevel] {
         self.levels.get(..self.length).unwrap_or_default()
     }
 
-    /// Returns the bandwidth at `ratio` times the lowest latency; `None` where the curve does not get there. Its interval is
-    /// `None` where the curve ends before it is certain that the latency is reached.
+    /// Returns the bandwidth at `ratio` times the lowest latency; `None` if the curve does not reach that latency. The
+    /// interval is `None` if the curve ends before it is certain that the latency is reached.
     ///
-    /// Latencies are made to rise with bandwidth first, without idle memory that is slower than loaded memory. The ends
-    /// of the interval are the crossings of the upper ends of latencies and of the lower ones, each further out by half
-    /// of the distance between a queue and a straight line.
+    /// Latencies are first made monotone in bandwidth, without idle memory that is slower than loaded memory. The ends
+    /// of the interval are the crossings of the upper ends and of the lower ends of the latencies, each moved outward
+    /// by half of the distance between a queue and a straight line.
     #[must_use]
     pub fn knee(&self, ratio: f64) -> Option<Estimate> {
         let Crossing { bandwidth: value, margin, .. } = self.crossing(ratio, Ordering::Equal)?;
         let early = self.crossing(ratio, Ordering::Less);
         let interval = early.zip(self.crossing(ratio, Ordering::Greater)).map(|(early, late)| Interval {
             low: (early.bandwidth - early.margin).min(value - margin),
-            // The level after it has the latency already.
+            // The level after the crossing has reached the latency already.
             high: (late.bandwidth + late.margin).max(value + margin).min(late.between.1).max(value),
         });
         Some(Estimate { value, interval })
     }
 
-    /// Returns two bandwidths that divide the levels beside a knee into thirds: levels that make it more certain.
-    /// `None` where there is no knee, or nothing between its neighbours.
+    /// Returns two bandwidths that divide the gap between the levels beside a knee into thirds; levels there make the
+    /// knee more certain. `None` if there is no knee, or no gap.
     #[must_use]
     pub fn beside(&self, ratio: f64) -> Option<[f64; 2]> {
         let (before, after) = self.crossing(ratio, Ordering::Equal)?.between;
@@ -203,8 +205,8 @@ impl Curve {
         (third > 0.0).then_some([before + third, after - third])
     }
 
-    /// Returns the fit of a queue below the knee at twice the lowest latency; `None` where it misses a level, or has
-    /// too few.
+    /// Returns the fit of a queue below the knee at twice the lowest latency; `None` if the fit misses a level, or if
+    /// there are too few levels.
     #[must_use]
     pub fn queue(&self, limit: f64) -> Option<Queue> {
         let knee = self.crossing(2.0, Ordering::Equal).map_or(f64::INFINITY, |crossing| crossing.bandwidth);
@@ -227,12 +229,13 @@ impl Curve {
         (ns > 0.0 && ns.is_finite() && residual < MOST_RESIDUAL).then_some(Queue { ns, residual })
     }
 
-    /// Returns the levels from the lowest latency on.
+    /// Returns the levels from the one with the lowest latency on.
     fn rising(&self) -> &[LoadLevel] {
         self.levels().get(self.slow..).unwrap_or_default()
     }
 
-    /// Returns the latencies for bandwidths of one side, made to rise: the upper ends make a crossing early.
+    /// Returns the monotone fit of one side of the latency intervals: the fit of the upper ends crosses a latency
+    /// early.
     #[inline(never)] // the sides differ in little
     fn fit(&self, side: Ordering) -> [f64; MOST_LEVELS] {
         let mut latencies = [0.0; MOST_LEVELS];
@@ -243,7 +246,7 @@ impl Curve {
         latencies
     }
 
-    /// Finds where the monotone curve of one side reaches `ratio` times the lowest latency.
+    /// Finds the point where the monotone fit of one side reaches `ratio` times the lowest latency.
     fn crossing(&self, ratio: f64, side: Ordering) -> Option<Crossing> {
         let lowest = end(&self.lowest, side);
         let most = end(&self.rising().last()?.delivered, side);
@@ -260,12 +263,12 @@ impl Curve {
     }
 }
 
-/// Finds where a queue, `lowest` + ns * rho / (1 - rho), has `ratio` times the lowest latency between two levels, which
-/// are bandwidths with their latencies.
+/// Finds the point between two levels where a queue, `lowest` + ns * rho / (1 - rho), has `ratio` times the lowest
+/// latency. The levels are bandwidths with their latencies.
 ///
-/// The queue goes through `lowest` and both levels, which gives its limit. Where the first level is not slower than
-/// `lowest`, the limit is `most`, the largest bandwidth of all, and the middle between queue and straight line is
-/// found. Latencies that bend down are of no queue, and are joined by straight lines.
+/// The queue goes through `lowest` and both levels, which determines its limit. If the first level is not slower than
+/// `lowest`, the limit is `most`, the largest bandwidth of all, and the result is the middle between queue and straight
+/// line. Latencies that bend down do not fit a queue, and are joined by straight lines.
 fn between(before: (f64, f64), after: (f64, f64), lowest: f64, ratio: f64, most: f64) -> Crossing {
     let span = after.0 - before.0;
     let part = (ratio * lowest - before.1) / (after.1 - before.1);
@@ -278,8 +281,8 @@ fn between(before: (f64, f64), after: (f64, f64), lowest: f64, ratio: f64, most:
     } else {
         let own = if known && growth > 1.0 { after.0 + span / (growth - 1.0) } else { after.0 };
         let limit = own.max(most);
-        // The load rho / (1 - rho) at the crossing, times what the second level leaves of the limit: that may be
-        // nothing.
+        // The load rho / (1 - rho) at the crossing is multiplied by the part of the limit that the second level leaves
+        // free, since that part may be zero.
         let left = limit - after.0;
         let load = before.0 / (limit - before.0) * left * (1.0 - part) + after.0 * part;
         limit * load / (left + load)
@@ -289,7 +292,7 @@ fn between(before: (f64, f64), after: (f64, f64), lowest: f64, ratio: f64, most:
     Crossing { bandwidth, margin, between: (before.0, after.0) }
 }
 
-/// Returns whether more load than the best level's moved less, by more than the intervals allow.
+/// Returns the bend if levels with more load than the best level moved fewer bytes, by more than the intervals allow.
 fn bend<'l>(levels: impl Iterator<Item = &'l LoadLevel>, best: &LoadLevel) -> Option<Bend> {
     let most = &best.delivered;
     let beyond = levels.filter(|level| level.load() > best.load());
@@ -298,7 +301,7 @@ fn bend<'l>(levels: impl Iterator<Item = &'l LoadLevel>, best: &LoadLevel) -> Op
     (lost > SOME_LOSS).then_some(Bend { best: *best, lost })
 }
 
-/// Replaces values by the nearest that never fall, in the sense of least squares: pool adjacent violators.
+/// Replaces values by the nearest non-decreasing ones in the sense of least squares: pool adjacent violators.
 fn make_monotone(values: &mut [f64]) {
     // Sums and numbers of values in each pool.
     let mut pools = [(0.0, 0_usize); MOST_LEVELS];

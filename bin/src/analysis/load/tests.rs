@@ -1,4 +1,4 @@
-//! Knees, bends and verdicts of made curves whose truth is known.
+//! Knees, bends and verdicts of synthetic curves.
 
 use super::*;
 use proptest::prelude::*;
@@ -7,10 +7,10 @@ use std::vec::Vec;
 const GB: f64 = 1e9;
 const LIMIT: f64 = 100.0 * GB;
 const IDLE_NS: f64 = 100.0;
-/// The service time of the queue.
+/// Service time of the queue.
 const SERVICE_NS: f64 = 40.0;
 
-/// Returns an estimate within a part of itself.
+/// Returns an estimate with an interval of `part` of the value to either side.
 fn about(value: f64, part: f64) -> Estimate {
     Estimate { value, interval: Some(Interval { low: value * (1.0 - part), high: value * (1.0 + part) }) }
 }
@@ -24,14 +24,14 @@ fn queueing(rho: f64) -> f64 {
     IDLE_NS + SERVICE_NS * rho / (1.0 - rho) / 2.0
 }
 
-/// Levels that deliver these shares of the limit, with a factor for the latency of each.
+/// Returns levels that deliver these shares of the limit, with a factor for the latency of each.
 fn made(shares: &[f64], noise: impl Fn(usize) -> f64) -> Vec<LoadLevel> {
     let each = shares.iter().enumerate();
     each.map(|(index, share)| level(Some(share * LIMIT), share * LIMIT, queueing(*share) * noise(index)))
         .collect()
 }
 
-/// Returns the shares that are measured by default, and the last just below the limit.
+/// Returns the default shares of the limit, with the last just below the limit.
 fn shares() -> Vec<f64> {
     let of = |index| share(index, 10).unwrap_or(0.985);
     (0..10).map(of).collect()
@@ -44,7 +44,7 @@ fn true_knee(ratio: f64) -> f64 {
 }
 
 #[test]
-fn knees_of_a_queue_are_where_they_are() {
+fn knees_of_a_queue_are_found_at_their_true_loads() {
     let shares: Vec<f64> = (0..60).map(|index| f64::from(index) / 60.0).collect();
     let curve = Curve::of(&made(&shares, |_| 1.0)).unwrap();
     assert_eq!((curve.idle.value, curve.levels().len()), (IDLE_NS, 60));
@@ -66,14 +66,14 @@ fn a_knee_lies_between_its_neighbours_by_their_latencies() {
         level(None, 20.0 * GB, 250.0),
     ];
     let curve = Curve::of(&levels).unwrap();
-    // The queue through 150 ns at 10 and 250 ns at 20 GB/s has its limit at 40 GB/s and ns = 150: 100 more at 16 GB/s.
-    // A straight line is there at 15.
+    // The queue through 150 ns at 10 GB/s and 250 ns at 20 GB/s has its limit at 40 GB/s and ns = 150: at 16 GB/s it
+    // adds 100 ns. A straight line adds 100 ns at 15 GB/s.
     let Estimate { value, interval } = curve.knee(2.0).unwrap();
     assert!((value / (16.0 * GB) - 1.0).abs() < 1e-12, "{value}");
     let Interval { low, high } = interval.unwrap();
     assert!(low < 15.5 * GB && 16.5 * GB < high && high - low < 2.5 * GB, "{low} {high}");
-    // Between idle memory and the first level nothing tells the queue but the largest bandwidth, 20 GB/s: 6.67 by that,
-    // 5 by a straight line.
+    // Between idle memory and the first level, only the largest bandwidth, 20 GB/s, determines the queue: the knee is
+    // at 6.67 GB/s by the queue, and at 5 GB/s by a straight line.
     let Estimate { value, interval } = curve.knee(1.25).unwrap();
     assert!((value / (GB * (5.0 + 20.0 / 3.0) / 2.0) - 1.0).abs() < 1e-12, "{value}");
     let Interval { low, high } = interval.unwrap();
@@ -82,7 +82,7 @@ fn a_knee_lies_between_its_neighbours_by_their_latencies() {
     assert!((one / (40.0 / 3.0 * GB) - 1.0).abs() < 1e-12 && (two / (50.0 / 3.0 * GB) - 1.0).abs() < 1e-12);
 }
 
-/// Numbers of a normal distribution, close enough: sums of twelve.
+/// Approximately normal random numbers: sums of twelve.
 struct Noise(u64);
 
 impl Noise {
@@ -99,20 +99,21 @@ impl Noise {
         (0..12).map(|_| self.even()).sum::<f64>() - 6.0
     }
 
-    /// Returns an estimate of `truth` whose 95 % interval reaches `part` of it to either side.
+    /// Returns an estimate of `truth` with a 95 % interval of `part` of it to either side.
     fn estimate(&mut self, truth: f64, part: f64) -> Estimate {
         about(truth * (1.0 + self.normal() * part / 1.96), part)
     }
 }
 
 #[test]
-fn intervals_of_knees_cover_at_random_levels() {
+fn intervals_of_knees_cover_the_truth_at_random_levels() {
     const CURVES: usize = 500;
     let mut noise = Noise(20_261_123);
-    // 1.25 and twice the lowest latency: knees, those in their intervals, and the sum of what is off.
+    // For each of 1.25 and twice the lowest latency: the number of knees, the number with the truth in the interval,
+    // and the sum of the errors.
     let mut found = [(0, 0, 0.0_f64); 2];
     for _ in 0..CURVES {
-        // Idle memory of any latency, a queue of any service time, 4 to 11 levels anywhere, and a width of any size.
+        // Any idle latency, any service time of the queue, 4 to 11 levels anywhere, and intervals of any width.
         let (idle, service) = (60.0 + 200.0 * noise.even(), 10.0 + 90.0 * noise.even());
         let part = 0.002 + 0.02 * noise.even();
         let count = 2 + (noise.even() * 8.0) as usize;
@@ -140,7 +141,7 @@ fn intervals_of_knees_cover_at_random_levels() {
     for (ratio, (knees, covered, off)) in KNEES.into_iter().zip(found) {
         assert!(knees > CURVES * 9 / 10, "{ratio}: {knees}");
         assert!(covered * 100 >= knees * 93, "{ratio}: {covered} of {knees}");
-        // Straight lines are 10 % early.
+        // Knees by straight lines are 10 % early.
         let mean = off / knees as f64;
         assert!(mean.abs() < 0.02, "{ratio}: {mean:.4} off");
     }
@@ -148,7 +149,8 @@ fn intervals_of_knees_cover_at_random_levels() {
 
 #[test]
 fn straight_latencies_have_straight_knees() {
-    // 2 ns for each GB/s: what a queue through idle memory and one level would find late is within the interval.
+    // The latency rises by 2 ns per GB/s: the late knee of a queue through idle memory and one level is within the
+    // interval.
     for shares in [&[0.0, 0.1, 0.45, 0.8, 1.0][..], &[0.0, 0.8, 1.0]] {
         let of = |share: &f64| level(Some(share * LIMIT), share * LIMIT, IDLE_NS + 200.0 * share);
         let levels: Vec<LoadLevel> = shares.iter().map(of).collect();
@@ -173,7 +175,7 @@ fn knees_are_multiples_of_the_lowest_latency_where_idle_memory_sleeps() {
     let awake = Curve::of(&made(&shares(), |_| 1.0)).unwrap();
     assert_eq!(awake.fastest, None);
     assert_eq!(awake.lowest.value, IDLE_NS);
-    // The second one is awake at 15 % of the limit, where memory is 3.5 % slower than it could be.
+    // The second memory is awake at 15 % of the limit, where its latency is 3.5 % above its minimum.
     for (curve, off) in [(asleep(130.0, queueing(0.05)), 0.03), (asleep(130.0, 115.0), 0.08)] {
         assert_eq!(curve.idle.value, 130.0);
         let fastest = curve.fastest.unwrap();
@@ -190,7 +192,7 @@ fn knees_are_multiples_of_the_lowest_latency_where_idle_memory_sleeps() {
         let queue = curve.queue(LIMIT).unwrap();
         assert!((queue.ns - SERVICE_NS / 2.0).abs() < 2.0, "{queue:?}");
     }
-    // What the intervals allow, and what is less than 2 %, is none: both levels are the lowest.
+    // A difference within the intervals or below 2 % does not count: both levels are the lowest.
     let mut levels = made(&shares(), |_| 1.0);
     levels[0].latency = about(106.0, 0.05);
     let curve = Curve::of(&levels).unwrap();
@@ -205,11 +207,11 @@ fn a_curve_that_ends_before_a_knee_has_none() {
     assert_eq!(curve.knee(2.0), None);
     assert_eq!(curve.beside(2.0), None);
     assert!(curve.knee(1.25).is_some());
-    // It is reached, but not for certain.
+    // The latency is reached, but not with certainty.
     let levels = [level(Some(0.0), 0.0, 100.0), level(None, 10.0 * GB, 200.2)];
     let knee = Curve::of(&levels).unwrap().knee(2.0).unwrap();
     assert_eq!(knee.interval, None);
-    // Flat: one generator that memory does not feel.
+    // A flat curve: one generator that memory does not feel.
     let flat: Vec<LoadLevel> =
         (0..10).map(|index| level(Some(f64::from(index) * GB), f64::from(index) * GB, 100.0)).collect();
     let flat = Curve::of(&flat).unwrap();
@@ -229,7 +231,7 @@ fn without_an_idle_level_there_is_no_curve() {
 }
 
 #[test]
-fn more_load_that_moves_less_is_told_and_does_not_shift_the_knee() {
+fn a_bend_is_reported_and_does_not_shift_the_knee() {
     let mut levels = made(&shares(), |_| 1.0);
     let before = Curve::of(&levels).unwrap().knee(2.0);
     levels.push(level(Some(1.2 * LIMIT), 0.6 * LIMIT, 900.0));
@@ -242,7 +244,7 @@ fn more_load_that_moves_less_is_told_and_does_not_shift_the_knee() {
 }
 
 #[test]
-fn a_loss_within_the_intervals_is_none() {
+fn a_loss_within_the_intervals_is_not_a_bend() {
     let near = |part| {
         let mut levels = made(&shares(), |_| 1.0);
         levels.push(LoadLevel { delivered: about(0.94 * LIMIT, part), ..level(None, 0.0, 2000.0) });
@@ -265,7 +267,7 @@ fn the_service_time_of_a_queue_is_found_and_no_other_curve_has_one() {
         .map(|share: f64| level(Some(share * LIMIT), share * LIMIT, 100.0 + 90.0 * share.sqrt()))
         .to_vec();
     assert_eq!(Curve::of(&root).unwrap().queue(LIMIT), None);
-    // Too few, and no limit.
+    // Too few levels, and no limit.
     assert_eq!(Curve::of(&made(&[0.0, 0.2, 0.5], |_| 1.0)).unwrap().queue(LIMIT), None);
     assert_eq!(curve.queue(0.0), None);
     assert_eq!(curve.queue(f64::NAN), None);
@@ -300,11 +302,12 @@ fn verdicts_follow_the_growth_from_half_of_the_cores() {
         (8, 100.0, None, Verdict::NotShown),
         (8, 100.0, Some(0.0), Verdict::NotShown),
         (8, f64::NAN, Some(100.0), Verdict::NotShown),
-        // Two thirds of what three would deliver alone, and all of it; little more than one, and less.
+        // Three generators deliver two thirds of the sum of three alone, all of it, little more than one alone, and
+        // less than one.
         (3, 26.0, Some(13.0), Verdict::NotShown),
         (3, 39.0, Some(13.0), Verdict::GeneratorsExhausted),
         (3, 18.0, Some(13.0), Verdict::LimitReached),
-        // A memory that is full with one core and a half.
+        // A memory that one and a half cores saturate.
         (3, 18.0, Some(12.0), Verdict::LimitReached),
         (3, 11.0, Some(13.0), Verdict::OverSaturated),
         (5, 163.0, Some(100.0), Verdict::NotShown),
@@ -318,8 +321,9 @@ fn verdicts_follow_the_growth_from_half_of_the_cores() {
     }
 }
 
-/// The share of its limit that a memory delivers to generators that each have as many lines in flight as ask for
-/// `demand` of the limit while it is idle: by bisection, since latency depends on what is delivered.
+/// Returns the share of its limit that a memory delivers to generators. Each generator has enough lines in flight to
+/// demand `demand` of the limit from idle memory. The share is found by bisection, since latency depends on the
+/// delivered rate.
 fn share_delivered(generators: f64, demand: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..60 {
@@ -336,7 +340,7 @@ fn share_delivered(generators: f64, demand: f64) -> f64 {
 
 #[test]
 fn odd_numbers_of_generators_are_judged_by_what_a_doubling_adds() {
-    // The bounds are of the growth from exactly half of the generators, which is one and a half of three.
+    // The bounds are for the growth from exactly half of the generators, which is one and a half for three.
     let doubling = |demand: f64, all: f64| share_delivered(all, demand) / share_delivered(all / 2.0, demand);
     for cores in [2, 3, 4, 5, 7, 8, 23] {
         let all = cores as f64;
@@ -347,7 +351,7 @@ fn odd_numbers_of_generators_are_judged_by_what_a_doubling_adds() {
             let delivered = |generators| LIMIT * share_delivered(generators, demand);
             let verdict = Verdict::of(cores, delivered(all), Some(delivered(half)));
             let truth = doubling(demand, all);
-            // Close to a bound the estimate may fall on the other side of it.
+            // Close to a bound, the estimate may fall on either side of it.
             let expected = match truth {
                 _ if (truth - 1.25).abs() < 0.06 || (truth - 1.6).abs() < 0.06 => verdict,
                 _ if truth <= 1.25 => Verdict::LimitReached,
@@ -366,7 +370,7 @@ fn odd_numbers_of_generators_are_judged_by_what_a_doubling_adds() {
 
 #[test]
 fn lines_in_flight_follow_from_bandwidth_and_latency() {
-    // The example of a server: 132 GB/s of reads at 261 ns by 23 cores.
+    // Example of a server: 132 GB/s of reads at 261 ns by 23 cores.
     assert!((lines_in_flight(132.2e9, 261.0, 23).unwrap() - 23.44).abs() < 0.01);
     assert_eq!(lines_in_flight(0.0, 98.4, 23), Some(0.0));
     assert_eq!((lines_in_flight(0.0, 98.4, 0), lines_in_flight(1e9, f64::NAN, 1)), (None, None));
@@ -391,7 +395,7 @@ fn rates_that_are_not_delivered_count_below_the_limit_alone() {
 }
 
 #[test]
-fn levels_run_from_idle_to_as_much_as_can_be() {
+fn levels_run_from_idle_to_the_largest_load() {
     let part = |index, levels| share(index, levels).map_or(1.0, |part| (part * 1e6).round() / 1e6);
     let of = |levels| (0..levels).map(|index| part(index, levels)).collect::<Vec<_>>();
     assert_eq!(of(10), [0.0, 0.05, 0.15, 0.3, 0.45, 0.6, 0.75, 0.87, 0.95, 1.0]);
@@ -404,7 +408,7 @@ fn levels_run_from_idle_to_as_much_as_can_be() {
     }
 }
 
-/// Numbers that a broken measurement gives, and sound ones.
+/// Generates values that a broken measurement may give, and sound ones.
 fn odd() -> impl Strategy<Value = f64> {
     prop_oneof![
         4 => 0.0..1e12_f64,
@@ -471,7 +475,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_was_measured_gives_numbers_or_nothing(
+    fn any_levels_give_finite_numbers_or_none(
         levels in prop::collection::vec(
             (prop::option::of(odd()), odd_estimate(), odd_estimate())
                 .prop_map(|(offered, delivered, latency)| LoadLevel { offered, delivered, latency }),
@@ -496,9 +500,9 @@ proptest! {
 }
 
 #[test]
-fn all_cores_reach_the_limit_only_if_their_interval_says_so() {
+fn all_cores_reach_the_limit_only_if_their_interval_allows_it() {
     let all = |value, low, high| Estimate { value, interval: Some(Interval { low, high }) };
-    // Half of two cores move 28; all of them less, but their windows do not agree.
+    // Half of two cores deliver 28; both deliver less, but their windows do not agree.
     for (rate, verdict) in [
         (all(24.7, 20.0, 28.4), Verdict::LimitReached),
         (all(7.3, 5.4, 44.0), Verdict::NotShown),

@@ -1,43 +1,44 @@
-//! Conclusions from bandwidths: if memory or generators are the limit, and which rates were not delivered.
+//! Conclusions from bandwidths: whether memory or the generators are the limit, and which rates were not delivered.
 //!
-//! Knows bandwidths and numbers of cores, and nothing of how they were measured.
+//! The input is bandwidths and numbers of cores, independent of how they were measured.
 
 use super::{LoadLevel, ends};
 use latency_core::stats::Estimate;
 
 /// Bytes that one load or store of a generator moves.
 const LINE_BYTES: f64 = 64.0;
-/// Twice the cores that move no more than this have reached a limit beyond them.
+/// Largest growth of the bandwidth for twice the cores at which the limit lies beyond the cores.
 const REACHED: f64 = 1.25;
 /// Share of the rate of half of the cores below which all cores overload the memory.
 const TOO_MUCH: f64 = 0.9;
-/// Twice the cores that move more than this would move still more if there were any.
+/// Growth of the bandwidth for twice the cores above which still more cores would move still more.
 const EXHAUSTED: f64 = 1.6;
 /// Share of the limit below which every offered rate can be delivered.
 const DELIVERABLE: f64 = 0.8;
-/// A difference from the offered rate that pacing does not have.
+/// Least relative difference from the offered rate that counts; paced generators differ by less.
 const SOME_MISSED: f64 = 0.01;
 
-/// Whose limit the largest bandwidth is.
+/// The cause of the limit of the largest bandwidth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// One core alone says nothing of what memory can do.
+    /// One core alone does not show the limit of memory.
     OneGenerator,
-    /// Memory's, or that of the way to it.
+    /// Memory, or the path to it, is the limit.
     LimitReached,
-    /// The same, and all cores together are beyond it: they move less than half of them.
+    /// Memory, or the path to it, is the limit, and all cores together overload it: they move less than half of them.
     OverSaturated,
-    /// Neither is shown.
+    /// Neither limit is shown.
     NotShown,
-    /// The cores': memory could do more.
+    /// The cores are the limit: memory could deliver more.
     GeneratorsExhausted,
 }
 
 impl Verdict {
-    /// Concludes from the bandwidth of all cores, and from the bandwidth of half of them, rounded down.
+    /// Returns the verdict for the bandwidth of all cores and that of half of them, rounded down.
     ///
-    /// Bounds are of the growth for a doubling; 3 cores are three times half of them, 5 two and a half times. A core's
-    /// time for a line is taken as a part of its own and one that grows with the number of cores.
+    /// The bounds are for the growth when the cores are doubled, although 3 cores are three times half of them, and 5
+    /// are two and a half times. A core's time per line is modelled as a constant part and a part that grows with the
+    /// number of cores.
     #[must_use]
     pub fn of(cores: usize, all: f64, half: Option<f64>) -> Verdict {
         if cores < 2 {
@@ -56,8 +57,8 @@ impl Verdict {
         }
     }
 
-    /// Concludes as [`of`](Self::of) where it is not shown that fewer cores move more than all of them: these reach the
-    /// limit if they do so with the upper end of their interval, too.
+    /// Returns the same verdict as [`of`](Self::of), except that all cores are only over-saturated if even the upper
+    /// end of their interval is. Otherwise they reach the limit, if they do so with the upper end of their interval.
     #[must_use]
     pub fn of_all(cores: usize, all: &Estimate, half: Option<f64>) -> Verdict {
         match Verdict::of(cores, all.value, half) {
@@ -82,17 +83,17 @@ impl Verdict {
     }
 }
 
-/// Returns the lines that each core has in flight, by Little's law: arrivals in a second, times the latency.
-/// `None` where that is not a number.
+/// Returns the lines that each core has in flight, by Little's law: arrivals per second, times the latency. `None` if
+/// the result is not finite.
 #[must_use]
 pub fn lines_in_flight(read_bytes_per_second: f64, latency_ns: f64, cores: usize) -> Option<f64> {
     let lines = read_bytes_per_second * latency_ns / 1e9 / (LINE_BYTES * cores as f64);
     lines.is_finite().then_some(lines)
 }
 
-/// Returns the level whose delivered rate is furthest from the offered one, and how far as a part of that; `None` where
-/// all are within 1 %. Rates near the limit, which need not be delivered, are left out. A difference within the interval
-/// does not count.
+/// Returns the level with the delivered rate that is furthest from the offered one, and the difference as a share of
+/// the offered rate; `None` if all are within 1 %. Rates near the limit, which need not be delivered, are left out. A
+/// difference within the interval does not count.
 #[must_use]
 pub fn not_delivered(levels: &[LoadLevel], limit: f64) -> Option<(LoadLevel, f64)> {
     let mut worst = None::<(&LoadLevel, f64)>;

@@ -65,7 +65,7 @@ pub static COLUMNS: [&Field; 27] = [
     &point::NOT_MEASURED,
 ];
 
-/// Describes all traffic, the latencies beside it, and the conclusions.
+/// Describes all traffic, the latencies without load, and the conclusions.
 pub fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.part(Part::Records(&BANDWIDTHS), |document| {
         for group in groups(report.outcomes) {
@@ -106,7 +106,7 @@ fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
 /// The fields of a rate, of its interval, and of the lines read, written and owned.
 pub type RateFields = [&'static Field; 5];
 
-/// Describes a rate of traffic of some kind, and the rates of the lines that it reads and writes.
+/// Describes a rate of one kind of traffic, and the rates of the lines that it reads and writes.
 pub fn rates(document: &mut dyn Document, fields: RateFields, kind: &Kind, found: Option<Estimate>) {
     let [rate, interval, read, written, owned] = fields;
     let shares = shares(kind);

@@ -45,7 +45,8 @@ pub const BANDWIDTH: Experiment = Experiment {
     columns: [&members::COLUMNS, &[]],
 };
 
-/// Measures points with generators that are chosen and paced as the options ask, in visits that `visits` arranges.
+/// Measures points with generators that are chosen and paced as requested by the options; `visits` schedules the
+/// visits.
 ///
 /// # Errors
 ///

@@ -16,7 +16,7 @@ use latency_core::traffic::View;
 /// `--verbose`.
 const FEW: usize = 8;
 
-/// Shows the tables that a view has.
+/// Shows the tables of a view.
 pub fn present(document: &mut dyn Document, report: &Report<'_, '_>) {
     let view = report.options.view;
     let count = groups(report.outcomes).count();
@@ -121,7 +121,7 @@ fn by_count(document: &mut dyn Document, report: &Report<'_, '_>, level: Level) 
     });
 }
 
-/// Shows a row for each CPU by itself.
+/// Shows a row for each CPU on its own.
 fn by_cpu(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.tabulate("", Level::Quiet, 1, &|table| {
         table.texts("traffic|node|CPU|GB/s|95 %");

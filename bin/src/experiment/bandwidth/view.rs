@@ -1,5 +1,5 @@
-//! Bandwidth for people: a line for each pair, what it means, and how it was measured. [`tables`](super::tables) and
-//! [`picture`](super::picture) have the rest.
+//! Bandwidth for people: a line for each pair, the conclusions, and the method. [`tables`](super::tables) and
+//! [`picture`](super::picture) show the rest.
 
 use core::fmt;
 
@@ -45,7 +45,7 @@ fn line(document: &mut dyn Document, group: &TrafficGroup<'_, '_>) {
     }
 }
 
-/// Says the answer: a line for each pair, the bandwidth of all cores, and that of one core alone.
+/// Writes the answer: a line for each pair, the bandwidth of all cores, and that of a single core.
 pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     if report.options.view != View::Cores {
         groups(report.outcomes).for_each(|group| line(document, &group));
@@ -119,7 +119,7 @@ fn extremes<'r, 'a>(report: &Report<'r, 'a>) -> Option<(TrafficGroup<'r, 'a>, Tr
     (all().count() > 1).then_some((least.0, most.0))
 }
 
-/// Says how much slower remote memory is, which traffic is fastest, and how many cores suffice.
+/// Writes the slowdown of remote memory, the fastest traffic, and the number of cores that suffice.
 fn findings(document: &mut dyn Document, report: &Report<'_, '_>) {
     let view = report.options.view;
     if let Some((local, remote)) = local_and_remote(report.outcomes).filter(|_| view == View::Nodes) {

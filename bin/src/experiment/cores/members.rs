@@ -1,4 +1,4 @@
-//! Pairs of CPUs for programs: a record each.
+//! Pairs of CPUs for programs: a record for each pair.
 
 use crate::analysis::cores::{CoresConclusion, conclude, left_out, of_classes, pair};
 use crate::describe::{Report, SUMMARY, point};

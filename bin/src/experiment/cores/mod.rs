@@ -1,4 +1,4 @@
-//! Cores: the time that a cache line needs from one CPU to another.
+//! Cores: the time of a cache line from one CPU to another.
 
 mod members;
 mod view;

@@ -23,7 +23,7 @@ const MOST_IN_TEXT: usize = 16;
 /// Maximum number of CPUs of a picture; the cells of a larger one could not be distinguished.
 const MOST_IN_PICTURE: usize = 256;
 
-/// Says the answer: a line for each class, the missing pairs, and the fastest and slowest pair.
+/// Writes the answer: a line for each class, the missing pairs, and the fastest and slowest pair.
 pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
     let found = &conclude(report.outcomes);
     for class in found.classes() {
@@ -101,7 +101,7 @@ const fn words(method: Method) -> &'static str {
     }
 }
 
-/// Writes the name of a class, as a sentence begins.
+/// Writes the name of a class, capitalised for the start of a sentence.
 fn class_name(class: &SharingClass) -> impl Display {
     let (first, rest) = class.shared.name().split_at_checked(1).unwrap_or_default();
     fmt::from_fn(move |out| {
@@ -110,7 +110,7 @@ fn class_name(class: &SharingClass) -> impl Display {
     })
 }
 
-/// Says the latencies between CPUs, and the disagreement of their clocks.
+/// Writes the latencies between CPUs, and the disagreement of their clocks.
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresConclusion<'_>) {
     if let (Some(nearest), Some(farthest)) = (found.nearest, found.farthest) {
         let one = |pair: &CpuPair<'_>| (pair.a, pair.with.partner, Digits(pair.ns()));
@@ -188,8 +188,8 @@ fn matrix(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresCon
     });
 }
 
-/// Says which pairs were not chosen because others of their class represent them: names the first, and counts the
-/// rest.
+/// Writes the pairs that were not chosen because others of their class represent them: names the first ones, and counts
+/// the rest.
 fn not_chosen(document: &mut dyn Document, report: &Report<'_, '_>) {
     const NAMED: usize = 4;
     if !matches!(report.options.pairs, Pairs::Of(_)) {

@@ -22,7 +22,7 @@ pub fn size(bytes: f64) -> Bytes {
     Bytes(if whole < 1024 { whole } else { (whole + 32) / 64 * 64 })
 }
 
-/// Rounds a size to a sixteenth: the share of a shared cache that a chase holds differs between runs.
+/// Rounds a size to a sixteenth: the share of a shared cache that a chase occupies differs between runs.
 fn about(bytes: f64) -> Bytes {
     let whole = bytes.max(0.0) as u64;
     let step = 1 << whole.max(16).ilog2().saturating_sub(4);
@@ -95,7 +95,7 @@ pub fn table(document: &mut dyn Document, analysis: &Analysis, caption: &str) {
     });
 }
 
-/// Says how the curve and the system disagree, and which levels the curve could not show.
+/// Writes the disagreements of the curve and the system, and the levels that the curve could not show.
 pub fn remarks(document: &mut dyn Document, analysis: &Analysis) {
     /// The reason why a cache that others share may look smaller than it is.
     const SHARED: &str =
@@ -169,7 +169,7 @@ const fn no_edge(error: EdgeError) -> &'static str {
     }
 }
 
-/// Says the result of each model, and its distance from the points.
+/// Writes the result of each model, and its distance from the points.
 pub fn models(document: &mut dyn Document, analysis: &Analysis) {
     model(document, analysis, "Stair", &analysis.stair);
     model(document, analysis, "Mixture, sizes free", &analysis.mixture);

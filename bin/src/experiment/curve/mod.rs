@@ -1,4 +1,4 @@
-//! Latency against working set: the levels of the memory hierarchy, as a program meets them.
+//! Latency against working set: the levels of the memory hierarchy, as a program sees them.
 //!
 //! Three passes: a coarse grid, refined where neighbouring points differ; the edge of
 //! the first-level cache; then rounds over all points until they are precise.
@@ -35,22 +35,22 @@ use crate::result::{Extra, Outcome, Point};
 use crate::sys::table::Table;
 use crate::warning::Warning;
 
-/// The rounds whose medians decide about refinement. With single measurements, points would be added where the noise
-/// is.
+/// Number of rounds for the medians that decide about refinement. With single measurements, noise would add points.
 const COARSE_ROUNDS: usize = 3;
 /// Default duration of a curve, unless a time limit for each point is given; longer if loads are emulated.
 const RUN_NS: f64 = 9e9;
 const EMULATED_RUN_NS: f64 = 18e9;
-/// The maximum size of a first-level cache. If the latency does not rise below it, the curve does not show that cache.
+/// Largest size of a first-level cache. If the latency stays flat up to this size, the curve does not show that cache.
 const MOST: Bytes = Bytes(512 << 10);
-/// The ratio within which the latencies of one plateau lie; below it, the minimum ratio of the next level to it.
+/// Largest ratio of the latencies within one plateau; the next constant is the smallest ratio of the next level to it.
 const FLAT: f64 = 1.03;
 const SLOWER: f64 = 1.15;
-/// From half of the largest first-level cache to that size.
+/// Largest number of octaves that are added below the smallest planned size: from half of the largest first-level
+/// cache down to the smallest possible size.
 const OCTAVES: usize = 4;
-/// The sizes per octave below the smallest planned size.
+/// Number of sizes per octave below the smallest planned size.
 const STEPS: u32 = 4;
-/// The number of placements of one size in the search for the edge of the first level.
+/// Number of placements of one size in the search for the edge of the first level.
 const EDGE_VISITS: usize = 5;
 
 /// Latency against working set.
@@ -117,7 +117,7 @@ fn measure<'a>(
     Ok(findings)
 }
 
-/// Returns the conclusions from the points of a curve; no more levels are sought once `stop` says so.
+/// Returns the conclusions from the points of a curve; no further levels are sought once `stop` returns true.
 #[inline(never)]
 pub fn concluded(
     outcomes: &[Outcome<'_>],
@@ -168,8 +168,8 @@ fn prepare(
     Ok(())
 }
 
-/// Goes on to smaller sizes until the latency of the smallest is that of a whole octave: what is reported of the
-/// first level may be wrong, or an emulator's invention.
+/// Adds smaller sizes until a whole octave has the latency of the smallest size: the reported first level may be wrong,
+/// or an emulator's invention.
 fn descend(
     session: &mut Session<'_, '_>,
     schedule: &mut RealSchedule<'_>,

@@ -73,7 +73,7 @@ fields! {
     TLB_PAGES "tlb_pages" "The entries of the first translation buffer.";
 }
 
-/// Describes the caches that a program meets, the translation buffer, and each fitted model.
+/// Describes the caches that a program sees, the translation buffer, and each fitted model.
 pub fn model(document: &mut dyn Document, analysis: &Analysis) {
     document.part(Part::Object(&MODEL), |document| {
         document.put(&UNIT, if analysis.gigahertz.is_some() { "core cycles" } else { "ns" });
@@ -154,7 +154,7 @@ fn level(document: &mut dyn Document, analysis: &Analysis, cache: &Cache) {
     );
 }
 
-/// Returns a number of bytes without its fraction, which means nothing.
+/// Returns a number of bytes rounded to a whole number, since a fraction is meaningless.
 fn whole(bytes: f64) -> Option<u64> {
     (bytes.is_finite() && bytes >= 0.0).then_some((bytes + 0.5) as u64)
 }
@@ -165,7 +165,7 @@ fn latency(document: &mut dyn Document, analysis: &Analysis, nanoseconds: Estima
     document.put(&CORE_CYCLES, analysis.cycles(latency.value));
 }
 
-/// A law of replacement.
+/// Returns the name of a law of replacement.
 const fn name(law: Law) -> &'static str {
     match law {
         Law::InTurn(_) => "least recently used",
@@ -177,7 +177,7 @@ const fn name(law: Law) -> &'static str {
     }
 }
 
-/// Describes one model, in the unit of all of them.
+/// Describes one model, in the unit that all models share.
 fn fit(document: &mut dyn Document, field: &'static Field, fit: &Result<Fit, FitError>) {
     document.part(Part::Object(field), |document| match fit {
         Err(error) => document.show(&NOT_FITTED, error),
@@ -196,7 +196,7 @@ fn fit(document: &mut dyn Document, field: &'static Field, fit: &Result<Fit, Fit
     });
 }
 
-/// Describes a value with the ends of its interval, which are null where the points do not bound it.
+/// Describes a value with the ends of its interval, which are null if the points do not bound it.
 fn estimate(document: &mut dyn Document, field: &'static Field, estimate: Estimate) {
     document.part(Part::Object(field), |document| {
         document.put(&VALUE, estimate.value);
@@ -205,7 +205,7 @@ fn estimate(document: &mut dyn Document, field: &'static Field, estimate: Estima
     });
 }
 
-/// Describes what people ask for by name.
+/// Describes the quantities that have well-known names.
 fn summary(document: &mut dyn Document, analysis: &Analysis) {
     let caches = analysis.caches();
     let numbered = |number| caches.iter().find(|cache| cache.number == number);

@@ -1,4 +1,4 @@
-//! A curve as `curve` and `fit` describe it: the answer, the levels, the picture and the points.
+//! A curve as presented by `curve` and `fit`: the answer, the levels, the picture and the points.
 
 use core::fmt::{self, Write};
 
@@ -14,7 +14,7 @@ use crate::report::document::{Document, Level, Picture};
 use crate::report::figures::Digits;
 use crate::result::sample::{Sample, collect};
 
-/// Says the levels in one sentence.
+/// Writes the levels in one sentence.
 pub fn answer(document: &mut dyn Document, analysis: &Analysis, side_cache: Option<Bytes>) {
     let memory = match (&analysis.stair, &analysis.memory) {
         (Ok(_), Some(memory)) => memory.nanoseconds(),
@@ -39,8 +39,8 @@ pub fn answer(document: &mut dyn Document, analysis: &Analysis, side_cache: Opti
     }
 }
 
-/// Describes the levels under a caption, and the points that were fitted, by ascending size; `reciprocal` draws accesses
-/// per second, and not latencies.
+/// Describes the levels under a caption, and the points that were fitted, by ascending size; `reciprocal` plots
+/// accesses per second instead of latencies.
 pub fn evidence(
     document: &mut dyn Document,
     analysis: &Analysis,
@@ -83,7 +83,7 @@ fn picture(
     let mut labels = [Text::<48>::EMPTY; MAX_LEVELS];
     for (label, cache) in labels.iter_mut().zip(analysis.caches()) {
         let latency = Digits(analysis.of_cache(cache).value);
-        // A part that does not fit is left out as a whole.
+        // A label that does not fit is left out as a whole.
         let size = Bytes(cache.size.value as u64 / 64 * 64);
         let _ = write!(label, "L{} {size} {latency} ns", cache.number);
     }

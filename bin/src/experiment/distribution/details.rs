@@ -1,4 +1,4 @@
-//! Single loads for readers who want to check them: the timer, the batches beside them, interruptions, refresh.
+//! Single loads for readers who want to check them: the timer, the batches for comparison, interruptions, refresh.
 
 use core::fmt::{self, Display};
 
@@ -13,7 +13,7 @@ use crate::report::document::{Document, Role};
 use crate::report::figures::Digits;
 use crate::result::distribution::{Distribution, PERCENTAGES};
 
-/// Says how the percentiles were obtained, for readers who want to check it.
+/// Writes how the percentiles were obtained, for readers who want to check it.
 pub fn paragraphs(document: &mut dyn Document, report: &Report<'_, '_>) {
     for (outcome, found) in known(report) {
         let whose = &whose(report, outcome);
@@ -28,7 +28,7 @@ pub fn paragraphs(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
 }
 
-/// Percentiles between two clusters of times.
+/// Writes the percentiles that lie between two clusters of times.
 #[inline(never)] // offsets into a small frame are short
 fn steps(document: &mut dyn Document, whose: &dyn Display, found: &Distribution) {
     for percent in PERCENTAGES {
@@ -48,7 +48,7 @@ fn steps(document: &mut dyn Document, whose: &dyn Display, found: &Distribution)
     }
 }
 
-/// Says whether single loads and batches agree; a disagreement is a finding.
+/// Writes whether single loads and batches agree; a disagreement is a finding.
 #[inline(never)] // offsets into a small frame are short
 fn check(document: &mut dyn Document, whose: &dyn Display, found: &Distribution) {
     let agreed = agrees(found);
@@ -77,7 +77,7 @@ fn check(document: &mut dyn Document, whose: &dyn Display, found: &Distribution)
     );
 }
 
-/// Says how long a pair of stamps takes by itself.
+/// Writes the time of an empty pair of stamps.
 #[inline(never)] // offsets into a small frame are short
 fn timer(document: &mut dyn Document, whose: &dyn Display, found: &Distribution) {
     let empty = |percent| found.empty_ticks(percent).unwrap_or(0);
@@ -97,7 +97,7 @@ fn timer(document: &mut dyn Document, whose: &dyn Display, found: &Distribution)
     );
 }
 
-/// Says which times were left out because they are not latencies of memory.
+/// Writes the times that were left out because they are not latencies of memory.
 #[inline(never)] // offsets into a small frame are short
 fn left_out_by(document: &mut dyn Document, whose: &dyn Display, found: &Distribution) {
     let seen = &found.interruptions;
@@ -121,7 +121,7 @@ fn left_out_by(document: &mut dyn Document, whose: &dyn Display, found: &Distrib
     );
 }
 
-/// Says which interruptions a loop without loads has seen.
+/// Writes the interruptions that a loop without loads has seen.
 #[inline(never)] // offsets into a small frame are short
 fn interruptions(document: &mut dyn Document, whose: &dyn Display, found: &Distribution) {
     let seen = &found.interruptions;
@@ -138,7 +138,7 @@ fn interruptions(document: &mut dyn Document, whose: &dyn Display, found: &Distr
     );
 }
 
-/// Says that slow loads have no period.
+/// Writes that slow loads have no period.
 fn no_refresh(document: &mut dyn Document, whose: &dyn Display, found: &Distribution) {
     document.sentence(
         Role::Detail(&"DRAM refresh"),

@@ -61,7 +61,7 @@ static PERIOD: Field = Field::new(
     "period_us refresh_period_us",
     "The period with which slow loads recur; null where there is none.",
 );
-/// The numbers of a bucket do not have keys.
+/// A bucket, as numbers without keys.
 static BUCKET: Field = Field::new("bucket", "Both ends in nanoseconds, and the count.");
 
 /// The percentiles, in the order of [`PERCENTAGES`].
@@ -74,7 +74,7 @@ static QUANTILES: [Field; PERCENTAGES.len()] = [
     Field::new("p99_99 hop_p99_99_ns", "99.99 % of the loads."),
 ];
 
-/// Their confidence intervals.
+/// The confidence intervals of the percentiles, in the same order.
 static BOUNDS: [Field; PERCENTAGES.len()] = [
     Field::new("p50 hop_p50_ci95_ns", "Of the median."),
     Field::new("p90 hop_p90_ci95_ns", "Of the 90th percentile."),
@@ -84,7 +84,7 @@ static BOUNDS: [Field; PERCENTAGES.len()] = [
     Field::new("p99_99 hop_p99_99_ci95_ns", "Of the 99.99th percentile."),
 ];
 
-/// The columns that only these points have; histograms are in the JSON alone.
+/// The columns that only these points have; histograms are only in the JSON.
 pub static COLUMNS: [&Field; 24] = [
     &MEAN,
     &QUANTILES[0],
@@ -196,7 +196,8 @@ fn refresh(document: &mut dyn Document, found: &Distribution) {
     });
 }
 
-/// A load's time without the timer's own; those interrupted by time are the last of them.
+/// Describes the buckets of load times without the timer's overhead; loads interrupted without a mark are the last
+/// buckets.
 fn buckets(document: &mut dyn Document, found: &Distribution) {
     document.part(Part::List(&BUCKETS), |document| {
         for bucket in found.windows.buckets() {
@@ -209,7 +210,7 @@ fn buckets(document: &mut dyn Document, found: &Distribution) {
     });
 }
 
-/// Describes the conclusions on a point.
+/// Describes the conclusions from a point.
 #[inline(never)] // offsets into a small frame are short
 pub fn summary(document: &mut dyn Document, found: Option<&Distribution>) {
     document.part(Part::Object(&SUMMARY), |document| {

@@ -1,4 +1,4 @@
-//! The times of single loads: most of them, and the slowest.
+//! The times of single loads: those of most loads, and the slowest.
 
 mod details;
 mod members;
@@ -46,7 +46,7 @@ pub const DISTRIBUTION: Experiment = Experiment {
     columns: [&point::CHAINS, &members::COLUMNS],
 };
 
-/// The pairs that were asked for, or the first node and its own memory.
+/// Plans the requested pairs, or the first node with its own memory.
 fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
     let mut scope = Scope::resolve(&mut session.planning())?;
     if session.options.cpunode.is_none() {

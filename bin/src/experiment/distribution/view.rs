@@ -17,7 +17,7 @@ use crate::result::distribution::{Distribution, PERCENTAGES};
 
 /// The maximum number of bars; more would be narrower than a column of a terminal.
 const BARS: usize = 60;
-/// Percentiles that are marked.
+/// Percentiles marked in the picture.
 const MARKED: [f64; 3] = [50.0, 95.0, 99.0];
 
 /// A point and its single loads.
@@ -36,14 +36,14 @@ pub fn known<'r, 'a>(report: &Report<'r, 'a>) -> impl Iterator<Item = KnownPoint
     (0..report.outcomes.len()).filter_map(move |index| at(&report, index))
 }
 
-/// Writes the pair before a sentence, if there are several pairs.
+/// Writes the pair in front of a sentence, if there are several pairs.
 pub fn whose(report: &Report<'_, '_>, outcome: &Outcome<'_>) -> impl Display {
     let (from, to) = (outcome.point.initiator, outcome.point.target);
     let several = (report.outcomes.len() > 1).then_some(());
     optional(several, move |(), out| write!(out, "{from} -> {to}: "))
 }
 
-/// Says the latencies of most loads and of the slowest, the loads that were left out, and the period of slow ones.
+/// Writes the latencies of most loads and of the slowest, the loads that were left out, and the period of slow ones.
 #[inline(never)] // offsets into a small frame are short
 pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
     for (outcome, found) in known(report) {
@@ -86,7 +86,7 @@ fn headings(table: &mut Rows<'_>) {
     PERCENTAGES.iter().for_each(|percent| table.cell(format_args!("p{}", Trimmed(*percent))));
 }
 
-/// A row for each pair.
+/// Shows a row for each pair.
 #[inline(never)] // offsets into a small frame are short
 pub fn percentiles(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.tabulate("", Level::Quiet, 1, &|table| {

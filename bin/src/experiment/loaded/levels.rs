@@ -1,4 +1,4 @@
-//! The levels of one curve for people: a row for each, and what they say together.
+//! The levels of one curve for people: a row for each, and the conclusions.
 
 use core::fmt::{self, Display};
 
@@ -81,7 +81,7 @@ pub fn table(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loa
     fewer(document, loading, &steps);
 }
 
-/// Says where latency reaches multiples of the lowest one.
+/// Writes the bandwidths at which latency reaches multiples of the lowest one.
 fn knee(document: &mut dyn Document, loading: &Loading<'_, '_>, limit: &BandwidthLimit) {
     if limit.is_of_generators() {
         return document.sentence(
@@ -112,7 +112,7 @@ fn knee(document: &mut dyn Document, loading: &Loading<'_, '_>, limit: &Bandwidt
     );
 }
 
-/// Says the bandwidth without pacing, and whether memory or the cores limit it.
+/// Writes the bandwidth without pacing, and whether memory or the cores limit it.
 #[inline(never)] // offsets into a small frame are short
 fn most(document: &mut dyn Document, loading: &Loading<'_, '_>, limit: &BandwidthLimit) {
     let shares = shares(loading.traffic.kind);
@@ -146,7 +146,7 @@ fn most(document: &mut dyn Document, loading: &Loading<'_, '_>, limit: &Bandwidt
     );
 }
 
-/// Says how generators were paced, and up to which rate they kept the pace.
+/// Writes how generators were paced, and up to which rate they kept the pace.
 #[inline(never)] // offsets into a small frame are short
 fn pacing(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loading<'_, '_>, steps: &Steps) {
     /// The relative difference up to which a delivered rate counts as the offered one.
@@ -198,8 +198,8 @@ fn pacing(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loadin
     );
 }
 
-/// Writes a multiple of the lowest latency of a curve: `2 x idle`, or of nanoseconds where idle memory is slower than
-/// that.
+/// Writes a multiple of the lowest latency of a curve: `2 x idle`, or a multiple of nanoseconds if idle memory is
+/// slower than that latency.
 pub fn multiple(ratio: f64, slow: Option<f64>) -> impl Display {
     fmt::from_fn(move |out| match slow {
         Some(lowest) => write!(out, "{} x {} ns", Trimmed(ratio), Digits(lowest)),
@@ -215,7 +215,7 @@ pub fn cores_deliver(count: u32) -> impl Display {
     })
 }
 
-/// Writes nanoseconds with as many decimals as tell levels apart.
+/// Writes nanoseconds with enough decimals to distinguish levels.
 fn nanoseconds(value: f64) -> impl Display {
     let decimals = usize::from(value < 1000.0);
     fmt::from_fn(move |out| write!(out, "{:.decimals$}", Decimal(value)))
@@ -228,7 +228,7 @@ fn at_most_percent(share: f64) -> impl Display {
     fmt::from_fn(move |out| write!(out, "{}.{} %", tenths / 10, tenths % 10))
 }
 
-/// Says which checks confirm the numbers of a curve.
+/// Writes the checks that confirm the numbers of a curve.
 #[inline(never)] // offsets into a small frame are short
 fn check(document: &mut dyn Document, loading: &Loading<'_, '_>, steps: &Steps) {
     let (mut disturbed, mut throttled, mut windows, mut most) = (0, 0, 0, None::<f64>);
@@ -258,7 +258,7 @@ fn check(document: &mut dyn Document, loading: &Loading<'_, '_>, steps: &Steps) 
     }
 }
 
-/// Says what fewer generators deliver without a pace.
+/// Writes the rates of fewer generators without pacing.
 fn fewer(document: &mut dyn Document, loading: &Loading<'_, '_>, steps: &Steps) {
     for step in steps.as_slice().iter().filter(|step| !loading.is_level(step)) {
         document.sentence(

@@ -1,4 +1,4 @@
-//! Curves of latency under load for programs: an object for each, a record for each of its levels.
+//! Curves of latency under load for programs: an object for each curve, and a record for each of its levels.
 
 use super::super::bandwidth::members::rates;
 use crate::analysis::load::{KNEES, LoadLevel};
@@ -147,10 +147,10 @@ fn conclusions(document: &mut dyn Document, loading: &Loading<'_, '_>) {
     });
 }
 
-/// Describes the conclusions on the first curve.
+/// Describes the conclusions from the first curve.
 fn summary(document: &mut dyn Document, first: Option<&Loading<'_, '_>>) {
     document.part(Part::Object(&SUMMARY), |document| {
-        // There is one, unless the first level was not begun.
+        // There is a curve, unless the first level was not begun.
         let Some(loading) = first else { return };
         let (mut idle, mut peak) = (None, None::<LoadLevel>);
         for Step { level, .. } in loading.steps().as_slice() {
@@ -171,7 +171,7 @@ fn summary(document: &mut dyn Document, first: Option<&Loading<'_, '_>>) {
     });
 }
 
-/// The lines that each generator touches at a time; `None` without a pace.
+/// Returns the number of lines in a burst of each generator; `None` without pacing.
 pub fn burst(report: &Report<'_, '_>, loading: &Loading<'_, '_>, step: &Step) -> Option<u32> {
     let rate = step.level.offered.filter(|rate| *rate > 0.0)?;
     let with = Traffic { generators: step.generators, ..loading.traffic };

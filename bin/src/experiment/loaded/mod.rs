@@ -1,4 +1,4 @@
-//! Latency under load: a chain beside the traffic of other cores, from idle to the limit of the memory.
+//! Latency under load: a chain with concurrent traffic of other cores, from idle to the limit of the memory.
 
 mod levels;
 mod members;
@@ -79,15 +79,14 @@ fn measure<'a>(
     Ok(findings)
 }
 
-/// Warns where rates were not delivered, where idle memory is slow, and where bandwidth and latency contradict each
-/// other.
+/// Warns about rates that were not delivered, slow idle memory, and contradictions between bandwidth and latency.
 pub fn check(warnings: &mut Warnings, outcomes: &[Outcome<'_>]) {
     loadings(outcomes).for_each(|loading| check_one(warnings, &loading));
 }
 
 #[inline(never)] // offsets into a small frame are short
 fn check_one(warnings: &mut Warnings, loading: &Loading<'_, '_>) {
-    /// The most lines in flight that a core of any kind has, prefetches included.
+    /// Largest number of lines in flight of any kind of core, including prefetches.
     const MOST_LINES: f64 = 128.0;
     let steps = loading.steps();
     let (mut levels, mut most, mut limit) = ([LoadLevel::NONE; MOST_LEVELS], 0.0_f64, 0.0_f64);
@@ -111,7 +110,7 @@ fn check_one(warnings: &mut Warnings, loading: &Loading<'_, '_>) {
     }
 }
 
-/// Measures the limits, then rates up to them, then more where latency has doubled.
+/// Measures the limits, then rates up to them, then more rates near the one where latency has doubled.
 fn visits(session: &mut Session<'_, '_>, schedule: &mut RealSchedule<'_>) -> Result<(), Failure<'static>> {
     schedule.reach(session.progress, LIMIT_ROUNDS)?;
     for index in 0..schedule.len() {
@@ -136,13 +135,13 @@ fn visits(session: &mut Session<'_, '_>, schedule: &mut RealSchedule<'_>) -> Res
     schedule.run(session.progress)
 }
 
-/// Holds the load of the schedule for as long as its budget has it.
+/// Holds the load of the schedule for the time given in its budget.
 ///
 /// # Errors
 ///
 /// Returns the errors of [`RealSchedule::stay`].
 fn hold(session: &mut Session<'_, '_>, schedule: &mut RealSchedule<'_>) -> Result<(), Failure<'static>> {
-    // Idle memory is measured as well as on a curve.
+    // Idle memory is measured as precisely as for a curve.
     schedule.reach(session.progress, FEWEST_ROUNDS)?;
     let mut points = (0..schedule.len()).filter_map(|index| schedule.point(index));
     let Some(index) = loaded::held(&mut points) else { return Ok(()) };
@@ -172,8 +171,8 @@ fn hold(session: &mut Session<'_, '_>, schedule: &mut RealSchedule<'_>) -> Resul
     })
 }
 
-/// Returns the point of a curve that ran without pacing, and its bandwidth, which is the limit; `None` for an index
-/// that is not the first of its curve.
+/// Returns the point of a curve that ran without pacing, its traffic, and its bandwidth, which is the limit; `None` for
+/// an index that is not the first of its curve.
 fn limit_at(schedule: &mut RealSchedule<'_>, index: usize) -> Option<(Point, Traffic, f64)> {
     let first = schedule.point(index)?;
     let own = unpaced(&first)?;
@@ -206,10 +205,10 @@ fn unpaced(point: &Point) -> Option<Traffic> {
     }
 }
 
-/// Adds levels beside the rate at which latency is twice the lowest.
+/// Adds levels near the rate at which latency is twice the lowest.
 #[inline(never)] // offsets into a small frame are short
 fn closer(schedule: &mut RealSchedule<'_>, like: &Point, traffic: &Traffic) {
-    /// Twice the lowest.
+    /// Multiple of the lowest latency near which levels are added.
     const RATIO: f64 = 2.0;
     let (mut levels, mut count) = ([LoadLevel::NONE; MOST_LEVELS], 0);
     for index in 0..schedule.len() {
@@ -244,7 +243,7 @@ fn add(schedule: &mut RealSchedule<'_>, like: &Point, traffic: &Traffic, rate: f
     schedule.add(Point { walk: Walk::Loaded(Traffic { rate: Some(rate), ..*traffic }), ..*like });
 }
 
-/// Returns whether two loads are of one curve.
+/// Returns whether two loads belong to the same curve.
 fn is_alike(one: &Traffic, other: &Traffic) -> bool {
     (one.node, one.kind.name) == (other.node, other.kind.name)
 }
@@ -272,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn curves_that_a_budget_has_no_time_for_are_named() {
+    fn curves_without_time_in_the_budget_are_reported() {
         let four = machine("four-nodes", None);
         let curves = |line: &str| {
             let (points, budget, codes) = planned(&four, line).unwrap();
@@ -282,13 +281,13 @@ mod tests {
         };
         assert_eq!(curves("loaded"), (8, false));
         assert_eq!(curves("loaded --budget=15"), (2, true));
-        // Something is measured, however short the time is.
+        // At least one curve is measured, even if the time is very short.
         assert_eq!(curves("loaded --budget=0.1"), (1, true));
         assert_eq!(curves("loaded --budget=5 --rates=5"), (8, false));
     }
 
     #[test]
-    fn what_is_held_is_one_load_of_one_pair_for_as_long_as_was_asked() {
+    fn hold_keeps_one_load_of_one_pair_for_the_requested_time() {
         let four = machine("four-nodes", None);
         for (line, place) in [
             ("loaded --rates=5 --hold=20", 1),
@@ -301,7 +300,7 @@ mod tests {
             assert!(matches!(points[0].walk, Walk::Chain) && budget.held == 20, "{line}");
             assert_eq!(loaded::held(&mut points.iter().copied()), Some(place), "{line}");
             assert!(duration::estimate(&four, &points, &budget).0 > 20e9, "{line}");
-            // A share of the limit is added when that is known, and is what is held then.
+            // A share of the limit is added once the limit is known, and is then the load that is held.
             let traffic = points[1].walk.traffic().unwrap();
             let added = Point { walk: Walk::Loaded(Traffic { rate: Some(1e9), ..*traffic }), ..points[1] };
             let with = points.iter().copied().chain([added]);

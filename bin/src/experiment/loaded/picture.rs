@@ -10,15 +10,16 @@ use crate::describe::rates::GIGA;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Scale, Series, Unit};
 use crate::report::document::{Document, Picture};
 
-/// The curves that a picture has room for, the levels of each, and the characters of a name.
+/// Largest number of curves in a picture, of levels of each curve, and of characters in a name.
 const CURVES: usize = 6;
 const LEVELS: usize = 32;
 const NAME: usize = 48;
-/// The number of curves above which each has only one mark; below it, the multiple of the lowest latency at that mark.
+/// Largest number of curves that have a mark at each knee; with more curves, each has one mark only, at the multiple of
+/// the lowest latency in the next constant.
 const FEW: usize = 2;
 const CLEAREST: f64 = 2.0;
 
-/// Draws all curves; the name of each says its nodes where there are `several` pairs of them.
+/// Draws all curves; their names contain the nodes if there are `several` pairs of nodes.
 #[inline(never)] // offsets into a small frame are short
 pub fn picture(document: &mut dyn Document, report: &Report<'_, '_>, several: bool) {
     let mut lines = [(Text::<NAME>::EMPTY, [ChartPoint::new(f64::NAN, f64::NAN); LEVELS]); CURVES];

@@ -1,4 +1,5 @@
-//! Latency under load for people: where latency doubles and whose limit ends the curve, then a table for each curve.
+//! Latency under load for people: the load at which latency doubles and the cause of the limit, then a table for each
+//! curve.
 
 use core::fmt::{self, Display};
 
@@ -22,8 +23,8 @@ fn several(report: &Report<'_, '_>) -> bool {
     nodes.any(|node| Some(node) != first)
 }
 
-/// Says the answer: a line for each curve, the bandwidth at which its latency doubles, and the pairs whose idle memory
-/// is slower.
+/// Writes the answer: a line for each curve, the bandwidth at which its latency doubles, and the pairs with slower idle
+/// memory.
 pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
     loadings(report.outcomes).for_each(|loading| line(document, &loading));
     let several = several(report);
@@ -81,7 +82,7 @@ fn latency_at_load(level: &LoadLevel) -> impl Display + '_ {
     })
 }
 
-/// Says where latency doubles, and whose limit ends the curve.
+/// Writes the load at which latency doubles, and the cause of the limit.
 #[inline(never)] // offsets into a small frame are short
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loading<'_, '_>, several: bool) {
     let Some(limit) = loading.limit() else { return };
@@ -141,7 +142,7 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loadin
     }
 }
 
-/// Says where idle memory is slower than loaded memory.
+/// Writes the pairs with idle memory that is slower than loaded memory.
 fn slow_idle(document: &mut dyn Document, report: &Report<'_, '_>) {
     for warning in report.warnings.iter() {
         if let Warning::IdleMemorySlower { .. } = warning {
@@ -150,7 +151,7 @@ fn slow_idle(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
 }
 
-/// Says where the memory of the generators was, and how that is known.
+/// Writes the placement of the generators' memory, and the evidence for it.
 fn fields(document: &mut dyn Document, report: &Report<'_, '_>) {
     let key = |loading: &Loading<'_, '_>| {
         loading.field().map(|_| (loading.traffic.node, loading.traffic.footprint))
@@ -177,7 +178,7 @@ fn fields(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
 }
 
-/// Says what the kinds of traffic do.
+/// Writes the accesses of each kind of traffic.
 fn kinds(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.sentence(
         Role::Method(&"Traffic"),

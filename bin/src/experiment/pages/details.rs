@@ -1,4 +1,4 @@
-//! Kinds of pages for a reader who asked for everything: by translation buffer, by order, and point by point.
+//! Kinds of pages for a reader of all details: by translation buffer, by order, and point by point.
 
 use latency_core::chain::{Order, PAGE_LOCAL};
 use latency_core::decimal::Decimal;
@@ -13,7 +13,7 @@ use crate::result::Outcome;
 use crate::result::words::{OrderName, page_words};
 use latency_core::words::Worded;
 
-/// The minimum cost of a miss, in cycles; a buffer with cheaper misses is noise.
+/// Least cost of a miss, in cycles; a buffer with cheaper misses is noise.
 const LEAST_MISS: f64 = 1.0;
 
 /// Describes the buffers, the orders at the `largest` working set, and every row.

@@ -24,7 +24,7 @@ use crate::result::{Point, chain};
 use crate::sys::table::Table;
 use crate::warning::Warning;
 
-/// The average time for a point: most are small, and leave more time for those in memory.
+/// Average time for a point: most working sets are small, and leave more time for those in memory.
 const SHARE_NS: f64 = 0.17e9;
 
 /// Page sizes side by side.
@@ -81,7 +81,7 @@ fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
     Ok(planned)
 }
 
-/// The points of one kind of pages: growing random walks, local orders at the largest, and the probe.
+/// Plans the points of one kind of pages: growing random walks, local orders at the largest working set, and the probe.
 fn of_kind(like: Point, each: EachPoint<'_>) {
     let largest = like.size;
     let walk = Point { order: Order::Random, stride: Bytes(64), ..like };
@@ -98,10 +98,10 @@ fn of_kind(like: Point, each: EachPoint<'_>) {
     lines().for_each(|lines| each(Point { size: page.times(lines), stride: page, ..walk }));
 }
 
-/// Number of points that may be added for more numbers of pages, about.
+/// Approximate number of points that may be added for further numbers of pages.
 const CLOSER: usize = 16;
 
-/// Measures more numbers of pages if a translation buffer ends between two numbers of the probe.
+/// Measures further numbers of pages if a translation buffer ends between two numbers of the probe.
 fn look_closer<'a>(
     session: &mut Session<'a, '_>,
     timer: &Timer,

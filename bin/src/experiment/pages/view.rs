@@ -63,7 +63,7 @@ pub fn data(document: &mut dyn Document, report: &Report<'_, '_>, found: Option<
     summary(document, found);
 }
 
-/// Returns the kinds that have a measured point.
+/// Returns the kinds of pages that have a measured point.
 pub(super) fn had<'r, 'a>(report: &Report<'r, 'a>) -> impl Iterator<Item = Pages> + Clone + use<'r, 'a> {
     let outcomes = report.outcomes;
     Compact(
@@ -71,7 +71,7 @@ pub(super) fn had<'r, 'a>(report: &Report<'r, 'a>) -> impl Iterator<Item = Pages
     )
 }
 
-/// Returns the heading of a kind.
+/// Returns the heading for a kind of pages.
 pub(super) const fn heading(pages: Pages) -> &'static str {
     match pages {
         Pages::Auto | Pages::Small4k => "4 KiB",
@@ -81,7 +81,7 @@ pub(super) const fn heading(pages: Pages) -> &'static str {
     }
 }
 
-/// Says whether larger pages are faster, by how much, and from which size on.
+/// Writes whether larger pages are faster, by how much, and from which size on.
 pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     match found(report) {
         Some(HugePagesConclusion { size, small, larger: Some(larger), .. }) => {
@@ -105,7 +105,7 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
 }
 
-/// Says the benefit of larger pages for the largest working set, according to [`Worth`] alone.
+/// Writes the benefit of larger pages for the largest working set, according to [`Worth`] alone.
 fn compared(
     document: &mut dyn Document,
     report: &Report<'_, '_>,
@@ -134,9 +134,10 @@ fn compared(
     ));
 }
 
-/// Says the minimum share of translation in the latency with 4 KiB pages, and from which size on it is larger.
+/// Writes the least share of translation in the latency with 4 KiB pages, and the size from which on translation is
+/// visible.
 fn translated(document: &mut dyn Document, report: &Report<'_, '_>, size: Bytes, larger: &Larger) {
-    /// An entry of 8 bytes translates a page of 4 KiB.
+    /// Bytes of working set for each byte of page tables: an entry of 8 bytes translates a page of 4 KiB.
     const TABLES: u64 = 4096 / 8;
     // A lower bound is not rounded up.
     let Some(percent) =
@@ -153,7 +154,7 @@ fn translated(document: &mut dyn Document, report: &Report<'_, '_>, size: Bytes,
     ));
 }
 
-/// Nanoseconds by working set, and what the largest pages save.
+/// Shows nanoseconds by working set, and the savings from the largest pages.
 fn table(document: &mut dyn Document, report: &Report<'_, '_>) {
     let outcomes = report.outcomes;
     let largest = had(report).last().filter(|pages| *pages != Pages::Small4k);
@@ -178,7 +179,7 @@ fn table(document: &mut dyn Document, report: &Report<'_, '_>) {
     });
 }
 
-/// Pushes what the largest pages save of the time in the smallest.
+/// Pushes the share of the time in the smallest pages that the largest pages save.
 fn saves(table: &mut Rows<'_>, ratio: Option<Estimate>) {
     /// The ratio up to which pages count as equally fast: 2 % is not worth a change.
     const ALIKE: f64 = 1.02;
@@ -186,7 +187,7 @@ fn saves(table: &mut Rows<'_>, ratio: Option<Estimate>) {
         Some((Side::Above, ratio)) => {
             table.cell(format_args!("{:.0} %", Decimal((1.0 - 1.0 / ratio) * 100.0)));
         }
-        // Larger pages cannot be slower by their page walks, so other differences were larger.
+        // Page walks cannot make larger pages slower, so that other differences were larger.
         Some((Side::Near | Side::Below, _)) => table.text("nothing"),
         Some((Side::Open, _)) => table.text("unclear"),
         None => table.text("-"),
@@ -212,7 +213,7 @@ fn missing(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
 }
 
-/// Draws a line for each kind, over working sets.
+/// Draws a line for each kind of pages, over working sets.
 #[inline(never)] // offsets into a small frame are short
 fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
     /// The maximum number of working sets of a picture.
@@ -231,7 +232,7 @@ fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
     let mut subtitle = Text::<160>::EMPTY;
     if let Some(Outcome { point, .. }) = report.outcomes.first() {
-        // What does not fit is left out.
+        // Text that does not fit is left out.
         let _ = write!(
             subtitle,
             "CPU {} of node {} to memory of node {}, random order, {} spacing, seed {}",

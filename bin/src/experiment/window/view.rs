@@ -18,7 +18,7 @@ use crate::report::figures::Digits;
 use crate::result::Walk;
 use latency_core::stats::Estimate;
 
-/// Fillers between two lines of the table.
+/// Number of fillers between two rows of the table.
 const STEP: usize = 64;
 
 /// The points in the cache, if there are any, and those in memory.
@@ -31,7 +31,7 @@ pub struct WindowView<'r, 'a> {
 }
 
 impl<'r, 'a> WindowView<'r, 'a> {
-    /// The view of a report; `None` without points.
+    /// Returns the view of a report; `None` without points.
     pub fn of(report: &Report<'r, 'a>) -> Option<WindowView<'r, 'a>> {
         let mut regions = regions(report.outcomes);
         let (floor, memory) = match (regions.next()?, regions.next()) {
@@ -52,7 +52,7 @@ impl<'r, 'a> WindowView<'r, 'a> {
     }
 }
 
-/// Says the answer: how far the core looks ahead, and whether prefetches help.
+/// Writes the answer: the reach of the window, and the benefit of prefetches.
 pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     let Some(view) = WindowView::of(report) else { return };
     match &view.found {
@@ -130,7 +130,7 @@ pub fn by_work(document: &mut dyn Document, view: &WindowView<'_, '_>) {
     let place = view.place();
     document.tabulate("ns per load, 16 chains with work between their loads", Level::Quiet, 0, &|table| {
         table.texts("work|instructions");
-        // Without points in the cache their column is left out.
+        // Without points in the cache, their column is left out.
         if view.floor.is_some() {
             table.text("L1");
         }
@@ -154,7 +154,7 @@ pub fn by_work(document: &mut dyn Document, view: &WindowView<'_, '_>) {
     });
 }
 
-/// Says how far each kind of filler reached.
+/// Writes the reach over each kind of filler.
 pub fn reaches(document: &mut dyn Document, report: &Report<'_, '_>) {
     for reach in report.extra.reach.iter().flatten() {
         let found = room(reach);
@@ -174,7 +174,7 @@ pub fn reaches(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
 }
 
-/// Shows a row for each number of fillers: the time of both loads, compared with that without fillers.
+/// Shows a row for each number of fillers: the time of both loads, compared with the time without fillers.
 pub fn by_fillers(document: &mut dyn Document, view: &WindowView<'_, '_>) {
     let time = |filler, fillers| {
         view.memory.times().find_map(|(walk, time)| match walk {
@@ -198,7 +198,7 @@ pub fn by_fillers(document: &mut dyn Document, view: &WindowView<'_, '_>) {
     });
 }
 
-/// The time per load against the instructions between a chain's loads.
+/// Draws the time per load against the instructions between a chain's loads.
 pub fn picture(document: &mut dyn Document, report: &Report<'_, '_>, view: &WindowView<'_, '_>) {
     let line = |region: Option<WorkingSet<'_, '_>>, prefetch| {
         let mut points = [ChartPoint::new(f64::NAN, f64::NAN); KERNELS.len()];
