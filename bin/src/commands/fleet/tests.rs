@@ -1,4 +1,4 @@
-//! Tests with imaginary hosts: the slow ones are found, and other contents of their files are handled.
+//! Tests with imaginary hosts: slow hosts are found, and other contents of their files are handled.
 
 use std::boxed::Box;
 use std::format;
@@ -19,12 +19,12 @@ use crate::report::FORMATS;
 use crate::report::terminal::Terminal;
 use crate::sys::arguments::Arguments;
 
-/// Files that go with the test.
+/// Temporary files that are removed when the test ends.
 #[derive(Default)]
 pub struct Files(Vec<PathBuf>);
 
 impl Files {
-    /// A file with this text.
+    /// Writes a file with this content, and returns its path.
     pub fn add(&mut self, text: &[u8]) -> String {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -65,7 +65,7 @@ struct Host {
     cpu: &'static str,
     nodes: usize,
     trust: &'static str,
-    /// Nanoseconds of each pair, and half of their intervals.
+    /// The nanoseconds of each pair, and half the widths of their intervals.
     pairs: Vec<(f64, f64)>,
 }
 
@@ -98,14 +98,14 @@ fn text(hosts: &[Host]) -> String {
     hosts.iter().fold(String::new(), |text, host| text + &host.line() + "\n")
 }
 
-/// The rows of CSV that are of slow hosts: host and point.
+/// Returns the slow hosts in CSV output: the host and the point of each row.
 fn slow(csv: &str) -> Vec<(String, String)> {
     let cells = |line: &str| line.split(',').map(String::from).collect::<Vec<_>>();
     let slow = csv.lines().skip(1).filter(|line| line.contains(",slower,"));
     slow.map(|line| (cells(line)[0].clone(), cells(line)[1].clone())).collect()
 }
 
-/// The rows of CSV that are of hosts that are not like the others: host and code.
+/// Returns the hosts that differ from the others, from CSV output: the host and the code of each row.
 fn apart(hosts: &[Host], more: &[&str]) -> Vec<(String, String)> {
     let mut files = Files::default();
     let path = files.add(text(hosts).as_bytes());
@@ -122,7 +122,7 @@ fn found(hosts: &[Host], more: &[&str]) -> (Vec<(String, String)>, Option<u8>) {
     (slow(&csv), failure.map(|(code, _)| code))
 }
 
-/// Noise like that between runs and between hosts: nearly normal, of deviation one.
+/// Returns noise that resembles the noise between runs and between hosts: nearly normal, with standard deviation 1.
 fn noise(random: &mut Pcg32) -> f64 {
     (0..12).map(|_| f64::from(random.next_u32()) / f64::from(u32::MAX)).sum::<f64>() - 6.0
 }
@@ -350,7 +350,7 @@ fn values_of_results_that_are_not_points_are_compared_too() {
     }
 }
 
-/// Names that would be markup or commands elsewhere.
+/// Host names that would be markup or commands elsewhere.
 const HOSTILE: [&str; 9] = [
     "<script>alert(1)</script>",
     "a,b\\\"c",
