@@ -1,8 +1,8 @@
 //! Weights for interleaving pages over nodes: small whole numbers in the ratio of bandwidths.
 
-/// The maximum weight: larger weights gain nothing, and leave a node without pages for longer.
+/// Maximum weight: larger weights improve the ratio no further, and leave a node without pages for longer.
 const LARGEST: u32 = 16;
-/// The relative error that a ratio of weights may have against the ratio of the bandwidths.
+/// Maximum relative error of a ratio of weights against the ratio of the bandwidths.
 const TOLERANCE: f64 = 0.05;
 
 /// Returns the largest weight of a set: the smallest weights whose ratios are within 5 % of those of the rates, or the

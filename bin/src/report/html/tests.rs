@@ -22,7 +22,7 @@ fn written(describe: &mut dyn FnMut(&mut dyn Document)) -> String {
     out
 }
 
-/// Describes everything that a description can hold, with `text` in place of every text.
+/// Describes every kind of content of a description, with `text` in place of every text.
 fn everything(document: &mut dyn Document, text: &str) {
     let roles = [
         Role::Line,

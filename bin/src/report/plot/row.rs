@@ -8,7 +8,7 @@ use core::fmt::{self, Display, Write};
 /// The maximum width of a plot; wider ones are not easier to read.
 pub const MOST_COLUMNS: usize = 200;
 
-/// The braille character without dots; its dots are the bits above.
+/// The code of the braille character without dots. The lowest eight bits of a code are its dots.
 const BRAILLE: u32 = 0x2800;
 /// The bit of each dot, by line and column within the character (Unicode 15, chapter 21.1).
 const DOTS: [[u8; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
