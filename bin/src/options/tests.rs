@@ -18,7 +18,7 @@ const TRAFFIC: FlagSet = FlagSet::LOAD.with(FlagId::View).with(FlagId::Budget).w
 /// Some formats of the program.
 pub(crate) const FORMATS: &[Format] = &[table::TEXT, json::JSON, rows::CSV, svg::SVG];
 
-/// Experiments like those of the program, so that every option belongs to one.
+/// Descriptors similar to those of the program, so that every option belongs to an experiment.
 pub(crate) const SAMPLE: &[&Descriptor] = &[
     &Descriptor {
         name: "matrix",
@@ -157,7 +157,7 @@ fn every_option_is_set_in_both_forms() {
             assert_eq!(options.given, FlagSet::of(&[flag.id]), "{line:?}");
         }
     }
-    // --csv is tested below with the other formats, and --hold needs another option.
+    // The test below checks --csv with the other formats, and --hold needs another option.
     assert_eq!(values.len() + 2, FLAGS.len());
 }
 

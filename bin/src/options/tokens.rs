@@ -22,7 +22,7 @@ pub enum Token<'a> {
     Positional(&'a [u8]),
 }
 
-/// The tokens of a command line without its first element, the program's name.
+/// The tokens of a command line. The arguments do not include the program's name.
 pub struct Tokens<'a, I: Iterator<Item = &'a [u8]>> {
     arguments: Peekable<I>,
     options_ended: bool,
@@ -51,7 +51,7 @@ impl<'a, I: Iterator<Item = &'a [u8]>> Tokens<'a, I> {
 }
 
 impl<'a, I: Iterator<Item = &'a [u8]>> Iterator for Tokens<'a, I> {
-    /// A token, or an argument that is not UTF-8, and so could not be repeated in a JSON result.
+    /// A token, or an argument that is not UTF-8. The latter could not be repeated in a JSON result.
     type Item = Result<Token<'a>, &'a [u8]>;
 
     fn next(&mut self) -> Option<Self::Item> {
