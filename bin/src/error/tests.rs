@@ -1,4 +1,4 @@
-//! Every message to the letter, and every exit code.
+//! The exact text of every message, and every exit code.
 
 use super::*;
 use crate::options::plain::assert_plain;
