@@ -57,7 +57,7 @@ pub const NUMBER: &str = "an absurd number";
 pub const PLAN: &str = "a plan in a file";
 /// An input that was replaced by the output.
 pub const INPUT: &str = "an output in place of its input";
-/// A process that waits for a stream and ignores a signal.
+/// A process that waits for a stream and does not react to a signal.
 pub const DEAF: &str = "a signal not heard while a stream waits";
 /// The line `Usage:` of help, refused.
 pub const USAGE: &str = "a line of usage refused";
