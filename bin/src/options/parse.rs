@@ -27,7 +27,8 @@ const CONFLICTS: [(FlagId, FlagId, &str); 4] = [
 /// operands. `help` and `version` may be words. With either of them, only each single argument is checked. The first of
 /// the `formats` is the default.
 ///
-/// # Errors Returns the first argument that is invalid in itself, or else the first invalid combination.
+/// # Errors
+/// Returns the first argument that is invalid in itself, or else the first invalid combination.
 #[inline(never)] // offsets into a small frame are short
 pub fn parse<'a>(
     arguments: impl Iterator<Item = &'a [u8]>,

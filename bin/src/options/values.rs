@@ -126,7 +126,8 @@ pub fn count(text: &[u8], most: u64) -> Result<u64, ValueError<'_>> {
 
 /// Reads the number of one of several objects, from 0 to `most`.
 ///
-/// # Errors The errors of [`integer`]; a number above `most`.
+/// # Errors
+/// The errors of [`integer`]; a number above `most`.
 pub fn number(text: &[u8], most: u32) -> Result<u32, ValueError<'_>> {
     match u32::try_from(integer(text)?) {
         Ok(number) if number <= most => Ok(number),
@@ -136,7 +137,8 @@ pub fn number(text: &[u8], most: u32) -> Result<u32, ValueError<'_>> {
 
 /// Reads the number of a CPU.
 ///
-/// # Errors The errors of [`integer`]; a number above the 8192 CPUs that Linux can be built for (CONFIG_NR_CPUS).
+/// # Errors
+/// The errors of [`integer`]; a number above the 8192 CPUs that Linux can be built for (CONFIG_NR_CPUS).
 pub fn cpu(text: &[u8]) -> Result<CpuId, ValueError<'_>> {
     number(text, 8191).map(CpuId)
 }
@@ -146,7 +148,8 @@ pub fn cpu(text: &[u8]) -> Result<CpuId, ValueError<'_>> {
 /// The units are K, M, G and T, also as KiB and so on, in upper or lower case. A space before the unit is allowed, so
 /// that sizes from the program's output can be typed again.
 ///
-/// # Errors No number, an unknown unit, zero, a fraction of a byte, more than 64 bits.
+/// # Errors
+/// No number, an unknown unit, zero, a fraction of a byte, more than 64 bits.
 pub fn size(text: &[u8]) -> Result<Bytes, ValueError<'_>> {
     let end = text
         .iter()
@@ -207,7 +210,8 @@ fn prefix(letter: u8) -> Result<u32, ValueError<'static>> {
 ///
 /// The second half of a line arrives later than the first, so that a stride such as 24 would mix two latencies.
 ///
-/// # Errors The errors of [`size`]; not a multiple of 8; neither 8, 16, 32 nor a multiple of 64.
+/// # Errors
+/// The errors of [`size`]; not a multiple of 8; neither 8, 16, 32 nor a multiple of 64.
 pub fn stride(text: &[u8]) -> Result<Bytes, ValueError<'_>> {
     match size(text)? {
         Bytes(bytes) if !bytes.is_multiple_of(8) => Err(ValueError::Unaligned),
@@ -218,7 +222,8 @@ pub fn stride(text: &[u8]) -> Result<Bytes, ValueError<'_>> {
 
 /// Reads a percentage of at most 100, with an optional `%`, and returns it as a fraction of 1.
 ///
-/// # Errors No number, more than 100, zero unless allowed, more than six decimal places.
+/// # Errors
+/// No number, more than 100, zero unless allowed, more than six decimal places.
 pub fn percentage(text: &[u8], zero_allowed: bool) -> Result<f64, ValueError<'_>> {
     let millionths = decimal(text.strip_suffix(b"%").unwrap_or(text))?.scaled(6)?;
     match millionths {
@@ -230,7 +235,8 @@ pub fn percentage(text: &[u8], zero_allowed: bool) -> Result<f64, ValueError<'_>
 
 /// Reads a number of seconds, with an optional `s`.
 ///
-/// # Errors No number, zero unless it is allowed, more than nine decimal places, more than 100 days.
+/// # Errors
+/// No number, zero unless it is allowed, more than nine decimal places, more than 100 days.
 pub fn seconds(text: &[u8], zero_allowed: bool) -> Result<Picoseconds, ValueError<'_>> {
     const MOST: u64 = 100 * 24 * 3600;
     let nanoseconds = decimal(text.strip_suffix(b"s").unwrap_or(text))?.scaled(9);
@@ -244,7 +250,8 @@ pub fn seconds(text: &[u8], zero_allowed: bool) -> Result<Picoseconds, ValueErro
 
 /// Reads the maximum wait for quiet neighbours: `quiet`, or `quiet=SECONDS`.
 ///
-/// # Errors Another word; the errors of [`seconds`].
+/// # Errors
+/// Another word; the errors of [`seconds`].
 pub fn until(text: &[u8]) -> Result<Picoseconds, ValueError<'_>> {
     /// Default wait, one minute: neighbours are more likely to pause within a minute than within the ten seconds of a
     /// run.
@@ -258,14 +265,16 @@ pub fn until(text: &[u8]) -> Result<Picoseconds, ValueError<'_>> {
 
 /// Reads one of a few words.
 ///
-/// # Errors Any other word.
+/// # Errors
+/// Any other word.
 pub fn choice<C: Worded>(text: &[u8]) -> Result<C, ValueError<'_>> {
     C::from_word(text).ok_or(if text.is_empty() { ValueError::Empty } else { ValueError::NotAChoice })
 }
 
 /// Reads a list of ids of nodes or CPUs such as `0,2-3`.
 ///
-/// # Errors The errors of [`IdSet::parse_list`].
+/// # Errors
+/// The errors of [`IdSet::parse_list`].
 pub fn ids<const WORDS: usize>(text: &[u8]) -> Result<IdSet<WORDS>, ValueError<'_>> {
     if text.is_empty() {
         return Err(ValueError::Empty);
@@ -288,7 +297,8 @@ pub fn traffic(text: &[u8]) -> Result<Kinds, ValueError<'_>> {
 
 /// Reads rates such as `0,1.5,50%,max`: GB/s (10^9 bytes), shares of the limit, or the maximum.
 ///
-/// # Errors No number, more than a million GB/s or 100 %, too many rates, or only idle.
+/// # Errors
+/// No number, more than a million GB/s or 100 %, too many rates, or only idle.
 pub fn rates(text: &[u8]) -> Result<Option<Rates>, ValueError<'_>> {
     if text == b"auto" {
         return Ok(None);
@@ -320,7 +330,8 @@ pub fn rates(text: &[u8]) -> Result<Option<Rates>, ValueError<'_>> {
 
 /// Reads the path of a file.
 ///
-/// # Errors An empty path, or a path with a NUL byte.
+/// # Errors
+/// An empty path, or a path with a NUL byte.
 pub fn path(text: &[u8]) -> Result<&[u8], ValueError<'_>> {
     match text {
         [] => Err(ValueError::Empty),

@@ -70,7 +70,7 @@ impl<'a> Runs<'a> {
     ///
     /// # Errors
     ///
-    /// A file that cannot be read. Defective lines are no error; they are [listed](Self::refused).
+    /// A file that cannot be read. Defective lines are only [listed](Self::refused).
     pub fn read(&mut self, path: &'a [u8], values: &mut Values) -> Result<(), Failure<'a>> {
         let Runs { names, documents, without_value, judge_all, of, boots, rows, untrusted, refused } = self;
         // A report contains several documents.
