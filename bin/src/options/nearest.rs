@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_near_is_suggested() {
+    fn only_near_words_are_suggested() {
         let names = ["size", "seed", "cpu", "pages"];
         for (typed, suggestion) in [
             ("sise", Some("size")),

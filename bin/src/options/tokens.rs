@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_may_follow_but_an_option_is_none() {
+    fn the_next_argument_is_a_value_unless_it_is_an_option() {
         let arguments: [&[u8]; 5] = [b"--size", b"-5", b"--seed", b"--json", b"--cpu"];
         let mut tokens = Tokens::new(arguments.into_iter());
         tokens.next();
@@ -170,13 +170,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_utf8_is_refused() {
+    fn arguments_that_are_not_utf8_are_refused() {
         assert_eq!(tokens(&[b"a\xff"]), [Err(&b"a\xff"[..])]);
         assert_eq!(Tokens::new([&b"\xc3"[..]].into_iter()).value(), Err(&b"\xc3"[..]));
     }
 
     #[test]
-    fn escaped_text_cannot_steer_a_terminal() {
+    fn escaped_text_cannot_control_a_terminal() {
         for (bytes, shown) in [
             (&b"plain 'x' \"y\""[..], "plain 'x' \"y\""),
             (b"\x1b[31m\n\0", "\\u{1b}[31m\\n\\0"),

@@ -213,7 +213,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reasons_are_told_once() {
+    fn each_reason_is_listed_once() {
         let nodes = [0, 2, 3];
         let cell = |row: u32, column: u32| match (row, column) {
             (0, _) => Ok(100.0),

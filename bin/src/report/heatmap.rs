@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_matrix_without_numbers_tells_why() {
+    fn a_matrix_without_numbers_shows_the_reason() {
         let nodes = [0, 1];
         let cell = |_, _| Err("not measurable here: mbind EPERM");
         let matrix = Matrix {

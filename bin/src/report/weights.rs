@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_far_apart_has_the_nearest_weights_up_to_16() {
+    fn extreme_ratios_have_the_nearest_weights_up_to_16() {
         assert_eq!(of(&[1000e9, 1e9]), [16, 1]);
     }
 

@@ -202,7 +202,7 @@ mod tests {
     use std::string::String;
 
     #[test]
-    fn each_condition_has_bits_of_its_own() {
+    fn setting_a_condition_does_not_change_the_others() {
         for one in 0..TABLE.len() {
             let largest = Under::default().with(one, u64::MAX);
             for other in 0..TABLE.len() {
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_told_is_alike_and_sizes_are_within_half_an_octave() {
+    fn unknown_conditions_are_alike_and_so_are_sizes_within_half_an_octave() {
         assert!(alike(PAGES, 0, 3) && alike(PAGES, 3, 3) && !alike(PAGES, 1, 3));
         assert!(
             alike(1, 256 << 20, 300 << 20)

@@ -78,7 +78,7 @@ fn room() -> Table<Row> {
 }
 
 #[test]
-fn headings_suffixes_and_the_option_say_the_unit() {
+fn the_unit_comes_from_headings_suffixes_or_the_option() {
     let expected = [(16384, 1.08), (32768, 1.25)];
     for text in [
         "bytes,ns\n16384,1.08\n32768,1.25\n",
@@ -103,7 +103,7 @@ fn headings_suffixes_and_the_option_say_the_unit() {
 }
 
 #[test]
-fn sizes_that_cannot_be_bytes_are_not_taken_for_bytes() {
+fn implausible_sizes_are_not_taken_as_bytes() {
     let is_plausible = |text: &str| {
         let mut room = room();
         let draft = Saved::parse(text.as_bytes(), None, &mut room).unwrap();
@@ -197,7 +197,7 @@ fn the_conditions_of_a_run_are_read() {
 }
 
 #[test]
-fn says_what_is_wrong_and_where() {
+fn a_refusal_names_the_line_and_the_defect() {
     for (text, line, what) in [
         ("", 1, "the file is empty"),
         (" \n ", 1, "the file is empty"),
@@ -227,7 +227,7 @@ fn says_what_is_wrong_and_where() {
 }
 
 #[test]
-fn nothing_of_a_file_can_steer_a_terminal() {
+fn no_text_of_a_file_can_control_a_terminal() {
     for text in ["{\"points\":[{\"ns\":1,\"order\":\"\\u001b[2J\"}]}", "ns,order\n1,\u{1b}[2J\n"] {
         let saved = parse(text.as_bytes()).unwrap();
         assert_eq!(saved.rows[0].words[ORDER - WORDS].as_str(), "\\u{1b}[2J");
@@ -366,7 +366,7 @@ proptest! {
 }
 
 #[test]
-fn reads_of_documents_that_tell_no_pattern_are_streams() {
+fn reads_without_a_pattern_are_streams() {
     const PATTERN: usize = crate::result::row::PATTERN;
     let curve = |told: &str, kind: &str| {
         let text = format!(

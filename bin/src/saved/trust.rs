@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_uncertain_alone_is_not_poor() {
+    fn uncertainty_alone_does_not_make_a_result_poor() {
         for code in MILD.into_iter().chain(["precision-not-reached", "points-not-precise"]) {
             assert!(!of(&[(code, None)]).is_poor() && !of(&[(code, Some(true))]).is_poor(), "{code}");
         }
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_are_the_present_ones() {
+    fn the_present_limits_apply_to_old_results() {
         let work = |share| Trust { other_work: share, ..of(&[("other-work", Some(true))]) }.is_poor();
         assert!(work(None) && work(Some(0.24)) && !work(Some(0.22)));
         let repeat = |ratio| Trust { repeat: ratio, ..of(&[("repeat-ratio", None)]) }.is_poor();
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn conditions_are_told_from_other_evidence() {
+    fn conditions_are_distinguished_from_other_evidence() {
         let both = of(&[(UNVERIFIED, Some(true)), (PARTIAL, Some(true)), ("stolen-time", Some(false))]);
         assert!(both.is_poor() && both.is_by_conditions());
         assert_eq!(both.by_conditions(), [true, true]);

@@ -88,7 +88,7 @@ mod tests {
     use std::vec::Vec;
 
     #[test]
-    fn sizes_in_no_unit_are_bytes_where_they_can_be() {
+    fn sizes_without_a_unit_are_bytes_if_plausible() {
         let can_be = |points: &[(u64, f64)]| {
             let row = |&(size, nanoseconds): &(u64, f64)| Row {
                 sample: Sample { size: Bytes(size), nanoseconds, ..Sample::EMPTY },

@@ -124,7 +124,7 @@ mod tests {
     use std::string::ToString;
 
     #[test]
-    fn sizes_are_as_options_take_them() {
+    fn sizes_are_written_as_options_accept_them() {
         for (bytes, shown) in [
             (1 << 10, "1K"),
             (800 << 20, "800M"),

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_dropped_is_counted() {
+    fn dropped_warnings_are_counted() {
         let mut warnings = Warnings::new();
         for node in 0..70 {
             warnings.push(Warning::NotMeasurableHere { node: NodeId(node) });

@@ -197,7 +197,7 @@ fn one_warning_for_each_subject() {
 }
 
 #[test]
-fn what_was_found_takes_the_place_of_what_was_only_possible() {
+fn a_fact_replaces_the_warning_of_its_possibility() {
     let (size, cache) = (Bytes(256 << 20), Bytes(200 << 20));
     let possible = Warning::CacheCouldHold { size, cache, asked: false, seen: false };
     let found = Warning::LooksCached { size, cold: Picoseconds(120_400), warm: Picoseconds(9_123) };
@@ -245,7 +245,7 @@ fn severities_are_ordered_and_only_the_last_is_untrusted() {
 }
 
 #[test]
-fn a_prefetch_audit_is_a_doubt_only_where_a_prefetcher_helps() {
+fn a_prefetch_audit_lowers_trust_only_if_a_prefetcher_helps() {
     for (ratio, random, local) in [
         (0.9, Severity::Poor, Severity::Fair),
         (0.96, Severity::Fair, Severity::Fair),

@@ -189,7 +189,7 @@ fn a_wide_interval_other_models_missing_points_and_fast_hosts_are_not_outliers()
 }
 
 #[test]
-fn of_several_runs_at_one_time_the_middle_one_counts() {
+fn the_middle_of_several_runs_at_one_time_counts() {
     let mut hosts = like(9, &mut Pcg32::new(2, 0));
     let run = |ns: f64| Host { pairs: [(ns, 0.5), (154.0, 0.5)].into(), ..Host::new("n0003", 0.0) };
     hosts.extend([run(200.0), run(98.0)]);
@@ -199,7 +199,7 @@ fn of_several_runs_at_one_time_the_middle_one_counts() {
 }
 
 #[test]
-fn of_several_runs_of_a_host_the_newest_counts() {
+fn the_newest_run_of_a_host_counts() {
     let at = |host: &Host, day: usize| {
         host.line().replacen("\"host\":", &format!("\"started\":\"2026-11-{day:02}T01:20:00Z\",\"host\":"), 1)
             + "\n"
@@ -222,7 +222,7 @@ fn of_several_runs_of_a_host_the_newest_counts() {
 }
 
 #[test]
-fn fewer_than_five_hosts_are_judged_by_a_baseline_alone() {
+fn fewer_than_five_hosts_need_a_baseline_for_a_verdict() {
     let mut hosts = like(4, &mut Pcg32::new(3, 0));
     let mut files = Files::default();
     let good = files.add(text(&hosts[..1]).as_bytes());
@@ -302,7 +302,7 @@ fn documents_may_be_on_one_line_or_on_many_and_in_any_number_of_files() {
 }
 
 #[test]
-fn bandwidths_are_slow_where_they_are_less() {
+fn lower_bandwidths_are_slower() {
     let host = |name: usize, rate: f64| {
         let ns = 64.0 / rate;
         format!(
@@ -364,7 +364,7 @@ const HOSTILE: [&str; 9] = [
 ];
 
 #[test]
-fn no_name_changes_the_shape_of_a_format() {
+fn no_host_name_changes_the_structure_of_an_output() {
     let mut hosts = like(30, &mut Pcg32::new(6, 0));
     for (host, name) in hosts.iter_mut().zip(HOSTILE) {
         host.pairs[0].0 *= 1.5;
@@ -399,7 +399,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_order_of_files_and_lines_means_nothing(
+    fn the_order_of_files_and_lines_does_not_matter(
         seed in any::<u64>(),
         cut in 0..40_usize,
         shuffled in Just((0..40_usize).collect::<Vec<_>>()).prop_shuffle(),

@@ -103,7 +103,7 @@ fn shape(page: &str) -> Vec<(usize, String)> {
 }
 
 #[test]
-fn a_page_has_its_parts_in_the_order_of_its_reader() {
+fn a_page_has_its_parts_in_reading_order() {
     let page = written(&mut |document| {
         document.tabulate("", Level::Normal, 1, &|table| {
             table.texts("thing|ns");

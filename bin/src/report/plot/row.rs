@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_front_stays_and_what_does_not_fit_is_cut() {
+    fn characters_in_front_stay_and_characters_beyond_the_end_are_cut() {
         let mut row = PlotRow::new(6);
         row.glyph_behind(0, '┊', Some(245));
         row.dot(0, 0, 0, 32);
