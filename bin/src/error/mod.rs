@@ -1,7 +1,7 @@
 //! Every reason to end the program early, with its exit code and its message.
 //!
 //! Failures are plain data that borrow the user's arguments. A message states the request, the finding and the remedy;
-//! the caller writes the label before it. Nothing here knows how a failure occurs.
+//! the caller writes the label before it. Nothing here depends on the way in which a failure occurs.
 //!
 //! Functions that can fail return a failure. It occurs rarely, so it has only two machine words; the data of its
 //! message are stored elsewhere, for the rest of the process.

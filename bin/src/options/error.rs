@@ -63,7 +63,7 @@ pub enum UsageError<'a> {
     TooSmall { flag: &'static Flag, size: Bytes, stride: Bytes, least: Bytes },
     /// A stride that does not divide a page into two lines or more.
     NotPageLocal { stride: Bytes },
-    /// A range of sizes with its end below its begin.
+    /// A range of sizes with its end below its start.
     RangeBackwards { least: Bytes, most: Bytes },
     /// A label with the value of an environment variable that does not exist.
     NoVariable { name: &'a str },

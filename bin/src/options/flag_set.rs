@@ -1,6 +1,7 @@
 //! Sets of command-line options.
 //!
-//! Experiments use the sets to list the options that they have; this module does not know the meaning of an option.
+//! Experiments use the sets to list the options that they have; this module does not depend on the meaning of an
+//! option.
 
 use super::Options;
 use super::bits::FlagSet;

@@ -1,6 +1,6 @@
 //! The table of options. The parser and the help texts use it.
 //!
-//! An option is added by one entry here. This module does not know its meaning for an experiment.
+//! An option is added by one entry here. This module does not depend on its meaning for an experiment.
 
 use core::fmt;
 use core::num::{NonZeroU32, NonZeroU64};

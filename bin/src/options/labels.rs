@@ -51,7 +51,7 @@ impl<'a> Labels<'a> {
     /// Replaces the variables that labels name by their values.
     ///
     /// # Errors
-    /// The name of the first variable that `variable` does not know.
+    /// The name of the first variable for which `variable` returns `None`.
     pub fn resolve(&mut self, variable: &dyn Fn(&[u8]) -> Option<&'a [u8]>) -> Result<(), &'a str> {
         for (key, value) in self.all.iter_mut().take(self.count).filter(|(_, value)| value.is_none()) {
             *value = Some(variable(key.as_bytes()).ok_or(*key)?);

@@ -47,7 +47,7 @@ pub use pairs::Pairs;
 pub use parse::parse;
 pub use values::ValueError;
 
-/// An experiment as the command line knows it.
+/// The description of an experiment for the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Descriptor {
     /// The word that selects it.

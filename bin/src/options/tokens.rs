@@ -1,7 +1,7 @@
 //! Splits the command line into options, values and positional arguments.
 //!
-//! It knows the syntax of arguments and how to show them in a message, but not the options. The caller decides whether
-//! a value follows `--name`, and then calls [`Tokens::value`].
+//! This module contains the syntax of arguments and their form in messages, but not the options. The caller decides
+//! whether a value follows `--name`, and then calls [`Tokens::value`].
 
 use core::fmt::{self, Write};
 use core::iter::Peekable;

@@ -1,6 +1,6 @@
 //! Numbers, sizes and decimals as people type them, with a reason for each refusal.
 //!
-//! This module does not know the option of a value; the parser puts both into one message.
+//! This module does not depend on the option of a value; the parser puts both into one message.
 
 use core::fmt;
 

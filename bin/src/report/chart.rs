@@ -1,7 +1,7 @@
 //! The content of a picture: plain data, borrowed from the results.
 //!
-//! The terminal and SVG draw the same two things, a chart with axes and a matrix of
-//! pairs. Nothing here knows how either is drawn.
+//! The terminal and SVG draw the same two things, a chart with axes and a matrix of pairs. Nothing here depends on the
+//! way in which either is drawn.
 
 /// The unit of an axis, which decides how its values are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,8 @@
 //! The description of a result. An experiment describes it once, part by part, for every format.
 //!
-//! An experiment calls these methods in the order in which a reader wants to know
-//! things. Each format is one implementation: it takes what it can show and ignores
-//! the rest. Formats for programs read values, objects and lists; formats for
-//! people read sentences, tables and pictures. Nothing here knows any experiment.
+//! An experiment calls these methods in the order in which a reader wants to know things. Each format is one
+//! implementation: it takes what it can show and ignores the rest. Formats for programs read values, objects and lists;
+//! formats for people read sentences, tables and pictures. Nothing here depends on an experiment.
 //!
 //! The methods cannot fail: an implementation keeps its first error and returns it at the end.
 

@@ -1,7 +1,7 @@
 //! A matrix of pairs in the terminal: numbers on a coloured background, or beside shading characters if the terminal
 //! has no colours.
 //!
-//! This module knows the matrix and the terminal, and not the results.
+//! This module depends on the matrix and the terminal, but not on the results.
 
 use super::chart::Matrix;
 use super::figures::{Figure, width};

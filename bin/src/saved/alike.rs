@@ -1,6 +1,6 @@
 //! Decides if two saved points were measured under like conditions, for `compare` and `fleet`.
 //!
-//! Nothing here knows latencies. An unknown condition is like every other value.
+//! Nothing here depends on latencies. An unknown condition is like every other value.
 
 use core::fmt::{self, Write};
 

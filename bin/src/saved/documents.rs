@@ -1,6 +1,6 @@
 //! Many documents, one after the other: one on each line, or each over several lines, in one file or in many.
 //!
-//! A line that is not a document is counted and skipped. Nothing here knows the content of a document; its reader
+//! A line that is not a document is counted and skipped. Nothing here depends on the content of a document; its reader
 //! decides if it is complete.
 
 use super::LARGEST_FILE;

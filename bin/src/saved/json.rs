@@ -94,19 +94,19 @@ fn member(reader: &mut Reader<'_>, draft: &mut Draft<'_>, key: &str, all: bool) 
     Ok(())
 }
 
-/// A function that reads an element of an array. The reader is just behind the begin of the element's object.
+/// A function that reads an element of an array. The reader is just behind the start of the element's object.
 type Element = fn(&mut Reader<'_>, &mut Draft<'_>) -> Result<(), Fault>;
 
 fn array_of(reader: &mut Reader<'_>, draft: &mut Draft<'_>, element: Element) -> Result<(), Fault> {
     each_object(reader, |reader| element(reader, draft))
 }
 
-/// Reads a point, after the begin of its object.
+/// Reads a point, after the start of its object.
 fn each_point(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
     Ok(draft.push(point(reader, &[])?)?)
 }
 
-/// Reads the latency of lines in a known state, after the begin of its object: CPU `A` accesses lines that CPU `B`
+/// Reads the latency of lines in a known state, after the start of its object: CPU `A` accesses lines that CPU `B`
 /// owns.
 fn state(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
     let mut row = point(reader, &[("cpu", A), ("owner", B)])?;

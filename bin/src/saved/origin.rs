@@ -58,7 +58,7 @@ pub(super) fn trust(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<()
     })
 }
 
-/// Reads the severity of a warning, after the begin of its object.
+/// Reads the severity of a warning, after the start of its object.
 pub(super) fn warning(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
     let (mut code, mut poor, mut is_note) = (Text::<32>::EMPTY, None, false);
     rest(reader, &mut |reader, key| {
@@ -113,7 +113,7 @@ pub(super) fn health(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(
     })
 }
 
-/// Counts a node, after the begin of its object.
+/// Counts a node, after the start of its object.
 pub(super) fn node(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
     let origin = &mut draft.saved.origin;
     origin.nodes += 1;
@@ -126,7 +126,7 @@ pub(super) fn node(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(),
     })
 }
 
-/// Reads a class of pairs of CPUs, after the begin of its object.
+/// Reads a class of pairs of CPUs, after the start of its object.
 pub(super) fn class(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
     let mut row = Row::EMPTY;
     row.set(OP, word(format_args!("{MEDIAN}")));
@@ -142,7 +142,7 @@ pub(super) fn class(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<()
     Ok(draft.push(row)?)
 }
 
-/// Reads the ends of a curve under load, after the begin of its object: the idle latency and the limit of the traffic.
+/// Reads the ends of a curve under load, after the start of its object: the idle latency and the limit of the traffic.
 /// The rates between them are shares of that limit, and so they differ in every run.
 pub(super) fn curve(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
     let (mut idle, mut limit) = (Row::EMPTY, Row::EMPTY);
@@ -198,7 +198,7 @@ pub(super) fn curve(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<()
     Ok(draft.push(idle)?)
 }
 
-/// Reads one level of load, after the begin of its object. Stores it in `idle` if its load is zero: only its latency if
+/// Reads one level of load, after the start of its object. Stores it in `idle` if its load is zero: only its latency if
 /// `brief` is true, else its conditions too.
 #[inline(never)] // offsets into a small frame are short
 fn level(reader: &mut Reader<'_>, brief: bool, idle: &mut Row) -> Result<(), Fault> {

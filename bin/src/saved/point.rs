@@ -130,7 +130,7 @@ impl PointDraft {
     }
 }
 
-/// Reads a point to its end, after the begin of its object; `others` are fields under other names.
+/// Reads a point to its end, after the start of its object; `others` are fields under other names.
 pub(super) fn point(reader: &mut Reader<'_>, others: &[(&str, usize)]) -> Result<Row, Fault> {
     let mut draft = PointDraft::EMPTY;
     rest(reader, &mut |reader, key| {

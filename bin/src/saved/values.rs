@@ -1,6 +1,6 @@
 //! Values of a JSON document, and the errors of reading one.
 //!
-//! This module knows JSON, but not results.
+//! This module depends on JSON, but not on results.
 
 use latency_core::json::{Error, Event, Reader, Str};
 use latency_core::stats::Interval;
@@ -39,7 +39,7 @@ pub(super) fn members<'a>(reader: &mut Reader<'a>, member: Member<'_, 'a>) -> Re
     rest(reader, member)
 }
 
-/// Calls `member` for every member of an object, after the begin of the object.
+/// Calls `member` for every member of an object, after the start of the object.
 pub(super) fn rest<'a>(reader: &mut Reader<'a>, member: Member<'_, 'a>) -> Result<(), Fault> {
     while let Event::Key(key) = reader.next_event()? {
         // Names with escapes are rare, and the expected names are short.
@@ -51,7 +51,7 @@ pub(super) fn rest<'a>(reader: &mut Reader<'a>, member: Member<'_, 'a>) -> Resul
     Ok(())
 }
 
-/// Calls `each` for every object of the following array, after the begin of the object.
+/// Calls `each` for every object of the following array, after the start of the object.
 pub(super) fn each_object<'a>(
     reader: &mut Reader<'a>,
     mut each: impl FnMut(&mut Reader<'a>) -> Result<(), Fault>,

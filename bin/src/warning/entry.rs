@@ -72,7 +72,7 @@ pub struct Words<'a> {
     pub remedy: Arguments<'a>,
 }
 
-/// Writes the point at the begin of its warnings; nothing for other subjects, which the sentence names.
+/// Writes the point at the start of its warnings; nothing for other subjects, which the sentence names.
 impl fmt::Display for About {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

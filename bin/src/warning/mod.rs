@@ -1,7 +1,7 @@
 //! Facts that a reader of a result must know, and the effect of each on the trust in the result.
 //!
 //! A warning is plain data. `table.rs` contains its code, severity, text and remedy. A new warning needs a variant here
-//! and an entry there. Nothing here knows how a warning is found.
+//! and an entry there. Nothing here depends on the way in which a warning is found.
 
 mod entry;
 mod group;

@@ -1,8 +1,8 @@
 //! Coherence: the holders and the state of each line, and the cost of its transfer to another CPU.
 //!
-//! A directory of the lines that the kernels between cores have touched. Any other line comes from memory.
-//! Costs are by the class of the pair of CPUs, the operation and the state in which the line was found. The
-//! directory knows neither clocks nor caches: a line stays in its place until another CPU takes it.
+//! A directory of the lines that the kernels between cores have touched. Any other line comes from memory. Costs are by
+//! the class of the pair of CPUs, the operation and the state in which the line was found. The directory uses neither
+//! clocks nor caches: a line stays in its place until another CPU takes it.
 
 use std::collections::HashMap;
 use std::fmt;

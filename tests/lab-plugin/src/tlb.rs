@@ -1,6 +1,6 @@
 //! The translation look-aside buffer: computes the cost of a translation above a hit.
 //!
-//! This module knows nothing of the caches.
+//! This module does not depend on the caches.
 
 use crate::cache::{Cache, Replacement};
 use crate::page::{Page, PageRule, Pages};

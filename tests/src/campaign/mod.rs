@@ -1,7 +1,7 @@
 //! A random campaign against the executable: valid options, plans, altered documents, tables of other tools,
 //! streams without a reader. A seed and a number make a case; each wrong behaviour is a finding of a class.
 //!
-//! It knows what a user knows: `help`, the exit statuses, the formats.
+//! It uses only the information that a user has: `help`, the exit statuses, the formats.
 
 mod blocked;
 mod case;

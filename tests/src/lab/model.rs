@@ -1,7 +1,7 @@
 //! A machine with known latencies, read from a line of words.
 //!
-//! The grammar is in the documentation of [`super`]. This module knows neither the emulator nor the
-//! executable under test.
+//! The grammar is in the documentation of [`super`]. This module depends neither on the emulator nor on the executable
+//! under test.
 
 #[cfg(test)]
 mod tests;

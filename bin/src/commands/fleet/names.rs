@@ -1,5 +1,4 @@
-//! Names that occur repeatedly. Each is stored once and identified by a number. This module does not know their
-//! meaning.
+//! Names that occur repeatedly. Each is stored once and identified by a number. Their meaning does not matter here.
 
 use crate::sys::errno::Errno;
 use crate::sys::table::{List, Table};

@@ -1,7 +1,7 @@
 //! The values of an axis that get a tick.
 //!
 //! They are round: 1, 2 or 5 times a power of ten, or powers of two for quantities that come in powers of two. This
-//! module does not know their labels or their places.
+//! module does not compute their labels or their places.
 
 use super::range::AxisRange;
 use crate::report::chart::Unit;

@@ -1,7 +1,7 @@
 //! Writes one subject of a description as HTML, and ignores the rest.
 //!
 //! The heading of a subject is written together with the first of its parts, so that an empty subject has no heading.
-//! This module knows neither the order of subjects nor any result.
+//! This module depends neither on the order of subjects nor on a result.
 
 use core::fmt::{self, Write};
 

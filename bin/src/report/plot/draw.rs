@@ -1,6 +1,6 @@
 //! Finds the dots of one line of text that a series crosses.
 //!
-//! Lines are drawn column by column: within a column of dots, a line covers a range of heights. This module knows only
+//! Lines are drawn column by column: within a column of dots, a line covers a range of heights. This module uses only
 //! dots and fractions.
 
 use super::row::PlotRow;

@@ -1,6 +1,6 @@
 //! One line of a plot before it is written: dots, characters and their colours.
 //!
-//! This module knows characters, and not the data.
+//! This module depends on characters, but not on the data.
 
 use crate::report::terminal::Terminal;
 use core::fmt::{self, Display, Write};
