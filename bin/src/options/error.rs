@@ -188,7 +188,7 @@ impl fmt::Display for UsageError<'_> {
             UsageError::OneNodeOnly { option, found } => message!(
                 out, "--{option} names {found} nodes, but this experiment measures one pair";
                 "run it once for each node"),
-            // Other programs rely on this text, so it must not change.
+            // The specification fixes this text exactly.
             UsageError::NodeTooLarge { node, last } => {
                 write!(out, "invalid node id {node} (max node = {last})")
             }

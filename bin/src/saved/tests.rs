@@ -97,7 +97,11 @@ fn the_unit_comes_from_headings_suffixes_or_the_option() {
         }
     }
     assert_eq!(pairs("16 1.08\n32 1.25\n", Some(1024)), expected);
-    assert_eq!(pairs("bytes,ns\n16384,1.08\n32K,1.25\n", Some(1024)), expected, "what a file says decides");
+    assert_eq!(
+        pairs("bytes,ns\n16384,1.08\n32K,1.25\n", Some(1024)),
+        expected,
+        "a unit in the file replaces the given one"
+    );
     assert_eq!(rejected("size,cycles\n16384,4\n"), (1, "a latency in cycles; give it in nanoseconds"));
     assert_eq!(rejected("16384 4\n1X 4\n"), (2, "something that is not a size"));
 }
@@ -291,7 +295,7 @@ fn pairs_of_cpus_their_states_and_their_classes_are_points() {
         ]
     );
     assert_eq!((saved.rows[0].pages.as_str(), saved.rows[0].verified), ("4k", Some(true)));
-    assert!(!saved.rows[2].tells(LINES), "as many as the cache has room for");
+    assert!(!saved.rows[2].tells(LINES), "the number of lines follows from the cache size");
     // All points differ in a field, whichever fields are conditions.
     for conditions in [0, CPUS, 1 << LINES, 1 << CLASS] {
         for (index, row) in saved.rows.iter().enumerate() {
