@@ -1,6 +1,6 @@
 //! Reads the tool's results: members of a JSON document, lines of text.
 //!
-//! It knows the shape of a result as a reader of the documentation does.
+//! It uses only the documented structure of a result.
 
 use serde_json::Value;
 

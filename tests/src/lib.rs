@@ -1,8 +1,8 @@
 //! Support for the whole-program tests: the built executable, the source tree
 //! as text, the emulator.
 //!
-//! Nothing here may use the tool's own modules: these tests know only what a user knows — a command line, an
-//! output, an executable file.
+//! Nothing here may use the tool's own modules: these tests use only the information that a user has: a command line,
+//! an output, an executable file.
 
 pub mod attempts;
 pub mod cachegrind;

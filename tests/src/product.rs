@@ -1,15 +1,15 @@
-//! The product code, without comments, blank lines and tests: its lines by folder, and its types.
+//! The product code, without comments, blank lines and tests: its number of lines by folder, and its types.
 
 use crate::program::workspace;
 use crate::source::{Source, Token, sources};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-/// Returns the lines of product code of each folder of `bin/src`, of `core/src` and of `asm`.
+/// Returns the number of lines of product code in each folder of `bin/src`, in `core/src` and in `asm`.
 ///
 /// # Panics
 ///
-/// When a source file cannot be read.
+/// If a source file cannot be read.
 pub fn lines() -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for root in ["bin/src", "core/src"] {
@@ -29,7 +29,7 @@ pub fn lines() -> BTreeMap<String, usize> {
 ///
 /// # Panics
 ///
-/// When a source file cannot be read.
+/// If a source file cannot be read.
 pub fn types(root: &str) -> BTreeMap<String, Vec<String>> {
     let mut types: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for source in without_tests(sources(root)) {
@@ -40,25 +40,25 @@ pub fn types(root: &str) -> BTreeMap<String, Vec<String>> {
     types
 }
 
-/// Returns the files that are not modules of tests.
+/// Returns the files that do not belong to modules of tests.
 fn without_tests(all: Vec<Source>) -> Vec<Source> {
     let tests: Vec<Vec<String>> = all.iter().flat_map(modules_of_tests).collect();
     let is_test = |source: &Source| tests.iter().any(|test| source.module().starts_with(test));
     all.into_iter().filter(|source| !is_test(source)).collect()
 }
 
-/// Returns the lines with tokens of a file, without its modules of tests.
+/// Returns the number of lines with code in a file, without its modules of tests.
 fn lines_of(source: &Source) -> usize {
     tokens_of(source).iter().map(|token| token.line).collect::<BTreeSet<_>>().len()
 }
 
-/// Returns the names of the types that a file declares, without its modules of tests. The types that belong to a trait,
-/// which have the names of that trait, are left out.
+/// Returns the names of the types that a file declares, without its modules of tests. Associated types of traits are
+/// left out, because the trait determines their names.
 fn types_of(source: &Source) -> Vec<&Token> {
     let tokens = tokens_of(source);
     let text = |at: usize| tokens.get(at).map_or("", |token| token.text.as_str());
     let mut found = Vec::new();
-    // Whether each open brace is that of a trait or an implementation.
+    // For each open brace: true if it begins a trait or an implementation.
     let (mut open, mut of_trait) = (Vec::new(), false);
     for at in 0..tokens.len() {
         // Other occurrences of `impl` are types of arguments and results.
@@ -105,7 +105,7 @@ fn tokens_of(source: &Source) -> Vec<&Token> {
     found
 }
 
-/// Returns whether `#[cfg(test)]` followed by a module begins here.
+/// Returns true if `#[cfg(test)]` with a module after it begins here.
 fn is_test_module<'t>(first: &str, rest: impl Iterator<Item = &'t str>) -> bool {
     let rest: Vec<&str> = rest.take(7).collect();
     first == "#"
@@ -113,7 +113,7 @@ fn is_test_module<'t>(first: &str, rest: impl Iterator<Item = &'t str>) -> bool 
         && matches!(rest.last(), Some(&("mod" | "pub")))
 }
 
-/// Returns the modules that a file declares for tests alone, each with its path from the root of the crate.
+/// Returns the modules that a file declares only for tests, each with its path from the root of the crate.
 fn modules_of_tests(source: &Source) -> Vec<Vec<String>> {
     let texts: Vec<&str> = source.tokens.iter().map(|token| token.text.as_str()).collect();
     let begins = (0..texts.len()).filter(|&at| is_test_module(texts[at], texts[at + 1..].iter().copied()));

@@ -1,6 +1,6 @@
 //! Paths of the built executable and of the directory for the tests' files.
 //!
-//! It knows files, not processes.
+//! It uses files, but no processes.
 
 use std::path::{Path, PathBuf};
 

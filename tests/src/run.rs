@@ -1,6 +1,6 @@
 //! Runs the executable, and keeps its exit status and output.
 //!
-//! It knows processes and streams, but not the shape of a result.
+//! It depends on processes and streams, but not on the structure of a result.
 
 use crate::program::binary;
 use crate::spread::Place;

@@ -1,7 +1,7 @@
 //! Rust sources as tokens, so that rules of the architecture can be tested.
 //!
-//! It knows comments, literals and paths, and nothing else of the language: enough to distinguish an import
-//! from a word in a sentence.
+//! It recognises comments, literals and paths, and nothing else of the language: enough to distinguish an import from a
+//! word in a sentence.
 
 use crate::program::workspace;
 use std::fs;
@@ -33,7 +33,7 @@ pub struct ModulePath {
     pub names: Vec<String>,
     /// The line, from 1.
     pub line: usize,
-    /// The name by which the file knows it: the last one, or the one after `as`.
+    /// The name that the file uses for it: the last one, or the one after `as`.
     pub known_as: String,
     /// True if a `use` names it.
     pub imported: bool,

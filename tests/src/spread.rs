@@ -1,7 +1,7 @@
-//! Processes that use one CPU, spread over all CPUs.
+//! Spreads processes that use one CPU over all CPUs.
 //!
-//! The executable takes the first CPU that it may use. Tests run side by side, in several processes, and all of them would
-//! measure on that one while others idle: so each gets the CPU that the fewest others have.
+//! The executable runs on the first CPU that it may use. Tests run side by side, in several processes, and without this
+//! module all of them would measure on that CPU while others idle. So each test gets the CPU with the fewest users.
 
 use crate::confine::{allow_cpus, allowed_cpus};
 use crate::program::workspace;
@@ -10,10 +10,10 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::process::{Command, Output};
 
-/// Maximum users of a CPU that are told apart.
+/// Maximum number of users of a CPU that are distinguished.
 const USERS: usize = 8;
 
-/// A CPU, taken until this is dropped or the process ends.
+/// A place on a CPU, which is occupied until this is dropped or the process ends.
 #[derive(Debug)]
 pub struct Place {
     cpu: usize,
@@ -22,8 +22,8 @@ pub struct Place {
 }
 
 impl Place {
-    /// Takes the CPU that the fewest have, of all tests that run on this machine; `None` without a choice. The last one
-    /// comes first: experiments on several CPUs begin with the first one.
+    /// Takes a place on the CPU with the fewest users among all tests on this machine; `None` if there is only one CPU.
+    /// Of several CPUs it takes the last one, because experiments on several CPUs begin with the first one.
     pub fn take() -> Option<Place> {
         let cpus = allowed_cpus();
         if cpus.len() < 2 {
@@ -41,7 +41,7 @@ impl Place {
         })
     }
 
-    /// Runs `command` there, to its end. An affinity that the command sets for itself comes later and wins.
+    /// Runs `command` on this CPU, to its end. If the command sets its own affinity, that affinity replaces this one.
     ///
     /// # Errors
     ///

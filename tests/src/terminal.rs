@@ -5,7 +5,7 @@ use std::io::Read;
 use std::os::fd::FromRawFd;
 use std::process::{Command, ExitStatus};
 
-/// Back to the start of the line, and clear it (ECMA-48 EL): progress is replaced this way.
+/// Returns the cursor to the start of the line, and clears the line (ECMA-48 EL). Each line of progress begins with it.
 const CLEAR_LINE: &str = "\r\x1b[K";
 
 /// Returns the text without lines that were cleared, and without the carriage returns of a serial line.

@@ -14,7 +14,7 @@ use std::os::unix::process::CommandExt;
 
 const RUNS: u64 = 600;
 
-/// The statuses that `--help` documents, without those that only a measurement can have.
+/// The exit statuses that `--help` documents, without 130, which follows only a signal.
 const STATUSES: [i32; 6] = [0, 1, 2, 3, 4, 5];
 
 /// Arguments that keep a run short.
@@ -25,7 +25,7 @@ const SHORT: [&[&str]; 4] = [
     &["--size=64K", "--iters=100", "--trials=1", "--warmup-iters=0"],
 ];
 
-/// Values for some option each, at the edges of the valid range and beyond.
+/// Values for one option or another, at the edges of the valid range and beyond.
 const VALUES: [&str; 44] = [
     "",
     "0",
@@ -169,7 +169,7 @@ fn every_command_line_ends_with_a_documented_status() {
         let failed = found.stderr.contains("ERROR: ");
         assert_eq!(failed, status != Some(0), "{found}");
         assert!(!failed || found.stderr.ends_with('\n'), "{found}");
-        // The message repeats the argument without characters that could steer a terminal.
+        // The message repeats the argument without characters that could control a terminal.
         let steering = |character: char| character.is_control() && character != '\n';
         assert!(!found.stderr.contains(steering), "{found}");
     }

@@ -1,8 +1,7 @@
-//! The page of a report in a real browser: makes pictures of it for a person, in `target/pages`, and checks
-//! what a program can see of them.
+//! The page of a report in a real browser: makes pictures of it for a person, in `target/pages`, and checks the
+//! properties that a program can read.
 //!
-//! A browser is 400 MB of packages, so the tests do not install one: without Chromium they report that
-//! nothing was shown.
+//! A browser is 400 MB of packages, so the tests do not install one: without Chromium they are reported as not shown.
 
 use latency_tests::directory::Directory;
 use latency_tests::program::workspace;
@@ -58,7 +57,7 @@ impl Browser {
     /// Opens a page, and returns the browser's output.
     fn open(&self, page: &Path, width: u32, more: &[&str]) -> String {
         let found = Command::new(self.program)
-            // As root there is no other way; the page is ours.
+            // Chromium refuses its sandbox for root. The page is our own, so it needs none.
             .args([
                 "--headless",
                 "--no-sandbox",

@@ -19,7 +19,7 @@ use latency_tests::skip::skip;
 const FEW: i64 = 131_072;
 const MANY: i64 = 16 * FEW;
 
-/// Tolerance of misses per hop, for the difference of the other events: up to 9000 were seen.
+/// Tolerance of misses per hop, because the number of other events differs between the two runs by up to 9000.
 const TOLERANCE: f64 = 0.01;
 
 /// Returns the events of a run of `hops` hops through `size`.

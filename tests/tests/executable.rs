@@ -10,8 +10,8 @@ use object::{Endianness, Object, ObjectSection, ObjectSymbol, SymbolKind};
 use std::fs;
 use std::process::Command;
 
-/// Maximum bytes of the executable: the budget for all features together. It does not move with each change:
-/// a new feature has to replace something. `make size` shows the bytes by module.
+/// Maximum size of the executable in bytes: the budget for all features together. It is not raised for a change: a new
+/// feature has to replace something. `make size` shows the bytes by module.
 const SIZE_LIMIT: usize = 864 * 1024;
 
 /// Symbols that only a program with a C library has.
@@ -57,7 +57,7 @@ fn it_is_static() {
     });
 }
 
-/// The kernel maps whole pages: where two segments share one, the last of them hides the other.
+/// The kernel maps whole pages: if two segments share one, the last of them hides the other.
 #[test]
 fn no_two_segments_share_a_page() {
     const PAGE: u64 = 4096;
@@ -138,7 +138,7 @@ fn it_has_symbols_and_no_debug_information() {
     });
 }
 
-/// The families of assembly that profilers and the emulators' models find by their names.
+/// The families of assembly routines that profilers and the emulators' models find by their names.
 const FAMILIES: [&str; 4] = [CHASE_PREFIX, "lb_stream", "lb_cores", "lb_thread"];
 
 #[test]

@@ -1,7 +1,7 @@
-//! Hierarchies of known sizes and latencies, simulated without an emulator: checks the stair that is fitted
-//! to the curve of a cyclic chain.
+//! Hierarchies of known sizes and latencies, simulated without an emulator: checks the steps that are fitted to the
+//! curve of a cyclic chain.
 //!
-//! The caches come from the lab's plugin, the chain and the choice of sizes from the tool. Nothing is timed.
+//! The caches come from the lab's plugin; the chain and the choice of sizes come from the tool. Nothing is timed.
 
 use std::collections::HashMap;
 
@@ -57,7 +57,7 @@ impl Hierarchy<'_> {
         let median = visits[visits.len() / 2];
         let half = if self.scattered { (visits[MIDDLE.1] - visits[MIDDLE.0]) / 2.0 / median } else { 0.0 };
         let uniform = generator.draw() as f64 / 2f64.powi(63) - 1.0;
-        // Rounds to four places: nothing repeats more exactly.
+        // The noise is at least 1e-4, because no measurement repeats more exactly.
         (median * (1.0 + self.noise.max(1e-4) * uniform), half)
     }
 

@@ -30,8 +30,8 @@ fn a_memory_only_node_is_the_slowest() {
     );
 }
 
-// A chase that leaves out lines would fit into the cache, even one over every second line: the number of sets
-// is odd.
+// A chase that leaves out lines would fit into the cache, even a chase over every second line, because the number of
+// sets is odd.
 #[test]
 fn every_line_is_walked() {
     check("a cache of 3/4 of the working set", "latency=0:0:12000 level=6290688:12:2000 pages=2m");
@@ -85,7 +85,7 @@ fn tails_of_one_in_100_and_one_in_1000_are_found() {
     );
 }
 
-// One trial per round: nothing within the round stands out.
+// One trial per round: no trial differs from others of its round.
 #[test]
 fn a_disturbance_of_few_trials_is_reported() {
     check("a disturbance of every fifth of 15 trials", "latency=0:0:6000 pause=515:3000000 trials=15");

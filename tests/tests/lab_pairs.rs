@@ -18,7 +18,7 @@ const SEED_VARIABLE: &str = "LAB_SEED";
 const TOLERANCE: f64 = 0.01;
 /// Maximum share of the timed hops that another node's cache may serve.
 const FROM_ANOTHER: f64 = 0.001;
-/// Share of the windows that a busy host has to lengthen to explain a report that is too slow.
+/// Minimum share of lengthened windows by which a busy host explains a report that is too slow.
 const LATE: f64 = 0.02;
 /// Maximum share of a latency that directory bits may add.
 const REMEMBERED: f64 = 0.005;
@@ -45,7 +45,7 @@ struct Numbers {
     bit: u64,
 }
 
-/// The numbers with which the shared lines of two initiators were found.
+/// The numbers with which this defect was found: two initiators shared lines.
 const FOUND: Numbers = Numbers { local: 23_000, remote: 51_000, cache: 4000, other: 30_000, bit: 9000 };
 
 impl Numbers {

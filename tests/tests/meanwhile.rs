@@ -28,8 +28,8 @@ const EXPERIMENTS: [&[&str]; 10] = [
     &["bandwidth", "--view=scaling", "--size=1M"],
     &["loaded", "--size=1M", "--traffic=read", "--rates=0,0.5,max", "--budget=5"],
 ];
-/// A hop takes some nanoseconds in a cache and a hundred in memory. A trial of thousands of hops that lasts
-/// as long as the stop has hops longer than this.
+/// Maximum latency of a hop in nanoseconds. It is some nanoseconds in a cache and a hundred in memory. If a trial of
+/// thousands of hops lasts as long as the stop, its hops are longer than this maximum.
 const LONGEST_HOP_NS: f64 = 10_000.0;
 const STOPPED: Duration = Duration::from_millis(200);
 

@@ -1,11 +1,11 @@
-//! The table of hostile places: every row has its test, and README.md has every row.
+//! The table of hostile places: every row names an existing test, and README.md contains every row.
 
 use latency_tests::places::{HEADING, PLACES, markdown};
 use latency_tests::program::workspace;
 use std::collections::BTreeSet;
 use std::fs;
 
-/// Minimum number of places, which the project promises.
+/// Minimum number of hostile places that the project promises.
 const AT_LEAST: usize = 40;
 
 #[test]

@@ -9,10 +9,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::process::Command;
 
-/// The floors of `bin`, from the top down: a file imports only from floors below its own, and from its own
-/// folder. The rooms of one floor do not import each other. Files beside the folders are above them all.
+/// The floors of `bin`, from the top down. A file imports only from floors below its own, and from its own folder. The
+/// folders of one floor do not import each other. Files beside the folders are above all floors.
 const FLOORS: [&[&str]; 10] = [
-    // Built only for tests: they run the whole crate on made-up findings, and on damaged input.
+    // These folders are built only for tests: they run the whole crate on invented findings, and on damaged input.
     &["calibration", "golden", "fuzz"],
     &["commands"],
     &["experiment"],
@@ -21,7 +21,7 @@ const FLOORS: [&[&str]; 10] = [
     &["analysis"],
     &["result", "machine"],
     &["error", "warning"],
-    // The options name a format, and wrap their texts as reports do; they know nothing else of the reports.
+    // The options name a format, and use the reports' line wrapping; they depend on nothing else of the reports.
     &["options"],
     &["report", "sys"],
 ];
@@ -29,21 +29,21 @@ const FLOORS: [&[&str]; 10] = [
 /// The files of `bin/src` beside its folders.
 const BESIDE_THE_FOLDERS: [&str; 4] = ["catalogue.rs", "lib.rs", "main.rs", "rt.rs"];
 
-/// The table of experiments and commands, which is above them all. Tests of any floor may read it.
+/// The table of experiments and commands, which is above all floors. Tests of any floor may read it.
 const CATALOGUE: &str = "bin/src/catalogue.rs";
 
-/// Folders of `bin` that ask the system nothing, and the plain data that they may still import from `sys`.
+/// Folders of `bin` that make no system calls, and the plain data that they may still import from `sys`.
 const PURE: [&str; 6] = ["commands", "experiment", "describe", "plan", "analysis", "result"];
 const PLAIN_DATA: [&str; 3] = ["table", "errno", "arguments"];
 
-/// Folders of `bin` without the command line: what they need of it comes with a point or a budget.
+/// Folders of `bin` that do not know the command line: a point or a budget contains the settings that they need.
 const WITHOUT_OPTIONS: [&str; 4] = ["engine", "analysis", "result", "machine"];
-/// The files of these folders that still take all options.
+/// The files of these folders that still use all options.
 const WITH_OPTIONS: [&str; 2] = ["bin/src/engine/checks/find_working_set.rs", "bin/src/engine/session.rs"];
 
 /// Folders of `bin` that describe results, once for every format.
 const DESCRIBING: [&str; 3] = ["commands", "describe", "experiment"];
-/// The modules of `bin/src/report` that are a format each.
+/// The modules of `bin/src/report` that each implement one format.
 const FORMATS: [&str; 8] = ["html", "hwloc", "json", "markdown", "prometheus", "rows", "svg", "table"];
 
 /// Crates that call the kernel.
@@ -52,15 +52,15 @@ const SYSTEM_CRATES: [&str; 2] = ["rustix", "linux_raw_sys"];
 /// The only places of `bin` and `core` with inline or included assembly.
 const ASSEMBLY: [&str; 2] = ["core/src/arch/", "bin/src/sys/arch/"];
 
-/// The files that choose the folder of an instruction set: nothing else depends on the target.
+/// The files that select the folder of an instruction set; no other file depends on the target.
 const CHOICES: [&str; 3] =
     ["core/src/arch/mod.rs", "bin/src/sys/arch/mod.rs", "bin/src/machine/processor/mod.rs"];
 
-/// The beginnings of words that name an instruction set, or something that one alone has.
+/// Prefixes of words that name an instruction set, or a property of only one instruction set.
 const INSTRUCTION_SETS: [&str; 9] =
     ["x86", "rdtsc", "TSC", "CPUID", "cpuid", "AVX", "aarch64", "CNTVCT", "MIDR"];
 
-/// The files of `core` that use these words all the same: to choose a folder, and in the glossary for what is printed.
+/// The files of `core` that use these words nevertheless: to select a folder, and in the glossary for printed terms.
 const NAMED_IN_CORE: [(&str, &str); 2] = [("core/src/arch/mod.rs", "x86"), ("core/src/lib.rs", "TSC")];
 
 /// The only places of `bin` and `core` with `unsafe`.

@@ -1,4 +1,4 @@
-//! Fits the models of a curve to one that was saved, or to several of one file. Nothing is measured.
+//! Fits the latency models to one saved curve, or to several curves of one file. Nothing is measured.
 
 use core::fmt::Write as _;
 
@@ -19,7 +19,7 @@ use crate::saved::{self, Saved, Tool};
 use crate::sys::errno::Errno;
 use crate::sys::table::List;
 
-/// The command that fits.
+/// The `fit` command.
 pub const FIT: Command = Command {
     descriptor: Descriptor {
         name: "fit",
@@ -52,16 +52,16 @@ fields! {
 
 static COLUMNS: [&Field; 5] = [&CURVE, &WORKING_SET, &SPACING, &NS, &CORE_CYCLES];
 
-/// Minimum number of different sizes of a curve.
+/// Minimum number of different sizes that make a curve.
 const FEWEST_SIZES: usize = 6;
-/// The distance from which on each line is on its own page, so that the latency includes translation.
+/// Minimum stride, in bytes, that puts each line on its own page, so that the latency includes address translation.
 const PAGE: u64 = 4096;
-/// Experiments whose points are latencies at many sizes; results of other tools have no name.
+/// Experiments whose points are latencies at many sizes. Results of other tools have an empty experiment name.
 const EXPERIMENTS: [&str; 3] = ["", "curve", "pages"];
 /// The maximum number of curves of one file.
 const MOST_CURVES: usize = 16;
 
-/// Rows that may be fitted together, by one of them.
+/// The rows of one curve, which are fitted together. `like` is one of them.
 #[derive(Clone, Copy)]
 struct CurveRows<'r> {
     rows: &'r [Row],
@@ -69,7 +69,8 @@ struct CurveRows<'r> {
 }
 
 impl<'r> CurveRows<'r> {
-    /// Returns whether a row belongs to it. Points with one line on each page belong to the dense ones.
+    /// Returns whether a row belongs to this curve. Points with one line on each page belong to the curve with the
+    /// smaller stride.
     fn has(&self, row: &Row) -> bool {
         const ALIKE: u32 = ((1 << FIELDS.len()) - 1) & !(1 << SIZE) & !(1 << STRIDE);
         let dense = self.like.sample.stride;
@@ -78,13 +79,13 @@ impl<'r> CurveRows<'r> {
         row.sample.size.0 > 0 && stands_by && row.is_same(self.like, ALIKE)
     }
 
-    /// Returns its dense points.
+    /// Returns the points with the stride of `like`.
     fn dense(self) -> impl Iterator<Item = &'r Row> {
         let stride = self.like.sample.stride;
         self.rows.iter().filter(move |row| row.sample.stride == stride && self.has(row))
     }
 
-    /// Counts their different sizes, up to the number that a curve needs.
+    /// Counts the different sizes of the curve, up to [`FEWEST_SIZES`].
     fn sizes(self) -> usize {
         let mut sizes = [Bytes(0); FEWEST_SIZES];
         let mut count = 0;
@@ -106,15 +107,16 @@ impl<'r> CurveRows<'r> {
     }
 }
 
-/// Finds the kinds of rows that are curves, and the number of rows that belong to none.
+/// Finds the curves among the rows, and the number of rows that belong to no curve.
 fn curves(rows: &[Row]) -> Result<(List<CurveRows<'_>>, usize), Errno> {
     let mut kinds = List::new(MOST_CURVES)?;
-    // Rows with one line on each page belong to dense ones if there are any, so the dense ones come first.
+    // Rows with one line on each page belong to a curve with a smaller stride if there is one, so the smaller strides
+    // come first.
     for spaced in [false, true] {
         for like in rows.iter().filter(|row| (row.sample.stride.0 >= PAGE) == spaced) {
             let kind = CurveRows { rows, like };
             if !kinds.iter().any(|kind: &CurveRows<'_>| kind.has(like)) && kind.sizes() >= FEWEST_SIZES {
-                // Further curves than there is room for are left out.
+                // Curves beyond the maximum number are left out.
                 kinds.push(kind);
             }
         }
@@ -162,7 +164,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     let name = saved::shown(path);
     let file = FileContext { name: name.as_str(), shown, reciprocal: options.reciprocal };
     let mut samples = List::new(rows.len())?;
-    // A format may ask for the description several times.
+    // A format may ask for the description several times, so the analyses are kept.
     let mut analyses = List::new(others.len())?;
     analyses.refill(others.iter().map(|kind| kind.analysis(&saved)));
     write(&mut |document| {
@@ -189,7 +191,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
 /// The context that all curves of a file share.
 struct FileContext<'f> {
     name: &'f str,
-    /// The fields that tell its curves apart.
+    /// The fields that distinguish the curves.
     shown: u32,
     reciprocal: bool,
 }
@@ -206,7 +208,7 @@ impl FileContext<'_> {
         let samples = samples.refill(kind.dense().map(|row| row.sample));
         sort_by(samples, |one, other| one.size.cmp(&other.size));
         let mut label = Text::<96>::EMPTY;
-        // What does not fit is left out.
+        // Text that does not fit is left out.
         let _ = write!(label, "{}", Label { row: kind.like, shown: self.shown });
         let mut subtitle = Text::<320>::EMPTY;
         let separator = if label.is_empty() { "" } else { ", " };
@@ -233,7 +235,7 @@ impl FileContext<'_> {
     }
 }
 
-/// Says which tool wrote the file, and the consequences for its numbers.
+/// States the tool that wrote the file, and the consequences for its numbers.
 fn source(document: &mut dyn Document, saved: &Saved) {
     let name = match saved.tool {
         None if saved.zeros == 0 => return,

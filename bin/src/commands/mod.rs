@@ -1,5 +1,5 @@
-//! The commands: those on saved results, and the report, which also runs several experiments. A new one needs a file
-//! here and a line in the catalogue.
+//! The commands that work on saved results, and the report, which also runs several experiments. A new command needs a
+//! file here and a line in the catalogue.
 
 pub mod compare;
 pub mod fit;
@@ -22,7 +22,7 @@ pub type Write<'w> = &'w mut dyn FnMut(Describe<'_>);
 
 /// A command.
 pub struct Command {
-    /// Its part of the command line.
+    /// The description of its part of the command line.
     pub descriptor: Descriptor,
     /// The columns of its rows in tabular formats.
     pub columns: &'static [&'static Field],
@@ -32,7 +32,7 @@ pub struct Command {
     pub run: for<'a> fn(&'a Options<'a>, Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>>,
 }
 
-/// Shows up to `most` of `count` things with commas, and the number of further ones.
+/// Shows up to `most` of `count` items, separated by commas, and the number of further items.
 fn listed<D: Display, I: Iterator<Item = D> + Clone>(
     most: usize,
     count: usize,

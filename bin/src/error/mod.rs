@@ -1,11 +1,10 @@
-//! Everything that ends the program early, with its exit code and its message.
+//! Every reason to end the program early, with its exit code and its message.
 //!
-//! Failures are plain data that borrow what the user typed. A message says what
-//! was asked, what was found and what to do; the caller puts the label before
-//! it. Nothing here knows how a failure comes about.
+//! Failures are plain data that borrow the user's arguments. A message states the request, the finding and the remedy;
+//! the caller writes the label before it. Nothing here depends on the way in which a failure occurs.
 //!
-//! Whatever can fail returns a failure, and hardly anything does: it is two words,
-//! and what there is to say lies elsewhere, for the rest of the process.
+//! Functions that can fail return a failure. It occurs rarely, so it has only two machine words; the data of its
+//! message are stored elsewhere, for the rest of the process.
 
 mod outcome;
 mod placement;
@@ -26,14 +25,14 @@ pub use outcome::{Outliers, OutputError, Regression, TimingError};
 pub use placement::PlacementError;
 pub use saved::{Problem, SavedError};
 
-/// A reason to end with a status other than success.
+/// A reason to end with another exit code than 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Failure<'a> {
     /// The arguments are invalid: exit 1.
     Usage(&'a UsageError<'a>),
     /// A saved result cannot be used: exit 1.
     Saved(&'a SavedError<'a>),
-    /// CPU, node, policy or pages were not obtained, or not proven: exit 2.
+    /// The requested CPU, node, memory policy or pages were not obtained, or not verified: exit 2.
     Placement(&'a PlacementError<'a>),
     /// No clock, or an unreliable result: exit 3.
     Timing(&'a TimingError),
@@ -43,16 +42,16 @@ pub enum Failure<'a> {
     Slower(&'a Regression),
     /// `fleet`: hosts are slower than others: exit 5.
     SlowHosts(&'a Outliers),
-    /// A signal asked for the end before there was a result: exit 130.
+    /// A signal ended the run before there was a result: exit 130.
     Interrupted,
-    /// A signal asked for the end, and the result of the finished points was written: exit 130.
+    /// A signal ended the run, and the result of the finished points was written: exit 130.
     Partial,
-    /// A signal asked for the end while the output took nothing: exit 130.
+    /// A signal ended the program while the output was blocked: exit 130.
     GivenUp,
 }
 
 impl Failure<'_> {
-    /// Returns the word that the message begins with: a slower result is an outcome, not an error.
+    /// Returns the first word of the message: a slower result is an outcome, not an error.
     #[must_use]
     pub const fn label(&self) -> &'static str {
         match self {
@@ -99,21 +98,21 @@ impl fmt::Display for Failure<'_> {
 }
 
 impl Failure<'_> {
-    /// Returns the refusal of a chain: its size, stride and order do not go together.
+    /// Returns the failure of a size, a stride and an order for which there is no chain.
     #[must_use]
     pub fn no_such_chain(size: Bytes, stride: Bytes) -> Failure<'static> {
         UsageError::NoSuchChain { size, stride }.into()
     }
 
-    /// A walk that did not end where it had to, or could not set out.
+    /// The failure of a pointer chase that did not end at the expected node, or could not start.
     pub const HOPS_NOT_PROVEN: Failure<'static> = Failure::Timing(&TimingError::HopsNotProven);
 
-    /// There is not even memory to say what failed.
+    /// The failure if memory is too short to store another failure.
     const NO_MEMORY: Failure<'static> =
         Failure::Placement(&PlacementError::CallFailed { call: "mmap", errno: Errno::ENOMEM, node: None });
 }
 
-/// Keeps `error` for the rest of the process; `None` where there is no memory for it.
+/// Stores `error` for the rest of the process; `None` if there is no memory for it.
 fn kept<'a, T: Copy>(error: T) -> Option<&'a T> {
     Table::filled(1, error).ok().and_then(|table| table.leak().first())
 }
@@ -139,7 +138,7 @@ failures! {
     SlowHosts Outliers;
 }
 
-/// The program's own tables could not be mapped.
+/// Converts the error of mapping the program's own tables.
 impl From<Errno> for Failure<'_> {
     fn from(errno: Errno) -> Self {
         PlacementError::CallFailed { call: "mmap", errno, node: None }.into()

@@ -1,4 +1,4 @@
-//! No clock, an unreliable result, or no place for it.
+//! Errors of the clock, of an unreliable result, and of writing a result.
 
 use core::fmt;
 
@@ -13,17 +13,17 @@ use crate::sys::errno::Errno;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // the fields are named for what they hold; what they mean is the message
 pub enum TimingError {
-    /// Neither the counter nor clock_gettime can be used.
+    /// Neither the counter nor clock_gettime is usable.
     NoClock { why: &'static str },
-    /// Something shorter than a batch was to be timed, and there is no counter for it; `instead` can do without.
+    /// Timing of something shorter than a batch needs a counter, which is missing; `instead` works without it.
     NeedsCounter { what: &'static str, instead: &'static str },
-    /// The clock went back.
+    /// The clock stepped back.
     SteppedBack,
-    /// The cursor does not stand where the generator says: the loop did not make its hops.
+    /// The walk did not end at the node that the generator computed: the loop did not make all of its hops.
     HopsNotProven,
-    /// `--strict`, and warnings that make the result unreliable; `code` is that of the first.
+    /// `--strict` is set, and warnings make the result unreliable; `code` is the code of the first.
     NotTrusted { code: &'static str, count: usize },
-    /// `--strict`, and hosts that are not like the others; `code` is that of the first.
+    /// `--strict` is set, and hosts differ from the others; `code` is the code of the first.
     HostsApart { code: &'static str, hosts: usize },
 }
 
@@ -60,11 +60,11 @@ impl fmt::Display for TimingError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // the fields are named for what they hold; what they mean is the message
 pub enum OutputError<'a> {
-    /// The file could not be made, before anything was measured.
+    /// The file could not be created, before anything was measured.
     Create { path: &'a [u8], errno: Errno },
-    /// The result could not be written to the end.
+    /// The result could not be written completely.
     Write { path: Option<&'a [u8]>, errno: Errno },
-    /// The file is complete and in its place, but may be lost in a crash of the system.
+    /// The file is complete and at its path, but may be lost if the system crashes.
     Sync { path: &'a [u8], errno: Errno },
 }
 
@@ -88,23 +88,23 @@ impl fmt::Display for OutputError<'_> {
     }
 }
 
-/// The second of two results is slower than is allowed.
+/// The second of two results is slower than allowed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Regression {
-    /// The excess, as a fraction of the first.
+    /// The excess, as a fraction of the first result.
     pub by: f64,
-    /// The excess that is allowed, as a fraction of the first.
+    /// The allowed excess, as a fraction of the first result.
     pub threshold: f64,
-    /// The points that are slower.
+    /// The number of slower points.
     pub points: usize,
-    /// All points.
+    /// The number of all points.
     pub of: usize,
 }
 
 impl fmt::Display for Regression {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Regression { by, threshold, points, of } = self;
-        // The rounded number decides.
+        // The rounded number decides how many decimals are shown.
         let digits = if *by < 0.9995 { 1 } else { 0 };
         write!(out, "B is {:.digits$} % slower than A ", Decimal(by * 100.0))?;
         if points < of {
@@ -114,14 +114,14 @@ impl fmt::Display for Regression {
     }
 }
 
-/// `fleet`: hosts that are slower than others like them.
+/// The hosts that `fleet` found to be slower than comparable ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outliers {
-    /// The slow hosts.
+    /// The number of slow hosts.
     pub hosts: usize,
-    /// All that were judged.
+    /// The number of hosts with a verdict.
     pub of: usize,
-    /// The difference that is allowed in any case, as a fraction.
+    /// The minimum excess of a slow host, as a fraction.
     pub threshold: f64,
 }
 

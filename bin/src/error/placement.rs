@@ -1,4 +1,4 @@
-//! Errors of placement: asked for and not obtained, or obtained and not proven.
+//! Errors of placement: a requested placement was not obtained, or could not be verified.
 
 use core::fmt;
 
@@ -8,33 +8,33 @@ use latency_core::units::{Bytes, CpuId, NodeId, PageSize};
 use crate::options::message;
 use crate::sys::errno::Errno;
 
-/// CPU, node, policy or pages: not obtained, or not proven.
+/// A CPU, node, memory policy or page size that was not obtained, or could not be verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // the fields are named for what they hold; what they mean is the message
 pub enum PlacementError<'a> {
-    /// The CPU exists, but not for this process.
+    /// The CPU exists, but the process may not use it.
     CpuNotAllowed { cpu: CpuId, allowed: &'a CpuSet },
-    /// The thread was sent to one CPU and runs on another.
+    /// The thread was pinned to one CPU and runs on another.
     WrongCpu { asked: CpuId, found: CpuId },
-    /// The CPU was there when the plan was made.
+    /// The CPU became unavailable after planning.
     CpuTaken { cpu: CpuId },
     /// The kernel and `/sys` name different nodes for a CPU.
     CpuOnOtherNode { cpu: CpuId, node: NodeId, found: NodeId },
-    /// The initiator has no CPU.
+    /// The initiator node has no CPU.
     NodeWithoutCpus { node: NodeId },
-    /// The initiator has CPUs, but none for this process.
+    /// The initiator node has CPUs, but the process may not use any.
     NoAllowedCpu { node: NodeId, allowed: &'a CpuSet },
-    /// The target has no memory.
+    /// The target node has no memory.
     NodeWithoutMemory { node: NodeId },
-    /// The target has memory, but none for this process.
+    /// The target node has memory, but the process may not use it.
     NodeNotAllowed { node: NodeId, allowed: &'a NodeSet },
-    /// The buffer does not fit into what is free.
+    /// The buffer does not fit into the free memory.
     NotEnoughMemory { node: NodeId, wanted: Bytes, free: Bytes, reclaimable: Bytes },
-    /// The buffer does not fit into what the control group has left.
+    /// The buffer does not fit into the rest of the control group's memory limit.
     NotEnoughInGroup { node: NodeId, wanted: Bytes, headroom: Bytes },
-    /// The pool of huge pages is too small; `total` pages are in it, used and free.
+    /// The pool of huge pages is too small; it has `total` pages, used and free.
     PoolTooSmall { page: PageSize, node: NodeId, wanted: u64, free: u64, total: u64 },
-    /// The pool of huge pages was large enough before the memory was touched.
+    /// The pool of huge pages was large enough in the plan, but not when the memory was touched.
     PoolEmptied { page: PageSize, node: NodeId },
     /// The kernel or the processor has no pages of this size.
     NoSuchPages { page: PageSize },
@@ -44,23 +44,23 @@ pub enum PlacementError<'a> {
     ThpPartial { wanted: Bytes, found: Bytes },
     /// A system call failed; `call` is its name.
     CallFailed { call: &'static str, errno: Errno, node: Option<NodeId> },
-    /// Memory policies are forbidden, and no CPU of the node can touch its memory for us.
+    /// Memory policies are forbidden, and the process may not use a CPU of the node for first touch.
     NotReachable { node: NodeId, errno: Errno },
     /// Pages lie on other nodes than the target.
     WrongNode { node: NodeId, elsewhere: u64, pages: u64 },
     /// Pages left the target while they were measured.
     MovedDuringRun { node: NodeId, elsewhere: u64, pages: u64 },
-    /// The pages have another size than was asked for.
+    /// The pages have another size than requested.
     WrongPageSize { asked: Bytes, found: Bytes },
-    /// No node to run on, or no node with memory.
+    /// There is no initiator node, or no node with memory.
     NothingToMeasure,
-    /// The kernel refused threads that the measurement cannot do without.
+    /// The kernel refused threads without which nothing can be measured.
     ThreadsRefused { wanted: u32, started: u32, errno: Errno },
-    /// The CPU that walks the chain is one of those that were to generate traffic.
+    /// The CPU that walks the chain is also in the list of generators.
     CpuGenerates { cpu: CpuId },
     /// There is no CPU for a second thread.
     NeedsSecondCpu { experiment: &'static str, why: &'static str },
-    /// There is no way to see where the pages are.
+    /// The node of the pages cannot be verified.
     NotVerified { node: NodeId, why: &'static str },
 }
 
@@ -162,7 +162,7 @@ impl fmt::Display for PlacementError<'_> {
     }
 }
 
-/// Returns what helps against an error of the calls that place memory.
+/// Returns the remedy for an error of the system calls that place memory.
 const fn remedy(errno: Errno) -> &'static str {
     match errno {
         Errno::EPERM | Errno::ENOSYS => {

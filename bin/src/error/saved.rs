@@ -9,26 +9,26 @@ use crate::options::message;
 use crate::options::tokens::Escaped;
 use crate::sys::errno::Errno;
 
-/// A defect of a file, and its place.
+/// A defect of a file, and its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The line, from 1.
     pub line: u32,
     /// The defect.
     pub what: &'static str,
-    /// The version of this program that reads it, if that is what it needs.
+    /// The version of this program that can read the file, if this version is too old.
     pub version: Text<24>,
 }
 
 impl Problem {
-    /// Returns a problem of a line.
+    /// Returns a problem in a line.
     #[must_use]
     pub const fn new(line: u32, what: &'static str) -> Problem {
         Problem { line, what, version: Text::EMPTY }
     }
 }
 
-/// Shows what is wrong.
+/// Writes the defect.
 impl fmt::Display for Problem {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(self.what)?;
@@ -45,19 +45,19 @@ impl fmt::Display for Problem {
 pub enum SavedError<'a> {
     /// A saved result that cannot be read.
     Unreadable { path: &'a [u8], errno: Errno },
-    /// More than any saved result has.
+    /// A file that is larger than any saved result.
     TooLarge { path: &'a [u8], limit: Bytes },
     /// A saved result that cannot be understood.
     Malformed { path: &'a [u8], problem: Problem },
-    /// Lines among results that are none, with `--strict`: the first, and how many others.
+    /// Input lines that are not results, with `--strict`: the first, and the number of others.
     Skipped { path: &'a [u8], problem: Problem, others: usize },
-    /// Sizes that cannot be bytes, and nothing says what they are.
+    /// Sizes that cannot be bytes, and that have no unit.
     NoUnit { path: &'a [u8] },
-    /// A result of an experiment that makes no curve.
+    /// A result of an experiment without curves.
     OtherExperiment { path: &'a [u8], experiment: Text<32> },
     /// A file without a curve.
     NoCurve { path: &'a [u8], why: &'static str },
-    /// Saved results that have nothing in common; the field that differs, where one does.
+    /// Saved results without a common point; `field` is the field that differs, if there is one.
     NotComparable { what: &'static str, field: &'static str },
 }
 

@@ -1,4 +1,4 @@
-//! Every message to the letter, and every exit code.
+//! The exact text of every message, and every exit code.
 
 use super::*;
 use crate::options::plain::assert_plain;
@@ -16,7 +16,7 @@ fn check<'a>(failure: impl Into<Failure<'a>>, exit_code: u8, text: &str) {
 }
 
 #[test]
-fn what_the_machine_does_not_have_is_a_mistake_of_usage() {
+fn requests_beyond_the_machine_are_usage_errors() {
     let nodes = NodeSet::parse_list(b"0-1,4").unwrap();
     let online = CpuSet::parse_list(b"0-2").unwrap();
     check(
@@ -80,7 +80,7 @@ fn what_the_machine_does_not_have_is_a_mistake_of_usage() {
 }
 
 #[test]
-fn processors_that_cannot_be_had() {
+fn unavailable_processors_have_messages() {
     let allowed = CpuSet::parse_list(b"0-1").unwrap();
     check(
         PlacementError::CpuNotAllowed { cpu: CpuId(5), allowed: &allowed },
@@ -122,7 +122,7 @@ fn processors_that_cannot_be_had() {
 }
 
 #[test]
-fn memory_that_cannot_be_had() {
+fn unavailable_memory_has_messages() {
     let allowed = NodeSet::parse_list(b"0").unwrap();
     let (node, wanted) = (NodeId(1), Bytes(2 << 30));
     check(PlacementError::NodeWithoutMemory { node }, 2, "node 1 has no memory; choose another --memnode");
@@ -181,7 +181,7 @@ fn memory_that_cannot_be_had() {
 }
 
 #[test]
-fn calls_that_fail_and_proofs_that_are_missing() {
+fn failed_calls_and_missing_verification_have_messages() {
     let node = NodeId(1);
     check(
         PlacementError::CallFailed { call: "mbind", errno: Errno::EINVAL, node: Some(node) },

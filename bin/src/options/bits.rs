@@ -1,4 +1,4 @@
-//! A set of options as bits. The names of the bits are those of the table of options.
+//! A set of options as bits. The names of the bits are those in the table of options.
 
 /// A set of options.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

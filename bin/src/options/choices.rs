@@ -1,6 +1,6 @@
-//! The options whose value is one of a few words.
+//! The options with a value that is one of a few words.
 //!
-//! Each enumeration lists its words once. Words that results use too are in the core.
+//! Each enumeration lists its words once. The core contains the words that results use too.
 
 use latency_core::traffic::{KINDS, Kind};
 use latency_core::words::Worded;
@@ -20,7 +20,7 @@ pub enum Order {
     /// One random cycle over the whole working set.
     #[default]
     Random,
-    /// Random within a 4 KiB page, page after page; prefetchers and TLB help.
+    /// Random within a 4 KiB page, page after page. Prefetchers and the TLB reduce its latency.
     PageLocal,
     /// Ascending addresses.
     Sequential,
@@ -40,10 +40,10 @@ impl Worded for Order {
 /// The chase loop (`--kernel`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kernel {
-    /// Each node holds the address of the next: one load per hop, and nothing else.
+    /// Each node contains the address of the next one: one load per hop, and no other instruction.
     #[default]
     Pointer,
-    /// Each node holds the index of the next: a load and its address arithmetic.
+    /// Each node contains the index of the next one: a load and its address arithmetic per hop.
     Index,
 }
 
@@ -56,7 +56,7 @@ impl Worded for Kernel {
 pub struct Kinds(u16);
 
 impl Kinds {
-    /// None of them.
+    /// The set without a kind.
     pub const NONE: Kinds = Kinds(0);
 
     /// Returns the set with the kind at `place` of [`KINDS`] added.
@@ -65,7 +65,7 @@ impl Kinds {
         Kinds(self.0 | 1 << place)
     }
 
-    /// Returns each of them.
+    /// Returns each kind in the set.
     pub fn iter(self) -> impl Iterator<Item = &'static Kind> {
         KINDS.iter().enumerate().filter(move |(place, _)| self.0 >> place & 1 == 1).map(|(_, kind)| kind)
     }
@@ -74,7 +74,7 @@ impl Kinds {
 /// One rate of traffic.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rate {
-    /// None at all.
+    /// No traffic.
     Idle,
     /// The bytes per second of all generators together.
     BytesPerSecond(f64),
@@ -84,7 +84,7 @@ pub enum Rate {
     Most,
 }
 
-/// Rates of traffic that were asked for (`--rates`): bytes, shares of the limit or words.
+/// The requested rates of traffic (`--rates`): bytes, shares of the limit or words.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rates {
     rates: [Rate; Rates::MOST],
@@ -94,7 +94,7 @@ pub struct Rates {
 impl Rates {
     /// The maximum number of rates of one curve.
     pub const MOST: usize = 32;
-    /// None of them.
+    /// The list without a rate.
     pub const NONE: Rates = Rates { rates: [Rate::Idle; Rates::MOST], count: 0 };
 
     /// Adds a rate; returns false if there is no room for it.
@@ -105,7 +105,7 @@ impl Rates {
         true
     }
 
-    /// Returns them.
+    /// Returns the rates as a slice.
     #[must_use]
     pub fn as_slice(&self) -> &[Rate] {
         self.rates.get(..self.count).unwrap_or_default()

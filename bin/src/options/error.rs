@@ -9,7 +9,7 @@ use super::tokens::Escaped;
 use super::{Descriptor, Flag, FlagId, ValueError, ValueKind};
 use crate::report::format::{Format, Purpose};
 
-/// Writes a message: the fact, and after a semicolon what to do.
+/// Writes a message: the fact, and the remedy after a semicolon.
 macro_rules! message {
     ($out:ident, $fact:literal $(, $of_fact:expr)*; $remedy:literal $(, $of_remedy:expr)*) => {
         write!($out, "{}; {}", format_args!($fact $(, $of_fact)*), format_args!($remedy $(, $of_remedy)*))
@@ -17,7 +17,7 @@ macro_rules! message {
 }
 pub(crate) use message;
 
-/// An invalid argument: by itself, with others, or on this machine.
+/// An invalid argument: invalid alone, together with others, or on this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // the fields are named for what they hold; what they mean is the message
 pub enum UsageError<'a> {
@@ -31,9 +31,9 @@ pub enum UsageError<'a> {
     MissingValue { flag: &'static Flag },
     /// A switch with a value.
     UnexpectedValue { flag: &'static Flag, value: &'a [u8] },
-    /// A value that its option does not take.
+    /// A value that the option does not accept.
     BadValue { flag: &'static Flag, kind: &'static ValueKind, value: &'a [u8], reason: ValueError<'a> },
-    /// An option that is given twice.
+    /// An option that is repeated.
     Repeated { flag: &'static Flag },
     /// Two options that exclude each other.
     Conflict { first: &'static Flag, second: &'static Flag, reason: &'static str },
@@ -43,43 +43,43 @@ pub enum UsageError<'a> {
         experiment: &'static Descriptor,
         experiments: &'static [&'static Descriptor],
     },
-    /// An option of measurements, although saved results are named.
+    /// An option of measurements, together with the names of saved results.
     NotWithFiles { flag: &'static Flag, experiment: &'static Descriptor },
     /// A format that the experiment does not have.
     NoSuchOutput { format: &'static Format, experiment: &'static Descriptor, formats: &'static [Format] },
     /// A format of rows or metrics for saved results of several experiments.
     NotOfSaved { format: &'static Format },
-    /// A file whose extension does not say its format.
+    /// A file with an extension that is not that of a format.
     UnknownExtension { path: &'a [u8], extension: &'a [u8], formats: &'static [Format] },
     /// A file that would be read and replaced; `output` is `None` for standard output.
     OutputIsInput { output: Option<&'a [u8]>, input: &'a [u8] },
-    /// An operand too many, or an empty one.
+    /// One operand too many, or an empty operand.
     UnexpectedOperand { operand: &'a [u8], experiment: &'static Descriptor },
-    /// An operand too few.
+    /// One operand too few.
     MissingOperand { experiment: &'static Descriptor },
     /// More than two operands without a `--` that divides them into two sides.
     NoSides { experiment: &'static Descriptor },
-    /// A working set that has no room for a chain.
+    /// A working set that is too small for a chain.
     TooSmall { flag: &'static Flag, size: Bytes, stride: Bytes, least: Bytes },
     /// A stride that does not divide a page into two lines or more.
     NotPageLocal { stride: Bytes },
-    /// A range of sizes that ends before it begins.
+    /// A range of sizes with its end below its start.
     RangeBackwards { least: Bytes, most: Bytes },
-    /// A label of a variable that the environment does not have.
+    /// A label with the value of an environment variable that does not exist.
     NoVariable { name: &'a str },
-    /// A load to hold (`--hold`) that does not have exactly one rate and one kind.
+    /// A load to hold (`--hold`) that is not exactly one rate of one kind of traffic.
     HoldsOneLoad,
-    /// Several nodes for an experiment on one pair.
+    /// Several nodes for an experiment that measures one pair.
     OneNodeOnly { option: &'static str, found: usize },
     /// A node beyond the last one.
     NodeTooLarge { node: NodeId, last: NodeId },
-    /// A node in a gap between the others.
+    /// A node id between the existing ones.
     NodeAbsent { node: NodeId, nodes: &'a NodeSet },
     /// A CPU that the machine does not have.
     CpuAbsent { cpu: CpuId, online: &'a CpuSet },
     /// A CPU that is offline.
     CpuOffline { cpu: CpuId, online: &'a CpuSet },
-    /// A size, a stride and an order that do not give a chain.
+    /// A size, a stride and an order for which there is no chain.
     NoSuchChain { size: Bytes, stride: Bytes },
 }
 
@@ -188,7 +188,7 @@ impl fmt::Display for UsageError<'_> {
             UsageError::OneNodeOnly { option, found } => message!(
                 out, "--{option} names {found} nodes, but this experiment measures one pair";
                 "run it once for each node"),
-            // The contract fixes this text exactly.
+            // The specification fixes this text exactly.
             UsageError::NodeTooLarge { node, last } => {
                 write!(out, "invalid node id {node} (max node = {last})")
             }
@@ -209,7 +209,7 @@ impl fmt::Display for UsageError<'_> {
     }
 }
 
-/// Writes words with a comma between two of them.
+/// Writes words, separated by commas.
 pub(super) fn list(out: &mut dyn fmt::Write, words: impl Iterator<Item = &'static str>) -> fmt::Result {
     let mut separator = "";
     for word in words {

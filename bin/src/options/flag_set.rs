@@ -1,26 +1,27 @@
 //! Sets of command-line options.
 //!
-//! Experiments use the sets to list the options that they have; this module does not know the meaning of an option.
+//! Experiments use the sets to list the options that they have; this module does not depend on the meaning of an
+//! option.
 
 use super::Options;
 use super::bits::FlagSet;
 use super::flags::FlagId::{self, *};
 
 impl FlagSet {
-    /// The CPU of the thread, the node of the memory, and its pages.
+    /// The CPU of the thread, the node of the memory, and the page size.
     pub const PLACEMENT: FlagSet = FlagSet::of(&[CpuNode, MemNode, Cpu, Pages]);
-    /// Duration of the measurement, and certainty of the result.
+    /// Duration of the measurement, and precision of the result.
     pub const SAMPLING: FlagSet =
         FlagSet::of(&[Iters, Trials, Precision, TimeLimit, Spread, WarmupIters, Counters, Strict, DryRun]);
     /// Limits, labels and the plan of a run.
     pub const RUN: FlagSet = FlagSet::of(&[Budget, Strict, Label, DryRun]);
-    /// The same for a run that measures in windows of a fixed length.
+    /// The options of [`RUN`](Self::RUN), for a run that measures in windows of a fixed length.
     pub const WINDOWS: FlagSet = FlagSet::RUN.with(Precision).with(TimeLimit);
-    /// The memory that is walked over.
+    /// The memory of the pointer chase.
     pub const WORKING_SET: FlagSet = FlagSet::of(&[Size, Seed]);
-    /// The memory of a curve.
+    /// The working sets of a curve.
     pub const SIZES: FlagSet = FlagSet::of(&[MinSize, MaxSize, PointsPerOctave, Seed]);
-    /// The chain through it.
+    /// The chain through the working set.
     pub const CHAIN: FlagSet = FlagSet::of(&[Order, Stride, Kernel]);
     /// Kinds of traffic, and the CPUs that generate it.
     pub const GENERATORS: FlagSet = FlagSet::of(&[Traffic, LoadCpus, LoadThreads]);
@@ -29,7 +30,7 @@ impl FlagSet {
         FlagSet::GENERATORS.union(FlagSet::of(&[LoadFrom, LoadNode, Rates, Levels, Pacing, Burst, Hold]));
     /// The exchange of lines between CPUs.
     pub const EXCHANGE: FlagSet = FlagSet::of(&[Pairs, Method, Lines, States]);
-    /// Format, target and look of the result.
+    /// Format, destination and appearance of the result.
     pub const PRESENTATION: FlagSet =
         FlagSet::of(&[Format, Json, Csv, Output, Quiet, Verbose, Progress, Color]);
     /// Options of every experiment that measures.
@@ -71,7 +72,7 @@ impl Options<'_> {
         flags.contains(FlagId::Cpu) && !flags.contains(FlagId::View)
     }
 
-    /// Returns whether the program chooses this CPU.
+    /// Returns whether the program chooses the CPU that measures.
     #[must_use]
     pub fn chooses_cpu(&self) -> bool {
         let asked = FlagSet::of(&[FlagId::Cpu, FlagId::LoadCpus, FlagId::DryRun]);

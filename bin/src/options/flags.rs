@@ -1,6 +1,6 @@
 //! The table of options. The parser and the help texts use it.
 //!
-//! An option is added by one entry here. This module does not know its meaning for an experiment.
+//! An option is added by one entry here. This module does not depend on its meaning for an experiment.
 
 use core::fmt;
 use core::num::{NonZeroU32, NonZeroU64};
@@ -18,15 +18,15 @@ use super::{Help, Options, pairs};
 use crate::report::format::Format;
 use Setter::{Switch, Value};
 
-/// The largest `--points-per-octave`: a sixty-fourth of an octave is 1 %, below the spread of placements.
+/// Maximum `--points-per-octave`: a step of 1/64 of an octave is 1 %, below the spread between placements.
 const MOST_POINTS: u32 = 64;
-/// The largest `--levels`.
+/// Maximum `--levels`.
 const MOST_LEVELS: u32 = 24;
-/// The largest `--burst`: with more than 64 KiB at a time, traffic would not have a steady rate.
+/// Maximum `--burst`, in lines: with bursts of more than 64 KiB, traffic would not have a steady rate.
 const MOST_BURST: u32 = 1024;
-/// The longest `--hold`, in seconds: each second is a round, and all rounds are kept in memory.
+/// Maximum `--hold`, in seconds: each second is a round, and all rounds are kept in memory.
 const MOST_HELD: u32 = 1000;
-/// The largest `--trials`: every trial is kept in memory until the end.
+/// Maximum `--trials`: every trial is kept in memory until the end.
 const MOST_TRIALS: u32 = 1_000_000;
 
 /// The options under one heading of the help text.
@@ -44,7 +44,7 @@ pub enum Group {
     Sampling,
     /// Conclusions from a result.
     Verdict,
-    /// Format, target and look of the result.
+    /// Format, destination and appearance of the result.
     Output,
     /// Options that every program has.
     General,
@@ -82,7 +82,7 @@ pub struct Flag {
     pub short: Option<u8>,
     /// Its heading in the help.
     pub group: Group,
-    /// True if the short help has it.
+    /// True if the short help lists it.
     pub common: bool,
     /// Its meaning, in one line.
     pub help: &'static str,
@@ -90,12 +90,12 @@ pub struct Flag {
     pub default: &'static str,
     /// The reason in the hardware for the default; may be empty.
     pub reason: &'static str,
-    /// Its effect.
+    /// The change that it makes.
     pub set: Setter,
 }
 
 impl Flag {
-    /// The fields that most options have in common.
+    /// The values of the fields that most options share.
     const PLAIN: Flag = Flag {
         id: FlagId::Version,
         name: "",
@@ -117,7 +117,7 @@ impl Flag {
         }
     }
 
-    /// Returns whether it changes nothing but a measurement or its record.
+    /// Returns whether it concerns only a measurement or its record.
     #[must_use]
     pub fn is_of_measuring(&self) -> bool {
         !matches!(self.group, Group::Verdict | Group::Output | Group::General)
@@ -160,10 +160,10 @@ impl fmt::Display for Flag {
     }
 }
 
-/// Marks an option that the short help has.
+/// Marks an option that the short help lists.
 const COMMON: bool = true;
 
-/// Declares the options, each with its name in sets, its typed name, perhaps a letter, its group, its effect and its
+/// Declares the options, each with its identifier, its typed name, an optional letter, its group, its effect and its
 /// texts.
 macro_rules! flags {
     ($($id:ident $name:literal $($short:literal)? $group:ident $($common:expr)?, $set:expr,
@@ -432,13 +432,13 @@ flags! {
         "print the version";
 }
 
-/// Sets an option to a value that was read.
+/// Sets an option to a parsed value.
 fn set<'a, T>(option: &mut T, value: Result<T, ValueError<'a>>) -> Result<(), ValueError<'a>> {
     *option = value?;
     Ok(())
 }
 
-/// Sets an option that has no default to a value that was read.
+/// Sets an option that has no default to a parsed value.
 fn set_some<'a, T>(option: &mut Option<T>, value: Result<T, ValueError<'a>>) -> Result<(), ValueError<'a>> {
     set(option, value.map(Some))
 }
@@ -456,18 +456,19 @@ fn output<'a>(options: &mut Options<'a>, value: &'a [u8]) -> Result<(), ValueErr
     Ok(())
 }
 
-/// Chooses a format by its name.
+/// Chooses a format by the value of `--format`.
 fn format<'a>(options: &mut Options<'a>, name: &'a [u8]) -> Result<(), ValueError<'a>> {
     let named = Format::named(options.formats, name).ok_or(ValueError::NotAFormat(options.formats));
     set(&mut options.format, named)
 }
 
-/// Chooses a format by the option with its name. If the table of formats does not have it, the format does not change.
+/// Chooses the format with the name of the typed option. If the table of formats does not have it, the format does not
+/// change.
 fn choose(options: &mut Options<'_>, name: &str) {
     options.format = Format::named(options.formats, name.as_bytes()).unwrap_or(options.format);
 }
 
-/// Reads a count of things that are kept in memory.
+/// Reads a count of objects that are kept in memory, from 1 to `most`.
 fn small(text: &[u8], most: u32) -> Result<NonZeroU32, ValueError<'_>> {
     let count = u32::try_from(values::count(text, most.into())?);
     count.ok().and_then(NonZeroU32::new).ok_or(ValueError::Overflow)

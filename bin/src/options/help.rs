@@ -1,4 +1,4 @@
-//! The texts of `-h`, `--help` and `--version`, which the table of options yields.
+//! The texts of `-h`, `--help` and `--version`, which are made from the table of options.
 
 use core::fmt::{self, Display, Write};
 
@@ -11,12 +11,12 @@ use crate::report::figures::width;
 use crate::report::format::Format;
 use crate::report::wrap::{self, Wrap};
 
-/// The maximum width of a help text, which every terminal has.
+/// Maximum width of a help text in columns, which every terminal has.
 const WIDTH: usize = 80;
 /// The column at which the text to the right of a name begins.
 const COLUMN: usize = 28;
 
-/// The table of exit codes, one a line.
+/// The table of exit codes, one on each line.
 pub const EXIT_CODES: &str = "\
 Exit codes:
   0    success
@@ -28,7 +28,7 @@ Exit codes:
   130  interrupted; finished points were printed
 ";
 
-/// A few command lines with what they do, one a line.
+/// Example command lines with their effects, one on each line.
 pub const EXAMPLES: &str = "
 Examples:
   latency-bench                                  every node to every node

@@ -1,11 +1,11 @@
-//! The kinds of values that options take.
+//! The kinds of values that options accept.
 
 /// A kind of value.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ValueKind {
     /// The word after the `=` in help texts, such as `SIZE` in `--size=SIZE`.
     pub name: &'static str,
-    /// The text to type, as the object of "use".
+    /// The text to type, in a form that can follow "use".
     pub expects: &'static str,
 }
 

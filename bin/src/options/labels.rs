@@ -7,7 +7,7 @@ use super::values::ValueError;
 
 /// The maximum number of labels.
 const MOST: usize = 16;
-/// The maximum length of a key: that of Kubernetes labels.
+/// Maximum length of a key in characters: the maximum of Kubernetes labels.
 const LONGEST: usize = 63;
 
 /// Labels with different keys.
@@ -19,7 +19,7 @@ pub struct Labels<'a> {
 }
 
 impl<'a> Labels<'a> {
-    /// No labels.
+    /// The set without a label.
     pub const NONE: Labels<'a> = Labels { all: [("", None); MOST], count: 0 };
 
     /// Adds the label of `KEY=VALUE`, or of the variable of `env:NAME`.
@@ -48,10 +48,10 @@ impl<'a> Labels<'a> {
         Ok(())
     }
 
-    /// Gives labels of variables their values.
+    /// Replaces the variables that labels name by their values.
     ///
     /// # Errors
-    /// The name of the first variable that `variable` does not know.
+    /// The name of the first variable for which `variable` returns `None`.
     pub fn resolve(&mut self, variable: &dyn Fn(&[u8]) -> Option<&'a [u8]>) -> Result<(), &'a str> {
         for (key, value) in self.all.iter_mut().take(self.count).filter(|(_, value)| value.is_none()) {
             *value = Some(variable(key.as_bytes()).ok_or(*key)?);

@@ -1,7 +1,8 @@
 //! The command line as plain data, and the options that an experiment accepts.
 //!
-//! Options are legal in themselves. This module does not ask the system: plan and placement check that a node exists
-//! and that a size fits. The caller gives the experiments and formats, as slices of [`Descriptor`] and [`Format`].
+//! Every option is valid in itself. This module does not ask the system: planning and placement check that a node
+//! exists and that a size fits. The caller supplies the experiments and formats, as slices of [`Descriptor`] and
+//! [`Format`].
 
 mod bits;
 mod choices;
@@ -46,14 +47,14 @@ pub use pairs::Pairs;
 pub use parse::parse;
 pub use values::ValueError;
 
-/// An experiment as the command line knows it.
+/// The description of an experiment for the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Descriptor {
     /// The word that selects it.
     pub name: &'static str,
     /// The subject of its measurement, in one line without a full stop.
     pub summary: &'static str,
-    /// Its output and how to read it; paragraphs are separated by `\n`.
+    /// Its output and how to read it. A `\n` separates paragraphs.
     pub details: &'static str,
     /// The options that it has; [`FlagSet::ALWAYS`] need not be listed.
     pub flags: FlagSet,
@@ -66,7 +67,7 @@ pub struct Descriptor {
 }
 
 impl Descriptor {
-    /// The fields that most descriptors have in common: a result of values alone, without operands.
+    /// The values of the fields that most descriptors share: a result of values only, without operands.
     pub const OF_VALUES: Descriptor = Descriptor {
         name: "",
         summary: "",
@@ -87,7 +88,7 @@ impl Descriptor {
         }
     }
 
-    /// Returns the text to type: its name, `options`, and its operands, with the options before the operands.
+    /// Returns the command line to type: its name, `options`, and its operands, in this order.
     pub fn typed(&self, options: &'static str) -> impl fmt::Display + use<> {
         let (name, names) = (self.name, self.operands.names);
         fmt::from_fn(move |out| {
@@ -100,13 +101,13 @@ impl Descriptor {
 /// The operands of an experiment: files, for the commands that read results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operands {
-    /// Their names as in the usage line: `A B`. Empty for none.
+    /// Their names as in the usage line: `A B`. Empty if there are none.
     pub names: &'static str,
-    /// The smallest number of them.
+    /// The minimum number of operands.
     pub least: usize,
-    /// The largest; not more than [`MAX_OPERANDS`].
+    /// The maximum number of operands; not more than [`MAX_OPERANDS`].
     pub most: usize,
-    /// True if they are of two sides, with `--` between them where there are more than two.
+    /// True if they belong to two sides, which `--` separates if there are more than two operands.
     pub sides: bool,
 }
 
@@ -119,11 +120,11 @@ const LEVELS: NonZeroU32 = NonZeroU32::new(10).unwrap();
 /// The experiment that was chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Selection {
-    /// Its place in the slice that [`parse`] was given.
+    /// Its index in the slice that was passed to [`parse`].
     pub index: usize,
     /// Its descriptor.
     pub descriptor: &'static Descriptor,
-    /// True if it was named; the first one runs without a name.
+    /// True if the user named it; the first one runs without a name.
     pub named: bool,
 }
 
@@ -139,7 +140,7 @@ macro_rules! options {
         }
 
         impl<'a> Options<'a> {
-            /// Returns `experiment` with every option at its default, written in `format`.
+            /// Returns the options of `experiment` with every default, and the output format `format`.
             #[must_use]
             pub const fn new($($given: $of),*) -> Self {
                 Options { $($name: $default,)* }
@@ -149,16 +150,16 @@ macro_rules! options {
 }
 
 options! {
-    /// The options of one run. `None` leaves the choice to the plan.
+    /// The options of one run. `None` means that planning decides.
     ///
-    /// `'a` is the life of the command line.
+    /// `'a` is the lifetime of the command line.
     new(experiment: Selection, formats: &'static [Format], format: &'static Format) {
         /// The experiment to run.
         pub experiment: Selection = experiment,
         /// Its operands; see [`Options::operands`].
         operands: [&'a [u8]; MAX_OPERANDS] = [&[]; MAX_OPERANDS],
         operand_count: usize = 0,
-        /// The number of operands before `--`, if some follow it.
+        /// The number of operands before the `--` between the sides, if there is one.
         parted: Option<usize> = None,
         /// Every option that was typed.
         pub given: FlagSet = FlagSet::EMPTY,
@@ -168,9 +169,9 @@ options! {
         pub memnode: Option<NodeSet> = None,
         /// The CPU to run on; excludes `cpunode`.
         pub cpu: Option<CpuId> = None,
-        /// True to run on the first CPU of the node even where others keep it busy.
+        /// True to run on the first CPU of the node even if other processes keep it busy.
         pub first_cpu: bool = false,
-        /// The pages to ask for.
+        /// The requested page size.
         pub pages: Pages = Pages::Auto,
         /// The working set; at least two strides.
         pub size: Option<Bytes> = None,
@@ -178,11 +179,11 @@ options! {
         pub min_size: Option<Bytes> = None,
         /// The largest working set of a curve; not below `min_size`.
         pub max_size: Option<Bytes> = None,
-        /// Working sets for each doubling of the size.
+        /// The number of working sets for each doubling of the size.
         pub points_per_octave: Option<NonZeroU32> = None,
         /// The order of the chain.
         pub order: Order = Order::Random,
-        /// The distance between two nodes: 8, 16, 32 or a multiple of 64.
+        /// The stride, the distance between two nodes of the chain: 8, 16, 32 or a multiple of 64 bytes.
         pub stride: Bytes = Bytes(64),
         /// The chase loop.
         pub kernel: Kernel = Kernel::Pointer,
@@ -190,63 +191,63 @@ options! {
         pub seed: u64 = 42,
         /// The kinds of traffic.
         pub traffic: Option<Kinds> = None,
-        /// The objects whose bandwidth is shown.
+        /// The subjects of the bandwidths in the output.
         pub view: View = View::Nodes,
         /// The CPUs of generators.
         pub load_cpus: Option<CpuSet> = None,
-        /// Their hardware threads.
+        /// The number of hardware threads of each core that generate traffic.
         pub load_threads: Threads = Threads::One,
-        /// The nodes of these CPUs.
+        /// The choice of the nodes with the CPUs of generators.
         pub load_from: LoadFrom = LoadFrom::Initiator,
-        /// The node of their memory; `None` for that of the chase.
+        /// The node of the generators' memory; `None` for the target node of the chase.
         pub load_node: Option<NodeId> = None,
-        /// The rates of their traffic; `None` for a curve up to the limit.
+        /// The rates of traffic; `None` for a curve up to the limit.
         pub rates: Option<Rates> = None,
         /// The number of levels of a curve up to the limit.
         pub levels: NonZeroU32 = LEVELS,
-        /// The distribution of the gaps between their bursts.
+        /// The distribution of the gaps between the bursts of traffic.
         pub pacing: Pacing = Pacing::Poisson,
-        /// The lines of one burst.
+        /// The number of lines of one burst.
         pub burst: Option<NonZeroU32> = None,
-        /// The seconds for which one rate is held.
+        /// The duration for which one rate is held, in seconds.
         pub hold: Option<NonZeroU32> = None,
         /// The pairs of CPUs that exchange lines.
         pub pairs: Pairs<'a> = Pairs::Of(PairChoice::Auto),
         /// The method of the exchange.
         pub method: Method = Method::Cas,
-        /// The lines that each pair exchanges.
+        /// The number of lines that each pair exchanges.
         pub lines: Option<NonZeroU32> = None,
-        /// True to walk over lines that another core has in a known state.
+        /// True to chase pointers through lines that another core has in a known state.
         pub states: bool = false,
-        /// Hops in one trial.
+        /// The number of hops in one trial.
         pub iters: Option<NonZeroU64> = None,
-        /// Trials.
+        /// The number of trials.
         pub trials: Option<NonZeroU32> = None,
-        /// The width of the confidence interval to reach, as a fraction of the median.
+        /// The requested width of the confidence interval, as a fraction of the median.
         pub precision: f64 = 0.01,
-        /// The time for one point.
+        /// The maximum duration of one point.
         pub time_limit: Picoseconds = Picoseconds(10_000_000_000_000),
         /// The time over which the rounds of a point are spread.
         pub spread: Picoseconds = Picoseconds(5_000_000_000_000),
         /// The longest wait for values with quiet neighbours, for all pairs together; `None` for no wait.
         pub until: Option<Picoseconds> = None,
-        /// The time for the whole run.
+        /// The maximum duration of the whole run.
         pub budget: Picoseconds = Picoseconds(60_000_000_000_000),
-        /// Hops before the first trial; zero measures cold.
+        /// The number of hops before the first trial; zero measures without a warm-up.
         pub warmup_iters: Option<u64> = None,
         /// True if hardware counters are wanted.
         pub counters: bool = false,
-        /// The excess that `compare` allows, as a fraction of the first result.
+        /// The allowed excess of `compare`, as a fraction of the first result.
         pub threshold: f64 = 0.03,
-        /// The results that hosts are compared with.
+        /// The file with the results with which hosts are compared.
         pub baseline: Option<&'a [u8]> = None,
         /// The value of saved results that is judged.
         pub of: Of = Of::Typical,
-        /// True if `compare` judges results of different conditions.
+        /// True if `compare` gives a verdict on results of different conditions.
         pub force: bool = false,
-        /// The bytes in the unit of the sizes of another tool's table.
+        /// The number of bytes in the unit of the sizes of another tool's table.
         pub unit: Option<Bytes> = None,
-        /// True if an unreliable result is a failure.
+        /// True if an unreliable result makes the run fail.
         pub strict: bool = false,
         /// True to print the plan and stop.
         pub dry_run: bool = false,
@@ -270,9 +271,9 @@ options! {
         pub progress: When = When::Auto,
         /// The condition for using colours.
         pub color: When = When::Auto,
-        /// The help text that is wanted instead of a run.
+        /// The help text to print instead of a run.
         pub help: Option<Help> = None,
-        /// True if only the version is wanted.
+        /// True to print only the version.
         pub version: bool = false,
     }
 }
@@ -284,31 +285,31 @@ impl<'a> Options<'a> {
         self.time_limit.0 as f64 / 1e3
     }
 
-    /// Returns the longest wait for values with quiet neighbours, in nanoseconds; `None` without `--until`.
+    /// Returns the maximum wait for values with quiet neighbours, in nanoseconds; `None` without `--until`.
     #[must_use]
     pub fn until_ns(&self) -> Option<f64> {
         self.until.map(|until| until.0 as f64 / 1e3)
     }
 
-    /// Returns the operands, UTF-8 and not empty.
+    /// Returns the operands, which are valid UTF-8 and not empty.
     #[must_use]
     pub fn operands(&self) -> &[&'a [u8]] {
         self.operands.get(..self.operand_count).unwrap_or(&[])
     }
 
-    /// Returns the operands of both sides: those before and behind `--`, or one each.
+    /// Returns the operands of both sides: those before and after `--`, or one operand for each side.
     #[must_use]
     pub fn sides(&self) -> (&[&'a [u8]], &[&'a [u8]]) {
         let operands = self.operands();
         operands.split_at_checked(self.mark().unwrap_or(1)).unwrap_or((operands, &[]))
     }
 
-    /// Returns the place of the `--` between operands; before all of them it only ends the options.
+    /// Returns the position of the `--` between operands. A `--` before all of them only ends the options.
     fn mark(&self) -> Option<usize> {
         self.parted.filter(|before| *before > 0)
     }
 
-    /// Adds an operand; false if there is no room left.
+    /// Adds an operand; returns false if there is no room left.
     fn push_operand(&mut self, operand: &'a [u8]) -> bool {
         match self.operands.get_mut(self.operand_count) {
             Some(free) => {

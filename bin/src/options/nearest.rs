@@ -6,7 +6,7 @@ const LONGEST: usize = 31;
 /// The maximum number of edits between a typed word and a suggestion: two typing errors.
 const FARTHEST: usize = 2;
 
-/// Returns the candidate with the fewest edits from `typed`, if any is near; of several, the first.
+/// Returns the candidate with the fewest edits from `typed`, if it is near enough; the first one of several.
 ///
 /// The distance must be less than the length of `typed`, because edits that replace the whole word are not a typing
 /// error.
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_near_is_suggested() {
+    fn only_near_words_are_suggested() {
         let names = ["size", "seed", "cpu", "pages"];
         for (typed, suggestion) in [
             ("sise", Some("size")),

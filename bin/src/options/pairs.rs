@@ -15,7 +15,7 @@ pub enum Pairs<'a> {
     These(PairList<'a>),
 }
 
-/// A list of pairs of CPUs such as `0:1,4:9`, which was read once without an error.
+/// A list of pairs of CPUs such as `0:1,4:9`. It was checked when it was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PairList<'a>(&'a [u8]);
 

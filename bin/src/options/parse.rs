@@ -24,11 +24,11 @@ const CONFLICTS: [(FlagId, FlagId, &str); 4] = [
 /// Reads a command line without the program's name.
 ///
 /// The first positional argument names one of the `experiments`; without a name, the first one runs. The rest are its
-/// operands. `help` and `version` may be words. With either of them, only each single argument is checked. The first
-/// of the `formats` is the default.
+/// operands. `help` and `version` may be words. With either of them, only each single argument is checked. The first of
+/// the `formats` is the default.
 ///
 /// # Errors
-/// Returns the first argument that is invalid by itself, and else the first combination that is invalid.
+/// Returns the first argument that is invalid in itself, or else the first invalid combination.
 #[inline(never)] // offsets into a small frame are short
 pub fn parse<'a>(
     arguments: impl Iterator<Item = &'a [u8]>,
@@ -87,7 +87,7 @@ pub fn parse<'a>(
         check(&options, experiments)?;
     }
     if options.dry_run {
-        // A plan does not replace a result file, and has neither a picture nor values.
+        // A plan must not replace a result file, and it has neither a picture nor values.
         options.output = None;
         if !named || options.format.shows_values_alone() {
             options.format = format;
@@ -96,7 +96,7 @@ pub fn parse<'a>(
     Ok(options)
 }
 
-/// Returns whether a word may still be a command: nothing else has been asked for.
+/// Returns whether a word may still be the name of a command: no other argument preceded it.
 fn is_first(options: &Options<'_>) -> bool {
     !options.experiment.named && options.help.is_none() && !options.version
 }
@@ -192,7 +192,7 @@ fn check<'a>(
     }
 }
 
-/// Checks that the load to hold is a single one.
+/// Checks that the load to hold (`--hold`) is one rate of one kind of traffic.
 fn check_held<'a>(options: &Options<'a>) -> Result<(), UsageError<'a>> {
     let rates = options.rates.as_ref().map_or(0, |rates| rates.as_slice().len());
     let kinds = options.traffic.map_or(1, |kinds| kinds.iter().count());
@@ -202,7 +202,7 @@ fn check_held<'a>(options: &Options<'a>) -> Result<(), UsageError<'a>> {
     }
 }
 
-/// Checks that chains of the typed sizes exist.
+/// Checks that there is a chain of every requested size.
 fn check_shape<'a>(options: &Options<'a>) -> Result<(), UsageError<'a>> {
     let (stride, page) = (options.stride, PageSize::Small.bytes());
     let page_local = options.order == Order::PageLocal;

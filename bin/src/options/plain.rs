@@ -30,7 +30,7 @@ const FORBIDDEN: [&str; 26] = [
     "nodes 64",
 ];
 
-/// Asserts that a text for users has none of these phrases.
+/// Asserts that a text for users has none of the forbidden phrases.
 ///
 /// # Panics
 ///

@@ -18,7 +18,7 @@ const TRAFFIC: FlagSet = FlagSet::LOAD.with(FlagId::View).with(FlagId::Budget).w
 /// Some formats of the program.
 pub(crate) const FORMATS: &[Format] = &[table::TEXT, json::JSON, rows::CSV, svg::SVG];
 
-/// Experiments like those of the program, so that every option belongs to one.
+/// Descriptors similar to those of the program, so that every option belongs to an experiment.
 pub(crate) const SAMPLE: &[&Descriptor] = &[
     &Descriptor {
         name: "matrix",
@@ -68,7 +68,7 @@ fn without_arguments_the_first_experiment_runs_with_its_defaults() {
 }
 
 #[test]
-fn counted_trials_are_spread_only_where_that_is_asked_for() {
+fn counted_trials_are_spread_only_on_request() {
     let spread_ns = |arguments: &[&str]| parsed(arguments).unwrap().spread_ns();
     assert!(spread_ns(&[]) == 5e9 && spread_ns(&["--spread=2"]) == 2e9);
     assert!(spread_ns(&["--trials=9"]) == 0.0 && spread_ns(&["--trials=9", "--spread=2"]) == 2e9);
@@ -157,7 +157,7 @@ fn every_option_is_set_in_both_forms() {
             assert_eq!(options.given, FlagSet::of(&[flag.id]), "{line:?}");
         }
     }
-    // --csv is tested below with the other formats, and --hold needs another option.
+    // The test below checks --csv with the other formats, and --hold needs another option.
     assert_eq!(values.len() + 2, FLAGS.len());
 }
 
@@ -224,7 +224,7 @@ fn options_and_operands_may_stand_anywhere() {
 }
 
 #[test]
-fn operands_of_two_sides_are_parted_by_a_mark() {
+fn two_dashes_separate_the_operands_of_two_sides() {
     let sides = |line: &str| {
         let words: Vec<_> = line.split(' ').collect();
         let counts = |options: Options<'_>| (options.sides().0.len(), options.sides().1.len());
@@ -263,7 +263,7 @@ fn formats_may_be_given_twice_if_they_agree() {
 }
 
 #[test]
-fn the_extension_chooses_the_format_where_none_is_given() {
+fn the_extension_chooses_the_format_if_none_is_given() {
     for (arguments, format) in [
         (&["--output=r.json"][..], "json"),
         (&["-o", "r.SVG"], "svg"),
@@ -297,7 +297,7 @@ fn a_plan_goes_to_standard_output_in_a_format_that_shows_it() {
 }
 
 #[test]
-fn how_results_are_shown_may_be_said_to_every_experiment() {
+fn every_experiment_accepts_the_output_options() {
     for experiment in SAMPLE {
         for flag in FLAGS.iter().filter(|flag| FlagSet::PRESENTATION.contains(flag.id)) {
             let value = match flag.id {
@@ -444,7 +444,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_escaped_is_one_printable_line(bytes in proptest::collection::vec(any::<u8>(), 0..64)) {
+    fn escaped_text_is_one_printable_line(bytes in proptest::collection::vec(any::<u8>(), 0..64)) {
         prop_assert!(!Escaped(&bytes).to_string().chars().any(char::is_control));
     }
 }

@@ -1,7 +1,7 @@
 //! Splits the command line into options, values and positional arguments.
 //!
-//! It knows the syntax of arguments and how to show them in a message, but not the options. The caller decides whether
-//! a value follows `--name`, and then calls [`Tokens::value`].
+//! This module contains the syntax of arguments and their form in messages, but not the options. The caller decides
+//! whether a value follows `--name`, and then calls [`Tokens::value`].
 
 use core::fmt::{self, Write};
 use core::iter::Peekable;
@@ -22,7 +22,7 @@ pub enum Token<'a> {
     Positional(&'a [u8]),
 }
 
-/// The tokens of a command line without its first element, the program's name.
+/// The tokens of a command line. The arguments do not include the program's name.
 pub struct Tokens<'a, I: Iterator<Item = &'a [u8]>> {
     arguments: Peekable<I>,
     options_ended: bool,
@@ -51,7 +51,7 @@ impl<'a, I: Iterator<Item = &'a [u8]>> Tokens<'a, I> {
 }
 
 impl<'a, I: Iterator<Item = &'a [u8]>> Iterator for Tokens<'a, I> {
-    /// A token, or an argument that is not UTF-8, and so could not be repeated in a JSON result.
+    /// A token, or an argument that is not UTF-8. The latter could not be repeated in a JSON result.
     type Item = Result<Token<'a>, &'a [u8]>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_may_follow_but_an_option_is_none() {
+    fn the_next_argument_is_a_value_unless_it_is_an_option() {
         let arguments: [&[u8]; 5] = [b"--size", b"-5", b"--seed", b"--json", b"--cpu"];
         let mut tokens = Tokens::new(arguments.into_iter());
         tokens.next();
@@ -170,13 +170,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_utf8_is_refused() {
+    fn arguments_that_are_not_utf8_are_refused() {
         assert_eq!(tokens(&[b"a\xff"]), [Err(&b"a\xff"[..])]);
         assert_eq!(Tokens::new([&b"\xc3"[..]].into_iter()).value(), Err(&b"\xc3"[..]));
     }
 
     #[test]
-    fn escaped_text_cannot_steer_a_terminal() {
+    fn escaped_text_cannot_control_a_terminal() {
         for (bytes, shown) in [
             (&b"plain 'x' \"y\""[..], "plain 'x' \"y\""),
             (b"\x1b[31m\n\0", "\\u{1b}[31m\\n\\0"),

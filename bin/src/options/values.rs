@@ -1,6 +1,6 @@
 //! Numbers, sizes and decimals as people type them, with a reason for each refusal.
 //!
-//! This module does not know the option of a value; the parser puts both into one message.
+//! This module does not depend on the option of a value; the parser puts both into one message.
 
 use core::fmt;
 
@@ -13,33 +13,33 @@ use super::choices::{Kinds, Rate, Rates};
 use super::tokens::Escaped;
 use crate::report::format::Format;
 
-/// The reason for which a value was refused. `Display` gives the reason without the value.
+/// The reason for refusing a value. `Display` writes the reason without the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueError<'a> {
-    /// Nothing was typed.
+    /// The empty text.
     Empty,
-    /// Not digits.
+    /// A text with characters other than digits.
     NotANumber,
     /// A number below zero.
     Negative,
-    /// A fraction where only a whole number is possible.
+    /// A fraction in place of a whole number.
     NotWhole,
-    /// Zero where more is needed.
+    /// Zero in place of a positive number.
     Zero,
     /// A number that does not fit into 64 bits.
     Overflow,
-    /// Outside the range that is possible.
+    /// A number outside the valid range.
     OutOfRange {
-        /// The smallest possible value.
+        /// The smallest valid value.
         least: u64,
-        /// The largest possible value.
+        /// The largest valid value.
         most: u64,
     },
-    /// A number with more decimal places than are kept.
+    /// A number with too many decimal places.
     TooFine,
     /// A size with an unknown unit.
     UnknownUnit,
-    /// A size with a decimal unit; binary ones are meant.
+    /// A size with a decimal unit; units are binary.
     DecimalUnit {
         /// The number before the unit.
         number: &'a [u8],
@@ -48,25 +48,25 @@ pub enum ValueError<'a> {
     },
     /// A size that is not a whole number of bytes.
     NotWholeBytes,
-    /// A stride that would leave pointers unaligned.
+    /// A stride with which pointers would be unaligned.
     Unaligned,
-    /// A stride with which nodes begin at many different places of cache lines.
+    /// A stride with which the nodes of the chain begin at many different offsets within cache lines.
     Straddling,
-    /// None of the words that are possible.
+    /// A word that is not among the valid ones.
     NotAChoice,
-    /// Not two different CPUs with a colon between them.
+    /// A text that is not two different CPUs with a colon between them.
     NotAPair,
-    /// Not a key with a value, nor the name of a variable.
+    /// A text that is neither a key with a value nor the name of a variable.
     NotALabel,
-    /// A label of the same key as another.
+    /// A label with the same key as another one.
     SameKey,
     /// One label too many.
     TooManyLabels,
-    /// None of these formats.
+    /// A word that is not one of these formats.
     NotAFormat(&'static [Format]),
-    /// Not a list of node ids.
+    /// A text that is not a list of node ids.
     List(ListError<'a>),
-    /// A path with a NUL byte, at which the kernel would end it.
+    /// A path with a NUL byte. The kernel would cut the path there.
     HoldsNul,
 }
 
@@ -124,10 +124,10 @@ pub fn count(text: &[u8], most: u64) -> Result<u64, ValueError<'_>> {
     }
 }
 
-/// Reads the number of one of many things, from 0 to `most`.
+/// Reads the number of one of several objects, from 0 to `most`.
 ///
 /// # Errors
-/// The errors of [`integer`]; beyond `most`.
+/// The errors of [`integer`]; a number above `most`.
 pub fn number(text: &[u8], most: u32) -> Result<u32, ValueError<'_>> {
     match u32::try_from(integer(text)?) {
         Ok(number) if number <= most => Ok(number),
@@ -138,15 +138,15 @@ pub fn number(text: &[u8], most: u32) -> Result<u32, ValueError<'_>> {
 /// Reads the number of a CPU.
 ///
 /// # Errors
-/// The errors of [`integer`]; beyond the 8192 CPUs that Linux can be built for (CONFIG_NR_CPUS).
+/// The errors of [`integer`]; a number above the 8192 CPUs that Linux can be built for (CONFIG_NR_CPUS).
 pub fn cpu(text: &[u8]) -> Result<CpuId, ValueError<'_>> {
     number(text, 8191).map(CpuId)
 }
 
-/// Reads a size in bytes: digits, perhaps with a fraction, and a binary unit.
+/// Reads a size in bytes: digits, optionally with a fraction and a binary unit.
 ///
-/// The units are K, M, G and T, also as KiB and so on, in either case; a space
-/// before them is allowed, so that what the tool prints can be typed again.
+/// The units are K, M, G and T, also as KiB and so on, in upper or lower case. A space before the unit is allowed, so
+/// that sizes from the program's output can be typed again.
 ///
 /// # Errors
 /// No number, an unknown unit, zero, a fraction of a byte, more than 64 bits.
@@ -205,11 +205,10 @@ fn prefix(letter: u8) -> Result<u32, ValueError<'static>> {
     }
 }
 
-/// Reads the spacing of elements: a [`size`] that keeps pointers aligned to 8 bytes,
-/// and at the same places of every cache line.
+/// Reads the stride of a chain: a [`size`] that keeps pointers aligned to 8 bytes, and puts the nodes at the same
+/// offsets of every cache line.
 ///
-/// The second half of a line arrives later than the first, so that a stride
-/// such as 24 would mix two latencies.
+/// The second half of a line arrives later than the first, so that a stride such as 24 would mix two latencies.
 ///
 /// # Errors
 /// The errors of [`size`]; not a multiple of 8; neither 8, 16, 32 nor a multiple of 64.
@@ -221,7 +220,7 @@ pub fn stride(text: &[u8]) -> Result<Bytes, ValueError<'_>> {
     }
 }
 
-/// Reads a percentage of at most 100, `%` allowed behind it, as a fraction of 1.
+/// Reads a percentage of at most 100, with an optional `%`, and returns it as a fraction of 1.
 ///
 /// # Errors
 /// No number, more than 100, zero unless allowed, more than six decimal places.
@@ -234,7 +233,7 @@ pub fn percentage(text: &[u8], zero_allowed: bool) -> Result<f64, ValueError<'_>
     }
 }
 
-/// Reads seconds, `s` allowed behind them.
+/// Reads a number of seconds, with an optional `s`.
 ///
 /// # Errors
 /// No number, zero unless it is allowed, more than nine decimal places, more than 100 days.
@@ -249,13 +248,13 @@ pub fn seconds(text: &[u8], zero_allowed: bool) -> Result<Picoseconds, ValueErro
     }
 }
 
-/// Reads the longest wait for quiet neighbours: `quiet`, or `quiet=SECONDS`.
+/// Reads the maximum wait for quiet neighbours: `quiet`, or `quiet=SECONDS`.
 ///
 /// # Errors
-/// Another word; as [`seconds`] for the time behind it.
+/// Another word; the errors of [`seconds`].
 pub fn until(text: &[u8]) -> Result<Picoseconds, ValueError<'_>> {
-    /// The default wait, one minute: neighbours are more likely to pause within a minute than within the ten seconds
-    /// of a run.
+    /// Default wait, one minute: neighbours are more likely to pause within a minute than within the ten seconds of a
+    /// run.
     const QUIET: Picoseconds = Picoseconds(60_000_000_000_000);
     match text {
         [] => Err(ValueError::Empty),
@@ -267,7 +266,7 @@ pub fn until(text: &[u8]) -> Result<Picoseconds, ValueError<'_>> {
 /// Reads one of a few words.
 ///
 /// # Errors
-/// None of them.
+/// Any other word.
 pub fn choice<C: Worded>(text: &[u8]) -> Result<C, ValueError<'_>> {
     C::from_word(text).ok_or(if text.is_empty() { ValueError::Empty } else { ValueError::NotAChoice })
 }
@@ -275,7 +274,7 @@ pub fn choice<C: Worded>(text: &[u8]) -> Result<C, ValueError<'_>> {
 /// Reads a list of ids of nodes or CPUs such as `0,2-3`.
 ///
 /// # Errors
-/// Whatever [`IdSet::parse_list`] refuses.
+/// The errors of [`IdSet::parse_list`].
 pub fn ids<const WORDS: usize>(text: &[u8]) -> Result<IdSet<WORDS>, ValueError<'_>> {
     if text.is_empty() {
         return Err(ValueError::Empty);
@@ -299,7 +298,7 @@ pub fn traffic(text: &[u8]) -> Result<Kinds, ValueError<'_>> {
 /// Reads rates such as `0,1.5,50%,max`: GB/s (10^9 bytes), shares of the limit, or the maximum.
 ///
 /// # Errors
-/// No number, more than a million GB/s or 100 %, more rates than there is room for, or idle alone.
+/// No number, more than a million GB/s or 100 %, too many rates, or only idle.
 pub fn rates(text: &[u8]) -> Result<Option<Rates>, ValueError<'_>> {
     if text == b"auto" {
         return Ok(None);
@@ -322,17 +321,17 @@ pub fn rates(text: &[u8]) -> Result<Option<Rates>, ValueError<'_>> {
             return Err(ValueError::OutOfRange { least: 1, most: Rates::MOST as u64 });
         }
     }
-    // Idle alone does not put a load on memory.
+    // Idle generators alone do not put a load on memory.
     if rates.as_slice().iter().all(|rate| *rate == Rate::Idle) {
         return Err(ValueError::Zero);
     }
     Ok(Some(rates))
 }
 
-/// Reads a path of a file.
+/// Reads the path of a file.
 ///
 /// # Errors
-/// Empty, or with a NUL byte inside.
+/// An empty path, or a path with a NUL byte.
 pub fn path(text: &[u8]) -> Result<&[u8], ValueError<'_>> {
     match text {
         [] => Err(ValueError::Empty),
@@ -341,7 +340,7 @@ pub fn path(text: &[u8]) -> Result<&[u8], ValueError<'_>> {
     }
 }
 
-/// `digits / 10^places`, with no trailing zero behind the point.
+/// `digits / 10^places`, without trailing zeros after the point.
 #[derive(Clone, Copy)]
 struct Decimal {
     digits: u64,

@@ -27,7 +27,7 @@ fn sizes_are_binary_and_exact() {
 }
 
 #[test]
-fn sizes_that_are_none_have_their_reasons() {
+fn invalid_sizes_have_their_reasons() {
     for (text, reason) in [
         ("", "it is empty"),
         ("G", "not a number"),
@@ -144,7 +144,7 @@ fn paths_and_lists() {
 
 proptest! {
     #[test]
-    fn what_is_printed_can_be_typed_again(whole in 1u64..1024, shift in 0u32..5) {
+    fn printed_sizes_can_be_typed_again(whole in 1u64..1024, shift in 0u32..5) {
         let bytes = Bytes(whole << (10 * shift));
         let text = bytes.to_string();
         prop_assert_eq!(size(text.as_bytes()), Ok(bytes));
@@ -172,7 +172,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_near_a_number_panics(text in "-?[0-9]{0,30}\\.?[0-9]{0,30} ?[KMGTkib%s]{0,3}") {
+    fn no_text_like_a_number_panics(text in "-?[0-9]{0,30}\\.?[0-9]{0,30} ?[KMGTkib%s]{0,3}") {
         let text = text.as_bytes();
         let _ = (size(text), stride(text), integer(text), percentage(text, false), seconds(text, true));
     }

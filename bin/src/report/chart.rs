@@ -1,7 +1,7 @@
 //! The content of a picture: plain data, borrowed from the results.
 //!
-//! The terminal and SVG draw the same two things, a chart with axes and a matrix of
-//! pairs. Nothing here knows how either is drawn.
+//! The terminal and SVG draw the same two things, a chart with axes and a matrix of pairs. Nothing here depends on the
+//! way in which either is drawn.
 
 /// The unit of an axis, which decides how its values are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,9 +10,9 @@ pub enum Unit<'a> {
     Bytes,
     /// Plain numbers of something that is counted; logarithmic ticks are powers of two.
     Count,
-    /// Plain numbers; the unit (`ns`) stands with the title of the axis.
+    /// Plain numbers; the title of the axis contains the unit (`ns`).
     Plain(&'a str),
-    /// Numbers with the prefixes k, M, G, T; the unit (`loads/s`) stands with the title.
+    /// Numbers with the prefixes k, M, G, T; the title of the axis contains the unit (`loads/s`).
     Prefixed(&'a str),
 }
 
@@ -22,9 +22,9 @@ pub enum Scale {
     /// Logarithmic where the values span a factor of eight, else linear.
     #[default]
     Auto,
-    /// In proportion. A vertical axis starts at zero, so that heights compare.
+    /// Proportional to the values. A vertical axis starts at zero, so that heights can be compared.
     Linear,
-    /// Equal ratios at equal distances. Falls back to linear where a value is not positive.
+    /// Equal ratios at equal distances. It becomes linear if a value is not positive.
     Logarithmic,
 }
 
@@ -39,7 +39,7 @@ pub struct Axis<'a> {
     pub scale: Scale,
 }
 
-/// The largest number that is drawn. Differences and ratios of smaller ones are finite.
+/// Largest number that is drawn. Differences and ratios of smaller numbers are finite.
 const LARGEST: f64 = 1e100;
 
 /// Returns whether a number can be drawn: it is finite and not absurdly large.
@@ -142,7 +142,7 @@ pub struct Chart<'a> {
 /// The letters that mark cells without a number, one for each reason; further reasons are not listed.
 const REASON_MARKS: [char; 4] = ['a', 'b', 'c', 'd'];
 
-/// One number for each pair of an initiator and a target, both of one kind: nodes, or CPUs.
+/// A number for each pair of an initiator and a target, which are either nodes or CPUs.
 #[derive(Clone, Copy)]
 pub struct Matrix<'a> {
     /// The title.
@@ -181,8 +181,8 @@ impl<'a> Matrix<'a> {
         }
     }
 
-    /// Returns the mark of a cell without a number, which also stands before the reason: a letter if there are several
-    /// reasons, else a dash.
+    /// Returns the mark of a cell without a number, which also precedes the reason in the list: a letter if there are
+    /// several reasons, else a dash.
     #[must_use]
     pub fn mark(&self, reason: &str) -> char {
         let reasons = self.reasons();
@@ -213,7 +213,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reasons_are_told_once() {
+    fn each_reason_is_listed_once() {
         let nodes = [0, 2, 3];
         let cell = |row: u32, column: u32| match (row, column) {
             (0, _) => Ok(100.0),

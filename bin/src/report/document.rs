@@ -1,9 +1,8 @@
 //! The description of a result. An experiment describes it once, part by part, for every format.
 //!
-//! An experiment calls these methods in the order in which a reader wants to know
-//! things. Each format is one implementation: it takes what it can show and ignores
-//! the rest. Formats for programs read values, objects and lists; formats for
-//! people read sentences, tables and pictures. Nothing here knows any experiment.
+//! An experiment calls these methods in the order in which a reader wants to know things. Each format is one
+//! implementation: it takes what it can show and ignores the rest. Formats for programs read values, objects and lists;
+//! formats for people read sentences, tables and pictures. Nothing here depends on an experiment.
 //!
 //! The methods cannot fail: an implementation keeps its first error and returns it at the end.
 
@@ -25,7 +24,7 @@ pub struct Field {
     /// name follow.
     // One string holds both, because there are hundreds of fields and few have two names.
     names: &'static str,
-    /// Its meaning, for the schema, which only tests write.
+    /// The meaning of the quantity, for the schema. Only tests write the schema.
     #[cfg(test)]
     pub about: &'static str,
 }
@@ -62,7 +61,7 @@ impl Field {
         self.names.split_once(' ')
     }
 
-    /// Returns whether both are the same `static`.
+    /// Returns whether both are the same field, that is, the same `static`.
     #[must_use]
     pub fn is(&self, other: &Field) -> bool {
         core::ptr::eq(self, other)
@@ -153,8 +152,9 @@ pub enum Part {
     Item,
 }
 
-/// The role of a sentence, which decides its place and whether it is shown.
-// Labels and roles of pages are references, so that a role is two words: those of hundreds of calls are in registers.
+/// The role of a sentence, which decides its position and whether it is shown.
+// Labels and roles of pages are references, so that a role has two machine words and the hundreds of calls pass it in
+// registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role<'a> {
     /// A line that scripts search for. It is always shown and never wrapped.
@@ -175,8 +175,8 @@ pub enum Role<'a> {
     Page(&'a PageRole),
 }
 
-/// A sentence for pages. They are often read on another machine, and so they repeat facts that a terminal shows
-/// elsewhere.
+/// The role of a sentence that only pages need. Pages are often read on another machine, and so they repeat facts that
+/// a terminal shows elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageRole {
     /// The experiment or command.
@@ -189,7 +189,7 @@ pub enum PageRole {
     Remedy,
     /// The command that repeats the measurement.
     Command,
-    /// The data that the JSON within a page leaves out, and the place where they are.
+    /// The data that the JSON within a page leaves out, and where to get them.
     Data,
     /// The name of a chapter that begins here: the result of another experiment.
     Chapter,
@@ -207,7 +207,7 @@ pub enum Level {
     Verbose,
 }
 
-/// Receives the cells of a table with their row and column, from 0 on; row 0 holds the headings.
+/// A function that receives each cell of a table with its row and column, from 0 on; row 0 contains the headings.
 type TakeCell<'t> = &'t mut dyn FnMut(usize, usize, &dyn Display) -> fmt::Result;
 
 /// Rows and columns for people.
@@ -239,7 +239,7 @@ impl DocumentTable<'_> {
     }
 }
 
-/// Takes the cells of a table one after the other, beginning with those of the headings.
+/// A receiver of the cells of a table, one after the other, beginning with the headings.
 // Its functions are not inlined, because there are hundreds of calls.
 pub struct Rows<'t> {
     row: usize,
@@ -343,23 +343,23 @@ pub enum Attribute {
 
 /// A receiver of a result, part by part. An implementation ignores everything that it cannot show.
 pub trait Document {
-    /// Takes a named value of the innermost object, or a nameless one of the innermost list.
+    /// Receives a named value of the innermost object, or a nameless value of the innermost list.
     fn value(&mut self, _field: &'static Field, _value: Value<'_>) {}
-    /// Takes a value of the innermost object; the user chose its name.
+    /// Receives a value of the innermost object under a name that the user chose.
     fn named(&mut self, _name: &str, _value: Value<'_>) {}
     /// Begins a part; everything up to [`end`](Self::end) belongs to it.
     fn begin(&mut self, _part: Part) {}
     /// Ends the innermost part.
     fn end(&mut self) {}
-    /// Takes a sentence for people.
+    /// Receives a sentence for people.
     fn sentence(&mut self, _role: Role<'_>, _words: fmt::Arguments<'_>) {}
-    /// Takes a table for people.
+    /// Receives a table for people.
     fn table(&mut self, _table: &DocumentTable<'_>) {}
-    /// Takes a sample of a metric. Each sample of a metric has different labels.
+    /// Receives a sample of a metric. Each sample of a metric has different labels.
     fn sample(&mut self, _metric: &'static Metric, _labels: MetricLabels<'_>, _value: Value<'_>) {}
-    /// Takes a property of a node's memory as seen by the CPUs of a node, in nanoseconds or bytes per second.
+    /// Receives a property of a node's memory as seen by the CPUs of a node, in nanoseconds or bytes per second.
     fn attribute(&mut self, _attribute: Attribute, _initiator: NodeId, _target: NodeId, _value: f64) {}
-    /// Takes a picture.
+    /// Receives a picture.
     fn picture(&mut self, _picture: Picture<'_>) {}
     /// Returns whether it shows all pictures, including those that a terminal shows only on request.
     fn wants_pictures(&self) -> bool {
@@ -381,19 +381,19 @@ impl<'d> dyn Document + 'd {
         self.sentence(Role::Line, words);
     }
 
-    /// Says the answer to the question of the experiment, or a part of it.
+    /// Writes the answer to the question of the experiment, or a part of it.
     #[inline(never)]
     pub fn answer(&mut self, words: fmt::Arguments<'_>) {
         self.sentence(Role::Answer, words);
     }
 
-    /// Says a further finding.
+    /// Writes a further finding.
     #[inline(never)]
     pub fn finding(&mut self, words: fmt::Arguments<'_>) {
         self.sentence(Role::Finding, words);
     }
 
-    /// Says that a part was not measured, and why.
+    /// States that a part was not measured, and why.
     #[inline(never)]
     pub fn missing(&mut self, words: fmt::Arguments<'_>) {
         self.sentence(Role::Missing, words);

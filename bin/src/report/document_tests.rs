@@ -93,7 +93,7 @@ fn text_answers_first_and_wraps() {
 }
 
 #[test]
-fn json_holds_what_sentences_do_not() {
+fn json_contains_values_and_no_sentences() {
     let json: String = written(&JSON, Level::Quiet, 80).split_whitespace().collect();
     assert_eq!(
         json,
@@ -129,7 +129,7 @@ fn markdown_has_the_same_table() {
 }
 
 #[test]
-fn a_picture_is_all_that_svg_takes() {
+fn svg_contains_only_a_picture() {
     let svg = written(&SVG, Level::Quiet, 80);
     assert!(svg.starts_with("<svg ") && svg.contains("<title>Things</title>"));
     assert!(!svg.contains("Memory"));

@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_kept_where_they_mean_something() {
+    fn markup_lines_keeps_line_feeds() {
         let mut out = String::new();
         Escaping(&mut out, markup_lines).write_str("{\r\n\"a\"\0}").unwrap();
         assert_eq!(out, "{ \n&quot;a&quot;\u{fffd}}");

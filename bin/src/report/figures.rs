@@ -1,12 +1,12 @@
 //! Numbers as they are written for people and programs, and the width of a text.
 //!
-//! Texts show three significant digits, and formats for programs seven. The fixed line of a pair has a rule of its own.
+//! Texts show three significant digits, and formats for programs seven. The fixed line of a pair has its own rule.
 
 use core::fmt::{self, Display, Write};
 use latency_core::decimal::{Decimal, Trimmed};
 use latency_core::text::Text;
 
-/// The number from which on every double is whole (2^52). Larger ones need not fit into a `u64`.
+/// Number from which on every double is a whole number (2^52). Larger ones may not fit into a `u64`.
 const WHOLE_FROM: f64 = 4_503_599_627_370_496.0;
 
 /// A number as texts show it: whole from 10 up, with two decimals below.

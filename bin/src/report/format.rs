@@ -30,7 +30,7 @@ pub enum Purpose {
     Picture,
     /// Memory attributes, latencies or bandwidths of nodes: results without them leave it empty.
     Attributes,
-    /// Collection by a service that may run as another user. For it, an old result is better than half of a new one.
+    /// Collection by a service that may run as another user. An old result is better for it than an incomplete new one.
     Metrics,
 }
 
@@ -49,7 +49,7 @@ impl Format {
         formats.iter().find(|format| format.name.as_bytes() == name)
     }
 
-    /// Returns whether it shows nothing but measured values, so that a plan cannot be written in it.
+    /// Returns whether it shows only measured values, so that a plan cannot be written in it.
     #[must_use]
     pub const fn shows_values_alone(&self) -> bool {
         matches!(self.purpose, Purpose::Picture | Purpose::Attributes | Purpose::Metrics)

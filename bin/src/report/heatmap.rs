@@ -1,7 +1,7 @@
 //! A matrix of pairs in the terminal: numbers on a coloured background, or beside shading characters if the terminal
 //! has no colours.
 //!
-//! This module knows the matrix and the terminal, and not the results.
+//! This module depends on the matrix and the terminal, but not on the results.
 
 use super::chart::Matrix;
 use super::figures::{Figure, width};
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_matrix_without_numbers_tells_why() {
+    fn a_matrix_without_numbers_shows_the_reason() {
         let nodes = [0, 1];
         let cell = |_, _| Err("not measurable here: mbind EPERM");
         let matrix = Matrix {

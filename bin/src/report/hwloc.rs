@@ -50,7 +50,7 @@ attribute() { # NAME TARGET INITIATOR VALUE: nodes as the kernel numbers them
 
 const END: &str = "lstopo -i \"$output\" --memattrs\n";
 
-/// The end of the script if the result has neither the latency nor the bandwidth of any node.
+/// The end of the script if the result has neither latencies nor bandwidths of nodes.
 const NOTHING: &str = "echo 'this result has no memory attributes' >&2\nexit 1\n";
 
 /// The script and the bandwidths of the nodes so far.

@@ -48,14 +48,14 @@ struct Json<'o> {
 }
 
 impl Json<'_> {
-    /// Writes, unless an earlier write failed.
+    /// Calls `write`, unless an earlier write failed, and keeps its error.
     fn keep(&mut self, write: impl FnOnce(&mut Self) -> fmt::Result) {
         if self.failed.is_ok() {
             self.failed = write(self);
         }
     }
 
-    /// Members of objects have keys; those of lists have none.
+    /// Writes the key of a member of an object; members of lists have none.
     fn key(&mut self, field: &'static Field) -> fmt::Result {
         if self.writer.in_object() {
             self.writer.key(field.key())?;

@@ -1,6 +1,7 @@
 //! Results in every format, charts, tables and pictures.
 //!
-//! These modules know neither experiments nor latencies: the caller supplies the numbers, the words and the units.
+//! These modules depend neither on experiments nor on latencies: the caller supplies the numbers, the words and the
+//! units.
 
 pub mod axis;
 pub mod chart;

@@ -1,6 +1,6 @@
 //! The shades of the numbers of a matrix, for the terminal and for SVG.
 //!
-//! This module knows numbers alone; each picture has its own colours.
+//! This module uses only numbers; each picture has its own colours.
 
 use super::axis::AxisRange;
 use super::chart::Matrix;

@@ -1,6 +1,6 @@
-//! The abilities of a terminal, and the escape sequences that use them.
+//! The capabilities of a terminal, and the escape sequences that use them.
 //!
-//! The caller asks the system; this module only holds the answer.
+//! The caller asks the system; this module only stores the answer.
 
 use core::fmt::{self, Display, Write};
 

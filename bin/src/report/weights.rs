@@ -1,8 +1,8 @@
 //! Weights for interleaving pages over nodes: small whole numbers in the ratio of bandwidths.
 
-/// The maximum weight: larger weights gain nothing, and leave a node without pages for longer.
+/// Maximum weight: larger weights improve the ratio no further, and leave a node without pages for longer.
 const LARGEST: u32 = 16;
-/// The relative error that a ratio of weights may have against the ratio of the bandwidths.
+/// Maximum relative error of a ratio of weights against the ratio of the bandwidths.
 const TOLERANCE: f64 = 0.05;
 
 /// Returns the largest weight of a set: the smallest weights whose ratios are within 5 % of those of the rates, or the
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_far_apart_has_the_nearest_weights_up_to_16() {
+    fn extreme_ratios_have_the_nearest_weights_up_to_16() {
         assert_eq!(of(&[1000e9, 1e9]), [16, 1]);
     }
 

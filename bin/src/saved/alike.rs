@@ -1,6 +1,6 @@
 //! Decides if two saved points were measured under like conditions, for `compare` and `fleet`.
 //!
-//! Nothing here knows latencies. A condition that a file does not tell is like any other.
+//! Nothing here depends on latencies. An unknown condition is like every other value.
 
 use core::fmt::{self, Write};
 
@@ -15,19 +15,20 @@ use latency_core::words::Worded;
 /// A condition that has to be alike.
 #[derive(Clone, Copy, Debug)]
 pub struct ComparedCondition {
-    /// The code for programs of a point that is not like others.
+    /// The code, for programs, of a point with another value of this condition than the others.
     pub code: &'static str,
-    /// Its name among what differs: for programs, and for people.
+    /// Its name in a list of differences: for programs, and for people.
     pub key: (&'static str, &'static str),
-    /// The field of points that it is, if it is one.
+    /// The field of points that contains the condition, if there is one.
     pub field: Option<usize>,
     /// The text before and behind a value.
     around: [&'static str; 2],
-    /// The words for its values from 1; other values have the number behind these. Empty if they are numbers.
+    /// The words for its values from 1 on; other words have the number after the last one. Empty if the values are
+    /// numbers.
     words: &'static [&'static str],
 }
 
-/// The conditions, in the order in which they are named.
+/// The conditions, in the order in which texts name them.
 pub const TABLE: [ComparedCondition; 11] = [
     condition("pages", ("pages_obtained", "pages obtained"), None, ["", " pages"], &[]),
     condition("size", ("working_set_bytes", "working set"), Some(SIZE), ["", " working set"], &[]),
@@ -47,26 +48,26 @@ pub const TABLE: [ComparedCondition; 11] = [
     condition("kernel", ("kernel", "kernel"), Some(KERNEL), ["kernel ", ""], &["index", "pointer"]),
     condition("undisturbed", ("undisturbed_ns", "undisturbed value"), None, [""; 2], &[UNDISTURBED]),
 ];
-/// The orders of walks, from the nearest lines to the farthest.
+/// The orders of walks, from the order with the nearest successive lines to the order with the farthest.
 const ORDERS: [&str; 5] = ["backward", "sequential", "page-local", "2m-local", "random"];
-/// The word for a value that was wanted and not seen.
+/// The word for an undisturbed value that was requested and not found.
 const UNDISTURBED: &str = "no undisturbed value; run with --until=quiet";
-/// Place of the pages in [`TABLE`].
+/// Index of the page size in [`TABLE`].
 pub const PAGES: usize = 0;
-/// Place of the proof of placement.
+/// Index of verified placement.
 pub const VERIFIED: usize = 2;
-/// Place of the completeness of a result.
+/// Index of the completeness of a result.
 pub const WHOLE: usize = 3;
-/// Place of the place of nodes.
+/// Index of the number of NUMA nodes of the host.
 pub const PLACE_OF_NODES: usize = 7;
-/// Place of a memory-side cache.
+/// Index of a memory-side cache.
 pub const SIDE_CACHE: usize = 8;
-/// Place of the condition of a value from quiet neighbours that was wanted and not seen.
+/// Index of the condition of an undisturbed value that was requested and not found.
 pub const DISTURBED: usize = 10;
 
-/// The value of a condition that is no; 0 is unknown. A sound result has the larger value.
+/// Value of a condition that does not apply; 0 is unknown. The larger of the two values is that of the sound result.
 pub const NO: u64 = 1;
-/// The value of a condition that is yes.
+/// Value of a condition that applies.
 pub const YES: u64 = 2;
 
 const fn condition(
@@ -79,7 +80,7 @@ const fn condition(
     ComparedCondition { code, key, field, around, words }
 }
 
-/// The conditions of a point: a number for each, 0 where the file does not tell.
+/// The conditions of a point: a number for each, 0 if unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Under([u64; TABLE.len()]);
 
@@ -90,7 +91,7 @@ impl Under {
         self.0.get(condition).copied().unwrap_or(0)
     }
 
-    /// Returns the same with another value of a condition.
+    /// Returns the same conditions with another value of one of them.
     #[must_use]
     pub fn with(mut self, condition: usize, value: u64) -> Under {
         if let Some(slot) = self.0.get_mut(condition) {
@@ -99,7 +100,8 @@ impl Under {
         self
     }
 
-    /// Returns the conditions of a point of a result, without those that its fields in a set (one bit for each) are.
+    /// Returns the conditions of a point of a result. Conditions in the fields `without` (one bit for each) are left
+    /// out.
     #[must_use]
     pub fn of(row: &Row, saved: &Saved, without: u32) -> Under {
         Under(core::array::from_fn(|condition| match TABLE.get(condition).and_then(|entry| entry.field) {
@@ -114,13 +116,13 @@ impl Under {
     }
 }
 
-/// Returns the number of a flag.
+/// Returns the value of a condition that applies or does not.
 #[must_use]
 pub const fn yes(flag: bool) -> u64 {
     if flag { YES } else { NO }
 }
 
-/// Returns the number of a condition that is of a result as a whole; 0 where it is none.
+/// Returns the value of a condition of a whole result; 0 if it is unknown, or a condition of points.
 #[must_use]
 pub fn of_result(saved: &Saved, condition: usize) -> u64 {
     match condition {
@@ -131,7 +133,7 @@ pub fn of_result(saved: &Saved, condition: usize) -> u64 {
     }
 }
 
-/// Returns the number of the pages that were obtained.
+/// Returns the value of the condition of the obtained pages.
 #[must_use]
 pub fn pages(word: &str) -> u64 {
     match Pages::from_word(word.as_bytes()) {
@@ -144,7 +146,7 @@ pub fn pages(word: &str) -> u64 {
     }
 }
 
-/// Returns the number of a condition that is a field of points; 0 where the row does not tell it.
+/// Returns the value of a condition that is a field of points; 0 if the row does not have it.
 #[must_use]
 pub fn of_row(row: &Row, condition: usize) -> u64 {
     let Some(ComparedCondition { field: Some(field), words, .. }) = TABLE.get(condition) else { return 0 };
@@ -156,7 +158,7 @@ pub fn of_row(row: &Row, condition: usize) -> u64 {
     }
 }
 
-/// Returns whether two values of a condition are alike: sizes that are less than half an octave apart are.
+/// Returns whether two values of a condition are alike. Sizes are alike if they are less than half an octave apart.
 #[must_use]
 #[inline(never)] // it is short, and needed in many places
 pub fn alike(condition: usize, one: u64, other: u64) -> bool {
@@ -168,7 +170,7 @@ pub fn alike(condition: usize, one: u64, other: u64) -> bool {
     }
 }
 
-/// Writes a value of a condition for people, with what it is of or alone.
+/// Writes a value of a condition for people: with its unit or name if `whole` is true, else alone.
 ///
 /// # Errors
 ///
@@ -200,7 +202,7 @@ mod tests {
     use std::string::String;
 
     #[test]
-    fn each_condition_has_bits_of_its_own() {
+    fn setting_a_condition_does_not_change_the_others() {
         for one in 0..TABLE.len() {
             let largest = Under::default().with(one, u64::MAX);
             for other in 0..TABLE.len() {
@@ -212,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_told_is_alike_and_sizes_are_within_half_an_octave() {
+    fn unknown_conditions_are_alike_and_so_are_sizes_within_half_an_octave() {
         assert!(alike(PAGES, 0, 3) && alike(PAGES, 3, 3) && !alike(PAGES, 1, 3));
         assert!(
             alike(1, 256 << 20, 300 << 20)

@@ -1,4 +1,4 @@
-//! Under which conditions a saved result was measured, as far as its file tells.
+//! The conditions under which a saved result was measured, if its file contains them.
 
 use core::fmt::Write;
 
@@ -23,32 +23,32 @@ pub const CONDITIONS: [(&str, &str); 13] = [
     ("source", "clock"),
     ("command", "options"),
 ];
-/// Place of the host in [`CONDITIONS`].
+/// Index of the host in [`CONDITIONS`].
 pub const HOST: usize = 0;
-/// Place of the CPU.
+/// Index of the CPU model.
 pub const BRAND: usize = 3;
-/// Place of the kernel's version.
+/// Index of the kernel version.
 pub const KERNEL: usize = 5;
-/// The place of the options in [`CONDITIONS`].
+/// Index of the options in [`CONDITIONS`].
 const OPTIONS: usize = 12;
 
 /// The conditions of one result.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SavedConditions {
-    /// By their places in [`CONDITIONS`]; empty where the file does not tell.
+    /// The texts by the index in [`CONDITIONS`]; empty if unknown.
     pub texts: [Text<96>; CONDITIONS.len()],
     /// True if the run was interrupted.
     pub partial: bool,
     /// True if the file itself says `Trust: poor`.
     pub poor: bool,
-    /// The file tells its options, if only that there were none.
+    /// True if the file contains the command line, even without options.
     has_command: bool,
-    /// The value of the option before is skipped.
+    /// True if the next argument is the value of a skipped option.
     skips_value: bool,
 }
 
 impl SavedConditions {
-    /// Returns whether the file tells a condition.
+    /// Returns whether a condition is known.
     #[must_use]
     pub fn tells(&self, index: usize) -> bool {
         (index == OPTIONS && self.has_command) || self.texts.get(index).is_some_and(|text| !text.is_empty())
@@ -62,7 +62,7 @@ impl SavedConditions {
         }
     }
 
-    /// Adds an argument of the run to the options, unless it only says how the result is shown.
+    /// Adds an argument of the run to the options, unless it concerns only the output.
     pub fn argument(&mut self, argument: &str) {
         self.has_command = true;
         let name = argument.split('=').next().unwrap_or_default();
@@ -74,7 +74,7 @@ impl SavedConditions {
                 self.skips_value = !measures && flag.kind().is_some() && name.len() == argument.len();
                 measures
             }
-            // The value of an option, or the name of the experiment, which both have in common.
+            // The value of an option, or the name of the experiment, which both results have in common.
             None => {
                 argument.starts_with("--")
                     || argument.bytes().next().is_some_and(|byte| byte.is_ascii_digit())
@@ -82,13 +82,13 @@ impl SavedConditions {
         };
         if let (true, Some(text)) = (shown, self.texts.get_mut(OPTIONS)) {
             let separator = if text.is_empty() { "" } else { " " };
-            // What does not fit is left out.
+            // Text that does not fit is left out.
             let _ = write!(text, "{separator}{argument}");
         }
     }
 }
 
-/// Returns a text that cannot steer a terminal; what does not fit is left out.
+/// Returns a text that cannot control a terminal; text that does not fit is left out.
 pub fn escaped<const N: usize>(text: &[u8]) -> Text<N> {
     let mut escaped = Text::EMPTY;
     let _ = write!(escaped, "{}", Escaped(text));

@@ -1,4 +1,4 @@
-//! Results in columns: those with our header, and sizes and nanoseconds from any other tool.
+//! Results in columns: tables with the header of this program, and sizes with nanoseconds from any other tool.
 
 use super::conditions::escaped;
 use super::fields::{fields, is_missing, separator, sized, timed};
@@ -9,14 +9,14 @@ use super::rows::{Draft, Problem, each_line, line_of};
 use super::{foreign, unit};
 use crate::result::row::A;
 
-/// The most columns that are looked at.
+/// Maximum number of columns that are read.
 const MAX_COLUMNS: usize = 64;
 
-/// Minimum latency of a load in another tool's table: no core waits for less than three of its cycles, and several chains
-/// side by side share them.
+/// Minimum latency of a load in another tool's table, in nanoseconds. A load cannot complete in less than three core
+/// cycles, and several chains side by side divide this time.
 const FASTEST_NS: f64 = 0.05;
 
-/// Reads a table; sizes without a unit of their own are in `given`, where it is.
+/// Reads a table. `given` is the unit of sizes that have none of their own, if the user gave one.
 pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft<'_>) -> Result<(), Problem> {
     let text = core::str::from_utf8(text).map_err(|error| {
         Problem::new(line_of(text, error.valid_up_to()), "neither JSON nor text in UTF-8")
@@ -35,12 +35,12 @@ pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft<'_>) -> Re
             return Ok(());
         }
         if line.bytes().all(|byte| b"|+-:= ".contains(&byte)) || line.starts_with("sep=") {
-            // Empty, a rule of a table, or what a spreadsheet is told.
+            // An empty line, a rule between rows, or an instruction to a spreadsheet.
             empty = if line.is_empty() { empty + 1 } else { 0 };
             return Ok(());
         }
         if begun && core::mem::take(&mut empty) > 1 {
-            // As gnuplot has it.
+            // gnuplot separates tables in this way.
             return Err("a second table behind two empty lines; save each in a file of its own");
         }
         if core::mem::replace(&mut begun, true) {
@@ -65,7 +65,7 @@ pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft<'_>) -> Re
     })
 }
 
-/// Returns the lines of a text, which end as those of Unix, Windows or the old Macintosh.
+/// Returns the lines of a text with the line ends of Unix, Windows or the old Macintosh.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.split(if text.contains('\n') { '\n' } else { '\r' })
 }
@@ -73,7 +73,7 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
 /// The layout of the rows of a table.
 struct TableLayout {
     columns: [Column; MAX_COLUMNS],
-    /// The fields of a row of another tool, where its heading tells.
+    /// The number of fields in a row of another tool's table; `None` for a table of this program.
     most: Option<usize>,
     separator: Option<u8>,
     numerals: Numerals,
@@ -81,11 +81,11 @@ struct TableLayout {
 }
 
 impl TableLayout {
-    /// Understands the first line, which is a heading or else the first row behind a comment.
+    /// Reads the first line, which is either a heading or the first row after a comment.
     fn head(&mut self, line: &str, names: bool, comment: &str) -> Result<(), &'static str> {
         let count = fields(line, self.separator).count();
         if names {
-            // Our own names say which columns are which; those of another tool are understood as far as possible.
+            // The headings of this program name every column; those of another tool are understood as far as possible.
             match named(line, self.separator) {
                 Some(columns) => self.columns = columns,
                 None => self.foreign(headings::find(line, self.separator)?, count),
@@ -103,7 +103,7 @@ impl TableLayout {
         Ok(())
     }
 
-    /// Takes two columns of another tool's table, whose rows have `count` fields.
+    /// Stores the two columns of another tool's table, whose rows have `count` fields.
     fn foreign(&mut self, found: [(usize, Column); 2], count: usize) {
         for (place, column) in found {
             self.columns.iter_mut().skip(place).take(1).for_each(|slot| *slot = column);
@@ -111,7 +111,7 @@ impl TableLayout {
         self.most = Some(count);
     }
 
-    /// Returns whether the table is another tool's.
+    /// Returns whether the table is from another tool.
     const fn is_foreign(&self) -> bool {
         self.most.is_some()
     }
@@ -167,7 +167,7 @@ impl TableLayout {
         if self.is_foreign() && (1e-12..FASTEST_NS).contains(&nanoseconds) {
             return Err("a latency below 0.05 ns; name its unit in the heading, such as us");
         }
-        // A row of another operation, such as a bandwidth.
+        // The row of another operation, such as a bandwidth.
         if self.is_foreign() && nanoseconds == 0.0 {
             draft.saved.zeros += 1;
             return Ok(());
@@ -176,13 +176,14 @@ impl TableLayout {
     }
 }
 
-/// Our columns by their names, if a latency is among them and it is a table of ours.
+/// Returns the columns of a heading of this program by their names; `None` if none is a latency, or the table is from
+/// another tool.
 fn named(line: &str, separator: Option<u8>) -> Option<[Column; MAX_COLUMNS]> {
     let mut columns = [Column::Other; MAX_COLUMNS];
     for (column, name) in columns.iter_mut().zip(fields(line, separator)) {
         *column = Column::of(name);
     }
-    // Names as short as those of CPUs and their lines may be anything in a table that is not ours.
+    // Short names such as those of CPUs and their lines may mean anything in a table of another tool.
     let is_ours = |column: &&Column| !matches!(column, Column::Other | Column::Word(A..));
     let known = columns.iter().filter(is_ours).count();
     (columns.contains(&Column::Latency(1.0)) && known > 1).then_some(columns)

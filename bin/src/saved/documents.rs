@@ -1,7 +1,7 @@
-//! Many documents one after the other: one on each line, or each over several lines, in one file or in many.
+//! Many documents, one after the other: one on each line, or each over several lines, in one file or in many.
 //!
-//! A line that is not a document is counted and skipped. Nothing here knows what is in a document: its reader decides
-//! if it is whole.
+//! A line that is not a document is counted and skipped. Nothing here depends on the content of a document; its reader
+//! decides if it is complete.
 
 use super::LARGEST_FILE;
 use super::rows::Problem;
@@ -9,21 +9,21 @@ use crate::error::{Failure, SavedError};
 use crate::sys::file;
 use crate::sys::table::Table;
 
-/// Takes the text of a document, or returns its defect.
+/// A function that reads the text of a document, or returns its defect.
 type TakeText<'t> = &'t mut dyn FnMut(&[u8]) -> Result<(), Problem>;
 
-/// Gives `take` every document of a file, or of standard input where its name is `-`; and `refused` every other line,
-/// by its number.
+/// Passes every document of a file, or of standard input if its name is `-`, to `take`, and every other line to
+/// `refused`, with its number.
 ///
 /// # Errors
 ///
-/// [`SavedError::Unreadable`]; that of mapping the buffers.
+/// [`SavedError::Unreadable`], and the error of mapping the buffers.
 pub fn each<'a>(
     path: &'a [u8],
     take: TakeText<'_>,
     refused: &mut dyn FnMut(Problem),
 ) -> Result<(), Failure<'a>> {
-    // Only the pages that are written take memory.
+    // Pages of the buffer that are not written need no memory.
     let mut buffer = Table::<u8>::zeroed(LARGEST_FILE.0 as usize)?;
     let mut joined =
         Joined { text: Table::zeroed(LARGEST_FILE.0 as usize)?, length: 0, first: 0, scan: Scan::default() };
@@ -51,9 +51,9 @@ pub fn each<'a>(
 /// A document over several lines, as far as it was read.
 struct Joined {
     text: Table<u8>,
-    /// None of it while this is zero.
+    /// The number of bytes so far; 0 outside of a document.
     length: usize,
-    /// Its first line.
+    /// The number of its first line.
     first: u32,
     scan: Scan,
 }
@@ -76,13 +76,13 @@ impl Joined {
         take(text).map_err(|problem| Problem { line, ..problem })
     }
 
-    /// Returns whether a line is a document of its own, so that the document around it was cut.
-    /// Files with one document a line are cut like this.
+    /// Returns whether a line is a document of its own, which means that the document around it was cut short. This
+    /// happens in files with one document on each line.
     fn is_cut_by(&self, text: &[u8]) -> bool {
         self.length > 0 && text.starts_with(b"{") && Scan::of(text).is_whole()
     }
 
-    /// Adds a line to a document, and gives that to `take` once it is whole.
+    /// Adds a line to a document, and passes the document to `take` once it is complete.
     fn more(&mut self, line: u32, text: &[u8], take: TakeText<'_>) -> Result<(), Problem> {
         let end = self.length + text.len() + 1;
         let Some(room) = self.text.get_mut(self.length..end) else {
@@ -101,20 +101,20 @@ impl Joined {
         take(whole).map_err(|problem| Problem { line: self.first + problem.line - 1, ..problem })
     }
 
-    /// Forgets what there is of a document that does not end.
+    /// Discards an incomplete document.
     fn cut(&mut self) -> Problem {
         self.length = 0;
         Problem::new(self.first, "the document ends too early")
     }
 }
 
-/// The brackets of a text, as far as it was read.
+/// The brackets of the text that was read so far.
 #[derive(Clone, Copy, Default)]
 struct Scan {
     depth: usize,
     in_string: bool,
     escaped: bool,
-    /// The first bracket was closed, and how many bytes were behind it.
+    /// True if the first bracket was closed; `behind` counts the bytes after it.
     closed: bool,
     behind: usize,
 }
@@ -144,12 +144,12 @@ impl Scan {
         }
     }
 
-    /// Returns whether more has to follow.
+    /// Returns whether more text has to follow.
     const fn is_open(&self) -> bool {
         self.in_string || self.depth > 0
     }
 
-    /// Returns whether it ends where its first bracket does.
+    /// Returns whether the text ends at the end of its first bracket.
     const fn is_whole(&self) -> bool {
         self.closed && self.behind == 0
     }

@@ -6,7 +6,7 @@ use super::numerals::Numerals;
 use super::unit;
 use crate::result::row::Word;
 
-/// Returns what separates the fields of a line: the strongest mark outside of quotes, or `None` for white space.
+/// Returns the separator of the fields of a line: the strongest mark outside of quotes, or `None` for white space.
 pub fn separator(line: &str) -> Option<u8> {
     [b'|', b'\t', b';', b','].into_iter().find(|mark| cut(line, *mark).is_some())
 }
@@ -33,7 +33,7 @@ pub fn fields(line: &str, separator: Option<u8>) -> impl Iterator<Item = &str> {
     core::iter::from_fn(move || next_field(&mut rest, separator))
 }
 
-/// Takes the first field from the rest of a line.
+/// Removes the first field from the rest of a line, and returns it.
 #[inline(never)] // lines are taken apart in several places
 fn next_field<'t>(rest: &mut Option<&'t str>, separator: Option<u8>) -> Option<&'t str> {
     let text = (*rest)?;
@@ -52,8 +52,8 @@ fn next_field<'t>(rest: &mut Option<&'t str>, separator: Option<u8>) -> Option<&
     Some(field.strip_prefix('"').and_then(|field| field.strip_suffix('"')).unwrap_or(field).trim_ascii())
 }
 
-/// Returns where a word and the unit behind it end, as in `32 KB`, `5.5 TB/s`, `latency (ns)` and `time in ns`; `None` at
-/// the end of the line.
+/// Returns the end of a word together with the unit behind it, as in `32 KB`, `5.5 TB/s`, `latency (ns)` and `time in
+/// ns`; `None` at the end of the line.
 fn end_of_word(text: &str) -> Option<usize> {
     let mut end = text.bytes().position(|byte| byte.is_ascii_whitespace())?;
     let rest = text.get(end..)?.trim_ascii_start();
@@ -74,7 +74,7 @@ fn end_of_word(text: &str) -> Option<usize> {
     (end < text.len()).then_some(end)
 }
 
-/// Returns a number, perhaps with a unit behind it: `32768`, `32K`, `1.5 MiB`, `0x8000`.
+/// Returns a number and, if there is one behind it, its unit: `32768`, `32K`, `1.5 MiB`, `0x8000`.
 pub fn sized(field: &str, numerals: Numerals) -> Option<(f64, Option<f64>)> {
     let field = field.strip_suffix(':').unwrap_or(field);
     if let Some(digits) = field.strip_prefix("0x") {
@@ -87,7 +87,7 @@ pub fn sized(field: &str, numerals: Numerals) -> Option<(f64, Option<f64>)> {
     }
 }
 
-/// Returns a time in units of a column, or in the unit behind it: `1.1`, `1.1ns`.
+/// Returns a time in the unit behind it, or else in the unit of its column: `1.1`, `1.1ns`.
 pub fn timed(field: &str, column: f64, numerals: Numerals) -> Option<f64> {
     let (number, unit) = with_unit(field, numerals)?;
     match unit {
@@ -109,16 +109,16 @@ fn with_unit(field: &str, numerals: Numerals) -> Option<(f64, &str)> {
     Some((numerals.number(digits.trim_ascii())?, unit))
 }
 
-/// Returns whether a field says that there is no value.
+/// Returns whether the text of a field means that there is no value.
 pub fn is_missing(field: &str) -> bool {
     // Spreadsheets write #N/A and #DIV/0!.
     field.starts_with('#') || field.is_empty() || unit::is_one_of(field, "- -- n/a na nan null none")
 }
 
-/// Returns a word as our columns have it, from a number or a flag.
+/// Returns a number or a flag as a word of a field.
 pub fn word(shown: core::fmt::Arguments<'_>) -> Word {
     let mut word = Word::EMPTY;
-    // What does not fit is cut.
+    // Text that does not fit is cut.
     let _ = word.write_fmt(shown);
     word
 }

@@ -43,18 +43,19 @@ fn is_triangle(text: &str) -> bool {
     empty.starts_with(',') && empty.bytes().all(|byte| byte == b',') && number(is_one).is_some()
 }
 
-/// Returns the place at which a part begins. By bytes: the library's search in strings is larger than this file.
+/// Returns the index at which a part begins. It compares bytes: the library's search in strings is larger than this
+/// file.
 fn place(text: &str, part: &[u8]) -> Option<usize> {
     text.as_bytes().windows(part.len()).position(|window| window == part)
 }
 
-/// Returns the first field behind a part: a number and perhaps its unit.
+/// Returns the first field behind a part: a number, possibly with its unit.
 fn field_after<'l>(line: &'l str, part: &[u8]) -> Option<&'l str> {
     let rest = line.get(place(line, part)? + part.len()..)?;
     fields(rest.split(',').next()?, None).next()
 }
 
-/// Reads the table that a tool printed; lines that are none of it are passed over.
+/// Reads the table that a tool printed; lines that do not belong to it are skipped.
 pub fn read(tool: Tool, text: &str, draft: &mut Draft<'_>) -> Result<(), Problem> {
     draft.saved.tool = Some(tool);
     match tool {
@@ -85,7 +86,7 @@ pub fn read(tool: Tool, text: &str, draft: &mut Draft<'_>) -> Result<(), Problem
     })
 }
 
-/// Reads the heading of a table, for all of its rows.
+/// Reads the heading of a table, which applies to all of its rows.
 fn head(tool: Tool, line: &str, like: &mut Row) -> Result<(), &'static str> {
     match tool {
         Tool::LatMemRd => {
@@ -104,7 +105,7 @@ fn head(tool: Tool, line: &str, like: &mut Row) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Bytes and nanoseconds of a line, if it is a row.
+/// Returns the bytes and nanoseconds of a line, if it is a row.
 fn point(tool: Tool, line: &str) -> Option<(f64, f64)> {
     let two = || {
         let mut fields = fields(line, separator(line));

@@ -1,32 +1,32 @@
-//! The headings of another tool's table: the column of sizes, that of latencies, and their units.
+//! The headings of another tool's table: the column of sizes, the column of latencies, and their units.
 //!
-//! The heading of a column decides its meaning. A column with another heading than a time is not a latency.
+//! The heading of a column decides its meaning. A column is a latency only if its heading names a time.
 
 use super::fields::fields;
 use super::point::Column;
 use super::unit::{is_one_of, named, of_heading, of_time, words};
 
-/// Words of a column of sizes.
+/// Words in headings of sizes.
 const SIZES: &str = "size bytes region footprint buffer set range memory memsize wss";
-/// Words of the sizes of what a working set is made of.
+/// Words that, in a heading, mean the size of a part of a working set.
 const PARTS: &str = "pointer line page stride chunk object";
-/// Words of a column of latencies, and of times that may be those of a whole run.
+/// Words in headings of latencies.
 const LATENCIES: &str = "latency latencies lat";
-/// Words of times that may be latencies.
+/// Words in headings of times, which may be latencies or the duration of a whole run.
 const TIMES: &str = "time delay access duration";
-/// Words of a column that may hold anything.
+/// Words in headings of columns with any content.
 const ANYTHING: &str = "x y value avg average mean median min minimum result random load";
-/// Words of clocks, which count and do not tell the time.
+/// Words of clock cycles and ticks, which are not times.
 const CLOCKS: &str = "cycles cycle clocks clk ticks tsc";
-/// Words of sizes that are not bytes.
+/// Words of units of size that are not bytes.
 const BITS: &str = "bit bits kbit mbit";
-/// Words of what is counted and has no size that is known.
+/// Words of counted objects of unknown size.
 const COUNTED: &str = "elements elems entries lines pages nodes items words";
-/// Words of rates, counts and spreads, which are not latencies whatever else the heading says.
+/// Words of rates, counts and spreads. A column with one of them is not a latency, whatever else its heading contains.
 const OTHERS: &str = "bandwidth throughput rate ops flops accesses count iterations hits misses ratio percent speedup \
                       stddev mhz ghz";
 
-/// Returns whether one of the words of a heading is known.
+/// Returns whether one of the words of a heading is among the known ones.
 #[inline(never)]
 fn has(heading: &str, known: &str) -> bool {
     words(heading).any(|word| is_one_of(word, known))
@@ -53,12 +53,12 @@ fn unit_of_time(heading: &str) -> Option<f64> {
     words(heading).find_map(of_time)
 }
 
-/// Returns whether a heading has a unit in brackets, which was not understood if it is asked for.
+/// Returns whether a heading has a unit in brackets. The caller asks only if the unit was not understood.
 fn is_bracketed(heading: &str) -> bool {
     heading.contains(['(', '['])
 }
 
-/// Finds the two columns: their places, and their units.
+/// Finds the column of sizes and the column of latencies. Returns their indices and units.
 ///
 /// # Errors
 ///
@@ -69,7 +69,7 @@ pub(super) fn find(line: &str, separator: Option<u8>) -> Result<[(usize, Column)
     let is_time = |heading: &str| unit_of_time(heading).is_some() && !is_other(heading);
     let is_latency = |heading: &str| (has(heading, TIMES) || has(heading, LATENCIES)) && !is_other(heading);
     let is_clock = |heading: &str| has(heading, CLOCKS);
-    // Beside a latency there may be the time of the whole run.
+    // The table may have the duration of the whole run in another column than the latency.
     let says_so = |heading: &str| has(heading, LATENCIES) && is_latency(heading);
     let time = place(&|heading| is_time(heading) && says_so(heading))
         .or_else(|| place(&|heading| is_time(heading) && unit_of_time(heading) == Some(1.0)))

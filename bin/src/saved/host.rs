@@ -1,23 +1,23 @@
-//! The host of a saved result, and its time.
+//! The host of a saved result, and the time of its run.
 
 use latency_core::text::Text;
 
 use super::trust::Trust;
 
-/// The host of a result, as far as its file tells; no text can steer a terminal.
+/// The host of a result, if its file names it. No text can control a terminal.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Origin {
-    /// Its name, or else the number of its boot.
+    /// Its name, or else its boot ID.
     pub name: Text<96>,
-    /// Random number of its kernel's start; empty where the file does not tell.
+    /// Boot ID, the random number that a kernel chooses at its start; empty if unknown.
     pub boot: Text<40>,
     /// The name of its processor.
     pub cpu: Text<96>,
-    /// Its NUMA nodes; 0 where the file does not tell.
+    /// The number of its NUMA nodes; 0 if unknown.
     pub nodes: u32,
-    /// True if a cache lies in front of a node's memory, where the file tells.
+    /// True if a cache lies in front of a node's memory; `None` if unknown.
     pub side_cache: Option<bool>,
-    /// When the run began, in seconds since 1970; 0 where the file does not tell.
+    /// The start of the run, in seconds since 1970; 0 if unknown.
     pub started: u64,
     /// Duration of the run in seconds.
     pub seconds: f64,
@@ -25,7 +25,8 @@ pub struct Origin {
     pub trust: Trust,
 }
 
-/// Reads a time as documents have it, `2026-11-22T01:20:00Z`, in seconds since 1970; `None` for anything else.
+/// Reads a time in the format of documents, `2026-11-22T01:20:00Z`, and returns the seconds since 1970; `None` for any
+/// other text.
 #[must_use]
 pub fn instant(text: &str) -> Option<u64> {
     let mut parts = text.strip_suffix('Z')?.split(['-', 'T', ':']);
@@ -41,10 +42,10 @@ pub fn instant(text: &str) -> Option<u64> {
     if parts.next().is_some() {
         return None;
     }
-    // Years that begin in March end with the day that leap years add.
+    // Years are counted from March on, so that the leap day is the last day of a year.
     let (years, months) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let days = years * 365 + years / 4 - years / 100 + years / 400 + (153 * months + 2) / 5 + day - 1;
-    /// From the first of March of year 0 to 1970.
+    /// Number of days from 1 March of year 0 to 1 January 1970.
     const BEFORE: u64 = 719_468;
     Some(((days - BEFORE) * 24 + hour) * 3600 + minute * 60 + second)
 }

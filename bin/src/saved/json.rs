@@ -1,4 +1,4 @@
-//! Results in JSON: the points, and what says where they come from and under which conditions.
+//! Results in JSON: the points, and the host and the conditions of the run.
 
 use latency_core::json::{Event, Reader, Reason};
 
@@ -11,13 +11,13 @@ use super::values::{Fault, each_object, members, optional, rest, text};
 use crate::analysis::claims::{Claim, Source};
 use crate::result::row::{A, B, KERNEL, LANES, LINES, Row};
 
-/// The arrays that hold points. In a matrix both do, and then the same.
+/// The arrays that contain points. A matrix contains the same points in two of them.
 const ARRAYS: [&str; 3] = ["node_pairs", "points", "bandwidths"];
 
 /// Reads a document.
 pub(super) fn read(text: &[u8], draft: &mut Draft<'_>) -> Result<(), Problem> {
     shape::check(text)?;
-    // Thousands of results are read for few of their members.
+    // Only few members of thousands of results are read, so the reader skips the rest quickly.
     let mut reader = if draft.of_hosts { Reader::hasty(text) } else { Reader::new(text) };
     let read = if text.trim_ascii_start().first() == Some(&b'[') { list } else { document };
     read(&mut reader, draft).map_err(|fault| match fault {
@@ -42,9 +42,9 @@ const fn defect(reason: Reason) -> &'static str {
 
 fn document(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
     reader.begin_object()?;
-    // What holds the points of this document.
+    // The array that contains the points of this document, once it is known.
     let mut held = None;
-    // Conditions and caches do not matter where hosts are compared.
+    // Conditions and caches do not matter if hosts are compared.
     let all = !draft.of_hosts;
     rest(reader, &mut |reader, key| {
         let array = ARRAYS.into_iter().find(|name| *name == key);
@@ -67,7 +67,7 @@ fn document(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault>
     end(reader)
 }
 
-/// Reads a member that is not a list of points; `all` is false where conditions do not matter.
+/// Reads a member that is not a list of points. `all` is false if conditions do not matter.
 fn member(reader: &mut Reader<'_>, draft: &mut Draft<'_>, key: &str, all: bool) -> Result<(), Fault> {
     let saved = &mut draft.saved;
     match key {
@@ -94,27 +94,29 @@ fn member(reader: &mut Reader<'_>, draft: &mut Draft<'_>, key: &str, all: bool) 
     Ok(())
 }
 
-/// A function that reads an element of an array, whose object was begun.
+/// A function that reads an element of an array. The reader is just behind the start of the element's object.
 type Element = fn(&mut Reader<'_>, &mut Draft<'_>) -> Result<(), Fault>;
 
 fn array_of(reader: &mut Reader<'_>, draft: &mut Draft<'_>, element: Element) -> Result<(), Fault> {
     each_object(reader, |reader| element(reader, draft))
 }
 
-/// Reads a point, whose object was begun.
+/// Reads a point, after the start of its object.
 fn each_point(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
     Ok(draft.push(point(reader, &[])?)?)
 }
 
-/// Reads the time of lines in a known state, whose object was begun: the first CPU accesses what the second has.
+/// Reads the latency of lines in a known state, after the start of its object: CPU `A` accesses lines that CPU `B`
+/// owns.
 fn state(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
     let mut row = point(reader, &[("cpu", A), ("owner", B)])?;
-    // As many as the cache has room for, which is told.
+    // The number of lines follows from the size of the cache, which the document contains, so it does not identify the
+    // point.
     row.set(LINES, Default::default());
     Ok(draft.push(row)?)
 }
 
-/// After the end of the document there may be nothing.
+/// Checks that nothing follows the document.
 fn end(reader: &mut Reader<'_>) -> Result<(), Fault> {
     match reader.next_event()? {
         Event::End => Ok(()),
@@ -122,7 +124,7 @@ fn end(reader: &mut Reader<'_>) -> Result<(), Fault> {
     }
 }
 
-/// The list that cpu-benchmarks saves: bytes, nanoseconds, and a name for each way to walk.
+/// Reads the list that cpu-benchmarks saves: bytes, nanoseconds, and a name for each kind of walk.
 fn list(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
     draft.saved.tool = Some(Tool::CpuBenchmarks);
     array_of(reader, draft, |reader, draft| {
@@ -142,7 +144,7 @@ fn list(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
     end(reader)
 }
 
-/// The arguments of the run.
+/// Reads the arguments of the run.
 fn command(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
     reader.begin_array()?;
     let mut program = true;
@@ -156,9 +158,9 @@ fn command(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> 
     }
 }
 
-/// The value of a key, which may be a condition.
+/// Reads the value of a key that may be a condition.
 fn condition(reader: &mut Reader<'_>, draft: &mut Draft<'_>, key: &str) -> Result<(), Fault> {
-    // A value that is not a text has no words; a nested one is skipped.
+    // Only strings are conditions; other values, also nested ones, are skipped.
     let before = reader.clone();
     match reader.next_event()? {
         Event::String(value) => draft.saved.conditions.set(key, text::<96>(value).as_str()),

@@ -1,7 +1,7 @@
-//! Results that were saved: read back from JSON, from CSV, or from what another tool printed.
+//! Saved results, read from JSON, from CSV, or from the output of another tool.
 //!
-//! A file may be anything: edited, cut short, huge or hostile. What is not
-//! understood is refused with its line, and nothing is believed but numbers.
+//! A file may be anything: edited, cut short, huge or malicious. Text that is not understood is refused with its line
+//! number, and every number is checked.
 
 pub mod alike;
 pub mod conditions;
@@ -39,18 +39,19 @@ use crate::sys::errno::Errno;
 use crate::sys::file;
 use crate::sys::table::Table;
 
-/// A result of thousands of points has a few megabytes; more is something else.
+/// Maximum size of a file. A result of thousands of points has a few megabytes; a larger file is something else.
 const LARGEST_FILE: Bytes = Bytes(16 << 20);
-/// The most rows of a result.
+/// Maximum number of rows of a result.
 pub const MAX_ROWS: usize = 4096;
 
 impl Saved {
-    /// Reads a result from a file, or from standard input where its name is `-`. Sizes without a unit of their own are
-    /// in `unit` bytes, where that is given.
+    /// Reads a result from a file, or from standard input if its name is `-`. `unit` is the number of bytes in the unit
+    /// of sizes that have none of their own, if the user gave it.
     ///
     /// # Errors
     ///
-    /// [`SavedError::Unreadable`], [`SavedError::TooLarge`], [`SavedError::Malformed`] and [`SavedError::NoUnit`]; that of mapping the rows.
+    /// [`SavedError::Unreadable`], [`SavedError::TooLarge`], [`SavedError::Malformed`] and [`SavedError::NoUnit`]; the
+    /// error of mapping the rows.
     pub fn load(path: &[u8], unit: Option<Bytes>) -> Result<Saved, Failure<'_>> {
         let contents = contents(path)?;
         let mut room = Table::filled(MAX_ROWS, Row::EMPTY)?;
@@ -58,11 +59,12 @@ impl Saved {
         kept(path, draft)
     }
 
-    /// Reads a result, or each experiment of a report, from a file as above: of pairs of CPUs no more than their classes.
+    /// Reads a result, or each experiment of a report, from a file as [`load`] does. Of pairs of CPUs it reads only the
+    /// classes.
     ///
     /// # Errors
     ///
-    /// The errors above, and those of `take`.
+    /// The errors of [`load`], and those of `take`.
     pub fn load_each<'a>(
         path: &'a [u8],
         take: &mut dyn FnMut(Saved) -> Result<(), Failure<'a>>,
@@ -80,7 +82,7 @@ impl Saved {
             sections::each(&contents, &mut |section| {
                 let mut draft = Draft::in_brief(&mut room);
                 understood(section, None, &mut draft)?;
-                // A result without a measured point has nothing to show.
+                // A result without a measured point is left out, because it has nothing to show.
                 if taken.is_ok() && draft.has_rows().is_ok() {
                     taken = kept(path, draft).and_then(&mut *take);
                 }
@@ -91,7 +93,7 @@ impl Saved {
         taken
     }
 
-    /// Understands the text of a result, whose rows go to `rows`: those of all experiments of a report.
+    /// Parses the text of a result into `rows`. The rows of a report are those of all of its experiments.
     pub(crate) fn parse<'r>(
         text: &[u8],
         unit: Option<Bytes>,
@@ -106,7 +108,7 @@ impl Saved {
         Ok(draft)
     }
 
-    /// Understands a document of one of many hosts, whose rows go to `rows`: also one without rows.
+    /// Parses a document of one of many hosts into `rows`. A document without rows is accepted.
     pub(crate) fn parse_of_host<'r>(text: &[u8], rows: &'r mut [Row]) -> Result<Draft<'r>, Problem> {
         let mut draft = Draft::in_brief(rows);
         draft.of_hosts = true;
@@ -128,9 +130,9 @@ fn contents(path: &[u8]) -> Result<file::Contents, Failure<'_>> {
     })
 }
 
-/// Understands a text of any format.
+/// Parses a text of any format.
 fn understood(text: &[u8], unit: Option<Bytes>, draft: &mut Draft<'_>) -> Result<(), Problem> {
-    // A byte-order mark, as some editors leave it.
+    // Some editors write a byte-order mark.
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     match text.trim_ascii_start().first() {
         None => Err(Problem::new(1, "the file is empty")),
@@ -152,7 +154,7 @@ fn kept<'a>(path: &'a [u8], draft: Draft<'_>) -> Result<Saved, Failure<'a>> {
     Ok(draft.finish()?)
 }
 
-/// Returns the name of a file as it may be shown: it cannot steer a terminal.
+/// Returns the name of a file for output, without characters that control a terminal.
 #[must_use]
 pub fn shown(path: &[u8]) -> Text<256> {
     escaped(path)

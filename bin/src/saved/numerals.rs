@@ -1,6 +1,8 @@
-//! The numbers of a table as a spreadsheet of some country writes them: the meaning of its commas, points and spaces.
+//! The number format of a table, which may come from a spreadsheet of any country: the meaning of its commas, points
+//! and spaces.
 //!
-//! `1,100` is 1.1 in one file and 1100 in another. Other numbers of the file decide; where none does, it is refused.
+//! `1,100` is 1.1 in one file and 1100 in another. Other numbers of the file decide; if none does, the number is
+//! refused.
 
 use latency_core::double;
 use latency_core::text::Text;
@@ -8,17 +10,17 @@ use latency_core::text::Text;
 /// The meaning of a comma or a point within a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Separator {
-    /// Digits behind it are a fraction.
+    /// The digits behind it are a fraction.
     Decimal,
-    /// It stands between groups of three digits.
+    /// It separates groups of three digits.
     Group,
     /// It could be either.
     Unknown,
-    /// It is none.
+    /// It does not occur in numbers.
     None,
 }
 
-/// The meaning of the marks of a file.
+/// The meaning of commas and points in the numbers of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Numerals {
     comma: Separator,
@@ -26,10 +28,10 @@ pub struct Numerals {
 }
 
 impl Numerals {
-    /// Points before fractions, and no other marks.
+    /// The format with a point before fractions, and without other separators.
     pub const PLAIN: Numerals = Numerals { comma: Separator::Unknown, point: Separator::Decimal };
 
-    /// Returns the meaning of marks by all fields of a file.
+    /// Finds the meaning of commas and points from all fields of a file.
     pub fn of(fields: &mut dyn Iterator<Item = &str>) -> Numerals {
         let (mut seen, mut ungrouped) = ([[false; 2]; 2], false);
         for field in fields {
@@ -42,7 +44,8 @@ impl Numerals {
                 let (before, behind) = (field.get(..last).unwrap_or_default(), field.len() - last - 1);
                 let several = before.contains(mark);
                 let others = field.iter().filter(|byte| b",.".contains(byte) && *byte != mark).count();
-                // The other mark stands behind this one, or before it.
+                // True if the other separator occurs behind the last one of this kind, so that this one separates
+                // groups.
                 let inner = others > 0 && field.iter().rposition(|byte| b",.".contains(byte)) != Some(last);
                 let [decimal, group] = seen;
                 *group |= several || inner;
@@ -56,7 +59,7 @@ impl Numerals {
         let comma = match (commas, points) {
             ([true, false], _) => Separator::Decimal,
             ([false, true], _) | ([false, false], [true, false]) => Separator::Group,
-            // A number of four digits that are not grouped.
+            // The file has a number of four or more digits without a separator between groups.
             ([false, false], [false, false]) if ungrouped => Separator::Decimal,
             _ => Separator::Unknown,
         };
@@ -68,7 +71,7 @@ impl Numerals {
         Numerals { comma, point }
     }
 
-    /// Returns why a field is not a number, where it has a comma whose meaning is not known, or else `other`.
+    /// Returns the reason why a field is not a number: the unknown meaning of its comma, or else `other`.
     pub fn doubt(self, field: &str, other: &'static str) -> &'static str {
         match self.comma == Separator::Unknown && field.contains(',') {
             true => "a number whose comma may stand before a fraction or between thousands",
@@ -76,7 +79,7 @@ impl Numerals {
         }
     }
 
-    /// Returns a finite number, without its marks between groups.
+    /// Returns a finite number, after removing the separators between groups.
     #[inline(never)]
     pub fn number(self, field: &str) -> Option<f64> {
         if let (Separator::Decimal, Some(number)) = (self.point, number(field)) {
@@ -107,7 +110,7 @@ impl Numerals {
     }
 }
 
-/// Returns a finite number with a point.
+/// Returns a finite number with a decimal point.
 pub fn number(field: &str) -> Option<f64> {
     double::parse(field.as_bytes()).filter(|value| value.is_finite())
 }

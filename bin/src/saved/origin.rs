@@ -13,7 +13,7 @@ use crate::analysis::traffic::bytes_per_line;
 use crate::result::row::{CLASS, GENERATORS, HOME, LOAD, MEDIAN, OP, PATTERN, Row, TRAFFIC};
 use crate::result::sample::Sample;
 
-/// Reads what tells a host from others.
+/// Reads the members that identify the host.
 pub(super) fn host(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
     let mut boot = Text::<96>::EMPTY;
     let origin = &mut draft.saved.origin;
@@ -33,7 +33,7 @@ pub(super) fn host(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(),
     Ok(())
 }
 
-/// Reads how far the result can be trusted, as it says itself.
+/// Reads the trust that the document states.
 pub(super) fn trust(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
     let trust = &mut draft.saved.origin.trust;
     members(reader, &mut |reader, key| {
@@ -58,7 +58,7 @@ pub(super) fn trust(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<()
     })
 }
 
-/// Reads how much a warning weighs, whose object was begun.
+/// Reads the severity of a warning, after the start of its object.
 pub(super) fn warning(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
     let (mut code, mut poor, mut is_note) = (Text::<32>::EMPTY, None, false);
     rest(reader, &mut |reader, key| {
@@ -74,7 +74,7 @@ pub(super) fn warning(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<
         }
         Ok(())
     })?;
-    // A note is not a reason.
+    // A note is not a reason for distrust.
     if poor.is_some() && !is_note {
         draft.saved.origin.trust.add(code.as_str(), poor);
     }
@@ -98,7 +98,7 @@ fn share(reader: &mut Reader<'_>, draft: &mut Draft<'_>, key: &str) -> Result<()
     }
 }
 
-/// Reads what a second look at a point found.
+/// Reads the result of the repeated measurement of a point.
 pub(super) fn health(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
     let repeat = &mut draft.saved.origin.trust.repeat;
     members(reader, &mut |reader, key| match key {
@@ -113,7 +113,7 @@ pub(super) fn health(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(
     })
 }
 
-/// Counts a node, whose object was begun.
+/// Counts a node, after the start of its object.
 pub(super) fn node(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
     let origin = &mut draft.saved.origin;
     origin.nodes += 1;
@@ -126,7 +126,7 @@ pub(super) fn node(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(),
     })
 }
 
-/// Reads a class of pairs of CPUs, whose object was begun.
+/// Reads a class of pairs of CPUs, after the start of its object.
 pub(super) fn class(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
     let mut row = Row::EMPTY;
     row.set(OP, word(format_args!("{MEDIAN}")));
@@ -142,11 +142,11 @@ pub(super) fn class(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<()
     Ok(draft.push(row)?)
 }
 
-/// Reads the ends of a curve under load, whose object was begun: idle latency and limit. The rates between them are
-/// shares of that limit, and so others in every run.
+/// Reads the ends of a curve under load, after the start of its object: the idle latency and the limit of the traffic.
+/// The rates between them are shares of that limit, and so they differ in every run.
 pub(super) fn curve(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
     let (mut idle, mut limit) = (Row::EMPTY, Row::EMPTY);
-    // How many it took to reach the limit is an outcome, by which points of two runs are not told apart.
+    // The number of generators that reached the limit is an outcome, so it does not identify a point.
     let brief = draft.in_brief;
     let (mut from, mut to, mut load, mut rate, mut ends, mut kind) = (None, None, None, None, None, None);
     rest(reader, &mut |reader, key| {
@@ -180,14 +180,14 @@ pub(super) fn curve(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<()
     if let Some(kind) = kind.filter(|_| !brief) {
         idle.set(LOAD, word(format_args!("idle, before {}", kind.name)));
         limit.set(LOAD, word(format_args!("most")));
-        // That of the chain, beside which lines were moved.
+        // The limit gets the working set of the chain that was measured during the traffic.
         limit.sample.size = idle.sample.size;
     }
     if let Some(node) = load.filter(|_| load != to) {
         limit.set(HOME, word(format_args!("{node}")));
     }
     if let (Some(kind), Some(rate)) = (kind, rate) {
-        // As bandwidths are kept: by the time for each line.
+        // Bandwidths are stored as the time for each line.
         let of = |rate: f64| bytes_per_line(kind) * 1e9 / rate;
         limit.sample.nanoseconds = of(rate);
         limit.sample.interval = ends
@@ -198,7 +198,8 @@ pub(super) fn curve(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<()
     Ok(draft.push(idle)?)
 }
 
-/// Reads one level of load, whose object was begun, into `idle` if it is that: its latency alone, or its conditions too.
+/// Reads one level of load, after the start of its object. Stores it in `idle` if its load is zero: only its latency if
+/// `brief` is true, else its conditions too.
 #[inline(never)] // offsets into a small frame are short
 fn level(reader: &mut Reader<'_>, brief: bool, idle: &mut Row) -> Result<(), Fault> {
     let mut begun = reader.clone();
@@ -219,7 +220,7 @@ fn level(reader: &mut Reader<'_>, brief: bool, idle: &mut Row) -> Result<(), Fau
         };
         *idle = match brief {
             true => Row { sample, ..Row::EMPTY },
-            // It is not traffic, whatever comes after it.
+            // The idle latency is not a value of traffic, whatever traffic comes after it.
             false => Row { words: Row::EMPTY.words, ..found },
         };
     }

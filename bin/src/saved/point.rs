@@ -1,4 +1,4 @@
-//! One point of a document or of a table: its members, which are columns of the same names.
+//! One point of a document or of a table. The members of a document have the names of the columns of a table.
 
 use latency_core::json::{Event, Reader};
 use latency_core::stats::Interval;
@@ -13,18 +13,18 @@ use crate::result::row::{FIELDS, Row, WORDS};
 pub(super) enum Column {
     From,
     To,
-    /// A latency, and nanoseconds in its unit.
+    /// A latency, and the number of nanoseconds in its unit.
     Latency(f64),
     CoreCycles,
     Low,
     High,
     Deviation,
-    /// One of the values while neighbours were quiet.
+    /// The latency while neighbours were quiet (0), or an end of its interval (1, 2).
     Undisturbed(usize),
-    /// A size, and bytes in its unit, where something says so.
+    /// A size, and the number of bytes in its unit, if the unit is known.
     Size(Option<f64>),
     Stride,
-    /// A field that is a word.
+    /// A field with a word as its value.
     Word(usize),
     Pages,
     Verified,
@@ -33,7 +33,7 @@ pub(super) enum Column {
     Other,
 }
 
-/// The names of those that are not words.
+/// The names of the columns that are not words.
 const COLUMNS: [(&str, Column); 17] = [
     ("from", Column::From),
     ("to", Column::To),
@@ -64,7 +64,7 @@ impl Column {
     }
 }
 
-/// A point that is being read.
+/// A point while its members are read.
 pub(super) struct PointDraft {
     /// The row so far.
     pub row: Row,
@@ -75,7 +75,7 @@ pub(super) struct PointDraft {
 }
 
 impl PointDraft {
-    /// Nothing is read.
+    /// A point before its first member.
     pub const EMPTY: PointDraft = PointDraft {
         row: Row::EMPTY,
         nodes: [None; 2],
@@ -84,7 +84,7 @@ impl PointDraft {
         undisturbed: [None; 3],
     };
 
-    /// Takes the number in a column, in bytes or nanoseconds.
+    /// Stores the number of a column, in bytes or nanoseconds.
     pub fn take(&mut self, column: Column, value: f64) -> Result<(), &'static str> {
         let row = &mut self.row;
         match column {
@@ -107,7 +107,7 @@ impl PointDraft {
         Ok(())
     }
 
-    /// Returns the row, once all is read.
+    /// Returns the row, after all members were read.
     pub fn finish(self) -> Result<Row, &'static str> {
         let PointDraft { mut row, nodes: [from, to], ends, deviation, undisturbed } = self;
         row.pair = from.zip(to);
@@ -116,7 +116,7 @@ impl PointDraft {
             [None, None] => row.sample.interval,
             _ => return Err("an interval that is not a pair of numbers"),
         };
-        // The latency while neighbours were quiet, if it lies within its interval.
+        // The latency while neighbours were quiet is used only if it lies within its interval.
         row.undisturbed = match undisturbed {
             [Some(value), Some(low), Some(high)]
                 if low > 0.0 && low <= value && value <= high && high < 1e12 =>
@@ -130,7 +130,7 @@ impl PointDraft {
     }
 }
 
-/// Reads the point whose object was begun, to its end; `others` are fields by other names.
+/// Reads a point to its end, after the start of its object; `others` are fields under other names.
 pub(super) fn point(reader: &mut Reader<'_>, others: &[(&str, usize)]) -> Result<Row, Fault> {
     let mut draft = PointDraft::EMPTY;
     rest(reader, &mut |reader, key| {
@@ -168,7 +168,7 @@ pub(super) fn point(reader: &mut Reader<'_>, others: &[(&str, usize)]) -> Result
     Ok(draft.finish()?)
 }
 
-/// Reads a field that is a word, a number, or told to be neither.
+/// Reads a field whose value is a word, a number, or null.
 pub(super) fn describe(reader: &mut Reader<'_>, row: &mut Row, field: usize) -> Result<(), Fault> {
     match reader.next_event()? {
         Event::String(value) => row.set(field, text(value)),
@@ -180,7 +180,7 @@ pub(super) fn describe(reader: &mut Reader<'_>, row: &mut Row, field: usize) -> 
     Ok(())
 }
 
-/// Reads whether a placement was proven.
+/// Reads the member that tells if the placement was verified.
 fn proven(reader: &mut Reader<'_>, row: &mut Row) -> Result<(), Fault> {
     row.verified = match reader.next_event()? {
         Event::Bool(proven) => Some(proven),

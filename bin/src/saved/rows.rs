@@ -1,4 +1,4 @@
-//! The rows of a saved result, filled as its text is understood, and what may be wrong with one.
+//! The rows of a saved result, which are added while its text is parsed, and the defects of a row.
 
 use latency_core::stats::Interval;
 use latency_core::text::Text;
@@ -15,19 +15,19 @@ use crate::result::sample::Sample;
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 
-/// Values and the ends of intervals are rounded when they are written.
+/// Relative tolerance of an interval, because values and the ends of intervals are rounded when they are written.
 const ROUNDING: f64 = 1e-3;
-/// A working set beyond 2^50 bytes is none.
+/// Maximum size of a working set in bytes, 2^50. A larger number is an error.
 const LARGEST_SIZE: f64 = 1_125_899_906_842_624.0;
 
-/// The tool that wrote a file, if it was not this program.
+/// Another tool that wrote a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tool {
     /// lmbench's `lat_mem_rd`.
     LatMemRd,
     /// Chips and Cheese's `MemoryLatency`.
     MemoryLatency,
-    /// `tinymembench`, which prints what lies above the latency of the first-level cache.
+    /// `tinymembench`, which prints the excess over the latency of the first-level cache.
     Tinymembench,
     /// R. Groot Koerkamp's `cpu-benchmarks`.
     CpuBenchmarks,
@@ -42,17 +42,17 @@ pub enum Tool {
 pub struct Saved {
     /// The points, in the order of the file.
     pub rows: &'static [Row],
-    /// The caches of the machine that it is from, if the file tells.
+    /// The caches of the machine that was measured, if the file names them.
     pub claims: Claims,
-    /// The experiment that it is of; empty where the file does not tell.
+    /// The name of the experiment; empty if unknown.
     pub experiment: Text<32>,
     /// The conditions of the run.
     pub conditions: SavedConditions,
-    /// The host that it is from.
+    /// The host that was measured.
     pub origin: Origin,
     /// The other tool that wrote the file, if it was recognised.
     pub tool: Option<Tool>,
-    /// Rows of 0 ns, which are left out.
+    /// The number of rows of 0 ns, which are left out.
     pub zeros: usize,
 }
 
@@ -81,24 +81,25 @@ impl Saved {
     }
 }
 
-/// A result that is being read.
+/// A result that is not read completely yet.
 pub struct Draft<'r> {
     rows: &'r mut [Row],
     count: usize,
-    /// All but the rows.
+    /// The result without its rows.
     pub saved: Saved,
-    /// It is compared with those of other hosts: idle latencies beside traffic are read as well.
+    /// True if the result is compared with those of other hosts. Then the idle latencies beside traffic are read as
+    /// well.
     pub of_hosts: bool,
-    /// It is shown beside other results: of pairs of CPUs their classes are enough.
+    /// True if the result is shown beside others. Then only the classes of pairs of CPUs are read, not the pairs.
     pub in_brief: bool,
-    /// Nothing says in which unit the sizes are.
+    /// True if the unit of the sizes is unknown.
     pub without_unit: bool,
-    /// A size that was read without a unit has a fraction.
+    /// True if a size without a unit has a fraction.
     pub fractions: bool,
 }
 
 impl<'r> Draft<'r> {
-    /// Returns a result without rows, whose rows will go to `rows`.
+    /// Returns a result without rows; later rows go to `rows`.
     pub fn over(rows: &'r mut [Row]) -> Draft<'r> {
         Draft {
             rows,
@@ -111,12 +112,13 @@ impl<'r> Draft<'r> {
         }
     }
 
-    /// Returns the same, which takes no more than classes of pairs of CPUs.
+    /// Returns a result without rows, for which only the classes of pairs of CPUs are read.
     pub fn in_brief(rows: &'r mut [Row]) -> Draft<'r> {
         Draft { in_brief: true, ..Draft::over(rows) }
     }
 
-    /// Adds the rows of an experiment of a report, which `read` reads, each with the name of that; and what else it tells.
+    /// Adds the rows and the conditions of one experiment of a report, which `read` reads. Each row gets the name of
+    /// the experiment.
     pub fn pool(&mut self, read: impl FnOnce(&mut Draft<'_>) -> Result<(), Problem>) -> Result<(), Problem> {
         let rest = self.rows.get_mut(self.count..).unwrap_or_default();
         let mut part = Draft::over(&mut *rest);
@@ -134,16 +136,16 @@ impl<'r> Draft<'r> {
         Ok(())
     }
 
-    /// Returns the points so far.
+    /// Returns the rows so far.
     pub fn rows(&self) -> &[Row] {
         self.rows.get(..self.count).unwrap_or_default()
     }
 
-    /// Checks that no pair of nodes has two values in a matrix.
+    /// Checks that a matrix has only one value for each pair of nodes.
     ///
     /// # Errors
     ///
-    /// Two values where all else is the same, too.
+    /// Two values of a pair whose other fields are equal too.
     pub fn has_no_contradiction(&self) -> Result<(), &'static str> {
         let contradicts =
             |(index, row): (usize, &Row)| self.rows().iter().take(index).any(|other| row.contradicts(other));
@@ -153,7 +155,7 @@ impl<'r> Draft<'r> {
         }
     }
 
-    /// Judges how far the result can be trusted, once all is read.
+    /// Decides if the result is unreliable, after everything was read.
     pub fn judge(&mut self) {
         let without = self.rows().iter().filter(|row| row.sample.interval.is_none()).count();
         self.saved.origin.trust.points = [self.count, without];
@@ -164,7 +166,7 @@ impl<'r> Draft<'r> {
     ///
     /// # Errors
     ///
-    /// The defect that there is none.
+    /// A result without points.
     pub fn has_rows(&self) -> Result<(), Problem> {
         match self.count {
             0 => Err(Problem::new(1, "there is no measured point in it")),
@@ -172,16 +174,16 @@ impl<'r> Draft<'r> {
         }
     }
 
-    /// Keeps the rows for the rest of the process, in no more room than they need.
+    /// Keeps the rows for the rest of the process, in a table of exactly their number.
     ///
     /// # Errors
     ///
-    /// The error of mapping the smaller table.
+    /// The error of mapping this table.
     pub fn finish(self) -> Result<Saved, Errno> {
         Ok(Saved { rows: Table::of(self.rows())?.leak(), ..self.saved })
     }
 
-    /// Adds a row that has a latency; one without is a point that was not measured.
+    /// Adds a row that has a latency. A row without a latency is a point that was not measured, and is skipped.
     pub fn push(&mut self, mut row: Row) -> Result<(), &'static str> {
         if row.sample.nanoseconds.is_nan() {
             return Ok(());
@@ -197,9 +199,9 @@ impl<'r> Draft<'r> {
             return Err("a value outside of its own interval");
         }
         match row.traffic() {
-            // Of other kinds it says what their names do.
+            // If the kind of traffic has only one pattern, its name implies the pattern.
             Some(kind) if core::ptr::eq(kind, kind.permuted()) => row.set(PATTERN, Word::EMPTY),
-            // Files did not tell it while all reads were streams.
+            // Old files have no pattern, because all reads were streams.
             Some(_) if !row.tells(PATTERN) => {
                 row.set(PATTERN, word(format_args!("{}", Pattern::Stream.name())));
             }
@@ -224,19 +226,19 @@ pub fn bytes(number: f64) -> Result<Bytes, &'static str> {
     }
 }
 
-/// Returns a small whole number, such as a node's.
+/// Returns a small whole number, such as the number of a node.
 pub fn whole(number: f64) -> Result<u32, &'static str> {
     let whole = number as u32;
     if f64::from(whole) == number { Ok(whole) } else { Err("a node that is not a whole number") }
 }
 
-/// Returns the deviation of a row relative to its latency, where it is within reason.
+/// Returns the deviation of a row relative to its latency, if it is plausible.
 pub fn relative(deviation: Option<f64>, nanoseconds: f64) -> Option<f64> {
     let relative = deviation.map(|deviation| deviation / nanoseconds);
     relative.filter(|deviation| (0.0..10.0).contains(deviation))
 }
 
-/// Calls `take` with the place of every line, from 0, and its text; the error of a line gets its number.
+/// Calls `take` with the index of every line, from 0, and its text. An error gets the number of its line.
 pub fn each_line<'t>(
     lines: impl Iterator<Item = &'t str>,
     take: &mut dyn FnMut(usize, &'t str) -> Result<(), &'static str>,
@@ -248,7 +250,7 @@ pub fn each_line<'t>(
     Ok(())
 }
 
-/// Returns the line of a byte, from 1.
+/// Returns the line number of a byte, from 1.
 pub fn line_of(text: &[u8], offset: usize) -> u32 {
     let before = text.get(..offset).unwrap_or(text);
     1 + before.iter().filter(|&&byte| byte == b'\n').count() as u32

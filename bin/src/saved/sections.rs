@@ -1,24 +1,24 @@
-//! The experiments of a saved report: each is a document of its own within that of the whole.
+//! The experiments of a saved report. Each is a document within the document of the report.
 
 use latency_core::json::Reader;
 
 use super::rows::{Problem, line_of};
 use super::values::{Fault, each_object, members, rest};
 
-/// The name of a report, in place of an experiment's.
+/// The word for a report, where other documents have the name of an experiment.
 const REPORT: &str = "report";
 
-/// Returns whether a document of this experiment has others within.
+/// Returns whether a document with this name of an experiment contains other documents.
 #[must_use]
 pub fn are_in(experiment: &str) -> bool {
     experiment == REPORT
 }
 
-/// Gives `take` the document of every experiment of a report, which was read before and is well-formed.
+/// Passes the document of every experiment of a report to `take`. The report was read before and is well-formed.
 ///
 /// # Errors
 ///
-/// The errors of `take`, with the line in the whole.
+/// The errors of `take`, with the line number in the report.
 pub fn each(text: &[u8], take: &mut dyn FnMut(&[u8]) -> Result<(), Problem>) -> Result<(), Problem> {
     let mut taken = Ok(());
     let mut within = |start, end| {
@@ -27,7 +27,7 @@ pub fn each(text: &[u8], take: &mut dyn FnMut(&[u8]) -> Result<(), Problem>) -> 
                 .map_err(|problem| Problem { line: problem.line + line_of(text, start) - 1, ..problem });
         }
     };
-    // What ends too early was refused.
+    // A report that ends too early was refused before.
     let _ = spans(text, &mut within);
     taken
 }

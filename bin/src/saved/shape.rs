@@ -1,8 +1,8 @@
-//! The shape of a document, checked before it is read: its schema, the program that wrote it, and that no object has two
-//! members of one name.
+//! The shape of a document, checked before it is read: its schema, the program that wrote it, and that no object has
+//! two members of the same name.
 //!
-//! Looks at brackets, strings and colons alone: results of thousands of hosts are checked. Syntax errors are left to the
-//! reader of the document.
+//! Only brackets, strings and colons are inspected, because results of thousands of hosts are checked. Syntax errors
+//! are left to the reader of the document.
 
 use latency_core::double;
 use latency_core::json::MAX_DEPTH;
@@ -10,23 +10,24 @@ use latency_core::text::Text;
 
 use super::rows::{Problem, line_of};
 
-/// The version of the shape of documents that is written, and the latest one that is read.
+/// Version of the schema of written documents, and the latest version that can be read.
 pub const SCHEMA: u32 = 1;
 
 /// The name of the program in its documents.
 pub const NAME: &str = "latency-bench";
 
-/// Members of all objects that are open at one place; a result has a tenth of that.
+/// Maximum number of members of all objects that are open at the same time; a result needs a tenth of it.
 const MOST_MEMBERS: usize = 512;
 
 /// Checks the shape of a document.
 ///
 /// # Errors
 ///
-/// A schema later than [`SCHEMA`] or not a number, a document of another program, and two members of one name.
+/// A schema that is later than [`SCHEMA`] or not a number, a document of another program, or two members of the same
+/// name.
 pub(super) fn check(document: &[u8]) -> Result<(), Problem> {
     let mut names: [&[u8]; MOST_MEMBERS] = [b""; MOST_MEMBERS];
-    // The names before each open object or array, counted.
+    // The number of names before each open object or array.
     let mut starts = [0; MAX_DEPTH];
     let (mut at, mut depth, mut count) = (0, 0_usize, 0_usize);
     let (mut path, mut is_later, mut version) = ([&b""[..]; 2], false, Text::EMPTY);
@@ -92,7 +93,7 @@ fn end_of_string(text: &[u8]) -> usize {
     text.iter().position(is_end).unwrap_or(text.len())
 }
 
-/// Returns the number, word or inside of the string at the start of `text`.
+/// Returns the number, the word or the content of the string at the start of `text`.
 fn scalar(text: &[u8]) -> &[u8] {
     let (text, end) = match text.split_first() {
         Some((b'"', inside)) => (inside, end_of_string(inside)),

@@ -1,4 +1,4 @@
-//! Files of this program, of other tools, and damaged ones.
+//! Files of this program, files of other tools, and damaged files.
 
 use super::*;
 use crate::analysis::comparison::{Files, Join};
@@ -8,7 +8,7 @@ use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
-/// Places of fields.
+/// The indices of fields.
 const ORDER: usize = 4;
 const KERNEL: usize = 5;
 
@@ -66,7 +66,7 @@ fn reads_two_columns_of_other_tools() {
     }
 }
 
-/// Sizes and latencies of a text.
+/// Returns the sizes and latencies of a text.
 fn pairs(text: &str, unit: Option<u64>) -> Vec<(u64, f64)> {
     let mut room = room();
     let draft = Saved::parse(text.as_bytes(), unit.map(Bytes), &mut room).unwrap();
@@ -78,7 +78,7 @@ fn room() -> Table<Row> {
 }
 
 #[test]
-fn headings_suffixes_and_the_option_say_the_unit() {
+fn the_unit_comes_from_headings_suffixes_or_the_option() {
     let expected = [(16384, 1.08), (32768, 1.25)];
     for text in [
         "bytes,ns\n16384,1.08\n32768,1.25\n",
@@ -97,13 +97,17 @@ fn headings_suffixes_and_the_option_say_the_unit() {
         }
     }
     assert_eq!(pairs("16 1.08\n32 1.25\n", Some(1024)), expected);
-    assert_eq!(pairs("bytes,ns\n16384,1.08\n32K,1.25\n", Some(1024)), expected, "what a file says decides");
+    assert_eq!(
+        pairs("bytes,ns\n16384,1.08\n32K,1.25\n", Some(1024)),
+        expected,
+        "a unit in the file replaces the given one"
+    );
     assert_eq!(rejected("size,cycles\n16384,4\n"), (1, "a latency in cycles; give it in nanoseconds"));
     assert_eq!(rejected("16384 4\n1X 4\n"), (2, "something that is not a size"));
 }
 
 #[test]
-fn sizes_that_cannot_be_bytes_are_not_taken_for_bytes() {
+fn implausible_sizes_are_not_taken_as_bytes() {
     let is_plausible = |text: &str| {
         let mut room = room();
         let draft = Saved::parse(text.as_bytes(), None, &mut room).unwrap();
@@ -122,7 +126,7 @@ fn sizes_that_cannot_be_bytes_are_not_taken_for_bytes() {
 /// Sizes and latencies.
 type Pairs = &'static [(u64, f64)];
 
-/// Output of other tools, by their sources, with the expected rows.
+/// Output of other tools, in the formats of their sources, with the expected rows.
 const FOREIGN: [(&str, Tool, Pairs); 4] = [
     (
         "\"stride=64\n0.00049 1.584\n0.00293 1.585\n64.00000 92.100\n\n",
@@ -197,7 +201,7 @@ fn the_conditions_of_a_run_are_read() {
 }
 
 #[test]
-fn says_what_is_wrong_and_where() {
+fn a_refusal_names_the_line_and_the_defect() {
     for (text, line, what) in [
         ("", 1, "the file is empty"),
         (" \n ", 1, "the file is empty"),
@@ -227,7 +231,7 @@ fn says_what_is_wrong_and_where() {
 }
 
 #[test]
-fn nothing_of_a_file_can_steer_a_terminal() {
+fn no_text_of_a_file_can_control_a_terminal() {
     for text in ["{\"points\":[{\"ns\":1,\"order\":\"\\u001b[2J\"}]}", "ns,order\n1,\u{1b}[2J\n"] {
         let saved = parse(text.as_bytes()).unwrap();
         assert_eq!(saved.rows[0].words[ORDER - WORDS].as_str(), "\\u{1b}[2J");
@@ -291,8 +295,8 @@ fn pairs_of_cpus_their_states_and_their_classes_are_points() {
         ]
     );
     assert_eq!((saved.rows[0].pages.as_str(), saved.rows[0].verified), ("4k", Some(true)));
-    assert!(!saved.rows[2].tells(LINES), "as many as the cache has room for");
-    // No two of them are one point, whatever fields are conditions that differ.
+    assert!(!saved.rows[2].tells(LINES), "the number of lines follows from the cache size");
+    // All points differ in a field, whichever fields are conditions.
     for conditions in [0, CPUS, 1 << LINES, 1 << CLASS] {
         for (index, row) in saved.rows.iter().enumerate() {
             let found = saved.rows.iter().position(|other| row.is_same(other, !conditions));
@@ -317,7 +321,7 @@ fn pairs_of_cpus_are_the_same_in_json_and_csv() {
             assert_eq!((row.pages, row.verified), (other.pages, other.verified), "{name}");
         }
     }
-    // Words that ours have make no table of another tool one of ours.
+    // Column names that this program uses too do not turn another tool's table into a table of this program.
     assert_eq!(pairs("b,ns\n16384,1.08\n32768,1.25\n", None), [(16384, 1.08), (32768, 1.25)]);
 }
 
@@ -366,7 +370,7 @@ proptest! {
 }
 
 #[test]
-fn reads_of_documents_that_tell_no_pattern_are_streams() {
+fn reads_without_a_pattern_are_streams() {
     const PATTERN: usize = crate::result::row::PATTERN;
     let curve = |told: &str, kind: &str| {
         let text = format!(
@@ -377,13 +381,13 @@ fn reads_of_documents_that_tell_no_pattern_are_streams() {
     };
     let (old, new) = (curve("", "read"), curve(r#""pattern":"permuted","#, "read"));
     assert!(old[0].is_word(PATTERN, "stream") && new[0].is_word(PATTERN, "permuted"));
-    // It is a condition that differs: the points are the same ones, and there is no verdict on them.
+    // The pattern is a condition that differs: the points are the same, and there is no verdict on them.
     let files = Files { counts: [1, 1], rows: &|side, _| [old, new][side] };
     assert!(Join::of(&files).is_condition(PATTERN) && Join::of(&files).find(&old[0], new).is_some());
     let label = |rows: &[Row]| Label { row: &rows[0], shown: !3 }.to_string();
     assert!(label(new).contains("pattern permuted traffic read"), "{}", label(new));
     assert!(!label(old).contains("pattern"), "{}", label(old));
-    // Kinds of one pattern alone are the same, whether it is told or not.
+    // Points of a kind of traffic with only one pattern are the same, whether or not the file contains the pattern.
     let told = curve(r#""pattern":"stream","#, "2:1");
     assert!(!told[0].tells(PATTERN) && !curve("", "2:1")[0].tells(PATTERN));
     let bandwidth = r#"{"bandwidths":[{"from":0,"to":0,"traffic":"read","generators":8,"ns":1}],"experiment":"bandwidth"}"#;

@@ -1,49 +1,49 @@
-//! Trust in a saved result: its own verdict, corrected by its reasons and its other values.
+//! Trust in a saved result: the trust that it states, corrected by its reasons and its other values.
 //!
-//! Earlier versions called results poor that were uncertain and not wrong. Their documents give the reasons and mostly the
-//! measures behind them, so that the present bounds can be applied.
+//! Earlier versions called results poor that were uncertain but not wrong. Their documents contain the reasons and
+//! mostly the measured values behind them, so that the present limits can be applied.
 
 use latency_core::text::Text;
 
 use crate::warning::MUCH_OTHER_WORK;
 
-/// The most reasons of a document that are kept.
+/// Maximum number of reasons of a document that are kept.
 const MOST: usize = 16;
-/// A code of a warning.
+/// The code of a warning.
 pub type Code = Text<32>;
 
-/// Relative difference up to which a repeated point agrees with the first.
+/// Maximum relative difference between a point and its repetition that counts as agreement.
 const CLOSE: f64 = 0.03;
-/// From this part of the points without an interval on, imprecision makes a result poor.
+/// Minimum share of points without an interval at which imprecision makes a result poor.
 const MOST_POINTS: f64 = 1.0 / 3.0;
-/// Reasons that say how certain or clean a result is, and never that it is wrong.
+/// Reasons that concern only the precision of a result or interference with it. None of them means that it is wrong.
 const MILD: [&str; 6] =
     ["disturbed", "points-disturbed", "stolen-time", "sibling-busy", "emulated", "neighbours"];
-/// Reason that is a condition of the points, and is named as one where hosts are compared: placement not proven.
+/// The reason "placement not verified", which is a condition of the points. A comparison of hosts names it as one.
 const UNVERIFIED: &str = "placement-unverified";
-/// Another reason that is a condition: an interrupted run.
+/// The reason "interrupted run", which is a condition too.
 const PARTIAL: &str = "partial";
 
 /// The trust that a document states.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Trust {
-    /// It says `poor`.
+    /// True if it says `poor`.
     pub said_poor: bool,
-    /// It had more warnings than it could hold.
+    /// True if the document left out warnings because it had too many.
     pub omitted: bool,
-    /// Its reasons, and whether its warnings grade them as poor; no more than there is room for.
+    /// Its reasons, and whether its warnings grade them as poor; at most [`MOST`].
     reasons: [(Code, Option<bool>); MOST],
     count: usize,
-    /// The largest share of other work on a CPU, where it is told.
+    /// The largest share of other work on a CPU, if known.
     pub other_work: Option<f64>,
-    /// The second look at a point over the first, where it is told.
+    /// The repeated measurement of a point divided by the first one, if known.
     pub repeat: Option<f64>,
-    /// Points, and those of them without an interval.
+    /// The number of points, and the number of points without an interval.
     pub points: [usize; 2],
 }
 
 impl Trust {
-    /// Adds a reason, or what a warning with this code is graded as.
+    /// Adds a reason; `poor` is the grade of the warning with this code, if it has one.
     pub fn add(&mut self, code: &str, poor: Option<bool>) {
         let known = self.reasons.iter().take(self.count).position(|(known, _)| known.as_str() == code);
         let place = known.unwrap_or(self.count);
@@ -57,25 +57,26 @@ impl Trust {
         }
     }
 
-    /// Returns whether the result is poor by the present bounds.
+    /// Returns whether the result is poor by the present limits.
     #[must_use]
     pub fn is_poor(&self) -> bool {
         self.said_poor && (self.count == 0 || self.omitted || self.evidence().next().is_some())
     }
 
-    /// Returns whether all that makes it poor are conditions of its points.
+    /// Returns whether every reason that makes the result poor is a condition of its points.
     #[must_use]
     pub fn is_by_conditions(&self) -> bool {
         self.count > 0 && !self.omitted && self.evidence().all(|code| matches!(code, UNVERIFIED | PARTIAL))
     }
 
-    /// Returns whether a reason that is a condition makes it poor: not proven, and interrupted.
+    /// Returns whether a reason that is a condition makes the result poor: unverified placement, and an interrupted
+    /// run.
     #[must_use]
     pub fn by_conditions(&self) -> [bool; 2] {
         [UNVERIFIED, PARTIAL].map(|condition| self.said_poor && self.evidence().any(|code| code == condition))
     }
 
-    /// Returns the reasons that make it poor.
+    /// Returns the reasons that make the result poor.
     pub fn evidence(&self) -> impl Iterator<Item = &str> + Clone {
         let all = self.reasons.iter().take(self.count);
         all.filter(|(code, poor)| self.weighs(code.as_str(), *poor)).map(|(code, _)| code.as_str())
@@ -85,7 +86,7 @@ impl Trust {
     fn weighs(&self, code: &str, poor: Option<bool>) -> bool {
         let [points, without] = self.points.map(|count| count as f64);
         match code {
-            // Of reasons without a grade each may be the one that made the result poor.
+            // A reason without a grade may be the one that made the result poor.
             _ if poor == Some(false) => false,
             _ if MILD.contains(&code) => false,
             "precision-not-reached" => without > 0.0,
@@ -108,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_uncertain_alone_is_not_poor() {
+    fn uncertainty_alone_does_not_make_a_result_poor() {
         for code in MILD.into_iter().chain(["precision-not-reached", "points-not-precise"]) {
             assert!(!of(&[(code, None)]).is_poor() && !of(&[(code, Some(true))]).is_poor(), "{code}");
         }
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_are_the_present_ones() {
+    fn the_present_limits_apply_to_old_results() {
         let work = |share| Trust { other_work: share, ..of(&[("other-work", Some(true))]) }.is_poor();
         assert!(work(None) && work(Some(0.24)) && !work(Some(0.22)));
         let repeat = |ratio| Trust { repeat: ratio, ..of(&[("repeat-ratio", None)]) }.is_poor();
@@ -132,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn conditions_are_told_from_other_evidence() {
+    fn conditions_are_distinguished_from_other_evidence() {
         let both = of(&[(UNVERIFIED, Some(true)), (PARTIAL, Some(true)), ("stolen-time", Some(false))]);
         assert!(both.is_poor() && both.is_by_conditions());
         assert_eq!(both.by_conditions(), [true, true]);

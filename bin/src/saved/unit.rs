@@ -1,10 +1,11 @@
-//! The sizes of other tools' files: in which unit, and whether they can be bytes at all.
+//! The units of sizes in other tools' files, and whether these sizes can be bytes at all.
 
 use latency_core::units;
 
 use crate::result::row::Row;
 
-/// Bytes in a unit by its name in a heading, behind a number or in an option. Tools mean the binary one by either name.
+/// Returns the number of bytes in a unit by its name in a heading, behind a number or in an option. Both `KB` and `KiB`
+/// mean 1024 bytes, because tools use either name for the binary unit.
 ///
 /// # References
 ///
@@ -19,7 +20,7 @@ pub fn named(word: &str) -> Option<f64> {
     among(&NAMES, word)
 }
 
-/// Returns nanoseconds in a unit of time by its name in a heading or behind a number.
+/// Returns the number of nanoseconds in a unit of time by its name in a heading or behind a number.
 pub fn of_time(word: &str) -> Option<f64> {
     const NAMES: [(f64, &str); 5] = [
         (1e-3, "ps psec picosecond picoseconds"),
@@ -31,13 +32,13 @@ pub fn of_time(word: &str) -> Option<f64> {
     among(&NAMES, word)
 }
 
-/// Returns the factor of a unit by one of its names, in letters of either case.
+/// Returns the factor of a unit by one of its names, in upper or lower case.
 #[inline(never)]
 fn among(units: &[(f64, &str)], word: &str) -> Option<f64> {
     units.iter().find(|(_, names)| is_one_of(word, names)).map(|(factor, _)| *factor)
 }
 
-/// Returns whether a word is one of several, in letters of either case.
+/// Returns whether a word is one of several, in upper or lower case.
 #[inline(never)]
 pub fn is_one_of(word: &str, words: &str) -> bool {
     words.split_ascii_whitespace().any(|one| word.eq_ignore_ascii_case(one))
@@ -55,7 +56,8 @@ pub fn words(heading: &str) -> impl Iterator<Item = &str> {
         .filter(|word| !word.is_empty())
 }
 
-/// Returns the bytes of a number of units; a size with a fraction was rounded when it was printed, to a line at best.
+/// Returns the bytes of a number of units. A size with a fraction was rounded when it was printed, so it is rounded to
+/// a line.
 pub fn bytes(number: f64, unit: f64) -> f64 {
     const LINE: f64 = units::LINE.0 as f64;
     let bytes = number * unit;
@@ -66,7 +68,8 @@ pub fn bytes(number: f64, unit: f64) -> f64 {
     }
 }
 
-/// Returns whether sizes without a unit can be bytes: a walk needs two lines, and memory begins above a mebibyte.
+/// Returns whether sizes without a unit can be bytes. No size may have a fraction, each must be at least two lines,
+/// because a walk needs two, and the latency may be that of memory only if the largest size is a mebibyte or more.
 pub fn plausible(rows: &[Row], fractions: bool) -> bool {
     const TWO_LINES: u64 = 128;
     const SMALL: u64 = 1 << 20;
@@ -85,7 +88,7 @@ mod tests {
     use std::vec::Vec;
 
     #[test]
-    fn sizes_in_no_unit_are_bytes_where_they_can_be() {
+    fn sizes_without_a_unit_are_bytes_if_plausible() {
         let can_be = |points: &[(u64, f64)]| {
             let row = |&(size, nanoseconds): &(u64, f64)| Row {
                 sample: Sample { size: Bytes(size), nanoseconds, ..Sample::EMPTY },
@@ -104,7 +107,7 @@ mod tests {
     #[test]
     fn sizes_that_were_rounded_are_whole_lines() {
         assert_eq!([bytes(100.5, 1.0), bytes(0.5, 1024.0), bytes(1.0, 1024.0)], [100.5, 512.0, 1024.0]);
-        // 0.1 KiB are 102.4 bytes, and 0.01 KiB 10.24: no walk is shorter than a line.
+        // 0.1 KiB are 102.4 bytes, and 0.01 KiB are 10.24 bytes; no walk is shorter than a line.
         assert_eq!([bytes(0.1, 1024.0), bytes(0.01, 1024.0)], [128.0, 64.0]);
     }
 }

@@ -1,6 +1,6 @@
-//! Values of a document, and what may be wrong with one.
+//! Values of a JSON document, and the errors of reading one.
 //!
-//! Knows JSON, and nothing of results.
+//! This module depends on JSON, but not on results.
 
 use latency_core::json::{Error, Event, Reader, Str};
 use latency_core::stats::Interval;
@@ -8,7 +8,7 @@ use latency_core::text::Text;
 
 use crate::options::tokens::escape;
 
-/// An error: of the document, or of its content.
+/// An error of the syntax of the document, or of its content.
 pub(super) enum Fault {
     Document(Error),
     Meaning(&'static str),
@@ -26,10 +26,10 @@ impl From<&'static str> for Fault {
     }
 }
 
-/// Reads the value of a member with this name.
+/// A function that reads the value of a member with this name.
 type Member<'m, 'a> = &'m mut dyn FnMut(&mut Reader<'a>, &str) -> Result<(), Fault>;
 
-/// Calls `member` for every member of the next value, if that is an object; any other value is passed over.
+/// Calls `member` for every member of the next value, if that is an object. Any other value is skipped.
 pub(super) fn members<'a>(reader: &mut Reader<'a>, member: Member<'_, 'a>) -> Result<(), Fault> {
     let before = reader.clone();
     if reader.next_event()? != Event::BeginObject {
@@ -39,10 +39,10 @@ pub(super) fn members<'a>(reader: &mut Reader<'a>, member: Member<'_, 'a>) -> Re
     rest(reader, member)
 }
 
-/// Calls `member` for every member of an object that was begun.
+/// Calls `member` for every member of an object, after the start of the object.
 pub(super) fn rest<'a>(reader: &mut Reader<'a>, member: Member<'_, 'a>) -> Result<(), Fault> {
     while let Event::Key(key) = reader.next_event()? {
-        // Hardly any name has an escape, and the names that are looked for are short.
+        // Names with escapes are rare, and the expected names are short.
         match key.unescaped() {
             Some(key) => member(reader, key)?,
             None => member(reader, text::<40>(key).as_str())?,
@@ -51,7 +51,7 @@ pub(super) fn rest<'a>(reader: &mut Reader<'a>, member: Member<'_, 'a>) -> Resul
     Ok(())
 }
 
-/// Calls `each` inside of every object of the array that follows.
+/// Calls `each` for every object of the following array, after the start of the object.
 pub(super) fn each_object<'a>(
     reader: &mut Reader<'a>,
     mut each: impl FnMut(&mut Reader<'a>) -> Result<(), Fault>,
@@ -66,7 +66,7 @@ pub(super) fn each_object<'a>(
     }
 }
 
-/// Reads a number, or null for one that is not known.
+/// Reads a number, or null for an unknown one.
 pub(super) fn optional(reader: &mut Reader<'_>) -> Result<Option<f64>, Fault> {
     match reader.next_event()? {
         Event::Number(number) => Ok(Some(number)),
@@ -75,7 +75,7 @@ pub(super) fn optional(reader: &mut Reader<'_>) -> Result<Option<f64>, Fault> {
     }
 }
 
-/// Two numbers, or null.
+/// Reads two numbers, or null.
 pub(super) fn interval(reader: &mut Reader<'_>) -> Result<Option<Interval>, Fault> {
     match reader.next_event()? {
         Event::Null => return Ok(None),
@@ -92,7 +92,7 @@ pub(super) fn interval(reader: &mut Reader<'_>) -> Result<Option<Interval>, Faul
 /// Returns as much of a string as fits, decoded and escaped, so that it cannot control a terminal.
 pub(super) fn text<const N: usize>(string: Str<'_>) -> Text<N> {
     let mut text = Text::EMPTY;
-    // What does not fit is cut.
+    // Text that does not fit is cut.
     let _ = string.chars().try_for_each(|character| escape(&mut text, character));
     text
 }

@@ -1,4 +1,4 @@
-//! The parts of an entry in the table of warnings, and the figures in its words.
+//! The parts of an entry in the table of warnings, and the numbers in its texts.
 
 use core::fmt::{self, Arguments};
 
@@ -10,16 +10,16 @@ use crate::report::figures::Digits;
 /// The effect of a warning on trust, mildest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// A fact that casts no doubt.
+    /// A fact that does not lower the trust in the result.
     Note,
-    /// The result is right as far as its interval says, but less certain, clean or complete than was asked for.
+    /// The result is correct within its interval, but less precise, clean or complete than was requested.
     Fair,
-    /// There is evidence that the value is wrong or unproven.
+    /// There is evidence that the value is wrong or not verified.
     Poor,
 }
 
 impl Severity {
-    /// Returns the word for it, as documents have it.
+    /// Returns the word for the severity in documents.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -30,7 +30,7 @@ impl Severity {
     }
 }
 
-/// The subject of a warning: two with the same code and the same subject are one.
+/// The subject of a warning. Two warnings with the same code and the same subject are duplicates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum About {
     /// The whole run.
@@ -58,21 +58,21 @@ pub struct Facts {
     pub severity: Severity,
     /// The subject.
     pub about: About,
-    /// Distance from the expected value, for kinds of warnings that can be compared by it.
+    /// The measured value or its distance from the expected one, if warnings with this code can be ranked by it.
     pub measure: Option<f64>,
 }
 
 /// The parts of a warning that people read.
 pub struct Words<'a> {
-    /// The fact, short enough for the line that gives the verdict.
+    /// The fact, short enough for the line with the verdict.
     pub reason: Arguments<'a>,
-    /// The rest of the sentence that the reason begins.
+    /// The rest of the sentence that begins with the reason.
     pub rest: Arguments<'a>,
-    /// An option or a command; a command that only root may give begins with "as root".
+    /// An option or a command. A command that needs root begins with "as root".
     pub remedy: Arguments<'a>,
 }
 
-/// The place of a point, as its warnings begin; nothing for other subjects, which the sentence names.
+/// Writes the point at the start of its warnings; nothing for other subjects, which the sentence names.
 impl fmt::Display for About {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -124,7 +124,7 @@ mod tests {
     use std::string::ToString;
 
     #[test]
-    fn sizes_are_as_options_take_them() {
+    fn sizes_are_written_as_options_accept_them() {
         for (bytes, shown) in [
             (1 << 10, "1K"),
             (800 << 20, "800M"),

@@ -9,19 +9,19 @@ use super::entry::Facts;
 use super::{Severity, Warning, Warnings};
 use crate::report::wrap::Wrap;
 
-/// The blanks before each line of a warning but its first.
+/// Number of blanks before each line of a warning except its first.
 const INDENT: usize = 2;
 
-/// Warnings of one code.
+/// The warnings with one code.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WarningGroup<'a> {
-    /// The one that says most: of the worst severity, and where the kind has a measure, the one furthest off.
+    /// The most important one: of the worst severity, and with the largest measure if the code has one.
     pub worst: &'a Warning,
     /// Number of warnings.
     pub count: usize,
 }
 
-/// The fact, the number of others like it, and the remedy.
+/// Writes the fact, the number of similar warnings, and the remedy.
 impl fmt::Display for WarningGroup<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.worst.fmt(out)?;
@@ -35,7 +35,8 @@ impl fmt::Display for WarningGroup<'_> {
 }
 
 impl Warnings {
-    /// Returns the groups, worst severity first, and in the order in which they came up within one.
+    /// Returns the groups, those of the worst severity first, and within one severity in the order of their first
+    /// warnings.
     pub fn groups(&self) -> impl Iterator<Item = WarningGroup<'_>> {
         Compact([Severity::Poor, Severity::Fair, Severity::Note].into_iter().flat_map(move |severity| {
             self.iter().enumerate().filter_map(move |(index, warning)| {
@@ -61,9 +62,9 @@ impl Warnings {
         group
     }
 
-    /// Writes one line for each group: `WARNING: …`, and where `notes` are asked for, `NOTE: …`.
+    /// Writes one line for each group: `WARNING: …`, and if `notes` is true, `NOTE: …`.
     ///
-    /// Lines are broken only where `columns` says how wide a terminal is, so that programs find whole ones.
+    /// Lines are wrapped only if `columns` is the width of a terminal, so that programs read complete lines.
     ///
     /// # Errors
     ///
@@ -141,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_dropped_is_counted() {
+    fn dropped_warnings_are_counted() {
         let mut warnings = Warnings::new();
         for node in 0..70 {
             warnings.push(Warning::NotMeasurableHere { node: NodeId(node) });

@@ -1,7 +1,7 @@
-//! Facts that a reader of a result must know, and the effect of each on trust.
+//! Facts that a reader of a result must know, and the effect of each on the trust in the result.
 //!
-//! A warning is plain data. `table.rs` has its code, severity, text and remedy; a new one needs a variant here and an
-//! entry there. Nothing here knows how a warning is found.
+//! A warning is plain data. `table.rs` contains its code, severity, text and remedy. A new warning needs a variant here
+//! and an entry there. Nothing here depends on the way in which a warning is found.
 
 mod entry;
 mod group;
@@ -24,15 +24,16 @@ pub use group::WarningGroup;
 pub use set::Warnings;
 pub use table::MUCH_OTHER_WORK;
 
-/// A name out of a file of the system: the longest frequency governors and hypervisor signatures have fifteen bytes.
+/// A word that was read from a system file: the longest frequency governors and hypervisor signatures have fifteen
+/// bytes.
 pub type ShortText = Text<15>;
 
 /// The limit that made a working set smaller than the default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clipped {
-    /// Half of the node's free memory is less.
+    /// Half of the free memory of the node.
     HalfOfFree,
-    /// The memory limit of the control group is less.
+    /// The memory limit of the control group.
     ControlGroup,
 }
 
@@ -41,61 +42,61 @@ pub enum Clipped {
 pub enum NoCounters {
     /// kernel.perf_event_paranoid forbids them.
     Paranoid,
-    /// The container's filter refuses the call.
+    /// The system-call filter of the container refuses perf_event_open.
     Filtered,
-    /// The processor, or the hypervisor, offers none.
+    /// The processor or the hypervisor offers none.
     Absent,
 }
 
-/// One thing that a reader must know.
+/// A fact that a reader must know.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(missing_docs)] // the fields are named for what they hold; what they mean is the text
 pub enum Warning {
-    /// There is nothing remote to compare with.
+    /// There is only one node, so there is no remote latency.
     OneNode,
-    /// There are more nodes than can be held.
+    /// There are more nodes than the program can measure.
     TooManyNodes { found: u32, held: u32 },
-    /// A part of the machine's CPUs is out of reach.
+    /// The process may not use a part of the machine's CPUs.
     CpusetPartial { allowed: u32, online: u32 },
-    /// A control group allows less time than one thread takes.
+    /// A control group allows less CPU time than one thread needs.
     CpuQuota { cpus: f64 },
-    /// A node's memory is not allowed, so it is not measured.
+    /// The process may not use the memory of a node, so it is not measured.
     NodeLeftOut { node: NodeId },
-    /// There is no /proc.
+    /// /proc does not exist.
     NoProc,
-    /// There is no /sys.
+    /// /sys does not exist.
     NoSys,
     /// The working set is smaller than it should be.
     SizeClipped { from: Bytes, to: Bytes, why: Clipped },
-    /// The working set fits in a cache that is reported, as somebody asked for: its latency is what is measured.
+    /// The working set fits in a reported cache, and the user chose its size: the latency of this cache is measured.
     CacheLatency { size: Bytes, level: u32, cache: Bytes },
-    /// The working set is not much larger than the last-level cache, or hits were seen in it; `asked` where somebody
-    /// chose its size.
+    /// The working set is not much larger than the last-level cache, or cache hits were seen in it (`seen`). `asked` is
+    /// true if the user chose the size.
     CacheCouldHold { size: Bytes, cache: Bytes, asked: bool, seen: bool },
-    /// The system reports a cache of a size that none has.
+    /// The system reports a cache of an implausible size.
     CacheSizeImplausible { level: u32, size: Bytes },
     /// Neither sysfs nor CPUID reports a cache.
     CacheUnknown { assumed: Bytes },
-    /// Hits were seen in the default working set, and it was doubled.
+    /// Cache hits were seen in the default working set, and the working set was doubled.
     WorkingSetDoubled { from: Bytes, to: Bytes },
-    /// The last-level cache that was found is not the one that is reported.
+    /// The measured size of the last-level cache differs from the reported one.
     ReportedCacheDiffers { reported: Bytes, found: Bytes },
     /// The warm pass was a little faster than the cold one.
     CacheServesPart { size: Bytes, cold: Picoseconds, warm: Picoseconds },
     /// The warm pass was much faster than the cold one.
     LooksCached { size: Bytes, cold: Picoseconds, warm: Picoseconds },
-    /// A cache in front of a node's memory may hold much of what was measured there; `fits` where four times that cache
-    /// can be had.
+    /// A cache in front of a node's memory may hold much of the working set; `fits` is true if a working set of four
+    /// times this cache is available.
     SideCache { node: NodeId, cache: Bytes, size: Bytes, fits: bool },
     /// `--pages=auto` did not get the largest pages.
     PagesFellBack { found: PageSize },
     /// Only a part of the buffer is in transparent huge pages.
     ThpPartial { wanted: Bytes, found: Bytes },
-    /// The TLB behaves as if the pages were small: a hypervisor backs them so.
+    /// The TLB behaves as if the pages were small, because a hypervisor backs them with small ones.
     HugePagesWithoutEffect { page: PageSize },
-    /// The node of the pages could not be proven.
+    /// The node of the pages could not be verified.
     PlacementUnverified { node: NodeId, why: &'static str },
-    /// Memory policies are forbidden; the pages were placed by touching them, and proven.
+    /// Memory policies are forbidden; the pages were placed by first touch, and their node was verified.
     PlacedByFirstTouch { node: NodeId },
     /// The target cannot be reached by first touch either.
     NotMeasurableHere { node: NodeId },
@@ -105,106 +106,107 @@ pub enum Warning {
     PagesMoved { node: NodeId, pages: u64 },
     /// The kernel merged or split huge pages while they were measured.
     HugePagesChanged { node: NodeId, before: Bytes, after: Bytes, mapped: Bytes },
-    /// Other tasks ran for this share of the time in which a thread of the run had work on a CPU.
+    /// Other tasks ran for this share of the time in which a thread of the run needed its CPU.
     OtherWork { cpu: CpuId, share: f64 },
-    /// The hypervisor ran something else in place of a CPU for this share of the time in which that was busy.
+    /// The hypervisor ran something else for this share of the time in which the CPU was busy (steal time).
     Stolen { cpu: CpuId, share: f64 },
-    /// A sibling thread of a CPU that took part was busy with other work for this share of the time.
+    /// The SMT sibling of a measuring CPU was busy with other work for this share of the time.
     SiblingBusy { cpu: CpuId, share: f64 },
-    /// The thread was found on another CPU than the one that it was pinned to.
+    /// The thread was found on another CPU than the one to which it was pinned.
     ThreadMoved { times: u64 },
-    /// Memory took this many times as long as in rounds in which it was quiet.
+    /// The ratio of the latency of the whole run to the latency in rounds with quiet neighbours.
     Neighbours { from: NodeId, to: NodeId, size: Bytes, ratio: f64 },
-    /// The run waited these seconds for quiet neighbours, and rounds proved no undisturbed value of some pair.
+    /// The run waited this number of seconds for quiet neighbours, and the rounds of some pair give no undisturbed
+    /// value.
     NotQuiet { seconds: f64 },
-    /// The kernel moves pages to the node that uses them.
+    /// The kernel moves pages to the node that uses them (automatic NUMA balancing).
     NumaBalancing,
-    /// The frequency is governed.
+    /// A governor may change the core frequency.
     FrequencyScaling { governor: ShortText },
-    /// The core clock changed during the run: its tenth and its ninetieth percentile; whether caches or instructions of
-    /// a core were timed, or memory alone.
+    /// The core clock changed during the run: its tenth and its ninetieth percentile. `core` is true if caches or
+    /// instructions of a core were timed, and false if only memory was.
     CoreClockUnstable { least: Hertz, most: Hertz, core: bool },
-    /// The TSC is not said to be invariant; its calibrations agree.
+    /// The processor does not declare an invariant TSC, but its calibrations agree.
     TscNotInvariant,
-    /// Calibrations of the TSC differ by this number of parts per million.
+    /// The calibrations of the TSC differ by this number of parts per million.
     TscUnsteady { ppm: f64 },
-    /// The TSC and the kernel's clock have drifted apart during the run.
+    /// The TSC and the kernel's clock drifted apart during the run.
     TscDrift { ppm: f64 },
-    /// The TSC's rate is not the one that CPUID declares.
+    /// The measured rate of the TSC differs from the rate that CPUID declares.
     TscMismatch { measured: Hertz, declared: Hertz },
-    /// The kernel's clock is used, because the TSC cannot be.
+    /// The kernel's clock is used because the TSC is not usable.
     NoTsc { why: &'static str },
-    /// LFENCE does not wait for earlier instructions, although the processor may promise it. That matters where loads
-    /// or messages are timed one at a time: one may begin before its first stamp.
+    /// LFENCE does not wait for earlier instructions, although the processor may promise it. This matters if loads or
+    /// messages are timed one at a time (`single`), because a load may begin before its first timestamp.
     FenceNotSerialising { promised: bool, single: bool },
     /// The machine is emulated.
     Emulated { by: ShortText },
-    /// An L1 hit is not a whole number of core cycles.
+    /// The latency of an L1 hit is not a whole number of core cycles.
     L1NotInteger { cycles: f64 },
-    /// A multiplication does not take the usual number of additions.
+    /// The latency of a multiplication is not the usual multiple of the latency of an addition.
     MultiplyAddRatio { ratio: f64 },
-    /// A point measured again at the end of the run, in new memory, gives another result.
+    /// A point that was measured again at the end of the run, in new memory, has another latency.
     RepeatRatio { ratio: f64 },
-    /// Denser and wider spaced chains differ by more than they should.
+    /// Chains with a small and a large stride differ more than they should.
     PrefetchAudit { ratio: f64 },
-    /// Neighbouring lines are fetched together, though too early for a random order over much memory.
+    /// A prefetcher fetches neighbouring lines together, but too early for a random order in a large working set.
     NeighboursFetched { ratio: f64 },
-    /// Pointers take this part of the time of indices: a prefetcher follows pointers.
+    /// The ratio of the latency with pointers to the latency with indices: a prefetcher follows pointers.
     PointersFollowed { ratio: f64 },
-    /// The order lets prefetchers help.
+    /// The order of the chain lets prefetchers reduce the latency.
     PrefetchAssisted { order: &'static str },
-    /// The confidence interval is still too wide.
+    /// The confidence interval is wider than requested.
     PrecisionNotReached { from: NodeId, to: NodeId, size: Bytes, found: f64, wanted: f64 },
-    /// Trials were interrupted by something else.
+    /// A share of the trials was interrupted.
     Disturbed { from: NodeId, to: NodeId, size: Bytes, share: f64 },
     /// A hop is too short to be timed alone.
     HopsTooShort { from: NodeId, to: NodeId, size: Bytes, hops: u32, latency: Picoseconds },
-    /// The mean of single hops is not what the batches say.
+    /// The mean of single hops differs from the latency of the batches.
     HopMeanDiffers { from: NodeId, to: NodeId, size: Bytes, ratio: f64 },
-    /// Points of an experiment with many have a confidence interval that is wider than wanted; `unknown` of them have
-    /// none.
+    /// Some of many points have a confidence interval that is wider than requested; `unknown` of them have none.
     PointsNotPrecise { points: u32, unknown: u32, of: u32, wanted: f64 },
-    /// Points of an experiment with many had trials interrupted, each at least this share of them.
+    /// Some of many points had interrupted trials, each at least this share of its trials.
     PointsDisturbed { points: u32, of: u32, share: f64 },
-    /// Trials of one round are in several states, so that few of them agree on a value; the smallest share that agrees.
+    /// Trials of one round are in several states, so that few of them agree on a value; `share` is the smallest share
+    /// that agrees.
     StateShare { points: u32, of: u32, share: f64 },
-    /// The timer moves in steps that are coarse beside a trial; the shortest trial.
+    /// The steps of the timer are coarse compared with a trial; the shortest trial has this number of steps.
     FewSteps { steps: u64 },
     /// The timer stepped back during trials.
     TimerSteppedBack { trials: u64 },
-    /// Counted core cycles differ from those that dependent additions give.
+    /// Counted core cycles differ from the cycles that a chain of dependent additions gives.
     CoreCyclesDiffer { ratio: f64 },
     /// There are no hardware counters.
     CountersUnavailable { why: NoCounters },
     /// The kernel refused some of the threads.
     ThreadsRefused { wanted: u32, started: u32, errno: Errno },
-    /// Generators were found on other CPUs than those that they were pinned to.
+    /// Generators were found on other CPUs than those to which they were pinned.
     GeneratorMoved { times: u64 },
-    /// The rate of generators did not become steady before this number of visits of all.
+    /// The rate of the generators did not become steady in this number of the visits.
     NotSettled { windows: u64, of: u64 },
-    /// A quota of CPU time stopped all threads during this number of visits of all.
+    /// A quota of CPU time stopped all threads in this number of the visits.
     Throttled { windows: u64, of: u64 },
-    /// One generator is all that there is a CPU for.
+    /// There is a CPU for only one generator.
     OneGenerator,
     /// There is no time for all pairs of nodes.
     PairsLeftOut { pairs: u32, of: u32 },
-    /// A rate below the limit was not delivered as it was offered, in bytes per second.
+    /// Traffic below the limit was not delivered at the offered rate, in bytes per second.
     RateNotDelivered { offered: f64, delivered: f64 },
-    /// Memory is slower while idle than at a load, in bytes per second.
+    /// Memory has a higher latency when idle than under a load, in bytes per second.
     IdleMemorySlower { node: NodeId, idle: Picoseconds, loaded: Picoseconds, rate: f64 },
-    /// More lines seem to be in flight per core than any core has.
+    /// The apparent number of lines in flight per core is larger than on any real core.
     LittleImplausible { lines: f64 },
     /// The budget has no time for a kind of traffic between two nodes.
     OverBudget { from: NodeId, to: NodeId, kind: &'static str, seconds: f64 },
-    /// A hypervisor does not say which virtual CPUs share a core.
+    /// The hypervisor does not report which virtual CPUs share a core.
     VcpusMayShareCore,
-    /// Two CPUs that are said to be two cores are as close as threads of one.
+    /// The latency between two CPUs on separate reported cores is as low as between threads of one core.
     TopologyDoubtful { a: CpuId, b: CpuId, ns: f64 },
-    /// There is no time for all pairs of CPUs, so that there are a few of each class.
+    /// There is no time for all pairs of CPUs, so only a few of each class are measured.
     PairsOfClasses { of: u32 },
-    /// Memory is far slower or faster than its firmware claims.
+    /// The measured memory latency is far from the one in the firmware tables.
     FirmwareLatencyDiffers { node: NodeId, claimed: Picoseconds, measured: Picoseconds },
-    /// Memory of one tier is of two speeds.
+    /// The latencies of two nodes of one memory tier differ.
     TierContradiction { tier: u32, fast: NodeId, slow: NodeId, ratio: f64 },
     /// The run was interrupted.
     Partial { finished: u32, planned: u32 },
@@ -223,13 +225,13 @@ impl Warning {
         self.facts().severity
     }
 
-    /// Returns whether there is evidence that a value is wrong or unproven, so that `--strict` fails.
+    /// Returns whether the warning is evidence that a value is wrong or not verified, so that `--strict` fails.
     #[must_use]
     pub fn untrusted(&self) -> bool {
         self.severity() == Severity::Poor
     }
 
-    /// Returns whether a known fact was measured and came out wrong.
+    /// Returns whether the warning is from a self-test, which measures a known quantity.
     #[must_use]
     pub const fn is_of_self_test(&self) -> bool {
         matches!(
@@ -261,7 +263,7 @@ impl Warning {
         }
     }
 
-    /// Returns the first clause of the text, for the line that gives the verdict: several are in one line.
+    /// Returns the first clause of the text, for the line with the verdict, which contains several of them.
     #[must_use]
     pub fn reason(&self) -> impl fmt::Display + '_ {
         self.shown(|words, out| out.write_fmt(words.reason))
@@ -273,7 +275,7 @@ impl Warning {
         self.shown(|words, out| out.write_fmt(words.remedy))
     }
 
-    /// Returns whether it has found what the other one only considers possible.
+    /// Returns whether it states as a fact what the other warning states as a possibility.
     const fn settles(&self, other: &Warning) -> bool {
         match (self, other) {
             (Warning::LooksCached { size, .. }, Warning::CacheCouldHold { size: other, .. }) => {
@@ -287,7 +289,7 @@ impl Warning {
         self.entry(&mut |_| ())
     }
 
-    /// Returns whether both have one code and one subject.
+    /// Returns whether both have the same code and the same subject.
     fn is_like(&self, other: &Warning) -> bool {
         discriminant(self) == discriminant(other) && self.facts().about == other.facts().about
     }
@@ -301,7 +303,7 @@ impl Warning {
     }
 }
 
-/// The fact, without the remedy and without the label of a message.
+/// Writes the fact, without the remedy and without the label of a message.
 impl fmt::Display for Warning {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let words = self.shown(|words, out| write!(out, "{}{}", words.reason, words.rest));

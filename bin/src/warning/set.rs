@@ -1,4 +1,4 @@
-//! The warnings of one run, in the order in which they came up.
+//! The warnings of one run, in the order in which they occurred.
 
 use core::mem::{discriminant, swap};
 
@@ -7,10 +7,10 @@ use latency_core::units::{Bytes, NodeId};
 
 use super::Warning;
 
-/// More warnings than this would not be read.
+/// Maximum number of warnings in a set. People would not read more.
 const CAPACITY: usize = 64;
 
-/// A set of warnings without an allocator: one for each code and subject.
+/// A set of warnings without an allocator: one warning for each code and subject.
 #[derive(Clone, Copy, Debug)]
 pub struct Warnings {
     slots: [Option<Warning>; CAPACITY],
@@ -25,19 +25,19 @@ impl Default for Warnings {
 }
 
 impl Warnings {
-    /// No warning.
+    /// The empty set.
     pub const EMPTY: Warnings = Warnings::new();
 
-    /// Returns a set without warnings; as a constant it would be 2.6 KiB of the executable.
+    /// Returns an empty set. It is a function, because a constant would add 2.6 KiB to the executable.
     #[must_use]
     pub const fn new() -> Warnings {
         Warnings { slots: [None; CAPACITY], dropped: 0, dropped_untrusted: (None, 0) }
     }
 
-    /// Adds `warning`, unless one with its code and its subject is there.
+    /// Adds `warning`, unless the set contains one with the same code and subject.
     ///
-    /// One that says the same with more certainty replaces the other. Without room left every warning is counted, also
-    /// repeated ones, and may still make the result unreliable.
+    /// A warning that states a possibility is replaced by one that states it as a fact. A set without room counts every
+    /// further warning, also repeated ones; they may still make the result unreliable.
     pub fn push(&mut self, warning: Warning) {
         let known = |other: &&mut Warning| {
             other.is_like(&warning) || warning.settles(other) || other.settles(&warning)
@@ -54,8 +54,8 @@ impl Warnings {
         }
     }
 
-    /// Adds `warning` as [`push`](Self::push) does, in the place of a milder one of its code, which follows. Beyond
-    /// `most` of them the mildest is left out, and counted.
+    /// Adds `warning` as [`push`](Self::push) does, but before the milder ones of its code. Beyond `most` warnings of
+    /// the code, the mildest one is left out and counted.
     pub fn push_worst_first(&mut self, mut warning: Warning, most: usize) {
         let (kind, mut count) = (discriminant(&warning), 0);
         for other in self.slots.iter_mut().flatten().filter(|other| discriminant(*other) == kind) {
@@ -70,7 +70,8 @@ impl Warnings {
         }
     }
 
-    /// Adds those of another part of a result; of two with one code and one subject the worse one stays.
+    /// Adds the warnings of another part of a result. Of two warnings with the same code and subject, the worse one
+    /// stays.
     pub fn pool(&mut self, other: &Warnings) {
         for warning in other.iter() {
             match self.slots.iter_mut().flatten().find(|known| known.is_like(warning)) {
@@ -111,7 +112,7 @@ impl Warnings {
         self.dropped
     }
 
-    /// Returns the code of the first warning that makes the result unreliable, and the number of those.
+    /// Returns the code of the first warning that makes the result unreliable, and the number of these warnings.
     #[must_use]
     pub fn untrusted(&self) -> Option<(&'static str, usize)> {
         let (dropped, more) = self.dropped_untrusted;

@@ -1,6 +1,6 @@
-//! The table of warnings: each has its code, its weight, its subject, its words and its remedy here and nowhere else.
+//! The table of warnings. It is the only place for the code, severity, subject, words and remedy of each warning.
 //!
-//! Bounds of severities are here, so that one finding weighs the same in every experiment.
+//! The limits of severities are here too, so that a finding has the same severity in every experiment.
 
 use latency_core::decimal::{Decimal, Trimmed};
 use latency_core::text::plural;
@@ -10,27 +10,28 @@ use super::entry::{About, Facts, Percent, SizeOption, Words, nanoseconds, percen
 use super::{Clipped, NoCounters, Severity, Warning};
 use crate::report::figures::Digits;
 
-/// Share of a CPU that other work has, from which on it changes caches and clocks in most trials. Trials that less
-/// work interrupts are not used.
+/// Minimum share of a CPU for other work at which it changes caches and clocks in most trials. Trials that less work
+/// interrupts are not used.
 ///
-/// Work that would have 30 % of an idle CPU and the run wait for each other: of 1.3 s it has 0.3.
+/// Work that needs 30 % of an idle CPU competes with the run for the CPU: of 1.3 s it runs for 0.3 s.
 pub const MUCH_OTHER_WORK: f64 = 0.3 / 1.3;
-/// Share of a buffer in other pages that moves its latency by a tenth of this: 2 MiB pages gain 11 to 50 %.
+/// Minimum share of a buffer in other pages that makes a result unreliable. It changes the latency by a tenth of this
+/// share or more, because 2 MiB pages lower the latency by 11 to 50 %.
 const MUCH_OF_HUGE_PAGES: f64 = 0.05;
-/// Fraction of a latency that a prefetcher hides, from which on the value is not a latency of memory.
+/// Minimum fraction of a latency that a prefetcher hides at which the value is not a memory latency.
 const MUCH_HIDDEN: f64 = 0.05;
-/// Drift in parts per million. NTP changes the rate of clocks by up to 500.
+/// Minimum drift in parts per million that makes a result unreliable. NTP changes the rate of clocks by up to 500.
 const MUCH_DRIFT_PPM: f64 = 500.0;
-/// Fraction of all points that makes the whole result doubtful.
+/// Minimum fraction of all points that makes the whole result doubtful.
 const MOST: f64 = 1.0 / 3.0;
 
 impl Warning {
-    /// Returns the facts of this warning, and calls `say` with its words.
+    /// Returns the facts of this warning, and calls `say` with its texts.
     #[allow(clippy::too_many_lines)] // one entry a warning
     pub(super) fn entry(&self, say: &mut dyn FnMut(&Words<'_>)) -> Facts {
         use About::{Cpu, Level, Node, Point, Run, Size, Traffic};
         use Severity::{Fair, Note, Poor};
-        // code, severity, subject, measure; reason, rest; remedy; the figures in these texts
+        // Arguments: code, severity, subject, measure; reason, rest; remedy; the numbers in these texts.
         macro_rules! entry {
             (@text) => { format_args!("") };
             (@text $text:literal) => { format_args!($text) };
@@ -84,10 +85,10 @@ impl Warning {
                 "{size} fit in L{level} ({cache}): this is cache latency";
                 "leave --size out to measure memory"),
             Warning::CacheCouldHold { size, cache, asked, seen } => {
-                // A cache that may hold most of it decides the value, whoever chose the size.
+                // If a cache may hold most of the working set, it decides the latency, whoever chose the size.
                 let severity = if asked && size.0 / 3 * 2 >= cache.0 { Fair } else { Poor };
                 let measure = cache.0 as f64 / size.0 as f64;
-                // Hits that were seen leave no doubt that the size was too small.
+                // If cache hits were seen, the size was certainly too small.
                 let least = SizeOption(cache.times(4).max(if seen { size.times(2) } else { Bytes(0) }));
                 match () {
                     () if size <= cache => entry!("cache-could-hold", severity, Size(size), measure;
@@ -221,7 +222,7 @@ impl Warning {
             Warning::NoTsc { why } => entry!("no-tsc", Fair, Run;
                 "the TSC is not used", ", so there are no TSC cycles and no percentiles: {why}";
                 "use a processor or hypervisor with an invariant TSC"),
-            // The stamps of a batch are far apart: a load that begins early changes nothing.
+            // The two timestamps of a batch are far apart, so a load that begins early changes nothing.
             Warning::FenceNotSerialising { promised, single } => entry!(
                 "fence-not-serialising", if single { Fair } else { Note }, Run;
                 "LFENCE does not wait for earlier loads", "{promised}: single loads are inexact";
@@ -240,7 +241,7 @@ impl Warning {
                 "the first point was {percent:.0} % {side} when measured again", " in new memory";
                 "stop other work, and run again";
                 percent = percent_off(ratio), side = if ratio < 1.0 { "faster" } else { "slower" }),
-            // A prefetcher makes dense lines faster; slower ones are noise.
+            // A prefetcher lowers the latency with a small stride; a higher latency is noise.
             Warning::PrefetchAudit { ratio } | Warning::NeighboursFetched { ratio } if ratio >= 1.0 => {
                 entry!(
                 if matches!(self, Warning::PrefetchAudit { .. }) { "prefetch-audit" } else { "neighbours-fetched" },
@@ -263,12 +264,12 @@ impl Warning {
             Warning::PrefetchAssisted { order } => entry!("prefetch-assisted", Note, Run;
                 "prefetchers help with {order} order, so this is not the latency of a random access";
                 "use --order=random for that"),
-            // Without an interval nothing is known of the value, and that is the least certain.
+            // Without an interval nothing is known of the precision, so this is the least certain value.
             Warning::PrecisionNotReached { from, to, size, found, .. } if found.is_nan() => entry!(
                 "precision-not-reached", Poor, Point(from, to, size), f64::INFINITY;
                 "too few rounds for an interval";
                 "use a longer --time-limit"),
-            // A wide interval is right. Between windows of any length, what others do differs.
+            // A wide interval is correct. The load from other processes differs between windows of any length.
             Warning::PrecisionNotReached { from, to, size, found, wanted } => entry!(
                 "precision-not-reached", Fair, Point(from, to, size), found;
                 "certain to {within} %, not {wanted} %";
@@ -386,7 +387,7 @@ impl Warning {
     }
 }
 
-/// Returns the severity of a share or a difference: a result that reaches `poor_from` is unreliable.
+/// Returns the severity of a share or a difference: the result is unreliable from `poor_from` on.
 fn graded(value: f64, poor_from: f64) -> Severity {
     if value < poor_from { Severity::Fair } else { Severity::Poor }
 }

@@ -1,4 +1,4 @@
-//! Every warning to the letter, and the set that holds them.
+//! The exact text of every warning, and the set of warnings.
 
 use super::*;
 use crate::options::plain::assert_plain;
@@ -7,7 +7,7 @@ use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
-/// Returns one of each, in the order of the enumeration.
+/// Returns one warning of each kind, in the order of the enumeration.
 fn every() -> Vec<Warning> {
     let (node, from, to, size) = (NodeId(1), NodeId(0), NodeId(1), Bytes(256 << 20));
     let (least, most) = (Hertz(3_000_000_000), Hertz(4_000_000_000));
@@ -149,7 +149,7 @@ fn each_text_is_short_plain_english() {
         let (text, remedy) = (warning.to_string(), warning.remedy().to_string());
         let (line, reason) = (format!("WARNING: {text}; {remedy}"), warning.reason().to_string());
         assert!(line.len() <= 160, "{} bytes: {line}", line.len());
-        // The line of the verdict has 80 columns and begins with "Trust: poor: ". Notes are not in it.
+        // The line with the verdict has 80 columns and begins with "Trust: poor: ". It does not contain notes.
         assert!(reason.len() <= 62 || warning.severity() == Severity::Note, "{reason}");
         for part in [&text, &remedy, &reason] {
             assert!(part.len() > 3 && !part.ends_with(['.', ' ']) && !part.contains("NaN"), "{part}");
@@ -180,7 +180,8 @@ fn one_warning_for_each_subject() {
         found,
         wanted: 0.01,
     };
-    // Less certain than asked for is fair, however wide the interval is; without one the value is in doubt.
+    // A result that is less precise than requested is fair, however wide its interval is; without an interval the value
+    // is in doubt.
     let mut warnings = Warnings::default();
     assert!(warnings.iter().next().is_none() && warnings.untrusted().is_none());
     warnings.push(Warning::OneNode);
@@ -196,7 +197,7 @@ fn one_warning_for_each_subject() {
 }
 
 #[test]
-fn what_was_found_takes_the_place_of_what_was_only_possible() {
+fn a_fact_replaces_the_warning_of_its_possibility() {
     let (size, cache) = (Bytes(256 << 20), Bytes(200 << 20));
     let possible = Warning::CacheCouldHold { size, cache, asked: false, seen: false };
     let found = Warning::LooksCached { size, cold: Picoseconds(120_400), warm: Picoseconds(9_123) };
@@ -244,7 +245,7 @@ fn severities_are_ordered_and_only_the_last_is_untrusted() {
 }
 
 #[test]
-fn a_prefetch_audit_is_a_doubt_only_where_a_prefetcher_helps() {
+fn a_prefetch_audit_lowers_trust_only_if_a_prefetcher_helps() {
     for (ratio, random, local) in [
         (0.9, Severity::Poor, Severity::Fair),
         (0.96, Severity::Fair, Severity::Fair),

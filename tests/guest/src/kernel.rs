@@ -80,13 +80,14 @@ pub fn forbid_populating() -> Result<()> {
     ])
 }
 
-/// Lets the parent of this process stop it at calls that bind memory.
+/// Lets the parent of this process stop it at system calls that bind memory.
 pub fn let_be_watched() -> Result<()> {
     // SAFETY: the request takes no address.
     if unsafe { libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) } != 0 {
         return Err(Error::last_os_error());
     }
-    // If it stopped at every call, it would have no clock: reading one would be too slow.
+    // Only these calls stop the process. If every call stopped it, reading a clock would be too slow to measure
+    // anything.
     filter(&mut [
         step(LOAD, 0, 0, NUMBER),
         step(EQUAL, 0, 1, libc::SYS_mbind as u32),

@@ -8,7 +8,7 @@ const GROUPS: &str = "/sys/fs/cgroup";
 /// The control group of all runs.
 const GROUP: &str = "/sys/fs/cgroup/scene";
 
-/// A condition. Settings that are not given stay the kernel's.
+/// A condition. Settings that are not given keep the kernel's values.
 #[derive(Clone, Debug, Default)]
 pub struct Scene {
     show: Option<String>,

@@ -1,7 +1,7 @@
 //! The arguments of the plugin: from `name=value` to a description of a machine.
 //!
-//! The grammar is in the documentation of the crate. Every error names the argument and the mistake. This
-//! module knows the types of the model and nothing of QEMU.
+//! The grammar is in the documentation of the crate. Every error names the argument and the mistake. This module
+//! depends on the types of the model, but not on QEMU.
 
 use std::fmt;
 use std::ops::{Range, RangeInclusive};

@@ -1,7 +1,7 @@
 //! One set-associative level: holds blocks, and tells hits from misses.
 //!
-//! Used for data (a block is a line) and for translations (a block is a page). It knows neither sizes in
-//! bytes, nor times, nor the levels next to it.
+//! Used for data (a block is a line) and for translations (a block is a page). It uses neither sizes in bytes, nor
+//! times, nor the levels next to it.
 
 /// The rule by which a full set chooses its victim.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -26,7 +26,7 @@ pub struct Call {
     pub asked: u64,
     /// Part of `asked` that lines spent waiting for others.
     pub waited: u64,
-    /// The longest time in which no generator sent for a line.
+    /// The longest time in which no generator requested a line.
     pub gap: u64,
     /// Lines served before the call.
     pub before: Served,

@@ -1,11 +1,11 @@
-//! The times that the guest really got, next to those that the model asked for.
+//! The durations of the guest's timed windows, next to the modelled ones.
 //!
-//! A window is a period that the guest times: from a stamp that opens it, over one call of a loop, to a stamp
-//! that closes it. Its excess is its duration less the modelled time of its loads, per hop. Only the host can
-//! add to a window, so the excess is how far a correct report of the window lies above the model.
+//! A window is a period that the guest times: from a stamp that opens it, over one call of a loop, to a stamp that
+//! closes it. Its excess is its duration less the modelled time of its loads, per hop. Only the host can lengthen a
+//! window, so the excess is the distance of a correct report of the window above the model.
 //!
-//! Windows are grouped by the properties common to all of their hops, and by the pair of nodes of their last
-//! hop. Nothing here reads a clock.
+//! Windows are grouped by the properties common to all of their hops, and by the pair of nodes of their last hop.
+//! Nothing here reads a clock.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::excesses::Excesses;
 use crate::model::{Outcome, Source};
 use crate::timed::{Key, Served};
 
-/// Ticks above which an empty window is not counted. The guest times empty windows to learn the cost of its
+/// Ticks above which an empty window is not counted. The guest times empty windows to measure the duration of its
 /// stamps.
 const LONGEST_EMPTY: usize = 4096;
 
@@ -26,7 +26,7 @@ pub struct Class {
     pub misses: usize,
     /// Number of hops.
     pub hops: u64,
-    /// Ticks of the tail of an only hop; 0 for several hops.
+    /// Ticks of the tail in a window of one hop; 0 for several hops.
     pub tail: u64,
 }
 
@@ -51,7 +51,7 @@ struct Closed {
 #[derive(Clone, Debug, Default)]
 pub struct Windows {
     open: Option<Window>,
-    /// The last window. It is kept when no window is open, because keeping takes time.
+    /// The last window. It is stored while no window is open, because storing needs time.
     closed: Option<Closed>,
     kept: BTreeMap<Class, Excesses>,
     timed: BTreeMap<Key, (Served, Excesses)>,

@@ -1,8 +1,8 @@
 //! Coherence: the holders and the state of each line, and the cost of its transfer to another CPU.
 //!
-//! A directory of the lines that the kernels between cores have touched. Any other line comes from memory.
-//! Costs are by the class of the pair of CPUs, the operation and the state in which the line was found. The
-//! directory knows neither clocks nor caches: a line stays in its place until another CPU takes it.
+//! A directory of the lines that the kernels between cores have touched. Any other line comes from memory. Costs are by
+//! the class of the pair of CPUs, the operation and the state in which the line was found. The directory uses neither
+//! clocks nor caches: a line stays in its place until another CPU takes it.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -82,7 +82,7 @@ pub struct Cluster {
 /// The cost of an operation; `None` matches every class, operation or state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cost {
-    /// Class of the pair: of a cluster, [`OWN`], [`FAR`] or [`MEMORY`].
+    /// Class of the pair: the class of a cluster, or [`OWN`], [`FAR`] or [`MEMORY`].
     pub class: Option<String>,
     /// The operation.
     pub operation: Option<Operation>,
@@ -139,7 +139,7 @@ pub struct Tally {
     pub count: u64,
     /// Modelled ticks.
     pub asked: u64,
-    /// Ticks really taken.
+    /// Ticks that really passed.
     pub imposed: u64,
 }
 
@@ -233,7 +233,7 @@ impl Directory {
         let own = 1_u64 << cpu;
         let mut lines = self.locked();
         let found = lines.entries.get(&(physical_address >> LINE_SHIFT)).copied();
-        // The nearest or the farthest of those CPUs, in the order of clusters.
+        // The nearest or the farthest of these CPUs, in the order of clusters.
         let of = |holders: u64, farthest: bool| {
             let held = distances.iter().enumerate().filter(|(other, _)| holders >> other & 1 == 1);
             let classes = held.map(|(_, &class)| class);
@@ -250,7 +250,7 @@ impl Directory {
             (Some(Entry { state, holders }), Operation::Load) => {
                 (of(holders, false), state, Entry { state: State::Shared, holders: holders | own })
             }
-            // All other holders have to give the line up: the last one to answer counts.
+            // All other holders have to give up the line. The slowest of them determines the cost.
             (Some(Entry { state, holders }), _) => {
                 (of(holders & !own, true), state, Entry { state: State::Modified, holders: own })
             }

@@ -1,6 +1,6 @@
 //! Factors on all latencies of a machine: noise from load to load, drift and bursts with time.
 //!
-//! This module computes factors only: it reads no clock and does not know the place of a load.
+//! This module computes factors only: it reads no clock and does not depend on the address of a load.
 
 /// A random factor on the latency of loads, constant for a number of loads.
 #[derive(Clone, Copy, Debug, PartialEq)]

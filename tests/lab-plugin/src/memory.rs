@@ -1,7 +1,7 @@
 //! Main memory: the node of an address, the node of a CPU, and the latency between the two.
 //!
-//! Addresses are the ones that QEMU gives a plugin. They are not always the guest's physical ones;
-//! [`Placing`] describes the relation. This module knows nothing of caches.
+//! Addresses are the ones that QEMU gives a plugin. They are not always the guest's physical ones; [`Placing`]
+//! describes the relation. This module does not depend on caches.
 
 use std::fmt;
 

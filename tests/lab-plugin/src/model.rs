@@ -1,10 +1,10 @@
-//! The machine that the guest is to see: computes the ticks of a load from its addresses.
+//! The simulated machine: computes the ticks of a load from its addresses.
 //!
-//! Each virtual CPU has its own TLB, prefetcher and caches. Behind those lie the levels of a node, common to
-//! its CPUs, and behind them the levels that all CPUs share. A load that misses fills every level that it
-//! passed; an inner level keeps a line that an outer one evicts. Another node's levels may serve a line that
-//! they have, and memory may remember which node read a line last. The model is a pure function of the loads
-//! that it was shown and of their times: no clock, no QEMU.
+//! Each virtual CPU has its own TLB, prefetcher and caches. Behind those are the levels of a node, common to its CPUs,
+//! and behind them the levels that all CPUs share. A load that misses fills every level that it passed; an inner level
+//! keeps a line that an outer one evicts. Another node's levels may serve a line that they have, and memory may
+//! remember which node read a line last. The model is a pure function of the loads that it was given and of their
+//! times: no clock, no QEMU.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -58,7 +58,7 @@ pub struct Level {
     pub scope: Scope,
 }
 
-/// Something that happens at every n-th load of a CPU.
+/// An event at every n-th load of a CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Periodic {
     /// Loads of a CPU between two of them.
@@ -95,7 +95,7 @@ pub struct Description {
     pub burst: Option<Burst>,
     /// Slower loads, which are part of the distribution.
     pub tails: Vec<Periodic>,
-    /// Interruptions, which are not part of it and are counted apart.
+    /// Interruptions, which are not part of the distribution and are counted separately.
     pub pauses: Vec<Periodic>,
     /// Seed of random replacement and of noise.
     pub seed: u64,
@@ -110,7 +110,7 @@ pub enum Source {
     Other,
     /// Memory: the index in [`Memory::pairs`].
     Memory(usize),
-    /// An address that no node claims. It costs nothing, so that a wrong description shows.
+    /// An address that no node claims. It adds no latency, so that a wrong description becomes visible.
     Unclaimed,
 }
 
@@ -150,7 +150,7 @@ struct Core {
     counts: Counts,
 }
 
-/// A machine; it may be shown loads from any thread.
+/// A machine; it accepts loads from any thread.
 pub struct Machine {
     description: Description,
     memory: Memory,

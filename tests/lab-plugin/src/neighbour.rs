@@ -11,8 +11,8 @@ use crate::cache::Cache;
 const PERIOD_SHIFT: u32 = 20;
 /// Number of its first line, beyond the lines of any memory.
 const FIRST_LINE: u64 = 1 << 56;
-/// Maximum number of lines used at once, in multiples of the cache's lines. Random victims then leave hardly
-/// a fiftieth of the previous content, and LRU leaves nothing. More would take time and change nothing.
+/// Maximum number of lines used at once, in multiples of the cache's lines. Random victims then leave hardly a fiftieth
+/// of the previous content, and LRU leaves nothing. More lines would only need time.
 const ENOUGH: u64 = 4;
 
 /// Progress of a neighbour in one cache.

@@ -8,10 +8,10 @@
 //! exactly the modelled ticks. Any other hop is shortened by [`Pacing::overhead`]. Nothing here reads a
 //! clock.
 
-/// Compensation of the emulator's own cost, in ticks. With both 0 the cost stays in.
+/// Compensation of the emulator's own cost, in ticks. If both are 0, the cost is not compensated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pacing {
-    /// The longest time between two hops that is not counted.
+    /// The longest time between two hops that is compensated.
     pub absorb: u64,
     /// Ticks subtracted from any other hop.
     pub overhead: u64,
@@ -74,13 +74,13 @@ pub struct Pace {
     stamped: bool,
     /// Modelled end of the last hop.
     deadline: u64,
-    /// True if the hop was over before it began, to make up for an interruption.
+    /// True if the hop ended before it began, to compensate for an interruption.
     behind: bool,
     /// Times between the end of a callback and the beginning of the next.
     pub gaps: Gaps,
-    /// Hops that were over before the model had answered: their latency cannot be kept.
+    /// Hops whose modelled end was over before the model had answered, so that their latency is too long.
     pub late: u64,
-    /// Hops that took no time, to make up for an interruption.
+    /// Hops that ended at once, to compensate for an interruption.
     pub hurried: u64,
     /// Hops that ended more than 1000 ticks after their deadline.
     pub disturbed: u64,

@@ -1,10 +1,10 @@
 //! Finds the page size of an access.
 //!
-//! A plugin sees pairs of virtual and physical addresses but never the size of a page. On a page of 2 MiB the
-//! two addresses agree in their low 21 bits. On pages of 4 KiB they agree by chance, and not rarely: a kernel
-//! that has a free block of 2 MiB hands out its pages in order, and if they go to memory that begins on a 2
-//! MiB boundary, some hundred of them agree. The neighbours decide: a region of 2 MiB that has one page
-//! elsewhere is not a large page.
+//! A plugin sees pairs of virtual and physical addresses but never the size of a page. On a page of 2 MiB the two
+//! addresses agree in their low 21 bits. On pages of 4 KiB they agree by chance, and this is not rare: a kernel with a
+//! free block of 2 MiB allocates its pages in order. If they are mapped to virtual memory that begins on a 2 MiB
+//! boundary, some hundred of them agree. The neighbouring pages decide: a region of 2 MiB with a page elsewhere is not
+//! a large page.
 
 /// Page size of a translation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,8 +58,7 @@ enum Frame {
 /// Number of remembered regions: a guest of 4 GiB has this many; a forgotten region is learnt again.
 const REGIONS: usize = 1 << 11;
 
-/// Knowledge about the pages of one CPU's accesses. Each access asks, within the time of a hit in the nearest
-/// cache.
+/// Knowledge about the pages of one CPU's accesses. Each access uses it, within the time of a hit in the nearest cache.
 #[derive(Clone, Debug)]
 pub struct Pages {
     rule: PageRule,
@@ -135,8 +134,8 @@ mod tests {
     #[test]
     fn pages_in_order_are_small_once_one_is_out_of_order() {
         let mut pages = Pages::new(PageRule::Agreement);
-        // First the first 143 in order and the others one further; then all of them from another block,
-        // behind 300 of it.
+        // First, 143 pages are in order and the others are one page further. Then all pages are in another block, in
+        // order. In `mixed`, only the first 300 pages are in that block.
         for place in [
             |page: u64| 9 * LARGE + (page + u64::from(page >= 143)) * SMALL,
             |page| 40 * LARGE + page * SMALL,

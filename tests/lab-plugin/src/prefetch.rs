@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_without_depth_or_without_a_neighbour() {
+    fn without_depth_or_a_neighbouring_access_nothing_is_prefetched() {
         let mut none = Prefetcher::new(0);
         assert_eq!((none.access(64), none.access(65)), (None, None));
         let mut some = Prefetcher::new(4);

@@ -1,6 +1,6 @@
-//! The report at the end: `latency-lab: NAME VALUE`, one fact a line, for a test to read.
+//! The report at the end: `latency-lab: NAME VALUE`, one fact in each line, for a test to read.
 //!
-//! This module sees counts only.
+//! This module only uses counts.
 
 use std::fmt::{self, Write};
 use std::ops::RangeInclusive;

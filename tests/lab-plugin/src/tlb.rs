@@ -1,6 +1,6 @@
 //! The translation look-aside buffer: computes the cost of a translation above a hit.
 //!
-//! This module knows nothing of the caches.
+//! This module does not depend on the caches.
 
 use crate::cache::{Cache, Replacement};
 use crate::page::{Page, PageRule, Pages};
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_level_for_one_size_is_passed_over_by_the_other() {
+    fn a_level_for_one_page_size_is_not_used_by_the_other() {
         let small = TlbLevel { only: Some(Page::Small), ..level(4, 50) };
         let large = TlbLevel { only: Some(Page::Large), ..level(2, 900) };
         let tlb = Tlb::new(PageRule::Agreement, &[small, large]);

@@ -1,7 +1,7 @@
 //! Records the touched memory as ranges, to find the addresses of nodes.
 //!
-//! It keeps one bit for each MiB of the first TiB. It knows nothing of nodes: the ranges of a guest that
-//! touches only the memory of one node are the ranges of that node.
+//! It keeps one bit for each MiB of the first TiB. It does not depend on nodes: the ranges of a guest that touches only
+//! the memory of one node are the ranges of that node.
 
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU64, Ordering};

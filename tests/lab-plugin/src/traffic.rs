@@ -1,9 +1,9 @@
-//! Load generators: decides which of their accesses are lines, and which have to wait.
+//! Load generators: decides which of their accesses request lines, and which have to wait.
 //!
-//! A generator touches lines without waiting for them, until too many are outstanding. Accesses to the same
-//! line in a row are one line read or one line written. A line that is loaded and then stored to is both,
-//! since memory first delivers it and later takes it back. A line in a cache of the model does not reach
-//! memory: neither its load nor the store that follows. The caller passes all times.
+//! A generator touches lines without waiting for them, until too many are outstanding. Accesses to the same line in a
+//! row are one line read or one line written. A line that is loaded and then stored to is both, since memory first
+//! delivers it and later receives it back. A line in a cache of the model does not reach memory: neither its load nor
+//! the store that follows. The caller passes all times.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

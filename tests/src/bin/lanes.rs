@@ -33,7 +33,7 @@ fn all_jobs() -> Result<bool, String> {
     };
     let messages = std::fs::read_to_string(messages).map_err(|error| format!("{messages}: {error}"))?;
     let (jobs, left) = jobs(&programs(&messages), only).map_err(|error| error.to_string())?;
-    // The program under test sleeps now and then: one job more than there are CPUs keeps them busy.
+    // The program under test sleeps sometimes, so one more job than there are CPUs keeps them busy.
     let cpus = available_parallelism().map_or(1, usize::from) + 1;
     let begin = Instant::now();
     let mut counts = Counts::default();

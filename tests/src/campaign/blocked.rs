@@ -12,7 +12,7 @@ use std::process::Child;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Maximum of the process's own time until it has to end.
+/// Maximum of the process's own time between the signal and its end.
 const SOON: Duration = Duration::from_secs(2);
 
 /// Wall time after which a process is killed, whatever else used the CPU.

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// Hundreds of times as long as any case lasts on a busy host.
+/// Time limit of a process: hundreds of times as long as any case runs on a busy host.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Something that should not have happened.

@@ -126,7 +126,7 @@ impl Dialect {
             dialect.vary(random);
             dialect.class = if class == PLAIN { dialect.class } else { class };
         }
-        // Without headings nothing states the unit or the quantity, and the reader cannot know.
+        // Without headings nothing states the unit or the quantity, so no reader can find them.
         dialect.headed |= [dialect.size.1, dialect.time.1] != [1.0; 2];
         dialect
     }
@@ -162,7 +162,7 @@ impl Dialect {
         }
     }
 
-    /// Returns true if a reader can know the numbers of a table.
+    /// Returns true if a reader can find the numbers of a table.
     pub fn tells(&self) -> bool {
         self.size.1 > 0.0 && self.time.1 > 0.0
     }

@@ -1,7 +1,7 @@
 //! A random campaign against the executable: valid options, plans, altered documents, tables of other tools,
 //! streams without a reader. A seed and a number make a case; each wrong behaviour is a finding of a class.
 //!
-//! It knows what a user knows: `help`, the exit statuses, the formats.
+//! It uses only the information that a user has: `help`, the exit statuses, the formats.
 
 mod blocked;
 mod case;
@@ -57,7 +57,7 @@ pub const NUMBER: &str = "an absurd number";
 pub const PLAN: &str = "a plan in a file";
 /// An input that was replaced by the output.
 pub const INPUT: &str = "an output in place of its input";
-/// A process that waits for a stream and ignores a signal.
+/// A process that waits for a stream and does not react to a signal.
 pub const DEAF: &str = "a signal not heard while a stream waits";
 /// The line `Usage:` of help, refused.
 pub const USAGE: &str = "a line of usage refused";

@@ -1,7 +1,7 @@
 //! One boot of a modelled machine with the executable under test as process 1.
 //!
-//! Turns a model into a guest, and keeps the output of both sides: the console and the plugin's counts. It
-//! judges nothing.
+//! Turns a model into a guest, and keeps the output of both sides: the console and the plugin's counts. It contains no
+//! comparisons.
 
 use super::delivered::Delivered;
 use super::plugin::{self, Code, Counts};
@@ -12,7 +12,7 @@ use std::fs;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// A guest needs up to a minute of a CPU; on a busy host this may take ten times as long.
+/// Time limit of a guest. A guest needs up to a minute of a CPU; on a busy host this may be ten times as long.
 const TIME_LIMIT: Duration = Duration::from_secs(600);
 
 /// The results of a boot.

@@ -30,7 +30,7 @@ pub struct Windows {
     pub misses: u64,
     /// Number of hops of a window.
     pub hops: u64,
-    /// Ticks of the tail of an only hop.
+    /// Excess in ticks of a window with only one hop, if this hop belongs to a tail.
     pub tail: u64,
     /// Excess ticks per hop, without those of the stamps, and the number of windows with this excess.
     pub excess: Vec<(f64, u64)>,
@@ -45,11 +45,11 @@ pub struct Delivered(Vec<Windows>);
 pub struct Truth {
     /// Modelled value.
     pub asked: f64,
-    /// The fastest windows: the lower bound of a correct report.
+    /// The fastest windows, which are the lower bound of a correct report.
     pub low: f64,
     /// Median of the delivered values.
     pub delivered: f64,
-    /// The slowest windows that may decide a report: its upper bound.
+    /// The slowest windows that may determine a report, which are its upper bound.
     pub high: f64,
 }
 

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Reading the clock is off by a microsecond at most, which is 5 millionths of this.
+/// Duration of the measurement. An error of one microsecond in reading the clock is 5 millionths of it.
 const SPAN: Duration = Duration::from_millis(200);
 
 /// Returns the ticks of the counter per second.

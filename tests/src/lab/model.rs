@@ -1,7 +1,7 @@
 //! A machine with known latencies, read from a line of words.
 //!
-//! The grammar is in the documentation of [`super`]. This module knows neither the emulator nor the
-//! executable under test.
+//! The grammar is in the documentation of [`super`]. This module depends neither on the emulator nor on the executable
+//! under test.
 
 #[cfg(test)]
 mod tests;
@@ -145,25 +145,25 @@ pub struct Model {
     pub nodes: u32,
     /// CPUs of each of them.
     pub cpus: u32,
-    /// Nodes with memory alone, behind those.
+    /// Nodes with memory and without CPUs, numbered after those with CPUs.
     pub memory_only: u32,
     /// Bytes of memory of each node.
     pub memory: u64,
-    /// One for each pair, ordered by initiator and then by target.
+    /// The latencies, one for each pair, ordered by initiator and then by target.
     pub latencies: Vec<Latency>,
-    /// The nearest first.
+    /// The caches of each CPU, the nearest first.
     pub levels: Vec<Level>,
-    /// Behind those, one for each node.
+    /// The last-level cache, behind the caches of CPUs; one for each node.
     pub last_level: Option<LastLevel>,
     /// Extra ticks of the first load by a line's own node after another node has read it; 0 disables this.
     pub directory_bit: u64,
-    /// In front of all memory, unknown to the guest.
+    /// A cache in front of all memory, unknown to the guest.
     pub hidden: Option<Level>,
     /// True if the processor reports the emulator's own last level of 16 MiB.
     pub reports_last_level: bool,
-    /// The nearest first.
+    /// The translation buffers, the nearest first.
     pub tlb: Vec<Tlb>,
-    /// Common to all CPUs, for tests of [`super::load`].
+    /// A cache that all CPUs have in common, for tests of [`super::load`].
     pub shared: Option<Level>,
     /// Lines that another program uses in each level common to several CPUs in 2^20 ticks; 0 disables it.
     pub neighbour: u64,

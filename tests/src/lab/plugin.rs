@@ -12,10 +12,11 @@ use std::path::{Path, PathBuf};
 /// Environment variable with the path of another plugin.
 pub const PLUGIN_VARIABLE: &str = "LATENCY_LAB_PLUGIN";
 
-/// Takes the emulator's own cost out of every hop; the plugin's documentation explains the figures.
+/// Arguments that remove the emulator's own duration from every hop; the plugin's documentation explains the numbers.
 const CALIBRATION: &str = "absorb=64M,overhead=100";
-/// With servers, no crowd of hops must make up for a late hop, since these hops would wait for each other:
-/// this takes out only the guest's interrupts. Each call of a loop has its line.
+/// The same arguments for memory with servers. Here the hops of a long walk must not compensate a late hop, because
+/// they would wait for each other, so only the guest's interrupts are compensated. The report has a line for each call
+/// of a loop.
 const LOADED: &str = "absorb=256K,overhead=100,calls=1";
 
 /// Prefix of the symbols of load generators' kernels.
@@ -28,8 +29,8 @@ const CORES_PREFIX: &str = "lb_cores_";
 /// of each.
 const ARITHMETIC: [(&str, u64, u64); 2] = [("lb_clock_adds", 64, 1), ("lb_clock_multiplies", 64, 3)];
 
-/// Ticks of a core cycle of the guest: the emulator needs about one tick for one operation, and as long again
-/// for the callback.
+/// Ticks of a core cycle of the guest: the emulator needs about one tick for one operation, and about as much for the
+/// callback.
 pub const CYCLE: u64 = 4;
 
 /// Returns the plugin: `$LATENCY_LAB_PLUGIN`, or the one that `make` builds.
@@ -62,7 +63,7 @@ pub struct Code {
     pub streams: Vec<(Range<u64>, String)>,
     /// The kernels between cores.
     pub cores: Range<u64>,
-    /// Address of its first instruction.
+    /// Address of the first instruction of the executable.
     pub entry: u64,
 }
 

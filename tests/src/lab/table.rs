@@ -1,6 +1,6 @@
 //! The truth and the reported values: quantity, asked, delivered, reported, error.
 //!
-//! Decides right and wrong, and starts nothing.
+//! This module only compares; it starts nothing.
 
 mod curve;
 mod order;
@@ -13,9 +13,9 @@ use super::{Boot, Clock, Experiment, Model, host};
 use serde_json::Value;
 use std::fmt;
 
-/// Tolerance of a calibration; real ones are within some millionths.
+/// Tolerance of the counter's frequency; real calibrations are within some millionths.
 const CLOCK_TOLERANCE: f64 = 0.001;
-/// Arithmetic is timed only for some microseconds.
+/// Tolerance of the core's clock. It is larger, because arithmetic is timed only for some microseconds.
 const CORE_CLOCK_TOLERANCE: f64 = 0.01;
 
 /// Minimum number of trials for which the core's clock is checked. It is read twice per trial. The plugin

@@ -1,4 +1,4 @@
-//! The test programs of a build, and the jobs that they are divided into.
+//! The test programs of a build, and their division into jobs.
 
 use super::moved::{MOVED, is_everything, moved};
 use super::outcome::Outcome;
@@ -10,18 +10,18 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// A program that the test harness of Rust is linked into.
+/// A program with the test harness of Rust.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
     /// The name of its target: a library, a binary, or the suite of whole-program tests.
     pub name: String,
     /// The file.
     pub path: PathBuf,
-    /// The directory of its package, in which its tests expect to run.
+    /// The directory of its package, in which its tests have to run.
     pub directory: PathBuf,
 }
 
-/// Tests of one program that run in one process, one after another.
+/// Tests of one program that run one after another in one process.
 #[derive(Clone, Debug, Default)]
 pub struct Job {
     /// The program.
@@ -30,35 +30,35 @@ pub struct Job {
     pub name: String,
     /// The paths of the tests.
     pub tests: Vec<String>,
-    /// CPUs that they keep busy.
+    /// Number of CPUs that they keep busy.
     pub cpus: usize,
 }
 
-/// More CPUs than there are.
+/// Number of CPUs of a job that runs alone: more than any machine has.
 const ALONE: usize = usize::MAX;
 
 /// The program of the whole-program tests.
 const SUITE: &str = "suite";
 
-/// A part of the suite: the beginning of a path, the CPUs in use, and whether each test is a job of its own.
+/// A part of the suite: the beginning of a path, the number of CPUs in use, and true if each test is a separate job.
 struct Part(&'static str, usize, bool);
 
 /// Tests that are long, or use more than one CPU, in the order in which they start.
 const PARTS: [Part; 17] = [
-    // Guests with two virtual CPUs that have to run at the same time: nothing runs beside them.
+    // Guests with two virtual CPUs that have to run at the same time: no other job runs beside them.
     Part("lab_load::", ALONE, true),
     Part("lab_pairs::", ALONE, true),
-    // Two processes at a time.
+    // Tests with two processes at a time.
     Part("signals::moments", 2, true),
     Part("meanwhile::", 2, true),
     Part("hostile::calls", 2, true),
     Part("hostile::limits", 2, true),
     Part("hostile::files", 2, true),
     Part("trees::", 2, true),
-    // Guests.
+    // Tests with guests.
     Part("lab::", 1, true),
     Part("emulator::", 1, true),
-    // Long.
+    // Long tests.
     Part("hostile::", 1, true),
     Part("cachegrind::", 1, true),
     Part("signals::", 1, true),
@@ -84,7 +84,7 @@ pub fn programs(messages: &str) -> Vec<Program> {
 }
 
 impl Program {
-    /// Asks the program for the paths of its tests, without those that are marked `#[ignore]`.
+    /// Returns the paths of the program's tests, except for those that are marked `#[ignore]`.
     fn tests(&self) -> io::Result<Vec<String>> {
         let list = |more: &[&str]| -> io::Result<Vec<String>> {
             let output = Command::new(&self.path).args(["--list", "--format=terse"]).args(more).output()?;
@@ -96,12 +96,12 @@ impl Program {
     }
 }
 
-/// Divides the tests of all programs whose path contains `only` into jobs, those that start first in front; and counts
-/// the tests that are left to the run of everything.
+/// Divides the tests of all programs with `only` in their paths into jobs, in the order in which they start. Also
+/// returns the number of tests that only `make test-all` runs.
 ///
 /// # Errors
 ///
-/// When a program cannot be run, or a row of [`MOVED`] has no test.
+/// If a program cannot be run, or a row of [`MOVED`] has no test.
 pub fn jobs(programs: &[Program], only: &str) -> io::Result<(Vec<Job>, usize)> {
     let mut jobs = BTreeMap::<(usize, String, String), Job>::new();
     let (mut left, mut unused) = (0, MOVED.iter().map(|row| row.tests).collect::<Vec<_>>());
@@ -143,7 +143,7 @@ pub fn jobs(programs: &[Program], only: &str) -> io::Result<(Vec<Job>, usize)> {
 }
 
 impl Job {
-    /// The name of the file that keeps its output.
+    /// Returns the name of the file that keeps its output.
     pub fn file_name(&self) -> String {
         format!("{}-{}.log", self.program.name, self.name.replace("::", "-"))
     }
@@ -152,7 +152,7 @@ impl Job {
     ///
     /// # Errors
     ///
-    /// When the process cannot be started, or the log not be written or read.
+    /// If the process cannot be started, or the log cannot be written or read.
     pub fn run(&self, log: &Path) -> io::Result<Outcome> {
         let file = File::create(log)?;
         let child = Command::new(&self.program.path)
@@ -191,7 +191,7 @@ no message
     #[test]
     fn every_test_of_the_suite_has_a_part() {
         assert!(PARTS.last().is_some_and(|part| part.0.is_empty()));
-        // A part behind one that contains it would never be chosen.
+        // A part behind another one that contains it would never be chosen.
         for (index, part) in PARTS.iter().enumerate() {
             assert!(PARTS[..index].iter().all(|earlier| !part.0.starts_with(earlier.0)), "{}", part.0);
         }

@@ -1,7 +1,8 @@
-//! Runs test programs as jobs, as many at a time as there are CPUs for, the longest first, and counts the results.
+//! Runs test programs as jobs on all CPUs at the same time, the longest jobs first, and counts the results.
 //!
-//! `cargo test` runs one program after another, and the last test of each leaves a CPU idle. Here a job is a module of
-//! a program, or a single test where tests are long. It runs on one test thread, and says how many CPUs it uses.
+//! `cargo test` runs one program after another, and the last test of each leaves CPUs idle. Here a job is a module of a
+//! program, or a single test if tests are long. It runs on one test thread, and declares the number of CPUs that it
+//! uses.
 
 mod job;
 mod moved;
@@ -18,15 +19,15 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Runs all jobs, and calls `ended` with each, how long it took and how it ended.
+/// Runs all jobs, and calls `ended` with each job, its duration and its outcome.
 ///
 /// # Errors
 ///
-/// When a job cannot be started, or its log cannot be written.
+/// If a job cannot be started, or its log cannot be written.
 ///
 /// # Panics
 ///
-/// When a thread of this process panics.
+/// If a thread of this process panics.
 pub fn run(
     mut waiting: Vec<Job>,
     cpus: usize,

@@ -1,17 +1,17 @@
-//! The tests that `make test` leaves to `make test-all`, and why.
+//! The tests that only `make test-all` runs, with the reasons.
 //!
-//! `make test` protects a commit: whatever a change can break has a test there. Left out is what takes minutes and
-//! differs from a test that stays in its numbers alone.
+//! `make test` protects each commit, so it has a test of everything that a change can break. It leaves out tests that
+//! run for minutes and differ from one of its own tests only in their numbers.
 
-/// Environment variable that asks for everything, when it is `all`.
+/// Environment variable that requests all tests if its value is `all`.
 pub const TESTS_VARIABLE: &str = "LATENCY_BENCH_TESTS";
 
 /// Tests of one kind that `make test` leaves out.
 #[derive(Clone, Copy, Debug)]
 pub struct Moved {
-    /// The path of a test in the suite, or the beginning of several.
+    /// The path of a test in the suite, or the beginning of the paths of several.
     pub tests: &'static str,
-    /// The tests of the same behaviour that stay.
+    /// The tests of the same behaviour that `make test` runs.
     pub stays: &'static str,
     /// The errors that only `make test-all` finds.
     pub only: &'static str,
@@ -21,7 +21,7 @@ const fn moved_to_all(tests: &'static str, stays: &'static str, only: &'static s
     Moved { tests, stays, only }
 }
 
-/// Everything that moved.
+/// All tests that only `make test-all` runs.
 pub const MOVED: &[Moved] = &[
     moved_to_all(
         "lab::four_nodes_with_all_pairs_different",
@@ -112,17 +112,17 @@ pub const MOVED: &[Moved] = &[
     ),
 ];
 
-/// Returns whether everything was asked for.
+/// Returns true if all tests were requested.
 pub fn is_everything() -> bool {
     std::env::var_os(TESTS_VARIABLE).is_some_and(|value| value == "all")
 }
 
-/// Returns `some` in `make test`, and `all` where everything was asked for.
+/// Returns `some` in `make test`, and `all` if all tests were requested.
 pub fn of_everything<T>(some: T, all: T) -> T {
     if is_everything() { all } else { some }
 }
 
-/// Returns the row of a test of the suite that is left to the run of everything.
+/// Returns the row of a test of the suite that only `make test-all` runs.
 pub(super) fn moved(test: &str) -> Option<&'static str> {
     MOVED.iter().map(|row| row.tests).find(|tests| test.starts_with(tests))
 }

@@ -1,4 +1,4 @@
-//! The output of the test harness, counted.
+//! Counts the outcomes in the output of the test harness.
 
 use std::collections::BTreeSet;
 use std::ops::AddAssign;
@@ -7,15 +7,15 @@ use std::time::Duration;
 /// The number of tests with each outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Passed, and showed something.
+    /// Tests that passed and were conclusive.
     pub passed: usize,
-    /// Failed, or did not come to an end.
+    /// Tests that failed, or did not end.
     pub failed: usize,
-    /// Could not run here.
+    /// Tests that could not run here.
     pub skipped: usize,
-    /// Ran, but the host did not let them show anything.
+    /// Tests that ran, but were inconclusive because of the host.
     pub not_shown: usize,
-    /// Attempts beyond the first.
+    /// Number of attempts beyond the first.
     pub retried: usize,
 }
 
@@ -32,16 +32,16 @@ impl AddAssign for Counts {
 /// The outcome of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// Its tests.
+    /// The counts of its tests.
     pub counts: Counts,
     /// The CPU time of all its processes.
     pub cpu: Duration,
-    /// Everything to be read of it: all that a failed job printed, else the lines that tests wrote past the capture.
+    /// The part of the output to show: everything if the job failed, otherwise the lines that bypassed the capture.
     pub shown: String,
 }
 
 impl Outcome {
-    /// Reads what a process with `tests` tests printed.
+    /// Parses the output of a process with `tests` tests.
     pub fn new(output: &str, succeeded: bool, tests: usize) -> Outcome {
         let lines = || output.lines().map(str::trim_end);
         let named = |mark: &str| {
@@ -50,9 +50,9 @@ impl Outcome {
         };
         let (skipped, not_shown) = (named("SKIPPED "), named("NOT SHOWN "));
         let passed = lines().filter(|line| line.starts_with("test ") && line.ends_with("... ok")).count();
-        // With a line of its own where the test wrote past the capture.
+        // `ok` is on a separate line if the test wrote a line that bypassed the capture.
         let passed = passed + lines().filter(|&line| line == "ok").count();
-        // A process that died has tests that did not come to an end.
+        // If the process died, some of its tests did not end.
         let failed = if succeeded { 0 } else { tests.saturating_sub(passed).max(1) };
         let counts = Counts {
             passed: tests.saturating_sub(failed + skipped + not_shown),

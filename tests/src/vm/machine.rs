@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The longest command line that an x86 kernel keeps.
+/// Maximum length of a command line that an x86 kernel keeps.
 const COMMAND_LINE_LIMIT: usize = 2047;
 
 /// Initialisation that the kernel can skip in guests that live for seconds.
@@ -85,7 +85,7 @@ impl Machine {
         }
     }
 
-    /// Sets the distance table (SLIT), one row a node.
+    /// Sets the distance table (SLIT), one row for each node.
     pub fn distances(mut self, rows: &[&[u8]]) -> Self {
         self.distances = rows.iter().map(|row| row.to_vec()).collect();
         self

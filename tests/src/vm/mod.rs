@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 
 const EMULATOR: &str = "qemu-system-x86_64";
 
-/// More guests at a time slow each other down until time limits are hit.
+/// Maximum number of guests at a time; more slow each other down until they reach time limits.
 const GUESTS_AT_A_TIME: u32 = 2;
 
 /// Checks that guests can be booted here, and returns the path of the kernel.

@@ -50,7 +50,7 @@ fn the_plan_of_a_report_contains_every_experiments_plan() {
         let name = text(section, "/experiment");
         for point in array(section, "/points") {
             assert_eq!(number(point, "/seed"), 7, "{name}");
-            // Lines go between any two CPUs.
+            // The points of `cores` are pairs of any two CPUs.
             if name != "cores" {
                 assert_eq!(
                     (number(point, "/cpu"), text(point, "/pages_asked")),
@@ -141,7 +141,7 @@ fn a_short_run_is_announced_as_short() {
         let least = at(&document, "/plan/least_s").as_f64().expect("a number");
         let begin = Instant::now();
         run(&words).expect_status(0);
-        // A busy host makes a run longer, never shorter.
+        // Other work on the host makes a run longer, never shorter.
         let took = begin.elapsed().as_secs_f64();
         assert!(least <= took, "{arguments}: at least {least} s were announced, and it took {took}");
     }

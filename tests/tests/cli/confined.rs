@@ -85,7 +85,7 @@ fn contained(errno: i32) -> Run {
 
 #[test]
 fn placement_is_proven_in_a_container() {
-    // Docker's answer, and Podman's.
+    // The errors of Docker's and of Podman's profile.
     contained(libc::EPERM);
     contained(libc::ENOSYS);
     let found = finish(command(&["system"]).denied(&CONTAINER, libc::EPERM));
@@ -119,7 +119,7 @@ fn on_one_cpu() {
     let asked = format!("--cpu={other}");
     let found = finish(command(&small(&[&asked])).on_cpu(cpu));
     found.expect_status(2).expect_error(&format!("this process may not use CPU {other} (allowed: {cpu})"));
-    // Outside the mask it is an ordinary CPU.
+    // For a process without the mask it is an ordinary CPU.
     let document = finish(&mut command(&small(&["--json", &asked]))).expect_json(0);
     assert_eq!(number(&document, "/node_pairs/0/cpu"), other as u64);
 }

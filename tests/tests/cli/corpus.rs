@@ -87,7 +87,7 @@ fn fitted(document: &Value) -> (Vec<(u64, f64)>, usize) {
     )
 }
 
-/// Returns what is wrong with the points that were read.
+/// Returns the first difference between the points that were read and the expected ones.
 fn curve(entry: &Entry, path: &str) -> Result<(), String> {
     let found = run(&["fit", path, "--json"]);
     let document = succeeded(&found)?;
@@ -128,7 +128,7 @@ fn line(text: &str) -> u32 {
     text.parse().unwrap_or_else(|_| panic!("no line: {text}"))
 }
 
-/// Returns what is wrong with a refusal: it has to name the line, or one of several, and the reason.
+/// Returns the defect of a refusal: it has to name the line, or one of several lines, and the reason.
 fn refused(entry: &Entry, path: &str) -> Result<(), String> {
     for found in [run(&["fit", path, "--json"]), run(&["fit", path])] {
         if found.status.code() != Some(1) || !found.stdout.is_empty() {

@@ -36,7 +36,7 @@ fn percentiles_ascend_and_the_buckets_hold_every_window() {
             let (low, high) = (bucket[0].as_f64().unwrap(), bucket[1].as_f64().unwrap());
             assert!(low <= high, "{bucket}");
         }
-        // The agreement of the two depends on other work; that it is reported does not.
+        // The agreement of the two latencies depends on other work, but their ratio is always reported.
         let ratio = decimal(hops, "/batch_ratio");
         assert!((0.5..2.0).contains(&ratio), "{ratio}");
         let off = (ratio - 1.0).abs();

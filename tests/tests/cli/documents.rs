@@ -196,7 +196,7 @@ fn no_string_of_a_document_steers_a_terminal() {
             fs::write(&file, altered.to_string().replace("STEER", &steering)).expect("a scratch file");
             written.push(file);
         }
-        // The experiment alone: commands that take any kind of document show it.
+        // Alter only the name of the experiment, which commands on any kind of document show.
         let mut altered = original;
         if altered.is_object() {
             altered["experiment"] = "STEER".into();
@@ -214,7 +214,7 @@ fn no_string_of_a_document_steers_a_terminal() {
             let found = run(&[&[*name, "--verbose", &format!("--format={format}")], &operands[..]].concat());
             let Run { stdout, stderr, .. } = &found;
             if stdout.is_empty() && format == "text" {
-                // It is refused: no format is different.
+                // A refused document has the same message in every format.
                 if let Some(found) = steers(stderr) {
                     steered.lock().expect("a list").push(format!("{name} {path}: {found:?} in {stderr:?}"));
                 }

@@ -17,11 +17,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// All memory of the process: the file, its rows, and the conclusions.
+/// Maximum address space of the process in bytes: the file, its rows, and the conclusions.
 const ADDRESSES: u64 = 64 << 20;
 /// Limit of the CPU time in seconds; the slowest of these needs one or two.
 const SECONDS: u64 = 15;
-/// The wall-clock time of a process that has nothing to wait for.
+/// Maximum wall-clock time of a process that waits for nothing.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Returns a command that dies if a file costs too much memory or time.
@@ -73,7 +73,7 @@ fn an_endless_pipe_is_read_only_up_to_the_limit() {
     let directory = Directory::new("files-pipe");
     let mut endless = Command::new("yes").arg("65536 1.5").stdout(Stdio::piped()).spawn().expect("yes");
     let found = finish(bounded(&directory, &["fit", "-"]).stdin(endless.stdout.take().expect("a pipe")));
-    // Its pipe is closed by now, and it has ended.
+    // Its pipe is closed by now, so it has ended.
     endless.wait().expect("a child");
     found.expect_status(1).expect_error("'-' has more than 16 MiB");
 }
@@ -232,7 +232,7 @@ fn a_named_pipe_is_awaited_and_read() {
     fifo(&path);
     for signal in [libc::SIGINT, libc::SIGTERM] {
         let child = bounded(&directory, &["fit", "fifo"]).hearing(signal).spawn().expect("a process");
-        // It waits for a writer by then; if it does not yet, it still ends.
+        // The process waits for a writer by now; if it does not yet, the signal still ends it.
         thread::sleep(Duration::from_millis(200));
         // SAFETY: the child has not been waited for, so its number is still valid.
         assert_eq!(unsafe { libc::kill(child.id() as libc::pid_t, signal) }, 0);

@@ -11,7 +11,7 @@ use std::io::Write;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-/// A busy host may give it little CPU time.
+/// Maximum wall-clock time of a run. A busy host may give it little CPU time.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Returns a result on one line, in the program's form, of a host of this name whose second pair has this

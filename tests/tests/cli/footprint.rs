@@ -1,4 +1,4 @@
-//! The cost of the tool apart from the measurement: time to start, resident memory.
+//! The cost of the tool without the measurement: time to start, resident memory.
 
 use latency_tests::attempts::retried;
 use latency_tests::directory::Directory;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 /// Limit from fork to the end of `--help`.
 const START: Duration = Duration::from_millis(2);
-/// Maximum resident memory beside the buffers.
+/// Maximum resident memory in bytes, without the buffers.
 const RESIDENT: u64 = 3 << 20;
 
 #[test]
@@ -23,7 +23,7 @@ fn help_starts_quickly() {
             assert!(status.success());
             begin.elapsed()
         };
-        // The fastest of many: the machine's other work must not count.
+        // Only the fastest of many runs counts, because other work on the machine makes runs slower.
         let fastest = (0..100).map(elapsed).min().expect("a run");
         assert!(fastest < START, "{fastest:?}");
     });

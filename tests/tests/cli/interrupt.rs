@@ -13,7 +13,7 @@ use std::process::{Child, Stdio};
 use std::thread;
 use std::time::Duration;
 
-/// A busy host may give it little CPU time at the end.
+/// Maximum wall-clock time until the end. A busy host may give the process little CPU time.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn send(child: &Child, signal: i32) {
@@ -169,7 +169,7 @@ fn waiting_for_a_saved_result_can_be_interrupted() {
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
         let mut command = directory.command(&["fit", "-", "--output=result"]);
         let child = command.hearing(signal).stdin(Stdio::piped()).spawn().expect("a process");
-        // It reads by then; if it does not yet, it still ends.
+        // The process reads by now; if it does not yet, the signal still ends it.
         thread::sleep(Duration::from_millis(200));
         send(&child, signal);
         let found = finish_within(child, PATIENCE);

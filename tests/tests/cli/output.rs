@@ -97,7 +97,7 @@ fn an_output_that_is_not_a_file_is_refused_before_measuring() {
     assert_eq!(directory.names(), [""; 0]);
 }
 
-/// A result is worth more than another run's plan.
+/// A measured result must not be replaced by a plan.
 #[test]
 fn a_plan_goes_to_standard_output_and_replaces_no_file() {
     let directory = Directory::new("plan");
@@ -141,7 +141,7 @@ fn an_extension_without_a_format_is_refused() {
 
 const CURVE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/saved/curve.json");
 
-/// The same file by any name: measuring again takes longer than deriving the output again.
+/// The same file under any name is refused, because a lost measurement costs more than writing the output again.
 #[test]
 fn an_output_that_is_an_input_is_refused_and_keeps_it() {
     let directory = Directory::new("own-input");
@@ -175,7 +175,7 @@ fn an_output_that_is_an_input_is_refused_and_keeps_it() {
     let appended = fs::OpenOptions::new().append(true).open(path("a.json")).expect("the file");
     let words = "standard output is the input 'link.json'";
     refused(directory.command(&["report", "link.json"]).stdout(appended), words);
-    // Nothing is lost in this case.
+    // Nothing is lost with these outputs.
     finish(directory.command(&["fit", "a.json", "-o", "/dev/null"]).stdin(input())).expect_status(0);
     finish(directory.command(&["fit", "-", "-o", "new.txt"]).stdin(input())).expect_status(0);
 }

@@ -75,7 +75,7 @@ fn saved(host: &str, factor: f64) -> String {
 #[test]
 fn slurm_measures_nodes_and_names_the_slow_ones() {
     let directory = Directory::new("recipe-slurm");
-    // The same as srun does: the options before the command, and the output of each node in a file.
+    // This fake srun accepts the options before the command, and writes the output of each node to a file.
     command(
         directory.path(),
         "srun",
@@ -98,7 +98,7 @@ fn slurm_measures_nodes_and_names_the_slow_ones() {
     let found = job("8");
     found.expect_status(5);
     assert!(found.stdout.starts_with("1 of 6 hosts is slower than others like it: n4."), "{found}");
-    // Slurm may reuse an id, or a user may run it twice: existing results are not mixed with new ones.
+    // Slurm may reuse an id, or a user may run a job twice: existing results must not be mixed with new ones.
     assert!(!job("8").status.success());
     let own = fs::read_to_string(directory.path().join("latency-7-0/here.jsonl")).expect("a result");
     assert!(own.contains(r#""SLURM_JOB_ID":"7""#), "{own}");
@@ -156,7 +156,7 @@ fn a_terminated_health_check_leaves_no_files() {
                 continue;
             }
         };
-        // The measurement is under way by then; if it is not yet, it still ends.
+        // The measurement is in progress by now; if it is not yet, the signal still ends it.
         thread::sleep(Duration::from_millis(300));
         // SAFETY: takes numbers; the process has not been waited for, so its group is still valid.
         assert_eq!(unsafe { libc::kill(-(check.id() as i32), libc::SIGTERM) }, 0, "{shell}");

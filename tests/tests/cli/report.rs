@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::fs;
 use std::time::Duration;
 
-/// A busy host may give it little CPU time.
+/// Maximum wall-clock time of a run. A busy host may give it little CPU time.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The smallest possible report.

@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// A busy host may give it little CPU time at the end.
+/// Maximum wall-clock time until the end. A busy host may give the process little CPU time.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A load on one CPU until it is dropped.

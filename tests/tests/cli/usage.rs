@@ -1,4 +1,4 @@
-//! Usage lines and examples: each of them can be typed, wherever it is printed.
+//! Usage lines and examples: each of them is a valid command line, wherever it is printed.
 
 use latency_tests::directory::Directory;
 use latency_tests::program::workspace;

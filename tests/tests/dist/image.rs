@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Bytes that an image may add to the executable: headers and its configuration.
+/// Maximum number of bytes that an image adds to the executable: headers and its configuration.
 const LEAST: u64 = 4096;
 
 /// Unpacks the layout of the image.

@@ -9,8 +9,8 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
-/// Time after which an unusual kernel without any output counts as one that does not come up; the usual ones
-/// need 5 s.
+/// Time limit of unusual kernels. Without any output until then, a kernel counts as one that does not boot; usual
+/// kernels need 5 s.
 const FURTHER_LIMIT: Duration = Duration::from_secs(120);
 
 const SYSTEM: [&str; 2] = ["system", "--json"];
@@ -32,7 +32,7 @@ fn has_five_levels(console: &Console) -> bool {
     flags.unwrap_or_else(|| panic!("no flags\n{}", console.framed())).split(' ').any(|flag| flag == "la57")
 }
 
-/// Prints the kernels of a passing test, which bypasses the capture.
+/// Prints the kernels that a passing test has booted; the output bypasses the capture.
 fn say(words: &str) {
     // If standard error is closed, there is no other place to report it.
     let _ = writeln!(std::io::stderr(), "\n{words}");

@@ -1,8 +1,8 @@
-//! The tool as process 1 of emulated machines: nodes, placement, page sizes and exit statuses on hardware
-//! that is not at hand.
+//! The tool as process 1 of emulated machines: nodes, placement, page sizes and exit statuses on hardware that is not
+//! available.
 //!
-//! No latency is asserted: the emulator has no realistic one. Tests share a boot if they can: a guest needs
-//! seconds of a CPU to come up, and the executable less than one.
+//! No latency is asserted, because the emulator has no realistic one. Tests share a boot if they can: a guest needs
+//! seconds of CPU time to boot, and the executable less than one.
 
 mod errors;
 mod firmware;

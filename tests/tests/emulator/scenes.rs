@@ -4,7 +4,7 @@ use super::errors::assert_refused;
 use super::*;
 use latency_tests::document::warnings;
 
-/// Adds a disk of that size that reads as zeroes.
+/// Adds a disk of this size that contains only zeroes.
 fn with_disk(machine: Machine, size: &str) -> Machine {
     let drive = format!("driver=null-co,size={size},read-zeroes=on,if=none,id=disk");
     machine.qemu_arguments(&["-drive", &drive, "-device", "nvme,drive=disk,serial=disk"])
@@ -59,7 +59,7 @@ fn four_nodes_share_the_limit_of_a_control_group() {
     });
 }
 
-/// The kernel moves the thread, and does not let it back: the CPU to be measured is gone.
+/// The kernel moves the thread away and does not let it return: the CPU to be measured is not available any more.
 #[test]
 fn a_cpuset_that_loses_the_cpu_is_noticed() {
     in_guests("emulator::a_cpuset_that_loses_the_cpu_is_noticed", || {
@@ -121,7 +121,7 @@ fn an_offline_cpu_and_a_changed_clock_are_noticed() {
             let latency = at(&document, "/node_pairs/0/ns").as_f64();
             assert!(latency.is_some_and(|latency| latency > 0.0), "{document:#}");
             assert!(!warnings(&document).contains(&"timer-stepped-back"), "{document:#}");
-            // The day does not appear in any figure.
+            // The step of the clock does not appear in any duration.
             let took = at(&document, "/duration_s").as_f64();
             assert!(took.is_some_and(|seconds| (0.0..3600.0).contains(&seconds)), "{document:#}");
         }

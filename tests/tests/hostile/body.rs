@@ -14,7 +14,7 @@ use std::time::Duration;
 /// If this variable is `all`, every combination is tried, otherwise only a part.
 pub const VARIABLE: &str = "HOSTILE";
 
-/// A hundred times as long as any of these runs lasts on a busy host.
+/// Time limit of a process: a hundred times as long as any of these runs on a busy host.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// All documented exit statuses of the tool.
@@ -79,11 +79,11 @@ pub fn tasks() -> Vec<Vec<&'static str>> {
     experiments().into_iter().chain(COMMANDS.map(<[_]>::to_vec)).collect()
 }
 
-/// All experiments of [`tasks`] in one run, which needs some seconds, unless there are no threads.
+/// A report, which runs all experiments of [`tasks`]. It needs some seconds, unless there are no threads.
 pub const REPORT: [&str; 4] = ["report", "--size=16K", "--json", "--budget=0.1"];
 
-/// Returns every experiment of [`experiments`], and [`REPORT`] on this one CPU, where it needs two seconds
-/// and not ten.
+/// Returns every experiment of [`experiments`], and [`REPORT`] on this one CPU, where it needs two seconds instead of
+/// ten.
 pub fn everything_on(cpu: usize) -> Vec<(Vec<&'static str>, Option<usize>)> {
     let alone = experiments().into_iter().map(|task| (task, None));
     alone.chain([(REPORT.to_vec(), Some(cpu))]).collect()

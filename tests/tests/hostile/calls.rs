@@ -59,7 +59,7 @@ const CALLS: [(&str, c_long); 43] = [
     ("write", libc::SYS_write),
 ];
 
-/// Calls that replace others which failed: for names that are missing in /proc, a file without a name, a
+/// System calls that replace others after a failure: for names that are missing in /proc, a file without a name, a
 /// processor that could not be changed.
 const IN_THEIR_PLACE: [(&str, c_long); 4] = [
     ("sched_yield", libc::SYS_sched_yield),
@@ -147,7 +147,7 @@ fn each_call_may_be_forbidden_in_each_experiment() {
     let part = of_everything(33, 11);
     let mut places = Vec::new();
     for (index, run) in runs().into_iter().enumerate() {
-        // A forbidden exit is a separate place.
+        // The forbidden exit has a separate test.
         for (step, &(name, call)) in CALLS.iter().filter(|(name, _)| !name.starts_with("ex")).enumerate() {
             for (turn, refusal) in REFUSALS.into_iter().enumerate() {
                 if all() || (index + step + turn) % part == 0 {

@@ -61,8 +61,8 @@ fn a_report_in_little_memory() {
     });
 }
 
-/// At the soft limit the kernel sends SIGXCPU, at the hard one SIGKILL: both at two seconds, and only a soft
-/// one.
+/// The kernel sends SIGXCPU at the soft limit and SIGKILL at the hard one. The test has both at two seconds, and only a
+/// soft one.
 #[test]
 fn the_result_is_partial_at_the_cpu_time_limit() {
     let endless = ["--json", "--trials=1000000", "--time-limit=86400"];

@@ -10,14 +10,14 @@ use latency_tests::skip::skip;
 use serde_json::Value;
 use std::process::Command;
 
-/// Every number of cores, in caches: needs some seconds.
+/// An experiment with every number of cores, in caches, which needs some seconds.
 const SCALING: [&str; 4] = ["bandwidth", "--view=scaling", "--size=64K", "--json"];
-/// Two rates beside a chain: needs a second.
+/// An experiment with two rates of traffic beside a chain, which needs a second.
 const LOADED: [&str; 6] =
     ["loaded", "--size=64K", "--traffic=read", "--rates=0.1,max", "--budget=1", "--json"];
-/// The same between two cores.
+/// An experiment with two cores, which needs a second.
 const CORES: [&str; 4] = ["cores", "--lines=2", "--budget=1", "--json"];
-/// A user without any other process.
+/// The number of a user without any other process.
 const NOBODY_ELSE: u32 = 64_913;
 
 /// Returns two CPUs; with one CPU there is only one thread, and the test is skipped.

@@ -24,7 +24,8 @@ fn bandwidth_matches_the_servers_and_lines_are_counted_exactly() {
     const TOLERANCE: f64 = 0.01;
     /// Maximum deviation of medians on a busy host, as a fraction.
     const BUSY: f64 = 0.2;
-    /// Outstanding lines: a server has work for some 10 ms while the host runs something else.
+    /// Maximum number of outstanding lines, so that a server has work for some 10 ms while the host runs something
+    /// else.
     const OUTSTANDING: u64 = 2048;
     if !ready(TEST) {
         return;

@@ -55,7 +55,7 @@ fn pairs_have_the_cost_of_their_class_and_a_slow_line_is_found() {
             );
         }
         println!("{table}");
-        // Two virtual CPUs that hand a line to each other wait for the one that others keep from running.
+        // If the host does not run one of two virtual CPUs that hand lines to each other, the other one waits for it.
         let share = others.share();
         assert!(is_good && (!is_slow || share > QUIET), "{table}");
         (!is_slow)

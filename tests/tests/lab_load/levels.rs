@@ -129,7 +129,8 @@ fn latency_and_bandwidth_match_the_delivered_load() {
         let (idle, pair) = (number(&points[0], "ns"), number(&records(&matrix, "/node_pairs")[0], "ns"));
         table += &format!("  idle {idle:.1} ns, asked {asked:.1} ns, in the matrix {pair:.1} ns\n");
         is_good &= (idle / pair - 1.0).abs() <= LIKE_MATRIX && (idle / asked - 1.0).abs() <= LATENCY;
-        // Load that did not run beside the chase is not the load of the window, and levels cannot be told apart by it.
+        // Without traffic during the chase, a window does not have the load of its level, and its level cannot be
+        // recognised.
         if !is_good && used > QUIET {
             return Err(format!("other programs used {:.0} % of the CPUs\n{table}", used * 100.0));
         }

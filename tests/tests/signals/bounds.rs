@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// A number of hops that would need hundreds of years in the nearest cache.
 const ENDLESS: &str = "18446744073709551615";
-/// Each of these ends in some seconds, even on a busy host.
+/// Maximum wall-clock time of a run. Each of these ends within seconds, even on a busy host.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// Maximum CPU time of a run in seconds, which a busy host changes little: every point of it has 0.01 s of
 /// time limit, and the rest is the self-test and the placement.

@@ -9,7 +9,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// An endless loop uses all of it.
+/// Maximum wall-clock time of a run. An endless loop would use all of it.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn end(command: &mut Command) -> Run {
@@ -41,7 +41,7 @@ fn a_call_that_is_always_interrupted_is_an_error() {
     let mut piped = command(&["fit", "-"]);
     let mut child =
         piped.denied(&[libc::SYS_read], libc::EINTR).stdin(Stdio::piped()).spawn().expect("a process");
-    // It may have ended by then.
+    // The process may have ended by now.
     let _ = child.stdin.take().expect("a pipe").write_all(b"size_bytes,ns\n");
     finish_within(child, PATIENCE).expect_status(1).expect_error(ALWAYS);
 

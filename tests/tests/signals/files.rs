@@ -9,7 +9,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
 use std::time::Duration;
 
-/// The first descriptor after the standard streams: the output file has it or a later one.
+/// The first descriptor after the standard streams. The descriptor of the output file is this one or a later one.
 const FIRST: u32 = 3;
 /// `__O_TMPFILE` of x86-64: libc's constant has the bit of O_DIRECTORY too.
 const UNNAMED: Argument = Argument::Has(2, 0o20_000_000);
@@ -63,7 +63,7 @@ fn a_call_that_fails_leaves_the_older_result_or_none() {
             assert_untouched(&directory, older, &found);
         }
     }
-    // A user who may not change the mode still gets the content.
+    // A user who may not change the mode of the file still gets the content.
     let directory = place("fault-mode", true);
     finish(small(&directory).denied(&[libc::SYS_fchmod], libc::EPERM)).expect_status(0);
     assert_complete(&directory);

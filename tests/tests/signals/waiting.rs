@@ -1,6 +1,6 @@
-//! The process's own waiting: wall time less the time in which it was ready and had no CPU.
+//! The process's own waiting: the wall-clock time without the time in which the process was ready and had no CPU.
 //!
-//! A busy host changes the latter, and no process could end faster there.
+//! A busy host changes only the time without a CPU, in which no process could end.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 /// The promised maximum from a signal to the end.
 pub const LIMIT: Duration = Duration::from_millis(200);
-/// A process that has not ended by then never will.
+/// Maximum wall-clock time until the end. A process that has not ended by then never will.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Returns the time in which the first thread of a process was ready and had no CPU; the process has not been

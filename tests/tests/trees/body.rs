@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A result, or nothing to measure. A file of the system never makes the arguments wrong.
+/// Exit statuses of a run: a result, or nothing to measure. A file of the system never makes the arguments wrong.
 const STATUSES: [i32; 2] = [0, 2];
 /// Time after which a run of some 30 ms hangs.
 const PATIENCE: Duration = Duration::from_secs(120);

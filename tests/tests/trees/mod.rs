@@ -1,8 +1,8 @@
-//! The built executable with unusual `/sys` and `/proc` trees: machines that are not at hand, paths that are
-//! not files, and trees that a seeded generator has damaged.
+//! The built executable with unusual `/sys` and `/proc` trees: machines that are not available, paths that are not
+//! files, and trees that a seeded generator has damaged.
 //!
-//! A tree is written to a directory, which becomes the root of the executable: it reads the machine's
-//! description there, while CPU and memory are this machine's. Only root can do this.
+//! A tree is written to a directory, which becomes the root of the executable: it reads the machine's description
+//! there, while CPU and memory are those of this machine. Only root can do this.
 
 mod body;
 mod caches;

@@ -7,8 +7,8 @@ use latency_tests::everywhere::everywhere;
 use latency_tests::lanes::of_everything;
 use std::time::SystemTime;
 
-/// Number of trees in `make test`, which are always the same, and in the run of everything, where the
-/// additional ones are new in each run; `TREES=N` sets the number.
+/// Number of trees in `make test`, which are always the same, and in `make test-all`, where the additional ones are new
+/// in each run; `TREES=N` sets the number.
 const TREES: (u64, u64) = (40, 200);
 const VARIABLE: &str = "TREES";
 

@@ -38,7 +38,7 @@ fn digits() -> String {
     "9".repeat(400)
 }
 
-/// Machines that are not at hand.
+/// Machines that are not available.
 const MACHINES: &[Odd] = &[
     Odd { machine: "two-sockets", ..odd("a machine of two sockets that is not this one", |_| {}) },
     Odd { machine: "kernel-without-numa", ..odd("a kernel without NUMA", |_| {}) },

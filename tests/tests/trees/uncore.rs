@@ -1,5 +1,5 @@
-//! The clock of the uncore, from Linux's files of machines that are not at hand: reported at every level, or
-//! at none.
+//! The clock of the uncore, read from Linux's files of machines that are not available: reported at every level of
+//! load, or at none.
 
 use super::body::{Root, checked, place};
 use super::tree::{Entry, Tree};
@@ -13,11 +13,12 @@ use serde_json::Value;
 const LOADED: &[&str] =
     &["loaded", "--json", "--size=64K", "--traffic=read", "--rates=0.1,max", "--budget=1"];
 const HELD: &[&str] = &["loaded", "--json", "--size=64K", "--traffic=read", "--rates=0.1", "--hold=1"];
-/// A chain that no cache of the tree holds, beside generators.
+/// Maximum memory in bytes for a chain that is larger than every cache of the tree, and for generators.
 const MOST_MEMORY: u64 = 1 << 30;
 const CLOCKS: &str = "/sys/devices/system/cpu/intel_uncore_frequency";
 
-/// The files below that directory, true if only root may read them and another user asks, and the clock.
+/// A case: the files below that directory, true if only root may read them and another user runs the tool, and the
+/// expected clock.
 type Told = (&'static [(&'static str, &'static str)], bool, Option<f64>);
 
 const TOLD: [Told; 4] = [

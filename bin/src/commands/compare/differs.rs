@@ -1,4 +1,4 @@
-//! The conditions that differ between two sides, which a reader must know before any verdict.
+//! The conditions that differ between the two sides of a comparison. A reader must know them before any verdict.
 
 use core::fmt::{self, Write};
 
@@ -25,7 +25,7 @@ fields! {
 
 /// The relative difference up to which core clocks count as the same.
 const CLOCK: f64 = 0.02;
-/// The most conditions: of documents, of rows, and some of both.
+/// Maximum number of conditions: those of documents and of rows, and a few that concern both.
 const MOST: usize = CONDITIONS.len() + FIELDS.len() + TABLE.len() + 3;
 
 /// Adds a condition with its values on both sides, which `show` writes.
@@ -38,7 +38,7 @@ fn add<T>(
 ) {
     let sides = sides.map(|side| {
         let mut text = Text::EMPTY;
-        // What does not fit is left out.
+        // Text that does not fit is left out.
         let _ = show(&mut text, side);
         text
     });
@@ -126,19 +126,19 @@ pub fn all(sides: [&[Saved]; 2], files: Files<'_>, comparison: &Comparison) -> R
     Ok(list)
 }
 
-/// Returns a condition of each file of a side.
+/// Returns one condition of each file of a side.
 fn texts(side: &[Saved], index: usize) -> impl Iterator<Item = &str> {
     side.iter().filter_map(move |saved| saved.conditions.texts.get(index)).map(Text::as_str)
 }
 
-/// Returns whether a text is not like the first.
+/// Returns whether any text differs from the first.
 fn differ<'t>(mut texts: impl Iterator<Item = &'t str>) -> bool {
     let first = texts.next();
     texts.any(|text| Some(text) != first)
 }
 
 impl ComparisonView<'_> {
-    /// Says the conditions that differ, before any conclusion.
+    /// States the conditions that differ, before any conclusion.
     pub fn conditions(&self, document: &mut dyn Document) {
         let blocked =
             if self.judged { "Overridden by --force, and not comparable" } else { "Not comparable" };
@@ -156,7 +156,7 @@ impl ComparisonView<'_> {
     }
 }
 
-/// Describes them for programs.
+/// Describes the conditions that differ, for programs.
 pub fn programs(document: &mut dyn Document, differs: &[Differs]) {
     document.items(
         Part::List(&DIFFERS),

@@ -53,7 +53,7 @@ fn name(level: &ComparedLevel) -> impl fmt::Display {
     })
 }
 
-/// Says which levels scale with the clock, if the clocks differ.
+/// States which levels scale with the clock, if the core clocks of the two sides differ.
 pub fn answer(document: &mut dyn Document, levels: Option<&Levels>) {
     let Some((levels, clock)) = levels.and_then(|levels| Some((levels, levels.clock_ratio()?))) else {
         return;

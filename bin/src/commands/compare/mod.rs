@@ -25,7 +25,7 @@ use latency_core::words::Worded;
 use points::COLUMNS;
 use view::{ComparisonView, first_name};
 
-/// The command that compares.
+/// The `compare` command.
 pub const COMPARE: Command = Command {
     descriptor: Descriptor {
         name: "compare",
@@ -69,10 +69,11 @@ fields! {
 
 /// The maximum number of files: 24 runs per side.
 const MOST: usize = 48;
-/// The maximum number of parts that are named.
+/// Maximum number of slower (and of faster) parts of the result that are named.
 const NAMED: usize = 4;
 
-/// Loads the results of a side. Returns them and the number of points without the requested value, which are left out.
+/// Loads the results of a side. Returns them and the number of points that are left out because they lack the requested
+/// value.
 fn load<'a>(paths: &[&'a [u8]], options: &'a Options<'a>) -> Result<(List<Saved>, usize), Failure<'a>> {
     let mut without = 0;
     let mut all = List::new(paths.len())?;
@@ -86,8 +87,8 @@ fn load<'a>(paths: &[&'a [u8]], options: &'a Options<'a>) -> Result<(List<Saved>
     Ok((all, without))
 }
 
-/// Replaces the latencies of the whole run with those while neighbours were quiet, and leaves out the points without
-/// one.
+/// Replaces each latency of the whole run with the latency while neighbours were quiet, and leaves out the points
+/// without one. Returns the number of points that were left out.
 #[inline(never)] // offsets into a small frame are short
 fn undisturbed(saved: &mut Saved) -> Result<usize, Failure<'static>> {
     let seen = saved.rows.iter().copied().filter_map(|mut row| row.take_undisturbed().then_some(row));
@@ -159,7 +160,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
 }
 
 impl ComparisonView<'_> {
-    /// Returns the difference of the whole that would be beyond chance, unless that is ten times A.
+    /// Returns the smallest relative difference of the whole that would be significant; `None` if it is above tenfold.
     pub fn shows_from(&self) -> Option<f64> {
         const LARGEST: f64 = 10.0;
         let least = HALF * self.comparison.whole.error;

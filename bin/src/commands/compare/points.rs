@@ -47,12 +47,12 @@ pub static COLUMNS: [&Field; 11] = [
     &VERDICT,
 ];
 
-/// The fields of nodes.
+/// The fields of the initiator node and the target node.
 const NODES: u32 = 1 << FROM | 1 << TO;
 
-/// Number of points above which a table shows only the largest differences.
+/// Number of points above which the table shows only the largest differences.
 const MANY: usize = 128;
-/// Number of points that it shows then.
+/// Number of points in the table if it shows only the largest differences.
 const MOST: usize = 24;
 
 /// Returns the interval of a ratio; `None` if a point is so uncertain that the ratio has no bound.
@@ -61,7 +61,7 @@ fn bounded(pair: &PointPair) -> Option<Interval> {
 }
 
 impl ComparisonView<'_> {
-    /// Returns the fields that identify a point for readers: those that vary, or the nodes.
+    /// Returns the fields that identify a point for readers: the fields that vary, or the nodes if none does.
     pub fn naming(&self) -> u32 {
         let pairs = self.comparison.pairs();
         let found = differing(pairs.iter().map(|pair| &pair.row));
@@ -74,7 +74,7 @@ impl ComparisonView<'_> {
         }
     }
 
-    /// Shows every point; if there are many, only those that matter, unless the user asked for all.
+    /// Shows every point; if there are many, only the largest differences, unless the user asked for all points.
     pub fn table(&self, document: &mut dyn Document) {
         let pairs = self.comparison.pairs();
         if pairs.len() <= MANY {
@@ -87,7 +87,7 @@ impl ComparisonView<'_> {
             size(next).total_cmp(&size(pair)).then_with(|| one.cmp(other))
         });
         let mut caption = Text::<64>::EMPTY;
-        // What does not fit is left out.
+        // Text that does not fit is left out.
         let _ = write!(caption, "The largest differences: {} of {}", differ.len().min(MOST), differ.len());
         self.rows(document, caption.as_str(), Level::Quiet, &|row| {
             Some(differ.get(..MOST.min(differ.len()))?.get(row)?.1)
@@ -179,7 +179,7 @@ impl ComparisonView<'_> {
         }
     }
 
-    /// Draws the ratio over the sizes, if these are a curve.
+    /// Draws the ratio by size, if the results are curves.
     pub fn picture(&self, document: &mut dyn Document) {
         if !self.is_curve() {
             return;
@@ -197,7 +197,7 @@ impl ComparisonView<'_> {
         let even = |_: f64| 1.0;
         let mut subtitle = Text::<160>::EMPTY;
         let [one, other] = self.paths.map(first_name);
-        // What does not fit is left out.
+        // Text that does not fit is left out.
         let _ = write!(subtitle, "above 1 B is slower; A: {}, B: {}", one.as_str(), other.as_str());
         document.picture(Picture::Chart(&Chart {
             title: "Latency of B over that of A",

@@ -1,4 +1,4 @@
-//! The verdict in a sentence: how many points differ, which, and by how much.
+//! The verdict in a sentence: the number of points that differ, their names, and the difference.
 
 use core::fmt::{self, Display};
 
@@ -24,7 +24,7 @@ fields! {
 const BLIND: f64 = 0.2;
 
 impl<'v> ComparisonView<'v> {
-    /// Says the conclusion of the comparison.
+    /// States the conclusion of the comparison.
     pub fn answer(&self, document: &mut dyn Document) {
         let pairs = self.comparison.pairs();
         let of = pairs.len();
@@ -62,14 +62,15 @@ impl<'v> ComparisonView<'v> {
 
     /// Names the points that only one side has.
     fn one_sided(&self, document: &mut dyn Document) {
-        /// The maximum number of named points; further ones are only counted.
+        /// Maximum number of points that are named; further points are only counted.
         const NAMED: usize = 6;
         let join = crate::analysis::comparison::Join::of(&self.files);
         for (name, side) in [("A", 0), ("B", 1)] {
             let other = self.files.first(1 - side);
             let alone = || self.files.first(side).iter().filter(|row| join.find(row, other).is_none());
             let count = alone().count();
-            // Curves that are interpolated between their points have few sizes in common.
+            // Curves that are interpolated between their points have few sizes in common, so missing sizes are not
+            // named.
             if count == 0 || self.comparison.pairs().iter().any(|pair| pair.interpolated) {
                 continue;
             }
@@ -80,7 +81,7 @@ impl<'v> ComparisonView<'v> {
         }
     }
 
-    /// The parts that differ, for programs.
+    /// Describes the parts of the result that differ, for programs.
     pub fn differences(&self, document: &mut dyn Document) {
         let parts = if self.judged { self.parts } else { [&[][..]; 2] };
         let of = |(parts, direction)| <[_]>::iter(parts).map(move |part| (part, direction));
@@ -93,7 +94,7 @@ impl<'v> ComparisonView<'v> {
         });
     }
 
-    /// Shows `8 of 80 points are slower: all reads of node 9, by 50 %`.
+    /// Shows the points that differ: `8 of 80 points are slower: all reads of node 9, by 50 %`.
     fn differing(&self, verdict: ComparisonVerdict) -> impl Display + use<'_, 'v> {
         let (parts, word) = match verdict {
             ComparisonVerdict::Slower => (self.parts[0], "slower"),
@@ -109,7 +110,8 @@ impl<'v> ComparisonView<'v> {
             let named =
                 |part| fmt::from_fn(move |out| write!(out, "{}, by {} %", self.which(part), by(part)));
             joined("", "; ", parts.iter().map(named)).fmt(out)?;
-            // A difference that all points share may be drift, so it does not count for a part.
+            // A difference that all points share may be drift, so the difference of a part is relative to the other
+            // points.
             if !self.comparison.is_whole && (self.median - 1.0).abs() > ALIKE {
                 out.write_str(" against the others")?;
             }
@@ -120,11 +122,12 @@ impl<'v> ComparisonView<'v> {
         })
     }
 
-    /// Shows a part in words.
+    /// Shows the name of a part in words.
     fn which<'p>(&'p self, part: &'p DifferingPart<'p>) -> impl Display + use<'p, 'v> {
         let DifferingPart { group, ends: [first, last], .. } = *part;
         let shown = self.naming();
-        // The point names of a node or a CPU contain other nodes or CPUs as well.
+        // A part of one node or one CPU is named after one of its points, because the node or the CPU may be the
+        // initiator in some of its points and the target in others.
         let like = move |point: usize| self.comparison.pairs().get(point).map_or(first, |pair| &pair.row);
         fmt::from_fn(move |out| match group {
             PointGroup::Whole => out.write_str("all of them"),
@@ -152,10 +155,10 @@ impl<'v> ComparisonView<'v> {
     }
 }
 
-/// The distance of the median ratio from 1 up to which it is not mentioned.
+/// Distance of the median ratio from 1 up to which the median is not mentioned.
 const ALIKE: f64 = 0.005;
 
-/// A field of a row for people.
+/// Shows a field of a row for people.
 fn field_of(row: &Row, field: usize) -> impl Display + '_ {
     fmt::from_fn(move |out| row.show(out, field))
 }

@@ -1,4 +1,4 @@
-//! Everything that is shown of two sides.
+//! The data that `compare` shows about the two sides.
 
 use latency_core::text::Text;
 
@@ -6,7 +6,7 @@ use crate::analysis::comparison::{Comparison, DifferingPart, Files};
 use crate::options::Options;
 use crate::saved;
 
-/// A condition that differs.
+/// A condition that differs between the sides.
 #[derive(Clone, Copy)]
 pub struct Differs {
     /// Its name for programs.
@@ -19,7 +19,7 @@ pub struct Differs {
     pub blocks: bool,
 }
 
-/// Everything that is shown of two sides.
+/// The data that `compare` shows about the two sides.
 pub struct ComparisonView<'v> {
     /// The files of both sides.
     pub files: Files<'v>,
@@ -29,13 +29,13 @@ pub struct ComparisonView<'v> {
     pub comparison: &'v Comparison,
     /// The conditions that differ.
     pub differs: &'v [Differs],
-    /// True if the conditions are alike, or the user forces a verdict.
+    /// True if there is a verdict: the conditions are alike, or the user forces one.
     pub judged: bool,
-    /// The median ratio.
+    /// The median of the ratios B/A.
     pub median: f64,
     /// The options.
     pub options: &'v Options<'v>,
-    /// Points of both sides without the value that is judged, which are left out.
+    /// Number of points of each side that are left out because they lack the requested value.
     pub without: [usize; 2],
     /// The slowdown of the slower points, if there are any.
     pub slower_by: Option<f64>,

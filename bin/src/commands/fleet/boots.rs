@@ -1,4 +1,4 @@
-//! The hosts of results: one for each name, unless two kernels of that name ran at the same time.
+//! The hosts of the results. A host name is one host, unless two kernels with this host name ran at the same time.
 
 use core::fmt::Write;
 
@@ -10,14 +10,15 @@ use crate::saved::Saved;
 use crate::sys::errno::Errno;
 use crate::sys::table::{List, Table};
 
-/// The separator between the name of a host and the number of its boot, which does not occur in shown texts.
+/// The separator between a host name and a boot ID, which does not occur in shown texts.
 const SEPARATOR: char = '\u{1f}';
 
-/// Every boot of every host by the number of its name: when it was seen first and last, and the name of its host.
+/// Every boot of every host: the times of its first and last result, and its host.
 pub struct Boots {
-    /// The first and the last second, both 0 where no result tells; and the name of the host from 1.
+    /// For the name number of each boot: the start of its first and of its last result in seconds, both 0 if unknown;
+    /// and the name number of its host plus 1.
     seen: Table<[u64; 3]>,
-    /// Names that several hosts have, in order.
+    /// Host names that several hosts share, sorted.
     pub shared: List<Name>,
 }
 
@@ -26,7 +27,7 @@ impl Boots {
     ///
     /// # Errors
     ///
-    /// No memory for them.
+    /// No memory for the tables.
     pub fn new() -> Result<Boots, Errno> {
         Ok(Boots { seen: Table::zeroed(MOST)?, shared: List::new(0)? })
     }
@@ -34,7 +35,7 @@ impl Boots {
     /// Adds the boot of a result and returns its number; `None` if the table is full.
     pub fn add(&mut self, names: &mut Names, saved: &Saved) -> Option<Name> {
         let mut name = Text::<160>::EMPTY;
-        // Both parts fit: a host has 96 bytes and a boot 40.
+        // Both parts fit: a host name has at most 96 bytes, and a boot ID at most 40.
         let _ = write!(name, "{}{SEPARATOR}{}", saved.host(), saved.origin.boot.as_str());
         let number = names.number(name.as_str())?;
         let own = names.number(saved.host())?;
@@ -48,7 +49,7 @@ impl Boots {
         Some(number)
     }
 
-    /// Names the hosts of a name whose boots overlap by that and the number of the boot.
+    /// Gives hosts that share a name, because their boots overlap, separate names: the host name and the boot ID.
     ///
     /// # Errors
     ///
@@ -81,8 +82,8 @@ impl Boots {
         Ok(())
     }
 
-    /// Returns whether two boots of a name ran at the same time. Then they are two hosts, because the first kernel of
-    /// a host has ended before its second one begins.
+    /// Returns whether two boots under one host name ran at the same time. Then they belong to two hosts, because a
+    /// host ends one kernel before it boots the next.
     fn overlap(&self, names: &Names, boots: &[(Name, Name)]) -> Result<bool, Errno> {
         let told = boots.iter().filter(|(boot, _)| !id(names.name(*boot)).is_empty());
         let spans = told.filter_map(|(boot, _)| self.seen.get(*boot as usize).copied());
@@ -96,7 +97,7 @@ impl Boots {
         }))
     }
 
-    /// Returns the name of the host of a boot; call [`settle`](Self::settle) first.
+    /// Returns the host name of a boot; call [`settle`](Self::settle) first.
     #[must_use]
     pub fn host(&self, boot: Name) -> Name {
         self.seen.get(boot as usize).map_or(boot, |[.., host]| host.saturating_sub(1) as Name)
@@ -112,7 +113,7 @@ impl Boots {
     }
 }
 
-/// Returns the number of the boot in a combined name; empty where the result does not tell.
+/// Returns the boot ID in a combined name; empty if the result has none.
 fn id(name: &str) -> &str {
     name.split_once(SEPARATOR).map_or("", |(_, boot)| boot)
 }

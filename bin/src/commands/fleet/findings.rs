@@ -1,5 +1,5 @@
-//! The conclusions from many hosts: groups of comparable values, the hosts that are slower, and those that are not
-//! like the others. Nothing is shown here.
+//! The conclusions from many hosts: groups of comparable values, slower hosts, and hosts that were measured under other
+//! conditions. Nothing is shown here.
 
 use latency_core::math::{exp, ln};
 use latency_core::sort::sort_by;
@@ -13,55 +13,55 @@ use crate::saved::alike::{self, TABLE, Under, VERIFIED, WHOLE, YES, alike};
 use crate::sys::errno::Errno;
 use crate::sys::table::{List, Table};
 
-/// The place of a value that is faster than usual, which is not a condition.
+/// The index that means "faster than usual" in place of a condition.
 pub const FASTER: usize = TABLE.len();
 
-/// Values of one key.
+/// The values of one key.
 #[derive(Clone, Copy)]
 pub struct HostGroup<'v> {
-    /// One of each host, also of those that are not like the others.
+    /// One value of each host, including hosts with unusual conditions.
     pub values: &'v [HostValue],
-    /// The usual value: of these hosts, or of the baseline.
+    /// The usual value: that of these hosts, or that of the baseline.
     pub norm: Norm,
-    /// The conditions that most of them have.
+    /// The usual conditions: those that most of the values have.
     usual: Under,
-    /// The number of hosts with each.
+    /// The number of hosts with each of the usual conditions.
     counts: [usize; TABLE.len()],
-    /// The number of hosts that are like the others.
+    /// The number of hosts with the usual conditions.
     pub like: usize,
     /// True if a baseline gives the verdict.
     pub is_judged: bool,
-    /// The point of its values.
+    /// The quantity of its values: latency or bandwidth.
     quantity: Quantity,
 }
 
 impl HostGroup<'_> {
-    /// Its values of hosts that are like the others.
+    /// Returns the values of hosts with the usual conditions.
     fn alike(&self) -> impl Iterator<Item = &HostValue> + Clone {
         self.values.iter().filter(|value| value.apart == 0)
     }
 
-    /// The name of its key.
+    /// Returns the name of its key.
     #[must_use]
     pub fn key<'n>(&self, names: &'n Names) -> &'n str {
         self.values.first().map_or("", |value| names.name(value.key))
     }
 
-    /// The number of NUMA nodes that most of its hosts have.
+    /// Returns the number of NUMA nodes that most of its hosts have.
     #[must_use]
     pub fn nodes(&self) -> u64 {
         self.usual.get(alike::PLACE_OF_NODES)
     }
 }
 
-/// A value that is slower than is usual.
+/// A value that is slower than usual.
 #[derive(Clone, Copy)]
 pub struct Outlier {
     /// The value.
     pub value: HostValue,
-    /// The usual value instead.
+    /// The usual value for comparison.
     pub norm: Norm,
-    /// The point of the value.
+    /// The quantity of the value: latency or bandwidth.
     pub quantity: Quantity,
 }
 
@@ -76,7 +76,7 @@ impl Outlier {
         self.value.value / self.norm.median
     }
 
-    /// Returns the excess in robust standard deviations; `None` if all hosts are the same.
+    /// Returns the excess in robust standard deviations; `None` if all hosts have the same value.
     #[must_use]
     pub fn z(&self) -> Option<f64> {
         self.norm.deviations(self.quantity, self.value.value)
@@ -91,16 +91,16 @@ impl Outlier {
     }
 }
 
-/// A host that is not like the others in one way.
+/// A host that differs from the others in one condition.
 #[derive(Clone, Copy)]
 pub struct Apart {
-    /// The first of its values, and the usual one.
+    /// The first value with this difference, and the usual value.
     pub outlier: Outlier,
-    /// The place of the condition, or [`FASTER`].
+    /// The index of the condition, or [`FASTER`].
     pub condition: usize,
-    /// The number of the condition that is usual, and how many hosts have it.
+    /// The usual value of the condition, and the number of hosts that have it.
     pub usual: (u64, usize),
-    /// The number of its points that are not like those of the others.
+    /// The number of points of the host with this difference.
     pub points: usize,
 }
 
@@ -116,19 +116,19 @@ impl Apart {
 pub struct FleetFindings<'v> {
     /// Every group, in the order of their keys.
     pub groups: List<HostGroup<'v>>,
-    /// Values that are slower, the worst first.
+    /// Values that are slower than usual, the worst first.
     pub outliers: List<Outlier>,
-    /// Hosts that are not like the others, in the order of their names and of the conditions.
+    /// Hosts that differ from the others, sorted by host name, then by condition.
     pub apart: List<Apart>,
-    /// All hosts that have a value.
+    /// The number of hosts that have a value.
     pub hosts: usize,
-    /// The hosts with a value that has a verdict.
+    /// The number of hosts with a value that has a verdict.
     pub judged: usize,
-    /// The hosts that are only apart.
+    /// The number of hosts that differ in a condition and have no value with a verdict.
     pub only_apart: usize,
-    /// The hosts that are not like the others in some way.
+    /// The number of hosts that differ from the others in a condition.
     pub apart_hosts: usize,
-    /// The hosts with an outlier.
+    /// The number of hosts with an outlier.
     pub slow: usize,
 }
 
@@ -151,9 +151,9 @@ pub fn find<'v>(
             let mut known = List::new(baseline.chunk_by(of_one_key).count())?;
             for values in baseline.chunk_by_mut(of_one_key) {
                 let mut found = group(values, None, &mut numbers);
-                // A few hosts show the usual value, and not its spread.
+                // A few hosts show the usual value, but not its spread.
                 found.norm.mad = if found.like < FEWEST { 0.0 } else { found.norm.mad };
-                // There is room for all.
+                // There is room for all groups.
                 known.push(HostGroup { values, ..found });
             }
             Some(known)
@@ -183,13 +183,14 @@ pub fn find<'v>(
         if any && known.is_none() {
             found.norm = norm(found.alike(), &mut numbers);
         }
-        // There is room for all.
+        // There is room for all groups.
         groups.push(found);
     }
     sort_by(&mut groups, |one, other| one.key(names).cmp(other.key(names)));
     let outliers = outliers(names, &groups, threshold)?;
     let apart = apart(names, &groups)?;
-    // Of each host: a value, one with a verdict, one that is apart, either of both or in a judged group, a slow one.
+    // Flags of each host: has a value; has a value with a verdict; differs from the others; differs or is in a judged
+    // group; has a slow value.
     let mut seen = Table::<[bool; 5]>::zeroed(MOST)?;
     for (group, value) in each(&groups) {
         let (apart, judged) = (value.apart > 0, group.is_judged);
@@ -204,7 +205,7 @@ pub fn find<'v>(
     Ok(FleetFindings { groups, outliers, apart, hosts, judged, only_apart, apart_hosts, slow })
 }
 
-/// The usual value among some.
+/// Returns the usual value among some values.
 fn norm<'v>(values: impl Iterator<Item = &'v HostValue>, numbers: &mut List<f64>) -> Norm {
     let unknown = Norm { median: f64::NAN, mad: f64::NAN };
     Norm::of(numbers.refill(values.map(|value| value.value))).unwrap_or(unknown)
@@ -237,7 +238,7 @@ fn group(
     HostGroup { values: &[], norm, usual, counts, like, is_judged: false, quantity }
 }
 
-/// Returns the most frequent known number of a condition; the larger one if two are equally frequent. Unverified
+/// Returns the most frequent known value of a condition; the larger one if two are equally frequent. Unverified
 /// placement and an interrupted run never count as usual.
 fn most(condition: usize, all: &mut dyn Iterator<Item = u64>, numbers: &mut List<f64>) -> u64 {
     match condition {
@@ -245,9 +246,9 @@ fn most(condition: usize, all: &mut dyn Iterator<Item = u64>, numbers: &mut List
         alike::DISTURBED => return 0,
         _ => {}
     }
-    // Numbers of conditions have at most 52 bits.
+    // The values of conditions have at most 52 bits.
     let numbers = numbers.refill(all.map(|value| value as f64));
-    // Sorting is slow, and usually all numbers are equal.
+    // Sorting is slow, and usually all values are equal.
     if numbers.windows(2).any(|two| matches!(two, [one, other] if one != other)) {
         sort_by(numbers, |one, other| one.total_cmp(other));
     }
@@ -285,7 +286,7 @@ fn outliers(names: &Names, groups: &[HostGroup<'_>], threshold: f64) -> Result<L
     Ok(outliers)
 }
 
-/// Returns the hosts that are not like the others: one entry for each condition, with the first point.
+/// Returns the hosts that differ from the others: one entry for each condition, with the first point.
 #[inline(never)] // offsets into a small frame are short
 fn apart(names: &Names, groups: &[HostGroup<'_>]) -> Result<List<Apart>, Errno> {
     let mut found = List::of(each(groups).flat_map(|(group, value)| {

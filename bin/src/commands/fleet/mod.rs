@@ -1,4 +1,4 @@
-//! The hosts that are slower than others like them. Nothing is measured.
+//! Finds the hosts that are slower than comparable hosts. Nothing is measured.
 
 mod boots;
 mod findings;
@@ -18,7 +18,7 @@ use runs::{Refused, Runs};
 use values::{MOST_VALUES, settle};
 use view::FleetView;
 
-/// The command that looks for slow hosts.
+/// The `fleet` command.
 pub const FLEET: Command = Command {
     descriptor: Descriptor {
         name: "fleet",
@@ -40,7 +40,7 @@ pub const FLEET: Command = Command {
     run,
 };
 
-/// The default of the allowed excess: memory modules of one kind differ by some percent.
+/// Default threshold of the excess over the usual value: memory modules of one type differ by some percent.
 const THRESHOLD: f64 = 0.1;
 
 fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {

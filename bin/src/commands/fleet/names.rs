@@ -1,22 +1,22 @@
-//! Names that occur repeatedly. Each is kept once and identified by a number. This module does not know their meaning.
+//! Names that occur repeatedly. Each is stored once and identified by a number. Their meaning does not matter here.
 
 use crate::sys::errno::Errno;
 use crate::sys::table::{List, Table};
 
 /// The maximum number of names.
 pub const MOST: usize = 1 << 17;
-/// The maximum number of bytes of all names together.
+/// Maximum number of bytes of all names together.
 const BYTES: usize = 16 << 20;
 
-/// The number of a name, from 0 in the order in which they came.
+/// The number of a name, from 0 in the order of first occurrence.
 pub type Name = u32;
 
 /// Names. The unused parts of the tables do not need memory.
 pub struct Names {
     bytes: List<u8>,
-    /// Start and end of each.
+    /// The start and the end of each name.
     spans: List<[u32; 2]>,
-    /// The hash table: numbers of names, from 1; 0 is a free place.
+    /// The hash table: numbers of names, from 1; 0 is a free slot.
     places: Table<u32>,
 }
 

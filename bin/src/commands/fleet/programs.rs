@@ -1,4 +1,5 @@
-//! Many hosts for programs and for monitoring systems: every outlier, every group, and what was not judged.
+//! The results of many hosts for programs and for monitoring systems: every outlier, every group, and the values
+//! without a verdict.
 
 use super::findings::{FASTER, FleetFindings, Outlier};
 use super::runs::Refused;
@@ -80,7 +81,7 @@ pub static COLUMNS: [&Field; 15] = [
     &POINTS,
 ];
 
-/// The numbers for monitoring systems.
+/// The metrics for monitoring systems.
 static METRICS: [Metric; 6] = [
     Metric { name: "fleet_hosts", about: "Hosts that have a value." },
     Metric { name: "fleet_healthy_hosts", about: "Hosts that were judged, and are as fast as others." },
@@ -93,7 +94,7 @@ static METRIC_RATIO: Metric =
     Metric { name: "fleet_outlier_ratio", about: "The value of a slow host over the median of its kind." };
 
 impl FleetView<'_> {
-    /// Describes everything for programs.
+    /// Describes all findings for programs.
     pub fn programs(&self, document: &mut dyn Document) {
         document.items(Part::Records(&OUTLIERS), self.found.outliers.iter(), |document, outlier| {
             self.value(document, outlier);
@@ -169,7 +170,7 @@ impl FleetView<'_> {
         describe::tool(document, "fleet", "");
     }
 
-    /// Describes a value and the usual one.
+    /// Describes an outlier and the usual value.
     fn value(&self, document: &mut dyn Document, outlier: &Outlier) {
         let HostValue { host, value, interval, .. } = outlier.value;
         document.put(&HOST, self.name(host));
@@ -181,7 +182,7 @@ impl FleetView<'_> {
         document.put(&Z, outlier.z());
     }
 
-    /// Gives the samples for monitoring systems.
+    /// Writes the samples for monitoring systems.
     pub fn metrics(&self, document: &mut dyn Document) {
         let FleetFindings { hosts, judged, slow, apart_hosts, .. } = *self.found;
         let others = [self.slowed.pushed, self.runs.untrusted.pushed];

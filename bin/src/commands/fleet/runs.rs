@@ -16,32 +16,32 @@ use crate::saved::{MAX_ROWS, Problem, Saved, documents, sections};
 use crate::sys::errno::Errno;
 use crate::sys::table::{List, Table};
 
-/// A line that is not a document.
+/// An input line that is not a valid document.
 #[derive(Clone, Copy, Debug)]
 pub struct Refused<'a> {
-    /// The file that it is in.
+    /// The file of the line.
     pub path: &'a [u8],
-    /// Its number, and what is wrong with it.
+    /// The line number, and the defect.
     pub problem: Problem,
 }
 
-/// Everything that was read.
+/// All results that were read.
 pub struct Runs<'a> {
-    /// All names.
+    /// The table of all names.
     pub names: Names,
-    /// The documents that were understood.
+    /// The number of documents that were understood.
     pub documents: usize,
-    /// The results without a value.
+    /// The number of results without a value.
     pub without_value: usize,
-    /// Hosts and reasons of those that are not judged, once settled in the order of their names.
+    /// The host and the reason of each result that is not judged; after [`settle`](Self::settle) sorted by host name.
     pub untrusted: List<[Name; 2]>,
     /// Every boot of every host.
     pub boots: Boots,
-    /// The lines that are not documents, in the order of the input.
+    /// The lines that are not valid documents, in the order of the input.
     pub refused: List<Refused<'a>>,
-    /// Results that are not trusted are judged as well.
+    /// True if unreliable results are judged as well.
     judge_all: bool,
-    /// The value that is judged.
+    /// The kind of value that is judged.
     of: Of,
     rows: Table<Row>,
 }
@@ -70,7 +70,7 @@ impl<'a> Runs<'a> {
     ///
     /// # Errors
     ///
-    /// A file that cannot be read. Its lines are at most [refused](Self::refused).
+    /// A file that cannot be read. Defective lines are only [listed](Self::refused).
     pub fn read(&mut self, path: &'a [u8], values: &mut Values) -> Result<(), Failure<'a>> {
         let Runs { names, documents, without_value, judge_all, of, boots, rows, untrusted, refused } = self;
         // A report contains several documents.
@@ -87,7 +87,7 @@ impl<'a> Runs<'a> {
             let judged = *judge_all || !saved.conditions.poor;
             if !judged && !trust.is_by_conditions() {
                 let reason = names.number(trust.evidence().next().unwrap_or_default()).ok_or(full)?;
-                // What does not fit is only counted.
+                // A result for which the list has no room is only counted.
                 untrusted.push([host, reason]);
                 return Ok(false);
             }
@@ -108,12 +108,12 @@ impl<'a> Runs<'a> {
             false => Ok(()),
         };
         documents::each(path, &mut take, &mut |problem| {
-            // What does not fit is only counted.
+            // A line for which the list has no room is only counted.
             refused.push(Refused { path, problem });
         })
     }
 
-    /// Gives hosts their names, and puts what is listed into the order of these.
+    /// Resolves the names of the hosts, and sorts the list of results that are not judged.
     ///
     /// # Errors
     ///
@@ -127,12 +127,13 @@ impl<'a> Runs<'a> {
     }
 }
 
-/// The fields that tell the rows of a result apart: those of pairs, traffic and loops, and whichever else differ.
+/// Returns the fields that distinguish the rows of a result: the fields of pairs, traffic and loops, and other fields
+/// that differ within a pair.
 fn telling(rows: &[Row]) -> u32 {
     const LOOPS: u32 = !0 << VARIANT & !0 >> (31 - GENERATORS) & !(1 << PATTERN);
     let Some(like) = rows.first() else { return 0 };
     let differs = |field| rows.iter().any(|row| row.pair == like.pair && !row.agrees(like, field));
-    // Not every kind of traffic has patterns.
+    // Not every kind of traffic has access patterns.
     let pattern = rows.iter().find(|row| row.tells(PATTERN));
     let patterns = pattern.is_some_and(|like| rows.iter().any(|row| !row.agrees(like, PATTERN)));
     let others = fields_that(|field| (SIZE..VARIANT).contains(&field) && differs(field));
@@ -157,7 +158,7 @@ fn conditions(saved: &Saved, row: &Row, shown: u32, judge_all: bool) -> Under {
 fn named(saved: &Saved, row: &Row, shown: u32) -> Text<480> {
     let mut name = Text::EMPTY;
     let mut label = Text::<320>::EMPTY;
-    // The longest text of the program fits; others are cut.
+    // The program's own texts fit; longer ones are cut.
     let _ = write!(label, "{}", Label { row, shown });
     let _ = write!(
         name,

@@ -1,4 +1,4 @@
-//! Tests with imaginary hosts: the slow ones are found, and other contents of their files are handled.
+//! Tests with imaginary hosts: slow hosts are found, and other contents of their files are handled.
 
 use std::boxed::Box;
 use std::format;
@@ -19,12 +19,12 @@ use crate::report::FORMATS;
 use crate::report::terminal::Terminal;
 use crate::sys::arguments::Arguments;
 
-/// Files that go with the test.
+/// Temporary files that are removed when the test ends.
 #[derive(Default)]
 pub struct Files(Vec<PathBuf>);
 
 impl Files {
-    /// A file with this text.
+    /// Writes a file with this content, and returns its path.
     pub fn add(&mut self, text: &[u8]) -> String {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -65,7 +65,7 @@ struct Host {
     cpu: &'static str,
     nodes: usize,
     trust: &'static str,
-    /// Nanoseconds of each pair, and half of their intervals.
+    /// The nanoseconds of each pair, and half the widths of their intervals.
     pairs: Vec<(f64, f64)>,
 }
 
@@ -98,14 +98,14 @@ fn text(hosts: &[Host]) -> String {
     hosts.iter().fold(String::new(), |text, host| text + &host.line() + "\n")
 }
 
-/// The rows of CSV that are of slow hosts: host and point.
+/// Returns the slow hosts in CSV output: the host and the point of each row.
 fn slow(csv: &str) -> Vec<(String, String)> {
     let cells = |line: &str| line.split(',').map(String::from).collect::<Vec<_>>();
     let slow = csv.lines().skip(1).filter(|line| line.contains(",slower,"));
     slow.map(|line| (cells(line)[0].clone(), cells(line)[1].clone())).collect()
 }
 
-/// The rows of CSV that are of hosts that are not like the others: host and code.
+/// Returns the hosts that differ from the others, from CSV output: the host and the code of each row.
 fn apart(hosts: &[Host], more: &[&str]) -> Vec<(String, String)> {
     let mut files = Files::default();
     let path = files.add(text(hosts).as_bytes());
@@ -122,7 +122,7 @@ fn found(hosts: &[Host], more: &[&str]) -> (Vec<(String, String)>, Option<u8>) {
     (slow(&csv), failure.map(|(code, _)| code))
 }
 
-/// Noise like that between runs and between hosts: nearly normal, of deviation one.
+/// Returns noise that resembles the noise between runs and between hosts: nearly normal, with standard deviation 1.
 fn noise(random: &mut Pcg32) -> f64 {
     (0..12).map(|_| f64::from(random.next_u32()) / f64::from(u32::MAX)).sum::<f64>() - 6.0
 }
@@ -189,7 +189,7 @@ fn a_wide_interval_other_models_missing_points_and_fast_hosts_are_not_outliers()
 }
 
 #[test]
-fn of_several_runs_at_one_time_the_middle_one_counts() {
+fn the_middle_of_several_runs_at_one_time_counts() {
     let mut hosts = like(9, &mut Pcg32::new(2, 0));
     let run = |ns: f64| Host { pairs: [(ns, 0.5), (154.0, 0.5)].into(), ..Host::new("n0003", 0.0) };
     hosts.extend([run(200.0), run(98.0)]);
@@ -199,7 +199,7 @@ fn of_several_runs_at_one_time_the_middle_one_counts() {
 }
 
 #[test]
-fn of_several_runs_of_a_host_the_newest_counts() {
+fn the_newest_run_of_a_host_counts() {
     let at = |host: &Host, day: usize| {
         host.line().replacen("\"host\":", &format!("\"started\":\"2026-11-{day:02}T01:20:00Z\",\"host\":"), 1)
             + "\n"
@@ -222,7 +222,7 @@ fn of_several_runs_of_a_host_the_newest_counts() {
 }
 
 #[test]
-fn fewer_than_five_hosts_are_judged_by_a_baseline_alone() {
+fn fewer_than_five_hosts_need_a_baseline_for_a_verdict() {
     let mut hosts = like(4, &mut Pcg32::new(3, 0));
     let mut files = Files::default();
     let good = files.add(text(&hosts[..1]).as_bytes());
@@ -302,7 +302,7 @@ fn documents_may_be_on_one_line_or_on_many_and_in_any_number_of_files() {
 }
 
 #[test]
-fn bandwidths_are_slow_where_they_are_less() {
+fn lower_bandwidths_are_slower() {
     let host = |name: usize, rate: f64| {
         let ns = 64.0 / rate;
         format!(
@@ -350,7 +350,7 @@ fn values_of_results_that_are_not_points_are_compared_too() {
     }
 }
 
-/// Names that would be markup or commands elsewhere.
+/// Host names that would be markup or commands elsewhere.
 const HOSTILE: [&str; 9] = [
     "<script>alert(1)</script>",
     "a,b\\\"c",
@@ -364,7 +364,7 @@ const HOSTILE: [&str; 9] = [
 ];
 
 #[test]
-fn no_name_changes_the_shape_of_a_format() {
+fn no_host_name_changes_the_structure_of_an_output() {
     let mut hosts = like(30, &mut Pcg32::new(6, 0));
     for (host, name) in hosts.iter_mut().zip(HOSTILE) {
         host.pairs[0].0 *= 1.5;
@@ -399,7 +399,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_order_of_files_and_lines_means_nothing(
+    fn the_order_of_files_and_lines_does_not_matter(
         seed in any::<u64>(),
         cut in 0..40_usize,
         shuffled in Just((0..40_usize).collect::<Vec<_>>()).prop_shuffle(),

@@ -1,4 +1,5 @@
-//! The values of many hosts, and the keys by which they are comparable: the newest of each host and point, and those that became slower.
+//! The values of many hosts, and the keys by which they are comparable: the newest value of each host and point, and
+//! the hosts that became slower.
 
 use latency_core::sort::sort_by;
 use latency_core::stats::Interval;
@@ -12,23 +13,23 @@ use crate::saved::alike::{PLACE_OF_NODES, TABLE, Under, alike};
 use crate::sys::errno::Errno;
 use crate::sys::table::List;
 
-/// The maximum number of values of all documents together. Memory that is not used for any is not touched.
+/// Maximum number of values of all documents together. Unused parts of the table do not need memory.
 pub const MOST_VALUES: usize = 1 << 20;
-/// The number of newest results of a host that are searched for a change.
+/// Number of newest results of a host that are searched for a change.
 const RECENT: usize = 32;
 
-/// The maximum number of listed results that are unreliable, and of listed lines that are not documents; further ones
-/// are only counted.
+/// Maximum number of listed unreliable results, and of listed lines that are not documents; further ones are only
+/// counted.
 pub const MOST_LISTED: usize = 1 << 12;
 
-/// A key by its parts.
+/// The parts of a key.
 #[derive(Clone, Copy, Debug)]
 pub struct Key<'n> {
     /// The experiment and its point.
     pub point: &'n str,
     /// The processor's name.
     pub cpu: &'n str,
-    /// The point of the values.
+    /// The quantity of the values: latency or bandwidth.
     pub quantity: Quantity,
 }
 
@@ -47,7 +48,7 @@ impl Key<'_> {
     }
 }
 
-/// Returns the unit of a quantity for programs, and the number of these units in the unit for people.
+/// Returns the unit of a quantity for programs, and the factor between it and the unit for people.
 #[must_use]
 pub const fn unit(quantity: Quantity) -> (&'static str, f64) {
     match quantity {
@@ -59,19 +60,19 @@ pub const fn unit(quantity: Quantity) -> (&'static str, f64) {
 /// One value.
 #[derive(Clone, Copy, Debug)]
 pub struct HostValue {
-    /// Its key: experiment, point, CPU model and unit.
+    /// Its key: the experiment, the point, the CPU model and the unit.
     pub key: Name,
     /// The name of its host.
     pub host: Name,
-    /// When its run began, in seconds since 1970; 0 where that is not known.
+    /// The start of its run, in seconds since 1970; 0 if unknown.
     pub started: u64,
-    /// The value: nanoseconds or bytes per second.
+    /// The value, in nanoseconds or bytes per second.
     pub value: f64,
-    /// Its interval; the value alone where there is none.
+    /// Its confidence interval; the value itself at both ends if it has none.
     pub interval: Interval,
-    /// Its conditions.
+    /// Its measurement conditions.
     pub under: Under,
-    /// The conditions that are not like those of other hosts, one bit for each.
+    /// The conditions that differ from those of other hosts, one bit for each.
     pub apart: u64,
 }
 
@@ -89,16 +90,17 @@ impl HostValue {
         HostValue { value: rate(value), interval, ..of_host }
     }
 
-    /// The NUMA nodes of its host; 0 where that is not known.
+    /// Returns the number of NUMA nodes of its host; 0 if unknown.
     #[must_use]
     pub fn nodes(&self) -> u64 {
         self.under.get(PLACE_OF_NODES)
     }
 
-    /// Returns what sorts values: by keys, hosts and times; and by all else, so that the order of files does not matter.
+    /// Returns the sort key of a value: its key, host and time, then everything else, so that the order of the files
+    /// does not matter.
     fn place(&self) -> impl Ord {
         let Interval { low, high } = self.interval;
-        // Larger positive numbers have larger bits.
+        // Larger positive numbers have larger bit patterns.
         let numbers = [self.value, low, high].map(f64::to_bits);
         (self.key, self.host, self.started, numbers, self.under)
     }
@@ -107,34 +109,33 @@ impl HostValue {
 /// A host whose newest results are slower than its older ones.
 #[derive(Clone, Copy, Debug)]
 pub struct Slowed {
-    /// The newest one.
+    /// The newest result.
     pub value: HostValue,
-    /// The median of the older ones.
+    /// The median of the older results.
     pub before: f64,
-    /// The number of slower results, and of those before them.
+    /// The number of slower results, and the number of results before them.
     pub counts: [usize; 2],
-    /// When the first slower one began.
+    /// The start of the first slower result, in seconds since 1970.
     pub since: u64,
 }
 
 impl Slowed {
-    /// The newest value over the median of the older ones.
+    /// Returns the newest value divided by the median of the older ones.
     #[must_use]
     pub fn ratio(&self) -> f64 {
         self.value.value / self.before
     }
 }
 
-/// Values, of results that were read for one purpose.
+/// The values of all results of one purpose, for example of the baseline.
 pub type Values = List<HostValue>;
 
-/// Leaves one value of each host and key, the newest; of several that began in the same second the middle one. Then
-/// they stand in the order of keys. Returns which are slower than the older ones by more than `threshold`, in the order
-/// of their names.
+/// Keeps one value of each host and key: the newest, or the middle one of several that began in the same second. Sorts
+/// these values by key. Returns the hosts that became slower by more than `threshold`, sorted by host name.
 ///
 /// # Errors
 ///
-/// No memory for the slower ones.
+/// No memory for the list of hosts that became slower.
 pub fn settle(
     values: &mut Values,
     names: &Names,
@@ -152,7 +153,7 @@ pub fn settle(
         let Some(one) = newest.get((newest.len() - 1) / 2).copied() else { break };
         let quantity = Key::of(names.name(one.key)).quantity;
         if let Some(found) = change(older, one, quantity, threshold) {
-            // What does not fit is only counted.
+            // A host for which the list has no room is only counted.
             slowed.push(found);
         }
         start += of_host.len();
@@ -167,13 +168,14 @@ pub fn settle(
     Ok(slowed)
 }
 
-/// Returns whether two values have the same key, by which settled values are grouped.
+/// Returns whether two values have the same key.
 pub fn of_one_key(one: &HostValue, other: &HostValue) -> bool {
     one.key == other.key
 }
 
-/// Finds the most of the newest results that are all slower than what was usual before them: their whole interval beyond
-/// the older ones' median, by the threshold and four robust standard deviations, and beyond the upper ends of their intervals.
+/// Finds the longest series of newest results that are all slower than the results before it. A result is slower if its
+/// whole interval lies above the median of the older results, by more than the threshold and four robust standard
+/// deviations, and above the median of the upper ends of their intervals.
 fn change(older: &[HostValue], newest: HostValue, quantity: Quantity, threshold: f64) -> Option<Slowed> {
     // Bandwidths are converted to the time per byte, so that larger values are slower.
     let times = |value: &HostValue| match quantity {
@@ -184,7 +186,7 @@ fn change(older: &[HostValue], newest: HostValue, quantity: Quantity, threshold:
         (0..TABLE.len())
             .all(|condition| alike(condition, value.under.get(condition), newest.under.get(condition)))
     };
-    // From the newest to the oldest one.
+    // The results from the newest to the oldest.
     let mut all = [(0, [0.0; 3]); RECENT];
     let known = older.iter().rev().filter(|value| value.started > 0 && is_like(value));
     let mut count = 0;

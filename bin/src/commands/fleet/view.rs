@@ -19,12 +19,12 @@ use crate::report::figures::Digits;
 use crate::saved::{self, alike};
 use crate::sys::table::List;
 
-/// The maximum number of names in a sentence or list.
+/// Maximum number of names in a sentence or list.
 const NAMED: usize = 8;
-/// The maximum number of rows without `--verbose`.
+/// Maximum number of table rows without `--verbose`.
 const ROWS: usize = 40;
 
-/// Everything that is shown of many hosts.
+/// The data that `fleet` shows about many hosts.
 pub struct FleetView<'v> {
     /// The options.
     pub options: &'v Options<'v>,
@@ -32,16 +32,16 @@ pub struct FleetView<'v> {
     pub runs: &'v Runs<'v>,
     /// The findings.
     pub found: &'v FleetFindings<'v>,
-    /// Says which hosts became slower.
+    /// The hosts that became slower.
     pub slowed: &'v List<Slowed>,
-    /// The difference that is allowed.
+    /// The allowed excess over the usual value.
     pub threshold: f64,
-    /// The documents of the baseline.
+    /// The number of documents of the baseline.
     pub of_baseline: usize,
 }
 
 impl FleetView<'_> {
-    /// Shows everything.
+    /// Shows all findings.
     pub fn present(&self, document: &mut dyn Document) {
         self.answer(document);
         if self.found.judged > 0 {
@@ -184,7 +184,7 @@ impl FleetView<'_> {
         });
     }
 
-    /// Says which hosts became slower.
+    /// States which hosts became slower.
     fn slowed(&self, document: &mut dyn Document) {
         for slowed in self.slowed.iter().take(NAMED) {
             let key = self.key(&slowed.value);
@@ -202,7 +202,7 @@ impl FleetView<'_> {
         more(document, "Slower than before", "points", self.slowed.pushed);
     }
 
-    /// Says which hosts are not like the others, and the differences.
+    /// States which hosts differ from the others, and the differences.
     fn apart(&self, document: &mut dyn Document) {
         let all = &self.found.apart;
         let shown = if self.options.verbose { all.len() } else { NAMED };
@@ -218,7 +218,7 @@ impl FleetView<'_> {
         }
     }
 
-    /// Says which hosts share a name.
+    /// States which hosts share a name.
     fn shared(&self, document: &mut dyn Document) {
         let shared = &self.runs.boots.shared;
         for name in shared.iter().take(NAMED) {
@@ -232,7 +232,7 @@ impl FleetView<'_> {
         more(document, "Several hosts of one name", "names", shared.len());
     }
 
-    /// Says which values have no verdict, and which lines were not understood.
+    /// States which values have no verdict, and which lines were not understood.
     fn left_out(&self, document: &mut dyn Document) {
         let runs = self.runs;
         if runs.untrusted.pushed > 0 {
@@ -302,14 +302,14 @@ impl FleetView<'_> {
     }
 }
 
-/// Says how many more there are than the named ones.
+/// States the number of items that are not named.
 fn more(document: &mut dyn Document, what: &str, of: &str, count: usize) {
     if count > NAMED {
         document.missing(format_args!("{what}: {} more {of}; --format=json lists them.", count - NAMED));
     }
 }
 
-/// Shows a condition of a host that is unusual, and the usual one.
+/// Shows an unusual condition of a host, and the usual one.
 impl fmt::Display for Apart {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Apart { outlier, condition, usual: (usual, hosts), .. } = *self;

@@ -30,7 +30,7 @@ pub use planned::Plans;
 pub use run::Sections;
 pub use view::{Whole, present};
 
-/// The command.
+/// The `report` command.
 pub const REPORT: Command = Command {
     descriptor: Descriptor {
         name: "report",
@@ -54,18 +54,18 @@ pub const REPORT: Command = Command {
     run: saved::run,
 };
 
-/// Default time for all sections, in nanoseconds.
+/// Default duration of all sections together, in nanoseconds.
 const BUDGET_NS: f64 = 90e9;
 
 /// An experiment of a report.
 pub struct Section {
     /// The experiment.
     pub experiment: &'static Experiment,
-    /// The list of its descriptor alone, by which its command line is parsed.
+    /// The list that contains only its descriptor, by which its command line is parsed.
     descriptors: [&'static Descriptor; 1],
     /// The question that it answers.
     pub question: &'static str,
-    /// The command line; a NUL ends each word.
+    /// The command line. A NUL ends each word.
     arguments: &'static str,
     /// Its weight when the time is divided among the sections.
     weight: f64,
@@ -86,7 +86,7 @@ impl Section {
 /// The number of sections.
 pub const COUNT: usize = 9;
 
-/// All sections, the most wanted ones first. Weights are their seconds on a slow machine.
+/// All sections, the most important ones first. A weight is the duration of the section on a slow machine, in seconds.
 pub static SECTIONS: [Section; COUNT] = [
     Section::new(&matrix::MATRIX, "Idle memory", "matrix\0", 9.0),
     Section::new(&curve::CURVE, "Caches", "curve\0--points-per-octave=3\0", 15.0),
@@ -99,14 +99,14 @@ pub static SECTIONS: [Section; COUNT] = [
     Section::new(&cores::CORES, "From core to core", "cores\0--pairs=classes\0", 4.0),
 ];
 
-/// The fraction of a share that is for visits; the rest is for mapping memory, clocks and the final checks.
+/// Fraction of a section's time that is for visits; the rest is for mapping memory, clocks and the final checks.
 const VISITS: f64 = 0.6;
 
-/// Returns the options of a section and the time of its visits, when `left_ns` of the time for all is left.
+/// Returns the options of a section and the duration of its visits, when `left_ns` of the total time is left.
 ///
 /// # Errors
 ///
-/// No memory for a command line. The command lines of the table are legal.
+/// No memory for a command line. The command lines of the table are valid.
 pub fn asked(
     index: usize,
     whole: &Options<'static>,
@@ -114,7 +114,7 @@ pub fn asked(
 ) -> Result<(&'static Options<'static>, Arguments, f64), Failure<'static>> {
     let section = &SECTIONS[index.min(COUNT - 1)];
     let mut line = Line(List::new(LONGEST_LINE)?);
-    // There is room for every legal line.
+    // There is room for every valid line.
     let _ = typed(&mut line, section, whole);
     let arguments = Arguments::packed(line.0.leak());
     let mut asked = options::parse(arguments, &section.descriptors, whole.formats)?;
@@ -128,7 +128,8 @@ pub fn asked(
     Ok((asked, arguments, share_ns * VISITS))
 }
 
-/// The room for a command line: a thousand nodes have some kilobytes. Pages that are not written need no memory.
+/// Maximum length of a command line, in bytes: a thousand nodes need some kilobytes. Pages that are not written need no
+/// memory.
 const LONGEST_LINE: usize = 64 << 10;
 
 /// A command line under construction.
@@ -168,7 +169,7 @@ fn typed(line: &mut Line, section: &Section, whole: &Options<'_>) -> fmt::Result
     Ok(())
 }
 
-/// Returns the time for all sections, in nanoseconds.
+/// Returns the duration of all sections together, in nanoseconds.
 #[must_use]
 pub fn budget_ns(options: &Options<'_>) -> f64 {
     match options.given.contains(FlagId::Budget) {

@@ -4,7 +4,7 @@ use crate::options::{FlagId, Options};
 use crate::report::document::{Document, Role};
 use crate::report::format::Purpose;
 
-/// Says how to get the page, if a terminal shows text and the user chose no format.
+/// States how to get the page, if the output is text on a terminal and the user chose no format.
 pub fn how_to_get_the_page(document: &mut dyn Document, options: &Options<'_>) {
     let is_shown = options.output.is_none() && !options.given.contains(FlagId::Format);
     if is_shown && options.format.purpose == Purpose::Terminal {

@@ -1,4 +1,5 @@
-//! Values and pictures of saved points: lines if there are several working sets, a matrix if there are several nodes.
+//! The values and pictures of saved points: lines if there are several working sets, a matrix if there are several
+//! nodes.
 
 use core::fmt::Write;
 
@@ -11,9 +12,9 @@ use crate::report::document::{Document, Picture};
 use crate::result::row::{FROM, Label, Row, SIZE, TO, differing};
 use crate::sys::table::List;
 
-/// The maximum number of lines that can be distinguished.
+/// Maximum number of lines that a reader can distinguish.
 const MOST_LINES: usize = 6;
-/// The minimum number of sizes of a line; with fewer, a table shows as much.
+/// Minimum number of sizes of a line; with fewer, a table shows as much.
 const FEWEST_SIZES: usize = 3;
 /// The maximum number of nodes of a picture.
 const MOST_NODES: usize = 32;

@@ -1,6 +1,6 @@
-//! The plan of a report (`--dry-run`): that of each experiment, within its share of the budget.
+//! The plan of a report (`--dry-run`): the plan of each experiment, within its share of the budget.
 //!
-//! It plans as a run does, and does not measure.
+//! The experiments are planned as in a run, but nothing is measured.
 
 use super::view::{SECTIONS_OF, missing};
 use super::{COUNT, SECTIONS, VISITS, asked, budget_ns};
@@ -23,7 +23,7 @@ use latency_core::words::When;
 pub struct Plans {
     /// The plan of each section and its time, or the reason why it has none.
     sections: List<Result<(Planned, Range), Failure<'static>>>,
-    /// The time of all of them together.
+    /// The duration of all plans together.
     pub takes: Range,
 }
 
@@ -53,7 +53,7 @@ impl Plans {
                 (planned, takes)
             });
             match planned {
-                // The first section accepts all nodes, so its errors about them hold for all sections.
+                // The first section accepts all nodes, so its errors about nodes are valid for all sections.
                 Err(failure @ Failure::Usage(_)) if index == 0 => return Err(failure),
                 planned => plans.sections.push(planned),
             };
@@ -61,7 +61,7 @@ impl Plans {
         Ok(plans)
     }
 
-    /// Returns every section that can be measured: its name, its plan and its time.
+    /// Returns every section that can be measured: its name, its plan and its duration.
     fn possible(&self) -> impl Iterator<Item = (&'static str, &Planned, Range)> {
         SECTIONS.iter().zip(self.sections.iter()).filter_map(|(section, planned)| {
             let (planned, takes) = planned.as_ref().ok()?;
@@ -69,7 +69,7 @@ impl Plans {
         })
     }
 
-    /// Describes the plans: a line for each, and for programs each whole plan.
+    /// Describes the plans: one line for each section, and each complete plan for programs.
     pub fn present(&self, document: &mut dyn Document) {
         let (count, points) = self
             .possible()

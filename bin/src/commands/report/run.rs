@@ -1,7 +1,8 @@
 //! Runs the experiments of a report, one after the other, each within the rest of the budget.
 //!
-//! The findings of each stay in mapped memory until the end, because formats need all of them at once. The engine
-//! unmaps the measured memory before the next experiment begins. The caller supplies the clock and the interrupt.
+//! The findings of each experiment stay in mapped memory until the end, because formats need all of them at once. The
+//! engine unmaps the measured memory before the next experiment begins. The caller supplies the clock and the
+//! interrupt.
 
 use super::{COUNT, Came, SECTIONS, asked, budget_ns};
 use crate::engine::progress::Progress;
@@ -15,7 +16,7 @@ use crate::sys::arguments::Arguments;
 use crate::sys::table::List;
 use crate::warning::Warnings;
 
-/// A result, with its circumstances.
+/// The result of a section, and the conditions of its run.
 struct Done {
     options: &'static Options<'static>,
     arguments: Arguments,
@@ -70,7 +71,7 @@ impl Sections {
                 run_experiment::run_experiment(&mut session, section.experiment, planned, effort)
             });
             let came = came.map(|ran| {
-                // The findings about the machine hold for the later sections too.
+                // The findings about the machine are valid for the later sections too.
                 machine = ran.machine;
                 let seconds = now().1.saturating_sub(begun_ns) as f64 / 1e9;
                 Done { options: asked, arguments, ran, warnings, started, seconds }
@@ -110,8 +111,8 @@ impl Sections {
         Some(Ok(ran.report(options, *arguments, warnings, terminal, (*started, *seconds))))
     }
 
-    /// Returns the failure of a run after its result was written: an interrupt, nothing measured, or an unreliable
-    /// result if `strict` forbids it.
+    /// Returns the failure of a run after its result was written: an interrupt, a report in which nothing was measured,
+    /// or an unreliable result if `strict` forbids it.
     ///
     /// # Errors
     ///

@@ -1,7 +1,7 @@
 //! Saved results as one document: their hosts and experiments, then a chapter for each file.
 //!
-//! A chapter shows the contents of a file: latencies by working set as lines, those of pairs of nodes as a matrix, and
-//! every point with its interval. Nothing is measured, and no conclusions are added to those of the files.
+//! A chapter shows the contents of a file: latencies by working set as lines, latencies of pairs of nodes as a matrix,
+//! and every point with its interval. Nothing is measured, and no conclusions are added to those of the files.
 
 use core::{fmt, slice};
 
@@ -34,10 +34,10 @@ fields! {
     MOST "most" "The largest one.";
 }
 
-/// The number of points above which their table needs `--verbose`.
+/// Number of points above which their table needs `--verbose`.
 const FEW_POINTS: usize = 64;
 
-/// The maximum number of experiments of a file, which is more than a report has.
+/// Maximum number of experiments of a file, which is more than a report has.
 const EXPERIMENTS: usize = 16;
 
 /// A file that was read.
@@ -45,7 +45,7 @@ const EXPERIMENTS: usize = 16;
 struct File<'f> {
     path: &'f [u8],
     saved: Saved,
-    /// The smallest value, the median and the largest.
+    /// The smallest value, the median and the largest value.
     values: [f64; 3],
 }
 
@@ -85,7 +85,8 @@ impl File<'_> {
         self.saved.conditions.texts.get(KERNEL).map_or("", Text::as_str)
     }
 
-    /// Returns whether both are of the same host. Results without a host name are if they are in the same file.
+    /// Returns whether both files are of the same host. Results without a host name count as results of one host if
+    /// they are in the same file.
     fn is_of_host_of(&self, other: &File<'_>) -> bool {
         match (self.saved.named_host(), other.saved.named_host()) {
             (None, None) => self.path == other.path,
@@ -93,7 +94,7 @@ impl File<'_> {
         }
     }
 
-    /// Returns the name of the experiment, or of the tool whose table was read.
+    /// Returns the name of the experiment, or of the tool that wrote the table.
     fn experiment(&self) -> &str {
         match self.saved.experiment.as_str() {
             "" => "table",
@@ -213,7 +214,7 @@ fn points(document: &mut dyn Document, rows: &[Row]) {
                 SEVERAL => table.cell(format_args!("{} {}", Digits(value(row)), unit(slice::from_ref(row)))),
                 _ => table.number(value(row)),
             }
-            // The interval of a rate is left out: it is that of the time for a line.
+            // The interval of a rate is left out, because it is the interval of the time for a line.
             table.range(row.sample.interval.filter(|_| row.traffic().is_none()), "");
             match row.sample.core_cycles {
                 Some(cycles) => table.number(cycles),

@@ -45,13 +45,13 @@ pub struct Whole<'r, 'a> {
     pub options: &'r Options<'a>,
     /// The machine.
     pub machine: &'r Machine,
-    /// The outcome of each section that was begun, in their order.
+    /// Returns the outcome of each section that was begun, in the order of the sections.
     pub came: &'r dyn Fn(usize) -> Option<Came<'r, 'a>>,
     /// The arguments of the program, as they were typed.
     pub arguments: Arguments,
-    /// True if the run was interrupted; then only finished parts are here.
+    /// True if the run was interrupted; then the report contains only the finished sections.
     pub partial: bool,
-    /// When the run began, in seconds since 1970, UTC.
+    /// The start of the run, in seconds since 1970, UTC.
     pub started: u64,
     /// The duration of the run, in seconds.
     pub seconds: f64,
@@ -134,7 +134,7 @@ fn summary(document: &mut dyn Document, whole: &Whole<'_, '_>) {
     });
 }
 
-/// Says how fast memory is, here and remote.
+/// States the memory latency, local and remote.
 fn verdict(document: &mut dyn Document, whole: &Whole<'_, '_>) {
     let matrix = (whole.came)(0).and_then(Result::ok);
     let found = matrix.map(|report| conclude(&mut pairs(report.outcomes, &report.machine.topology)));
@@ -157,7 +157,7 @@ fn verdict(document: &mut dyn Document, whole: &Whole<'_, '_>) {
     }
 }
 
-/// Says the trust in the whole report, which is that of its worst part.
+/// States the trust in the whole report, which is the trust in its worst section.
 fn worst(document: &mut dyn Document, whole: &Whole<'_, '_>, warnings: &Warnings) {
     let level = trust::level(warnings);
     let is_worst = |report: &Report<'_, '_>| level != "good" && trust::level(report.warnings) == level;
@@ -167,7 +167,7 @@ fn worst(document: &mut dyn Document, whole: &Whole<'_, '_>, warnings: &Warnings
     document.sentence(Role::Trust, format_args!("{level}{names}{emulated}"));
 }
 
-/// Says the answer of each section in its own words; on pages as a table.
+/// States the answer of each section in its own words; on pages as a table.
 fn answers(document: &mut dyn Document, whole: &Whole<'_, '_>) {
     if !document.wants_pictures() {
         for (section, report) in whole.measured() {
@@ -197,7 +197,7 @@ fn answer<'r, 'a>(section: &'static Section, report: Report<'r, 'a>) -> impl Dis
     })
 }
 
-/// Says which sections were not measured, and why: they failed, or were not begun.
+/// States which sections were not measured, and why: they failed, or were not begun.
 #[inline(never)] // it is called in several places
 pub fn missing<'f, 'a: 'f>(
     document: &mut dyn Document,
@@ -223,7 +223,7 @@ pub fn missing<'f, 'a: 'f>(
     });
 }
 
-/// A document that writes the first sentence of the first role that a description has.
+/// A document that writes one sentence of a description: the first sentence of the first wanted role that occurs.
 struct FirstSentence<'o> {
     out: &'o mut dyn Write,
     wanted: [Role<'static>; 3],
@@ -251,10 +251,10 @@ impl Document for FirstSentence<'_> {
     }
 }
 
-/// A document that passes on a part of a description: its summary alone, or everything but the lists of its points.
+/// A document that passes on a part of a description: only its summary, or everything except the lists of its points.
 struct Excerpt<'d> {
     document: &'d mut dyn Document,
-    /// The name under which the summary is passed on; `None` for everything but points.
+    /// The name under which the summary is passed on; `None` to pass on everything except points.
     summary: Option<&'static Field>,
     /// The depth within the summary, or within a list of points; 0 outside.
     depth: usize,

@@ -1,6 +1,6 @@
 //! Maps values to places on an axis and back, for every kind of picture.
 //!
-//! A place is a fraction of the axis from 0 to 1. The picture turns it into pixels or columns. The chart knows the
+//! A place is a fraction of the axis from 0 to 1. The picture turns it into pixels or columns. Only the chart uses the
 //! meaning of the values.
 
 mod label;

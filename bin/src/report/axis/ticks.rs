@@ -1,7 +1,7 @@
 //! The values of an axis that get a tick.
 //!
 //! They are round: 1, 2 or 5 times a power of ten, or powers of two for quantities that come in powers of two. This
-//! module does not know their labels or their places.
+//! module does not compute their labels or their places.
 
 use super::range::AxisRange;
 use crate::report::chart::Unit;
@@ -17,7 +17,7 @@ const FEW: i64 = 4;
 const OCTAVES: [i64; 5] = [1, 2, 4, 10, 20];
 /// The error up to which a value counts as a round one, as a fraction of the value or of the step.
 const TOLERANCE: f64 = 1e-9;
-/// The largest exponent of ten that is used; a double holds little more.
+/// Largest exponent of ten that is used; the range of a double is only a little larger.
 const DECADES: i64 = 300;
 
 /// The indices of ticks, ascending, and the meaning of an index.
@@ -42,7 +42,7 @@ enum TickKind {
 }
 
 impl Ticks {
-    /// Returns multiples of a round step. If the range is a single value, returns that value.
+    /// Returns ticks at multiples of a round step. If the range is a single value, returns that value.
     #[must_use]
     pub fn linear(range: AxisRange, most: usize, unit: Unit<'_>) -> Self {
         if range.low >= range.high {

@@ -1,9 +1,9 @@
 //! HTML: one self-contained page, which has no script and loads nothing.
 //!
 //! A page follows the questions of its reader: the verdict and its reliability, warnings and their remedies, pictures,
-//! tables, the method, the command, and the data for programs. The result is described once for each of these
-//! subjects, and `taking` picks the parts that belong to it. The page is also XML, so that any parser can read it.
-//! This module does not know any result.
+//! tables, the method, the command, and the data for programs. The result is described once for each of these subjects,
+//! and `taking` picks the parts that belong to it. The page is also XML, so that any parser can read it. This module
+//! does not depend on any result.
 
 mod style;
 mod taking;

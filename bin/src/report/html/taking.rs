@@ -1,7 +1,7 @@
 //! Writes one subject of a description as HTML, and ignores the rest.
 //!
 //! The heading of a subject is written together with the first of its parts, so that an empty subject has no heading.
-//! This module knows neither the order of subjects nor any result.
+//! This module depends neither on the order of subjects nor on a result.
 
 use core::fmt::{self, Write};
 
@@ -16,7 +16,7 @@ pub enum Want {
     First(Role<'static>),
     /// The reliability of the result.
     Trust,
-    /// Answers, and what else was found.
+    /// Answers and further findings.
     Findings,
     /// The lines that scripts look for.
     Lines,
@@ -84,7 +84,7 @@ const PLAIN: Around = ("", "");
 const PARAGRAPH: Around = ("<p>", "</p>\n");
 
 impl<'o> Taking<'o> {
-    /// Makes one that has written nothing yet.
+    /// Makes a document that has written nothing yet.
     pub fn new(
         out: &'o mut dyn Write,
         want: Want,
@@ -126,7 +126,7 @@ impl<'o> Taking<'o> {
         self.out.write_str(before)
     }
 
-    /// Returns whether the description is in another chapter at present.
+    /// Returns whether the present part of the description belongs to another chapter.
     fn is_of_another(&self) -> bool {
         self.chapter != self.place.chapter
     }

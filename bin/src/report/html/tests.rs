@@ -22,7 +22,7 @@ fn written(describe: &mut dyn FnMut(&mut dyn Document)) -> String {
     out
 }
 
-/// Describes everything that a description can hold, with `text` in place of every text.
+/// Describes every kind of content of a description, with `text` in place of every text.
 fn everything(document: &mut dyn Document, text: &str) {
     let roles = [
         Role::Line,
@@ -103,7 +103,7 @@ fn shape(page: &str) -> Vec<(usize, String)> {
 }
 
 #[test]
-fn a_page_has_its_parts_in_the_order_of_its_reader() {
+fn a_page_has_its_parts_in_reading_order() {
     let page = written(&mut |document| {
         document.tabulate("", Level::Normal, 1, &|table| {
             table.texts("thing|ns");

@@ -1,6 +1,6 @@
 //! Finds the dots of one line of text that a series crosses.
 //!
-//! Lines are drawn column by column: within a column of dots, a line covers a range of heights. This module knows only
+//! Lines are drawn column by column: within a column of dots, a line covers a range of heights. This module uses only
 //! dots and fractions.
 
 use super::row::PlotRow;
@@ -17,9 +17,9 @@ pub struct Look {
     pub colour: u8,
 }
 
-/// The columns and lines of dots in one character.
+/// Number of columns and lines of dots in one character.
 const BRAILLE: (usize, usize) = (2, 4);
-/// The columns between two markers of one series; below it, the shift from one series to the next.
+/// Number of columns between two markers of one series. The constant below is the shift from one series to the next.
 const MARKER_DISTANCE: usize = 8;
 const MARKER_SHIFT: usize = 3;
 /// The minimum number of columns per point at which every point gets a marker.

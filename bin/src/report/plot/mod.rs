@@ -1,7 +1,7 @@
 //! A chart in the terminal: braille dots, or letters if the terminal shows only ASCII.
 //!
 //! It is written line by line without a canvas: for each line of text, the parts of the data that cross it are found
-//! again. This module knows the chart and the terminal, and not the results.
+//! again. This module depends on the chart and the terminal, but not on the results.
 
 mod draw;
 mod row;

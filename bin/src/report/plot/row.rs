@@ -1,6 +1,6 @@
 //! One line of a plot before it is written: dots, characters and their colours.
 //!
-//! This module knows characters, and not the data.
+//! This module depends on characters, but not on the data.
 
 use crate::report::terminal::Terminal;
 use core::fmt::{self, Display, Write};
@@ -8,7 +8,7 @@ use core::fmt::{self, Display, Write};
 /// The maximum width of a plot; wider ones are not easier to read.
 pub const MOST_COLUMNS: usize = 200;
 
-/// The braille character without dots; its dots are the bits above.
+/// The code of the braille character without dots. The lowest eight bits of a code are its dots.
 const BRAILLE: u32 = 0x2800;
 /// The bit of each dot, by line and column within the character (Unicode 15, chapter 21.1).
 const DOTS: [[u8; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_front_stays_and_what_does_not_fit_is_cut() {
+    fn characters_in_front_stay_and_characters_beyond_the_end_are_cut() {
         let mut row = PlotRow::new(6);
         row.glyph_behind(0, '┊', Some(245));
         row.dot(0, 0, 0, 32);

@@ -1,5 +1,5 @@
 //! The frame of every picture: the element itself, its background, styles, title and subtitle. This module does not
-//! know any picture.
+//! depend on any picture.
 
 use core::fmt::{self, Write};
 

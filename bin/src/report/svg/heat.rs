@@ -1,6 +1,6 @@
 //! A matrix of pairs as SVG: each cell has its number, and its background is the shade.
 //!
-//! This module knows the matrix, and not the results.
+//! This module depends on the matrix, but not on the results.
 
 use super::frame::{EDGE, FramePlace, begin, heading_height};
 use super::style::{shade, text_on};

@@ -1,7 +1,7 @@
 //! Self-contained SVG: it has no script and no font, loads nothing, and is readable on any page.
 //!
 //! Each picture has its own background, which is light, or dark if the reader prefers it. A renderer without media
-//! queries shows the light one. These modules do not know any result.
+//! queries shows the light one. These modules do not depend on any result.
 
 mod frame;
 mod heat;

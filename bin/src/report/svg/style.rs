@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn series_are_legible_on_both_grounds() {
+    fn series_are_legible_on_both_backgrounds() {
         let (light, dark) = SHEET.split_once("@media").unwrap();
         for (rules, ground) in [(light, [255; 3]), (dark, [0x14, 0x18, 0x1d])] {
             let mut seen = 0;

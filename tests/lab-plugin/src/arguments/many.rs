@@ -8,7 +8,7 @@ use crate::directory::{Cluster, Cost, Directory, FAR, MEMORY, OWN, Operation, Ru
 use crate::server::{Congestion, Place, Servers, Service};
 use crate::traffic::{Kernel, Traffic};
 
-/// Default number of outstanding lines of a CPU: about the figure of current cores.
+/// Default number of outstanding lines of a CPU, similar to that of current cores.
 const OUTSTANDING: usize = 64;
 
 /// Generators, servers and costs between cores.

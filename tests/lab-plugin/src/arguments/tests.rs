@@ -199,7 +199,7 @@ proptest! {
     fn any_text_is_parsed_or_refused(name in "[a-z]{0,8}", value in "\\PC{0,30}") {
         let argument = format!("{name}={value}");
         if let Ok(arguments) = parse(&[&argument]) {
-            // Only small machines: a level may have 4G.
+            // Only small machines are built: a level may have 4G.
             if arguments.description.levels.is_empty() && arguments.description.tlb.is_empty() {
                 let _ = arguments.machine(Placing::Doubled, 2);
             }

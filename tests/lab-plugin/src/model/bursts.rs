@@ -1,4 +1,4 @@
-//! Prefetchers turn a paced stream into bursts: tests how long others then wait for the server, in simulated
+//! Prefetchers turn a paced stream into bursts: measures how long other requests then wait for the server, in simulated
 //! time.
 
 use super::*;

@@ -13,7 +13,7 @@ use super::{PLUGIN, Plugin, on_access, on_return};
 use crate::api::{self, Handle, OnAccess, OnExecution};
 use crate::instruction::{Purpose, Stamp, ends_block, exchanges, flushes, purpose, stamp, streams};
 
-/// Bytes of the longest instruction of x86.
+/// Maximum length of an x86 instruction in bytes.
 const LONGEST: usize = 15;
 
 /// The callback for an instruction.

@@ -104,9 +104,9 @@ fn cache_hits_do_not_reach_memory() {
         traffic.reaches_memory(0, address, touch, || !is_cached)
     };
     assert!(reaches(0, Touch::Load, false) && !reaches(64, Touch::Load, true));
-    assert!(!reaches(64, Touch::Store, true), "memory has not given the line");
+    assert!(!reaches(64, Touch::Store, true), "the line came from a cache, not from memory");
     assert!(reaches(128, Touch::Load, false));
-    assert!(reaches(128, Touch::Store, true), "a line that was changed goes back where it came from");
+    assert!(reaches(128, Touch::Store, true), "a changed line is written back to memory");
     assert!(reaches(192, Touch::Store, false) && !reaches(0, Touch::Store, true));
     assert!(traffic.reaches_memory(0, 128, Touch::StorePast, || panic!("no cache is asked")));
     let read = &traffic.streams[0];

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-/// The longest line of source that mandoc accepts without a complaint has 80 bytes.
+/// Maximum length of a line of source. mandoc accepts up to 80 bytes without a warning.
 const WIDTH: usize = 76;
 
 /// Source that grows macro by macro.

@@ -98,7 +98,7 @@ mod tests {
         };
         let bytes = made();
         assert_eq!(bytes, made());
-        // Two directories, two files of one and two blocks, the end.
+        // Blocks: two directories, the headers of two files with contents of one and two blocks, and the end.
         assert_eq!(bytes.len(), (2 + 2 + 3 + 2) * BLOCK);
         assert_eq!(&bytes[2 * BLOCK + 100..2 * BLOCK + 108], b"0000644\0");
         assert_eq!(&bytes[2 * BLOCK + 136..2 * BLOCK + 148], b"00000250600\0");

@@ -23,7 +23,7 @@ use super::boot::boot_all;
 use super::host;
 use crate::vm::Console;
 
-/// Two guests at a time would have two virtual CPUs for each CPU of the host.
+/// Lock that prevents two guests at a time, since they would have two virtual CPUs for each CPU of the host.
 static ALONE: Mutex<()> = Mutex::new(());
 
 /// Several runs of the executable in one boot of a machine whose memory has servers.

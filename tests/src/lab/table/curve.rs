@@ -5,11 +5,11 @@ use serde_json::Value;
 use super::{Boot, Model, Table, Truth, gigahertz, text};
 use crate::lab::delivered::Source;
 
-/// A latency comes from the points of a plateau, or from the fit through all points.
+/// Tolerance of a latency, which is either from the points of a plateau or from the fit through all points.
 const LATENCY_TOLERANCE: f64 = 0.02;
-/// It is a difference of two latencies.
+/// Tolerance of the cost of translation, which is a difference of two latencies.
 const TRANSLATION_TOLERANCE: f64 = 0.05;
-/// A size lies between two points that are a sixteenth of an octave apart.
+/// Tolerance of a size, which lies between two points that are a sixteenth of an octave apart.
 const SIZE_TOLERANCE: f64 = 0.1;
 
 impl Table {

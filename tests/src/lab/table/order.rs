@@ -5,9 +5,9 @@ use serde_json::Value;
 use super::{Boot, Model, Table, Truth, gigahertz};
 use crate::lab::delivered::Source;
 
-/// A random walk has the memory's latency.
+/// Tolerance of a random walk, which has the memory's latency.
 const RANDOM_TOLERANCE: f64 = 0.01;
-/// With a prefetcher the hops are a mixture of a few long and many short ones.
+/// Tolerance of a walk in order: with a prefetcher its hops are a mixture of a few long and many short ones.
 const ORDERED_TOLERANCE: f64 = 0.02;
 
 impl Table {

@@ -4,9 +4,9 @@ use serde_json::Value;
 
 use super::{Boot, Model, Table, Truth, ticks_of_cycles};
 
-/// A cost is a difference of two latencies.
+/// Tolerance of a cost, which is a difference of two latencies.
 const COST_TOLERANCE: f64 = 0.05;
-/// The probe tries numbers of pages in steps.
+/// Tolerance of a number of entries, since the probe tries numbers of pages in steps.
 const ENTRIES_TOLERANCE: f64 = 0.1;
 
 impl Table {
@@ -37,7 +37,7 @@ impl Table {
         let largest = walks().max_by_key(|point| set(point));
         let value = |key: &str| largest.and_then(|point| point[key].as_f64());
         if let Some(share) = value("translation_share") {
-            // Successive lines are on the pages of the last few only by chance.
+            // Successive lines are in the translation buffer only by chance.
             let pages = value("working_set_bytes").map_or(f64::NAN, |bytes| bytes / 4096.0);
             let truth = truth.times(1.0 - tlb.entries as f64 / pages);
             let ticks = value("cycles").map(|cycles| cycles * share);

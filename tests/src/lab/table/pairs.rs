@@ -8,19 +8,20 @@ use crate::lab::{Boot, Clock, Experiment, Latency, Model, host};
 
 /// Default tolerance of a latency.
 const LATENCY_TOLERANCE: f64 = 0.01;
-/// The kernel's clock is read through an emulated device, which costs up to 1 % of a trial on a busy host.
+/// Tolerance with the kernel's clock, which is read through an emulated device: this costs up to 1 % of a trial on a
+/// busy host.
 const KERNEL_CLOCK_TOLERANCE: f64 = 0.02;
 /// Tolerance if latencies change, or if a hidden cache holds a part.
 const TREACHEROUS_TOLERANCE: f64 = 0.02;
 /// Maximum share of the timed hops that another node's cache may serve.
 const SERVED_BY_ANOTHER: f64 = 0.01;
-/// Warnings of every guest.
+/// Warnings in the report of every guest.
 const ALWAYS_SAID: [&str; 2] = ["emulated", "tsc-not-invariant"];
-/// Single hops are timed one by one, in an emulator whose own time varies.
+/// Tolerance of single hops, which are timed one by one, in an emulator with varying speed.
 const HOP_TOLERANCE: f64 = 0.02;
-/// Rounding of three decimals of nanoseconds and six of gigahertz is below this.
+/// Tolerance of rounding to three decimals of nanoseconds and six of gigahertz.
 const ROUNDING: f64 = 0.000_1;
-/// A first lap that is slower than the others by more than this fraction indicates a cache.
+/// Minimum excess of a first lap over the others, as a fraction, that indicates a cache.
 const FIRST_LAP: f64 = 0.2;
 /// Tolerance of the number of hops beyond a percentile: hops in which the kernel was entered are missing, and
 /// longer hops are missing more often.
@@ -193,7 +194,7 @@ fn is_late(model: &Model, boot: &Boot, latency: &Latency) -> bool {
 
 /// Returns the index of a percentile in the sorted hops; on a step between two hops, the index behind it.
 fn slower_side(hops: usize, percent: f64) -> usize {
-    // Tails come in whole hops, while the hops are not an exact multiple of 100 or 1000.
+    // A tail makes whole hops slower, while the number of hops is not an exact multiple of 100 or 1000.
     const A_FEW: f64 = 2.0;
     (hops as f64 * percent / 100.0 + A_FEW) as usize
 }

@@ -1,6 +1,7 @@
 //! A chart as SVG: axes, lines, bands, curves, bars and marks.
 //!
-//! This module places everything around the data; `data` draws the data. It knows the chart, and not the results.
+//! This module places everything around the data; `data` draws the data. It depends on the chart, but not on the
+//! results.
 
 mod data;
 
