@@ -103,7 +103,7 @@ mod tests {
         let mut found = planted();
         assert_eq!(left_out(&found), 0);
         found.interruptions.marked = 3;
-        // The slow loads take 26 * 113 ticks.
+        // The slow loads last 26 * 113 ticks.
         found.interrupted_from = Some(26 * 50);
         assert_eq!((left_out(&found), found.interrupted(), found.total()), (13, 10, 100_003));
     }

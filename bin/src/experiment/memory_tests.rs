@@ -86,7 +86,7 @@ fn one_node_can_give_what_the_machine_can() {
     // No node can provide more memory than the machine has.
     late.host.memory_total = Some(Bytes::GIB.times(23));
     assert_eq!(late.memory_of(&late.topology.nodes()[0]), Bytes::GIB.times(23));
-    // With several nodes, the sum is no evidence for a single node.
+    // With several nodes, the sum tells nothing about a single node.
     let two = machine("two-sockets", None);
     assert_eq!(two.supply(NodeId(0)).unwrap().reclaimable, Bytes(0));
 }

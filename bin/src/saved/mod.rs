@@ -59,12 +59,12 @@ impl Saved {
         kept(path, draft)
     }
 
-    /// Reads a result, or each experiment of a report, from a file as [`load`] does. Of pairs of CPUs it reads only the
+    /// Reads a result, or each experiment of a report, from a file as `Saved::load` does. Of pairs of CPUs it reads only the
     /// classes.
     ///
     /// # Errors
     ///
-    /// The errors of [`load`], and those of `take`.
+    /// The errors of `Saved::load`, and those of `take`.
     pub fn load_each<'a>(
         path: &'a [u8],
         take: &mut dyn FnMut(Saved) -> Result<(), Failure<'a>>,

@@ -50,7 +50,7 @@ pub const BANDWIDTH: Experiment = Experiment {
 ///
 /// # Errors
 ///
-/// Returns the errors of [`measure_with_generators`].
+/// Returns the errors of `measure_with_generators`.
 pub fn measure<'a>(
     session: &mut Session<'a, '_>,
     timer: &Timer,

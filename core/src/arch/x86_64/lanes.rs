@@ -1,6 +1,6 @@
 //! A Weyl cycle, thirty-two of its numbers at a time, or sixteen.
 //!
-//! The arithmetic of [`chain::weyl`](crate::chain::weyl), which is also its oracle, for
+//! The arithmetic of `chain::weyl`, which is also its oracle, for
 //! numbers of at most 32 bits. It is written in intrinsics, so that the speed of writing a chain does not
 //! depend on how a compiler that optimises for size translates loops.
 //!
