@@ -41,7 +41,7 @@ const LEAST: f64 = 0.1;
 /// Share of the cost on small pages below which the pages are large, and share above which they are small.
 const BOUNDS: (f64, f64) = (0.3, 0.7);
 
-/// Measures if the translation buffers treat the huge pages of the measured memory in `placement` as small ones; the
+/// Tests whether the translation buffers treat the huge pages of the measured memory in `placement` as small ones; the
 /// memory holds other chains afterwards. Returns `None` for small pages, if the cost does not decide it, and under an
 /// emulator, which has no translation buffers.
 ///

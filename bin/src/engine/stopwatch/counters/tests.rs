@@ -1,16 +1,16 @@
-//! A simulated perf interface: counts that are known, multiplexing, and refusals.
+//! A simulated perf interface: known counts, multiplexing, and refusals.
 
 use super::*;
 use core::cell::Cell;
 
 use crate::sys::perf::Totals;
 
-/// A group that counts so much at every start, and so much more for each hop of a walk.
+/// A group with fixed counts at every start, and fixed counts for each hop of a walk.
 struct Simulated {
     counts: Cell<[Option<u64>; COUNT]>,
     times: Cell<(u64, u64)>,
     counting: Cell<bool>,
-    /// Nanoseconds of 100 that the group is on the hardware.
+    /// Percentage of the time during which the group is on the hardware.
     running: u64,
     fails: bool,
 }
@@ -27,7 +27,7 @@ impl Simulated {
     fn add(&self, count: impl Fn(usize) -> u64) {
         let mut counts = self.counts.get();
         for (event, slot) in counts.iter_mut().enumerate() {
-            // While the group is off the hardware it misses what happens.
+            // While the group is off the hardware it counts nothing.
             *slot = slot.map(|sum| sum + count(event) * self.running / 100);
         }
         self.counts.set(counts);
@@ -35,7 +35,7 @@ impl Simulated {
         self.times.set((enabled + 100_000, running + self.running * 1000));
     }
 
-    /// A walk with twice as many of each event as of the one before it.
+    /// Counts a walk, in which each event occurs twice as often as the event before it.
     fn walk(&self, hops: u64) {
         assert!(self.counting.get());
         self.add(|event| hops << event);
@@ -134,7 +134,7 @@ fn this_thread_is_counted_or_it_is_said_why_not() {
             let counted = meter.count(0, 100_000, || {
                 std::hint::black_box((0..100_000u64).map(std::hint::black_box).sum::<u64>());
             });
-            // A shared or forbidden counter leaves no number.
+            // A shared or forbidden counter gives NaN.
             assert!(counted.per_hop[1].is_nan() || counted.per_hop[1] >= 1.0, "{counted:?}");
         }
         Err(reason) => assert!(matches!(reason, NoCounters::Absent | NoCounters::Filtered), "{reason:?}"),
