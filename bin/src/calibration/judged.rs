@@ -1,4 +1,4 @@
-//! A whole run of the default experiment on a simulated machine, judged by the rules of every run.
+//! A whole run of the default experiment on a simulated machine, evaluated by the rules of every run.
 //!
 //! The parts follow the order of `experiment::run_experiment`. The plan, the measurement and the warnings are the
 //! program's own code.

@@ -15,7 +15,7 @@ use crate::error::Failure;
 use crate::result::Point;
 use crate::result::counters::Software;
 
-/// Nanoseconds between walks, for readings of clocks and proofs.
+/// Nanoseconds between walks, for reading clocks and for proofs.
 const BETWEEN_NS: f64 = 2e3;
 /// Nanoseconds to write a byte of a chain.
 const BYTE_NS: f64 = 0.3;

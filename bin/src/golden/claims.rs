@@ -1,4 +1,4 @@
-//! Consistency of texts with their own numbers: no sentence contradicts another.
+//! Consistency of texts with their own numbers: sentences must not contradict each other.
 
 use std::string::String;
 use std::vec::Vec;

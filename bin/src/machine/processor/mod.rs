@@ -53,7 +53,7 @@ pub enum Platform {
 }
 
 impl Platform {
-    /// Returns the word for reports.
+    /// Returns the word that reports use.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

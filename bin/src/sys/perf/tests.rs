@@ -1,4 +1,4 @@
-//! Tests of a kernel's answers for a group of counters, and of this kernel's own counters.
+//! Tests of decoding the kernel's answers for a group of counters, and of this kernel's own counters.
 
 use super::*;
 
@@ -20,7 +20,7 @@ fn nonsense_is_not_understood() {
     assert_eq!(decode(&[6, 1, 2, 1, 2, 3, 4, 5, 6], ALL), None, "ran longer than it was enabled");
 }
 
-/// Totals of a group of one event.
+/// Returns totals of a group of one event.
 fn one(count: u64, enabled: u64, running: u64) -> Totals {
     Totals { counts: [Some(count), None, None, None, None, None], enabled, running }
 }
@@ -63,7 +63,7 @@ fn counters_count_or_say_why_not() {
     }
 }
 
-/// The kernel's own events need no hardware, and go through the same descriptors.
+/// The kernel's software events need no hardware, and use the same descriptors.
 #[test]
 fn page_faults_are_counted_between_start_and_stop() {
     const PAGE_FAULTS: (u32, u64) = (1, 2);
@@ -72,7 +72,7 @@ fn page_faults_are_counted_between_start_and_stop() {
     let leader = members[0].as_ref().ok().map(AsRawFd::as_raw_fd);
     members[3] = open_event(PAGE_FAULTS, leader);
     let counters = ThreadCounters { members };
-    // A container may forbid these, too.
+    // A container may forbid these events, too.
     if counters.start().is_err() {
         return;
     }
