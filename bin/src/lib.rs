@@ -23,11 +23,11 @@
 //! catalogue         the tables of experiments and commands
 //! commands          on saved results, nothing measured: compare, fleet, fit; and the report of all experiments
 //! experiment        one file or folder each: plan, measure, present
-//! engine  describe  what times; the vocabulary of reports
+//! engine  describe  timing and placement; the vocabulary of reports
 //! plan  saved       points and budget; results read back
 //! analysis          pure functions of results
 //! result  machine   plain data
-//! error  warning    what can go wrong, and what casts doubt on a result
+//! error  warning    failures, and reasons to doubt a result
 //! options           the command line
 //! report  sys       one file a format; the kernel, one concern a file
 //! ```

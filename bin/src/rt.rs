@@ -1,14 +1,12 @@
 //! The start-up code that a C library would provide: the entry, the memory functions, the end.
 //!
 //! It is compiled only into the executable, so that the library can be tested with the start-up code of the host. It
-//! handles
-//! the state in which the kernel starts a process, and does not depend on the program itself.
+//! handles the state in which the kernel starts a process, and does not depend on the program itself.
 //!
 //! # Safety
 //!
 //! The entry is assembly, and maps the stack that all code uses; it calls [`lb_start`] once, with the initial stack
-//! pointer,
-//! and `lb_start` follows the vectors that the kernel put there.
+//! pointer, and `lb_start` follows the vectors that the kernel put there.
 
 use core::ffi::c_char;
 use core::fmt::Write;

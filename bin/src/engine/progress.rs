@@ -1,6 +1,5 @@
 //! Lines on standard error during a measurement: one line that shows the progress, and live lines, which stay because
-//! the
-//! user requested them.
+//! the user requested them.
 
 use core::fmt::{self, Write};
 

@@ -1,8 +1,7 @@
 //! The boundary between decisions and timing: a chain that can be walked, and the place that chains come from.
 //!
 //! On one side are the schedule, the visits, the warm-up and the summary of batches. On the other are memory and a
-//! clock, or,
-//! in tests, a function that gives the nanoseconds of a hop.
+//! clock, or, in tests, a function that gives the nanoseconds of a hop.
 
 use crate::engine::memory::placement::Witness;
 use crate::error::Failure;
@@ -164,8 +163,8 @@ pub type Walker<'w> = dyn FnMut(&mut dyn Walkable) -> Result<(), Failure<'static
 
 /// The source of chains: memory, or, in tests, a simulation.
 pub trait Place {
-    /// Calls `walker` with the chain of point number `index`. Where chains are rewritten, `position` selects its place in
-    /// memory.
+    /// Calls `walker` with the chain of point number `index`. Where chains are rewritten, `position` selects its place
+    /// in memory.
     ///
     /// # Errors
     ///

@@ -1,10 +1,8 @@
 //! Everything that the program writes, for fixed findings, compared with stored texts that a person has read.
 //!
 //! Each scene has a file in tests/golden; `make golden` rewrites them, and the difference is reviewed like any other.
-//! Long
-//! texts are shortened (`stored`); if the output of a scene differs, its full text is in target/golden. This file lists
-//! the
-//! scenes and compares; only `findings` knows the types of results.
+//! Long texts are shortened (`stored`); if the output of a scene differs, its full text is in target/golden. This file
+//! lists the scenes and compares; only `findings` knows the types of results.
 
 mod claims;
 mod findings;

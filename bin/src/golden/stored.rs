@@ -1,8 +1,7 @@
 //! The stored form of a scene's output: whole if it is short or read as a result, otherwise shortened.
 //!
 //! A long output repeats lines of one shape: points, samples, shapes of a picture. The first and the last of these
-//! lines are
-//! kept, and the number of lines between them; a checksum of the whole text makes every difference visible.
+//! lines are kept, and the number of lines between them; a checksum of the whole text makes every difference visible.
 
 use std::borrow::Cow;
 use std::format;

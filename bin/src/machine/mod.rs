@@ -1,8 +1,7 @@
 //! Facts about the machine and this process's share of it, as plain data.
 //!
 //! Plans are made from these facts, so that a plan for a whole machine can be tested without one. `detect` reads them
-//! from
-//! the system.
+//! from the system.
 
 pub mod detect;
 pub mod idle;

@@ -1,8 +1,7 @@
 //! The expected duration of a plan, for users who want to know it before they wait. Pure, and an estimate.
 //!
 //! It uses the points and the budget that the engine uses. The speed of memory and disturbances by neighbours are not
-//! known
-//! beforehand, so the result is a range.
+//! known beforehand, so the result is a range.
 
 use core::fmt;
 use core::ops::{Add, Mul};

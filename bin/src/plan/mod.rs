@@ -1,8 +1,7 @@
 //! From options and machine to a finite list of points. Pure: it makes no system calls.
 //!
 //! Impossible points are refused here, before anything is mapped. A warning names each point that is made smaller or
-//! left
-//! out.
+//! left out.
 
 pub mod budget;
 pub mod cores;

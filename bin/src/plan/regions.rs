@@ -1,10 +1,8 @@
 //! The memory of several initiators that walk one target: a region for each of them, or one that they walk in turn.
 //!
 //! A line that another node read or wrote last behaves differently from a line that only the measuring node uses: the
-//! other
-//! node's cache may serve it, and a memory directory or a probe filter may query that node's socket first (McCalpin,
-//! "Memory
-//! directories in Intel processors", 2023). Pure, like the whole plan.
+//! other node's cache may serve it, and a memory directory or a probe filter may query that node's socket first
+//! (McCalpin, "Memory directories in Intel processors", 2023). Pure, like the whole plan.
 
 use latency_core::topology::MAX_NODES;
 use latency_core::units::{Bytes, NodeId, PageSize, Pages};

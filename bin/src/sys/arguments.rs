@@ -5,8 +5,7 @@
 //! # Safety
 //!
 //! The code follows the kernel's vectors of pointers. Each constructor that takes a vector states its requirements, and
-//! the
-//! fields are private, so that no other code can make a value that violates them.
+//! the fields are private, so that no other code can make a value that violates them.
 
 use core::ffi::{CStr, c_char};
 

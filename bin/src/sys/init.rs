@@ -1,16 +1,13 @@
 //! The beginning and the end of the process, also as the first process of a machine.
 //!
 //! As `/init` of an initramfs, the program has no /proc, no /sys and perhaps no open descriptors, gets its arguments
-//! from the
-//! kernel's command line, and must not end, because the kernel panics when its first process ends. None of that applies
-//! to
-//! process 1 of a container. The module knows neither options nor results.
+//! from the kernel's command line, and must not end, because the kernel panics when its first process ends. None of
+//! that applies to process 1 of a container. The module knows neither options nor results.
 //!
 //! # Safety
 //!
 //! Descriptors 0 to 2 are borrowed by number for the only operation that is allowed on a closed descriptor: the test if
-//! it is
-//! open. One call gets the address of a local record.
+//! it is open. One call gets the address of a local record.
 
 use super::arguments::Arguments;
 use super::file::read_into;

@@ -9,21 +9,16 @@
 //!  anyone: any -> Dismissed
 //! ```
 //!
-//! The order is written only while the worker waits, and the answer is written only while the owner waits. Each
-//! step is a
-//! compare-and-exchange with acquire and release ordering: a step into Writing, Busy or Reading succeeds for one
-//! thread,
-//! which then sees all writes before the step out of the last of these states. A dismissal needs neither cell; the
-//! worker
-//! notices it at its next check, or when it tries to leave Busy.
+//! The order is written only while the worker waits, and the answer is written only while the owner waits. Each step is
+//! a compare-and-exchange with acquire and release ordering: a step into Writing, Busy or Reading succeeds for one
+//! thread, which then sees all writes before the step out of the last of these states. A dismissal needs neither cell;
+//! the worker notices it at its next check, or when it tries to leave Busy.
 //!
 //! # Safety
 //!
 //! Only the thread that made the step into Writing, Busy or Reading accesses the cells, and only until its next step.
-//! No
-//! other step leaves these states except a dismissal, after which no step succeeds: then only the thread that already
-//! had
-//! access still has it.
+//! No other step leaves these states except a dismissal, after which no step succeeds: then only the thread that
+//! already had access still has it.
 
 use core::cell::UnsafeCell;
 use core::hint::spin_loop;

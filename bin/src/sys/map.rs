@@ -1,18 +1,14 @@
 //! Buffers to be measured: anonymous mappings of a selected kind of page.
 //!
 //! A [`Region`] has no neighbours in the address space, so that one line of `/proc/self/numa_maps` begins at its
-//! address and
-//! counts its pages only. The module knows no nodes: a policy is set before the mapping, or on the address range
-//! between
-//! [`Region::map`] and [`Region::populate`].
+//! address and counts its pages only. The module knows no nodes: a policy is set before the mapping, or on the address
+//! range between [`Region::map`] and [`Region::populate`].
 //!
 //! # Safety
 //!
 //! All pointers here come from an address range that the value reserved itself and keeps until it is dropped. Mappings
-//! are
-//! private and anonymous: they start as zero bytes and no other code changes them. Views are of lines, which have no
-//! invalid
-//! bit patterns.
+//! are private and anonymous: they start as zero bytes and no other code changes them. Views are of lines, which have
+//! no invalid bit patterns.
 
 use super::errno::{Errno, patiently};
 use super::raw::syscall6;

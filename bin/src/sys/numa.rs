@@ -1,16 +1,13 @@
 //! Memory policies, and the nodes of pages.
 //!
 //! The module identifies nodes by number and memory by address. Other modules decide the order of the calls, and if an
-//! answer
-//! is good enough for a measurement.
+//! answer is good enough for a measurement.
 //!
 //! # Safety
 //!
 //! The system calls here get addresses of local masks and of the caller's slices, with their lengths. The queried
-//! addresses
-//! are never read or written through: a policy determines the location of pages and not their contents, so these
-//! functions
-//! are safe for any address.
+//! addresses are never read or written through: a policy determines the location of pages and not their contents, so
+//! these functions are safe for any address.
 //!
 //! # References
 //! `mbind(2)`, `set_mempolicy(2)`, `get_mempolicy(2)`, `move_pages(2)`. rustix has

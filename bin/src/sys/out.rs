@@ -1,8 +1,7 @@
 //! Writing: results through a buffer that keeps its first error, messages line by line.
 //!
 //! The module handles bytes and targets, not formats. `output_file` makes an output file appear either complete or not
-//! at
-//! all.
+//! at all.
 
 use super::errno::{Errno, patiently};
 use super::output_file::OutputFile;

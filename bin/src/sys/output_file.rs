@@ -1,10 +1,9 @@
 //! An output file that appears either complete or not at all.
 //!
 //! The output goes to an unnamed file in the target's directory, so nothing of it is left however the process ends. The
-//! file
-//! is synced, and then gets the target's name. If the file system has no unnamed files, the file has a temporary name
-//! in the
-//! same directory, and signals that would end the process are blocked. The module does not interpret the output.
+//! file is synced, and then gets the target's name. If the file system has no unnamed files, the file has a temporary
+//! name in the same directory, and signals that would end the process are blocked. The module does not interpret the
+//! output.
 //!
 //! Errors of `close` are ignored, because `fsync` has already reported them.
 

@@ -1,14 +1,12 @@
 //! Hardware counters of this thread, counted together in groups.
 //!
 //! The module defines some events and counts them in user space. Other modules select the groups, and decide if a count
-//! is
-//! meaningful on this machine.
+//! is meaningful on this machine.
 //!
 //! # Safety
 //!
 //! `perf_event_open` gets the address of a record that contains its own size, and returns a new descriptor, which is
-//! owned
-//! from then on. The ioctls take numbers.
+//! owned from then on. The ioctls take numbers.
 
 use super::errno::Errno;
 use super::raw::syscall6;

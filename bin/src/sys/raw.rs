@@ -1,8 +1,7 @@
 //! The system calls that rustix does not have, by their number.
 //!
 //! The module separates results from errors and does not interpret any call; the callers in this directory use numbers
-//! from
-//! linux-raw-sys and wrap the results.
+//! from linux-raw-sys and wrap the results.
 //!
 //! # Safety
 //!

@@ -1,8 +1,7 @@
 //! Interruption without handlers: signals are blocked, and the program checks for them between points.
 //!
 //! A handler would need a restorer in assembly and could run in the middle of a timed loop. A blocked signal stays
-//! pending in
-//! the kernel until the program checks for it.
+//! pending in the kernel until the program checks for it.
 //!
 //! # Safety
 //!

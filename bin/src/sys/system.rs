@@ -5,8 +5,7 @@
 //! # Safety
 //!
 //! Two calls get the address of a local record that is as large as the kernel's. rustix assumes that all three calls
-//! cannot
-//! fail, but a seccomp filter makes any call fail.
+//! cannot fail, but a seccomp filter makes any call fail.
 
 use super::raw::syscall6;
 use latency_core::units::Bytes;

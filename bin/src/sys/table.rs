@@ -5,10 +5,8 @@
 //! # Safety
 //!
 //! A table's elements are in a private mapping that is at least as long as all of them, aligned to a page, and
-//! initialised
-//! before a reference to them exists: each element is written, or its type permits the zero bytes of a new mapping. A
-//! list
-//! counts the elements that were written, and returns no others.
+//! initialised before a reference to them exists: each element is written, or its type permits the zero bytes of a new
+//! mapping. A list counts the elements that were written, and returns no others.
 
 use super::errno::Errno;
 use super::map::Region;

@@ -1,14 +1,11 @@
 //! Threads without a C library: a few that help the first thread, and end before it continues.
 //!
 //! [`scope`] starts them, and joins them in every case; [`wait`] and [`wake`] let them sleep in between. The module
-//! knows
-//! neither CPUs nor the work of the threads.
+//! knows neither CPUs nor the work of the threads.
 //!
 //! A thread inherits the state of its creator: the blocked signals (so that signals stay pending for the whole process,
-//! and
-//! the first thread detects them), the CPU that it is pinned to and the memory policy. The thread itself changes state
-//! that
-//! it must not share.
+//! and the first thread detects them), the CPU that it is pinned to and the memory policy. The thread itself changes
+//! state that it must not share.
 //!
 //! There is no thread-local storage: the register that addresses it is the creator's. The program has none; under the
 //! standard library, a thread's work must neither use it nor panic.
@@ -16,10 +13,8 @@
 //! # Safety
 //!
 //! All stacks are in one mapping of a `Crew`, which unmaps it after every started thread has ended. The data that
-//! threads
-//! share outlives the crew, and is `Sync`. The first thread writes the `ThreadWork` of another before the clone that
-//! passes
-//! it; after that it is only read, except for the number of the thread, which is atomic.
+//! threads share outlives the crew, and is `Sync`. The first thread writes the `ThreadWork` of another before the clone
+//! that passes it; after that it is only read, except for the number of the thread, which is atomic.
 
 use super::arch::{Routine, clone_thread};
 use super::cpu::yield_now;

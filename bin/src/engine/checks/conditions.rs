@@ -1,8 +1,7 @@
 //! The conditions of a run, read before the first trial and after the last, and warnings about them.
 //!
 //! The module reads counters of the kernel, which cost nothing while something is timed. It times nothing itself,
-//! except
-//! the two clocks against each other.
+//! except the two clocks against each other.
 
 use latency_core::chain::Order;
 use latency_core::cpulist::CpuSet;

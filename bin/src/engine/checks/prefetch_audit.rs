@@ -2,12 +2,10 @@
 //!
 //! The audit walks the same memory with a node in every line, and with one node in every four lines, in a line drawn at
 //! random. Prefetchers of neighbouring lines can help only the first walk. In full random order most prefetched lines
-//! are
-//! evicted before they are needed; within regions of 2 MiB they are still in a second-level cache.
+//! are evicted before they are needed; within regions of 2 MiB they are still in a second-level cache.
 //!
 //! A prefetcher that follows pointers (Intel's data-dependent prefetcher) helps both walks alike. It cannot follow
-//! indices,
-//! which are not addresses: the audit also compares chains of pointers and of indices in the same order.
+//! indices, which are not addresses: the audit also compares chains of pointers and of indices in the same order.
 //!
 //! The audit runs between the rounds of a matrix or after other experiments, in memory of its own of at most the same
 //! size. It walks each chain for a part of its first lap, so that no cache has the requested lines unless something

@@ -1,8 +1,8 @@
 //! One point measured twice (A/A): again after all others, in new memory.
 //!
 //! Rounds of one series share their pages and their moment, so they agree with each other by construction. The repeat
-//! shows the variation between two measurements, and between two runs. The points of a matrix are measured twice in turn
-//! where memory suffices: see `second`.
+//! shows the variation between two measurements, and between two runs. The points of a matrix are measured twice in
+//! turn where memory suffices: see `second`.
 
 use latency_core::stats::Summary;
 

@@ -3,8 +3,7 @@
 //!
 //! A first pass over a chain that was just written past the caches gives the latency of loads that no cache serves. A
 //! steady walk, after a whole lap, gives the latency that caches may shorten. Both are timed on the same lines, after
-//! the
-//! loads that fill the TLBs and bring in page tables. The working set is doubled until the steady walk is no longer
+//! the loads that fill the TLBs and bring in page tables. The working set is doubled until the steady walk is no longer
 //! faster.
 
 use latency_core::math::{ln, sqrt};

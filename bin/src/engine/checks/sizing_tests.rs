@@ -131,8 +131,8 @@ fn hits_that_memory_does_not_allow_to_leave_behind_are_known() {
     assert_eq!((sizing.first, sizing.size, sizing.clear), (MIB.times(16), MIB.times(16), Some(false)));
 }
 
-/// Returns the number of passes over a working set, the settled ratio and true if a cache serves the set; `ratio`
-/// gives the ratio of steady walk to first pass for each pass in turn.
+/// Returns the number of passes over a working set, the settled ratio and true if a cache serves the set; `ratio` gives
+/// the ratio of steady walk to first pass for each pass in turn.
 fn settled(mut ratio: impl FnMut() -> f64) -> (usize, f64, Option<bool>) {
     let (mut passes, mut now) = (0, f64::NAN);
     let latency = |hop: Hop| {

@@ -1,16 +1,12 @@
 //! The size of pages as the processor's translation buffers see it. A hypervisor may back a page of the kernel by
-//! smaller
-//! pages, and then the buffers hold the smaller ones.
+//! smaller pages, and then the buffers hold the smaller ones.
 //!
 //! The probe walks the same number of lines twice: each line on a 4 KiB page of its own, and side by side. The
-//! difference is
-//! the cost of translation alone. On huge pages it vanishes, since two of them hold all lines; if it is the same as on
-//! 4 KiB
-//! pages, the pages are small.
+//! difference is the cost of translation alone. On huge pages it vanishes, since two of them hold all lines; if it is
+//! the same as on 4 KiB pages, the pages are small.
 //!
 //! The probe uses the memory that was measured, and overwrites its chain once the last walk is done: a host may back
-//! other
-//! memory of the same kind by other pages.
+//! other memory of the same kind by other pages.
 
 use latency_core::arch::Line;
 use latency_core::chain::Order;

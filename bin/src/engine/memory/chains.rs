@@ -1,6 +1,5 @@
 //! The place of chains: each chain is written once and stays, or is rewritten for each visit at one of several
-//! positions.
-//! Generators, if there are any, run alongside a chain, or with this thread as one of them.
+//! positions. Generators, if there are any, run alongside a chain, or with this thread as one of them.
 
 use core::cell::Cell;
 

@@ -1,7 +1,7 @@
 //! A point's memory: mapped, bound, populated, and verified to be on its node.
 //!
-//! The order of the steps matters, because it decides how each failure appears
-//! (set_mempolicy(2), mbind(2), Linux mm/mempolicy.c):
+//! The order of the steps matters, because it decides how each failure appears (set_mempolicy(2), mbind(2), Linux
+//! mm/mempolicy.c):
 //!
 //! - binding the task before mapping huge pages turns an empty pool of the node into an errno; with the opposite order
 //!   it is a SIGBUS at the first touch;

@@ -1,10 +1,8 @@
 //! A second measurement of a point (A/A), in other memory and in the same rounds.
 //!
 //! Rounds of one series share their pages, so they agree with each other by construction. A second series in other
-//! memory
-//! shows the influence of the pages. Both series take turns, so neighbours affect both alike, and the ratio of each
-//! round is
-//! the ratio of the memory.
+//! memory shows the influence of the pages. Both series take turns, so neighbours affect both alike, and the ratio of
+//! each round is the ratio of the memory.
 
 use latency_core::buffer::Stores;
 use latency_core::chain::Chain;

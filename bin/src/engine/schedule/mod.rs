@@ -2,10 +2,8 @@
 //!
 //! The order is shuffled for each round, so that no point always has the same predecessor. Rounds of one point are thus
 //! spread over the whole run, so an interval over rounds includes drift and neighbours. An interval over contiguous
-//! batches
-//! would cover the truth in 5 to 54 of 100 runs instead of 95. A run of few points would be over within a moment: it
-//! pauses
-//! between rounds.
+//! batches would cover the truth in 5 to 54 of 100 runs instead of 95. A run of few points would be over within a
+//! moment: it pauses between rounds.
 
 use core::ops::DerefMut;
 

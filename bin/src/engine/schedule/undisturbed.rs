@@ -1,10 +1,8 @@
 //! The latency while neighbours are quiet, from rounds that agree on it. Pure: the module has rounds and no clock.
 //!
 //! Neighbours only add to a latency, but the lowest of many values is also low by chance. So the module claims a value
-//! only
-//! if rounds in separate seconds agree on the lowest. Rounds in quiet memory agree; rounds with neighbours do not,
-//! because
-//! the latency that neighbours add changes from second to second.
+//! only if rounds in separate seconds agree on the lowest. Rounds in quiet memory agree; rounds with neighbours do not,
+//! because the latency that neighbours add changes from second to second.
 
 use latency_core::sort;
 use latency_core::stats::{self, Interval};

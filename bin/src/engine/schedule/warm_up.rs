@@ -1,8 +1,7 @@
 //! The warm-up of a chain before it is timed, so that caches, TLBs and clocks are in the state of a steady walk.
 //!
 //! Every experiment uses the same warm-up, so a point is warmed up alike in all of them. The warm-up has no clock of
-//! its
-//! own; it sees only the durations of walks.
+//! its own; it sees only the durations of walks.
 
 use latency_core::stats;
 

@@ -1,8 +1,7 @@
 //! The clock that times batches: chosen, calibrated and checked before use.
 //!
 //! It is the time-stamp counter if that is reliable, otherwise the kernel's clock; if neither is usable, the choice is
-//! an
-//! error. This module measures clocks only, never memory.
+//! an error. This module measures clocks only, never memory.
 
 use latency_core::arch::{self, Stamp};
 use latency_core::clock::{self, Sandwich};

@@ -1,8 +1,7 @@
 //! Hardware counters during a measurement: the groups of events that are counted together, and events per hop.
 //!
 //! Separate walks are counted, next to the timed ones: starting and stopping counters enters the kernel, whose code
-//! would
-//! displace lines from the measured caches. A processor counts few events at a time, so two groups take turns.
+//! would displace lines from the measured caches. A processor counts few events at a time, so two groups take turns.
 
 use latency_core::chain::SATTOLO_LIMIT;
 

@@ -1,8 +1,7 @@
 //! The CPU time of every thread of a run, by CPU: the time that each ran, and the time that it lost to other work.
 //!
 //! The first thread reads the clocks of all of them, outside the timed parts: a thread that has lost its CPU cannot
-//! detect
-//! that itself. The clocks work without /proc.
+//! detect that itself. The clocks work without /proc.
 
 use core::cell::Cell;
 use core::sync::atomic::Ordering::Relaxed;

@@ -1,8 +1,7 @@
 //! Walks of several lanes between two stamps: the timed part of a batch of lanes.
 //!
 //! Lanes continue where they stopped. If they began at the same nodes again, they would find their own lines in a
-//! cache: on
-//! a core with 14 loads in flight, the result was 29.
+//! cache: on a core with 14 loads in flight, the result was 29.
 
 use core::cell::Cell;
 

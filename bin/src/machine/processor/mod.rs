@@ -1,8 +1,7 @@
 //! The processor's description of itself.
 //!
 //! The module uses no files and makes no system calls. The reported values may differ from measured ones, above all
-//! under a
-//! hypervisor, so reports show both.
+//! under a hypervisor, so reports show both.
 
 #[cfg(target_arch = "x86_64")]
 mod x86_64;

@@ -1,9 +1,8 @@
 //! Times single hops, in alternation with batches, at every visit to a point.
 //!
 //! Each visit makes some thousand hops with stamps around each, and spends the same time in a loop that touches no
-//! memory,
-//! to detect interruptions. Times are written to plain memory that fits a near cache, and are moved to histograms after
-//! the clock has stopped.
+//! memory, to detect interruptions. Times are written to plain memory that fits a near cache, and are moved to
+//! histograms after the clock has stopped.
 
 mod conclude;
 

@@ -1,10 +1,8 @@
 //! One generator on a thread of its own: its task, and the counts that are read while it runs.
 //!
 //! Between runs it sleeps, so that idle CPUs stay idle. Within a run it makes no system call: it touches lines, counts
-//! them
-//! in a cache line of its own, and reads one word that changes when the run ends. It maps nothing, binds nothing and
-//! prints
-//! nothing.
+//! them in a cache line of its own, and reads one word that changes when the run ends. It maps nothing, binds nothing
+//! and prints nothing.
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 

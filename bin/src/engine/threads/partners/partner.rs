@@ -1,8 +1,7 @@
 //! One partner on a thread of its own: its tasks and their execution.
 //!
 //! Between visits it sleeps, so that idle CPUs stay idle. During a visit it waits for tasks without a system call. It
-//! maps
-//! nothing and prints nothing.
+//! maps nothing and prints nothing.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
