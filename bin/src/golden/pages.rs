@@ -46,7 +46,7 @@ fn texts(page: &str, file: &str) -> String {
 }
 
 #[test]
-fn pages_have_the_figures_of_texts() {
+fn pages_and_texts_have_equal_numbers() {
     let mut seen = BTreeSet::new();
     for mut scene in scenes::all() {
         let line = String::from(scene.line.split(" --format").next().unwrap_or_default());

@@ -94,7 +94,7 @@ fn checksum(text: &str) -> u64 {
 }
 
 #[test]
-fn lines_that_are_alike_are_shortened_and_every_difference_shows() {
+fn similar_lines_are_shortened_and_every_difference_shows() {
     let text: String =
         (0..9).map(|number| format!("{{\"ns\":{number}.5e-3,\"x\":1}},\n")).collect::<String>() + "end\n";
     let short = shortened(&text);

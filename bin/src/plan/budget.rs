@@ -445,14 +445,14 @@ mod tests {
     use latency_core::units::{CpuId, NodeId};
 
     #[test]
-    fn rounds_have_room_for_an_interval_however_many_points_there_are() {
+    fn any_number_of_points_has_room_for_an_interval() {
         let budget = Budget::DEFAULT;
         assert_eq!((budget.room(1), budget.room(100), budget.room(100_000)), (512, 122, 30));
         assert_eq!(Budget { most: 7, ..budget }.room(3), 7);
     }
 
     #[test]
-    fn what_may_be_left_out_depends_on_what_was_asked_for() {
+    fn only_points_that_were_not_requested_may_be_left_out() {
         let point = |pages| Point {
             initiator: NodeId(0),
             cpu: CpuId(0),
@@ -479,7 +479,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_for_is_not_cut_by_a_limit_that_is_not() {
+    fn requested_trials_are_not_cut_by_a_default_limit() {
         let budget = Budget { point_ns: 1e9, ..Budget::DEFAULT };
         let asked = Budget { trials: Some(3), ..budget };
         assert!((budget.left_ns(4e8) - 6e8).abs() < 1.0);

@@ -153,7 +153,7 @@ mod tests {
     use std::vec::Vec;
 
     #[test]
-    fn a_grid_goes_through_the_doublings() {
+    fn a_grid_contains_the_doublings() {
         let sizes: Vec<u64> = grid(Bytes(16 << 10), Bytes(128 << 20), 4).map(|size| size.0).collect();
         assert_eq!(sizes.len(), 13 * 4 + 1);
         for octave in 0..=13 {

@@ -197,7 +197,7 @@ mod tests {
     };
 
     #[test]
-    fn points_share_memory_unless_chains_stay_as_they_are_written() {
+    fn points_share_memory_unless_chains_are_kept() {
         let large = Point { size: Bytes(4 << 20), ..POINT };
         let rewritten = Memory::Rewritten { places: 1 };
         assert_eq!(bytes(rewritten, &[POINT, large]), Bytes(4 << 20));

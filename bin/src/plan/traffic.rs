@@ -161,7 +161,7 @@ mod tests {
     use std::vec::Vec;
 
     #[test]
-    fn half_and_all_of_them_generate_and_one_alone() {
+    fn one_half_and_all_generators_are_planned() {
         let counts = |view, most| counts(view, most).collect::<Vec<_>>();
         assert_eq!(counts(View::Nodes, 1), [1]);
         assert_eq!(counts(View::Nodes, 2), [1, 2]);

@@ -116,11 +116,11 @@ mod tests {
     use std::vec::Vec;
 
     #[test]
-    fn packed_words_come_in_order_and_may_be_empty() {
+    fn packed_words_keep_their_order_and_may_be_empty() {
         let arguments = Arguments::packed(b"curve\0\0--json\0");
         let words: Vec<_> = arguments.collect();
         assert_eq!(words, [&b"curve"[..], b"", b"--json"]);
-        assert_eq!(arguments.count(), 3, "a copy starts where the original stood");
+        assert_eq!(arguments.count(), 3, "a copy starts at the position of the original");
         assert_eq!(Arguments::packed(b"").next(), None);
     }
 
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn variables_are_found_by_their_whole_name() {
+    fn variables_are_found_by_their_full_name() {
         let entries =
             [c"NO_COLORS=1".as_ptr(), c"NO_COLOR=".as_ptr(), c"TERM=dumb".as_ptr(), core::ptr::null()];
         let entries: &'static [_; 4] = std::boxed::Box::leak(std::boxed::Box::new(entries));

@@ -148,7 +148,7 @@ mod tests {
 
     /// A thread that is moved away and back between two stamps has switched, so its batch counts as disturbed.
     #[test]
-    fn a_running_thread_that_is_moved_away_and_back_was_switched_against_its_will() {
+    fn moving_a_running_thread_is_an_involuntary_switch() {
         use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
         let cpus = allowed().unwrap();
         let (here, there) = (cpus.first().unwrap(), cpus.last().unwrap());

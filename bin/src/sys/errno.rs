@@ -122,7 +122,7 @@ mod tests {
     use std::string::ToString;
 
     #[test]
-    fn what_is_interrupted_is_made_again_but_not_for_ever() {
+    fn interrupted_calls_are_repeated_but_not_for_ever() {
         let calls = |interruptions: u32| {
             let mut count = 0;
             let result = patiently(|| {

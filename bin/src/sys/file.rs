@@ -126,7 +126,7 @@ fn split_lines(
         return Err(Errno::EINVAL);
     }
     let mut held = 0; // bytes at the start of the buffer that begin an unfinished line
-    let mut skipping = false; // what is being read belongs to a line whose beginning was given
+    let mut skipping = false; // the bytes belong to a line whose beginning was passed
     loop {
         let count = read(buffer.get_mut(held..).unwrap_or_default())?;
         let end = held + count;
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_long_line_the_beginning_is_given_once() {
+    fn the_beginning_of_a_long_line_is_passed_once() {
         for piece in 1..20 {
             assert_eq!(
                 lines("0123456789abcdefghij\nnext\nlong at the end", piece, 8),
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn reading_stops_when_asked() {
+    fn reading_stops_on_request() {
         let mut count = 0;
         for_each_line(b"/proc/self/status", &mut [0; 64], |_| {
             count += 1;
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_proc_are_read_to_their_end_or_the_buffers() {
+    fn proc_files_are_read_to_their_end_or_the_buffers_end() {
         let mut buffer = [0; 64];
         assert_eq!(SystemFiles.read("/proc/self/comm", &mut buffer).unwrap().last(), Some(&b'\n'));
         assert_eq!(read_into(b"/proc/self/status", &mut buffer).unwrap().len(), 64);

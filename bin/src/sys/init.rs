@@ -140,8 +140,8 @@ pub(crate) fn pack_arguments(text: &mut [u8]) -> usize {
     // Reading and writing use the same buffer: the write position stays behind the read position, because the words
     // before the `--`, and the `--` itself, are not kept.
     let text = Cell::from_mut(text).as_slice_of_cells();
-    let mut kept = 0; // the length of the words that are kept
-    let mut end = 0; // the end of the word that is being read
+    let mut kept = 0; // length of the kept words
+    let mut end = 0; // end of the current word
     let (mut in_word, mut quoted, mut keeping) = (false, false, false);
     for byte in text.iter().map(Cell::get).chain([b'\n']) {
         match byte {
@@ -193,19 +193,19 @@ mod tests {
     }
 
     #[test]
-    fn without_dashes_there_are_none() {
+    fn without_dashes_there_are_no_arguments() {
         for text in ["", "\n", "console=ttyS0", "a --b --- -", "a --", "a -- \n", "\"a -- b"] {
             assert_eq!(packed(text), "", "{text}");
         }
     }
 
     #[test]
-    fn quotes_hold_words_together() {
+    fn quotes_join_words() {
         assert_eq!(packed("a=\"x -- y\" -- --output=\"a b\" \"\" \"c\nd"), "--output=a b||c|d|");
     }
 
     #[test]
-    fn no_text_is_written_past() {
+    fn packing_never_writes_past_the_text() {
         proptest::proptest!(|(bytes: Vec<u8>)| {
             let mut text = b"-- ".to_vec();
             text.extend(bytes);

@@ -182,7 +182,7 @@ mod tests {
     const NEVER: &dyn Fn() -> bool = &|| false;
 
     #[test]
-    fn each_order_is_obeyed_once_and_answered_whole() {
+    fn each_order_is_executed_once_with_a_complete_answer() {
         const ORDERS: u64 = 20_000;
         // Large enough that an access during a write would see parts of both values.
         let mailbox = Mailbox::<[u64; 6], [u64; 4]>::empty();
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn orders_of_several_threads_follow_each_other() {
+    fn orders_of_several_threads_are_serialised() {
         let mailbox = Mailbox::<[u64; 6], u64>::empty();
         let sum = thread::scope(|scope| {
             let worker = scope.spawn(|| {
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_busy_worker_leaves_off_when_stopped_or_dismissed() {
+    fn a_busy_worker_stops_when_stopped_or_dismissed() {
         let mailbox = Mailbox::<bool, u32>::empty();
         thread::scope(|scope| {
             let worker = scope.spawn(|| {
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_that_never_had_an_order_is_dismissed_asleep() {
+    fn a_sleeping_worker_without_orders_is_dismissed() {
         let mailbox = Mailbox::<(), ()>::empty();
         thread::scope(|scope| {
             let worker = scope.spawn(|| mailbox.serve(|()| ((), Wait::Asleep)));

@@ -248,14 +248,14 @@ mod tests {
         assert!(region.lines().iter().all(|line| line.0 == [0; 8]));
         region.lines()[191].0[7] = 7;
         region.populate(8192..12_288).unwrap();
-        assert_eq!(region.lines()[191].0[7], 7, "populating leaves the content alone");
+        assert_eq!(region.lines()[191].0[7], 7, "populating does not change the contents");
         assert_eq!(region.populate(0..12_289), Err(Errno::EINVAL));
         region.touch(0..12_288, 4096).unwrap();
         assert_eq!(region.lines()[191].0[7], 7);
     }
 
     #[test]
-    fn a_page_that_cannot_be_had_is_an_errno() {
+    fn a_page_that_cannot_be_populated_is_an_errno() {
         let region = Region::map(10_000, Pages::Small4k).unwrap();
         assert_eq!(fetch(region.base.as_ptr()), Ok(()));
         assert_eq!(fetch(region.base.as_ptr().wrapping_sub(GUARD)), Err(Errno::EFAULT));
@@ -276,7 +276,7 @@ mod tests {
         let Some(line) = numa_maps(regions[0].address()) else { return };
         assert!(line.contains("anon=256 ") && line.contains("kernelpagesize_kB=4"), "{line}");
         let line = numa_maps(regions[1].address()).unwrap();
-        assert!(line.contains("anon=25 "), "whole pages, in one chunk: {line}");
+        assert!(line.contains("anon=25 "), "whole pages, in one mapping: {line}");
     }
 
     #[test]

@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_that_are_elsewhere_are_an_error_and_stay() {
+    fn pages_on_another_node_are_an_error_and_stay() {
         let nodes = usable_nodes();
         let [first, second, ..] = nodes[..] else { return };
         let mut region = Region::map(1 << 20, Pages::Small4k).unwrap();
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_bound_is_an_error() {
+    fn an_impossible_binding_is_an_error() {
         if usable_nodes().is_empty() {
             return;
         }

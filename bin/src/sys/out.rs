@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_device_stops_whoever_formats() {
+    fn a_full_device_stops_formatting() {
         let mut sink = Sink::create(Some(b"/dev/full")).unwrap();
         let written = (0..100_000).take_while(|number| write!(sink, "{number} ").is_ok()).count();
         assert!(written < 10_000, "{written}");
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_that_does_not_block_gets_everything_too() {
+    fn a_non_blocking_pipe_gets_everything() {
         let (mut reader, writer) = std::io::pipe().unwrap();
         let number = std::os::fd::AsRawFd::as_raw_fd(&writer);
         let path = std::format!("/proc/self/fd/{number}");

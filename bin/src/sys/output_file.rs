@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_committed_leaves_nothing_and_changes_nothing() {
+    fn an_uncommitted_file_leaves_and_changes_nothing() {
         let scratch = Scratch::new("dropped");
         fs::write(scratch.0.join("old"), "old").unwrap();
         drop(create(&scratch.path("old"), b"new"));
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_written_is_refused_before_anything_is_measured() {
+    fn an_unwritable_target_is_refused_at_creation() {
         let scratch = Scratch::new("refused");
         let refused = |path: &[u8]| OutputFile::create(path).err();
         assert_eq!(refused(&scratch.path("")), Some(Errno::EISDIR));
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_name_and_a_left_over_do_not_matter() {
+    fn the_longest_name_and_a_left_over_file_are_handled() {
         let scratch = Scratch::new("long");
         let longest = "n".repeat(255);
         create(&scratch.path(&longest), b"text").commit().unwrap();

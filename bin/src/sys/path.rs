@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_kernel_would_not_take_is_refused() {
+    fn invalid_paths_are_refused() {
         assert_eq!(Path::new(b"a\0b").err(), Some(Errno::EINVAL));
         assert_eq!(Path::new(&[b'a'; PATH_MAX]).err(), Some(Errno::ENAMETOOLONG));
         let longest = Path::new(&[b'a'; PATH_MAX - 1]).unwrap();

@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn copies_of_every_length_and_overlap_touch_what_they_should() {
+    fn copies_of_every_length_and_overlap_write_only_their_target() {
         for count in 0..80 {
             for from in 0..36 {
                 for to in 0..36 {
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn fills_of_every_length_touch_what_they_should() {
+    fn fills_of_every_length_write_only_their_target() {
         for count in 0..150 {
             for to in 0..20 {
                 let mut bytes = ramp();
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn results_and_errors_are_told_apart() {
+    fn results_and_errors_are_distinguished() {
         // SAFETY: getpid takes no argument.
         let pid = unsafe { syscall6(__NR_getpid, [0; 6]) };
         assert_eq!(pid, Ok(std::process::id() as usize));

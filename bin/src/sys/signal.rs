@@ -143,7 +143,7 @@ mod tests {
     use linux_raw_sys::general::{__NR_gettid, __NR_tkill};
 
     #[test]
-    fn a_signal_to_stop_is_seen_and_a_broken_pipe_is_not() {
+    fn a_stop_signal_interrupts_and_a_broken_pipe_does_not() {
         // Masks, and signals sent by tkill, belong to one thread, and every test runs on its own thread.
         let send = |signal: u32| {
             // SAFETY: neither call takes an address; the signal is blocked.
@@ -160,7 +160,7 @@ mod tests {
         if !is_ignored(SIGTERM).unwrap() {
             send(SIGTERM);
             assert!(interrupted());
-            assert!(interrupted(), "asking does not take it away");
+            assert!(interrupted(), "the check leaves the signal pending");
         }
     }
 

@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_hold_what_they_were_filled_with() {
+    fn tables_contain_their_fill_values() {
         let mut table = Table::filled(1000, (7_u32, 0.5_f64)).unwrap();
         assert!(table.iter().all(|&element| element == (7, 0.5)));
         table[999].0 = 8;
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_sizes_are_tables_too() {
+    fn tables_may_have_elements_of_odd_sizes() {
         assert_eq!(Table::<u64>::zeroed(0).unwrap().len(), 0);
         assert_eq!(Table::filled(3, ()).unwrap().len(), 3);
         assert_eq!(Table::<u64>::zeroed(usize::MAX / 4).err(), Some(Errno::ENOMEM));

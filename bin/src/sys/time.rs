@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_clock_advances_by_what_was_slept() {
+    fn the_clock_advances_by_the_time_slept() {
         let before = monotonic_raw_ns();
         sleep_ns(3_000_000);
         let passed = monotonic_raw_ns() - before;

@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn common_conditions_are_not_reasons() {
+    fn common_conditions_cause_no_warnings() {
         let quiet = Conditions {
             cpus: one(0.01, 0.0, 0.05),
             involuntary_switches: 12,
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn each_condition_weighs_by_how_much_there_is_of_it() {
+    fn the_amount_of_a_condition_decides_its_warning() {
         let some = Conditions {
             cpus: one(0.05, 0.05, 0.2),
             core_gigahertz: Some([2.1, 3.7, 3.7]),
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_cpus_the_worst_are_told_and_the_others_counted() {
+    fn the_worst_of_many_cpus_are_named_and_the_others_counted() {
         // Several shares are equal, and one is unknown.
         let share = |cpu| if cpu == 7 { f64::NAN } else { 0.1 + (cpu as f64 * 7.0) % 63.0 / 100.0 };
         let on = |cpu| OnCpu { cpu: CpuId(cpu as u32), shares: [share(cpu), f64::NAN, f64::NAN] };
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn stolen_time_and_other_work_on_the_cpu_of_a_generator_are_said_with_its_number() {
+    fn warnings_about_a_generators_cpu_name_its_number() {
         // CPU 0 measured; on CPU 1, a generator's, the hypervisor kept 60 of 160 ticks, and another task had 40.
         let before = [[100, 1000, 7], [200, 1000, 9], [300, 1000, 0], [400, 1000, 0]];
         let after = [[300, 1000, 7], [300, 1040, 69], [300, 1200, 0], [400, 1200, 0]];
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sibling_that_takes_part_is_busy_with_other_work_beyond_what_the_run_had_there() {
+    fn time_of_the_run_on_a_sibling_is_not_other_work() {
         // All four CPUs take part in turn. CPU 3 was busy for 150 of 200 ticks; the run used 50 of them.
         let before = [[0, 0, 0]; 4];
         let after = [[100, 100, 0], [100, 100, 0], [100, 100, 0], [150, 50, 0]];
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changing_core_clock_weighs_where_the_core_is_timed() {
+    fn a_changing_core_clock_matters_only_for_in_core_points() {
         let changing = Conditions { core_gigahertz: Some([2.1, 3.7, 3.7]), ..Conditions::default() };
         let severity = |core: bool| {
             let mut warnings = Warnings::new();
@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn this_process_is_looked_at() {
+    fn conditions_of_this_process_can_be_read() {
         let cpu = cpu::allowed().unwrap().first().unwrap();
         let (first, second) = (look(&SystemFiles).unwrap(), look(&SystemFiles).unwrap());
         let total = CpuTime::of_cpu(&first.stat[..first.length], cpu).total;

@@ -297,7 +297,7 @@ mod tests {
     use latency_core::units::{CpuId, NodeId};
 
     #[test]
-    fn noise_is_not_there_twice() {
+    fn noise_does_not_repeat_in_a_second_pass() {
         let around = |median: f64| Summary {
             count: 6,
             median,
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interruption_is_not_taken_for_a_prefetcher() {
+    fn an_interruption_does_not_look_like_a_prefetcher() {
         // 64 pieces of 512 loads of 100 ns; a slice of 4 ms falls into one of them.
         let mut pieces = [100.0; 64];
         pieces[17] += 4e6 / 512.0;
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prefetcher_that_follows_pointers_is_told_by_chains_of_indices() {
+    fn chains_of_indices_reveal_a_pointer_prefetcher() {
         let is_pointer = |point: &Point| point.kernel.name == POINTER.name;
         // The prefetcher helps both strides alike, so the comparison of strides does not show it.
         let follows = |point: &Point| if is_pointer(point) { 90.0 } else { 100.0 };
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbouring_lines_are_told_by_strides() {
+    fn strides_reveal_a_prefetcher_of_neighbouring_lines() {
         let pairs = |point: &Point| if point.stride.0 == DENSE { 60.0 } else { 100.0 };
         assert_eq!(audited(&like(), &pairs).1, ["prefetch-audit"]);
         let within = |point: &Point| match point.order {

@@ -105,7 +105,7 @@ mod tests {
     use std::cell::Cell;
 
     #[test]
-    fn a_moment_that_was_shared_is_forgotten() {
+    fn a_result_from_a_shared_core_is_replaced() {
         let found = [4.4, 4.18, 4.01, 4.3];
         let next = Cell::new(0);
         let measure = || Some(found[next.replace(next.get() + 1)]);

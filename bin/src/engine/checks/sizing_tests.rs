@@ -97,7 +97,7 @@ fn a_cache_that_is_smaller_than_reported_is_found() {
 }
 
 #[test]
-fn a_cache_of_the_reported_size_is_taken_as_reported() {
+fn a_cache_close_to_the_reported_size_keeps_it() {
     for (hits, cache) in [(lru_hits as fn(f64, f64) -> f64, 32.0), (random_hits, 32.0), (lru_hits, 24.0)] {
         let (sizing, _) = look(&KNOWN, |hop| load_ns(hits, cache, &hop));
         assert_eq!((sizing.size, sizing.clear, sizing.cache), (FIRST, Some(true), None), "{cache} MiB");
@@ -109,20 +109,20 @@ fn a_cache_of_the_reported_size_is_taken_as_reported() {
 }
 
 #[test]
-fn a_large_cache_that_is_reported_is_left_behind_at_once() {
+fn the_search_begins_beyond_a_large_reported_cache() {
     let known = Known { reported: Some(MIB.times(300)), ..KNOWN };
     let (sizing, _) = look(&known, |hop| load_ns(lru_hits, 300.0, &hop));
     assert_eq!((sizing.size, sizing.clear, sizing.cache), (MIB.times(1200), Some(true), None));
 }
 
 #[test]
-fn where_there_is_no_shared_cache_none_is_found() {
+fn no_cache_is_found_without_a_shared_cache() {
     let (sizing, _) = look(&KNOWN, |hop| load_ns(lru_hits, 1.0, &hop));
     assert_eq!((sizing.in_cache, sizing.cache), (None, Some(MIB)));
 }
 
 #[test]
-fn hits_that_memory_does_not_allow_to_leave_behind_are_known() {
+fn cache_hits_are_reported_if_memory_is_too_small_for_a_larger_set() {
     let known = Known { most: MIB.times(300), ..KNOWN };
     let (sizing, _) = look(&known, |hop| load_ns(random_hits, 256.0, &hop));
     assert_eq!((sizing.size, sizing.clear), (FIRST, Some(false)));
@@ -165,7 +165,7 @@ fn noisy(ratio: f64, deviation: f64, seed: u64) -> impl FnMut() -> f64 {
 }
 
 #[test]
-fn passes_follow_until_they_agree() {
+fn passes_are_repeated_until_they_agree() {
     let of = |ratios: &[f64]| {
         let mut ratios = ratios.iter().copied();
         let (passes, ratio, served) = settled(|| ratios.next().expect("a pass more than there should be"));
@@ -184,7 +184,7 @@ fn passes_follow_until_they_agree() {
 }
 
 #[test]
-fn one_noisy_pass_neither_ends_nor_alarms_a_look() {
+fn one_noisy_pass_neither_ends_a_search_nor_causes_a_warning() {
     const RUNS: u64 = 1000;
     let count = |ratio, deviation, is: fn((usize, f64, Option<bool>)) -> bool| {
         (0..RUNS).filter(|seed| is(settled(noisy(ratio, deviation, *seed)))).count()
@@ -205,7 +205,7 @@ fn one_noisy_pass_neither_ends_nor_alarms_a_look() {
 }
 
 #[test]
-fn the_latency_of_the_found_cache_tells_its_hits() {
+fn the_latency_of_the_found_cache_gives_its_share_of_hits() {
     // Memory behind CXL, fast client memory, and local memory of a server.
     for hit_ns in [12.0, 25.0, 40.0] {
         let (sizing, _) = look(&Known { reported: Some(MIB.times(300)), ..KNOWN }, |hop| {
@@ -223,7 +223,7 @@ fn the_latency_of_the_found_cache_tells_its_hits() {
 
 /// Noise of 8 % between passes, which no number of passes resolves: the last-level cache is still searched for.
 #[test]
-fn a_look_that_cannot_tell_leaves_time_for_the_cache() {
+fn a_search_without_a_verdict_leaves_time_for_the_cache() {
     let mut noise = noisy(1.0, 0.08, 1);
     let (mut level, mut until_ns) = (1.0, 0.0);
     let known = Known { reported: Some(MIB.times(300)), limit_ns: 2e9, ..KNOWN };
@@ -239,7 +239,7 @@ fn a_look_that_cannot_tell_leaves_time_for_the_cache() {
 }
 
 #[test]
-fn time_for_a_look_is_limited() {
+fn the_time_of_a_search_is_limited() {
     let mut fake = Fake::new(&Budget::DEFAULT.rewritten(1), |_| 10_000.0);
     assert_eq!(search(&mut fake, &LIKE, &KNOWN).unwrap(), None);
     assert!(fake.now_ns < 1.1 * KNOWN.limit_ns, "{} s", fake.now_ns / 1e9);

@@ -142,7 +142,7 @@ mod tests {
     use latency_core::units::{CpuId, NodeId};
 
     #[test]
-    fn pages_are_what_their_misses_cost() {
+    fn the_cost_of_tlb_misses_decides_the_page_size() {
         // Nanoseconds of Cascade Lake: 9 cycles for a miss of the first-level TLB, L2 hits of 14 cycles.
         assert_eq!(verdict([7.4, 4.5], [4.5, 4.5]), Some(false));
         assert_eq!(verdict([7.4, 4.5], [7.3, 4.5]), Some(true));
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn the_pages_that_are_asked_are_those_that_were_measured() {
+    fn the_probe_uses_the_measured_pages() {
         let timer = Timer::Kernel(KernelClock { step_ns: 1, overhead_ns: 0 });
         let watch = Stopwatch::new(timer, None);
         let like = Point {
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn each_piece_of_memory_has_its_own_answer() {
+    fn each_piece_of_memory_has_its_own_verdict() {
         let placed = |as_small| Placed {
             means: Means::SoleNode,
             pages: Pages::Huge2m,

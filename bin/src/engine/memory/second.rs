@@ -151,7 +151,7 @@ mod tests {
     use latency_core::stats::Interval;
 
     #[test]
-    fn memory_is_said_to_differ_where_most_rounds_do() {
+    fn memory_differs_if_most_rounds_differ() {
         let ratio = |low: f64, median: f64, high: f64| {
             let interval = Some(Interval { low, high });
             beyond(&Summary { count: 31, median, minimum: low, maximum: high, mad: 0.01, interval })

@@ -136,7 +136,7 @@ fn simulated(kind: &Kind, runs: u64) -> (u64, f64, f64, u64) {
 }
 
 #[test]
-fn intervals_hold_the_truth_in_93_of_100_runs_over_noise_of_every_kind() {
+fn intervals_cover_the_truth_in_93_of_100_runs_under_every_noise() {
     let runs: u64 =
         std::env::var("LATENCY_BENCH_COVERAGE_RUNS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(200);
     let mut missed = Vec::new();

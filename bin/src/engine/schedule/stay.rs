@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn each_second_is_a_round_and_those_before_are_dropped() {
+    fn each_second_is_a_round_and_earlier_rounds_are_dropped() {
         let (told, rounds, interrupted) = held(5, f64::INFINITY);
         assert_eq!((told.as_slice(), rounds, interrupted), ([200.0; 5].as_slice(), 5, false));
     }

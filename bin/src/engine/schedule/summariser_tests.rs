@@ -24,7 +24,7 @@ fn judged(batches: &[Batch], hops: u64) -> Round {
 }
 
 #[test]
-fn a_batch_is_disturbed_from_three_microseconds_above_the_median_on() {
+fn a_batch_three_microseconds_above_the_median_is_disturbed() {
     // With 1000 hops, the gap is 3 ns a hop.
     for (slow, disturbed) in [(103.0, 0), (103.1, 1), (97.0, 0), (20.0, 0)] {
         let round = judged(&batches(&[100.0, 100.0, 100.0, slow]), 1000);
@@ -43,7 +43,7 @@ fn a_batch_is_disturbed_from_three_microseconds_above_the_median_on() {
 }
 
 #[test]
-fn what_is_disturbed_does_not_count_unless_nothing_else_is_there() {
+fn disturbed_batches_count_only_if_all_are_disturbed() {
     let mut some = batches(&[100.0, 100.0, 100.0, 90.0, 90.0]);
     some[3].preempted = true;
     some[4].preempted = true;
@@ -61,7 +61,7 @@ fn what_is_disturbed_does_not_count_unless_nothing_else_is_there() {
 }
 
 #[test]
-fn what_generators_suffered_is_counted_and_kept() {
+fn generator_disturbances_are_counted_and_the_batches_kept() {
     let mut some = batches(&[100.0, 90.0, 100.0, 100.0]);
     some[1].throttled = true;
     (some[2].unsettled, some[3].unsettled) = (true, true);
@@ -73,14 +73,14 @@ fn what_generators_suffered_is_counted_and_kept() {
 }
 
 #[test]
-fn ten_batches_are_enough_to_tell_the_share_of_a_state() {
+fn the_share_of_a_state_needs_ten_batches() {
     let of = |count: usize| judged(&batches(&[100.0; 12][..count]), 1000).state_share;
     assert!(of(9).is_nan());
     assert_eq!((of(10), of(12)), (1.0, 1.0));
 }
 
 #[test]
-fn a_round_ends_with_its_batches_its_time_or_the_time_of_all() {
+fn a_round_ends_by_its_batches_its_limit_or_the_deadline() {
     let round = |count: u32, limit_ns: f64, until_ns: f64| {
         let mut chain = Scripted::new(1 << 20, 100.0);
         let round = Summariser::new().unwrap().round(&mut chain, 100, count, limit_ns, until_ns).unwrap();
@@ -99,7 +99,7 @@ fn a_round_ends_with_its_batches_its_time_or_the_time_of_all() {
 }
 
 #[test]
-fn the_uncore_is_looked_at_when_a_round_has_ended() {
+fn the_uncore_clock_is_read_at_the_end_of_a_round() {
     let mut summariser = Summariser::new().unwrap();
     let mut round = |chain: Scripted| {
         summariser
@@ -118,7 +118,7 @@ fn the_uncore_is_looked_at_when_a_round_has_ended() {
 }
 
 #[test]
-fn of_parts_the_later_half_counts() {
+fn the_later_half_of_parts_counts() {
     let later_half = |parts: &[f64]| {
         let mut summariser = Summariser::new().unwrap();
         for (index, &part) in parts.iter().enumerate() {
@@ -141,7 +141,7 @@ fn of_parts_the_later_half_counts() {
 }
 
 #[test]
-fn a_lone_batch_is_disturbed_where_it_stands_out_from_other_rounds() {
+fn a_lone_batch_is_disturbed_if_it_exceeds_other_rounds() {
     let rounds = |batches: u32, last: f64| -> Vec<Round> {
         let round = |index: usize| Round {
             nanoseconds: if index == 9 { last } else { 100.0 },

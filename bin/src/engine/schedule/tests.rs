@@ -105,7 +105,7 @@ fn a_point_stops_when_it_is_precise_and_not_before() {
 }
 
 #[test]
-fn no_point_has_more_rounds_than_there_is_room_for() {
+fn points_stop_at_the_maximum_number_of_rounds() {
     let mut wild = noise(3, 0.5);
     let mut factor = 1.0;
     let budget = Budget { most: 40, point_ns: 1e12, ..rewritten() };
@@ -155,7 +155,7 @@ fn a_first_pass_over_slow_memory_leaves_time_for_an_interval() {
 }
 
 #[test]
-fn rewriting_a_chain_counts() {
+fn rewriting_a_chain_counts_as_time_of_the_point() {
     let budget = Budget { point_ns: 1e9, bounded: true, precision: 0.0, ..rewritten() };
     // Writing the chain of each visit lasts 0.64 s, as with elements of four bytes.
     let mut fake = Fake::new(&budget, |_| 150.0);
@@ -167,7 +167,7 @@ fn rewriting_a_chain_counts() {
 }
 
 #[test]
-fn what_lies_between_batches_counts() {
+fn time_between_batches_counts_as_time_of_the_point() {
     let budget = Budget { point_ns: 0.1e9, bounded: true, precision: 0.0, ..Budget::DEFAULT };
     let mut loud = noise(4, 0.05);
     let (schedule, _) = run(budget, points(8), |_| 150.0 * loud());
@@ -179,7 +179,7 @@ fn what_lies_between_batches_counts() {
 }
 
 #[test]
-fn every_round_has_another_order_and_every_point() {
+fn every_round_visits_all_points_in_a_new_order() {
     let (schedule, _) = run(Budget::DEFAULT, points(12), |_| 100.0);
     let visits: Vec<usize> = schedule.place.visits.iter().map(|visit| visit.index).collect();
     let rounds: Vec<&[usize]> = visits.chunks(12).collect();
@@ -202,7 +202,7 @@ fn every_round_has_another_order_and_every_point() {
 }
 
 #[test]
-fn lanes_of_one_number_follow_each_other() {
+fn points_with_equal_lane_counts_are_visited_in_a_row() {
     let lanes = [1, 4, 4, 2, 4, 2].map(|lanes| lanes::parallel(lanes).unwrap());
     let points = lanes.into_iter().map(|kernel| Point { walk: Walk::Lanes(kernel), ..point(SIZE) });
     let budget = Budget { trail: 1 << 16, ..Budget::DEFAULT };
@@ -214,7 +214,7 @@ fn lanes_of_one_number_follow_each_other() {
 }
 
 #[test]
-fn an_interrupt_leaves_what_there_is() {
+fn an_interrupt_keeps_the_rounds_so_far() {
     let budget = Budget { trials: Some(150), iters: Some(1000), ..Budget::DEFAULT };
     let (whole, interrupted) = run(budget, points(4), |_| 100.0);
     assert!(!interrupted);
@@ -234,7 +234,7 @@ fn an_interrupt_leaves_what_there_is() {
 }
 
 #[test]
-fn an_interrupt_is_heard_in_warm_ups_of_any_length() {
+fn an_interrupt_ends_warm_ups_of_any_length() {
     // A lap lasts 0.2 s; a requested warm-up never ends.
     let large = || (0..3).map(|index| point(Bytes((64 << 20) + 64 * index)));
     for warm_up in [None, Some(u64::MAX)] {
@@ -263,19 +263,19 @@ fn all_points_get_an_interval_before_time_is_up() {
 }
 
 #[test]
-fn drift_meets_all_points_alike() {
+fn drift_affects_all_points_alike() {
     // Latency rises by a tenth every ten seconds.
     let budget = Budget { precision: 1e-6, most: 30, ..rewritten() };
     let (mut schedule, _) = run(budget, points(10), |hop| 100.0 * (1.0 + hop.now_ns / 1e11));
     let medians: Vec<f64> = (0..10).map(|index| median(&mut schedule, index)).collect();
     let (low, high) =
         medians.iter().fold((f64::MAX, 0.0_f64), |(low, high), &it| (low.min(it), high.max(it)));
-    assert!(schedule.place.now_ns > 2e9, "it drifts by two hundredths");
+    assert!(schedule.place.now_ns > 2e9, "the latency drifts by 2 %");
     assert!(high / low < 1.004, "{medians:?}");
 }
 
 #[test]
-fn bursts_are_told_apart_and_two_states_are_not_hidden() {
+fn bursts_count_as_disturbed_and_two_states_stay_visible() {
     // About one in seven batches is interrupted for three times its length.
     let mut rng = Pcg32::new(6, 1);
     let (mut schedule, _) =
@@ -297,7 +297,7 @@ fn bursts_are_told_apart_and_two_states_are_not_hidden() {
 }
 
 #[test]
-fn several_places_say_what_one_hides() {
+fn several_positions_show_variation_that_one_hides() {
     // Near a cache's size, the pages decide the latency: 41 or 177 ns.
     let latency = |hop: Hop| if hop.place % PLACES < 9 { 41.0 } else { 177.0 };
     let (mut several, _) = run(Budget { most: 40, ..rewritten() }, points(1), latency);
@@ -319,7 +319,7 @@ fn several_places_say_what_one_hides() {
 }
 
 #[test]
-fn what_a_cache_holds_is_measured_warm_and_memory_is_not_walked_twice() {
+fn cached_sets_are_measured_warm_and_memory_is_walked_once() {
     // A cache that is warm after two laps, compared with memory.
     let cached = |hop: Hop| if hop.laps < 2.0 { 100.0 } else { 30.0 };
     let (mut schedule, _) = run(rewritten(), points(1), cached);
@@ -333,7 +333,7 @@ fn what_a_cache_holds_is_measured_warm_and_memory_is_not_walked_twice() {
 }
 
 #[test]
-fn intervals_hold_the_truth_as_often_as_they_say() {
+fn intervals_cover_the_truth_at_their_nominal_rate() {
     // The rounds differ by position, and the memory drifts slowly.
     const RUNS: u64 = 120;
     let mut held = 0;
@@ -359,7 +359,7 @@ fn intervals_hold_the_truth_as_often_as_they_say() {
 }
 
 #[test]
-fn trials_that_do_not_agree_are_told() {
+fn trials_that_disagree_are_reported() {
     // Most trials are slowed by up to 30 %; none is slow enough to count as interrupted.
     let mut rng = Pcg32::new(8, 1);
     let mut uniform = move || f64::from(rng.next_u32()) / f64::from(u32::MAX);
@@ -382,7 +382,7 @@ fn trials_that_do_not_agree_are_told() {
 }
 
 #[test]
-fn trials_over_which_the_clock_steps_back_are_counted_without_their_time() {
+fn trials_with_a_clock_step_back_count_without_a_time() {
     let mut rng = Pcg32::new(10, 1);
     let (mut schedule, _) =
         run(Budget::DEFAULT, points(1), |_| if rng.below(50) == 0 { -100.0 } else { 100.0 });
@@ -422,7 +422,7 @@ fn rounds_of_few_points_are_spread_and_those_of_many_are_not_delayed() {
 }
 
 #[test]
-fn what_is_sought_before_the_run_is_not_delayed() {
+fn searches_before_the_run_have_no_pauses() {
     // A refined curve adds a point, makes a few rounds of it, and repeats that.
     let sought = |spread_ns: f64| {
         let budget = Budget { spread_ns, walk_ns: 0.0, more: 20, ..Budget::DEFAULT };
@@ -442,7 +442,7 @@ fn what_is_sought_before_the_run_is_not_delayed() {
 }
 
 #[test]
-fn pauses_are_time_and_end_at_once_with_an_interrupt() {
+fn pauses_count_as_time_and_end_at_an_interrupt() {
     // The time limit includes pauses, and points share it.
     let mut wild = noise(11, 0.2);
     let budget = Budget { spread_ns: 1.4e9, point_ns: 2e9, bounded: true, ..Budget::DEFAULT };
@@ -469,7 +469,7 @@ fn pauses_are_time_and_end_at_once_with_an_interrupt() {
 }
 
 #[test]
-fn a_pause_ends_when_the_time_of_all_points_that_wait_is_up() {
+fn a_pause_ends_when_all_waiting_points_are_out_of_time() {
     // Rounds of 30 ms, due every 0.7 s, of points with 2 s each.
     let budget = Budget { spread_ns: 10e9, point_ns: 2e9, bounded: true, walk_ns: 0.0, ..Budget::DEFAULT };
     let (schedule, _) = run(budget, points(2), |_| 100.0);
@@ -481,7 +481,7 @@ fn a_pause_ends_when_the_time_of_all_points_that_wait_is_up() {
 }
 
 #[test]
-fn a_chain_just_written_is_measured_as_one_that_stays() {
+fn a_rewritten_chain_is_measured_like_a_kept_one() {
     // The working set is four times a cache with random replacement: no load of a first pass hits, 3 % of later loads
     // do.
     let latency = |hop: Hop| if hop.laps < 1.0 { 100.0 } else { 98.0 };
@@ -526,7 +526,7 @@ fn a_probe_is_the_median_of_its_visits_and_leaves_the_schedule_alone() {
 }
 
 #[test]
-fn rounds_of_one_long_trial_are_enough_when_they_are_fewest() {
+fn the_minimum_rounds_suffice_for_one_long_trial_each() {
     // A trial of 0.1 s or of 0.4 s: of ten seconds, a round has two thirds of a second.
     for (iters, batches, expected) in [(1 << 20, 6, ROUNDS), (1 << 22, 1, FEWEST_ROUNDS)] {
         let budget = Budget { iters: Some(iters), ..Budget::DEFAULT };

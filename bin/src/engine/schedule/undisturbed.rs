@@ -136,13 +136,13 @@ mod tests {
     }
 
     #[test]
-    fn what_neighbours_always_add_to_is_not_claimed() {
+    fn no_undisturbed_value_without_quiet_moments() {
         let values: Vec<f64> = (0..40).map(|index| 100.0 + f64::from(index * 17 % 40)).collect();
         assert_eq!(undisturbed(&rounds(&values), f64::INFINITY), Some(Undisturbed::AtMost(104.0)));
     }
 
     #[test]
-    fn rounds_of_a_cache_or_of_two_states_do_not_count() {
+    fn rounds_in_a_cache_or_in_two_states_do_not_count() {
         let mut low = rounds(&[100.0; 20]);
         low.iter_mut().for_each(|round| round.cold_ns = 110.0);
         assert_eq!(undisturbed(&low, f64::INFINITY), Some(Undisturbed::AtMost(100.0)));

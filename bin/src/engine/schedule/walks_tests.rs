@@ -11,7 +11,7 @@ const FOREVER: f64 = f64::INFINITY;
 const COLD_NS: f64 = 100.0;
 
 #[test]
-fn batches_have_a_length_that_a_clock_can_tell() {
+fn batches_are_long_enough_for_the_clock() {
     assert_eq!(hops_per_batch(1e5, 100.0), 1000);
     assert_eq!((hops_per_batch(1e5, 1e6), hops_per_batch(1e5, 0.0)), (FEWEST_HOPS, 2_000_000));
     // Batches longer than a millisecond have proportionally more hops.
@@ -19,7 +19,7 @@ fn batches_have_a_length_that_a_clock_can_tell() {
 }
 
 #[test]
-fn a_sixteenth_of_a_chain_is_few_hops_between_two_bounds() {
+fn few_hops_are_a_sixteenth_of_a_chain_within_bounds() {
     assert_eq!([1, 1 << 19, 1 << 30].map(few), [1 << 14, 1 << 15, 1 << 16]);
 }
 
@@ -41,7 +41,7 @@ fn parts_double_until_each_takes_a_quarter_of_a_batch() {
 }
 
 #[test]
-fn a_part_ends_where_the_first_lap_does_and_later_ones_tell_nothing_of_a_first_pass() {
+fn a_part_ends_with_the_first_lap_and_later_parts_do_not_count() {
     let cold_of = |nodes: u64, hops: u64| {
         let mut chain = Scripted::new(nodes, COLD_NS).warm(10.0);
         let (made, cold_ns) = parts(&mut chain, &mut Summariser::new().unwrap(), hops, FOREVER).unwrap();
@@ -59,14 +59,14 @@ fn a_part_ends_where_the_first_lap_does_and_later_ones_tell_nothing_of_a_first_p
 }
 
 #[test]
-fn parts_end_with_their_time() {
+fn parts_end_at_the_deadline() {
     let mut chain = Scripted::new(1 << 20, COLD_NS);
     let (made, _) = parts(&mut chain, &mut Summariser::new().unwrap(), 1 << 20, 64.0 * COLD_NS).unwrap();
     assert_eq!((made, chain.walks()), (64, vec![64]));
 }
 
 #[test]
-fn a_trail_is_shared_by_its_lanes_and_no_longer_than_a_chain() {
+fn lanes_share_a_trail_of_at_most_a_chain() {
     let calls = |nodes: u64, lanes: u64, until_ns: f64| {
         let mut chain = Scripted::new(nodes, COLD_NS);
         trail(&mut chain, 1000, lanes, until_ns).unwrap();
@@ -84,7 +84,7 @@ fn a_trail_is_shared_by_its_lanes_and_no_longer_than_a_chain() {
 }
 
 #[test]
-fn filling_goes_round_as_often_as_asked_where_many_lanes_are_faster() {
+fn many_lanes_fill_for_the_requested_laps_if_they_are_faster() {
     let filled = |rush_ns: f64, laps: u64, alone_ns: f64| {
         let mut chain = Scripted::new(2000, COLD_NS).rushing(rush_ns);
         let made = fill(&mut chain, laps, alone_ns, FOREVER).unwrap();
@@ -108,7 +108,7 @@ fn filling_goes_round_as_often_as_asked_where_many_lanes_are_faster() {
 }
 
 #[test]
-fn touching_goes_round_twelve_times_or_until_time_is_up() {
+fn touching_makes_twelve_laps_or_ends_at_the_deadline() {
     let touched = |lap_ns: f64, until_ns: f64| {
         let mut chain = Scripted::new(2000, COLD_NS).touched_in(lap_ns);
         touch(&mut chain, until_ns).map(|loads| (loads, chain.calls.len()))
@@ -122,7 +122,7 @@ fn touching_goes_round_twelve_times_or_until_time_is_up() {
 }
 
 #[test]
-fn an_estimate_is_the_middle_of_three_walks_that_a_clock_can_tell() {
+fn an_estimate_is_the_median_of_three_walks_long_enough_for_the_clock() {
     let estimated = |hop_ns: f64| {
         let mut chain = Scripted::new(2000, hop_ns);
         (estimate(&mut chain, FOREVER).unwrap(), chain.walks())

@@ -41,7 +41,7 @@ fn visit(warmth: &mut Warmth, chain: &mut Scripted, budget: &Budget, round_ns: f
 }
 
 #[test]
-fn a_cache_holds_what_a_first_pass_takes_longer_for() {
+fn a_slower_first_pass_shows_a_cache() {
     // Noise of the same memory, and a cache that serves a tenth of the hops in a third of the time.
     assert!(!is_held(100.0, 100.0) && !is_held(100.0, 97.0) && !is_held(100.0, 130.0));
     assert!(is_held(100.0, 100.0 * (0.9 + 0.1 / 3.0)) && is_held(100.0, 20.0));
@@ -64,11 +64,11 @@ fn short_chains_are_walked_until_laps_stop_getting_faster() {
     }
     // From the fourth visit on, the visit makes as many laps as were faster than the one before.
     assert_eq!(visit(&mut warmth, &mut chain, &BUDGET, 5.0), [Walk(2 * 2048)]);
-    assert_eq!(warmth.first.hops, (1 << 14) + 2 * 2048, "what the first visit found stays");
+    assert_eq!(warmth.first.hops, (1 << 14) + 2 * 2048, "the findings of the first visit stay");
 }
 
 #[test]
-fn laps_go_on_while_they_are_faster() {
+fn laps_continue_while_they_become_faster() {
     /// Returns the laps of a chain whose laps become faster by a factor of `by` each.
     fn laps(by: f64) -> (usize, u32) {
         let mut warmth = Warmth { visits: 1, ..Warmth::default() };
@@ -134,7 +134,7 @@ fn every_node_is_touched_if_lanes_are_not_faster() {
 }
 
 #[test]
-fn chains_are_asked_whether_a_cache_holds_them_in_three_visits() {
+fn three_visits_test_if_a_cache_holds_a_chain() {
     // The chain has 16 MiB and a line, much of it in a cache: laps follow in each visit, and a first pass in three
     // visits.
     let nodes = (1 << 18) + 1;
@@ -166,7 +166,7 @@ fn chains_are_asked_whether_a_cache_holds_them_in_three_visits() {
 }
 
 #[test]
-fn a_look_at_what_lanes_have_left_spares_a_long_lap() {
+fn testing_the_start_of_a_lane_avoids_a_long_lap() {
     let nodes = 1 << 20;
     let look = nodes / 128;
     let first = [vec![Walk(1 << 16)], filled(nodes)].concat();
@@ -199,7 +199,7 @@ fn memory_that_no_cache_can_hold_is_not_filled() {
 }
 
 #[test]
-fn a_pass_that_is_a_result_is_a_whole_lap_where_a_cache_may_hold_it() {
+fn a_reported_first_pass_is_a_whole_lap_if_a_cache_may_hold_it() {
     let budget = Budget { pass: Pass::Lap, ..BUDGET };
     let nodes = SHORT_PASS + 5;
     for (warm_ns, later) in [(50.0, nodes), (COLD_NS, SHORT_PASS)] {
@@ -252,7 +252,7 @@ fn a_chain_that_stays_is_warmed_up_once() {
 }
 
 #[test]
-fn the_shortest_times_of_three_visits_tell_whether_a_cache_holds_a_chain() {
+fn the_shortest_times_of_three_visits_decide_if_a_cache_holds_a_chain() {
     let mut warmth =
         Warmth { passes: [100.0, 90.0, 110.0, 1.0, 1.0, 1.0, 1.0], passed: 3, ..Warmth::default() };
     warmth.note(88.0);

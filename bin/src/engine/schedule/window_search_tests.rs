@@ -62,7 +62,7 @@ fn of(reaches: [Option<Reach>; Filler::ALL.len()], filler: Filler) -> Option<Rea
 }
 
 #[test]
-fn the_reach_is_found_to_four_fillers() {
+fn the_reach_is_found_within_four_fillers() {
     let (reaches, walked) = found(|_| (199, 200));
     let reach = of(reaches, Filler::Lea).unwrap();
     let alone = reach.alone.unwrap();
@@ -75,7 +75,7 @@ fn the_reach_is_found_to_four_fillers() {
 }
 
 #[test]
-fn a_window_that_fills_up_gradually_is_known_between_two_numbers() {
+fn a_gradually_filling_window_is_bounded_by_two_numbers() {
     // Between these numbers a hop is 1.64 times as slow as without fillers: neither overlapping nor serial.
     let (reaches, _) = found(|_| (150, 400));
     let reach = of(reaches, Filler::Lea).unwrap();
@@ -84,7 +84,7 @@ fn a_window_that_fills_up_gradually_is_known_between_two_numbers() {
 }
 
 #[test]
-fn loads_that_always_overlap_have_a_reach_without_end() {
+fn loads_that_always_overlap_have_an_unbounded_reach() {
     let (reaches, walked) = found(|_| (Gap::MOST, Gap::MOST + 1));
     let endless = Reach { filler: Filler::Lea, overlaps: Gap::MOST, alone: None };
     assert_eq!((of(reaches, Filler::Lea), walked.len()), (Some(endless), 0));

@@ -278,7 +278,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_clock_that_changes_within_a_batch_is_weighed_by_time() {
+    fn a_changing_core_clock_is_averaged_by_time() {
         // Two readings, one at each end, would give 3 GHz.
         let mut looks = Looks::new(4.0);
         looks.add(10e6, 4.0);
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_walk_in_pieces_ends_in_time_and_a_step_back_is_not_counted() {
+    fn a_walk_ends_at_its_deadline_and_ignores_a_clock_step_back() {
         let mut hop_ns = 100.0;
         let (made, spent_ns) =
             in_pieces(1000, f64::INFINITY, &mut hop_ns, 20_000.0, |hops| Ok(hops as f64 * 50.0)).unwrap();

@@ -307,14 +307,14 @@ mod tests {
     use std::cell::Cell;
 
     #[test]
-    fn readings_that_wait_for_nothing_fail_the_test_of_the_fence() {
+    fn readings_without_a_waiting_fence_fail_the_fence_test() {
         let ticks = Cell::new(0);
         let ratio = fence_ratio(|| ticks.replace(ticks.get() + 40));
         assert!((ratio - 1.0).abs() < 1e-9 && ratio < FENCE_WAITS, "{ratio}");
     }
 
     #[test]
-    fn a_counter_that_is_behind_its_first_reading_has_no_drift() {
+    fn a_counter_behind_its_first_reading_has_no_drift() {
         let Some(stamp) = Stamp::detect() else { return };
         let anchor = caught(stamp).unwrap();
         let counter = Counter {

@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_thread_does_not_run_of_its_run_is_counted_as_lost_on_its_cpu() {
+    fn time_of_a_run_without_the_cpu_counts_as_lost_on_that_cpu() {
         beside_a_thread(|clock, runs| {
             let [before, spun, slept, stopped] = [0, 1, 2, 3].map(CpuId);
             let times = CpuTimes::begin(&(0..4).collect(), before).unwrap();

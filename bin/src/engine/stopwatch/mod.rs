@@ -181,7 +181,7 @@ mod tests {
     use crate::warning::Warnings;
 
     #[test]
-    fn a_time_that_ends_on_another_cpu_is_a_move_although_the_thread_is_back_when_asked() {
+    fn a_time_that_ends_on_another_cpu_counts_as_a_move_after_the_thread_returns() {
         let allowed = cpu::allowed().unwrap();
         let (here, there) = (CpuId(allowed.first().unwrap()), CpuId(allowed.last().unwrap()));
         let watch =

@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cores_of_hybrids_tell_their_kind() {
+    fn hybrid_cores_report_their_kind() {
         // Alder Lake's P-core and E-core; a processor without the leaf gives zero.
         assert_eq!(of_intel(0x4000_0001), Some(CoreKind::Performance));
         assert_eq!(of_intel(0x2000_0001), Some(CoreKind::Efficiency));

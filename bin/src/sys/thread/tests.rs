@@ -131,7 +131,7 @@ fn work_may_end_before_it_is_dismissed() {
 }
 
 #[test]
-fn stacks_that_cannot_be_had_are_an_error() {
+fn stacks_that_cannot_be_mapped_are_an_error() {
     for count in [1 << 40, usize::MAX / (STACK + GUARD), usize::MAX] {
         let result = scope(count, &(), |(), _| {}, |()| {}, |_| panic!("{count} stacks"));
         assert_eq!(result, Err(Errno::ENOMEM));
@@ -235,7 +235,7 @@ fn all_of(count: usize) -> Option<Started> {
 }
 
 #[test]
-fn threads_that_are_forbidden_are_told() {
+fn forbidden_threads_are_reported() {
     for act in [
         || match forbid(__NR_clone, Errno::EPERM) {
             Ok(()) => i32::from(all_of(2) != Some(Started { threads: 0, refused: Some(Errno::EPERM) })),
@@ -251,7 +251,7 @@ fn threads_that_are_forbidden_are_told() {
 }
 
 #[test]
-fn threads_beyond_a_limit_are_told_and_the_others_work() {
+fn threads_beyond_a_limit_are_reported_and_the_others_work() {
     const NOBODY: usize = 65_534;
     const ROOM: usize = 3;
     const PRIVILEGED: i32 = 77;
@@ -276,7 +276,7 @@ fn threads_beyond_a_limit_are_told_and_the_others_work() {
 }
 
 #[test]
-fn without_futexes_threads_wait_and_are_joined_all_the_same() {
+fn threads_wait_and_are_joined_without_futexes() {
     let end = in_child(|| match forbid(__NR_futex, Errno::ENOSYS) {
         Ok(()) => i32::from(all_of(MOST) != Some(Started { threads: MOST, refused: None })),
         Err(_) => 2,
@@ -285,7 +285,7 @@ fn without_futexes_threads_wait_and_are_joined_all_the_same() {
 }
 
 #[test]
-fn a_stack_that_is_overrun_ends_the_process() {
+fn a_stack_overrun_ends_the_process() {
     /// Writes a byte at a distance below its own variables, which are near the top of the stack.
     fn write_below(distance: &usize, index: usize) {
         let mut variable = 0_u8;

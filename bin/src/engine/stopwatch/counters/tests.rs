@@ -77,7 +77,7 @@ fn events_of_all_groups_are_counted_per_hop_without_the_cost_of_starting() {
 }
 
 #[test]
-fn shared_hardware_is_scaled_and_said() {
+fn multiplexed_counts_are_scaled_and_reported_as_estimates() {
     let found = counted(80);
     assert!((found.running - 0.8).abs() < 1e-9);
     for (event, count) in found.per_hop.into_iter().enumerate() {
@@ -87,14 +87,14 @@ fn shared_hardware_is_scaled_and_said() {
 }
 
 #[test]
-fn too_small_a_share_is_refused() {
+fn a_small_share_of_hardware_time_gives_no_counts() {
     let found = counted(30);
     assert!(found.per_hop.iter().all(|count| count.is_nan()));
     assert!((found.running - 0.3).abs() < 1e-9);
 }
 
 #[test]
-fn a_group_that_fails_leaves_the_other() {
+fn a_failing_group_does_not_affect_the_other() {
     let mut groups = GROUPS.map(|events| Simulated::new(events, 100));
     groups[1].fails = true;
     let meter = Meter::new([&groups[0], &groups[1]]);
@@ -121,14 +121,14 @@ fn refusals_have_reasons() {
 }
 
 #[test]
-fn walk_cycles_are_counted_where_the_event_is_known() {
+fn walk_cycles_are_counted_on_processors_with_a_known_event() {
     assert_eq!(walk_cycles("GenuineIntel", (6, 0x55, 4)), Some(0x0100_1008));
     assert_eq!(walk_cycles("GenuineIntel", (6, 0xcf, 2)), Some(0x0100_1012));
     assert_eq!(walk_cycles("AuthenticAMD", (25, 17, 1)), None);
 }
 
 #[test]
-fn this_thread_is_counted_or_it_is_said_why_not() {
+fn this_thread_is_counted_or_a_reason_is_returned() {
     match Meter::open(&Processor::identify(), Some(2)) {
         Ok(meter) => {
             let counted = meter.count(0, 100_000, || {

@@ -361,7 +361,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn disturbed_parts_do_not_weigh() {
+    fn disturbed_parts_do_not_change_the_most_frequent_value() {
         let mut parts = Parts::EMPTY;
         assert!(parts.most_frequent().is_nan());
         [160.0, 161.0, 163.0, 160.5, 900.0, 200.0].into_iter().for_each(|mean| parts.add(mean));
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stretch_leaves_out_where_the_kernel_was_entered() {
+    fn a_stretch_mean_excludes_windows_with_kernel_entries() {
         let sample = |window, interrupted| TimedHops { window, interrupted, ..TimedHops::default() };
         let samples = [sample(400, false), sample(9000, true), sample(500, false)];
         assert_eq!((stretch_mean(&samples), stretch_mean(&samples[1..2])), (Some(450.0), None));

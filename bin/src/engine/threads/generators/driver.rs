@@ -395,7 +395,7 @@ mod tests {
     use std::vec;
 
     #[test]
-    fn the_part_of_the_first_thread_goes_on_where_it_stopped() {
+    fn the_first_threads_part_continues_where_it_stopped() {
         const LINES: usize = 4096;
         let mut memory = vec![Line([0; 8]); LINES];
         let fields = made_up(&mut memory);

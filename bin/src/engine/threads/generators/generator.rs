@@ -249,7 +249,7 @@ mod tests {
 
     /// A run must not touch lines that the previous run left in a cache: a low rate would not reach memory.
     #[test]
-    fn a_run_does_not_touch_the_lines_of_the_run_before() {
+    fn a_run_does_not_touch_lines_of_the_previous_run() {
         for runs in [
             [("write", 1), ("write", 1)],
             [("nt-write", 1), ("write", 1)],

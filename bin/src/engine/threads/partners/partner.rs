@@ -174,7 +174,7 @@ mod tests {
     use std::thread;
 
     #[test]
-    fn a_helper_does_as_it_is_told_and_leaves_off_when_told() {
+    fn a_partner_executes_its_tasks_and_stops_on_request() {
         let mut memory = [(); 2].map(|()| std::vec![Line([0; 8]); 4 * 128]);
         let [exchanged, walked] = &mut memory;
         let chain = Chain::new(Way::Random, Bytes(64 * 192), Bytes(192), 7).unwrap();

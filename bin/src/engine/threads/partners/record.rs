@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn an_offset_shorter_than_a_way_is_bounded_and_is_not_taken_for_two_ways() {
+    fn a_clock_offset_below_the_delay_is_bounded_and_not_taken_for_asymmetry() {
         // A one-way delay of 200 ticks, and a counter of the partner that is ahead, or behind, by 0.6 of it.
         for ways in [[320, 80], [80, 320]] {
             let found = messages(ways);
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn few_interrupted_batches_do_not_move_an_offset_and_its_interval_covers_it() {
+    fn few_interrupted_batches_leave_the_offset_within_its_interval() {
         let (mut record, points) = record();
         for window in 0..12 {
             exchange(&mut record, 0, [203 - window % 7, 197 + window % 5], 1);
