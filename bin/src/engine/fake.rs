@@ -25,7 +25,7 @@ pub struct Hop {
     pub laps: f64,
     /// The simulated time.
     pub now_ns: f64,
-    /// The number of lanes that hop at a time.
+    /// The number of lanes that hop at the same time.
     pub lanes: usize,
     /// The walk of the point.
     pub walk: Walk,

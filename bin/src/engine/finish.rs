@@ -258,8 +258,8 @@ fn warn_of_one(session: &mut Session<'_, '_>, point: &Point, measured: &Measurem
 
 /// Warns if first passes show that a cache serves a working set that should not fit in a cache.
 ///
-/// A first pass is one moment of a run, so several must agree: most of those from one node over sets of one size. For
-/// each node, a look before the run, or one after it in new memory, overrides the first passes.
+/// A first pass is one moment of a run, so several must agree: most of those from one node over sets of one size. A
+/// search before the run, or a repeat after it in new memory, overrides the first passes for the node on which it ran.
 pub fn warn_of_hits(
     machine: &Machine,
     warnings: &mut Warnings,
@@ -295,7 +295,8 @@ pub fn warn_of_hits(
         if 2 * holds > passes {
             warnings.push(Warning::LooksCached { size, cold, warm });
         } else if !is_clear {
-            // A search before the run saw no hits, so a difference this small is the difference between two moments.
+            // If a search before the run saw no hits, a difference this small is only the difference between two
+            // moments.
             warnings.push(Warning::CacheServesPart { size, cold, warm });
         }
     }
@@ -355,8 +356,9 @@ fn holds_much(measured: &Measurement, cold_ns: f64) -> bool {
     }
 }
 
-/// Returns the largest first-pass latency that chance explains. A single pass is one moment, like any round; several
-/// passes have a median, like the rounds.
+/// Returns the upper bound of the rounds' latency that is compared with a first pass. A single pass is one moment, like
+/// any round, so the bound is the slowest round. Several passes have a median, like the rounds, so the bound is the
+/// upper end of the rounds' interval.
 fn slowest(measured: &Measurement) -> f64 {
     let found = &measured.series.nanoseconds;
     match (found.interval, measured.warm_up.passes) {

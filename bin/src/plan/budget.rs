@@ -351,8 +351,8 @@ impl Budget {
         /// not steadier.
         const PRECISION: f64 = 0.05;
         let asked = options.given.contains(FlagId::Precision);
-        /// Maximum number of points that are spread: all pairs of 10 CPUs, or the pairs of 2 CPUs in many states, in
-        /// 1.5 s.
+        /// Maximum number of points whose windows are spread: all pairs of 10 CPUs, or the pairs of 2 CPUs in many
+        /// states, in 1.5 s.
         const FEW_POINTS: usize = 64;
         let few = points.len() <= FEW_POINTS;
         // If time is short, the rounds are reduced first, and then the pairs.

@@ -23,8 +23,8 @@ use crate::sys::table::Table;
 use crate::sys::time;
 use crate::warning::{Warning, Warnings};
 
-/// Minimum share of other work that is taken from ticks of a hundredth of a second: the kernel also counts some ticks
-/// for the thread that was interrupted.
+/// Minimum share of other work that counts if it is measured in ticks of a hundredth of a second: the kernel attributes
+/// some ticks to the thread that was interrupted.
 const MUCH_BY_TICKS: f64 = 0.3;
 /// Minimum share of other work, or of stolen time, for a warning: below it is the housekeeping of every machine.
 const SOME_OTHER_WORK: f64 = 0.03;

@@ -49,8 +49,9 @@ const REGION: Bytes = Bytes(2 << 20);
 /// Strides of the nodes, in bytes.
 const DENSE: u64 = 64;
 const SPARSE: u64 = 256;
-/// Size of the largest working set to warn about, in caches. If pairs of lines are fetched, a cache of half the working
-/// set has the other line for half of all hops; in a working set of eight caches it has it for one hop in sixteen.
+/// Maximum working set that prefetched neighbours affect, in last-level caches. If pairs of lines are fetched, half of
+/// the cached lines were prefetched, so they serve a share of the hops of half a cache over the working set: one in
+/// sixteen at eight caches.
 const CACHES: u64 = 8;
 /// Index of the pair within regions, index of the pair of pointers and indices, and number of pairs.
 const WITHIN: usize = 1;
@@ -240,7 +241,7 @@ fn warn(warnings: &mut Warnings, audit: &Audit, measured: &[Outcome<'_>], kept: 
     }
 }
 
-/// Returns a ratio if its interval does not contain one.
+/// Returns a ratio if its whole interval is further from one than [`TOLERANCE`].
 fn off(ratio: &Summary) -> Option<f64> {
     let off = |interval: Interval| interval.low > 1.0 + TOLERANCE || interval.high < 1.0 - TOLERANCE;
     ratio.interval.is_some_and(off).then_some(ratio.median)

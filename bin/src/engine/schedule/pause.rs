@@ -44,7 +44,8 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
         let distance_ns = (budget.spread_ns - lasted_ns) / rounds.saturating_sub(1).max(1) as f64;
         let shift = (f64::from(self.rng.next_u32()) / f64::from(u32::MAX) - 0.5) * JITTER;
         let due_ns = match differ {
-            // The rounds are limited by their room unless the user gave the number of trials.
+            // With differing rounds, a requested number of trials is made without pauses; otherwise rounds fill the
+            // time of the point.
             true if budget.trials.is_some() => now_ns,
             true => now_ns + budget.point_ns / self.room as f64 - lasted_ns,
             false => self.first_ns + distance_ns * (self.round as f64 + shift),

@@ -33,7 +33,7 @@ const STALLED: f64 = 4.0;
 const UNSEEN: f64 = 3e-3;
 /// Ratio to the second longest round above which a round is stalled.
 const FAR: f64 = 1.5;
-/// Minimum batches of a round in which each batch has its own time limit.
+/// Minimum batches of a round in which the counted time of each batch is limited.
 const MANY_BATCHES: u32 = 20;
 /// Minimum batches for reporting the share in the dominant state.
 const TELLING_BATCHES: usize = 10;
@@ -134,7 +134,7 @@ impl Summariser {
         until_ns: f64,
     ) -> Result<Round, Failure<'static>> {
         let (mut made, mut spent_ns, mut fewest) = (0, 0.0, hops);
-        // A batch during which the CPU ran something else must not use up the whole round.
+        // A batch that was interrupted by another task must not use up the time of the whole round.
         let longest_ns = if count >= MANY_BATCHES { limit_ns / f64::from(MANY_BATCHES) } else { limit_ns };
         let begun_ns = chain.now_ns();
         let before = chain.software();

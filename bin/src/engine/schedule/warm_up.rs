@@ -259,7 +259,7 @@ impl Warmth {
         }
     }
 
-    /// Walks laps until one is not faster than the one before; in later visits, as many as the first visit needed.
+    /// Walks laps until one is not faster than the one before; in later visits, as many as the first visits needed.
     ///
     /// A cache with random replacement holds ever more of a working set of about its size: in the n-th lap of a cyclic
     /// walk, a share of 2 / n of the lines misses.

@@ -165,7 +165,7 @@ impl Singles {
     ///
     /// # Errors
     ///
-    /// The error of mapping it.
+    /// The error of mapping its memory.
     pub fn new(counter: &Counter, points: usize) -> Result<Self, Errno> {
         Ok(Singles {
             counter: *counter,

@@ -39,7 +39,7 @@ impl Record {
     ///
     /// # Errors
     ///
-    /// The error of mapping it.
+    /// The error of mapping its memory.
     pub fn new(points: &[Point], budget: &Budget) -> Result<Record, Errno> {
         let exchanges = || points.iter().filter_map(|point| point.walk.ping_pong());
         let lines = exchanges().map(|pair| pair.lines as usize).max().unwrap_or(0);
