@@ -54,7 +54,7 @@ pub struct Fake<F> {
     pub visits: Vec<Visit>,
     /// The time at which the program is asked to stop.
     pub interrupt_ns: f64,
-    /// Nanoseconds to write a byte of a chain, where each visit writes its own.
+    /// Nanoseconds to write a byte of a chain, if each visit writes its own chain.
     pub byte_ns: f64,
     kept: bool,
     last: Option<usize>,

@@ -91,7 +91,7 @@ pub fn note(noted: &mut Noted, rounds: &[Round]) {
 ///
 /// # Errors
 ///
-/// [`PlacementError::MovedDuringRun`] where pages are elsewhere after the last trial.
+/// [`PlacementError::MovedDuringRun`] if pages are on another node after the last trial.
 pub fn stayed(warnings: &mut Warnings, placed: Placed, node: NodeId) -> Result<Placed, Exclusion<'static>> {
     if let Some((before, after)) = placed.huge_pages_changed() {
         let mapped = placed.mapped;
@@ -367,7 +367,7 @@ fn slowest(measured: &Measurement) -> f64 {
     }
 }
 
-/// Warns where counted and estimated core cycles contradict each other.
+/// Warns if counted and estimated core cycles contradict each other.
 fn warn_of_counters(session: &mut Session<'_, '_>, measured: &Measurement) {
     let ratio = measured.series.core_cycles_ratio().filter(|ratio| (ratio - 1.0).abs() > CYCLES_TOLERANCE);
     if let Some(ratio) = ratio {

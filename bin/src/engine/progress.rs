@@ -36,7 +36,7 @@ impl Progress {
     /// Sets the words with which every line begins from now on.
     pub fn lead(&mut self, words: fmt::Arguments<'_>) {
         self.lead = Text::EMPTY;
-        // The words are cut where they do not fit.
+        // Words that do not fit are cut off.
         let _ = self.lead.write_fmt(words);
     }
 

@@ -25,7 +25,7 @@ pub struct Noted {
     pub moves: u64,
     /// Number of times that the time-stamp counter was behind an earlier reading.
     pub steps_back: u64,
-    /// The CPU time of all threads; `None` where nothing is timed.
+    /// The CPU time of all threads; `None` if nothing is timed.
     pub times: Option<&'static CpuTimes>,
     /// The memory of the search before the run, which a second measurement may reuse.
     pub spare: Option<(Point, Placement)>,

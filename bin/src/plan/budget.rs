@@ -171,7 +171,7 @@ pub struct Budget {
     pub held: usize,
     /// Nanoseconds of a visit that is a window alongside generators, or of generators; zero for other visits.
     pub window_ns: f64,
-    /// The width of the confidence interval to reach, as a fraction of the median.
+    /// Half width of the confidence interval to be reached, as a fraction of the median.
     pub precision: f64,
     /// Number of trials that the user requested.
     pub trials: Option<u32>,

@@ -131,7 +131,7 @@ mod tests {
         // SAFETY: the leaked array holds two pointers to literals.
         let arguments = unsafe { Arguments::from_vector(2, words.as_ptr()) };
         assert_eq!(arguments.collect::<Vec<_>>(), [b"--help"]);
-        // SAFETY: no pointer is read where the count is zero.
+        // SAFETY: no pointer is read if the count is zero.
         let nothing = unsafe { Arguments::from_vector(0, core::ptr::NonNull::dangling().as_ptr()) };
         assert_eq!(nothing.count(), 0);
     }

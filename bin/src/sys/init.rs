@@ -6,8 +6,8 @@
 //!
 //! # Safety
 //!
-//! Descriptors 0 to 2 are borrowed by number for the only operation that is allowed on a closed descriptor: the test if
-//! it is open. One call gets the address of a local record.
+//! Descriptors 0 to 2 are borrowed by number for the only operation that is allowed on a closed descriptor: the test
+//! whether it is open. One call gets the address of a local record.
 
 use super::arguments::Arguments;
 use super::file::read_into;

@@ -1,7 +1,7 @@
 //! Memory policies, and the nodes of pages.
 //!
-//! The module identifies nodes by number and memory by address. Other modules decide the order of the calls, and if an
-//! answer is good enough for a measurement.
+//! The module identifies nodes by number and memory by address. Other modules decide the order of the calls, and
+//! whether an answer is good enough for a measurement.
 //!
 //! # Safety
 //!

@@ -1,7 +1,7 @@
 //! Hardware counters of this thread, counted together in groups.
 //!
-//! The module defines some events and counts them in user space. Other modules select the groups, and decide if a count
-//! is meaningful on this machine.
+//! The module defines some events and counts them in user space. Other modules select the groups, and decide whether a
+//! count is meaningful on this machine.
 //!
 //! # Safety
 //!

@@ -1,4 +1,4 @@
-//! The kernel's clock, and the check if the time-stamp counter may be read.
+//! The kernel's clock, and the check whether the time-stamp counter may be read.
 //!
 //! The module knows neither ticks nor frequencies: the clock of the measurements is in core.
 //!

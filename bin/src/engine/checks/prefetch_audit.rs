@@ -71,8 +71,8 @@ pub struct UnderWay {
 }
 
 impl UnderWay {
-    /// Returns an audit of chains like a point whose pages are `mapped` bytes; `None` where there is too little memory
-    /// to decide.
+    /// Returns an audit of chains like a point whose pages are `mapped` bytes; `None` if there is too little memory for
+    /// a verdict.
     #[must_use]
     pub fn new(machine: &Machine, timer: &Timer, like: &Point, mapped: Bytes) -> Option<UnderWay> {
         // If the user gave a working-set size, the audit must not use more, nor the last of the free memory.

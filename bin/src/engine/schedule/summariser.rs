@@ -17,7 +17,7 @@ pub const MOST_BATCHES: usize = 1024;
 /// A batch longer than its round's median by this many nanoseconds counts as interrupted; smaller excesses are attributed to
 /// memory.
 const GAP_NS: f64 = 3_000.0;
-/// Maximum batches of a round that is compared with the other rounds to find out if it was disturbed.
+/// Maximum batches of a round that is compared with the other rounds, to decide whether it was disturbed.
 const LONE_BATCHES: u32 = 2;
 /// A round of one or two batches counts as disturbed only if it is slower than the others by more than this fraction.
 const LONE_GAP: f64 = 0.1;

@@ -1,4 +1,4 @@
-//! One visit to one point: a warm-up and a round of trials, and the decision if it was the last.
+//! One visit to one point: a warm-up and a round of trials, and the decision whether it was the last visit.
 //!
 //! The caller chooses the point, the time and the memory.
 

@@ -23,8 +23,8 @@ pub const SERVES_SOME: f64 = 0.98;
 /// third of memory's time, a ratio of 0.95 is h = 8 %. For comparison, in a cyclic walk over three times a cache with
 /// random replacement, 6 % of the hops hit.
 const HOLDS_SOME: f64 = 0.95;
-/// Minimum nodes of a chain for which passes and rounds decide if a cache holds it: 4 MiB of lines, which a lap brings
-/// into any last-level cache at once.
+/// Minimum nodes of a chain for which passes and rounds decide whether a cache holds it: 4 MiB of lines, which a lap
+/// brings into any last-level cache at once.
 const ASKED_FROM: u64 = 1 << 16;
 /// Maximum lines of an unconditional lap (32 MiB); a longer lap is made only if a cache was seen to hold some of the
 /// lines.
@@ -78,8 +78,8 @@ pub struct Warmth {
 }
 
 impl Warmth {
-    /// Records the latency of a round. In the first visits, it decides if a cache holds some of the chain. A neighbour
-    /// may have filled the cache, or slowed the memory, during one of them; so the shortest times count.
+    /// Records the latency of a round. In the first visits, it decides whether a cache holds some of the chain. A
+    /// neighbour may have filled the cache, or slowed the memory, during one of them; so the shortest times count.
     pub fn note(&mut self, nanoseconds: f64) {
         self.warm_ns = Some(self.warm_ns.map_or(nanoseconds, |best| best.min(nanoseconds)));
         if self.visits <= 1 + SECOND_LOOKS {

@@ -50,10 +50,10 @@ impl Timer {
         }
     }
 
-    /// Returns the nanoseconds of the shortest batch that this clock times well.
+    /// Returns the nanoseconds of the shortest batch that this clock times precisely.
     ///
-    /// Long enough for the clock's step and cost to vanish, short enough to fit
-    /// between two disturbances: a scheduler's slice is some milliseconds.
+    /// A batch is long enough for the clock's step and cost to be negligible, and short enough to fit between two
+    /// disturbances: a scheduler's time slice is some milliseconds.
     #[must_use]
     pub fn batch_ns(&self) -> f64 {
         match self {
@@ -179,7 +179,7 @@ fn empty_pair(stamp: Stamp) -> Ticks {
 }
 
 /// Returns the ratio of a time with 128 dependent multiplications to the time without them; they need at least 384
-/// cycles, which show if the fence waits.
+/// cycles, which show whether the fence waits.
 ///
 /// Both readings are `lfence; rdtsc`: RDTSCP at the end would wait by itself, even if the fence does not.
 fn fence_ratio(read: impl Fn() -> u64) -> f64 {
@@ -243,8 +243,8 @@ impl Counter {
         clock::elapsed_ns(start, end, self.overhead, self.frequency)
     }
 
-    /// Returns the drift between the counter and the kernel's clock since it was calibrated, in parts per million;
-    /// `None` where either of them is behind its first reading.
+    /// Returns the drift between the counter and the kernel's clock since the calibration, in parts per million; `None`
+    /// if either clock is behind its first reading.
     #[must_use]
     pub fn drift_ppm(&self) -> Option<f64> {
         /// Minimum nanoseconds of the span: over less, the error of reading the clocks exceeds the bound.
@@ -254,13 +254,12 @@ impl Counter {
         Some(clock::parts_per_million(self.frequency, found))
     }
 
-    /// Measures core cycles per tick right now by dependent additions, for some microseconds.
+    /// Measures the current core cycles per tick by dependent additions, for some microseconds.
     ///
-    /// The counter does not follow turbo; the core's clock does, and it changes
-    /// within seconds, so it is measured beside every batch. Both runs are too
-    /// long for the branch predictor to foresee their end, so that this cost
-    /// cancels too; and their difference is some hundred steps of the counter:
-    /// Zen 4 counts in steps of 26 ticks. `None` where the runs were disturbed beyond sense.
+    /// The counter does not follow turbo. The core's clock does, and it changes within seconds, so it is measured with
+    /// every batch. Both runs are too long for the branch predictor to predict their end, so the cost of the
+    /// misprediction cancels. Their difference is some hundred steps of the counter, because Zen 4 counts in steps of
+    /// 26 ticks. Returns `None` if the runs were disturbed too much.
     #[must_use]
     pub fn core_clock(&self) -> Option<f64> {
         const SHORT: usize = 40;

@@ -20,7 +20,7 @@ pub struct CacheClaim {
     pub ways: u32,
 }
 
-/// The kind of a core, where a processor has more than one.
+/// The kind of a core, if a processor has several kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CoreKind {
     /// A large core.
@@ -74,7 +74,7 @@ pub struct Processor {
     pub signature: (u8, u8, u8),
     /// Hardware, virtual machine or emulator.
     pub platform: Platform,
-    /// The hypervisor's name; empty where there is none.
+    /// The hypervisor's name; empty if there is none.
     pub hypervisor: Text<16>,
     /// True if the counter runs at one rate in all power states.
     pub invariant_counter: bool,
