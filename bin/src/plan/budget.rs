@@ -331,7 +331,7 @@ impl Budget {
         budget
     }
 
-    /// Returns the budget of windows, each of which is a round, for at most `run_ns`.
+    /// Returns the budget of windows, where each window is a round, for at most `run_ns`.
     fn of_windows(options: &Options<'_>, machine: &Machine, points: &[Point], run_ns: f64) -> Budget {
         let optional = if options.memnode.is_some() { Optional::Nothing } else { Optional::Unreachable };
         let run_ns = run_ns.min(budget_ns(options));

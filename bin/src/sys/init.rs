@@ -1,8 +1,8 @@
 //! The beginning and the end of the process, also as the first process of a machine.
 //!
-//! As `/init` of an initramfs, the program has no /proc, no /sys and perhaps no open descriptors, gets its arguments
-//! from the kernel's command line, and must not end, because the kernel panics when its first process ends. None of
-//! that applies to process 1 of a container. The module knows neither options nor results.
+//! When it runs as `/init` of an initramfs, the program has no /proc, no /sys and perhaps no open descriptors. It gets
+//! its arguments from the kernel's command line, and must not end, because the kernel panics when its first process
+//! ends. None of that applies to process 1 of a container. The module knows neither options nor results.
 //!
 //! # Safety
 //!

@@ -31,8 +31,8 @@ use crate::warning::{Warning, Warnings};
 
 /// Minimum distance of a ratio's interval from one for a warning.
 const TOLERANCE: f64 = 0.02;
-/// Number of rounds, each of which writes and walks all six chains. The range of six medians contains the true median
-/// in 96.9 of 100 runs.
+/// Number of rounds; each round writes and walks all six chains. The range of six medians contains the true median in
+/// 96.9 of 100 runs.
 const ROUNDS: usize = 6;
 /// Hops of a timed piece: 50 us, so that most pieces fall between two interruptions.
 const PIECE: u64 = 512;

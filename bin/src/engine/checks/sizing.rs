@@ -165,8 +165,8 @@ impl<A: Place> Search<'_, A> {
         Ok(Some(Grown { largest: look, clear: served.map(|served| !served), before }))
     }
 
-    /// Passes over a working set until they decide whether a cache serves it. The verdict is `None` if the passes do not
-    /// decide it; the result is `None` if time is up before the first pass ends.
+    /// Passes over a working set until it is decided whether a cache serves it. The verdict is `None` if the passes do
+    /// not decide it; the result is `None` if time is up before the first pass ends.
     fn settled(&mut self, size: Bytes) -> Result<Option<(SizeMeasurement, Option<bool>)>, Failure<'static>> {
         let (mut sum, mut squares, mut settled) = (0.0, 0.0, None);
         for made in 1..=MOST_PASSES {
