@@ -97,7 +97,7 @@ pub fn interrupted() -> bool {
     let arguments = [&raw mut pending as usize, size_of::<SignalSet>(), 0, 0, 0, 0];
     // SAFETY: the kernel writes one mask of the size given.
     let asked = unsafe { syscall6(__NR_rt_sigpending, arguments) };
-    // Signals outside the mask are pending only if they are blocked.
+    // Only blocked signals can be pending, so all signals of `END` are tested.
     asked.is_ok() && pending & END != 0
 }
 
