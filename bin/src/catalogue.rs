@@ -1,5 +1,5 @@
-//! The two tables of the program, each with a line for everything that has a file of its own: experiments, and
-//! commands.
+//! The two tables of the program: one of experiments and one of commands, with a line for each file that implements
+//! one.
 
 use crate::commands::{Command, compare, fit, fleet, report};
 use crate::experiment::interface::Experiment;
@@ -27,7 +27,7 @@ pub static EXPERIMENTS: &[&Experiment] = &[
 /// Every command.
 pub static COMMANDS: &[&Command] = &[&fit::FIT, &compare::COMPARE, &fleet::FLEET, &report::REPORT];
 
-/// The descriptors of all of them for the command line: first the experiments, then the commands.
+/// The descriptors for the command line: first the experiments, then the commands.
 pub static DESCRIPTORS: [&Descriptor; EXPERIMENTS.len() + COMMANDS.len()] = {
     let mut all = [&EXPERIMENTS[0].descriptor; EXPERIMENTS.len() + COMMANDS.len()];
     let mut index = 0;
@@ -41,7 +41,7 @@ pub static DESCRIPTORS: [&Descriptor; EXPERIMENTS.len() + COMMANDS.len()] = {
     all
 };
 
-/// Returns the command at a place of [`DESCRIPTORS`]; `None` where an experiment is.
+/// Returns the command at an index of [`DESCRIPTORS`]; `None` if an experiment is there.
 #[must_use]
 pub fn command(index: usize) -> Option<&'static Command> {
     COMMANDS.get(index.checked_sub(EXPERIMENTS.len())?).copied()

@@ -6,14 +6,15 @@
 //! arguments -> options -> machine -> plan -> measure -> conclude -> document -> format
 //! ```
 //!
-//! - `options` is what was typed, and whether it is legal. No system is asked.
-//! - `machine` is what the system says of itself: topology, caches, clocks, limits. Plain data once detected.
+//! - `options` is the parsed command line, and the checks of it. No system call is made.
+//! - `machine` is the system's description of itself: topology, caches, clocks, limits. Plain data once detected.
 //! - `plan` turns options and machine into a finite list of points with a budget. It is pure: `--dry-run` prints it.
-//! - `engine` is the only code that times, and the only one that places memory. It takes points, never options. Its page
-//!   says how a measurement goes.
+//! - `engine` is the only code that times, and the only one that places memory. It takes points, never options. Its
+//!   page describes the course of a measurement.
 //! - `analysis` draws conclusions from results, as plain data: levels, ratios, verdicts. No format computes.
 //! - `describe` is the vocabulary of every report and the order of its parts. An experiment describes its result once;
-//!   text, JSON, CSV, pictures, pages and metrics are made from that description by `report`, which knows no latency.
+//!   `report` makes text, JSON, CSV, pictures, pages and metrics from that description, without any knowledge of
+//!   latency.
 //!
 //! A file imports only from floors below its own; `tests/tests/structure.rs` enforces that:
 //!
@@ -22,11 +23,11 @@
 //! catalogue         the tables of experiments and commands
 //! commands          on saved results, nothing measured: compare, fleet, fit; and the report of all experiments
 //! experiment        one file or folder each: plan, measure, present
-//! engine  describe  what times; the vocabulary of reports
+//! engine  describe  timing and placement; the vocabulary of reports
 //! plan  saved       points and budget; results read back
 //! analysis          pure functions of results
 //! result  machine   plain data
-//! error  warning    what can go wrong, and what casts doubt on a result
+//! error  warning    failures, and reasons to doubt a result
 //! options           the command line
 //! report  sys       one file a format; the kernel, one concern a file
 //! ```
@@ -95,7 +96,7 @@ use warning::Warnings;
 /// share.
 const CHOOSING_CPUS: FlagSet = FlagSet::of(&[FlagId::LoadCpus, FlagId::Pairs]);
 
-/// Does what `arguments` ask for and returns the exit status.
+/// Executes the command line `arguments` and returns the exit status.
 pub fn run(arguments: Arguments, environment: Environment) -> i32 {
     let mut messages = Messages::on(Stream::Error);
     let parsed = options::parse(arguments, &DESCRIPTORS, &FORMATS)
@@ -180,7 +181,7 @@ fn sink<'a>(options: &Options<'a>) -> Result<Sink, Failure<'a>> {
     Ok(sink)
 }
 
-/// Ends the output, with the first error that it met.
+/// Ends the output; returns the first error of writing it.
 fn finish<'a>(sink: Sink, options: &Options<'a>) -> Result<(), Failure<'a>> {
     sink.finish().map_err(|error| match (error, options.output) {
         (Unfinished::NotWritten(Errno::ECANCELED), _) => Failure::GivenUp,
@@ -267,7 +268,7 @@ fn screen(options: &Options<'_>, environment: Environment) -> Terminal {
 /// The minimum expected duration that is announced, on a terminal or not, because the user has to wait.
 const WORTH_SAYING_NS: f64 = 5e9;
 
-/// Says how long the run will take.
+/// Prints the expected duration of the run.
 fn say_time(options: &Options<'_>, takes: Range, messages: &mut Messages) {
     if takes.1 > WORTH_SAYING_NS && options.progress != When::Never && !options.quiet {
         let _ = writeln!(messages, "{}: {takes}", options.experiment.descriptor.name);

@@ -1,12 +1,12 @@
 //! The start-up code that a C library would provide: the entry, the memory functions, the end.
 //!
 //! It is compiled only into the executable, so that the library can be tested with the start-up code of the host. It
-//! knows the state in which the kernel starts a process, and not the program itself.
+//! handles the state in which the kernel starts a process, and does not depend on the program itself.
 //!
 //! # Safety
 //!
-//! The entry is assembly, and maps the stack that everything runs on; [`lb_start`] is called by it
-//! once, with the initial stack pointer, and follows the vectors that the kernel put there.
+//! The entry is assembly, and maps the stack that all code uses; it calls [`lb_start`] once, with the initial stack
+//! pointer, and `lb_start` follows the vectors that the kernel put there.
 
 use core::ffi::c_char;
 use core::fmt::Write;
@@ -42,7 +42,7 @@ unsafe extern "C" fn lb_start(stack: *const usize) -> ! {
     init::end(latency_bench::run(arguments, environment))
 }
 
-/// The exit status of a defect in the program (`EX_SOFTWARE` of sysexits.h).
+/// Exit status of a defect in the program (`EX_SOFTWARE` of sysexits.h).
 const DEFECT: i32 = 70;
 
 #[panic_handler]

@@ -1,7 +1,7 @@
-//! A whole run of the default experiment on a simulated machine, judged by the rules of every run.
+//! A whole run of the default experiment on a simulated machine, evaluated by the rules of every run.
 //!
-//! The order of its parts is that of `experiment::run_experiment`; what is planned, measured and warned of is the program's
-//! own.
+//! The parts follow the order of `experiment::run_experiment`. The plan, the measurement and the warnings are the
+//! program's own code.
 
 use std::boxed::Box;
 use std::vec::Vec;
@@ -41,9 +41,9 @@ const AUDITED: Bytes = Bytes(256 << 20);
 /// The kernel's information about the memory, before and after.
 #[derive(Clone, Copy, Debug)]
 pub struct Told {
-    /// True if it gives the nodes of pages.
+    /// True if the kernel reports the nodes of pages.
     pub nodes: bool,
-    /// Share in huge pages.
+    /// Share of the memory in huge pages.
     pub huge: Option<[f64; 2]>,
     /// Number of pages on another node.
     pub elsewhere: [u64; 2],
@@ -87,7 +87,7 @@ pub struct Host {
     pub multiply_ratio: f64,
     /// Number of times that the thread was found on another CPU.
     pub moves: u64,
-    /// True if a fault makes a value wrong, or unproven.
+    /// True if a fault makes a value wrong or unverified.
     pub is_faulty: bool,
 }
 
@@ -116,8 +116,7 @@ pub struct Verdict {
     pub seconds: f64,
 }
 
-/// Measures points in the memory that the machine has for them, the first of them twice if the budget
-/// requests it.
+/// Measures points in memory of the machine, the first point twice if the budget requests it.
 fn measured<'a>(
     session: &mut Session<'a, '_>,
     mut simulated: Simulated,

@@ -23,7 +23,7 @@ pub enum Wanted {
     Poor,
     /// A correct value or a poor one.
     RightOrPoor,
-    /// An undisturbed value, nearly always; and never one.
+    /// Nearly always an undisturbed value; and its opposite, never one.
     Undisturbed,
     NeverUndisturbed,
 }

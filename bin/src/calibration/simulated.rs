@@ -15,15 +15,15 @@ use crate::error::Failure;
 use crate::result::Point;
 use crate::result::counters::Software;
 
-/// Nanoseconds between walks, for readings of clocks and proofs.
+/// Nanoseconds between walks, for reading clocks and for proofs.
 const BETWEEN_NS: f64 = 2e3;
 /// Nanoseconds to write a byte of a chain.
 const BYTE_NS: f64 = 0.3;
-/// The same including mapping and clearing.
+/// Nanoseconds to map, clear and write a byte of a chain.
 const SET_UP_BYTE_NS: f64 = 0.8;
 /// Nanoseconds of the usual batch; longer walks scatter less.
 const BATCH_NS: f64 = 1e5;
-/// Deviation of batches from each other without neighbours, and for each part that neighbours add.
+/// Standard deviation of batches without neighbours, and its increase relative to the addition of neighbours.
 const SCATTER: f64 = 0.005;
 const SCATTER_OF_CONTENTION: f64 = 0.15;
 /// Index of the audit's chains, which are not points.
@@ -82,7 +82,7 @@ pub struct Simulated {
     chance: Chance,
     /// Latency of a load from memory without neighbours, in nanoseconds.
     pub memory_ns: f64,
-    /// An unreported cache with random victims.
+    /// An unreported cache with random replacement.
     pub cache: Option<Bytes>,
     /// Other tasks on the CPU, and the hypervisor's.
     pub absences: [Absences; 2],
@@ -154,7 +154,7 @@ impl Simulated {
     }
 }
 
-/// Returns the share of a cyclic walk that a cache with random victims finally serves.
+/// Returns the steady share of hits of a cache with random replacement in a cyclic walk.
 pub fn hits(cache: Bytes, size: Bytes) -> f64 {
     if size <= cache {
         return 1.0;
@@ -176,7 +176,7 @@ struct Chain<'m> {
     factor: f64,
     hits: f64,
     loads: u64,
-    /// The hops from and to lines that were just written, in the numbering of `loads`.
+    /// The range of hops over lines that were just written, in the numbering of `loads`.
     ahead: [u64; 2],
     was_preempted: bool,
 }

@@ -20,7 +20,7 @@ pub struct Row {
     runs: usize,
     /// Runs that are good, fair and poor.
     pub levels: [usize; 3],
-    /// Good runs that are off, and poor runs that are off or unproven.
+    /// Good runs that are off, and poor runs that are off or unverified.
     pub good_off: usize,
     poor_off: usize,
     /// All runs that are off.

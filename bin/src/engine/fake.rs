@@ -9,23 +9,23 @@ use crate::plan::budget::{Budget, Memory};
 use crate::result::counters::Software;
 use crate::result::{Point, Walk};
 
-/// Nanoseconds between two looks of a walk for an interrupt and at its deadline.
+/// Nanoseconds between two checks of a walk for an interrupt and for its deadline.
 const PIECE_NS: f64 = 5e6;
-/// Nanoseconds between walks: looks at clocks and proofs.
+/// Nanoseconds between walks, for reading clocks and for proofs.
 const BETWEEN_NS: f64 = 2e3;
 
 /// The circumstances of a hop.
 #[derive(Clone, Copy, Debug)]
 pub struct Hop {
-    /// The place of its chain.
+    /// The position of its chain.
     pub place: u64,
-    /// The nodes of its chain.
+    /// The number of nodes of its chain.
     pub nodes: u64,
-    /// Hops and loads made since the chain was written, in laps.
+    /// Hops and loads since the chain was written, in laps.
     pub laps: f64,
     /// The simulated time.
     pub now_ns: f64,
-    /// The lanes that hop at a time.
+    /// The number of lanes that hop at the same time.
     pub lanes: usize,
     /// The walk of the point.
     pub walk: Walk,
@@ -36,18 +36,17 @@ pub struct Hop {
 pub struct Visit {
     /// The point's index.
     pub index: usize,
-    /// Its chain was written again before it.
+    /// The chain was written again before the visit.
     pub written: bool,
-    /// The place of its chain.
+    /// The position of its chain.
     pub place: u64,
-    /// The time of its beginning.
+    /// The time at which the visit began.
     pub begun_ns: f64,
-    /// Hops that were walked by one lane.
+    /// Hops walked by one lane.
     pub hops: u64,
 }
 
-/// A place in which a hop takes as many nanoseconds as `latency` says; where that is negative, the clock steps back
-/// meanwhile.
+/// A place in which `latency` gives the nanoseconds of a hop; if the value is negative, the clock steps back meanwhile.
 pub struct Fake<F> {
     pub latency: F,
     pub now_ns: f64,
@@ -55,16 +54,16 @@ pub struct Fake<F> {
     pub visits: Vec<Visit>,
     /// The time at which the program is asked to stop.
     pub interrupt_ns: f64,
-    /// Nanoseconds to write a byte of a chain, where each visit writes its own.
+    /// Nanoseconds to write a byte of a chain, if each visit writes its own chain.
     pub byte_ns: f64,
     kept: bool,
     last: Option<usize>,
-    /// The node that wrote the memory of each target last, where initiators share it.
+    /// The initiator node that last wrote the memory of each target, where initiators share it.
     written: Option<BTreeMap<u32, u32>>,
 }
 
 impl<F: FnMut(Hop) -> f64> Fake<F> {
-    /// Memory as the budget has it.
+    /// Returns a place with memory as the budget describes it.
     pub fn new(budget: &Budget, latency: F) -> Self {
         let kept = matches!(budget.memory, Memory::Kept | Memory::Shared);
         Fake {
@@ -197,7 +196,7 @@ impl<F: FnMut(Hop) -> f64> Place for Fake<F> {
             (true, false) => Condition::Disturbed,
             (true, true) => Condition::Undisturbed,
         };
-        // A chain that stays lies in one place.
+        // A chain that stays has one position.
         let place = if self.kept { 0 } else { place };
         let mut visit = Visit { index, written: is_others, place, begun_ns: self.now_ns, hops: 0 };
         let walked = walker(&mut FakeChain {

@@ -1,6 +1,6 @@
-//! The end of every run: looks at the memory again, makes an outcome of the rounds of each point, and warns about it.
+//! The end of every run: queries the memory again, makes an outcome of the rounds of each point, and warns about it.
 //!
-//! A point is excluded where its memory did not stay on the node where it was proven to be.
+//! A point is excluded if its memory did not stay on the node where it was verified to be.
 
 use latency_core::chain::Order;
 use latency_core::units::{Bytes, NodeId, Picoseconds};
@@ -23,21 +23,21 @@ use crate::warning::{Warning, Warnings};
 
 /// Minimum share of disturbed trials for a warning.
 const DISTURBED_SHARE: f64 = 0.1;
-/// Maximum difference of counted and estimated core cycles, as a fraction; beyond it, one of them is wrong.
+/// Maximum relative difference of counted and estimated core cycles; beyond it, one of them is wrong.
 const CYCLES_TOLERANCE: f64 = 0.05;
-/// Minimum share of trials that agree on a value; below it, the value is one of several.
+/// Minimum share of trials that agree on a value; below it, the point has several values.
 const STATE_SHARE: f64 = 0.7;
-/// Maximum latency over that while neighbours are quiet, before a warning about them.
+/// Maximum ratio of a latency to the latency while neighbours are quiet; above it, a warning names the neighbours.
 const NEIGHBOURS: f64 = 1.1;
 /// Minimum steps of the timer in a trial, so that a step is below 1 % of it.
 const FEWEST_STEPS: f64 = 100.0;
-/// Working set in memory-side caches from which on memory itself is measured: these caches are direct-mapped, so that
-/// four lines that share a place in one put each other out before a lap comes back to them.
+/// Minimum working set, in memory-side caches, that measures memory itself: these caches are direct-mapped, so four
+/// lines that share a place in one evict each other before a lap comes back to them.
 const SIDE_CACHES: u64 = 4;
-/// Maximum points that warnings name one by one; of more, and of pairs of CPUs, they give the number.
+/// Maximum points that warnings name one by one; for more points, and for pairs of CPUs, warnings give the number.
 const FEW_POINTS: usize = 16;
 
-/// Gives the outcome of every point of a schedule to `each`, in the order of the points.
+/// Calls `each` with the outcome of every point of a schedule, in the order of the points.
 ///
 /// # Errors
 ///
@@ -48,7 +48,7 @@ pub fn outcomes(
     schedule: &mut RealSchedule<'_>,
     mut each: impl FnMut(Outcome<'static>),
 ) -> Result<(), Failure<'static>> {
-    // All points of a piece of memory lie there, and a look at it is slow.
+    // Points that share a piece of memory share one query of it, because a query is slow.
     let mut looked = [const { None::<(usize, Result<Placed, Exclusion<'static>>)> }; 2 * MOST];
     session.noted.moves += schedule.place.moves();
     for index in 0..schedule.len() {
@@ -79,7 +79,7 @@ pub fn outcomes(
     Ok(())
 }
 
-/// Notes the clocks of rounds.
+/// Records the clocks of rounds.
 pub fn note(noted: &mut Noted, rounds: &[Round]) {
     for round in rounds {
         noted.clocks.note(round.core_gigahertz);
@@ -87,11 +87,11 @@ pub fn note(noted: &mut Noted, rounds: &[Round]) {
     }
 }
 
-/// Returns what is known of a piece of memory on `node`, and warns where it has changed.
+/// Returns the final state of a piece of memory on `node`, and warns about changes.
 ///
 /// # Errors
 ///
-/// [`PlacementError::MovedDuringRun`] where pages are elsewhere after the last trial.
+/// [`PlacementError::MovedDuringRun`] if pages are on another node after the last trial.
 pub fn stayed(warnings: &mut Warnings, placed: Placed, node: NodeId) -> Result<Placed, Exclusion<'static>> {
     if let Some((before, after)) = placed.huge_pages_changed() {
         let mapped = placed.mapped;
@@ -107,7 +107,7 @@ pub fn stayed(warnings: &mut Warnings, placed: Placed, node: NodeId) -> Result<P
     }
 }
 
-/// Makes a measurement of the rounds of a point; the inner error is that there is none.
+/// Returns the measurement that the rounds of a point give; the inner error is the reason if there is none.
 ///
 /// # Errors
 ///
@@ -133,7 +133,7 @@ pub fn measurement(
         series.undisturbed = undisturbed(schedule.rounds(index), schedule.budget.looked_ns);
     }
     let (placements, placement_spread) = schedule.placements(index);
-    // Of several lanes, what a hop takes is shared by their loads.
+    // With several lanes, the time of a hop is divided by the number of loads that share it.
     if let Walk::Lanes(_) | Walk::Apart(_) = point.walk {
         series.share(point.walk.lanes() as f64);
     }
@@ -153,10 +153,10 @@ pub fn measurement(
     }))
 }
 
-/// Warns about points that are imprecise, disturbed or inconsistent: about each, or about their number where they are
-/// many.
+/// Warns about points that are imprecise, disturbed or inconsistent: about each point, or about their number if there
+/// are many.
 ///
-/// `repeat` is the first point measured again, whose first pass was another one.
+/// `repeat` is the first point measured again, in another pass.
 pub fn warn(
     session: &mut Session<'_, '_>,
     timer: &Timer,
@@ -198,13 +198,13 @@ pub fn warn(
     }
 }
 
-/// Returns whether a measured latency has no undisturbed value.
+/// Returns true if a measured latency has no undisturbed value.
 fn is_disturbed(outcome: &Outcome<'_>) -> bool {
     let measured = outcome.result.as_ref().ok();
     measured.is_some_and(|measured| matches!(measured.series.undisturbed, Some(Undisturbed::AtMost(_))))
 }
 
-/// Warns about memory that takes longer than while its neighbours are quiet.
+/// Warns about memory with a higher latency than while its neighbours are quiet.
 fn warn_of_neighbours(warnings: &mut Warnings, outcomes: &[Outcome<'_>]) {
     for Outcome { point, result } in outcomes {
         let Ok(Measurement { series, .. }) = result else { continue };
@@ -217,7 +217,7 @@ fn warn_of_neighbours(warnings: &mut Warnings, outcomes: &[Outcome<'_>]) {
     }
 }
 
-/// Warns about trials that do not agree, that are too short for the timer, or over which it stepped back.
+/// Warns about trials that do not agree, that are too short for the timer, or during which the timer stepped back.
 fn warn_of_trials(session: &mut Session<'_, '_>, timer: &Timer, outcomes: &[Outcome<'_>]) {
     let (mut points, mut share, mut steps, mut trials) = (0, STATE_SHARE, FEWEST_STEPS, 0);
     for Outcome { point, result } in outcomes {
@@ -256,10 +256,10 @@ fn warn_of_one(session: &mut Session<'_, '_>, point: &Point, measured: &Measurem
     warn_of_counters(session, measured);
 }
 
-/// Warns where a cache serves a working set, by first passes, which no cache served.
+/// Warns if first passes show that a cache serves a working set that should not fit in a cache.
 ///
-/// A first pass is one moment of a run, so that more than one has to agree: those from one node over sets of one size,
-/// most of them. What was seen before the run, or after it in new memory, decides for the node that it was seen from.
+/// A first pass is one moment of a run, so several must agree: most of those from one node over sets of one size. A
+/// search before the run, or a repeat after it in new memory, overrides the first passes for the node on which it ran.
 pub fn warn_of_hits(
     machine: &Machine,
     warnings: &mut Warnings,
@@ -268,7 +268,7 @@ pub fn warn_of_hits(
 ) {
     for point in outcomes.iter().map(|outcome| &outcome.point) {
         let size = point.size;
-        // That it fits a reported cache was known before, and said.
+        // The plan already warned about a working set that fits a reported cache.
         if machine.cache_that_holds(size).is_some() {
             continue;
         }
@@ -295,18 +295,20 @@ pub fn warn_of_hits(
         if 2 * holds > passes {
             warnings.push(Warning::LooksCached { size, cold, warm });
         } else if !is_clear {
-            // Where a look before the run saw no hits, so small a difference is that between two moments.
+            // If a search before the run saw no hits, a difference this small is only the difference between two
+            // moments.
             warnings.push(Warning::CacheServesPart { size, cold, warm });
         }
     }
 }
 
-/// Warns about nodes whose memory was measured through a cache in front of it: no set of the node, and no footprint of
-/// generators, was four times as large.
+/// Warns about nodes whose memory was measured through a memory-side cache: no working set of the node, and no
+/// footprint of generators, was four times as large as the cache.
 pub fn warn_of_side_caches(machine: &Machine, warnings: &mut Warnings, outcomes: &[Outcome<'_>]) {
     for node in machine.topology.nodes() {
         let Some(cache) = node.attributes.side_cache else { continue };
-        // The largest set of a curve is its memory. Chains beside generators have one of their own.
+        // The largest working set of a curve is its memory. Chains alongside generators have a largest set of their
+        // own.
         let (mut chains, mut footprints) = (None, None);
         for Outcome { point, result } in outcomes {
             if result.is_err() || point.walk.is_of_cores() {
@@ -320,7 +322,7 @@ pub fn warn_of_side_caches(machine: &Machine, warnings: &mut Warnings, outcomes:
                 chains = chains.max(Some(point.size));
             }
         }
-        // What a CPU's cache holds is not a measurement of memory.
+        // A working set in a CPU's cache is not a measurement of memory.
         let in_memory = |size: &Bytes| machine.cache_that_holds(*size).is_none();
         let Some(size) = chains.into_iter().chain(footprints).filter(in_memory).min() else { continue };
         let wanted = cache.size.times(SIDE_CACHES);
@@ -332,12 +334,12 @@ pub fn warn_of_side_caches(machine: &Machine, warnings: &mut Warnings, outcomes:
     }
 }
 
-/// Returns the latency of the first pass, in nanoseconds, where the rounds were faster than it: a cache serves some.
+/// Returns the latency of the first pass, in nanoseconds, if the rounds were faster: then a cache serves some loads.
 #[must_use]
 pub fn served(measured: &Measurement) -> Option<f64> {
     let series = &measured.series;
     match series.warm_over_cold {
-        // Both were met in each round, whatever neighbours did in it.
+        // Each round has both latencies, so neighbours affected both alike.
         Some(ratio) => ratio
             .interval
             .filter(|interval| interval.high < SERVES_SOME)
@@ -346,7 +348,7 @@ pub fn served(measured: &Measurement) -> Option<f64> {
     }
 }
 
-/// Returns whether a cache serves more of a set than chance explains, by the latency of a first pass.
+/// Returns true if a cache serves more of a set than chance explains, by the latency of a first pass.
 fn holds_much(measured: &Measurement, cold_ns: f64) -> bool {
     match measured.series.warm_over_cold.and_then(|ratio| ratio.interval) {
         Some(interval) => is_held(1.0, interval.high),
@@ -354,8 +356,9 @@ fn holds_much(measured: &Measurement, cold_ns: f64) -> bool {
     }
 }
 
-/// Returns the latency up to which the rounds may be as slow as a first pass by chance. A single pass is a moment like
-/// that of any round; of several there is a median, as of the rounds.
+/// Returns the upper bound of the rounds' latency that is compared with a first pass. A single pass is one moment, like
+/// any round, so the bound is the slowest round. Several passes have a median, like the rounds, so the bound is the
+/// upper end of the rounds' interval.
 fn slowest(measured: &Measurement) -> f64 {
     let found = &measured.series.nanoseconds;
     match (found.interval, measured.warm_up.passes) {
@@ -364,7 +367,7 @@ fn slowest(measured: &Measurement) -> f64 {
     }
 }
 
-/// Warns where counted and estimated core cycles contradict each other.
+/// Warns if counted and estimated core cycles contradict each other.
 fn warn_of_counters(session: &mut Session<'_, '_>, measured: &Measurement) {
     let ratio = measured.series.core_cycles_ratio().filter(|ratio| (ratio - 1.0).abs() > CYCLES_TOLERANCE);
     if let Some(ratio) = ratio {

@@ -1,13 +1,13 @@
-//! The only code that times, and the only one that places memory. It takes points from a plan and gives findings.
+//! The only code that times, and the only code that places memory. It turns the points of a plan into findings.
 //!
-//! Two traits in [`seam`] carry it. A [`Walkable`](seam::Walkable) can be walked for a number of hops and says how long that
-//! took: a pointer chase, traffic of generators, lines between two CPUs. A [`Place`](seam::Place) brings the walkable of a
-//! point and hands it to a visitor. The schedule above them knows no clock and no memory, and the stopwatch below knows no
-//! statistics; so tests run whole schedules over a simulated place, in simulated time.
+//! Two traits in [`seam`] are its base. A [`Walkable`](seam::Walkable) walks a number of hops and returns their
+//! duration: a pointer chase, traffic of generators, lines between two CPUs. A [`Place`](seam::Place) finds the
+//! walkable of a point and passes it to a visitor. The schedule above them uses neither clock nor memory, and the
+//! stopwatch below uses no statistics; so tests run whole schedules over a simulated place, in simulated time.
 //!
-//! A run goes like this. [`memory`] places and proves the memory of all points. [`schedule`] goes round them in shuffled
-//! order, visits each that is not precise yet, and pauses between rounds where there is time. [`finish`] looks at the memory
-//! again and makes outcomes of the rounds. A visit:
+//! The steps of a run: [`memory`] places and verifies the memory of all points. [`schedule`] visits each point that is
+//! not precise yet, in shuffled order, and pauses between rounds where there is time. [`finish`] queries the memory
+//! again and makes outcomes of the rounds. The steps of a visit:
 //!
 //! ```text
 //!  Schedule            Place                     Walkable               Stopwatch
@@ -24,8 +24,8 @@
 //!    |                                              |  node                |
 //! ```
 //!
-//! Read [`seam`] first, then [`schedule`] and its `visit`, then [`run`]. [`stopwatch`] has the loops that are timed, with
-//! clock and counters; [`threads`] the generators of traffic and the partners of lines between CPUs; [`checks`] the tests of
+//! Read [`seam`] first, then [`schedule`] and its `visit`, then [`run`]. [`stopwatch`] has the timed loops, with clock
+//! and counters; [`threads`] the generators of traffic and the partners of lines between CPUs; [`checks`] the tests of
 //! the tool and of the machine around a run.
 
 pub mod checks;

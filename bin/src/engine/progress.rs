@@ -1,5 +1,5 @@
-//! Lines on standard error while something is measured: one that shows the progress to a person who waits, and those
-//! that stay, a part of what was asked for.
+//! Lines on standard error during a measurement: one line that shows the progress, and live lines, which stay because
+//! the user requested them.
 
 use core::fmt::{self, Write};
 
@@ -10,10 +10,10 @@ use crate::sys::terminal::Stream;
 use crate::sys::time;
 use latency_core::words::When;
 
-/// Back to the start of the line, and clear it (ECMA-48 EL).
+/// Control sequence that returns to the start of the line and clears it (ECMA-48 EL).
 const CLEAR: &str = "\r\x1b[K";
 
-/// The line; silent unless there is a terminal, or it was asked for.
+/// The progress line; silent unless standard error is a terminal or the user requested it.
 pub struct Progress {
     messages: Option<Messages>,
     /// The beginning of every line.
@@ -22,7 +22,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Makes a line that is shown on a terminal, or always, or never.
+    /// Returns a progress line that is shown on a terminal, always, or never.
     #[must_use]
     pub fn new(when: When) -> Self {
         let wanted = match when {
@@ -33,10 +33,10 @@ impl Progress {
         Progress { messages: wanted.then(|| Messages::on(Stream::Error)), lead: Text::EMPTY, shown: false }
     }
 
-    /// Begins every line from now on with some words.
+    /// Sets the words with which every line begins from now on.
     pub fn lead(&mut self, words: fmt::Arguments<'_>) {
         self.lead = Text::EMPTY;
-        // The words are cut where they do not fit.
+        // Words that do not fit are cut off.
         let _ = self.lead.write_fmt(words);
     }
 
@@ -50,7 +50,7 @@ impl Progress {
         }
     }
 
-    /// Takes the line away, before anything else is written.
+    /// Clears the progress line, before anything else is written.
     pub fn clear(&mut self) {
         if let (Some(messages), true) = (&mut self.messages, self.shown) {
             let _ = messages.write_str(CLEAR);
@@ -60,19 +60,19 @@ impl Progress {
     }
 }
 
-/// The lines that stay; silent unless they are wanted.
+/// The live lines, which stay; silent unless they are wanted.
 pub struct LiveLines {
     messages: Option<Messages>,
 }
 
 impl LiveLines {
-    /// Makes lines that are written, or not.
+    /// Returns live lines that are written if `wanted`.
     #[must_use]
     pub fn new(wanted: bool) -> LiveLines {
         LiveLines { messages: wanted.then(|| Messages::on(Stream::Error)) }
     }
 
-    /// Writes a line by `write`, which is given the seconds since 1970.
+    /// Writes a line by calling `write` with the seconds since 1970.
     pub fn add(&mut self, write: &dyn Fn(&mut dyn Write, u64) -> fmt::Result) {
         if let Some(messages) = &mut self.messages {
             // Messages drop their errors: there is no other place to report them.

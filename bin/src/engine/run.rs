@@ -1,4 +1,4 @@
-//! A run: places the memory of points, has them visited, and makes outcomes of the rounds.
+//! A run: places the memory of points, visits them, and makes outcomes of the rounds.
 
 use latency_core::buffer::Stores;
 use latency_core::chain::Chain;
@@ -25,7 +25,7 @@ use crate::plan::budget::{Budget, Memory};
 use crate::result::{Exclusion, Extra, Outcome, Point, Repeat, chain};
 use crate::sys::table::Table;
 
-/// The arranger of a run's visits: the schedule alone, or more before and after it.
+/// A function that makes a run's visits: the schedule alone, or with more before and after it.
 pub type Visits<'v, 'a> =
     dyn FnMut(&mut Session<'a, '_>, &mut RealSchedule<'_>) -> Result<(), Failure<'static>> + 'v;
 
@@ -55,15 +55,15 @@ pub fn measure<'a>(
     measure_with(session, timer, points, budget, &mut Alongside::default(), &mut all_rounds)
 }
 
-/// Measures the chains of `points`, in visits that `visits` arranges. Outcomes are in the order of the points; points that
+/// Measures the chains of `points`; `visits` arranges the visits. Outcomes are in the order of the points; points that
 /// were added to the schedule follow.
 ///
-/// Targets and kinds of pages share one schedule, so that drift meets all alike. Where memory does not suffice for all of
-/// them at a time, they come one after another.
+/// Targets and kinds of pages share one schedule, so that drift affects all alike. If memory does not suffice for all
+/// of them at a time, they are measured one after another.
 ///
 /// # Errors
 ///
-/// [`Failure`], but for memory that may be left out. An interrupt ends the visits, and the outcomes so far are kept.
+/// [`Failure`], except for memory that may be missing. An interrupt ends the visits, and the outcomes so far are kept.
 pub fn measure_with<'a>(
     session: &mut Session<'a, '_>,
     timer: &Timer,
@@ -102,7 +102,7 @@ pub fn measure_in<'a>(
     run.findings(session)
 }
 
-/// The points that are in memory at a time.
+/// The grouping of points by the memory that is placed at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Parting {
     /// All of them.
@@ -114,7 +114,7 @@ enum Parting {
 }
 
 impl Parting {
-    /// Returns the fewest parts that memory allows.
+    /// Divides the points into as few parts as fit in memory.
     fn of(machine: &Machine, points: &[Point], budget: &Budget) -> Parting {
         let fits = |parting: &Parting| {
             parting.firsts(points).all(|first| {
@@ -142,15 +142,15 @@ impl Parting {
     }
 }
 
-/// A run under way.
+/// A run in progress.
 struct Run<'r, 'a> {
     points: &'r [Point],
-    /// The memory beside their chains that could not be had.
+    /// The memory other than that of chains that could not be placed.
     beside: Option<&'r Missing<'a>>,
-    /// The outcomes of these, and of points that were added.
+    /// The outcomes of the points, and of points that were added.
     outcomes: Table<Outcome<'a>>,
     count: usize,
-    /// The point that was measured twice in turn.
+    /// The comparison of the point that was measured twice in turn.
     repeat: Option<Repeat>,
     /// The audit that was made between rounds.
     audit: Option<UnderWay>,
@@ -164,7 +164,7 @@ struct Chosen {
 }
 
 impl<'r, 'a> Run<'r, 'a> {
-    /// Begins with no outcome.
+    /// Returns a run without outcomes.
     fn of(
         points: &'r [Point],
         budget: &Budget,
@@ -187,7 +187,7 @@ impl<'r, 'a> Run<'r, 'a> {
         })
     }
 
-    /// Notes an interrupt; false where it ends the run.
+    /// Records an interrupt; returns false if it ends the run.
     fn goes_on(&mut self, result: Result<(), Failure<'a>>) -> Result<bool, Failure<'a>> {
         self.interrupted |= matches!(result, Err(Failure::Interrupted));
         match result {
@@ -196,7 +196,7 @@ impl<'r, 'a> Run<'r, 'a> {
         }
     }
 
-    /// Ends the run.
+    /// Ends the run and returns its findings.
     fn findings(self, session: &mut Session<'a, '_>) -> Result<Findings<'a>, Failure<'a>> {
         let Run { outcomes, count, repeat, audit, interrupted, .. } = self;
         session.progress.clear();
@@ -213,7 +213,7 @@ impl<'r, 'a> Run<'r, 'a> {
         })
     }
 
-    /// Chooses the points of a part that have memory, and notes why others have none.
+    /// Chooses the points of a part that have memory, and records why others have none.
     fn choose(
         &mut self,
         is_mine: &dyn Fn(&Point) -> bool,
@@ -236,7 +236,7 @@ impl<'r, 'a> Run<'r, 'a> {
         Ok(Chosen { points, indices: Table::made(chosen.len(), |index| at(index).0)? })
     }
 
-    /// Visits the chosen points in `place`, and takes their outcomes.
+    /// Visits the chosen points in `place`, and collects their outcomes.
     #[inline(never)] // offsets into a small frame are short
     fn visit(
         &mut self,
@@ -311,7 +311,7 @@ impl<'r, 'a> Run<'r, 'a> {
         self.visit(session, &mut place, &chosen, &budget, twice, visits)?;
         drop(place);
         self.audit = self.audit.take().or(audit);
-        // The memory was looked at again, and its chains are not walked any more.
+        // The memory was queried again, and its chains are no longer needed.
         if budget.translation {
             for Piece { region, like, placement } in pieces.had() {
                 let as_small = translation_probe::ask(session, timer, like, placement)?;
@@ -329,9 +329,9 @@ impl<'r, 'a> Run<'r, 'a> {
     }
 }
 
-/// Opens the memory of chains, with a chain in each piece that is to stay.
+/// Opens the memory of chains, with a chain in each piece where chains stay.
 ///
-/// It is written by the stores that a trial finds faster; the timer's stamps time it.
+/// The chain is written with the kind of stores that a trial shows to be faster; the timer's stamps time the trial.
 #[inline(never)] // offsets into a small frame are short
 fn open<'p>(
     session: &mut Session<'_, '_>,
@@ -351,10 +351,10 @@ fn open<'p>(
             chain::chain(like)?;
             return Err(PlacementError::NothingToMeasure.into());
         };
-        // The CPU that walks it writes it: lines that stay in a cache are in its own.
+        // The CPU that walks the chain writes it, so that lines that stay in a cache are in that CPU's cache.
         placement::pin(like.cpu)?;
-        // Ordinary stores leave lines in a cache that is larger than reported: the first pass would be
-        // faster than memory. Only where a search found no large cache there is a choice.
+        // Ordinary stores leave lines in a cache that is larger than reported, and the first pass would be faster than
+        // memory. So the kind of stores is only a choice where a search found no large cache.
         let seen = stamp.filter(|_| session.machine.is_clear(like.size));
         let stores = Stores::choose(lines, seen, session.machine.largest_cache());
         let buffer = new_chain::write(lines, chain, like.kernel.encoding, stores)?;

@@ -1,6 +1,6 @@
 //! A chain that records the calls to it, for tests of the warm-up.
 //!
-//! Beside `fake`, which simulates runs: here one thing at a time is looked at, and time passes in walks alone.
+//! While `fake` simulates runs, this chain tests one step at a time, and its time advances only in walks.
 
 use std::vec::Vec;
 
@@ -17,18 +17,18 @@ pub enum Call {
     Rush(u64),
     /// A load of every node.
     Touch,
-    /// Back to where that lane of a rush set out.
+    /// A return to the start of one lane of a rush.
     Rewind(u64),
 }
 
-/// A chain whose hops take one time in the first lap and another one in later laps.
+/// A chain whose hops have one latency in the first lap and another in later laps.
 #[derive(Debug)]
 pub struct Scripted {
-    /// Everything that was asked for.
+    /// All calls so far.
     pub calls: Vec<Call>,
-    /// The hops that were really made in each walk by one lane.
+    /// The hops made in each walk by one lane.
     pub made: Vec<u64>,
-    /// The events at the chain before.
+    /// The condition of the chain, as its next visit sees it.
     pub condition: Condition,
     nodes: u64,
     lanes: Option<usize>,
@@ -46,7 +46,7 @@ pub struct Scripted {
 }
 
 impl Scripted {
-    /// A chain just written whose hops all take as long; many lanes take a tenth of it.
+    /// Returns a chain just written whose hops have one latency; hops of many lanes have a tenth of it.
     pub fn new(nodes: u64, hop_ns: f64) -> Self {
         Scripted {
             calls: Vec::new(),
@@ -68,7 +68,7 @@ impl Scripted {
         }
     }
 
-    /// Sets the nanoseconds of a hop once every node has been met.
+    /// Sets the nanoseconds of a hop after the first lap.
     pub fn warm(self, warm_ns: f64) -> Self {
         Scripted { warm_ns, ..self }
     }
@@ -78,7 +78,7 @@ impl Scripted {
         Scripted { rush_ns: Some(rush_ns), ..self }
     }
 
-    /// Makes nodes that many lanes cannot walk.
+    /// Makes the chain refuse walks by many lanes.
     pub fn without_lanes(self) -> Self {
         Scripted { rush_ns: None, ..self }
     }
@@ -93,7 +93,7 @@ impl Scripted {
         Scripted { touch_ns, ..self }
     }
 
-    /// Asks the program to stop.
+    /// Marks the program as interrupted.
     pub fn interrupted(self) -> Self {
         Scripted { interrupted: true, ..self }
     }
@@ -103,17 +103,17 @@ impl Scripted {
         Scripted { disturbed: Some(walk), ..self }
     }
 
-    /// Makes the hops of each walk longer than those of the one before by a factor.
+    /// Makes the hops of each walk longer than the hops of the walk before, by a factor.
     pub fn faster_by(self, faster: f64) -> Self {
         Scripted { faster, ..self }
     }
 
-    /// Sets the clock of the uncore, by the time.
+    /// Sets the clock of the uncore as a function of the time.
     pub fn on_uncore(self, uncore: fn(f64) -> f64) -> Self {
         Scripted { uncore, ..self }
     }
 
-    /// The hops of all walks by one lane that were asked for.
+    /// Returns the requested hops of all walks by one lane.
     pub fn walks(&self) -> Vec<u64> {
         let walk = |call: &Call| match call {
             Call::Walk(hops) => Some(*hops),
@@ -122,7 +122,7 @@ impl Scripted {
         self.calls.iter().filter_map(walk).collect()
     }
 
-    /// Takes the calls so far, with walks that follow each other as one.
+    /// Returns the calls so far, merging consecutive walks, and clears them.
     pub fn take(&mut self) -> Vec<Call> {
         let mut together: Vec<Call> = Vec::new();
         for call in self.calls.drain(..) {
@@ -134,13 +134,13 @@ impl Scripted {
         together
     }
 
-    /// Writes the chain again: no cache holds a line of it.
+    /// Rewrites the chain: no cache holds a line of it.
     pub fn rewrite(&mut self) {
         self.loads = 0;
         self.condition = Condition::Written;
     }
 
-    /// Makes some hops, or as many as time allows; the last one ends at the end of that time or after it.
+    /// Makes the requested hops, or as many as time allows; the last one ends at `until_ns` or after it.
     fn go(&mut self, hops: u64, hop_ns: f64, until_ns: f64) -> Walked {
         let room = ((until_ns - self.now_ns) / hop_ns).max(1.0).ceil() as u64;
         let made = hops.min(room);

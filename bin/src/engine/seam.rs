@@ -1,7 +1,7 @@
-//! The seam between decisions and timing: a chain that can be walked, and the place that chains come from.
+//! The boundary between decisions and timing: a chain that can be walked, and the place that chains come from.
 //!
-//! On one side are the schedule, the visits, the warm-up and the summary of batches; on the other memory and a clock, or, in
-//! tests, a function that gives the nanoseconds of a hop.
+//! On one side are the schedule, the visits, the warm-up and the summary of batches. On the other are memory and a
+//! clock, or, in tests, a function that gives the nanoseconds of a hop.
 
 use crate::engine::memory::placement::Witness;
 use crate::error::Failure;
@@ -9,19 +9,18 @@ use crate::result::counters::{Counted, Software};
 use crate::result::{PerLine, Point, Round};
 use crate::sys::{signal, time};
 
-/// The events at a chain since it was last walked for this point.
+/// The changes to a chain since it was last walked for this point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
-    /// It was written again, past the caches.
+    /// The chain was written again, past the caches.
     Written,
-    /// Another walk came in between, or there was none.
+    /// Another walk came in between, or the chain was not walked before.
     Disturbed,
-    /// Nothing.
+    /// No change.
     Undisturbed,
 }
 
-/// One batch, per hop. The time is not a number where the clock stepped back; core cycles are not where the clock of the
-/// core is unknown.
+/// One batch, per hop. The time is NaN if the clock stepped back; core cycles are NaN if the core clock is unknown.
 #[derive(Clone, Copy, Debug)]
 pub struct Batch {
     /// The time.
@@ -30,20 +29,20 @@ pub struct Batch {
     pub core_cycles: f64,
     /// The core's clock.
     pub core_gigahertz: f64,
-    /// Lines that generators have touched meanwhile, per nanosecond; not a number without any.
+    /// Lines that generators touched during the batch, per nanosecond; NaN without generators.
     pub delivered: f64,
-    /// Another task ran meanwhile.
+    /// Another task ran during the batch.
     pub preempted: bool,
-    /// The quota of CPU time was used up meanwhile.
+    /// The quota of CPU time was used up during the batch.
     pub throttled: bool,
-    /// The rate of the generators had not become steady before.
+    /// The rate of the generators had not become steady before the batch.
     pub unsettled: bool,
-    /// The hops made: as many as asked for, unless time was up.
+    /// The hops made: as many as requested, unless time was up.
     pub hops: u64,
 }
 
 impl Batch {
-    /// No hops.
+    /// A batch without hops.
     pub const NONE: Batch = Batch {
         nanoseconds: f64::NAN,
         core_cycles: f64::NAN,
@@ -56,21 +55,21 @@ impl Batch {
     };
 }
 
-/// Hops made, and the nanoseconds that they took.
+/// Hops made, and their duration in nanoseconds.
 pub type Walked = (u64, f64);
 
 /// A chain to be walked, with a clock.
 ///
-/// Walks go on from where the last one stopped, and end at the first look at the clock after `until_ns`, some
+/// Walks continue where the last one stopped, and end at the first check of the clock after `until_ns`; checks are some
 /// milliseconds apart.
 ///
-/// Traffic and lines between CPUs need none of the optional methods; the defaults do nothing, and ask the kernel for the
+/// Traffic and lines between CPUs need none of the optional methods; the defaults do nothing, or ask the kernel for the
 /// time and for an interrupt.
 pub trait Walkable {
-    /// Returns the nodes of the chain.
+    /// Returns the number of nodes of the chain.
     fn nodes(&self) -> u64;
 
-    /// Returns the cache lines that it lies in.
+    /// Returns the number of cache lines of the chain.
     fn lines(&self) -> u64 {
         self.nodes()
     }
@@ -78,12 +77,13 @@ pub trait Walkable {
     /// Returns the number of chains walked side by side; `None` for one chain, where hops are latencies.
     fn lanes(&self) -> Option<usize>;
 
-    /// Returns the events at it since it was last walked for this point.
+    /// Returns the changes to the chain since it was last walked for this point.
     fn condition(&self) -> Condition {
         Condition::Undisturbed
     }
 
-    /// Returns the hops over lines just written past the caches that follow after [`few`](crate::engine::schedule::walks::few) others.
+    /// Returns the number of hops over lines just written past the caches, after the first
+    /// [`few`](crate::engine::schedule::walks::few).
     fn ahead(&self) -> u64 {
         0
     }
@@ -92,18 +92,18 @@ pub trait Walkable {
     ///
     /// # Errors
     ///
-    /// [`Failure::Interrupted`], and one of timing where a walk did not end where it had to.
+    /// [`Failure::Interrupted`], and an error of timing if a walk did not end at the expected node.
     fn walk(&mut self, hops: u64, until_ns: f64) -> Result<Walked, Failure<'static>>;
 
-    /// Walks as [`walk`](Self::walk), with looks at the core's clock before and after.
+    /// Walks like [`walk`](Self::walk), and reads the core's clock before and after.
     ///
     /// # Errors
     ///
     /// The errors of [`walk`](Self::walk).
     fn batch(&mut self, hops: u64, until_ns: f64) -> Result<Batch, Failure<'static>>;
 
-    /// Walks enough lanes side by side for memory to be as fast as possible; the hops are of all lanes together. `None`
-    /// where the nodes cannot be walked like that.
+    /// Walks enough lanes side by side to reach the highest rate of memory; hops are counted over all lanes. Returns
+    /// `None` if the nodes cannot be walked in lanes.
     ///
     /// # Errors
     ///
@@ -112,34 +112,34 @@ pub trait Walkable {
         Ok(None)
     }
 
-    /// Loads every node once, in no order of the chain.
+    /// Loads every node once, in address order rather than chain order.
     fn touch(&mut self) {}
 
-    /// Goes to the node where the `part`-th lane of a rush began.
+    /// Moves to the node where lane number `part` of a rush began.
     fn rewind(&mut self, _part: u64) {}
 
-    /// Returns the time of a clock in nanoseconds, which goes on between walks too.
+    /// Returns the time in nanoseconds of a clock that also runs between walks.
     fn now_ns(&self) -> f64 {
         time::now_ns()
     }
 
-    /// Returns whether the program is asked to stop.
+    /// Returns true if the program is asked to stop.
     fn interrupted(&self) -> bool {
         signal::interrupted()
     }
 
-    /// Returns the nanoseconds of the shortest batch that the clock times well.
+    /// Returns the nanoseconds of the shortest batch that the clock times precisely.
     fn batch_ns(&self) -> f64;
 
-    /// Returns the counts of switches, migrations and faults of the thread so far.
+    /// Returns the thread's context switches, migrations and faults so far.
     fn software(&mut self) -> Software;
 
-    /// Returns the clock of the uncore that serves the load of this point, now; not a number where it is unknown or unused.
+    /// Returns the current clock of the uncore that serves the load of this point; NaN if it is unknown or unused.
     fn uncore_gigahertz(&self) -> f64 {
         f64::NAN
     }
 
-    /// Makes walks that are counted and not timed.
+    /// Makes walks under hardware counters, which are not timed.
     ///
     /// # Errors
     ///
@@ -158,13 +158,13 @@ pub trait Walkable {
     }
 }
 
-/// A visitor of a chain.
+/// A function that walks a chain.
 pub type Walker<'w> = dyn FnMut(&mut dyn Walkable) -> Result<(), Failure<'static>> + 'w;
 
 /// The source of chains: memory, or, in tests, a simulation.
 pub trait Place {
-    /// Has `walker` walk the chain of the `index`-th point. Where chains are rewritten, `position` chooses its place in
-    /// memory.
+    /// Calls `walker` with the chain of point number `index`. Where chains are rewritten, `position` selects its place
+    /// in memory.
     ///
     /// # Errors
     ///
@@ -177,7 +177,7 @@ pub trait Place {
         walker: &mut Walker<'_>,
     ) -> Result<(), Failure<'static>>;
 
-    /// Does a part of what is checked between two rounds. Chains are disturbed by that.
+    /// Makes a part of the checks between two rounds. The checks disturb chains.
     ///
     /// # Errors
     ///
@@ -186,25 +186,25 @@ pub trait Place {
         Ok(())
     }
 
-    /// Returns the time by the clock of its chains, in nanoseconds.
+    /// Returns the time of the place's clock, in nanoseconds.
     fn now_ns(&self) -> f64 {
         time::now_ns()
     }
 
-    /// Lets the CPU idle, and has its clock come up again by `until_ns`. Chains are disturbed by that.
+    /// Lets the CPU idle, and brings its clock up again by `until_ns`. The pause disturbs chains.
     ///
     /// # Errors
     ///
     /// [`Failure::Interrupted`], at once.
     fn pause(&mut self, until_ns: f64) -> Result<(), Failure<'static>>;
 
-    /// Returns the witnesses of a point's memory, and of the other memory that it uses: that of the traffic beside a
-    /// chain, or of the second home of exchanged lines. `None` where some of it could not be had, and in a simulation.
+    /// Returns the witnesses of a point's memory, and of the other memory that it uses: the traffic alongside a chain,
+    /// or the second home of exchanged lines. Returns `None` if some of it could not be placed, and in a simulation.
     fn witnesses(&self, _point: &Point) -> Option<(Witness, Option<Witness>)> {
         None
     }
 
-    /// Returns how many times the thread was found on another CPU than a point's.
+    /// Returns the number of times that the thread was found on another CPU than a point's.
     fn moves(&self) -> u64 {
         0
     }

@@ -1,4 +1,4 @@
-//! The means of an experiment, and its findings.
+//! The resources of an experiment, and its findings.
 
 use crate::analysis::curve::Analysis;
 use crate::engine::checks::prefetch_audit::UnderWay;
@@ -16,30 +16,30 @@ use crate::sys::signal;
 use crate::sys::table::Table;
 use crate::warning::Warnings;
 
-/// The notes of a measurement under way.
+/// Observations during a measurement.
 #[derive(Debug)]
 pub struct Noted {
     /// The core clocks of all rounds.
     pub clocks: Clocks,
-    /// Times that the thread was found on another CPU.
+    /// Number of times that the thread was found on another CPU.
     pub moves: u64,
-    /// Times that the time-stamp counter was behind an earlier reading.
+    /// Number of times that the time-stamp counter was behind an earlier reading.
     pub steps_back: u64,
-    /// The CPU time of all threads; `None` where nothing is timed.
+    /// The CPU time of all threads; `None` if nothing is timed.
     pub times: Option<&'static CpuTimes>,
-    /// The memory of the look before the run, which a second measurement may take.
+    /// The memory of the search before the run, which a second measurement may reuse.
     pub spare: Option<(Point, Placement)>,
 }
 
 impl Noted {
-    /// Begins without notes.
+    /// Returns empty observations.
     #[must_use]
     pub const fn new() -> Noted {
         Noted { clocks: Clocks::new(), moves: 0, steps_back: 0, times: None, spare: None }
     }
 }
 
-/// The means of an experiment.
+/// The resources of an experiment.
 pub struct Session<'a, 's> {
     /// The options, for experiments: the engine reads none.
     pub options: &'a Options<'a>,
@@ -47,14 +47,14 @@ pub struct Session<'a, 's> {
     pub machine: &'a Machine,
     /// The warnings to the reader.
     pub warnings: &'s mut Warnings,
-    /// The line that a person at the terminal sees meanwhile.
+    /// The progress line at the terminal.
     pub progress: &'s mut Progress,
-    /// The notes on the conditions meanwhile.
+    /// Observations of the conditions during the measurement.
     pub noted: &'s mut Noted,
 }
 
 impl<'a> Session<'a, '_> {
-    /// Returns what a plan needs.
+    /// Returns the inputs of a plan.
     pub fn planning(&mut self) -> Planning<'_, 'a> {
         Planning { options: self.options, machine: self.machine, warnings: self.warnings }
     }
@@ -70,7 +70,7 @@ pub struct Findings<'a> {
     pub analysis: Table<Analysis>,
     /// The findings that only some experiments have.
     pub extra: Extra,
-    /// The first point, if it was measured twice in turn.
+    /// The comparison of the first point, if it was measured twice in turn.
     pub repeat: Option<Repeat>,
     /// The audit of prefetchers, if it was begun between rounds.
     pub audit: Option<UnderWay>,
@@ -78,7 +78,7 @@ pub struct Findings<'a> {
     pub interrupted: bool,
 }
 
-/// Returns whether the program is asked to stop, for experiments with a long conclusion.
+/// Returns true if the program is asked to stop, for experiments with a long evaluation after the rounds.
 #[must_use]
 pub fn interrupted() -> bool {
     signal::interrupted()

@@ -1,4 +1,4 @@
-//! A run with generators: places and proves their memory, starts their threads, and ends them.
+//! A run with generators: places and verifies their memory, starts their threads, and ends them.
 
 use latency_core::traffic::Field;
 
@@ -19,12 +19,12 @@ use crate::sys::table::Table;
 use crate::sys::thread;
 use crate::warning::Warning;
 
-/// Seconds that an interrupt keeps a CPU, or the hypervisor does, that generators catch up with: on a virtual CPU a timer's
-/// tick costs 10 us, and the hypervisor 25 to 100 us 140 times a second, 0.7 % of the time. Caught up with, a rate is
-/// the one that was asked for; longer stalls are the machine's.
+/// Maximum seconds of a stall by an interrupt or the hypervisor that generators make up for. On a virtual CPU a timer's
+/// tick costs 10 us, and the hypervisor 25 to 100 us 140 times a second, 0.7 % of the time. If generators make up for
+/// these stalls, their rate is the requested one; longer stalls count as the machine's.
 const INTERRUPT_S: f64 = 100e-6;
 
-/// Returns the threads that `points` need: one for each generator, but for a generator that is this thread.
+/// Returns the number of threads that `points` need: one for each generator, except a generator that is this thread.
 fn threads(points: &[Point]) -> usize {
     let others = |point: &Point| match point.walk {
         Walk::Traffic(traffic) => traffic.generators.saturating_sub(1),
@@ -34,14 +34,13 @@ fn threads(points: &[Point]) -> usize {
     points.iter().map(others).max().unwrap_or(0) as usize
 }
 
-/// Measures `points` with generators, in visits that `visits` arranges: places the memory that they walk over, starts as
-/// many as the kernel allows, and ends them. Where there are fewer threads than were planned, points have fewer
-/// generators.
+/// Measures `points` with generators; `visits` arranges the visits. Places the memory that generators walk over, starts
+/// as many threads as the kernel allows, and ends them. With fewer threads than planned, points have fewer generators.
 ///
 /// # Errors
 ///
-/// The errors of placing, but for memory that the budget lets be left out; [`PlacementError::ThreadsRefused`] where there is no
-/// thread at all and points need one, or where the user fixed the CPUs; those of [`run::measure_with`].
+/// The errors of placing, except for memory that the budget allows to be missing; [`PlacementError::ThreadsRefused`] if
+/// points need a thread and there is none, or if the user fixed the CPUs; the errors of [`run::measure_with`].
 #[inline(never)] // offsets into a small frame are short
 pub fn measure_with_generators<'a>(
     session: &mut Session<'a, '_>,
@@ -92,7 +91,7 @@ pub fn measure_with_generators<'a>(
     Ok(findings)
 }
 
-/// Reduces points to the generators that there are threads for; points that have become alike are one.
+/// Reduces points to the generators that have threads, and merges points that have become equal.
 fn fewer<'p>(
     session: &mut Session<'_, '_>,
     points: &'p mut [Point],
@@ -133,7 +132,7 @@ fn fewer<'p>(
     Ok(points.get(..kept).unwrap_or_default())
 }
 
-/// Returns what points with the same traffic beside the same walk have in common.
+/// Returns the properties that points with the same traffic alongside the same walk share.
 fn key(point: &Point) -> Option<impl PartialEq> {
     let traffic = point.walk.traffic()?;
     let route = (point.cpu, point.initiator, point.target, point.size);

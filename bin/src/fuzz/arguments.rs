@@ -1,5 +1,5 @@
-//! Command lines, typed and from the kernel: each is refused with a message, or gives options that can be
-//! planned.
+//! Command lines, typed and from the kernel: each is refused with a message, or gives options for which a plan can be
+//! made.
 
 use std::string::{String, ToString};
 use std::vec::Vec;
@@ -16,7 +16,7 @@ use crate::options::{self, FLAGS, Options};
 use crate::report::FORMATS;
 use crate::sys::init::pack_arguments;
 
-/// Values for some option each, at the edges of the valid range and beyond.
+/// Values for various options, at the edges of the valid range and beyond.
 const VALUES: [&str; 40] = [
     "",
     "0",
@@ -136,7 +136,7 @@ pub fn planned(options: &Options<'_>, machine: &crate::machine::Machine) -> Test
     Ok(())
 }
 
-/// Returns the words after `--`, by the plain rule without optimisation.
+/// Returns the words after `--`, by a simple implementation of the rule.
 fn expected(text: &[u8]) -> Vec<Vec<u8>> {
     let mut words: Vec<Vec<u8>> = Vec::new();
     let (mut word, mut quoted) = (None::<Vec<u8>>, false);

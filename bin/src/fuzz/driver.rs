@@ -102,7 +102,7 @@ pub fn check<S: Strategy>(
     }
 }
 
-/// Prints a line of a passing test, which bypasses the capture.
+/// Prints a line from a passing test, bypassing the capture.
 fn say(line: &str) {
     // If standard error is closed, there is no other place to report it.
     let _ = writeln!(std::io::stderr(), "{line}");
@@ -127,7 +127,7 @@ fn watch(target: &'static str, done: Arc<AtomicU64>) {
     });
 }
 
-/// Returns the first character of a text that could steer a terminal.
+/// Returns the first character of a text that could control a terminal.
 pub fn steers(text: &str) -> Option<String> {
     let control = text.chars().find(|character| character.is_control() && *character != '\n')?;
     Some(format!("{control:?} in {text:?}"))

@@ -1,4 +1,4 @@
-//! Damaged results of many hosts: lines are used or named, and no name steers a terminal.
+//! Damaged results of many hosts: each line is used or reported, and no name contains terminal control sequences.
 
 use std::fs;
 use std::string::String;
@@ -22,7 +22,7 @@ fn lines() -> Vec<u8> {
             lines.extend(text.split('\n').flat_map(str::bytes));
             lines.push(b'\n');
         }
-        // And once unchanged.
+        // Each text also occurs once unchanged.
         lines.extend(text.bytes());
     }
     lines
@@ -34,7 +34,7 @@ fn damaged_results_of_many_hosts() {
     let formats = select(&["text", "json", "jsonl", "csv", "md", "prometheus"][..]);
     let strategy = (mutations(), any::<prop::sample::Index>(), formats, any::<bool>());
     check("fleet", 300, &strategy, |(damage, start, format, force)| {
-        // Only a part of it, so that the damage often hits content that is read.
+        // Only a part of the lines is damaged, so that the damage often hits content that is read.
         let start = start.index(lines.len());
         let part = lines.get(start..lines.len().min(start + 40_000)).unwrap_or_default();
         let mut files = Files::default();

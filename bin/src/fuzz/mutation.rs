@@ -6,7 +6,7 @@ use std::vec::Vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-/// Words that are wrong in some places, and valid in unexpected ones.
+/// Words that are wrong in some places, and valid where they are not expected.
 const WORDS: [&[u8]; 62] = [
     b"0",
     b"-0",
@@ -75,7 +75,7 @@ const WORDS: [&[u8]; 62] = [
 /// Texts that open a container.
 const OPEN: [&[u8]; 3] = [b"[", b"{\"a\":", b"{\"points\":["];
 
-/// One kind of damage; places are fractions of the text.
+/// One kind of damage; positions are fractions of the text.
 #[derive(Clone, Debug)]
 pub enum Mutation {
     /// The text ends here.
@@ -106,7 +106,7 @@ pub enum Mutation {
     Wide(bool),
 }
 
-/// Makes any damage.
+/// Generates any damage.
 pub fn mutations() -> impl Strategy<Value = Vec<Mutation>> {
     let place = any::<Index>;
     let one = prop_oneof![
@@ -128,7 +128,7 @@ pub fn mutations() -> impl Strategy<Value = Vec<Mutation>> {
     prop::collection::vec(one, 0..6)
 }
 
-/// Makes a text of `count` seeds, by its index, and its damage.
+/// Generates the index of one of `count` seeds, and its damage.
 pub fn damaged(count: usize) -> impl Strategy<Value = (usize, Vec<Mutation>)> {
     (0..count, mutations())
 }
@@ -142,7 +142,7 @@ pub fn applied(text: &[u8], mutations: &[Mutation]) -> Vec<u8> {
     text
 }
 
-/// Returns the bytes around a place for which `belongs` is true; an empty range between others.
+/// Returns the range of bytes around a position for which `belongs` is true; an empty range if there are none.
 fn around(text: &[u8], at: usize, belongs: impl Fn(u8) -> bool) -> core::ops::Range<usize> {
     let start = text[..at].iter().rposition(|byte| !belongs(*byte)).map_or(0, |place| place + 1);
     let end = text[at..].iter().position(|byte| !belongs(*byte)).map_or(text.len(), |length| at + length);
@@ -167,7 +167,7 @@ fn exchange(text: &mut Vec<u8>, one: core::ops::Range<usize>, other: core::ops::
 }
 
 fn apply(text: &mut Vec<u8>, mutation: &Mutation) {
-    // A place may also be the end.
+    // A position may also be the end of the text.
     let place = |index: &Index, text: &Vec<u8>| index.index(text.len() + 1);
     match mutation {
         Mutation::Cut(at) => text.truncate(place(at, text)),

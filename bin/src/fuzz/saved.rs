@@ -64,7 +64,7 @@ pub fn read(text: &[u8], unit: Option<Bytes>) -> Result<Vec<Row>, Problem> {
     Saved::parse(text, unit, &mut room).map(|draft| draft.rows().to_vec())
 }
 
-/// Returns everything of a row but its words, to be compared bit by bit; numbers are not equal by chance.
+/// Returns everything of a row except its words, to be compared bit by bit, because numbers are not equal by chance.
 fn numbers(row: &Row) -> impl PartialEq + core::fmt::Debug {
     let bits = |value: Option<f64>| value.map(f64::to_bits);
     (

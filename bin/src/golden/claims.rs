@@ -1,4 +1,4 @@
-//! Consistency of texts with their own numbers: no sentence contradicts another.
+//! Consistency of texts with their own numbers: sentences must not contradict each other.
 
 use std::string::String;
 use std::vec::Vec;
@@ -38,7 +38,7 @@ fn no_sentence_contradicts_another() {
 }
 
 #[test]
-fn the_capacity_that_a_chase_held_has_no_guessed_cause() {
+fn the_measured_capacity_has_no_guessed_cause() {
     // Memory of the other node, whose curve shows a third of the cache.
     const CURVE: &str = "curve --cpunode=0 --memnode=1 --points-per-octave=2";
     let shared = text(CURVE, "two-sockets", &Trouble::Disturbed);
@@ -50,7 +50,7 @@ fn the_capacity_that_a_chase_held_has_no_guessed_cause() {
 }
 
 #[test]
-fn proven_pages_have_their_size() {
+fn verified_pages_have_their_size() {
     let pages = text("pages", "two-sockets", &Trouble::Virtual);
     assert!(pages.contains("all 131072 pages (4 KiB) proven there"), "{pages}");
     assert!(pages.contains("all 256 pages (2 MiB) proven there"), "{pages}");

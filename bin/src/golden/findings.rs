@@ -158,7 +158,7 @@ struct Parsed {
     options: &'static Options<'static>,
 }
 
-/// Receives columns and a description.
+/// A function that receives columns and a description.
 type Write<'w> = &'w mut dyn FnMut(output::Columns, Describe<'_>);
 
 impl Parsed {
@@ -225,7 +225,7 @@ impl Parsed {
         let experiment = whole_report::SECTIONS[done.len()].experiment;
         // Refused threads are the only reason for which one of them has no result.
         let refused = experiment.descriptor.name == "loaded" && scene.troubles.contains(&Trouble::Threads);
-        // There is room for the last one only.
+        // The report has room for the last experiment only.
         if refused || early && done.len() + 1 < whole_report::COUNT {
             return self.whole(scene, terminal, &[done, &[None]].concat(), write);
         }
@@ -374,7 +374,7 @@ fn machine(scene: &Scene) -> Box<Machine> {
     if has(Trouble::Virtual) {
         machine.host.ways = Some(Ways { allowed: 0x7ff, code: Some(0xfff), all: 0xfff });
     }
-    // A guest that is told about its host's cache, and has a part of it.
+    // The machine is a guest that sees its host's cache, and has a part of it.
     machine.sizing = has(Trouble::Virtual).then_some(Sizing {
         first: Bytes::MIB.times(256),
         size: Bytes::MIB.times(512),
@@ -723,7 +723,7 @@ impl Run<'_> {
         }
     }
 
-    /// Returns the latency of the `index`-th point while neighbours are quiet.
+    /// Returns the latency of point number `index` while neighbours are quiet.
     fn undisturbed(&self, index: usize, typical: &Summary, imprecise: bool) -> Undisturbed {
         let Summary { median, minimum, .. } = *typical;
         let quiet =
@@ -848,8 +848,8 @@ fn beside(walk: &Walk) -> Option<Beside> {
     }
 }
 
-/// Makes single hops around the latency of an outcome: a tail, refresh, and a few interruptions. With
-/// disturbed hops, the slowest are so rare that a percentile lies on the step before them.
+/// Makes single hops around the latency of an outcome: a tail, refresh, and a few interruptions. With disturbed hops,
+/// the slowest hops are so rare that a percentile lies on the step before them.
 fn distribution(outcome: &Outcome<'_>, troubles: &[Trouble]) -> Distribution {
     const OVERHEAD: f64 = 38.0;
     const INTERRUPTED: u64 = 6000;

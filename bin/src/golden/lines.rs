@@ -7,7 +7,7 @@ use latency_core::topology::Shared;
 use super::numbers;
 use crate::result::{ClockOffset, LineLevel, Owned, PerLine, PingPong, Point, Walk};
 
-/// One way in nanoseconds by class, nearest first.
+/// Nanoseconds of one transfer by class, nearest first.
 const WAYS: [f64; Shared::ALL.len()] = [6.2, 24.5, 48.0, 55.0, 81.0, 134.0];
 
 /// Returns the nanoseconds of a point whose lines several CPUs use.
@@ -43,12 +43,12 @@ fn access_ns(owned: &Owned, point: &Point) -> f64 {
     taken + away + WAYS[class as usize] * state * deeper
 }
 
-/// Returns the differences between its lines: the third is farthest from both.
+/// Returns the differences between the lines of a point: the third line is farthest from both CPUs.
 pub fn per_line(point: &Point, ns: f64, synchronised: bool) -> Option<PerLine> {
     let pair = point.walk.ping_pong()?;
     let spread = 1.0 + 0.02 * numbers::noise(u64::from(pair.partner.0) * 7 + u64::from(point.cpu.0));
     let messages = pair.method == Method::Message;
-    // The counters of two sockets differ by 0.6 of a way, or by more than one.
+    // The counters of two sockets differ by 0.6 of a transfer, or by more than one.
     let share = match (synchronised, pair.class) {
         (false, _) => 1.7,
         (true, Shared::Machine) => 0.6,

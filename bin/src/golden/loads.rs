@@ -1,5 +1,5 @@
-//! The traffic of an imaginary machine beside a chain, and the latency of the chain's loads under it: by
-//! formula, without noise.
+//! The traffic of an imaginary machine alongside a chain, and the latency of the chain's loads under it: by formula,
+//! without noise.
 
 use std::vec::Vec;
 
@@ -8,21 +8,20 @@ use crate::options::Options;
 use crate::plan::loaded::{CLOSER, levels};
 use crate::result::{Point, Traffic, Walk};
 
-/// Extra latency of a chain at half of the memory's bandwidth, as a share of the idle latency, and at all of
-/// it.
+/// Extra latency of a chain at half of the memory's bandwidth and at all of it, relative to the idle latency.
 const HALF_FULL: f64 = 0.11;
 const FULL: f64 = 1.72;
 /// Share of a generator's time that is left after its readings of the clock.
 const PACED: f64 = 0.97;
 /// Share of the requested rate that pacing delivers.
 const EXACT: f64 = 0.9988;
-/// Maximum number of walks in random order that do not hinder each other, and the share of the rate that is
-/// left to more of them.
+/// Maximum number of walks in random order that do not slow each other down, and the share of the rate that more walks
+/// reach.
 const ROOMY: u32 = 40;
 const HINDERED: f64 = 0.88;
-/// Share of another memory's load that a chain notices.
+/// Share of another memory's load that affects a chain.
 const NOTICED: f64 = 0.06;
-/// Cores that are more than enough for any memory.
+/// Number of cores that is more than enough for any memory.
 const ENOUGH: u32 = 4096;
 
 /// Returns the bytes in a second that some traffic delivers.
@@ -39,7 +38,7 @@ fn of(traffic: &Traffic, count: u32) -> f64 {
     numbers::bandwidth(&Cores { kind: traffic.kind.name, count, bytes: u64::MAX, distance })
 }
 
-/// Returns the latency of a load beside some traffic, as a multiple of the idle one.
+/// Returns the latency of a load alongside some traffic, relative to the idle latency.
 pub fn stretch(point: &Point, traffic: &Traffic) -> f64 {
     let memory = Traffic { from: traffic.node, ..*traffic };
     let used = (delivered(traffic) / of(&memory, ENOUGH)).min(0.999);
@@ -47,8 +46,8 @@ pub fn stretch(point: &Point, traffic: &Traffic) -> f64 {
     1.0 + noticed * (HALF_FULL * used / (1.0 - used)).min(FULL)
 }
 
-/// Returns the points of a plan, with no more generators than there are threads, and those that are added
-/// when a limit is known.
+/// Returns the points of a plan, with no more generators than there are threads, and the points that are added when a
+/// limit is known.
 pub fn with_levels(options: &Options<'_>, points: &[Point], threads: Option<u32>) -> Vec<Point> {
     let unpaced = |point: &Point| match point.walk {
         Walk::Loaded(traffic) if traffic.rate.is_none() => Some(traffic),

@@ -1,8 +1,8 @@
 //! Everything that the program writes, for fixed findings, compared with stored texts that a person has read.
 //!
-//! Each scene has a file in tests/golden; `make golden` rewrites them, and the difference is reviewed like any other. Long
-//! texts are shortened (`stored`); the full text of one that differs is in target/golden. This file lists the scenes and
-//! compares; only `findings` knows the types of results.
+//! Each scene has a file in tests/golden; `make golden` rewrites them, and the difference is reviewed like any other.
+//! Long texts are shortened (`stored`); if the output of a scene differs, its full text is in target/golden. This file
+//! lists the scenes and compares; only `findings` knows the types of results.
 
 mod claims;
 mod findings;
@@ -104,8 +104,8 @@ fn a_wider_terminal_does_not_change_short_lines() {
     }
 }
 
-/// Returns true for lines that may be longer than the terminal: those that scripts look for, those that are
-/// copied as a whole, and cells with the name of a file.
+/// Returns true for lines that may be longer than the terminal: lines that scripts search for, lines that are copied as
+/// a whole, and cells with the name of a file.
 fn may_be_long(line: &str) -> bool {
     ["Node ", "echo ", "standard error: "].iter().any(|begin| line.trim_start().starts_with(begin))
         || line.contains("../tests/fixtures/")

@@ -5,13 +5,13 @@
 
 /// The core clock in gigahertz.
 pub const CORE_GIGAHERTZ: f64 = 3.7;
-/// The rounds of a point.
+/// Number of rounds of a point.
 pub const ROUNDS: usize = 15;
 
-/// The order of a walk, as far as prefetchers care.
+/// The order of a walk, as prefetchers see it.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Way {
-    /// Nothing to predict.
+    /// Random order, without a pattern.
     Random,
     /// Random within 4 KiB.
     PageLocal,
@@ -89,20 +89,20 @@ pub fn throughput(load: &Load, beside: &Beside) -> f64 {
     (alone / parallel).max(issue).max(0.5 / CORE_GIGAHERTZ)
 }
 
-/// Cores that move lines at the same time.
+/// Cores that transfer lines at the same time.
 #[derive(Clone, Copy)]
 pub struct Cores<'k> {
     /// Kind of their traffic.
     pub kind: &'k str,
     /// Their number.
     pub count: u32,
-    /// The memory of each.
+    /// The memory of each core.
     pub bytes: u64,
     /// The distance of the firmware's table: 10 is local.
     pub distance: u64,
 }
 
-/// Returns the bytes in a second of all of them together.
+/// Returns the bytes in a second of all cores together.
 pub fn bandwidth(cores: &Cores<'_>) -> f64 {
     let weight = match cores.kind {
         "read" => 1.0,
@@ -115,7 +115,7 @@ pub fn bandwidth(cores: &Cores<'_>) -> f64 {
         "write" => 0.46,
         _ => 0.62,
     };
-    // One core, and the resources that they share.
+    // The bandwidth of one core, and of the resources that cores share.
     let (one, all) = match cores.bytes {
         ..=32_768 => (205e9, f64::INFINITY),
         32_769..=1_300_000 => (88e9, f64::INFINITY),
@@ -139,7 +139,7 @@ pub fn noise(seed: u64) -> f64 {
     (scrambled(seed) >> 40) as f64 / f64::from(1 << 23) - 1.0
 }
 
-/// Returns a number that looks random (splitmix64).
+/// Returns a pseudo-random number (splitmix64).
 pub fn scrambled(seed: u64) -> u64 {
     let mut state = seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -153,7 +153,7 @@ fn ramp(ratio: f64, squarings: u32) -> f64 {
     power / (1.0 + power)
 }
 
-/// Returns the share of loads whose page is in none of `entries` entries.
+/// Returns the share of loads that miss a TLB of `entries` entries.
 fn missed(lines: u64, load: &Load, entries: f64) -> f64 {
     let pages = (load.bytes as f64 / load.page as f64).min(lines as f64);
     (1.0 - entries / pages).max(0.0)

@@ -1,4 +1,4 @@
-//! Pages of all scenes: the rules of every page, and the figures that it has in common with the text.
+//! Pages of all scenes: the rules of every page, and the numbers that each page shares with the text.
 
 use core::fmt::Write;
 use std::collections::BTreeSet;
@@ -46,7 +46,7 @@ fn texts(page: &str, file: &str) -> String {
 }
 
 #[test]
-fn pages_have_the_figures_of_texts() {
+fn pages_and_texts_have_equal_numbers() {
     let mut seen = BTreeSet::new();
     for mut scene in scenes::all() {
         let line = String::from(scene.line.split(" --format").next().unwrap_or_default());
@@ -69,7 +69,7 @@ fn pages_have_the_figures_of_texts() {
             assert!(!page.contains(word), "{file}: {word}");
         }
         let (shown, data) = page.split_once("<summary>The same as JSON").expect(&file);
-        // The pairs of 64 CPUs are thousands.
+        // The pairs of 64 CPUs have thousands of numbers.
         let most = match scene.line.split(' ').next() {
             Some("matrix") => 60 << 10,
             Some("cores") => 300 << 10,

@@ -15,7 +15,7 @@ pub enum Trouble {
     FewRounds,
     /// A third of the points is missing.
     Interrupted,
-    /// It was interrupted before anything was measured.
+    /// The run was interrupted before anything was measured.
     Early,
     /// Pages left their node.
     Moved,
@@ -31,7 +31,7 @@ pub enum Trouble {
     Virtual,
     /// There are many warnings.
     ManyWarnings,
-    /// Threads were refused, moved, not steady, and lost their CPUs to other work.
+    /// Threads were refused, moved, ran at unsteady rates, and lost their CPUs to other work.
     Threads,
     /// The machine has names that are markup.
     HostileNames,
@@ -81,9 +81,9 @@ pub struct Scene {
     pub line: String,
     /// The width of the terminal.
     pub columns: usize,
-    /// True if it shows more than ASCII.
+    /// True if the terminal shows more than ASCII.
     pub unicode: bool,
-    /// True if it shows colours.
+    /// True if the terminal shows colours.
     pub colour: bool,
     /// Its troubles.
     pub troubles: &'static [Trouble],

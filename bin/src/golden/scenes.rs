@@ -1,4 +1,4 @@
-//! The scenes: which command lines, on which machines, in which formats.
+//! The scenes: their command lines, machines and formats.
 
 use std::collections::BTreeSet;
 use std::format;
@@ -406,7 +406,7 @@ const COLOURED: &[Row] = &[
     ("distribution-colour", TEXT, ONE, "distribution", &[]),
 ];
 
-/// Experiments with a plan that is worth reading, each with a machine.
+/// Experiments with an instructive plan, each with a machine.
 const PLANS: &[(&str, &str, &str)] = &[
     ("matrix", FOUR, ""),
     ("curve", ONE, ""),

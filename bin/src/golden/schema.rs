@@ -1,5 +1,5 @@
-//! The JSON schema of all documents, made from their descriptions: objects, lists and values, the meaning of
-//! each, and the members that every instance has.
+//! The JSON schema of all documents, derived from their descriptions: objects, lists and values, the meaning of each,
+//! and the members that every instance has.
 //!
 //! # References
 //!
@@ -77,7 +77,7 @@ impl Documents {
         self.fields.add(seen);
     }
 
-    /// Returns the schema, or every place that was seen too rarely.
+    /// Returns the schema, or every place that occurs too rarely in the documents.
     pub fn schema(&self) -> Result<String, Vec<String>> {
         let mut missing = Vec::new();
         let mut defs: Vec<(String, Json)> = Vec::new();
@@ -232,7 +232,7 @@ impl Maker<'_> {
     }
 }
 
-/// Objects that are equal in several places, by their text.
+/// Objects that are equal in several places, indexed by their text.
 struct Shared {
     counts: BTreeMap<String, usize>,
     names: BTreeMap<String, String>,

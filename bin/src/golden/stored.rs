@@ -1,15 +1,15 @@
-//! The form in which the output of a scene is kept: whole where it is short or is read as a result, else shortened.
+//! The stored form of a scene's output: whole if it is short or read as a result, otherwise shortened.
 //!
 //! A long output repeats lines of one shape: points, samples, shapes of a picture. The first and the last of these
-//! are kept, and the number between them; a checksum of the whole text makes every difference show.
+//! lines are kept, and the number of lines between them; a checksum of the whole text makes every difference visible.
 
 use std::borrow::Cow;
 use std::format;
 use std::string::String;
 use std::vec::Vec;
 
-/// Maximum bytes of a text that is kept whole, by its format. Results are input of other tests, too; all text for people
-/// is kept.
+/// Maximum bytes of a text that is kept whole, by its format. Results are input of other tests, too; text for users is
+/// always kept whole.
 const WHOLE_BYTES: [(&str, usize); 6] = [
     (".json", 9_000),
     (".csv", 4_000),
@@ -20,7 +20,7 @@ const WHOLE_BYTES: [(&str, usize); 6] = [
     ("", 2_000),
 ];
 
-/// Longer results that are kept whole all the same, as input of other tests.
+/// Longer results that are nevertheless kept whole, as input of other tests.
 const WHOLE: [&str; 13] = [
     "cores.json",
     "curve-one-size.json",
@@ -40,7 +40,7 @@ const WHOLE: [&str; 13] = [
 /// Minimum number of lines of one shape that are shortened.
 const ALIKE: usize = 4;
 
-/// Characters at the beginning of a line that make its shape, with every number as one character.
+/// Number of characters at the beginning of a line that make its shape, with every number as one character.
 const SHAPE: usize = 12;
 
 /// Returns the name of the file that keeps the output of a scene, and its content.
@@ -52,9 +52,9 @@ pub fn stored<'t>(file: &str, text: &'t str) -> (String, Cow<'t, str>) {
     }
 }
 
-/// Returns a text with one line in place of many that are alike.
+/// Returns a text in which one line replaces many similar lines.
 fn shortened(text: &str) -> String {
-    // Points of a document within a document stand on one line.
+    // Points of a document within a document are on one line.
     let separated = text.replace("},{", "},\n{");
     let lines: Vec<&str> = separated.lines().collect();
     let mut all = String::new();
@@ -94,7 +94,7 @@ fn checksum(text: &str) -> u64 {
 }
 
 #[test]
-fn lines_that_are_alike_are_shortened_and_every_difference_shows() {
+fn similar_lines_are_shortened_and_every_difference_shows() {
     let text: String =
         (0..9).map(|number| format!("{{\"ns\":{number}.5e-3,\"x\":1}},\n")).collect::<String>() + "end\n";
     let short = shortened(&text);

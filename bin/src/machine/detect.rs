@@ -1,4 +1,4 @@
-//! Fills the picture of the machine from the system.
+//! Collects the facts about the machine from the system.
 
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::host::Host;
@@ -15,25 +15,25 @@ use crate::sys::numa;
 use crate::sys::table::Table;
 use crate::warning::{ShortText, Warning, Warnings};
 
-/// Looks at what the machine's CPUs share, for experiments that choose among them.
+/// Detects the hardware that the machine's CPUs share, for experiments that choose among them.
 ///
 /// # Errors
 ///
-/// The error of mapping it.
+/// The error of mapping memory for it.
 pub fn sharing(machine: &mut Machine) -> Result<(), Errno> {
     let places = Table::filled(Sharing::places(&machine.cpus), Groups::EMPTY)?;
     machine.sharing = Sharing::read(&SystemFiles, &machine.topology, &machine.cpus, places.leak());
     Ok(())
 }
 
-/// Looks at the machine, from the CPU that is asked for or the first one of the node: caches and the kind of core
-/// differ between cores of one package. It is large, so it lives in mapped memory.
+/// Detects the machine, from the CPU that the user gave or the first one of the node: caches and the kind of core
+/// differ between cores of one package. The result is large, so it is in mapped memory.
 ///
-/// The calling thread stays on that CPU where it may run there.
+/// The calling thread stays on that CPU if it may run there.
 ///
 /// # Errors
 ///
-/// The error of mapping it; what cannot be read is left empty.
+/// The error of mapping memory for it; facts that cannot be read are left empty.
 #[inline(never)] // offsets into a small frame are short
 pub fn machine(cpu: Option<CpuId>, node: Option<NodeId>) -> Result<Table<Machine>, Errno> {
     let files = SystemFiles;
@@ -62,7 +62,7 @@ pub fn machine(cpu: Option<CpuId>, node: Option<NodeId>) -> Result<Table<Machine
         let asked = cpu.filter(|cpu| machine.cpus.contains(cpu.0));
         let measured = asked.or_else(|| machine.cpu_of(node?)).or(machine.cpus.first().map(CpuId));
         machine.host.read(&files, measured.unwrap_or(CpuId(0)));
-        // CPUID describes the core on which it is executed. Who may not run there is told so later.
+        // CPUID describes the core that executes it. A later check reports that the process may not run on that CPU.
         if measured.is_some_and(|cpu| cpu::pin_to(cpu).is_ok()) {
             machine.processor = Processor::identify();
         }
@@ -74,7 +74,8 @@ pub fn machine(cpu: Option<CpuId>, node: Option<NodeId>) -> Result<Table<Machine
     Ok(table)
 }
 
-/// Returns the nodes that the cpuset allows: by system call, by /proc where containers forbid that, else all nodes.
+/// Returns the nodes that the cpuset allows: by system call, by /proc if containers forbid the call, otherwise all
+/// nodes.
 fn memory_nodes(host: &Host, topology: &Topology) -> NodeSet {
     match numa::mems_allowed() {
         Ok(nodes) if !nodes.is_empty() => nodes,
@@ -83,7 +84,7 @@ fn memory_nodes(host: &Host, topology: &Topology) -> NodeSet {
     }
 }
 
-/// Says what every reader of a result from this machine has to know.
+/// Warns about properties of the machine that matter to every reader of a result.
 pub fn warn(machine: &Machine, warnings: &mut Warnings) {
     let Machine { topology, host, processor, .. } = machine;
     if !machine.has_proc {

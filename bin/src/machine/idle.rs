@@ -1,6 +1,6 @@
-//! CPUs that measure for a node because others keep its first one busy.
+//! Idle CPUs that measure for a node while other processes keep its first CPU busy.
 //!
-//! Two readings of /proc/stat tell, a fifth of a second apart in which this process sleeps.
+//! The choice uses two readings of /proc/stat, a fifth of a second apart, during which this process sleeps.
 
 use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::host::{Caches, CpuTime};
@@ -11,15 +11,15 @@ use super::{Instead, Machine};
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 
-/// The time between both readings in nanoseconds: 20 ticks of the kernel.
+/// Nanoseconds between both readings: 20 ticks of the kernel.
 pub const LOOK_NS: u64 = 200_000_000;
-/// From this share of the time on, a CPU is busy: a tick of the kernel in a look.
+/// Minimum share of the time in which a busy CPU does other work: one tick of the kernel between the readings.
 const BUSY: f64 = 0.05;
-/// The bytes of /proc/stat that are read: a line for each of the most CPUs.
+/// Maximum bytes of /proc/stat that are read: a line for each of the most CPUs.
 const MOST_READ: usize = 1 << 20;
 
-/// Looks for idle CPUs on those of the nodes `asked` for where the first one is busy, between two readings with `wait`
-/// between them. Without a choice there is no look, and what cannot be read leaves the first.
+/// Chooses idle CPUs on those of the nodes in `asked` that have a busy first CPU, from two readings with `wait` between
+/// them. Without a choice no reading is made; if /proc/stat cannot be read, the first CPU remains.
 ///
 /// # Errors
 ///
@@ -60,7 +60,7 @@ pub fn choose(
     Ok(())
 }
 
-/// Returns the idle CPU of `cpus` behind the last-level cache of the `first` one: that whose core is the least busy.
+/// Returns the idle CPU of `cpus` that shares the last-level cache of the `first` one and has the least busy core.
 fn idle(files: &impl Files, cpus: &CpuSet, first: u32, busy: &dyn Fn(u32) -> Option<f64>) -> Option<u32> {
     let mut caches = Caches::default();
     caches.read(files, CpuId(first));

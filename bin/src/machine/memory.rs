@@ -1,5 +1,5 @@
-//! The memory that a node can give to this process: what is free there, what the kernel would give back for it,
-//! and what the control group allows.
+//! The memory that a node can give to this process: the free memory there, the memory that the kernel would reclaim,
+//! and the limit of the control group.
 
 use latency_core::host::{MemoryLimit, from_meminfo};
 use latency_core::topology::{Files, Node};
@@ -8,14 +8,14 @@ use latency_core::units::{Bytes, NodeId, PageSize};
 use super::Machine;
 use crate::error::PlacementError;
 
-/// The memory that can be taken from a node.
+/// The available memory of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Supply {
     /// Unused memory of the node.
     pub free: Bytes,
-    /// Cached files and slabs that the kernel would give back.
+    /// Cached files and slabs that the kernel would reclaim.
     pub reclaimable: Bytes,
-    /// Memory that the control group has left for all nodes together.
+    /// Memory that the control group has left, for all nodes together.
     pub headroom: Option<Bytes>,
 }
 
@@ -26,17 +26,17 @@ impl Supply {
         Bytes(self.free.0.saturating_add(self.reclaimable.0))
     }
 
-    /// Returns the memory that can be taken.
+    /// Returns the available memory.
     #[must_use]
     pub fn bytes(&self) -> Bytes {
         self.headroom.map_or(self.on_node(), |headroom| headroom.min(self.on_node()))
     }
 
-    /// Refuses more than can be taken without harm: a tenth is left for page tables and for everybody else.
+    /// Refuses more than nine tenths of the available memory: a tenth is left for page tables and for other processes.
     ///
     /// # Errors
     ///
-    /// [`PlacementError::NotEnoughMemory`], or the same of the control group.
+    /// [`PlacementError::NotEnoughMemory`], or the corresponding error of the control group.
     pub fn check(&self, node: NodeId, wanted: Bytes) -> Result<(), PlacementError<'static>> {
         let exceeds = |bytes: Bytes| wanted.0 > bytes.0 / 10 * 9;
         if exceeds(self.on_node()) {
@@ -53,14 +53,14 @@ impl Supply {
 }
 
 impl Machine {
-    /// Returns the memory that a node could give when the machine was looked at; `None` where that is unknown.
+    /// Returns the memory of a node that was available when the machine was detected; `None` if that is unknown.
     #[must_use]
     pub fn supply(&self, node: NodeId) -> Option<Supply> {
         let found = self.topology.node(node)?;
         self.supply_of(found, self.host.memory_available, self.host.memory_limit)
     }
 
-    /// Returns the memory that a node can give now, by the files of the system.
+    /// Returns the memory of a node that is available now, according to the files of the system.
     #[must_use]
     pub fn supply_now(&self, files: &impl Files, node: NodeId) -> Option<Supply> {
         let found = self.topology.node_now(files, node)?;
@@ -76,27 +76,27 @@ impl Machine {
         })
     }
 
-    /// Returns an amount of a node, or that of the machine where the node is the only one with memory: a kernel that
-    /// initialises memory late counts it for the machine before it does for the node.
+    /// Returns an amount of a node, or the amount of the machine if the node is the only one with memory: a kernel that
+    /// initialises memory late counts it for the machine before it counts it for the node.
     fn or_of_machine(&self, of_node: Bytes, of_machine: Option<Bytes>) -> Bytes {
         let nodes = self.topology.nodes().iter().filter(|node| node.has_memory).count();
         of_node.max(of_machine.filter(|_| nodes == 1).unwrap_or_default())
     }
 
-    /// Returns the memory that a node has.
+    /// Returns the total memory of a node.
     #[must_use]
     pub fn memory_of(&self, node: &Node) -> Bytes {
         self.or_of_machine(node.memory_total, self.host.memory_total.filter(|_| node.has_memory))
     }
 
-    /// Returns whether a node's pool of pages of that size has `size` bytes left.
+    /// Returns true if a node's pool of pages of that size has `size` bytes left.
     #[must_use]
     pub fn pool_holds(&self, node: NodeId, page: PageSize, size: Bytes) -> bool {
         let pool = self.topology.node(node).and_then(|node| node.page_pool(page));
         pool.is_some_and(|pool| pool.free >= size.0.div_ceil(page.bytes().0))
     }
 
-    /// Returns the memory that can be taken from a node; none where that is unknown.
+    /// Returns the available memory of a node; zero if that is unknown.
     #[must_use]
     pub fn free_memory(&self, node: NodeId) -> Bytes {
         self.supply(node).map_or(Bytes(0), |supply| supply.bytes())

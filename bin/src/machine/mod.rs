@@ -1,7 +1,7 @@
 //! Facts about the machine and this process's share of it, as plain data.
 //!
-//! Plans are made from it, so that a plan for a whole machine can be tested
-//! without one. `survey` fills it from the system.
+//! Plans are made from these facts, so that a plan for a whole machine can be tested without one. `detect` reads them
+//! from the system.
 
 pub mod detect;
 pub mod idle;
@@ -17,50 +17,50 @@ use latency_core::units::{Bytes, CpuId, NodeId};
 use self::processor::Processor;
 pub use memory::Supply;
 
-/// Assumed size of a last-level cache that is not reported: larger than most, so that memory is reached.
+/// Assumed size of a last-level cache that is not reported: larger than most, so that the working set reaches memory.
 const UNKNOWN_CACHE: Bytes = Bytes(64 << 20);
-/// Multiple of the last-level cache over which most hops of a random walk miss it.
+/// Minimum ratio of a working set to the last-level cache at which most hops of a random walk miss the cache.
 const MEMORY_CACHES: u64 = 2;
 
-/// A CPU that measures instead of a busy one.
+/// A CPU that measures in place of a busy one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Instead {
     /// The first CPU of its node that this process may use.
     pub first: CpuId,
-    /// The share of the time in which that one was busy with other work.
+    /// The share of the time in which the first CPU was busy with other work.
     pub busy: f64,
     /// The idle CPU, behind the same last-level cache.
     pub cpu: CpuId,
 }
 
-/// The findings of a look at caches and memory before anything is measured.
+/// The findings of a search over caches and memory before the measurement.
 ///
-/// The reported size of the last-level cache is wrong in many virtual machines, in both directions. Plans
-/// made after the look follow what it found.
+/// The reported size of the last-level cache is wrong in many virtual machines, in both directions. Plans made after
+/// the search use its findings.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sizing {
-    /// The working set at which the look began.
+    /// The working set at which the search began.
     pub first: Bytes,
-    /// The working set for memory.
+    /// The working set that the search found for memory.
     pub size: Bytes,
-    /// A load in it over a load that no cache serves.
+    /// Ratio of the latency of a load in this working set to a load that no cache serves.
     pub warm_over_cold: f64,
-    /// A load that no cache serves, in the fastest pass: nanoseconds.
+    /// Latency in nanoseconds of a load that no cache serves, in the fastest pass.
     pub cold_ns: f64,
-    /// True if no cache was seen to serve it; otherwise there was no memory for more. `None` where time was short, or
-    /// passes differ too much to tell.
+    /// True if no cache was seen to serve the working set; false if one did, and there was no memory for a larger set.
+    /// `None` if time was short, or if passes differ too much for a verdict.
     pub clear: Option<bool>,
-    /// The last-level cache, where the look disagrees with what is reported.
+    /// The size of the last-level cache, if the search disagrees with the reported size.
     pub cache: Option<Bytes>,
-    /// A working set that the last-level cache serves, and no nearer one.
+    /// A working set that the last-level cache serves, and no nearer cache.
     pub in_cache: Option<Bytes>,
-    /// True if the look went as far as finding the cache.
+    /// True if the search included the size of the last-level cache.
     pub cache_sought: bool,
-    /// Duration of the look.
+    /// Duration of the search in seconds.
     pub seconds: f64,
 }
 
-/// The machine, and what this process may use of it.
+/// The machine, and the part of it that this process may use.
 #[derive(Clone, Copy, Debug)]
 pub struct Machine {
     /// Its nodes.
@@ -77,15 +77,15 @@ pub struct Machine {
     pub memory_nodes: NodeSet,
     /// The nodes to which an inherited policy binds it (`numactl --membind`).
     pub bound_to: Option<NodeSet>,
-    /// True if memory policies are allowed (mbind and its kind).
+    /// True if memory policies are allowed (mbind and related calls).
     pub policy_allowed: bool,
-    /// True if /proc answers.
+    /// True if /proc can be read.
     pub has_proc: bool,
-    /// The hardware that its CPUs share; nothing where no experiment asked.
+    /// The hardware that the CPUs share; empty unless the experiment needs it.
     pub sharing: Sharing<'static>,
-    /// The findings of a look at its caches and memory, once there was one.
+    /// The findings of a search over its caches and memory, after a search.
     pub sizing: Option<Sizing>,
-    /// The idle CPUs that measure instead of busy ones; empty without a look.
+    /// The idle CPUs that measure in place of busy ones; empty if no choice was made.
     pub instead: &'static [Instead],
 }
 
@@ -96,7 +96,7 @@ impl Machine {
         node.cpus.intersection(&self.cpus)
     }
 
-    /// Returns the CPU that measures for a node: the first that this process may run on, or an idle one instead.
+    /// Returns the CPU that measures for a node: the first that this process may run on, or an idle one in its place.
     #[must_use]
     pub fn cpu_of(&self, node: NodeId) -> Option<CpuId> {
         let first = self.topology.node(node).and_then(|node| self.cpus_of(node).first()).map(CpuId)?;
@@ -118,7 +118,7 @@ impl Machine {
         all.intersection(&self.memory_nodes)
     }
 
-    /// Returns whether memory can lie on one node only, so that there is nothing to get wrong.
+    /// Returns the only node on which memory can lie, if there is only one: placement cannot go wrong then.
     #[must_use]
     pub fn sole_memory_node(&self) -> Option<NodeId> {
         let mut with_memory = self.topology.nodes().iter().filter(|node| node.has_memory);
@@ -128,68 +128,70 @@ impl Machine {
         }
     }
 
-    /// Returns the size of the last-level cache that sysfs or CPUID report, if one does.
+    /// Returns the size of the last-level cache that sysfs or CPUID reports, if either does.
     #[must_use]
     pub fn reported_cache(&self) -> Option<Bytes> {
         let sysfs = self.host.caches.last_level().map(|cache| cache.size);
         sysfs.or_else(|| self.processor.last_level_cache().map(|cache| cache.size)).filter(|size| size.0 > 0)
     }
 
-    /// Returns the level and the size of the smallest reported cache that a working set fits in.
+    /// Returns the level and the size of the smallest reported cache that holds a working set.
     #[must_use]
     pub fn cache_that_holds(&self, size: Bytes) -> Option<(u32, Bytes)> {
         let sysfs = self.host.caches.as_slice().iter().filter(|cache| cache.kind.holds_data());
         let cpuid = self.processor.caches.iter().flatten();
         let all = sysfs.map(|cache| (cache.level, cache.size));
         let all = all.chain(cpuid.map(|cache| (u32::from(cache.level), cache.size)));
-        // CPUID speaks where sysfs is silent.
+        // CPUID is used where sysfs reports nothing.
         all.filter(|(_, cache)| size <= *cache).min()
     }
 
-    /// Returns the last-level cache that one chain meets: the share of it that a look found, or else what is reported.
+    /// Returns the size of the last-level cache for one chain: the share of it that a search found, or else the
+    /// reported size.
     ///
-    /// For the places of small working sets and for forecasts. Others hold more of it, and neighbours may leave more a
-    /// second later: what has to lie beyond the cache, or to fill it, goes by [`largest_cache`](Self::largest_cache).
+    /// This size is for the positions of small working sets and for estimates. Other processes use the rest of the
+    /// cache, and may leave more of it a second later: a working set that must exceed the cache, or fill it, uses
+    /// [`largest_cache`](Self::largest_cache).
     #[must_use]
     pub fn last_level_cache(&self) -> Bytes {
         let found = self.sizing.and_then(|sizing| sizing.cache);
         found.or_else(|| self.reported_cache()).unwrap_or(UNKNOWN_CACHE)
     }
 
-    /// Returns the most that the last-level cache may hold: the larger of what was found and what is reported.
+    /// Returns the maximum possible size of the last-level cache: the larger of the size found and the reported size.
     ///
-    /// For trails, the memory of generators, working sets that no look has shown to be clear, and stores that leave
-    /// lines in caches.
+    /// This size is for trails, the memory of generators, working sets that no search has shown to be clear, and stores
+    /// that leave lines in caches.
     #[must_use]
     pub fn largest_cache(&self) -> Bytes {
         self.last_level_cache().max(self.reported_cache().unwrap_or(Bytes(0)))
     }
 
-    /// Returns the smallest working set that is for the most part in no cache.
+    /// Returns the smallest working set that is mostly in memory.
     #[must_use]
     pub fn least_in_memory(&self) -> Bytes {
         self.last_level_cache().times(MEMORY_CACHES)
     }
 
-    /// Returns the same machine as a look found it.
+    /// Returns the machine with the findings of a search.
     #[must_use]
     pub fn looked_at(&self, sizing: Sizing) -> Machine {
         Machine { sizing: Some(sizing), ..*self }
     }
 
-    /// Returns whether a look has shown that no cache serves a working set of that size.
+    /// Returns true if a search has shown that no cache serves a working set of that size.
     #[must_use]
     pub fn is_clear(&self, size: Bytes) -> bool {
         self.sizing.is_some_and(|sizing| sizing.clear == Some(true) && size >= sizing.size)
     }
 
-    /// Returns whether a look has shown that a cache serves a working set of that size in part.
+    /// Returns true if a search has shown that a cache serves a working set of that size in part.
     #[must_use]
     pub fn is_served(&self, size: Bytes) -> bool {
         self.sizing.is_some_and(|sizing| sizing.clear == Some(false) && size <= sizing.size)
     }
 
-    /// Returns whether most of a working set is in no cache.
+    /// Returns true if most of a working set is in no cache.
     #[must_use]
     pub fn reaches_memory(&self, size: Bytes) -> bool {
         size >= self.least_in_memory()

@@ -1,6 +1,6 @@
 //! The budget of a run: how often and for how long its points are visited, and in which memory.
 //!
-//! Plain data, made from options by the experiment; the engine sees no options. Pure, as all of the plan.
+//! Plain data, made from options by the experiment; the engine sees no options. Pure, like the whole plan.
 
 use latency_core::units::{Bytes, Pages};
 
@@ -11,71 +11,76 @@ use crate::machine::{Machine, Sizing};
 use crate::options::{FlagId, Options};
 use crate::result::Point;
 
-/// Rounds before the confidence interval is looked at: over 15 it holds the median in 96.5 of 100 runs.
+/// Minimum rounds before the confidence interval is evaluated: over 15 rounds it contains the median in 96.5 of 100
+/// runs.
 pub const ROUNDS: usize = 15;
-/// The fewest rounds that have a confidence interval worth the name: the range of 7 holds the median in 98.4 of 100 runs.
+/// Minimum rounds for a useful confidence interval: the range of 7 rounds contains the median in 98.4 of 100 runs.
 pub const FEWEST_ROUNDS: usize = 7;
-/// The rounds of a series, at most; more say nothing new.
+/// Maximum rounds of a series; further rounds do not improve the interval.
 pub const MOST_ROUNDS: usize = 512;
-/// The rounds of all points together, at most: half a MiB of results.
+/// Maximum rounds of all points together: half a MiB of results.
 const ROUNDS_KEPT: usize = 12_288;
-/// The batches of a round, at least, where their length is not asked for.
+/// Minimum batches of a round, if the user did not give their length.
 pub const BATCHES: f64 = 20.0;
-/// Places in a region that the visits to a point take turns in: from half of a physically indexed cache to one and
-/// a half of it, the pages behind a chain decide more than anything else, and one place is one sample.
+/// Number of positions in a region that the visits to a point use in turn. For working sets from half of a physically
+/// indexed cache to one and a half of it, the pages behind a chain decide the latency, and one position is only one
+/// sample.
 pub const PLACES: u64 = 16;
-/// The same where few points share the time: twice as many rounds tell better how alike neighbours are.
+/// Minimum rounds before the confidence interval is evaluated, if few points share the time: twice as many rounds show
+/// better how steady neighbours are.
 const SPREAD_ROUNDS: usize = 31;
-/// Number of points up to which rounds are shorter than the time that they are spread over by default.
+/// Maximum number of points whose rounds are shorter than the time over which they are spread by default.
 const FEW_POINTS: usize = 16;
-/// The rounds of all points together walk for at least this long.
+/// Minimum nanoseconds that the rounds of all points together walk.
 const WALK_NS: f64 = 1e9;
-/// Time limit of all pairs of nodes together, unless a limit for each was given: with 64 of them, rounds that never
-/// become precise would go on for minutes.
+/// Maximum nanoseconds of all pairs of nodes together, unless the user limited the time of each: with 64 pairs, rounds
+/// that never become precise would last for minutes.
 const PAIRS_NS: f64 = 40e9;
-/// A matrix is over within a minute: nanoseconds that its memory and its visits have, without the look before them and
-/// the checks after them.
+/// Nanoseconds for the memory and the visits of a matrix, without the search before them and the checks after them, so
+/// that a matrix ends within a minute.
 const MATRIX_NS: f64 = 54e9;
-/// Nanoseconds for mapping, clearing and writing a byte, where the host has to find the memory first.
+/// Nanoseconds for mapping, clearing and writing a byte, if the host has to find the memory first.
 const SET_UP_BYTE_NS: f64 = 1.5;
-/// A run of one pair is over within ten seconds, quiet or not: nanoseconds from its start to its last visit, and more
-/// for each GiB of a working set beyond this one, which has to be placed and written.
+/// Nanoseconds from the start of a run of one pair to its last visit, the addition for each GiB of a working set, which
+/// must be placed and written, and the size up to which nothing is added. A run of one pair thus ends within ten
+/// seconds, even with busy neighbours.
 const WHOLE_NS: f64 = 9.2e9;
 const WHOLE_NS_PER_GIB: f64 = 1e9;
 const FREE_OF_TIME: Bytes = Bytes(512 << 20);
-/// Rounds that are to be undisturbed are spread over so much.
+/// Nanoseconds over which rounds are spread if an undisturbed value is wanted.
 const QUIET_SPREAD_NS: f64 = 10e9;
-/// All pairs together have this time, however large their memory is.
+/// Minimum nanoseconds for all pairs together, however large their memory is.
 const LEAST_PAIRS_NS: f64 = 20e9;
-/// Largest part of a time limit that rounds are spread over: the rest is for warming up.
+/// Maximum share of a time limit over which rounds are spread: the rest is for warming up.
 const SPREAD_SHARE: f64 = 0.7;
-/// Time that a core needs to reach its clock after it has idled longer; after shorter pauses it is not needed.
+/// Nanoseconds that a core needs to reach its clock after a longer idle time; shorter pauses need no wake-up.
 pub const WAKE_NS: f64 = 20e6;
-/// A rewritten point whose visits take longer has its confidence interval looked at after the fewest rounds.
+/// Nanoseconds of a visit to a rewritten point beyond which its confidence interval is evaluated after the minimum
+/// rounds.
 const LONG_VISIT_NS: f64 = 20e6;
-/// Beyond this multiple of the time for all, points are left with the rounds that they have.
+/// Multiple of the time for all points at which visits end, and points keep the rounds that they have.
 pub const OVERTIME: f64 = 1.2;
-/// Filling caches takes no longer, but for its first lap: 25 MiB of single dependent loads.
+/// Maximum nanoseconds of filling caches, except for the first lap: 25 MiB of single dependent loads.
 pub const LONGEST_FILL_NS: f64 = 40e6;
-/// Laps that fill a cache. After other data has streamed past it, the L3 of Zen 4 takes lines in but slowly:
-/// after two laps a load took 59 ns that takes 17 in the end.
+/// Maximum laps that fill a cache. After other data has streamed past it, the L3 of Zen 4 allocates lines slowly: a
+/// load had a latency of 59 ns after two laps, and of 17 ns in the end.
 pub const FILLING_LAPS: u64 = 12;
-/// Hops over memory that is not in a cache, enough to fill the TLBs and bring page tables into the caches.
+/// Minimum and maximum hops over uncached memory that fill the TLBs and bring page tables into the caches.
 pub const FEW_HOPS: (u64, u64) = (1 << 14, 1 << 16);
-/// A window of traffic: long enough for a chunk of every generator to vanish in it.
+/// Nanoseconds of a window of traffic, long enough that a chunk of every generator is negligible.
 pub const TRAFFIC_WINDOW_NS: f64 = 50e6;
-/// Length of a window of a chain beside traffic: both axes of a point are means over it.
+/// Nanoseconds of a window of a chain alongside traffic: both axes of a point are means over it.
 pub const LOADED_WINDOW_NS: f64 = 20e6;
-/// Hops in each visit to a pair over lines that no cache holds: a millisecond.
+/// Hops over uncached lines in each visit to a pair: a millisecond.
 const AHEAD: u64 = 1 << 13;
-/// A first pass is no longer, where the chain stays as it is written or where later passes need not be whole.
+/// Maximum hops of a first pass, if the chain stays as it is written or if later passes need not be whole.
 pub const SHORT_PASS: u64 = 1 << 20;
 
-/// Length of a visit to a pair: both threads go there and wake up, and each of 16 lines needs 25 us.
+/// Nanoseconds of a visit to a pair of CPUs: both threads move there and wake up, and each of 16 lines needs 25 us.
 pub const WINDOW_NS: f64 = 0.8e6;
 
-/// The time of all visits together in that of the whole run: what comes before the first and after the last takes the
-/// rest.
+/// Returns the nanoseconds of all visits together, as a part of the whole run: the rest is for the work before the
+/// first visit and after the last.
 pub fn budget_ns(options: &Options<'_>) -> f64 {
     const SHARE: f64 = 0.7;
     options.budget.0 as f64 / 1e3 * SHARE
@@ -84,27 +89,27 @@ pub fn budget_ns(options: &Options<'_>) -> f64 {
 /// The first pass of a visit over a chain just written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pass {
-    /// Enough hops to show the time of a hop that no cache serves; then those that make the caches steady.
+    /// Enough hops for the latency of a hop that no cache serves; then the hops that make the caches steady.
     Short,
-    /// A whole lap in the first visit, later a lap only where a cache holds some of it: the pass is itself a result.
+    /// A whole lap in the first visit, and later a lap only if a cache holds some of it: the pass is itself a result.
     Lap,
 }
 
-/// The points that may be left out because their memory cannot be had.
+/// The points that may be left out if their memory cannot be placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Optional {
-    /// None: all were asked for.
+    /// No point: the user asked for all of them.
     Nothing,
-    /// Points on targets that cannot be reached.
+    /// Points on unreachable targets.
     Unreachable,
-    /// All of them.
+    /// All points.
     Everything,
     /// Points with other pages than these.
     PagesBut(Pages),
 }
 
 impl Optional {
-    /// Returns whether the run goes on without `point`, whose memory cannot be had for that reason.
+    /// Returns true if the run continues without `point`, whose memory could not be placed for the reason `why`.
     #[must_use]
     pub fn covers(self, point: &Point, why: &PlacementError<'_>) -> bool {
         match self {
@@ -119,59 +124,60 @@ impl Optional {
 /// The number and length of visits to points.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Budget {
-    /// The memory.
+    /// The memory of chains.
     pub memory: Memory,
-    /// The first pass.
+    /// The kind of first pass.
     pub pass: Pass,
-    /// Rounds before the confidence interval is looked at.
+    /// Minimum rounds before the confidence interval is evaluated.
     pub rounds: usize,
-    /// The same where single visits are long, and rounds that every point gets when time is up.
+    /// The same minimum if single visits are long, and minimum rounds of every point even when time is up.
     pub fewest: usize,
-    /// Rounds of a point that does not become precise.
+    /// Maximum rounds of a point that does not become precise.
     pub most: usize,
-    /// The batches of a round, at least, where their length is not asked for.
+    /// Minimum batches of a round, if the user did not give their length.
     pub batches: f64,
-    /// Hops of a point over all rounds, at least.
+    /// Minimum hops of a point over all rounds.
     pub hops: u64,
-    /// Least time that the rounds of all points walk together.
+    /// Minimum nanoseconds that the rounds of all points walk together.
     pub walk_ns: f64,
-    /// The first rounds of every point are spread over so much time, with pauses between them.
+    /// Nanoseconds over which the first rounds of every point are spread, with pauses between them.
     pub spread_ns: f64,
-    /// Visits beyond this are long.
+    /// Nanoseconds beyond which a visit is long.
     pub long_visit_ns: f64,
-    /// The time for a point, warm-up included.
+    /// Maximum nanoseconds for a point, including its warm-up.
     pub point_ns: f64,
-    /// True if a point is visited until rounds show what it takes while neighbours are quiet, however precise it is.
+    /// True if a point is visited until its rounds show the latency while neighbours are quiet, however precise it is.
     pub until_quiet: bool,
-    /// Time of a load that no cache serves, in a look before the first round; without a look it is infinite.
+    /// Latency of a load that no cache serves, from the search before the first round; infinite without a search.
     pub looked_ns: f64,
-    /// Approximate time from the first look to the end of the output.
+    /// Approximate nanoseconds from the start of the run to the end of the output.
     pub whole_ns: f64,
-    /// No visit begins after this moment of the engine's clock.
+    /// Time of the engine's clock after which no visit begins.
     pub until_ns: f64,
-    /// Hops in each visit over lines just written past the caches: what a load takes that no cache serves.
+    /// Hops in each visit over lines just written past the caches, which show the latency of a load that no cache
+    /// serves.
     pub ahead: u64,
     /// True if the first point is measured twice in turn, the second time in other memory.
     pub twice: bool,
-    /// True if that holds for trials that were asked for, too.
+    /// True if the time limits also apply to a requested number of trials.
     pub bounded: bool,
     /// The time for all points divided by their number.
     pub share_ns: f64,
-    /// Loads that fill every cache.
+    /// Number of loads that fill every cache.
     pub trail: u64,
-    /// Points that may be added while measuring.
+    /// Maximum number of points that may be added while measuring.
     pub more: usize,
-    /// Rounds of a second each that the last point has in a row, after all others.
+    /// Number of rounds of a second each that the last point has in a row, after all other points.
     pub held: usize,
-    /// The length of a visit that is a window beside generators, or of generators; zero for others.
+    /// Nanoseconds of a visit that is a window alongside generators, or of generators; zero for other visits.
     pub window_ns: f64,
-    /// The width of the confidence interval to reach, as a fraction of the median.
+    /// Half width of the confidence interval to be reached, as a fraction of the median.
     pub precision: f64,
-    /// Trials asked for.
+    /// Number of trials that the user requested.
     pub trials: Option<u32>,
-    /// Hops of a trial asked for.
+    /// Hops of a trial that the user requested.
     pub iters: Option<u64>,
-    /// Hops of warm-up asked for.
+    /// Hops of warm-up that the user requested.
     pub warm_up: Option<u64>,
     /// True if single hops are timed at every visit.
     pub single_hops: bool,
@@ -184,7 +190,7 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// One chain for each target, which stays as it is written, and ten seconds for each point.
+    /// The budget of one chain for each target, which stays as it is written, and ten seconds for each point.
     pub const DEFAULT: Budget = Budget {
         memory: Memory::Kept,
         pass: Pass::Short,
@@ -219,7 +225,7 @@ impl Budget {
         optional: Optional::Nothing,
     };
 
-    /// Returns the same as the options have it.
+    /// Returns the default budget, changed by the options.
     #[must_use]
     pub fn new(options: &Options<'_>, machine: &Machine) -> Budget {
         let (bounded, point_ns) = (options.given.contains(FlagId::TimeLimit), options.point_limit_ns());
@@ -238,17 +244,17 @@ impl Budget {
         }
     }
 
-    /// The budget of pairs of nodes. Their chains stay as they are written where a cache holds little of them; smaller
-    /// ones are written again at one of several places for each visit, as in a curve.
+    /// Returns the budget of pairs of nodes. Chains stay as they are written if a cache holds little of them; smaller
+    /// chains are rewritten at one of several positions for each visit, as in a curve.
     #[must_use]
     pub fn of_pairs(options: &Options<'_>, machine: &Machine, points: &[Point]) -> Budget {
-        // What the defaults ask for may be left out; what was typed may not.
+        // Points that the defaults select may be left out; points that the user selected may not.
         let optional = match options.memnode {
             Some(_) => Optional::Nothing,
             None if options.pages == Pages::Auto && options.size.is_none() => Optional::Everything,
             None => Optional::Unreachable,
         };
-        // A pool that has pages for the working set need not have more.
+        // A pool that has pages for the working set may have no more.
         let from_pool = matches!(options.pages, Pages::Huge2m | Pages::Huge1g);
         let mut budget = Budget::new(options, machine);
         if from_pool || points.iter().all(|point| machine.reaches_memory(point.size)) {
@@ -261,7 +267,7 @@ impl Budget {
             budget.rounds = SPREAD_ROUNDS;
         }
         if options.warmup_iters.is_none() && !matches!(budget.memory, Memory::Rewritten { .. }) {
-            // The lines ahead tell what a first pass tells.
+            // The lines just written past the caches show the same as a first pass.
             (budget.ahead, budget.warm_up) = (AHEAD, Some(FEW_HOPS.1));
         }
         budget.twice = true;
@@ -270,7 +276,7 @@ impl Budget {
         let visits_ns = left_ns.clamp(LEAST_PAIRS_NS, PAIRS_NS).max(2.0 * budget.spread_ns);
         if let Some(until_ns) = options.until_ns() {
             (budget.until_quiet, budget.bounded, budget.point_ns) = (true, true, until_ns);
-            // A neighbour that goes on for seconds is quiet or busy all along a shorter time.
+            // A neighbour with activity of some seconds would be quiet or busy throughout a shorter time.
             budget.spread_ns = QUIET_SPREAD_NS.max(budget.spread_ns).min(SPREAD_SHARE * until_ns);
         }
         if let [point] = points {
@@ -288,20 +294,20 @@ impl Budget {
     /// Returns the budget of lanes.
     #[must_use]
     pub fn of_lanes(options: &Options<'_>, machine: &Machine, points: &[Point]) -> Budget {
-        /// After this time points are left with the rounds that they have. Where the last-level cache is large,
-        /// trails take most of it.
+        /// Nanoseconds after which points keep the rounds that they have. If the last-level cache is large, trails use
+        /// most of this time.
         const RUN_NS: f64 = 12e9;
         let mut budget = Budget::new(options, machine).within(RUN_NS, points.len());
         (budget.most, budget.walk_ns) = (2 * ROUNDS, 0.0);
         budget
     }
 
-    /// Returns the budget of traffic: each window is a round, and there are enough for an interval.
+    /// Returns the budget of traffic: each window is a round, and there are enough rounds for an interval.
     #[must_use]
     pub fn of_traffic(options: &Options<'_>, machine: &Machine, points: &[Point]) -> Budget {
-        /// After this time points are left with the rounds that they have.
+        /// Nanoseconds after which points keep the rounds that they have.
         const RUN_NS: f64 = 20e9;
-        /// Time of each point, if there are many.
+        /// Nanoseconds of each point, if there are many.
         const POINT_NS: f64 = 0.5e9;
         let run_ns = RUN_NS.max(POINT_NS * points.len() as f64);
         let mut budget = Budget::of_windows(options, machine, points, run_ns);
@@ -309,12 +315,12 @@ impl Budget {
         budget
     }
 
-    /// The budget of chains beside traffic, to which `more` points may be added. Their chains stay warm, so that little
-    /// is walked before each window.
+    /// Returns the budget of chains alongside traffic, to which `more` points may be added. Their chains stay warm, so
+    /// the warm-up before each window is short.
     #[must_use]
     pub fn of_loaded(options: &Options<'_>, machine: &Machine, points: &[Point], more: usize) -> Budget {
         const RUN_NS: f64 = 36e9;
-        /// Hops that fill the TLBs.
+        /// Number of hops that fill the TLBs.
         const WARM_UP: u64 = FEW_HOPS.0;
         let held = options.hold.map_or(0, |seconds| seconds.get() as usize);
         let mut budget = Budget::of_windows(options, machine, points, RUN_NS);
@@ -325,7 +331,7 @@ impl Budget {
         budget
     }
 
-    /// Returns the budget of windows, each of them a round, for at most `run_ns`.
+    /// Returns the budget of windows, where each window is a round, for at most `run_ns`.
     fn of_windows(options: &Options<'_>, machine: &Machine, points: &[Point], run_ns: f64) -> Budget {
         let optional = if options.memnode.is_some() { Optional::Nothing } else { Optional::Unreachable };
         let run_ns = run_ns.min(budget_ns(options));
@@ -339,15 +345,17 @@ impl Budget {
     /// Returns the budget of pairs of CPUs: a window over all lines is a round.
     #[must_use]
     pub fn of_cores(options: &Options<'_>, _: &Machine, points: &[Point]) -> Budget {
-        /// Few pairs are over in no time: their windows are spread over so much.
+        /// Nanoseconds over which the windows of few pairs are spread; otherwise they would end within a moment.
         const SPREAD_NS: f64 = 0.7e9;
-        /// Half of the interval, where nothing else was asked for: cores that share a mesh with others are not steadier.
+        /// Half width of the interval, as a fraction, unless the user gave one: cores that share a mesh with others are
+        /// not steadier.
         const PRECISION: f64 = 0.05;
         let asked = options.given.contains(FlagId::Precision);
-        /// All pairs of 10 CPUs, or those of 2 in many states: 1.5 s.
+        /// Maximum number of points whose windows are spread: all pairs of 10 CPUs, or the pairs of 2 CPUs in many
+        /// states, in 1.5 s.
         const FEW_POINTS: usize = 64;
         let few = points.len() <= FEW_POINTS;
-        // Where time is short, first there are fewer rounds, and then fewer pairs.
+        // If time is short, the rounds are reduced first, and then the pairs.
         let affordable = (budget_ns(options) / (points.len().max(1) as f64 * WINDOW_NS)) as usize;
         let usual = if few { SPREAD_ROUNDS } else { FEWEST_ROUNDS };
         let rounds = usual.min(affordable).max(FEWEST_ROUNDS);
@@ -366,15 +374,15 @@ impl Budget {
         .within(budget_ns(options), points.len())
     }
 
-    /// Returns the pairs of CPUs that there is time for.
+    /// Returns the number of pairs of CPUs that the time allows.
     #[must_use]
     pub fn most_pairs(options: &Options<'_>) -> usize {
         (budget_ns(options) / (FEWEST_ROUNDS as f64 * WINDOW_NS)) as usize
     }
 
-    /// Returns the same in regions of their own for the initiators of each target, where there is room.
+    /// Returns the budget with a region for each initiator of a target, if there is room.
     ///
-    /// A chain that was just written shows at once what a load takes that no cache serves: no long first pass is
+    /// A chain that was just written shows at once the latency of a load that no cache serves, so no long first pass is
     /// needed.
     fn in_regions(mut self, machine: &Machine, points: &[Point]) -> Budget {
         self.memory = regions::memory(machine, points);
@@ -384,7 +392,7 @@ impl Budget {
         self
     }
 
-    /// Returns the same budget with chains that are written again for each visit.
+    /// Returns the budget with chains that are rewritten for each visit.
     #[must_use]
     pub const fn rewritten(mut self, places: u64) -> Budget {
         self.memory = Memory::Rewritten { places };
@@ -392,7 +400,8 @@ impl Budget {
         self
     }
 
-    /// Returns the same with `run_ns` for `points` points together, unless a limit or a number of trials was asked for.
+    /// Returns the budget with `run_ns` for `points` points together, unless the user gave a limit or a number of
+    /// trials.
     #[must_use]
     #[inline(never)] // it is called in several places
     pub fn within(mut self, run_ns: f64, points: usize) -> Budget {
@@ -401,22 +410,22 @@ impl Budget {
         self
     }
 
-    /// Leaves no more than `limit_ns` for `points` points together, but for the fewest rounds.
+    /// Limits the time of `points` points together to `limit_ns`, except for the minimum rounds.
     pub fn limit(&mut self, limit_ns: f64, points: usize) {
-        /// The part that rounds are spread over, and that walks are long at the least.
+        /// Share of the limit over which rounds are spread, and which walks last at least.
         const SPREAD: f64 = 0.5;
         self.share_ns = self.share_ns.min(limit_ns / points.max(1) as f64);
         self.spread_ns = self.spread_ns.min(SPREAD * limit_ns);
         self.walk_ns = self.walk_ns.min(SPREAD * limit_ns);
     }
 
-    /// Returns the rounds that each of `points` points has room for.
+    /// Returns the number of rounds that each of `points` points has room for.
     #[must_use]
     pub fn room(&self, points: usize) -> usize {
         self.most.min((ROUNDS_KEPT / points.max(1)).max(2 * ROUNDS))
     }
 
-    /// Returns the time that a point has left after `spent_ns`; without end where trials were asked for and no limit.
+    /// Returns the time that a point has left after `spent_ns`; infinite if the user gave trials and no limit.
     #[must_use]
     pub fn left_ns(&self, spent_ns: f64) -> f64 {
         match self.trials {
@@ -436,14 +445,14 @@ mod tests {
     use latency_core::units::{CpuId, NodeId};
 
     #[test]
-    fn rounds_have_room_for_an_interval_however_many_points_there_are() {
+    fn any_number_of_points_has_room_for_an_interval() {
         let budget = Budget::DEFAULT;
         assert_eq!((budget.room(1), budget.room(100), budget.room(100_000)), (512, 122, 30));
         assert_eq!(Budget { most: 7, ..budget }.room(3), 7);
     }
 
     #[test]
-    fn what_may_be_left_out_depends_on_what_was_asked_for() {
+    fn only_points_that_were_not_requested_may_be_left_out() {
         let point = |pages| Point {
             initiator: NodeId(0),
             cpu: CpuId(0),
@@ -463,14 +472,14 @@ mod tests {
         assert_eq!(covers(Optional::Nothing, Pages::Thp), [false, false]);
         assert_eq!(covers(Optional::Unreachable, Pages::Thp), [true, false]);
         assert_eq!(covers(Optional::Everything, Pages::Thp), [true, true]);
-        // Pages that were asked for by name have to be had; the others are a comparison.
+        // Pages that the user named must be available; the others are a comparison.
         assert_eq!(covers(Optional::PagesBut(Pages::Thp), Pages::Thp), [false, false]);
         assert_eq!(covers(Optional::PagesBut(Pages::Thp), Pages::Small4k), [true, true]);
         assert_eq!(covers(Optional::PagesBut(Pages::Auto), Pages::Auto), [true, true]);
     }
 
     #[test]
-    fn what_is_asked_for_is_not_cut_by_a_limit_that_is_not() {
+    fn requested_trials_are_not_cut_by_a_default_limit() {
         let budget = Budget { point_ns: 1e9, ..Budget::DEFAULT };
         let asked = Budget { trials: Some(3), ..budget };
         assert!((budget.left_ns(4e8) - 6e8).abs() < 1.0);

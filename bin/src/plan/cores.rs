@@ -1,4 +1,4 @@
-//! The points of `cores`: which CPUs exchange lines, and on which nodes those are.
+//! The points of `cores`: the CPUs that exchange lines, and the nodes of these lines.
 
 use latency_core::cores::{Choice, Exchange, Pair};
 use latency_core::cpulist::{CpuSet, NodeSet};
@@ -15,10 +15,10 @@ use crate::result::{PingPong, Point, Walk};
 use crate::sys::table::Table;
 use crate::warning::{Warning, Warnings};
 
-/// Lines, where their number was not asked for.
+/// Number of lines, unless the user gave one.
 const LINES: u32 = 16;
 
-/// The point of each pair of CPUs, given to `each`.
+/// Passes the point of each pair of CPUs to `each`.
 ///
 /// # Errors
 ///
@@ -78,14 +78,14 @@ pub fn cores<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Result
     Ok(())
 }
 
-/// Returns whether two CPUs that seem to be two cores may be threads of one: a hypervisor need not say.
+/// Returns true if two CPUs that seem to be two cores may be threads of one core: a hypervisor need not report that.
 #[must_use]
 pub fn core_unknown(machine: &Machine) -> bool {
     machine.processor.platform == Platform::Virtual
         && machine.sharing.cores_of(&machine.cpus).len() == machine.cpus.len()
 }
 
-/// Returns a choice that there is time for: a few pairs of each class where there is not enough for all.
+/// Returns the choice of pairs if there is time for all of them, otherwise a few pairs of each class.
 fn affordable(options: &Options<'_>, choice: Choice, cpus: &CpuSet, warnings: &mut Warnings) -> Choice {
     let (all, most) = (choice.most(cpus.len()), Budget::most_pairs(options));
     if all <= most || choice == Choice::Classes {
@@ -95,7 +95,7 @@ fn affordable(options: &Options<'_>, choice: Choice, cpus: &CpuSet, warnings: &m
     Choice::Classes
 }
 
-/// Returns how many of the chosen pairs of each class there is time for: at least one.
+/// Returns the number of chosen pairs of each class that the time allows: at least one.
 fn most_of_class(options: &Options<'_>, chosen: &[Pair], cpus: &CpuSet, warnings: &mut Warnings) -> usize {
     let most = Budget::most_pairs(options);
     if chosen.len() <= most {
@@ -106,13 +106,13 @@ fn most_of_class(options: &Options<'_>, chosen: &[Pair], cpus: &CpuSet, warnings
     (most / Shared::ALL.iter().filter(has).count().max(1)).max(1)
 }
 
-/// Returns the node of a CPU's lines: its own, if that is one of the targets.
+/// Returns the node of a CPU's lines: the CPU's own node, if that is one of the targets.
 fn home(machine: &Machine, targets: &NodeSet, cpu: CpuId) -> Option<NodeId> {
     let own = machine.topology.node_of_cpu(cpu).filter(|node| targets.contains(node.0));
     own.or(targets.first().map(NodeId))
 }
 
-/// Returns the point of a pair, with half of the lines at the home of each CPU; `None` without a node for them.
+/// Returns the point of a pair, with half of the lines on the node of each CPU; `None` without a node for them.
 fn point(
     options: &Options<'_>,
     machine: &Machine,

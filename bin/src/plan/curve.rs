@@ -1,7 +1,6 @@
 //! The working sets of a curve: from half of the first-level cache to several times the last.
 //!
-//! Pure, as all of the plan. [`latency_core::model::refine`] adds
-//! further sizes while measuring.
+//! Pure, like the whole plan. [`latency_core::model::refine`] adds further sizes while measuring.
 
 use latency_core::math::exp2;
 use latency_core::units::{Bytes, NodeId, Pages};
@@ -15,32 +14,33 @@ use crate::result::{Point, chain};
 
 /// Assumed size of a first-level data cache that is not reported; the smallest of this century is 8 KiB.
 pub const UNKNOWN_L1: Bytes = Bytes(32 << 10);
-/// Size that every first-level cache of this century holds.
+/// Maximum working set that every first-level cache of this century holds.
 pub const SMALLEST: Bytes = Bytes(4 << 10);
-/// Under an emulator the curve goes so far at least, to show the caches that are modelled there.
+/// Minimum size of the largest working set under an emulator, so that the curve shows the caches that the emulator
+/// models.
 const EMULATED: Bytes = Bytes(16 << 20);
-/// Working set in memory on most machines, whatever a look found that their caches leave to this core: four times 64
-/// MiB.
+/// Working set that is in memory on most machines, whatever share of their caches a search found for this core: four
+/// times 64 MiB.
 const SURELY: Bytes = Bytes(256 << 20);
-/// Working sets for each doubling: enough that refinement finds every knee.
+/// Number of working sets for each doubling: enough that refinement finds every knee.
 const POINTS_PER_OCTAVE: u32 = 4;
-/// Working sets that refinement may add.
+/// Maximum number of working sets that refinement may add.
 pub const REFINEMENTS: usize = 24;
-/// The most points of a grid, so that a fit can take them with everything that is added.
+/// Maximum points of a grid, so that a fit has room for them and for all added points.
 const MOST_POINTS: usize = 400;
-/// Numbers of pages on which the reach of translation buffers is looked for. First-level buffers of x86-64 have
-/// 32 to 128 entries of 4 KiB, second-level ones 512 to 4096.
+/// Numbers of pages on which the reach of translation buffers is searched. First-level buffers of x86-64 have 32 to 128
+/// entries of 4 KiB, second-level ones 512 to 4096.
 const PAGE_COUNTS: [u64; 19] =
     [16, 24, 32, 40, 48, 56, 64, 72, 80, 96, 112, 128, 192, 256, 384, 512, 1024, 2048, 4096];
 
-/// Returns the first-level data cache by sysfs or CPUID, or what is taken for it.
+/// Returns the first-level data cache that sysfs or CPUID reports, or else the assumed size.
 #[must_use]
 pub fn first_level_cache(machine: &Machine) -> Bytes {
     single::cache(machine, 1).unwrap_or(UNKNOWN_L1)
 }
 
-/// The points of a curve by ascending size, given to `each`: first those of the options' stride, then, where that
-/// is one line, those with one line on each page.
+/// Passes the points of a curve to `each`, by ascending size: first the points with the options' stride, then, if the
+/// stride is one line, the points with one line on each page.
 ///
 /// # Errors
 ///
@@ -56,12 +56,12 @@ pub fn points<'a>(
         return Err(PlacementError::NothingToMeasure.into());
     };
     let half = match machine.processor.platform {
-        // What is reported of an emulator's caches is true of none.
+        // An emulator's reported caches do not exist.
         Platform::Emulated => SMALLEST,
         _ => Bytes(first_level_cache(machine).0 / 2),
     };
     let most = largest(planning, target)?;
-    // Who gives one end alone is not to be told that the other is wrong.
+    // If the user gives one end only, the other end must not make it an error.
     let least = options.min_size.unwrap_or(half.max(options.stride.times(2)).min(most));
     if least > most {
         return Err(UsageError::RangeBackwards { least, most }.into());
@@ -86,7 +86,7 @@ pub fn points<'a>(
     Ok(())
 }
 
-/// Sizes are multiples of this: whole nodes, and whole regions of a local order.
+/// Returns the unit of sizes: whole nodes, and whole regions of a local order.
 #[must_use]
 pub fn granule(options: &Options<'_>) -> Bytes {
     match options.order {
@@ -95,12 +95,13 @@ pub fn granule(options: &Options<'_>) -> Bytes {
     }
 }
 
-/// Returns whether points with one line on each page belong to the curve: they say nothing of other orders and strides.
+/// Returns true if points with one line on each page belong to the curve: they do not apply to other orders and
+/// strides.
 fn looks_for_translation(options: &Options<'_>) -> bool {
     options.order == crate::options::Order::Random && options.stride == Bytes(64)
 }
 
-/// Returns the largest working set: where the plateau of memory is visible, as far as memory is free.
+/// Returns the largest working set: large enough to show the plateau of memory, if there is enough free memory.
 fn largest(planning: &mut Planning<'_, '_>, target: NodeId) -> Result<Bytes, PlacementError<'static>> {
     let Planning { options, machine, .. } = *planning;
     if let Some(most) = options.max_size {
@@ -111,7 +112,7 @@ fn largest(planning: &mut Planning<'_, '_>, target: NodeId) -> Result<Bytes, Pla
     let reported = machine.reported_cache().unwrap_or(Bytes(0)).times(super::sizes::CACHES).min(SURELY);
     let wanted = machine.last_level_cache().times(super::sizes::CACHES).max(reported);
     let mut wanted = wanted.max(options.min_size.unwrap_or(Bytes(0)));
-    // A cache that was larger than reported is left behind in the curve, too.
+    // A cache that was larger than reported must be exceeded in the curve, too.
     if let Some(sizing) = machine.sizing.filter(|sizing| sizing.size > sizing.first) {
         wanted = wanted.max(sizing.size);
     }
@@ -121,20 +122,20 @@ fn largest(planning: &mut Planning<'_, '_>, target: NodeId) -> Result<Bytes, Pla
     super::sizes::within_half(planning, target, 1, wanted)
 }
 
-/// Equal ratios from `least` to `most`, both included: `per_octave` for each doubling.
+/// Returns sizes in equal ratios from `least` to `most`, both included: `per_octave` for each doubling.
 pub fn grid(least: Bytes, most: Bytes, per_octave: u32) -> impl Iterator<Item = Bytes> {
     let size = move |index: usize| {
         let (octave, part) = (index as u32 / per_octave, index as u32 % per_octave);
         let factor = exp2(f64::from(octave) + f64::from(part) / f64::from(per_octave));
-        // Powers of two times the smallest size are exact.
+        // Sizes that are powers of two times the smallest are exact.
         least.0 as f64 * factor + 0.5
     };
-    // The last step may be short, but never so short that two sizes are one.
+    // The last step may be short, but two sizes must differ by more than 2 %.
     let inner = (0..MOST_POINTS).map(size).take_while(move |size| *size < most.0 as f64 * 0.98);
     inner.map(|size| Bytes(size as u64)).chain([most])
 }
 
-/// Returns the region that all points lie in: the largest, and room to lie elsewhere in.
+/// Returns the size of the region for all points: the largest point, and room for other positions.
 #[must_use]
 pub fn region(largest: Bytes, machine: &Machine, target: NodeId, pages: Pages) -> Bytes {
     let page = pages.page_size().bytes().max(Bytes(2 << 20));
@@ -152,7 +153,7 @@ mod tests {
     use std::vec::Vec;
 
     #[test]
-    fn a_grid_goes_through_the_doublings() {
+    fn a_grid_contains_the_doublings() {
         let sizes: Vec<u64> = grid(Bytes(16 << 10), Bytes(128 << 20), 4).map(|size| size.0).collect();
         assert_eq!(sizes.len(), 13 * 4 + 1);
         for octave in 0..=13 {

@@ -1,8 +1,7 @@
-//! The expected duration of a plan, for people who want to know before they wait. Pure, and an estimate.
+//! The expected duration of a plan, for users who want to know it before they wait. Pure, and an estimate.
 //!
-//! It follows from the same points and the same budget that the engine obeys. The speed of memory
-//! and disturbances by neighbours are not known beforehand, so
-//! the answer is a range.
+//! It uses the points and the budget that the engine uses. The speed of memory and disturbances by neighbours are not
+//! known beforehand, so the result is a range.
 
 use core::fmt;
 use core::ops::{Add, Mul};
@@ -18,42 +17,44 @@ use super::single;
 use crate::machine::Machine;
 use crate::result::{Point, Walk};
 
-/// Twenty batches of 100 microseconds, with what is read of the clocks between them.
+/// Nanoseconds of a round: twenty batches of 100 microseconds, with readings of the clocks between them.
 const ROUND: Range = Range(2.1e6, 3.4e6);
-/// Nanoseconds to map and clear a byte: of memory that a host has at hand, and of memory that it must find first.
+/// Nanoseconds to map and clear a byte: of memory that a host has ready, and of memory that it must find first.
 const MAPPED_BYTE: Range = Range(0.3, 1.2);
-/// Writing a node of a chain, and a byte of the lines.
+/// Nanoseconds to write a node of a chain, and a byte of the lines.
 const WRITTEN_NODE: Range = Range(2.0, 4.0);
 const WRITTEN_BYTE: Range = Range(0.1, 0.25);
-/// A hop in the first, second and last level and in memory. Neighbours have their part of the latter two.
+/// Nanoseconds of a hop in the first, second and last level and in memory. Neighbours share the latter two.
 const HOPS: [Range; 4] = [Range(0.7, 2.0), Range(2.5, 8.0), Range(15.0, 70.0), Range(100.0, 190.0)];
-/// A hop in address order, which prefetchers help.
+/// Nanoseconds of a hop in address order, which prefetchers help.
 const ORDERED_HOP: Range = Range(0.7, 10.0);
-/// Calibration of the clock, and what diagnoses the machine. A machine whose clocks agree at once is done in 20 ms.
+/// Nanoseconds of the clock's calibration and the diagnosis of the machine: 20 ms if the clocks agree at once.
 const START: Range = Range(0.02e9, 0.3e9);
-/// A look at caches and memory, which is made where the size of the working set is the program's to choose.
+/// Nanoseconds of the search over caches and memory, which is made if the program chooses the size of the working set.
 pub const LOOK: Range = Range(0.3e9, 0.9e9);
-/// The prefetch audit, which is made where so much memory is measured, and the first point once more.
+/// Nanoseconds of the prefetch audit and of the repeat of the first point, and the minimum measured memory for an
+/// audit.
 const AUDIT: Range = Range(0.3e9, 3.0e9);
 const AUDITED: Bytes = Bytes(16 << 20);
-/// Most loads in flight that matter here.
+/// Maximum loads in flight that matter for the estimate.
 const IN_FLIGHT: f64 = 10.0;
-/// Single hops at a visit: what warms up before each burst, and the part that hops, batches and the watch take, whose
-/// length goes with a hop up to the longest.
+/// Single hops at a visit: bursts, nanoseconds of the warm-up before each burst, windows of a burst, and nanoseconds of
+/// a pair of stamps. The time of hops, batches and the watching loop grows with the latency of a hop, up to the maximum
+/// nanoseconds of a burst.
 const BURSTS: f64 = 8.0;
 const BURST: Range = Range(5e6, 6e6);
 const WINDOWS: f64 = 4096.0;
 const STAMPS_NS: f64 = 60.0;
 const LONGEST_BURST_NS: f64 = 12.5e6;
-/// The search for the period of refresh.
+/// Nanoseconds of the search for the period of refresh.
 const REFRESH: Range = Range(0.0, 0.8e9);
-/// Two looks at the rate of generators, or more of them.
+/// Nanoseconds of two or more measurements of the generators' rate.
 const SETTLING: Range = Range(11e6, 30e6);
-/// The smallest part of a budget that is used up; and that where no neighbour shares the caches of any point, since all
-/// of them are precise soon.
+/// Minimum share of a budget that is used, and the same if no neighbour shares the caches of any point, because all
+/// points then become precise soon.
 const USED: [f64; 2] = [0.8, 0.25];
 
-/// The least and the most nanoseconds to be expected.
+/// The minimum and the maximum expected nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Range(pub f64, pub f64);
 
@@ -61,7 +62,7 @@ impl Range {
     /// No time at all.
     pub const ZERO: Range = Range(0.0, 0.0);
 
-    /// Returns the same for a run that may go on for `wait_ns` until neighbours are quiet.
+    /// Returns the range for a run that may continue for `wait_ns` until neighbours are quiet.
     #[must_use]
     pub fn or_waits(self, wait_ns: Option<f64>) -> Range {
         Range(self.0, self.1.max(wait_ns.map_or(0.0, |wait| wait + START.1 + AUDIT.1)))
@@ -90,7 +91,7 @@ impl Mul<f64> for Range {
 
 impl fmt::Display for Range {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Whole seconds say enough of an estimate.
+        // Whole seconds are precise enough for an estimate.
         let (least, most) = ((self.0 / 1e9) as u64, (self.1 / 1e9) as u64 + 1);
         match (least, most) {
             (0, 1) => out.write_str("less than 1 s"),
@@ -100,13 +101,13 @@ impl fmt::Display for Range {
     }
 }
 
-/// Returns the time before and after the points of any experiment are measured, with `mapped` bytes.
+/// Returns the time before and after the measurement of any experiment's points, with `mapped` bytes.
 fn around(points: &[Point], mapped: f64) -> Range {
     let audited = points.iter().any(|point| point.size >= AUDITED);
     START + MAPPED_BYTE * mapped + if audited { AUDIT } else { Range::ZERO }
 }
 
-/// Returns a hop of a chain in caches that hold it, or in memory.
+/// Returns the time of a hop of a chain in caches that hold it, or in memory.
 #[inline(never)] // offsets into a small frame are short
 fn hop(machine: &Machine, point: &Point) -> Range {
     if matches!(point.order, Order::Sequential | Order::Backward) {
@@ -118,12 +119,13 @@ fn hop(machine: &Machine, point: &Point) -> Range {
     held.and_then(|level| HOPS.get(level)).copied().unwrap_or(HOPS[3])
 }
 
-/// Writing the chain of a point.
+/// Returns the time to write the chain of a point.
 fn written(point: &Point) -> Range {
     WRITTEN_BYTE * point.size.0 as f64 + WRITTEN_NODE * (point.size.0 / point.stride.0.max(1)) as f64
 }
 
-/// Returns a round of a point in one of `rounds` rounds; `least_ns` where nothing else was asked for.
+/// Returns the time of a round of a point in one of `rounds` rounds; `least_ns` is the minimum unless the user changed
+/// it.
 fn round(budget: &Budget, hop: Range, rounds: f64, least_ns: f64) -> Range {
     let trial = budget.iters.map_or(ROUND * (1.0 / BATCHES), |iters| hop * iters as f64);
     match budget.trials {
@@ -137,7 +139,7 @@ fn round(budget: &Budget, hop: Range, rounds: f64, least_ns: f64) -> Range {
     }
 }
 
-/// Returns the time that single hops add to a visit: hops, and batches and the watching loop of equal length.
+/// Returns the time that single hops add to a visit: hops, and batches and the watching loop of the same length.
 fn single_hops(budget: &Budget, hop: Range) -> Range {
     if !budget.single_hops {
         return Range::ZERO;
@@ -146,7 +148,7 @@ fn single_hops(budget: &Budget, hop: Range) -> Range {
     (BURST + burst * 3.0) * BURSTS
 }
 
-/// Returns the fewest rounds of a point, and those that it is likely to need.
+/// Returns the minimum rounds of a point, and the rounds that it probably needs.
 fn rounds(budget: &Budget, fewest: usize) -> Range {
     match budget.trials {
         Some(trials) => Range(1.0, 1.0) * f64::from(trials).min(fewest as f64),
@@ -154,12 +156,12 @@ fn rounds(budget: &Budget, fewest: usize) -> Range {
     }
 }
 
-/// Returns the product of both ends.
+/// Returns the products of the minima and of the maxima.
 fn product(one: Range, other: Range) -> Range {
     Range(one.0 * other.0, one.1 * other.1)
 }
 
-/// Pages out of a pool cannot be had where the pool is too small.
+/// Returns false if the point needs pages from a pool that is too small.
 fn can_be_had(machine: &Machine, point: &Point) -> bool {
     let page = match point.pages {
         Pages::Huge2m => PageSize::Huge2M,
@@ -169,7 +171,7 @@ fn can_be_had(machine: &Machine, point: &Point) -> bool {
     machine.pool_holds(point.target, page, point.size)
 }
 
-/// Returns the time of a visit before its round: of the first one, and of each of the others.
+/// Returns the time of a visit before its round: of the first visit, and of each other visit.
 #[inline(never)] // offsets into a small frame are short
 fn before(machine: &Machine, point: &Point, budget: &Budget, alone: bool) -> (Range, Range) {
     let nodes = point.size.0 / point.stride.0.max(1);
@@ -181,7 +183,7 @@ fn before(machine: &Machine, point: &Point, budget: &Budget, alone: bool) -> (Ra
     match (budget.memory, budget.pass, point.walk) {
         (Memory::Rewritten { .. }, Pass::Lap, _) => {
             let pass = |most: u64| hop * budget.warm_up.unwrap_or(nodes.min(most)) as f64;
-            // The sequential chain is written once more, in slices, for the loads that wait for nothing.
+            // The sequential chain is written once more, in slices, for the independent loads.
             let written = written * if point.order == Order::Sequential { 2.0 } else { 1.0 };
             (written + pass(u64::MAX), written + pass(SHORT_PASS))
         }
@@ -191,7 +193,7 @@ fn before(machine: &Machine, point: &Point, budget: &Budget, alone: bool) -> (Ra
             let warm = if held { filled + lap * 2.0 } else { few };
             (written + first(FEW_HOPS.1) + filled + warm, written + warm)
         }
-        // What the first of several points writes, the others find.
+        // The first of several points writes the memory that the others use.
         (Memory::Shared, _, Walk::Traffic(_)) if alone => (Range::ZERO, Range::ZERO),
         (Memory::Shared, _, Walk::Traffic(_)) => {
             let written = WRITTEN_BYTE * point.size.0 as f64;
@@ -213,13 +215,13 @@ fn before(machine: &Machine, point: &Point, budget: &Budget, alone: bool) -> (Ra
     }
 }
 
-/// Returns the time of the windows of this number of pairs of CPUs.
+/// Returns the time of the windows of `pairs` pairs of CPUs.
 fn exchanges(pairs: f64, budget: &Budget) -> Range {
-    /// Waking up both threads takes a part of a window, and a neighbour may make it twice as long.
+    /// Nanoseconds of a window: waking up both threads takes a part of it, and a neighbour may double it.
     const WINDOW: Range = Range(0.5 * WINDOW_NS, 2.0 * WINDOW_NS);
     let all = product(WINDOW * pairs, rounds(budget, budget.rounds));
     let all = Range(all.0.max(budget.spread_ns), all.1.max(2.0 * budget.spread_ns));
-    // The fewest windows are made whatever the time.
+    // The minimum windows are made even if time is up.
     let least = pairs * budget.fewest as f64 * WINDOW_NS;
     START + all.at_most((budget.share_ns * pairs * OVERTIME).max(least))
 }
@@ -270,7 +272,7 @@ pub fn estimate(machine: &Machine, points: &[Point], budget: &Budget) -> Range {
             _ => {}
         }
         let added = if budget.window_ns > 0.0 { budget.more } else { 0 };
-        // Where hops are counted, rounds are as long as these take.
+        // If hops are counted, their number determines the length of rounds.
         let walk_ns = if budget.hops > 0 { 0.0 } else { budget.walk_ns };
         let share = walk_ns / (budget.rounds * (points.len() + added)) as f64;
         let round = match point.walk.traffic() {
@@ -279,21 +281,21 @@ pub fn estimate(machine: &Machine, points: &[Point], budget: &Budget) -> Range {
         };
         let fewest = if (again + round).0 > budget.long_visit_ns { budget.fewest } else { budget.rounds };
         once = once + first + if budget.single_hops { REFRESH } else { Range::ZERO };
-        // Between rounds that take less than they are spread over, the CPU idles.
+        // If rounds are shorter than the time over which they are spread, the CPU idles between them.
         let distance = budget.spread_ns / (budget.rounds * points.len()) as f64;
         let visit = again + round + single_hops(budget, hop(machine, point));
         let visit = Range(visit.0.max(distance), visit.1.max(distance));
         all = all + product(visit, rounds(budget, fewest)).at_most(budget.point_ns);
         count += 1;
     }
-    // Points that are added are like the others.
+    // Points that are added later are assumed to be like the others.
     let share = (count + budget.more) as f64 / f64::from(count.max(1) as u32);
     let all = once + all * share;
     let time = budget.share_ns * count as f64;
     if !time.is_finite() {
         return around(points, mapped) + all;
     }
-    // In experiments with many sizes some points are never precise, and take what the others leave.
+    // In experiments with many sizes some points never become precise, and use the time that the others leave.
     let alike = |point: &Point| {
         matches!(point.walk, Walk::Chain) && points.first().is_some_and(|first| first.size == point.size)
     };
@@ -302,7 +304,7 @@ pub fn estimate(machine: &Machine, points: &[Point], budget: &Budget) -> Range {
     let is_own = points.iter().all(|point| own.is_some_and(|own| point.size <= own));
     let used = USED[usize::from(is_own)] * time;
     let all = if bounded { all } else { Range(all.0.max(used), all.1.max(time)) };
-    // The fewest windows are made whatever the time.
+    // The minimum windows are made even if time is up.
     let least = if budget.window_ns > 0.0 { all.0 } else { once.0 };
     let held = Range(1e9, 1e9) * budget.held as f64;
     around(points, mapped) + all.at_most((OVERTIME * time).max(least)) + held

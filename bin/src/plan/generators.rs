@@ -1,4 +1,4 @@
-//! Chooses the CPUs that generate traffic, and their memory. Pure, as all of the plan.
+//! Chooses the CPUs that generate traffic, and their memory. Pure, like the whole plan.
 
 use latency_core::cpulist::CpuSet;
 use latency_core::topology::Shared;
@@ -14,10 +14,10 @@ use crate::result::{Point, Traffic, Walk};
 use crate::warning::{Warning, Warnings};
 use latency_core::traffic::{LoadFrom, Threads};
 
-/// The part of each generator, at least: what a core's own caches hold is a small part of it.
+/// Minimum part of each generator: the core's own caches hold only a small share of it.
 const LEAST_PART: Bytes = Bytes(16 << 20);
 
-/// Returns the CPUs that may generate from a node: those that were asked for, or one of each core, or all.
+/// Returns the CPUs that may generate from a node: those that the user gave, or one of each core, or all.
 #[must_use]
 pub fn cpus(options: &Options<'_>, machine: &Machine, from: NodeId) -> CpuSet {
     let own = || match options.load_from {
@@ -31,8 +31,8 @@ pub fn cpus(options: &Options<'_>, machine: &Machine, from: NodeId) -> CpuSet {
     }
 }
 
-/// The CPUs whose bandwidth is measured from a node: one that was asked for generates by itself, unless others were
-/// asked for beside it.
+/// Returns the CPUs whose bandwidth is measured from a node: a CPU that the user gave generates by itself, unless the
+/// user gave others in addition.
 #[must_use]
 pub fn measured(options: &Options<'_>, machine: &Machine, from: NodeId) -> CpuSet {
     let alone = options.load_cpus.is_none() && !options.given.contains(FlagId::LoadThreads);
@@ -42,14 +42,14 @@ pub fn measured(options: &Options<'_>, machine: &Machine, from: NodeId) -> CpuSe
     }
 }
 
-/// The CPU of one of several generators. They are spread over all of them: neighbours share a cache, and a way to
-/// memory.
+/// Returns the CPU of one of several generators. Generators are spread over all CPUs, because neighbours share a cache
+/// and a path to memory.
 #[must_use]
 pub fn spread(cpus: &CpuSet, index: usize, count: usize) -> Option<CpuId> {
     cpus.iter().nth(index * cpus.len() / count.max(1)).map(CpuId)
 }
 
-/// Returns the CPUs of a point of traffic: its own, and those of its other generators.
+/// Returns the CPUs of a point of traffic: the point's own, and the CPUs of its other generators.
 #[must_use]
 pub fn generating(options: &Options<'_>, machine: &Machine, point: &Point, traffic: &Traffic) -> CpuSet {
     let others = others(options, machine, point, traffic);
@@ -58,8 +58,8 @@ pub fn generating(options: &Options<'_>, machine: &Machine, point: &Point, traff
     spread.chain([point.cpu]).map(|cpu| cpu.0).collect()
 }
 
-/// The CPUs for the generators of a point that are not on its own CPU. Its core is left to it, unless all threads of
-/// cores are to generate, or those of some CPUs.
+/// Returns the CPUs for the generators of a point that are not on its own CPU. The core of that CPU has no generator,
+/// unless the user wants all threads of cores, or some CPUs, to generate.
 #[must_use]
 pub fn others(options: &Options<'_>, machine: &Machine, point: &Point, traffic: &Traffic) -> CpuSet {
     let core = |cpu: u32| machine.sharing.core_of(cpu);
@@ -74,7 +74,7 @@ pub fn others(options: &Options<'_>, machine: &Machine, point: &Point, traffic: 
     cpus.iter().filter(is_other).collect()
 }
 
-/// Returns the node whose CPUs load a pair.
+/// Returns the node whose CPUs generate the load of a pair.
 #[must_use]
 pub const fn side(options: &Options<'_>, initiator: NodeId, target: NodeId) -> NodeId {
     match options.load_from {
@@ -83,13 +83,13 @@ pub const fn side(options: &Options<'_>, initiator: NodeId, target: NodeId) -> N
     }
 }
 
-/// Returns the CPU of the first generator from a node: that asked for, or the first of all.
+/// Returns the CPU of the first generator from a node: the CPU that the user gave, or the first of all.
 #[must_use]
 pub fn first(options: &Options<'_>, machine: &Machine, from: NodeId) -> Option<CpuId> {
     options.cpu.or_else(|| cpus(options, machine, from).first().map(CpuId))
 }
 
-/// Refuses CPUs that were asked for and are not there for this process.
+/// Refuses requested CPUs that this process cannot use.
 ///
 /// # Errors
 ///
@@ -105,7 +105,7 @@ pub fn check_cpus<'a>(options: &Options<'a>, machine: &'a Machine) -> Result<Opt
     Ok(first)
 }
 
-/// Warns where generators may not fill memory, or may share a core without the system saying so.
+/// Warns if generators may not saturate memory, or may share a core without a report by the system.
 pub fn warn_of_few(machine: &Machine, generators: u32, warnings: &mut Warnings) {
     if generators == 1 {
         warnings.push(Warning::OneGenerator);
@@ -116,7 +116,8 @@ pub fn warn_of_few(machine: &Machine, generators: u32, warnings: &mut Warnings) 
     }
 }
 
-/// The memory of some generators on a node, one of `targets`: so much for each as was asked for, or what is in memory.
+/// Returns the memory of some generators on a node, one of `targets`: the size that the user gave for each, or a size
+/// that reaches memory.
 ///
 /// # Errors
 ///
@@ -133,8 +134,8 @@ pub fn footprint(
     Ok(all)
 }
 
-/// The memory of all generators on a node, one of `targets`: several times the caches of their CPUs, and no more than
-/// two fifths of what the node can give.
+/// Returns the memory of all generators on a node, one of `targets`: several times the caches of their CPUs, and at
+/// most two fifths of the node's available memory.
 ///
 /// # Errors
 ///
@@ -146,7 +147,7 @@ pub fn footprint_in_memory(
 ) -> Result<Bytes, PlacementError<'static>> {
     let machine = planning.machine;
     let caches: CpuSet = cpus.iter().map(|cpu| machine.sharing.lowest(Shared::L3, cpu)).collect();
-    // Without a report of shared caches, each core seems to have its own.
+    // If shared caches are not reported, each core seems to have its own.
     let told = cpus.first().is_some_and(|cpu| machine.sharing.tells_core_of(cpu));
     let caches = if told { caches.len().max(1) as u64 } else { 1 };
     let wanted = machine.largest_cache().times(CACHES * caches).max(LEAST_DEFAULT);
@@ -155,8 +156,8 @@ pub fn footprint_in_memory(
     Ok(two_fifths(machine, (target, targets), half))
 }
 
-/// No more of `wanted` than two fifths of what a node can give, one of `targets`, which share a control group: as much is
-/// left for a chain beside generators, and a fifth for everybody else.
+/// Returns `wanted`, limited to two fifths of the available memory of a node, one of `targets`, which share a control
+/// group. Two fifths remain for a chain alongside generators, and a fifth for other processes.
 #[must_use]
 pub fn two_fifths(machine: &Machine, (node, targets): (NodeId, usize), wanted: Bytes) -> Bytes {
     let fifths = |bytes: Bytes| bytes.0 / 5 * 2;

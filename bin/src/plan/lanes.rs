@@ -1,4 +1,4 @@
-//! The points of the experiments that walk several lanes: which loops, over which working sets.
+//! The points of the experiments that walk several lanes: their loops and working sets.
 
 use latency_core::kernel::lanes::{self, Filler, Gap};
 use latency_core::units::{Bytes, NodeId};
@@ -9,10 +9,10 @@ use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
 use crate::result::{Point, Walk, chain};
 
-/// Fillers between two points of the test of the window.
+/// Number of fillers between two points of the window test.
 const STEP: usize = 64;
 
-/// Returns the working set that lies in the cache of a level: half of it, or what a shared one serves.
+/// Returns the working set in the cache of a level: half of a private cache, or the served part of a shared one.
 fn in_cache(machine: &Machine, level: u32) -> Option<Bytes> {
     let claims = Claims::of(machine);
     let claim = claims.level(level)?;
@@ -22,7 +22,8 @@ fn in_cache(machine: &Machine, level: u32) -> Option<Bytes> {
     }
 }
 
-/// Returns the point from which all others differ in size and walk: in the memory of the first node, from that node.
+/// Returns the common point, from which all others differ in size and walk: in the memory of the first node, from that
+/// node.
 fn base<'a>(planning: &mut Planning<'_, 'a>) -> Result<Point, Failure<'a>> {
     let scope = Scope::resolve(planning)?;
     let Planning { options, machine, .. } = *planning;
@@ -36,7 +37,8 @@ fn base<'a>(planning: &mut Planning<'_, 'a>) -> Result<Point, Failure<'a>> {
     Ok(point)
 }
 
-/// The points of `parallel`: every number of lanes in the second and third level and in memory, or in the size given.
+/// Passes the points of `parallel` to `each`: every number of lanes in the second and third level and in memory, or in
+/// the size given.
 ///
 /// # Errors
 ///
@@ -53,7 +55,7 @@ pub fn parallel<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Res
     Ok(())
 }
 
-/// The points of `window`: every amount of work in the first-level cache and in memory, then gaps, if
+/// Passes the points of `window` to `each`: every amount of work in the first-level cache and in memory; then gaps, if
 /// the working set is in memory.
 ///
 /// # Errors
@@ -68,7 +70,7 @@ pub fn window<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Resul
             each(Point { size, walk: Walk::Lanes(kernel), ..base });
         }
     }
-    // A load that hits in a cache is back before the window is full.
+    // A load that hits in a cache completes before the window is full.
     for filler in Filler::ALL.into_iter().filter(|_| machine.reaches_memory(base.size)) {
         for gap in (0..=Gap::MOST).step_by(STEP).filter_map(|fillers| Gap::new(filler, fillers)) {
             each(Point { walk: Walk::Apart(gap), ..base });

@@ -1,4 +1,4 @@
-//! The points of `loaded`: a chain that is walked alone, beside as much traffic as can be, and at rates in between.
+//! The points of `loaded`: a chain that is walked alone, alongside the maximum traffic, and at rates in between.
 //!
 //! The rates are known once the limit has been measured; [`levels`] returns them then.
 
@@ -15,17 +15,18 @@ use crate::options::{Options, Rate};
 use crate::result::{Point, Traffic, Walk, chain};
 use crate::warning::Warning;
 
-/// Levels that are added where latency has doubled.
+/// Number of levels that are added where latency has doubled.
 pub const CLOSER: usize = 2;
-/// Numbers of generators without a pace: all, half and a quarter of them.
+/// Number of points with unpaced generators: all, half and a quarter of them.
 pub const COUNTS: usize = 3;
-/// Approximate time of a visit of a level: two looks at the rate, a window, and threads that start and rest.
+/// Approximate nanoseconds of a visit of a level: two measurements of the rate, a window, and threads that start and
+/// rest.
 const VISIT_NS: f64 = 45e6;
 /// The default kinds of traffic.
 const USUAL: &[&str] = &["read", "2:1"];
 
-/// The points that are known before anything is measured, given to `each`: for each pair and kind of traffic the idle
-/// chain, all generators and half and a quarter of them; or what was asked for.
+/// Passes the points that are known before the measurement to `each`: for each pair and kind of traffic the idle chain,
+/// all generators, and half and a quarter of them; or the points that the user requested.
 ///
 /// # Errors
 ///
@@ -59,7 +60,7 @@ pub fn points<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Resul
     Ok(())
 }
 
-/// Returns the CPU that walks the chain: none of those that are to generate.
+/// Returns the CPU that walks the chain, which is not one of the generators' CPUs.
 fn chaser<'a>(
     options: &Options<'a>,
     machine: &'a Machine,
@@ -77,7 +78,7 @@ fn chaser<'a>(
     }
 }
 
-/// The points of one pair.
+/// Passes the points of one pair to `each`.
 fn curve<'a>(
     planning: &mut Planning<'_, 'a>,
     like: &Point,
@@ -111,7 +112,7 @@ fn curve<'a>(
     }
     let asked = options.rates.as_ref().map(|rates| rates.as_slice());
     let wants = |rate: Rate| asked.is_none_or(|asked| asked.contains(&rate));
-    // A share is one of the limit, and whether that is the memory's is seen with half of the generators.
+    // A level may be a share of the limit, and half of the generators show whether the limit is the memory's.
     let limit =
         asked.is_none_or(|asked| asked.iter().any(|rate| matches!(rate, Rate::Most | Rate::OfLimit(_))));
     let counts = || [all, all / 2, all / 4].into_iter().filter(|count| limit && *count > 0);
@@ -124,20 +125,20 @@ fn curve<'a>(
     let points = counts().count() + rates().count() + most_added(options);
     let takes_ns = points as f64 * FEWEST_ROUNDS as f64 * VISIT_NS;
     let budget_ns = budget_ns(options);
-    // What is held is compared with idle memory, and is of one kind.
+    // A held point is compared with idle memory, and has one kind of traffic.
     let (mut idle, most_kinds) = match options.hold {
         Some(_) => (true, 1),
         None => (wants(Rate::Idle), usize::MAX),
     };
     for kind in kinds(options.traffic, USUAL).iter().take(most_kinds) {
-        // Something is measured, however short the time is.
+        // At least one point is measured, however short the time is.
         if takes_ns > *left_ns && *left_ns < budget_ns {
             let (from, to, seconds) = (like.initiator, like.target, options.budget.0 as f64 / 1e12);
             planning.warnings.push(Warning::OverBudget { from, to, kind: kind.name, seconds });
             continue;
         }
         *left_ns -= takes_ns;
-        // All kinds share it.
+        // All kinds share the idle point.
         if core::mem::take(&mut idle) {
             each(*like);
         }
@@ -153,14 +154,15 @@ fn curve<'a>(
     Ok(())
 }
 
-/// The place of the point that is to be held, among those planned and added: it has a rate, unless that is the limit.
+/// Returns the index of the point to be held, among planned and added points: it has a rate, unless the rate is the
+/// limit.
 #[must_use]
 pub fn held(points: &mut dyn Iterator<Item = Point>) -> Option<usize> {
     let mut held = None;
     for (index, point) in points.enumerate() {
         match point.walk.traffic() {
             Some(Traffic { rate: Some(_), .. }) => held = Some(index),
-            // All generators come first.
+            // The point with all generators comes first.
             Some(_) => held = held.or(Some(index)),
             None => {}
         }
@@ -181,7 +183,7 @@ pub fn levels(options: &Options<'_>, limit: f64, each: &mut dyn FnMut(f64)) {
         None => {
             let levels = options.levels.get() as usize;
             for index in 0..levels {
-                // Idle is known already.
+                // The idle point is measured already.
                 if let Some(share) = share(index, levels).filter(|share| *share > 0.0) {
                     each(share * limit);
                 }
@@ -190,7 +192,7 @@ pub fn levels(options: &Options<'_>, limit: f64, each: &mut dyn FnMut(f64)) {
     }
 }
 
-/// Returns the number of curves that some points begin.
+/// Returns the number of curves among some points.
 #[must_use]
 pub fn curves(points: &[Point]) -> usize {
     let key = |point: &Point| Some((point.target, point.walk.traffic()?.kind.name));
@@ -201,7 +203,7 @@ pub fn curves(points: &[Point]) -> usize {
     points.iter().enumerate().filter(begins).count()
 }
 
-/// Returns the most points that may be added to the curve of one pair and kind.
+/// Returns the maximum number of points that may be added to the curve of one pair and kind.
 #[must_use]
 pub fn most_added(options: &Options<'_>) -> usize {
     let mut count = 0;

@@ -1,7 +1,7 @@
-//! From options and machine to a finite list of points. Pure: no system is asked.
+//! From options and machine to a finite list of points. Pure: it makes no system calls.
 //!
-//! Impossible points are refused here, before anything is mapped. A point that is made
-//! smaller or left out is warned of.
+//! Impossible points are refused here, before anything is mapped. A warning names each point that is made smaller or
+//! left out.
 
 pub mod budget;
 pub mod cores;
@@ -32,7 +32,7 @@ use crate::result::{Point, Walk, chain};
 use crate::warning::Warning;
 use latency_core::words::Worded;
 
-/// Returns the order of a chain by the option's value.
+/// Returns the order of a chain that an option selects.
 #[must_use]
 pub const fn order(option: options::Order) -> Order {
     match option {
@@ -43,7 +43,7 @@ pub const fn order(option: options::Order) -> Order {
     }
 }
 
-/// Returns the kernel by the option's value.
+/// Returns the kernel that an option selects.
 #[must_use]
 pub const fn kernel(option: options::Kernel) -> &'static Kernel {
     match option {
@@ -53,8 +53,8 @@ pub const fn kernel(option: options::Kernel) -> &'static Kernel {
 }
 
 impl Point {
-    /// Returns the chain that `cpu` of the first of two nodes walks over `size` bytes of the second one's memory, with
-    /// everything else from the options.
+    /// Returns the chain that `cpu` of the first of two nodes walks over `size` bytes of the second node's memory;
+    /// everything else is from the options.
     #[must_use]
     #[inline(never)] // it is called in several places
     pub const fn like(
@@ -78,7 +78,7 @@ impl Point {
     }
 }
 
-/// The points of the matrix, by initiator and then by target, given to `each`.
+/// Passes the points of the matrix to `each`, ordered by initiator and then by target.
 ///
 /// # Errors
 ///

@@ -1,11 +1,11 @@
-//! The means that every planner takes, and the receiver of its points.
+//! The inputs of every planner, and the receiver of its points.
 
 use crate::machine::Machine;
 use crate::options::Options;
 use crate::result::Point;
 use crate::warning::Warnings;
 
-/// The means of a plan.
+/// The inputs of a plan.
 pub struct Planning<'p, 'a> {
     /// The options.
     pub options: &'p Options<'a>,
@@ -15,5 +15,5 @@ pub struct Planning<'p, 'a> {
     pub warnings: &'p mut Warnings,
 }
 
-/// Receives points, one after another.
+/// A function that receives points, one after another.
 pub type EachPoint<'e> = &'e mut dyn FnMut(Point);

@@ -1,8 +1,8 @@
 //! The memory of several initiators that walk one target: a region for each of them, or one that they walk in turn.
 //!
-//! A line that another node has read or written last is not the line that a node meets when it is measured alone: that
-//! node's cache may serve it, and a memory directory or a probe filter may ask that node's socket first (McCalpin,
-//! "Memory directories in Intel processors", 2023). Pure, as all of the plan.
+//! A line that another node read or wrote last behaves differently from a line that only the measuring node uses: the
+//! other node's cache may serve it, and a memory directory or a probe filter may query that node's socket first
+//! (McCalpin, "Memory directories in Intel processors", 2023). Pure, like the whole plan.
 
 use latency_core::topology::MAX_NODES;
 use latency_core::units::{Bytes, NodeId, PageSize, Pages};
@@ -10,22 +10,21 @@ use latency_core::units::{Bytes, NodeId, PageSize, Pages};
 use crate::machine::Machine;
 use crate::result::{Point, Walk};
 
-/// Regions of a run, at most: all pairs of 11 nodes.
+/// Maximum regions of a run: all pairs of 11 nodes.
 pub const MOST: usize = MAX_NODES;
 
 /// The memory that points are walked in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Memory {
-    /// One chain for each initiator, target and size, written once: whoever comes next goes on where the last walk
-    /// stopped.
+    /// One chain for each initiator, target and size, written once; each walk continues where the last one stopped.
     Kept,
-    /// One chain for each target and size, which all initiators walk in turn, for want of memory: before its visits an
-    /// initiator writes it again, past the caches, so that it meets no line as another node has left it.
+    /// One chain for each target and size, which all initiators walk in turn because memory is short. Before its
+    /// visits, an initiator rewrites the chain past the caches, so that no line is in a state that another node has
+    /// left.
     Shared,
-    /// One region for each target and kind of pages, in which each visit writes its chain again, at one of several
-    /// places.
+    /// One region for each target and kind of pages; each visit rewrites its chain there, at one of several positions.
     Rewritten {
-        /// The places.
+        /// Number of positions.
         places: u64,
     },
 }
@@ -35,18 +34,18 @@ pub enum Memory {
 pub struct PlannedRegion {
     /// The node whose CPUs walk it.
     pub from: NodeId,
-    /// The node where it is.
+    /// The node of the memory.
     pub on: NodeId,
-    /// The pages asked for.
+    /// The requested pages.
     pub pages: Pages,
     /// Its size.
     pub size: Bytes,
-    /// Generators walk it.
+    /// True if generators walk it.
     pub is_of_traffic: bool,
 }
 
 impl PlannedRegion {
-    /// Returns the region of a point's chain or of the lines that go between its CPUs, and that of its traffic.
+    /// Returns the region of a point's chain or of the lines that its CPUs exchange, and the region of its traffic.
     #[must_use]
     pub fn of(point: &Point) -> [Option<PlannedRegion>; 2] {
         let Point { initiator, target, pages, size, walk, .. } = *point;
@@ -58,7 +57,7 @@ impl PlannedRegion {
         [Some(chain).filter(|_| !matches!(walk, Walk::Traffic(_))), traffic]
     }
 
-    /// Returns whether one piece of memory serves both.
+    /// Returns true if one piece of memory serves both regions.
     #[must_use]
     pub fn is_one_with(&self, other: &PlannedRegion, memory: Memory) -> bool {
         let grows = self.is_of_traffic || matches!(memory, Memory::Rewritten { .. });
@@ -68,20 +67,20 @@ impl PlannedRegion {
     }
 }
 
-/// The regions of a run, each once, as large as the largest that shares it.
+/// The regions of a run, each listed once, with the size of the largest region that shares it.
 pub struct Regions {
     list: [Option<PlannedRegion>; 2 * MOST],
-    /// There was room for all in the list.
+    /// True if the list had room for all regions.
     is_complete: bool,
 }
 
 impl Regions {
-    /// Returns the regions of all points.
+    /// Returns the regions of `points`.
     fn of_points(memory: Memory, points: &[Point]) -> Regions {
         Regions::of(memory, &mut points.iter().flat_map(PlannedRegion::of).flatten())
     }
 
-    /// Returns the regions that serve all of `needed`.
+    /// Returns the regions that serve all regions in `needed`.
     #[must_use]
     pub fn of(memory: Memory, needed: &mut dyn Iterator<Item = PlannedRegion>) -> Regions {
         let mut found = Regions { list: [None; 2 * MOST], is_complete: true };
@@ -98,13 +97,13 @@ impl Regions {
         found
     }
 
-    /// Returns whether there was room for all in a list of [`MOST`].
+    /// Returns true if the list of [`MOST`] had room for all regions.
     #[must_use]
     pub fn are_few(&self) -> bool {
         self.is_complete && self.iter().count() <= MOST
     }
 
-    /// Returns all of them.
+    /// Returns an iterator over the regions.
     pub fn iter(&self) -> impl Iterator<Item = &PlannedRegion> {
         self.list.iter().flatten()
     }
@@ -113,8 +112,8 @@ impl Regions {
         Bytes(self.iter().filter(|region| counts(region)).map(|region| region.size.0).sum())
     }
 
-    /// Returns whether memory has room for all: half of what each node can give, and nine tenths of what the control
-    /// group has left.
+    /// Returns true if memory has room for all regions: in half of the available memory of each node, and in nine
+    /// tenths of the memory that the control group has left.
     fn fit(&self, machine: &Machine) -> bool {
         let of_kind = |is_of_traffic| self.iter().filter(|one| one.is_of_traffic == is_of_traffic).count();
         let all = self.bytes(&|_| true);
@@ -128,8 +127,8 @@ impl Regions {
         self.is_complete && are_few && self.iter().all(|one| fits(one) && self.have_same_pages(machine, one))
     }
 
-    /// Returns whether all regions on the node of `one` get the same pages: a pool has room for all of its kind, or for
-    /// none. Traffic takes its pages first.
+    /// Returns true if all regions on the node of `one` get the same pages: a pool has room for all regions with its
+    /// kind of pages, or for none. Traffic takes its pages first.
     fn have_same_pages(&self, machine: &Machine, one: &PlannedRegion) -> bool {
         let page = match one.pages {
             Pages::Huge2m | Pages::Auto => PageSize::Huge2M,
@@ -151,8 +150,8 @@ impl Regions {
     }
 }
 
-/// Returns where chains and the lines of traffic are: in a region for each initiator of a target where memory has room
-/// for all of them.
+/// Returns the arrangement of chains and of the lines of traffic: a region for each initiator of a target, if memory
+/// has room for all.
 #[must_use]
 pub fn memory(machine: &Machine, points: &[Point]) -> Memory {
     match have_several_initiators(points) && !Regions::of_points(Memory::Kept, points).fit(machine) {
@@ -161,7 +160,7 @@ pub fn memory(machine: &Machine, points: &[Point]) -> Memory {
     }
 }
 
-/// Returns whether memory is walked from several nodes, but for lines that go between CPUs.
+/// Returns true if memory is walked from several nodes; lines that CPUs exchange do not count.
 #[must_use]
 pub fn have_several_initiators(points: &[Point]) -> bool {
     let mut first = None;
@@ -170,7 +169,7 @@ pub fn have_several_initiators(points: &[Point]) -> bool {
         .any(|point| !point.walk.is_of_cores() && *first.get_or_insert(point.initiator) != point.initiator)
 }
 
-/// Returns the bytes that `points` need together.
+/// Returns the number of bytes that `points` need together.
 #[must_use]
 pub fn bytes(memory: Memory, points: &[Point]) -> Bytes {
     let of_cores = points.iter().any(|point| point.walk.is_of_cores());
@@ -198,7 +197,7 @@ mod tests {
     };
 
     #[test]
-    fn points_share_memory_unless_chains_stay_as_they_are_written() {
+    fn points_share_memory_unless_chains_are_kept() {
         let large = Point { size: Bytes(4 << 20), ..POINT };
         let rewritten = Memory::Rewritten { places: 1 };
         assert_eq!(bytes(rewritten, &[POINT, large]), Bytes(4 << 20));

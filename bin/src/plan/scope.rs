@@ -1,4 +1,4 @@
-//! The nodes and the CPU that an experiment is about.
+//! The nodes and the CPU of an experiment.
 //!
 //! Impossible requests are refused here, before anything is mapped.
 
@@ -11,23 +11,23 @@ use crate::machine::Machine;
 use crate::options::{Options, UsageError};
 use crate::warning::{Warning, Warnings};
 
-/// The nodes that measure, and the nodes that they measure.
+/// The initiator nodes and the target nodes of an experiment.
 #[derive(Clone, Copy, Debug)]
 pub struct Scope {
     /// The nodes on which chases run.
     pub initiators: NodeSet,
     /// The nodes whose memory they walk.
     pub targets: NodeSet,
-    /// The CPU, where it was given.
+    /// The CPU, if the user gave one.
     cpu: Option<CpuId>,
 }
 
 impl Scope {
-    /// Returns the nodes that options and machine leave.
+    /// Returns the nodes that options and machine allow.
     ///
     /// # Errors
     ///
-    /// [`UsageError`] for nodes and CPUs that do not exist, [`PlacementError`] for those out of reach.
+    /// [`UsageError`] for nodes and CPUs that do not exist, [`PlacementError`] for unreachable ones.
     pub fn resolve<'a>(planning: &mut Planning<'_, 'a>) -> Result<Scope, Failure<'a>> {
         let Planning { options, machine, .. } = *planning;
         for node in [options.cpunode, options.memnode].iter().flatten().flat_map(NodeSet::iter) {
@@ -55,11 +55,11 @@ impl Scope {
         Ok(Scope { initiators, targets, cpu: options.cpu })
     }
 
-    /// Returns the one pair of nodes that is measured.
+    /// Returns the only pair of nodes to be measured.
     ///
     /// # Errors
     ///
-    /// [`UsageError::OneNodeOnly`] where more were asked for; [`PlacementError`] where there is none.
+    /// [`UsageError::OneNodeOnly`] if the user gave several; [`PlacementError`] if there is none.
     pub fn pair<'a>(
         &self,
         options: &Options<'a>,
@@ -86,7 +86,7 @@ impl Scope {
         self.cpu.or_else(|| machine.cpu_of(initiator))
     }
 
-    /// Returns the same with one pair of its nodes.
+    /// Returns the scope, reduced to one pair of its nodes.
     #[must_use]
     pub fn narrowed(self, from: NodeId, to: NodeId) -> Scope {
         Scope { initiators: only(from), targets: only(to), ..self }
@@ -138,7 +138,7 @@ fn has_memory(machine: &Machine, node: NodeId) -> Result<(), PlacementError<'_>>
     }
 }
 
-/// Returns the node of a CPU that was asked for by number.
+/// Returns the node of a CPU that the user gave by number.
 pub fn cpu_node(machine: &Machine, cpu: CpuId) -> Result<NodeId, Failure<'_>> {
     let online = &machine.topology.online_cpus;
     match machine.topology.node_of_cpu(cpu) {
@@ -154,7 +154,8 @@ pub fn cpu_node(machine: &Machine, cpu: CpuId) -> Result<NodeId, Failure<'_>> {
     }
 }
 
-/// Returns every node with memory that the process may use; those that `numactl --membind` left, if it was started so.
+/// Returns every node with memory that the process may use, restricted by `numactl --membind` if it was started with
+/// that.
 fn default_targets(machine: &Machine, warnings: &mut Warnings) -> NodeSet {
     let all = machine.targets();
     for node in machine.topology.nodes().iter().filter(|node| node.has_memory) {

@@ -1,6 +1,6 @@
-//! Points of one pair of nodes: what they have in common, and the sizes that the caches suggest.
+//! Points of one pair of nodes: their common properties, and sizes derived from the caches.
 //!
-//! Pure, as all of the plan.
+//! Pure, like the whole plan.
 
 use latency_core::units::{Bytes, NodeId, PageSize, Pages};
 
@@ -9,8 +9,8 @@ use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
 use crate::result::Point;
 
-/// Returns the point that the others of an experiment are made from: the first initiator and its own memory, at the
-/// default working set.
+/// Returns the point from which the others of an experiment are derived: the first initiator and its own memory, with
+/// the default working set.
 ///
 /// # Errors
 ///
@@ -24,7 +24,7 @@ pub fn like<'a>(planning: &mut Planning<'_, 'a>) -> Result<Point, Failure<'a>> {
     Ok(Point::like(options, [initiator, target], cpu, size))
 }
 
-/// Returns the size of a data cache by sysfs or CPUID, if it is told.
+/// Returns the size of a data cache that sysfs or CPUID reports, if either does.
 #[must_use]
 pub fn cache(machine: &Machine, level: u8) -> Option<Bytes> {
     let sysfs = machine.host.caches.data(level.into()).map(|cache| cache.size);
@@ -33,8 +33,8 @@ pub fn cache(machine: &Machine, level: u8) -> Option<Bytes> {
     sysfs.or_else(claimed).filter(|size| size.0 >= 4096)
 }
 
-/// A working set that the last-level cache serves, by what a look found, or else a third of what is reported: it is
-/// shared. `None` where a look found none.
+/// Returns a working set that the last-level cache serves: the size that a search found, or else a third of the
+/// reported cache, because the cache is shared. Returns `None` if a search found none.
 #[must_use]
 pub fn in_last_level(machine: &Machine) -> Option<Bytes> {
     match machine.sizing {
@@ -43,7 +43,8 @@ pub fn in_last_level(machine: &Machine) -> Option<Bytes> {
     }
 }
 
-/// Pages of 2 MiB as the machine has them: out of the pool if it holds `size` bytes, else transparent ones.
+/// Returns the kind of 2 MiB pages that the machine offers: from the pool if it holds `size` bytes, otherwise
+/// transparent ones.
 #[must_use]
 pub fn two_megabyte_pages(machine: &Machine, target: NodeId, size: Bytes) -> Pages {
     match machine.pool_holds(target, PageSize::Huge2M, size) {

@@ -1,4 +1,4 @@
-//! The working set: large enough to reach memory, and small enough to be had.
+//! The working set: large enough to reach memory, and small enough to be available.
 
 use latency_core::chain::Order;
 use latency_core::cpulist::NodeSet;
@@ -12,18 +12,18 @@ use crate::options::Options;
 use crate::result::{Point, Walk};
 use crate::warning::{Clipped, Warning};
 
-/// Least default working set: smaller ones fit into caches of today's machines.
+/// Minimum default working set: smaller ones fit into caches of today's machines.
 pub const LEAST_DEFAULT: Bytes = Bytes(256 << 20);
-/// Memory is reached when the working set is this many times the last-level cache:
-/// of a cyclic random chase over 3.4 times a cache, 3.7 % of the hops still hit.
+/// Minimum ratio of the working set to the last-level cache that reaches memory: in a cyclic random chase over 3.4
+/// times a cache, 3.7 % of the hops still hit.
 pub const CACHES: u64 = 4;
 
-/// Returns the working set on a node, one of `targets` that are measured: what was asked for, or large enough to reach
-/// memory and small enough to be had.
+/// Returns the working set on a node, one of `targets` that are measured: the size that the user gave, or one that is
+/// large enough to reach memory and small enough to be available.
 ///
 /// # Errors
 ///
-/// [`PlacementError::NotEnoughMemory`] where the node cannot give what was asked for, or not even two pages, and
+/// [`PlacementError::NotEnoughMemory`] if the node lacks the memory that the user requested, or even two pages, and
 /// [`PlacementError::NotEnoughInGroup`].
 pub fn working_set(
     planning: &mut Planning<'_, '_>,
@@ -40,9 +40,9 @@ pub fn working_set(
         None => {
             let usual = || cache.times(CACHES).max(LEAST_DEFAULT);
             let wanted = match machine.sizing {
-                // A look that ended at less had no memory for more.
+                // A search that ended at a smaller size had no memory for more.
                 Some(Sizing { size, clear: Some(_), .. }) => size.max(LEAST_DEFAULT),
-                // One that could not tell leaves what the report makes likely.
+                // A search without a verdict falls back to the size that the reported cache suggests.
                 Some(Sizing { size, .. }) => size.max(usual()),
                 None => usual(),
             };
@@ -52,7 +52,7 @@ pub fn working_set(
     let asked = options.size.is_some();
     match machine.cache_that_holds(size).filter(|_| asked) {
         Some((level, cache)) => planning.warnings.push(Warning::CacheLatency { size, level, cache }),
-        // What was measured counts for more than what is reported.
+        // A measured size overrides the reported one.
         None if machine.is_served(size) || size < cache.times(CACHES) && !machine.is_clear(size) => {
             let seen = machine.is_served(size);
             planning.warnings.push(Warning::CacheCouldHold { size, cache, asked, seen });
@@ -62,7 +62,7 @@ pub fn working_set(
     Ok(size)
 }
 
-/// Returns the point that a look before the run is made with: the largest, where its size is the program's to choose.
+/// Returns the point of the search before the run: the largest, if the program chooses its size.
 #[must_use]
 pub fn looked_at(options: &Options<'_>, points: &[Point]) -> Option<Point> {
     let chosen = options.size.is_none() && options.max_size.is_none();
@@ -73,7 +73,7 @@ pub fn looked_at(options: &Options<'_>, points: &[Point]) -> Option<Point> {
     Some(Point { kernel, order, walk, pages: options.pages, stride: options.stride, ..*first })
 }
 
-/// Returns the largest working set that can be had for `like` and as many other targets as `points` have.
+/// Returns the largest available working set for `like` and the other targets of `points`.
 #[must_use]
 pub fn most(machine: &Machine, like: &Point, points: &[Point]) -> Bytes {
     let targets: NodeSet = points.iter().map(|point| point.target.0).collect();
@@ -81,7 +81,7 @@ pub fn most(machine: &Machine, like: &Point, points: &[Point]) -> Bytes {
     machine.supply(like.target).map_or(Bytes(1 << 40), half)
 }
 
-/// Refuses a working set that a node cannot give, before anybody is told how long it will take.
+/// Refuses a working set that a node cannot provide, before the expected duration is shown.
 ///
 /// # Errors
 ///
@@ -92,7 +92,7 @@ pub fn check(
     target: NodeId,
     size: Bytes,
 ) -> Result<(), PlacementError<'static>> {
-    // Pages of a pool are not free memory.
+    // Pages of a pool are not part of free memory.
     let pool = match options.pages {
         Pages::Huge2m | Pages::Huge1g => return Ok(()),
         Pages::Auto => machine.pool_holds(target, PageSize::Huge2M, size),
@@ -104,7 +104,7 @@ pub fn check(
     }
 }
 
-/// Returns `wanted`, limited to half of the memory that `target`, one of `targets` nodes, can give; warns where that is
+/// Returns `wanted`, limited to half of the available memory of `target`, one of `targets` nodes; warns if that is
 /// less.
 pub fn within_half(
     planning: &mut Planning<'_, '_>,
@@ -130,8 +130,8 @@ pub fn within_half(
     Ok(half)
 }
 
-/// Half of what a node can give. The headroom of a control group is shared by all targets, unless a share is less than
-/// `enough`: then each takes half of it, one after another.
+/// Returns half of a node's available memory. All targets share the headroom of a control group, unless a share is less
+/// than `enough`: then each target uses half of the headroom, one after another.
 fn half_of(supply: &Supply, targets: usize, enough: Bytes) -> Bytes {
     let on_node = whole_pages(supply.on_node().0 / 2);
     let Some(headroom) = supply.headroom else { return on_node };
@@ -140,7 +140,7 @@ fn half_of(supply: &Supply, targets: usize, enough: Bytes) -> Bytes {
     on_node.min(share)
 }
 
-/// Whole 2 MiB pages, so that every kind of page can serve it.
+/// Rounds to whole 2 MiB pages, so that every kind of page can serve the working set.
 const fn whole_pages(bytes: u64) -> Bytes {
     Bytes(bytes / (2 << 20) * (2 << 20))
 }

@@ -1,4 +1,4 @@
-//! The points of `cores --states`: lines that a core has in a known state, and another reads or takes.
+//! The points of `cores --states`: lines that one core holds in a known state, and another core reads or takes.
 
 use latency_core::cores::{Pair, State, Walk as Access};
 use latency_core::topology::Shared;
@@ -10,21 +10,21 @@ use crate::machine::Machine;
 use crate::options::Options;
 use crate::result::{LineLevel, Owned, Point, Walk};
 
-/// Lines that every first-level cache has room for: 16 KiB of them.
+/// Maximum lines that every first-level cache has room for: 16 KiB.
 const FEW_LINES: u64 = 256;
-/// Caches of the first level that the lines in the second would fill.
+/// Size of the lines in the second level, as a multiple of the first-level cache.
 const CACHES: u64 = 4;
-/// From one line to the next: an odd number of lines goes through all sets of a cache, and with three of them no fetch
-/// of a pair of lines brings two.
+/// Distance from one line to the next. An odd number of lines uses all sets of a cache, and with a distance of three no
+/// fetch of a pair of lines brings in two of them.
 const STRIDE: Bytes = Bytes(3 * 64);
-/// A third-level cache of fewer second-level ones has no room for lines that are in no other.
+/// Minimum ratio of a third-level cache to a second-level one for lines that are in the third level only.
 const LEAST_L3: u64 = 4;
 
 /// The accesses to lines.
 pub const ACCESSES: [Access; 2] = [Access::Read, Access::Own];
 
-/// The points of one CPU's own lines, and of those of the other CPU of each pair, given to `each`; `home` names the
-/// node of a CPU's memory.
+/// Passes the points of one CPU's own lines to `each`, and the points of the lines of the other CPU of each pair;
+/// `home` returns the node of a CPU's memory.
 pub fn states(
     options: &Options<'_>,
     machine: &Machine,
@@ -64,8 +64,8 @@ pub fn states(
     }
 }
 
-/// Returns the lines of a level, for which its cache has room and the one before has not; lines in memory are flushed
-/// out of all caches. `None` without that cache.
+/// Returns the number of lines of a level: its cache has room for them, and the level before has not. Lines in memory
+/// are flushed out of all caches. Returns `None` without that cache.
 fn lines(machine: &Machine, level: LineLevel) -> Option<u64> {
     let cache = |level| single::cache(machine, level);
     let second = || {
@@ -81,7 +81,7 @@ fn lines(machine: &Machine, level: LineLevel) -> Option<u64> {
     }
 }
 
-/// Returns a CPU of another core than both, on the second's node if there is one.
+/// Returns a CPU of a third core, on the node of `b` if there is one there.
 fn third(machine: &Machine, a: CpuId, b: CpuId) -> Option<CpuId> {
     let core = |cpu: u32| machine.sharing.core_of(cpu);
     let others = || machine.cpus.iter().filter(|cpu| ![core(a.0), core(b.0)].contains(&core(*cpu)));

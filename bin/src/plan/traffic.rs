@@ -1,4 +1,5 @@
-//! The points of `bandwidth`: who generates, into which memory, and how many of them at a time.
+//! The points of `bandwidth`: the CPUs that generate, the memory that they access, and the number of generators at a
+//! time.
 
 use latency_core::cpulist::CpuSet;
 use latency_core::traffic::{KINDS, Kind, Pattern, View};
@@ -10,19 +11,19 @@ use crate::options::{Kinds, Options};
 use crate::result::{Point, Traffic, Walk};
 use crate::warning::Warning;
 
-/// Seconds of a point, in as many rounds as give an interval.
+/// Seconds of a point, in enough rounds for an interval.
 const POINT_S: f64 = 0.5;
-/// The part of a budget that points may take.
+/// Maximum share of a budget for the points.
 const SHARE: f64 = 0.7;
 
-/// Returns the kinds of traffic that a view has: those that were asked for, or its own.
+/// Returns the kinds of traffic of a view: those that the user gave, or the view's own.
 fn asked_kinds(options: &Options<'_>) -> Kinds {
     const ALL: &[&str] = &["read", "3:1", "2:1", "1:1", "nt-write", "copy-nt", "random", "write", "copy"];
     kinds(options.traffic, if options.view == View::Mix { ALL } else { &["read"] })
 }
 
-/// The points of a view, given to `each`. The latency of one chain comes before the traffic of a pair in memory: with
-/// it, rates are lines in flight.
+/// Passes the points of a view to `each`. The latency of one chain comes before the traffic of a pair in memory: with
+/// it, rates are converted to loads in flight.
 ///
 /// # Errors
 ///
@@ -39,7 +40,7 @@ pub fn bandwidth<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Re
     let pairs = initiators.len() * scope.targets.len();
     let kinds = asked_kinds(options).iter().count();
     let affordable = (options.budget.0 as f64 / 1e12 * SHARE / POINT_S) as usize;
-    // One, half and all of the cores, and a chain.
+    // The full form has one, half and all of the cores for each kind, and a chain.
     let brief = nodes && pairs * (3 * kinds + 1) > affordable;
     let most_pairs = if nodes { (affordable / kinds.max(1)).max(1) } else { usize::MAX };
     if nodes && pairs > most_pairs {
@@ -60,7 +61,7 @@ pub fn bandwidth<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Re
                 made += 1;
                 each(point);
             })?;
-            // The other views are of one pair, but for that of each core.
+            // The other views are of one pair, except the view of each core.
             if !nodes {
                 break;
             }
@@ -75,7 +76,7 @@ pub fn bandwidth<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Re
     Ok(())
 }
 
-/// Returns the kinds of traffic that were asked for, or `usual`.
+/// Returns the kinds of traffic that the user gave, or `usual`.
 #[must_use]
 pub fn kinds(asked: Option<Kinds>, usual: &'static [&'static str]) -> Kinds {
     asked.unwrap_or_else(|| {
@@ -85,12 +86,12 @@ pub fn kinds(asked: Option<Kinds>, usual: &'static [&'static str]) -> Kinds {
     })
 }
 
-/// The common part of the points of one pair of nodes.
+/// The common properties of the points of one pair of nodes.
 struct PairPlan {
     from: NodeId,
     to: NodeId,
     targets: usize,
-    /// There is time for all cores alone.
+    /// True if there is only time for the brief form.
     brief: bool,
 }
 
@@ -115,7 +116,7 @@ impl PairPlan {
             }
             return Ok(());
         }
-        // A CPU that was asked for comes first.
+        // A CPU that the user gave comes first.
         let most = generators::others(options, machine, &like, &self.traffic(&KINDS[0], 1)).len() as u32 + 1;
         generators::warn_of_few(machine, most, planning.warnings);
         for kind in kinds.iter() {
@@ -145,7 +146,7 @@ impl PairPlan {
     }
 }
 
-/// Returns the numbers of generators of a view, of `most`: one, half and all of them; or one and every doubling.
+/// Returns the numbers of generators of a view, up to `most`: one, half and all of them; or one and every doubling.
 fn counts(view: View, most: u32) -> impl Iterator<Item = u32> {
     let wanted = move |count: &u32| match view {
         View::Scaling => count.is_power_of_two() || *count == most,
@@ -160,7 +161,7 @@ mod tests {
     use std::vec::Vec;
 
     #[test]
-    fn half_and_all_of_them_generate_and_one_alone() {
+    fn one_half_and_all_generators_are_planned() {
         let counts = |view, most| counts(view, most).collect::<Vec<_>>();
         assert_eq!(counts(View::Nodes, 1), [1]);
         assert_eq!(counts(View::Nodes, 2), [1, 2]);

@@ -1,16 +1,15 @@
-//! The words that the process was started with, wherever they came from.
+//! The arguments and the environment of the process.
 //!
-//! Knows nothing of options: it hands out byte strings, without the program's name.
+//! The module does not interpret options: it returns byte strings, without the program's name.
 //!
 //! # Safety
 //!
-//! The kernel's vectors of pointers are followed here. Each constructor that takes
-//! one states what must hold, and the fields are private, so that no other code can
-//! make a value for which it does not.
+//! The code follows the kernel's vectors of pointers. Each constructor that takes a vector states its requirements, and
+//! the fields are private, so that no other code can make a value that violates them.
 
 use core::ffi::{CStr, c_char};
 
-/// The arguments of the process, the program's name left out: an iterator that can be copied and walked again.
+/// The arguments of the process without the program's name: an iterator that can be copied to begin again.
 #[derive(Clone, Copy, Debug)]
 pub struct Arguments {
     source: ArgumentSource,
@@ -20,7 +19,7 @@ pub struct Arguments {
 enum ArgumentSource {
     /// Pointers to strings that live as long as the process.
     Vector(&'static [*const c_char]),
-    /// Strings one after another, each ended by a NUL.
+    /// Strings one after another, each terminated by a NUL.
     Packed(&'static [u8]),
 }
 
@@ -32,13 +31,13 @@ impl Arguments {
     /// all stay there unchanged for the rest of the process.
     #[must_use]
     pub unsafe fn from_vector(count: usize, vector: *const *const c_char) -> Arguments {
-        // SAFETY: the caller promises `count` pointers that stay.
+        // SAFETY: the caller promises `count` pointers that stay valid.
         let vector = unsafe { core::slice::from_raw_parts(vector, count) };
-        // An exec with an empty vector is legal, so there may be no name to leave out.
+        // An exec with an empty vector is legal, so there may be no name to skip.
         Arguments { source: ArgumentSource::Vector(vector.get(1..).unwrap_or(&[])) }
     }
 
-    /// Arguments that stand one after another, each ended by a NUL: `b"curve\0--json\0"`.
+    /// Returns arguments that are stored one after another, each terminated by a NUL: `b"curve\0--json\0"`.
     #[must_use]
     pub const fn packed(text: &'static [u8]) -> Arguments {
         Arguments { source: ArgumentSource::Packed(text) }
@@ -53,8 +52,8 @@ impl Iterator for Arguments {
             ArgumentSource::Vector(vector) => {
                 let (&first, rest) = vector.split_first()?;
                 *vector = rest;
-                // SAFETY: `from_vector` was promised that every pointer is to a
-                // NUL-terminated string that stays for the rest of the process.
+                // SAFETY: the caller of `from_vector` promised that every pointer is to a NUL-terminated string that
+                // stays for the rest of the process.
                 Some(unsafe { CStr::from_ptr(first) }.to_bytes())
             }
             ArgumentSource::Packed(text) => {
@@ -70,7 +69,7 @@ impl Iterator for Arguments {
 /// The environment of the process.
 #[derive(Clone, Copy)]
 pub struct Environment {
-    /// Ended by a null pointer; `None` is the empty environment.
+    /// The vector, terminated by a null pointer; `None` is the empty environment.
     vector: Option<&'static *const c_char>,
 }
 
@@ -94,13 +93,13 @@ impl Environment {
     pub fn get(&self, name: &[u8]) -> Option<&'static [u8]> {
         let mut at: *const *const c_char = self.vector?;
         loop {
-            // SAFETY: `at` starts on the vector and moves only past pointers that
-            // were not the null that ends it.
+            // SAFETY: `at` starts at the beginning of the vector and only moves past pointers other than the
+            // terminating null.
             let entry = unsafe { *at };
             if entry.is_null() {
                 return None;
             }
-            // SAFETY: `from_vector` was promised that it is a NUL-terminated string that stays.
+            // SAFETY: the caller of `from_vector` promised a NUL-terminated string that stays.
             let entry = unsafe { CStr::from_ptr(entry) }.to_bytes();
             if let Some(value) = entry.strip_prefix(name).and_then(|rest| rest.strip_prefix(b"=")) {
                 return Some(value);
@@ -117,11 +116,11 @@ mod tests {
     use std::vec::Vec;
 
     #[test]
-    fn packed_words_come_in_order_and_may_be_empty() {
+    fn packed_words_keep_their_order_and_may_be_empty() {
         let arguments = Arguments::packed(b"curve\0\0--json\0");
         let words: Vec<_> = arguments.collect();
         assert_eq!(words, [&b"curve"[..], b"", b"--json"]);
-        assert_eq!(arguments.count(), 3, "a copy starts where the original stood");
+        assert_eq!(arguments.count(), 3, "a copy starts at the position of the original");
         assert_eq!(Arguments::packed(b"").next(), None);
     }
 
@@ -132,13 +131,13 @@ mod tests {
         // SAFETY: the leaked array holds two pointers to literals.
         let arguments = unsafe { Arguments::from_vector(2, words.as_ptr()) };
         assert_eq!(arguments.collect::<Vec<_>>(), [b"--help"]);
-        // SAFETY: no pointer is read where the count is zero.
+        // SAFETY: no pointer is read if the count is zero.
         let nothing = unsafe { Arguments::from_vector(0, core::ptr::NonNull::dangling().as_ptr()) };
         assert_eq!(nothing.count(), 0);
     }
 
     #[test]
-    fn variables_are_found_by_their_whole_name() {
+    fn variables_are_found_by_their_full_name() {
         let entries =
             [c"NO_COLORS=1".as_ptr(), c"NO_COLOR=".as_ptr(), c"TERM=dumb".as_ptr(), core::ptr::null()];
         let entries: &'static [_; 4] = std::boxed::Box::leak(std::boxed::Box::new(entries));

@@ -1,12 +1,11 @@
-//! The CPUs that this thread may use, the one that it is on, and the kernel's events for it meanwhile.
+//! The CPUs that this thread may use, its current CPU, and the kernel's counts of its events.
 //!
-//! Knows CPUs by number alone; which node or package one belongs to (but for what
-//! `getcpu` says) is the topology's matter.
+//! The module identifies CPUs by number only. Except for the answer of `getcpu`, the topology decides to which node or
+//! package a CPU belongs.
 //!
 //! # Safety
 //!
-//! Four system calls get the address of a local mask or record whose size is that
-//! of the kernel's type.
+//! Four system calls get the address of a local mask or record of the size of the kernel's type.
 
 use super::errno::Errno;
 use super::raw::syscall6;
@@ -17,7 +16,7 @@ use linux_raw_sys::general::{
     __NR_getcpu, __NR_getrusage, __NR_sched_getaffinity, __NR_sched_setaffinity, RUSAGE_THREAD,
 };
 
-/// The thread of the caller, to the affinity calls.
+/// Number by which the affinity calls address the calling thread.
 const THIS_THREAD: usize = 0;
 
 /// Returns the CPUs that this thread may run on: its affinity mask, within the cpuset and the CPUs that are online.
@@ -26,32 +25,32 @@ const THIS_THREAD: usize = 0;
 /// `EINVAL` on a kernel built for more CPUs than a [`CpuSet`] holds.
 ///
 /// # References
-/// `sched_getaffinity(2)`. By its number, since rustix's set ends at 1024 CPUs.
+/// `sched_getaffinity(2)`. Called by its number, because rustix's set ends at 1024 CPUs.
 pub fn allowed() -> Result<CpuSet, Errno> {
     let mut set = CpuSet::EMPTY;
     let words = set.words_mut();
     let arguments = [THIS_THREAD, size_of_val(words), words.as_mut_ptr() as usize, 0, 0, 0];
-    // SAFETY: the kernel writes at most as many bytes as it was told, which is the size of the words.
+    // SAFETY: the kernel writes at most the given number of bytes, which is the size of the words.
     unsafe { syscall6(__NR_sched_getaffinity, arguments) }?;
     Ok(set)
 }
 
-/// Lets this thread run on the CPUs of `set` alone; on return it runs on one of them.
+/// Restricts this thread to the CPUs of `set`; on return it runs on one of them.
 ///
 /// # Errors
-/// `EINVAL` where none of them is online and in the cpuset.
+/// `EINVAL` if none of them is online and in the cpuset.
 pub fn pin(set: &CpuSet) -> Result<(), Errno> {
     let words = set.words();
     let arguments = [THIS_THREAD, size_of_val(words), words.as_ptr() as usize, 0, 0, 0];
-    // SAFETY: the kernel reads at most as many bytes as it was told, which is the size of the words.
+    // SAFETY: the kernel reads at most the given number of bytes, which is the size of the words.
     unsafe { syscall6(__NR_sched_setaffinity, arguments) }?;
     Ok(())
 }
 
-/// Lets this thread run on `cpu` alone; on return it does.
+/// Restricts this thread to `cpu`; on return it runs there.
 ///
 /// # Errors
-/// `EINVAL` where the CPU is offline, outside the cpuset or does not exist.
+/// `EINVAL` if the CPU is offline, outside the cpuset or does not exist.
 pub fn pin_to(cpu: CpuId) -> Result<(), Errno> {
     let mut set = CpuSet::EMPTY;
     set.insert(cpu.0);
@@ -64,8 +63,7 @@ pub fn pin_to(cpu: CpuId) -> Result<(), Errno> {
 /// None is documented for valid addresses; a seccomp filter may forbid the call.
 ///
 /// # References
-/// `getcpu(2)`: the system call, since the vDSO's answer is the value of a register
-/// that an emulator may not keep.
+/// `getcpu(2)`: the system call, because the vDSO reads a register that an emulator may not maintain.
 pub fn current() -> Result<(CpuId, NodeId), Errno> {
     let (mut cpu, mut node) = (0_u32, 0_u32);
     let arguments = [&raw mut cpu as usize, &raw mut node as usize, 0, 0, 0, 0];
@@ -82,9 +80,9 @@ pub fn yield_now() {
 /// The events that the kernel has counted for a thread since it started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Times it gave up the CPU by itself, as by sleeping.
+    /// Number of times that it gave up the CPU by itself, for example by sleeping.
     pub voluntary_switches: u64,
-    /// Times it was made to give up the CPU: somebody else ran in the middle of its work.
+    /// Number of times that it was preempted: another task ran in the middle of its work.
     pub involuntary_switches: u64,
     /// Page faults that needed no input or output.
     pub minor_faults: u64,
@@ -98,11 +96,11 @@ pub struct Usage {
 /// None is documented; a seccomp filter may forbid the call.
 ///
 /// # References
-/// `getrusage(2)` with `RUSAGE_THREAD`: its record is 18 words, and the first eight are of times and memory.
+/// `getrusage(2)` with `RUSAGE_THREAD`: its record is 18 words, and the first eight are times and memory.
 pub fn thread_usage() -> Result<Usage, Errno> {
     let mut record = [0_u64; 18];
     let arguments = [RUSAGE_THREAD as usize, &raw mut record as usize, 0, 0, 0, 0];
-    // SAFETY: the kernel writes one `struct rusage`, which has the size of this record, all of it integers.
+    // SAFETY: the kernel writes one `struct rusage`, which has the size of this record and consists of integers.
     unsafe { syscall6(__NR_getrusage, arguments) }?;
     let [_, _, _, _, _, _, _, _, minor_faults, major_faults, .., voluntary_switches, involuntary_switches] =
         record;
@@ -139,7 +137,7 @@ mod tests {
     #[test]
     fn touching_new_memory_and_sleeping_are_counted() {
         let before = thread_usage().unwrap();
-        // Memory of the allocator may have been touched by another test.
+        // Another test may already have touched memory of the allocator.
         let mut region = Region::map(1 << 20, Pages::Small4k).unwrap();
         region.lines().fill(Line([1; 8]));
         std::thread::sleep(std::time::Duration::from_millis(2));
@@ -148,9 +146,9 @@ mod tests {
         assert!(after.voluntary_switches > before.voluntary_switches, "{after:?}");
     }
 
-    /// A thread that is moved away and back between two stamps is switched: its batch counts as disturbed by that.
+    /// A thread that is moved away and back between two stamps has switched, so its batch counts as disturbed.
     #[test]
-    fn a_running_thread_that_is_moved_away_and_back_was_switched_against_its_will() {
+    fn moving_a_running_thread_is_an_involuntary_switch() {
         use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
         let cpus = allowed().unwrap();
         let (here, there) = (cpus.first().unwrap(), cpus.last().unwrap());
@@ -173,13 +171,13 @@ mod tests {
                 let words = set.words();
                 let thread = tid.load(Ordering::Relaxed);
                 let arguments = [thread, size_of_val(words), words.as_ptr() as usize, 0, 0, 0];
-                // SAFETY: the kernel reads at most as many bytes as it was told, which is the size of the words.
+                // SAFETY: the kernel reads at most the given number of bytes, which is the size of the words.
                 unsafe { syscall6(__NR_sched_setaffinity, arguments) }.unwrap();
             }
             back.store(true, Ordering::Release);
             spinning.join().unwrap()
         });
-        // One CPU cannot be left.
+        // With a single CPU, the thread cannot be moved away.
         assert!(switches >= 1 || here == there, "{switches}");
     }
 }

@@ -1,6 +1,6 @@
-//! The kernel's error numbers, with the names and the words that people know.
+//! The kernel's error numbers, with their symbolic names and customary descriptions.
 //!
-//! Knows neither the call that failed nor its meaning for a measurement.
+//! The module knows neither the failed call nor the consequence for a measurement.
 
 use core::fmt;
 
@@ -14,7 +14,7 @@ macro_rules! errnos {
         impl Errno {
             $(#[doc = $description] pub const $name: Errno = Errno($value);)*
 
-            /// Returns the symbolic name and the customary description, where the number is one of those named here.
+            /// Returns the symbolic name and the customary description, if the number is named here.
             fn entry(self) -> Option<(&'static str, &'static str)> {
                 match self.0 {
                     $($value => Some((stringify!($name), $description)),)*
@@ -65,7 +65,7 @@ errnos! {
 }
 
 impl Errno {
-    /// Returns the error that the kernel knows by `code` (positive).
+    /// Returns the error with the kernel's number `code` (positive).
     #[must_use]
     pub const fn new(code: i32) -> Errno {
         Errno(code)
@@ -84,7 +84,7 @@ impl Errno {
     }
 }
 
-/// Writes `Operation not permitted (EPERM)`, or `error 4095` where the number has no name here.
+/// Writes `Operation not permitted (EPERM)`, or `error 4095` if the number has no name here.
 impl fmt::Display for Errno {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.entry() {
@@ -100,11 +100,11 @@ impl From<rustix::io::Errno> for Errno {
     }
 }
 
-/// Repeats a call while a signal interrupts it, up to a number of times that only a fault reaches: the signals that
-/// this program lets through are few.
+/// Repeats a call while signals interrupt it. The maximum number of repeats is reached only by a fault, because this
+/// program lets few signals through.
 ///
 /// # Errors
-/// The errors of the call, `EINTR` in the end.
+/// The errors of the call, and `EINTR` after the maximum number of repeats.
 pub(super) fn patiently<T>(mut call: impl FnMut() -> Result<T, rustix::io::Errno>) -> Result<T, Errno> {
     const REPEATS: u32 = 100;
     for _ in 0..REPEATS {
@@ -122,7 +122,7 @@ mod tests {
     use std::string::ToString;
 
     #[test]
-    fn what_is_interrupted_is_made_again_but_not_for_ever() {
+    fn interrupted_calls_are_repeated_but_not_for_ever() {
         let calls = |interruptions: u32| {
             let mut count = 0;
             let result = patiently(|| {

@@ -1,6 +1,6 @@
-//! Reading: small files of /proc and /sys, long ones line by line, saved results whole.
+//! Reading: small files of /proc and /sys, long ones line by line, saved results as a whole.
 //!
-//! Knows nothing of what is in them.
+//! The module does not interpret the contents.
 
 use super::errno::{Errno, patiently};
 use super::path::Path;
@@ -12,27 +12,28 @@ use latency_core::units::Bytes;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{FileType, Mode, OFlags, fstat, open as open_file, stat};
 
-/// A file of the system never makes anybody wait; a pipe in its place would, for ever.
+/// Flag for files of the system, which never block; without it, a pipe in place of one would block for ever.
 const AT_ONCE: OFlags = OFlags::NONBLOCK;
-/// Longer than any file of /proc: a line of numa_maps for each of 65530 mappings has half of it.
+/// Maximum bytes of a file that is read by lines, more than any file of /proc: 65530 mappings with a line of numa_maps
+/// each need half of it.
 const LONGEST: usize = 64 << 20;
 
-/// Opens `path` for reading, with `more` flags than every file needs.
+/// Opens `path` for reading, with additional flags `more`.
 fn open(path: &[u8], more: OFlags) -> Result<OwnedFd, Errno> {
     let path = Path::new(path)?;
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY | more;
     patiently(|| open_file(path.as_c_str(), flags, Mode::empty()))
 }
 
-/// One read; 0 at the end of the file.
+/// Makes one read; returns 0 at the end of the file.
 fn read_some(file: impl AsFd, buffer: &mut [u8]) -> Result<usize, Errno> {
     patiently(|| rustix::io::read(file.as_fd(), &mut *buffer))
 }
 
-/// The device and the number of a regular file, whatever its name.
+/// The device and the inode number of a regular file, which do not depend on its name.
 pub type Identity = (u64, u64);
 
-/// Returns the identity of `path`, or of `stream` where there is no path; `None` if that is not a regular file.
+/// Returns the identity of `path`, or of `stream` without a path; `None` if that is not a regular file.
 #[must_use]
 pub fn identity(path: Option<&[u8]>, stream: Stream) -> Option<Identity> {
     let found = match path {
@@ -43,7 +44,8 @@ pub fn identity(path: Option<&[u8]>, stream: Stream) -> Option<Identity> {
     (FileType::from_raw_mode(found.st_mode) == FileType::RegularFile).then_some((found.st_dev, found.st_ino))
 }
 
-/// Reads to the end of the file or of `buffer`, whichever comes first; the files of /proc come in pieces.
+/// Reads to the end of the file or of `buffer`, whichever comes first; one read of a file of /proc may return only a
+/// part of it.
 fn read_all(file: impl AsFd, buffer: &mut [u8]) -> Result<usize, Errno> {
     let mut length = 0;
     while let Some(rest) = buffer.get_mut(length..).filter(|rest| !rest.is_empty()) {
@@ -55,10 +57,10 @@ fn read_all(file: impl AsFd, buffer: &mut [u8]) -> Result<usize, Errno> {
     Ok(length)
 }
 
-/// Reads `path` into `buffer` and returns what was read: the whole file, or as much as the buffer holds.
+/// Reads `path` into `buffer` and returns the bytes read: the whole file, or as much as fits in the buffer.
 ///
 /// # Errors
-/// The errors of `open(2)` and `read(2)`; `EINVAL` and `ENAMETOOLONG` for bytes that are not a path.
+/// The errors of `open(2)` and `read(2)`; `EINVAL` and `ENAMETOOLONG` if the bytes are not a valid path.
 pub fn read_into<'b>(path: &[u8], buffer: &'b mut [u8]) -> Result<&'b [u8], Errno> {
     let length = read_all(open(path, AT_ONCE)?, buffer)?;
     Ok(buffer.get(..length).unwrap_or_default())
@@ -74,14 +76,14 @@ impl Files for SystemFiles {
     }
 }
 
-/// So much is read at a time of a file whose lines may be long: more of the buffer would be written for nothing.
+/// Bytes of one read from a file that may have long lines: larger reads would touch more of the buffer without need.
 const PIECE: usize = 64 << 10;
 
-/// Gives `each` every line of `path`, or of standard input where there is none, however long that is; otherwise as
-/// [`for_each_line`]. A pipe is waited for.
+/// Passes every line of `path`, or of standard input without a path, to `each`, however long the line is; otherwise
+/// like [`for_each_line`]. Waits for a pipe.
 ///
 /// # Errors
-/// The errors of [`for_each_line`], but for the length.
+/// The errors of [`for_each_line`], except that for a long file.
 pub fn for_each_line_of(
     path: Option<&[u8]>,
     buffer: &mut [u8],
@@ -96,10 +98,10 @@ pub fn for_each_line_of(
     split_lines(buffer, read, each)
 }
 
-/// Gives `each` every line of `path` without its newline, until it returns false.
+/// Passes every line of `path` without its newline to `each`, until `each` returns false.
 ///
-/// The file may be of any length and is read through `buffer`. Of a line that does
-/// not fit there, the beginning is given and the rest skipped.
+/// The file may be of any length and is read through `buffer`. If a line does not fit in the buffer, its beginning is
+/// passed and the rest is skipped.
 ///
 /// # Errors
 /// The errors of [`read_into`]; `EINVAL` for an empty buffer, `EFBIG` for a file that does not end.
@@ -114,7 +116,7 @@ pub fn for_each_line(path: &[u8], buffer: &mut [u8], each: impl FnMut(&[u8]) -> 
     split_lines(buffer, read, each)
 }
 
-/// The lines of whatever `read` delivers, piece by piece.
+/// Splits the text that `read` delivers piece by piece into lines.
 fn split_lines(
     buffer: &mut [u8],
     mut read: impl FnMut(&mut [u8]) -> Result<usize, Errno>,
@@ -124,12 +126,12 @@ fn split_lines(
         return Err(Errno::EINVAL);
     }
     let mut held = 0; // bytes at the start of the buffer that begin an unfinished line
-    let mut skipping = false; // what is being read belongs to a line whose beginning was given
+    let mut skipping = false; // the bytes belong to a line whose beginning was passed
     loop {
         let count = read(buffer.get_mut(held..).unwrap_or_default())?;
         let end = held + count;
         let mut start = 0;
-        // What was held has no newline.
+        // The bytes kept from the last read have no newline.
         let mut looked = held;
         while let Some(length) = line_length(buffer.get(looked..end)) {
             let line = buffer.get(start..looked + length).unwrap_or_default();
@@ -153,9 +155,9 @@ fn split_lines(
     }
 }
 
-/// Returns the length of the first line of `text`, without its newline, if there is a whole one.
+/// Returns the length of the first line of `text`, without its newline, if the line is complete.
 fn line_length(text: Option<&[u8]>) -> Option<usize> {
-    /// Bytes in which the library looks for one at once, several times as fast as one by one.
+    /// Bytes that the library searches for a newline at a time, which is several times as fast as one by one.
     const AT_ONCE: usize = 512;
     let is_end = |byte: &u8| *byte == b'\n';
     let place = text?.chunks(AT_ONCE).position(|part| part.contains(&b'\n'))? * AT_ONCE;
@@ -176,19 +178,17 @@ impl Deref for Contents {
     }
 }
 
-/// Reads the whole of `path`, which may also be a pipe, or of standard input where there is none, as long as it has at
-/// most `limit` bytes.
+/// Reads the whole of `path`, which may also be a pipe, or of standard input without a path, up to `limit` bytes.
 ///
-/// A copy, not a mapping of the file: that could shrink or change while it is read.
+/// The contents are copied, because a mapped file could shrink or change while it is read.
 ///
 /// # Errors
-/// `EFBIG` above the limit, `EISDIR` for a directory; otherwise as [`read_into`].
+/// `EFBIG` above the limit, `EISDIR` for a directory; otherwise the errors of [`read_into`].
 pub fn load(path: Option<&[u8]>, limit: Bytes) -> Result<Contents, Errno> {
     let file = path.map(|path| open(path, OFlags::empty())).transpose()?;
     let from = file.as_ref().map_or(Stream::Input.descriptor(), AsFd::as_fd);
     let limit = usize::try_from(limit.0).unwrap_or(usize::MAX);
-    // Only the pages that are written take memory, and one byte more than allowed
-    // shows a file that is too long.
+    // Only pages that are written use memory, and one byte more than the limit reveals a file that is too long.
     let mut bytes = Table::zeroed(limit.saturating_add(1))?;
     let length = read_all(from, &mut bytes)?;
     if length > limit {
@@ -203,7 +203,7 @@ mod tests {
     use std::string::{String, ToString};
     use std::vec::Vec;
 
-    /// Returns the lines of `text`, read in pieces of `piece` bytes through a buffer of `room`.
+    /// Splits `text` into lines, in reads of `piece` bytes and with a buffer of `room` bytes.
     fn lines(text: &str, piece: usize, room: usize) -> Vec<String> {
         let (mut rest, mut found) = (text.as_bytes(), Vec::new());
         let read = |buffer: &mut [u8]| {
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_long_line_the_beginning_is_given_once() {
+    fn the_beginning_of_a_long_line_is_passed_once() {
         for piece in 1..20 {
             assert_eq!(
                 lines("0123456789abcdefghij\nnext\nlong at the end", piece, 8),
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn reading_stops_when_asked() {
+    fn reading_stops_on_request() {
         let mut count = 0;
         for_each_line(b"/proc/self/status", &mut [0; 64], |_| {
             count += 1;
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_proc_are_read_to_their_end_or_the_buffers() {
+    fn proc_files_are_read_to_their_end_or_the_buffers_end() {
         let mut buffer = [0; 64];
         assert_eq!(SystemFiles.read("/proc/self/comm", &mut buffer).unwrap().last(), Some(&b'\n'));
         assert_eq!(read_into(b"/proc/self/status", &mut buffer).unwrap().len(), 64);

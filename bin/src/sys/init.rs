@@ -1,14 +1,13 @@
-//! The beginning and the end of the process, also as the first one of a machine.
+//! The beginning and the end of the process, also as the first process of a machine.
 //!
-//! The program as `/init` of an initramfs has no /proc, no /sys and perhaps no open
-//! descriptors, gets its arguments through the kernel's command line, and must not
-//! end: the kernel panics when its first process does. Process 1 of a container is
-//! none of that. Knows nothing of options or results.
+//! When it runs as `/init` of an initramfs, the program has no /proc, no /sys and perhaps no open descriptors. It gets
+//! its arguments from the kernel's command line, and must not end, because the kernel panics when its first process
+//! ends. None of that applies to process 1 of a container. The module knows neither options nor results.
 //!
 //! # Safety
 //!
-//! Descriptors 0 to 2 are borrowed by number for the one question that may be asked
-//! of a closed one: whether it is open. One call gets the address of a local record.
+//! Descriptors 0 to 2 are borrowed by number for the only operation that is allowed on a closed descriptor: the test
+//! whether it is open. One call gets the address of a local record.
 
 use super::arguments::Arguments;
 use super::file::read_into;
@@ -27,8 +26,8 @@ use rustix::io::fcntl_getfd;
 use rustix::mount::{MountFlags, mount};
 use rustix::system::{RebootCommand, reboot};
 
-/// Makes the surroundings what the program expects, and returns the arguments to be obeyed: those `passed`
-/// by the kernel or, as a machine's first process, those after `--` on the kernel's command line.
+/// Prepares the environment of the program, and returns the effective arguments: those `passed` by the kernel or, as a
+/// machine's first process, those after `--` on the kernel's command line.
 #[must_use]
 pub fn begin(passed: Arguments) -> Arguments {
     let first = is_first_process();
@@ -39,33 +38,34 @@ pub fn begin(passed: Arguments) -> Arguments {
     open_standard_descriptors(first);
     hear_the_end_of_cpu_time();
     if first {
-        // Without the command line, the kernel's own idea of it is the next best.
+        // Without the command line, the kernel's own arguments are the best substitute.
         return command_line_arguments().unwrap_or(passed);
     }
     passed
 }
 
-/// Has the kernel announce the end of the CPU time (`ulimit -t`) by SIGXCPU, a second before it comes: at the hard
-/// limit it is SIGKILL, which leaves no time for a result.
+/// Lowers the soft limit of CPU time (`ulimit -t`), so that the kernel sends SIGXCPU a second before the end: at the
+/// hard limit it sends SIGKILL, which leaves no time for a result.
 fn hear_the_end_of_cpu_time() {
     let call = |new: usize, old: usize| {
-        // SAFETY: each address is null or that of a record of two words, one to be read and one to be written.
+        // SAFETY: each address is null or the address of a record of two words, one to be read and one to be written.
         unsafe { syscall6(__NR_prlimit64, [0, RLIMIT_CPU as usize, new, old, 0, 0]) }
     };
-    // All ones where there is no limit, zeroes where the call is forbidden.
+    // All ones if there is no limit, zeros if the call is forbidden.
     let mut limit = [0_u64; 2];
     let _ = call(0, &raw mut limit as usize);
     let [soft, hard] = limit;
     if hard > 1 && hard < u64::MAX && soft >= hard {
         let lower = [hard - 1, hard];
-        // Where it cannot be lowered, the end is as it was.
+        // If the limit cannot be lowered, the end comes without SIGXCPU.
         let _ = call(&raw const lower as usize, 0);
     }
 }
 
-/// Ends the process with the exit status `status`; as a machine's first process, says it and turns the machine off.
+/// Ends the process with the exit status `status`; as a machine's first process, prints the status and turns the
+/// machine off.
 ///
-/// Any thread may call it, as a panic does: the others end with the process, or with the machine.
+/// Any thread may call this function, and a panic does: the other threads end with the process, or with the machine.
 pub fn end(status: i32) -> ! {
     if !is_first_process() {
         exit(status);
@@ -74,15 +74,15 @@ pub fn end(status: i32) -> ! {
     let _ = writeln!(Messages::on(Stream::Output), "latency-bench: exit status {status}");
     sync();
     for command in [RebootCommand::PowerOff, RebootCommand::Halt] {
-        // Returns only without the permission, which a machine's first process has.
+        // Returns only if the permission is missing, which a machine's first process has.
         let _ = reboot(command);
     }
     exit(status)
 }
 
-/// Returns whether this is the first process of a machine, rather than of a container.
+/// Returns true if this is the first process of a machine, rather than of a container.
 ///
-/// Mounts /proc if that is needed to know.
+/// Mounts /proc if it is needed for the answer.
 fn is_first_process() -> bool {
     if process_id() != 1 {
         return false;
@@ -90,33 +90,33 @@ fn is_first_process() -> bool {
     mount_if_absent(c"/proc", c"/proc/self", c"proc");
     let mut link = [0; 32];
     match readlinkat_raw(CWD, c"/proc/self/ns/pid", &mut link) {
-        // `PROC_PID_INIT_INO`: the namespace that the kernel starts with has a fixed number.
+        // `PROC_PID_INIT_INO`: the initial namespace of the kernel has a fixed number.
         Ok(length) => link.get(..length) == Some(b"pid:[4026531836]"),
         // A kernel without namespaces has no containers.
         Err(_) => true,
     }
 }
 
-/// Mounts a file system of the kernel's on `directory`, if `witness` is not there already.
+/// Mounts a file system of the kernel on `directory`, unless the file `witness` is there already.
 fn mount_if_absent(directory: &CStr, witness: &CStr, kind: &CStr) {
     if access(witness, Access::EXISTS).is_err() {
-        // The directory may exist; what stays absent is reported by those who need it.
+        // The directory may exist; code that needs the file system reports its absence.
         let _ = mkdir(directory, Mode::from_raw_mode(0o755));
         let _ = mount(kind, directory, kind, MountFlags::empty(), None);
     }
 }
 
-/// Opens those of the descriptors 0 to 2 that are closed: else the next file opened would pass for one of them.
+/// Opens those of the descriptors 0 to 2 that are closed; otherwise the next opened file would become one of them.
 ///
-/// The console where it is ours; otherwise something that every write fails on with EBADF.
+/// Opens the console if the process owns it; otherwise a file on which every write fails with EBADF.
 fn open_standard_descriptors(console: bool) {
     for number in 0..3 {
-        // SAFETY: the borrow ends with this call, which looks the number up and nothing else.
+        // SAFETY: the borrow ends with this call, which only looks up the number.
         let descriptor = unsafe { BorrowedFd::borrow_raw(number) };
         if fcntl_getfd(descriptor).is_err() {
             let (path, flags) =
                 if console { (c"/dev/console", OFlags::RDWR) } else { (c"/dev/null", OFlags::RDONLY) };
-            // The lowest free number is the one that is closed. It stays open for good.
+            // The lowest free number is the closed descriptor. It stays open for the rest of the process.
             if let Ok(descriptor) = open(path, flags | OFlags::NOCTTY, Mode::empty()) {
                 let _ = descriptor.into_raw_fd();
             }
@@ -124,7 +124,7 @@ fn open_standard_descriptors(console: bool) {
     }
 }
 
-/// Returns the words after `--` on the kernel's command line; `None` where it cannot be read.
+/// Returns the words after `--` on the kernel's command line; `None` if it cannot be read.
 fn command_line_arguments() -> Option<Arguments> {
     // x86-64 allows 2048 bytes, and a boot configuration may add to them.
     let text = Table::zeroed(16 << 10).ok()?.leak();
@@ -133,15 +133,15 @@ fn command_line_arguments() -> Option<Arguments> {
     Some(Arguments::packed(text.get(..packed)?))
 }
 
-/// Moves the words after `--` to the start of `text`, each ended by a NUL, and returns their length.
+/// Moves the words after `--` to the start of `text`, terminates each with a NUL, and returns their length.
 ///
-/// White space separates words; between double quotes it does not, and the quotes are left out.
+/// White space separates words, except between double quotes, which are removed.
 pub(crate) fn pack_arguments(text: &mut [u8]) -> usize {
-    // Read and written at once: what is written stays behind what is read, since the
-    // words in front of the `--`, and itself, are not kept.
+    // Reading and writing use the same buffer: the write position stays behind the read position, because the words
+    // before the `--`, and the `--` itself, are not kept.
     let text = Cell::from_mut(text).as_slice_of_cells();
-    let mut kept = 0; // the length of the words that are kept
-    let mut end = 0; // the end of the word that is being read
+    let mut kept = 0; // length of the kept words
+    let mut end = 0; // end of the current word
     let (mut in_word, mut quoted, mut keeping) = (false, false, false);
     for byte in text.iter().map(Cell::get).chain([b'\n']) {
         match byte {
@@ -163,7 +163,7 @@ pub(crate) fn pack_arguments(text: &mut [u8]) -> usize {
     kept
 }
 
-/// Sets the byte `at`, if there is one, and moves on to the next.
+/// Sets the byte at position `at`, if it exists, and advances `at`.
 fn put(text: &[Cell<u8>], at: &mut usize, byte: u8) {
     if let Some(place) = text.get(*at) {
         place.set(byte);
@@ -177,7 +177,7 @@ mod tests {
     use std::string::String;
     use std::vec::Vec;
 
-    /// Returns the words kept, shown between bars.
+    /// Returns the words kept, joined by bars.
     fn packed(text: &str) -> String {
         let mut text = text.as_bytes().to_vec();
         let length = pack_arguments(&mut text);
@@ -193,19 +193,19 @@ mod tests {
     }
 
     #[test]
-    fn without_dashes_there_are_none() {
+    fn without_dashes_there_are_no_arguments() {
         for text in ["", "\n", "console=ttyS0", "a --b --- -", "a --", "a -- \n", "\"a -- b"] {
             assert_eq!(packed(text), "", "{text}");
         }
     }
 
     #[test]
-    fn quotes_hold_words_together() {
+    fn quotes_join_words() {
         assert_eq!(packed("a=\"x -- y\" -- --output=\"a b\" \"\" \"c\nd"), "--output=a b||c|d|");
     }
 
     #[test]
-    fn no_text_is_written_past() {
+    fn packing_never_writes_past_the_text() {
         proptest::proptest!(|(bytes: Vec<u8>)| {
             let mut text = b"-- ".to_vec();
             text.extend(bytes);
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_test_is_not_the_first_process() {
-        // In a container it may be process 1, and still not a machine's.
+        // In a container the test may be process 1, but never the first process of a machine.
         assert!(!is_first_process());
         let passed = Arguments::packed(b"a\0b\0");
         assert_eq!(begin(passed).collect::<Vec<_>>(), [b"a", b"b"]);

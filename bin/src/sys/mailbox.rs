@@ -1,6 +1,6 @@
-//! One place through which a thread gives orders to another, and takes its answers.
+//! A mailbox through which a thread gives orders to another thread, and gets its answers.
 //!
-//! A word says who may touch the two cells beside it:
+//! The state decides which thread may access the two cells:
 //!
 //! ```text
 //!  owner:  Idle -> Writing  writes the order   Writing -> Ordered
@@ -9,16 +9,16 @@
 //!  anyone: any -> Dismissed
 //! ```
 //!
-//! The order is written only while the worker waits, and the answer only while the owner does. Each step is a
-//! compare-and-exchange that acquires and releases: a step into Writing, Busy or Reading succeeds for one thread, and
-//! sees all that was written before the step out of the last of these. A dismissal needs neither cell; the worker meets
-//! it when it next looks, or when it tries to leave Busy.
+//! The order is written only while the worker waits, and the answer is written only while the owner waits. Each step is
+//! a compare-and-exchange with acquire and release ordering: a step into Writing, Busy or Reading succeeds for one
+//! thread, which then sees all writes before the step out of the last of these states. A dismissal needs neither cell;
+//! the worker notices it at its next check, or when it tries to leave Busy.
 //!
 //! # Safety
 //!
-//! The cells are touched by the one thread that has made the step into Writing, Busy or Reading, and only until it
-//! steps on. No other step leaves these but a dismissal, after which no step succeeds: only the thread that already
-//! did touches the cells then.
+//! Only the thread that made the step into Writing, Busy or Reading accesses the cells, and only until its next step.
+//! No other step leaves these states except a dismissal, after which no step succeeds: then only the thread that
+//! already had access still has it.
 
 use core::cell::UnsafeCell;
 use core::hint::spin_loop;
@@ -36,29 +36,29 @@ const DISMISSED: u32 = 5;
 /// The orders of type `O` to a worker, and its answers of type `A`.
 pub struct Mailbox<O, A> {
     state: AtomicU32,
-    /// Ends what the worker does under its order; reset by each order.
+    /// Ends the execution of the current order when it is not zero; each order resets it.
     stop: AtomicU32,
-    /// The worker sleeps while it waits; it writes this before it steps to Idle.
+    /// True if the worker sleeps while it waits; the worker writes this before it steps to Idle.
     sleeps: AtomicU32,
     order: UnsafeCell<Option<O>>,
     answer: UnsafeCell<Option<A>>,
 }
 
-// SAFETY: the cells pass copies of orders and answers between threads, which may be sent; one thread at a time touches
-// them, as the steps of the state have it.
+// SAFETY: the cells pass copies of orders and answers, which are `Send`, between threads; by the steps of the state,
+// one thread at a time accesses them.
 unsafe impl<O: Copy + Send, A: Copy + Send> Sync for Mailbox<O, A> {}
 
 /// The wait of a worker for its next order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// Asleep, so that an idle CPU is idle.
+    /// Asleep, so that an idle CPU stays idle.
     Asleep,
     /// Without a system call, for an order that comes at once.
     Spinning,
 }
 
 impl<O: Copy, A: Copy> Mailbox<O, A> {
-    /// Makes a mailbox without an order, of a worker that sleeps.
+    /// Returns a mailbox without an order, for a worker that sleeps.
     #[must_use]
     pub const fn empty() -> Mailbox<O, A> {
         Mailbox {
@@ -74,7 +74,7 @@ impl<O: Copy, A: Copy> Mailbox<O, A> {
         self.state.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// Gives an order, once the one before is obeyed; a worker that was dismissed gets none.
+    /// Gives an order as soon as the previous order is done; a dismissed worker gets none.
     pub fn give(&self, order: O) {
         while !self.step(IDLE, WRITING) {
             if self.state.load(Ordering::Relaxed) == DISMISSED {
@@ -83,7 +83,7 @@ impl<O: Copy, A: Copy> Mailbox<O, A> {
             spin_loop();
         }
         self.stop.store(0, Ordering::Relaxed);
-        // SAFETY: this thread has stepped into Writing, and steps on below.
+        // SAFETY: this thread has stepped into Writing, and makes its next step below.
         unsafe { *self.order.get() = Some(order) };
         let sleeps = self.sleeps.load(Ordering::Relaxed) != 0;
         self.step(WRITING, ORDERED);
@@ -92,7 +92,7 @@ impl<O: Copy, A: Copy> Mailbox<O, A> {
         }
     }
 
-    /// Returns whether the worker waits: the last order was obeyed.
+    /// Returns true if the worker waits, so the last order is done.
     #[must_use]
     pub fn is_obeyed(&self) -> bool {
         self.state.load(Ordering::Acquire) == IDLE
@@ -104,44 +104,45 @@ impl<O: Copy, A: Copy> Mailbox<O, A> {
         if !self.step(IDLE, READING) {
             return None;
         }
-        // SAFETY: this thread has stepped into Reading, and steps on below.
+        // SAFETY: this thread has stepped into Reading, and makes its next step below.
         let answer = unsafe { *self.answer.get() };
         self.step(READING, IDLE);
         answer
     }
 
-    /// Has the worker leave off, where its order looks at the [`stop_word`](Self::stop_word).
+    /// Stops the execution of the current order, if the worker reads the [`stop_word`](Self::stop_word).
     pub fn stop(&self) {
         self.stop.store(1, Ordering::SeqCst);
     }
 
-    /// Returns the word that ends an order once it is not zero.
+    /// Returns the word that ends the execution of an order when it is not zero.
     #[must_use]
     pub const fn stop_word(&self) -> &AtomicU32 {
         &self.stop
     }
 
-    /// Has the worker leave off and end.
+    /// Stops the execution of the current order, and ends the worker.
     pub fn dismiss(&self) {
-        // In this order: no later order can reset the word.
+        // The order of these steps matters: after the first, no new order can reset the word.
         self.state.swap(DISMISSED, Ordering::AcqRel);
         self.stop();
         thread::wake(&self.state);
     }
 
-    /// Obeys orders on the worker's thread until it is dismissed; `obey` also says how the next one is waited for.
+    /// Executes orders on the worker's thread until it is dismissed; `obey` also returns the kind of wait for the next
+    /// order.
     pub fn serve(&self, mut obey: impl FnMut(O) -> (A, Wait)) {
         let mut wait = Wait::Asleep;
         loop {
             match (self.state.load(Ordering::Relaxed), wait) {
                 (DISMISSED, _) => return,
                 (ORDERED, _) if self.step(ORDERED, BUSY) => {
-                    // SAFETY: this thread has stepped into Busy, and steps on below.
+                    // SAFETY: this thread has stepped into Busy, and makes its next step below.
                     let order = unsafe { *self.order.get() };
                     if let Some(order) = order {
                         let (answer, next) = obey(order);
                         wait = next;
-                        // SAFETY: as above.
+                        // SAFETY: this thread is still in Busy.
                         unsafe { *self.answer.get() = Some(answer) };
                     }
                     self.sleeps.store((wait == Wait::Asleep).into(), Ordering::Relaxed);
@@ -154,9 +155,10 @@ impl<O: Copy, A: Copy> Mailbox<O, A> {
     }
 }
 
-/// Waits until `is_so`: without a rest at first, and then with rests. Returns false as soon as `gives_up`.
+/// Waits until `is_so` returns true: first by spinning, then with sleeps. Returns false as soon as `gives_up` returns
+/// true.
 pub fn wait_until(is_so: &dyn Fn() -> bool, gives_up: &dyn Fn() -> bool) -> bool {
-    /// Nanoseconds of waiting without a rest, and of each rest.
+    /// Nanoseconds of spinning, and nanoseconds of each sleep.
     const PATIENCE_NS: u64 = 50_000;
     const REST_NS: u64 = 20_000;
     let begun_ns = time::monotonic_raw_ns();
@@ -180,9 +182,9 @@ mod tests {
     const NEVER: &dyn Fn() -> bool = &|| false;
 
     #[test]
-    fn each_order_is_obeyed_once_and_answered_whole() {
+    fn each_order_is_executed_once_with_a_complete_answer() {
         const ORDERS: u64 = 20_000;
-        // Wide enough to be torn, were it read while it is written.
+        // Large enough that an access during a write would see parts of both values.
         let mailbox = Mailbox::<[u64; 6], [u64; 4]>::empty();
         thread::scope(|scope| {
             let worker = scope.spawn(|| {
@@ -206,13 +208,13 @@ mod tests {
             mailbox.dismiss();
             assert_eq!(worker.join().unwrap(), ORDERS);
         });
-        // Nothing is waited for after that.
+        // After a dismissal, `give` does not wait.
         mailbox.give([0; 6]);
         assert_eq!(mailbox.answer(), None);
     }
 
     #[test]
-    fn orders_of_several_threads_follow_each_other() {
+    fn orders_of_several_threads_are_serialised() {
         let mailbox = Mailbox::<[u64; 6], u64>::empty();
         let sum = thread::scope(|scope| {
             let worker = scope.spawn(|| {
@@ -237,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_busy_worker_leaves_off_when_stopped_or_dismissed() {
+    fn a_busy_worker_stops_when_stopped_or_dismissed() {
         let mailbox = Mailbox::<bool, u32>::empty();
         thread::scope(|scope| {
             let worker = scope.spawn(|| {
@@ -260,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_that_never_had_an_order_is_dismissed_asleep() {
+    fn a_sleeping_worker_without_orders_is_dismissed() {
         let mailbox = Mailbox::<(), ()>::empty();
         thread::scope(|scope| {
             let worker = scope.spawn(|| mailbox.serve(|()| ((), Wait::Asleep)));

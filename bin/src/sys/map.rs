@@ -1,16 +1,14 @@
-//! Buffers to be measured: anonymous mappings of a chosen kind of page.
+//! Buffers to be measured: anonymous mappings of a selected kind of page.
 //!
-//! A [`Region`] stands alone in the address space, so that one line of
-//! `/proc/self/numa_maps` begins at its address and counts its pages and no others.
-//! Knows nothing of nodes: a policy is set before, or put on the address range
-//! between [`Region::map`] and [`Region::populate`].
+//! A [`Region`] has no neighbours in the address space, so that one line of `/proc/self/numa_maps` begins at its
+//! address and counts its pages only. The module knows no nodes: a policy is set before the mapping, or on the address
+//! range between [`Region::map`] and [`Region::populate`].
 //!
 //! # Safety
 //!
-//! All pointers here come from an address range that the value reserved itself and
-//! holds until it is dropped. Mappings are private and anonymous: they start as
-//! zero bytes and no other code changes them. Views are of lines, which have no invalid
-//! bit patterns.
+//! All pointers here come from an address range that the value reserved itself and keeps until it is dropped. Mappings
+//! are private and anonymous: they start as zero bytes and no other code changes them. Views are of lines, which have
+//! no invalid bit patterns.
 
 use super::errno::{Errno, patiently};
 use super::raw::syscall6;
@@ -22,12 +20,12 @@ use latency_core::units::{PageSize, Pages};
 use linux_raw_sys::general::__NR_rt_sigprocmask;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
-/// The page that every mapping of x86-64 consists of at least.
+/// Size of the smallest page on x86-64.
 const SMALL_PAGE: usize = 4096;
-/// The space that is kept free of mappings on either side of a region.
+/// Bytes without a mapping on either side of a region.
 const GUARD: usize = SMALL_PAGE;
 
-/// Returns the unit that address and length of a region are multiples of.
+/// Returns the granularity of the address and the length of a region.
 const fn granule(pages: Pages) -> usize {
     match pages {
         Pages::Auto | Pages::Small4k => SMALL_PAGE,
@@ -37,8 +35,8 @@ const fn granule(pages: Pages) -> usize {
 }
 
 fn flags(pages: Pages) -> MapFlags {
-    // Never NORESERVE: the pool would then be found empty by a signal, not an errno.
-    // Never POPULATE: it follows the thread's policy and hides what it could not get.
+    // Not NORESERVE: an empty pool would then cause a signal instead of an errno. Not POPULATE: it follows the thread's
+    // policy and hides pages that could not be populated.
     match pages.page_size() {
         PageSize::Small => MapFlags::PRIVATE,
         PageSize::Huge2M => MapFlags::PRIVATE | MapFlags::HUGETLB | MapFlags::HUGE_2MB,
@@ -54,31 +52,31 @@ pub struct Region {
     pages: Pages,
 }
 
-// SAFETY: a region owns its mapping, which belongs to the process and not to a thread.
+// SAFETY: a region owns its mapping, which belongs to the process rather than to a thread.
 unsafe impl Send for Region {}
 
 impl Region {
-    /// Maps at least `bytes` bytes, rounded up to whole pages of that kind (at least one; 2 MiB for `Thp`); `Auto` is
-    /// the same as `Small4k`.
+    /// Maps at least `bytes` bytes, rounded up to whole pages of that kind (at least one; 2 MiB for `Thp`); `Auto`
+    /// means `Small4k`.
     ///
     /// Nothing is populated; the pages come with [`Region::populate`] or the first touch.
     ///
     /// # Errors
-    /// `ENOMEM` where the huge-page pool (of the nodes that the thread's policy
-    /// allows) or the address space is too small; `EINVAL` where the kernel has no
-    /// pages of this kind.
+    /// `ENOMEM` if the huge-page pool (of the nodes that the thread's policy allows) or the address space is too small;
+    /// `EINVAL` if the kernel has no pages of this kind.
     pub fn map(bytes: usize, pages: Pages) -> Result<Region, Errno> {
         let granule = granule(pages);
         let length = bytes.max(1).checked_next_multiple_of(granule).ok_or(Errno::ENOMEM)?;
-        // Small pages begin where a huge one could, so that the two differ in nothing but the page.
+        // Small pages begin at an address where a huge page could begin, so that both kinds differ in the page size
+        // only.
         let base = reserve(length, granule.max(PageSize::Huge2M.bytes().0 as usize))?;
-        // From here on the address range is released when `region` is dropped.
+        // From here on, dropping `region` releases the address range.
         let region = Region { base, length, pages };
         let writable = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: MAP_FIXED replaces a part of the reservation just made, which nothing else uses.
+        // SAFETY: MAP_FIXED replaces a part of the new reservation, which nothing else uses.
         unsafe { mmap_anonymous(base.as_ptr().cast(), length, writable, flags(pages) | MapFlags::FIXED) }?;
         match pages {
-            // A kernel that knows no transparent huge pages says EINVAL, and is right for small ones.
+            // A kernel without transparent huge pages returns EINVAL, which is correct for small pages.
             Pages::Auto | Pages::Small4k => match region.advise(0..length, Advice::LinuxNoHugepage) {
                 Ok(()) | Err(Errno::EINVAL) => {}
                 Err(error) => return Err(error),
@@ -89,10 +87,10 @@ impl Region {
         Ok(region)
     }
 
-    /// Returns the region that [`map`](Self::map) made of these, whose first byte is at `base`.
+    /// Returns the region that [`map`](Self::map) made for `bytes` and `pages`, with its first byte at `base`.
     ///
     /// # Safety
-    /// The region was forgotten, and others no longer use its mapping.
+    /// The region was forgotten, and no other code uses its mapping any more.
     pub(super) unsafe fn again(base: NonNull<u8>, bytes: usize, pages: Pages) -> Region {
         Region { base, length: bytes.max(1).next_multiple_of(granule(pages)), pages }
     }
@@ -108,29 +106,29 @@ impl Region {
         self.base
     }
 
-    /// Returns the length in bytes: what was asked for, rounded up.
+    /// Returns the length in bytes: the requested size, rounded up.
     #[must_use]
     #[allow(clippy::len_without_is_empty, reason = "a region is never empty")]
     pub fn len(&self) -> usize {
         self.length
     }
 
-    /// Makes every page of a range of bytes present and writable; what is there already stays as it is.
+    /// Populates every page of a range of bytes and makes it writable; present pages stay as they are.
     ///
-    /// The range is widened to whole pages. A long buffer is better populated in
-    /// several calls, between which an interrupt from the keyboard can be heard.
+    /// The range is widened to whole pages. A long buffer should be populated in several calls, with a check for an
+    /// interrupt after each.
     ///
     /// # Errors
-    /// `ENOMEM` where memory is short, `EFAULT` where a node's huge-page pool is empty,
-    /// `EINVAL` for a range outside the region. Before Linux 5.14 the pages are
-    /// touched one by one; want of huge ones is `EFAULT` then as well, that of small ones a signal.
+    /// `ENOMEM` if memory is short, `EFAULT` if a node's huge-page pool is empty, `EINVAL` for a range outside the
+    /// region. Before Linux 5.14 the pages are touched one by one; then a lack of huge pages is `EFAULT` too, and a
+    /// lack of small ones is a signal.
     pub fn populate(&mut self, range: Range<usize>) -> Result<(), Errno> {
         if range.start > range.end || range.end > self.length {
             return Err(Errno::EINVAL);
         }
         let page = self.pages.page_size().bytes().0 as usize;
         let start = range.start / page * page;
-        // The length of the region is a multiple of the page, so this stays inside.
+        // The length of the region is a multiple of the page, so the end stays inside.
         let end = range.end.next_multiple_of(page);
         match self.advise(start..end, Advice::LinuxPopulateWrite) {
             Err(Errno::EINVAL) => self.touch(start..end, page),
@@ -138,18 +136,18 @@ impl Region {
         }
     }
 
-    /// Writes one byte of each page, the one that it holds. A huge page is had by the kernel first, which answers want
-    /// with an error where a touch ends the process.
+    /// Touches each page by writing a byte without changing it. For a huge page, the kernel is first made to fetch it,
+    /// because it answers a lack of pages with an error there; a direct touch would end the process.
     ///
-    /// The first access to a small page has to be a write: a read maps the shared page of zeroes, and kernels from 5.8
-    /// on replace a huge one, when it is written later, by small pages. A compare-and-exchange is a write whatever it
-    /// finds.
+    /// The first access to a small page must be a write: a read maps the shared zero page, and kernels from 5.8 on
+    /// replace a huge zero page by small pages when it is written later. A compare-and-exchange is a write whatever its
+    /// result.
     fn touch(&mut self, range: Range<usize>, page: usize) -> Result<(), Errno> {
         for offset in range.step_by(page) {
             if page != SMALL_PAGE {
                 fetch(self.base.as_ptr().wrapping_add(offset))?;
             }
-            // SAFETY: the caller's range lies inside the mapping, and this is its only user; a byte is aligned.
+            // SAFETY: the caller's range is inside the mapping, and this is its only user; a byte is always aligned.
             let byte = unsafe { AtomicU8::from_ptr(self.base.as_ptr().add(offset)) };
             // Either outcome leaves the byte as it was.
             let _ = byte.compare_exchange(0, 0, Ordering::Relaxed, Ordering::Relaxed);
@@ -159,22 +157,22 @@ impl Region {
 
     fn advise(&self, range: Range<usize>, advice: Advice) -> Result<(), Errno> {
         let start = self.base.as_ptr().wrapping_add(range.start);
-        // SAFETY: the three kinds of advice given in this file change how pages are
-        // provided, inside the mapping, and never what they hold.
+        // SAFETY: the three kinds of advice in this file change how pages are provided, inside the mapping, and never
+        // their contents.
         patiently(|| unsafe { madvise(start.cast(), range.len(), advice) })
     }
 
     /// Returns the region as lines.
     #[must_use]
     pub fn lines(&mut self) -> &mut [Line] {
-        // SAFETY: aligned to 2 MiB, inside the mapping, readable and writable by this borrow alone; every bit pattern is
-        // a line, and a page is a whole number of them.
+        // SAFETY: aligned to 2 MiB, inside the mapping, readable and writable through this borrow only; every bit
+        // pattern is a line, and a page is a whole number of lines.
         unsafe { core::slice::from_raw_parts_mut(self.base.as_ptr().cast(), self.length / size_of::<Line>()) }
     }
 }
 
 impl Drop for Region {
-    // Called from the end of every function that holds one.
+    // This code is called at the end of every function that owns a region.
     #[inline(never)]
     fn drop(&mut self) {
         let start = self.base.as_ptr().wrapping_sub(GUARD);
@@ -184,35 +182,35 @@ impl Drop for Region {
     }
 }
 
-/// Has the kernel read eight bytes at an address, so that the page is there.
+/// Makes the kernel read eight bytes at an address, so that the page is populated.
 ///
 /// # Errors
-/// `EFAULT` where it cannot be had.
+/// `EFAULT` if the page cannot be provided.
 fn fetch(at: *const u8) -> Result<(), Errno> {
     const NO_SUCH_OPERATION: usize = usize::MAX >> 33;
     const SET: usize = size_of::<u64>();
-    // SAFETY: the kernel reads a set of signals from a mapping of the caller, and refuses the operation after that.
+    // SAFETY: the kernel reads a set of signals from a mapping of the caller, and then refuses the operation.
     match unsafe { syscall6(__NR_rt_sigprocmask, [NO_SUCH_OPERATION, at as usize, 0, SET, 0, 0]) } {
         Err(Errno::EFAULT) => Err(Errno::EFAULT),
         _ => Ok(()),
     }
 }
 
-/// Reserves `length` bytes at a multiple of `alignment` with a guard on either side, none of it accessible.
+/// Reserves `length` bytes at a multiple of `alignment` with a guard on either side, all inaccessible.
 fn reserve(length: usize, alignment: usize) -> Result<NonNull<u8>, Errno> {
     let whole = length.checked_add(alignment + 2 * GUARD).ok_or(Errno::ENOMEM)?;
     let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
-    // SAFETY: a new mapping at an address of the kernel's choice touches no other.
+    // SAFETY: a new mapping at an address that the kernel chooses touches no other.
     let start = unsafe { mmap_anonymous(null_mut(), whole, ProtFlags::empty(), flags) }?.cast::<u8>();
     let before = (start as usize + GUARD).next_multiple_of(alignment) - GUARD - start as usize;
     let used = before + length + 2 * GUARD;
-    // What the alignment did not need is given back: it would count as address space in use.
+    // The space that the alignment did not need is released, because it would count as address space in use.
     release(start, before);
     release(start.wrapping_add(used), whole - used);
     NonNull::new(start.wrapping_add(before + GUARD)).ok_or(Errno::ENOMEM)
 }
 
-/// Unmaps `length` bytes of a reservation just made.
+/// Unmaps `length` bytes of a new reservation.
 fn release(start: *mut u8, length: usize) {
     if length > 0 {
         // SAFETY: nothing points into a reservation that `reserve` has not returned yet.
@@ -250,14 +248,14 @@ mod tests {
         assert!(region.lines().iter().all(|line| line.0 == [0; 8]));
         region.lines()[191].0[7] = 7;
         region.populate(8192..12_288).unwrap();
-        assert_eq!(region.lines()[191].0[7], 7, "populating leaves the content alone");
+        assert_eq!(region.lines()[191].0[7], 7, "populating does not change the contents");
         assert_eq!(region.populate(0..12_289), Err(Errno::EINVAL));
         region.touch(0..12_288, 4096).unwrap();
         assert_eq!(region.lines()[191].0[7], 7);
     }
 
     #[test]
-    fn a_page_that_cannot_be_had_is_an_errno() {
+    fn a_page_that_cannot_be_populated_is_an_errno() {
         let region = Region::map(10_000, Pages::Small4k).unwrap();
         assert_eq!(fetch(region.base.as_ptr()), Ok(()));
         assert_eq!(fetch(region.base.as_ptr().wrapping_sub(GUARD)), Err(Errno::EFAULT));
@@ -274,11 +272,11 @@ mod tests {
         let whole = regions[1].len();
         regions[0].populate(0..whole).unwrap();
         regions[1].populate(0..100_000).unwrap();
-        // Where the kernel has no numa_maps there is no line to look at.
+        // A kernel without numa_maps has no line to check.
         let Some(line) = numa_maps(regions[0].address()) else { return };
         assert!(line.contains("anon=256 ") && line.contains("kernelpagesize_kB=4"), "{line}");
         let line = numa_maps(regions[1].address()).unwrap();
-        assert!(line.contains("anon=25 "), "whole pages, in one chunk: {line}");
+        assert!(line.contains("anon=25 "), "whole pages, in one mapping: {line}");
     }
 
     #[test]
@@ -296,7 +294,7 @@ mod tests {
     #[test]
     fn an_empty_pool_is_an_errno_and_leaves_nothing_mapped() {
         for pages in [Pages::Huge2m, Pages::Huge1g] {
-            // More than any machine that runs this test has.
+            // Larger than the memory of any machine that runs this test.
             match Region::map(1 << 44, pages) {
                 Ok(_) => panic!("16 TiB of {pages:?}"),
                 Err(error) => assert!(matches!(error, Errno::ENOMEM | Errno::EINVAL), "{error}"),

@@ -1,8 +1,7 @@
-//! Everything that asks the kernel, one concern a file.
+//! All calls to the kernel, one concern a file.
 //!
-//! The rest of the program meets the machine through these types alone: no type
-//! of rustix or linux-raw-sys leaves this directory. Nothing here decides what to
-//! measure, and nothing here prints what was measured.
+//! The rest of the program uses the machine through these types only: no type of rustix or linux-raw-sys leaves this
+//! directory. No code here decides what to measure, and none prints results.
 
 #[macro_use]
 mod arch;

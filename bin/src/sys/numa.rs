@@ -1,14 +1,13 @@
 //! Memory policies, and the nodes of pages.
 //!
-//! Knows nodes by number and memory by address. Whether an answer is good enough
-//! to be measured is decided elsewhere; the order of the calls, too.
+//! The module identifies nodes by number and memory by address. Other modules decide the order of the calls, and
+//! whether an answer is good enough for a measurement.
 //!
 //! # Safety
 //!
-//! The system calls here get addresses of local masks and of the caller's slices,
-//! with their lengths. The addresses that are *asked about* are never read or
-//! written through: a policy says where pages lie, not what is in them, so those
-//! functions are safe for any address.
+//! The system calls here get addresses of local masks and of the caller's slices, with their lengths. The queried
+//! addresses are never read or written through: a policy determines the location of pages and not their contents, so
+//! these functions are safe for any address.
 //!
 //! # References
 //! `mbind(2)`, `set_mempolicy(2)`, `get_mempolicy(2)`, `move_pages(2)`. rustix has
@@ -24,33 +23,34 @@ use linux_raw_sys::mempolicy::{
     MPOL_BIND, MPOL_DEFAULT, MPOL_F_MEMS_ALLOWED, MPOL_MF_STRICT, MPOL_MODE_FLAGS,
 };
 
-/// Returns the set that holds `node` alone; empty where the number is too large for any kernel.
+/// Returns the set of `node` only; the empty set if the number is too large for any kernel.
 #[must_use]
 pub fn only(node: NodeId) -> NodeSet {
     [node.0].into_iter().collect()
 }
 
-/// Returns the size of a mask of nodes as the kernel must be told it: it takes one off (mm/mempolicy.c, `get_nodes`).
+/// Returns the size of a mask of nodes in the kernel's form, which is one more than the bits (mm/mempolicy.c,
+/// `get_nodes`).
 fn maximum_node(nodes: &NodeSet) -> usize {
     size_of_val(nodes.words()) * 8 + 1
 }
 
-/// Returns the nodes to which the policy of this thread binds it; `None` under any other policy.
+/// Returns the nodes to which a bind policy restricts this thread; `None` under any other policy.
 ///
 /// # Errors
 /// `ENOSYS` on a kernel without NUMA, `EPERM` under a container's seccomp filter.
 pub fn bound_to() -> Result<Option<NodeSet>, Errno> {
     let (mode, nodes) = query(0, 0)?;
-    // The flags say how the set follows the cpuset, which does not matter here.
+    // The flags determine how the set follows the cpuset, which is irrelevant here.
     Ok((mode & !MPOL_MODE_FLAGS == MPOL_BIND as u32).then_some(nodes))
 }
 
-/// Binds the memory that this thread touches from now on to some nodes, without free pages on which the kernel kills;
-/// `None` is the policy that a process starts in, the node of the CPU that touches a page first.
+/// Binds the memory that this thread touches from now on to some nodes; if these have no free pages, the kernel kills
+/// the process. `None` restores the initial policy of a process: the node of the CPU that touches a page first.
 ///
 /// # Errors
-/// `EINVAL` where no node of the set has memory and is in the cpuset (a set that is
-/// allowed in part is narrowed without a word); `ENOSYS` and `EPERM` as in [`bound_to`].
+/// `EINVAL` if no node of the set has memory and is in the cpuset (a set that is allowed in part is silently narrowed);
+/// `ENOSYS` and `EPERM` as in [`bound_to`].
 pub fn bind(nodes: Option<&NodeSet>) -> Result<(), Errno> {
     match nodes {
         Some(nodes) => set_policy(MPOL_BIND as usize, nodes),
@@ -65,23 +65,23 @@ fn set_policy(mode: usize, nodes: &NodeSet) -> Result<(), Errno> {
     Ok(())
 }
 
-/// Returns the nodes that the cpuset of this thread lets it take memory from.
+/// Returns the nodes from which the cpuset of this thread allows it to take memory.
 ///
 /// # Errors
-/// `ENOSYS` and `EPERM` as in [`bound_to`]; `Mems_allowed_list` of
-/// `/proc/self/status` says the same and cannot be forbidden so.
+/// `ENOSYS` and `EPERM` as in [`bound_to`]; `Mems_allowed_list` of `/proc/self/status` has the same information and a
+/// filter of system calls does not forbid it.
 pub fn mems_allowed() -> Result<NodeSet, Errno> {
     query(0, MPOL_F_MEMS_ALLOWED).map(|(_, nodes)| nodes)
 }
 
-/// `get_mempolicy(2)`: its first result (a mode, or a node) and its set of nodes.
+/// Calls `get_mempolicy(2)`. Returns its first result (a mode, or a node) and its set of nodes.
 fn query(address: usize, flags: u32) -> Result<(u32, NodeSet), Errno> {
     let mut first = 0_i32;
     let mut nodes = NodeSet::EMPTY;
     let size = maximum_node(&nodes);
     let words = nodes.words_mut().as_mut_ptr() as usize;
-    // SAFETY: the kernel writes one int, and `size - 1` bits rounded up to whole
-    // words, which is the size of the set. Memory at `address` is at most brought in.
+    // SAFETY: the kernel writes one int, and `size - 1` bits rounded up to whole words, which is the size of the set.
+    // At most, the page at `address` is brought in.
     unsafe {
         syscall6(__NR_get_mempolicy, [&raw mut first as usize, words, size, address, flags as usize, 0])
     }?;
@@ -91,28 +91,26 @@ fn query(address: usize, flags: u32) -> Result<(u32, NodeSet), Errno> {
 /// Binds the pages of `length` bytes from `address` (a multiple of the page size) to `node`.
 ///
 /// # Errors
-/// `EIO` where a page is already elsewhere (it stays there), `EINVAL` for a node that
-/// is absent, without memory or outside the cpuset, `EFAULT` where the range is not
-/// mapped; `ENOSYS` and `EPERM` as in [`bound_to`].
+/// `EIO` if a page is already on another node (it stays there), `EINVAL` for a node that is absent, without memory or
+/// outside the cpuset, `EFAULT` if the range is not mapped; `ENOSYS` and `EPERM` as in [`bound_to`].
 pub fn bind_range(address: usize, length: usize, node: NodeId) -> Result<(), Errno> {
     let nodes = only(node);
     let words = nodes.words().as_ptr() as usize;
     let arguments =
         [address, length, MPOL_BIND as usize, words, maximum_node(&nodes), MPOL_MF_STRICT as usize];
-    // SAFETY: the kernel reads `maximum_node - 1` bits of the set; the range gets a
-    // policy, and the content of its pages stays as it is.
+    // SAFETY: the kernel reads `maximum_node - 1` bits of the set; the range gets a policy, and the contents of its
+    // pages stay as they are.
     unsafe { syscall6(__NR_mbind, arguments) }?;
     Ok(())
 }
 
-/// Says for each of `addresses` which node its page is on, without moving or touching any.
+/// Queries the node of the page at each of `addresses`, without moving or touching any page.
 ///
-/// `status` gets the node's number, or a negated error: `-ENOENT` for a page that
-/// is absent, `-EFAULT` for the zero page and where nothing is mapped.
+/// `status` gets the node's number, or a negated error: `-ENOENT` for an absent page, `-EFAULT` for the zero page and
+/// for an unmapped address.
 ///
 /// # Errors
-/// `EINVAL` where `status` is shorter than `addresses`; `EPERM` in most containers;
-/// `ENOSYS` on a kernel without NUMA.
+/// `EINVAL` if `status` is shorter than `addresses`; `EPERM` in most containers; `ENOSYS` on a kernel without NUMA.
 pub fn query_pages(addresses: &[usize], status: &mut [i32]) -> Result<(), Errno> {
     if status.len() < addresses.len() {
         return Err(Errno::EINVAL);
@@ -121,8 +119,8 @@ pub fn query_pages(addresses: &[usize], status: &mut [i32]) -> Result<(), Errno>
     const NO_MOVE: usize = 0;
     let pages = addresses.as_ptr() as usize;
     let arguments = [THIS_PROCESS, addresses.len(), pages, NO_MOVE, status.as_mut_ptr() as usize, 0];
-    // SAFETY: the kernel reads `addresses.len()` words and writes as many ints,
-    // for which `status` was found long enough; the pages themselves stay.
+    // SAFETY: the kernel reads `addresses.len()` words and writes as many ints, for which the check above found
+    // `status` long enough; the pages themselves stay.
     unsafe { syscall6(__NR_move_pages, arguments) }?;
     Ok(())
 }
@@ -135,17 +133,18 @@ mod tests {
     use linux_raw_sys::mempolicy::{MPOL_F_ADDR, MPOL_F_NODE, MPOL_LOCAL, MPOL_PREFERRED};
     use std::vec::Vec;
 
-    /// Returns whether there is nothing to test: on a host without NUMA support, or in a container that forbids it.
+    /// Returns true if there is nothing to test: on a host without NUMA support, or in a container that forbids the
+    /// calls.
     fn forbidden<T>(result: &Result<T, Errno>) -> bool {
         matches!(result, Err(Errno::ENOSYS | Errno::EPERM))
     }
 
-    /// Returns the node that the page at `address` is on; an absent page is brought in.
+    /// Returns the node of the page at `address`; an absent page is brought in.
     fn node_of_address(address: usize) -> Result<NodeId, Errno> {
         query(address, MPOL_F_NODE | MPOL_F_ADDR).map(|(node, _)| NodeId(node))
     }
 
-    /// Returns the nodes that memory can be had from; none where policies are forbidden.
+    /// Returns the nodes that can provide memory; none if policies are forbidden.
     fn usable_nodes() -> Vec<NodeId> {
         let allowed = mems_allowed();
         if forbidden(&allowed) {
@@ -156,7 +155,7 @@ mod tests {
         ids.into_iter().map(NodeId).collect()
     }
 
-    /// Returns the answers of `query_pages` for every page of `region`; `None` where it may not be asked.
+    /// Returns the answers of `query_pages` for every page of `region`; `None` if the query is forbidden.
     fn page_nodes(region: &Region, pages: Pages) -> Option<Vec<i32>> {
         let page = pages.page_size().bytes().0 as usize;
         let addresses: Vec<usize> =
@@ -188,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_that_are_elsewhere_are_an_error_and_stay() {
+    fn pages_on_another_node_are_an_error_and_stay() {
         let nodes = usable_nodes();
         let [first, second, ..] = nodes[..] else { return };
         let mut region = Region::map(1 << 20, Pages::Small4k).unwrap();
@@ -202,7 +201,7 @@ mod tests {
     fn huge_pages_come_from_the_pool_of_the_node_or_not_at_all() {
         for node in usable_nodes() {
             bind(Some(&only(node))).unwrap();
-            // A pool that does not hold two pages is ENOMEM here, before anything is touched.
+            // Mapping from a pool with fewer than two pages is ENOMEM here, before anything is touched.
             match Region::map(4 << 20, Pages::Huge2m) {
                 Err(error) => assert!(matches!(error, Errno::ENOMEM | Errno::EINVAL), "{error}"),
                 Ok(mut region) => {
@@ -219,7 +218,7 @@ mod tests {
     #[test]
     fn the_policy_of_a_thread_is_read_back() {
         let Some(&node) = usable_nodes().first() else { return };
-        // Policies are a thread's own, and every test is a thread.
+        // Each thread has its own policy, and every test runs on its own thread.
         bind(Some(&only(node))).unwrap();
         assert_eq!(bound_to(), Ok(Some(only(node))));
         set_policy(MPOL_PREFERRED as usize, &only(node)).unwrap();
@@ -232,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_bound_is_an_error() {
+    fn an_impossible_binding_is_an_error() {
         if usable_nodes().is_empty() {
             return;
         }

@@ -1,7 +1,7 @@
-//! Writing: results through a buffer that remembers its first error, messages line by line.
+//! Writing: results through a buffer that keeps its first error, messages line by line.
 //!
-//! Knows bytes and targets, not formats. How an output file comes to be complete or
-//! not at all is `output_file`'s matter.
+//! The module handles bytes and targets, not formats. `output_file` makes an output file appear either complete or not
+//! at all.
 
 use super::errno::{Errno, patiently};
 use super::output_file::OutputFile;
@@ -14,13 +14,13 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::BorrowedFd;
 use rustix::fs::{FileType, fstat};
 
-/// Bytes that are collected before they are written: a `write!` has many fragments, and a system call each is slow.
+/// Bytes that are collected before a write: a `write!` has many fragments, and a system call for each would be slow.
 const BUFFER: usize = 16 << 10;
 
-/// Writes all of `bytes`, through interruptions and partial writes.
+/// Writes all of `bytes`, despite interruptions and partial writes.
 ///
 /// # Errors
-/// The errors of `write(2)`; `ECANCELED` where a signal has come and the stream takes nothing.
+/// The errors of `write(2)`; `ECANCELED` if a signal has come and the stream accepts no bytes.
 pub(super) fn write_all(to: BorrowedFd<'_>, mut bytes: &[u8]) -> Result<(), Errno> {
     let at_once = takes_at_once(to);
     while !bytes.is_empty() {
@@ -29,7 +29,7 @@ pub(super) fn write_all(to: BorrowedFd<'_>, mut bytes: &[u8]) -> Result<(), Errn
         match patiently(|| rustix::io::write(to, piece)) {
             Ok(0) => return Err(Errno::EIO),
             Ok(count) => bytes = bytes.get(count..).unwrap_or_default(),
-            // The pipe does not block: ours, or one that another process made so.
+            // The pipe is non-blocking: by this program, or by another process.
             Err(Errno::EAGAIN) => {}
             Err(error) => return Err(error),
         }
@@ -37,21 +37,22 @@ pub(super) fn write_all(to: BorrowedFd<'_>, mut bytes: &[u8]) -> Result<(), Errn
     Ok(())
 }
 
-/// Returns the bytes that a write to a stream with some room takes without waiting for more.
+/// Returns the number of bytes that a stream with some room accepts without blocking.
 fn takes_at_once(to: BorrowedFd<'_>) -> usize {
     match fstat(to).map(|found| FileType::from_raw_mode(found.st_mode)) {
         Ok(FileType::RegularFile) => usize::MAX,
-        // The room of a terminal comes in pieces of 256 bytes, and a newline may take two.
+        // A terminal has room in units of 256 bytes, and a newline may need two bytes.
         Ok(FileType::CharacterDevice) => 128,
-        // A pipe has room if it has that of a page.
+        // A pipe that has room has room for at least a page.
         _ => 4096,
     }
 }
 
-/// Waits until a stream has room. The signals are held back meanwhile, so they are asked for again and again.
+/// Waits until a stream has room. Signals are blocked meanwhile, so the wait is divided into short parts with a check
+/// for signals after each.
 fn wait_for_room(to: BorrowedFd<'_>) -> Result<(), Errno> {
     loop {
-        // Where it cannot be asked, the write waits.
+        // If polling is forbidden, the write itself blocks.
         match patiently(|| poll(&mut [PollFd::new(&to, PollFlags::OUT)], Some(&signal::pause()))) {
             Ok(0) if signal::gives_up() => return Err(Errno::ECANCELED),
             Ok(0) => {}
@@ -60,9 +61,9 @@ fn wait_for_room(to: BorrowedFd<'_>) -> Result<(), Errno> {
     }
 }
 
-/// The stream that results are written to. What was not finished by [`Sink::finish`] is lost.
+/// The stream for results. Output without a call of [`Sink::finish`] is lost.
 pub struct Sink {
-    /// None for standard output.
+    /// The output file; `None` for standard output.
     file: Option<OutputFile>,
     buffer: Table<u8>,
     used: usize,
@@ -70,28 +71,29 @@ pub struct Sink {
 }
 
 impl Sink {
-    /// Returns the file `path`, which appears complete when the sink is finished, or not at all; standard output where
-    /// there is no path.
+    /// Returns a sink for the file `path`, which appears complete when the sink is finished, or not at all; for
+    /// standard output without a path.
     ///
-    /// A path that leads to standard output (`/dev/stdout`) means just that. What is
-    /// not a regular file (a device, a pipe) is written as it comes.
+    /// A path that leads to standard output (`/dev/stdout`) means standard output. A target that is not a regular file
+    /// (a device, a pipe) is written directly.
     ///
     /// # Errors
-    /// The errors of `open(2)`, `EISDIR` for a directory, `ENOENT` for the empty path; `ENOMEM` where there is no memory
+    /// The errors of `open(2)`, `EISDIR` for a directory, `ENOENT` for the empty path; `ENOMEM` if there is no memory
     /// for the buffer.
     pub fn create(path: Option<&[u8]>) -> Result<Sink, Errno> {
         let file = path.map_or(Ok(None), OutputFile::create)?;
         Ok(Sink { file, buffer: Table::zeroed(BUFFER)?, used: 0, error: None })
     }
 
-    /// Lets everybody read an output file, whatever the process's mask says: a service of another user is to.
+    /// Makes an output file readable for all users, whatever the process's umask is, because a service of another user
+    /// reads it.
     pub fn let_everybody_read(&self) {
         if let Some(file) = &self.file {
             file.let_everybody_read();
         }
     }
 
-    /// Adds bytes as they are. After an error nothing more is written.
+    /// Adds bytes unchanged. After an error nothing more is written.
     pub fn put(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() && self.error.is_none() {
             let room = self.buffer.get_mut(self.used..).unwrap_or_default();
@@ -103,13 +105,13 @@ impl Sink {
             self.used += count;
             bytes = later;
             if self.used == self.buffer.len() {
-                // The error is kept, and returned by `finish`.
+                // `finish` returns the error, which is kept.
                 let _ = self.flush();
             }
         }
     }
 
-    /// Writes what has been collected.
+    /// Writes the collected bytes.
     ///
     /// # Errors
     /// The first error of this or any earlier write.
@@ -123,10 +125,10 @@ impl Sink {
         self.error.map_or(Ok(()), Err)
     }
 
-    /// Writes what has been collected and puts an output file in its place.
+    /// Writes the collected bytes and puts an output file in its place.
     ///
     /// # Errors
-    /// The first error of all writes, or that of putting an output file in its place.
+    /// The first error of all writes, or the error of putting an output file in its place.
     pub fn finish(mut self) -> Result<(), Unfinished> {
         self.flush()?;
         self.file.map_or(Ok(()), OutputFile::commit)
@@ -134,7 +136,7 @@ impl Sink {
 }
 
 impl fmt::Write for Sink {
-    /// Fails once a write has failed, so that whoever formats can stop; the reason comes with [`Sink::finish`].
+    /// Fails once a write has failed, so that formatting code can stop; [`Sink::finish`] returns the reason.
     fn write_str(&mut self, text: &str) -> fmt::Result {
         self.put(text.as_bytes());
         self.error.map_or(Ok(()), |_| Err(fmt::Error))
@@ -149,13 +151,13 @@ pub struct Messages {
 }
 
 impl Messages {
-    /// Messages on `stream`.
+    /// Returns messages on `stream`.
     #[must_use]
     pub const fn on(stream: Stream) -> Messages {
         Messages { stream, buffer: [0; 1024], used: 0 }
     }
 
-    /// Writes what has been collected, as for a line that is not to end yet.
+    /// Writes the collected bytes, for a line that does not end yet.
     pub fn flush(&mut self) {
         let collected = self.buffer.get(..self.used).unwrap_or_default();
         let _ = write_all(self.stream.descriptor(), collected);
@@ -200,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_device_stops_whoever_formats() {
+    fn a_full_device_stops_formatting() {
         let mut sink = Sink::create(Some(b"/dev/full")).unwrap();
         let written = (0..100_000).take_while(|number| write!(sink, "{number} ").is_ok()).count();
         assert!(written < 10_000, "{written}");
@@ -224,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_that_does_not_block_gets_everything_too() {
+    fn a_non_blocking_pipe_gets_everything() {
         let (mut reader, writer) = std::io::pipe().unwrap();
         let number = std::os::fd::AsRawFd::as_raw_fd(&writer);
         let path = std::format!("/proc/self/fd/{number}");

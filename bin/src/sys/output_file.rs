@@ -1,11 +1,11 @@
-//! A file that is there complete or not at all.
+//! An output file that appears either complete or not at all.
 //!
-//! The output goes to a file without a name in the target's directory, and nothing of it is left however the
-//! process ends. It is synced, and then takes the target's name. Where the file system has no nameless files, it has a
-//! temporary name beside the target, and signals that would end the process are held back. Knows nothing of what is
-//! written.
+//! The output goes to an unnamed file in the target's directory, so nothing of it is left however the process ends. The
+//! file is synced, and then gets the target's name. If the file system has no unnamed files, the file has a temporary
+//! name in the same directory, and signals that would end the process are blocked. The module does not interpret the
+//! output.
 //!
-//! Errors of `close` are not looked at: what they could tell, `fsync` has told.
+//! Errors of `close` are ignored, because `fsync` has already reported them.
 
 use super::errno::{Errno, patiently};
 use super::path::Path;
@@ -25,20 +25,20 @@ use rustix::io::Errno as SystemErrno;
 /// An output file being written.
 pub struct OutputFile {
     file: OwnedFd,
-    /// None where the target is written as it comes.
+    /// The place of the target; `None` if the target is written directly.
     place: Option<FilePlace>,
 }
 
-/// Opens a file that is there; a FIFO once it has a reader.
+/// Opens an existing file; a FIFO as soon as it has a reader.
 fn open_existing(path: &Path, is_fifo: bool) -> Result<OwnedFd, Errno> {
-    // Without waiting for anything: a signal would not end that.
+    // The open must not block, because a signal would not end it.
     let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
     loop {
         match patiently(|| open(path.as_c_str(), flags, Mode::empty())) {
             Err(Errno::ENXIO) if is_fifo => {}
             result => return result,
         }
-        // Waits for nothing but the time; where that is forbidden, it asks all the more often.
+        // Waits for the time only; if polling is forbidden, the loop just tries more often.
         let _ = poll(&mut [], Some(&signal::pause()));
         if signal::gives_up() {
             return Err(Errno::ECANCELED);
@@ -46,20 +46,20 @@ fn open_existing(path: &Path, is_fifo: bool) -> Result<OwnedFd, Errno> {
     }
 }
 
-/// The place at which a file appears once it is complete.
+/// The place at which a file appears when it is complete.
 struct FilePlace {
     directory: OwnedFd,
     target: Path,
-    /// The name that it has until then, if it has one; removed when dropped.
+    /// The temporary name of the file, if it has one; removed when dropped.
     temporary: Option<Path>,
 }
 
-/// Why a result is not safely in its file.
+/// The reason why a result is not safely in its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unfinished {
-    /// It could not be written, or not given its name: the target is what it was before.
+    /// The file could not be written, or could not get its name: the target is unchanged.
     NotWritten(Errno),
-    /// It is in its place, but its directory could not be synced.
+    /// The file is in its place, but its directory could not be synced.
     NotSynced(Errno),
 }
 
@@ -69,17 +69,17 @@ impl From<Errno> for Unfinished {
     }
 }
 
-/// The permissions of a new file, before the process's mask.
+/// Permissions of a new file, before the process's umask.
 const NEW: Mode = Mode::from_raw_mode(0o666);
 
-/// The permissions of a file that everybody may read.
+/// Permissions of a file that all users may read.
 const PUBLIC: Mode = Mode::from_raw_mode(0o644);
 
 impl OutputFile {
-    /// Makes ready to write `path`, following symbolic links; `None` if that is standard output.
+    /// Prepares to write `path`, following symbolic links; returns `None` if that is standard output.
     ///
     /// # Errors
-    /// The errors of `open(2)`: also where the target exists and may not be written.
+    /// The errors of `open(2)`, including that of a target that exists and may not be written.
     pub fn create(path: &[u8]) -> Result<Option<OutputFile>, Errno> {
         let path = Path::new(path)?;
         let old = match stat(path.as_c_str()) {
@@ -91,7 +91,7 @@ impl OutputFile {
                 {
                     return Ok(None);
                 }
-                // Says EISDIR, and keeps a file that is protected from being replaced.
+                // Returns EISDIR for a directory, and prevents the replacement of a write-protected file.
                 let kind = FileType::from_raw_mode(target.st_mode);
                 let file = open_existing(&path, kind == FileType::Fifo)?;
                 if kind != FileType::RegularFile {
@@ -102,17 +102,17 @@ impl OutputFile {
         };
         let (file, place) = FilePlace::take(&follow(path)?)?;
         if let Some(old) = old {
-            // Of somebody else's file owner and mode may be refused; the content matters more.
+            // Owner and mode of another user's file may be refused; the contents matter more.
             let _ = fchown(&file, Some(Uid::from_raw(old.st_uid)), Some(Gid::from_raw(old.st_gid)));
             let _ = fchmod(&file, Mode::from_raw_mode(old.st_mode));
         }
         Ok(Some(OutputFile { file, place: Some(place) }))
     }
 
-    /// Lets everybody read it, and its owner write it.
+    /// Makes the file readable for all users, and writable for its owner.
     pub fn let_everybody_read(&self) {
         if self.place.is_some() {
-            // Of somebody else's file the mode may be refused; the content matters more.
+            // The mode of another user's file may be refused; the contents matter more.
             let _ = fchmod(&self.file, PUBLIC);
         }
     }
@@ -122,13 +122,13 @@ impl OutputFile {
         self.file.as_fd()
     }
 
-    /// Puts the file in the place of its target, so that a crash afterwards leaves it there.
+    /// Puts the file in the place of its target and syncs it, so that it survives a crash afterwards.
     ///
     /// # Errors
     /// The errors of `fsync(2)`, `link(2)` and `rename(2)`.
     pub fn commit(self) -> Result<(), Unfinished> {
         let Some(mut place) = self.place else { return Ok(()) };
-        // Before the name: else a crash could leave an empty file in the place of an older result.
+        // The file is synced before it gets its name: otherwise a crash could replace an older result by an empty file.
         sync(&self.file)?;
         if place.temporary.is_none() {
             let unnamed = unnamed(&self.file);
@@ -137,7 +137,7 @@ impl OutputFile {
             };
             match patiently(|| link(&place.directory, &place.target)) {
                 Ok(()) => return place.sync(),
-                // A link replaces nothing.
+                // A link does not replace an existing file.
                 Err(Errno::EEXIST) => place.name_for_now(link)?,
                 Err(error) => return Err(error.into()),
             }
@@ -152,7 +152,7 @@ impl OutputFile {
 }
 
 impl FilePlace {
-    /// Creates a file that is to become `target`.
+    /// Creates a file that will become `target`.
     fn take(target: &Path) -> Result<(OwnedFd, FilePlace), Errno> {
         let (parent, target_name) = target.split();
         if target_name.is_empty() {
@@ -163,13 +163,13 @@ impl FilePlace {
             let flags = kind | OFlags::DIRECTORY | OFlags::CLOEXEC;
             patiently(|| open(parent.as_c_str(), flags, Mode::empty()))
         };
-        // One that may be written and not read cannot be synced.
+        // A directory that may be written and not read cannot be synced.
         let directory = directory(OFlags::RDONLY).or_else(|_| directory(OFlags::PATH))?;
         let mut place = FilePlace { directory, target: Path::new(target_name)?, temporary: None };
         let flags = OFlags::WRONLY | OFlags::CLOEXEC;
-        // Whatever the reason is, a file with a name is tried next, and says it.
+        // Whatever the reason of a failure, a named file is tried next, and returns the error.
         if let Ok(file) = patiently(|| openat(&place.directory, ".", flags | OFlags::TMPFILE, NEW)) {
-            // Without /proc it could not be given a name.
+            // Without /proc, the file could not get a name.
             if access(unnamed(&file).as_str(), Access::EXISTS).is_ok() {
                 return Ok((file, place));
             }
@@ -179,14 +179,14 @@ impl FilePlace {
         Ok((file, place))
     }
 
-    /// Has `make` make a file of a temporary name.
+    /// Calls `make` with a temporary name to make a file.
     fn name_for_now<T>(
         &mut self,
         mut make: impl FnMut(&OwnedFd, &Path) -> Result<T, SystemErrno>,
     ) -> Result<T, Errno> {
-        // Where they cannot be held back, they end the process as usual, and the name says whose the file was.
+        // If signals cannot be blocked, they end the process as usual, and the name shows which program left the file.
         let _ = signal::hold_back_all();
-        // A process of the same number in another container may have left one behind.
+        // A process of the same number in another container may have left a file behind.
         for attempt in 0..100 {
             let name = temporary_name(self.target.as_bytes(), attempt)?;
             match patiently(|| make(&self.directory, &name)) {
@@ -201,10 +201,10 @@ impl FilePlace {
         Err(Errno::EEXIST)
     }
 
-    /// Makes the name last.
+    /// Syncs the directory, so that the name survives a crash.
     fn sync(&self) -> Result<(), Unfinished> {
         match sync(&self.directory) {
-            // Opened without the right to read it.
+            // The directory was opened without read permission.
             Ok(()) | Err(Errno::EBADF) => Ok(()),
             Err(error) => Err(Unfinished::NotSynced(error)),
         }
@@ -214,16 +214,16 @@ impl FilePlace {
 impl Drop for FilePlace {
     fn drop(&mut self) {
         if let Some(name) = &self.temporary {
-            // Where it cannot be removed, its name says which program made it and that it may go.
+            // If the file cannot be removed, its name shows which program made it and that it can be deleted.
             let _ = unlinkat(&self.directory, name.as_c_str(), AtFlags::empty());
         }
     }
 }
 
-/// Brings a file or a directory to its disk, where there is one.
+/// Syncs a file or a directory to its disk, if there is one.
 fn sync(file: &OwnedFd) -> Result<(), Errno> {
     match patiently(|| fsync(file)) {
-        // File systems that have nothing to sync.
+        // These are errors of file systems that have nothing to sync.
         Err(Errno::EINVAL | Errno::EROFS | Errno::ENOSYS) => Ok(()),
         result => result,
     }
@@ -231,7 +231,7 @@ fn sync(file: &OwnedFd) -> Result<(), Errno> {
 
 /// Returns the target of `path` through symbolic links, even if there is no file.
 fn follow(mut path: Path) -> Result<Path, Errno> {
-    // The kernel's own limit.
+    // The kernel has the same limit of links.
     for _ in 0..40 {
         let mut buffer = [0; super::path::PATH_MAX];
         let link = match readlinkat_raw(CWD, path.as_c_str(), &mut buffer) {
@@ -245,17 +245,18 @@ fn follow(mut path: Path) -> Result<Path, Errno> {
     Err(Errno::ELOOP)
 }
 
-/// Returns the path of an open file that has no other.
+/// Returns a path of an open file that has no name.
 fn unnamed(file: &OwnedFd) -> Text<32> {
     let mut path = Text::EMPTY;
-    // The longest of these paths fits.
+    // Every one of these paths fits.
     let _ = write!(path, "/proc/self/fd/{}", file.as_raw_fd());
     path
 }
 
-/// Returns the name of a file that is to become `target`: `.TARGET.PID.tmp`.
+/// Returns the temporary name of a file that will become `target`: `.TARGET.PID.tmp`.
 fn temporary_name(target: &[u8], attempt: u32) -> Result<Path, Errno> {
-    /// The longest name in a directory (`NAME_MAX`), less room for the rest, which is at most 23 bytes long.
+    /// Maximum bytes of the target's name that are kept: the longest name in a directory (`NAME_MAX`), minus room for
+    /// the rest, which is at most 23 bytes long.
     const MOST_KEPT: usize = 255 - 32;
     let mut rest = Text::<32>::EMPTY;
     let _ = write!(rest, ".{}", process_id());
@@ -277,7 +278,7 @@ mod tests {
     use std::string::String;
     use std::vec::Vec;
 
-    /// An empty directory of the test's own, removed at its end.
+    /// An empty directory for one test, removed at the end of the test.
     struct Scratch(PathBuf);
 
     impl Scratch {
@@ -327,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_committed_leaves_nothing_and_changes_nothing() {
+    fn an_uncommitted_file_leaves_and_changes_nothing() {
         let scratch = Scratch::new("dropped");
         fs::write(scratch.0.join("old"), "old").unwrap();
         drop(create(&scratch.path("old"), b"new"));
@@ -360,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_written_is_refused_before_anything_is_measured() {
+    fn an_unwritable_target_is_refused_at_creation() {
         let scratch = Scratch::new("refused");
         let refused = |path: &[u8]| OutputFile::create(path).err();
         assert_eq!(refused(&scratch.path("")), Some(Errno::EISDIR));
@@ -374,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_name_and_a_left_over_do_not_matter() {
+    fn the_longest_name_and_a_left_over_file_are_handled() {
         let scratch = Scratch::new("long");
         let longest = "n".repeat(255);
         create(&scratch.path(&longest), b"text").commit().unwrap();

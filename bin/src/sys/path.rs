@@ -1,14 +1,14 @@
-//! Paths as the kernel takes them: ended by a NUL, at most `PATH_MAX` long.
+//! Paths in the kernel's form: terminated by a NUL, at most `PATH_MAX` long.
 //!
-//! Knows nothing of files; only how a byte string becomes a path.
+//! The module does not access files; it only turns byte strings into paths.
 
 use super::errno::Errno;
 use core::ffi::CStr;
 
-/// The longest path that a system call takes, its final NUL included (`PATH_MAX`).
+/// Length of the longest path that a system call accepts, including its final NUL (`PATH_MAX`).
 pub const PATH_MAX: usize = 4096;
 
-/// A path in a buffer of its own, always ended by a NUL.
+/// A path in its own buffer, always terminated by a NUL.
 #[derive(Clone, Copy)]
 pub struct Path {
     bytes: [u8; PATH_MAX],
@@ -54,7 +54,7 @@ impl Path {
     /// Returns the path for a system call.
     #[must_use]
     pub fn as_c_str(&self) -> &CStr {
-        // Found by construction; the empty path is an ENOENT wherever it is used.
+        // There is always a NUL; the empty path would be an ENOENT wherever it is used.
         CStr::from_bytes_until_nul(&self.bytes).unwrap_or(c"")
     }
 
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_kernel_would_not_take_is_refused() {
+    fn invalid_paths_are_refused() {
         assert_eq!(Path::new(b"a\0b").err(), Some(Errno::EINVAL));
         assert_eq!(Path::new(&[b'a'; PATH_MAX]).err(), Some(Errno::ENAMETOOLONG));
         let longest = Path::new(&[b'a'; PATH_MAX - 1]).unwrap();

@@ -1,12 +1,12 @@
 //! Hardware counters of this thread, counted together in groups.
 //!
-//! Knows a few events and how to count them in user space; which go together, and
-//! whether a count means anything on this machine, is decided elsewhere.
+//! The module defines some events and counts them in user space. Other modules select the groups, and decide whether a
+//! count is meaningful on this machine.
 //!
 //! # Safety
 //!
-//! `perf_event_open` gets the address of a record that states its own size and
-//! returns a new descriptor, which is owned from then on. The ioctls take numbers.
+//! `perf_event_open` gets the address of a record that contains its own size, and returns a new descriptor, which is
+//! owned from then on. The ioctls take numbers.
 
 use super::errno::Errno;
 use super::raw::syscall6;
@@ -14,7 +14,7 @@ use core::mem::size_of;
 use linux_raw_sys::general::{__NR_ioctl, __NR_perf_event_open};
 use rustix::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-/// An event that is counted.
+/// An event that can be counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// Core clock cycles.
@@ -27,7 +27,7 @@ pub enum Event {
     LastLevelMisses,
     /// Reads that missed the data TLB.
     TlbMisses,
-    /// Core clock cycles in which a page table was walked for a read: an event of the model, not of the kernel.
+    /// Core clock cycles during a page walk for a read: a model-specific event, without a number of the kernel.
     WalkCycles,
 }
 
@@ -46,8 +46,8 @@ impl Event {
 /// The number of events.
 pub const COUNT: usize = 6;
 
-/// Returns the type and the number that the kernel knows each event by (`PERF_TYPE_*`, `PERF_COUNT_*`), in the order of
-/// [`Event::ALL`]; `walk` is what the processor itself calls walk cycles, if it has them.
+/// Returns the kernel's type and number of each event (`PERF_TYPE_*`, `PERF_COUNT_*`), in the order of [`Event::ALL`];
+/// `walk` is the processor's own code of walk cycles, if it has one.
 fn codes(walk: Option<u64>) -> [Option<(u32, u64)>; COUNT] {
     const HARDWARE: u32 = 0;
     const CACHE: u32 = 3;
@@ -58,7 +58,7 @@ fn codes(walk: Option<u64>) -> [Option<(u32, u64)>; COUNT] {
     [cycles, instructions, read_miss(0), read_miss(2), read_miss(3), walk.map(|code| (RAW, code))]
 }
 
-/// The first published form of the kernel's `struct perf_event_attr`, which every kernel takes.
+/// The first published form of the kernel's `struct perf_event_attr`, which every kernel accepts.
 #[repr(C)]
 #[derive(Default)]
 struct Attributes {
@@ -90,7 +90,7 @@ pub trait CounterGroup {
     /// Starts counting.
     ///
     /// # Errors
-    /// The first event's error where none could be opened.
+    /// The first event's error if none could be opened.
     fn start(&self) -> Result<(), Errno>;
     /// Stops counting.
     ///
@@ -100,20 +100,20 @@ pub trait CounterGroup {
     /// Returns the events so far, also while counting goes on.
     ///
     /// # Errors
-    /// The errors of [`start`](Self::start), and `EIO` for an answer that cannot be understood.
+    /// The errors of [`start`](Self::start), and `EIO` for an answer that cannot be decoded.
     fn read(&self) -> Result<Totals, Errno>;
 }
 
-/// The counters of this thread that could be opened, counted together and at the same times.
+/// The counters of this thread that could be opened; they count together and at the same times.
 pub struct ThreadCounters {
-    /// By the order of [`Event::ALL`]; where an event is not counted, the reason: `ENOENT` without this counter, as in most
-    /// virtual machines; `EACCES` or `EPERM` where `perf_event_paranoid` or a container forbids it; `EINVAL` where the
-    /// group has no counter left.
+    /// The counters, in the order of [`Event::ALL`]. If an event is not counted, the reason: `ENOENT` without this
+    /// counter, as in most virtual machines; `EACCES` or `EPERM` if `perf_event_paranoid` or a container forbids it;
+    /// `EINVAL` if the group has no counter left.
     members: [Result<OwnedFd, Errno>; COUNT],
 }
 
 impl ThreadCounters {
-    /// Opens the `wanted` events for this thread, on whatever CPU it runs. Nothing is counted yet.
+    /// Opens the `wanted` events for this thread, on whatever CPU it runs. Counting does not start yet.
     ///
     /// `walk` is the raw code of [`Event::WalkCycles`] on this processor, if it has one.
     #[must_use]
@@ -130,7 +130,7 @@ impl ThreadCounters {
         ThreadCounters { members }
     }
 
-    /// Returns the first event that could be opened: the kernel addresses the group by it.
+    /// Returns the first event that could be opened, by which the kernel addresses the group.
     fn leader(&self) -> Result<&OwnedFd, Errno> {
         let opened = self.members.iter().find_map(|member| member.as_ref().ok());
         match (opened, self.members.first()) {
@@ -182,47 +182,47 @@ fn open_event((kind, config): (u32, u64), leader: Option<i32>) -> Result<OwnedFd
         size: size_of::<Attributes>() as u32,
         config,
         read_format: READ_FORMAT,
-        // The others follow their leader.
+        // The other events follow their leader.
         flags: USER_SPACE_ONLY | if leader.is_none() { DISABLED } else { 0 },
         ..Attributes::default()
     };
     let group = leader.map_or(NO_GROUP, |descriptor| descriptor as usize);
     let arguments = [&raw const attributes as usize, THIS_THREAD, ANY_CPU, group, CLOSE_ON_EXEC, 0];
-    // SAFETY: the kernel reads as many bytes as `size` says, which is the record's size.
+    // SAFETY: the kernel reads `size` bytes, which is the record's size.
     let descriptor = unsafe { syscall6(__NR_perf_event_open, arguments) }?;
     // SAFETY: the call succeeded, so this is a new descriptor that nothing else owns.
     Ok(unsafe { OwnedFd::from_raw_fd(descriptor as i32) })
 }
 
-/// The events that a group of counters has counted since it was opened.
+/// The counts of a group since it was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Totals {
-    /// By the order of [`Event::ALL`]; `None` where the event could not be opened.
+    /// The counts, in the order of [`Event::ALL`]; `None` if the event could not be opened.
     counts: [Option<u64>; COUNT],
-    /// Nanoseconds in which the group was to count.
+    /// Nanoseconds during which the group was enabled.
     enabled: u64,
-    /// Nanoseconds in which it was on the hardware.
+    /// Nanoseconds during which the group was on the hardware.
     running: u64,
 }
 
 /// The events between two [`Totals`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EventCounts {
-    /// By the order of [`Event::ALL`], scaled up to the whole time where the group shared the hardware with
-    /// others; `None` where the event could not be opened or never ran.
+    /// The counts, in the order of [`Event::ALL`], scaled up to the whole time if the group shared the hardware with
+    /// others; `None` if the event could not be opened or never ran.
     pub counts: [Option<u64>; COUNT],
-    /// The share of the time in which the group was on the hardware, 0 to 1; below 1 the counts are estimates.
+    /// The share of the time during which the group was on the hardware, 0 to 1; below 1 the counts are estimates.
     pub running: f64,
 }
 
 impl Totals {
-    /// Totals as a group would give them, for tests of what is made of them.
+    /// Returns totals as a group would return them, for tests of their evaluation.
     #[cfg(test)]
     pub(crate) const fn new(counts: [Option<u64>; COUNT], enabled: u64, running: u64) -> Totals {
         Totals { counts, enabled, running }
     }
 
-    /// Returns the events from `earlier` to this.
+    /// Returns the events between `earlier` and these totals.
     #[must_use]
     pub fn since(&self, earlier: &Totals) -> EventCounts {
         let enabled = self.enabled.saturating_sub(earlier.enabled);
@@ -230,7 +230,7 @@ impl Totals {
         let mut counts = [None; COUNT];
         for (count, (later, earlier)) in counts.iter_mut().zip(self.counts.iter().zip(earlier.counts)) {
             let (Some(later), Some(earlier)) = (later, earlier) else { continue };
-            // The product fits 128 bits; the quotient may not fit 64 where the group hardly ran.
+            // The product fits in 128 bits; the quotient may not fit in 64 if the group hardly ran.
             let scaled = u128::from(later.saturating_sub(earlier)) * u128::from(enabled);
             *count =
                 scaled.checked_div(u128::from(running)).map(|count| u64::try_from(count).unwrap_or(u64::MAX));
@@ -240,12 +240,12 @@ impl Totals {
     }
 }
 
-/// The words before the counts: their number, the time enabled, the time running.
+/// Number of words before the counts: the number of counts, the time enabled, the time running.
 const HEADER: usize = 3;
 
-/// Takes apart what the kernel wrote for a group with `READ_FORMAT` in which `present` events are.
+/// Decodes the kernel's answer for a group with `READ_FORMAT` that contains the `present` events.
 ///
-/// `None` where the words are not those of this group.
+/// Returns `None` if the words do not fit this group.
 fn decode(words: &[u64], present: [bool; COUNT]) -> Option<Totals> {
     let (&[count, enabled, running], values) = words.split_first_chunk()?;
     let members = present.iter().filter(|&&present| present).count();

@@ -1,7 +1,7 @@
 //! The system calls that rustix does not have, by their number.
 //!
-//! Tells results from errors and knows nothing of any call's meaning; the callers
-//! in this directory give numbers from linux-raw-sys and wrap the results.
+//! The module separates results from errors and does not interpret any call; the callers in this directory use numbers
+//! from linux-raw-sys and wrap the results.
 //!
 //! # Safety
 //!
@@ -13,24 +13,24 @@ use super::errno::Errno;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use linux_raw_sys::general::{__NR_exit, __NR_exit_group};
 
-/// The threads of the process beside the first, from before each is made until it has ended.
+/// Number of the process's threads other than the first; each counts from before its start until it has ended.
 pub(super) static OTHER_THREADS: AtomicUsize = AtomicUsize::new(0);
 
 /// Makes the system call `number` with six arguments; calls that take fewer ignore the rest.
 ///
 /// # Errors
-/// The negated return value, where the kernel returned one of -4095..=-1.
+/// The negated return value, if the kernel returned one of -4095..=-1.
 ///
 /// # Safety
 /// Every argument that the kernel will use as an address must be valid for what
 /// that call reads or writes there, and the call itself must leave the memory
 /// that this program's references describe mapped and of their type.
 pub(super) unsafe fn syscall6(number: u32, arguments: [usize; 6]) -> Result<usize, Errno> {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises all of this.
     checked(unsafe { arch::syscall6(number, arguments) })
 }
 
-/// Tells a result from a negated error.
+/// Separates a result from a negated error.
 pub(super) fn checked(result: isize) -> Result<usize, Errno> {
     match result {
         -4095..=-1 => Err(Errno::new(-result as i32)),
@@ -38,14 +38,14 @@ pub(super) fn checked(result: isize) -> Result<usize, Errno> {
     }
 }
 
-/// Ends the process, with all its threads, with the exit status `status & 0xff`; by the signal of an undefined
-/// instruction where a seccomp filter forbids to end otherwise.
+/// Ends the process, with all its threads, with the exit status `status & 0xff`; if a seccomp filter forbids that, ends
+/// it by the signal of an undefined instruction.
 pub fn exit(status: i32) -> ! {
     let ways = [__NR_exit_group, __NR_exit];
-    // The second ends one thread: beside others the process would go on without an explanation.
+    // The second call ends one thread only: with other threads, the process would continue without an explanation.
     let alone = OTHER_THREADS.load(Ordering::Relaxed) == 0;
     for &number in ways.iter().take(if alone { 2 } else { 1 }) {
-        // SAFETY: neither takes an address. Where they are made they do not return.
+        // SAFETY: neither call takes an address. If the calls are allowed, they do not return.
         let _ = unsafe { syscall6(number, [status as usize, 0, 0, 0, 0, 0]) };
     }
     arch::undefined()
@@ -56,8 +56,8 @@ mod tests {
     use super::*;
     use linux_raw_sys::general::{__NR_close, __NR_getpid};
 
-    // The executable's memory functions take the place of the host's in this test
-    // program, so that every test runs on them; here they are compared with Rust's.
+    // The executable's memory functions replace the host's in this test program, so that every test uses them; here
+    // they are compared with Rust's.
     assemble_memory_functions!();
 
     unsafe extern "C" {
@@ -69,13 +69,13 @@ mod tests {
         fn strlen(text: *const u8) -> usize;
     }
 
-    /// 256 bytes that are all different.
+    /// Returns 256 bytes that are all different.
     fn ramp() -> [u8; 256] {
         core::array::from_fn(|index| index as u8)
     }
 
     #[test]
-    fn copies_of_every_length_and_overlap_touch_what_they_should() {
+    fn copies_of_every_length_and_overlap_write_only_their_target() {
         for count in 0..80 {
             for from in 0..36 {
                 for to in 0..36 {
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn fills_of_every_length_touch_what_they_should() {
+    fn fills_of_every_length_write_only_their_target() {
         for count in 0..150 {
             for to in 0..20 {
                 let mut bytes = ramp();
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn results_and_errors_are_told_apart() {
+    fn results_and_errors_are_distinguished() {
         // SAFETY: getpid takes no argument.
         let pid = unsafe { syscall6(__NR_getpid, [0; 6]) };
         assert_eq!(pid, Ok(std::process::id() as usize));

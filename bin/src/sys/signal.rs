@@ -1,12 +1,12 @@
-//! Interruption without handlers: signals are held back, and looked for between points.
+//! Interruption without handlers: signals are blocked, and the program checks for them between points.
 //!
-//! A handler would need a restorer in assembly and could run in the middle of a
-//! timed loop. A blocked signal waits in the kernel until somebody asks.
+//! A handler would need a restorer in assembly and could run in the middle of a timed loop. A blocked signal stays
+//! pending in the kernel until the program checks for it.
 //!
 //! # Safety
 //!
-//! Three system calls get the addresses of local masks of the kernel's size, or of
-//! a record that is larger than what the kernel writes.
+//! Three system calls get the addresses of local masks of the kernel's size, or of a record that is larger than the
+//! kernel's.
 
 use super::errno::Errno;
 use super::raw::syscall6;
@@ -26,11 +26,11 @@ const fn bit(signal: u32) -> SignalSet {
     1 << (signal - 1)
 }
 
-/// The signals that ask the program to stop; the last, when its CPU time ends.
+/// The signals that ask the program to stop; the last one comes before its CPU time ends.
 const STOP: SignalSet = bit(SIGINT) | bit(SIGTERM) | bit(SIGHUP) | bit(SIGXCPU);
 
-/// All that end a process by default and can be held back. Those of faults are: a fault of the program's own
-/// ends it all the same.
+/// All signals that end a process by default and can be blocked, except those of faults: a fault of the program itself
+/// ends it even if the signal is blocked.
 const END: SignalSet = !(bit(SIGKILL)
     | bit(SIGSTOP)
     | bit(SIGTSTP)
@@ -43,8 +43,8 @@ const END: SignalSet = !(bit(SIGKILL)
     | bit(SIGPIPE)
     | bit(SIGXFSZ));
 
-/// Holds back the signals that ask the program to stop, and SIGPIPE and SIGXFSZ, so that a
-/// write to a closed pipe or beyond `ulimit -f` is an error and not the end.
+/// Blocks the signals that ask the program to stop, and SIGPIPE and SIGXFSZ, so that a write to a closed pipe or beyond
+/// `ulimit -f` is an error and does not end the program.
 ///
 /// A signal that the parent had ignored (as `nohup` does with SIGHUP) stays ignored.
 ///
@@ -54,7 +54,7 @@ pub fn block() -> Result<(), Errno> {
     hold_back(STOP)
 }
 
-/// Holds back every signal that would end the process: each asks it to stop from now on.
+/// Blocks every signal that would end the process; from now on, each of them asks the process to stop.
 ///
 /// # Errors
 /// The errors of [`block`].
@@ -65,7 +65,7 @@ pub fn hold_back_all() -> Result<(), Errno> {
 fn hold_back(wanted: SignalSet) -> Result<(), Errno> {
     let mut set = bit(SIGPIPE) | bit(SIGXFSZ);
     for signal in 1..=SignalSet::BITS {
-        // A blocked signal is kept even where it would be ignored.
+        // A blocked signal stays pending even if it would be ignored.
         if wanted & bit(signal) != 0 && !is_ignored(signal)? {
             set |= bit(signal);
         }
@@ -73,44 +73,45 @@ fn hold_back(wanted: SignalSet) -> Result<(), Errno> {
     change(SIG_BLOCK, set)
 }
 
-/// Lets the signals that ask the program to stop end it at once, as one that came before does, until [`block`]: where
-/// there is nothing to write yet, and a read from a terminal or a pipe may take for ever.
+/// Unblocks the signals that ask the program to stop, so that they end it at once, including pending ones, until
+/// [`block`]. This is for times when there is nothing to write yet, and a read from a terminal or a pipe may block for
+/// ever.
 ///
 /// # Errors
-/// None is documented; without this call the signals wait.
+/// None is documented; without this call the signals stay pending.
 pub fn unblock() -> Result<(), Errno> {
     change(SIG_UNBLOCK, STOP)
 }
 
 fn change(how: u32, set: SignalSet) -> Result<(), Errno> {
     let arguments = [how as usize, &raw const set as usize, 0, size_of::<SignalSet>(), 0, 0];
-    // SAFETY: the kernel reads one mask of the size given; the old mask is not asked for.
+    // SAFETY: the kernel reads one mask of the size given; the old mask is not requested.
     unsafe { syscall6(__NR_rt_sigprocmask, arguments) }?;
     Ok(())
 }
 
-/// Returns whether one of the signals that are held back has come, but for SIGPIPE and SIGXFSZ. Stays so.
+/// Returns true if one of the blocked signals is pending, except SIGPIPE and SIGXFSZ. Once true, it stays true.
 #[must_use]
 pub fn interrupted() -> bool {
     let mut pending: SignalSet = 0;
     let arguments = [&raw mut pending as usize, size_of::<SignalSet>(), 0, 0, 0, 0];
     // SAFETY: the kernel writes one mask of the size given.
     let asked = unsafe { syscall6(__NR_rt_sigpending, arguments) };
-    // Of the others none waits unless it is held back.
+    // Only blocked signals can be pending, so all signals of `END` are tested.
     asked.is_ok() && pending & END != 0
 }
 
-/// The wait between two looks for a signal, in nanoseconds: a reader has as long to read on after one.
+/// Nanoseconds between two checks for a signal; after a signal, a reader has this time to continue reading.
 const LOOK_NS: i64 = 50_000_000;
-/// True once a stream was given up: no other one is waited for.
+/// True once the program has given up a stream: then it does not wait for other streams.
 static GAVE_UP: AtomicBool = AtomicBool::new(false);
 
-/// Returns the time to wait for a stream before the next look for a signal.
+/// Returns the time to wait for a stream before the next check for a signal.
 pub(super) fn pause() -> Timespec {
     Timespec { tv_sec: 0, tv_nsec: if GAVE_UP.load(Ordering::Relaxed) { 0 } else { LOOK_NS } }
 }
 
-/// Returns whether a stream that has made the process wait for a [`pause`] is not to be waited for any longer.
+/// Returns true if the program must not wait any longer for a stream that was not ready during a [`pause`].
 pub(super) fn gives_up() -> bool {
     let found = interrupted();
     GAVE_UP.fetch_or(found, Ordering::Relaxed);
@@ -142,8 +143,8 @@ mod tests {
     use linux_raw_sys::general::{__NR_gettid, __NR_tkill};
 
     #[test]
-    fn a_signal_to_stop_is_seen_and_a_broken_pipe_is_not() {
-        // Masks and signals sent by tkill are a thread's own, and every test is a thread.
+    fn a_stop_signal_interrupts_and_a_broken_pipe_does_not() {
+        // Masks, and signals sent by tkill, belong to one thread, and every test runs on its own thread.
         let send = |signal: u32| {
             // SAFETY: neither call takes an address; the signal is blocked.
             unsafe {
@@ -155,11 +156,11 @@ mod tests {
         assert!(!interrupted());
         send(SIGPIPE);
         assert!(!interrupted());
-        // SIGHUP alone may be ignored where the tests run under nohup.
+        // If the tests run under nohup, SIGHUP is ignored, but no other signal.
         if !is_ignored(SIGTERM).unwrap() {
             send(SIGTERM);
             assert!(interrupted());
-            assert!(interrupted(), "asking does not take it away");
+            assert!(interrupted(), "the check leaves the signal pending");
         }
     }
 

@@ -1,25 +1,25 @@
 //! Facts that the kernel reports about itself and the memory of the whole machine.
 //!
-//! Everything that /proc and /sys say is read elsewhere; this works without them.
+//! Other modules read /proc and /sys; this module works without them.
 //!
 //! # Safety
 //!
-//! Two calls get the address of a local record that is as large as the kernel's. rustix takes all three for calls
-//! that cannot fail, and a seccomp filter makes any call fail.
+//! Two calls get the address of a local record that is as large as the kernel's. rustix assumes that all three calls
+//! cannot fail, but a seccomp filter makes any call fail.
 
 use super::raw::syscall6;
 use latency_core::units::Bytes;
 use linux_raw_sys::general::{__NR_getpid, __NR_sysinfo, __NR_uname};
 
-/// The kernel's names: `struct new_utsname`, six fields with a NUL.
+/// The names of the kernel: `struct new_utsname`, six fields with a NUL.
 pub struct KernelNames([[u8; 65]; 6]);
 
 impl KernelNames {
-    /// Asks the running kernel; where that is forbidden, all names are empty.
+    /// Queries the running kernel; if that is forbidden, all names are empty.
     #[must_use]
     pub fn running() -> KernelNames {
         let mut names = [[0; 65]; 6];
-        // SAFETY: the kernel writes one record of this size. Where it does not, the names are as they were.
+        // SAFETY: the kernel writes one record of this size. If it does not, the names stay empty.
         let _ = unsafe { syscall6(__NR_uname, [&raw mut names as usize, 0, 0, 0, 0, 0]) };
         KernelNames(names)
     }
@@ -52,27 +52,27 @@ impl KernelNames {
 /// The memory of the whole machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MachineMemory {
-    /// All that the kernel manages.
+    /// All memory that the kernel manages.
     pub total: Bytes,
-    /// Memory without any use: less than is available.
+    /// Unused memory, which is less than the available memory.
     pub free: Bytes,
 }
 
-/// Asks the kernel for the memory of the machine; nothing where that is forbidden.
+/// Queries the memory of the machine; all values are zero if that is forbidden.
 ///
 /// # References
-/// `sysinfo(2)`: its record is 14 words, and the last begins with the unit.
+/// `sysinfo(2)`: its record is 14 words, and the last one begins with the unit.
 #[must_use]
 pub fn memory() -> MachineMemory {
     let mut record = [0_u64; 14];
-    // SAFETY: the kernel writes one record of this size. Where it does not, it stays zero.
+    // SAFETY: the kernel writes one record of this size. If it does not, the record stays zero.
     let _ = unsafe { syscall6(__NR_sysinfo, [&raw mut record as usize, 0, 0, 0, 0, 0]) };
     let [_, _, _, _, total, free, .., unit] = record;
     let unit = Bytes(u64::from(unit as u32).max(1));
     MachineMemory { total: unit.times(total), free: unit.times(free) }
 }
 
-/// Returns the number of this process; 0, which no process has, where it is forbidden to ask.
+/// Returns the number of this process; 0, which no process has, if the call is forbidden.
 #[must_use]
 pub fn process_id() -> u32 {
     // SAFETY: takes no argument.

@@ -1,13 +1,12 @@
 //! Arrays for results and workspaces, in mapped memory: there is no allocator, and the stack is too small for them.
 //!
-//! Knows nothing of what is stored.
+//! The module does not interpret the stored values.
 //!
 //! # Safety
 //!
-//! A table's elements lie in a private mapping that is at least as long as all of
-//! them, aligned to a page, and initialised before a reference to them exists: by
-//! writing each, or because zero bytes, which new mappings consist of, are values.
-//! A list counts the elements that were written, and hands out no others.
+//! A table's elements are in a private mapping that is at least as long as all of them, aligned to a page, and
+//! initialised before a reference to them exists: each element is written, or its type permits the zero bytes of a new
+//! mapping. A list counts the elements that were written, and returns no others.
 
 use super::errno::Errno;
 use super::map::Region;
@@ -18,16 +17,15 @@ use latency_core::units::Pages;
 
 /// A fixed number of values in mapped memory, unmapped when dropped. Dereferences to a slice.
 pub struct Table<T> {
-    // No region: two words and a niche make results of tables cheap to hand on.
+    // No region is stored: with two words and a niche, results that contain tables are cheap to pass.
     start: NonNull<T>,
     length: usize,
 }
 
-/// A type with a value that consists of zero bytes alone.
+/// A type for which all bytes zero is a valid value.
 ///
 /// # Safety
-/// An object of the type all of whose bytes are zero must be a value of it: true of
-/// numbers, and of arrays and structures of them.
+/// All bytes zero must be a valid value of the type. That is true of numbers, and of arrays and structures of numbers.
 pub unsafe trait Zeroable {}
 
 macro_rules! zeroable {
@@ -44,10 +42,10 @@ zeroable! { u8 u16 u32 u64 u128 usize i8 i16 i32 i64 isize f32 f64 bool }
 unsafe impl<T: Zeroable, const N: usize> Zeroable for [T; N] {}
 
 impl<T> Table<T> {
-    /// `length` copies of `value`. Every page of the table becomes resident.
+    /// Returns `length` copies of `value`. Every page of the table becomes resident.
     ///
     /// # Errors
-    /// `ENOMEM` where the kernel has no memory for it.
+    /// `ENOMEM` if the kernel has no memory for the table.
     pub fn filled(length: usize, value: T) -> Result<Table<T>, Errno>
     where
         T: Copy,
@@ -55,7 +53,7 @@ impl<T> Table<T> {
         Table::made(length, |_| value)
     }
 
-    /// `length` values by their place. Every page of the table becomes resident.
+    /// Returns `length` values that `make` returns for their indices. Every page of the table becomes resident.
     ///
     /// # Errors
     /// The errors of [`Table::filled`].
@@ -68,7 +66,7 @@ impl<T> Table<T> {
         Ok(table)
     }
 
-    /// Returns the same elements.
+    /// Returns a copy of `elements`.
     ///
     /// # Errors
     /// The errors of [`Table::filled`].
@@ -77,12 +75,12 @@ impl<T> Table<T> {
         T: Copy,
     {
         let table: Table<T> = Table::map(elements.len())?;
-        // SAFETY: `map` made room for as many aligned elements, to which no reference exists yet.
+        // SAFETY: `map` made room for this number of aligned elements, to which no reference exists yet.
         unsafe { table.start().copy_from_nonoverlapping(elements.as_ptr(), elements.len()) };
         Ok(table)
     }
 
-    /// Returns no elements.
+    /// Returns a table without elements.
     ///
     /// # Errors
     /// The errors of [`Table::filled`].
@@ -90,7 +88,7 @@ impl<T> Table<T> {
         Table::map(0)
     }
 
-    /// `length` values of zero bytes. A page becomes resident when it is first written.
+    /// Returns `length` values whose bytes are all zero. A page becomes resident when it is first written.
     ///
     /// # Errors
     /// The errors of [`Table::filled`].
@@ -98,11 +96,11 @@ impl<T> Table<T> {
     where
         T: Zeroable,
     {
-        // A new anonymous mapping is zero, and for `T` that will do.
+        // A new anonymous mapping is zero, which is a valid `T`.
         Table::map(length)
     }
 
-    /// Returns the elements, never to be unmapped: for what lives as long as the process.
+    /// Returns the elements without ever unmapping them, for data that lives as long as the process.
     #[must_use]
     pub fn leak<'a>(self) -> &'a mut [T] {
         let table = ManuallyDrop::new(self);
@@ -110,7 +108,7 @@ impl<T> Table<T> {
         unsafe { core::slice::from_raw_parts_mut(table.start(), table.length) }
     }
 
-    /// Returns room for `length` elements, not initialised but for being zero bytes.
+    /// Returns room for `length` elements, whose bytes are all zero.
     fn map(length: usize) -> Result<Table<T>, Errno> {
         const { assert!(align_of::<T>() <= 4096, "a mapping is aligned to a page") };
         const { assert!(!needs_drop::<T>(), "elements are not dropped") };
@@ -124,12 +122,12 @@ impl<T> Table<T> {
 
 impl<T> Drop for Table<T> {
     fn drop(&mut self) {
-        // SAFETY: the start is that of the region that `room` made for as many bytes; this is its only user.
+        // SAFETY: `room` returned this start for the same number of bytes; this is its only user.
         unsafe { release(self.start.cast(), self.length * size_of::<T>()) }
     }
 }
 
-// Not methods, so that tables of all types share them.
+// These functions are not methods, so that tables of all types share them.
 
 /// Returns room for `length` elements of `size` bytes.
 #[inline(never)]
@@ -138,13 +136,13 @@ fn room(length: usize, size: usize) -> Result<NonNull<u8>, Errno> {
     Ok(ManuallyDrop::new(region).start())
 }
 
-/// Unmaps what [`room`] mapped.
+/// Unmaps the memory that [`room`] mapped.
 ///
 /// # Safety
-/// `start` is what `room` returned for that many bytes, and is not used any more.
+/// `room` must have returned `start` for that number of bytes, and `start` must not be used any more.
 #[inline(never)]
 unsafe fn release(start: NonNull<u8>, bytes: usize) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises this.
     drop(unsafe { Region::again(start, bytes, Pages::Small4k) });
 }
 
@@ -158,7 +156,7 @@ impl<T> Deref for Table<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        // SAFETY: `length` initialised elements in this table's own mapping, which lives as long as it.
+        // SAFETY: `length` initialised elements in this table's own mapping, which lives as long as the table.
         unsafe { core::slice::from_raw_parts(self.start(), self.length) }
     }
 }
@@ -170,13 +168,13 @@ impl<T> DerefMut for Table<T> {
     }
 }
 
-/// Values that are added one by one, up to a fixed number, and never dropped. Dereferences to a slice of them.
+/// Values that are added one by one, up to a fixed number, and never dropped. Dereferences to a slice.
 #[derive(Debug)]
 pub struct List<T> {
     /// The values and, behind them, pages that become resident when they are first written.
     room: Table<MaybeUninit<T>>,
     count: usize,
-    /// The number of all values that were pushed, including those for which there was no room.
+    /// Number of all pushed values, including those for which there was no room.
     pub pushed: usize,
 }
 
@@ -189,7 +187,7 @@ impl<T> List<T> {
         Ok(List { room: Table::map(most)?, count: 0, pushed: 0 })
     }
 
-    /// Returns the values of an iterator.
+    /// Returns a list of the values of an iterator.
     ///
     /// # Errors
     /// The errors of [`Table::filled`].
@@ -207,7 +205,7 @@ impl<T> List<T> {
         Some(())
     }
 
-    /// Replaces the values by those of an iterator, as far as there is room, and returns them.
+    /// Replaces the values by the values of an iterator, as far as there is room, and returns them.
     pub fn refill(&mut self, values: impl Iterator<Item = T>) -> &mut [T] {
         self.count = 0;
         for value in values {
@@ -218,7 +216,7 @@ impl<T> List<T> {
         self
     }
 
-    /// Returns the values, never to be unmapped: for what lives as long as the process.
+    /// Returns the values without ever unmapping them, for data that lives as long as the process.
     #[must_use]
     pub fn leak<'a>(self) -> &'a mut [T] {
         let mut list = ManuallyDrop::new(self);
@@ -237,7 +235,7 @@ impl<T> Deref for List<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        // SAFETY: `push` has written the first `count` elements of the table, which is longer or as long.
+        // SAFETY: `push` has written the first `count` elements of the table, which is at least that long.
         unsafe { core::slice::from_raw_parts(self.room.as_ptr().cast(), self.count) }
     }
 }
@@ -265,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_hold_what_they_were_filled_with() {
+    fn tables_contain_their_fill_values() {
         let mut table = Table::filled(1000, (7_u32, 0.5_f64)).unwrap();
         assert!(table.iter().all(|&element| element == (7, 0.5)));
         table[999].0 = 8;
@@ -275,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_sizes_are_tables_too() {
+    fn tables_may_have_elements_of_odd_sizes() {
         assert_eq!(Table::<u64>::zeroed(0).unwrap().len(), 0);
         assert_eq!(Table::filled(3, ()).unwrap().len(), 3);
         assert_eq!(Table::<u64>::zeroed(usize::MAX / 4).err(), Some(Errno::ENOMEM));

@@ -10,11 +10,11 @@ use rustix::termios::{isatty, tcgetwinsize};
 /// A standard stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
-    /// A saved result, where one is piped in.
+    /// Standard input: a saved result, if one is piped in.
     Input,
-    /// Results.
+    /// Standard output: results.
     Output,
-    /// Everything else.
+    /// Standard error: everything else.
     Error,
 }
 
@@ -26,17 +26,17 @@ impl Stream {
             Stream::Output => 1,
             Stream::Error => 2,
         };
-        // SAFETY: start-up opens what was closed of 0 to 2, and nothing in the program closes one of them.
+        // SAFETY: start-up opens those of 0 to 2 that are closed, and no code closes one of them.
         unsafe { BorrowedFd::borrow_raw(number) }
     }
 
-    /// Returns whether a person is likely to be looking.
+    /// Returns true if the stream is a terminal, so that a person probably reads it.
     #[must_use]
     pub fn is_terminal(self) -> bool {
         isatty(self.descriptor())
     }
 
-    /// Returns the columns of the terminal; `None` where it is none or does not know.
+    /// Returns the columns of the terminal; `None` if the stream is not a terminal or its width is unknown.
     #[must_use]
     pub fn width(self) -> Option<u16> {
         tcgetwinsize(self.descriptor()).ok().map(|size| size.ws_col).filter(|&columns| columns > 0)

@@ -1,21 +1,20 @@
-//! Threads without a C library: a few that help the first one, and end before it goes on.
+//! Threads without a C library: a few that help the first thread, and end before it continues.
 //!
-//! [`scope`] starts them, and joins them in every case; [`wait`] and [`wake`] let them sleep in
-//! between. Knows nothing of CPUs or of what the threads do.
+//! [`scope`] starts them, and joins them in every case; [`wait`] and [`wake`] let them sleep in between. The module
+//! knows neither CPUs nor the work of the threads.
 //!
-//! A thread begins with what its maker has: the signals that are held back (so that they still
-//! wait for the whole process, and the first thread hears them), the CPU that it is pinned to
-//! and the memory policy. What it should not share it changes itself.
+//! A thread inherits the state of its creator: the blocked signals (so that signals stay pending for the whole process,
+//! and the first thread detects them), the CPU that it is pinned to and the memory policy. The thread itself changes
+//! state that it must not share.
 //!
-//! There is no thread-local storage: the register that leads to it is the maker's. The program
-//! has none; under the standard library, work must not use it, nor panic.
+//! There is no thread-local storage: the register that addresses it is the creator's. The program has none; under the
+//! standard library, a thread's work must neither use it nor panic.
 //!
 //! # Safety
 //!
-//! All stacks are one mapping of a `Crew`, which unmaps it after it has seen the end of every
-//! thread that it started. What the threads share outlives the crew, and is `Sync`. The first
-//! thread writes the `ThreadWork` of another before the clone that hands it over; after that it is only
-//! read, but for the number of the thread, which is atomic.
+//! All stacks are in one mapping of a `Crew`, which unmaps it after every started thread has ended. The data that
+//! threads share outlives the crew, and is `Sync`. The first thread writes the `ThreadWork` of another before the clone
+//! that passes it; after that it is only read, except for the number of the thread, which is atomic.
 
 use super::arch::{Routine, clone_thread};
 use super::cpu::yield_now;
@@ -32,13 +31,13 @@ use linux_raw_sys::general::{
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 use rustix::thread::futex;
 
-/// A stack: a panic formats its message on it, which takes a few KiB.
+/// Bytes of a stack, on which a panic formats its message: that needs a few KiB.
 const STACK: usize = 64 << 10;
 /// Bytes without access below each stack, so that an overrun ends the process.
 const GUARD: usize = 4096;
 
-/// Everything shared, and a word that the kernel sets while the thread lives. No older kernel lacks any of it, and
-/// filters of system calls that allow threads allow these.
+/// Flags of a new thread: it shares everything, and the kernel sets a word while it lives. All supported kernels have
+/// these flags, and filters of system calls that allow threads allow them.
 const FLAGS: u32 = CLONE_VM
     | CLONE_FS
     | CLONE_FILES
@@ -51,21 +50,21 @@ const FLAGS: u32 = CLONE_VM
 /// The result of starting threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Started {
-    /// The number of threads that run; their indices are those below it.
+    /// The number of running threads; their indices are below it.
     pub threads: usize,
-    /// Why there are fewer than were asked for: `EAGAIN` for a limit (`RLIMIT_NPROC`, `pids.max`, `threads-max`),
-    /// `ENOMEM`, `EPERM` or `ENOSYS` for a filter of system calls.
+    /// The reason why fewer threads run than requested: `EAGAIN` for a limit (`RLIMIT_NPROC`, `pids.max`,
+    /// `threads-max`), `ENOMEM`, `EPERM` or `ENOSYS` for a filter of system calls.
     pub refused: Option<Errno>,
 }
 
 /// Runs `body` while up to `count` threads run `work(shared, index)`, then dismisses and joins them.
 ///
-/// `dismiss` is called once, after the end of `body` (a panic's too, where panics unwind); it must
-/// make every `work` return soon. Where fewer threads start than asked for, `body` is told and runs all the same.
-/// A panic of a thread ends the process, as that of the first does.
+/// `dismiss` is called once, after the end of `body` (also by a panic, if panics unwind); it must make every `work`
+/// return soon. If fewer threads start than requested, `body` gets their number and runs nevertheless. A panic of a
+/// thread ends the process, like a panic of the first thread.
 ///
 /// # Errors
-/// `ENOMEM` where there is no memory for the stacks; nothing has run then.
+/// `ENOMEM` if there is no memory for the stacks; nothing has run then.
 pub fn scope<S: Sync, R>(
     count: usize,
     shared: &S,
@@ -75,39 +74,39 @@ pub fn scope<S: Sync, R>(
 ) -> Result<R, Errno> {
     let job = Job { shared, work };
     let mut crew = Crew::map(count)?;
-    // Dropped before the crew, which waits for those that it dismisses.
+    // The dismissal is dropped before the crew, which waits for the dismissed threads.
     let _dismissal = Dismissal { shared, dismiss };
-    // SAFETY: the crew is new and has `count` stacks. The routine takes a `ThreadWork` with a job of this type, which
+    // SAFETY: the crew is new and has `count` stacks. The routine expects a `ThreadWork` with a job of this type, which
     // outlives the crew and is shared, as `S` is `Sync`.
     let refused = unsafe { crew.start(count, enter::<S>, (&raw const job).cast()) }.err();
     Ok(body(Started { threads: crew.started, refused }))
 }
 
-/// Sleeps while `word` holds `value`. May be woken by [`wake`] alone, after the word was changed.
+/// Sleeps while `word` has the value `value`. Only [`wake`], after a change of the word, is sure to end the sleep.
 ///
-/// If futexes are forbidden, it looks at the word once in a millisecond.
+/// If futexes are forbidden, the thread checks the word once in a millisecond.
 pub fn wait(word: &AtomicU32, value: u32) {
     while word.load(Ordering::Acquire) == value {
         sleep_on(word, value, futex::Flags::PRIVATE);
     }
 }
 
-/// Wakes all that sleep on `word` in [`wait`], to look at it again.
+/// Wakes all threads that sleep on `word` in [`wait`], so that they check it again.
 pub fn wake(word: &AtomicU32) {
     const ALL: u32 = i32::MAX as u32;
-    // Where it is forbidden, no thread sleeps this way.
+    // If futexes are forbidden, no thread sleeps on one.
     let _ = futex::wake(word, futex::Flags::PRIVATE, ALL);
 }
 
-/// Names this thread, for those who look at the threads of a process (`top -H`); 15 bytes of the name are kept.
+/// Names this thread, for users who list the threads of a process (`top -H`); 15 bytes of the name are kept.
 pub fn name(text: &CStr) {
-    // Without it the thread has the name of the process.
+    // If that fails, the thread has the name of the process.
     let _ = rustix::thread::set_name(text);
 }
 
-/// Sleeps until `word` may be different from `value`.
+/// Sleeps until `word` may differ from `value`.
 fn sleep_on(word: &AtomicU32, value: u32, flags: futex::Flags) {
-    /// Time between two looks at a word, without a wake-up.
+    /// Nanoseconds between two checks of a word, without a wake-up.
     const NAP_NS: u64 = 1_000_000;
     match futex::wait(word, flags, value, None) {
         Ok(()) | Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => {}
@@ -128,7 +127,7 @@ struct Job<'a, S> {
 /// The work of one thread, at the top of its stack.
 #[repr(C, align(16))]
 struct ThreadWork {
-    /// The number of the thread while it lives, then 0; the kernel writes both.
+    /// The number of the thread while it lives, then 0; the kernel writes both values.
     tid: AtomicU32,
     index: usize,
     job: *const c_void,
@@ -136,15 +135,15 @@ struct ThreadWork {
 
 /// Does the work of a thread, on that thread.
 extern "C" fn enter<S: Sync>(work: *mut c_void) {
-    // SAFETY: `lb_thread_clone` passes the stack that `Crew::start` gave it, a `ThreadWork` that is there until this
-    // thread has ended.
+    // SAFETY: `lb_thread_clone` passes the stack from `Crew::start`, a `ThreadWork` that exists until this thread has
+    // ended.
     let work = unsafe { &*work.cast::<ThreadWork>() };
-    // SAFETY: the job of the work is one for this `S`, as `scope` passed both, and outlives the thread.
+    // SAFETY: the job of the work has this type `S`, because `scope` passed both, and it outlives the thread.
     let job = unsafe { &*work.job.cast::<Job<'_, S>>() };
     (job.work)(job.shared, work.index);
 }
 
-/// The end of the threads' work, whatever becomes of the body.
+/// Dismisses the threads when it is dropped, however the body ends.
 struct Dismissal<'a, S> {
     shared: &'a S,
     dismiss: fn(&S),
@@ -156,7 +155,7 @@ impl<S> Drop for Dismissal<'_, S> {
     }
 }
 
-/// The stacks of some threads, the first ones started; joined and unmapped when dropped.
+/// The stacks of some threads, and the number of started threads; joined and unmapped when dropped.
 struct Crew {
     start: *mut u8,
     length: usize,
@@ -166,24 +165,24 @@ struct Crew {
 impl Crew {
     /// Maps the stacks of `count` threads.
     fn map(count: usize) -> Result<Crew, Errno> {
-        // One guard more ends the last stack, and makes a mapping where there is none.
+        // One additional guard lies above the last stack, and avoids an empty mapping if there are no stacks.
         let length = count.checked_mul(GUARD + STACK).and_then(|length| length.checked_add(GUARD));
         let length = length.ok_or(Errno::ENOMEM)?;
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
-        // SAFETY: a new mapping at an address of the kernel's choice touches no other.
+        // SAFETY: a new mapping at an address that the kernel chooses touches no other.
         let start = unsafe { mmap_anonymous(null_mut(), length, ProtFlags::empty(), flags) }?;
-        // From here on the mapping is released when `crew` is dropped.
+        // From here on, dropping `crew` releases the mapping.
         let crew = Crew { start: start.cast(), length, started: 0 };
         for index in 0..count {
             let stack = crew.top(index).wrapping_sub(STACK);
             let (access, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::FIXED);
-            // SAFETY: MAP_FIXED replaces a part of the mapping just made, which nothing uses yet.
+            // SAFETY: MAP_FIXED replaces a part of the new mapping, which nothing uses yet.
             unsafe { mmap_anonymous(stack.cast(), STACK, access, flags) }?;
         }
         Ok(crew)
     }
 
-    /// Returns the end of the stack with this index.
+    /// Returns the upper end of the stack with this index.
     fn top(&self, index: usize) -> *mut u8 {
         self.start.wrapping_add((index + 1) * (GUARD + STACK))
     }
@@ -196,23 +195,24 @@ impl Crew {
     /// Starts `count` threads, or as many as the kernel allows.
     ///
     /// # Errors
-    /// `EAGAIN` where a limit of processes is reached (`RLIMIT_NPROC`, `pids.max`, `threads-max`), `ENOMEM`; `EPERM` or
-    /// `ENOSYS` under a seccomp filter. The threads started so far run.
+    /// `EAGAIN` if a limit of processes is reached (`RLIMIT_NPROC`, `pids.max`, `threads-max`), `ENOMEM`; `EPERM` or
+    /// `ENOSYS` under a seccomp filter. The threads started so far continue to run.
     ///
     /// # Safety
-    /// `count` must be that of [`map`](Self::map), and this the first call. `routine` must take a [`ThreadWork`] for
-    /// `job`, which must outlive this and may be used by all threads at once.
+    /// `count` must be the number passed to [`map`](Self::map), and this must be the first call. `routine` must accept
+    /// a [`ThreadWork`] for `job`, which must outlive the crew and permit use by all threads at once.
     unsafe fn start(&mut self, count: usize, routine: Routine, job: *const c_void) -> Result<(), Errno> {
         for index in 0..count {
             let work = self.work(index);
-            // SAFETY: inside a stack, as the index is below `count`, and aligned to 16 like its end; not in use yet.
+            // SAFETY: inside a stack, as the index is below `count`, and aligned to 16 like its upper end; not in use
+            // yet.
             let tid = unsafe {
                 work.write(ThreadWork { tid: AtomicU32::new(0), index, job });
                 &raw const (*work).tid
             };
             OTHER_THREADS.fetch_add(1, Ordering::Relaxed);
-            // SAFETY: the work, a multiple of 16, has the stack below it; all of it is unmapped after the join. The
-            // caller answers for the routine; the flags ask for no thread-local storage.
+            // SAFETY: the work is at a multiple of 16 and has the stack below it; all of it is unmapped after the join.
+            // The caller is responsible for the routine; the flags request no thread-local storage.
             let made = checked(unsafe { clone_thread(FLAGS, work.cast(), tid, routine) });
             if made.is_err() {
                 OTHER_THREADS.fetch_sub(1, Ordering::Relaxed);
@@ -223,15 +223,15 @@ impl Crew {
         Ok(())
     }
 
-    /// Waits until the kernel has seen the last of every thread.
+    /// Waits until the kernel has cleared the number of every thread.
     fn join(&mut self) {
         for index in 0..self.started {
-            // SAFETY: the work of a thread that was started is there until the crew is dropped.
+            // SAFETY: the work of a started thread exists until the crew is dropped.
             let tid = unsafe { &(*self.work(index)).tid };
             loop {
                 match tid.load(Ordering::Acquire) {
                     0 => break,
-                    // The kernel wakes whoever waits across processes: a private wait would never end.
+                    // The kernel's wake-up is not process-private: a private wait would never end.
                     alive => sleep_on(tid, alive, futex::Flags::empty()),
                 }
             }
@@ -244,7 +244,7 @@ impl Crew {
 impl Drop for Crew {
     fn drop(&mut self) {
         self.join();
-        // SAFETY: the mapping is this value's own, and no thread is left on it. An error would leave it mapped,
+        // SAFETY: the mapping is this value's own, and no thread uses it any more. An error would leave it mapped,
         // which is harmless.
         let _ = unsafe { munmap(self.start.cast(), self.length) };
     }

@@ -1,6 +1,6 @@
-//! The kernel's clock, and whether the time-stamp counter may be read at all.
+//! The kernel's clock, and the check whether the time-stamp counter may be read.
 //!
-//! Knows nothing of ticks or frequencies: the clock of the measurements is in core.
+//! The module knows neither ticks nor frequencies: the clock of the measurements is in core.
 //!
 //! # Safety
 //!
@@ -17,66 +17,67 @@ use rustix::time::Timespec;
 
 const NANOSECONDS_PER_SECOND: u64 = 1_000_000_000;
 
-/// Nanoseconds since some moment before the process began, at the rate of the hardware: no time daemon bends it.
+/// Returns the nanoseconds since some moment before the process began, at the rate of the hardware: no time daemon
+/// adjusts it.
 ///
-/// `CLOCK_MONOTONIC_RAW`; `CLOCK_MONOTONIC` where the raw clock is missing.
+/// The clock is `CLOCK_MONOTONIC_RAW`, or `CLOCK_MONOTONIC` if the raw clock is missing.
 ///
-/// A system call, not the vDSO, although it takes 0.1 us longer: the vDSO reads the time-stamp
-/// counter, which kills a process to which that is forbidden, and valgrind hides its pages
-/// while the kernel still names their address.
+/// It is read by a system call and not by the vDSO, although the call is 0.1 us slower: the vDSO reads the time-stamp
+/// counter, which kills a process that must not read it, and valgrind hides the vDSO's pages while the kernel still
+/// names their address.
 #[must_use]
 pub fn monotonic_raw_ns() -> u64 {
     [CLOCK_MONOTONIC_RAW, CLOCK_MONOTONIC].into_iter().find_map(read).unwrap_or(0)
 }
 
-/// Returns the same as a number to reckon with.
+/// Returns the same time as a floating-point number.
 #[must_use]
 pub fn now_ns() -> f64 {
     monotonic_raw_ns() as f64
 }
 
-/// Returns whether there is a clock at all: a filter of system calls may forbid it.
+/// Returns true if there is a clock at all: a filter of system calls may forbid it.
 #[must_use]
 pub fn clock_is_there() -> bool {
     [CLOCK_MONOTONIC_RAW, CLOCK_MONOTONIC].into_iter().any(|clock| read(clock).is_some())
 }
 
-/// Nanoseconds that this thread has run, if the kernel tells.
+/// Returns the nanoseconds that this thread has run, if the kernel reports them.
 #[must_use]
 pub fn thread_ran_ns() -> Option<u64> {
     read(CLOCK_THREAD_CPUTIME_ID)
 }
 
-/// Returns the number of the clock that counts the CPU time of this thread, by which other threads of the process
-/// read it with [`read`].
+/// Returns the number of the clock that counts the CPU time of this thread; other threads of the process read it with
+/// [`read`].
 ///
 /// # References
 /// `make_thread_cpuclock` in the kernel's `include/linux/posix-timers_types.h`: the thread's number inverted, and
-/// `CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED`. It is an interface to programs: C libraries make it so too.
+/// `CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED`. The format is a stable interface: C libraries use it too.
 #[must_use]
 pub fn thread_clock() -> u32 {
     const OF_A_THREAD_BY_THE_SCHEDULER: u32 = 6;
     !(gettid().as_raw_nonzero().get() as u32) << 3 | OF_A_THREAD_BY_THE_SCHEDULER
 }
 
-/// Seconds since 1970, UTC, as the kernel keeps it; 0 where it does not tell.
+/// Returns the seconds since 1970, UTC, according to the kernel; 0 if the kernel does not report them.
 #[must_use]
 pub fn seconds_since_1970() -> u64 {
     read(CLOCK_REALTIME).unwrap_or(0) / NANOSECONDS_PER_SECOND
 }
 
-/// Returns the nanoseconds on the clock with this number; `None` where the kernel does not have it, as that of a thread
-/// that has ended, and where a filter of system calls forbids it.
+/// Returns the nanoseconds on the clock with this number; `None` if the kernel does not have it, for example after its
+/// thread has ended, or if a filter of system calls forbids it.
 #[must_use]
 pub fn read(clock: u32) -> Option<u64> {
     let mut time = __kernel_timespec { tv_sec: 0, tv_nsec: 0 };
     let arguments = [clock as usize, &raw mut time as usize, 0, 0, 0, 0];
-    // SAFETY: the kernel writes one `struct __kernel_timespec`, which on x86-64 is that of this call.
+    // SAFETY: the kernel writes one `struct __kernel_timespec`, which is the type of this call on x86-64.
     unsafe { syscall6(__NR_clock_gettime, arguments) }.ok()?;
     Some(time.tv_sec as u64 * NANOSECONDS_PER_SECOND + time.tv_nsec as u64)
 }
 
-/// Sleeps at least `nanoseconds`, through any interruption.
+/// Sleeps at least `nanoseconds`, despite interruptions.
 pub fn sleep_ns(nanoseconds: u64) {
     let mut request = Timespec {
         tv_sec: (nanoseconds / NANOSECONDS_PER_SECOND) as i64,
@@ -87,13 +88,13 @@ pub fn sleep_ns(nanoseconds: u64) {
     }
 }
 
-/// Returns whether `rdtsc` works in this process, or the kernel was asked to end it with SIGSEGV.
+/// Returns true if `rdtsc` works in this process; otherwise the kernel would end the process with SIGSEGV.
 ///
 /// # References
 /// `PR_GET_TSC` in `prctl(2)`.
 #[must_use]
 pub fn tsc_readable() -> bool {
-    // A kernel that does not know the question cannot have been told to forbid it.
+    // A kernel without this call cannot forbid the counter.
     !matches!(time_stamp_counter_readability(), Ok(TimeStampCounterReadability::RaiseSIGSEGV))
 }
 
@@ -102,11 +103,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_clock_advances_by_what_was_slept() {
+    fn the_clock_advances_by_the_time_slept() {
         let before = monotonic_raw_ns();
         sleep_ns(3_000_000);
         let passed = monotonic_raw_ns() - before;
-        // NTP may bend the sleep against the raw clock by 500 ppm.
+        // NTP may adjust the sleep by 500 ppm relative to the raw clock.
         assert!((2_990_000..2_000_000_000).contains(&passed), "{passed}");
     }
 
@@ -133,7 +134,7 @@ mod tests {
             }
             spins.store(false, Ordering::Relaxed);
             let mut last = ran();
-            // It needs a moment to fall asleep, and may wait for a CPU before.
+            // The thread needs a moment to fall asleep, and may wait for a CPU before.
             while {
                 sleep_ns(20_000_000);
                 core::mem::replace(&mut last, ran()) != last

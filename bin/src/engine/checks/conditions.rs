@@ -1,7 +1,7 @@
-//! The conditions of a run, looked at before the first trial and after the last, and warnings about them.
+//! The conditions of a run, read before the first trial and after the last, and warnings about them.
 //!
-//! It reads counters of the kernel, which cost nothing while something is timed. It times nothing itself, but for the
-//! two clocks against each other.
+//! The module reads counters of the kernel, which cost nothing while something is timed. It times nothing itself,
+//! except the two clocks against each other.
 
 use latency_core::chain::Order;
 use latency_core::cpulist::CpuSet;
@@ -23,31 +23,34 @@ use crate::sys::table::Table;
 use crate::sys::time;
 use crate::warning::{Warning, Warnings};
 
-/// Less of other work by ticks of a hundredth of a second is not looked at: some are counted for whoever was interrupted.
+/// Minimum share of other work that counts if it is measured in ticks of a hundredth of a second: the kernel attributes
+/// some ticks to the thread that was interrupted.
 const MUCH_BY_TICKS: f64 = 0.3;
-/// Less of other work, or of stolen time, is what every machine has: its own housekeeping.
+/// Minimum share of other work, or of stolen time, for a warning: below it is the housekeeping of every machine.
 const SOME_OTHER_WORK: f64 = 0.03;
-/// A sibling that is busy for less hardly shares the core.
+/// Minimum share of time in which a sibling is busy, for a warning: below it, the sibling hardly shares the core.
 const SOME_OF_SIBLING: f64 = 0.1;
-/// Crystals of a machine agree better, and so do calibrations of 10 ms (method 1.3).
+/// Minimum drift between the two clocks for a warning, in parts per million: the crystals of one machine agree better,
+/// and so do calibrations of 10 ms (method 1.3).
 const SOME_DRIFT_PPM: f64 = 100.0;
-/// A tenth of the rounds below, a tenth above: what lies between them, relative to the median.
+/// Minimum change of the clock for a warning: the distance between the 10th and 90th percentiles of the rounds,
+/// relative to the median.
 const SOME_CLOCK_CHANGE: f64 = 0.05;
-/// A shorter run says nothing about shares of its time.
+/// Minimum nanoseconds of a run from which shares of its time are computed.
 const SHORTEST_NS: u64 = 50_000_000;
-/// The most CPUs that have a warning of one kind; more are counted.
+/// Maximum CPUs with a warning of one kind each; further CPUs are only counted.
 const MOST_TOLD: usize = 8;
 
-/// The bytes of /proc/stat that are read: a line for each of the most CPUs.
+/// Maximum bytes of /proc/stat that are read: a line for each of the most CPUs.
 const MOST_READ: usize = 1 << 20;
 
-/// One look at the counters of the kernel.
+/// One reading of the counters of the kernel.
 #[derive(Debug)]
 struct KernelSnapshot {
     /// Involuntary context switches of the first thread.
     switches: u64,
     ran_and_waited: Option<(u64, u64)>,
-    /// The text of /proc/stat, as much of it as could be read, and its length.
+    /// The text of /proc/stat, up to the bytes that could be read, and its length.
     stat: Table<u8>,
     length: usize,
 }
@@ -56,14 +59,14 @@ struct KernelSnapshot {
 #[derive(Debug)]
 pub struct Watch {
     times: &'static CpuTimes,
-    /// The least memory that a core walks over for a point.
+    /// The smallest working set of a core, over all points.
     least: Bytes,
     before: KernelSnapshot,
 }
 
 impl Watch {
-    /// Looks at all CPUs for the first time, and has the CPU time of the threads of `points` counted from here on;
-    /// `None` without points, or without memory for it.
+    /// Reads the counters of all CPUs for the first time, and starts counting the CPU time of the threads of `points`;
+    /// returns `None` without points, or without memory for the counters.
     #[must_use]
     #[inline(never)] // offsets into a small frame are short
     pub fn begin(noted: &mut Noted, allowed: &CpuSet, points: &[Point]) -> Option<Watch> {
@@ -72,7 +75,7 @@ impl Watch {
         Some(Watch { times: noted.times?, least, before: look(&SystemFiles)? })
     }
 
-    /// Looks again, and warns of what takes from the result.
+    /// Reads the conditions again and warns about those that lower the trust in the result.
     #[must_use]
     #[inline(never)] // offsets into a small frame are short
     pub fn end(self, session: &mut Session<'_, '_>, timer: &Timer) -> Option<Conditions> {
@@ -82,11 +85,11 @@ impl Watch {
         Some(found)
     }
 
-    /// Looks again.
+    /// Reads the conditions again.
     fn found(&self, files: &impl Files, noted: &Noted, timer: &Timer) -> Option<Conditions> {
         let Watch { times, before, .. } = self;
         let after = look(files)?;
-        // Without the clocks of threads it is not known what they ran on each other's siblings.
+        // Without thread clocks it is unknown how long the threads of the run were on each other's siblings.
         let readable = time::read(time::thread_clock()).is_some();
         let mut used = times.iter();
         let mut most = OnCpu::UNKNOWN.shares;
@@ -100,10 +103,10 @@ impl Watch {
                 sibling_busy =
                     sibling_busy.max(busy.filter(|_| readable && other != cpu.0).unwrap_or(f64::NAN));
             }
-            // A thread waits for its CPU while that is stolen, too.
+            // A thread also waits for its CPU while that CPU is stolen.
             let mut other_work = time.lost_share().map_or(f64::NAN, |lost| (lost - stolen.max(0.0)).max(0.0));
-            // In the pauses of the run nothing is lost, and the caches are those of others all the same. Ticks are
-            // coarse: only much of it counts.
+            // During the pauses of the run no time is lost, but other tasks still fill the caches. Ticks are coarse, so
+            // only a large share counts.
             let ran = passed(before, &after, cpu.0).busy_with_others(time.ran.get());
             if let Some(share) = ran.filter(|share| readable && *share >= MUCH_BY_TICKS) {
                 other_work = other_work.max(share);
@@ -123,7 +126,7 @@ impl Watch {
             (ran + waited >= SHORTEST_NS).then(|| waited as f64 / (ran + waited) as f64)
         };
         let drift = timer.counter().map(Counter::drift_ppm);
-        // Behind where it began it has no drift.
+        // A clock that ended before its start has no drift.
         let went_back = drift == Some(None);
         Some(Conditions {
             other_work_share: waited(),
@@ -139,15 +142,15 @@ impl Watch {
     }
 }
 
-/// Returns what a CPU did between two looks.
+/// Returns the activity of a CPU between two readings.
 #[inline(never)] // it is called in several places
 fn passed(before: &KernelSnapshot, after: &KernelSnapshot, cpu: u32) -> CpuTime {
     let of = |look: &KernelSnapshot| CpuTime::of_cpu(look.stat.get(..look.length).unwrap_or_default(), cpu);
     of(after).since(&of(before))
 }
 
-/// Returns the lines that each core walks over for a point, in bytes; nothing where instructions, caches that
-/// prefetchers fill or the caches of other cores are timed with it. Up to the size of an L2 the core clock decides.
+/// Returns the bytes of lines that each core walks over for a point; zero where the point times instructions, caches
+/// that prefetchers fill or the caches of other cores. Up to the size of an L2, the core clock decides the latency.
 #[must_use]
 pub fn in_core(point: &Point) -> Bytes {
     match point.walk {
@@ -155,19 +158,19 @@ pub fn in_core(point: &Point) -> Bytes {
         Walk::Apart(_) | Walk::PingPong(_) | Walk::Owned(_) => Bytes(0),
         Walk::Traffic(traffic) => Bytes(point.size.0 / u64::from(traffic.generators.max(1))),
         _ if matches!(point.order, Order::Sequential | Order::Backward) => Bytes(0),
-        // Of lines that are further apart, only they are in caches.
+        // If the stride exceeds a line, only the lines with a node are in caches.
         Walk::Chain | Walk::Lanes(_) | Walk::Loaded(_) => Bytes(point.size.0 / point.stride.0.max(64) * 64),
     }
 }
 
-/// Says what takes from a result for which each core walks over `least` bytes or more.
+/// Warns about conditions that lower the trust in a result for which each core walks over `least` bytes or more.
 pub fn warn(warnings: &mut Warnings, machine: &Machine, found: &Conditions, least: Bytes) {
-    // Of a processor that does not tell, it is the smallest that any has.
+    // If the processor does not report its L2, assume the smallest L2 of any processor.
     let core = least <= single::cache(machine, 2).unwrap_or(Bytes(256 << 10));
     warn_on(warnings, machine.processor.platform, found, core);
 }
 
-/// The same; `core` tells whether a core's own caches or instructions were timed.
+/// Warns about conditions; `core` is true if a core's own caches or instructions were timed.
 fn warn_on(warnings: &mut Warnings, platform: Platform, found: &Conditions, core: bool) {
     for &OnCpu { cpu, shares } in found.cpus {
         for (kind, share) in shares.into_iter().enumerate() {
@@ -176,7 +179,7 @@ fn warn_on(warnings: &mut Warnings, platform: Platform, found: &Conditions, core
                 STOLEN => (SOME_OTHER_WORK, Warning::Stolen { cpu, share }),
                 _ => (SOME_OF_SIBLING, Warning::SiblingBusy { cpu, share }),
             };
-            // Shares that are not known are below any bound.
+            // Unknown shares are NaN, which is below any bound.
             if share >= least {
                 warnings.push_worst_first(warning, MOST_TOLD);
             }
@@ -185,7 +188,7 @@ fn warn_on(warnings: &mut Warnings, platform: Platform, found: &Conditions, core
     if found.thread_moves > 0 {
         warnings.push(Warning::ThreadMoved { times: found.thread_moves });
     }
-    // A translator has no core clock, and its counter is as steady as its host is idle.
+    // An emulator has no core clock, and its counter is only as steady as its host is idle.
     if platform == Platform::Emulated {
         return;
     }
@@ -207,7 +210,7 @@ fn warn_on(warnings: &mut Warnings, platform: Platform, found: &Conditions, core
 #[inline(never)] // offsets into a small frame are short
 fn look(files: &impl Files) -> Option<KernelSnapshot> {
     let mut stat = Table::zeroed(MOST_READ).ok()?;
-    // What cannot be read is not known.
+    // A file that cannot be read has length 0, and its shares are unknown.
     let length = files.read("/proc/stat", &mut stat).map_or(0, <[u8]>::len);
     let switches = cpu::thread_usage().unwrap_or_default().involuntary_switches;
     Some(KernelSnapshot { switches, ran_and_waited: cpu_time::first_thread(), stat, length })
@@ -224,20 +227,20 @@ mod tests {
     use std::vec;
     use std::vec::Vec;
 
-    /// The codes that conditions are warned of with, and whether they make a result unreliable.
+    /// Returns the codes of the warnings about conditions, and whether each makes a result unreliable.
     fn codes(platform: Platform, found: Conditions) -> Vec<(&'static str, bool)> {
         let mut warnings = Warnings::new();
         warn_on(&mut warnings, platform, &found, true);
         warnings.iter().map(|warning| (warning.code(), warning.untrusted())).collect()
     }
 
-    /// One CPU, for as long as the tests run.
+    /// Returns the shares of one CPU, which live as long as the tests run.
     fn one(other_work: f64, stolen: f64, sibling_busy: f64) -> &'static [OnCpu] {
         Table::filled(1, OnCpu { cpu: CpuId(1), shares: [other_work, stolen, sibling_busy] }).unwrap().leak()
     }
 
     #[test]
-    fn common_conditions_are_not_reasons() {
+    fn common_conditions_cause_no_warnings() {
         let quiet = Conditions {
             cpus: one(0.01, 0.0, 0.05),
             involuntary_switches: 12,
@@ -254,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn each_condition_weighs_by_how_much_there_is_of_it() {
+    fn the_amount_of_a_condition_decides_its_warning() {
         let some = Conditions {
             cpus: one(0.05, 0.05, 0.2),
             core_gigahertz: Some([2.1, 3.7, 3.7]),
@@ -269,7 +272,7 @@ mod tests {
             ("tsc-drift", false),
         ];
         assert_eq!(codes(Platform::Virtual, some), fair);
-        // A translator has no core clock and no steady counter.
+        // An emulator has no core clock and no steady counter.
         assert_eq!(codes(Platform::Emulated, some), fair[..3]);
         let much = Conditions {
             cpus: one(0.5, 0.3, 0.9),
@@ -278,7 +281,7 @@ mod tests {
             timer_steps_back: 1,
             ..Conditions::default()
         };
-        // What the hypervisor takes, and what runs on a sibling, is in the interval.
+        // The confidence interval already contains stolen time and work on a sibling.
         let expected = [
             ("other-work", true),
             ("stolen-time", false),
@@ -291,8 +294,8 @@ mod tests {
     }
 
     #[test]
-    fn of_many_cpus_the_worst_are_told_and_the_others_counted() {
-        // Several of them are alike, and the share of one is not known.
+    fn the_worst_of_many_cpus_are_named_and_the_others_counted() {
+        // Several shares are equal, and one is unknown.
         let share = |cpu| if cpu == 7 { f64::NAN } else { 0.1 + (cpu as f64 * 7.0) % 63.0 / 100.0 };
         let on = |cpu| OnCpu { cpu: CpuId(cpu as u32), shares: [share(cpu), f64::NAN, f64::NAN] };
         let cpus = Table::made(64, on).unwrap();
@@ -319,7 +322,7 @@ mod tests {
     struct StatFiles(BTreeMap<String, String>);
 
     impl StatFiles {
-        /// With the ticks that each CPU was busy, idle and stolen.
+        /// Returns files with the ticks that each CPU was busy, idle and stolen.
         fn with(cpus: [[u64; 3]; 4]) -> StatFiles {
             let mut files = BTreeMap::new();
             let mut stat = String::from("cpu  1 2 3 4 5 6 7 8 9 10\n");
@@ -342,7 +345,8 @@ mod tests {
         }
     }
 
-    /// Returns the conditions between two looks at four CPUs, by the ticks that the run's threads ran and lost on each.
+    /// Returns the conditions between two readings of four CPUs, by the ticks that the run's threads ran and lost on
+    /// each.
     fn found(before: [[u64; 3]; 4], after: [[u64; 3]; 4], ours: [[u64; 2]; 4]) -> Conditions {
         let times = CpuTimes::begin(&(0..4).collect(), CpuId(0)).unwrap();
         for (cpu, [ran, lost]) in
@@ -356,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn stolen_time_and_other_work_on_the_cpu_of_a_generator_are_said_with_its_number() {
+    fn warnings_about_a_generators_cpu_name_its_number() {
         // CPU 0 measured; on CPU 1, a generator's, the hypervisor kept 60 of 160 ticks, and another task had 40.
         let before = [[100, 1000, 7], [200, 1000, 9], [300, 1000, 0], [400, 1000, 0]];
         let after = [[300, 1000, 7], [300, 1040, 69], [300, 1200, 0], [400, 1200, 0]];
@@ -372,21 +376,21 @@ mod tests {
     }
 
     #[test]
-    fn a_sibling_that_takes_part_is_busy_with_other_work_beyond_what_the_run_had_there() {
-        // All four take part in turn. CPU 3 was busy for 150 ticks of 200; the run had 50 of them.
+    fn time_of_the_run_on_a_sibling_is_not_other_work() {
+        // All four CPUs take part in turn. CPU 3 was busy for 150 of 200 ticks; the run used 50 of them.
         let before = [[0, 0, 0]; 4];
         let after = [[100, 100, 0], [100, 100, 0], [100, 100, 0], [150, 50, 0]];
         let found = found(before, after, [[100, 0], [100, 0], [100, 0], [50, 0]]);
         let busy: Vec<_> = found.cpus.iter().map(|on| (on.cpu.0, on.shares[SIBLING_BUSY])).collect();
         assert_eq!(busy, [(0, 0.0), (1, 0.5), (2, 0.0), (3, 0.0)]);
-        // On CPU 3 itself that was other work, too.
+        // The rest was other work on CPU 3 itself, too.
         let other_work: Vec<_> = found.cpus.iter().map(|on| on.shares[OTHER_WORK]).collect();
         assert_eq!(other_work, [0.0, 0.0, 0.0, 0.5]);
         assert_eq!(codes(Platform::Hardware, found), [("sibling-busy", false), ("other-work", true)]);
     }
 
     #[test]
-    fn a_changing_core_clock_weighs_where_the_core_is_timed() {
+    fn a_changing_core_clock_matters_only_for_in_core_points() {
         let changing = Conditions { core_gigahertz: Some([2.1, 3.7, 3.7]), ..Conditions::default() };
         let severity = |core: bool| {
             let mut warnings = Warnings::new();
@@ -397,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn this_process_is_looked_at() {
+    fn conditions_of_this_process_can_be_read() {
         let cpu = cpu::allowed().unwrap().first().unwrap();
         let (first, second) = (look(&SystemFiles).unwrap(), look(&SystemFiles).unwrap());
         let total = CpuTime::of_cpu(&first.stat[..first.length], cpu).total;

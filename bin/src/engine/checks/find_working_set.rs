@@ -1,4 +1,4 @@
-//! Memory for the search of a working-set size before the run; it is placed again when the search grows.
+//! Memory for the search for a working-set size before the run; it is placed again when the search needs a larger size.
 
 use latency_core::units::Bytes;
 
@@ -21,10 +21,10 @@ use crate::warning::{Warning, Warnings};
 
 /// Maximum nanoseconds of a search; on a quiet machine it ends in a fifth of that.
 const LIMIT_NS: f64 = 2e9;
-/// The same under an emulator, which walks a working set hundreds of times as slowly.
+/// Maximum nanoseconds of a search under an emulator, which walks a working set hundreds of times more slowly.
 const EMULATED_LIMIT_NS: f64 = 90e9;
 
-/// Memory for one chain after another.
+/// Memory for the chains of a search, one after another.
 struct SearchPlace<'a> {
     machine: &'a Machine,
     watch: Stopwatch,
@@ -41,7 +41,7 @@ impl Place for SearchPlace<'_> {
     ) -> Result<(), Failure<'static>> {
         let cannot = || Failure::from(PlacementError::NothingToMeasure);
         if self.placement.as_ref().is_none_or(|(size, _)| *size < point.size) {
-            // Both at a time may be too much.
+            // The old and the new memory together may not fit.
             self.placement = None;
             let placed = Placement::new(self.machine, point.target, point.size, point.pages);
             let placed = placed.map_err(|failure| match failure {
@@ -61,12 +61,12 @@ impl Place for SearchPlace<'_> {
     }
 }
 
-/// Searches for a working set in memory, where its size is the program's to choose, and with `seeks_cache` for the
-/// last-level cache. Returns the machine with what was found; `None` where there was no search, or it found nothing.
+/// Searches for a working set in memory if the program chooses its size, and with `seeks_cache` for the last-level
+/// cache. Returns the machine with the sizes found; `None` if no search was made or it found nothing.
 ///
 /// # Errors
 ///
-/// The errors of the clock. An interrupt is left to be heard by what follows.
+/// The errors of the clock. The caller detects an interrupt itself.
 #[inline(never)] // offsets into a small frame are short
 pub fn find<'a>(
     session: &mut Session<'a, '_>,
@@ -84,7 +84,7 @@ pub fn find<'a>(
     session.noted.spare = place.placement.take().map(|(size, placement)| (Point { size, ..like }, placement));
     let sizing = match found {
         Ok(Some(sizing)) => sizing,
-        // What cannot be placed is said by the experiment itself.
+        // The experiment itself reports memory that cannot be placed.
         Ok(None) | Err(Failure::Interrupted | Failure::Placement(_)) => return Ok(None),
         Err(error) => return Err(error),
     };
@@ -93,7 +93,7 @@ pub fn find<'a>(
     Ok(machine.leak().first())
 }
 
-/// Returns what is known before a look at working sets like `like`, one of `points`, and how far it may go.
+/// Returns the knowledge before a search over working sets like `like`, one of `points`, and the limits of that search.
 #[must_use]
 pub fn known(
     options: &Options<'_>,
@@ -113,7 +113,7 @@ pub fn known(
     }
 }
 
-/// Warns about what a search found that was not known before.
+/// Warns about findings of a search that differ from the knowledge before it.
 pub fn tell(warnings: &mut Warnings, known: &Known, sizing: &Sizing) {
     if sizing.size > sizing.first {
         warnings.push(Warning::WorkingSetDoubled { from: sizing.first, to: sizing.size });

@@ -1,4 +1,4 @@
-//! Checks before, between and after the rounds: of the tool, of the machine and of what the processor does unasked.
+//! Checks before, between and after the rounds: of the tool, of the machine and of prefetching by the processor.
 
 pub mod conditions;
 pub mod find_working_set;

@@ -1,16 +1,15 @@
 //! The prefetch audit: does something fetch lines before a random chase asks for them?
 //!
-//! The same memory is walked with a node in every line and with one in every fourth,
-//! which lies in a line drawn at random: prefetchers of neighbouring lines can help the
-//! first alone. In full random order what they fetched is gone before it is needed, in
-//! most cases; within regions of 2 MiB it still is in a second-level cache.
+//! The audit walks the same memory with a node in every line, and with one node in every four lines, in a line drawn at
+//! random. Prefetchers of neighbouring lines can help only the first walk. In full random order most prefetched lines
+//! are evicted before they are needed; within regions of 2 MiB they are still in a second-level cache.
 //!
-//! A prefetcher that follows pointers (Intel's data-dependent prefetcher) helps both alike. It cannot follow indices,
-//! which are not addresses: chains of both in the same order are compared as well.
+//! A prefetcher that follows pointers (Intel's data-dependent prefetcher) helps both walks alike. It cannot follow
+//! indices, which are not addresses: the audit also compares chains of pointers and of indices in the same order.
 //!
-//! Made between the rounds of a matrix or after other experiments, in memory of its own of at most the same size. Each chain is walked
-//! for a part of its first lap, so that no cache holds what is asked for, unless something
-//! fetched it. What a large cache would keep of it for a second lap does not show here.
+//! The audit runs between the rounds of a matrix or after other experiments, in memory of its own of at most the same
+//! size. It walks each chain for a part of its first lap, so that no cache has the requested lines unless something
+//! fetched them. Lines that a large cache would keep for a second lap do not show here.
 
 use latency_core::chain::Order;
 use latency_core::kernel::{Encoding, INDEX, POINTER};
@@ -30,59 +29,63 @@ use crate::result::{Audit, Outcome, Point, Walk};
 use crate::sys::time;
 use crate::warning::{Warning, Warnings};
 
-/// Ratios whose interval is further from one are said.
+/// Minimum distance of a ratio's interval from one for a warning.
 const TOLERANCE: f64 = 0.02;
-/// Number of rounds; each writes and walks all six chains: the range of six medians holds the true one in 96.9 of 100
-/// runs.
+/// Number of rounds; each round writes and walks all six chains. The range of six medians contains the true median in
+/// 96.9 of 100 runs.
 const ROUNDS: usize = 6;
-/// Hops of a timed piece, 50 us, so that most fall between two interruptions.
+/// Hops of a timed piece: 50 us, so that most pieces fall between two interruptions.
 const PIECE: u64 = 512;
-/// A walk is cut here, where an emulator makes hops slow.
+/// Maximum nanoseconds of a walk, which limits walks under an emulator.
 const MOST_NS: f64 = 2e7;
-/// Memory of this size is written in a fiftieth of a second, and its page tables are in no first-level cache.
+/// Maximum working set of the audit: memory of this size is written in a fiftieth of a second, and its page tables do
+/// not fit in a first-level cache.
 const LARGEST: Bytes = Bytes(256 << 20);
-/// An emulator takes seconds to write that, has no page tables that a cache could hold, and prefetches nothing.
+/// Maximum working set under an emulator, which needs seconds to write 256 MiB, has no page tables that a cache could
+/// hold, and does not prefetch.
 const LARGEST_EMULATED: Bytes = Bytes(32 << 20);
-/// Prefetched lines survive in a second-level cache that long.
+/// Size of a region in which prefetched lines survive in a second-level cache until they are needed.
 const REGION: Bytes = Bytes(2 << 20);
-/// The strides of the nodes.
+/// Strides of the nodes, in bytes.
 const DENSE: u64 = 64;
 const SPARSE: u64 = 256;
-/// If pairs of lines are fetched, a cache has the other line for half of its size of all hops: for one in sixteen
-/// in a working set of this many caches.
+/// Maximum working set that prefetched neighbours affect, in last-level caches. If pairs of lines are fetched, half of
+/// the cached lines were prefetched, so they serve a share of the hops of half a cache over the working set: one in
+/// sixteen at eight caches.
 const CACHES: u64 = 8;
-/// The place of the pair within regions among all, that of pointers and indices, and their number.
+/// Index of the pair within regions, index of the pair of pointers and indices, and number of pairs.
 const WITHIN: usize = 1;
 const POINTERS: usize = 2;
 const PAIRS: usize = 3;
-/// Minimum regions for a walk between them.
+/// Minimum number of regions in a walk within regions.
 const FEWEST_REGIONS: u64 = 8;
 
-/// An audit under way: one pair of chains after the other.
+/// An audit in progress, which measures one pair of chains after the other.
 pub struct UnderWay {
-    /// The point that is like all chains but for what tells them apart.
+    /// The point from which the points of all chains are derived.
     pub point: Point,
     placed: Option<Placement>,
     watch: Stopwatch,
-    /// The findings so far.
+    /// The ratios found so far.
     pub pairs: PairRatios,
 }
 
 impl UnderWay {
-    /// An audit of chains like a point whose pages are `mapped` bytes; `None` where there is too little memory to tell.
+    /// Returns an audit of chains like a point whose pages are `mapped` bytes; `None` if there is too little memory for
+    /// a verdict.
     #[must_use]
     pub fn new(machine: &Machine, timer: &Timer, like: &Point, mapped: Bytes) -> Option<UnderWay> {
-        // A program that was given room for a working set is not to take more, nor the last of what there is.
+        // If the user gave a working-set size, the audit must not use more, nor the last of the free memory.
         let quarter = machine.free_memory(like.target).0 / 4;
         let is_emulated = machine.processor.platform == Platform::Emulated;
         let written_in_time = if is_emulated { LARGEST_EMULATED } else { LARGEST };
         let most = written_in_time.min(mapped).0.min(quarter);
-        // A power of two is written fastest.
+        // A chain of a power of two of nodes is written fastest.
         let span = Bytes(most.checked_ilog2().map_or(0, |log| 1 << log));
         if span < REGION.times(FEWEST_REGIONS) {
             return None;
         }
-        // A pool that was large enough for the experiment need not be for this.
+        // A pool that was large enough for the experiment may be too small for the audit.
         let pages = match like.pages {
             Pages::Huge2m | Pages::Huge1g => Pages::Auto,
             pages => pages,
@@ -91,7 +94,7 @@ impl UnderWay {
         Some(UnderWay { point, placed: None, watch: Stopwatch::new(*timer, None), pairs: PairRatios::NONE })
     }
 
-    /// An audit of chains like the largest of the `measured` points.
+    /// Returns an audit of chains like the largest of the `measured` points.
     #[must_use]
     pub fn like(machine: &Machine, timer: &Timer, measured: &[Outcome<'_>]) -> Option<UnderWay> {
         let mapped =
@@ -100,12 +103,12 @@ impl UnderWay {
         UnderWay::new(machine, timer, &largest.point, mapped(largest))
     }
 
-    /// Walks the next pair of chains, some hundredths of a second; first it places their memory. False where the audit
-    /// is complete, and where there is no memory for it.
+    /// Places the memory of the next pair of chains in the first call, and walks the pair for some hundredths of a
+    /// second. Returns false if the audit is complete, or if there is no memory for it.
     ///
     /// # Errors
     ///
-    /// [`Failure::Interrupted`], and those of a walk.
+    /// [`Failure::Interrupted`], and the errors of a walk.
     pub fn step(&mut self, machine: &Machine) -> Result<bool, Failure<'static>> {
         let UnderWay { point, placed, watch, pairs } = self;
         if let Some(placed) = placed {
@@ -130,33 +133,33 @@ impl UnderWay {
         }
     }
 
-    /// Walks all pairs that are left, until that moment.
+    /// Walks all remaining pairs, until `until_ns`.
     ///
     /// # Errors
     ///
-    /// [`Failure::Interrupted`], and those of a walk.
+    /// [`Failure::Interrupted`], and the errors of a walk.
     pub fn finish(&mut self, machine: &Machine, until_ns: f64) -> Result<(), Failure<'static>> {
         while time::now_ns() < until_ns && self.step(machine)? {}
         Ok(())
     }
 }
 
-/// The ratios of all pairs of chains, one after the other.
+/// The ratios of all pairs of chains, measured one after the other.
 #[derive(Clone, Copy, Debug)]
 pub struct PairRatios {
     ratios: [[f64; ROUNDS]; PAIRS],
     made: usize,
-    /// The ratios of a first look, which is repeated where one of them is not one.
+    /// The ratios of a first pass, which is repeated if one of them differs from one.
     first: Option<[Summary; PAIRS]>,
     found: Option<[Summary; PAIRS]>,
 }
 
 impl PairRatios {
-    /// None yet.
+    /// No ratios yet.
     pub const NONE: PairRatios =
         PairRatios { ratios: [[f64::NAN; ROUNDS]; PAIRS], made: 0, first: None, found: None };
 
-    /// Has `visit` measure both chains of the next pair like `point`; false where all is found.
+    /// Measures both chains of the next pair like `point` by calling `visit`; returns false if all pairs are measured.
     ///
     /// # Errors
     ///
@@ -173,10 +176,10 @@ impl PairRatios {
         let by_stride = pair != POINTERS;
         let mut ratio = 1.0;
         for turn in 0..2 {
-            // Whatever drifts meets both of a pair first in turn.
+            // The chains of a pair take turns at being first, so that drift affects both alike.
             let is_first = (turn + round) % 2 == 0;
             let latency = visit(&Point {
-                // No cache holds lines just written, so that little memory is enough.
+                // No cache holds lines just written, so a small working set is enough.
                 size: if by_stride { point.size } else { REGION.times(FEWEST_REGIONS) },
                 order: if pair == WITHIN { Order::Local(REGION) } else { Order::Random },
                 stride: Bytes(if by_stride && is_first { DENSE } else { SPARSE }),
@@ -195,7 +198,7 @@ impl PairRatios {
         Ok(self.found.is_none())
     }
 
-    /// Takes what was found, or begins again: noise is not there twice; a prefetcher is.
+    /// Accepts the ratios, or begins a second pass: noise does not repeat, but a prefetcher does.
     fn conclude(&mut self) {
         let found = self.ratios.each_mut().map(|ratios| stats::summarise(ratios));
         let [Some(random), Some(local), Some(pointer)] = found else { return };
@@ -211,7 +214,7 @@ impl PairRatios {
         self.found = Some(found);
     }
 
-    /// Returns what was found over `span`, and warns if a ratio is not one and that matters to one of the `measured`
+    /// Returns the ratios over `span`, and warns if a ratio differs from one and that affects one of the `measured`
     /// points; `None` before the end.
     pub fn told(
         &self,
@@ -227,7 +230,7 @@ impl PairRatios {
     }
 }
 
-/// Warns about a ratio that is not one where that matters to a measured point: prefetched neighbours matter to working
+/// Warns about a ratio that differs from one if that affects a measured point: prefetched neighbours affect working
 /// sets below `kept`.
 fn warn(warnings: &mut Warnings, audit: &Audit, measured: &[Outcome<'_>], kept: Bytes) {
     let helped = |outcome: &Outcome<'_>| outcome.point.stride.0 < SPARSE && outcome.point.size < kept;
@@ -243,23 +246,23 @@ fn warn(warnings: &mut Warnings, audit: &Audit, measured: &[Outcome<'_>], kept: 
     }
 }
 
-/// A ratio whose interval is not about one.
+/// Returns a ratio if its whole interval is further from one than [`TOLERANCE`].
 fn off(ratio: &Summary) -> Option<f64> {
     let off = |interval: Interval| interval.low > 1.0 + TOLERANCE || interval.high < 1.0 - TOLERANCE;
     ratio.interval.is_some_and(off).then_some(ratio.median)
 }
 
-/// Takes the other ratio if that is nearer to one.
+/// Replaces a ratio with the other one if that is nearer to one.
 fn nearer(one: &mut Summary, other: &Summary) {
     if (one.median - 1.0).abs() > (other.median - 1.0).abs() {
         *one = *other;
     }
 }
 
-/// Walks as many nodes of a chain as a region has, once untimed: nanoseconds per hop.
+/// Walks as many nodes of a chain as a region has: once untimed, then timed in pieces. Returns nanoseconds per hop.
 ///
-/// A region that is half done is half fetched: only whole ones compare. The first fills the TLBs as well; no cache
-/// holds lines of a chain just written.
+/// Only whole regions are comparable, because a region that is half walked is half fetched. The first, untimed region
+/// also fills the TLBs; no cache holds lines of a chain just written.
 ///
 /// # Errors
 ///
@@ -281,10 +284,12 @@ pub fn walked(chase: &mut dyn Walkable, point: &Point) -> Result<f64, Failure<'s
     Ok(pieces.get_mut(..made).and_then(undisturbed_mean).unwrap_or(f64::NAN))
 }
 
-/// The mean of what was not interrupted: pieces of one walk differ by less than half, an interruption takes longer.
+/// Returns the mean of the pieces that were not interrupted: pieces of one walk differ by less than half, and an
+/// interruption is longer.
 ///
-/// A walk with a node in every line takes four times as long as one with a node in every fourth, and meets a time
-/// slice of another task so much more often: its whole time would be that of the interruptions, and the ratio 2 to 4.
+/// A walk with a node in every line lasts four times as long as one with a node in every fourth, so it is four times as
+/// likely to be interrupted by a time slice of another task. With its total time, the interruptions would make the
+/// ratio 2 to 4.
 fn undisturbed_mean(pieces: &mut [f64]) -> Option<f64> {
     let most = 1.5 * stats::median(pieces)?;
     let calm = || pieces.iter().filter(|piece| **piece <= most);
@@ -298,7 +303,7 @@ mod tests {
     use latency_core::units::{CpuId, NodeId};
 
     #[test]
-    fn noise_is_not_there_twice() {
+    fn noise_does_not_repeat_in_a_second_pass() {
         let around = |median: f64| Summary {
             count: 6,
             median,
@@ -318,13 +323,13 @@ mod tests {
     }
 
     #[test]
-    fn an_interruption_is_not_taken_for_a_prefetcher() {
+    fn an_interruption_does_not_look_like_a_prefetcher() {
         // 64 pieces of 512 loads of 100 ns; a slice of 4 ms falls into one of them.
         let mut pieces = [100.0; 64];
         pieces[17] += 4e6 / 512.0;
         let mean = undisturbed_mean(&mut pieces).unwrap();
         assert!((mean - 100.0).abs() < 1e-9, "{mean}");
-        // What prefetchers save in the course of a region stays in the mean.
+        // The time that prefetchers save in the course of a region stays in the mean.
         let mut half: [f64; 64] = core::array::from_fn(|piece| 100.0 - piece as f64 / 2.0);
         let mean = undisturbed_mean(&mut half).unwrap();
         assert!((mean - 84.25).abs() < 1e-9, "{mean}");
@@ -345,12 +350,12 @@ mod tests {
         }
     }
 
-    /// Audits a machine whose loads take as long as `load_ns` says, and gives the codes of its warnings about a point.
+    /// Audits a machine whose loads have the latency `load_ns`, and returns the codes of its warnings about a point.
     fn audited(measured: &Point, load_ns: &dyn Fn(&Point) -> f64) -> (Audit, std::vec::Vec<&'static str>) {
         let mut visits = 0;
         let mut visit = |point: &Point| {
             visits += 1;
-            // A hundredth of noise, and a drift of one in a hundred visits.
+            // One percent of noise, and a drift of one percent in a hundred visits.
             Ok(load_ns(point) * (1.0 + 0.0001 * f64::from(visits) + 0.002 * f64::from(visits % 5)))
         };
         let (mut pairs, point) = (PairRatios::NONE, like());
@@ -364,24 +369,24 @@ mod tests {
     }
 
     #[test]
-    fn a_prefetcher_that_follows_pointers_is_told_by_chains_of_indices() {
+    fn chains_of_indices_reveal_a_pointer_prefetcher() {
         let is_pointer = |point: &Point| point.kernel.name == POINTER.name;
-        // Both strides are helped alike: the comparison of strides is blind to it.
+        // The prefetcher helps both strides alike, so the comparison of strides does not show it.
         let follows = |point: &Point| if is_pointer(point) { 90.0 } else { 100.0 };
         let (audit, codes) = audited(&like(), &follows);
         assert_eq!((off(&audit.random), off(&audit.local)), (None, None));
         assert!((audit.pointer.median - 0.9).abs() < 0.01, "{audit:?}");
         assert_eq!(codes, ["pointers-followed"]);
-        // Chains of indices were measured: nothing is wrong with them.
+        // If the measured chain has indices, the ratio does not affect it.
         assert!(audited(&Point { kernel: &INDEX, ..like() }, &follows).1.is_empty());
-        // Without a prefetcher, and where the index costs a cycle of its own, nothing is said.
+        // Without a prefetcher, and where the index costs a cycle of its own, there is no warning.
         assert!(audited(&like(), &|_| 100.0).1.is_empty());
         assert!(audited(&like(), &|point| if is_pointer(point) { 100.0 } else { 100.6 }).1.is_empty());
         assert!(audited(&like(), &|point| if is_pointer(point) { 110.0 } else { 100.0 }).1.is_empty());
     }
 
     #[test]
-    fn neighbouring_lines_are_told_by_strides() {
+    fn strides_reveal_a_prefetcher_of_neighbouring_lines() {
         let pairs = |point: &Point| if point.stride.0 == DENSE { 60.0 } else { 100.0 };
         assert_eq!(audited(&like(), &pairs).1, ["prefetch-audit"]);
         let within = |point: &Point| match point.order {

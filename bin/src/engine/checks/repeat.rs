@@ -1,8 +1,8 @@
 //! One point measured twice (A/A): again after all others, in new memory.
 //!
-//! Rounds of one series share their pages and their moment, and agree with each other by construction. What differs
-//! between two measurements, and between two runs, shows here. The points of a matrix are measured twice in turn where
-//! memory suffices: see `second`.
+//! Rounds of one series share their pages and their moment, so they agree with each other by construction. The repeat
+//! shows the variation between two measurements, and between two runs. The points of a matrix are measured twice in
+//! turn where memory suffices: see `second`.
 
 use latency_core::stats::Summary;
 
@@ -17,11 +17,11 @@ use crate::plan::budget::{Budget, Memory, Optional};
 use crate::result::{Outcome, Repeat};
 use crate::warning::Warning;
 
-/// Maximum nanoseconds of the second measurement, without the placing of its memory.
+/// Maximum nanoseconds of the second measurement, without placing its memory.
 const LONGEST_NS: f64 = 2e9;
 
-/// Measures one of the `measured` points again, and warns if it comes out differently; `None` where none can be
-/// compared, and under an emulator, whose time is not the machine's.
+/// Measures one of the `measured` points again, and warns if the results differ. Returns `None` if no point is
+/// comparable, and under an emulator, because emulated time is not the machine's.
 ///
 /// # Errors
 ///
@@ -45,7 +45,7 @@ pub fn again<'a>(
     };
     (budget.spread_ns, budget.share_ns) = (0.0, LONGEST_NS);
     budget.point_ns = budget.point_ns.min(LONGEST_NS);
-    // A million trials that were asked for are asked for once.
+    // If the user asked for a million trials, only the first measurement has that many.
     budget.bounded = true;
     (budget.more, budget.twice) = (0, false);
     (budget.counters, budget.translation) = (false, false);
@@ -62,7 +62,8 @@ pub fn again<'a>(
     Ok(Some(Repeat { size, first: first.median, second: second.median, served }))
 }
 
-/// Returns the first point that placement does not decide: one that lies in memory, or else well within the nearest cache.
+/// Returns the first point whose result does not depend on page placement: one in memory, or else one well within the
+/// nearest cache.
 fn chosen<'o, 'a>(machine: &Machine, measured: &'o [Outcome<'a>]) -> Option<(&'o Outcome<'a>, Summary)> {
     let of_size = |kind: usize| {
         let mut candidates = measured.iter().filter(|outcome| kind_of(machine, &outcome.point) == Some(kind));
@@ -76,7 +77,7 @@ fn summary(outcome: &Outcome<'_>) -> Option<Summary> {
     Some(outcome.result.as_ref().ok()?.series.nanoseconds)
 }
 
-/// Returns the ratio of two results that neither chance nor closeness explains.
+/// Returns the ratio of two results if neither chance nor the accepted tolerance explains it.
 fn apart(first: &Summary, second: &Summary) -> Option<f64> {
     let ratio = second.median / first.median;
     let (one, other) = (first.interval?, second.interval?);

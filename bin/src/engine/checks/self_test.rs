@@ -1,4 +1,4 @@
-//! The tool measures itself: does a known latency come out as what it is?
+//! A self-test of the tool: does a known latency come out right?
 
 use latency_core::arch::Line;
 use latency_core::buffer::Buffer;
@@ -12,18 +12,19 @@ use crate::machine::processor::Platform;
 use crate::result::Health;
 use crate::warning::{Warning, Warnings};
 
-/// A first-level hit off a whole number of cycles by more says that clock or chain is not understood.
+/// Maximum distance of a first-level hit from a whole number of cycles; beyond it, the clock or the chain is not
+/// understood.
 const WHOLE_CYCLES: f64 = 0.05;
 
-/// A core that is shared for a moment is not, some milliseconds later.
+/// Maximum number of tries: a core that is shared for a moment is free some milliseconds later.
 const TRIES: usize = 8;
 
-/// Measures a chase within the first-level cache and a chain of multiplications, in core cycles: some milliseconds,
-/// more where they are not whole numbers. What was found before is kept where it is better.
+/// Measures a chase within the first-level cache and a chain of multiplications, in core cycles. That lasts some
+/// milliseconds, or longer if the results are not whole numbers. A better result from an earlier call is kept.
 #[inline(never)] // offsets into a small frame are short
 pub fn look(counter: Option<&Counter>, platform: Platform, health: &mut Health) {
     let Some(counter) = counter else { return };
-    // A translator keeps to no cycles at all, however often it is asked.
+    // Under an emulator, further tries do not help: its instructions have no fixed number of cycles.
     let tries = if platform == Platform::Emulated { 1 } else { TRIES };
     for _ in 0..tries {
         keep_whole(&mut health.l1_cycles, || first_level_cycles(counter));
@@ -34,8 +35,8 @@ pub fn look(counter: Option<&Counter>, platform: Platform, health: &mut Health) 
     }
 }
 
-/// Looks again at what has failed, and warns where it fails still: neither before nor behind the trials the core was
-/// the program's alone.
+/// Measures the failed numbers again, and warns if they fail again: then the program had to share the core both before
+/// and after the trials.
 pub fn conclude(counter: Option<&Counter>, platform: Platform, health: &mut Health, warnings: &mut Warnings) {
     if platform == Platform::Emulated {
         return;
@@ -93,7 +94,7 @@ fn first_level_cycles(counter: &Counter) -> Option<f64> {
         let after = counter.core_clock()?;
         Some(difference / (LONG - SHORT) as f64 * (before + after) / 2.0)
     };
-    // A sample that was interrupted makes no sense, and another one is soon had.
+    // The difference from an interrupted sample can be absurd; another sample is cheap.
     let samples = (0..2 * TIMES).filter_map(|_| sample());
     stats::half_sample_mode(stats::gather(&mut [0.0; TIMES], samples))
 }
@@ -104,7 +105,7 @@ mod tests {
     use std::cell::Cell;
 
     #[test]
-    fn a_moment_that_was_shared_is_forgotten() {
+    fn a_result_from_a_shared_core_is_replaced() {
         let found = [4.4, 4.18, 4.01, 4.3];
         let next = Cell::new(0);
         let measure = || Some(found[next.replace(next.get() + 1)]);

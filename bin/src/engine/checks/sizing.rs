@@ -1,9 +1,10 @@
-//! A quick look before anything is measured: how large a working set has to be for no cache to serve it, and how large
-//! the last-level cache is.
+//! A short search before the measurement: for a working set too large for any cache, and for the size of the last-level
+//! cache.
 //!
-//! A load that no cache serves is met in a chain that was just written past the caches; a load of the steady walk comes
-//! after a whole lap. Both are timed on the same lines, after the loads that fill the TLBs and bring in page tables. As
-//! long as the second kind is faster, the working set is doubled.
+//! A first pass over a chain that was just written past the caches gives the latency of loads that no cache serves. A
+//! steady walk, after a whole lap, gives the latency that caches may shorten. Both are timed on the same lines, after
+//! the loads that fill the TLBs and bring in page tables. The working set is doubled until the steady walk is no longer
+//! faster.
 
 use latency_core::math::{ln, sqrt};
 use latency_core::stats;
@@ -19,76 +20,78 @@ use crate::result::Point;
 
 /// Working set at which the search begins: more than most last-level caches hold, and written in a tenth of a second.
 pub const FIRST: Bytes = Bytes(256 << 20);
-/// Minimum passes over a working set before anything is said of it. The parts of one pass share the moment of their
-/// first loads and that of their second ones, so that their scatter does not show what a neighbour does between the
-/// two.
+/// Minimum passes over a working set before a verdict. The parts of one pass share the moments of their first and of
+/// their second loads, so their scatter does not show the influence of a neighbour between the two.
 const FEWEST_PASSES: usize = 2;
-/// Maximum passes over a working set, in the time limit of the look with noise of any size.
+/// Maximum passes over a working set, so that the search keeps its time limit whatever the noise.
 const MOST_PASSES: usize = 7;
-/// Share of the time limit that passes over ever larger sets leave to the search for the last-level cache.
+/// Share of the time limit that the growing working sets leave to the search for the last-level cache.
 const FOR_CACHE: f64 = 0.5;
 /// Half widths of an interval of the mean of passes, in standard errors, beyond which a working set is clear or served.
 /// With noise of 5 % between passes (simulated) 3 in 100 sets with 5 % of hits are called clear, and 2 in 10,000 sets
 /// without hits served, which costs a larger working set or the trust in a result.
 const CLEAR_ERRORS: f64 = 2.2;
 const SERVED_ERRORS: f64 = 6.0;
-/// Least standard deviation of passes that is reckoned with for clear sets; and for served ones with two passes. Two
-/// passes agree by chance far more often than seven: for n passes it is divided by (n - 1)^1.5.
+/// Minimum standard deviation of passes assumed for clear sets, and for served sets with two passes. Two passes agree
+/// by chance far more often than seven: for n passes the value is divided by (n - 1)^1.5.
 const CLEAR_DEVIATION: f64 = 0.01;
 const SERVED_DEVIATION: f64 = 0.05;
-/// Maximum latency of a steady walk, as a share of that of a first pass, at which a cache holds most of the working set.
+/// Maximum latency of a steady walk, as a share of the latency of a first pass, at which a cache holds most of the
+/// working set.
 const HOLDS_MOST: f64 = 0.7;
-/// Minimum latency of a load that the shared cache serves, over a hit in a private cache, and maximum over memory.
+/// Minimum latency of a hit in the shared cache relative to a hit in a private cache, and maximum relative to memory.
 const IN_CACHE: (f64, f64) = (1.5, 0.5);
-/// Latency of a hit in a last-level cache over that of memory, assumed where no working set was seen that this cache
-/// serves: servers with local DDR have 0.25 to 0.4, memory behind CXL 0.1 to 0.15.
+/// Latency of a hit in a last-level cache relative to memory, assumed if this cache served no working set: servers with
+/// local DDR have 0.25 to 0.4, memory behind CXL 0.1 to 0.15.
 const ASSUMED_HIT: f64 = 0.4;
-/// Reported sizes this many times too large, or too small, are not used.
+/// Minimum factor between a reported size and the size found, in either direction, at which the reported size is not
+/// used.
 const TOO_LARGE: f64 = 2.0;
 const TOO_SMALL: f64 = 1.5;
-/// Parts of a pass, each at the start of another lane's part of the chain, which a lap touches first.
+/// Parts of a pass. Each part begins where one lane of a lap begins, so a lap loads these lines first.
 const PARTS: usize = 8;
-/// The lanes of a lap: see [`Walkable::rewind`].
+/// Number of lanes of a lap: see [`Walkable::rewind`].
 const LANES: u64 = 16;
-/// The hops of a part: a millisecond.
+/// Hops of a part, which last a millisecond.
 const PART: u64 = 1 << 13;
-/// The sizes that are looked at on the way down.
+/// Maximum number of sizes tried while searching downwards for the last-level cache.
 const SIZES: usize = 16;
 
 /// The knowledge before the search, and its limits.
 #[derive(Clone, Copy, Debug)]
 pub struct Known {
-    /// The last-level cache that is reported.
+    /// The reported size of the last-level cache.
     pub reported: Option<Bytes>,
-    /// The largest cache that the core has for itself.
+    /// The largest private cache of the core.
     pub near: Bytes,
-    /// The largest working set that can be had.
+    /// The largest working set that memory allows.
     pub most: Bytes,
-    /// The last-level cache is sought, too.
+    /// The search includes the size of the last-level cache.
     pub seeks_cache: bool,
-    /// Nanoseconds for all.
+    /// Maximum nanoseconds of the whole search.
     pub limit_ns: f64,
 }
 
-/// One working set.
+/// The measurement of one working set.
 #[derive(Clone, Copy, Debug)]
 struct SizeMeasurement {
     size: Bytes,
     cold_ns: f64,
     warm_ns: f64,
-    /// The middle of the ratios of both, part by part; of several passes, the mean of these.
+    /// The median of the ratios of steady walk to first pass, part by part; of several passes, the mean of these
+    /// medians.
     ratio: f64,
 }
 
-/// The working set for memory.
+/// The working set found for memory.
 struct Grown {
     largest: SizeMeasurement,
     clear: Option<bool>,
-    /// The one before it, which a cache served in part.
+    /// The largest smaller set, which a cache served in part.
     before: Option<SizeMeasurement>,
 }
 
-/// A look under way.
+/// A search in progress.
 struct Search<'s, A> {
     place: &'s mut A,
     like: Point,
@@ -98,11 +101,11 @@ struct Search<'s, A> {
     fastest_ns: f64,
 }
 
-/// Looks at working sets like `like`; `None` where time or memory was short before anything was found.
+/// Searches over working sets like `like`; returns `None` if time or memory ran out before anything was found.
 ///
 /// # Errors
 ///
-/// [`Failure::Interrupted`], and those of the clock.
+/// [`Failure::Interrupted`], and the errors of the clock.
 pub fn search<A: Place>(
     place: &mut A,
     like: &Point,
@@ -129,7 +132,7 @@ pub fn search<A: Place>(
 }
 
 impl<A: Place> Search<'_, A> {
-    /// Doubles the working set until no cache serves it, or memory or time do not suffice for more.
+    /// Doubles the working set until no cache serves it, or until memory or time runs out.
     fn grow(&mut self) -> Result<Option<Grown>, Failure<'static>> {
         let mut size = FIRST.min(self.known.most);
         let mut before = None;
@@ -138,7 +141,7 @@ impl<A: Place> Search<'_, A> {
             let reported =
                 self.known.reported.filter(|_| size == FIRST).map_or(Bytes(0), |cache| cache.times(4));
             let next = size.times(2).max(reported).min(self.known.most);
-            // A little more would change nothing.
+            // A slightly larger set would not change the result.
             if next.0 < size.0 / 2 * 3 {
                 break;
             }
@@ -146,10 +149,10 @@ impl<A: Place> Search<'_, A> {
             before = Some(look);
             match self.settled(size) {
                 Ok(Some(found)) => (look, served) = found,
-                // There is less memory than was said.
+                // There is less memory than reported.
                 Err(Failure::Placement(_)) => break,
                 Err(error) => return Err(error),
-                // Untested, it is better than what is known to be served.
+                // An untested size is better than one that a cache is known to serve.
                 Ok(None) => {
                     return Ok(Some(Grown {
                         largest: SizeMeasurement { size, ..look },
@@ -162,14 +165,14 @@ impl<A: Place> Search<'_, A> {
         Ok(Some(Grown { largest: look, clear: served.map(|served| !served), before }))
     }
 
-    /// Passes over a working set until they show whether a cache serves it; `None` for that where they do not, and for
-    /// all where time is up before the first one ends.
+    /// Passes over a working set until it is decided whether a cache serves it. The verdict is `None` if the passes do
+    /// not decide it; the result is `None` if time is up before the first pass ends.
     fn settled(&mut self, size: Bytes) -> Result<Option<(SizeMeasurement, Option<bool>)>, Failure<'static>> {
         let (mut sum, mut squares, mut settled) = (0.0, 0.0, None);
         for made in 1..=MOST_PASSES {
             let Some(look) = self.pass(size)? else { break };
             self.fastest_ns = self.fastest_ns.min(look.cold_ns);
-            // Around one, where squares lose nothing.
+            // Distances from one, so that squares keep their precision.
             let off = look.ratio - 1.0;
             (sum, squares) = (sum + off, squares + off * off);
             let (passes, others) = (made as f64, (made - 1).max(1) as f64);
@@ -195,7 +198,7 @@ impl<A: Place> Search<'_, A> {
         Ok(settled)
     }
 
-    /// Looks at ever smaller working sets for what the last-level cache holds.
+    /// Searches ever smaller working sets for the size of the last-level cache.
     fn descend(&mut self, sizing: &mut Sizing, memory_ns: f64) -> Result<(), Failure<'static>> {
         let near = self.known.near;
         let Some(SizeMeasurement { warm_ns: near_ns, .. }) = self.pass(Bytes(near.0 / 2))? else {
@@ -204,9 +207,9 @@ impl<A: Place> Search<'_, A> {
         let serves = |look: &SizeMeasurement| {
             look.warm_ns > IN_CACHE.0 * near_ns && look.warm_ns < IN_CACHE.1 * memory_ns
         };
-        // The largest that is held, and the smallest that is not.
+        // The largest set that the cache holds, and the smallest that it does not.
         let (mut held, mut beyond) = (Bytes(0), None::<SizeMeasurement>);
-        // A load from the cache: from the smallest set that it serves, since it holds most of that.
+        // The latency of a hit, from the smallest set that the cache serves, since it holds most of that set.
         let mut hit_ns = None;
         let mut size = sizing.size;
         for _ in 0..SIZES {
@@ -219,7 +222,7 @@ impl<A: Place> Search<'_, A> {
                 beyond = Some(look);
                 continue;
             }
-            // What nearly fills it leaves no room for what else it holds.
+            // A set that nearly fills the cache leaves no room for other data in it.
             let fills = held.0 == 0;
             held = held.max(size);
             if serves(&look) {
@@ -238,12 +241,13 @@ impl<A: Place> Search<'_, A> {
                 None => return Ok(()),
             }
         } else {
-            // Less than twice the nearer cache: as good as none.
+            // A cache below twice the size of the private one is treated as absent.
             held = near;
         }
         sizing.cache_sought = true;
         let cache = match beyond {
-            // Where victims are random, a cache serves some of what is larger, and that tells more.
+            // With random replacement, a cache serves part of a larger set, and that share gives its size more
+            // precisely.
             Some(look) if look.ratio < SERVES_SOME && held > near => {
                 of_hits(&look, hit_ns.map_or(ASSUMED_HIT, |hit_ns| hit_ns / look.cold_ns))
             }
@@ -254,7 +258,7 @@ impl<A: Place> Search<'_, A> {
         Ok(())
     }
 
-    /// A cache of that size, where it is not about what is reported.
+    /// Returns a cache size if it differs much from the reported one.
     fn disagreeing(&self, found: Bytes) -> Option<Bytes> {
         let reported = self.known.reported.map_or(f64::INFINITY, |reported| reported.0 as f64);
         let size = found.0 as f64;
@@ -262,7 +266,7 @@ impl<A: Place> Search<'_, A> {
         Some(Bytes((found.0 >> 20).max(1) << 20)).filter(|_| !agrees)
     }
 
-    /// One pass over a chain just written, and one after laps over all of it; `None` where time is up.
+    /// Makes one pass over a chain just written, and one after laps over all of it; returns `None` if time is up.
     fn pass(&mut self, size: Bytes) -> Result<Option<SizeMeasurement>, Failure<'static>> {
         let point = Point { size, ..self.like };
         let (mut cold, mut warm, mut ratios) = ([f64::NAN; PARTS], [f64::NAN; PARTS], [f64::NAN; PARTS]);
@@ -290,7 +294,7 @@ impl<A: Place> Search<'_, A> {
                 chain.rewind(0);
                 chain.walk(warm_up, until_ns)?;
             } else {
-                // A lap is walked where many lanes are not faster than one, and the walk goes on from its end.
+                // If many lanes are not faster than one, the lap has one lane, and the walk continues from its end.
                 chain.rewind(PARTS as u64);
                 chain.walk(nodes, until_ns)?;
             }
@@ -312,10 +316,9 @@ impl<A: Place> Search<'_, A> {
     }
 }
 
-/// Returns the size of a cache by the share of hits that it has in a working set; `hit` is the latency of a hit over
-/// that of memory.
+/// Returns the size of a cache by its share of hits in a working set; `hit` is the latency of a hit relative to memory.
 ///
-/// In a cyclic walk over S bytes, a cache of C with random victims serves h = exp(-(1 - h) S / C).
+/// In a cyclic walk over S bytes, a cache of C bytes with random replacement serves h = exp(-(1 - h) S / C).
 fn of_hits(look: &SizeMeasurement, hit: f64) -> Bytes {
     let hits = ((1.0 - look.ratio) / (1.0 - hit)).clamp(1e-3, 0.95);
     Bytes((look.size.0 as f64 * (1.0 - hits) / -ln(hits)) as u64)

@@ -1,4 +1,4 @@
-//! Looks in simulated time, at caches of known size.
+//! Searches in simulated time, with caches of known size.
 
 use latency_core::chain::Order;
 use latency_core::kernel;
@@ -35,7 +35,7 @@ const KNOWN: Known = Known {
     limit_ns: 3e9,
 };
 
-/// The share of a cyclic walk over `size` bytes that a cache with random victims serves in the end.
+/// Returns the steady share of hits of a cache with random replacement in a cyclic walk over `size` bytes.
 fn random_hits(cache: f64, size: f64) -> f64 {
     if size <= cache {
         return 1.0;
@@ -43,12 +43,13 @@ fn random_hits(cache: f64, size: f64) -> f64 {
     (0..200).fold(0.5, |hits, _| exp(-(1.0 - hits) * size / cache))
 }
 
-/// The same of one that throws out what was used longest ago.
+/// Returns the share of hits of a cache with LRU replacement.
 fn lru_hits(cache: f64, size: f64) -> f64 {
     f64::from(u8::from(size <= cache))
 }
 
-/// A load after some laps: a nearer cache of 1 MiB, and one of `cache` MiB that serves `hits`.
+/// Returns the latency of a load after some laps, with a private cache of 1 MiB and a cache of `cache` MiB that serves
+/// `hits`.
 fn load_ns(hits: fn(f64, f64) -> f64, cache: f64, hop: &Hop) -> f64 {
     let size = hop.nodes as f64 * 64.0;
     if hop.laps < 1.0 {
@@ -89,14 +90,14 @@ fn a_cache_that_is_smaller_than_reported_is_found() {
         assert_eq!((sizing.size, sizing.clear, sizing.cache_sought), (FIRST, Some(true), true));
         let cache = sizing.cache.unwrap();
         assert!(cache >= MIB.times(10) && cache <= MIB.times(18), "{cache}");
-        // A third of 300 MiB does not lie in it.
+        // The cache is not 100 MiB, a third of 300 MiB.
         assert!(sizing.in_cache.is_some_and(|size| size >= MIB.times(4) && size <= MIB.times(8)));
         assert!(seconds < 0.5, "{seconds} s");
     }
 }
 
 #[test]
-fn a_cache_of_the_reported_size_is_taken_as_reported() {
+fn a_cache_close_to_the_reported_size_keeps_it() {
     for (hits, cache) in [(lru_hits as fn(f64, f64) -> f64, 32.0), (random_hits, 32.0), (lru_hits, 24.0)] {
         let (sizing, _) = look(&KNOWN, |hop| load_ns(hits, cache, &hop));
         assert_eq!((sizing.size, sizing.clear, sizing.cache), (FIRST, Some(true), None), "{cache} MiB");
@@ -108,20 +109,20 @@ fn a_cache_of_the_reported_size_is_taken_as_reported() {
 }
 
 #[test]
-fn a_large_cache_that_is_reported_is_left_behind_at_once() {
+fn the_search_begins_beyond_a_large_reported_cache() {
     let known = Known { reported: Some(MIB.times(300)), ..KNOWN };
     let (sizing, _) = look(&known, |hop| load_ns(lru_hits, 300.0, &hop));
     assert_eq!((sizing.size, sizing.clear, sizing.cache), (MIB.times(1200), Some(true), None));
 }
 
 #[test]
-fn where_there_is_no_shared_cache_none_is_found() {
+fn no_cache_is_found_without_a_shared_cache() {
     let (sizing, _) = look(&KNOWN, |hop| load_ns(lru_hits, 1.0, &hop));
     assert_eq!((sizing.in_cache, sizing.cache), (None, Some(MIB)));
 }
 
 #[test]
-fn hits_that_memory_does_not_allow_to_leave_behind_are_known() {
+fn cache_hits_are_reported_if_memory_is_too_small_for_a_larger_set() {
     let known = Known { most: MIB.times(300), ..KNOWN };
     let (sizing, _) = look(&known, |hop| load_ns(random_hits, 256.0, &hop));
     assert_eq!((sizing.size, sizing.clear), (FIRST, Some(false)));
@@ -130,8 +131,8 @@ fn hits_that_memory_does_not_allow_to_leave_behind_are_known() {
     assert_eq!((sizing.first, sizing.size, sizing.clear), (MIB.times(16), MIB.times(16), Some(false)));
 }
 
-/// Returns the passes made over a working set whose steady walk takes these shares of the first one in turn, the share
-/// that was settled on, and whether a cache serves it.
+/// Returns the number of passes over a working set, the settled ratio and true if a cache serves the set; `ratio` gives
+/// the ratio of steady walk to first pass for each pass in turn.
 fn settled(mut ratio: impl FnMut() -> f64) -> (usize, f64, Option<bool>) {
     let (mut passes, mut now) = (0, f64::NAN);
     let latency = |hop: Hop| {
@@ -154,7 +155,7 @@ fn settled(mut ratio: impl FnMut() -> f64) -> (usize, f64, Option<bool>) {
     (fake.visits.len(), look.ratio, served)
 }
 
-/// Passes around a ratio, with noise between them and none within.
+/// Returns ratios of passes with noise between passes and no noise within one.
 fn noisy(ratio: f64, deviation: f64, seed: u64) -> impl FnMut() -> f64 {
     let mut rng = Pcg32::new(seed, 3);
     move || {
@@ -164,26 +165,26 @@ fn noisy(ratio: f64, deviation: f64, seed: u64) -> impl FnMut() -> f64 {
 }
 
 #[test]
-fn passes_follow_until_they_agree() {
+fn passes_are_repeated_until_they_agree() {
     let of = |ratios: &[f64]| {
         let mut ratios = ratios.iter().copied();
         let (passes, ratio, served) = settled(|| ratios.next().expect("a pass more than there should be"));
         (passes, (ratio * 1000.0).round() / 1000.0, served)
     };
-    // One clear pass is never enough, and two are where they agree.
+    // One clear pass is never enough; two suffice if they agree.
     assert_eq!(of(&[0.998, 1.002]), (2, 1.0, Some(false)));
     assert_eq!(of(&[0.99, 1.03, 1.0, 1.01]), (4, 1.008, Some(false)));
-    // Hits that leave no doubt take two passes, few of them take more.
+    // A clear share of hits needs two passes, a small share needs more.
     assert_eq!(of(&[0.6, 0.6]), (2, 0.6, Some(true)));
     assert_eq!(of(&[0.88, 0.9, 0.89, 0.89]).2, Some(true));
     assert_eq!(of(&[0.95; 5]), (4, 0.95, Some(true)));
-    // One pass of many that was disturbed.
+    // One disturbed pass among many.
     assert_eq!(of(&[1.0, 0.7, 1.0, 1.0, 1.0, 1.0, 1.0]), (7, 0.957, None));
     assert_eq!(of(&[0.983; 7]), (7, 0.983, None));
 }
 
 #[test]
-fn one_noisy_pass_neither_ends_nor_alarms_a_look() {
+fn one_noisy_pass_neither_ends_a_search_nor_causes_a_warning() {
     const RUNS: u64 = 1000;
     let count = |ratio, deviation, is: fn((usize, f64, Option<bool>)) -> bool| {
         (0..RUNS).filter(|seed| is(settled(noisy(ratio, deviation, *seed)))).count()
@@ -194,7 +195,7 @@ fn one_noisy_pass_neither_ends_nor_alarms_a_look() {
         let served = count(1.0, deviation, |(.., served)| served == Some(true));
         assert!(served <= 1, "{served} of {RUNS} sets without hits are served at {deviation}");
     }
-    // A steadier machine tells 3 to 5 % of hits from none, and has few passes to make where there are none.
+    // On a steadier machine, 3 to 5 % of hits are distinguished from none, and sets without hits need few passes.
     for ratio in [0.95, 0.97] {
         let found = count(ratio, 0.002, |(.., served)| served == Some(true));
         assert!(found >= 800, "{found} of {RUNS} at {ratio}");
@@ -204,7 +205,7 @@ fn one_noisy_pass_neither_ends_nor_alarms_a_look() {
 }
 
 #[test]
-fn the_latency_of_the_found_cache_tells_its_hits() {
+fn the_latency_of_the_found_cache_gives_its_share_of_hits() {
     // Memory behind CXL, fast client memory, and local memory of a server.
     for hit_ns in [12.0, 25.0, 40.0] {
         let (sizing, _) = look(&Known { reported: Some(MIB.times(300)), ..KNOWN }, |hop| {
@@ -220,9 +221,9 @@ fn the_latency_of_the_found_cache_tells_its_hits() {
     }
 }
 
-/// Noise of 8 % between passes, which no number of them decides: the last-level cache is looked for all the same.
+/// Noise of 8 % between passes, which no number of passes resolves: the last-level cache is still searched for.
 #[test]
-fn a_look_that_cannot_tell_leaves_time_for_the_cache() {
+fn a_search_without_a_verdict_leaves_time_for_the_cache() {
     let mut noise = noisy(1.0, 0.08, 1);
     let (mut level, mut until_ns) = (1.0, 0.0);
     let known = Known { reported: Some(MIB.times(300)), limit_ns: 2e9, ..KNOWN };
@@ -230,7 +231,7 @@ fn a_look_that_cannot_tell_leaves_time_for_the_cache() {
         while hop.now_ns >= until_ns {
             (level, until_ns) = (noise(), until_ns + 50e6);
         }
-        // Memory of 330 ns: a pass is over in a quarter of a second, and the search takes 0.8 s.
+        // Memory of 330 ns: a pass lasts a quarter of a second, and the search 0.8 s.
         load_ns(lru_hits, 12.0, &hop) * level * 3.3
     });
     assert_eq!((sizing.clear, sizing.cache_sought), (None, true), "{seconds} s");
@@ -238,13 +239,13 @@ fn a_look_that_cannot_tell_leaves_time_for_the_cache() {
 }
 
 #[test]
-fn time_for_a_look_is_limited() {
+fn the_time_of_a_search_is_limited() {
     let mut fake = Fake::new(&Budget::DEFAULT.rewritten(1), |_| 10_000.0);
     assert_eq!(search(&mut fake, &LIKE, &KNOWN).unwrap(), None);
     assert!(fake.now_ns < 1.1 * KNOWN.limit_ns, "{} s", fake.now_ns / 1e9);
 }
 
-/// Memory without a cache, and noise that is alike for some 50 ms: 2 % of it, and bursts.
+/// Memory without a cache, with noise that stays the same for some 50 ms: 2 %, and bursts.
 #[test]
 fn noise_does_not_double_the_working_set() {
     let mut doubled = 0;
@@ -279,6 +280,6 @@ fn noise_does_not_hide_hits() {
         doubled += u32::from(sizing.size >= MIB.times(512) && sizing.clear != Some(false));
         clear += u32::from(sizing.clear == Some(true));
     }
-    // Half a percent of hits are left there, so that not every look can tell.
+    // Half a percent of hits remains at that size, so not every search can decide.
     assert!(doubled >= 39 && clear >= 34, "{doubled} and {clear} of 40");
 }

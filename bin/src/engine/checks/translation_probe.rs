@@ -1,12 +1,12 @@
-//! The size of pages as the processor's translation buffers see it: what the kernel maps, a hypervisor may back by
-//! smaller pages, and then the buffers hold those.
+//! The size of pages as the processor's translation buffers see it. A hypervisor may back a page of the kernel by
+//! smaller pages, and then the buffers hold the smaller ones.
 //!
-//! The same number of lines is walked twice: each on a 4 KiB page of its own, and side by side. The difference is translation
-//! alone. On huge pages it vanishes, since two of them hold all lines; where it is what it is on 4 KiB pages, the
-//! pages are small.
+//! The probe walks the same number of lines twice: each line on a 4 KiB page of its own, and side by side. The
+//! difference is the cost of translation alone. On huge pages it vanishes, since two of them hold all lines; if it is
+//! the same as on 4 KiB pages, the pages are small.
 //!
-//! The pages that are asked are those that were measured: their chain is overwritten once its last walk is done. A host
-//! may back other memory of the same kind by other pages.
+//! The probe uses the memory that was measured, and overwrites its chain once the last walk is done: a host may back
+//! other memory of the same kind by other pages.
 
 use latency_core::arch::Line;
 use latency_core::chain::Order;
@@ -26,20 +26,20 @@ use crate::warning::{Warning, Warnings};
 
 /// Lines of a walk: more than any first-level buffer has entries for, and fewer than any second-level one.
 const LINES: u64 = 1024;
-/// Two huge pages.
+/// Bytes that the lines span: two huge pages.
 const SPAN: Bytes = Bytes(LINES << 12);
-/// Turns of all four walks.
+/// Number of rounds, each with all four walks.
 const ROUNDS: usize = 9;
-/// Laps of a walk: 40 us.
+/// Laps of a walk, which last 40 us.
 const LAPS: u64 = 8;
 /// Minimum cost of a miss, as a share of a hit, for a verdict.
 const LEAST: f64 = 0.1;
-/// Below this share of what small pages cost the pages are large, above the other one they are small.
+/// Share of the cost on small pages below which the pages are large, and share above which they are small.
 const BOUNDS: (f64, f64) = (0.3, 0.7);
 
-/// Asks the measured memory in `placement` whether the translation buffers take its huge pages for small ones; it holds
-/// other chains afterwards. `None` for small pages, where it cannot be told, and under an emulator, which has no
-/// translation buffers.
+/// Tests whether the translation buffers treat the huge pages of the measured memory in `placement` as small ones; the
+/// memory holds other chains afterwards. Returns `None` for small pages, if the cost does not decide it, and under an
+/// emulator, which has no translation buffers.
 ///
 /// # Errors
 ///
@@ -60,19 +60,18 @@ pub fn ask<'a>(
         compare(&Stopwatch::new(*timer, None), like, small.split().0, lines)
     });
     match asked {
-        // What was measured is complete without.
+        // The measurement is complete without the probe.
         Err(Failure::Placement(_) | Failure::Interrupted) => Ok(None),
         asked => asked,
     }
 }
 
-/// Concludes from all memory that was measured, and warns: whether the translation buffers take huge pages for small
-/// ones.
+/// Combines the answers of all measured memory, and warns if the translation buffers treat huge pages as small ones.
 pub fn conclude<'p>(warnings: &mut Warnings, all: impl Iterator<Item = &'p Placed>) -> Option<bool> {
     let mut found = None;
     for placed in all {
         if placed.as_small == Some(true) {
-            // Transparent ones are of 2 MiB, though the kernel asks for them by a mapping of 4 KiB.
+            // Transparent huge pages are of 2 MiB, though the mapping was requested with 4 KiB pages.
             let page = if placed.pages == Pages::Huge1g { PageSize::Huge1G } else { PageSize::Huge2M };
             warnings.push(Warning::HugePagesWithoutEffect { page });
         }
@@ -81,8 +80,9 @@ pub fn conclude<'p>(warnings: &mut Warnings, all: impl Iterator<Item = &'p Place
     found
 }
 
-/// Compares `measured` lines with those on `small` pages: whether their pages are as small. Rounds take places all over
-/// the measured lines in turn, so that most of them decide. `None` where that cannot be told.
+/// Compares `measured` lines with lines on `small` pages, and returns true if their pages are as small. The rounds use
+/// positions all over the measured lines in turn, so that the majority of the pages decides. Returns `None` if the
+/// costs do not decide it.
 fn compare(
     watch: &Stopwatch,
     like: &Point,
@@ -108,7 +108,7 @@ fn compare(
     Ok(verdict([small, near_small], [large, near_large]))
 }
 
-/// Writes a chain of 1024 lines and walks it: nanoseconds per load.
+/// Writes a chain of 1024 lines, walks it and returns nanoseconds per load.
 fn visit(
     watch: &Stopwatch,
     lines: &mut [Line],
@@ -128,7 +128,7 @@ fn visit(
     Ok(latency)
 }
 
-/// Compares what lines on pages of their own take longer than neighbouring ones, on small and on large pages.
+/// Compares the extra latency of lines on pages of their own over neighbouring lines, on small and on large pages.
 fn verdict([small, near_small]: [f64; 2], [large, near_large]: [f64; 2]) -> Option<bool> {
     let excess = small - near_small;
     let share = (large - near_large) / excess;
@@ -145,18 +145,18 @@ mod tests {
     use latency_core::units::{CpuId, NodeId};
 
     #[test]
-    fn pages_are_what_their_misses_cost() {
-        // Nanoseconds of Cascade Lake: 9 cycles for a miss of the first buffer, L2 hits of 14.
+    fn the_cost_of_tlb_misses_decides_the_page_size() {
+        // Nanoseconds of Cascade Lake: 9 cycles for a miss of the first-level TLB, L2 hits of 14 cycles.
         assert_eq!(verdict([7.4, 4.5], [4.5, 4.5]), Some(false));
         assert_eq!(verdict([7.4, 4.5], [7.3, 4.5]), Some(true));
         assert_eq!(verdict([7.4, 4.5], [6.0, 4.5]), None);
-        // Where small pages cost nothing, nothing can be told.
+        // If misses on small pages cost nothing, there is no verdict.
         assert_eq!(verdict([4.6, 4.5], [4.6, 4.5]), None);
         assert_eq!(verdict([f64::NAN, 4.5], [4.6, 4.5]), None);
     }
 
     #[test]
-    fn the_pages_that_are_asked_are_those_that_were_measured() {
+    fn the_probe_uses_the_measured_pages() {
         let timer = Timer::Kernel(KernelClock { step_ns: 1, overhead_ns: 0 });
         let watch = Stopwatch::new(timer, None);
         let like = Point {
@@ -171,23 +171,23 @@ mod tests {
             pages: Pages::Huge2m,
             walk: Walk::Chain,
         };
-        // The mark of a measured chain in every line.
+        // A value in every line of the measured chain that no probe writes.
         const MARK: [u64; 8] = [u64::MAX; 8];
         let lines = |span: Bytes| std::vec![Line(MARK); (span.0 / 64) as usize];
         let (mut small, mut measured) = (lines(SPAN), lines(like.size));
         compare(&watch, &like, &mut small, &mut measured).unwrap();
         let asked = |lines: &[Line]| lines.iter().filter(|line| line.0 != MARK).count();
         let parts: std::vec::Vec<_> = measured.chunks(measured.len() / 4).map(asked).collect();
-        // Places all over it: each part has hundreds of pages with a line of a chain.
+        // The probe visits positions all over the memory: each part has hundreds of pages with a line of a chain.
         assert!(parts.iter().all(|pages| *pages >= 256), "{parts:?}");
         assert!(asked(&small) >= 1024);
-        // Memory of fewer pages than the buffers have entries for tells nothing.
+        // Memory with fewer pages than the buffers have entries gives no verdict.
         let little = &mut measured[..1 << 10];
         assert_eq!(compare(&watch, &like, &mut small, little).unwrap(), None);
     }
 
     #[test]
-    fn each_piece_of_memory_has_its_own_answer() {
+    fn each_piece_of_memory_has_its_own_verdict() {
         let placed = |as_small| Placed {
             means: Means::SoleNode,
             pages: Pages::Huge2m,

@@ -1,5 +1,5 @@
-//! The place of chains: each is written once and stays, or is rewritten for each visit at one of several positions.
-//! Generators, if there are any, run beside a chain, or with this thread as one of them.
+//! The place of chains: each chain is written once and stays, or is rewritten for each visit at one of several
+//! positions. Generators, if there are any, run alongside a chain, or with this thread as one of them.
 
 use core::cell::Cell;
 
@@ -36,32 +36,32 @@ pub struct Alongside<'b, 'a> {
     pub singles: Option<&'b mut Singles>,
     /// Independent loads after each walk in address order.
     pub loads: Option<&'b mut Loads>,
-    /// Traffic, beside the walks of loaded points or by itself.
+    /// Generators of traffic, alongside the walks of loaded points or by themselves.
     pub generators: Option<&'b Generators<'b>>,
-    /// The memory of traffic that could not be had.
+    /// The memory of traffic that could not be placed.
     pub missing: Option<&'b Missing<'a>>,
 }
 
 /// The chains in a piece of memory.
 pub enum Chains<'p> {
-    /// One that stays as it is written.
+    /// One chain that is written once and stays.
     Kept(KeptChain<'p>),
-    /// One after another, each at one of this many positions.
+    /// Chains written one after another, each at one of this number of positions.
     Rewritten(&'p mut [Line], u64),
 }
 
-/// A chain that stays.
+/// A chain that is written once and stays.
 pub struct KeptChain<'p> {
     buffer: Buffer<'p>,
-    /// The node where one lane goes on, and those where any number of lanes do.
+    /// The node where a walk by one lane continues, and the nodes where walks by each number of lanes continue.
     node: u64,
     positions: Table<Option<Positions>>,
-    /// The initiator node that has written it.
+    /// The initiator node that wrote the chain.
     by: NodeId,
 }
 
 impl<'p> Chains<'p> {
-    /// Takes a chain that stays, which a CPU of node `by` wrote.
+    /// Returns a chain that stays, which a CPU of node `by` wrote.
     ///
     /// # Errors
     ///
@@ -73,7 +73,7 @@ impl<'p> Chains<'p> {
     }
 }
 
-/// The last walk of a chain that stays: by a point alone, or by lanes of some number over a size.
+/// The last walk of a chain that stays: by one point, or by a number of lanes over a size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LastWalk {
     Alone(usize),
@@ -86,7 +86,7 @@ pub struct ChainPlace<'p, 'b, 'a> {
     watch: Stopwatch,
     alongside: &'p mut Alongside<'b, 'a>,
     last: Option<LastWalk>,
-    /// The index of the point that is measured in other memory than its like, and that memory.
+    /// The index of the point that is measured a second time in other memory, and that memory.
     pub second: Option<(usize, Site<Chains<'p>>)>,
     /// Hops over lines just written in each visit to a chain that stays.
     ahead: u64,
@@ -147,7 +147,7 @@ impl Place for ChainPlace<'_, '_, '_> {
     }
 
     fn pause(&mut self, until_ns: f64) -> Result<(), Failure<'static>> {
-        // What was walked before the pause is no longer in the caches of a machine that others use.
+        // On a shared machine, lines walked before the pause have left the caches.
         self.last = None;
         idle_until(until_ns)
     }
@@ -167,7 +167,7 @@ impl Place for ChainPlace<'_, '_, '_> {
 }
 
 impl KeptChain<'_> {
-    /// Has `walker` walk on where the last walk of the same kind stopped.
+    /// Lets `walker` continue where the last walk of the same kind stopped.
     fn visit(
         &mut self,
         (index, point): (usize, &Point),
@@ -204,7 +204,7 @@ impl KeptChain<'_> {
         let condition = if again { Condition::Undisturbed } else { Condition::Disturbed };
         let subject = Subject { buffer, kernel: point.kernel, side: side.as_ref() };
         let generators = alongside.generators;
-        // The uncore of the load; without one, that of the memory itself.
+        // The uncore whose clock matters is that of the load's node, or of the memory's node without a load.
         let loaded = point.walk.traffic().map_or(point.target, |traffic| traffic.node);
         let mut chase = Chase::new(watch, subject, condition, *node);
         chase.ahead = hops;
@@ -228,7 +228,7 @@ impl KeptChain<'_> {
     }
 }
 
-/// Writes the chain of a point at one of several positions, and has `walker` walk it.
+/// Writes the chain of a point at one of several positions, and lets `walker` walk it.
 fn rewritten(
     lines: &mut [Line],
     (index, point): (usize, &Point),
@@ -250,7 +250,7 @@ fn rewritten(
     }
 }
 
-/// Returns the memory of a visit's chain: at one of `positions` in the room that its size leaves.
+/// Returns the memory of a visit's chain, at one of `positions` in the lines that its size leaves.
 fn room<'l>(point: &Point, lines: &'l mut [Line], position: u64, positions: u64) -> &'l mut [Line] {
     let unit = match point.order {
         Order::Local(region) => region.max(PageSize::Small.bytes()),

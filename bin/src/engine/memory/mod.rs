@@ -1,5 +1,5 @@
-//! The places of real memory: [`chains`], with the traffic of generators beside them or by itself, and the lines that
-//! [`partners`](crate::engine::threads::partners) exchange. [`pieces`] places and proves the memory of all.
+//! The places of real memory: [`chains`], with the traffic of generators alongside or by itself, and the lines that
+//! [`partners`](crate::engine::threads::partners) exchange. [`pieces`] places and verifies the memory of all.
 
 pub mod chains;
 pub mod new_chain;
@@ -19,16 +19,16 @@ use crate::sys::{signal, time};
 /// The schedule of a run on real memory.
 pub type RealSchedule<'v> = Schedule<&'v mut (dyn Place + 'v)>;
 
-/// Additions between two looks at the clock while a core wakes up: some microseconds.
+/// Additions between two readings of the clock while a core wakes up: some microseconds.
 const WAKE_BLOCKS: usize = 400;
 
-/// Lets the CPU idle, and has its clock come up again by `until_ns`.
+/// Lets the CPU idle, and then keeps it busy until `until_ns`, so that its clock rises again.
 ///
 /// # Errors
 ///
 /// [`Failure::Interrupted`], at once.
 pub fn idle_until(until_ns: f64) -> Result<(), Failure<'static>> {
-    /// Nanoseconds until an interrupt is answered.
+    /// Maximum nanoseconds until an interrupt is answered.
     const SLICE_NS: f64 = 20e6;
     loop {
         if signal::interrupted() {

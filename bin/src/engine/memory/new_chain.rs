@@ -23,7 +23,7 @@ fn failed(error: BuildError) -> Failure<'static> {
 ///
 /// # Errors
 ///
-/// [`PlacementError::NothingToMeasure`] where it does not fit, and [`Failure::Interrupted`].
+/// [`PlacementError::NothingToMeasure`] if the chain does not fit, and [`Failure::Interrupted`].
 pub fn write<'m>(
     lines: &'m mut [Line],
     chain: &'m Chain,
@@ -33,7 +33,7 @@ pub fn write<'m>(
     Buffer::build_with(lines, chain, encoding, stores, &signal::interrupted).map_err(failed)
 }
 
-/// Writes the chain of a buffer again from this CPU, past the caches: no cache has a line of it afterwards.
+/// Rewrites the chain of a buffer from this CPU, past the caches: no cache has a line of it afterwards.
 ///
 /// # Errors
 ///

@@ -1,7 +1,7 @@
-//! The memory of a run: one piece for all points that can share it, placed and proven before anything is timed.
+//! The memory of a run: one piece for all points that can share it, placed and verified before anything is timed.
 //!
-//! Chains, traffic and lines between CPUs come from here alike; they differ in the regions that a point needs
-//! ([`chain_of`], [`traffic_of`], [`lines_of`]) and in what is put into a piece. It knows no timing.
+//! Chains, traffic and lines between CPUs all come from this module. They differ in the regions that a point needs
+//! ([`chain_of`], [`traffic_of`], [`lines_of`]) and in the contents of a piece. The module times nothing.
 
 use core::array;
 
@@ -41,7 +41,7 @@ pub fn traffic_of(point: &Point) -> [Option<PlannedRegion>; 2] {
     [traffic, None]
 }
 
-/// Returns the regions of the lines that go between a point's CPUs.
+/// Returns the regions of the lines that a point's CPUs exchange.
 #[must_use]
 pub fn lines_of(point: &Point) -> [Option<PlannedRegion>; 2] {
     let homes = point.walk.ping_pong().map_or([point.target; 2], |pair| pair.homes);
@@ -49,7 +49,7 @@ pub fn lines_of(point: &Point) -> [Option<PlannedRegion>; 2] {
     homes.map(|on| Some(PlannedRegion { from, on, pages, size, is_of_traffic: false }))
 }
 
-/// A piece of memory that could be had, with its region and the first point that needs it.
+/// A piece of memory that was placed, with its region and the first point that needs it.
 pub struct Piece {
     /// The region that it serves.
     pub region: PlannedRegion,
@@ -59,17 +59,17 @@ pub struct Piece {
     pub placement: Placement,
 }
 
-/// A function that puts something into the lines of a piece; the point is the first that needs it.
+/// A function that writes the contents of a piece; its point is the first that needs the piece.
 pub type Open<'o, 'p, T> = dyn FnMut(&Point, &'p mut [Line]) -> Result<T, Failure<'static>> + 'o;
 
 /// All memory of one kind that points need.
 pub struct Pieces<'a> {
     list: [Option<Piece>; MOST],
-    /// The regions that could not be had.
+    /// The regions that could not be placed.
     pub missing: Missing<'a>,
 }
 
-/// The regions of memory that could not be had, and why.
+/// The regions of memory that could not be placed, and why.
 #[derive(Clone, Copy)]
 pub struct Missing<'a> {
     list: [Option<(PlannedRegion, PlacementError<'a>)>; MOST],
@@ -78,7 +78,7 @@ pub struct Missing<'a> {
 }
 
 impl<'a> Missing<'a> {
-    /// Returns why the memory of a point could not be had, if so.
+    /// Returns the reason if the memory of a point could not be placed.
     #[must_use]
     pub fn of(&self, point: &Point) -> Option<PlacementError<'a>> {
         let needed = (self.needs)(point);
@@ -94,7 +94,7 @@ impl<'a> Pieces<'a> {
     ///
     /// # Errors
     ///
-    /// The errors of [`Placement::new`], but for memory that the budget lets be left out.
+    /// The errors of [`Placement::new`], except for memory that the budget allows to be missing.
     pub fn place(
         session: &mut Session<'a, '_>,
         points: impl Iterator<Item = Point> + Clone,
@@ -129,13 +129,13 @@ impl<'a> Pieces<'a> {
         Ok(pieces)
     }
 
-    /// Returns the pieces that could be had. Nothing that was opened in them is needed any more.
+    /// Returns the pieces that were placed, once their contents are no longer needed.
     pub fn had(&mut self) -> impl Iterator<Item = &mut Piece> + use<'_, 'a> {
         self.list.iter_mut().flatten()
     }
 
-    /// Returns the chain of each piece's first point, to be opened in it; none where chains are rewritten. They are in
-    /// mapped memory: they are too large for the stack.
+    /// Returns a chain for each piece, that of the piece's first point, to be opened in it; none where chains are
+    /// rewritten. The table is in mapped memory, because chains are too large for the stack.
     ///
     /// # Errors
     ///
@@ -146,7 +146,7 @@ impl<'a> Pieces<'a> {
         Table::made(had.clone().count(), |_| chain::chain(&had.next()?.like).ok())
     }
 
-    /// Has `open` put something into each piece.
+    /// Writes the contents of each piece by calling `open`.
     ///
     /// # Errors
     ///
@@ -162,7 +162,7 @@ impl<'a> Pieces<'a> {
     }
 }
 
-/// Returns a region as it is placed: where chains are written at several places, with room for them.
+/// Returns a region as it is placed: with room for several positions where chains are rewritten.
 fn with_room(machine: &Machine, region: &PlannedRegion, memory: Memory) -> PlannedRegion {
     match memory {
         Memory::Rewritten { places: 2.. } if !region.is_of_traffic => PlannedRegion {
@@ -173,13 +173,13 @@ fn with_room(machine: &Machine, region: &PlannedRegion, memory: Memory) -> Plann
     }
 }
 
-/// Returns whether all chains of `points` can be in memory at a time: of each node no more than half of what it can give,
-/// unless it is one piece, and together no more than the control group has left.
+/// Returns true if all chains of `points` fit in memory together: on each node in half of its free memory, unless there
+/// is one piece, and together in the memory that the control group has left.
 pub fn fits(machine: &Machine, points: impl Iterator<Item = Point> + Clone, budget: &Budget) -> bool {
     let from_pool = |region: &PlannedRegion| matches!(region.pages, Pages::Huge2m | Pages::Huge1g);
     let needed = points.flat_map(|point| chain_of(&point)).flatten();
     let regions = Regions::of(budget.memory, &mut needed.filter(|region| !from_pool(region)));
-    // Too many for a list have to come in parts.
+    // More regions than the list holds are measured in parts.
     if !regions.are_few() {
         return false;
     }
@@ -198,7 +198,7 @@ pub fn fits(machine: &Machine, points: impl Iterator<Item = Point> + Clone, budg
     })
 }
 
-/// Places `size` bytes on `target`, and says what a reader must know of them.
+/// Places `size` bytes on `target`, and warns about properties of the memory that matter to the reader.
 fn place<'a>(
     session: &mut Session<'a, '_>,
     target: NodeId,
@@ -211,7 +211,7 @@ fn place<'a>(
     Ok(placement)
 }
 
-/// Opens the hardware counters, if they are `wanted`; says why there are none.
+/// Opens the hardware counters if they are `wanted`; warns if there are none.
 #[inline(never)] // offsets into a small frame are short
 pub fn meter(session: &mut Session<'_, '_>, wanted: bool) -> Option<Meter> {
     if !wanted {
@@ -223,7 +223,7 @@ pub fn meter(session: &mut Session<'_, '_>, wanted: bool) -> Option<Meter> {
         .ok()
 }
 
-/// Says what a reader must know of memory on `target` for which pages were asked for.
+/// Warns about properties of memory on `target` that matter to the reader; `asked` is the kind of pages requested.
 pub fn tell(warnings: &mut Warnings, target: NodeId, asked: Pages, placed: &Placed) {
     let Placed { means, pages, mapped, before, .. } = *placed;
     if asked == Pages::Auto && pages == Pages::Small4k {

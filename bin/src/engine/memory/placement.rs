@@ -1,13 +1,13 @@
-//! A point's memory: mapped, bound, populated, and proven to be where it has to be.
+//! A point's memory: mapped, bound, populated, and verified to be on its node.
 //!
-//! The order of the steps matters, and so does what each failure looks like
-//! (set_mempolicy(2), mbind(2), Linux mm/mempolicy.c):
+//! The order of the steps matters, because it decides how each failure appears (set_mempolicy(2), mbind(2), Linux
+//! mm/mempolicy.c):
 //!
-//! * binding the task before mapping huge pages turns an empty pool of the node into an
-//!   errno; bound afterwards it is a SIGBUS at the first touch;
-//! * a node that is bound and full gets the process killed, so free memory is compared first;
-//! * pages that are present do not move with a policy, so binding comes before populating;
-//! * where a container forbids policies, pages go to the node of the CPU that touches them.
+//! - binding the task before mapping huge pages turns an empty pool of the node into an errno; with the opposite order
+//!   it is a SIGBUS at the first touch;
+//! - the process is killed if a bound node is full, so free memory is compared first;
+//! - a policy does not move present pages, so binding comes before populating;
+//! - where a container forbids policies, pages go to the node of the CPU that touches them.
 
 use latency_core::arch::Line;
 use latency_core::topology::{PagePool, Source, Topology};
@@ -29,7 +29,7 @@ pub struct Placement {
     witness: Witness,
 }
 
-/// The node of a placement, without a hold on its memory, so that it can be looked at while it is walked.
+/// The node of a placement, without a borrow of its memory, so that the node can be queried while the memory is walked.
 #[derive(Clone, Copy, Debug)]
 pub struct Witness {
     /// The node.
@@ -44,7 +44,7 @@ pub struct Witness {
 }
 
 impl Placement {
-    /// Maps `size` bytes on `target` in pages of the kind asked for; `auto` takes the largest that can be had.
+    /// Maps `size` bytes on `target` in pages of the kind requested; `auto` selects the largest kind available.
     ///
     /// The calling thread may be on another CPU afterwards.
     ///
@@ -79,7 +79,7 @@ impl Placement {
         enough(machine, target, size, pages)?;
         let failed = |call| {
             move |errno| match errno {
-                // The pages were set aside for this mapping, but of all nodes together.
+                // The pages were reserved for this mapping, but counted over all nodes together.
                 Errno::EFAULT if pages.page_size() != PageSize::Small => {
                     PlacementError::PoolEmptied { page: pages.page_size(), node: target }
                 }
@@ -124,14 +124,14 @@ impl Placement {
         Ok(placement)
     }
 
-    /// Makes all pages present, in parts; between them it looks for an interrupt, and for memory that others have taken,
-    /// since the kernel answers a lack of it with a signal.
+    /// Populates all pages, in parts. Between parts it checks for an interrupt, and for memory that other processes
+    /// have taken, since the kernel answers a lack of memory with a signal.
     fn populate<'a>(
         &mut self,
         machine: &Machine,
         failed: impl Fn(Errno) -> PlacementError<'a>,
     ) -> Result<(), Failure<'a>> {
-        /// Bytes of a part: 30 ms where the host must find memory first; a huge page is made present as a whole.
+        /// Bytes of a part: 30 ms where the host must find memory first; a huge page is populated as a whole.
         const PART: usize = 16 << 20;
         let length = self.region.len();
         for start in (0..length).step_by(PART) {
@@ -146,12 +146,12 @@ impl Placement {
         Ok(())
     }
 
-    /// Returns the memory, to build a chain in, and its witness.
+    /// Returns the memory, in which a chain can be built, and its witness.
     pub fn split(&mut self) -> (&mut [Line], Witness) {
         (self.region.lines(), self.witness)
     }
 
-    /// Returns the witness of its node.
+    /// Returns the witness of the memory's node.
     #[must_use]
     pub const fn witness(&self) -> &Witness {
         &self.witness
@@ -166,31 +166,31 @@ impl Witness {
         Witness { target, pages, mapped, address: 0, means, before }
     }
 
-    /// Returns an identity of the memory.
+    /// Returns the address of the memory, which identifies it.
     #[must_use]
     pub const fn address(&self) -> usize {
         self.address
     }
 
-    /// Returns what was known of the memory before the first trial.
+    /// Returns the state of the memory before the first trial.
     #[must_use]
     pub const fn first(&self) -> Placed {
         let Witness { means, pages, mapped, before, .. } = *self;
         Placed { means, pages, mapped, before, after: before, as_small: None }
     }
 
-    /// Looks at the memory again. Returns all that is known of it.
+    /// Queries the memory again. Returns its state before and now.
     #[must_use]
     pub fn again(&self) -> Placed {
         Placed { after: self.look(), ..self.first() }
     }
 
-    /// Asks the kernel where the pages are, and of what size.
+    /// Asks the kernel for the node and the size of the pages.
     fn look(&self) -> Evidence {
         let address = self.address as u64;
         let mut buffer = [0; 4096];
         let mut evidence = Evidence::default();
-        // What cannot be read leaves its part of the evidence empty, which is what is reported.
+        // A file that cannot be read leaves its part of the evidence empty, and the result reports that.
         let _ = file::for_each_line(b"/proc/self/numa_maps", &mut buffer, |line| {
             if let Some((counts, page)) = evidence::numa_maps_line(line, address) {
                 evidence.numa_maps = Some(counts);
@@ -199,7 +199,7 @@ impl Witness {
             evidence.numa_maps.is_none()
         });
         if evidence.numa_maps.is_some() && self.pages != Pages::Thp && signal::interrupted() {
-            // That is proof, and the rest would need 0.1 s for a gigabyte of small pages.
+            // The policy is proof enough, and the other queries need 0.1 s for a gigabyte of small pages.
             return evidence;
         }
         let mut ours = false;
@@ -214,7 +214,7 @@ impl Witness {
         evidence
     }
 
-    /// Asks for the node of every page; `None` once `stop` says so.
+    /// Queries the node of every page; returns `None` once `stop` returns true.
     fn query_pages(&self, stop: &dyn Fn() -> bool) -> Option<PageCounts> {
         const BATCH: usize = 512;
         let step = self.pages.page_size().bytes().0 as usize;
@@ -243,7 +243,7 @@ impl Witness {
         Some(counts)
     }
 
-    /// Checks that the kernel mapped pages of the size asked for, as far as it tells: `all` of them, or at least half.
+    /// Checks that the kernel mapped pages of the size requested, if it reports that: `all` of them, or at least half.
     fn check_pages(&self, all: bool) -> Result<(), PlacementError<'static>> {
         let asked = self.pages.page_size();
         if let Some(found) = self.before.kernel_page.filter(|page| *page != asked.bytes()) {
@@ -258,7 +258,7 @@ impl Witness {
         }
     }
 
-    /// Checks that all pages are on the target; without evidence that holds only where there is no other node.
+    /// Checks that all pages are on the target; without evidence, the check passes only if there is no other node.
     fn check_node(&self, machine: &Machine) -> Result<(), PlacementError<'static>> {
         let node = self.target;
         if self.before.proves(node, self.mapped) {
@@ -278,7 +278,7 @@ impl Witness {
     }
 }
 
-/// Checks that the node has the pages; the kernel would answer a lack of them with a signal.
+/// Checks that the node has the pages; the kernel answers a lack of them with a signal.
 fn enough(
     machine: &Machine,
     target: NodeId,
@@ -299,14 +299,14 @@ fn enough(
     if pages == Pages::Thp && machine.host.huge_pages.enabled.as_str() == "never" {
         return Err(PlacementError::ThpDisabled);
     }
-    // Memory that was free when the run began may be taken now. Unknown amounts pass.
+    // Memory that was free when the run began may be in use now. Unknown amounts pass.
     match machine.supply_now(&SystemFiles, target) {
         Some(supply) => supply.check(target, size),
         None => Ok(()),
     }
 }
 
-/// Moves to a CPU of the node, where policies are forbidden, so that pages touched from there are taken there.
+/// Moves to a CPU of the node if policies are forbidden, so that pages are taken from that node at the first touch.
 fn first_touch(machine: &Machine, target: NodeId, errno: Errno) -> Result<Means, PlacementError<'_>> {
     if machine.sole_memory_node() == Some(target) {
         return Ok(Means::SoleNode);
@@ -316,8 +316,8 @@ fn first_touch(machine: &Machine, target: NodeId, errno: Errno) -> Result<Means,
     Ok(Means::FirstTouch)
 }
 
-/// Moves to the CPU of each point once, to check that it is on the point's node. Where the nodes are not described, the one
-/// that the kernel names is the point's. The thread ends on the CPU of the first point.
+/// Moves to the CPU of each point once, to check that the CPU is on the point's node. If the nodes are not described,
+/// the point gets the node that the kernel names. The thread ends on the CPU of the first point.
 ///
 /// # Errors
 ///
@@ -336,14 +336,14 @@ pub fn check_nodes(topology: &Topology, points: &mut [Point]) -> Result<(), Plac
     points.first().map_or(Ok(()), |point| pin(point.cpu).map(drop))
 }
 
-/// Returns the node of a point's CPU, by `/sys` and the kernel.
+/// Returns the node of a point's CPU, according to `/sys` and the kernel.
 ///
 /// # Errors
 ///
-/// [`PlacementError::CpuOnOtherNode`] where they contradict each other.
+/// [`PlacementError::CpuOnOtherNode`] if they contradict each other.
 pub fn node_of(topology: &Topology, point: &Point, found: NodeId) -> Result<NodeId, PlacementError<'static>> {
     let (cpu, node) = (point.cpu, point.initiator);
-    // Of nodes that are made up (numa=fake), each has every CPU.
+    // Every simulated node (numa=fake) has every CPU.
     let is_there = topology.node(found).is_some_and(|node| node.cpus.contains(cpu.0));
     match topology.source {
         Source::Assumed => Ok(found),
@@ -352,19 +352,19 @@ pub fn node_of(topology: &Topology, point: &Point, found: NodeId) -> Result<Node
     }
 }
 
-/// Moves the calling thread to a CPU and makes sure that it is there: the CPU's node, as the kernel names it.
+/// Moves the calling thread to a CPU, checks that it is there and returns the CPU's node as the kernel names it.
 ///
 /// # Errors
 ///
 /// [`PlacementError::CpuTaken`], [`PlacementError::CallFailed`] and [`PlacementError::WrongCpu`].
 pub fn pin(cpu: CpuId) -> Result<NodeId, PlacementError<'static>> {
-    /// Whoever moves the thread at the same moment does so once.
+    /// Maximum tries: another process that moves the thread at the same moment does so once.
     const TRIES: u32 = 8;
     let failed = |call| move |errno| PlacementError::CallFailed { call, errno, node: None };
     let mut elsewhere = cpu;
     for _ in 0..TRIES {
         cpu::pin_to(cpu).map_err(|errno| match errno {
-            // Plans are made of CPUs that were there, and allowed.
+            // The plan contains only CPUs that were online and allowed, so this CPU was taken since.
             Errno::EINVAL => PlacementError::CpuTaken { cpu },
             errno => failed("sched_setaffinity")(errno),
         })?;

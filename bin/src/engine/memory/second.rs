@@ -1,7 +1,8 @@
 //! A second measurement of a point (A/A), in other memory and in the same rounds.
 //!
-//! Rounds of one series share their pages, and agree with each other by construction. What the pages decide shows in a
-//! second series; since both take turns, neighbours meet both alike, and the ratio round by round is that of the memory.
+//! Rounds of one series share their pages, so they agree with each other by construction. A second series in other
+//! memory shows the influence of the pages. Both series take turns, so neighbours affect both alike, and the ratio of
+//! each round is the ratio of the memory.
 
 use latency_core::buffer::Stores;
 use latency_core::chain::Chain;
@@ -23,10 +24,11 @@ use crate::result::{Point, Repeat, Walk, chain};
 use crate::sys::table::Table;
 use crate::warning::{Warning, Warnings};
 
-/// Maximum difference of two results that agree, as a fraction.
+/// Maximum relative difference of two results that agree.
 pub const CLOSE: f64 = 0.03;
 
-/// Returns how fit a point is for a second measurement: 0 for one in memory, 1 for one well within the nearest cache.
+/// Returns the suitability of a point for a second measurement: 0 for a point in memory, 1 for one well within the
+/// nearest cache.
 pub fn kind_of(machine: &Machine, point: &Point) -> Option<usize> {
     let nearest = machine.host.caches.data(1).map_or(Bytes(0), |cache| cache.size);
     match point.walk {
@@ -36,12 +38,13 @@ pub fn kind_of(machine: &Machine, point: &Point) -> Option<usize> {
     }
 }
 
-/// Returns whether memory for `like` is memory for `point`.
+/// Returns true if memory for `like` also serves `point`.
 fn is_same(like: &Point, point: &Point) -> bool {
     (like.target, like.pages, like.size) == (point.target, point.pages, point.size)
 }
 
-/// Returns which of `points` is measured twice; `None` where none is fit, and where the node has too little memory for it.
+/// Returns the index of the point that is measured twice; `None` if none is suitable, or if the node has too little
+/// memory.
 fn chosen(machine: &Machine, points: &[Point]) -> Option<(usize, Point)> {
     let fit = |kind| points.iter().position(|point| kind_of(machine, point) == Some(kind));
     let index = fit(0).or_else(|| fit(1))?;
@@ -57,7 +60,8 @@ fn chosen(machine: &Machine, points: &[Point]) -> Option<(usize, Point)> {
     fits.then_some((index, point))
 }
 
-/// Returns whether memory for `like` serves a second measurement of one of `points`; any other memory is in their way.
+/// Returns true if memory for `like` serves a second measurement of one of `points`; other memory must be released
+/// first.
 pub fn uses(machine: &Machine, points: &[Point], like: &Point) -> bool {
     chosen(machine, points).is_some_and(|(_, point)| is_same(like, &point))
 }
@@ -71,8 +75,8 @@ pub struct Second {
 }
 
 impl Second {
-    /// Places memory for a second measurement of one of `points`; `None` where none is fit, and where the node has too
-    /// little memory for both.
+    /// Places memory for a second measurement of one of `points`; returns `None` if none is suitable, or if the node
+    /// has too little memory for both.
     ///
     /// # Errors
     ///
@@ -96,7 +100,7 @@ impl Second {
         Ok(Some(Second { index, placement, chain: Table::filled(1, chain::chain(&point)?)? }))
     }
 
-    /// Opens the memory for `point`, with a chain in it that stays unless the `memory` of the run is rewritten.
+    /// Opens the memory for `point`. The chain in it stays unless the `memory` of the run is rewritten.
     ///
     /// # Errors
     ///
@@ -120,7 +124,7 @@ impl Second {
     }
 }
 
-/// Compares both measurements of a point that took turns, and warns if they differ in most rounds.
+/// Compares both measurements of a point that were made in turn, and warns if they differ in most rounds.
 pub fn in_turn(schedule: &mut RealSchedule<'_>, warnings: &mut Warnings) -> Option<Repeat> {
     let ([(entry, first), (again, second)], ratio) = schedule.both()?;
     if let Some(ratio) = beyond(&ratio) {
@@ -135,7 +139,7 @@ pub fn in_turn(schedule: &mut RealSchedule<'_>, warnings: &mut Warnings) -> Opti
     Some(Repeat { size: entry.point.size, first, second, served })
 }
 
-/// Returns the ratio of two measurements in turn whose interval is beyond closeness.
+/// Returns the ratio of two measurements made in turn if its interval is beyond the tolerance.
 fn beyond(ratio: &Summary) -> Option<f64> {
     let interval = ratio.interval?;
     (interval.low > 1.0 + CLOSE || interval.high < 1.0 - CLOSE).then_some(ratio.median)
@@ -147,7 +151,7 @@ mod tests {
     use latency_core::stats::Interval;
 
     #[test]
-    fn memory_is_said_to_differ_where_most_rounds_do() {
+    fn memory_differs_if_most_rounds_differ() {
         let ratio = |low: f64, median: f64, high: f64| {
             let interval = Some(Interval { low, high });
             beyond(&Summary { count: 31, median, minimum: low, maximum: high, mad: 0.01, interval })

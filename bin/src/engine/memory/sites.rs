@@ -1,4 +1,4 @@
-//! Pieces of memory with something in them: chains, the lines of generators, or lines that CPUs exchange.
+//! Pieces of memory with their contents: chains, the lines of generators, or lines that CPUs exchange.
 
 use latency_core::units::NodeId;
 
@@ -6,21 +6,21 @@ use crate::engine::memory::placement::Witness;
 use crate::plan::budget::Memory;
 use crate::plan::regions::{MOST, PlannedRegion};
 
-/// A piece of memory with something in it.
+/// A piece of memory with its contents.
 pub struct Site<T> {
-    /// The region that it serves.
+    /// The region that the piece serves.
     pub region: PlannedRegion,
-    /// Knows where it is.
+    /// The witness of the memory's node.
     pub witness: Witness,
-    /// The chain, the lines of generators or those that CPUs exchange.
+    /// The chain, the lines of generators or the lines that CPUs exchange.
     pub holds: T,
 }
 
-/// All memory of one kind, with something in it.
+/// All memory of one kind, with its contents.
 pub struct Sites<T> {
     /// The pieces, in the order in which they were placed.
     pub list: [Option<Site<T>>; MOST],
-    /// Decides which piece serves a region.
+    /// The rule for sharing pieces between regions.
     pub memory: Memory,
 }
 
@@ -45,13 +45,13 @@ impl<T> Sites<T> {
         self.list.iter().flatten().next()
     }
 
-    /// Returns the same, to be changed.
+    /// Returns the piece that serves a region, as a mutable reference.
     pub fn find_mut(&mut self, needed: &PlannedRegion) -> Option<&mut Site<T>> {
         let index = self.index(needed)?;
         self.list.get_mut(index)?.as_mut()
     }
 
-    /// Returns the piece with that index.
+    /// Returns the piece at `index`.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<&Site<T>> {
         self.list.get(index)?.as_ref()

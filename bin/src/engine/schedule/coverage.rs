@@ -1,6 +1,7 @@
-//! The share of intervals that hold the truth, in simulated time: over noise of every kind, with the rule that ends a run.
+//! The share of intervals that cover the truth, in simulated time: over noise of every kind, with the rule that ends a
+//! run.
 //!
-//! 200 runs of each kind; as many as LATENCY_BENCH_COVERAGE_RUNS says, if it is set.
+//! The test makes 200 runs of each kind, or LATENCY_BENCH_COVERAGE_RUNS of them if that variable is set.
 
 use std::boxed::Box;
 use std::f64::consts::TAU;
@@ -14,12 +15,12 @@ use crate::plan::budget::Budget;
 
 /// The latency without noise.
 const TRUTH: f64 = 100.0;
-/// The time over which rounds are spread.
+/// Nanoseconds over which rounds are spread.
 const SPREAD_NS: f64 = 5e9;
-/// A standard deviation of a round, as a fraction, where nothing disturbs it.
+/// Standard deviation of an undisturbed round, as a fraction.
 const QUIET: f64 = 0.003;
 
-/// Chance of several kinds.
+/// A source of random numbers of several distributions.
 struct Chance(Pcg32);
 
 impl Chance {
@@ -27,28 +28,28 @@ impl Chance {
         f64::from(self.0.next_u32()) / f64::from(u32::MAX)
     }
 
-    /// Nearly normal, with a standard deviation of one.
+    /// Returns a nearly normal number, with a standard deviation of one.
     fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
     }
 
-    /// A time with that mean, as between events without memory.
+    /// Returns an exponentially distributed time with that mean, as between independent events.
     fn wait(&mut self, mean: f64) -> f64 {
         -mean * (1.0 - self.uniform()).max(1e-9).ln()
     }
 }
 
-/// A latency as a fraction of the truth, by the simulated time, drawn for each run.
+/// A function from simulated time to latency, as a fraction of the truth, drawn for each run.
 type Noise = Box<dyn FnMut(&mut Chance, bool, f64) -> f64>;
 
-/// A kind of noise, and its own median.
+/// A kind of noise and the true median under it.
 struct Kind {
     name: &'static str,
     median: f64,
     make: fn(&mut Chance) -> Noise,
 }
 
-/// Noise of rounds that follow each other with that correlation.
+/// Returns noise whose consecutive rounds have that correlation.
 fn correlated(chance: &mut Chance, correlation: f64) -> Noise {
     let mut value = chance.normal();
     let new = (1.0 - correlation * correlation).sqrt();
@@ -60,7 +61,7 @@ fn correlated(chance: &mut Chance, correlation: f64) -> Noise {
     })
 }
 
-/// Rounds that a sine of that period, as a share of the spread, moves by 2 % either way.
+/// Returns noise that a sine moves by 2 % either way; `period` is its period as a share of the spread.
 fn sine(chance: &mut Chance, period: f64) -> Noise {
     let phase = chance.uniform();
     let mut quiet = correlated(chance, 0.0);
@@ -70,7 +71,8 @@ fn sine(chance: &mut Chance, period: f64) -> Noise {
     })
 }
 
-/// Two states in turn, for some seconds each on average; what the second adds is drawn each time.
+/// Returns noise that alternates between two states, each with a mean length of some seconds; the addition of the
+/// second state is drawn each time.
 fn states(chance: &mut Chance, (fast, slow): (f64, f64), adds: fn(&mut Chance) -> f64) -> Noise {
     let is_slow = chance.uniform() < slow / (fast + slow);
     let mut added = if is_slow { adds(chance) } else { 0.0 };
@@ -96,19 +98,21 @@ const KINDS: [Kind; 9] = [
     Kind { name: "sine, 0.5 of the spread", median: 1.0, make: |chance| sine(chance, 0.5) },
     Kind {
         name: "bursts",
-        // A tenth of the time is slower: the median of all is where 5/9 of the others lie.
+        // A tenth of the time is slower, so the median of all is at the 5/9 quantile of the fast state.
         median: 1.0 + 0.14 * QUIET,
         make: |chance| states(chance, (2.7, 0.3), |chance| 0.05 + 0.25 * chance.uniform()),
     },
     Kind {
         name: "two states",
-        // 35 % of the time is slower: 0.5 of 0.65 is 0.74 deviations above the middle of the fast state.
+        // 35 % of the time is slower, so the median of all is at the quantile 0.5 / 0.65, 0.74 deviations above the
+        // middle of the fast state.
         median: 1.0 + 0.736 * QUIET,
         make: |chance| states(chance, (0.65, 0.35), |_| 0.12),
     },
 ];
 
-/// Counts over runs: intervals that hold the median, the mean of their half widths and of rounds, and precise runs.
+/// Simulates runs. Returns the number of intervals that cover the median, the means of their half widths and of rounds,
+/// and the number of precise runs.
 fn simulated(kind: &Kind, runs: u64) -> (u64, f64, f64, u64) {
     let (mut held, mut width, mut rounds, mut precise) = (0, 0.0, 0, 0);
     for seed in 0..runs {
@@ -132,7 +136,7 @@ fn simulated(kind: &Kind, runs: u64) -> (u64, f64, f64, u64) {
 }
 
 #[test]
-fn intervals_hold_the_truth_in_93_of_100_runs_over_noise_of_every_kind() {
+fn intervals_cover_the_truth_in_93_of_100_runs_under_every_noise() {
     let runs: u64 =
         std::env::var("LATENCY_BENCH_COVERAGE_RUNS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(200);
     let mut missed = Vec::new();
@@ -146,7 +150,7 @@ fn intervals_hold_the_truth_in_93_of_100_runs_over_noise_of_every_kind() {
             width * 100.0,
             precise as f64 / runs as f64 * 100.0
         );
-        // 200 runs can tell 93 % to within three times 1.8 %.
+        // The share over 200 runs has a standard error of 1.8 %.
         if share < 0.93 - if runs < 2000 { 0.02 } else { 0.0 } {
             missed.push((kind.name, share));
         }

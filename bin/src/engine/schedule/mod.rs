@@ -1,10 +1,9 @@
 //! The schedule of all experiments: rounds that visit every point which still needs it.
 //!
-//! The order is shuffled for each round, so that no point always has the same
-//! predecessor. Rounds of one point are thus spread over the whole run, and so are
-//! drift and neighbours: an interval over rounds means what it says. An interval
-//! over contiguous batches would cover the truth in 5 to 54 of 100 runs instead of 95.
-//! A run of few points is over in no time: it pauses between rounds.
+//! The order is shuffled for each round, so that no point always has the same predecessor. Rounds of one point are thus
+//! spread over the whole run, so an interval over rounds includes drift and neighbours. An interval over contiguous
+//! batches would cover the truth in 5 to 54 of 100 runs instead of 95. A run of few points would be over within a
+//! moment: it pauses between rounds.
 
 use core::ops::DerefMut;
 
@@ -43,7 +42,7 @@ pub struct ScheduledPoint {
     pub state: State,
 }
 
-/// One visit of a round: points of one group follow each other.
+/// One visit of a round; the points of a group follow each other.
 #[derive(Clone, Copy, Debug)]
 struct Turn {
     group: u32,
@@ -51,7 +50,7 @@ struct Turn {
     index: usize,
 }
 
-/// Points under way in a place, to which it has a pointer of any kind.
+/// The points in progress in a place; `A` is the place or a pointer to it.
 #[derive(Debug)]
 pub struct Schedule<A> {
     /// The place of their chains.
@@ -62,7 +61,8 @@ pub struct Schedule<A> {
     pub budget: Budget,
     entries: Table<ScheduledPoint>,
     count: usize,
-    /// A point that is measured twice in turn, and the point after all others that is its second measurement.
+    /// The index of a point that is measured twice in turn, and the index of its second measurement, behind all other
+    /// points.
     twice: Option<[usize; 2]>,
     rounds: Table<Round>,
     room: usize,
@@ -72,15 +72,15 @@ pub struct Schedule<A> {
     begun_ns: f64,
     /// Rounds made by [`Schedule::run`].
     round: usize,
-    /// Rounds differ by more than those of a quiet machine.
+    /// True if rounds differ by more than the rounds of a quiet machine do.
     differ: bool,
-    /// When the first of those began, and the last.
+    /// The times at which the first of the rounds began, and the last.
     first_ns: f64,
     last_ns: f64,
 }
 
 impl<A: DerefMut<Target: Place>> Schedule<A> {
-    /// Puts `points` on the schedule, with room for as many more as the budget has.
+    /// Creates a schedule of `points`, with room for as many more as the budget allows.
     ///
     /// # Errors
     ///
@@ -119,7 +119,7 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
         Ok(schedule)
     }
 
-    /// Adds a point; false where there is no room for it.
+    /// Adds a point; returns false if there is no room for it.
     pub fn add(&mut self, point: Point) -> bool {
         let Some(entry) = self.entries.get_mut(self.count) else { return false };
         entry.point = point;
@@ -127,7 +127,7 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
         true
     }
 
-    /// Measures the `index`-th point twice in each round, from now on; no point is added after it.
+    /// Measures point number `index` twice in each round from now on; no point can be added afterwards.
     pub fn measure_twice(&mut self, index: usize) {
         let second = self.count;
         if let Some(point) = self.point(index).filter(|_| self.twice.is_none()) {
@@ -161,13 +161,13 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
         self.entries.len()
     }
 
-    /// Returns the `index`-th of the points added.
+    /// Returns the `index`-th of the added points.
     #[must_use]
     pub fn point(&self, index: usize) -> Option<Point> {
         self.entries.get(..self.count)?.get(index).map(|entry| entry.point)
     }
 
-    /// Returns the points and the median of their rounds so far: nanoseconds, which are not a number before the first.
+    /// Returns the points and the median of their rounds so far, in nanoseconds; NaN before the first round.
     pub fn so_far(&mut self) -> impl Iterator<Item = (&Point, f64)> + use<'_, A> {
         let Self { entries, rounds, summariser, room, count, .. } = self;
         entries.iter().take(*count).zip(rounds.chunks((*room).max(1))).map(|(entry, rounds)| {
@@ -177,7 +177,7 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
         })
     }
 
-    /// Returns the rounds made of a point.
+    /// Returns the rounds of a point so far.
     #[must_use]
     pub fn rounds(&self, index: usize) -> &[Round] {
         let made = self.entries.get(index).map_or(0, |entry| entry.state.rounds);
@@ -192,18 +192,18 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
         self.of(index)
     }
 
-    /// Returns the same, for a second measurement as well.
+    /// Returns the summary of the rounds of a point, or of a second measurement.
     fn of(&mut self, index: usize) -> Option<(ScheduledPoint, RoundSeries)> {
         let entry = *self.entries.get(..self.count)?.get(index)?;
         let rounds = self.rounds.get(index * self.room..)?.get(..entry.state.rounds)?;
         Some((entry, self.summariser.summarise(rounds)?))
     }
 
-    /// Goes round, without a pause, until each point has `rounds` rounds (2 if visits are long, 1 if time is up).
+    /// Makes rounds, without a pause, until each point has `rounds` rounds (2 if visits are long, 1 if time is up).
     ///
     /// # Errors
     ///
-    /// The errors of [`VisitRules::visit`], [`Failure::Interrupted`] among them.
+    /// The errors of [`VisitRules::visit`], including [`Failure::Interrupted`].
     pub fn reach(&mut self, progress: &mut Progress, rounds: usize) -> Result<(), Failure<'static>> {
         let long_visit_ns = self.budget.long_visit_ns;
         while self.go_round(progress, &|state, share| {
@@ -213,11 +213,11 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
         Ok(())
     }
 
-    /// Goes round until every point is precise or out of time.
+    /// Makes rounds until every point is precise or out of time.
     ///
     /// # Errors
     ///
-    /// The errors of [`VisitRules::visit`], [`Failure::Interrupted`] among them. What there is by then is kept.
+    /// The errors of [`VisitRules::visit`], including [`Failure::Interrupted`]. The rounds so far are kept.
     pub fn run(&mut self, progress: &mut Progress) -> Result<(), Failure<'static>> {
         let Budget { fewest, long_visit_ns, .. } = self.budget;
         let wanted = |state: &State, share: f64| {
@@ -242,12 +242,12 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
         }
     }
 
-    /// Visits a point that is not on the schedule. Returns the medians of `visits` visits: nanoseconds, and core cycles,
-    /// which are not a number without a counter.
+    /// Visits a point that is not on the schedule. Returns the medians of `visits` visits: nanoseconds, and core
+    /// cycles, which are NaN without a counter.
     ///
     /// # Errors
     ///
-    /// The errors of [`VisitRules::visit`], [`Failure::Interrupted`] among them.
+    /// The errors of [`VisitRules::visit`], including [`Failure::Interrupted`].
     pub fn probe(&mut self, point: &Point, visits: usize) -> Result<(f64, f64), Failure<'static>> {
         const MOST: usize = 16;
         let mut kept = [Round::default(); MOST];
@@ -267,8 +267,8 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
         Ok((median(|round| round.nanoseconds), median(|round| round.core_cycles)))
     }
 
-    /// Visits every point that is not done and for which `wants` is true at the share of the time for all that is over.
-    /// Returns false where there was none.
+    /// Visits every point that is not done and for which `wants` is true; `wants` gets the elapsed share of the time
+    /// for all points. Returns false if there was no point to visit.
     fn go_round(
         &mut self,
         progress: &mut Progress,
@@ -284,7 +284,7 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
             }
             let point = self.entries.get(index).map(|entry| entry.point);
             let group = point.and_then(|point| self.group(&point)).unwrap_or(index);
-            // Another number for the group in each round.
+            // The group has another random rank in each round.
             let group = Pcg32::new(salt, group as u64).next_u32();
             let turn = Turn { group, own: self.rng.next_u32(), index };
             if let Some(slot) = self.turns.get_mut(length) {
@@ -298,7 +298,7 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
         });
         for turn in 0..length {
             let Some(&Turn { index, .. }) = self.turns.get(turn) else { break };
-            // In large memory a round takes seconds.
+            // In large memory a round lasts seconds, so the share is computed for each visit.
             let share = self.share();
             if self.leading(index).is_some_and(|state| wants(&state, share)) {
                 self.visit(index)?;
@@ -308,15 +308,15 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
         Ok(length > 0)
     }
 
-    /// Returns the state that decides about further visits to a point: of a second measurement, that of the first.
+    /// Returns the state that decides about further visits to a point; a second measurement follows the first.
     fn leading(&self, index: usize) -> Option<State> {
         let index = self.twice.filter(|[_, second]| *second == index).map_or(index, |[first, _]| first);
         self.entries.get(index).map(|entry| entry.state)
     }
 
-    /// Returns the first of the points that follow each other in a round. Lanes of one number in one chain go on where each
-    /// other stopped: before lanes of another number, a trail is walked that takes longer than a round. An initiator
-    /// writes the chains that it shares with others once a round.
+    /// Returns the first of the points that follow each other in a round. Points with the same number of lanes in one
+    /// chain continue where the previous one stopped; before another number of lanes, the visit needs a trail that
+    /// lasts longer than a round. An initiator writes the chains that it shares with others once a round.
     fn group(&self, point: &Point) -> Option<usize> {
         let group = |point: &Point| match (self.budget.memory, point.walk) {
             (Memory::Kept, Walk::Lanes(_) | Walk::Apart(_)) => Some((point.size, point.walk.lanes())),
@@ -339,18 +339,19 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
         let ScheduledPoint { point, state } = entry;
         let (begun_ns, spent_ns) = (place.now_ns(), state.spent_ns);
         place.with_chain(index, point, position, &mut |chain| rules.visit(chain, summariser, state, kept))?;
-        // Writing the chain again is a part of the time of the point, and of a large one of small elements most of it.
+        // Rewriting the chain counts as time of the point; for a large chain of small elements, it is most of that
+        // time.
         state.spent_ns = spent_ns + (place.now_ns() - begun_ns);
         state.done |= budget.left_ns(state.spent_ns) <= 0.0;
         Ok(())
     }
 
-    /// Returns the share of the time for all that is over.
+    /// Returns the elapsed share of the time for all points.
     fn share(&self) -> f64 {
         (self.place.now_ns() - self.begun_ns) / self.run_ns
     }
 
-    /// Shows the progress of the run, and the time left until each point has the fewest rounds that can do.
+    /// Shows the progress of the run, and the time left until each point has the minimum number of rounds.
     fn tell(&self, progress: &mut Progress) {
         let rules = VisitRules { budget: &self.budget, points: self.count };
         let entries = || self.entries.iter().take(self.len());
@@ -370,9 +371,9 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
     }
 }
 
-/// Returns which of the budget's positions a point uses on a given visit.
+/// Returns the position that a point uses on a given visit.
 ///
-/// Five and the number of positions have no common divisor: a point goes through all of them.
+/// The step of five and the number of positions are coprime, so a point uses all positions.
 fn position_of(index: usize, visit: usize) -> u64 {
     visit as u64 * 5 + index as u64
 }

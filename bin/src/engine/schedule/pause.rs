@@ -1,4 +1,4 @@
-//! Pauses between the rounds of few points, which would otherwise be over before anything drifts.
+//! Pauses between the rounds of few points, which would otherwise end before anything drifts.
 
 use core::ops::DerefMut;
 
@@ -12,25 +12,25 @@ use crate::error::Failure;
 use crate::plan::budget::{MOST_ROUNDS, WAKE_NS};
 
 impl<A: DerefMut<Target: Place>> Schedule<A> {
-    /// Lets the CPU idle until the next round is due, if any point still wants one.
+    /// Lets the CPU idle until the next round is due, if any point still needs one.
     ///
-    /// Rounds are due at even distances, so that the first ones fill the time to spread them over; each is up to a
-    /// fifth of a distance early or late, or else a neighbour with this period would be met
-    /// always or never. Once rounds differ there is no pause: more of them tell more, and a quiet second is not missed.
-    /// The pause is time that the points have taken, all alike.
+    /// Rounds are due at equal intervals, so that the first rounds fill the time over which they are spread. Each is up
+    /// to a fifth of an interval early or late; otherwise a neighbour with this period would be met always or never.
+    /// Once rounds differ there is no pause: further rounds are more informative, and no quiet second is missed. The
+    /// pause counts as time of the points, in equal parts.
     pub(super) fn pause(&mut self, wants: &dyn Fn(&State, f64) -> bool) -> Result<(), Failure<'static>> {
-        /// Maximum shift of a round, as a share of the distance, both ways together.
+        /// Range of the random shift of a round, as a share of the interval.
         const JITTER: f64 = 0.4;
         let now_ns = self.place.now_ns();
         let lasted_ns = now_ns - self.last_ns;
         self.last_ns = now_ns;
-        // The first round has warmed up: how long one takes is known after the second.
+        // The first round includes the warm-up, so the duration of a round is known after the second.
         if self.round <= 1 {
             self.first_ns = if self.round == 0 { now_ns } else { self.first_ns };
             return Ok(());
         }
         let share = self.share();
-        // Once rounds have differed, agreement of the next is that of one moment.
+        // Once rounds have differed, the agreement of later rounds only describes one moment.
         self.differ |= self.differs(0);
         let differ = self.differ;
         let open = |entry: &&mut ScheduledPoint| !entry.state.done && wants(&entry.state, share);
@@ -44,7 +44,8 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
         let distance_ns = (budget.spread_ns - lasted_ns) / rounds.saturating_sub(1).max(1) as f64;
         let shift = (f64::from(self.rng.next_u32()) / f64::from(u32::MAX) - 0.5) * JITTER;
         let due_ns = match differ {
-            // There is room for a number of rounds, unless it was asked how many loads there are to be.
+            // With differing rounds, a requested number of trials is made without pauses; otherwise rounds fill the
+            // time of the point.
             true if budget.trials.is_some() => now_ns,
             true => now_ns + budget.point_ns / self.room as f64 - lasted_ns,
             false => self.first_ns + distance_ns * (self.round as f64 + shift),
@@ -62,11 +63,12 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
         Ok(())
     }
 
-    /// Returns whether rounds of a point are further apart than those of a quiet machine.
+    /// Returns true if the rounds of a point scatter more than those of a quiet machine.
     fn differs(&self, index: usize) -> bool {
         /// Minimum rounds for a verdict.
         const FEWEST: usize = 5;
-        /// Maximum distance between the tenth percentile and the second largest of a quiet machine's rounds, as a fraction.
+        /// Maximum distance between the tenth percentile and the second largest of a quiet machine's rounds, as a
+        /// fraction.
         const ALIKE: f64 = 0.05;
         let mut room = [0.0; MOST_ROUNDS];
         let values = stats::gather(&mut room, self.rounds(index).iter().map(|round| round.nanoseconds));

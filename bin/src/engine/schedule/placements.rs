@@ -1,5 +1,5 @@
-//! The spread between positions of a chain: physical pages are a hidden variable of every working set about as large as a
-//! cache.
+//! The spread between positions of a chain: the physical pages are a hidden variable of every working set of about the
+//! size of a cache.
 
 use core::ops::DerefMut;
 
@@ -12,12 +12,12 @@ use crate::result::Round;
 
 /// Minimum positions for a spread.
 const FEWEST_PLACES: usize = 4;
-/// One in this many positions may be out of the ordinary on either side.
+/// Reciprocal of the share of positions that is ignored at either end.
 const ORDINARY: usize = 10;
 
 impl<A: DerefMut<Target: Place>> Schedule<A> {
-    /// Returns the number of positions that the rounds of a point were made in, and the spread between them: from the tenth to
-    /// the ninetieth percentile of their medians, as a share of the middle one.
+    /// Returns the number of positions that the rounds of a point used, and the spread between them: from the tenth to
+    /// the ninetieth percentile of the medians of positions, relative to the middle one.
     #[must_use]
     pub fn placements(&self, index: usize) -> (usize, Option<f64>) {
         let Memory::Rewritten { places } = self.budget.memory else { return (1, None) };

@@ -1,4 +1,4 @@
-//! A stay at one point for some seconds, so that others can look at the machine meanwhile.
+//! A stay at one point for some seconds, so that the user can observe the machine meanwhile.
 
 use core::ops::DerefMut;
 
@@ -12,13 +12,13 @@ use crate::result::{Point, Round};
 const SECOND_NS: f64 = 1e9;
 
 impl<A: DerefMut<Target: Place>> Schedule<A> {
-    /// Stays at a point for some seconds. Each is a round, which is given to `tell`; earlier rounds of the point are
-    /// dropped.
+    /// Stays at a point for some seconds. Each second is a round, which is passed to `tell`; earlier rounds of the
+    /// point are dropped.
     ///
     /// # Errors
     ///
-    /// The errors of [`VisitRules::visit`](crate::engine::schedule::visit::VisitRules::visit), [`Failure::Interrupted`] among them. The seconds that
-    /// there are by then are kept.
+    /// The errors of [`VisitRules::visit`](crate::engine::schedule::visit::VisitRules::visit), including
+    /// [`Failure::Interrupted`]. Complete seconds are kept.
     pub fn stay(
         &mut self,
         index: usize,
@@ -37,7 +37,7 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
             state.warmth.warm_up(chain, summariser, budget, f64::INFINITY)?;
             let begun_ns = chain.now_ns();
             for (second, slot) in kept.iter_mut().take(seconds).enumerate() {
-                // A load may change how long a hop takes.
+                // The latency of a hop may change under the load.
                 let batch_ns = chain.batch_ns().max(SECOND_NS / (MOST_BATCHES / 2) as f64);
                 let hops = hops_per_batch(batch_ns, state.warmth.first.estimate_ns);
                 let until_ns = begun_ns + (second + 1) as f64 * SECOND_NS;
@@ -63,7 +63,8 @@ mod tests {
     use crate::plan::budget::Budget;
     use latency_core::words::When;
 
-    /// Two points in memory of 100 ns. The second is held from the second second on, when hops are twice as long.
+    /// Simulates two points in memory of 100 ns. The stay at the second point begins after a second, when hops become
+    /// twice as long.
     fn held(seconds: usize, interrupt_ns: f64) -> (Vec<f64>, usize, bool) {
         let latency = |now_ns: f64| if now_ns < 2e9 { 100.0 } else { 200.0 };
         let mut fake = Fake::new(&Budget::DEFAULT, |hop: crate::engine::fake::Hop| latency(hop.now_ns));
@@ -87,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn each_second_is_a_round_and_those_before_are_dropped() {
+    fn each_second_is_a_round_and_earlier_rounds_are_dropped() {
         let (told, rounds, interrupted) = held(5, f64::INFINITY);
         assert_eq!((told.as_slice(), rounds, interrupted), ([200.0; 5].as_slice(), 5, false));
     }

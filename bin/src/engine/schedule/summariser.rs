@@ -1,6 +1,6 @@
-//! Summarises batches to a round and rounds to a series, and tells which were disturbed.
+//! Summarises batches to a round and rounds to a series, and detects disturbed batches and rounds.
 //!
-//! It has workspaces and no clock.
+//! The module has workspaces and no clock.
 
 use latency_core::stats::{self, DominantState, Interval, Summary};
 
@@ -17,34 +17,34 @@ pub const MOST_BATCHES: usize = 1024;
 /// A batch longer than its round's median by this many nanoseconds counts as interrupted; smaller excesses are attributed to
 /// memory.
 const GAP_NS: f64 = 3_000.0;
-/// Maximum batches of a round that is compared with the other rounds.
+/// Maximum batches of a round that is compared with the other rounds, to decide whether it was disturbed.
 const LONE_BATCHES: u32 = 2;
 /// A round of one or two batches counts as disturbed only if it is slower than the others by more than this fraction.
 const LONE_GAP: f64 = 0.1;
-/// Error of the calibration of the clock, as a fraction: all rounds are timed by one, which the next run repeats to 30 ppm on
-/// a busy machine.
+/// Relative error of the clock's calibration: one calibration times all rounds, and the calibration of the next run
+/// agrees to 30 ppm on a busy machine.
 const CALIBRATION: f64 = 1e-4;
-/// A batch more than this many times as long as most is stalled, and counts as this many times in a mean.
+/// Ratio to the typical batch above which a batch is stalled; a mean counts it with this ratio.
 const STALL: f64 = 2.0;
-/// A round this many times as long as the shortest is stalled, too.
+/// Ratio to the shortest round above which a round is stalled, too.
 const STALLED: f64 = 4.0;
-/// Error of a mean over rounds, as a fraction, because the time between them is not seen: for bursts that last a tenth of
-/// the time (simulated).
+/// Relative error of a mean over rounds because the time between rounds is not observed: for bursts that last a tenth
+/// of the time (simulated).
 const UNSEEN: f64 = 3e-3;
-/// A round this many times as long as the second longest is stalled.
+/// Ratio to the second longest round above which a round is stalled.
 const FAR: f64 = 1.5;
-/// Minimum batches of a round that has many.
+/// Minimum batches of a round in which the counted time of each batch is limited.
 const MANY_BATCHES: u32 = 20;
-/// Below this many batches, the share in the dominant state is not reported.
+/// Minimum batches for reporting the share in the dominant state.
 const TELLING_BATCHES: usize = 10;
 
-/// Maximum values that an interval is taken over: in ten seconds, each is as long as two rounds with a pause between them are
-/// apart.
+/// Maximum values of an interval: in ten seconds, each block is as long as the distance between two rounds with a pause
+/// between them.
 const BLOCKS: usize = 62;
-/// Minimum rounds for a mean; of fewer, a single one decides it.
+/// Minimum rounds for a mean; with fewer, a single round decides it.
 const MEAN_ROUNDS: usize = 2 * ROUNDS;
 
-/// A summary of values that it may bring into another order.
+/// A summary of values that may reorder them.
 type Reduce = fn(&mut [f64]) -> Option<Summary>;
 
 /// Returns the median of all values.
@@ -58,15 +58,15 @@ fn mean(values: &mut [f64]) -> Option<DominantState> {
     Some(DominantState { value, share: f64::NAN })
 }
 
-/// Returns the state that most values are in, with its share where there are enough.
+/// Returns the state that most values are in, with its share if there are enough values.
 fn state(values: &mut [f64]) -> Option<DominantState> {
     let telling = values.len() >= TELLING_BATCHES;
     stats::state(values).map(|state| if telling { state } else { DominantState { share: f64::NAN, ..state } })
 }
 
-/// Puts the values of rounds to `scratch`, in the order of time and without those that are not numbers, and returns their
-/// number. Many rounds become medians over equal times: rounds that follow each other at once are alike, and those after
-/// a longer pause count as much.
+/// Writes the values of rounds to `scratch`, in the order of time and without NaN, and returns their number. If there
+/// are many rounds, the values are medians over equal times: consecutive rounds are alike, so the rounds after a longer
+/// pause count as much as them.
 fn in_blocks(rounds: &[Round], select: &dyn Fn(&Round) -> f64, scratch: &mut [f64]) -> usize {
     let first_ns = rounds.first().map_or(0.0, |round| round.begun_ns);
     let span_ns = rounds.last().map_or(0.0, |round| round.begun_ns) - first_ns;
@@ -107,7 +107,7 @@ pub struct Summariser {
 }
 
 impl Summariser {
-    /// Makes room for a round and for a series.
+    /// Allocates the workspaces of a round and of a series.
     ///
     /// # Errors
     ///
@@ -119,8 +119,8 @@ impl Summariser {
         })
     }
 
-    /// Makes a round of at most `count` batches of `hops` hops each, which ends early after `limit_ns` of walking or
-    /// at `until_ns`.
+    /// Makes a round of at most `count` batches of `hops` hops each; it ends early after `limit_ns` of walking or at
+    /// `until_ns`.
     ///
     /// # Errors
     ///
@@ -134,7 +134,7 @@ impl Summariser {
         until_ns: f64,
     ) -> Result<Round, Failure<'static>> {
         let (mut made, mut spent_ns, mut fewest) = (0, 0.0, hops);
-        // A batch during which the CPU was away is not to be a round by itself.
+        // A batch that was interrupted by another task must not use up the time of the whole round.
         let longest_ns = if count >= MANY_BATCHES { limit_ns / f64::from(MANY_BATCHES) } else { limit_ns };
         let begun_ns = chain.now_ns();
         let before = chain.software();
@@ -150,7 +150,7 @@ impl Summariser {
         }
         let software = chain.software().since(&before);
         let ended_ns = chain.now_ns();
-        // What surrounds the point still goes on, and no time is taken any more.
+        // The surroundings of the point, such as generators, still run, and no walk is being timed.
         let uncore_gigahertz = chain.uncore_gigahertz();
         let counted = chain.count(hops)?;
         let mut round = self.summariser(made, fewest);
@@ -159,11 +159,11 @@ impl Summariser {
         Ok(round)
     }
 
-    /// Sorts the disturbed batches from the others, and summarises those: the state that most of them are in.
+    /// Separates the disturbed batches from the others, and summarises the others by their dominant state.
     fn summariser(&mut self, made: usize, hops: u64) -> Round {
         let batches = self.batches.get_mut(..made).unwrap_or_default();
         let scratch = &mut self.scratch;
-        // Times and clocks that could not be had are not numbers.
+        // Unknown times and clocks are NaN.
         let mut of = |value: &dyn Fn(&Batch) -> f64, reduce: fn(&mut [f64]) -> Option<DominantState>| {
             let values = batches.iter().map(value).filter(|value| value.is_finite());
             reduce(stats::gather(scratch, values))
@@ -171,11 +171,11 @@ impl Summariser {
         };
         let median = of(&|batch| batch.nanoseconds, middle).value;
         let deviation = of(&|batch| (batch.nanoseconds - median).abs(), middle).value;
-        // Ten deviations of a quiet round are a few per cent; of a noisy one, so much more.
+        // Ten deviations of a quiet round are a few per cent; of a noisy round, correspondingly more.
         let gap = (GAP_NS / hops.max(1) as f64).max(10.0 * deviation);
         let calm = |batch: &Batch| !batch.preempted && batch.nanoseconds <= median + gap;
         let disturbed = made - batches.iter().filter(|batch| calm(batch)).count();
-        // Where every batch was disturbed, all are as good.
+        // If every batch was disturbed, all of them count.
         let kept =
             |batch: &Batch, value: f64| if disturbed == made || calm(batch) { value } else { f64::NAN };
         let count = |is: fn(&&Batch) -> bool| batches.iter().filter(is).count() as u32;
@@ -197,31 +197,32 @@ impl Summariser {
         }
     }
 
-    /// Notes the `index`-th part of a pass. The last [`MOST_BATCHES`] are kept.
+    /// Records part number `index` of a pass. The last [`MOST_BATCHES`] parts are kept.
     pub fn note(&mut self, index: usize, nanoseconds: f64) {
         if let Some(slot) = self.scratch.get_mut(index % MOST_BATCHES) {
             *slot = nanoseconds;
         }
     }
 
-    /// Returns the value of the later half of the `noted` parts, by the same rule as that of the batches of a round, so that
-    /// the two compare: what was interrupted falls out. The earlier half has filled the TLBs and brought in page tables.
+    /// Returns the value of the later half of the `noted` parts, by the rule for the batches of a round, so that both
+    /// are comparable: interrupted parts do not count. The earlier half has filled the TLBs and brought in page tables.
     pub fn later_half(&mut self, noted: usize) -> Option<f64> {
         let from = if noted > MOST_BATCHES { 0 } else { noted / 2 };
         self.scratch.get_mut(from..noted.min(MOST_BATCHES)).and_then(stats::state).map(|state| state.value)
     }
 
-    /// Summarises values in the order in which they were taken; those that are not numbers are left out.
+    /// Summarises values in the order of their measurement, without NaN.
     pub fn summarise_values(&mut self, values: impl Iterator<Item = f64>) -> Option<Summary> {
         stats::summarise_series(stats::gather(&mut self.scratch, values.filter(|value| value.is_finite())))
     }
 
-    /// The interval of the mean over rounds, if these are enough. Where batches or rounds are in several states, that is
-    /// another value than the median, and what a program sees: the interval of a point holds both.
+    /// Returns the interval of the mean over rounds, if there are enough rounds. If batches or rounds are in several
+    /// states, the mean differs from the median and is the value that a program experiences; so the interval of a point
+    /// covers both.
     fn mean(&mut self, rounds: &[Round]) -> Option<Interval> {
         let is_mean = |mean: &f64| mean.is_finite() && *mean > 0.0;
         let mean = |round: &Round| Some(round.mean_ns).filter(is_mean).unwrap_or(f64::NAN);
-        // A single stall does not decide: a round far beyond all others counts as the largest of these.
+        // A single stall must not decide the mean: a round far beyond all others counts as the largest of the others.
         let below = |most: f64| rounds.iter().map(mean).filter(|mean| *mean < most).fold(0.0, f64::max);
         let most = below(f64::INFINITY);
         let second = below(most);
@@ -236,7 +237,7 @@ impl Summariser {
         stats::mean_of_series(means)
     }
 
-    /// The rounds of a point, summarised.
+    /// Summarises the rounds of a point.
     pub fn summarise(&mut self, rounds: &[Round]) -> Option<RoundSeries> {
         let mean = self.mean(rounds);
         let mut of = |select: &dyn Fn(&Round) -> f64, reduce: Reduce| {
@@ -250,7 +251,7 @@ impl Summariser {
             *interval = Interval { low: interval.low.min(low), high: interval.high.max(high) };
         }
         let nanoseconds = nanoseconds.with_common_error(CALIBRATION);
-        // A batch or two have no median to stand out from: there the other rounds tell.
+        // A round of one or two batches has no median to compare them with, so it is compared with the other rounds.
         let bound = nanoseconds.median + (10.0 * nanoseconds.mad).max(nanoseconds.median * LONE_GAP);
         let stands_out = |round: &&Round| {
             round.batches <= LONE_BATCHES && round.disturbed == 0 && round.nanoseconds > bound

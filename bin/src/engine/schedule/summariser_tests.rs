@@ -1,4 +1,4 @@
-//! Batches and rounds whose disturbances are known, and what is made of them.
+//! Batches and rounds with known disturbances, and their summaries.
 
 use std::vec::Vec;
 
@@ -16,7 +16,7 @@ fn batches(nanoseconds: &[f64]) -> Vec<Batch> {
     nanoseconds.iter().map(batch).collect()
 }
 
-/// A round of those batches, with the hops of each.
+/// Returns a round of those batches, each of `hops` hops.
 fn judged(batches: &[Batch], hops: u64) -> Round {
     let mut summariser = Summariser::new().unwrap();
     summariser.batches[..batches.len()].copy_from_slice(batches);
@@ -24,18 +24,18 @@ fn judged(batches: &[Batch], hops: u64) -> Round {
 }
 
 #[test]
-fn a_batch_is_disturbed_from_three_microseconds_above_the_median_on() {
-    // 1000 hops: 3 ns a hop.
+fn a_batch_three_microseconds_above_the_median_is_disturbed() {
+    // With 1000 hops, the gap is 3 ns a hop.
     for (slow, disturbed) in [(103.0, 0), (103.1, 1), (97.0, 0), (20.0, 0)] {
         let round = judged(&batches(&[100.0, 100.0, 100.0, slow]), 1000);
         assert_eq!((round.batches, round.disturbed), (4, disturbed), "{slow} ns");
     }
-    // Fewer hops share an interruption among them, and more hide it.
+    // With fewer hops, an interruption adds more to each hop; with more hops, it is hidden.
     for (hops, slow, disturbed) in [(10, 399.0, 0), (10, 401.0, 1), (0, 3099.0, 0), (0, 3101.0, 1)] {
         let round = judged(&batches(&[100.0, 100.0, 100.0, slow]), hops);
         assert_eq!(round.disturbed, disturbed, "{slow} ns of {hops} hops");
     }
-    // Where batches differ anyhow, ten deviations: the median is 100 and half of all lie within 2 of it.
+    // If batches scatter, the bound is ten deviations: the median is 100, and half of all batches are within 2 of it.
     for (slow, disturbed) in [(119.0, 0), (121.0, 1)] {
         let round = judged(&batches(&[96.0, 98.0, 100.0, 102.0, slow]), 1000);
         assert_eq!(round.disturbed, disturbed, "{slow} ns");
@@ -43,7 +43,7 @@ fn a_batch_is_disturbed_from_three_microseconds_above_the_median_on() {
 }
 
 #[test]
-fn what_is_disturbed_does_not_count_unless_nothing_else_is_there() {
+fn disturbed_batches_count_only_if_all_are_disturbed() {
     let mut some = batches(&[100.0, 100.0, 100.0, 90.0, 90.0]);
     some[3].preempted = true;
     some[4].preempted = true;
@@ -54,14 +54,14 @@ fn what_is_disturbed_does_not_count_unless_nothing_else_is_there() {
     all.iter_mut().for_each(|batch| batch.preempted = true);
     let round = judged(&all, 1000);
     assert_eq!((round.nanoseconds, round.disturbed), (100.0, 3));
-    // A clock that stepped back gives no time.
+    // A batch during which the clock stepped back has no time.
     let round = judged(&batches(&[100.0, f64::NAN, 100.0]), 1000);
     assert_eq!((round.nanoseconds, round.stepped_back, round.disturbed), (100.0, 1, 1));
     assert!(judged(&batches(&[f64::NAN]), 1000).nanoseconds.is_nan());
 }
 
 #[test]
-fn what_generators_suffered_is_counted_and_kept() {
+fn generator_disturbances_are_counted_and_the_batches_kept() {
     let mut some = batches(&[100.0, 90.0, 100.0, 100.0]);
     some[1].throttled = true;
     (some[2].unsettled, some[3].unsettled) = (true, true);
@@ -73,33 +73,33 @@ fn what_generators_suffered_is_counted_and_kept() {
 }
 
 #[test]
-fn ten_batches_are_enough_to_tell_the_share_of_a_state() {
+fn the_share_of_a_state_needs_ten_batches() {
     let of = |count: usize| judged(&batches(&[100.0; 12][..count]), 1000).state_share;
     assert!(of(9).is_nan());
     assert_eq!((of(10), of(12)), (1.0, 1.0));
 }
 
 #[test]
-fn a_round_ends_with_its_batches_its_time_or_the_time_of_all() {
+fn a_round_ends_by_its_batches_its_limit_or_the_deadline() {
     let round = |count: u32, limit_ns: f64, until_ns: f64| {
         let mut chain = Scripted::new(1 << 20, 100.0);
         let round = Summariser::new().unwrap().round(&mut chain, 100, count, limit_ns, until_ns).unwrap();
         (round.batches, round.begun_ns, round.ended_ns)
     };
-    // A batch takes 10 us.
+    // A batch lasts 10 us.
     assert_eq!(round(7, f64::INFINITY, f64::INFINITY), (7, 0.0, 7e4));
     assert_eq!(round(0, f64::INFINITY, f64::INFINITY), (1, 0.0, 1e4));
     assert_eq!(round(u32::MAX, f64::INFINITY, f64::INFINITY).0, MOST_BATCHES as u32);
     assert_eq!(round(7, 2e4, f64::INFINITY).0, 2);
     assert_eq!(round(7, 2.1e4, f64::INFINITY).0, 3);
     assert_eq!(round(7, f64::INFINITY, 2e4).0, 2);
-    // The batch that time cut short is the last, and its hops are those that were made.
+    // The batch that the time limit ends early is the last, and only its completed hops count.
     assert_eq!(round(7, f64::INFINITY, 2.5e4), (3, 0.0, 2.5e4));
     assert_eq!(round(7, f64::INFINITY, -1.0), (1, 0.0, 100.0));
 }
 
 #[test]
-fn the_uncore_is_looked_at_when_a_round_has_ended() {
+fn the_uncore_clock_is_read_at_the_end_of_a_round() {
     let mut summariser = Summariser::new().unwrap();
     let mut round = |chain: Scripted| {
         summariser
@@ -118,7 +118,7 @@ fn the_uncore_is_looked_at_when_a_round_has_ended() {
 }
 
 #[test]
-fn of_parts_the_later_half_counts() {
+fn the_later_half_of_parts_counts() {
     let later_half = |parts: &[f64]| {
         let mut summariser = Summariser::new().unwrap();
         for (index, &part) in parts.iter().enumerate() {
@@ -128,7 +128,7 @@ fn of_parts_the_later_half_counts() {
     };
     assert_eq!(later_half(&[]), None);
     assert_eq!(later_half(&[300.0]), Some(300.0));
-    // The earlier half agrees more, and does not count.
+    // The earlier half agrees better, and does not count.
     assert_eq!(later_half(&[300.0, 300.0, 300.0, 98.0, 100.0, 102.0]), Some(100.0));
     let many = |count: usize| -> Vec<f64> {
         let slow = |index: usize| index < count / 2;
@@ -141,7 +141,7 @@ fn of_parts_the_later_half_counts() {
 }
 
 #[test]
-fn a_lone_batch_is_disturbed_where_it_stands_out_from_other_rounds() {
+fn a_lone_batch_is_disturbed_if_it_exceeds_other_rounds() {
     let rounds = |batches: u32, last: f64| -> Vec<Round> {
         let round = |index: usize| Round {
             nanoseconds: if index == 9 { last } else { 100.0 },
@@ -154,7 +154,7 @@ fn a_lone_batch_is_disturbed_where_it_stands_out_from_other_rounds() {
         (0..10).map(round).collect()
     };
     let mut summariser = Summariser::new().unwrap();
-    // By more than a tenth, of one or two batches.
+    // A round of one or two batches is disturbed if it is slower by more than a tenth.
     for (batches, last, disturbed) in
         [(1, 111.0, 1), (2, 111.0, 2), (3, 111.0, 0), (1, 109.0, 0), (1, 50.0, 0)]
     {
@@ -163,13 +163,13 @@ fn a_lone_batch_is_disturbed_where_it_stands_out_from_other_rounds() {
         assert_eq!((series.batches, series.stepped_back), (10 * u64::from(batches), 0));
         assert_eq!((series.window_ns, series.minimum_ns), (9500.0, 81.0));
     }
-    // What a round found itself is not counted twice.
+    // A disturbance that the round itself detected is not counted twice.
     let mut own = rounds(2, 150.0);
     own[9].disturbed = 1;
     own[3].stepped_back = 1;
     let series = summariser.summarise(&own).unwrap();
     assert_eq!((series.disturbed, series.stepped_back), (1, 1));
-    // Ten deviations are not a disturbance where rounds scatter: half of these lie within 2 of 100.
+    // In scattered rounds, a round within ten deviations is not disturbed: half of these are within 2 of 100.
     let mut scattered = rounds(1, 100.0);
     for (index, round) in scattered.iter_mut().enumerate() {
         round.nanoseconds = 100.0 + 2.0 * (index % 3) as f64 - 2.0;

@@ -1,4 +1,4 @@
-//! Runs in simulated time, over memory whose latency is known.
+//! Runs in simulated time, over memory of known latency.
 
 use core::ops::DerefMut;
 use std::boxed::Box;
@@ -14,9 +14,9 @@ use crate::engine::fake::{Fake, Hop};
 use crate::plan::budget::{FEWEST_ROUNDS, MOST_ROUNDS, PLACES, ROUNDS};
 use latency_core::words::When;
 
-/// Memory far larger than what a warm-up asks caches for.
+/// Size of memory far larger than any cache that the warm-up fills.
 const SIZE: Bytes = Bytes(64 << 20);
-/// A curve's budget for one point.
+/// Nanoseconds of a curve's budget for one point.
 const SHARE_NS: f64 = 0.3e9;
 
 fn point(size: Bytes) -> Point {
@@ -34,7 +34,7 @@ fn point(size: Bytes) -> Point {
     }
 }
 
-/// Points that are told apart by their sizes.
+/// Returns points that differ in their sizes.
 pub fn points(count: u64) -> impl Iterator<Item = Point> + Clone {
     (0..count).map(|index| point(Bytes(SIZE.0 + 64 * index)))
 }
@@ -43,7 +43,7 @@ fn rewritten() -> Budget {
     Budget::DEFAULT.rewritten(PLACES)
 }
 
-/// A run over `points` that take as long as `latency` says.
+/// Runs `points` whose hops have the latency that `latency` returns.
 pub fn run<F: FnMut(Hop) -> f64>(
     budget: Budget,
     points: impl Iterator<Item = Point> + Clone,
@@ -52,7 +52,7 @@ pub fn run<F: FnMut(Hop) -> f64>(
     run_until(f64::INFINITY, budget, points, latency)
 }
 
-/// The same with an interrupt; true where it was met.
+/// Runs points with an interrupt; returns true if the run was interrupted.
 fn run_until<F: FnMut(Hop) -> f64>(
     interrupt_ns: f64,
     budget: Budget,
@@ -75,7 +75,7 @@ fn median<A: DerefMut<Target: Place>>(schedule: &mut Schedule<A>, index: usize) 
     schedule.series(index).map_or(f64::NAN, |(_, series)| series.nanoseconds.median)
 }
 
-/// Numbers around one, evenly spread up to so far from it.
+/// Returns numbers around one, uniform within `width` of it.
 fn noise(seed: u64, width: f64) -> impl FnMut() -> f64 {
     let mut rng = Pcg32::new(seed, 7);
     move || 1.0 + width * (f64::from(rng.next_u32()) / f64::from(u32::MAX) * 2.0 - 1.0)
@@ -86,11 +86,11 @@ fn a_point_stops_when_it_is_precise_and_not_before() {
     let mut quiet = noise(1, 0.001);
     let (mut schedule, _) = run(Budget::DEFAULT, points(1), |_| 100.0 * quiet());
     assert_eq!(rounds(&mut schedule), [ROUNDS]);
-    // Fewer where visits are long.
+    // If visits are long, fewer rounds are enough.
     let budget = Budget { long_visit_ns: 1e6, ..rewritten() };
     let (mut schedule, _) = run(budget, points(2), |_| 100.0 * quiet());
     assert_eq!(rounds(&mut schedule), [FEWEST_ROUNDS; 2]);
-    // Imprecise ones go on: each round is off by up to a tenth.
+    // Imprecise points continue: each round is off by up to a tenth.
     let mut place = noise(2, 0.1);
     let (mut offset, mut last) = (1.0, 0);
     let (mut schedule, _) = run(rewritten(), points(1), |hop| {
@@ -105,7 +105,7 @@ fn a_point_stops_when_it_is_precise_and_not_before() {
 }
 
 #[test]
-fn no_point_has_more_rounds_than_there_is_room_for() {
+fn points_stop_at_the_maximum_number_of_rounds() {
     let mut wild = noise(3, 0.5);
     let mut factor = 1.0;
     let budget = Budget { most: 40, point_ns: 1e12, ..rewritten() };
@@ -132,17 +132,17 @@ fn the_time_limit_holds_within_trials_and_warm_up() {
         let now_ns = schedule.place.now_ns;
         assert!(now_ns < 2.6e8, "{now_ns} {budget:?}");
         let (mut schedule, made) = (schedule, 1);
-        // What there is has a number all the same, of the hops that were made.
+        // The point has a value from the hops that were made.
         let (entry, series) = schedule.series(0).unwrap();
         assert!(entry.state.rounds >= made && (series.nanoseconds.median - 150.0).abs() < 1e-6);
     }
-    // Trials that were asked for without a limit are all made, however long they take.
+    // If the user gave the number of trials and no limit, all are made, however long they last.
     let asked = Budget { iters: Some(1 << 20), trials: Some(100), point_ns: 1e9, ..Budget::DEFAULT };
     let (schedule, _) = run(asked, points(1), |_| 150.0);
     assert_eq!(schedule.entries[0].state.trials, 100);
 }
 
-// 16 MiB of lines of 20 us each, in six seconds: a whole pass would take five of them.
+// 16 MiB of lines of 20 us each, in six seconds: a whole pass would last five of them.
 #[test]
 fn a_first_pass_over_slow_memory_leaves_time_for_an_interval() {
     let budget = Budget { point_ns: 6e9, bounded: true, ..Budget::DEFAULT };
@@ -155,9 +155,9 @@ fn a_first_pass_over_slow_memory_leaves_time_for_an_interval() {
 }
 
 #[test]
-fn rewriting_a_chain_counts() {
+fn rewriting_a_chain_counts_as_time_of_the_point() {
     let budget = Budget { point_ns: 1e9, bounded: true, precision: 0.0, ..rewritten() };
-    // 0.64 s for the chain of each visit, as of elements of four bytes.
+    // Writing the chain of each visit lasts 0.64 s, as with elements of four bytes.
     let mut fake = Fake::new(&budget, |_| 150.0);
     fake.byte_ns = 0.64e9 / SIZE.0 as f64;
     let mut schedule = Schedule::new(Box::new(fake), budget, &point(SIZE), points(4)).unwrap();
@@ -167,19 +167,19 @@ fn rewriting_a_chain_counts() {
 }
 
 #[test]
-fn what_lies_between_batches_counts() {
+fn time_between_batches_counts_as_time_of_the_point() {
     let budget = Budget { point_ns: 0.1e9, bounded: true, precision: 0.0, ..Budget::DEFAULT };
     let mut loud = noise(4, 0.05);
     let (schedule, _) = run(budget, points(8), |_| 150.0 * loud());
     let spent: f64 = schedule.entries.iter().map(|entry| entry.state.spent_ns).sum();
     let now_ns = schedule.place.now_ns;
     assert!((now_ns - spent).abs() < 0.01 * now_ns, "{spent} of {now_ns}");
-    // A visit that has begun is ended: warm-up of a hundredth and a round of two shares.
+    // A visit that has begun is completed: a warm-up of a hundredth and a round of two shares.
     assert!(now_ns < 8.0 * 0.13e9, "{now_ns}");
 }
 
 #[test]
-fn every_round_has_another_order_and_every_point() {
+fn every_round_visits_all_points_in_a_new_order() {
     let (schedule, _) = run(Budget::DEFAULT, points(12), |_| 100.0);
     let visits: Vec<usize> = schedule.place.visits.iter().map(|visit| visit.index).collect();
     let rounds: Vec<&[usize]> = visits.chunks(12).collect();
@@ -202,7 +202,7 @@ fn every_round_has_another_order_and_every_point() {
 }
 
 #[test]
-fn lanes_of_one_number_follow_each_other() {
+fn points_with_equal_lane_counts_are_visited_in_a_row() {
     let lanes = [1, 4, 4, 2, 4, 2].map(|lanes| lanes::parallel(lanes).unwrap());
     let points = lanes.into_iter().map(|kernel| Point { walk: Walk::Lanes(kernel), ..point(SIZE) });
     let budget = Budget { trail: 1 << 16, ..Budget::DEFAULT };
@@ -214,7 +214,7 @@ fn lanes_of_one_number_follow_each_other() {
 }
 
 #[test]
-fn an_interrupt_leaves_what_there_is() {
+fn an_interrupt_keeps_the_rounds_so_far() {
     let budget = Budget { trials: Some(150), iters: Some(1000), ..Budget::DEFAULT };
     let (whole, interrupted) = run(budget, points(4), |_| 100.0);
     assert!(!interrupted);
@@ -222,7 +222,7 @@ fn an_interrupt_leaves_what_there_is() {
     for part in [0.0, 0.01, 0.3, 0.7, 0.999] {
         let (mut schedule, interrupted) = run_until(ended * part, budget, points(4), |_| 100.0);
         assert!(interrupted, "{part}");
-        // Nothing is walked after it.
+        // No hops follow the interrupt.
         assert!(schedule.place.now_ns < ended * part + 1e6, "{part}");
         let made = rounds(&mut schedule);
         let (least, most) = (*made.iter().min().unwrap(), *made.iter().max().unwrap());
@@ -234,8 +234,8 @@ fn an_interrupt_leaves_what_there_is() {
 }
 
 #[test]
-fn an_interrupt_is_heard_in_warm_ups_of_any_length() {
-    // A lap takes 0.2 s; a first one that was asked for, for ever.
+fn an_interrupt_ends_warm_ups_of_any_length() {
+    // A lap lasts 0.2 s; a requested warm-up never ends.
     let large = || (0..3).map(|index| point(Bytes((64 << 20) + 64 * index)));
     for warm_up in [None, Some(u64::MAX)] {
         for budget in [Budget::DEFAULT, rewritten()] {
@@ -252,7 +252,7 @@ fn an_interrupt_is_heard_in_warm_ups_of_any_length() {
 
 #[test]
 fn all_points_get_an_interval_before_time_is_up() {
-    // 20 points in 6 s; large ones take 40 ms and more a visit.
+    // 20 points in 6 s; a visit to a large one lasts 40 ms and more.
     let budget = Budget { share_ns: SHARE_NS, precision: 1e-6, ..rewritten() };
     let mut unsteady = noise(5, 0.02);
     let (mut schedule, _) = run(budget, points(20), |_| 120.0 * unsteady());
@@ -263,27 +263,27 @@ fn all_points_get_an_interval_before_time_is_up() {
 }
 
 #[test]
-fn drift_meets_all_points_alike() {
-    // A tenth slower every ten seconds.
+fn drift_affects_all_points_alike() {
+    // Latency rises by a tenth every ten seconds.
     let budget = Budget { precision: 1e-6, most: 30, ..rewritten() };
     let (mut schedule, _) = run(budget, points(10), |hop| 100.0 * (1.0 + hop.now_ns / 1e11));
     let medians: Vec<f64> = (0..10).map(|index| median(&mut schedule, index)).collect();
     let (low, high) =
         medians.iter().fold((f64::MAX, 0.0_f64), |(low, high), &it| (low.min(it), high.max(it)));
-    assert!(schedule.place.now_ns > 2e9, "it drifts by two hundredths");
+    assert!(schedule.place.now_ns > 2e9, "the latency drifts by 2 %");
     assert!(high / low < 1.004, "{medians:?}");
 }
 
 #[test]
-fn bursts_are_told_apart_and_two_states_are_not_hidden() {
-    // Every seventh batch or so is interrupted for three times its length.
+fn bursts_count_as_disturbed_and_two_states_stay_visible() {
+    // About one in seven batches is interrupted for three times its length.
     let mut rng = Pcg32::new(6, 1);
     let (mut schedule, _) =
         run(Budget::DEFAULT, points(1), |_| if rng.below(7) == 0 { 400.0 } else { 100.0 });
     let (_, series) = schedule.series(0).unwrap();
     assert!((series.nanoseconds.median - 100.0).abs() < 1.0);
     assert!((0.08..0.25).contains(&series.disturbed_share()), "{}", series.disturbed_share());
-    // Two states, 12 % apart, in turn for a sixth of a second each: the interval holds both, and says imprecise.
+    // Two states, 12 % apart, alternate every sixth of a second: the interval covers both, and the point is imprecise.
     let budget = Budget { most: 60, ..rewritten() };
     let (mut schedule, _) =
         run(
@@ -297,8 +297,8 @@ fn bursts_are_told_apart_and_two_states_are_not_hidden() {
 }
 
 #[test]
-fn several_places_say_what_one_hides() {
-    // Near a cache's size the pages decide: 41 or 177 ns.
+fn several_positions_show_variation_that_one_hides() {
+    // Near a cache's size, the pages decide the latency: 41 or 177 ns.
     let latency = |hop: Hop| if hop.place % PLACES < 9 { 41.0 } else { 177.0 };
     let (mut several, _) = run(Budget { most: 40, ..rewritten() }, points(1), latency);
     let series = several.series(0).unwrap().1;
@@ -312,15 +312,15 @@ fn several_places_say_what_one_hides() {
     assert!(spread.is_some_and(|spread| (0.7..3.5).contains(&spread)), "{spread:?}");
     let (even, _) = run(rewritten(), points(2), |_| 100.0);
     assert!(even.placements(1).0 >= FEWEST_ROUNDS && even.placements(1).1 == Some(0.0));
-    // One place, whichever it is, is sure of itself.
+    // Rounds at a single position agree with each other, whichever position it is.
     let (mut one, _) = run(Budget::DEFAULT, points(1), latency);
     assert!(one.series(0).unwrap().1.is_precise(0.01));
     assert_eq!(one.placements(0), (1, None));
 }
 
 #[test]
-fn what_a_cache_holds_is_measured_warm_and_memory_is_not_walked_twice() {
-    // A cache that needs two laps, against memory.
+fn cached_sets_are_measured_warm_and_memory_is_walked_once() {
+    // A cache that is warm after two laps, compared with memory.
     let cached = |hop: Hop| if hop.laps < 2.0 { 100.0 } else { 30.0 };
     let (mut schedule, _) = run(rewritten(), points(1), cached);
     assert!((median(&mut schedule, 0) - 30.0).abs() < 0.1);
@@ -333,8 +333,8 @@ fn what_a_cache_holds_is_measured_warm_and_memory_is_not_walked_twice() {
 }
 
 #[test]
-fn intervals_hold_the_truth_as_often_as_they_say() {
-    // Rounds that differ by place, and memory that drifts slowly.
+fn intervals_cover_the_truth_at_their_nominal_rate() {
+    // The rounds differ by position, and the memory drifts slowly.
     const RUNS: u64 = 120;
     let mut held = 0;
     for seed in 0..RUNS {
@@ -346,7 +346,7 @@ fn intervals_hold_the_truth_as_often_as_they_say() {
             if hop.laps == 0.0 {
                 factor = place();
             }
-            // Drift of a hundredth, within a fraction of the run.
+            // A drift of one percent, within a fraction of the run.
             let turn = (hop.now_ns / 4e8 + phase) % 2.0;
             let drift = if turn < 1.0 { turn } else { 2.0 - turn };
             100.0 * factor * (0.995 + 0.01 * drift)
@@ -354,13 +354,13 @@ fn intervals_hold_the_truth_as_often_as_they_say() {
         let interval = schedule.series(0).unwrap().1.nanoseconds.interval.unwrap();
         held += u64::from(interval.low <= 100.0 && 100.0 <= interval.high);
     }
-    // 93 of 100 and no fewer, within the error of this many runs.
+    // The interval covers the truth in at least 93 of 100 runs, within the error of this number of runs.
     assert!(held * 100 >= RUNS * 90, "{held} of {RUNS}");
 }
 
 #[test]
-fn trials_that_do_not_agree_are_told() {
-    // Most are slowed by up to 30 %; nothing stands out far enough to be an interruption.
+fn trials_that_disagree_are_reported() {
+    // Most trials are slowed by up to 30 %; none is slow enough to count as interrupted.
     let mut rng = Pcg32::new(8, 1);
     let mut uniform = move || f64::from(rng.next_u32()) / f64::from(u32::MAX);
     let mut slowed = move || {
@@ -376,13 +376,13 @@ fn trials_that_do_not_agree_are_told() {
     let mut quiet = noise(9, 0.02);
     let (mut schedule, _) = run(Budget::DEFAULT, points(1), |_| 100.0 * quiet());
     assert!(schedule.series(0).unwrap().1.state_share.unwrap() > 0.85);
-    // Single ones are unknown.
+    // The agreement of single trials is unknown.
     let (mut schedule, _) = run(Budget { trials: Some(15), ..Budget::DEFAULT }, points(1), |_| 100.0);
     assert_eq!(schedule.series(0).unwrap().1.state_share, None);
 }
 
 #[test]
-fn trials_over_which_the_clock_steps_back_are_counted_without_their_time() {
+fn trials_with_a_clock_step_back_count_without_a_time() {
     let mut rng = Pcg32::new(10, 1);
     let (mut schedule, _) =
         run(Budget::DEFAULT, points(1), |_| if rng.below(50) == 0 { -100.0 } else { 100.0 });
@@ -405,15 +405,15 @@ fn rounds_of_few_points_are_spread_and_those_of_many_are_not_delayed() {
             assert_eq!(entry.state.rounds, ROUNDS);
             assert!((window(series) / 5e9 - 1.0).abs() < 0.12, "{count}: {}", window(series));
         }
-        // Rounds keep their distance.
+        // Rounds keep a minimum distance.
         let begun: Vec<f64> = schedule.place.visits.iter().map(|visit| visit.begun_ns).collect();
         let firsts: Vec<f64> = begun.chunks(count as usize).map(|round| round[0]).collect();
         assert!(firsts[1..].windows(2).all(|two| two[1] - two[0] > 0.1e9), "{firsts:?}");
     }
-    // Back to back.
+    // Without a spread, rounds follow each other at once.
     let (mut schedule, _) = run(Budget::DEFAULT, points(1), |_| 100.0);
     assert!(window(schedule.series(0).unwrap().1) < 1.3e9);
-    // Many points take longer anyway.
+    // Many points last longer than the spread anyway.
     let many = |spread_ns| {
         let (schedule, _) = run(Budget { spread_ns, ..Budget::DEFAULT }, points(64), |_| 150.0);
         schedule.place.now_ns
@@ -422,8 +422,8 @@ fn rounds_of_few_points_are_spread_and_those_of_many_are_not_delayed() {
 }
 
 #[test]
-fn what_is_sought_before_the_run_is_not_delayed() {
-    // As a curve is refined: a point more, a few rounds of it, again and again.
+fn searches_before_the_run_have_no_pauses() {
+    // A refined curve adds a point, makes a few rounds of it, and repeats that.
     let sought = |spread_ns: f64| {
         let budget = Budget { spread_ns, walk_ns: 0.0, more: 20, ..Budget::DEFAULT };
         let fake = Fake::new(&budget, |_: Hop| 100.0);
@@ -442,8 +442,8 @@ fn what_is_sought_before_the_run_is_not_delayed() {
 }
 
 #[test]
-fn pauses_are_time_and_end_at_once_with_an_interrupt() {
-    // A limit holds, pauses included, and is shared by points.
+fn pauses_count_as_time_and_end_at_an_interrupt() {
+    // The time limit includes pauses, and points share it.
     let mut wild = noise(11, 0.2);
     let budget = Budget { spread_ns: 1.4e9, point_ns: 2e9, bounded: true, ..Budget::DEFAULT };
     for count in [1, 3] {
@@ -457,43 +457,44 @@ fn pauses_are_time_and_end_at_once_with_an_interrupt() {
         let now_ns = schedule.place.now_ns;
         assert!(now_ns < 2.2e9 * count as f64 && now_ns > 1.4e9, "{count}: {now_ns}");
     }
-    // In the middle of a pause.
+    // The interrupt comes in the middle of a pause.
     let budget = Budget { spread_ns: 5e9, walk_ns: 0.0, ..Budget::DEFAULT };
     let (mut schedule, interrupted) = run_until(2.5e9, budget, points(1), |_| 100.0);
     assert!(interrupted && schedule.place.now_ns < 2.51e9);
     assert!(schedule.series(0).is_some_and(|(entry, _)| entry.state.rounds > 4));
-    // Trials that were asked for are spread where that was asked for, too.
+    // A requested number of trials is spread, too, if a spread was requested.
     let budget = Budget { trials: Some(5), spread_ns: 1e9, ..Budget::DEFAULT };
     let (mut schedule, _) = run(budget, points(1), |_| 100.0);
     assert!((schedule.series(0).unwrap().1.window_ns / 1e9 - 1.0).abs() < 0.15);
 }
 
 #[test]
-fn a_pause_ends_when_the_time_of_all_points_that_wait_is_up() {
-    // Rounds of 30 ms, due every 0.7 s, of points that have 2 s each.
+fn a_pause_ends_when_all_waiting_points_are_out_of_time() {
+    // Rounds of 30 ms, due every 0.7 s, of points with 2 s each.
     let budget = Budget { spread_ns: 10e9, point_ns: 2e9, bounded: true, walk_ns: 0.0, ..Budget::DEFAULT };
     let (schedule, _) = run(budget, points(2), |_| 100.0);
     let now_ns = schedule.place.now_ns;
     assert!((3.9e9..4.2e9).contains(&now_ns), "{now_ns}");
     let begun: Vec<f64> = schedule.place.visits.chunks(2).map(|round| round[0].begun_ns).collect();
-    // Whatever time is left goes into one last pause, and not into halves of it.
+    // The remaining time goes into one last pause, and is not halved repeatedly.
     assert!(begun[1..].windows(2).all(|two| two[1] - two[0] > 0.3e9), "{begun:?}");
 }
 
 #[test]
-fn a_chain_just_written_is_measured_as_one_that_stays() {
-    // Four times a cache with random victims: of a first pass nothing is there, and later 3 %.
+fn a_rewritten_chain_is_measured_like_a_kept_one() {
+    // The working set is four times a cache with random replacement: no load of a first pass hits, 3 % of later loads
+    // do.
     let latency = |hop: Hop| if hop.laps < 1.0 { 100.0 } else { 98.0 };
     let trail = SIZE.0 / 64 / 4 * 3 / 2;
     let (mut schedule, _) = run(Budget { trail, walk_ns: 0.0, ..rewritten() }, points(1), latency);
     assert!((median(&mut schedule, 0) / 98.0 - 1.0).abs() < 0.003);
-    // Without a lap of one lane for that.
+    // No lap of one lane is needed for that.
     assert!(schedule.place.visits.last().unwrap().hops < SIZE.0 / 64 / 4);
 }
 
 #[test]
 fn disturbed_visits_do_not_reduce_the_rounds() {
-    // In two of three visits something else runs for 30 ms.
+    // In two of three visits another task runs for 30 ms.
     let (mut visit, mut begun_ns) = (0, 0.0);
     let budget = Budget { long_visit_ns: 20e6, walk_ns: 0.0, ..rewritten() };
     let (mut schedule, _) = run(budget, (0..1).map(|_| point(Bytes(1 << 20))), |hop| {
@@ -525,8 +526,8 @@ fn a_probe_is_the_median_of_its_visits_and_leaves_the_schedule_alone() {
 }
 
 #[test]
-fn rounds_of_one_long_trial_are_enough_when_they_are_fewest() {
-    // A trial of 0.1 s or of 0.4: of the ten seconds a round has two thirds of one.
+fn the_minimum_rounds_suffice_for_one_long_trial_each() {
+    // A trial of 0.1 s or of 0.4 s: of ten seconds, a round has two thirds of a second.
     for (iters, batches, expected) in [(1 << 20, 6, ROUNDS), (1 << 22, 1, FEWEST_ROUNDS)] {
         let budget = Budget { iters: Some(iters), ..Budget::DEFAULT };
         let (mut schedule, _) = run(budget, points(1), |_| 100.0);

@@ -1,52 +1,52 @@
-//! The latency while neighbours are quiet, by rounds that agree on it. Pure: it has rounds and no clock.
+//! The latency while neighbours are quiet, from rounds that agree on it. Pure: the module has rounds and no clock.
 //!
-//! Neighbours only add to a latency, but the lowest of many values is low by chance, too. So a value is claimed only
-//! where rounds in separate seconds agree on the lowest, as a quiet memory does and as neighbours do not: what these
-//! add changes from second to second.
+//! Neighbours only add to a latency, but the lowest of many values is also low by chance. So the module claims a value
+//! only if rounds in separate seconds agree on the lowest. Rounds in quiet memory agree; rounds with neighbours do not,
+//! because the latency that neighbours add changes from second to second.
 
 use latency_core::sort;
 use latency_core::stats::{self, Interval};
 
 use crate::result::{Round, Undisturbed};
 
-/// The rank, among the rounds that count, of a low one: the lowest of all is low by chance.
+/// Rank, among the usable rounds, of the low round that others are compared with: the lowest of all is low by chance.
 const LOW: f64 = 0.05;
-/// Batches of a round in which a neighbour comes or goes agree less.
+/// Minimum share of a round's batches in its dominant state; it is lower if a neighbour comes or goes during the round.
 const ONE_STATE: f64 = 0.8;
-/// A round below this share of what its loads took that no cache served is of a cache in part.
+/// Minimum ratio of a round to its loads that no cache served; below it, a cache served part of the round.
 const IN_MEMORY: f64 = 0.98;
-/// The requirements on rounds.
+/// The conditions under which rounds count as undisturbed.
 struct Bounds {
-    /// Rounds are alike up to this ratio to a low one.
+    /// Maximum ratio of a round to the low round at which they agree.
     alike: f64,
-    /// Rounds further apart, in nanoseconds, are of separate moments, and the fewest of these.
+    /// Minimum distance in nanoseconds between rounds of separate moments, and minimum number of separate moments.
     apart_ns: f64,
     fewest: usize,
-    /// Rounds within the next band of the same width, over those that are alike: more of them are the lower end of
-    /// whatever neighbours add, and no state of its own.
+    /// Maximum number of rounds in the next band of the same width, relative to the rounds that agree. More of them
+    /// mean that the agreeing rounds are the lower end of the neighbours' additions, not a state of their own.
     above: f64,
 }
 
-/// The bounds where all rounds are close to each other, as those of a quiet machine.
+/// The bounds if all rounds are close to each other, as on a quiet machine.
 const ALL_CLOSE: Bounds = Bounds { alike: 1.03, apart_ns: 0.7e9, fewest: 3, above: 0.5 };
-/// The bounds where they are not: quiet moments stand out from the others.
+/// The bounds if rounds are not close: quiet moments then stand out from the others.
 const DIFFERENT: Bounds = Bounds { alike: 1.015, apart_ns: 0.35e9, fewest: 4, above: 0.1 };
-/// The tenth and the ninetieth percentile of rounds that differ by less, as a ratio.
+/// Maximum ratio of the ninetieth to the tenth percentile of rounds that are close to each other.
 const CALM: f64 = 1.05;
-/// The rank, among all rounds, of a value that the undisturbed one is not above.
+/// Rank, among all rounds, of the upper bound of the undisturbed value.
 const TENTH: f64 = 0.1;
-/// The rounds that are looked at, from the first on.
+/// Maximum rounds that are examined, from the first on.
 const MOST: usize = crate::plan::budget::MOST_ROUNDS;
 
-/// Returns whether a latency is longer than that of a look before the run, when neighbours were quieter.
+/// Returns true if a latency is longer than in a search before the run, when neighbours were quieter.
 pub fn is_slower(nanoseconds: f64, looked_ns: f64) -> bool {
-    /// A look of some milliseconds is as exact as this.
+    /// Relative accuracy of a search of some milliseconds.
     const LOOK: f64 = 0.95;
     looked_ns < LOOK * nanoseconds
 }
 
-/// Returns the latency while neighbours are quiet, or what it is not above; `None` of no rounds. A look before them saw
-/// a latency of `looked_ns`, infinite where there was none.
+/// Returns the latency while neighbours are quiet, or an upper bound of it; `None` without rounds. `looked_ns` is the
+/// latency that a search before the rounds measured; infinite without one.
 #[must_use]
 pub fn undisturbed(rounds: &[Round], looked_ns: f64) -> Option<Undisturbed> {
     let mut room = [0.0; MOST];
@@ -81,13 +81,13 @@ pub fn undisturbed(rounds: &[Round], looked_ns: f64) -> Option<Undisturbed> {
     })
 }
 
-/// Returns whether a round is of memory, and of one state. Values that are not numbers are unknown, and count as good.
+/// Returns true if a round is of memory, and in one state. Unknown values are NaN, and pass.
 fn is_fit(round: &Round) -> bool {
     let is_in_memory = round.cold_ns.is_nan() || round.nanoseconds >= IN_MEMORY * round.cold_ns;
     is_in_memory && (round.state_share.is_nan() || round.state_share >= ONE_STATE)
 }
 
-/// Returns the values of the rounds that `counts` chooses, in ascending order.
+/// Returns the values of the rounds for which `counts` is true, in ascending order.
 fn sorted<'r>(rounds: &[Round], room: &'r mut [f64; MOST], counts: &dyn Fn(&Round) -> bool) -> &'r mut [f64] {
     let all = rounds.iter().filter(|round| round.nanoseconds.is_finite() && counts(round));
     let values = stats::gather(room, all.map(|round| round.nanoseconds));
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
     use std::vec::Vec;
 
-    /// Rounds a quarter of a second apart, with these nanoseconds.
+    /// Returns rounds with these nanoseconds, a quarter of a second apart.
     fn rounds(nanoseconds: &[f64]) -> Vec<Round> {
         let round = |(index, &nanoseconds): (usize, &f64)| Round {
             nanoseconds,
@@ -128,7 +128,7 @@ mod tests {
         values[..10].fill(100.0);
         values[3] = 101.0;
         assert_eq!(seen(&rounds(&values)), Some((100.0, 10)));
-        // In one second they are of one moment.
+        // Rounds within one second are of one moment.
         let mut values = [150.0; 20];
         values[..5].fill(100.0);
         assert_eq!(undisturbed(&rounds(&values), f64::INFINITY), Some(Undisturbed::AtMost(100.0)));
@@ -136,22 +136,22 @@ mod tests {
     }
 
     #[test]
-    fn what_neighbours_always_add_to_is_not_claimed() {
+    fn no_undisturbed_value_without_quiet_moments() {
         let values: Vec<f64> = (0..40).map(|index| 100.0 + f64::from(index * 17 % 40)).collect();
         assert_eq!(undisturbed(&rounds(&values), f64::INFINITY), Some(Undisturbed::AtMost(104.0)));
     }
 
     #[test]
-    fn rounds_of_a_cache_or_of_two_states_do_not_count() {
+    fn rounds_in_a_cache_or_in_two_states_do_not_count() {
         let mut low = rounds(&[100.0; 20]);
         low.iter_mut().for_each(|round| round.cold_ns = 110.0);
         assert_eq!(undisturbed(&low, f64::INFINITY), Some(Undisturbed::AtMost(100.0)));
         let mut mixed = rounds(&[100.0; 20]);
         mixed.iter_mut().for_each(|round| round.state_share = 0.6);
         assert_eq!(undisturbed(&mixed, f64::INFINITY), Some(Undisturbed::AtMost(100.0)));
-        // A look before saw less.
+        // The search before the run measured less.
         assert_eq!(undisturbed(&rounds(&[100.0; 20]), 80.0), Some(Undisturbed::AtMost(80.0)));
-        // Without a cold pass, and with too few batches to tell, they count as good.
+        // Rounds without a cold pass, or with too few batches for a share of the dominant state, count.
         let mut unknown = rounds(&[100.0; 20]);
         unknown.iter_mut().for_each(|round| (round.cold_ns, round.state_share) = (f64::NAN, f64::NAN));
         assert_eq!(seen(&unknown), Some((100.0, 20)));

@@ -1,4 +1,4 @@
-//! One visit to one point: a warm-up and a round of trials, and whether that was the last.
+//! One visit to one point: a warm-up and a round of trials, and the decision whether it was the last visit.
 //!
 //! The caller chooses the point, the time and the memory.
 
@@ -11,13 +11,13 @@ use crate::error::Failure;
 use crate::plan::budget::Budget;
 use crate::result::{Round, Undisturbed};
 
-/// Minimum share of the time to spread rounds over that they have to last: the last pause is shorter than the others.
+/// Minimum share of the spread time that rounds must fill: the last pause is shorter than the others.
 const SPREAD: f64 = 0.9;
 
 /// The state of one point between visits.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct State {
-    /// Its warm-up, with what that found.
+    /// The warm-up of the point, with its findings.
     pub warmth: Warmth,
     /// Hops in each trial.
     pub hops: u64,
@@ -25,9 +25,9 @@ pub struct State {
     pub rounds: usize,
     /// Trials made.
     pub trials: u64,
-    /// Nanoseconds that it has used.
+    /// Nanoseconds that the point has used.
     pub spent_ns: f64,
-    /// Nanoseconds of the shortest of its visits.
+    /// Nanoseconds of the shortest visit.
     pub visit_ns: f64,
     /// True once no further visit is needed.
     pub done: bool,
@@ -43,12 +43,12 @@ pub struct VisitRules<'b> {
 }
 
 impl VisitRules<'_> {
-    /// Returns the rounds before a point's confidence interval is looked at.
+    /// Returns the number of rounds before a point's confidence interval is evaluated.
     pub fn enough(&self, state: &State) -> usize {
         if state.visit_ns > self.budget.long_visit_ns { self.budget.fewest } else { self.budget.rounds }
     }
 
-    /// Warms a chain up and makes a round over it, which goes to `kept`.
+    /// Warms up a chain and makes a round over it, which is added to `kept`.
     ///
     /// # Errors
     ///
@@ -92,7 +92,7 @@ impl VisitRules<'_> {
             || match budget.trials {
                 Some(trials) => state.trials >= u64::from(trials),
                 None => {
-                    // Each trial by itself is longer than a whole round usually is.
+                    // With long trials, each is longer than a whole round usually is.
                     let enough = if count > 1 { self.enough(state) } else { budget.fewest };
                     let lasted_ns = made.first().map_or(0.0, |first| chain.now_ns() - first.begun_ns);
                     state.rounds >= enough
@@ -130,7 +130,8 @@ impl VisitRules<'_> {
                 let round_ns = round_ns.max(budget.batches * trial_ns).min(limit_ns);
                 let count = (round_ns / trial_ns) as u64;
                 if budget.twice {
-                    // A round is as long whatever it meets: of equally many hops, slow seconds would have fewer rounds.
+                    // A round has a fixed length in time, whatever its latency: with a fixed number of hops, slow
+                    // seconds would have fewer rounds.
                     return ((2 * count).clamp(1, MOST_BATCHES as u64) as u32, round_ns);
                 }
                 count

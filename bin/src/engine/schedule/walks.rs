@@ -7,7 +7,7 @@ use crate::engine::seam::{Walkable, Walked};
 use crate::error::Failure;
 use crate::plan::budget::{FEW_HOPS, FILLING_LAPS, LONGEST_FILL_NS};
 
-/// Minimum hops of a first pass for its latency to be conclusive.
+/// Minimum hops of a first pass for a meaningful latency.
 pub const ENOUGH_TO_JUDGE: u64 = 1 << 12;
 /// Minimum hops of a timed walk, so that the remainder loop and two timestamps are negligible.
 pub const FEWEST_HOPS: u64 = 64;
@@ -27,13 +27,13 @@ fn longest(batch_ns: f64) -> u64 {
     (LONGEST_BATCH as f64 * (batch_ns / USUAL_BATCH_NS).max(1.0)) as u64
 }
 
-/// Returns the hops that bring TLBs, page tables and near caches back.
+/// Returns the number of hops that refill TLBs, page tables and near caches.
 pub fn few(nodes: u64) -> u64 {
     (nodes / 16).clamp(FEW_HOPS.0, FEW_HOPS.1)
 }
 
-/// Walks `hops` hops in short parts. Returns the hops made, and the nanoseconds per hop of most parts of the later half,
-/// where enough were made to summariser.
+/// Walks `hops` hops in short parts. Returns the hops made, and the dominant nanoseconds per hop of the later half of
+/// the parts, if enough hops were made to summarise them.
 pub fn parts(
     chain: &mut dyn Walkable,
     summariser: &mut Summariser,
@@ -46,11 +46,11 @@ pub fn parts(
     let (mut made, mut noted, mut told) = (0, 0, 0);
     let mut part = FEWEST_HOPS;
     while made < hops {
-        // No part is half cold.
+        // A part must not be half cold: it ends where the first lap ends.
         let cold = if made < nodes { nodes - made } else { u64::MAX };
         let (walked, part_ns) = chain.walk(part.min(hops - made).min(cold), until_ns)?;
         made += walked;
-        // Only what is met for the first time is cold. Later parts take the places of the first.
+        // Only the first lap is cold. Later parts overwrite the first ones.
         if made <= nodes {
             summariser.note(noted, part_ns / walked.max(1) as f64);
             (noted, told) = (noted + 1, made);
@@ -58,7 +58,7 @@ pub fn parts(
         if until_ns.is_finite() && chain.now_ns() >= until_ns {
             break;
         }
-        // Short enough for most parts to fall between two interruptions, however slow memory is.
+        // Parts are so short that most fall between two interruptions, however slow memory is.
         if part_ns < chain.batch_ns() / 4.0 {
             part = (part * 2).min(LONGEST_PART);
         }
@@ -67,8 +67,8 @@ pub fn parts(
     Ok((made, cold_ns))
 }
 
-/// Walks a trail of other lines of the same chain that fills the caches, or fills them with the whole chain where it is
-/// shorter; otherwise lines that a walk of other lanes left there would be hits.
+/// Fills the caches by walking a trail of other lines of the same chain, or the whole chain if it is shorter than the
+/// trail; otherwise lines that a walk of other lanes left there would be hits.
 pub fn trail(
     chain: &mut dyn Walkable,
     trail: u64,
@@ -84,16 +84,16 @@ pub fn trail(
 
 /// Brings a working set into the caches that hold it, by laps of many lanes, which are fast. Returns the hops made.
 ///
-/// Makes none where many lanes are hardly faster than one, at `alone_ns` a hop: in an emulator. A chase that begins at
-/// the start of the cycle meets what was touched longest ago, as after a lap of its own; further on it meets lines
-/// earlier than that.
+/// Returns at once if many lanes are hardly faster than one lane at `alone_ns` a hop, as in an emulator. After the
+/// laps, a chase from the start of the cycle loads the least recently used lines first, as after a lap of its own; a
+/// chase from elsewhere loads lines that were used more recently.
 pub fn fill(
     chain: &mut dyn Walkable,
     laps: u64,
     alone_ns: f64,
     until_ns: f64,
 ) -> Result<u64, Failure<'static>> {
-    /// Hops of a trial.
+    /// Hops of the trial that compares lanes with one lane.
     const TRIED: u64 = 1024;
     /// Maximum share of one lane's time per hop at which lanes count as faster.
     const HARDLY: f64 = 0.6;
@@ -111,7 +111,7 @@ pub fn fill(
     Ok(one.0 + more.0)
 }
 
-/// Touches a working set, before a lap, until caches that take lines in slowly hold it. Returns the loads made.
+/// Touches a working set before a lap, until caches that fill slowly hold it. Returns the loads made.
 pub fn touch(chain: &mut dyn Walkable, until_ns: f64) -> Result<u64, Failure<'static>> {
     let end_ns = until_ns.min(chain.now_ns() + LONGEST_FILL_NS);
     let mut touched = 0;
@@ -128,7 +128,7 @@ pub fn touch(chain: &mut dyn Walkable, until_ns: f64) -> Result<u64, Failure<'st
     Ok(touched)
 }
 
-/// Estimates nanoseconds per hop by walks that grow until they fill a batch: the median of three.
+/// Estimates nanoseconds per hop by walks that grow until they last as long as a batch: returns the median of three.
 pub fn estimate(chain: &mut dyn Walkable, until_ns: f64) -> Result<f64, Failure<'static>> {
     let mut hops = FEWEST_HOPS;
     loop {

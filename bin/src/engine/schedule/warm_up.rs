@@ -1,7 +1,7 @@
-//! The warm-up of a chain before it is timed, so that caches, TLBs and clocks are as a steady walk leaves them.
+//! The warm-up of a chain before it is timed, so that caches, TLBs and clocks are in the state of a steady walk.
 //!
-//! One way for every experiment: the same point is warmed up alike wherever it is measured. It has no clock of its
-//! own, and knows chains by the time of walks.
+//! Every experiment uses the same warm-up, so a point is warmed up alike in all of them. The warm-up has no clock of
+//! its own; it sees only the durations of walks.
 
 use latency_core::stats;
 
@@ -14,48 +14,50 @@ use crate::error::Failure;
 use crate::plan::budget::{Budget, FEW_HOPS, FEWEST_ROUNDS, FILLING_LAPS, Pass, SHORT_PASS};
 use crate::result::WarmUp;
 
-/// Maximum latency of a steady walk, as a share of that of a first pass, at which a cache serves some of it: where many
-/// passes or rounds agree.
+/// Maximum ratio of the latency of a steady walk to that of a first pass at which a cache serves some of the working
+/// set, if many passes or rounds agree.
 pub const SERVES_SOME: f64 = 0.98;
-/// The same beyond chance, for a single pass and the shortest of few rounds.
+/// Maximum of the same ratio that chance does not explain, for a single pass and the shortest of few rounds.
 ///
-/// Medians of both repeat within 3 % where neighbours share the memory. Where a cache serves h of the hops in a third
-/// of memory's time, 0.95 is h = 8 %: of the hops that a cyclic walk makes over three times a cache with random
-/// victims, 6 % hit.
+/// Medians of both repeat within 3 % where neighbours share the memory. If a cache serves a share h of the hops in a
+/// third of memory's time, a ratio of 0.95 is h = 8 %. For comparison, in a cyclic walk over three times a cache with
+/// random replacement, 6 % of the hops hit.
 const HOLDS_SOME: f64 = 0.95;
-/// Minimum nodes of a chain that is asked whether a cache holds it: 4 MiB of lines, which a lap brings into any last-level
-/// cache at once.
+/// Minimum nodes of a chain for which passes and rounds decide whether a cache holds it: 4 MiB of lines, which a lap
+/// brings into any last-level cache at once.
 const ASKED_FROM: u64 = 1 << 16;
-/// Maximum lines of an unconditional lap (32 MiB); a longer one is made only where a cache was seen to hold some of them.
+/// Maximum lines of an unconditional lap (32 MiB); a longer lap is made only if a cache was seen to hold some of the
+/// lines.
 const LOOKED_AT: u64 = 1 << 19;
 /// Maximum hops of a lap by one lane: 128 MiB of lines, 0.3 s at 150 ns.
 const LONGEST_LAP: u64 = 1 << 21;
 /// Maximum hops of a warm-up by one lane: 0.6 s at 150 ns.
 const LONGEST_WARM_UP: u64 = 1 << 22;
-/// Minimum lines that a cache may take in slowly: 1 MiB, more than first- and second-level caches that do not.
+/// Minimum lines of a chain for caches that fill slowly: 1 MiB, more than first- and second-level caches, which fill at
+/// once.
 const SLOWLY_FILLED: u64 = 1 << 14;
 /// Maximum lines over which laps are walked until the latency is steady: 16 MiB.
 const STEADY: u64 = 1 << 18;
-/// Maximum trails (1.5 last-level caches each) of a chain that keeps a measurable share of lines cached: at 6 caches under
-/// random replacement, 0.25 %.
+/// Maximum size, in trails (1.5 last-level caches each), of a chain that keeps a measurable share of lines cached: at 6
+/// caches with random replacement, 0.25 %.
 const PARTLY_HELD: u64 = 4;
 /// Maximum laps; a cache with random replacement is then within 1/8 of its steady state.
 const MOST_LAPS: u32 = 16;
-/// Maximum share of a point's time for its first pass over a chain in memory: a pass over slow memory would leave no time
-/// for rounds, and an interruption cannot be told from a single trial.
+/// Maximum share of a point's time for its first pass over a chain in memory: a whole pass over slow memory would leave
+/// no time for rounds, and an interruption cannot be detected in a single trial.
 const WARM_UP_SHARE: f64 = 0.3;
-/// Visits after the first that give a cache another chance: at the first, a neighbour may have had it. Otherwise
-/// a newly written chain would be judged uncached on every visit.
+/// Number of visits after the first that repeat the test for a cache: during the first, a neighbour may have filled the
+/// cache. Later visits do not repeat it, because a newly written chain would appear uncached on every visit.
 const SECOND_LOOKS: usize = 2;
 
-/// Returns whether a cache holds some of a working set, by the latency of a first pass, which no cache serves, and of later
-/// laps.
+/// Returns true if a cache holds some of a working set, from the latency of a first pass, which no cache serves, and
+/// the latency of later laps.
 #[must_use]
 pub fn is_held(cold_ns: f64, warm_ns: f64) -> bool {
     warm_ns < HOLDS_SOME * cold_ns
 }
 
-/// The knowledge of a point's caches, and of its warm-up.
+/// The state of a point's warm-up, and the findings about its caches.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Warmth {
     /// The findings of the first warm-up.
@@ -64,20 +66,20 @@ pub struct Warmth {
     visits: usize,
     /// The shortest round.
     warm_ns: Option<f64>,
-    /// True if a cache holds some of the chain; `None` before that is known.
+    /// True if a cache holds some of the chain; `None` until that is decided.
     held: Option<bool>,
-    /// First passes of the first visits that made one.
+    /// Latencies of first passes, from the first visits that made one.
     passes: [f64; FEWEST_ROUNDS],
     passed: usize,
-    /// The first pass of the last visit, if it made one.
+    /// Latency of the first pass of the last visit, if it made one.
     last_cold_ns: Option<f64>,
-    /// Laps until the walk was steady.
+    /// Number of laps until the walk was steady.
     laps: u32,
 }
 
 impl Warmth {
-    /// Notes the latency of a round, which tells in the first visits whether a cache holds some of the chain. A
-    /// neighbour may have had the cache, or the memory, in one of them; so the shortest times count.
+    /// Records the latency of a round. In the first visits, it decides whether a cache holds some of the chain. A
+    /// neighbour may have filled the cache, or slowed the memory, during one of them; so the shortest times count.
     pub fn note(&mut self, nanoseconds: f64) {
         self.warm_ns = Some(self.warm_ns.map_or(nanoseconds, |best| best.min(nanoseconds)));
         if self.visits <= 1 + SECOND_LOOKS {
@@ -86,13 +88,13 @@ impl Warmth {
         }
     }
 
-    /// Returns the latency over lines that no cache held, in the last visit; not a number where there were none.
+    /// Returns the latency of lines that no cache held, in the last visit; NaN if there were none.
     #[must_use]
     pub fn cold_ns(&self) -> f64 {
         self.last_cold_ns.unwrap_or(f64::NAN)
     }
 
-    /// Returns the findings for a result: of first passes in several visits, the median.
+    /// Returns the findings for a result; the latency of first passes is the median over several visits.
     #[must_use]
     pub fn found(&self) -> WarmUp {
         let mut passes = self.passes;
@@ -100,12 +102,12 @@ impl Warmth {
         WarmUp { cold_ns, passes: self.passed, ..self.first }
     }
 
-    /// Returns whether a cache may hold some of the chain.
+    /// Returns true if a cache may hold some of the chain.
     fn may_be_held(&self, nodes: u64) -> bool {
         nodes <= ASKED_FROM || self.held != Some(false)
     }
 
-    /// Brings the chain and everything that serves it into the state that is to be measured.
+    /// Brings the chain, and the TLBs and page tables that it needs, into the state to be measured.
     ///
     /// # Errors
     ///
@@ -135,7 +137,7 @@ impl Warmth {
                 let share = if budget.warm_up.is_some() { 1.0 } else { WARM_UP_SHARE };
                 let until_ns = now_ns + share * (until_ns - now_ns);
                 self.pass(chain, summariser, budget.warm_up.unwrap_or(nodes.min(SHORT_PASS)), until_ns)?;
-                // A cache that holds some of the chain has it after a lap, and not after this pass.
+                // If a cache holds some of the chain, a lap brings it in, and this pass does not.
                 let alone_ns = self.first.cold_ns.unwrap_or(f64::INFINITY);
                 if chain.ahead() > 0 && fill(chain, 1, alone_ns, until_ns)? > 0 {
                     chain.rewind(0);
@@ -147,7 +149,7 @@ impl Warmth {
                 let (_, cold_ns) = parts(chain, summariser, ahead, until_ns)?;
                 self.last_cold_ns = cold_ns;
             }
-            // Another point has been walked in between: what it left in TLBs and near caches is not this one's.
+            // Another point was walked in between, so TLBs and near caches hold its data.
             (Condition::Disturbed, None) => {
                 let asked = budget.warm_up.unwrap_or(u64::MAX);
                 chain.walk(few(nodes).min(asked.max(FEW_HOPS.0)), until_ns).map(drop)?;
@@ -160,7 +162,7 @@ impl Warmth {
         Ok(())
     }
 
-    /// Warms up a chain just written, which no cache holds.
+    /// Warms up a chain just written, which is in no cache.
     fn written(
         &mut self,
         chain: &mut dyn Walkable,
@@ -185,15 +187,15 @@ impl Warmth {
         }
         let alone_ns = self.first.cold_ns.unwrap_or(f64::INFINITY);
         if !first && !asks && !held {
-            // A cyclic walk over four times a cache with random victims meets 2 % of its lines there, and a chain just
-            // written none. A lap of many lanes leaves the cache as a lap of one does.
+            // A cyclic walk over four times a cache with random replacement finds 2 % of its lines there, but none of a
+            // chain just written. A lap of many lanes leaves the cache in the same state as a lap of one lane.
             if chain.lines() <= PARTLY_HELD * budget.trail && fill(chain, 1, alone_ns, until_ns)? > 0 {
                 chain.rewind(0);
             }
             return Ok(());
         }
         let mut filled = 0;
-        // What is larger than every cache that is known of, and than others are, is in memory.
+        // A chain larger than every known cache, and larger than the caches of usual machines, is in memory.
         let may_fit = chain.lines() <= LONGEST_LAP.max(budget.trail);
         if nodes >= SLOWLY_FILLED && may_fit {
             filled = fill(chain, FILLING_LAPS, alone_ns, until_ns)?;
@@ -204,8 +206,8 @@ impl Warmth {
             }
         }
         if let (true, Some(cold_ns)) = (asks && filled > 0 && nodes > LOOKED_AT, self.last_cold_ns) {
-            // The lines at the start of each lane's part were touched longest ago, as in every later lap. What
-            // follows them was touched later than a lap would leave it.
+            // The lines at the start of each lane's part were touched longest ago, as in every later lap. The lines
+            // behind them were touched more recently than after a lap.
             let (hops, warm_ns) =
                 parts(chain, summariser, (nodes / 128).clamp(ENOUGH_TO_JUDGE, FEW_HOPS.0), until_ns)?;
             self.count(hops);
@@ -218,7 +220,7 @@ impl Warmth {
         let walked = if nodes <= STEADY {
             self.until_steady(chain, until_ns)?
         } else {
-            // The first hops of many are met as after a lap.
+            // The first hops after a lap of many lanes have the same latency as after a lap of one.
             let lap = match filled {
                 0 if may_fit => (2 * nodes).min(LONGEST_WARM_UP),
                 _ if nodes <= LONGEST_LAP => nodes,
@@ -230,7 +232,7 @@ impl Warmth {
         Ok(())
     }
 
-    /// Makes a first pass over a chain, timed by itself.
+    /// Makes a first pass over a chain, and times it separately.
     fn pass(
         &mut self,
         chain: &mut dyn Walkable,
@@ -257,13 +259,13 @@ impl Warmth {
         }
     }
 
-    /// Walks laps until one is not faster than the one before; in later visits as many as the first one needed.
+    /// Walks laps until one is not faster than the one before; in later visits, as many as the first visits needed.
     ///
-    /// A cache with random victims keeps ever more of a working set of about its size: of the lines that a cyclic
-    /// walk visits, 2 / n is missed in the n-th lap.
+    /// A cache with random replacement holds ever more of a working set of about its size: in the n-th lap of a cyclic
+    /// walk, a share of 2 / n of the lines misses.
     fn until_steady(&mut self, chain: &mut dyn Walkable, until_ns: f64) -> Result<u64, Failure<'static>> {
         const FASTER: f64 = 0.985;
-        // Several very short laps, so that a clock can tell.
+        // Several very short laps count as one, so that the clock resolves them.
         let lap = chain.nodes().max(FEWEST_HOPS * 32);
         if self.laps > 0 && self.visits > 1 + SECOND_LOOKS {
             return Ok(chain.walk(lap * u64::from(self.laps), until_ns)?.0);

@@ -9,24 +9,24 @@ use crate::engine::scripted::{Call, Scripted};
 
 const FOREVER: f64 = f64::INFINITY;
 const COLD_NS: f64 = 100.0;
-/// Lines of a last-level cache of 32 MiB, and a half more.
+/// Lines of one and a half last-level caches of 32 MiB.
 const TRAIL: u64 = 3 << 18;
 
 const BUDGET: Budget = Budget { trail: TRAIL, ..Budget::DEFAULT };
 
-/// The calls of walks of many lanes that fill a cache, and of the return to the start.
+/// Returns the calls that fill a cache with many lanes and return to the start.
 fn filled(nodes: u64) -> Vec<Call> {
     vec![Rush(1024), Rush(nodes), Rush(11 * nodes), Rewind(0)]
 }
 
-/// One visit: what was done in it, without the walks that only the first visit makes for its estimate. A round takes
-/// as long for a hop as `warm_ns` says.
+/// Makes one visit and returns its calls, without the walks of the estimate, which only the first visit makes. The
+/// round has a latency of `round_ns` per hop.
 fn visit(warmth: &mut Warmth, chain: &mut Scripted, budget: &Budget, round_ns: f64) -> Vec<Call> {
     if chain.condition == Condition::Written {
         chain.rewrite();
     }
     let mut summariser = Summariser::new().unwrap();
-    // So that the estimate takes four walks that are not taken for another's.
+    // Makes the four walks of the estimate distinguishable from other walks.
     warmth.warm_up(chain, &mut summariser, budget, FOREVER).unwrap();
     if warmth.visits == 1 {
         let estimate: Vec<Call> = chain.calls.split_off(chain.calls.len() - 3);
@@ -41,7 +41,7 @@ fn visit(warmth: &mut Warmth, chain: &mut Scripted, budget: &Budget, round_ns: f
 }
 
 #[test]
-fn a_cache_holds_what_a_first_pass_takes_longer_for() {
+fn a_slower_first_pass_shows_a_cache() {
     // Noise of the same memory, and a cache that serves a tenth of the hops in a third of the time.
     assert!(!is_held(100.0, 100.0) && !is_held(100.0, 97.0) && !is_held(100.0, 130.0));
     assert!(is_held(100.0, 100.0 * (0.9 + 0.1 / 3.0)) && is_held(100.0, 20.0));
@@ -56,20 +56,20 @@ fn short_chains_are_walked_until_laps_stop_getting_faster() {
     assert_eq!(visit(&mut warmth, &mut chain, &BUDGET, 5.0), [Walk((1 << 14) + 2 * 2048)]);
     assert_eq!(warmth.first.hops, (1 << 14) + 2 * 2048);
     assert!((warmth.first.estimate_ns - 5.0).abs() < 1e-9);
-    // A pass over fewer nodes than are enough tells nothing.
+    // A pass over too few nodes gives no latency.
     assert_eq!((warmth.first.cold_ns, warmth.found().cold_ns), (None, None));
-    // Without that pass the first lap is slow, and one more is needed.
+    // Without that pass the first lap is slow, and another one is needed.
     for _ in 2..=3 {
         assert_eq!(visit(&mut warmth, &mut chain, &BUDGET, 5.0), [Walk(3 * 2048)]);
     }
-    // From the fourth visit on as many laps are made as were faster than the one before.
+    // From the fourth visit on, the visit makes as many laps as were faster than the one before.
     assert_eq!(visit(&mut warmth, &mut chain, &BUDGET, 5.0), [Walk(2 * 2048)]);
-    assert_eq!(warmth.first.hops, (1 << 14) + 2 * 2048, "what the first visit found stays");
+    assert_eq!(warmth.first.hops, (1 << 14) + 2 * 2048, "the findings of the first visit stay");
 }
 
 #[test]
-fn laps_go_on_while_they_are_faster() {
-    /// A chain whose laps become faster by so much each.
+fn laps_continue_while_they_become_faster() {
+    /// Returns the laps of a chain whose laps become faster by a factor of `by` each.
     fn laps(by: f64) -> (usize, u32) {
         let mut warmth = Warmth { visits: 1, ..Warmth::default() };
         let mut chain = Scripted::new(4096, COLD_NS).faster_by(by);
@@ -79,12 +79,13 @@ fn laps_go_on_while_they_are_faster() {
     assert_eq!(laps(1.0), (2, 1));
     assert_eq!(laps(0.99), (2, 1));
     assert_eq!(laps(0.98), (16, 16));
-    // A lap that its time cut short is the last.
+    // A lap that the time limit ends early is the last.
     let mut warmth = Warmth { visits: 1, ..Warmth::default() };
     let mut chain = Scripted::new(4096, COLD_NS);
     assert_eq!(warmth.until_steady(&mut chain, 1000.0 * COLD_NS).unwrap(), 1000);
     assert_eq!(warmth.laps, 0);
-    // The most laps that a visit needed are made later; until the third visit each finds out for itself.
+    // Later visits make the largest number of laps that a visit needed; until the third, each visit finds its own
+    // number.
     let mut warmth = Warmth { visits: 3, laps: 5, ..Warmth::default() };
     let mut chain = Scripted::new(4096, COLD_NS);
     assert_eq!(warmth.until_steady(&mut chain, FOREVER).unwrap(), 2 * 4096);
@@ -104,10 +105,10 @@ fn caches_that_may_hold_a_chain_are_filled_by_many_lanes() {
         assert_eq!(visit(&mut warmth, &mut chain, &BUDGET, 20.0), expected);
         assert_eq!(warmth.first.hops, (1 << 14) + 12 * nodes + 2 * nodes);
         assert!(warmth.first.cold_ns.is_some_and(|cold_ns| (cold_ns - COLD_NS).abs() < 1e-6));
-        // Later visits need no first pass: what it would tell is known of a chain this short.
+        // Later visits need no first pass, because a chain this short is always in a cache.
         assert_eq!(visit(&mut warmth, &mut chain, &BUDGET, 20.0), expected[1..]);
     }
-    // One node less, and single hops bring it in.
+    // With one node less, single hops bring the chain in.
     let mut chain = Scripted::new((1 << 14) - 1, COLD_NS).warm(20.0);
     let calls = visit(&mut Warmth::default(), &mut chain, &BUDGET, 20.0);
     assert_eq!(calls, [Walk((1 << 14) + 2 * ((1 << 14) - 1))]);
@@ -117,11 +118,11 @@ fn caches_that_may_hold_a_chain_are_filled_by_many_lanes() {
 fn every_node_is_touched_if_lanes_are_not_faster() {
     let touches = [Touch; 12];
     let with_touches = |before: &[Call], after: &[Call]| [before, &touches, after].concat();
-    // Nodes that lanes cannot walk, and an emulator's.
+    // Nodes that lanes cannot walk, and lanes in an emulator.
     let mut chain = Scripted::new(1 << 16, COLD_NS).warm(20.0).rushing(COLD_NS);
     let calls = visit(&mut Warmth::default(), &mut chain, &BUDGET, 20.0);
     assert_eq!(calls, with_touches(&[Walk(1 << 14), Rush(1024)], &[Walk(2 << 16)]));
-    // Of what is longer than 128 MiB none is, and two laps are walked, but no more than four million hops.
+    // Chains longer than 128 MiB are not touched: two laps are walked, of at most four million hops in all.
     for (nodes, lap) in [((1 << 21) + 64, 1 << 22), (3 << 20, 1 << 22)] {
         let mut chain = Scripted::new(nodes, COLD_NS).without_lanes();
         let calls = visit(&mut Warmth::default(), &mut chain, &Budget { trail: 1 << 22, ..BUDGET }, COLD_NS);
@@ -133,8 +134,9 @@ fn every_node_is_touched_if_lanes_are_not_faster() {
 }
 
 #[test]
-fn chains_are_asked_whether_a_cache_holds_them_in_three_visits() {
-    // 16 MiB and a line, much of it in a cache: laps follow in each visit, and a first pass in three of them.
+fn three_visits_test_if_a_cache_holds_a_chain() {
+    // The chain has 16 MiB and a line, much of it in a cache: laps follow in each visit, and a first pass in three
+    // visits.
     let nodes = (1 << 18) + 1;
     let mut warmth = Warmth::default();
     let mut chain = Scripted::new(nodes, COLD_NS).warm(50.0);
@@ -146,7 +148,7 @@ fn chains_are_asked_whether_a_cache_holds_them_in_three_visits() {
     }
     assert_eq!(warmth.held, Some(true));
     assert_eq!(visit(&mut warmth, &mut chain, &BUDGET, 50.0), expected[1..]);
-    // Where none does, a lap by lanes is enough from the fourth visit on, with a first pass before it.
+    // If no cache holds any of it, from the fourth visit on a lap by lanes is enough, with a first pass before it.
     let mut warmth = Warmth::default();
     let mut chain = Scripted::new(nodes, COLD_NS);
     for _ in 0..3 {
@@ -155,7 +157,7 @@ fn chains_are_asked_whether_a_cache_holds_them_in_three_visits() {
     assert_eq!((warmth.held, warmth.passed), (Some(false), 3));
     let short = [Walk(1 << 14), Rush(1024), Rush(nodes), Rewind(0)];
     assert_eq!(visit(&mut warmth, &mut chain, &BUDGET, COLD_NS), short);
-    // Of a chain that is much larger than the cache not even that.
+    // A chain much larger than the cache does not even need the lap by lanes.
     for (trail, expected) in [(nodes / 4 + 1, &short[..]), (nodes / 4, &short[..1])] {
         let mut chain = Scripted::new(nodes, COLD_NS);
         let mut warmth = warmth;
@@ -164,21 +166,21 @@ fn chains_are_asked_whether_a_cache_holds_them_in_three_visits() {
 }
 
 #[test]
-fn a_look_at_what_lanes_have_left_spares_a_long_lap() {
+fn testing_the_start_of_a_lane_avoids_a_long_lap() {
     let nodes = 1 << 20;
     let look = nodes / 128;
     let first = [vec![Walk(1 << 16)], filled(nodes)].concat();
-    // Memory: no lap, and the next walk sets out where another lane did.
+    // In memory: no lap, and the next walk begins where another lane began.
     let mut warmth = Warmth::default();
     let calls = visit(&mut warmth, &mut Scripted::new(nodes, COLD_NS).rushing(1.0), &BUDGET, COLD_NS);
     assert_eq!(calls, [&first[..], &[Walk(look), Rewind(1)]].concat());
     assert_eq!(warmth.first.hops, (1 << 16) + 12 * nodes + look);
-    // A cache that holds some of it: a lap.
+    // If a cache holds some of it: a lap.
     let mut warmth = Warmth::default();
     let calls = visit(&mut warmth, &mut Scripted::new(nodes, COLD_NS).warm(50.0).rushing(1.0), &BUDGET, 50.0);
     assert_eq!(calls, [&first[..], &[Walk(look + nodes)]].concat());
     assert_eq!(warmth.first.hops, (1 << 16) + 12 * nodes + look + nodes);
-    // Half of 32 MiB is not looked at.
+    // A chain of half of 32 MiB is walked without this test.
     let mut chain = Scripted::new(1 << 19, COLD_NS);
     let calls = visit(&mut Warmth::default(), &mut chain, &BUDGET, COLD_NS);
     assert_eq!(calls, [vec![Walk(1 << 15)], filled(1 << 19), vec![Walk(1 << 19)]].concat());
@@ -190,14 +192,14 @@ fn memory_that_no_cache_can_hold_is_not_filled() {
     let mut chain = Scripted::new(nodes, COLD_NS);
     let calls = visit(&mut Warmth::default(), &mut chain, &BUDGET, COLD_NS);
     assert_eq!(calls, [Walk(1 << 16)]);
-    // A cache that large is known of: lanes fill it, and no lap is walked.
+    // If a cache of that size is known, lanes fill it, and no lap is walked.
     let mut chain = Scripted::new(nodes, COLD_NS);
     let calls = visit(&mut Warmth::default(), &mut chain, &Budget { trail: nodes, ..BUDGET }, COLD_NS);
     assert_eq!(calls, [vec![Walk(1 << 16)], filled(nodes), vec![Walk(0)]].concat());
 }
 
 #[test]
-fn a_pass_that_is_a_result_is_a_whole_lap_where_a_cache_may_hold_it() {
+fn a_reported_first_pass_is_a_whole_lap_if_a_cache_may_hold_it() {
     let budget = Budget { pass: Pass::Lap, ..BUDGET };
     let nodes = SHORT_PASS + 5;
     for (warm_ns, later) in [(50.0, nodes), (COLD_NS, SHORT_PASS)] {
@@ -206,13 +208,13 @@ fn a_pass_that_is_a_result_is_a_whole_lap_where_a_cache_may_hold_it() {
         assert_eq!(visit(&mut warmth, &mut chain, &budget, warm_ns), [Walk(nodes)]);
         assert_eq!(visit(&mut warmth, &mut chain, &budget, warm_ns), [Walk(later)]);
     }
-    // Up to 4 MiB there is no question.
+    // Up to 4 MiB, a cache always holds the chain.
     let mut warmth = Warmth::default();
     let mut chain = Scripted::new(1 << 16, COLD_NS);
     for _ in 0..2 {
         assert_eq!(visit(&mut warmth, &mut chain, &budget, COLD_NS), [Walk(1 << 16)]);
     }
-    // Hops that were asked for are walked, and nothing else.
+    // If the user gave the hops of the warm-up, only these are walked.
     let budget = Budget { warm_up: Some(777), ..budget };
     assert_eq!(visit(&mut Warmth::default(), &mut chain, &budget, COLD_NS), [Walk(777)]);
 }
@@ -235,7 +237,7 @@ fn a_chain_that_stays_is_warmed_up_once() {
         let asked = Budget { warm_up: Some(99), ..BUDGET };
         assert_eq!(visit(&mut Warmth::default(), &mut long, &asked, COLD_NS), [Walk(99)]);
     }
-    // Lanes leave a trail behind them, and the first visit walks a little more.
+    // Lanes walk a trail behind them, and the first visit walks a little more.
     let mut warmth = Warmth::default();
     let mut chain = kept(Condition::Disturbed, 1 << 21).of_lanes(4);
     let budget = Budget { trail: 1 << 20, ..BUDGET };
@@ -250,19 +252,19 @@ fn a_chain_that_stays_is_warmed_up_once() {
 }
 
 #[test]
-fn the_shortest_times_of_three_visits_tell_whether_a_cache_holds_a_chain() {
+fn the_shortest_times_of_three_visits_decide_if_a_cache_holds_a_chain() {
     let mut warmth =
         Warmth { passes: [100.0, 90.0, 110.0, 1.0, 1.0, 1.0, 1.0], passed: 3, ..Warmth::default() };
     warmth.note(88.0);
     assert_eq!(warmth.held, Some(false));
-    // The shortest round counts, not the last.
+    // The shortest round counts, not the last one.
     warmth.visits = 3;
     warmth.note(50.0);
     warmth.note(88.0);
     assert_eq!((warmth.held, warmth.warm_ns), (Some(true), Some(50.0)));
-    // Of first passes the median is told.
+    // The result has the median of first passes.
     assert_eq!(warmth.found().cold_ns, Some(100.0));
-    // From the fourth visit on nothing changes that.
+    // From the fourth visit on the decision stays.
     let mut warmth = Warmth { visits: 4, passed: 3, held: Some(false), ..warmth };
     warmth.note(1.0);
     assert_eq!(warmth.held, Some(false));

@@ -1,6 +1,6 @@
-//! The number of fillers that the processor reaches over, by bisection between two points of the plan.
+//! The number of fillers that the processor's window spans, by bisection between two points of the plan.
 //!
-//! Two loads that miss overlap as long as both are in the window at a time.
+//! Two loads that miss overlap if both are in the window (the reorder buffer) at the same time.
 
 use latency_core::kernel::lanes::{Filler, Gap};
 
@@ -10,20 +10,21 @@ use crate::engine::seam::Place;
 use crate::error::Failure;
 use crate::result::{Point, Reach, Walk};
 
-/// Times per hop, over that without fillers, up to which loads overlap and from which they do not. A hop of two lanes that
-/// overlap is one latency long, one of two that do not is two, and fillers add up to a third of one. Between the two lies
-/// the uncertainty: the window fills up at another instruction from load to load.
+/// Time of a hop relative to a hop without fillers: up to the first bound loads overlap, from the second on they do
+/// not. A hop of two lanes that overlap lasts one latency, a hop of two that do not lasts two, and fillers add up to a
+/// third of one. The range between the bounds is uncertain: the window fills up at a different instruction from load to
+/// load.
 const BOUNDS: (f64, f64) = (1.45, 1.8);
-/// Visits to each number of fillers.
+/// Number of visits to each number of fillers.
 const PROBES: usize = 5;
 /// Maximum distance of two numbers of fillers at which the search ends.
 const FINEST: usize = 4;
 
-/// Searches for the reach over every kind of filler that the schedule has points of.
+/// Searches for the reach of the window over every kind of filler on the schedule.
 ///
 /// # Errors
 ///
-/// The errors of [`Schedule::probe`], [`Failure::Interrupted`] among them.
+/// The errors of [`Schedule::probe`], including [`Failure::Interrupted`].
 pub fn search(
     progress: &mut Progress,
     schedule: &mut Schedule<&mut dyn Place>,
@@ -37,7 +38,7 @@ pub fn search(
     Ok(())
 }
 
-/// Returns the numbers of fillers between which a hop becomes `times` as long as without.
+/// Returns the numbers of fillers between which the time of a hop crosses `times` the time without fillers.
 fn over(
     progress: &mut Progress,
     schedule: &mut Schedule<&mut dyn Place>,

@@ -1,4 +1,4 @@
-//! Loads that overlap up to a known number of fillers.
+//! Simulated loads that overlap across a known number of fillers.
 
 use std::vec::Vec;
 
@@ -29,7 +29,7 @@ fn points() -> impl Iterator<Item = Point> + Clone {
     })
 }
 
-/// The reach that is found where loads overlap over up to this many fillers of a kind, and the fillers probed.
+/// Returns the reach found if loads overlap across up to `last` fillers of a kind, and the fillers probed.
 fn found(last: fn(Filler) -> (usize, usize)) -> ([Option<Reach>; Filler::ALL.len()], Vec<usize>) {
     let mut walked = Vec::new();
     let latency = |hop: Hop| {
@@ -62,21 +62,21 @@ fn of(reaches: [Option<Reach>; Filler::ALL.len()], filler: Filler) -> Option<Rea
 }
 
 #[test]
-fn the_reach_is_found_to_four_fillers() {
+fn the_reach_is_found_within_four_fillers() {
     let (reaches, walked) = found(|_| (199, 200));
     let reach = of(reaches, Filler::Lea).unwrap();
     let alone = reach.alone.unwrap();
     assert!(reach.overlaps <= 199 && alone >= 200 && alone - reach.overlaps <= FINEST, "{reach:?}");
-    // Halving what lies between two points of the plan, from its middle on.
+    // The bisection halves the interval between two points of the plan, beginning in its middle.
     assert_eq!(walked[..2], [192, 224]);
     assert_eq!(reach.filler, Filler::Lea);
-    // Kinds that were not planned are not looked for.
+    // Kinds that are not on the schedule are not searched.
     assert_eq!((of(reaches, Filler::Nop), of(reaches, Filler::Mixed)), (None, None));
 }
 
 #[test]
-fn a_window_that_fills_up_gradually_is_known_between_two_numbers() {
-    // Between them a hop is 1.64 times as slow as without fillers: neither overlapping nor alone.
+fn a_gradually_filling_window_is_bounded_by_two_numbers() {
+    // Between these numbers a hop is 1.64 times as slow as without fillers: neither overlapping nor serial.
     let (reaches, _) = found(|_| (150, 400));
     let reach = of(reaches, Filler::Lea).unwrap();
     assert!((147..=150).contains(&reach.overlaps), "{reach:?}");
@@ -84,7 +84,7 @@ fn a_window_that_fills_up_gradually_is_known_between_two_numbers() {
 }
 
 #[test]
-fn loads_that_always_overlap_have_a_reach_without_end() {
+fn loads_that_always_overlap_have_an_unbounded_reach() {
     let (reaches, walked) = found(|_| (Gap::MOST, Gap::MOST + 1));
     let endless = Reach { filler: Filler::Lea, overlaps: Gap::MOST, alone: None };
     assert_eq!((of(reaches, Filler::Lea), walked.len()), (Some(endless), 0));

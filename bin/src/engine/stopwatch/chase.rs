@@ -1,4 +1,4 @@
-//! Runs a timed pointer chase in pieces of about 5 ms, between which it looks for an interrupt and at the deadline.
+//! A timed pointer chase in pieces of about 5 ms, with a check for an interrupt and for the deadline after each piece.
 
 use latency_core::chain::SATTOLO_LIMIT;
 use latency_core::units::{LINE, NodeId};
@@ -20,9 +20,9 @@ use crate::sys::{cpu, signal, time};
 
 /// Maximum hops of a walk: half a second at 120 ns a hop.
 const LONGEST_WALK: u64 = 1 << 22;
-/// Nanoseconds of a piece, between two looks at the clock and for an interrupt; two batches are, where they are longer.
+/// Nanoseconds of a piece, between two checks of the clock and for an interrupt; two batches if these are longer.
 const PIECE_NS: f64 = 5e6;
-/// Nanoseconds between two looks at the core's clock within a batch; a look costs some microseconds.
+/// Nanoseconds between two readings of the core's clock within a batch; a reading costs some microseconds.
 const LOOK_NS: f64 = 10e6;
 /// Maximum retries of a batch during which the thread migrated.
 const AGAIN: u64 = 2;
@@ -34,22 +34,22 @@ pub struct Chase<'g> {
     condition: Condition,
     /// The node where the next walk begins.
     pub node: u64,
-    /// Hops over lines just written past the caches; they follow after a few others.
+    /// Number of hops over lines just written past the caches, after the first few hops.
     pub ahead: u64,
-    /// The lanes of a rush, once there was one.
+    /// The lanes of a rush, after the first rush.
     rush: Option<Rush>,
     /// Nanoseconds per hop of the last piece.
     hop_ns: f64,
-    /// The single hops of the point with that index.
+    /// The recorder of single hops, and the index of the point.
     pub singles: Option<(usize, &'g mut Singles)>,
     /// Generators whose traffic is counted during the walk.
     pub traffic: Option<&'g Generators<'g>>,
-    /// The source of the uncore's clock, and its node.
+    /// The source of the uncore's clock, and the node of that uncore.
     pub uncore: Option<(&'g Generators<'g>, NodeId)>,
 }
 
 impl<'g> Chase<'g> {
-    /// Makes a chase that begins at `node`.
+    /// Returns a chase that begins at `node`.
     #[must_use]
     pub const fn new(watch: &'g Stopwatch, subject: Subject<'g>, condition: Condition, node: u64) -> Self {
         Chase {
@@ -66,10 +66,10 @@ impl<'g> Chase<'g> {
         }
     }
 
-    /// Makes a batch, wherever the thread is; true where a generator lost its CPU meanwhile.
+    /// Makes a batch, on whatever CPU the thread is; returns true if a generator lost its CPU during it.
     fn batch_anywhere(&mut self, hops: u64, until_ns: f64) -> Result<(Batch, bool), Failure<'static>> {
         if self.nodes() <= SATTOLO_LIMIT {
-            // The table that proves a small chain lies in the same cache. A lap untimed brings the chain back.
+            // The table that verifies a small chain uses the same cache, so an untimed lap brings the chain back.
             let _ = self.subject.buffer.walk(self.subject.kernel, self.node, self.nodes() as usize);
         }
         let counter = self.watch.timer.counter();
@@ -81,7 +81,7 @@ impl<'g> Chase<'g> {
             generators.begin_window();
         }
         let counted = self.traffic.and_then(Generators::read);
-        // The clock of a core changes within milliseconds: a long batch has looks at it all along.
+        // The clock of a core changes within milliseconds, so a long batch reads it repeatedly.
         let mut looks = Looks::new(clock(counter));
         let mut made = 0;
         loop {
@@ -113,7 +113,8 @@ impl<'g> Chase<'g> {
     }
 }
 
-/// Has `walk` walk `hops` hops in pieces, the length of each by `hop_ns`, until `until_ns`.
+/// Calls `walk` in pieces until `hops` hops are made or `until_ns` is reached; `hop_ns` determines the length of a
+/// piece.
 fn in_pieces(
     hops: u64,
     until_ns: f64,
@@ -140,13 +141,13 @@ fn in_pieces(
     Ok((hops - left, spent_ns))
 }
 
-/// Returns the clock of the core in gigahertz; not a number without a counter.
+/// Returns the clock of the core in gigahertz; NaN without a counter.
 fn clock(counter: Option<&Counter>) -> f64 {
     let cycles_per_tick = counter.and_then(|counter| Some((counter, counter.core_clock()?)));
     cycles_per_tick.map_or(f64::NAN, |(counter, ratio)| ratio * counter.frequency.gigahertz())
 }
 
-/// A walk in stretches, with looks at the core's clock between them.
+/// The readings of the core's clock between the stretches of a walk.
 struct Looks {
     last: f64,
     cycles: f64,
@@ -154,19 +155,19 @@ struct Looks {
 }
 
 impl Looks {
-    /// Begins before the first stretch.
+    /// Returns readings before the first stretch.
     const fn new(clock: f64) -> Looks {
         Looks { last: clock, cycles: 0.0, spent_ns: 0.0 }
     }
 
-    /// Takes in a stretch, and the clock after it.
+    /// Adds a stretch, and the clock after it.
     fn add(&mut self, spent_ns: f64, clock: f64) {
         self.cycles += spent_ns * (self.last + clock) / 2.0;
         self.spent_ns += spent_ns;
         self.last = clock;
     }
 
-    /// Returns the mean clock over all of it.
+    /// Returns the mean clock over all stretches.
     fn mean(&self) -> f64 {
         self.cycles / self.spent_ns
     }
@@ -204,8 +205,9 @@ impl Walkable for Chase<'_> {
         let mut again = 0;
         loop {
             let (batch, lost) = self.batch_anywhere(hops, until_ns)?;
-            // Another CPU's caches say nothing of this one's, and a round may have no other batch. Traffic that was
-            // interrupted is less than was asked for.
+            // The batch is repeated after a migration, because the caches of another CPU differ and a round may have no
+            // other batch. It is repeated once if a generator lost its CPU, because the traffic was then below the
+            // requested rate.
             if !(self.watch.brought_back()? || lost && again == 0) {
                 return Ok(batch);
             }
@@ -276,8 +278,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_clock_that_changes_within_a_batch_is_weighed_by_time() {
-        // Two looks, at both ends, would make 3 GHz of it.
+    fn a_changing_core_clock_is_averaged_by_time() {
+        // Two readings, one at each end, would give 3 GHz.
         let mut looks = Looks::new(4.0);
         looks.add(10e6, 4.0);
         (0..8).for_each(|_| looks.add(10e6, 2.0));
@@ -287,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_walk_in_pieces_ends_in_time_and_a_step_back_is_not_counted() {
+    fn a_walk_ends_at_its_deadline_and_ignores_a_clock_step_back() {
         let mut hop_ns = 100.0;
         let (made, spent_ns) =
             in_pieces(1000, f64::INFINITY, &mut hop_ns, 20_000.0, |hops| Ok(hops as f64 * 50.0)).unwrap();

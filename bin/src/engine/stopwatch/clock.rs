@@ -1,7 +1,7 @@
-//! The clock that batches are timed with: chosen, calibrated and checked before use.
+//! The clock that times batches: chosen, calibrated and checked before use.
 //!
-//! The time-stamp counter where it can be trusted, the kernel's clock where not,
-//! an error where neither works. This module measures clocks only, never memory.
+//! It is the time-stamp counter if that is reliable, otherwise the kernel's clock; if neither is usable, the choice is
+//! an error. This module measures clocks only, never memory.
 
 use latency_core::arch::{self, Stamp};
 use latency_core::clock::{self, Sandwich};
@@ -15,30 +15,30 @@ pub use crate::result::{Counter, KernelClock, Timer};
 use crate::sys::time;
 use crate::warning::{Warning, Warnings};
 
-/// Maximum difference of repeated calibrations without an invariant counter, as a fraction (spec: 100 ppm).
+/// Maximum difference of repeated calibrations without an invariant counter, in parts per million (spec: 100).
 const AGREEMENT_PPM: f64 = 100.0;
-/// Maximum difference of calibration and declaration before a warning, as a fraction.
+/// Maximum difference of calibration and declaration before a warning, in parts per million.
 const DECLARATION_PPM: f64 = 500.0;
-/// Multiplications behind a fence that waits take this many times as long as none (method 1.1: 4 to 8).
+/// Minimum ratio of multiplications before a fence to none that shows that the fence waits (method 1.1: 4 to 8).
 const FENCE_WAITS: f64 = 2.5;
-/// A kernel clock with a larger step cannot time batches of a bearable length.
+/// Maximum step of the kernel's clock, in nanoseconds; with larger steps, batches would become too long.
 const LARGEST_KERNEL_STEP_NS: u64 = 100_000;
-/// The narrowest of this many attempts to catch the kernel's clock between two counter readings.
+/// Number of attempts to read the kernel's clock between two counter readings; the narrowest one counts.
 const ATTEMPTS: usize = 20;
 
 impl Timer {
-    /// Chooses and calibrates a clock; it needs some 20 ms, more where the counter has to prove itself. A fence that does
-    /// not wait weighs more if it is to time `single` loads or messages.
+    /// Chooses and calibrates a clock, in some 20 ms, or more if the counter must be verified. If the clock is to time
+    /// `single` loads or messages, a fence that does not wait leads to a stronger warning.
     ///
     /// # Errors
     ///
-    /// [`TimingError::NoClock`] where no clock is fine and steady enough.
+    /// [`TimingError::NoClock`] if no clock is fine and steady enough.
     pub fn choose(
         processor: &Processor,
         single: bool,
         warnings: &mut Warnings,
     ) -> Result<Timer, Failure<'static>> {
-        // Waiting for a clock that does not answer would take minutes.
+        // Waiting for a clock that does not advance would last minutes.
         if !time::clock_is_there() {
             return Err(
                 TimingError::NoClock { why: "clock_gettime fails, forbidden by a filter perhaps" }.into()
@@ -50,10 +50,10 @@ impl Timer {
         }
     }
 
-    /// Returns the nanoseconds of the shortest batch that this clock times well.
+    /// Returns the nanoseconds of the shortest batch that this clock times precisely.
     ///
-    /// Long enough for the clock's step and cost to vanish, short enough to fit
-    /// between two disturbances: a scheduler's slice is some milliseconds.
+    /// A batch is long enough for the clock's step and cost to be negligible, and short enough to fit between two
+    /// disturbances: a scheduler's time slice is some milliseconds.
     #[must_use]
     pub fn batch_ns(&self) -> f64 {
         match self {
@@ -73,7 +73,7 @@ fn counter(processor: &Processor, single: bool, warnings: &mut Warnings) -> Opti
     }
     let invariant = arch::Counter::STEADY || processor.invariant_counter;
     let (frequency, spread_ppm) = prove(stamp, invariant)?;
-    // Without a promise agreement is the condition of use; with one it is looked at all the same.
+    // Without a declared invariant counter, agreement is the condition of use; with one, it is checked all the same.
     if !invariant {
         warnings.push(Warning::TscNotInvariant);
     } else if spread_ppm > AGREEMENT_PPM && processor.platform != Platform::Emulated {
@@ -89,7 +89,7 @@ fn counter(processor: &Processor, single: bool, warnings: &mut Warnings) -> Opti
     }
     let overhead = empty_pair(stamp);
     let fence_ratio = fence_ratio(|| stamp.start());
-    // Translated code takes as long as the translator pleases: the test says nothing there.
+    // In an emulator, the latency of translated code is arbitrary, so the fence test is meaningless.
     if fence_ratio < FENCE_WAITS && processor.platform != Platform::Emulated {
         warnings.push(Warning::FenceNotSerialising { promised: processor.fence_promised, single });
     }
@@ -109,14 +109,14 @@ fn calibrate(stamp: Stamp, count: usize, milliseconds: u64) -> Option<(Hertz, f6
         highest = highest.max(found);
         first = last;
     }
-    // Over the whole span the error of catching the clock weighs least.
+    // Over the whole span, the error of reading the kernel's clock is smallest.
     Some((clock::frequency(&start, &first)?, clock::parts_per_million(lowest, highest)))
 }
 
-/// Returns calibrations that agree. A counter that is not declared invariant has to have them; of another one the closest are
-/// taken.
+/// Returns calibrations that agree. A counter that is not declared invariant must have them; for another counter, the
+/// closest calibrations are used.
 ///
-/// Longer ones forgive a kernel clock that is slow to read, as under an emulator, and a busy machine.
+/// Longer calibrations tolerate a kernel clock that is slow to read, as under an emulator, and a busy machine.
 fn prove(stamp: Stamp, invariant: bool) -> Option<(Hertz, f64)> {
     let count = if invariant { 2 } else { 4 };
     let mut closest = None::<(Hertz, f64)>;
@@ -142,7 +142,8 @@ fn caught(stamp: Stamp) -> Option<Sandwich> {
     Sandwich::narrowest((0..ATTEMPTS).map(|_| attempt()))
 }
 
-/// The same, at the earliest when the kernel's clock shows `nanoseconds`; gives up on a clock that stands still.
+/// Reads the clocks like [`caught`], but not before the kernel's clock shows `nanoseconds`; gives up on a clock that
+/// stands still.
 fn caught_after(stamp: Stamp, nanoseconds: u64) -> Option<Sandwich> {
     const PATIENCE: u32 = 100_000_000;
     for _ in 0..PATIENCE {
@@ -177,9 +178,10 @@ fn empty_pair(stamp: Stamp) -> Ticks {
     }))
 }
 
-/// 128 dependent multiplications take at least 384 cycles; a fence that waits makes them seen.
+/// Returns the ratio of a time with 128 dependent multiplications to the time without them; they need at least 384
+/// cycles, which show whether the fence waits.
 ///
-/// Both readings are `lfence; rdtsc`: RDTSCP at the end would wait by itself, whether the fence does or not.
+/// Both readings are `lfence; rdtsc`: RDTSCP at the end would wait by itself, even if the fence does not.
 fn fence_ratio(read: impl Fn() -> u64) -> f64 {
     let ticks = |blocks: Option<usize>| {
         median_ticks::<501>(|| {
@@ -205,7 +207,7 @@ fn step(stamp: Stamp) -> Ticks {
 
 fn kernel_clock(warnings: &mut Warnings) -> Result<KernelClock, Failure<'static>> {
     const STEPS: usize = 16;
-    /// Readings for which a clock of the timer interrupt may stand still.
+    /// Maximum readings during which a clock driven by the timer interrupt may stand still.
     const PATIENCE: u32 = 50_000_000;
     let unusable = |why| Failure::from(TimingError::NoClock { why });
     let mut step_ns = u64::MAX;
@@ -235,30 +237,29 @@ fn kernel_clock(warnings: &mut Warnings) -> Result<KernelClock, Failure<'static>
 }
 
 impl Counter {
-    /// Returns the nanoseconds between two of its readings; not a number where it stepped back.
+    /// Returns the nanoseconds between two of its readings; NaN if it stepped back.
     #[must_use]
     pub fn elapsed_ns(&self, start: u64, end: u64) -> f64 {
         clock::elapsed_ns(start, end, self.overhead, self.frequency)
     }
 
-    /// Returns the drift between the counter and the kernel's clock since it was calibrated, in parts per million;
-    /// `None` where either of them is behind its first reading.
+    /// Returns the drift between the counter and the kernel's clock since the calibration, in parts per million; `None`
+    /// if either clock is behind its first reading.
     #[must_use]
     pub fn drift_ppm(&self) -> Option<f64> {
-        /// Over less, the readings of the clocks do not improve on the bound.
+        /// Minimum nanoseconds of the span: over less, the error of reading the clocks exceeds the bound.
         const SHORTEST_NS: u64 = 10_000_000;
         let now = caught_after(self.stamp, self.anchor.nanoseconds + SHORTEST_NS)?;
         let found = clock::frequency(&self.anchor, &now)?;
         Some(clock::parts_per_million(self.frequency, found))
     }
 
-    /// Measures core cycles per tick right now by dependent additions, for some microseconds.
+    /// Measures the current core cycles per tick by dependent additions, for some microseconds.
     ///
-    /// The counter does not follow turbo; the core's clock does, and it changes
-    /// within seconds, so it is measured beside every batch. Both runs are too
-    /// long for the branch predictor to foresee their end, so that this cost
-    /// cancels too; and their difference is some hundred steps of the counter:
-    /// Zen 4 counts in steps of 26 ticks. `None` where the runs were disturbed beyond sense.
+    /// The counter does not follow turbo. The core's clock does, and it changes within seconds, so it is measured with
+    /// every batch. Both runs are too long for the branch predictor to predict their end, so the cost of the
+    /// misprediction cancels. Their difference is some hundred steps of the counter, because Zen 4 counts in steps of
+    /// 26 ticks. Returns `None` if the runs were disturbed too much.
     #[must_use]
     pub fn core_clock(&self) -> Option<f64> {
         const SHORT: usize = 40;
@@ -270,15 +271,14 @@ impl Counter {
             core::hint::black_box(sum);
             (blocks as u64 * arch::CLOCK_BLOCK, Ticks(end.saturating_sub(start)))
         };
-        // A long chase has put this code out of the caches, and fetching it must not be timed.
+        // A long chase has evicted this code from the caches, and the fetch must not be timed.
         let _ = run(1);
         clock::cycles_per_tick(run(SHORT), run(long))
     }
 
     /// Returns the ratio of a multiplication's latency to that of an addition: 3, or 4 on old cores.
     ///
-    /// Any other figure says that the additions are not what they seem, and
-    /// that core cycles are not to be trusted.
+    /// Any other ratio means that the additions do not take one cycle each, and that core cycles are unreliable.
     #[must_use]
     pub fn multiply_ratio(&self) -> Option<f64> {
         const SHORT: usize = 40;
@@ -306,14 +306,14 @@ mod tests {
     use std::cell::Cell;
 
     #[test]
-    fn readings_that_wait_for_nothing_fail_the_test_of_the_fence() {
+    fn readings_without_a_waiting_fence_fail_the_fence_test() {
         let ticks = Cell::new(0);
         let ratio = fence_ratio(|| ticks.replace(ticks.get() + 40));
         assert!((ratio - 1.0).abs() < 1e-9 && ratio < FENCE_WAITS, "{ratio}");
     }
 
     #[test]
-    fn a_counter_that_is_behind_its_first_reading_has_no_drift() {
+    fn a_counter_behind_its_first_reading_has_no_drift() {
         let Some(stamp) = Stamp::detect() else { return };
         let anchor = caught(stamp).unwrap();
         let counter = Counter {
@@ -329,7 +329,7 @@ mod tests {
         };
         assert_eq!(counter.drift_ppm(), None);
         let half = Counter { anchor, ..counter };
-        // Whatever the machine's rate is, half of it is not the one that was taken for it.
+        // Half of the machine's rate is never the rate that was calibrated.
         let (found, doubled) = (
             half.drift_ppm().unwrap(),
             Counter { frequency: Hertz(2_000_000_000), ..half }.drift_ppm().unwrap(),

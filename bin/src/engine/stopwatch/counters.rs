@@ -1,8 +1,7 @@
-//! Hardware counters beside the measurement: the groups that are counted together, and events per hop.
+//! Hardware counters during a measurement: the groups of events that are counted together, and events per hop.
 //!
-//! Walks of their own are counted, next to the timed ones: starting and stopping counters
-//! enters the kernel, whose code would be in the caches that are measured. A
-//! processor counts few events at a time, so two groups take turns.
+//! Separate walks are counted, next to the timed ones: starting and stopping counters enters the kernel, whose code
+//! would displace lines from the measured caches. A processor counts few events at a time, so two groups take turns.
 
 use latency_core::chain::SATTOLO_LIMIT;
 
@@ -15,22 +14,22 @@ use crate::sys::perf::{COUNT, CounterGroup, Event, ThreadCounters};
 use crate::warning::NoCounters;
 
 const _: () = assert!(EVENTS == COUNT, "every event has a name");
-/// Groups that are counted together: at most what a processor with four counters has room for.
+/// Groups of events that are counted together; each fits a processor with four counters.
 const GROUPS: [&[Event]; 2] = [
     &[Event::Cycles, Event::Instructions, Event::FirstLevelMisses],
     &[Event::LastLevelMisses, Event::TlbMisses, Event::WalkCycles],
 ];
-/// Walks that count everything.
+/// Number of walks that count all groups.
 pub const WALKS: usize = GROUPS.len();
-/// Minimum share of a walk that a group has to be on the hardware for.
+/// Minimum share of a walk during which a group must be on the hardware.
 const LEAST_RUNNING: f64 = 0.5;
-/// Counted walks are long beside what starting a counter counts, and short beside a round.
+/// Minimum hops of a counted walk: long relative to the events of starting a counter, and short relative to a round.
 const FEWEST_COUNTED: u64 = 1 << 12;
 const MOST_COUNTED: u64 = 1 << 16;
-/// Empty walks; the smallest count of them is subtracted.
+/// Number of empty walks; the smallest count of each event is subtracted.
 const EMPTY_WALKS: usize = 9;
 
-/// The groups, and what each counts of an empty walk.
+/// The groups, and the counts of each for an empty walk.
 pub struct Meter<G = ThreadCounters> {
     groups: [G; WALKS],
     empty: [[f64; COUNT]; WALKS],
@@ -41,7 +40,7 @@ impl Meter {
     ///
     /// # Errors
     ///
-    /// Why there is none; `paranoid` is the kernel's `perf_event_paranoid`, if it could be read.
+    /// The reason why there is no counter; `paranoid` is the kernel's `perf_event_paranoid`, if it could be read.
     pub fn open(processor: &Processor, paranoid: Option<i32>) -> Result<Meter, NoCounters> {
         let walk = walk_cycles(processor.vendor.as_str(), processor.signature);
         let groups = GROUPS.map(|events| ThreadCounters::open(events, walk));
@@ -49,7 +48,7 @@ impl Meter {
             Some(errno) if groups.iter().all(|group| group.start().is_err()) => Err(why(errno, paranoid)),
             _ => {
                 for group in &groups {
-                    // One that could not be opened has nothing to stop.
+                    // A group that could not be opened has nothing to stop.
                     let _ = group.stop();
                 }
                 Ok(Meter::new(groups))
@@ -59,7 +58,7 @@ impl Meter {
 }
 
 impl<G: CounterGroup> Meter<G> {
-    /// Learns what an empty walk counts.
+    /// Returns a meter, after measuring the counts of an empty walk.
     pub fn new(groups: [G; WALKS]) -> Meter<G> {
         let mut meter = Meter { groups, empty: [[0.0; COUNT]; WALKS] };
         let mut least = [[f64::INFINITY; COUNT]; WALKS];
@@ -102,17 +101,17 @@ impl<G: CounterGroup> Meter<G> {
     }
 }
 
-/// Returns the hops of a counted walk, by those of a batch.
+/// Returns the number of hops of a counted walk, from the hops of a batch.
 #[must_use]
 pub fn hops(batch: u64) -> u64 {
     batch.clamp(FEWEST_COUNTED, MOST_COUNTED)
 }
 
-/// Makes walks that are counted and not timed, one for each group of events.
+/// Makes counted, untimed walks, one for each group of events.
 ///
 /// # Errors
 ///
-/// [`TimingError::HopsNotProven`] where one did not end where it had to.
+/// [`TimingError::HopsNotProven`] if a walk did not end at the expected node.
 pub fn walk(
     meter: Option<&Meter>,
     subject: &Subject<'_>,
@@ -126,7 +125,7 @@ pub fn walk(
     for group in 0..WALKS {
         let walk = |hops: u64| buffer.walk(subject.kernel, *node, hops as usize);
         if buffer.chain().nodes() <= SATTOLO_LIMIT {
-            // Opening and reading has put the chain out of the nearest cache.
+            // Opening and reading counters has evicted the chain from the nearest cache.
             let _ = walk(buffer.chain().nodes());
         }
         let mut ended = None;
@@ -139,7 +138,8 @@ pub fn walk(
 
 /// Returns why the kernel does not open counters, by its error number.
 fn why(errno: Errno, paranoid: Option<i32>) -> NoCounters {
-    /// Above this no process without privilege may count even itself; Debian and others added levels.
+    /// Maximum `perf_event_paranoid` at which an unprivileged process may count its own events; Debian and others added
+    /// levels above it.
     const ALLOWED: i32 = 2;
     match errno {
         Errno::EACCES => NoCounters::Paranoid,

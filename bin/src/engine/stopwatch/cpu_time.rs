@@ -1,7 +1,7 @@
-//! The CPU time of every thread of a run, by CPU: what each ran, and what it lost to other work.
+//! The CPU time of every thread of a run, by CPU: the time that each ran, and the time that it lost to other work.
 //!
-//! The first thread reads the clocks of all of them, outside of what is timed: a thread that has lost its CPU could not
-//! tell, and it works without /proc.
+//! The first thread reads the clocks of all of them, outside the timed parts: a thread that has lost its CPU cannot
+//! detect that itself. The clocks work without /proc.
 
 use core::cell::Cell;
 use core::sync::atomic::Ordering::Relaxed;
@@ -17,12 +17,12 @@ use crate::sys::file::SystemFiles;
 use crate::sys::table::Table;
 use crate::sys::time;
 
-/// A thread that lost a larger share of a window was interrupted: a switch or two are in every window.
+/// Share of a window that a thread must lose to count as interrupted: every window has a switch or two.
 pub const MOST_LOST: f64 = 0.01;
-/// Nanoseconds by which a thread's clock and that of the kernel may differ over a window: they are read one after the
-/// other, and an interrupt may come between.
+/// Minimum nanoseconds that count as lost: a thread's clock and the kernel's clock are read one after the other, and an
+/// interrupt may come between.
 const LEAST_LOST_NS: u64 = 10_000;
-/// Nanoseconds of the shortest run whose shares say anything.
+/// Minimum nanoseconds of a run for meaningful shares.
 const SHORTEST_NS: u64 = 50_000_000;
 
 /// The CPU time of a run's threads on one CPU, in nanoseconds.
@@ -30,23 +30,23 @@ const SHORTEST_NS: u64 = 50_000_000;
 pub struct TimeOnCpu {
     /// The time that they ran.
     pub ran: Cell<u64>,
-    /// The time in which one of them had work, as far as that is known.
+    /// The time in which one of them had work, as far as known.
     pub wanted: Cell<u64>,
-    /// The part of that in which it did not run.
+    /// The part of the time with work in which it did not run.
     pub lost: Cell<u64>,
-    /// True if the first thread was there.
+    /// True if the first thread was on this CPU.
     pub is_of_first: Cell<bool>,
 }
 
 impl TimeOnCpu {
-    /// Counts more, in nanoseconds.
+    /// Adds times, in nanoseconds.
     pub fn add(&self, ran: u64, wanted: u64, lost: u64) {
         for (sum, more) in [(&self.ran, ran), (&self.wanted, wanted), (&self.lost, lost)] {
             sum.set(sum.get() + more);
         }
     }
 
-    /// Returns the share of the time with work in which its thread did not run; `None` where that is not known.
+    /// Returns the share of the time with work in which the thread did not run; `None` if unknown.
     #[must_use]
     pub fn lost_share(&self) -> Option<f64> {
         let wanted = self.wanted.get();
@@ -57,14 +57,15 @@ impl TimeOnCpu {
 /// The CPU time of all threads of a run.
 #[derive(Debug)]
 pub struct CpuTimes {
-    /// By the number of the CPU.
+    /// The times, indexed by the number of the CPU.
     of: &'static [TimeOnCpu],
-    /// The CPU of the first thread, and the nanoseconds that it had run and waited when it came there.
+    /// The CPU of the first thread, and the nanoseconds that the thread had run and waited when it moved there.
     first: Cell<(CpuId, Option<(u64, u64)>)>,
 }
 
 impl CpuTimes {
-    /// Begins to count on `cpus`, with the first thread on one of them. Nothing is counted of CPUs beyond those.
+    /// Begins to count on `cpus`, with the first thread on one of them. CPUs beyond the largest of `cpus` are not
+    /// counted.
     ///
     /// # Errors
     ///
@@ -76,7 +77,7 @@ impl CpuTimes {
         times.leak().first().ok_or(Errno::ENOMEM)
     }
 
-    /// Counts what the first thread has run and waited so far for the CPU that it was on, and has it be on `cpu`.
+    /// Adds the time that the first thread has run and waited so far to its CPU, and records `cpu` as its new CPU.
     pub fn first_goes_to(&self, cpu: CpuId) {
         let now = first_thread();
         let (before, then) = self.first.replace((cpu, now));
@@ -87,7 +88,7 @@ impl CpuTimes {
         }
     }
 
-    /// Counts what the first thread has run and waited so far.
+    /// Adds the time that the first thread has run and waited so far to its CPU.
     pub fn first_stays(&self) {
         self.first_goes_to(self.first.get().0);
     }
@@ -105,51 +106,51 @@ impl CpuTimes {
     }
 }
 
-/// Returns the nanoseconds that the first thread has run, and those that it waited for a CPU; `None` without /proc.
+/// Returns the nanoseconds that the first thread has run, and those that it has waited for a CPU; `None` without /proc.
 #[must_use]
 pub fn first_thread() -> Option<(u64, u64)> {
     let mut buffer = [0; 64];
     SystemFiles.read("/proc/self/schedstat", &mut buffer).and_then(ran_and_waited)
 }
 
-/// The clock of a thread beside the first, as the first reads it.
+/// The clock of a thread other than the first, which the first thread reads.
 #[derive(Debug, Default)]
 #[repr(align(128))] // the first thread writes it, and the thread itself looks at other words
 pub struct ThreadClock {
-    /// Its number; zero before the thread has begun.
+    /// The number of the thread's clock; zero before the thread has begun.
     number: AtomicU32,
-    /// The nanoseconds that were counted for a CPU.
+    /// The nanoseconds that have been added to a CPU.
     counted: AtomicU64,
-    /// At the beginning of its run.
+    /// The reading at the beginning of its run.
     run: ClockReading,
-    /// At the beginning of the last window.
+    /// The reading at the beginning of the last window.
     window: ClockReading,
 }
 
 impl ThreadClock {
-    /// A clock of a thread that has not begun.
+    /// Returns the clock of a thread that has not begun.
     #[must_use]
     pub const fn new() -> ThreadClock {
         let (number, counted) = (AtomicU32::new(0), AtomicU64::new(0));
         ThreadClock { number, counted, run: no_reading(), window: no_reading() }
     }
 
-    /// Takes the clock of the calling thread for this one.
+    /// Makes this the clock of the calling thread.
     pub fn is_of_this_thread(&self) {
         self.number.store(time::thread_clock(), Relaxed);
     }
 
-    /// Notes the clock at the beginning of a run.
+    /// Records the clock at the beginning of a run.
     pub fn begin_run(&self) {
         self.note(&self.run);
     }
 
-    /// Counts a run that ends for the CPU that it was on. What a quota stopped is not lost to other work.
+    /// Adds a run that ends to the CPU that it was on. Time stopped by a quota is not lost to other work.
     #[inline(never)] // it is called in several places
     pub fn end_run(&self, times: Option<&CpuTimes>, cpu: CpuId, throttled: bool) {
         let times = times.and_then(|times| times.on(cpu));
         let ended = self.since(&self.run);
-        // It may not begin again, where it cannot have its CPU.
+        // The thread may not begin a run again, if it cannot have its CPU.
         let [_, begun] = &self.run;
         begun.store(0, Relaxed);
         let (Some((ran, passed, lost)), Some(times)) = (ended, times) else { return };
@@ -157,19 +158,19 @@ impl ThreadClock {
         times.add(ran.saturating_sub(self.counted.swap(ran, Relaxed)), wanted, lost);
     }
 
-    /// Notes the clock at the beginning of a window.
+    /// Records the clock at the beginning of a window.
     pub fn begin_window(&self) {
         self.note(&self.window);
     }
 
-    /// Returns whether the thread lost more than [`MOST_LOST`] of the window that ends.
+    /// Returns true if the thread lost more than [`MOST_LOST`] of the window that ends.
     #[must_use]
     pub fn has_lost(&self) -> bool {
         self.since(&self.window)
             .is_some_and(|(_, passed, lost)| lost > LEAST_LOST_NS && lost as f64 > passed as f64 * MOST_LOST)
     }
 
-    /// Returns the nanoseconds that the thread has run, and those of the kernel's clock.
+    /// Returns the nanoseconds that the thread has run, and the time of the kernel's clock.
     fn read(&self) -> Option<[u64; 2]> {
         Some([time::read(self.number.load(Relaxed))?, time::monotonic_raw_ns()])
     }
@@ -180,8 +181,8 @@ impl ThreadClock {
         reading.iter().zip(now).for_each(|(word, now)| word.store(now, Relaxed));
     }
 
-    /// Returns the nanoseconds that the thread has run in all, those since a reading, and those of them in which it did
-    /// not run; `None` without both readings.
+    /// Returns the nanoseconds that the thread has run in all, the nanoseconds since a reading, and the part of these
+    /// in which the thread did not run; `None` without both readings.
     #[inline(never)] // it is called in several places
     fn since(&self, reading: &ClockReading) -> Option<(u64, u64, u64)> {
         let [ran, now] = self.read()?;
@@ -191,7 +192,7 @@ impl ThreadClock {
     }
 }
 
-/// The clock of a thread at one moment: the nanoseconds that it has run, and those of the kernel's clock, or zero.
+/// The clock of a thread at one moment: the nanoseconds that it has run, and the time of the kernel's clock, or zeros.
 type ClockReading = [AtomicU64; 2];
 
 const fn no_reading() -> ClockReading {
@@ -203,7 +204,7 @@ mod tests {
     use super::*;
     use std::sync::atomic::AtomicBool;
 
-    /// Has `body` look at the clock of a thread that spins while the flag is set, and sleeps otherwise.
+    /// Calls `body` with the clock of a thread that spins while the flag is set, and sleeps otherwise.
     fn beside_a_thread(body: impl FnOnce(&ThreadClock, &AtomicBool)) {
         let (clock, runs, ends) = (ThreadClock::new(), AtomicBool::new(true), AtomicBool::new(false));
         std::thread::scope(|scope| {
@@ -227,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_thread_does_not_run_of_its_run_is_counted_as_lost_on_its_cpu() {
+    fn time_of_a_run_without_the_cpu_counts_as_lost_on_that_cpu() {
         beside_a_thread(|clock, runs| {
             let [before, spun, slept, stopped] = [0, 1, 2, 3].map(CpuId);
             let times = CpuTimes::begin(&(0..4).collect(), before).unwrap();
@@ -235,7 +236,7 @@ mod tests {
                 clock.end_run(Some(times), cpu, throttled);
                 times.on(cpu).unwrap()
             };
-            // Nothing is known of a run that has not begun.
+            // A run that has not begun adds nothing.
             let before = end_run(before, false);
             assert_eq!((before.wanted.get(), before.lost_share()), (0, None));
             clock.begin_run();
@@ -250,7 +251,7 @@ mod tests {
             let slept = end_run(slept, false);
             let wanted = slept.wanted.get();
             assert_eq!(end_run(CpuId(2), false).wanted.get(), wanted, "a run ends once");
-            // A host that is busy takes more of the first run, and never gives back any of the second.
+            // A busy host takes more of the first run, and none of the second is added to it.
             assert!(spun.wanted.get() >= 60_000_000 && spun.lost_share().unwrap() < 1.0, "{spun:?}");
             assert!(slept.lost_share().unwrap() > 0.8, "{slept:?}");
             clock.begin_run();

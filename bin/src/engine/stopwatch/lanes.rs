@@ -1,8 +1,7 @@
-//! Walks of several lanes between two stamps: the timed part of a batch of them.
+//! Walks of several lanes between two stamps: the timed part of a batch of lanes.
 //!
-//! Lanes go on from where they stand. Those that set out from the same nodes
-//! again would find the lines that they left in a cache: 29 loads in flight were
-//! seen so where there are 14.
+//! Lanes continue where they stopped. If they began at the same nodes again, they would find their own lines in a
+//! cache: on a core with 14 loads in flight, the result was 29.
 
 use core::cell::Cell;
 
@@ -21,13 +20,13 @@ use crate::result::Walk;
 use crate::result::counters::Counted;
 use crate::sys::time;
 
-/// Lanes of a rush: as many as memory serves well on every machine known.
+/// Number of lanes of a rush: enough to reach the highest rate of memory on every machine tested.
 pub(super) const RUSHING_LANES: usize = 16;
 
-/// Initial estimate of a hop, in nanoseconds (5,000 hops per piece), until one is measured.
+/// Initial estimate of the nanoseconds of a hop, used until one is measured (5,000 hops per piece).
 pub(super) const UNKNOWN_HOP_NS: f64 = 1e3;
 
-/// Loads with instructions between them are walked from stamp to stamp.
+/// Error of a walk without a time-stamp counter: loads with instructions between them are timed from stamp to stamp.
 pub const NEEDS_COUNTER: TimingError = TimingError::NeedsCounter {
     what: "the reach of the window (loads with other instructions between them)",
     instead: "parallel",
@@ -43,21 +42,21 @@ pub fn start(chain: &Chain, lanes: usize) -> Positions {
     positions
 }
 
-/// Returns the error of a walk that did not end where it had to, or could not set out.
+/// Returns the error of a walk that did not end at the expected node, or could not begin.
 pub(super) fn not_proven<E>(_: E) -> Failure<'static> {
     Failure::HOPS_NOT_PROVEN
 }
 
 /// Lanes that walk a chain of addresses as fast as memory allows.
 pub(super) struct Rush {
-    /// The node of each.
+    /// The current node of each lane.
     pub(super) side: SideBySide,
-    /// Nanoseconds that a hop of all of them took.
+    /// Nanoseconds of a hop of all lanes.
     pub(super) hop_ns: f64,
 }
 
 impl Rush {
-    /// Lanes at equal distances; `None` where nodes hold no addresses.
+    /// Returns lanes at equal distances; `None` if nodes hold no addresses.
     pub(super) fn over(buffer: &Buffer<'_>) -> Option<Rush> {
         let kernel = lanes::parallel(RUSHING_LANES).filter(|_| buffer.encoding() == POINTER.encoding)?;
         let positions = Cell::new(start(buffer.chain(), RUSHING_LANES));
@@ -66,7 +65,7 @@ impl Rush {
 }
 
 impl Stopwatch {
-    /// Walks every lane `hops` hops, proves where each ended, and gives the nanoseconds that it took.
+    /// Walks every lane `hops` hops, verifies where each ended, and returns the nanoseconds of the walk.
     pub(super) fn walk_lanes(
         &self,
         buffer: &Buffer<'_>,
@@ -80,7 +79,7 @@ impl Stopwatch {
         nanoseconds
     }
 
-    /// Events per hop of every lane, in walks that are counted and not timed, one for each group of events.
+    /// Returns events per hop of every lane, from counted, untimed walks, one for each group of events.
     pub(super) fn count_lanes(
         &self,
         meter: &Meter,
@@ -100,7 +99,7 @@ impl Stopwatch {
         Ok(all)
     }
 
-    /// Has `walk` take the lanes from where they stand, and proves where each ended.
+    /// Calls `walk` with the lanes at their current nodes, and verifies where each ended.
     fn proven(
         &self,
         buffer: &Buffer<'_>,

@@ -1,7 +1,6 @@
-//! The only timed code: walks between two stamps, and the proof of where each ended.
+//! The only timed code: walks between two stamps, and the check of the node where each ended.
 //!
-//! It knows a buffer and a clock. Where the buffer lies and what is made of the
-//! figures is the business of others.
+//! The stopwatch uses a buffer and a clock. Other modules place the buffer and evaluate the times.
 
 mod chase;
 pub mod clock;
@@ -30,7 +29,7 @@ use crate::sys::{cpu, time};
 pub use chase::Chase;
 pub use lanes::{NEEDS_COUNTER, start};
 
-/// The nanoseconds since `start` by the kernel's clock; not a number where it stepped back.
+/// Returns the nanoseconds since `start` by the kernel's clock; NaN if the clock stepped back.
 fn elapsed_ns(clock: &KernelClock, start: u64) -> f64 {
     let spent = time::monotonic_raw_ns().checked_sub(start);
     spent.and_then(|spent| spent.checked_sub(clock.overhead_ns)).map_or(f64::NAN, |spent| spent as f64)
@@ -44,22 +43,23 @@ pub struct Stopwatch {
     /// The CPU to which the thread was pinned.
     home: Cell<Option<CpuId>>,
     moves: Cell<u64>,
-    /// The number that the counter's reads give on that CPU, and whether one of them gave another since.
+    /// The processor number that the counter's reads return on that CPU, and whether a read has returned another number
+    /// since.
     number: Cell<u32>,
     strayed: Cell<bool>,
-    /// The count of the thread's CPU time, for each CPU that it stays on.
+    /// The CPU times of the run, to which the thread's stays on each CPU are added.
     pub times: Option<&'static CpuTimes>,
 }
 
 impl Stopwatch {
-    /// A stopwatch on `timer`, with counters beside it if they are wanted.
+    /// Returns a stopwatch on `timer`, with hardware counters if they are wanted.
     #[must_use]
     pub const fn new(timer: Timer, meter: Option<Meter>) -> Self {
         let (number, strayed) = (Cell::new(0), Cell::new(false));
         Stopwatch { timer, meter, home: Cell::new(None), moves: Cell::new(0), number, strayed, times: None }
     }
 
-    /// Brings the thread to `cpu`, where it is to stay.
+    /// Pins the thread to `cpu`, where it must stay.
     ///
     /// # Errors
     ///
@@ -71,7 +71,7 @@ impl Stopwatch {
         Ok(())
     }
 
-    /// Takes `cpu` for the one to which the thread was pinned, and is to stay on.
+    /// Records `cpu` as the CPU to which the thread was pinned and where it must stay.
     #[inline(never)] // it is called in several places
     pub fn stay_on(&self, cpu: CpuId) {
         self.home.set(Some(cpu));
@@ -84,8 +84,8 @@ impl Stopwatch {
         }
     }
 
-    /// Nanoseconds from `start` to a stamp; one of another CPU is remembered: the thread may be back before anybody
-    /// asks.
+    /// Returns the nanoseconds from `start` to a stamp. A stamp of another CPU is recorded, because the thread may be
+    /// back before the next check.
     pub fn ended(&self, counter: &Counter, start: u64, end: EndStamp) -> f64 {
         if end.processor != self.number.get() {
             self.strayed.set(true);
@@ -93,13 +93,13 @@ impl Stopwatch {
         counter.elapsed_ns(start, end.ticks)
     }
 
-    /// Pins the thread again where something has moved it; true if so, or if it was away when a time ended.
+    /// Pins the thread again if it was moved; returns true if so, or if a timed walk ended on another CPU.
     ///
-    /// An administrator's taskset moves it, and so does a cpuset that changes.
+    /// An administrator's taskset moves the thread, and so does a change of the cpuset.
     ///
     /// # Errors
     ///
-    /// The errors of [`placement::pin`], where it may not go back.
+    /// The errors of [`placement::pin`], if the thread may not return.
     pub fn brought_back(&self) -> Result<bool, Failure<'static>> {
         let Some(home) = self.home.get() else { return Ok(false) };
         let is_away = cpu::current().is_ok_and(|(cpu, _)| cpu != home);
@@ -111,13 +111,13 @@ impl Stopwatch {
         Ok(moved)
     }
 
-    /// Times that the thread was found elsewhere.
+    /// Returns the number of times that the thread was found on another CPU.
     #[must_use]
     pub fn moves(&self) -> u64 {
         self.moves.get()
     }
 
-    /// Runs `body`. Returns its value and the nanoseconds that it needed; not a number where the clock stepped back.
+    /// Runs `body`. Returns its value and its duration in nanoseconds; NaN if the clock stepped back.
     pub fn time<R>(&self, body: impl FnOnce() -> R) -> (R, f64) {
         match &self.timer {
             Timer::Counter(counter) => {
@@ -133,7 +133,7 @@ impl Stopwatch {
         }
     }
 
-    /// Walks once from stamp to stamp, proves where the walk ended, and gives the nanoseconds that it took.
+    /// Walks once from stamp to stamp, verifies where the walk ended, and returns its nanoseconds.
     fn walk(&self, subject: &Subject<'_>, node: &mut u64, hops: u64) -> Result<f64, Failure<'static>> {
         if let Some(side) = subject.side {
             return self.walk_lanes(subject.buffer, side, hops);
@@ -163,7 +163,7 @@ impl Stopwatch {
         }
     }
 
-    /// Returns the counts of switches, migrations and faults of the thread so far.
+    /// Returns the thread's context switches, migrations and faults so far.
     pub fn software(&self) -> Software {
         let usage = cpu::thread_usage().unwrap_or_default();
         Software {
@@ -181,7 +181,7 @@ mod tests {
     use crate::warning::Warnings;
 
     #[test]
-    fn a_time_that_ends_on_another_cpu_is_a_move_although_the_thread_is_back_when_asked() {
+    fn a_time_that_ends_on_another_cpu_counts_as_a_move_after_the_thread_returns() {
         let allowed = cpu::allowed().unwrap();
         let (here, there) = (CpuId(allowed.first().unwrap()), CpuId(allowed.last().unwrap()));
         let watch =

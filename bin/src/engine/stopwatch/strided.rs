@@ -1,4 +1,4 @@
-//! Independent loads in address order, which do not wait for each other: the inverse of throughput.
+//! Independent loads in address order, which do not wait for each other: inverse throughput.
 
 use latency_core::arch::Line;
 use latency_core::buffer::Buffer;
@@ -12,12 +12,12 @@ use crate::plan::budget::FEWEST_ROUNDS;
 use crate::result::{Point, Strided, chain};
 use crate::sys::signal;
 
-/// Memory that independent loads are timed over at once: 60 microseconds at 30 GB/s.
+/// Bytes of memory over which independent loads are timed together: 60 microseconds at 30 GB/s.
 const SLICE: Bytes = Bytes(2 << 20);
 /// Maximum slices of a visit.
 const SLICES: usize = 128;
 
-/// The nanoseconds of an independent load in each visit.
+/// The nanoseconds per independent load, for each visit.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Loads {
     times: [f64; FEWEST_ROUNDS],
@@ -25,9 +25,9 @@ pub struct Loads {
 }
 
 impl Loads {
-    /// Times loads of every node of `point` in `lines`: the state that most slices of the memory are in.
+    /// Times loads of every node of `point` in `lines`, and records the dominant value over the slices of the memory.
     ///
-    /// A slice is written past the caches and read at once, in a time that falls between two interruptions.
+    /// A slice is written past the caches and read at once, in a time that usually falls between two interruptions.
     ///
     /// # Errors
     ///
@@ -54,7 +54,7 @@ impl Loads {
             let Ok(timed) = buffer.timed_strided_loads(loads, counter.stamp) else { return Ok(()) };
             let spent_ns = watch.ended(counter, timed.start, timed.end);
             let is_timed = spent_ns.is_finite() && !watch.brought_back()?;
-            // Over a slice the counter may step back, or the thread be moved; the next one takes its place.
+            // If the counter steps back during a slice, or the thread is moved, the next slice replaces it.
             if let Some(time) = times.get_mut(made).filter(|_| is_timed) {
                 *time = spent_ns / loads as f64;
                 made += 1;
@@ -68,7 +68,7 @@ impl Loads {
         Ok(())
     }
 
-    /// Returns the median over visits, in core cycles too where the core's clock is known; `None` without a visit.
+    /// Returns the median over visits, also in core cycles if the core's clock is known; `None` without a visit.
     #[must_use]
     pub fn conclude(mut self, core_gigahertz: Option<f64>) -> Option<Strided> {
         let found = self.times.get_mut(..self.made).and_then(stats::summarise_series)?;

@@ -1,4 +1,4 @@
-//! The chain or the chains that are walked: plain references, which anything that times or counts can be given.
+//! The chain or the chains to be walked: plain references for the code that times or counts.
 
 use core::cell::Cell;
 
@@ -13,9 +13,9 @@ use crate::result::Walk;
 pub struct Subject<'b> {
     /// The chain in memory.
     pub buffer: &'b Buffer<'b>,
-    /// The loop.
+    /// The loop that walks the chain.
     pub kernel: &'static Kernel,
-    /// The lanes, where more than one chain is walked.
+    /// The lanes, if more than one chain is walked.
     pub side: Option<&'b SideBySide>,
 }
 
@@ -27,6 +27,6 @@ pub type Positions = [u64; MOST_LANES];
 pub struct SideBySide {
     /// The kind of walk; never [`Walk::Chain`], which has no lanes.
     pub walk: Walk,
-    /// The node of each, as many as the walk has lanes.
+    /// The node of each lane.
     pub positions: Cell<Positions>,
 }

@@ -1,4 +1,4 @@
-//! Threads beside the first: [`generators`] of traffic, and [`partners`] that exchange lines with it.
+//! Threads in addition to the first: [`generators`] of traffic, and [`partners`] that exchange lines with it.
 
 pub mod generators;
 pub mod partners;

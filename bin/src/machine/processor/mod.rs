@@ -1,7 +1,7 @@
 //! The processor's description of itself.
 //!
-//! It knows no file and no system call; what it reports may differ from what is
-//! measured, above all under a hypervisor, and is printed beside it.
+//! The module uses no files and makes no system calls. The reported values may differ from measured ones, above all
+//! under a hypervisor, so reports show both.
 
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
@@ -20,17 +20,17 @@ pub struct CacheClaim {
     pub ways: u32,
 }
 
-/// The kind of a core, where a processor has more than one.
+/// The kind of a core, if a processor has several kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CoreKind {
-    /// A large one.
+    /// A large core.
     Performance,
-    /// A small one.
+    /// A small core.
     Efficiency,
 }
 
 impl CoreKind {
-    /// Returns the word for reports.
+    /// Returns the word that reports use.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -52,7 +52,7 @@ pub enum Platform {
 }
 
 impl Platform {
-    /// Returns the word for reports.
+    /// Returns the word that reports use.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -63,7 +63,7 @@ impl Platform {
     }
 }
 
-/// The description of the processor on which it was asked.
+/// The description of a processor, as read on one of its CPUs.
 #[derive(Clone, Copy, Debug)]
 pub struct Processor {
     /// The vendor's twelve characters, such as `GenuineIntel`.
@@ -74,24 +74,24 @@ pub struct Processor {
     pub signature: (u8, u8, u8),
     /// Hardware, virtual machine or emulator.
     pub platform: Platform,
-    /// The hypervisor's name; empty where there is none.
+    /// The hypervisor's name; empty if there is none.
     pub hypervisor: Text<16>,
-    /// The counter runs at one rate in all power states.
+    /// True if the counter runs at one rate in all power states.
     pub invariant_counter: bool,
-    /// The counter's frequency where processor or hypervisor declares one.
+    /// The counter's frequency, if the processor or the hypervisor declares one.
     pub declared_counter: Option<Hertz>,
-    /// The fence of a stamp is documented to wait for earlier instructions.
+    /// True if the fence of a stamp is documented to wait for earlier instructions.
     pub fence_promised: bool,
-    /// A data-dependent prefetcher can be switched off, hence exists.
+    /// True if a data-dependent prefetcher can be switched off, and therefore exists.
     pub data_dependent_prefetcher: bool,
-    /// The kind of this core, where the processor has several.
+    /// The kind of this core, if the processor has several kinds.
     pub core: Option<CoreKind>,
     /// Data and unified caches by level.
     pub caches: [Option<CacheClaim>; 4],
 }
 
 impl Processor {
-    /// Returns the largest cache that it describes.
+    /// Returns the largest described cache.
     #[must_use]
     pub fn last_level_cache(&self) -> Option<CacheClaim> {
         self.caches.iter().flatten().max_by_key(|cache| cache.level).copied()

@@ -1,4 +1,4 @@
-//! The description that an x86-64 processor gives of itself by CPUID.
+//! The description of an x86-64 processor, from CPUID.
 
 use core::fmt::Write;
 
@@ -10,7 +10,7 @@ use raw_cpuid::{CacheType, CpuId, CpuIdReaderNative, Hypervisor};
 use super::{CacheClaim, CoreKind, Platform, Processor};
 
 impl Processor {
-    /// Asks the processor on which the caller runs.
+    /// Reads the description of the processor on which the caller runs.
     #[must_use]
     #[inline(never)] // offsets into a small frame are short
     pub fn identify() -> Processor {
@@ -43,7 +43,7 @@ impl Processor {
     }
 }
 
-/// Returns the kind by leaf 1Ah of an Intel hybrid (EAX\[31:24\]: 20h Atom, 40h Core).
+/// Returns the kind of core from leaf 1Ah of an Intel hybrid (EAX\[31:24\]: 20h Atom, 40h Core).
 const fn of_intel(eax: u32) -> Option<CoreKind> {
     match eax >> 24 {
         0x20 => Some(CoreKind::Efficiency),
@@ -52,7 +52,8 @@ const fn of_intel(eax: u32) -> Option<CoreKind> {
     }
 }
 
-/// Returns the kind by leaf 8000_0026h of AMD: EAX\[30\] says that cores differ, EBX\[31:28\] the kind of this one.
+/// Returns the kind of core from leaf 8000_0026h of AMD: EAX\[30\] is set if cores differ, EBX\[31:28\] is the kind of
+/// this core.
 const fn of_amd(eax: u32, ebx: u32) -> Option<CoreKind> {
     match (eax >> 30 & 1, ebx >> 28) {
         (1, 0) => Some(CoreKind::Performance),
@@ -65,7 +66,7 @@ const fn of_amd(eax: u32, ebx: u32) -> Option<CoreKind> {
 fn hypervisor(cpuid: &CpuId<CpuIdReaderNative>) -> (Platform, Text<16>) {
     let mut name = Text::EMPTY;
     let Some(hypervisor) = cpuid.get_hypervisor_info() else {
-        // The feature bit without a leaf still means a hypervisor.
+        // The hypervisor's feature bit without its leaf still means that there is a hypervisor.
         let hidden = cpuid.get_feature_info().is_some_and(|info| info.has_hypervisor());
         return if hidden {
             (Platform::Virtual, Text::from_bytes(b"unknown"))
@@ -89,7 +90,8 @@ fn hypervisor(cpuid: &CpuId<CpuIdReaderNative>) -> (Platform, Text<16>) {
     (platform, name)
 }
 
-/// Returns the rate by CPUID 15h where it gives a crystal, or else by the hypervisor (leaf 4000_0010h, kHz).
+/// Returns the frequency of the counter from CPUID 15h if that gives the crystal, or else from the hypervisor (leaf
+/// 4000_0010h, kHz).
 fn declared_counter(cpuid: &CpuId<CpuIdReaderNative>) -> Option<Hertz> {
     if let Some(hertz) = cpuid.get_tsc_info().and_then(|info| info.tsc_frequency()) {
         return Some(Hertz(hertz));
@@ -105,13 +107,13 @@ fn declared_counter(cpuid: &CpuId<CpuIdReaderNative>) -> Option<Hertz> {
     }
 }
 
-/// Returns whether LFENCE is documented to wait on AMD: leaf 8000_0021h EAX\[2\].
+/// Returns true if LFENCE is documented to wait on AMD: leaf 8000_0021h EAX\[2\].
 fn amd_fence_promised() -> bool {
     const LEAF: u32 = 0x8000_0021;
     raw_cpuid::cpuid!(0x8000_0000u32).eax >= LEAF && raw_cpuid::cpuid!(LEAF).eax & (1 << 2) != 0
 }
 
-/// Returns the kind of this core. Leaf 7 EDX\[15\] says that an Intel processor is a hybrid.
+/// Returns the kind of this core. Leaf 7 EDX\[15\] is set if an Intel processor is a hybrid.
 fn core_kind(cpuid: &CpuId<CpuIdReaderNative>) -> Option<CoreKind> {
     const INTEL: u32 = 0x1a;
     const AMD: u32 = 0x8000_0026;
@@ -128,15 +130,15 @@ fn core_kind(cpuid: &CpuId<CpuIdReaderNative>) -> Option<CoreKind> {
     of_amd(leaf.eax, leaf.ebx)
 }
 
-/// Returns whether a data-dependent prefetcher can be switched off, by leaf 7.2 EDX\[3\] (DDPD_U).
+/// Returns true if a data-dependent prefetcher can be switched off, from leaf 7.2 EDX\[3\] (DDPD_U).
 fn data_dependent_prefetcher(cpuid: &CpuId<CpuIdReaderNative>) -> bool {
     cpuid.get_extended_feature_info().is_some()
         && raw_cpuid::cpuid!(7u32, 0u32).eax >= 2
         && raw_cpuid::cpuid!(7u32, 2u32).edx & (1 << 3) != 0
 }
 
-/// Returns the caches of leaf 4, or of 8000_001Dh on AMD. The iterator stops at a type of zero, with which QEMU's empty
-/// leaf begins.
+/// Returns the caches from leaf 4, or from 8000_001Dh on AMD. The iterator stops at a type of zero, which is the first
+/// in QEMU's empty leaf.
 #[inline(never)] // offsets into a small frame are short
 fn caches(cpuid: &CpuId<CpuIdReaderNative>) -> [Option<CacheClaim>; 4] {
     let mut claims = [None; 4];
@@ -157,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cores_of_hybrids_tell_their_kind() {
+    fn hybrid_cores_report_their_kind() {
         // Alder Lake's P-core and E-core; a processor without the leaf gives zero.
         assert_eq!(of_intel(0x4000_0001), Some(CoreKind::Performance));
         assert_eq!(of_intel(0x2000_0001), Some(CoreKind::Efficiency));

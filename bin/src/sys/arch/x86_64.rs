@@ -1,4 +1,4 @@
-//! System calls, the start of a thread and the end of everything on x86-64.
+//! System calls, the start of a thread and an undefined instruction on x86-64.
 //!
 //! # Safety
 //!
@@ -17,7 +17,7 @@ unsafe extern "C" {
     fn lb_thread_clone(flags: usize, stack: *mut c_void, tid: *const AtomicU32, routine: Routine) -> isize;
 }
 
-/// Makes a system call and returns its result, or a negated error.
+/// Makes a system call and returns its result, or a negated error number.
 ///
 /// # Safety
 /// Every argument that the kernel will use as an address must be valid for what
@@ -29,9 +29,8 @@ unsafe extern "C" {
 #[inline(always)]
 pub(in crate::sys) unsafe fn syscall6(number: u32, [a, b, c, d, e, f]: [usize; 6]) -> isize {
     let result: isize;
-    // SAFETY: `syscall` changes rax, rcx and r11 alone, all three declared; the
-    // memory that the kernel touches is the caller's promise, and the block is
-    // not marked `nomem`.
+    // SAFETY: `syscall` changes rax, rcx and r11 only, and all three are declared. The caller promises that the kernel
+    // may access its arguments' memory, and the block is not marked `nomem`.
     unsafe {
         asm!(
             "syscall",
@@ -50,12 +49,12 @@ pub(in crate::sys) unsafe fn syscall6(number: u32, [a, b, c, d, e, f]: [usize; 6
     result
 }
 
-/// Starts a thread that runs `routine(stack)`, and returns its number or a negated error.
+/// Starts a thread that runs `routine(stack)`, and returns its number or a negated error number.
 ///
 /// # Safety
-/// `stack` must be a multiple of 16, with enough memory below it that is the thread's own until it has ended;
-/// `tid` must be valid for the same time, `stack` what `routine` takes, and `flags` must make a thread without
-/// thread-local storage.
+/// `stack` must be a multiple of 16, with enough memory below it, which only the thread uses until it has ended; `tid`
+/// must be valid for the same time; `routine` must accept `stack` as its argument; and `flags` must make a thread
+/// without thread-local storage.
 #[inline(always)]
 pub(in crate::sys) unsafe fn clone_thread(
     flags: u32,
@@ -63,7 +62,7 @@ pub(in crate::sys) unsafe fn clone_thread(
     tid: *const AtomicU32,
     routine: Routine,
 ) -> isize {
-    // SAFETY: as the caller promises; the thread never returns into code of this one.
+    // SAFETY: the caller promises all of this; the thread never returns into code of this one.
     unsafe { lb_thread_clone(flags as usize, stack, tid, routine) }
 }
 

@@ -1,11 +1,11 @@
-//! Tests of a kernel's answers for a group of counters, and of this kernel's own counters.
+//! Tests of decoding the kernel's answers for a group of counters, and of this kernel's own counters.
 
 use super::*;
 
 const ALL: [bool; COUNT] = [true; COUNT];
 
 #[test]
-fn counts_stand_at_their_event() {
+fn counts_are_stored_by_event() {
     let totals = decode(&[6, 100, 90, 1, 2, 3, 4, 5, 6], ALL).unwrap();
     assert_eq!(totals, Totals { counts: [1, 2, 3, 4, 5, 6].map(Some), enabled: 100, running: 90 });
     let totals = decode(&[2, 100, 100, 7, 8], [true, false, false, true, false, false]).unwrap();
@@ -13,14 +13,14 @@ fn counts_stand_at_their_event() {
 }
 
 #[test]
-fn nonsense_is_not_understood() {
+fn malformed_answers_are_rejected() {
     assert_eq!(decode(&[], ALL), None);
     assert_eq!(decode(&[6, 1, 1, 1, 2, 3, 4, 5], ALL), None, "one count is missing");
-    assert_eq!(decode(&[5, 1, 1, 1, 2, 3, 4, 5, 6], ALL), None, "another number of members");
+    assert_eq!(decode(&[5, 1, 1, 1, 2, 3, 4, 5, 6], ALL), None, "a different number of members");
     assert_eq!(decode(&[6, 1, 2, 1, 2, 3, 4, 5, 6], ALL), None, "ran longer than it was enabled");
 }
 
-/// Totals of a group of one event.
+/// Returns totals of a group of one event.
 fn one(count: u64, enabled: u64, running: u64) -> Totals {
     Totals { counts: [Some(count), None, None, None, None, None], enabled, running }
 }
@@ -42,7 +42,7 @@ fn a_group_that_never_ran_has_no_counts() {
 }
 
 #[test]
-fn counters_count_or_say_why_not() {
+fn counters_count_or_return_a_reason() {
     let counters = ThreadCounters::open(&Event::ALL, None);
     let opened = Event::ALL.map(|event| counters.members[event as usize].as_ref().map(drop));
     if let Err(error) = counters.start() {
@@ -63,7 +63,7 @@ fn counters_count_or_say_why_not() {
     }
 }
 
-/// The kernel's own events need no hardware, and go through the same descriptors.
+/// The kernel's software events need no hardware, and use the same descriptors.
 #[test]
 fn page_faults_are_counted_between_start_and_stop() {
     const PAGE_FAULTS: (u32, u64) = (1, 2);
@@ -72,7 +72,7 @@ fn page_faults_are_counted_between_start_and_stop() {
     let leader = members[0].as_ref().ok().map(AsRawFd::as_raw_fd);
     members[3] = open_event(PAGE_FAULTS, leader);
     let counters = ThreadCounters { members };
-    // A container may forbid these, too.
+    // A container may forbid these events, too.
     if counters.start().is_err() {
         return;
     }
@@ -85,5 +85,5 @@ fn page_faults_are_counted_between_start_and_stop() {
     assert_eq!((reading.counts[3], reading.counts[1]), (reading.counts[0], None));
     assert!((reading.running - 1.0).abs() < 1e-6, "{reading:?}");
     drop((pages, touch()));
-    assert_eq!(counters.read().unwrap().since(&before).counts, reading.counts, "nothing after the stop");
+    assert_eq!(counters.read().unwrap().since(&before).counts, reading.counts, "no events after the stop");
 }

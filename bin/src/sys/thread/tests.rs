@@ -1,9 +1,9 @@
-//! Threads as they run here, and in child processes as they run where the kernel refuses something.
+//! Threads in this process, and in child processes for which the kernel refuses something.
 //!
 //! # Safety
 //!
-//! The system calls get numbers, or addresses of local records of the kernel's size. A child process
-//! is a copy with one thread, which uses no lock that another may have held.
+//! The system calls get numbers, or addresses of local records of the kernel's size. A child process is a copy with one
+//! thread, which uses no lock that another thread may have held.
 
 use super::*;
 use crate::sys::file::for_each_line;
@@ -19,17 +19,17 @@ use std::string::String;
 use std::time::{Duration, Instant};
 use std::vec::Vec;
 
-/// The most threads of a test.
+/// Maximum threads of a test.
 const MOST: usize = 7;
 
-/// The traces that threads leave, and the word that dismisses them.
+/// The values that threads write, and the word that dismisses them.
 #[derive(Default)]
 struct Board {
     dismissed: AtomicU32,
-    /// Numbers of times that each began and ended its work.
+    /// Number of times that each thread began its work, and number of times that it ended.
     begun: [AtomicUsize; MOST],
     ended: [AtomicUsize; MOST],
-    /// Addresses of each thread's variables.
+    /// Addresses of variables on each thread's stack.
     places: [AtomicUsize; MOST],
 }
 
@@ -43,7 +43,7 @@ impl Board {
         counts.iter().map(|count| count.load(Ordering::Relaxed)).sum()
     }
 
-    /// Waits until `threads` have begun; in a child process, nothing here may use thread-local storage.
+    /// Waits until `threads` threads have begun; in a child process, no code here may use thread-local storage.
     fn gather(&self, threads: usize) {
         while Board::sum(&self.begun) < threads {
             sleep_ns(100_000);
@@ -51,7 +51,7 @@ impl Board {
     }
 }
 
-/// A variable that the compiler assumes to be aligned because the stack was, when the thread began.
+/// A variable that the compiler assumes to be aligned, because the stack was aligned when the thread began.
 #[repr(align(16))]
 struct Aligned(#[allow(dead_code, reason = "it is there for its address")] u8);
 
@@ -67,20 +67,21 @@ fn work(board: &Board, index: usize) {
 /// Returns the threads of this process that have the name given by [`work`].
 fn named() -> usize {
     let names = std::fs::read_dir("/proc/self/task").unwrap().filter_map(|task| {
-        // A thread of another test may be gone meanwhile.
+        // A thread of another test may have ended meanwhile.
         std::fs::read_to_string(task.ok()?.path().join("comm")).ok()
     });
     names.filter(|name| name.trim_end() == "a-joined-thread").count()
 }
 
-/// One test at a time may count threads by their name.
+/// Lock for tests that count threads by their name.
 static NAMED: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
 fn alone() -> std::sync::MutexGuard<'static, ()> {
     NAMED.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// Returns whether no thread is left. The kernel wakes the joining thread shortly before it removes one from its list.
+/// Returns true if no thread is left. The kernel wakes the joining thread shortly before it removes a thread from its
+/// list.
 fn none_is_left() -> bool {
     let start = Instant::now();
     while named() > 0 && start.elapsed() < Duration::from_secs(10) {
@@ -130,7 +131,7 @@ fn work_may_end_before_it_is_dismissed() {
 }
 
 #[test]
-fn stacks_that_cannot_be_had_are_an_error() {
+fn stacks_that_cannot_be_mapped_are_an_error() {
     for count in [1 << 40, usize::MAX / (STACK + GUARD), usize::MAX] {
         let result = scope(count, &(), |(), _| {}, |()| {}, |_| panic!("{count} stacks"));
         assert_eq!(result, Err(Errno::ENOMEM));
@@ -161,7 +162,7 @@ fn each_stack_is_aligned_and_has_a_guard_on_either_side() {
     }
 }
 
-/// Start, end and access of a line of `/proc/self/maps`.
+/// Returns start, end and access of a line of `/proc/self/maps`.
 fn mapping(line: &str) -> Option<(usize, usize, String)> {
     let (range, rest) = line.split_once(' ')?;
     let (start, end) = range.split_once('-')?;
@@ -169,21 +170,21 @@ fn mapping(line: &str) -> Option<(usize, usize, String)> {
     Some((address(start)?, address(end)?, rest.split(' ').next()?.into()))
 }
 
-/// The end of a child process.
+/// The way in which a child process ended.
 #[derive(Debug, PartialEq)]
 enum End {
     Status(i32),
     Signal(u32),
 }
 
-/// Runs `act` in a copy of this process that has one thread, and ends it with the status that is returned.
+/// Runs `act` in a copy of this process that has one thread, and ends the copy with the returned status.
 ///
-/// Others may have held locks of the standard library when it was copied: `act` may use none.
+/// Other threads may have held locks of the standard library when the process was copied, so `act` must not use any.
 fn in_child(act: fn() -> i32) -> End {
-    // SAFETY: takes no argument; the copy runs what follows on memory of its own.
+    // SAFETY: the call takes no argument; the copy runs the following code on its own memory.
     let child = unsafe { syscall6(__NR_fork, [0; 6]) }.unwrap();
     if child == 0 {
-        // Those of other tests were not copied.
+        // Threads of other tests were not copied.
         OTHER_THREADS.store(0, Ordering::Relaxed);
         let default = [0_u64; 4];
         let arguments = [SIGSEGV as usize, default.as_ptr() as usize, 0, 8, 0, 0];
@@ -200,12 +201,12 @@ fn in_child(act: fn() -> i32) -> End {
     }
 }
 
-/// Makes a system call of this process and its threads to come fail with `errno`.
+/// Makes a system call fail with `errno`, in this process and its future threads.
 fn forbid(call: u32, errno: Errno) -> Result<(), Errno> {
     const PR_SET_SECCOMP: usize = 22;
     const PR_SET_NO_NEW_PRIVS: usize = 38;
     const SECCOMP_MODE_FILTER: usize = 2;
-    /// The kernel's `struct sock_filter`: load the number of the call, compare, refuse, allow.
+    /// The kernel's `struct sock_filter`; the program loads the number of the call, compares, refuses or allows.
     #[repr(C)]
     struct Instruction(u16, u8, u8, u32);
     let program = [
@@ -216,14 +217,14 @@ fn forbid(call: u32, errno: Errno) -> Result<(), Errno> {
     ];
     // A `struct sock_fprog`: a short and an address, each in a word of its own.
     let words = [program.len(), program.as_ptr() as usize];
-    // SAFETY: takes numbers.
+    // SAFETY: the call takes numbers.
     unsafe { syscall6(__NR_prctl, [PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0]) }?;
     let filter = [PR_SET_SECCOMP, SECCOMP_MODE_FILTER, words.as_ptr() as usize, 0, 0, 0];
     // SAFETY: the kernel reads the two words and the instructions, which outlive the call.
     unsafe { syscall6(__NR_prctl, filter) }.map(drop)
 }
 
-/// Starts `count` threads and joins them, and returns what became of them if each worked to its end.
+/// Starts `count` threads and joins them, and returns the result of the start if each thread worked to its end.
 fn all_of(count: usize) -> Option<Started> {
     let board = Board::default();
     let started = scope(count, &board, work, Board::dismiss, |started| {
@@ -234,7 +235,7 @@ fn all_of(count: usize) -> Option<Started> {
 }
 
 #[test]
-fn threads_that_are_forbidden_are_told() {
+fn forbidden_threads_are_reported() {
     for act in [
         || match forbid(__NR_clone, Errno::EPERM) {
             Ok(()) => i32::from(all_of(2) != Some(Started { threads: 0, refused: Some(Errno::EPERM) })),
@@ -250,7 +251,7 @@ fn threads_that_are_forbidden_are_told() {
 }
 
 #[test]
-fn threads_beyond_a_limit_are_told_and_the_others_work() {
+fn threads_beyond_a_limit_are_reported_and_the_others_work() {
     const NOBODY: usize = 65_534;
     const ROOM: usize = 3;
     const PRIVILEGED: i32 = 77;
@@ -262,7 +263,7 @@ fn threads_beyond_a_limit_are_told_and_the_others_work() {
             if syscall6(__NR_prlimit64, arguments).is_err() {
                 return 2;
             }
-            // Root has no limit, and may become somebody who has.
+            // Root has no limit, so the process changes to a user who has one.
             syscall6(__NR_setuid, [NOBODY, 0, 0, 0, 0, 0]).is_ok()
         };
         match all_of(MOST) {
@@ -275,7 +276,7 @@ fn threads_beyond_a_limit_are_told_and_the_others_work() {
 }
 
 #[test]
-fn without_futexes_threads_wait_and_are_joined_all_the_same() {
+fn threads_wait_and_are_joined_without_futexes() {
     let end = in_child(|| match forbid(__NR_futex, Errno::ENOSYS) {
         Ok(()) => i32::from(all_of(MOST) != Some(Started { threads: MOST, refused: None })),
         Err(_) => 2,
@@ -284,14 +285,15 @@ fn without_futexes_threads_wait_and_are_joined_all_the_same() {
 }
 
 #[test]
-fn a_stack_that_is_overrun_ends_the_process() {
-    /// Writes a byte so far below its own variables, which are near the top of the stack.
+fn a_stack_overrun_ends_the_process() {
+    /// Writes a byte at a distance below its own variables, which are near the top of the stack.
     fn write_below(distance: &usize, index: usize) {
         let mut variable = 0_u8;
         let place = black_box(&raw mut variable).wrapping_sub(*distance);
-        // The upper of two: the guard alone keeps it from the stack of the other.
+        // The upper of two stacks: only the guard separates it from the other stack.
         if index == 1 {
-            // SAFETY: inside the stack, whose only user this is, or in the guard, which ends the process.
+            // SAFETY: the address is inside the stack, whose only user is this thread, or in the guard, which ends the
+            // process.
             unsafe { place.write_volatile(1) };
         }
     }
@@ -312,7 +314,7 @@ fn any_thread_ends_the_process() {
         1
     }
     assert_eq!(in_child(ended), End::Status(70));
-    // Never the thread alone, with which its reason would be lost.
+    // The thread must not end alone, because its reason would be lost with it.
     let forbidden = in_child(|| forbid(__NR_exit_group, Errno::EPERM).map_or(2, |()| ended()));
     assert_eq!(forbidden, End::Signal(SIGILL));
     let after = in_child(|| match (all_of(2), forbid(__NR_exit_group, Errno::EPERM)) {

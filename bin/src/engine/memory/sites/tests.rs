@@ -1,4 +1,4 @@
-//! Memory that tests have made, without a node.
+//! Memory without a node, for tests.
 
 use super::*;
 use latency_core::arch::Line;
@@ -6,7 +6,7 @@ use latency_core::traffic::Field;
 use latency_core::units::Bytes;
 use latency_core::units::Pages;
 
-/// Returns sites of one node: each holds one of `holds`.
+/// Returns sites of one node, one for each element of `holds`.
 pub fn made_of<T>(holds: impl IntoIterator<Item = T>) -> Sites<T> {
     let mut sites = Sites { list: core::array::from_fn(|_| None), memory: Memory::Shared };
     let (on, pages, size) = (NodeId(0), Pages::Small4k, Bytes(0));
@@ -17,7 +17,7 @@ pub fn made_of<T>(holds: impl IntoIterator<Item = T>) -> Sites<T> {
     sites
 }
 
-/// Returns the field of generators in `lines`.
+/// Returns a site with the field of generators in `lines`.
 pub fn made_up(lines: &mut [Line]) -> Sites<Field<'_>> {
     let size = Bytes(lines.len() as u64 * 64);
     let mut sites = made_of([Field::new(lines)]);

@@ -1,16 +1,16 @@
-//! A simulated perf interface: counts that are known, multiplexing, and refusals.
+//! A simulated perf interface: known counts, multiplexing, and refusals.
 
 use super::*;
 use core::cell::Cell;
 
 use crate::sys::perf::Totals;
 
-/// A group that counts so much at every start, and so much more for each hop of a walk.
+/// A group with fixed counts at every start, and fixed counts for each hop of a walk.
 struct Simulated {
     counts: Cell<[Option<u64>; COUNT]>,
     times: Cell<(u64, u64)>,
     counting: Cell<bool>,
-    /// Nanoseconds of 100 that the group is on the hardware.
+    /// Percentage of the time during which the group is on the hardware.
     running: u64,
     fails: bool,
 }
@@ -27,7 +27,7 @@ impl Simulated {
     fn add(&self, count: impl Fn(usize) -> u64) {
         let mut counts = self.counts.get();
         for (event, slot) in counts.iter_mut().enumerate() {
-            // While the group is off the hardware it misses what happens.
+            // While the group is off the hardware it counts nothing.
             *slot = slot.map(|sum| sum + count(event) * self.running / 100);
         }
         self.counts.set(counts);
@@ -35,7 +35,7 @@ impl Simulated {
         self.times.set((enabled + 100_000, running + self.running * 1000));
     }
 
-    /// A walk with twice as many of each event as of the one before it.
+    /// Counts a walk, in which each event occurs twice as often as the event before it.
     fn walk(&self, hops: u64) {
         assert!(self.counting.get());
         self.add(|event| hops << event);
@@ -77,7 +77,7 @@ fn events_of_all_groups_are_counted_per_hop_without_the_cost_of_starting() {
 }
 
 #[test]
-fn shared_hardware_is_scaled_and_said() {
+fn multiplexed_counts_are_scaled_and_reported_as_estimates() {
     let found = counted(80);
     assert!((found.running - 0.8).abs() < 1e-9);
     for (event, count) in found.per_hop.into_iter().enumerate() {
@@ -87,14 +87,14 @@ fn shared_hardware_is_scaled_and_said() {
 }
 
 #[test]
-fn too_small_a_share_is_refused() {
+fn a_small_share_of_hardware_time_gives_no_counts() {
     let found = counted(30);
     assert!(found.per_hop.iter().all(|count| count.is_nan()));
     assert!((found.running - 0.3).abs() < 1e-9);
 }
 
 #[test]
-fn a_group_that_fails_leaves_the_other() {
+fn a_failing_group_does_not_affect_the_other() {
     let mut groups = GROUPS.map(|events| Simulated::new(events, 100));
     groups[1].fails = true;
     let meter = Meter::new([&groups[0], &groups[1]]);
@@ -121,20 +121,20 @@ fn refusals_have_reasons() {
 }
 
 #[test]
-fn walk_cycles_are_counted_where_the_event_is_known() {
+fn walk_cycles_are_counted_on_processors_with_a_known_event() {
     assert_eq!(walk_cycles("GenuineIntel", (6, 0x55, 4)), Some(0x0100_1008));
     assert_eq!(walk_cycles("GenuineIntel", (6, 0xcf, 2)), Some(0x0100_1012));
     assert_eq!(walk_cycles("AuthenticAMD", (25, 17, 1)), None);
 }
 
 #[test]
-fn this_thread_is_counted_or_it_is_said_why_not() {
+fn this_thread_is_counted_or_a_reason_is_returned() {
     match Meter::open(&Processor::identify(), Some(2)) {
         Ok(meter) => {
             let counted = meter.count(0, 100_000, || {
                 std::hint::black_box((0..100_000u64).map(std::hint::black_box).sum::<u64>());
             });
-            // A shared or forbidden counter leaves no number.
+            // A shared or forbidden counter gives NaN.
             assert!(counted.per_hop[1].is_nan() || counted.per_hop[1] >= 1.0, "{counted:?}");
         }
         Err(reason) => assert!(matches!(reason, NoCounters::Absent | NoCounters::Filtered), "{reason:?}"),

@@ -1,6 +1,6 @@
-//! From what was recorded of single hops to what reports show.
+//! The evaluation of the recorded single hops for reports.
 //!
-//! No clock runs here.
+//! Nothing is timed here.
 
 use latency_core::histogram::fold::{self, Search};
 use latency_core::hops::{self, Sample};
@@ -15,18 +15,18 @@ use crate::sys::signal;
 use crate::sys::table::Table;
 use crate::warning::{Warning, Warnings};
 
-/// Slow hops beyond this make the search longer and no better.
+/// Maximum number of slow hops in the search: more make it longer and no better.
 const MOST_STAMPS: usize = 8192;
-/// The slowest of a hundred hops, less this percentage, are those that refresh may have delayed.
+/// Percentile above which hops count as slow, and may have been delayed by refresh.
 const SLOW_PERCENT: f64 = 95.0;
 /// Minimum length of an interrupted empty window, in medians.
 const EMPTY_TOLERANCE: u64 = 4;
-/// Single hops and batches may disagree by this much.
+/// Maximum relative difference between single hops and batches.
 const AGREEMENT: f64 = 0.03;
 
 impl Singles {
-    /// Makes distributions of what was recorded, one for each outcome of `findings`, with their warnings. An interrupt
-    /// ends the search for refresh, and is noted.
+    /// Returns distributions of the recorded hops, one for each outcome of `findings`, and adds their warnings. An
+    /// interrupt ends the search for refresh, and is recorded.
     ///
     /// # Errors
     ///

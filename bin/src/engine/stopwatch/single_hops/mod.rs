@@ -1,8 +1,8 @@
 //! Times single hops, in alternation with batches, at every visit to a point.
 //!
-//! Each visit makes some thousand hops with stamps around each, and watches as
-//! long in a loop that touches no memory. Times go into plain memory that fits a
-//! near cache, and from there into histograms when the clock has stopped.
+//! Each visit makes some thousand hops with stamps around each, and spends the same time in a loop that touches no
+//! memory, to detect interruptions. Times are written to plain memory that fits a near cache, and are moved to
+//! histograms after the clock has stopped.
 
 mod conclude;
 
@@ -23,39 +23,40 @@ use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 use crate::sys::{cpu, signal};
 
-/// Windows between two looks at the clock: 48 KiB of samples, which a second-level cache holds.
+/// Windows between two checks of the clock: 48 KiB of samples, which fit in a second-level cache.
 const WINDOWS: usize = 4096;
-/// Bursts of [`WINDOWS`] at a visit.
+/// Number of bursts of [`WINDOWS`] at a visit.
 const BURSTS: usize = 8;
 /// Maximum nanoseconds of a visit, however slow the hops.
 const LONGEST_VISIT_NS: f64 = 1e8;
-/// Shorter hops drown in the jitter of the stamps, which is some nanoseconds: several then share a window.
+/// Minimum nanoseconds of a window: shorter hops share a window, because the jitter of the stamps is some nanoseconds.
 const SHORTEST_WINDOW_NS: f64 = 30.0;
-/// Maximum hops in a window; more are a batch.
+/// Maximum hops in a window; more hops are timed as a batch.
 const MOST_EACH: f64 = 64.0;
-/// Nanoseconds of an untimed walk before each burst, or a lap. Between bursts the chain is hardly touched, and samples,
-/// histograms and the machine's other users take its place in the caches, that of its page tables above all. Without
-/// this, single hops of 1 GiB and the batches after them took 1 to 5 % longer than the batches alone, and 10 to 30 % on a
-/// machine shared with busy others.
+/// Nanoseconds of an untimed walk before each burst, or of a lap. Between bursts the chain is hardly touched, and
+/// samples, histograms and other users of the machine evict it from the caches, above all its page tables. Without this
+/// walk, single hops of 1 GiB and the batches after them were 1 to 5 % slower than the batches alone, and 10 to 30 %
+/// slower on a machine shared with busy others.
 const WARM_UP_NS: f64 = 5e6;
-/// Visits with a mean that is kept, to be compared with the batches of the same visit.
+/// Maximum visits with a recorded mean, which is compared with the batches of the same visit.
 const VISITS: usize = 64;
-/// Hops with a time that is kept, to search for refresh: 5 % of them are slow.
+/// Maximum hops with a recorded time, for the search for refresh: 5 % of them are slow.
 const LOGGED: usize = 1 << 17;
-/// Minimum nanoseconds of an interruption: the watching loop needs some nanoseconds, and no instruction delays it by this.
+/// Minimum nanoseconds of an interruption: the watching loop needs some nanoseconds, and no instruction delays it
+/// longer than this.
 const LEAST_GAP_NS: f64 = 200.0;
 
 /// Nanoseconds of a batch, as in other experiments.
 const BATCH_NS: f64 = 1e5;
-/// Batches at a visit, and stretches of single hops as long as they.
+/// Number of batches at a visit, and of stretches of single hops with the length of a batch.
 const BATCHES: usize = 128;
 
-/// The values of one visit of one point.
+/// The values of one visit to one point.
 #[derive(Clone, Copy)]
 struct Visit {
-    /// Ticks of a window: of stretches as long as a batch, the mean that is the most frequent.
+    /// Ticks of a window: the most frequent mean over stretches with the length of a batch.
     window: f64,
-    /// Nanoseconds per hop of the batches, by the same rule.
+    /// Nanoseconds per hop of the batches: the most frequent value, too.
     batch_ns: f64,
     /// Percentiles of the visit's windows in ticks, in the order of [`PERCENTAGES`].
     percentiles: [f64; PERCENTAGES.len()],
@@ -75,7 +76,7 @@ struct Parts {
 impl Parts {
     const EMPTY: Parts = Parts { means: [0.0; BATCHES], count: 0 };
 
-    /// Adds a mean; one that is not a number, because the clock stepped back, is left out.
+    /// Adds a mean; NaN, from a clock that stepped back, is left out.
     fn add(&mut self, mean: f64) {
         if let Some(slot) = self.means.get_mut(self.count).filter(|_| mean.is_finite()) {
             *slot = mean;
@@ -83,13 +84,13 @@ impl Parts {
         }
     }
 
-    /// Returns the value that most parts agree on, without those that were interrupted or disturbed.
+    /// Returns the value that most parts agree on, without interrupted or disturbed parts.
     fn most_frequent(&mut self) -> f64 {
         self.means.get_mut(..self.count).and_then(stats::state).map_or(f64::NAN, |state| state.value)
     }
 }
 
-/// Returns the mean of the windows in which the kernel was not entered.
+/// Returns the mean of the windows without an entry to the kernel.
 fn stretch_mean(samples: &[TimedHops]) -> Option<f64> {
     let calm = || samples.iter().filter(|sample| !sample.interrupted);
     let sum: u64 = calm().map(|sample| u64::from(sample.window)).sum();
@@ -110,40 +111,41 @@ struct Recording {
     watched: u64,
     interrupts: u64,
     switches: u64,
-    /// One less than the hops of a window: as nothing but zeros, an empty recording takes no room in the executable.
+    /// Number of hops of a window, minus one: an empty recording is then all zeros, and needs no room in the
+    /// executable.
     more: u32,
     visits: usize,
     logged: usize,
 }
 
 impl Recording {
-    /// Returns the hops of a window.
+    /// Returns the number of hops of a window.
     fn each(&self) -> u32 {
         self.more + 1
     }
 
-    /// Returns the interruptions that the loop without memory saw.
+    /// Returns the interruptions that the loop without memory detected.
     fn watch(&self) -> Watch<'_> {
         Watch {
             gaps: &self.gaps,
             exposure: self.windows.sum() as f64 / self.watched.max(1) as f64,
-            // Where interrupts leave their mark, so do context switches.
+            // If interrupts are detected, they include context switches.
             switches: if self.interrupts > 0 { 0 } else { self.switches },
         }
     }
 
-    /// Returns the ticks from which a window counts as interrupted, by their median.
+    /// Returns the minimum ticks of an interrupted window, given the median window.
     fn interrupted_from(&self, median: u64) -> Option<u64> {
         hops::interrupted_from(&self.windows, median, &self.watch())
     }
 
-    /// Returns how often the kernel was entered per tick.
+    /// Returns the number of entries to the kernel per tick.
     fn entries(&self) -> f64 {
         self.interrupts as f64 / self.watched.max(1) as f64
     }
 }
 
-/// Returns true if the thread was on another CPU and was brought back.
+/// A function that returns true if the thread was on another CPU and was pinned again.
 type BroughtBack<'b> = dyn Fn() -> Result<bool, Failure<'static>> + 'b;
 
 /// The single hops of every point.
@@ -152,18 +154,18 @@ pub struct Singles {
     samples: Table<TimedHops>,
     recordings: Table<Recording>,
     visits: Table<Visit>,
-    /// The windows of the visit under way.
+    /// The windows of the current visit.
     under_way: Table<Histogram>,
     log: Table<Stamped>,
     distributions: Table<Distribution>,
 }
 
 impl Singles {
-    /// Makes room for the hops of `points`: about 2 MiB each.
+    /// Allocates room for the hops of `points`: about 2 MiB each.
     ///
     /// # Errors
     ///
-    /// The error of mapping it.
+    /// The error of mapping its memory.
     pub fn new(counter: &Counter, points: usize) -> Result<Self, Errno> {
         Ok(Singles {
             counter: *counter,
@@ -225,7 +227,7 @@ impl Singles {
         let log = self.log.get_mut(index * LOGGED..(index + 1) * LOGGED).unwrap_or_default();
         for sample in samples.iter() {
             if sample.interrupted {
-                // No pair of stamps takes no time.
+                // A pair of stamps without a distance means that the counter stepped back.
                 recording.stepped_back += u64::from(sample.window == 0 || sample.empty == 0);
                 recording.interrupted.record(sample.window.into());
                 recording.longest_interrupted = recording.longest_interrupted.max(sample.window.into());
@@ -258,7 +260,7 @@ impl Singles {
         Ok(self.counter.elapsed_ns(walk.start, walk.end.ticks) / hops as f64)
     }
 
-    /// Watches for interruptions for some `ticks`.
+    /// Watches for interruptions for `ticks` ticks.
     fn watch(&mut self, index: usize, ticks: u64) {
         let least = self.ticks(LEAST_GAP_NS);
         let stamp = self.counter.stamp;
@@ -284,12 +286,12 @@ impl Singles {
         recording.watched += last.saturating_sub(begin);
     }
 
-    /// Times single hops of the point with that index, which has had a `round`. The walk begins at `node`,
-    /// which is its end afterwards. Times on another CPU are left out.
+    /// Times single hops of point number `index`, after a `round`. The walk begins at `node`, which is updated to its
+    /// end. Times on another CPU are left out.
     ///
     /// # Errors
     ///
-    /// The errors of a walk, [`Failure::Interrupted`] among them.
+    /// The errors of a walk, including [`Failure::Interrupted`].
     pub fn visit(
         &mut self,
         index: usize,
@@ -299,7 +301,7 @@ impl Singles {
         brought_back: &BroughtBack<'_>,
     ) -> Result<(), Failure<'static>> {
         let Some(recording) = self.recordings.get_mut(index) else { return Ok(()) };
-        // A round that was disturbed throughout must not shorten the visit to a few hops.
+        // A round that was disturbed throughout must not reduce the visit to a few hops.
         let latency_ns = round.nanoseconds.min(round.minimum_ns).max(0.1);
         if recording.visits == 0 {
             let wanted = SHORTEST_WINDOW_NS / latency_ns;
@@ -338,7 +340,7 @@ impl Singles {
         Ok(())
     }
 
-    /// Returns the percentiles of the visit that has ended, by the interruptions known so far.
+    /// Returns the percentiles of the visit that has ended, given the interruptions detected so far.
     fn percentiles(&self, index: usize) -> [f64; PERCENTAGES.len()] {
         let (Some(recording), Some(windows)) = (self.recordings.get(index), self.under_way.first()) else {
             return Visit::EMPTY.percentiles;
@@ -359,7 +361,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn disturbed_parts_do_not_weigh() {
+    fn disturbed_parts_do_not_change_the_most_frequent_value() {
         let mut parts = Parts::EMPTY;
         assert!(parts.most_frequent().is_nan());
         [160.0, 161.0, 163.0, 160.5, 900.0, 200.0].into_iter().for_each(|mean| parts.add(mean));
@@ -369,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stretch_leaves_out_where_the_kernel_was_entered() {
+    fn a_stretch_mean_excludes_windows_with_kernel_entries() {
         let sample = |window, interrupted| TimedHops { window, interrupted, ..TimedHops::default() };
         let samples = [sample(400, false), sample(9000, true), sample(500, false)];
         assert_eq!((stretch_mean(&samples), stretch_mean(&samples[1..2])), (Some(450.0), None));

@@ -28,8 +28,8 @@ use crate::sys::table::Table;
 use crate::sys::{signal, time};
 use crate::warning::{Warning, Warnings};
 
-/// Nanoseconds of a look at the rate, which is repeated until two in a row agree, and maximum looks: clocks of cores and of
-/// the uncore follow the load within milliseconds.
+/// Nanoseconds of one measurement of the rate, which is repeated until two in a row agree, and maximum measurements:
+/// clocks of cores and of the uncore follow the load within milliseconds.
 const SETTLING_NS: f64 = 5e6;
 const MOST_LOOKS: usize = 20;
 /// Maximum difference of rates that agree, as a fraction.
@@ -38,48 +38,48 @@ const SETTLED: f64 = 0.02;
 /// noise.
 const CHANCE: f64 = 3.0;
 
-/// The choice and the pace of generators, one for all points of a run.
+/// The choice and the pacing of generators, the same for all points of a run.
 #[derive(Clone, Copy)]
 pub struct GeneratorStyle<'s> {
-    /// The CPUs that generators may have beside that of a point.
+    /// Returns the CPUs that generators may use in addition to that of a point.
     pub cpus: &'s dyn Fn(&Point, &Traffic) -> CpuSet,
     /// The distribution of gaps.
     pub pacing: Pacing,
-    /// Lines of a burst, if that was asked for.
+    /// Lines of a burst, if requested.
     pub burst: Option<u32>,
-    /// The user fixed the CPUs (`--load-cpus`): points cannot have fewer generators.
+    /// True if the user fixed the CPUs (`--load-cpus`): points cannot have fewer generators.
     pub is_fixed: bool,
-    /// The user fixed the memory of each generator: fewer have less together.
+    /// True if the user fixed the memory of each generator: fewer generators have less in total.
     pub is_sized: bool,
 }
 
 /// Generators, most of them on threads of their own.
 pub struct Generators<'g> {
     shared: &'g SharedByGenerators<'g>,
-    /// The node that walked each field last; `None` before the first.
+    /// The node that last walked each field; `None` before the first walk.
     walked_by: [Cell<Option<NodeId>>; MOST],
     uncores: &'g Uncores,
     style: GeneratorStyle<'g>,
     timer: Timer,
     /// The number of threads.
     threads: usize,
-    /// Their CPU time, as it is counted.
+    /// The CPU times of the run.
     times: Option<&'static CpuTimes>,
-    /// The number of generators that run.
+    /// The number of generators that are running.
     active: Cell<usize>,
-    /// Runs made, so that none repeats the gaps and the numbers of another.
+    /// Number of runs so far, so that no run repeats the gaps and the random numbers of another.
     runs: Cell<u64>,
-    /// The place at which this thread stopped, where it generates too.
+    /// The position at which this thread stopped, if it generates too.
     own: Cell<Place>,
-    /// Runs before which the rate did not settle, and whether it did before this one.
+    /// Number of runs before which the rate did not settle, and whether it settled before the current one.
     unsettled: Cell<u64>,
     is_steady: Cell<bool>,
-    /// The quota of CPU time, if there is one, and runs during which it was used up.
+    /// The quota of CPU time, if there is one, and the number of runs during which it was used up.
     throttle: Option<&'g Throttle>,
     throttled: Cell<u64>,
 }
 
-/// The lines of all generators that run, and the time of the count.
+/// The lines of all running generators, and the time of the count.
 #[derive(Clone, Copy, Debug)]
 pub struct TrafficReading {
     lines: u64,
@@ -87,7 +87,7 @@ pub struct TrafficReading {
 }
 
 impl<'g> Generators<'g> {
-    /// Takes generators that rest, under a quota of CPU time.
+    /// Returns resting generators, under a quota of CPU time.
     #[must_use]
     pub const fn new(
         shared: &'g SharedByGenerators<'g>,
@@ -115,11 +115,11 @@ impl<'g> Generators<'g> {
         }
     }
 
-    /// Returns the part of this thread, where it generates too, at the place where its last run stopped.
+    /// Returns the part of this thread, if it generates too, at the position where its last run stopped.
     ///
     /// # Errors
     ///
-    /// [`PlacementError::NothingToMeasure`] where there is no memory for it.
+    /// [`PlacementError::NothingToMeasure`] if there is no memory for the part.
     pub fn own_part(&self, point: &Point, traffic: &Traffic) -> Result<Part<'g>, Failure<'static>> {
         let field = self.find(point);
         let part = field.and_then(|(_, field)| field.holds.part(0, parts(field, traffic)));
@@ -127,7 +127,7 @@ impl<'g> Generators<'g> {
         part.ok_or_else(|| PlacementError::NothingToMeasure.into())
     }
 
-    /// Has this thread's next run go on at a place.
+    /// Records the position at which this thread's next run continues.
     pub fn stopped_at(&self, place: Place) {
         self.own.set(place);
     }
@@ -145,17 +145,17 @@ impl<'g> Generators<'g> {
         Some((index, self.shared.fields.get(index)?))
     }
 
-    /// Returns the clock of the uncore that serves the memory of a node, now; not a number where it cannot be read.
+    /// Returns the current clock of the uncore that serves the memory of a node; NaN if it cannot be read.
     #[must_use]
     pub fn uncore_gigahertz(&self, node: NodeId) -> f64 {
         self.uncores.gigahertz(node)
     }
 
-    /// Has the generators of a point run, all but this thread, while `body` does.
+    /// Runs the generators of a point, except this thread, during `body`.
     ///
     /// # Errors
     ///
-    /// The errors of `body`; [`Failure::Interrupted`]; a CPU that a generator may not have.
+    /// The errors of `body`; [`Failure::Interrupted`]; a CPU that a generator may not use.
     pub fn drive(
         &self,
         point: &Point,
@@ -177,10 +177,10 @@ impl<'g> Generators<'g> {
         driven
     }
 
-    /// Writes the memory of some traffic past the caches, from this CPU, where another node has walked it last:
-    /// a load of a line that another node has read may be served by that node's cache, or wait for an answer of it.
+    /// Writes the memory of some traffic past the caches, from this CPU, if another node walked it last: a load of a
+    /// line that another node has read may be served by that node's cache, or wait for a reply from it.
     fn write_again(&self, point: &Point, traffic: &Traffic) -> Result<(), Failure<'static>> {
-        /// 4 MiB of lines: a millisecond between two looks for an interrupt.
+        /// Lines written between two checks for an interrupt: 4 MiB, a millisecond.
         const PIECE: usize = 1 << 16;
         let Some((index, field)) = self.find(point) else { return Ok(()) };
         let walked_by = self.walked_by.get(index).and_then(|by| by.replace(Some(traffic.from)));
@@ -197,13 +197,13 @@ impl<'g> Generators<'g> {
         Ok(())
     }
 
-    /// Returns how often the quota of CPU time was used up so far; `None` without one.
+    /// Returns the number of times that the quota of CPU time was used up so far; `None` without a quota.
     #[must_use]
     pub fn stops(&self) -> Option<u64> {
         self.throttle?.count(&SystemFiles)
     }
 
-    /// Returns whether the rate was steady at the last look.
+    /// Returns true if the rate was steady at the last measurement.
     #[must_use]
     pub const fn is_steady(&self) -> bool {
         self.is_steady.get()
@@ -238,11 +238,11 @@ impl<'g> Generators<'g> {
         }
     }
 
-    /// Has all generators rest, and waits until they do.
+    /// Makes all generators rest, and waits until they do.
     fn rest(&self) {
         let active = self.active();
         active.iter().for_each(|generator| generator.mailbox.stop());
-        // They end within a few lines, whatever happens: an interrupt is heard afterwards.
+        // They always end within a few lines, so an interrupt is handled afterwards.
         wait_until(&|| active.iter().all(|generator| generator.mailbox.is_obeyed()), &|| false);
         self.active.set(0);
     }
@@ -251,31 +251,31 @@ impl<'g> Generators<'g> {
         self.shared.generators.get(..self.active.get()).unwrap_or_default()
     }
 
-    /// Begins a window in which all of them are to run throughout.
+    /// Begins a window during which all generators must run throughout.
     pub fn begin_window(&self) {
         self.active().iter().for_each(|generator| generator.clock.begin_window());
     }
 
-    /// Returns whether other work took a CPU from one of them since the window began.
+    /// Returns true if other work took a CPU from a generator since the window began.
     #[must_use]
     pub fn has_lost(&self) -> bool {
         self.active().iter().any(|generator| generator.clock.has_lost())
     }
 
-    /// Returns the lines of all generators that run.
+    /// Returns the number of lines of all running generators.
     #[must_use]
     pub fn lines(&self) -> u64 {
         self.active().iter().map(Generator::lines).sum()
     }
 
-    /// Counts the lines now; the rate is the difference of two readings. `None` without a counter.
+    /// Reads the current count of lines; the rate is the difference of two readings. Returns `None` without a counter.
     #[must_use]
     pub fn read(&self) -> Option<TrafficReading> {
         let stamp = self.stamp()?;
         Some(TrafficReading { lines: self.lines(), ticks: stamp.start() })
     }
 
-    /// Returns lines per nanosecond since an earlier reading; not a number without one.
+    /// Returns lines per nanosecond since an earlier reading; NaN without one.
     #[must_use]
     pub fn rate_since(&self, before: Option<TrafficReading>) -> f64 {
         let (Some(before), Some(after), Timer::Counter(counter)) = (before, self.read(), &self.timer) else {
@@ -284,7 +284,7 @@ impl<'g> Generators<'g> {
         (after.lines - before.lines) as f64 / counter.elapsed_ns(before.ticks, after.ticks)
     }
 
-    /// Waits until the rate is steady, doing nothing else.
+    /// Waits until the rate is steady, without generating on this thread.
     ///
     /// # Errors
     ///
@@ -301,8 +301,8 @@ impl<'g> Generators<'g> {
         })
     }
 
-    /// Has `rate` look at the rate over some nanoseconds until it is steady, so that a window begins with the clocks that
-    /// its load brings about.
+    /// Calls `rate`, which measures the rate over some nanoseconds, until it is steady. A window then begins with the
+    /// clocks that its load causes.
     ///
     /// # Errors
     ///
@@ -326,7 +326,7 @@ impl<'g> Generators<'g> {
         Ok(())
     }
 
-    /// Returns the pace of each generator of some traffic, by the rate of all.
+    /// Returns the pace of each generator of some traffic, from the total rate.
     fn pace(&self, traffic: &Traffic, rate: f64) -> Option<Pace> {
         let Timer::Counter(counter) = &self.timer else { return None };
         let (line_ticks, burst) = bursts(counter, traffic, rate, self.style.burst);
@@ -337,7 +337,7 @@ impl<'g> Generators<'g> {
         self.shared.clock.map(|(stamp, _)| stamp)
     }
 
-    /// Warns about events of their runs.
+    /// Warns about events during the runs of generators.
     pub fn tell(&self, warnings: &mut Warnings) {
         let moves = self.shared.generators.iter().map(|one| u64::from(one.moves())).sum();
         if moves > 0 {
@@ -355,7 +355,7 @@ impl<'g> Generators<'g> {
     }
 }
 
-/// The uncores with a clock that can be read.
+/// The uncores that have a readable clock.
 pub struct Uncores(Table<Option<(NodeId, Uncore)>>);
 
 impl Uncores {
@@ -371,7 +371,7 @@ impl Uncores {
         Ok(Uncores(Table::made(count, |_| nodes.next().flatten())?))
     }
 
-    /// Returns the clock of a node's uncore, now; not a number where it cannot be read.
+    /// Returns the current clock of a node's uncore; NaN if it cannot be read.
     #[must_use]
     pub fn gigahertz(&self, node: NodeId) -> f64 {
         let own = self.0.iter().flatten().find(|(other, _)| *other == node);
@@ -379,8 +379,8 @@ impl Uncores {
     }
 }
 
-/// Returns the parts of a field that are each as large as that of a generator: more than there are generators where
-/// others have more memory together.
+/// Returns the number of parts of a field, each of the size for one generator: more parts than generators if other
+/// traffic has more memory in total.
 fn parts(field: &Site<Field<'_>>, traffic: &Traffic) -> usize {
     let each = traffic.footprint.0 / u64::from(traffic.generators.max(1));
     (field.region.size.0 / each.max(1)) as usize
@@ -395,7 +395,7 @@ mod tests {
     use std::vec;
 
     #[test]
-    fn the_part_of_the_first_thread_goes_on_where_it_stopped() {
+    fn the_first_threads_part_continues_where_it_stopped() {
         const LINES: usize = 4096;
         let mut memory = vec![Line([0; 8]); LINES];
         let fields = made_up(&mut memory);

@@ -1,8 +1,8 @@
 //! One generator on a thread of its own: its task, and the counts that are read while it runs.
 //!
-//! Between runs it sleeps, so that idle CPUs are idle. Within a run it makes no system call: it touches lines, counts
-//! them in a cache line of its own, and looks at one word that changes when the run ends. It maps nothing, binds
-//! nothing and prints nothing.
+//! Between runs it sleeps, so that idle CPUs stay idle. Within a run it makes no system call: it touches lines, counts
+//! them in a cache line of its own, and reads one word that changes when the run ends. It maps nothing, binds nothing
+//! and prints nothing.
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -16,9 +16,11 @@ use crate::engine::stopwatch::cpu_time::ThreadClock;
 use crate::sys::mailbox::{Mailbox, Wait};
 use crate::sys::{cpu, thread};
 
-/// Lines between two looks at the word that ends a run, and two stores of the count: some microseconds of memory's time.
+/// Lines between two reads of the word that ends a run, and two stores of the count: some microseconds of memory's
+/// time.
 pub const CHUNK: usize = 64;
-/// Lines of a chunk in a part that caches hold, where a call of the routine would cost as much as the lines.
+/// Lines of a chunk in a part that caches hold; with small chunks, a call of the routine would cost as much as the
+/// lines.
 pub const LARGE_CHUNK: usize = 1024;
 
 /// The state that all generators share.
@@ -27,7 +29,7 @@ pub struct SharedByGenerators<'s> {
     pub generators: &'s [Generator],
     /// The memory.
     pub fields: &'s Sites<Field<'s>>,
-    /// The counter that paces them, if there is one, and the ticks of an interrupt that they catch up with.
+    /// The counter that paces the generators, if there is one, and the maximum ticks of a stall that they make up for.
     pub clock: Option<(Stamp, u64)>,
 }
 
@@ -36,7 +38,7 @@ pub struct SharedByGenerators<'s> {
 pub struct Pace {
     /// The distribution of gaps.
     pub pacing: Pacing,
-    /// Ticks from burst to burst on average, with as many fractional bits as [`Pacer`] has.
+    /// Mean ticks from burst to burst, with as many fractional bits as [`Pacer`] has.
     pub gap: u64,
     /// Lines of a burst.
     pub burst: u32,
@@ -47,19 +49,19 @@ pub struct Pace {
 pub struct GeneratorTask {
     /// The CPU to run on.
     pub cpu: CpuId,
-    /// The memory, by its place among the fields.
+    /// The memory, as an index of the fields.
     pub field: usize,
-    /// The part of it, and the number of parts.
+    /// The index of the part of the field, and the number of parts.
     pub part: (usize, usize),
     /// The kind of traffic.
     pub kind: &'static Kind,
-    /// Its pace; without one, lines follow each other as fast as they can.
+    /// The pace; without one, lines follow each other at the maximum rate.
     pub pace: Option<Pace>,
-    /// The seed of the gaps, another one for every run.
+    /// The seed of the gaps, which differs in every run.
     pub seed: u64,
 }
 
-/// The count of a generator, on a line that no other thread writes.
+/// The line count of a generator, on a cache line that no other thread writes.
 #[repr(C, align(128))]
 struct Count(AtomicU64);
 
@@ -68,7 +70,7 @@ const BEGINS: u32 = 0;
 const RUNS: u32 = 1;
 const KEPT_OUT: u32 = 2;
 
-/// A generator, as the first thread sees it: its task, and what can be read while it runs.
+/// A generator, as the first thread sees it: its task, and the values that can be read while it runs.
 #[repr(C, align(128))]
 pub struct Generator {
     /// Its CPU time.
@@ -77,7 +79,7 @@ pub struct Generator {
     pub mailbox: Mailbox<GeneratorTask, ()>,
     /// The state of the run under its last task.
     run: AtomicU32,
-    /// Runs that ended on another CPU than its own.
+    /// Number of runs that ended on another CPU than the generator's.
     moves: AtomicU32,
     /// The CPU of its last task.
     cpu: AtomicU32,
@@ -85,7 +87,7 @@ pub struct Generator {
 }
 
 impl Generator {
-    /// Makes a generator that rests.
+    /// Returns a generator that rests.
     #[must_use]
     pub const fn new() -> Generator {
         Generator {
@@ -103,12 +105,12 @@ impl Generator {
         self.count.0.load(Ordering::Relaxed)
     }
 
-    /// Returns whether a run has begun, or cannot begin.
+    /// Returns true if a run has begun, or cannot begin.
     pub fn has_begun(&self) -> bool {
         self.run.load(Ordering::Acquire) != BEGINS
     }
 
-    /// Returns the CPU of its task, where it may not run there.
+    /// Returns the CPU of the task if the generator may not run there.
     pub fn kept_out(&self) -> Option<CpuId> {
         (self.run.load(Ordering::Relaxed) == KEPT_OUT).then(|| self.cpu())
     }
@@ -123,7 +125,7 @@ impl Generator {
         CpuId(self.cpu.load(Ordering::Relaxed))
     }
 
-    /// Has a generator that rests run.
+    /// Starts a run of a resting generator.
     pub fn run(&self, task: GeneratorTask) {
         self.run.store(BEGINS, Ordering::Relaxed);
         self.cpu.store(task.cpu.0, Ordering::Relaxed);
@@ -134,7 +136,8 @@ impl Generator {
         self.mailbox.stop_word().load(Ordering::Relaxed) == 0
     }
 
-    /// Makes one run, which goes on where the one before stopped: caches may hold the lines of that.
+    /// Makes one run, which continues where the previous one stopped, because caches may hold the lines of the previous
+    /// run.
     fn obey(&self, task: &GeneratorTask, shared: &SharedByGenerators<'_>, place: &mut Place) {
         let field = shared.fields.get(task.field);
         let part = field.and_then(|field| field.holds.part(task.part.0, task.part.1));
@@ -148,7 +151,7 @@ impl Generator {
         }
     }
 
-    /// Touches lines until the run ends. Returns the place of the next one.
+    /// Touches lines until the run ends. Returns the position of the next one.
     fn generate(&self, mut part: Part<'_>, task: &GeneratorTask, clock: Option<(Stamp, u64)>) -> Place {
         let before = self.lines();
         let kind = task.kind;
@@ -173,14 +176,14 @@ impl Generator {
     }
 }
 
-/// Returns the lines that are touched at a time.
+/// Returns the number of lines that are touched at a time.
 pub fn chunk(part: &Part<'_>) -> usize {
-    /// 16 MiB: what is larger is not in the caches of one core.
+    /// Maximum lines that caches of one core may hold: 16 MiB.
     const LARGE: usize = 1 << 18;
     if part.lines() < LARGE { LARGE_CHUNK } else { CHUNK }
 }
 
-/// Works as the generator with that index, until it is dismissed.
+/// Works as generator number `index` until it is dismissed.
 pub fn work(shared: &SharedByGenerators<'_>, index: usize) {
     let Some(own) = shared.generators.get(index) else { return };
     thread::name(c"generator");
@@ -192,7 +195,7 @@ pub fn work(shared: &SharedByGenerators<'_>, index: usize) {
     });
 }
 
-/// Has all generators end.
+/// Ends all generators.
 pub fn dismiss(shared: &SharedByGenerators<'_>) {
     shared.generators.iter().for_each(|generator| generator.mailbox.dismiss());
 }
@@ -207,10 +210,10 @@ mod tests {
     use std::thread;
     use std::vec;
 
-    /// Lines that were written by two runs, and how many of each still have what it wrote: all, unless the second wrote
-    /// to lines of the first. The kinds and numbers of parts are those of either.
+    /// Returns the number of lines that each of two runs wrote, and the number that still have its value: all, unless
+    /// the second run wrote to lines of the first. `runs` are the kind and the number of parts of each.
     fn written(runs: [(&str, usize); 2]) -> ([u64; 2], [u64; 2]) {
-        // The bursts of a run are so far apart that it has few of them.
+        // The gap between bursts is long, so a run has few of them.
         let pace = Some(Pace { pacing: Pacing::Even, gap: (20 << 20) << FRACTION_BITS, burst: 1000 });
         let cpu = crate::sys::cpu::allowed().unwrap().first().map(CpuId).unwrap();
         let mut memory = vec![Line([0; 8]); 4 * PERMUTED_LINES];
@@ -244,9 +247,9 @@ mod tests {
         (counted, kept)
     }
 
-    /// Lines that a run left in a cache would serve the next one, and a low rate would not reach memory.
+    /// A run must not touch lines that the previous run left in a cache: a low rate would not reach memory.
     #[test]
-    fn a_run_does_not_touch_the_lines_of_the_run_before() {
+    fn a_run_does_not_touch_lines_of_the_previous_run() {
         for runs in [
             [("write", 1), ("write", 1)],
             [("nt-write", 1), ("write", 1)],

@@ -1,7 +1,8 @@
 //! Traffic by several generators: this thread and others, or others alone.
 //!
-//! Their memory is placed and proven before there is a thread. A [`generator`] does its task and counts its lines; [`driver`]
-//! chooses, commands and counts all of them, and reads the clock of the uncore; [`stream`] times their traffic.
+//! Their memory is placed and verified before a thread starts. A [`generator`] executes its task and counts its lines;
+//! [`driver`] chooses, commands and counts all of them, and reads the clock of the uncore; [`stream`] times their
+//! traffic.
 
 pub mod driver;
 pub mod generator;

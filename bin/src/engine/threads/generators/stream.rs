@@ -1,4 +1,4 @@
-//! Walks of traffic: a batch is a number of lines of all generators together, and this thread is one of them.
+//! Walks of traffic: a batch is a number of lines of all generators together, including this thread.
 
 use latency_core::traffic::Part;
 
@@ -13,12 +13,12 @@ use crate::result::Traffic;
 use crate::result::counters::Software;
 use crate::sys::{signal, time};
 
-/// Maximum lines between two looks for an interrupt: 4 MiB, a millisecond.
+/// Maximum lines between two checks for an interrupt: 4 MiB, a millisecond.
 const PIECE: u64 = 1 << 16;
-/// Maximum nanoseconds of a piece where memory is slow, as in an emulator.
+/// Maximum nanoseconds of a piece if memory is slow, as in an emulator.
 const PIECE_NS: f64 = 1e6;
 
-/// The lines of generators.
+/// The traffic of generators as a walk.
 pub struct TrafficWalk<'s> {
     watch: &'s Stopwatch,
     generators: &'s Generators<'s>,
@@ -27,7 +27,7 @@ pub struct TrafficWalk<'s> {
 }
 
 impl<'s> TrafficWalk<'s> {
-    /// Takes traffic of generators that run, with this thread's in `part`, once its rate is steady.
+    /// Returns the traffic of running generators, with this thread's in `part`, once its rate is steady.
     ///
     /// # Errors
     ///
@@ -43,14 +43,14 @@ impl<'s> TrafficWalk<'s> {
         Ok(stream)
     }
 
-    /// Returns lines per nanosecond over some nanoseconds.
+    /// Returns lines per nanosecond, measured over `nanoseconds`.
     fn rate(&mut self, nanoseconds: f64) -> Result<f64, Failure<'static>> {
         let until_ns = self.now_ns() + nanoseconds;
         let (made, spent_ns) = self.watch.time(|| self.generate(u64::MAX, until_ns));
         Ok(made? as f64 / spent_ns)
     }
 
-    /// Has this thread generate until all together have touched `lines` more lines, or time is up.
+    /// Generates on this thread until all generators together have touched `lines` more lines, or time is up.
     fn generate(&mut self, lines: u64, until_ns: f64) -> Result<u64, Failure<'static>> {
         let TrafficWalk { generators, traffic, part, .. } = self;
         let (kind, chunk) = (traffic.kind, chunk(part) as u64);
@@ -79,7 +79,7 @@ impl<'s> TrafficWalk<'s> {
         Ok(made)
     }
 
-    /// Makes one window of `lines` of all generators.
+    /// Makes one window of `lines` lines of all generators.
     fn window(&mut self, lines: u64, until_ns: f64) -> Result<Batch, Failure<'static>> {
         self.generators.begin_window();
         let before = time::thread_ran_ns();
@@ -90,7 +90,7 @@ impl<'s> TrafficWalk<'s> {
         Ok(Batch {
             nanoseconds: nanoseconds / made.max(1) as f64,
             preempted: moved || lost,
-            // More lines are not fewer than were asked for.
+            // Excess lines do not count.
             hops: made.min(lines),
             ..Batch::NONE
         })
@@ -108,7 +108,7 @@ impl Walkable for TrafficWalk<'_> {
         self.traffic.footprint.0 / 64
     }
 
-    /// Returns the generators: the time per line is not a latency.
+    /// Returns the number of generators, because the time per line is not a latency.
     fn lanes(&self) -> Option<usize> {
         Some(self.traffic.generators as usize)
     }
@@ -119,7 +119,7 @@ impl Walkable for TrafficWalk<'_> {
         Ok((made?, nanoseconds))
     }
 
-    /// Makes a window, and once more if it was interrupted: a round has no other.
+    /// Makes a window, and repeats it once if it was interrupted, because a round has only one.
     fn batch(&mut self, hops: u64, until_ns: f64) -> Result<Batch, Failure<'static>> {
         let first = self.window(hops, until_ns)?;
         if first.preempted { self.window(hops, until_ns) } else { Ok(first) }

@@ -1,5 +1,5 @@
-//! The partners of a run, from the first thread's side: places and proves the lines that all of them use, starts the
-//! threads, brings them to the CPUs of a point, gives them tasks, and ends them.
+//! The partners of a run, seen from the first thread: it places and verifies the lines that all of them use, starts the
+//! threads, moves them to the CPUs of a point, gives them tasks, and ends them.
 
 use crate::engine::memory::idle_until;
 use latency_core::arch::Flusher;
@@ -24,20 +24,20 @@ use crate::plan::budget::{Budget, Memory, Optional};
 use crate::result::{Counter, Owned, PerLine, PingPong, Point, Walk};
 use crate::sys::thread;
 
-/// Nanoseconds of exchanges before the first window of a visit, so that sleepers wake up and clocks rise.
+/// Nanoseconds of exchanges before the first window of a visit, so that sleeping threads wake up and clocks rise.
 const WAKING_NS: f64 = 100e3;
 
-/// The partners of a run, and the lines.
+/// The partners of a run, and their lines.
 pub struct Partners<'x> {
     /// The state that all threads share.
     pub shared: &'x SharedByPartners<'x>,
     /// The stopwatch of this thread.
     pub watch: Stopwatch,
-    /// Its clock.
+    /// The counter of that stopwatch.
     pub counter: Counter,
-    /// The values of each line.
+    /// The record of values per line.
     pub record: Record,
-    /// Their CPU time, as it is counted.
+    /// The CPU times of the run.
     pub times: Option<&'static CpuTimes>,
 }
 
@@ -136,7 +136,7 @@ impl<'x> Partners<'x> {
     }
 }
 
-/// Measures `points` with partners: places the lines of all of them, starts as many threads as a point needs, and ends
+/// Measures `points` with partners: places the lines of all points, starts as many threads as a point needs, and ends
 /// them.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! Walks over lines in a known state: before each lap their owner brings them into its caches again.
+//! Walks over lines in a known state: before each lap, their owner brings them into its caches again.
 
 use latency_core::cores::{Ring, State};
 
@@ -23,16 +23,16 @@ pub struct OwnedWalk<'s> {
     pub site: usize,
     /// The owner and the state of the lines.
     pub owned: Owned,
-    /// The owner and the third, where there are any.
+    /// The owner and the third CPU, if there are any.
     pub others: Others<'s>,
     /// The stopwatch.
     pub watch: &'s Stopwatch,
-    /// Its clock.
+    /// The counter of that stopwatch.
     pub counter: &'s Counter,
 }
 
 impl OwnedWalk<'_> {
-    /// Has the lines brought into their state, and walks over them once. Returns the nanoseconds of the walk.
+    /// Brings the lines into their state, and walks over them once. Returns the nanoseconds of the walk.
     fn lap(&self) -> Result<f64, Failure<'static>> {
         let OwnedWalk { shared, ring, site, owned, counter, .. } = *self;
         let [owner, third] = self.others;
@@ -57,7 +57,7 @@ impl Walkable for OwnedWalk<'_> {
         self.ring.nodes()
     }
 
-    /// Returns one, so that there is no first pass: each lap prepares its lines.
+    /// Returns one lane, so that no first pass is made: each lap prepares its lines.
     fn lanes(&self) -> Option<usize> {
         Some(1)
     }

@@ -1,7 +1,7 @@
-//! One partner on a thread of its own: its tasks, and how it does them.
+//! One partner on a thread of its own: its tasks and their execution.
 //!
-//! Between visits it sleeps, so that idle CPUs are idle. Within one it waits for tasks without a system call. It maps
-//! nothing and prints nothing.
+//! Between visits it sleeps, so that idle CPUs stay idle. During a visit it waits for tasks without a system call. It
+//! maps nothing and prints nothing.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -21,21 +21,21 @@ pub struct SharedByPartners<'s> {
     pub partners: &'s [Partner],
     /// The lines.
     pub sites: &'s Sites<Lines<'s>>,
-    /// The means by which they leave all caches, if there is one.
+    /// The instructions that flush lines from all caches, if there are any.
     pub flusher: Option<Flusher>,
 }
 
 /// Lines in one piece of memory.
 #[derive(Debug)]
 pub enum Lines<'s> {
-    /// Some that go to and fro.
+    /// Lines that two CPUs exchange.
     Exchange(Exchange<'s>),
-    /// A chain that is walked over.
+    /// A chain to be walked.
     Ring(Ring<'s>),
 }
 
 impl<'s> SharedByPartners<'s> {
-    /// Returns the lines of a site that go to and fro.
+    /// Returns the lines of a site that two CPUs exchange.
     #[must_use]
     pub fn exchange(&self, site: usize) -> Option<&Exchange<'s>> {
         match &self.sites.get(site)?.holds {
@@ -53,7 +53,7 @@ impl<'s> SharedByPartners<'s> {
         }
     }
 
-    /// Does a task. Returns the delays of messages that were received; `None` where it cannot be done.
+    /// Executes a task. Returns the delays of received messages; `None` if the task cannot be executed.
     fn obey(&self, task: PartnerTask, stop: &AtomicU32) -> Option<Delays> {
         match task {
             PartnerTask::Rest => {}
@@ -80,22 +80,22 @@ pub enum PartnerTask {
     Pin(CpuId),
     /// Answer round trips.
     Answer(RoundTrips),
-    /// Bring the chain of a site into the own caches, in a state.
+    /// Bring the chain of a site into this CPU's caches, in a state.
     Prepare(usize, State),
     /// Read the chain of a site.
     Read(usize),
 }
 
-/// Round trips to answer.
+/// Round trips to be answered.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RoundTrips {
     /// The site of the lines.
     pub site: usize,
-    /// The place there.
+    /// The position of the line at that site.
     pub place: usize,
     /// The method.
     pub method: Method,
-    /// Their number.
+    /// The number of round trips.
     pub count: usize,
 }
 
@@ -104,32 +104,32 @@ pub struct RoundTrips {
 pub struct Partner {
     /// Its CPU time.
     pub clock: ThreadClock,
-    /// Its tasks, and the delays of the messages that it received; `None` where a task could not be done.
+    /// Its tasks, and the delays of the messages that it received; `None` if a task could not be executed.
     pub mailbox: Mailbox<PartnerTask, Option<Delays>>,
-    /// Times that it was found on another CPU than its own.
+    /// Number of times that it was found on another CPU than its own.
     moves: AtomicU32,
 }
 
-/// The partners that a point has.
+/// The partners of a point.
 pub type Others<'x> = [Option<&'x Partner>; 2];
 
 impl Partner {
-    /// Makes a partner that rests.
+    /// Returns a partner that rests.
     #[must_use]
     pub const fn new() -> Partner {
         Partner { clock: ThreadClock::new(), mailbox: Mailbox::empty(), moves: AtomicU32::new(0) }
     }
 
-    /// Returns how many times it was moved away from its CPU.
+    /// Returns the number of times that it was moved away from its CPU.
     pub fn moves(&self) -> u32 {
         self.moves.load(Ordering::Relaxed)
     }
 
-    /// Gives a task that is over at once, and waits until it is done.
+    /// Gives the partner a short task, and waits until it is done.
     ///
     /// # Errors
     ///
-    /// [`Failure::HOPS_NOT_PROVEN`] where it could not be obeyed.
+    /// [`Failure::HOPS_NOT_PROVEN`] if the task could not be executed.
     pub fn obeys(&self, task: PartnerTask) -> Result<(), Failure<'static>> {
         self.mailbox.give(task);
         wait_until(&|| self.mailbox.is_obeyed(), &|| false);
@@ -137,7 +137,7 @@ impl Partner {
     }
 }
 
-/// Works as the partner with that index, until it is dismissed.
+/// Works as partner number `index` until it is dismissed.
 pub fn work(shared: &SharedByPartners<'_>, index: usize) {
     let Some(own) = shared.partners.get(index) else { return };
     thread::name(c"partner");
@@ -148,7 +148,7 @@ pub fn work(shared: &SharedByPartners<'_>, index: usize) {
             home = Some(cpu);
         }
         let mut found = shared.obey(task, own.mailbox.stop_word());
-        // Any thread may be moved: this task was done elsewhere, and the next one is to be done at home.
+        // Any thread may be moved: this task ran elsewhere, so the thread is pinned again for the next one.
         if let (Some(home), Some(_), true) = (home, found, task != PartnerTask::Rest)
             && cpu::current().is_ok_and(|(cpu, _)| cpu != home)
         {
@@ -159,7 +159,7 @@ pub fn work(shared: &SharedByPartners<'_>, index: usize) {
     });
 }
 
-/// Has all partners end.
+/// Ends all partners.
 pub fn dismiss(shared: &SharedByPartners<'_>) {
     shared.partners.iter().for_each(|partner| partner.mailbox.dismiss());
 }
@@ -174,7 +174,7 @@ mod tests {
     use std::thread;
 
     #[test]
-    fn a_helper_does_as_it_is_told_and_leaves_off_when_told() {
+    fn a_partner_executes_its_tasks_and_stops_on_request() {
         let mut memory = [(); 2].map(|()| std::vec![Line([0; 8]); 4 * 128]);
         let [exchanged, walked] = &mut memory;
         let chain = Chain::new(Way::Random, Bytes(64 * 192), Bytes(192), 7).unwrap();

@@ -1,4 +1,5 @@
-//! Walks of lines between two CPUs: a hop is a line's way from one to the other, and a batch is a window over all lines.
+//! Walks of lines between two CPUs: a hop is one transfer of a line between the CPUs, and a batch is a window over all
+//! lines.
 
 use latency_core::arch::Delays;
 use latency_core::cores::{Exchange, ExchangeSide, Patience};
@@ -16,37 +17,38 @@ use crate::sys::signal;
 
 /// Maximum lines of a pair.
 pub const MOST_LINES: usize = Exchange::MOST_PLACES;
-/// Nanoseconds that each line is timed for: a thousand times the clock's step, and short beside a scheduler's slice.
+/// Nanoseconds for which each line is timed: a thousand times the clock's step, and short relative to a scheduler's
+/// time slice.
 const LINE_NS: f64 = 25e3;
-/// Round trips before a line is timed, so that it is in a cache of the two.
+/// Round trips before a line is timed, so that it is in a cache of one of the two CPUs.
 const WARM_TRIPS: usize = 20;
-/// Polls between two looks of the first side for an interrupt: some milliseconds.
+/// Polls by the first side between two checks for an interrupt: some milliseconds.
 const POLLS: usize = 1_000_000;
-/// Nanoseconds without an answer after which the partner has no CPU.
+/// Nanoseconds without an answer after which the partner is assumed to have no CPU.
 const SILENCE_NS: f64 = 5e9;
 
-/// Lines between this thread and its partner.
+/// The exchange of lines between this thread and its partner.
 pub struct PingPongWalk<'s> {
     /// The state that both share.
     pub shared: &'s SharedByPartners<'s>,
     /// The partner.
     pub partner: &'s Partner,
-    /// The sites of even lines and of odd ones.
+    /// The site of even lines, and the site of odd ones.
     pub sites: [usize; 2],
     /// The pair and its method.
     pub pair: PingPong,
     /// The stopwatch.
     pub watch: &'s Stopwatch,
-    /// Its clock.
+    /// The counter of that stopwatch.
     pub counter: &'s Counter,
     /// The record of windows, and the index of the point.
     pub record: (&'s mut Record, usize),
-    /// The last window.
+    /// The values of the last window, by line.
     pub window: [f64; MOST_LINES],
 }
 
 impl<'s> PingPongWalk<'s> {
-    /// Exchanges at the first line until `until_ns`, so that clocks of cores come up.
+    /// Exchanges the first line until `until_ns`, so that the clocks of both cores rise.
     pub fn warm_up(&mut self, until_ns: f64) -> Result<(), Failure<'static>> {
         const TRIPS: usize = 200;
         while self.now_ns() < until_ns {
@@ -70,7 +72,7 @@ impl<'s> PingPongWalk<'s> {
         Ok((u64::from(self.pair.lines) * trips as u64 * 2, spent_ns, late))
     }
 
-    /// Makes `trips` round trips with one line, after some that are not timed.
+    /// Makes `trips` timed round trips with one line, after some untimed ones.
     fn line(&mut self, line: u32, trips: usize) -> Result<(f64, bool), Failure<'static>> {
         let (shared, partner, counter) = (self.shared, self.partner, self.counter);
         let (node, place) = self.pair.home(line);
@@ -132,7 +134,7 @@ impl<'s> PingPongWalk<'s> {
         }
     }
 
-    /// Has the partner leave off, and sets its lines back.
+    /// Makes the partner stop, and resets the lines of the exchange.
     fn leave_off(&self, exchange: &Exchange<'_>) {
         let mailbox = &self.partner.mailbox;
         mailbox.stop();
@@ -140,7 +142,7 @@ impl<'s> PingPongWalk<'s> {
         exchange.reset();
     }
 
-    /// Returns the round trips of each line, by the hops of all.
+    /// Returns the number of round trips of each line, from the hops of all lines.
     fn trips_of(&self, hops: u64) -> usize {
         (hops / (2 * u64::from(self.pair.lines.max(1)))).max(1) as usize
     }
@@ -151,7 +153,7 @@ impl Walkable for PingPongWalk<'_> {
         u64::from(self.pair.lines)
     }
 
-    /// Returns one, so that there is no first pass: the line was warmed up.
+    /// Returns one lane, so that no first pass is made: the line was warmed up.
     fn lanes(&self) -> Option<usize> {
         Some(1)
     }
@@ -186,7 +188,7 @@ impl Walkable for PingPongWalk<'_> {
         self.watch.software()
     }
 
-    /// Notes the window of the round.
+    /// Records the window of the round.
     fn beside(&mut self, _: &Round) -> Result<(), Failure<'static>> {
         let (record, index) = &mut self.record;
         if let Some(window) = self.window.get(..self.pair.lines as usize) {

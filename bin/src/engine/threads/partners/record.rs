@@ -1,5 +1,5 @@
-//! The values of each line in each window: the address of a line fixes its latency, and the median over lines in a window
-//! hides that.
+//! The values of each line in each window: the address of a line determines its latency, which the median over the
+//! lines of a window would hide.
 
 use latency_core::arch::Delays;
 use latency_core::cores::{Method, over_lines};
@@ -13,9 +13,9 @@ use crate::sys::table::Table;
 /// The record of one point.
 #[derive(Clone, Copy)]
 struct PointRecord {
-    /// Whole windows.
+    /// Number of whole windows.
     windows: usize,
-    /// Batches of messages with one line.
+    /// Number of batches of messages with one line.
     batches: usize,
     /// The shortest delay of all messages, in ticks of the time-stamp counter.
     least: i64,
@@ -25,8 +25,8 @@ struct PointRecord {
 pub struct Record {
     records: Table<PointRecord>,
     samples: Table<f64>,
-    /// Half of the difference between a message to the partner and one back, in ticks: the mean of a batch. The last ones
-    /// are kept where there are more than windows and lines.
+    /// Half of the difference between a message to the partner and one back, in ticks, as the mean of each batch. Only
+    /// the last batches are kept if there are more than windows times lines.
     apart: Table<f64>,
     scratch: Table<f64>,
     /// Maximum windows of a point, and maximum lines.
@@ -35,11 +35,11 @@ pub struct Record {
 }
 
 impl Record {
-    /// Makes room for all windows of `points`.
+    /// Allocates room for all windows of `points`.
     ///
     /// # Errors
     ///
-    /// The error of mapping it.
+    /// The error of mapping its memory.
     pub fn new(points: &[Point], budget: &Budget) -> Result<Record, Errno> {
         let exchanges = || points.iter().filter_map(|point| point.walk.ping_pong());
         let lines = exchanges().map(|pair| pair.lines as usize).max().unwrap_or(0);
@@ -57,7 +57,7 @@ impl Record {
         })
     }
 
-    /// Notes a window of the `index`-th point.
+    /// Records a window of point number `index`.
     pub fn note(&mut self, index: usize, window: &[f64]) {
         let Some(noted) = self.records.get_mut(index) else { return };
         let from = index * self.room * self.lines + noted.windows * window.len();
@@ -69,7 +69,7 @@ impl Record {
         }
     }
 
-    /// Notes a batch of `messages` to the partner and as many back.
+    /// Records a batch of `messages` to the partner and as many back.
     pub fn messages(&mut self, index: usize, there: Delays, back: Delays, messages: u64) {
         let room = self.room * self.lines;
         let Some(noted) = self.records.get_mut(index) else { return };
@@ -80,7 +80,7 @@ impl Record {
         }
     }
 
-    /// Returns the values of a point line by line; a tick has `tick_ns`.
+    /// Returns the values of a point line by line; `tick_ns` is the length of a tick.
     pub fn found(&mut self, index: usize, point: &Point, tick_ns: f64) -> Option<PerLine> {
         let lines = point.walk.ping_pong()?.lines as usize;
         let noted = *self.records.get(index)?;
@@ -91,7 +91,7 @@ impl Record {
         let apart = self.apart.get(from..from + batches).unwrap_or_default();
         let scratch = self.scratch.get_mut(..apart.len())?;
         scratch.copy_from_slice(apart);
-        // A batch that was interrupted says nothing of the counters: the median is hardly moved by a few.
+        // The median tolerates a few interrupted batches, whose offsets are wrong.
         let messages = stats::summarise(scratch).map(|apart| ClockOffset {
             apart_ns: (apart.median * tick_ns).abs(),
             interval: apart.interval.map(|Interval { low, high }| Interval {
@@ -116,7 +116,7 @@ mod tests {
     const LINES: u32 = 2;
     const MESSAGES: u64 = 50;
 
-    /// Returns a record of two points, and these: pairs of CPUs that exchange messages.
+    /// Returns a record of two points, and the points: pairs of CPUs that exchange messages.
     fn record() -> (Record, [Point; 2]) {
         let (class, method, homes) = (Shared::Machine, Method::Message, [NodeId(0); 2]);
         let pair = PingPong { partner: CpuId(1), class, method, lines: LINES, homes };
@@ -136,11 +136,11 @@ mod tests {
         (Record::new(&points, &Budget::DEFAULT).unwrap(), points)
     }
 
-    /// Notes windows of the `index`-th point, with the ticks of its messages there and back.
+    /// Records windows of point number `index`, with the ticks of its messages there and back.
     fn exchange(record: &mut Record, index: usize, [there, back]: [i64; 2], windows: usize) {
         let delays = |ticks: i64| Delays { sum: ticks * MESSAGES.cast_signed(), least: ticks - 3 };
         for window in 0..windows {
-            // Some batches are longer both ways, as beside other work: that is not an offset.
+            // Some batches are longer both ways, as under other work: that is not an offset.
             let more = (window % 5) as i64;
             for _ in 0..LINES {
                 record.messages(index, delays(there + more), delays(back + more), MESSAGES);
@@ -157,8 +157,8 @@ mod tests {
     }
 
     #[test]
-    fn an_offset_shorter_than_a_way_is_bounded_and_is_not_taken_for_two_ways() {
-        // A way of 200 ticks, and a counter of the partner that is ahead, or behind, by 0.6 of it.
+    fn a_clock_offset_below_the_delay_is_bounded_and_not_taken_for_asymmetry() {
+        // A one-way delay of 200 ticks, and a counter of the partner that is ahead, or behind, by 0.6 of it.
         for ways in [[320, 80], [80, 320]] {
             let found = messages(ways);
             assert!(found.in_order, "{found:?}");
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn few_interrupted_batches_do_not_move_an_offset_and_its_interval_covers_it() {
+    fn few_interrupted_batches_leave_the_offset_within_its_interval() {
         let (mut record, points) = record();
         for window in 0..12 {
             exchange(&mut record, 0, [203 - window % 7, 197 + window % 5], 1);
@@ -182,7 +182,7 @@ mod tests {
         let interval = found.interval.unwrap();
         assert!(found.apart_ns <= 1.0 && found.most_ns() <= 2.0, "{found:?}");
         assert!(interval.low <= found.apart_ns && found.apart_ns <= interval.high, "{found:?}");
-        // Without messages nothing is said.
+        // Without messages there is no offset.
         record.note(1, &[100.0; LINES as usize]);
         assert_eq!(record.found(1, &points[1], 1.0).unwrap().messages, None);
     }
