@@ -7,12 +7,12 @@
 #   rax  returned  node that the chase reaches after these hops
 #   destroys rdx, rcx and the flags; no stack, no other memory, no calls
 #
-# The remainder runs before the unrolled part, so that the loop that the
-# branch predictor has learned is the last code inside the timed window. The loop
-# counter is independent of the loads: it hides behind them.
+# The remainder runs before the unrolled part, so that the timed window ends with
+# the unrolled loop, which the branch predictor has learned. The loop counter
+# does not depend on the loads, so their latency hides it.
 #
-# One section for all routines whose names begin with lb_chase: profilers and
-# the emulator's latency model find the timed loads by that range.
+# All routines with names that begin with lb_chase are in one section: profilers
+# and the emulator's latency model find the timed loads by this address range.
 
 .macro lb_chase_routine name, hop:vararg
         .p2align 6
@@ -40,7 +40,7 @@
 
 .pushsection .text.lb_chase, "ax", @progbits
 
-# lb_chase_pointer: each node holds the address of the next.
+# lb_chase_pointer: each node holds the address of the next node.
 #   cursor = *(u64 *)cursor
 lb_chase_routine lb_chase_pointer, mov rax, [rax]
 

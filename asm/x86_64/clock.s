@@ -1,14 +1,15 @@
-# Dependent arithmetic of known latency, by which the core clock is measured.
+# Dependent arithmetic of known latency, for measuring the core clock.
 #
 # Contract of both routines:
 #   rdi  blocks    number of blocks of 64 dependent operations, at least 1
 #   rax  returned  a value that depends on every operation
 #   destroys rdi, rdx and the flags; no memory
 #
-# lb_clock_adds uses register operands. Golden Cove renames additions of small
-# constants away (0.18 cycles each), which would make the clock read 5.5 times
-# too fast; a register add takes one cycle on every x86-64 core.
-# (Anton Ertl, "Zero-cycle constant adds", complang.tuwien.ac.at/anton/additions)
+# lb_clock_adds uses register operands. Golden Cove eliminates additions of small
+# constants at register renaming (0.18 cycles each), so the measured clock would
+# be 5.5 times too high; the latency of a register add is one cycle on every
+# x86-64 core. (Anton Ertl, "Zero-cycle constant adds",
+# complang.tuwien.ac.at/anton/additions)
 
 .macro lb_clock_routine name, operation:vararg
         .p2align 6

@@ -1,32 +1,36 @@
-# Two cores and the lines between them: exchanges, and walks that leave lines in a known state.
+# Transfers of lines between two cores: exchanges, and walks that leave lines in a known state.
 #
-# One section for all routines whose names begin with lb_cores: profilers and
-# the emulator's model of coherence find the timed accesses by that range.
+# All routines with names that begin with lb_cores are in one section: profilers
+# and the emulator's model of coherence find the timed accesses by this address
+# range.
 #
 # ---- Exchanges -------------------------------------------------------------
 #
 # Contract of lb_cores_{cas,read_cas,flag,message}_{first,second} (System V AMD64, but see "destroys"):
 #   rdi  mine      the line to which this side writes
-#   rsi  theirs    the line that it polls; lb_cores_cas and lb_cores_read_cas: the same line
+#   rsi  theirs    the line that this side polls; for lb_cores_cas and lb_cores_read_cas, the same line
 #   rdx  count     number of exchanges to make; zero is allowed
-#   rcx  stop      a word of four bytes: once it is not zero, no side waits any more
+#   rcx  stop      a word of four bytes: as soon as it is not zero, the sides stop waiting
 #   r8   polls     number of polls without an answer after which the call returns, at least 1
-#   r9   delays    lb_cores_message: two words of eight bytes, the sum and the smallest, updated
+#   r9   delays    for lb_cores_message: two words of eight bytes, the sum and the minimum, which are updated
 #   rax  returned  number of exchanges made
 #   destroys rdx, r10, r11 and the flags; rbx is saved on the stack; no calls
 #
-# An exchange is a round trip: the first side sends and receives the answer. A call
-# of the first side ends with the last answer, so that the time of
-# a call is the time of `count` round trips. Both sides have to make the same total
-# number, in any number of calls: the next call continues one that gave up.
-# For that the first side notes in the third word of its line that it has sent
-# and not yet counted the answer. Lines begin with zeroes.
+# An exchange is a round trip: the first side sends a message and receives the
+# answer. A call of the first side ends with the last answer, so the time of a call
+# is the time of `count` round trips. Both sides have to make the same total number
+# of exchanges, in any number of calls: after a call that gave up, the next call
+# continues. For this, the first side stores in the third word of its line that it
+# has sent a message and has not yet counted the answer. Initially, all lines are
+# zero.
 #
-# There is no `pause` between polls: it lasts 40 cycles on Zen 2 and later and 140 since
-# Skylake, and the answer would be seen late by half of that on average. The
-# stop word is read every 1024 polls, so that its line hardly disturbs.
+# There is no `pause` between polls: it takes 40 cycles on Zen 2 and later and 140 since
+# Skylake, and the answer would be detected late by half of this time on average. The
+# stop word is read only every 1024 polls, so that its line hardly disturbs the
+# exchange.
 
-# Polls until theirs holds r10; jumps to in_vain if the polls end or a stop is wanted.
+# Polls until theirs holds r10; jumps to in_vain after the last poll, or if the stop
+# word is not zero.
 .macro lb_cores_await poll, in_vain
         mov     r11, r8
 7:      \poll
@@ -42,7 +46,7 @@
 8:
 .endm
 
-# A plain load does not take the line from the side that writes it.
+# A plain load does not take ownership of the line from the side that writes it.
 .macro lb_cores_poll
         cmp     [rsi], r10
 .endm
@@ -54,12 +58,12 @@
 \name:
         push    rbx
         push    rdx
-        mov     rbx, rdx                # exchanges to go
+        mov     rbx, rdx                # exchanges that are left
         test    rdx, rdx
         jz      9f
 .endm
 
-# Jumps to the wait for the answer, if a call that gave up has sent.
+# Jumps to the wait for the answer if the last call gave up after it had sent.
 .macro lb_cores_resume sent
         cmp     qword ptr [rdi + 16], 0
         je      2f
@@ -75,8 +79,9 @@
         .size   \name, . - \name
 .endm
 
-# Four steps each. start and next set r10 to the word in theirs after the other
-# side has sent or answered; then follow send and receive.
+# Each side has four steps. start and next set r10 to the value of theirs after
+# the other side has sent or answered; send and receive then transfer the
+# messages.
 .macro lb_cores_first name, start, next, send, receive
         lb_cores_enter \name
         \start
@@ -126,13 +131,14 @@
         lock cmpxchg [rdi], rdx
 .endm
 
-# The same as a poll: it takes the line whether or not the comparison succeeds.
+# The compare and swap as a poll: it takes ownership of the line even if the
+# comparison fails.
 .macro lb_cores_cas_poll
         mov     rax, r10
         lock cmpxchg [rsi], rdx
 .endm
 
-# Flags: each line holds the number of the last message of its writer.
+# Flags: each line holds the number of its writer's last message.
 .macro lb_cores_flag_start
         mov     r10, [rdi]
 .endm
@@ -145,8 +151,8 @@
         mov     [rdi], r10
 .endm
 
-# A message has the time of sending beside its number. Stores become visible in
-# order, so a side that sees the number sees the time that belongs to it.
+# A message consists of its number and the time of sending. Stores become
+# visible in order, so a side that sees the number also sees the matching time.
 .macro lb_cores_message_send
         rdtsc
         shl     rdx, 32
@@ -155,7 +161,7 @@
         mov     [rdi], r10
 .endm
 
-# LFENCE: the counter is not read before the poll that saw the number.
+# LFENCE prevents a read of the counter before the poll that saw the number.
 .macro lb_cores_message_receive
         lfence
         rdtsc
@@ -171,14 +177,16 @@
 
 .pushsection .text.lb_cores, "ax", @progbits
 
-# lb_cores_read_cas: one line, which both sides take by a locked compare and swap.
+# lb_cores_read_cas: one line, which both sides change by a locked compare and
+# swap after a load.
 #   first:   { while (*line != 0); cas(line, 0, 1); while (*line != 0); }
 #   second:  { while (*line != 1); cas(line, 1, 0); }
 lb_cores_first  lb_cores_read_cas_first,  lb_cores_cas_start_first,  lb_cores_nothing, lb_cores_cas_send, lb_cores_nothing
 lb_cores_second lb_cores_read_cas_second, lb_cores_cas_start_second, lb_cores_nothing, lb_cores_cas_send, lb_cores_nothing
 
-# lb_cores_cas: the same without a load before: a waiting side tries again and again, and takes the line each time.
-# Only for its last answer the first side polls by loads, since after it there is nothing to send.
+# lb_cores_cas: the same without a load before it: a waiting side repeats the compare and swap, and takes ownership
+# of the line each time. The first side polls with loads only for its last answer, since there is nothing to send
+# after it.
 #   first:   { while (!cas(line, 0, 1)); }  while (*line != 0);
 #   second:  { while (!cas(line, 1, 0)); }
         lb_cores_enter lb_cores_cas_first
@@ -204,24 +212,24 @@ lb_cores_second lb_cores_read_cas_second, lb_cores_cas_start_second, lb_cores_no
         jnz     2b
         lb_cores_leave lb_cores_cas_second
 
-# lb_cores_flag: two lines, plain loads and stores.
+# lb_cores_flag: two lines, with plain loads and stores.
 #   first:   { *mine += 1; while (*theirs != *mine); }
 #   second:  { while (*theirs != *mine + 1); *mine += 1; }
 lb_cores_first  lb_cores_flag_first,  lb_cores_flag_start, lb_cores_flag_next, lb_cores_flag_send, lb_cores_nothing
 lb_cores_second lb_cores_flag_second, lb_cores_flag_start, lb_cores_flag_next, lb_cores_flag_send, lb_cores_nothing
 
-# lb_cores_message: the same, with the sender's time-stamp counter in the message. Each side adds up the
-# receiver's counter less the sender's, as signed numbers.
+# lb_cores_message: as lb_cores_flag, with the sender's time-stamp counter in the message. Each side
+# sums the receiver's counter minus the sender's counter, as signed numbers.
 lb_cores_first  lb_cores_message_first,  lb_cores_flag_start, lb_cores_flag_next, lb_cores_message_send, lb_cores_message_receive
 lb_cores_second lb_cores_message_second, lb_cores_flag_start, lb_cores_flag_next, lb_cores_message_send, lb_cores_message_receive
 
 # ---- Walks -----------------------------------------------------------------
 #
-# The contract of chase.s, for a chain of addresses in aligned words: rsi the
-# cursor, rdx the hops, rax the cursor after them; destroys rcx, rdx and the
-# flags. All of them leave memory unchanged. They time the transfer of a
-# line, or a hit of the first-level cache for comparison, so the loop's
-# counter hides behind each hop without unrolling.
+# The contract is that of chase.s, for a chain of addresses in aligned words:
+# rsi is the cursor, rdx the number of hops, rax the cursor after the hops; the
+# routines destroy rcx, rdx and the flags. The content of memory does not
+# change. Each hop is the transfer of a line, or a hit in the first-level cache
+# for comparison, so its latency hides the loop counter even without unrolling.
 
 .macro lb_cores_walk name, hop
         .p2align 6
@@ -259,7 +267,7 @@ lb_cores_second lb_cores_message_second, lb_cores_flag_start, lb_cores_flag_next
 #   cursor = *(u64 *)cursor
 lb_cores_walk lb_cores_read, lb_cores_hop_read
 
-# lb_cores_own: takes each line for this core, by adding zero.
+# lb_cores_own: takes exclusive ownership of each line, by adding zero.
 #   cursor = atomic_fetch_add((u64 *)cursor, 0)
 lb_cores_walk lb_cores_own, lb_cores_hop_own
 
@@ -267,13 +275,13 @@ lb_cores_walk lb_cores_own, lb_cores_hop_own
 #   cursor = *(u64 *)cursor = *(u64 *)cursor
 lb_cores_walk lb_cores_store, lb_cores_hop_store
 
-# lb_cores_flush: leaves lines in no cache.
+# lb_cores_flush: flushes lines from all caches.
 #   rdi  first     address of the first line
 #   rsi  lines     number of lines; zero is allowed
 #   destroys rdi, rsi and the flags; no stack, no calls
 #
-# The load is for an emulator, whose model of coherence sees the
-# addresses of loads and not those of flushes.
+# The load is for an emulator: its model of coherence sees the addresses of
+# loads, but not those of flushes.
         .p2align 6
         .globl  lb_cores_flush
         .type   lb_cores_flush, @function
@@ -285,7 +293,7 @@ lb_cores_flush:
         add     rdi, 64
         dec     rsi
         jnz     1b
-2:      mfence                          # the flushes end before anything that follows
+2:      mfence                          # the flushes complete before all later accesses
         ret
         .size   lb_cores_flush, . - lb_cores_flush
 

@@ -1,12 +1,12 @@
-# The memory functions that compiled Rust calls by name and a C library would
-# provide. They are in assembly, because a compiler may turn a copying loop into a
-# call of memcpy, even inside memcpy.
+# The memory functions that compiled Rust calls by name, and that a C library
+# would otherwise provide. They are in assembly, because a compiler may turn a
+# copying loop into a call of memcpy, even inside memcpy.
 #
-# System V calling convention, Intel syntax, direction flag clear on entry.
-# Only rax, rcx, rdx, rsi, rdi, r8 and r9 change. None of these runs in timed
-# code: they are short, correct for every length, and fast enough for formatting
-# and for copying small records (without `rep` up to 16 bytes, since its start-up
-# costs tens of cycles).
+# System V calling convention, Intel syntax, direction flag clear on entry. Only
+# rax, rcx, rdx, rsi, rdi, r8 and r9 change. Timed code does not call these
+# functions: they are short, correct for every length, and fast enough for
+# formatting and for copying small records (without `rep` up to 16 bytes, since
+# its start-up costs tens of cycles).
 
         .macro  lb_mem_begin name
         .pushsection .text.\name, "ax", @progbits
@@ -21,8 +21,8 @@
         .popsection
         .endm
 
-# void *memcpy(void *to = rdi, const void *from = rsi, size_t count = rdx)
-# Short lengths load everything before they store, so memmove shares them.
+# void *memcpy(void *to = rdi, const void *from = rsi, size_t count = rdx) For
+# short lengths, all loads precede the stores, so memmove uses this code too.
         lb_mem_begin memcpy
         mov     rax, rdi
         cmp     rdx, 16
@@ -72,7 +72,7 @@
         jb      1f
         jmp     memcpy
 1:      cmp     rdx, 32
-        jbe     memcpy                          # loads everything before it stores
+        jbe     memcpy                          # there, all loads precede the stores
         mov     rax, rdi
         mov     rcx, rdx
         lea     rdi, [rdi + rdx - 8]            # from the end, eight bytes at a time
@@ -82,7 +82,7 @@
         rep movsq
         mov     ecx, edx
         and     ecx, 7
-        add     rdi, 7                          # the rest lies at the start
+        add     rdi, 7                          # the remaining bytes are at the start
         add     rsi, 7
         rep movsb
         cld
@@ -117,7 +117,7 @@
         lb_mem_end memset
 
 # int memcmp(const void *left = rdi, const void *right = rsi, size_t count = rdx)
-# bcmp only tests whether they differ, so the same code serves.
+# bcmp only tests for a difference, so it shares this code.
         .pushsection .text.memcmp, "ax", @progbits
         .globl  memcmp
         .globl  bcmp

@@ -1,26 +1,28 @@
-# Several independent chases side by side: as many loads in flight as there are lanes.
+# Several independent chases side by side, with one load in flight for each lane.
 #
 # Contract of every routine here (System V AMD64):
-#   rdi  cursors   array of one address for each lane, of a node; afterwards it
-#                  holds the nodes that the lanes have reached
+#   rdi  cursors   array with the address of a node for each lane; afterwards it
+#                  holds the addresses of the nodes that the lanes have reached
 #   rsi  hops      exact number of loads of each lane; zero is allowed
-#   rdx  more      number of lanes beside the twelve in registers, at most 52; only the last routine uses it
+#   rdx  more      number of lanes in addition to the twelve in registers, at most 52; only the last routine uses it
 #   rax  returned  zero
 #   destroys rcx, rdx, rsi, rdi, r8 to r11 and the flags; 72 bytes of stack
 #
-# Each lane by itself:  cursors[lane] = *(u64 *)cursors[lane]
+# For each lane, independently:  cursors[lane] = *(u64 *)cursors[lane]
 #
-# Up to fourteen cursors live in general registers and cost nothing. From
-# sixteen lanes on only twelve do; the others stay in the array, where the load
-# of a cursor has to wait for its store. With twelve other lanes this does
-# not show, and vector registers are not better. Sixteen lanes on Zen 4, where
-# twelve are in general registers, core cycles a load:
+# Up to fourteen cursors are in general registers, which adds no cost. From
+# sixteen lanes on, only twelve cursors are in registers; the others stay in the
+# array, where the load of a cursor depends on its store. With twelve other
+# lanes this delay is hidden, and vector registers are not faster. Core cycles
+# per load for sixteen lanes on Zen 4, with twelve in general registers:
 #                                second level   third level   memory
 #   four in the array                 1.99          4.03       36.5
 #   four in vector registers          2.05          4.38       37.5
-# The two moves between register files take seven cycles, the first level five.
+# The two moves between the register files take seven cycles, and an access to
+# the first-level cache five.
 
-# For each of the first `count` cursors that live in registers: operation, register, its place in the array.
+# Applies `operation` to each of the first `count` cursors in registers: its register, the array and its
+# offset there.
 .macro lb_parallel_lanes operation, count, array
         .set    .Llb_parallel_lane, 0
         .irp    register, rbx, rcx, rdx, rbp, r8, r9, r10, r11, r12, r13, r14, r15, rdi, rax
@@ -68,8 +70,9 @@
         .size   \name, . - \name
 .endm
 
-# Up to fourteen lanes. `unroll` rounds a turn, a power of two, make at least
-# eight loads, as in chase.s; the rounds that do not fill a turn come first.
+# Up to fourteen lanes. A turn of the loop has `unroll` rounds, a power of two,
+# with at least eight loads in total, as in chase.s; the rounds that do not fill
+# a turn come first.
 .macro lb_parallel_in_registers name, lanes, unroll
         lb_parallel_enter \name
         push    rdi
@@ -98,16 +101,16 @@
         lb_parallel_leave \name
 .endm
 
-# Thirteen lanes and more: the lanes without a register use rax one after
-# another. A jump to the first lane that is wanted skips the others.
-# It always goes to the same place and is predicted. The base is moved by more
-# than a byte holds, so that each of these lanes has 17 bytes of instructions.
+# Thirteen lanes and more: the lanes without a register use rax in turn. A jump
+# to the first lane that is needed skips the others. The jump always has the
+# same target and is predicted. The base is moved by an offset that does not fit
+# in a byte, so that the instructions of each of these lanes have 17 bytes.
 .macro lb_parallel_in_memory name, most
         lb_parallel_enter \name
         lea     rax, [rip + 2f]
         imul    rdx, rdx, 17
-        sub     rax, rdx                # this number of lanes before the end of the run
-        push    rax                     # every register but rsp will be in use
+        sub     rax, rdx                # the jump target: this number of lanes before the end of the run
+        push    rax                     # every register except rsp will be in use
         lb_parallel_lanes lb_parallel_fetch, 12, rdi
         test    rsi, rsi
         jz      3f

@@ -1,14 +1,16 @@
 # The first instructions of the process.
 #
-# The kernel enters here with no return address, rsp on `argc` and everything
-# else unspecified (System V ABI, AMD64 supplement, 3.4.1). Intel syntax.
+# The kernel enters here without a return address, with rsp pointing to `argc`,
+# and with all other registers unspecified (System V ABI, AMD64 supplement,
+# 3.4.1). Intel syntax.
 #
-# The stack that the kernel provides may be too small (`ulimit -s`, `ulimit -v`);
-# a push then ends the process by a signal. So nothing is pushed there: the program
-# runs on a stack that it maps itself, where lack of memory is an error.
+# The stack that the kernel provides may be too small (`ulimit -s`, `ulimit -v`); a
+# push would then end the process by a signal. So this code pushes nothing there:
+# the program runs on a stack that it maps itself, so that a lack of memory is an
+# error with a message.
 
-        .equ    lb_stack_bytes, 1 << 20 # the largest frames hold the picture of the machine and the slots of a sweep
-        .equ    lb_stack_guard, 4096    # below it, without access
+        .equ    lb_stack_bytes, 1 << 20 # the largest frames hold the facts of the machine and the slots of a sweep
+        .equ    lb_stack_guard, 4096    # below the stack, without access
 
         .pushsection .text._start, "ax", @progbits
 lb_no_stack:
@@ -55,6 +57,6 @@ _start:
         mov     eax, 231                # exit_group(2)
         mov     edi, 2
         syscall
-        ud2                             # it does not return
+        ud2                             # exit_group does not return
         .size   _start, . - _start
         .popsection

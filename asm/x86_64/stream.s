@@ -1,4 +1,4 @@
-# Traffic: walks over cache lines that no load waits for, to keep a memory busy.
+# Traffic: walks over cache lines with independent loads, to keep a memory busy.
 #
 # Contract of every routine here (System V AMD64):
 #   rdi  from      address of the first line, aligned to 64 bytes
@@ -9,15 +9,15 @@
 #   rax  returned  the state after these lines
 #   destroys rcx, rdx, rsi, rdi, r8 to r11, xmm0 to xmm4 and the flags; no stack, no calls
 #
-# Lines follow each other in ascending order, unless a family says otherwise. No store is silent: each changes
-# the words that it overwrites, because some processors do not write back a line that
-# a store has not changed. Only SSE2 is used: wider vectors lower the core's clock.
-# A call for one line, as pacing makes it, skips the large loops.
+# Lines follow each other in ascending order, unless the description of a family differs. Every store changes
+# the words that it overwrites, because some processors do not write back a line that a store has not changed.
+# Only SSE2 is used, because wider vectors lower the core's clock. A call for one line, which pacing makes,
+# skips the large loops.
 
-# Reads and updates load 16 bytes from each half of every line. A line moves as
-# a whole, whichever part is loaded. Four loads would take places in the load queue
-# that other lines could have, and after only one load the prefetchers do less.
-# GB/s of one core, Zen 3:
+# Reads and updates load 16 bytes from each half of every line. Memory transfers
+# the whole line for any of these loads. Four loads would occupy entries of the
+# load queue that loads of other lines could use, and with only one load the
+# prefetchers are less active. GB/s of one core, Zen 3:
 #                        one load     two    four    two of 256 bits
 #   read, 256 MiB            13.4    18.5    17.0         18.7
 #   read, 4 MiB              60.5    60.3    54.0         59.8
@@ -32,7 +32,7 @@
 # ---------------------------------------------------------------------------
 # Reads.
 #
-#   state  returned as it was
+#   state  returned unchanged
 
 .pushsection .text.lb_stream, "ax", @progbits
 
@@ -62,15 +62,15 @@ lb_stream_read:
         .size   lb_stream_read, . - lb_stream_read
 
 # ---------------------------------------------------------------------------
-# Updates: every line is loaded, and one line of each `every` is stored to.
+# Updates: every line is loaded, and one of every `every` lines is stored to.
 #
-#   state  lines since the last one that was stored to, below `every`; zero at first
+#   state  number of lines since the last stored line, below `every`; zero at first
 #
 #   for each line:  value = the first two words of 8 bytes
 #                   if (++state == every)  store value + 1 to each, state = 0
 #
-# The stores of a group of twelve lines, a multiple of every `every`, are fixed in
-# the code; lines before and after the groups are counted.
+# The code processes groups of twelve lines, a multiple of each value of `every`,
+# with fixed stores; it counts the lines before and after the groups.
 
 .macro lb_stream_update name, every
         .p2align 6
@@ -118,9 +118,9 @@ lb_stream_update lb_stream_update2, 2
 lb_stream_update lb_stream_update1, 1
 
 # ---------------------------------------------------------------------------
-# Writes: all 64 bytes of each line, by stores that leave it in the caches or by
-# stores that go past them. A fence follows the second kind, so that the lines
-# of a call are complete when it returns.
+# Writes: all 64 bytes of each line are written, by stores that leave the line
+# in the caches or by stores that bypass the caches. A fence follows the second
+# kind, so that the stores of a call are complete when it returns.
 #
 #   state  a number, one more after each line
 #
@@ -155,8 +155,9 @@ lb_stream_stores lb_stream_write, movdqa
 lb_stream_stores lb_stream_ntwrite, movntdq, sfence
 
 # ---------------------------------------------------------------------------
-# Copies: each line of `from` is loaded and stored to its place in `to`, with the
-# state added: the source never changes, but the copy has to.
+# Copies: each line of `from` is loaded and stored to its place in `to`. The
+# state is added to each word, because the source never changes, but each store
+# has to change the copy.
 #
 #   state  a number, one more after each line
 #
@@ -170,7 +171,7 @@ lb_stream_stores lb_stream_ntwrite, movntdq, sfence
         lea     rax, [rcx + rsi]
         movq    xmm4, rcx
         punpcklqdq xmm4, xmm4
-        sub     rdx, rdi                # one address is advanced, for both
+        sub     rdx, rdi                # only one address is advanced, for both lines
         test    rsi, rsi
         jz      2f
         .p2align 4
@@ -200,13 +201,13 @@ lb_stream_copies lb_stream_copy, movdqa
 lb_stream_copies lb_stream_copynt, movntdq, sfence
 
 # ---------------------------------------------------------------------------
-# Reads at random: 8 bytes of a line anywhere in the field. The addresses come
-# from the state alone, so that no load waits for another.
+# Random reads: 8 bytes of a line anywhere in the field. The addresses depend
+# only on the state, so the loads are independent.
 #
-#   state  of the linear congruential generator of D. Knuth's MMIX
+#   state  the state of the linear congruential generator of D. Knuth's MMIX
 #
 #   for each line:  state = state * 6364136223846793005 + 1442695040888963407
-#                   load the line of the number  (state * field) >> 64
+#                   load the line with the number  (state * field) >> 64
 
         .p2align 6
         .globl  lb_stream_random
@@ -229,35 +230,34 @@ lb_stream_random:
         ret
         .size   lb_stream_random, . - lb_stream_random
 
-# ---------------------------------------------------------------------------
-# Reads in a permuted order: 8 bytes of each line of a block, in an order that
-# prefetchers do not follow. In a stream they would fetch lines ahead of the
-# loads, in bursts that the pacing did not intend. The order is a function of the place
-# in the block alone, so that no load waits for another, and a walk can stop at
-# any place and go on there later. After `field` places from a multiple of it,
-# every line has been loaded once.
+# --------------------------------------------------------------------------- Permuted
+# reads: 8 bytes of each line of a block, in an order that prefetchers do not follow.
+# In a stream, prefetchers would fetch lines ahead of the loads, in bursts that disturb
+# the pacing. The order is a function of only the place in the block, so the loads are
+# independent, and a walk can stop at any place and continue there later. After `field`
+# places, starting at a multiple of `field`, every line has been loaded once.
 #
-#   field  lines of the block, a power of two, at most 32,768
+#   field  number of lines of the block, a power of two, at most 32,768
 #   to     the block that contains the lines 192 places ahead
-#   state  the place: its low bits, below `field`, count the lines of this block;
-#          bits from 40 on choose the place in the order at which blocks begin
+#   state  the place: the low bits, modulo `field`, count the lines of this block;
+#          bits from 40 on choose the place in the order at which blocks start
 #
 #   for each line:  x = (place + (state >> 40) * 0x2e4d) * 0x5a95 mod field
 #                   x = x ^ x >> half of field's bits;  x = x * 0x64e5 mod field
-#                   load the line of the number  x ^ x >> half of field's bits
+#                   load the line with the number  x ^ x >> half of field's bits
 #                   place++
 #
-# Each step maps the numbers below `field` to themselves, one to one: both
-# multipliers are odd. The shifts bring high bits down: without them the lowest
-# bits of the lines would repeat after a few lines, and lines one stride apart
-# would follow each other.
+# Each step is a permutation of the numbers below `field`, because both
+# multipliers are odd. The shifts mix high bits into low bits: without the
+# shifts, the lowest bits of the line numbers would repeat after a few lines,
+# and successive lines would have a constant stride.
 #
-# The line 192 places ahead is prefetched with each load: a load that waits for
-# memory keeps its place in the reorder buffer and a miss buffer of the first
-# level; there are too few of these to keep a memory busy, and a prefetch into the
-# second level does not need one. So memory receives as many requests as lines are counted,
-# at the times at which they are due. GB/s of one core, EPYC, 256 MiB, where a
-# stream reads 36, by lines of a call and places ahead:
+# With each load, the line 192 places ahead is prefetched. A load that waits for memory
+# occupies an entry of the reorder buffer and a miss buffer of the first level; there are
+# too few of these to keep a memory busy, and a prefetch into the second level does not
+# occupy them. So memory receives exactly one request for each counted line, at the time at
+# which it is due. GB/s of one core, by lines per call and places ahead (EPYC, 256 MiB,
+# where a stream reads 36 GB/s):
 #
 #                        96   128   192
 #   1 line               19    23    24         loads alone, 256 lines   4.7
@@ -286,11 +286,11 @@ lb_stream_permuted:
         jz      2f
         mov     r11, rcx
         shr     r11, 40
-        imul    r11d, r11d, 0x2e4d      # where blocks begin
+        imul    r11d, r11d, 0x2e4d      # the place at which blocks start
         bsr     rcx, r8
         inc     ecx
         shr     ecx, 1                  # half of field's bits
-        dec     r8d                     # field's bits
+        dec     r8d                     # mask of field's bits
         .p2align 4
 1:      lb_stream_line 192
         prefetcht1 [rdx + r9]

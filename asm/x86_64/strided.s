@@ -1,19 +1,20 @@
-# Loads whose addresses are known in advance: the cost of a walk in which no load waits for another.
+# Loads with addresses that are known in advance: the cost of a walk with independent loads.
 #
 # Contract (System V AMD64, but see "destroys"):
 #   rdi  base      address of the first word
 #   rsi  stride    bytes from one word to the next
 #   rdx  loads     exact number of words of eight bytes to load; zero is allowed
-#   rax  returned  their sum, wrapping, which proves them
+#   rax  returned  wrapping sum of the words, which proves the loads
 #   destroys rcx, rdx, rdi and the flags; no stack, no calls
 #
 #   for (i = 0; i < loads; i++)  sum += *(u64 *)(base + i * stride)
 #
 # The address is advanced after each load. With eight addresses computed at once
-# from one base the loads would be issued in any order, and the
-# prefetchers would do worse: 256 MiB, Zen 4, ns a load 2.2 against 1.9 on 2 MiB
-# pages and 3.7 against 3.1 on 4 KiB ones. Sum and address advance by one
-# cycle a load, which shows in the first-level cache alone.
+# from one base, the loads would be issued in any order, and the prefetchers
+# would be less effective: on Zen 4, 256 MiB, a load would cost 2.2 ns instead
+# of 1.9 on 2 MiB pages, and 3.7 instead of 3.1 on 4 KiB pages. The sum and the
+# address each need one cycle per load, which limits the rate only in the
+# first-level cache.
 
 .macro lb_strided_load
         add     rax, [rdi]

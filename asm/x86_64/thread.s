@@ -1,22 +1,22 @@
-# The start of a second thread, and its end.
+# The start and the end of a thread.
 #
-# The kernel returns from clone(2) twice, the second time on another stack, which
-# compiled code cannot do: its return address is on the stack of the first.
-# System V calling convention, Intel syntax.
+# The kernel returns from clone(2) twice, the second time on another stack.
+# Compiled code cannot handle this, because its return address is on the first
+# stack. System V calling convention, Intel syntax.
 
 # isize lb_thread_clone(flags = rdi, stack = rsi, tid = rdx, routine = rcx)
-#   stack      the end of the thread's stack, a multiple of 16, with nothing in use below it;
+#   stack      the upper end of the thread's stack, a multiple of 16; all memory below it is free;
 #              also the argument of the routine
-#   tid        the place for the number of the thread, and for a zero when it has ended
+#   tid        the word to which the kernel writes the thread's number, and zero when the thread has ended
 #   routine    extern "C" fn(stack); the thread ends when it returns
-#   returned   the number of the thread, or a negated error
-#   destroys   rcx, r8 to r11 and the flags; the thread begins with the registers of its creator
+#   returned   the number of the thread, or a negated error code code
+#   destroys   rcx, r8 to r11 and the flags; the thread starts with the registers of its creator
         .pushsection .text.lb_thread, "ax", @progbits
         .p2align 4
         .globl  lb_thread_clone
         .type   lb_thread_clone, @function
 lb_thread_clone:
-        mov     r9, rcx                 # the system call leaves all but rax, rcx and r11 to both threads
+        mov     r9, rcx                 # the system call preserves all registers but rax, rcx and r11, for both threads
         mov     r10, rdx                # clone(flags, stack, tid set at the start, tid cleared at the end,
         xor     r8d, r8d                #   no thread-local storage)
         mov     eax, 56
@@ -28,9 +28,9 @@ lb_thread_clone:
 1:      xor     ebp, ebp                # the outermost frame ends every back trace
         mov     rdi, rsp
         call    r9
-        mov     eax, 60                 # exit(0): this thread alone
+        mov     eax, 60                 # exit(0): ends only this thread
         xor     edi, edi
         syscall
-        ud2                             # it does not return, unless a filter forbids it: there is no way back
+        ud2                             # exit returns only if a seccomp filter forbids it; the thread cannot continue
         .size   lb_thread_clone, . - lb_thread_clone
         .popsection

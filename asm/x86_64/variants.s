@@ -1,4 +1,5 @@
-# The chase of chase.s with other nodes: the code that compilers make for other data structures.
+# The chase of chase.s for other data structures, with the code that compilers generate for
+# them.
 #
 # Contract of every routine here (System V AMD64, but see "destroys"):
 #   rdi  base      address of the first byte of the buffer
@@ -9,7 +10,7 @@
 #   destroys rdx, r8 and the flags; no stack, no other memory, no calls
 #
 # The remainder runs first, as in chase.s. A hop of several instructions is a
-# macro of its own, since an argument ends with the statement.
+# separate macro, since a macro argument ends with the statement.
 
 .macro lb_variant_routine name, hop
         .p2align 6
@@ -35,22 +36,23 @@
         .size   \name, . - \name
 .endm
 
-# Four bytes of index; writing eax clears the upper half of rax.
+# The index has four bytes; writing eax clears the upper half of rax.
 .macro lb_variant_index4
         mov     eax, [rdi + rax * 4]
 .endm
 
-# Compare and branch are beside the dependent path: they need the cursor, but
-# nothing waits for them as long as the branch is predicted. A cursor that is
-# out of bounds ends the walk at once, so that no proof accepts it.
+# The compare and the branch are not on the dependent path: they need the
+# cursor, but the next load does not wait for them as long as the branch is
+# predicted. A cursor that is out of bounds ends the walk immediately, so that
+# the proof rejects the walk.
 .macro lb_variant_index_checked
         cmp     rax, rcx
         jae     9f
         mov     rax, [rdi + rax * 8]
 .endm
 
-# An address can scale by at most eight: a node of 64 bytes needs a shift,
-# which is part of the dependent path.
+# An addressing mode can scale an index by at most eight: a node of 64 bytes
+# needs a shift, which is part of the dependent path.
 .macro lb_variant_line_index
         shl     rax, 6
         mov     rax, [rdi + rax]
@@ -71,11 +73,12 @@ lb_variant_routine lb_chase_index4, lb_variant_index4
 #   if cursor >= length: stop;  cursor = ((u64 *)base)[cursor]
 lb_variant_routine lb_chase_index_checked, lb_variant_index_checked
 
-# lb_chase_line_index: each node of 64 bytes begins with the number of the next.
+# lb_chase_line_index: each node of 64 bytes begins with the number of the next
+# node.
 #   cursor = *(u64 *)(base + cursor * 64)
 lb_variant_routine lb_chase_line_index, lb_variant_line_index
 
-# lb_chase_line_index4: the same with four bytes of index.
+# lb_chase_line_index4: as lb_chase_line_index, with an index of four bytes.
 #   cursor = *(u32 *)(base + cursor * 64)
 lb_variant_routine lb_chase_line_index4, lb_variant_line_index4
 

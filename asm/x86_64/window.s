@@ -1,8 +1,9 @@
-# Chases with other instructions between their loads: they show how far ahead the processor looks.
+# Chases with other instructions between their loads, which measure how far ahead the processor
+# looks.
 #
 # Contract of every routine here (System V AMD64):
-#   rdi  cursors   array of one address for each lane, of a node; afterwards it
-#                  holds the nodes that the lanes have reached
+#   rdi  cursors   array with the address of a node for each lane; afterwards it
+#                  holds the addresses of the nodes that the lanes have reached
 #   rsi  hops      exact number of loads of each lane; zero is allowed
 #   rax  returned  see each family
 #   further arguments and destroyed registers: see each family
@@ -10,28 +11,29 @@
 # ---------------------------------------------------------------------------
 # Sixteen lanes with dependent work.
 #
-#   rax  returned  exclusive or of every pointer loaded, after the work on it
+#   rax  returned  exclusive or of all loaded pointers, each after the work on it
 #   destroys rcx, rdx, rsi, rdi, r8 and the flags; no stack
 #
-# Each lane in its turn:
+# For each lane in turn:
 #   cursors[lane] = *(u64 *)cursors[lane]
 #   digest ^= work == 0 ? cursors[lane] : (u32)cursors[lane] + work * (u32)0x9e3779b9
 #
-# A unit of work is one addition of one cycle, in two bytes. Each waits for the
-# one before it, and the first waits for the load. Work on one lane depends on no
-# other lane: only the room for waiting instructions limits the number of lanes
-# whose loads are in flight together. All cursors live in the array, so that every lane
-# costs the same: with two lanes written out, five instructions and the work.
+# A unit of work is one addition, which has two bytes and takes one cycle. Each
+# addition depends on the one before it, and the first depends on the load. The work of
+# a lane does not depend on other lanes: only the space for waiting instructions limits
+# the number of lanes with loads in flight at the same time. All cursors are in the
+# array, so that every lane has the same cost: with two lanes written out, five
+# instructions and the work.
 #
-# There is a routine for each amount of work. A routine for all amounts would jump over
-# the additions that are not wanted, and with little work these jumps cost time. Core
-# cycles a load in the first-level cache, without work, on Golden Cove:
+# There is a routine for each amount of work. A single routine would jump over the
+# superfluous additions, and with little work these jumps cost time. Core cycles per
+# load in the first-level cache, without work, on Golden Cove:
 #   one routine, one lane written out   3.2    all lanes written out   2.4
 #   these routines                      1.3
 #
-# The prefetching form asks for the next node as soon as its address is known:
-# one turn of all lanes before its load, which then finds it in the cache. A
-# prefetch retires without waiting for its line, a load does not.
+# The prefetching form prefetches the next node as soon as its address is known:
+# one round of all lanes before its load, which then finds the node in the
+# cache. A prefetch retires without waiting for its line, whereas a load waits.
 
 .macro lb_window_hop place, work, prefetch
         mov     rdx, [rdi + r8 + \place * 8]
@@ -55,7 +57,7 @@
         test    rsi, rsi
         jz      3f
         mov     ecx, 0x9e3779b9
-        sub     rdi, -128               # the end of the array: lanes are counted up to zero
+        sub     rdi, -128               # the end of the array: the lane offset counts up to zero
 1:      mov     r8, -128
         .p2align 5
 2:      lb_window_hop 0, \work, \prefetch
@@ -75,22 +77,24 @@
 #   rax  returned  zero
 #   destroys rcx, rdx, rsi, r8 to r10, xmm0 and the flags; no stack
 #
-# While a load waits for memory, everything after it waits to retire. Where the
-# other lane's load still finds room behind the fillers, the two misses overlap;
-# with more fillers they follow each other, and a hop takes twice as long.
+# While a load waits for memory, all later instructions wait to retire. If the
+# other lane's load still fits in the reorder buffer after the fillers, the two
+# misses overlap; with more fillers, one miss follows the other, and a hop takes
+# twice as long.
 #
-# Fillers depend on no load. Their needs decide which resource runs out first:
+# Fillers do not depend on a load. Their kind decides which resource runs out
+# first:
 #   nop    an entry of the reorder buffer, which some cores share among several
-#   lea    that and an integer register each
-#   mixed  that and, in turn, an integer register, flags or a vector register,
+#   lea    an entry and an integer register
+#   mixed  an entry and, in rotation, an integer register, flags or a vector register,
 #          so that the reorder buffer runs out before any of the register files
 #
-# A jump into the run of 768 fillers skips those that are not wanted. It
-# always goes to the same place and is predicted. One run serves both lanes,
-# which change places after each load: beside the fillers, five instructions
-# stand between two loads.
+# A jump into the run of 768 fillers skips the superfluous ones. The jump always
+# has the same target and is predicted. One run serves both lanes, which change
+# places after each load: in addition to the fillers, there are five
+# instructions between two loads.
 
-# One of three instructions of four bytes, in turn.
+# One of three instructions of four bytes, in rotation.
 .macro lb_reach_mixed
         .if     .Llb_reach_turn == 0
         lea     r10, [r11 + r11]
@@ -110,11 +114,11 @@
 \name:
         mov     rax, [rdi]
         mov     r8, [rdi + 8]
-        add     rsi, rsi                # one load of one lane a turn
+        add     rsi, rsi                # each turn makes one load of one lane
         jz      3f
         imul    rdx, rdx, \length
         lea     rcx, [rip + 2f]
-        sub     rcx, rdx                # this number of fillers before the end of the run
+        sub     rcx, rdx                # the jump target: this number of fillers before the end of the run
         .set    .Llb_reach_turn, 0
         .p2align 6
 1:      mov     r9, [rax]

@@ -2,10 +2,10 @@
 //!
 //! # Safety
 //!
-//! A [`Buffer`] can be made only by writing a chain over the whole of the
-//! memory that it borrows, and it never lends that memory. So every node holds
-//! the place of another node of the same buffer, and a chase
-//! routine needs nothing else. Walks set out from nodes, never from a [`Cursor`].
+//! A [`Buffer`] can be made only by writing a chain over the whole of the memory that it borrows,
+//! and it never lends that memory. So every node holds the place of another node of the same
+//! buffer, and this is all that a chase routine requires. Walks start at nodes, never at a
+//! [`Cursor`].
 
 mod build;
 mod error;
@@ -21,9 +21,9 @@ use crate::kernel::{Encoding, Kernel};
 pub use error::{Astray, BuildError, WalkError};
 pub use stores::Stores;
 
-/// The end of a walk, as the kernels see it: an address or an index, by the buffer's encoding.
+/// The end of a walk in the form that the kernel returns: an address or an index, depending on the buffer's encoding.
 ///
-/// It can be proven, but no walk starts from it: it may belong to another buffer.
+/// A caller can prove it, but cannot start a walk from it: it may belong to another buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Cursor(usize);
@@ -33,11 +33,11 @@ pub struct Cursor(usize);
 /// The ticks include one pair of stamps, whose own cost the caller has to subtract.
 #[derive(Clone, Copy, Debug)]
 pub struct Timed<T> {
-    /// The result: where a walk ended, the digest of lanes, the sum of loads.
+    /// The result: the end of a walk, the digest of lanes, or the sum of loads.
     pub ended: T,
-    /// The counter before it.
+    /// The counter before the work.
     pub start: u64,
-    /// The counter after it.
+    /// The counter after the work.
     pub end: EndStamp,
 }
 
@@ -56,7 +56,7 @@ impl<T> Timed<T> {
 
 /// A few hops between two stamps, and two stamps with nothing between them.
 ///
-/// All members are ticks; a larger number than fits is the largest number.
+/// All durations are in ticks; a duration that does not fit is `u32::MAX`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TimedHops {
     /// Ticks from the beginning of the walk to the first stamp.
@@ -80,19 +80,19 @@ pub struct Buffer<'m> {
 impl<'m> Buffer<'m> {
     /// Writes `chain` to the start of `lines`.
     ///
-    /// Lines are written whole, in address order and past the caches: the buffer
-    /// is written once and never read, and no part of it is left in a cache.
+    /// Lines are written whole, in address order, with stores that bypass the caches: the writing
+    /// reads no line, and leaves no part of the buffer in a cache.
     ///
     /// # Errors
     ///
-    /// [`BuildError::TooSmall`] where the working set does not fit, and
-    /// [`BuildError::Encoding`] where its nodes cannot hold successors of this encoding.
+    /// [`BuildError::TooSmall`] if the working set does not fit, and [`BuildError::Encoding`] if
+    /// its nodes cannot hold successors in this encoding.
     pub fn build(lines: &'m mut [Line], chain: &'m Chain, encoding: Encoding) -> Result<Self, BuildError> {
         Self::build_with(lines, chain, encoding, Stores::STREAMING, &|| false)
     }
 
-    /// Writes `chain` as [`build`](Self::build) does, by the stores given, and asks every few milliseconds whether to
-    /// stop.
+    /// Writes `chain` as [`build`](Self::build) does, but with the given kind of stores, and calls `stop` every few
+    /// milliseconds.
     ///
     /// # Errors
     ///
@@ -108,21 +108,22 @@ impl<'m> Buffer<'m> {
         Ok(Buffer { lines, chain, encoding })
     }
 
-    /// Writes the same chain again, past the caches, and asks every few milliseconds whether to stop.
+    /// Writes the same chain again with stores that bypass the caches, and calls `stop` every few milliseconds.
     ///
-    /// No store changes a line, so a chain whose writing was stopped is whole.
+    /// The stores change no content, so the chain stays intact if the writing is stopped.
     ///
     /// # Errors
     ///
-    /// [`BuildError::Stopped`].
+    /// [`BuildError::Stopped`] if `stop` returns true.
     pub fn write_again(&mut self, stop: &dyn Fn() -> bool) -> Result<(), BuildError> {
         build::write(self.lines, self.chain, self.encoding, Stores::STREAMING, stop)
     }
 
-    /// Writes the `hops` nodes from `from` on again, past the caches, in the order of the chain: a walk from there
-    /// finds each of them in memory. Returns false, and writes nothing, where several nodes share a line.
+    /// Writes the first `hops` nodes of a walk from `from` again with stores that bypass the caches, in the order of
+    /// the chain: the walk then finds each of them in memory. Returns false, and writes nothing, if several nodes
+    /// share a line.
     ///
-    /// No store changes a line.
+    /// The stores change no content.
     pub fn write_ahead(&mut self, from: u64, hops: u64) -> bool {
         build::write_ahead(self.lines, self.chain, self.encoding, from, hops)
     }
@@ -133,7 +134,7 @@ impl<'m> Buffer<'m> {
         self.chain
     }
 
-    /// Returns the form in which its nodes name the next.
+    /// Returns the form in which each node names the next one.
     #[must_use]
     pub const fn encoding(&self) -> Encoding {
         self.encoding
@@ -144,13 +145,13 @@ impl<'m> Buffer<'m> {
         self.lines.as_ptr().expose_provenance()
     }
 
-    /// Returns the cursor that stands on `node`, taken modulo the number of nodes.
+    /// Returns the cursor of `node`, modulo the number of nodes.
     fn cursor(&self, node: u64) -> Cursor {
         let offset = self.chain.layout().offset(node % self.chain.nodes());
         Cursor(self.encoding.place(self.base() as u64, offset) as usize)
     }
 
-    /// Returns a walk that is ready to go.
+    /// Returns a closure that makes the walk.
     #[inline(always)]
     fn ready(
         &self,
@@ -198,9 +199,9 @@ impl<'m> Buffer<'m> {
     /// Returns the end of the walk, and the counter when it began. `samples` should
     /// fit a near cache, since they are written between the hops.
     ///
-    /// Each window with hops is followed by an empty one. Only the first contains the call of the
-    /// routine, which hides behind a longer load
-    /// (windows of 8 L1 hits less these hits are 58.7 ticks on Zen 4, empty ones 58.3).
+    /// An empty window follows each window with hops. Only the window with hops contains the call
+    /// of the routine, which overlaps with a longer load (on Zen 4, windows of 8 L1 hits take 58.7
+    /// ticks after these hits are subtracted, and empty windows 58.3).
     ///
     /// # Errors
     ///
@@ -228,7 +229,7 @@ impl<'m> Buffer<'m> {
                 arch::set_interrupt_mark();
             }
             let start = stamp.start();
-            // SAFETY: as in `walk`; a chase that set out on a node ends on one.
+            // SAFETY: as in `ready`; a chase that starts on a node ends on a node.
             cursor = unsafe { routine(base, cursor, each, length) };
             let end = stamp.end().ticks;
             let marked = !arch::interrupt_mark_holds();
@@ -245,7 +246,8 @@ impl<'m> Buffer<'m> {
         Ok((Cursor(cursor), begin))
     }
 
-    /// Returns a walk of lanes that is ready to go: `ends` holds their places, first at the start, then at the end.
+    /// Returns a closure that makes the walk of several lanes; `ends` holds the start of each lane before the walk and
+    /// its end after it.
     #[inline(always)]
     fn ready_lanes<'w>(
         &'w self,
@@ -265,19 +267,22 @@ impl<'m> Buffer<'m> {
         }
         let cursors = ends.as_mut_ptr().cast();
         // SAFETY: there is a cursor for each of the routine's lanes, which stands on a node of a chain of addresses;
-        // the chain cannot be written while `self` borrows it, nor the cursors seen until the walk has ended. The
-        // count comes with the routine from a `LaneKernel` or a `Gap`, which keep it within the routine's limit.
+        // while `self` borrows the chain, it cannot be written; and the cursors cannot be accessed until the walk has
+        // ended. The count comes with the routine from a `LaneKernel` or a `Gap`, which keep it within the routine's
+        // limit.
         Ok(move || unsafe { routine(cursors, hops, count) })
     }
 
-    /// Walks `hops` hops from each of `starts`, side by side, writes the ends of the lanes to `ends`, and returns a
-    /// digest.
+    /// Walks `hops` hops from each of `starts` in parallel lanes, writes the ends of the lanes to `ends`, and returns
+    /// a digest.
     ///
-    /// The digest is the exclusive or of all pointers after the work on each; for a kernel without work it is zero.
+    /// The digest is the exclusive or of all loaded pointers after the work on each; for a kernel without work it is
+    /// zero.
     ///
     /// # Errors
     ///
-    /// [`WalkError`] where the nodes hold no addresses, or `starts` or `ends` do not have one place for each lane.
+    /// [`WalkError`] if the nodes do not hold addresses, or if `starts` or `ends` does not have one place for each
+    /// lane.
     pub fn walk_lanes(
         &self,
         kernel: &LaneKernel,
@@ -307,7 +312,7 @@ impl<'m> Buffer<'m> {
         ))
     }
 
-    /// Walks two lanes with a gap between their loads, between two stamps.
+    /// Walks two lanes with a gap of fillers between their loads, between two stamps.
     ///
     /// # Errors
     ///
@@ -325,11 +330,11 @@ impl<'m> Buffer<'m> {
 
     /// Loads the first `loads` nodes in address order, lap after lap, between two stamps, and returns their sum.
     ///
-    /// No load waits for another: the time per load is the inverse of throughput, never a latency.
+    /// No load depends on another: the time per load is an inverse throughput, never a latency.
     ///
     /// # Errors
     ///
-    /// [`WalkError`] where the nodes are not eight bytes at equal distances.
+    /// [`WalkError`] if the nodes do not hold eight bytes at equal distances.
     pub fn timed_strided_loads(&self, loads: usize, stamp: Stamp) -> Result<Timed<u64>, WalkError> {
         let layout = self.chain.layout();
         if self.encoding.width().0 != 8 {
@@ -344,7 +349,7 @@ impl<'m> Buffer<'m> {
             let (mut left, mut sum) = (loads, 0u64);
             while left > 0 {
                 let pass = left.min(nodes);
-                // SAFETY: `build` made sure that all nodes lie in `lines`, and each has eight bytes.
+                // SAFETY: `build` checked that all nodes lie in `lines`, and each has eight bytes.
                 sum = sum.wrapping_add(unsafe { arch::STRIDED_LOADS(base, stride, pass) });
                 left -= pass;
             }

@@ -1,29 +1,29 @@
-//! The arithmetic of clocks: from counter readings to a frequency, from ticks to time.
+//! The arithmetic of clocks: converts counter readings to a frequency, and ticks to time.
 //!
-//! Nothing here reads a clock. A reading of the kernel's clock is caught between
-//! two of the counter; the distance of these two bounds its error.
+//! Nothing here reads a clock. Each reading of the kernel's clock lies between two readings of the
+//! counter; the difference of these two bounds its error.
 
 use crate::units::{Hertz, Ticks};
 
 /// A reading of the kernel's clock between two readings of the counter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sandwich {
-    /// The counter before.
+    /// The counter before the reading.
     pub before: u64,
     /// The kernel's clock in nanoseconds.
     pub nanoseconds: u64,
-    /// The counter after.
+    /// The counter after the reading.
     pub after: u64,
 }
 
 impl Sandwich {
-    /// Returns the ticks that passed while the clock was read.
+    /// Returns the ticks that passed while the kernel's clock was read.
     #[must_use]
     pub const fn width(&self) -> u64 {
         self.after.saturating_sub(self.before)
     }
 
-    /// Returns the narrowest of several: the least disturbed one.
+    /// Returns the reading with the smallest width, which is the least disturbed one.
     #[must_use]
     pub fn narrowest(readings: impl IntoIterator<Item = Sandwich>) -> Option<Sandwich> {
         readings.into_iter().min_by_key(Sandwich::width)
@@ -34,9 +34,9 @@ impl Sandwich {
     }
 }
 
-/// Returns the counter's frequency between two readings, from their middles.
+/// Returns the counter's frequency between two readings, computed from the midpoints of their counter values.
 ///
-/// `None` where a clock stood still or ran backwards.
+/// Returns `None` if either clock stood still or ran backwards.
 #[must_use]
 pub fn frequency(first: &Sandwich, last: &Sandwich) -> Option<Hertz> {
     let ticks = last.middle().checked_sub(first.middle())?;
@@ -48,15 +48,15 @@ pub fn frequency(first: &Sandwich, last: &Sandwich) -> Option<Hertz> {
     u64::try_from(hertz).ok().map(Hertz)
 }
 
-/// Returns the nanoseconds between two readings of a counter, less the ticks of reading it; not a number where
-/// it stepped back.
+/// Returns the nanoseconds between two readings of a counter, less the ticks of reading it; NaN if the rest is
+/// negative.
 #[must_use]
 pub fn elapsed_ns(start: u64, end: u64, overhead: Ticks, frequency: Hertz) -> f64 {
     let ticks = end.checked_sub(start).and_then(|ticks| ticks.checked_sub(overhead.0));
     ticks.map_or(f64::NAN, |ticks| nanoseconds(ticks as f64, frequency))
 }
 
-/// Returns how far `other` is from `reference`, in parts per million.
+/// Returns the deviation of `other` from `reference` in parts per million.
 #[must_use]
 pub fn parts_per_million(reference: Hertz, other: Hertz) -> f64 {
     if reference.0 == 0 {
@@ -76,9 +76,9 @@ pub fn nanoseconds(ticks: f64, frequency: Hertz) -> f64 {
 
 /// Returns the core cycles per tick of the counter, from dependent one-cycle additions.
 ///
-/// `short` and `long` are a small and a large number of additions, each with the ticks that it
-/// took; in their difference the cost of the stamps and of entering and leaving the loop cancels.
-/// `None` where the longer run did not take longer.
+/// `short` and `long` are a small and a large number of additions, each with the ticks that they
+/// took; in the difference, the cost of the stamps and of entering and leaving the loop cancels.
+/// Returns `None` if the longer run did not take longer.
 #[must_use]
 pub fn cycles_per_tick(short: (u64, Ticks), long: (u64, Ticks)) -> Option<f64> {
     let additions = long.0.checked_sub(short.0)?;
@@ -99,7 +99,7 @@ mod tests {
         let elapsed = |start, end| elapsed_ns(start, end, Ticks(40), Hertz(2_000_000_000));
         assert!((elapsed(1000, 1240) - 100.0).abs() < 1e-9);
         assert!(elapsed(1000, 999).is_nan() && elapsed(u64::MAX, 0).is_nan());
-        // Less time than an empty pair takes is not a time either.
+        // A difference below the cost of an empty pair gives no time.
         assert!(elapsed(1000, 1039).is_nan());
     }
 
@@ -113,7 +113,7 @@ mod tests {
                 Sandwich { before: middle, nanoseconds, after: middle + width }
             };
             let found = frequency(&reading(5), &reading(5 + span)).unwrap();
-            // The error of one tick over the span.
+            // Error of one tick over the span.
             let limit = 2e9 / (span as f64 * megahertz as f64 / 1000.0) * 1e-3 + 1e-3;
             let error = parts_per_million(Hertz(megahertz * 1_000_000), found).abs();
             prop_assert!(error <= limit * 1e3 + 3e6 / span as f64, "{} ppm", error);

@@ -1,8 +1,9 @@
-//! Iterators that are compiled once, however many functions use them.
+//! Iterators that are compiled only once, for any number of functions that use them.
 
 /// An iterator whose `next` is one function for all callers.
 ///
-/// Adaptors are otherwise compiled into each loop over them: 200 bytes each for one that filters chunks.
+/// Otherwise the compiler inlines adaptors into each loop over them: 200 bytes per loop for an adaptor that filters
+/// chunks.
 #[derive(Clone)]
 pub struct Compact<I>(pub I);
 

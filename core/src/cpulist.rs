@@ -1,4 +1,4 @@
-//! Sets of CPU and node numbers, and the list notation that Linux writes them in.
+//! Sets of CPU and node numbers, and Linux's list notation for them.
 //!
 //! A set is a bitmap of fixed size, laid out as the kernel lays out an affinity
 //! mask or a node mask, so that its words can be handed to a system call. The
@@ -29,10 +29,10 @@ impl<const WORDS: usize> IdSet<WORDS> {
     /// The set without members.
     pub const EMPTY: Self = Self { words: [0; WORDS] };
 
-    /// Largest number that the set can hold, plus one.
+    /// Largest number that fits in the set, plus one.
     pub const CAPACITY: u32 = (WORDS * 64) as u32;
 
-    /// Adds `id`. Returns false where it was a member already, or is not below [`Self::CAPACITY`].
+    /// Adds `id`. Returns false if it was a member already, or is not below [`Self::CAPACITY`].
     pub fn insert(&mut self, id: u32) -> bool {
         words::insert(&mut self.words, id)
     }
@@ -75,7 +75,7 @@ impl<const WORDS: usize> IdSet<WORDS> {
         words::iter(&self.words)
     }
 
-    /// Returns the members that both sets have.
+    /// Returns the members that the sets have in common.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
         self.combine(other, |mine, theirs| mine & theirs)
@@ -87,7 +87,7 @@ impl<const WORDS: usize> IdSet<WORDS> {
         self.combine(other, |mine, theirs| mine | theirs)
     }
 
-    /// Returns the members of this set that the other has not.
+    /// Returns the members of this set that are not in the other.
     #[must_use]
     pub fn difference(&self, other: &Self) -> Self {
         self.combine(other, |mine, theirs| mine & !theirs)
@@ -105,11 +105,11 @@ impl<const WORDS: usize> IdSet<WORDS> {
         &mut self.words
     }
 
-    /// Reads the content of a kernel file: the notation, an empty file for the empty
-    /// set, white space around it; numbers may repeat.
+    /// Parses the content of a kernel file: the list notation, with white space around it; an empty
+    /// file gives the empty set, and numbers may repeat.
     ///
     /// # Errors
-    /// [`ListError`] for a text that the kernel does not write.
+    /// [`ListError`] if the text is not in the notation that the kernel writes.
     pub fn parse_kernel(text: &[u8]) -> Result<Self, ListError<'_>> {
         match text.trim_ascii() {
             [] => Ok(Self::EMPTY),
@@ -117,8 +117,8 @@ impl<const WORDS: usize> IdSet<WORDS> {
         }
     }
 
-    /// Reads a list that a person typed, strictly: a typing error is an error,
-    /// because the wrong list would be measured for minutes.
+    /// Parses a list that a person typed, strictly: every typing error is reported, because the
+    /// wrong list would be measured for minutes.
     ///
     /// # Errors
     /// [`ListError`] with the wrong piece.
@@ -151,7 +151,7 @@ impl<const WORDS: usize> Default for IdSet<WORDS> {
 }
 
 impl<const WORDS: usize> FromIterator<u32> for IdSet<WORDS> {
-    /// Collects numbers; those beyond the capacity are left out.
+    /// Collects numbers; numbers beyond the capacity are left out.
     fn from_iter<I: IntoIterator<Item = u32>>(ids: I) -> Self {
         let mut set = Self::EMPTY;
         for id in ids {
@@ -170,7 +170,7 @@ impl<'a, const WORDS: usize> IntoIterator for &'a IdSet<WORDS> {
     }
 }
 
-/// Writes the kernel's notation, `0,2-3`; the empty set as nothing.
+/// Writes the kernel's notation, `0,2-3`; writes nothing for the empty set.
 impl<const WORDS: usize> fmt::Display for IdSet<WORDS> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         words::write(&self.words, out)

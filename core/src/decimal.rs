@@ -1,12 +1,11 @@
 //! Numbers with a fixed number of decimals, exactly rounded.
 //!
-//! The core library's formatting of floating-point numbers can do more, but would take
-//! an eighth of an executable of this size. Nothing here knows units, or
-//! the number of decimals that a quantity needs.
+//! The core library's formatting of floating-point numbers has more features, but would make up an
+//! eighth of an executable of this size. The caller decides the unit and the number of decimals.
 
 use core::fmt;
 
-/// Maximum number of decimals; a double has 17 significant digits.
+/// Maximum number of decimals; 17 significant digits identify a double.
 pub const MOST_DIGITS: usize = 17;
 
 /// A double that is displayed as by the standard library, with precision, width and fill: `{:>9.2}` of `Decimal(1.0)`.
@@ -28,8 +27,8 @@ impl fmt::Display for Decimal {
     }
 }
 
-/// A [`Decimal`] without zeros at the end and without the sign of a zero: `{:.3}` of
-/// `Trimmed(1.5)` is `1.5`. Without a precision, nine decimals at most.
+/// A [`Decimal`] without zeros at the end and without the sign of a zero: `{:.3}` of `Trimmed(1.5)`
+/// is `1.5`. Without a precision, it has at most nine decimals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trimmed(pub f64);
 
@@ -48,10 +47,10 @@ impl fmt::Display for Trimmed {
     }
 }
 
-/// The digits of the largest double, a point and the decimals.
+/// Maximum length of the text: the digits of the largest double, a point and the decimals.
 const LONGEST: usize = 309 + 1 + MOST_DIGITS;
 
-/// Text that is written from its last character to its first.
+/// A text that is written from its last character to its first.
 struct Backwards {
     bytes: [u8; LONGEST],
     start: usize,
@@ -70,9 +69,10 @@ impl Backwards {
         }
     }
 
-    /// Returns the absolute value of the finite double that has these bits.
+    /// Writes the absolute value of the finite double that has these bits, and returns the text.
     fn number(&mut self, bits: u64, digits: usize) -> &str {
-        // IEEE 754 binary64: 52 bits of mantissa, the leading one left out except of subnormal numbers.
+        // IEEE 754 binary64: 52 bits of mantissa; the leading one is not stored, except that subnormal numbers have
+        // none.
         let fraction = bits & ((1 << 52) - 1);
         let (mantissa, exponent) = match (bits >> 52 & 0x7ff) as u32 {
             0 => (fraction, 1),
@@ -96,7 +96,7 @@ impl Backwards {
         core::str::from_utf8(bytes).unwrap_or_default()
     }
 
-    /// Writes a whole number with at least this many digits.
+    /// Writes a whole number with at least `least` digits.
     fn digits(&mut self, number: u64, least: usize) {
         let (mut rest, mut written) = (number, 0);
         while rest > 0 || written < least {
@@ -107,7 +107,7 @@ impl Backwards {
 
     /// Writes `mantissa` × 2^`exponent`, for an exponent up to 971, by long division.
     fn large(&mut self, mantissa: u64, exponent: u32) {
-        // 1024 bits, the lowest first, and room for a carry that is always zero.
+        // The number, in 1024 bits with the lowest limb first, and one limb for a carry that is always zero.
         let mut limbs = [0_u32; 34];
         let mut rest = u128::from(mantissa) << (exponent % 32);
         for limb in limbs.iter_mut().skip(exponent as usize / 32).take(3) {
@@ -121,7 +121,7 @@ impl Backwards {
     }
 }
 
-/// Divides a number, the lowest limb first, and returns the rest.
+/// Divides a number with the lowest limb first, in place, and returns the remainder.
 pub(crate) fn divide(limbs: &mut [u32], divisor: u32) -> u32 {
     limbs.iter_mut().rev().fold(0, |rest, limb| {
         let dividend = u64::from(rest) << 32 | u64::from(*limb);
@@ -130,8 +130,8 @@ pub(crate) fn divide(limbs: &mut [u32], divisor: u32) -> u32 {
     })
 }
 
-/// Returns `value` / 2^`shift` rounded to the nearest whole number, the even one of two, for a shift of 1 or more. With
-/// `more`, the value is a little larger.
+/// Returns `value` / 2^`shift` rounded to the nearest whole number, and to the even one of two equally near, for a
+/// shift of 1 or more. If `more`, the exact value is slightly larger than `value`.
 pub(crate) fn halved(value: u128, shift: u32, more: bool) -> u128 {
     // Twice the result, so that the lowest bit is the half that decides.
     let doubled = value.checked_shr(shift - 1).unwrap_or(0);

@@ -1,30 +1,33 @@
-//! Doubles from decimal text, exactly rounded.
+//! A parser of decimal text that returns the correctly rounded double.
 //!
-//! The parser of the core library is faster where digits are many, and fifteen
-//! times as large. Knows no unit and no document; [`decimal`](crate::decimal) is the way back.
+//! The parser of the core library is faster for numbers with many digits, and fifteen times as
+//! large. Units and document formats are left to the caller; [`decimal`](crate::decimal) is the
+//! inverse.
 
 use crate::decimal::{divide, halved};
 
-/// Number of digits that decide between two doubles; later digits can only break a tie.
+/// Maximum number of digits that are read exactly; later digits can only break a tie between two doubles.
 const MOST_DIGITS: i32 = 800;
 
-/// Decimal places before the point of the largest double, and behind that of the smallest, with some to spare.
+/// Limits of the decimal exponent: places before the point of the largest double, and (negative) places after the
+/// point of the smallest, both with some to spare.
 const LARGEST: i32 = 310;
 const SMALLEST: i32 = -330;
 
-/// Decimal digits whose every number fits in a limb of 32 bits.
+/// Number of decimal digits for which every number fits in a limb of 32 bits.
 const LIMB_DIGITS: i32 = 9;
 
-/// Limbs of the fraction: those that the last of [`MOST_DIGITS`] of the smallest number needs, and four for its bits.
+/// Number of limbs of the fraction: enough for [`MOST_DIGITS`] digits of the smallest number, and four for the bits of
+/// the result.
 const FRACTION: usize = ((MOST_DIGITS - SMALLEST) / LIMB_DIGITS) as usize + 4;
 
-/// Limbs of the fraction and of all digits.
+/// Number of limbs of the fraction and of all digits.
 const LIMBS: usize = FRACTION + (MOST_DIGITS / LIMB_DIGITS) as usize + 1;
 
-/// Returns the double nearest to a decimal number, the even one of two that are equally near.
+/// Returns the double nearest to a decimal number, and the even one if two are equally near.
 ///
-/// The text is a sign, digits with or without a point, and an exponent: `-1.5e3`. `None` for
-/// any other text, also for white space; infinite where no double is as large.
+/// The text is a sign, digits with or without a point, and an exponent: `-1.5e3`. Returns `None`
+/// for any other text, including white space, and infinity if the number is too large for a double.
 #[must_use]
 pub fn parse(text: &[u8]) -> Option<f64> {
     let (negative, text) = signed(text);
@@ -62,7 +65,7 @@ fn signed(text: &[u8]) -> (bool, &[u8]) {
     }
 }
 
-/// Returns a whole number, limited to 10^8 either way, far beyond the exponent of any double.
+/// Returns a whole number, limited to ±10^8, which is far beyond the exponent of any double.
 fn integer(text: &[u8]) -> Option<i32> {
     let (negative, digits) = signed(text);
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
@@ -74,20 +77,21 @@ fn integer(text: &[u8]) -> Option<i32> {
 
 /// A whole number times a power of ten.
 struct Number {
-    /// The number, the lowest limb first, behind the limbs of its fraction.
+    /// The limbs of the fraction, followed by the limbs of the whole number, the lowest first.
     limbs: [u32; LIMBS],
-    /// The limbs of the whole number that are in use.
+    /// The number of limbs of the whole number that are in use.
     length: usize,
-    /// The digits that were read, without zeros at the start.
+    /// The number of digits that were read, without leading zeros.
     digits: i32,
-    /// The power of ten.
+    /// The exponent of the power of ten.
     power: i32,
-    /// True where the number is a little larger, by digits beyond [`MOST_DIGITS`] or the rest of a division.
+    /// True if the exact number is slightly larger, because of digits beyond [`MOST_DIGITS`] or the remainder of a
+    /// division.
     more: bool,
 }
 
 impl Number {
-    /// Adds a digit at the end.
+    /// Appends a digit to the whole number.
     fn append(&mut self, digit: u8, after_point: bool) {
         if self.digits < MOST_DIGITS {
             self.power = self.power.saturating_sub(i32::from(after_point));
@@ -99,7 +103,7 @@ impl Number {
         }
     }
 
-    /// Multiplies the whole number by a factor, and adds a summand.
+    /// Multiplies the whole number by `factor`, and adds `summand`.
     fn multiply(&mut self, factor: u32, summand: u32) {
         let mut carry = u64::from(summand);
         for limb in self.limbs.get_mut(FRACTION..FRACTION + self.length).unwrap_or_default() {
@@ -113,7 +117,7 @@ impl Number {
         }
     }
 
-    /// Returns the nearest double, the even one of two.
+    /// Returns the nearest double, and the even one if two are equally near.
     fn nearest(mut self) -> f64 {
         match self.digits.saturating_add(self.power) {
             _ if self.digits == 0 => return 0.0,
@@ -121,7 +125,7 @@ impl Number {
             places if places > LARGEST => return f64::INFINITY,
             _ => {}
         }
-        // As many digits at a time as a limb holds.
+        // Each step multiplies or divides by a power of up to nine digits, which fits in a limb.
         let power_of = |places: i32| 10_u32.pow(places.min(LIMB_DIGITS) as u32);
         let (mut up, mut down) = (self.power, -self.power);
         while up > 0 {
@@ -139,7 +143,7 @@ impl Number {
         let (low, high) = limbs.split_at(top - 2);
         let more = self.more || low.iter().any(|limb| *limb > 0);
         let window = high.iter().take(3).rev().fold(0_u128, |window, limb| window << 32 | u128::from(*limb));
-        // IEEE 754 binary64: 53 bits, or fewer of a number below 2^-1022, whose unit is 2^-1074.
+        // IEEE 754 binary64: 53 bits, or fewer for a number below 2^-1022, of which the last place is 2^-1074.
         let exponent = ((first + top - 2) as i32 - FRACTION as i32) * 32;
         let shift = (window.ilog2() as i32 - 52).max(-1074 - exponent);
         let mantissa = halved(window, shift as u32, more) as u64;
@@ -186,7 +190,7 @@ mod tests {
 
         #[test]
         fn ties_go_to_even(mantissa in 1u64 << 52..1 << 53, scale in -60i32..60, last in 0u8..3) {
-            // Half-way between two neighbours, a little less and a little more.
+            // The number half-way between two neighbours, and numbers slightly below and above it.
             let half = (f64::from_bits(mantissa & ((1 << 52) - 1) | 1023 << 52), 2f64.powi(scale - 53));
             let text = format!("{:.400}", half.0 * 2f64.powi(scale));
             let step = format!("{:.400}", half.1);

@@ -1,12 +1,12 @@
 //! A log-linear histogram of tick counts: fixed memory, bounded relative error.
 //!
-//! Every power of two is divided into 128 buckets of equal width, so a value is
-//! known to 1/128 of itself, and the middle of its bucket is off by at most 0.4 %;
-//! below 256 every value has its own bucket. Nothing here knows clocks:
-//! the caller that prints subtracts the overhead and converts ticks to time.
+//! Each power of two is divided into 128 buckets of equal width, so a bucket is at most 1/128 of
+//! its values wide, and the middle of the bucket differs from a value by at most 0.4 %. Below 256
+//! every value has its own bucket. Nothing here uses clocks: the caller that prints subtracts the
+//! overhead and converts ticks to time.
 //!
-//! The counts are as large as an L1 cache. While something is timed, samples belong in plain
-//! memory; they go into the histogram afterwards.
+//! The counts are as large as an L1 cache. So samples must go to plain memory while something is
+//! timed, and into the histogram afterwards.
 //!
 //! # References
 //!
@@ -16,32 +16,32 @@ pub mod fold;
 
 use crate::compact::Compact;
 
-/// Base-2 logarithm of the buckets in each power of two.
+/// Base-2 logarithm of the number of buckets in each power of two.
 const SUB_BUCKET_BITS: u32 = 7;
 const SUB_BUCKETS: u64 = 1 << SUB_BUCKET_BITS;
-/// Bits of the largest value below which values have buckets of their own: nine minutes of a 2 GHz counter.
+/// Number of bits of the values that are distinguished: 2^40 ticks are nine minutes of a 2 GHz counter.
 const VALUE_BITS: u32 = 40;
 const LARGEST: u64 = (1 << VALUE_BITS) - 1;
 const BUCKETS: usize = ((VALUE_BITS - SUB_BUCKET_BITS + 1) as usize) << SUB_BUCKET_BITS;
-/// Percentiles are taken in whole millionths: 99.9 of 1000 values is then exactly
-/// the 999th, where the rounding of 99.9 / 100 would make it the 1000th.
+/// Millionths in a percent. Percentiles are rounded to whole millionths: 99.9 % of 1000 values is
+/// then exactly the 999th value, whereas the rounding error of 99.9 / 100 would give the 1000th.
 const MILLIONTHS_PER_PERCENT: f64 = 10_000.0;
 
-/// The values of one bucket, both ends included.
+/// One bucket: its range of values, both ends included, and their count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bucket {
     /// The smallest value of the bucket.
     pub low: u64,
     /// The largest value of the bucket.
     pub high: u64,
-    /// The values recorded.
+    /// The number of recorded values.
     pub count: u64,
 }
 
-/// The number of occurrences of each value, to 1/128 of the value.
+/// The number of occurrences of each value, with values distinguished to 1/128.
 ///
-/// It is plain data of 34 KiB for mapped memory. The empty histogram is
-/// all zero, so that no executable has to hold a copy of it.
+/// This is plain data of 34 KiB that may be placed in mapped memory. The empty histogram is all
+/// zero, so the executable does not have to contain a copy of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Histogram {
     counts: [u64; BUCKETS],
@@ -54,8 +54,8 @@ impl Histogram {
     /// A histogram without values.
     pub const EMPTY: Self = Self { counts: [0; BUCKETS], total: 0, minimum: 0, maximum: 0 };
 
-    /// Counts one value. Values of 2^40 and above share the last bucket; minimum
-    /// and maximum are exact for them too.
+    /// Counts one value. Values of 2^40 and above share the last bucket, but minimum and maximum
+    /// are exact for these values too.
     pub fn record(&mut self, value: u64) {
         if let Some(count) = self.counts.get_mut(bucket_of(value.min(LARGEST))) {
             *count += 1;
@@ -83,15 +83,15 @@ impl Histogram {
         (self.total > 0).then_some(self.maximum)
     }
 
-    /// Returns the value that `percent` of the values do not exceed (nearest rank), off by
-    /// at most 0.4 % of itself; `None` without values.
+    /// Returns the value that `percent` of the values do not exceed (nearest rank), with an error
+    /// of at most 0.4 %; `None` without values.
     ///
-    /// Percentages outside 0 to 100 are taken as the nearer of the two.
+    /// Percentages outside 0 to 100 are replaced by the nearer of the two.
     #[must_use]
     pub fn percentile(&self, percent: f64) -> Option<u64> {
         let millionths = (percent.clamp(0.0, 100.0) * MILLIONTHS_PER_PERCENT + 0.5) as u128;
         let rank = (u128::from(self.total) * millionths).div_ceil(1_000_000).max(1) as u64;
-        // Both ends are known exactly.
+        // The smallest and the largest value are known exactly.
         if rank == self.total {
             return self.maximum();
         }
@@ -149,7 +149,7 @@ mod tests {
         histogram
     }
 
-    /// Returns values of every order of magnitude, like latencies.
+    /// Returns a strategy for values of every order of magnitude, like latencies.
     fn value() -> impl Strategy<Value = u64> {
         (0u32..VALUE_BITS, any::<u64>()).prop_map(|(bits, value)| value & ((2u64 << bits) - 1))
     }

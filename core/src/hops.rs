@@ -1,7 +1,7 @@
-//! Facts from the times of single hops: percentiles, interruptions, refresh.
+//! Analysis of the times of single hops: percentiles, interruptions, refresh.
 //!
-//! Pure functions of recorded ticks. Nothing here knows a clock's
-//! frequency, takes a sample, or knows which memory was measured.
+//! All functions are pure functions of recorded ticks. They take no samples, and depend neither on
+//! the counter's frequency nor on the memory that was measured.
 
 mod sample;
 mod tally;
@@ -13,24 +13,25 @@ use crate::histogram::Histogram;
 use crate::math::sqrt;
 use crate::rng::Pcg32;
 
-/// Minimum length of an interrupted hop, in medians: a shorter one cannot be distinguished from memory.
+/// Minimum length of an interrupted hop, in medians: a shorter interrupted hop cannot be distinguished from a slow
+/// memory access.
 const LEAST_MEDIANS: u64 = 2;
-/// Length of an interruption without a chase, relative to one beside it: the chase displaces the code of the interrupt
-/// handler from the caches, which makes it half an octave slower.
+/// Ratio of the length of an interruption without a chase to its length during a chase: the chase displaces the code
+/// of the interrupt handler from the caches, which makes the handler half an octave slower.
 const COLD: (u64, u64) = (3, 4);
-/// Standard deviations by which a count may differ by chance.
+/// Number of standard deviations by which a count may differ by chance.
 const CHANCE: f64 = 3.0;
-/// Number of unexplained hops that is ignored.
+/// Number of unexplained hops that are ignored.
 const STRAY: f64 = 3.0;
 
-/// The interruptions that were seen while no memory was touched.
+/// The interruptions that were observed in a loop that accesses no memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Watch<'t> {
-    /// The lengths of the gaps in the watching loop.
+    /// The lengths of the gaps in the loop.
     pub gaps: &'t Tally,
-    /// The time spent in timed hops, divided by the time watched.
+    /// The time spent in timed hops, divided by the time spent in the loop.
     pub exposure: f64,
-    /// Involuntary context switches during the hops.
+    /// The number of involuntary context switches during the hops.
     pub switches: u64,
 }
 
@@ -48,10 +49,10 @@ impl Watch<'_> {
 
 /// Returns the ticks from which a hop counts as interrupted.
 ///
-/// It is the smallest number above twice the median from which on hops are not
-/// more frequent than equally long gaps in a loop that touches no memory, in total
-/// and in each half octave. Hops that are more frequent belong to memory, whatever
-/// their length. `None` where no hop is that long.
+/// This is the smallest number above twice the median from which on hops are not more frequent than
+/// equally long gaps in a loop that accesses no memory, in total and in each half octave. Hops that
+/// are more frequent than these gaps are caused by memory, regardless of their length. Returns
+/// `None` if no hop is that long.
 #[must_use]
 pub fn interrupted_from(hops: &Tally, median: u64, watch: &Watch<'_>) -> Option<u64> {
     let gap = |ticks: u64| ticks.saturating_sub(median) / COLD.1 * COLD.0;
@@ -68,7 +69,7 @@ pub fn interrupted_from(hops: &Tally, median: u64, watch: &Watch<'_>) -> Option<
     (hops.count_from(from) > 0).then_some(from)
 }
 
-/// Returns the largest value below `below`, to 1/128 of itself, or exactly for `None`.
+/// Returns the largest value below `below`, with an error of at most 1/128, or the exact maximum for `None`.
 #[must_use]
 pub fn maximum(histogram: &Histogram, below: Option<u64>) -> Option<u64> {
     let last = buckets_below(histogram, below).last()?;
@@ -80,14 +81,14 @@ pub fn maximum(histogram: &Histogram, below: Option<u64>) -> Option<u64> {
 pub struct Stamped {
     /// The counter before the hop.
     pub at: u64,
-    /// The ticks of the window around it.
+    /// The ticks of the window around the hop.
     pub window: u32,
 }
 
-/// Selects the stamps of hops of `slow` to `below` ticks, and of as many faster ones at random.
+/// Selects the stamps of hops of `slow` to `below` ticks, and an equal number of stamps of faster hops at random.
 ///
-/// Returns the number of each; either list ends when it is full. Both
-/// ascend if the log does.
+/// Returns the number of stamps in each list; each list ends when it is full. Both lists ascend if
+/// the log ascends.
 pub fn pick(
     log: &[Stamped],
     slow: u64,

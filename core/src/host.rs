@@ -1,9 +1,9 @@
-//! The system's description of itself, apart from its nodes: caches, clocks, settings and
-//! the limits that this process is under.
+//! The system's description of itself, except its nodes: caches, clocks, settings, and the limits
+//! of this process.
 //!
-//! All of it is reported beside the results, or decides what may be tried;
-//! nothing is ever written. Facts come through [`Files`]; an absent fact
-//! is empty or `None`, and never an error.
+//! These facts are reported with the results, or decide which measurements are possible; nothing is
+//! ever written. Facts are read through [`Files`]; an absent fact is empty or `None`, and never an
+//! error.
 
 mod caches;
 mod cgroup;
@@ -25,47 +25,47 @@ use crate::topology::Files;
 use crate::topology::files::{self, field, kilobytes_after};
 use crate::units::{Bytes, CpuId};
 
-/// A name that the kernel gives to a setting.
+/// The kernel's name for a setting or a choice.
 pub type Word = Text<32>;
 
-/// The facts about a host. About 11 KiB: it is filled in place by [`Host::read`].
+/// The facts about a host. They occupy about 11 KiB, so [`Host::read`] fills them in place.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Host {
     /// The names of the machine.
     pub identity: Identity,
     /// The kernel's release, such as `6.1.0-25-amd64`.
     pub kernel: Text<64>,
-    /// The CPU's name by `/proc/cpuinfo`.
+    /// The CPU's name according to `/proc/cpuinfo`.
     pub cpu_model: Text<64>,
-    /// Caches of the CPU that was asked about.
+    /// The caches of the CPU that was passed to [`Host::read`].
     pub caches: Caches,
-    /// The part of its third-level cache that resctrl lets this process fill.
+    /// The part of this CPU's third-level cache that resctrl lets this process fill.
     pub ways: Option<Ways>,
-    /// The rules by which its clock changes.
+    /// The rules by which this CPU's clock changes.
     pub frequency: Frequency,
-    /// The clock from which the kernel takes its time, such as `tsc`, `kvm-clock`, `hpet`.
+    /// The kernel's clock source, such as `tsc`, `kvm-clock`, `hpet`.
     pub clock_source: Word,
     /// Transparent huge pages.
     pub huge_pages: TransparentHugePages,
-    /// `kernel.numa_balancing`: if not 0, pages follow the CPUs that use them during a run.
+    /// `kernel.numa_balancing`: if not 0, pages may migrate during a run to the node of the CPUs that use them.
     pub numa_balancing: Option<u32>,
-    /// `kernel.perf_event_paranoid`: above 2 there are no counters without a privilege.
+    /// `kernel.perf_event_paranoid`: above 2, hardware counters need a privilege.
     pub perf_event_paranoid: Option<i32>,
     /// The limits of this process.
     pub process: Process,
-    /// All memory of the machine.
+    /// The total memory of the machine.
     pub memory_total: Option<Bytes>,
-    /// The part of it that is available without swapping, by the kernel's estimate.
+    /// The part of the memory that is available without swapping, as the kernel estimates it.
     pub memory_available: Option<Bytes>,
     /// The tightest memory limit of the control groups that this process is in.
     pub memory_limit: Option<MemoryLimit>,
-    /// The quota of CPU time of those groups.
+    /// The tightest quota of CPU time of these control groups.
     pub throttle: Option<Throttle>,
-    /// Tasks that run or wait for a CPU, including this one.
+    /// The number of tasks that run or wait for a CPU, including this one.
     pub runnable: Option<u32>,
 }
 
-/// The names of a machine; each is empty where the system does not tell.
+/// The names of a machine; each is empty if the system does not provide it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Identity {
     /// The host name.
@@ -94,16 +94,17 @@ pub struct Frequency {
 /// Settings of transparent huge pages.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TransparentHugePages {
-    /// The mappings that get them: `always`, `madvise` or `never`; empty in a kernel without them.
+    /// The mappings that get huge pages: `always`, `madvise` or `never`; empty in a kernel without transparent huge
+    /// pages.
     pub enabled: Word,
-    /// The effort that a page fault makes to get one.
+    /// The effort that a page fault makes to get a huge page.
     pub defragment: Word,
 }
 
 impl Host {
-    /// Reads every fact again. Caches and clock are those of `cpu`.
+    /// Reads every fact again; the caches and the clock of `cpu`.
     pub fn read(&mut self, files: &impl Files, cpu: CpuId) {
-        // The first CPU is described in the first lines.
+        // The first lines describe the first CPU.
         let mut buffer = [0; 1 << 10];
         let cpuinfo = files.read("/proc/cpuinfo", &mut buffer).unwrap_or_default();
         self.identity = Identity::read(files, cpuinfo);
@@ -133,14 +134,15 @@ impl Host {
     }
 }
 
-/// Returns an amount of the machine's memory as it is now: `MemAvailable:`.
+/// Returns one current amount from `/proc/meminfo`, such as `MemAvailable:`.
 #[must_use]
 pub fn from_meminfo(files: &impl Files, name: &str) -> Option<Bytes> {
     kilobytes_after(files.read("/proc/meminfo", &mut [0; 4 << 10])?, name)
 }
 
 impl Identity {
-    /// Reads the names that every user may read, and one from the content of `/proc/cpuinfo`.
+    /// Reads the names that every user may read, and takes the microcode's revision from the content of
+    /// `/proc/cpuinfo`.
     ///
     /// # References
     ///
@@ -158,8 +160,8 @@ impl Identity {
     }
 }
 
-/// Returns the word in brackets, by which the kernel marks the active choice of a setting:
-/// `always [madvise] never`.
+/// Returns the active choice of a setting, which the kernel puts in brackets: `always [madvise]
+/// never`.
 fn chosen(files: &impl Files, setting: &str) -> Word {
     let mut buffer = [0; 128];
     let path = format_args!("/sys/kernel/mm/transparent_hugepage/{setting}");
@@ -172,12 +174,12 @@ fn chosen(files: &impl Files, setting: &str) -> Word {
     word(content).unwrap_or_default()
 }
 
-/// Returns the value of a line `name: value`; empty without one.
+/// Returns the value of a line `name: value`; empty if there is no such line.
 fn text_of<const N: usize>(content: &[u8], name: &str) -> Text<N> {
     field(content, name).map_or(Text::EMPTY, Text::from_bytes)
 }
 
-/// Returns the first half of the fourth word of `0.06 0.09 0.04 1/91 7580`.
+/// Returns the number before the slash in a line such as `0.06 0.09 0.04 1/91 7580`.
 fn runnable(files: &impl Files) -> Option<u32> {
     let mut buffer = [0; 128];
     let content = files.read("/proc/loadavg", &mut buffer)?;

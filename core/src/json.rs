@@ -1,8 +1,7 @@
 //! JSON (RFC 8259) without an allocator: a streaming writer and a pull reader.
 //!
-//! The writer saves results; the reader reads saved results,
-//! which may have been edited, cut short or made by another tool. Neither knows
-//! the form of a result.
+//! The writer saves results; the reader reads saved results, which may have been edited, truncated
+//! or made by another tool. Neither depends on the structure of a result.
 
 mod error;
 mod read;

@@ -1,12 +1,12 @@
-//! The half of latency-bench that needs no system call.
+//! The part of latency-bench that makes no system calls.
 //!
-//! Chains and their generator, the chase kernels, the arithmetic of clocks, the
-//! statistics, and the parsers of the system's descriptions of itself. Everything here
-//! is tested with plain `cargo test`, on any host whose instruction set has a folder in [`arch`].
+//! It contains chains and their generator, the chase kernels, the arithmetic of clocks, the
+//! statistics, and the parsers of the files in which the system describes itself. All of it is
+//! tested with plain `cargo test`, on any host whose instruction set has a folder in [`arch`].
 //! `examples/chase.rs` builds a chain, walks it and proves the walk, in 40 lines.
 //!
-//! The crate is always `#![no_std]`: only the tests link the standard library, so
-//! that an editor's import cannot bring it in.
+//! The crate is always `#![no_std]`: only the tests link the standard library, so that an automatic
+//! import in an editor cannot pull it into the crate.
 //!
 //! # Glossary
 //!
@@ -18,13 +18,13 @@
 //! | in the source | printed | meaning |
 //! | --- | --- | --- |
 //! | pointer chase | | a walk in which each load's result is the next load's address |
-//! | dependent load | | a load whose address an earlier load brings |
+//! | dependent load | | a load whose address is the result of an earlier load |
 //! | hop | load | one dependent load of a walk |
-//! | node of a chain | line; element where it is not 64 bytes | the place that one hop reads |
-//! | node, `NodeId` | node | a NUMA node; printed alone, the word means nothing else |
+//! | node of a chain | line; element if it is not 64 bytes | the place that one hop reads |
+//! | node, `NodeId` | node | a NUMA node; in printed text, "node" alone always means this |
 //! | memory-only node | | a NUMA node without CPUs |
 //! | stride | spacing | bytes from one node of a chain to the next in memory |
-//! | working set | working set | all bytes that a chain's nodes take: nodes times stride |
+//! | working set | working set | all bytes that a chain's nodes occupy: nodes times stride |
 //! | chain | chain | one single cycle over all nodes of a working set |
 //! | lane | chain | one of several walks that run side by side |
 //! | lap | | a walk over every node of a chain, once |
@@ -38,7 +38,7 @@
 //!
 //! | in the source | printed | meaning |
 //! | --- | --- | --- |
-//! | trial, batch | trial | hops timed together, between two stamps |
+//! | trial, batch | trial | hops that are timed together, between two stamps |
 //! | round | round | the trials of one point at one time of the run |
 //! | stamp | | one fenced read of the time-stamp counter |
 //! | ticks | TSC cycles | steps of the time-stamp counter, at a fixed frequency |
@@ -50,7 +50,7 @@
 //! | interrupted, disturbed | interrupted | hit by other work while it was timed |
 //! | interval | interval | the 95 % confidence interval of the median, within this run |
 //! | median, MAD, p99 | same | the middle, the median distance from it, the 99th percentile |
-//! | proven | proven | compared with what the generator or the kernel says, and equal |
+//! | proven | proven | compared with the value that the generator or the kernel gives, and equal to it |
 //!
 //! ## Memory
 //!
@@ -61,13 +61,13 @@
 //! | local, remote | same | initiator and target are one node, or two |
 //! | distance | firmware (SLIT) | the firmware's number for a pair of nodes; never a measured value |
 //! | idle latency | latency | time per hop of one chain, while nothing else runs |
-//! | loaded latency | | the same while other cores use memory |
+//! | loaded latency | | time per hop of one chain, while other cores use memory |
 //! | inverse throughput | time per load | time per hop of several lanes, or of independent loads; never a latency |
-//! | loads in flight | misses in flight | loads that wait for memory at one time |
-//! | fill buffers | | the places for loads in flight, which limit their number |
-//! | level, plateau | level | one cache or memory, and the part of a curve on which it answers |
-//! | knee, capacity | size | the working set at which a level ends, and the bytes that it holds |
-//! | replacement policy, LRU | | the rule by which a cache chooses the line that it gives up; least recently used |
+//! | loads in flight | misses in flight | loads that wait for memory at the same time |
+//! | fill buffers | | the core's entries for outstanding misses, which limit the loads in flight |
+//! | level, plateau | level | one cache or memory, and the part of a curve on which it serves the loads |
+//! | knee, capacity | size | the working set at which a level ends, and the number of bytes that the level holds |
+//! | replacement policy, LRU | | the rule by which a cache chooses its victim; LRU: the least recently used line |
 //! | eviction | | a line leaving a cache |
 //! | page walk | page walk | the look-up of an address that the TLB does not hold |
 //! | TLB reach | | bytes whose addresses the TLB translates without page walks |

@@ -1,20 +1,20 @@
-//! The few functions of real numbers that Rust's `core` leaves to a mathematical library.
+//! The few functions of real numbers that Rust's `core` does not provide.
 //!
-//! Axes, distributions and tests of significance need them; nothing here knows
-//! any of these. Each is compared with the standard library in the tests.
+//! Axes, distributions and tests of significance use them. The tests compare each function with the
+//! standard library.
 
 use core::f64::consts::{LN_2, LOG2_E, SQRT_2};
 
-/// The bits of a double below its exponent.
+/// Number of bits of a double below its exponent.
 const MANTISSA_BITS: u32 = 52;
 const EXPONENT_BIAS: i64 = 1023;
-/// Smallest number from which on every double is a whole number.
+/// Smallest number at and above which every double is a whole number.
 const WHOLE_FROM: f64 = (1u64 << MANTISSA_BITS) as f64;
-/// ln 2 cut to 32 significant bits, so that a multiple of it by an exponent is exact.
+/// ln 2 truncated to 32 significant bits, so that its product with an exponent is exact.
 const LN_2_HIGH: f64 = 0.693_147_180_369_123_8;
 /// ln 2 minus `LN_2_HIGH`.
 const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
-/// Number of terms after which the rest of either series is below the last place of a double.
+/// Number of terms after which the remainder of either series is below the last place of a double.
 const LOGARITHM_TERMS: u32 = 12;
 const EXPONENTIAL_TERMS: usize = 14;
 /// The numbers 1/n for the exponential's series; divisions there would double its time.
@@ -28,7 +28,8 @@ const RECIPROCALS: [f64; EXPONENTIAL_TERMS] = {
     table
 };
 
-/// Returns the exponent of a positive number, and the natural logarithm of the rest: at most half of ln 2 from zero.
+/// Returns the exponent of a positive number, and the natural logarithm of its mantissa, which is at most half of ln 2
+/// from zero.
 const fn split(value: f64) -> (f64, f64) {
     // A subnormal number has no implicit leading one until it is scaled up.
     let (value, scaled) = if value < f64::MIN_POSITIVE { (value * WHOLE_FROM, 52) } else { (value, 0) };
@@ -36,7 +37,7 @@ const fn split(value: f64) -> (f64, f64) {
     let mut exponent = (bits >> MANTISSA_BITS) as i64 - EXPONENT_BIAS - scaled;
     let fraction_mask = (1u64 << MANTISSA_BITS) - 1;
     let mut mantissa = f64::from_bits((bits & fraction_mask) | ((EXPONENT_BIAS as u64) << MANTISSA_BITS));
-    // Centred on 1 the argument of the series stays below 0.172.
+    // A mantissa centred on 1 keeps the argument of the series below 0.172.
     if mantissa > SQRT_2 {
         mantissa /= 2.0;
         exponent += 1;
@@ -53,7 +54,7 @@ const fn split(value: f64) -> (f64, f64) {
     (exponent as f64, 2.0 * ratio * series)
 }
 
-/// Returns the logarithm of a number without a finite one.
+/// Returns the logarithm of a number that has no finite logarithm, and `None` for any other number.
 const fn without_logarithm(value: f64) -> Option<f64> {
     match value {
         0.0 => Some(f64::NEG_INFINITY),
@@ -65,7 +66,7 @@ const fn without_logarithm(value: f64) -> Option<f64> {
 
 /// Returns the logarithm to base 2, exact for powers of two.
 ///
-/// It is negative infinity for zero, and not a number below zero.
+/// It is negative infinity for zero, and NaN for a negative number.
 #[must_use]
 pub fn log2(value: f64) -> f64 {
     if let Some(special) = without_logarithm(value) {
@@ -75,7 +76,7 @@ pub fn log2(value: f64) -> f64 {
     exponent + rest * LOG2_E
 }
 
-/// Returns the natural logarithm; see [`log2`] for numbers without one.
+/// Returns the natural logarithm; see [`log2`] for zero and negative numbers.
 #[must_use]
 pub const fn ln(value: f64) -> f64 {
     if let Some(special) = without_logarithm(value) {
@@ -85,18 +86,18 @@ pub const fn ln(value: f64) -> f64 {
     exponent * LN_2_HIGH + (rest + exponent * LN_2_LOW)
 }
 
-/// Returns e to the power `rest`, at most half of ln 2 from zero, times 2 to a whole power.
+/// Returns e to the power `rest`, which is at most half of ln 2 from zero, times 2 to the whole number `power`.
 fn scaled(rest: f64, power: f64) -> f64 {
     let mut series = 1.0;
     for reciprocal in RECIPROCALS.iter().skip(1).rev() {
         series = 1.0 + series * rest * reciprocal;
     }
-    // Two factors, because a power just below 1024 rounds up to one that no double holds.
+    // Two factors are used, because a power just below 1024 rounds up to 1024, and a double cannot hold 2^1024.
     let (power, half) = (power as i64, power as i64 / 2);
     series * power_of_two(half) * power_of_two(power - half)
 }
 
-/// Returns 2 to a power, exact for whole powers; 0 where the result would be subnormal.
+/// Returns 2 to a power, exact for whole powers; 0 if the result would be subnormal.
 #[must_use]
 pub fn exp2(power: f64) -> f64 {
     match power {
@@ -122,13 +123,13 @@ pub fn exp(power: f64) -> f64 {
     }
 }
 
-/// Returns the square root; not a number where there is no square root.
+/// Returns the square root; NaN for a negative number.
 #[must_use]
 pub fn sqrt(value: f64) -> f64 {
     if value == 0.0 || value == f64::INFINITY {
         return value;
     }
-    // One step of Newton's method takes the last bits that the logarithm leaves.
+    // One step of Newton's method corrects the last bits, which the logarithm does not give.
     let guess = exp(ln(value) / 2.0);
     (guess + value / guess) / 2.0
 }
@@ -150,7 +151,7 @@ pub fn ceil(value: f64) -> f64 {
 #[must_use]
 pub fn round(value: f64) -> f64 {
     let towards_zero = truncate(value);
-    // The difference is exact, where adding a half first is not.
+    // The difference is exact, whereas adding a half first is not.
     match value - towards_zero {
         rest if rest >= 0.5 => towards_zero + 1.0,
         rest if rest <= -0.5 => towards_zero - 1.0,
@@ -162,7 +163,7 @@ fn truncate(value: f64) -> f64 {
     if value.abs() < WHOLE_FROM { value as i64 as f64 } else { value }
 }
 
-/// Returns the largest number that divides both without a rest.
+/// Returns the largest number that divides both without a remainder.
 #[must_use]
 pub const fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
     while b != 0 {
@@ -201,7 +202,7 @@ mod tests {
         #[test]
         fn exponentials_agree_with_the_standard_library(power in -1020.0f64..1023.9) {
             prop_assert!((exp2(power) / power.exp2() - 1.0).abs() < 1e-13);
-            // The argument of `exp` is rounded before it is split: a relative 1e-16 of 700.
+            // The argument of `exp` is rounded before it is split: a relative error of 1e-16 of up to 700.
             prop_assert!((exp(power / 1.5) / (power / 1.5).exp() - 1.0).abs() < 1e-12);
         }
 

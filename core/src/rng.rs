@@ -1,7 +1,7 @@
 //! PCG32: the project's only source of pseudo-random numbers.
 //!
-//! It is small, has a seed and gives the same numbers on every host. A chain
-//! needs no more; nothing here is for cryptography.
+//! The generator is small, has a seed and gives the same numbers on every host, which is all that a
+//! chain needs. It must not be used for cryptography.
 //!
 //! # References
 //!
@@ -19,7 +19,7 @@ pub struct Pcg32 {
 }
 
 impl Pcg32 {
-    /// Returns a generator whose sequence depends on `seed`, one of 2^63 families chosen by `stream`.
+    /// Returns a generator: `stream` selects one of 2^63 sequences, and `seed` the start in this sequence.
     #[must_use]
     pub const fn new(seed: u64, stream: u64) -> Self {
         let increment = (stream << 1) | 1;
@@ -35,7 +35,7 @@ impl Pcg32 {
         folded.rotate_right((state >> 59) as u32)
     }
 
-    /// Returns the next 64 bits: two outputs, the first in the upper half.
+    /// Returns the next 64 bits, which are two outputs, the first in the upper half.
     pub fn next_u64(&mut self) -> u64 {
         let high = u64::from(self.next_u32());
         high << 32 | u64::from(self.next_u32())
@@ -85,7 +85,7 @@ mod tests {
         for _ in 0..60_000 {
             seen[rng.below(6) as usize] += 1;
         }
-        // 10 000 are expected, with a standard deviation of 91: the limits are six of them away.
+        // 10 000 are expected, with a standard deviation of 91: the limits are six standard deviations away.
         assert!(seen.iter().all(|&count| (9_450..10_550).contains(&count)), "{seen:?}");
         assert_eq!(rng.below(1), 0);
         assert_eq!(rng.below(0), 0);

@@ -1,12 +1,12 @@
-//! Sorting that is small rather than fast: measuring the samples took longer than sorting them.
+//! A sort that is small rather than fast: sorting samples takes less time than measuring them.
 
 use core::cmp::Ordering;
 
-/// Puts `items` in the order of `compare`. Equal items may change places.
+/// Sorts `items` by `compare`. The sort is not stable.
 ///
-/// Shell's sort with the gaps of G. Gonnet and R. Baeza-Yates, "Handbook of
-/// Algorithms and Data Structures", 1991, 4.1.4: some milliseconds for 100 000 items. The core library's
-/// quicksort is ten times as large, once for every type.
+/// It is Shell's sort with the gaps of G. Gonnet and R. Baeza-Yates, "Handbook of Algorithms and Data Structures",
+/// 1991, 4.1.4, and takes some milliseconds for 100 000 items. The code of the core library's quicksort is ten times
+/// as large, and is generated for every type.
 pub fn sort_by<T: Copy>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
     shell(items.len(), &mut |below, place| {
         let (Some(lower), Some(upper)) = (items.get(below), items.get(place)) else { return false };
@@ -18,12 +18,12 @@ pub fn sort_by<T: Copy>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
     });
 }
 
-/// Puts `samples` in ascending order, not-a-number last.
+/// Sorts `samples` in ascending order, with NaNs last.
 pub fn ascending(samples: &mut [f64]) {
     sort_by(samples, f64::total_cmp);
 }
 
-/// Sorts `count` items by `swaps`, which exchanges two items if the first is larger, and returns whether it was.
+/// Sorts `count` items with `swaps`, which exchanges two items if the first is larger, and returns true if it was.
 #[inline(never)] // one copy of the code for all types
 fn shell(count: usize, swaps: &mut dyn FnMut(usize, usize) -> bool) {
     let mut gap = count;

@@ -1,8 +1,8 @@
 //! Order statistics over samples, without assumptions about their distribution.
 //!
-//! Latencies are skewed and drift, so their means and standard deviations say
-//! little. Everything here sorts the caller's scratch in place and needs no
-//! memory of its own. Not-a-number samples sort last; the caller has to exclude them.
+//! Latencies are skewed and drift, so their means and standard deviations are not informative. All
+//! functions sort the caller's slice in place and need no other memory. NaN samples sort last; the
+//! caller has to exclude them.
 //!
 //! # References
 //!
@@ -21,7 +21,7 @@ pub use state::{DominantState, state};
 use crate::math::greatest_common_divisor;
 use crate::sort;
 
-/// Puts `values` into `room`, as many as it holds, and returns those: scratch for the functions here.
+/// Copies as many `values` as fit to `room`, and returns the copies, which the functions here may sort.
 pub fn gather(room: &mut [f64], values: impl Iterator<Item = f64>) -> &mut [f64] {
     let mut count = 0;
     for (slot, value) in room.iter_mut().zip(values) {
@@ -41,7 +41,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Returns half of the width, relative to `centre`; zero for a centre of zero.
+    /// Returns half of the width divided by `centre`; zero for a centre of zero.
     #[must_use]
     pub fn relative_half_width(&self, centre: f64) -> f64 {
         if centre == 0.0 {
@@ -56,7 +56,7 @@ impl Interval {
 pub struct Summary {
     /// The number of samples.
     pub count: usize,
-    /// The middle of the samples.
+    /// The median of the samples.
     pub median: f64,
     /// The smallest sample.
     pub minimum: f64,
@@ -69,15 +69,15 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Returns the median with its interval; below six samples, with their whole range.
+    /// Returns the median with its interval; with fewer than six samples, with their whole range.
     #[must_use]
     pub fn or_range(self) -> Estimate {
         let range = Interval { low: self.minimum, high: self.maximum };
         Estimate { value: self.median, interval: self.interval.or(Some(range)) }
     }
 
-    /// Returns the same with an interval that reaches at least this fraction of the median to either side: the scatter
-    /// of the samples does not show an error that they have in common.
+    /// Returns the summary with an interval that extends at least this fraction of the median to either side: the
+    /// scatter of the samples does not include an error that they have in common.
     #[must_use]
     pub fn with_common_error(self, fraction: f64) -> Summary {
         let reach = (fraction * self.median).abs();
@@ -89,7 +89,7 @@ impl Summary {
     }
 }
 
-/// Summarises samples, and changes their order; `None` without samples.
+/// Returns the summary of samples, and sorts them; returns `None` without samples.
 pub fn summarise(samples: &mut [f64]) -> Option<Summary> {
     sort::ascending(samples);
     let (&minimum, &maximum) = (samples.first()?, samples.last()?);
@@ -103,7 +103,7 @@ pub fn summarise(samples: &mut [f64]) -> Option<Summary> {
     Some(Summary { count: samples.len(), median, minimum, maximum, mad, interval })
 }
 
-/// Returns the median, or the mean of the middle two of an even number; `None` without samples.
+/// Returns the median, which for an even number of samples is the mean of the middle two; `None` without samples.
 pub fn median(samples: &mut [f64]) -> Option<f64> {
     sort::ascending(samples);
     median_of_sorted(samples)
@@ -118,10 +118,10 @@ fn median_of_sorted(sorted: &[f64]) -> Option<f64> {
     Some(lower + (upper - lower) / 2.0)
 }
 
-/// Returns the mode, by halving: the densest half of the densest half, and so on.
+/// Returns the half-sample mode, which is found by repeated halving: the densest half of the densest half, and so on.
 ///
-/// Within a round of batches the slow side is disturbance and the fast side a
-/// clock that changed; the value that most batches agree on is the latency. `None` without samples.
+/// In a round of batches, slow outliers are disturbances and fast outliers are changes of the
+/// clock; the value on which most batches agree is the latency. Returns `None` without samples.
 pub fn half_sample_mode(samples: &mut [f64]) -> Option<f64> {
     sort::ascending(samples);
     mode_of_sorted(samples)
@@ -131,7 +131,7 @@ fn mode_of_sorted(sorted: &[f64]) -> Option<f64> {
     let mut rest = sorted;
     while rest.len() > 3 {
         let densest = densest_half(rest)?;
-        // All are equal: halving would never end, and there is nothing to choose.
+        // All samples are equal: halving would never end, and any of them is the mode.
         if densest.len() == rest.len() {
             break;
         }
@@ -161,19 +161,19 @@ fn width(sorted: &[f64]) -> f64 {
 /// Returns the zero-based ranks of the narrowest symmetric order-statistic interval that
 /// holds the median with at least 95 % probability; `None` below six samples.
 ///
-/// The number of samples below the median is binomial with p = 1/2, whatever
-/// their distribution. For 7 samples the interval is the whole range (98.4 %),
-/// for 15 it is the 4th to the 12th (96.5 %), for 31 the 10th to the 22nd (97.1 %).
+/// The number of samples below the median is binomial with p = 1/2 for any distribution of the
+/// samples. For 7 samples the interval is the whole range (98.4 %), for 15 it is the 4th to the
+/// 12th (96.5 %), for 31 the 10th to the 22nd (97.1 %).
 #[must_use]
 pub fn median_ranks(count: usize) -> Option<(usize, usize)> {
     if count < 6 {
         return None;
     }
-    // P(X = k) for X binomial, from a half to the power of `count`. For large counts that
-    // underflows, and the normal approximation is exact to a rank: z = 1.96, sigma = sqrt(n)/2.
+    // P(X = k) for X binomial, starting from 0.5 to the power `count`. For large counts this power
+    // underflows, but the normal approximation (z = 1.96, sigma = sqrt(n)/2) is exact to a rank.
     if count > 1000 {
         let square = (count as u64).saturating_mul(9604) / 10_000;
-        // The first number above the root, which is small for any number of samples in memory.
+        // The smallest whole number above the root, which is small for any number of samples that fits in memory.
         let reach = (1..).find(|reach| reach * reach > square).map_or(0, |reach| reach as usize);
         let low = (count / 2).saturating_sub(reach);
         return Some((low, count - 1 - low));
@@ -195,11 +195,11 @@ pub fn median_ranks(count: usize) -> Option<(usize, usize)> {
     Some((low, count - 1 - low))
 }
 
-/// Returns the step in which a counter moves, from differences of neighbouring readings; zero without any.
+/// Returns the step of a counter, from differences of neighbouring readings; zero without differences.
 ///
-/// It is their greatest common divisor, or the largest number with nearly all differences as
-/// multiples to within one: a hypervisor that scales a counter with a step of 26
-/// shows differences of 25, 26, 51 and 52, whose greatest common divisor is 1.
+/// The step is the greatest common divisor of the differences, or the largest number of which
+/// nearly all differences are multiples to within one: a hypervisor that scales a counter with a
+/// step of 26 gives differences of 25, 26, 51 and 52, which have the greatest common divisor 1.
 #[must_use]
 pub fn counter_step(differences: &[u64]) -> u64 {
     /// Maximum step of a counter that can time single hops.
@@ -300,7 +300,7 @@ mod tests {
         let runs = 4000;
         let covered = (0..runs)
             .filter(|_| {
-                // A skewed distribution with median 1/4: the square of a uniform number.
+                // The squares of uniform numbers have a skewed distribution with median 1/4.
                 let mut samples: Vec<f64> = (0..15)
                     .map(|_| f64::from(rng.next_u32()) / f64::from(u32::MAX))
                     .map(|uniform| uniform * uniform)
@@ -309,7 +309,7 @@ mod tests {
                 (interval.low..=interval.high).contains(&0.25)
             })
             .count();
-        // 96.5 % expected; the standard deviation of the share is 0.3 %.
+        // 96.5 % are expected; the standard deviation of the share is 0.3 %.
         assert!((0.95..0.98).contains(&(covered as f64 / runs as f64)), "{covered}");
     }
 

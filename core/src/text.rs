@@ -1,11 +1,11 @@
-//! A short string that lives where it is declared.
+//! A short string of fixed capacity that is stored in place.
 //!
-//! It keeps names of governors, clock sources and kernels by value, and builds paths,
-//! without an allocator.
+//! It stores names of governors, clock sources and kernels by value, and builds paths, without an
+//! allocator.
 
 use core::fmt::{self, Write};
 
-/// At most `N` bytes of UTF-8, kept inline.
+/// A string of at most `N` bytes of UTF-8, stored inline.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Text<const N: usize> {
     bytes: [u8; N],
@@ -16,8 +16,8 @@ impl<const N: usize> Text<N> {
     /// The string without characters.
     pub const EMPTY: Self = Self { bytes: [0; N], length: 0 };
 
-    /// Returns as much of `bytes` as fits, without white space around it, and with `?`
-    /// in place of bytes that are not UTF-8, and of characters that steer a terminal.
+    /// Returns as much of `bytes` as fits, without leading and trailing white space. Bytes that are
+    /// not UTF-8, and characters that control a terminal, are replaced by `?`.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Self {
         let mut text = Self::EMPTY;
@@ -25,7 +25,7 @@ impl<const N: usize> Text<N> {
         text
     }
 
-    /// Returns some words, up to the first of their parts that does not fit.
+    /// Returns the formatted text, up to the first part that does not fit.
     #[must_use]
     pub fn of(words: fmt::Arguments<'_>) -> Self {
         let mut text = Self::EMPTY;
@@ -45,16 +45,16 @@ impl<const N: usize> Text<N> {
         self.length == 0
     }
 
-    /// Appends one character. Returns false, and changes nothing, where it does not fit.
+    /// Appends one character. Returns false, and changes nothing, if it does not fit.
     pub fn push(&mut self, character: char) -> bool {
         self.write_char(character).is_ok()
     }
 
-    /// Shortens the string to its first `length` bytes. Does nothing where it is
-    /// already as short, or where that would cut a character in two.
+    /// Shortens the string to its first `length` bytes. Does nothing if the string is not longer,
+    /// or if this would split a character.
     pub fn truncate(&mut self, length: usize) {
         if self.as_str().is_char_boundary(length) {
-            // The rest is cleared for the sake of derived equality.
+            // The rest is cleared, because the derived equality compares it.
             if let Some(rest) = self.bytes.get_mut(length..) {
                 rest.fill(0);
             }
@@ -63,7 +63,7 @@ impl<const N: usize> Text<N> {
     }
 }
 
-// Not methods, so that texts of all lengths share them.
+// These functions are not methods, so that texts of all lengths share one copy of the code.
 
 #[inline(never)]
 fn start(bytes: &[u8], length: usize) -> &str {
@@ -79,7 +79,7 @@ fn append(bytes: &mut [u8], length: &mut usize, part: &str) -> bool {
     true
 }
 
-/// Copies the whole characters of `from` that fit, with `?` for bytes that are not UTF-8, and returns the length.
+/// Copies the complete characters of `from` that fit, with `?` for bytes that are not UTF-8, and returns the length.
 fn clean(bytes: &mut [u8], from: &[u8]) -> usize {
     let mut length = 0;
     for chunk in from.utf8_chunks() {
@@ -94,7 +94,7 @@ fn clean(bytes: &mut [u8], from: &[u8]) -> usize {
     length
 }
 
-/// Appends a part completely, or fails where it does not fit.
+/// Appends each part completely, or fails if the part does not fit.
 impl<const N: usize> Write for Text<N> {
     fn write_str(&mut self, part: &str) -> fmt::Result {
         append(&mut self.bytes, &mut self.length, part).then_some(()).ok_or(fmt::Error)
@@ -131,10 +131,10 @@ impl<const N: usize> fmt::Debug for Text<N> {
     }
 }
 
-/// Returns whether a character prints nothing, but may move or hide other characters.
+/// Returns true if a character is invisible, but may move or hide other characters.
 ///
-/// These are Unicode's categories of control, format and private characters, the fillers and the
-/// joiners. A table of all characters that print nothing would have some kilobytes.
+/// These are Unicode's categories of control, format and private-use characters, the fillers and
+/// the joiners. A table of all invisible characters would need some kilobytes.
 #[must_use]
 pub const fn steers(character: char) -> bool {
     matches!(character,
@@ -147,7 +147,7 @@ pub const fn steers(character: char) -> bool {
         | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..)
 }
 
-/// Shows some things: `first` is written before the first of them, and `next` before each other one.
+/// Displays a list: `first` is written before the first element, and `next` before each other element.
 pub fn joined<'s, D: fmt::Display, I: Iterator<Item = D> + Clone>(
     first: &'s str,
     next: &'s str,
@@ -161,9 +161,9 @@ pub fn joined<'s, D: fmt::Display, I: Iterator<Item = D> + Clone>(
     })
 }
 
-/// Returns the ending of a noun for this number of things.
+/// Returns the ending of a noun for this count: `s`, or nothing for one.
 #[must_use]
-#[inline(never)] // it is called in several places
+#[inline(never)] // called in several places
 pub fn plural<T: PartialEq + From<u8>>(count: T) -> &'static str {
     if count == T::from(1) { "" } else { "s" }
 }

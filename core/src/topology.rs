@@ -1,9 +1,9 @@
 //! The NUMA nodes of a machine and their parts.
 //!
-//! Everything comes from files through [`Files`], so whole machines can be kept
-//! as test fixtures. A topology describes the machine, not the part of it that this process
-//! may use: the caller intersects it with affinity and cpusets. Nothing here measures; the
-//! distances (SLIT) and latencies (HMAT) are claims of the firmware.
+//! All facts are read from files through [`Files`], so the files of a whole machine can serve as a
+//! test fixture. A topology describes the machine, not the part of it that this process may use:
+//! the caller intersects it with affinity and cpusets. Nothing here is measured; the distances
+//! (SLIT) and latencies (HMAT) are claims of the firmware.
 //!
 //! Gaps between node ids, nodes without CPUs, nodes without memory and offline
 //! CPUs are normal.
@@ -32,15 +32,15 @@ pub const MAX_NODES: usize = 128;
 
 /// Every online node of a machine, in rising order of id.
 ///
-/// It has about 207 KiB: it belongs in mapped memory, and is filled in place by
-/// [`Topology::read`].
+/// The type has about 207 KiB: it should be placed in mapped memory, and [`Topology::read`] fills
+/// it in place.
 #[derive(Clone, Copy, Debug)]
 pub struct Topology {
     /// The source of these facts.
     pub source: Source,
     /// The online CPUs of all nodes.
     pub online_cpus: CpuSet,
-    /// The CPUs that are there, also those that are offline; empty where the kernel does not tell.
+    /// The CPUs that are present, including offline CPUs; empty if the kernel does not report them.
     pub present_cpus: CpuSet,
     /// The number of online nodes that were left out, beyond [`MAX_NODES`].
     pub omitted: usize,
@@ -51,9 +51,9 @@ pub struct Topology {
 /// The source of the facts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Source {
-    /// No directory of nodes (a kernel without NUMA, a container without
-    /// `/sys`): one node 0 is assumed, with all memory of the machine.
-    /// It is first, so that [`Topology::EMPTY`] is zero bytes and takes no room in an executable.
+    /// No directory of nodes (a kernel without NUMA, a container without `/sys`): one node 0 is
+    /// assumed, with all memory of the machine. This variant is the first, so that
+    /// [`Topology::EMPTY`] consists of zero bytes and needs no space in an executable.
     #[default]
     Assumed,
     /// `/sys/devices/system/node`.
@@ -65,26 +65,26 @@ pub enum Source {
 pub struct Node {
     /// The kernel's number of the node.
     pub id: NodeId,
-    /// Its online CPUs.
+    /// The node's online CPUs.
     pub cpus: CpuSet,
-    /// True where it has memory that processes can get.
+    /// True if the node has memory that processes can allocate.
     pub has_memory: bool,
-    /// Its memory; zero where that is not known.
+    /// The node's total memory; zero if unknown.
     pub memory_total: Bytes,
-    /// The part of the memory that holds nothing, not even cached files.
+    /// The part of the memory that is not used at all, not even for cached files.
     pub memory_free: Bytes,
-    /// Cached files and slabs that the kernel would give back.
+    /// The part of the memory with cached files and slabs that the kernel can reclaim.
     pub memory_reclaimable: Bytes,
-    /// The physical package (socket) of its first CPU. Unknown without CPUs.
+    /// The physical package (socket) of its first CPU; `None` without CPUs.
     pub package: Option<u32>,
-    /// The claims of firmware and kernel about its memory.
+    /// The claims of the firmware and the kernel about the node's memory.
     pub attributes: Attributes,
     huge_2m: Option<PagePool>,
     huge_1g: Option<PagePool>,
     distances: [u8; MAX_NODES],
 }
 
-/// The parts of a node.
+/// The kind of a node, by its parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeKind {
     /// CPUs and memory: initiator and target.
@@ -93,21 +93,21 @@ pub enum NodeKind {
     MemoryOnly,
     /// No memory, such as a socket without modules: an initiator only.
     CpuOnly,
-    /// Neither, such as the node of an accelerator.
+    /// Neither CPUs nor memory, such as the node of an accelerator.
     Empty,
 }
 
-/// The huge pages of one size that a node sets aside (`nr_hugepages`, `free_hugepages`).
+/// The pool of huge pages of one size on a node (`nr_hugepages`, `free_hugepages`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PagePool {
-    /// Pages in the pool.
+    /// The number of pages in the pool.
     pub total: u64,
-    /// Free pages of the pool.
+    /// The number of free pages in the pool.
     pub free: u64,
 }
 
 impl Topology {
-    /// The topology without nodes, to be filled by [`Topology::read`].
+    /// A topology without nodes, which [`Topology::read`] can fill.
     pub const EMPTY: Self = Self {
         source: Source::Assumed,
         online_cpus: CpuSet::EMPTY,
@@ -119,7 +119,7 @@ impl Topology {
 
     /// Returns the nodes in rising order of id.
     #[must_use]
-    #[inline(never)] // it is called in many places
+    #[inline(never)] // called in many places
     pub fn nodes(&self) -> &[Node] {
         self.nodes.get(..self.length).unwrap_or_default()
     }
@@ -136,28 +136,28 @@ impl Topology {
         self.nodes().iter().map(|node| node.id.0).collect()
     }
 
-    /// Returns the largest id; node 0 before anything was read.
+    /// Returns the largest id; node 0 for an empty topology.
     #[must_use]
     pub fn max_node(&self) -> NodeId {
         self.nodes().last().map_or(NodeId(0), |node| node.id)
     }
 
-    /// Returns the node that an online CPU belongs to.
+    /// Returns the node of an online CPU.
     #[must_use]
     pub fn node_of_cpu(&self, cpu: CpuId) -> Option<NodeId> {
         self.nodes().iter().find(|node| node.cpus.contains(cpu.0)).map(|node| node.id)
     }
 
-    /// Returns the distance (SLIT) from one node to another: a relative number of the
-    /// firmware's choice, 10 for a node to itself. Unknown without the table.
+    /// Returns the distance (SLIT) from one node to another: a relative number that the firmware
+    /// chooses, which is 10 from a node to itself. Returns `None` without the table.
     #[must_use]
     pub fn distance(&self, from: NodeId, to: NodeId) -> Option<u8> {
         let distance = *self.node(from)?.distances.get(self.index(to)?)?;
         (distance != 0).then_some(distance)
     }
 
-    /// Returns whether both nodes are known to be parts of one physical package
-    /// (sub-NUMA clusters, NPS2 and NPS4). A node shares its own.
+    /// Returns true if both nodes are known to be in one physical package (sub-NUMA clusters, NPS2
+    /// and NPS4), which includes the case that both are the same node.
     #[must_use]
     pub fn same_package(&self, one: NodeId, other: NodeId) -> bool {
         let package = |id| self.node(id).and_then(|node| node.package);
@@ -185,7 +185,7 @@ impl Node {
         distances: [0; MAX_NODES],
     };
 
-    /// Returns the parts of the node.
+    /// Returns the kind of the node.
     #[must_use]
     pub fn kind(&self) -> NodeKind {
         match (self.cpus.is_empty(), self.has_memory) {
@@ -196,8 +196,8 @@ impl Node {
         }
     }
 
-    /// Returns the pool of huge pages of this size. `None` where the kernel has none of
-    /// that size, and for base pages, which have no pool.
+    /// Returns the pool of huge pages of this size; `None` if the kernel has no such pool, and for
+    /// base pages, which have no pool.
     #[must_use]
     pub const fn page_pool(&self, size: PageSize) -> Option<PagePool> {
         match size {

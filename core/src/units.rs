@@ -1,7 +1,7 @@
 //! Newtypes for the quantities and identifiers that the whole project uses.
 //!
-//! A bare `u64` shows neither its quantity nor its unit; these types do. They
-//! know nothing of any machine.
+//! A bare `u64` shows neither its quantity nor its unit; these types show both. They do not depend
+//! on the machine.
 
 use core::fmt;
 
@@ -22,17 +22,17 @@ impl Bytes {
 
     /// Returns `count` times this amount, saturating at the largest amount.
     #[must_use]
-    #[inline(never)] // it is called in several places
+    #[inline(never)] // called in several places
     pub const fn times(self, count: u64) -> Bytes {
         Bytes(self.0.saturating_mul(count))
     }
 }
 
-/// The bytes of a cache line, the unit in which memory moves.
+/// Size of a cache line, which is the unit of transfers to and from memory.
 pub const LINE: Bytes = Bytes(64);
 
-/// Writes the shortest exact form: `64 B`, `48 KiB`, `1.25 MiB`, `1.2 GiB`
-/// (rounded to three significant places where no exact form is that short).
+/// Writes the shortest exact form: `64 B`, `48 KiB`, `1.25 MiB`; or a form rounded to three
+/// significant digits if every exact form is longer: `1.2 GiB`.
 impl fmt::Display for Bytes {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         const UNITS: [(u64, &str); 4] =
@@ -82,7 +82,7 @@ impl Hertz {
     }
 }
 
-/// The number by which the kernel knows a NUMA node; ids may have gaps.
+/// The kernel's number of a NUMA node; ids may have gaps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct NodeId(pub u32);
@@ -93,7 +93,7 @@ impl fmt::Display for NodeId {
     }
 }
 
-/// The number by which the kernel knows a logical CPU.
+/// The kernel's number of a logical CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct CpuId(pub u32);
@@ -104,7 +104,7 @@ impl fmt::Display for CpuId {
     }
 }
 
-/// A size of page that Linux maps where the base page has 4 KiB.
+/// A page size of Linux on architectures with base pages of 4 KiB.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PageSize {
     /// 4 KiB, the base page.
@@ -134,24 +134,24 @@ impl fmt::Display for PageSize {
     }
 }
 
-/// The pages asked for.
+/// The kind of pages that was requested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pages {
-    /// The largest that works: 2 MiB, else transparent huge, else 4 KiB.
+    /// The largest kind that is available: 2 MiB pages, else transparent huge pages, else 4 KiB pages.
     #[default]
     Auto,
-    /// 4 KiB base pages, with transparent huge pages refused.
+    /// 4 KiB base pages, with transparent huge pages disabled.
     Small4k,
-    /// Base pages that the kernel is asked to merge into 2 MiB ones.
+    /// Base pages that the kernel is asked to merge into 2 MiB pages.
     Thp,
-    /// 2 MiB pages out of the kernel's pool.
+    /// 2 MiB pages from the kernel's pool.
     Huge2m,
-    /// 1 GiB pages out of the kernel's pool.
+    /// 1 GiB pages from the kernel's pool.
     Huge1g,
 }
 
 impl Pages {
-    /// Returns the unit in which the kernel maps them; base pages for what may or may not become huge.
+    /// Returns the size of these pages; the base size for pages that may or may not become huge.
     #[must_use]
     pub const fn page_size(self) -> PageSize {
         match self {

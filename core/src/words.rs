@@ -1,26 +1,26 @@
-//! Values that are one of a few words.
+//! Enumerations with a word for each value.
 //!
-//! Each enumeration lists its words once; parsers, messages and results use them.
+//! Each enumeration lists its words once; parsers, messages and results use this list.
 
-/// A value that is one of a few words.
+/// An enumeration with a word for each value.
 pub trait Worded: Copy + PartialEq + 'static {
     /// Every word with its value.
     const WORDS: &'static [(&'static str, Self)];
 
-    /// Returns the value of the word `text`.
+    /// Returns the value with the word `text`.
     #[must_use]
     fn from_word(text: &[u8]) -> Option<Self> {
         Self::WORDS.iter().find(|(word, _)| word.as_bytes() == text).map(|&(_, choice)| choice)
     }
 
-    /// Returns the word for this value, as in options and results.
+    /// Returns the word of this value, as it appears in options and results.
     #[must_use]
     fn word(self) -> &'static str {
         Self::WORDS.iter().find(|(_, choice)| *choice == self).map_or("", |&(word, _)| word)
     }
 }
 
-/// The condition on which something is shown (`--progress`, `--color`).
+/// The condition under which something is shown (`--progress`, `--color`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum When {
     /// Only on a terminal.

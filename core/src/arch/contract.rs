@@ -1,12 +1,12 @@
-//! The names that a folder of an instruction set defines, one line each.
+//! The names that the folder of each instruction set must define, one line each.
 //!
-//! A port that lacks a name, or has another type for it, does not compile here. The documentation of
-//! each item describes its behaviour, and the tests of each folder compare it with `portable.rs`.
+//! If a port lacks a name or gives it another type, this file does not compile. The documentation of each item
+//! describes its behaviour, and the tests of each folder compare this behaviour with `portable.rs`.
 
 use super::*;
 use crate::units::LINE;
 
-// Chases, one dependent load per hop and lane.
+// Chases: one dependent load per hop and lane.
 const _: [Routine; 6] =
     [POINTER_CHASE, INDEX_CHASE, INDEX4_CHASE, INDEX_CHECKED_CHASE, LINE_INDEX_CHASE, LINE_INDEX4_CHASE];
 const _: &[(usize, LaneRoutine)] = &REGISTER_CHASES;
@@ -23,14 +23,14 @@ const _: [StreamRoutine; 4] = [STREAM_WRITE, STREAM_NT_WRITE, STREAM_COPY, STREA
 const _: [StreamRoutine; 2] = [STREAM_RANDOM, STREAM_PERMUTED];
 const _: bool = STREAM_EXACT;
 
-// Between cores.
+// Transfers of lines between cores.
 const _: &Exchanges = &EXCHANGES;
 const _: [Routine; 3] = [READ_WALK, OWN_WALK, STORE_WALK];
 const _: fn(&mut [Line]) -> &[SharedLine] = SharedLine::share;
 const _: fn() -> Option<Flusher> = Flusher::detect;
 const _: fn(Flusher, &[SharedLine]) = Flusher::flush;
 
-// Lines written past the caches, and out of them.
+// Lines: stores that bypass the caches, and eviction.
 const _: fn([u64; 8]) -> Line = Line;
 const _: () = assert!(size_of::<Line>() as u64 == LINE.0 && align_of::<Line>() as u64 == LINE.0);
 const _: () = assert!(size_of::<SharedLine>() as u64 == LINE.0);
@@ -56,7 +56,7 @@ const _: fn() = set_interrupt_mark;
 const _: fn() -> bool = interrupt_mark_holds;
 const _: bool = INTERRUPT_MARK;
 
-// Numbers of a computed cycle, many at a time.
+// Vector arithmetic for the numbers of a computed cycle.
 const _: fn() -> Option<lanes::Lanes> = lanes::Lanes::detect;
 const _: fn(lanes::Lanes, &lanes::Cycle, u32, &mut [u64]) = lanes::Lanes::successors;
 const _: fn(lanes::Lanes, &lanes::Cycle, u32, u64) -> (u32, u64) = lanes::Lanes::advance;

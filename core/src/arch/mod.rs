@@ -1,13 +1,13 @@
-//! The instruction set that this crate is built for, under names that all of them share.
+//! The code for the target's instruction set, under names that are the same for every instruction set.
 //!
-//! One instruction set is one folder, and its assembly one folder of `asm`. `contract.rs` lists the
-//! names and their types; everything outside these folders uses the names alone. All inline
+//! Each instruction set has one folder here and one folder of assembly in `asm`. `contract.rs`
+//! lists the names and their types; code outside these folders uses only these names. All inline
 //! assembly of this crate is below this module. Nothing here knows what a chain is.
 //!
 //! # Safety
 //!
-//! Routines and instructions are wrapped so that each unsafe call sits beside
-//! the fact that makes it sound. Each routine's type says what its caller guarantees.
+//! Routines and instructions are wrapped so that each unsafe call is next to the fact that makes it
+//! sound. The documentation of each routine's type states what its caller must guarantee.
 
 mod contract;
 pub mod portable;

@@ -2,12 +2,12 @@
 //!
 //! # Safety
 //!
-//! The caller vouches for the chain, as for a [`Routine`](super::Routine) and its siblings.
+//! The caller vouches for the chain, as it does for a [`Routine`](super::Routine) and the other routine types.
 
 use super::{Line, WINDOW_ADDEND};
 use crate::kernel::encoding::Encoding;
 
-/// Follows the nodes' words.
+/// Walks `hops` hops from `cursor`, and returns the cursor at the end.
 ///
 /// # Safety
 ///
@@ -30,7 +30,8 @@ pub unsafe fn chase(encoding: Encoding, base: *const u8, cursor: usize, hops: us
     cursor
 }
 
-/// Follows addresses from each of `cursors`, and returns the exclusive or of all pointers after `work` units of work.
+/// Walks `hops` hops from each of `cursors`, and returns the exclusive or of all pointers after `work` units of work
+/// on each.
 ///
 /// # Safety
 ///
@@ -63,7 +64,8 @@ pub unsafe fn strided_loads(base: *const u8, stride: usize, loads: usize) -> u64
     (0..loads).fold(0, sum)
 }
 
-/// Adds one to the first two words of each `every`-th line, counting on from `state`, and returns the new count.
+/// Adds one to the first two words of each `every`-th line, with a line count that continues from `state`, and returns
+/// the new count.
 pub fn stream_update(lines: &mut [Line], every: u64, state: u64) -> u64 {
     let mut state = state;
     for Line([low, high, ..]) in lines {
@@ -76,7 +78,7 @@ pub fn stream_update(lines: &mut [Line], every: u64, state: u64) -> u64 {
     state
 }
 
-/// Fills each line with the next number from `state` on, and returns the number after the last.
+/// Fills each line with the next number, starting with `state`, and returns the number after the last one.
 pub fn stream_write(lines: &mut [Line], state: u64) -> u64 {
     let mut state = state;
     for line in lines {
@@ -86,7 +88,8 @@ pub fn stream_write(lines: &mut [Line], state: u64) -> u64 {
     state
 }
 
-/// Copies each line, adds the next number from `state` on to its words, and returns the number after the last.
+/// Copies each line, adds the next number, starting with `state`, to each of its words, and returns the number after
+/// the last one.
 pub fn stream_copy(from: &[Line], to: &mut [Line], state: u64) -> u64 {
     let mut state = state;
     for (from, to) in from.iter().zip(to) {
@@ -96,7 +99,7 @@ pub fn stream_copy(from: &[Line], to: &mut [Line], state: u64) -> u64 {
     state
 }
 
-/// Returns the line among `field` lines that is read at random after `state`, and the new state.
+/// Returns the line that a random read of `field` lines loads after `state`, and the new state.
 ///
 /// # References
 ///

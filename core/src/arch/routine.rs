@@ -1,8 +1,8 @@
-//! The types of the assembly routines, alike for every instruction set.
+//! The types of the assembly routines, which are the same for every instruction set.
 //!
 //! # Safety
 //!
-//! Nothing is called here; each type says what its caller has to guarantee.
+//! Nothing is called here; the documentation of each type states what a caller must guarantee.
 
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
@@ -10,14 +10,14 @@ use core::sync::atomic::{AtomicU32, AtomicU64};
 ///
 /// # Safety
 ///
-/// `base` is the start of a buffer that holds a chain in the encoding that the
-/// routine follows, and `cursor` stands on one of its nodes. `length` is one
-/// more than the largest index there, and ends the walk of a routine that checks it.
+/// `base` is the start of a buffer that holds a chain in the encoding that the routine follows, and
+/// `cursor` stands on one of its nodes. `length` is one more than the largest index in the chain; a
+/// routine that checks it ends the walk at an index that is not below it.
 pub type Routine = unsafe extern "C" fn(base: *const u8, cursor: usize, hops: usize, length: usize) -> usize;
 
 /// Chases side by side: `(cursors, hops, count)`, with the cursors advanced by that many hops each.
 ///
-/// It returns a digest of the work between the loads, or zero without any.
+/// It returns a digest of the work between the loads, or zero if there is no work.
 ///
 /// # Safety
 ///
@@ -27,7 +27,7 @@ pub type Routine = unsafe extern "C" fn(base: *const u8, cursor: usize, hops: us
 /// `MOST_FILLERS`; other routines ignore it.
 pub type LaneRoutine = unsafe extern "C" fn(cursors: *mut usize, hops: usize, count: usize) -> u64;
 
-/// Loads in a row: `(base, stride, loads)` to the wrapping sum of the words loaded.
+/// Independent loads at equal distances: `(base, stride, loads)` to the wrapping sum of the words loaded.
 ///
 /// # Safety
 ///
@@ -36,16 +36,16 @@ pub type StridedRoutine = unsafe extern "C" fn(base: *const u8, stride: usize, l
 
 /// Traffic over cache lines: `(from, lines, to, state, field)` to the state after exactly that many lines.
 ///
-/// It returns the state for the next call. Only its accesses
-/// matter: it proves nothing, and the words that it leaves in memory have no meaning.
+/// It returns the state for the next call. Only its memory accesses matter: its result is not
+/// checked, and the words that it leaves in memory have no meaning.
 ///
 /// # Safety
 ///
-/// `from` is aligned to 64 bytes, and `lines` lines from there on can be read and written. For a copy the same holds
-/// for `lines` lines from `to`, and both runs of lines do not overlap. Random and permuted reads need `field` readable
-/// lines from `from`, at least one, whatever `lines` is; for permuted reads `field` is a power of two, at most
-/// 32,768, and `to` may be any address: lines from there on are only prefetched. For updates, `state` is zero or the
-/// number that the same routine returned.
+/// `from` is aligned to 64 bytes, and `lines` lines from there on can be read and written. For a copy, `to` and the
+/// `lines` lines from there on fulfil the same conditions, and the two runs of lines do not overlap. Random and
+/// permuted reads need `field` readable lines from `from`, at least one, whatever `lines` is; for permuted reads
+/// `field` is a power of two, at most 32,768, and `to` may be any address: lines from there on are only prefetched.
+/// For updates, `state` is zero or a number that the same routine returned.
 pub type StreamRoutine =
     unsafe extern "C" fn(from: *mut u8, lines: usize, to: *mut u8, state: u64, field: usize) -> u64;
 
@@ -53,9 +53,9 @@ pub type StreamRoutine =
 ///
 /// # Safety
 ///
-/// `mine` and `theirs` are the first of eight words of a line each, which others access as atomics alone, and so is
-/// `stop`. They may be one line. `polls` is at least 1. A routine that reads the counter is called only
-/// where user code may read it. `delays` is the caller's own.
+/// `mine` and `theirs` each point to the first of the eight words of a line. Other threads access these lines and
+/// `stop` only as atomics. `mine` and `theirs` may be the same line. `polls` is at least 1. A routine that reads the
+/// counter is called only where user code may read it. Only the caller accesses `delays`.
 pub type ExchangeRoutine = unsafe extern "C" fn(
     mine: *const AtomicU64,
     theirs: *const AtomicU64,
@@ -65,33 +65,33 @@ pub type ExchangeRoutine = unsafe extern "C" fn(
     delays: *mut Delays,
 ) -> usize;
 
-/// The exchanges by one set of atomic instructions, each with both of its sides.
+/// The exchange routines of one set of atomic instructions, a pair for each method: the first side and the second.
 #[derive(Clone, Copy, Debug)]
 pub struct Exchanges {
     /// An atomic compare and swap of one line, which also polls.
     pub cas: [ExchangeRoutine; 2],
-    /// The same, but plain loads poll.
+    /// An atomic compare and swap of one line, but plain loads poll.
     pub read_cas: [ExchangeRoutine; 2],
     /// Plain loads and stores, each side to a line of its own.
     pub flag: [ExchangeRoutine; 2],
-    /// The same with the sender's counter, which both sides read: the only one that fills [`Delays`].
+    /// Plain stores of the sender's counter, which both sides read: the only method that fills [`Delays`].
     pub message: [ExchangeRoutine; 2],
 }
 
 /// The delays of messages: the receiver's counter less the sender's, in ticks.
 ///
-/// The offset of the counters is part of it, with opposite signs in both directions: the mean of both directions is
-/// free of it, and a delay that is not positive shows that there is an offset.
+/// Each delay includes the offset between the two counters, with opposite signs in the two directions: the offset
+/// cancels in the mean of both directions, and a delay that is not positive shows that there is an offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Delays {
     /// The sum over all messages.
     pub sum: i64,
-    /// The smallest delay of one message; the largest number if there was no message.
+    /// The smallest delay of one message; `i64::MAX` if there was no message.
     pub least: i64,
 }
 
 impl Delays {
-    /// The delays of no message.
+    /// The value before the first message.
     pub const NONE: Delays = Delays { sum: 0, least: i64::MAX };
 }

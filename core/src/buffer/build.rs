@@ -1,6 +1,6 @@
 //! Writing a chain to memory: in address order, whole lines at a time.
 //!
-//! Knows the places and the content of nodes; nothing of walks.
+//! This file uses the places and the content of nodes, and makes no walks.
 
 use super::error::BuildError;
 use super::stores::Stores;
@@ -11,11 +11,11 @@ use crate::kernel::Encoding;
 /// Number of successors that are computed between writes: 4 KiB of the first-level cache.
 const BLOCK: usize = 512;
 
-/// Blocks written between two questions whether to stop: 1 MiB of lines, a hundredth of a second if each lies on a
-/// page of its own.
+/// Number of blocks between two calls of `stop`: 1 MiB of lines, which takes 10 ms if each line lies on a separate
+/// page.
 const ASKED: u32 = 32;
 
-/// The successors of all nodes, a block at a time.
+/// The successors of all nodes, computed one block at a time.
 pub(super) struct Successors<'c> {
     chain: &'c Chain,
     first: u64,
@@ -23,12 +23,13 @@ pub(super) struct Successors<'c> {
 }
 
 impl<'c> Successors<'c> {
-    /// Begins with the first node.
+    /// Returns an iterator that starts at the first node.
     pub(super) const fn new(chain: &'c Chain) -> Self {
         Successors { chain, first: 0, block: [0; BLOCK] }
     }
 
-    /// Returns the successors of the next nodes, and the first of these nodes; none after the last node.
+    /// Returns the number of the next block's first node and the successors of the block's nodes; an empty slice after
+    /// the last node.
     pub(super) fn take(&mut self) -> (u64, &[u64]) {
         let first = self.first;
         let count = (self.chain.nodes() - first).min(BLOCK as u64);
@@ -39,7 +40,7 @@ impl<'c> Successors<'c> {
     }
 }
 
-/// Writes the `hops` nodes of a chain from `from` on again. Returns false, and writes nothing, where nodes share a
+/// Writes the first `hops` nodes of a walk from `from` again. Returns false, and writes nothing, if nodes share a
 /// line.
 pub(super) fn write_ahead(
     lines: &mut [Line],
@@ -98,7 +99,7 @@ pub(super) fn write(
     };
     match layout.stride().0 {
         64 => {
-            // A node fills a line: its place needs no look at the layout, and no call.
+            // A node fills a line, so its place is computed without a call of the layout.
             let distance = 64 / encoding.unit().0;
             for lines in lines.chunks_mut(BLOCK) {
                 go_on()?;

@@ -14,19 +14,19 @@ pub enum BuildError {
 /// Why nodes cannot be walked, or loaded in address order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WalkError {
-    /// The nodes do not have the encoding of the kernel. Lanes follow addresses, and loads in address order load eight
-    /// bytes.
+    /// The nodes are not in the kernel's encoding, which is an address for lanes, and eight bytes for loads in
+    /// address order.
     Encoding,
-    /// The number of starts or ends is not the number of lanes.
+    /// The number of starts or of ends differs from the number of lanes.
     Count,
-    /// The nodes lie in lines drawn at random, so that they are not at equal distances.
+    /// The nodes lie in lines drawn at random, so their distances are not equal.
     Scattered,
 }
 
-/// A walk that did not end where the generator says.
+/// A walk that ended on a different node than the generator computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Astray {
-    /// The node on which the walk set out.
+    /// The node at which the walk started.
     pub from: u64,
     /// The number of hops that it should have made.
     pub hops: u64,

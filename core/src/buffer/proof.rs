@@ -1,29 +1,30 @@
-//! Proofs: that a walk made its hops, and that memory holds the chain.
+//! Proofs that a walk made its hops, and that memory holds the chain.
 //!
-//! The generator says where a walk has to end. Nothing is measured here, and
-//! only [`Buffer::verify`] reads memory.
+//! The generator computes the node on which a walk has to end. Nothing is measured here, and only
+//! [`Buffer::verify`] reads the chain from memory.
 
 use super::error::Astray;
 use super::{Buffer, Cursor};
 
 impl Buffer<'_> {
-    /// Proves that a walk of `hops` hops from the node `from` ended where the generator says, and returns that node.
+    /// Proves that a walk of `hops` hops from the node `from` ended on the node that the generator computes, and
+    /// returns this node.
     ///
     /// # Errors
     ///
-    /// [`Astray`] where it did not.
+    /// [`Astray`] if the walk ended elsewhere.
     pub fn prove(&self, from: u64, hops: u64, ended: Cursor) -> Result<u64, Astray> {
         let node = self.chain.advance(from, hops);
         if self.cursor(node) == ended { Ok(node) } else { Err(Astray { from, hops }) }
     }
 
-    /// Proves each lane of a walk, and moves its start to its end.
+    /// Proves each lane of a walk, and replaces its start by its end.
     ///
-    /// The next walk from there does not meet the lines that this one left in the caches.
+    /// So the next walk starts with nodes that this walk did not bring into the caches.
     ///
     /// # Errors
     ///
-    /// [`Astray`] for the first lane that ended elsewhere, or nowhere.
+    /// [`Astray`] for the first lane that ended elsewhere or has no end.
     pub fn prove_lanes(&self, starts: &mut [u64], hops: u64, ends: &[Cursor]) -> Result<(), Astray> {
         for (lane, start) in starts.iter_mut().enumerate() {
             let ended = ends.get(lane).ok_or(Astray { from: *start, hops })?;
@@ -32,11 +33,12 @@ impl Buffer<'_> {
         Ok(())
     }
 
-    /// Walks the whole lap in plain Rust: one cycle, over every node, back to its start.
+    /// Walks one lap in plain Rust, and checks that memory holds the chain: one cycle over every node, back to its
+    /// start.
     ///
     /// # Errors
     ///
-    /// [`Astray`] where the memory does not hold the chain.
+    /// [`Astray`] if the memory does not hold the chain.
     pub fn verify(&self) -> Result<(), Astray> {
         let start = self.chain.start(0, 1);
         let mut node = start;
@@ -51,7 +53,7 @@ impl Buffer<'_> {
         Ok(())
     }
 
-    /// Returns the word that a node holds.
+    /// Returns the word that a node holds in memory.
     fn held(&self, node: u64) -> Option<u64> {
         let offset = self.chain.layout().offset(node) as usize;
         let word = self.lines.get(offset / 64)?.0.get(offset / 8 % 8)? >> (offset % 8 * 8);

@@ -1,17 +1,16 @@
-//! The stores with which a chain is written: past the caches, or ordinary ones.
+//! The kinds of stores that write a chain: stores that bypass the caches, or ordinary stores.
 //!
-//! The faster kind depends on the machine. Nanoseconds a line, past the caches
-//! and ordinary: 3.5 and 10 on Emerald Rapids, 9.2 and 6.5 on Cascade Lake. So
-//! both are tried on the memory that is about to be written.
+//! The faster kind depends on the machine. A line takes 3.5 ns with bypassing stores and 10 ns with
+//! ordinary stores on Emerald Rapids, 9.2 and 6.5 ns on Cascade Lake. So both kinds are tried on
+//! the memory that is about to be written.
 //!
-//! Stores past the caches leave no line behind. Ordinary stores leave the last
-//! lines that they wrote in the caches, and a first pass over 64 MiB is then 5 %
-//! too fast. A warm-up of one lap displaces them, but a warm-up of a million hops over a
-//! larger working set does not, and timed hops would meet them. So the last four cache
-//! sizes of lines written are evicted before the chain is handed out. Even in a cache that
-//! chooses its victims at random, older lines fill
-//! only e^-4, or 2 %, which is 0.1 % of a working set of sixteen cache sizes.
-//! So the numbers do not depend on the choice.
+//! Stores that bypass the caches leave no line in a cache. Ordinary stores leave the last lines
+//! that they wrote in the caches, and the first pass over 64 MiB is then 5 % too fast. A warm-up of
+//! one lap displaces these lines, but a warm-up of a million hops over a larger working set does
+//! not, and timed hops would hit them. So the most recently written lines, four times the size of
+//! the cache, are evicted before the chain is handed out. Even in a cache that chooses its victims
+//! at random, older lines occupy only e^-4 of the cache, or 2 %, which is 0.1 % of a working set of
+//! sixteen cache sizes. So the measured values do not depend on the kind of stores.
 
 use super::error::BuildError;
 use crate::arch::{self, Evictor, Line, Stamp};
@@ -25,31 +24,33 @@ pub struct Stores(Option<Ordinary>);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Ordinary {
     evictor: Evictor,
-    /// The lines to evict, counted from the last one written.
+    /// The number of lines to evict, counted back from the last line written.
     last: usize,
 }
 
-/// Lines written by one kind of stores before the other is tried: 1 MiB.
+/// Number of lines in one part of the trial, which one kind of stores writes: 1 MiB.
 const PART: usize = (1 << 20) / 64;
-/// Parts of each kind. The other kind's parts between them keep one kind from having the colder pages.
+/// Number of parts for each kind of stores. The kinds alternate, so that neither has all of the colder pages.
 const PARTS: usize = 4;
-/// Amount of the last lines written that a cache may still hold, in cache sizes.
+/// Amount of the most recently written lines that is evicted, in cache sizes.
 const EVICTED: u64 = 4;
-/// Minimum working set for a choice, in cache sizes: of a smaller one too many lines would have to be evicted.
+/// Minimum working set for which ordinary stores are tried, in cache sizes: in a smaller one, too large a part of the
+/// lines would have to be evicted.
 const CACHES: u64 = 16;
 
 impl Stores {
     /// Stores that go past the caches.
     pub const STREAMING: Stores = Stores(None);
 
-    /// Tries both kinds on the start of `lines`, whose content is lost, and returns the faster one.
+    /// Tries both kinds on the start of `lines`, overwriting the content, and returns the faster kind.
     ///
-    /// `cache` is the size of the largest cache, zero where it is not known.
-    /// Without it, without a counter or without the instruction that evicts
-    /// lines, there is no choice.
+    /// `cache` is the size of the largest cache, or zero if it is not known. Without this size,
+    /// without a counter or without the instruction that evicts lines, it returns
+    /// [`STREAMING`](Self::STREAMING) and tries nothing.
     #[must_use]
     pub fn choose(lines: &mut [Line], stamp: Option<Stamp>, cache: Bytes) -> Stores {
-        /// Ordinary stores have to be faster by one part in this number: the trial leaves out their eviction.
+        /// Reciprocal of the fraction by which ordinary stores have to be faster: the trial does not include their
+        /// eviction.
         const CLEARLY: u64 = 5;
         let written = core::mem::size_of_val::<[Line]>(lines) as u64;
         let (Some(stamp), Some(evictor)) = (stamp, Evictor::detect()) else { return Stores::STREAMING };
@@ -89,7 +90,7 @@ impl Stores {
         }
     }
 
-    /// Waits until all stores past the caches are made.
+    /// Waits until all stores that bypass the caches are complete.
     pub(super) fn fence(self) {
         if self.0.is_none() {
             arch::streams_done();
@@ -100,7 +101,7 @@ impl Stores {
     ///
     /// # Errors
     ///
-    /// [`BuildError::Stopped`] once `stop` says so.
+    /// [`BuildError::Stopped`] if `stop` returns true.
     pub(super) fn finish(self, lines: &[Line], stop: &dyn Fn() -> bool) -> Result<(), BuildError> {
         self.fence();
         if let Some(Ordinary { evictor, last }) = self.0 {

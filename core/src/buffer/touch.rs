@@ -1,13 +1,14 @@
-//! Bringing a working set into the caches that hold it, without a walk.
+//! A pass that brings a working set into the caches without a walk.
 //!
-//! No load waits for another here, so this takes a fraction of the time of a lap. Nothing is timed.
+//! The loads are independent, so the pass takes a fraction of the time of a lap. Nothing is timed.
 
 use core::hint::black_box;
 
 use super::Buffer;
 use crate::math::greatest_common_divisor;
 
-/// The golden section. Its multiples, modulo 1, stay apart for longer than those of any other number.
+/// Fraction of the nodes between two loads: the golden section. Its multiples modulo 1 stay further apart than the
+/// multiples of any other number.
 const GOLDEN: f64 = 0.618_033_988_749_894_8;
 
 impl Buffer<'_> {
@@ -23,10 +24,10 @@ impl Buffer<'_> {
     }
 }
 
-/// Returns the numbers below `count`, each once, neighbours far apart.
+/// Returns each number below `count` once, in an order in which successive numbers are far apart.
 fn scattered(count: u64) -> impl Iterator<Item = u64> {
     let golden = (count as f64 * GOLDEN) as u64;
-    // One has no common factor with any number, so that there is a step.
+    // One has no common factor with any number, so a step always exists.
     let step = (1..=golden.max(1)).rev().find(|step| greatest_common_divisor(count, *step) == 1).unwrap_or(1);
     let mut next = 0;
     (0..count).map(move |_| {

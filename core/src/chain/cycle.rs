@@ -1,23 +1,24 @@
 //! One random cycle over any number of nodes: a table for few nodes, arithmetic for many.
 //!
-//! Nodes are numbers here; their places in memory are not known.
+//! Nodes are numbers here; this file does not use their places in memory.
 
 use super::weyl::Weyl;
 use crate::rng::Pcg32;
 
-/// Maximum number of nodes that Sattolo's shuffle orders. It is affordable there, and better: a few
-/// keyed rounds on twelve bits or fewer leave structure behind for one seed in ten.
+/// Maximum number of nodes that Sattolo's shuffle orders. Up to this number a table is affordable
+/// and more random: a few keyed rounds on twelve bits or fewer leave structure for one seed in ten.
 pub const SATTOLO_LIMIT: u64 = 4096;
 
 /// One single cycle, as a stored or computed successor function.
 ///
-/// The table is 8 KiB in place: there is no allocator to put it elsewhere.
+/// The table occupies 8 KiB inside this type: there is no allocator that could place it elsewhere.
 #[derive(Clone, Copy, Debug)]
 #[allow(clippy::large_enum_variant)]
 pub(super) enum CyclicPermutation {
-    /// Few nodes: the successor of each, from Sattolo's shuffle. Proofs over up to 256 KiB of lines multiply nothing.
+    /// Few nodes: the successor of each, from Sattolo's shuffle. Proofs of walks over up to 256 KiB of lines need no
+    /// multiplication.
     Table { successors: [u16; SATTOLO_LIMIT as usize], nodes: u16 },
-    /// Many nodes: computed.
+    /// Many nodes: the successor of each is computed.
     Weyl(Weyl),
 }
 
@@ -26,9 +27,9 @@ impl CyclicPermutation {
         if nodes > SATTOLO_LIMIT {
             return CyclicPermutation::Weyl(Weyl::new(nodes, rng));
         }
-        // S. Sattolo, "An algorithm to generate a random cyclic permutation",
-        // Information Processing Letters 22(6), 1986: a shuffle that never
-        // leaves an element in place gives each cycle of full length alike.
+        // S. Sattolo, "An algorithm to generate a random cyclic permutation", Information
+        // Processing Letters 22(6), 1986: a shuffle that never leaves an element in place gives
+        // every cycle of full length with equal probability.
         let mut successors = [0u16; SATTOLO_LIMIT as usize];
         let count = nodes as usize;
         for (node, successor) in (0u16..).zip(successors.iter_mut().take(count)) {

@@ -1,40 +1,39 @@
-//! The places of a chain's nodes in memory, and the reasons why there is no chain.
+//! The places of a chain's nodes in memory, and the reasons why a chain of some shape cannot exist.
 //!
-//! Knows spacing and cache lines; knows no order.
+//! This file uses the spacing and cache lines, but not the order of the nodes.
 
 use crate::rng::Pcg32;
 use crate::units::Bytes;
 
-/// The reason why there is no chain of a given shape.
+/// The reason why a chain of a given shape cannot exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShapeError {
     /// The stride is not 4, 8, 16, 32 or a multiple of 64 bytes.
     Stride(Bytes),
     /// Fewer than two nodes fit in the working set.
     TooSmall,
-    /// Regions of a local order must be a power of two times the stride.
+    /// The region of a local order is not a power of two times the stride.
     Region(Bytes),
 }
 
 /// The places of the nodes of a working set, relative to its first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodeLayout {
-    /// The number of nodes, cut to whole regions by a local order.
+    /// The number of nodes, which a local order reduces to whole regions.
     pub(super) nodes: u64,
     pub(super) stride: u64,
-    /// Lines of a stride among which a node's line is drawn; 1 means the first.
+    /// The number of lines of each stride from which a node's line is drawn; 1 for the first line.
     lines: u64,
     key: u64,
 }
 
 impl NodeLayout {
-    /// Places nodes `stride` bytes apart that fill `size` bytes.
+    /// Returns a layout of nodes that are `stride` bytes apart and fill `size` bytes.
     ///
-    /// If a node has a line of its own, its pointer always lies in the first half of the
-    /// line: the second half arrives later (1.4 % of a memory
-    /// access on Emerald Rapids). If `scattered`, a stride of several lines holds its node in a line
-    /// drawn at random, since a fixed one would use only a part of
-    /// the memory channels and cache sets.
+    /// If a node has its own line, its pointer always lies in the first half of the line: the second half arrives
+    /// later (by 1.4 % of a memory access on Emerald Rapids). If `scattered`, a stride of several lines holds its
+    /// node in a line drawn at random, since a fixed line would use only a part of the memory channels and cache
+    /// sets.
     ///
     /// # Errors
     ///

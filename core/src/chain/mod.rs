@@ -1,9 +1,9 @@
 //! The order in which a pointer chase visits the nodes of its working set.
 //!
-//! A chain is one single cycle over all nodes, known by arithmetic alone: the
-//! successor of a node, the node that a chase reaches after a number of hops, and start
-//! points at equal distance. [`NodeLayout`] knows the places of
-//! the nodes in memory; `buffer` writes them there. Nothing here reads memory.
+//! A chain is one single cycle over all nodes. Arithmetic alone gives the successor of a node, the
+//! node that a chase reaches after a number of hops, and start points at equal distances.
+//! [`NodeLayout`] gives the places of the nodes in memory; `buffer` writes them there. Nothing here
+//! reads memory.
 
 mod cycle;
 mod layout;
@@ -21,12 +21,12 @@ pub use layout::{NodeLayout, ShapeError};
 /// The order of a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// Every node equally likely to follow any other: nothing to predict.
+    /// Every node is equally likely to follow any other: the next access cannot be predicted.
     Random,
-    /// Random within regions of this size, which are visited whole, in random order.
+    /// Random within regions of this size; each region is visited completely before the next one, in random order.
     ///
-    /// It saves page walks and lets prefetchers that work within a page help:
-    /// its time per hop is not the latency of memory.
+    /// This order avoids page walks and lets prefetchers that work within a page help: its time per
+    /// hop is not the latency of memory.
     Local(Bytes),
     /// Ascending addresses.
     Sequential,
@@ -55,12 +55,12 @@ pub struct Chain {
 impl Chain {
     /// Returns the chain of `order` over a working set of `size` bytes with nodes `stride` bytes apart.
     ///
-    /// The same arguments give the same chain on every machine. For a local
-    /// order the working set is cut to whole regions.
+    /// The same arguments give the same chain on every machine. For a local order the working set
+    /// is reduced to whole regions.
     ///
     /// # Errors
     ///
-    /// [`ShapeError`] where no chain has this shape.
+    /// [`ShapeError`] if a chain of this shape cannot exist.
     pub fn new(order: Order, size: Bytes, stride: Bytes, seed: u64) -> Result<Chain, ShapeError> {
         let scattered = matches!(order, Order::Random | Order::Local(_));
         let mut rng = Pcg32::new(seed, 0x6368_6169);
@@ -92,7 +92,7 @@ impl Chain {
         &self.layout
     }
 
-    /// Returns the number of nodes, which is the number of hops of a lap.
+    /// Returns the number of nodes, which is also the number of hops in a lap.
     #[must_use]
     pub const fn nodes(&self) -> u64 {
         self.layout.nodes
@@ -115,8 +115,8 @@ impl Chain {
 
     /// Returns the node on which a chase from `node` stands after `hops` hops.
     ///
-    /// This is the proof that every timed run has to pass: a chase that made
-    /// another number of hops, or met a damaged pointer, stands elsewhere.
+    /// Every timed run is checked against this node: a chase that made a different number of hops,
+    /// or loaded a damaged pointer, ends elsewhere.
     #[must_use]
     pub fn advance(&self, node: u64, hops: u64) -> u64 {
         let nodes = self.layout.nodes;
@@ -132,7 +132,7 @@ impl Chain {
         }
     }
 
-    /// Returns the node from which the `part`-th of `parts` chases sets out, at equal distances on the cycle.
+    /// Returns the start node of the `part`-th of `parts` chases; the starts are at equal distances on the cycle.
     #[must_use]
     pub fn start(&self, part: u64, parts: u64) -> u64 {
         let parts = parts.max(1);
@@ -157,7 +157,7 @@ impl Chain {
         }
     }
 
-    /// Returns a number that identifies the chain: equal for equal chains, on every machine.
+    /// Returns a number that identifies the chain, and is the same for the same chain on every machine.
     ///
     /// It is an FNV-1a hash of the shape and of the nodes at 64 equally spaced places.
     #[must_use]

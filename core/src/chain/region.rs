@@ -1,11 +1,11 @@
 //! The order of nodes within one region of a local order.
 //!
-//! Knows nothing of the order in which regions follow each other.
+//! The order in which regions follow each other is not defined here.
 
 use super::weyl::{Mixer, inverse_of_odd};
 use crate::rng::Pcg32;
 
-/// The order within the regions of a local order; every region has its own.
+/// The order of nodes within the regions of a local order, which differs between regions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Within {
     mixer: Mixer,
@@ -16,19 +16,19 @@ pub(super) struct Within {
 }
 
 impl Within {
-    /// Makes the order of regions of `2^bits` nodes.
+    /// Returns an order for regions of `2^bits` nodes.
     pub(super) fn new(bits: u32, rng: &mut Pcg32) -> Within {
         let mixer = Mixer::new(bits, rng);
         let step = rng.next_u64() | 1;
         Within { mixer, step, inverse_step: inverse_of_odd(step), key: rng.next_u64(), bits }
     }
 
-    /// Returns the last turn of a region.
+    /// Returns the number of the last turn in a region.
     pub(super) const fn last_turn(&self) -> u64 {
         self.mixer.mask
     }
 
-    /// Splits a number of nodes into whole regions and the rest.
+    /// Splits a number of nodes into the number of whole regions and the rest.
     pub(super) const fn split(&self, nodes: u64) -> (u64, u64) {
         (nodes >> self.bits, nodes & self.mixer.mask)
     }
@@ -37,7 +37,7 @@ impl Within {
         (region ^ self.key).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32 & self.mixer.mask
     }
 
-    /// Returns the node that is visited `turn`-th in its region.
+    /// Returns the node of `region` that is visited at `turn`.
     pub(super) fn node(&self, region: u64, turn: u64) -> u64 {
         let time = turn.wrapping_mul(self.step) & self.mixer.mask;
         region << self.bits | self.mixer.mix(time ^ self.region_key(region))

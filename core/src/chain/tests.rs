@@ -1,4 +1,4 @@
-//! Properties of chains of every order: one cycle, over all nodes, that arithmetic follows as a walk does.
+//! Tests of chains of every order: a chain is one cycle over all nodes, and arithmetic gives the same nodes as a walk.
 
 use super::*;
 use proptest::prelude::*;
@@ -81,7 +81,7 @@ fn fingerprints_do_not_change() {
         let chain = Chain::new(order, Bytes(nodes * 64), Bytes(64), 42).unwrap();
         chain.fingerprint()
     };
-    // By hand: FNV-1a over a cycle whose successors are the next lines.
+    // Computes FNV-1a by hand for a sequential cycle.
     let words = |nodes: u64| {
         let offsets = (0..64).map(move |place| (u128::from(nodes) * place / 64) as u64 * 64);
         let pairs = offsets.flat_map(move |offset| [offset, (offset + 64) % (nodes * 64)]);
@@ -121,7 +121,7 @@ fn impossible_shapes_are_refused() {
     assert_eq!(make(PAGE_LOCAL, 4000, 64), Err(ShapeError::TooSmall));
 }
 
-/// Compares the distances of successors with those of a uniform cycle (method: chi-square).
+/// Compares the distribution of distances between successive nodes with that of a uniform cycle (method: chi-square).
 #[test]
 fn random_order_has_no_preferred_distance() {
     for (nodes, seed) in [(1u64 << 16, 1), (50_000, 2), (1 << 20, 3), (700_001, 4)] {
@@ -134,7 +134,7 @@ fn random_order_has_no_preferred_distance() {
         let expected = nodes as f64 / 256.0;
         let chi_square: f64 =
             bins.iter().map(|&seen| (seen as f64 - expected) * (seen as f64 - expected) / expected).sum();
-        // 255 degrees of freedom: mean 255, standard deviation 22.6; six of those.
+        // 255 degrees of freedom: mean 255, standard deviation 22.6; the limits are six standard deviations away.
         assert!((120.0..391.0).contains(&chi_square), "{nodes} nodes: {chi_square}");
     }
 }

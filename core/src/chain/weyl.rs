@@ -1,4 +1,4 @@
-//! A pseudo-random single cycle over any number of nodes, computed and not stored.
+//! A pseudo-random single cycle over any number of nodes, which is computed instead of stored.
 //!
 //! A Weyl sequence `t → t + c (mod 2^k)` with odd `c` is one cycle of length
 //! 2^k (Hull and Dobell, 1962, with multiplier 1). Conjugated by a bijection
@@ -11,9 +11,9 @@
 //! are too few: the distance between successive nodes then shows structure
 //! that a prefetcher could learn.
 //!
-//! The benefit is not only speed: successors are known in address order, so that the
-//! buffer is written once, in whole lines; and the node at any *time* `t` is
-//! `G(c t)`, without a walk.
+//! There are two benefits in addition to speed: successors are computed in address order, so the
+//! buffer is written once, in whole lines; and the node at any *time* `t` is `G(c t)`, which needs
+//! no walk.
 
 use crate::arch::lanes::{self, Lanes};
 use crate::rng::Pcg32;
@@ -21,7 +21,7 @@ use crate::rng::Pcg32;
 /// The bijection `G` on numbers of `bits` bits, and its inverse.
 #[derive(Clone, Copy, Debug)]
 pub struct Mixer {
-    /// The largest number of the domain, which is all ones.
+    /// The largest number of the domain, in which all bits are ones.
     pub mask: u64,
     shift: u32,
     multipliers: [u64; 3],
@@ -36,7 +36,7 @@ impl Mixer {
         let mask = (1u64 << bits.min(63)) - 1;
         let multipliers @ [first, second, third] = [0; 3].map(|_| (rng.next_u64() & mask) | 1);
         let inverses = [third, second, first].map(|multiplier| inverse_of_odd(multiplier) & mask);
-        // A shift by at least half of the bits undoes itself.
+        // An xor-shift by at least half of the bits is its own inverse.
         Mixer { mask, shift: bits.div_ceil(2), multipliers, inverses }
     }
 
@@ -54,14 +54,15 @@ impl Mixer {
 
     #[inline(always)]
     const fn rounds(&self, x: u64, [first, second, third]: [u64; 3]) -> u64 {
-        // Not a loop: hop counts are proven with this, and loops are not unrolled where size counts.
+        // This is not a loop, since every proof of a hop count runs it, and loops are not unrolled in code optimised
+        // for size.
         let x = self.fold(x).wrapping_mul(first) & self.mask;
         let x = self.fold(x).wrapping_mul(second) & self.mask;
         let x = self.fold(x).wrapping_mul(third) & self.mask;
         self.fold(x)
     }
 
-    /// Returns the xor-shift between multiplications, which undoes itself.
+    /// Computes the xor-shift between multiplications, which is its own inverse.
     #[inline(always)]
     const fn fold(&self, x: u64) -> u64 {
         x ^ (x >> self.shift)
@@ -108,7 +109,7 @@ impl Weyl {
         self.after(node, 1)
     }
 
-    /// Returns the node on which a chase from `node` stands after `hops` hops.
+    /// Returns the node that a chase from `node` reaches after `hops` hops.
     #[must_use]
     pub fn after(&self, node: u64, hops: u64) -> u64 {
         self.mixer.mix(self.advance(self.mixer.unmix(node), hops))
@@ -116,8 +117,8 @@ impl Weyl {
 
     /// Returns the time that a chase from `time` reaches after `hops` hops.
     ///
-    /// For a power of two this is one multiplication. Otherwise the elements that are left out
-    /// have to be counted, which costs about a nanosecond a hop and needs no memory.
+    /// For a power of two nodes this is one multiplication. Otherwise the elements that the cycle
+    /// leaves out have to be counted, which takes about 1 ns per hop and needs no memory.
     #[must_use]
     pub fn advance(&self, time: u64, hops: u64) -> u64 {
         let mask = self.mixer.mask;
@@ -138,8 +139,8 @@ impl Weyl {
         let mask = self.mixer.mask;
         let (mut time, mut left) = (time, hops);
         while left > 0 {
-            // Each step meets one node at most, so this many cannot overshoot;
-            // and the last pass ends on a node, since all of its steps met one.
+            // Each step meets at most one node, so `left` steps cannot overshoot; and the last pass
+            // ends on a node, since each of its steps met one.
             let mut met = 0;
             for _ in 0..left {
                 time = time.wrapping_add(self.step) & mask;
@@ -150,7 +151,7 @@ impl Weyl {
         time
     }
 
-    /// Returns the cycle for vector units, where the processor has them and its numbers fit.
+    /// Returns the cycle in the form for vector instructions if the processor has them and the cycle's numbers fit.
     fn vectorised(&self) -> Option<(Lanes, lanes::Cycle)> {
         let Mixer { mask, shift, multipliers, inverses } = self.mixer;
         let cycle = lanes::Cycle {
@@ -164,10 +165,10 @@ impl Weyl {
         Some((Lanes::detect()?, cycle))
     }
 
-    /// Returns the first node from `part`/`parts` of the cycle on.
+    /// Returns the first node at or after `part`/`parts` of the cycle.
     ///
-    /// Parts are equal in steps of the full cycle, hence in nodes to within the
-    /// square root of their number; exactly for a power of two.
+    /// Parts have equal numbers of steps of the full cycle. So their numbers of nodes differ by
+    /// about the square root of this number, or not at all for a power of two.
     #[must_use]
     pub fn part(&self, part: u64, parts: u64) -> u64 {
         let mask = self.mixer.mask;
@@ -183,7 +184,7 @@ impl Weyl {
     pub fn successors(&self, first: u64, successors: &mut [u64]) {
         match self.vectorised() {
             Some((lanes, cycle)) => lanes.successors(&cycle, first as u32, successors),
-            // A chain too large for 32 bits waits for its page faults anyway.
+            // Page faults dominate the time of writing a chain that is too large for 32 bits.
             None => self.one_by_one(first, successors),
         }
     }
@@ -240,7 +241,8 @@ mod tests {
 
         #[test]
         fn vectors_agree_with_single_steps(bits in 1u32..=32, below: u64, time: u64, first: u64, hops in 0u64..3_000, seed: u64) {
-            // Between half of a power of two and all of it: as many bits as asked for.
+            // A number between half of a power of two and the power, so that the cycle has the requested number of
+            // bits.
             let nodes = (1u64 << bits) - below % (1u64 << (bits - 1));
             let weyl = Weyl::new(nodes, &mut Pcg32::new(seed, 2));
             let time = time & weyl.mixer.mask;

@@ -1,25 +1,25 @@
 //! Round trips of a line between two cores.
 //!
-//! Knows places in memory and counts, and nothing of time or threads.
+//! This file uses places in memory and counts, but neither time nor threads.
 //!
 //! # Safety
 //!
-//! The memory is shared as [`SharedLine`]s from the beginning, and all
-//! accesses to it are atomic. So any number of threads may call any side at
-//! any time: the words that they find have no meaning to Rust, and a call that finds
-//! an unexpected word waits until its polls are over.
+//! The memory is shared as [`SharedLine`]s from the beginning, and all accesses to it are atomic.
+//! So any number of threads may call any side at any time: no safety condition depends on the words
+//! that they find, and a call that finds an unexpected word returns after its maximum number of
+//! polls.
 
 use crate::arch::{Delays, EXCHANGES, ExchangeRoutine, Flusher, Line, SharedLine, Stamp};
 use crate::units::Bytes;
 use crate::words::Worded;
 use core::sync::atomic::{AtomicU32, Ordering};
 
-/// Lines of a page of 4 KiB, the limit of every prefetcher of either core.
+/// Number of lines in a page of 4 KiB, which the prefetchers of the cores do not cross.
 const PAGE: usize = 64;
-/// Distance of two lines in use: a page and one line, so that their addresses differ in all bits from
-/// which a core chooses a cache set, and the machine the home of a line.
+/// Distance between two lines in use, in lines: a page and one line, so that their addresses differ in the bits by
+/// which a core chooses a cache set and in the bits by which the machine chooses the home of a line.
 const STEP: usize = PAGE + 1;
-/// Lines of a place, one for each side.
+/// Number of lines at one place, one for each side.
 const PAIR: usize = 2;
 
 /// The way in which a side passes the turn to the other.
@@ -30,12 +30,13 @@ pub enum Method {
     Cas,
     /// An atomic compare and swap of one line, once a plain load has seen that it will succeed.
     ///
-    /// The line is first read, then taken: where caches need two transfers for that, it takes nearly twice
-    /// the time of [`Method::Cas`].
+    /// The core first reads the line and then acquires it for writing: if the caches need two transfers for this, an
+    /// exchange takes nearly twice the time of [`Method::Cas`].
     ReadCas,
     /// A plain store to the side's own line, which the other side polls.
     Flag,
-    /// The same with the time of sending in the line: the only method that compares the counters of the two CPUs.
+    /// A plain store of the time of sending to the side's own line: the only method that compares the counters of the
+    /// two CPUs.
     Message,
 }
 
@@ -62,16 +63,16 @@ impl Method {
 /// One of the two partners of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExchangeSide {
-    /// The side that begins. Its calls last as long as the round trips.
+    /// The side that begins. Its calls return when the round trips are complete.
     First,
     /// The side that answers.
     Second,
 }
 
-/// The reasons for which a side gives up.
+/// The conditions under which a side gives up.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience<'a> {
-    /// No side waits once this is not zero. It is read every 1024 polls.
+    /// A word that ends all waiting as soon as it is not zero. Each side reads it every 1024 polls.
     pub stop: &'a AtomicU32,
     /// Maximum number of polls for one answer before the call returns; a poll by a plain load costs one or two cycles.
     pub polls: usize,
@@ -80,7 +81,7 @@ pub struct Patience<'a> {
 /// The result of one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Made {
-    /// The round trips that are complete: fewer than requested if the other side did not answer.
+    /// The number of complete round trips: smaller than requested if the other side did not answer.
     pub count: usize,
     /// The delays of the messages that this side received; [`Delays::NONE`] for other methods.
     pub delays: Delays,
@@ -91,17 +92,17 @@ pub struct Made {
 pub struct Exchange<'m> {
     lines: &'m [SharedLine],
     places: usize,
-    /// The proof that user code may read the counter, as messages do.
+    /// The proof that user code may read the counter, which the message routines do.
     _counter: Stamp,
 }
 
 impl<'m> Exchange<'m> {
-    /// The memory of one place.
+    /// Amount of memory for one place.
     pub const PLACE: Bytes = Bytes((PAIR * PAGE * size_of::<Line>()) as u64);
-    /// Maximum number of places, two pages each, before two lines fall on the same line of a page.
+    /// Maximum number of places, of two pages each, for which no two lines in use lie at the same offset in a page.
     pub const MOST_PLACES: usize = PAGE / PAIR;
 
-    /// Takes memory that begins with a page; its content is lost.
+    /// Prepares an exchange in `memory`, which starts at a page boundary; its content is overwritten.
     ///
     /// There is one place for every two pages, up to [`MOST_PLACES`](Self::MOST_PLACES).
     #[must_use]
@@ -113,24 +114,26 @@ impl<'m> Exchange<'m> {
         exchange
     }
 
-    /// Resets all places, which is necessary after calls that gave up. No side may be at work.
+    /// Resets all places, which is necessary after calls that gave up. No call of [`run`](Self::run) may be in
+    /// progress.
     pub fn reset(&self) {
         for word in self.used().flat_map(|line| &line.0) {
             word.store(0, Ordering::SeqCst);
         }
     }
 
-    /// Leaves the lines of all places in no cache. No side may be at work.
+    /// Flushes the lines of all places from all caches. No call of [`run`](Self::run) may be in progress.
     pub fn flush(&self, flusher: Flusher) {
         for line in self.used() {
             flusher.flush(core::slice::from_ref(line));
         }
     }
 
-    /// Makes `count` round trips at a place with the caller of the other side; none at a place that does not exist.
+    /// Makes `count` round trips at a place with the caller of the other side; makes none at a place that does not
+    /// exist.
     ///
-    /// Both sides have to make the same total number, by one method, but in any number of
-    /// calls: the next call goes on where the last one stopped. A change of the method
+    /// Both sides have to make the same total number of round trips, by one method, but in any
+    /// number of calls: each call continues where the last one stopped. A change of the method
     /// needs a [`reset`](Self::reset).
     pub fn run(
         &self,
@@ -152,8 +155,9 @@ impl<'m> Exchange<'m> {
             (ExchangeSide::Second, _) => (second, that, this),
         };
         let polls = patience.polls.max(1);
-        // SAFETY: both lines are shared by atomics alone, and so is the word of a borrow that outlasts the call; `new`
-        // was given the proof that the counter may be read; there is at least one poll, and the delays are ours.
+        // SAFETY: both lines and the stop word are only accessed as atomics, and their borrows outlast the call;
+        // `new` received the proof that the counter may be read; there is at least one poll; and only this call
+        // accesses the delays.
         let count = unsafe {
             routine(mine.0.as_ptr(), theirs.0.as_ptr(), count, patience.stop, polls, &raw mut delays)
         };

@@ -1,6 +1,6 @@
-//! Exchanges between real threads, which may share one CPU.
+//! Tests of exchanges between real threads, which may share one CPU.
 //!
-//! No call can yield, so each has few polls and is repeated. Nothing is timed.
+//! A call cannot yield the CPU, so each call has few polls and is repeated. Nothing is timed.
 
 use super::*;
 use proptest::prelude::*;
@@ -9,7 +9,7 @@ use std::vec;
 use std::vec::Vec;
 
 const BOTH: [ExchangeSide; 2] = [ExchangeSide::First, ExchangeSide::Second];
-/// Polls of a call: few, so that a side soon lets the other run where both share one CPU.
+/// Maximum number of polls of a call: few, so that a side soon lets the other side run if both share one CPU.
 const POLLS: usize = 3000;
 
 fn memory(places: usize) -> Vec<Line> {
@@ -57,7 +57,7 @@ fn both_sides_count_the_same_at_every_place() {
                 });
             }
         });
-        // No side waits for an answer: one more exchange is possible only if both take part.
+        // Neither side has an exchange left to complete: one more needs calls of both sides.
         let patience = Patience { stop: &AtomicU32::new(0), polls: POLLS };
         for place in 0..3 {
             assert_eq!(exchange.run(place, ExchangeSide::Second, method, 1, &patience).count, 0);
@@ -90,7 +90,7 @@ fn a_side_that_gave_up_goes_on_where_it_stopped() {
         let exchange = Exchange::new(&mut memory, stamp());
         let patience = Patience { stop: &AtomicU32::new(0), polls: 10 };
         let mut made = [0; 2];
-        // One thread calls both sides: each gets as far as the other's last step.
+        // One thread calls both sides in turn: each call gets as far as the other side's last step allows.
         for _ in 0..10 {
             for (made, side) in made.iter_mut().zip(BOTH) {
                 *made += exchange.run(0, side, method, 10 - *made, &patience).count;

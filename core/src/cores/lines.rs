@@ -1,8 +1,8 @@
 //! One value from many samples: several lines in each of several windows of time.
 //!
-//! The place of a line decides which part of the machine keeps its state, so
-//! lines of one pair of cores differ permanently: that is not noise, and no
-//! interval may hide it. Plain arithmetic on samples.
+//! The address of a line decides which part of the machine keeps the line's state, so the lines of
+//! one pair of cores have permanently different times: this difference is not noise, and no
+//! interval may hide it. This file is plain arithmetic on samples.
 
 use crate::stats::{Summary, median, summarise_series};
 
@@ -11,14 +11,14 @@ use crate::stats::{Summary, median, summarise_series};
 pub struct OfLine {
     /// The number of the line, from zero.
     pub line: usize,
-    /// The median over the windows of the line.
+    /// The median over the line's samples in all windows.
     pub value: f64,
 }
 
-/// The value over all lines, and the two extreme lines.
+/// The summary of all lines, and the two extreme lines.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OverLines {
-    /// The summary over windows of the median over lines.
+    /// The summary, over the windows, of each window's median over the lines.
     pub over: Summary,
     /// The line with the smallest value.
     pub fastest: OfLine,
@@ -26,10 +26,10 @@ pub struct OverLines {
     pub slowest: OfLine,
 }
 
-/// Summarises windows of `lines` samples each, one window after another in the order of time.
+/// Summarises windows of `lines` samples each, which follow each other in chronological order.
 ///
-/// `scratch` has a place for each window and each line. Returns `None` where it has fewer places,
-/// where there is no window or no line, or where the last window is incomplete.
+/// `scratch` has a place for each window and each line. Returns `None` if it has fewer places, if
+/// there is no window or no line, or if the last window is incomplete.
 pub fn over_lines(samples: &[f64], lines: usize, scratch: &mut [f64]) -> Option<OverLines> {
     let windows = samples.len().checked_div(lines)?;
     if windows * lines != samples.len() {

@@ -1,9 +1,9 @@
-//! Two cores and the lines between them: the transfer of a line, and the choice of pairs of CPUs.
+//! Transfers of cache lines between two cores, and the choice of pairs of CPUs.
 //!
-//! An [`Exchange`] sends a line to and fro; a [`Ring`] is a chain of lines that
-//! one core leaves in a known state for another to walk. Neither knows threads:
-//! the caller runs each side in a thread. Values over lines are combined
-//! in [`lines`], pairs are chosen in [`pairs`].
+//! An [`Exchange`] passes a line back and forth; a [`Ring`] is a chain of lines that one core
+//! leaves in a known state for another core to walk. Neither starts threads: the caller runs each
+//! side in a thread. [`lines`] combines the values of several lines, and [`pairs`] chooses the
+//! pairs.
 
 pub mod exchange;
 pub mod lines;

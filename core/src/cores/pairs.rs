@@ -1,7 +1,7 @@
 //! The choice of pairs of CPUs: all of them, or a few of each class.
 //!
-//! A pure function of the CPUs, of the nearest thing that two of them share, and of a seed. It
-//! does not know where that answer comes from.
+//! The choice is a pure function of the CPUs, of the nearest resource that each pair shares, and of
+//! a seed. The caller supplies the function that finds the shared resource.
 
 use crate::cpulist::CpuSet;
 use crate::rng::Pcg32;
@@ -9,7 +9,7 @@ use crate::topology::Shared;
 use crate::units::CpuId;
 use crate::words::Worded;
 
-/// Maximum number of CPUs for which all pairs are affordable: 2016 pairs of 3 ms each.
+/// Maximum number of CPUs for which all pairs are measured by default: 2016 pairs of 3 ms each.
 const ALL_UP_TO: usize = 64;
 
 /// Two CPUs, the smaller number first.
@@ -19,7 +19,7 @@ pub struct Pair {
     pub a: CpuId,
     /// The CPU with the larger number.
     pub b: CpuId,
-    /// The nearest thing that they share.
+    /// The nearest resource that both CPUs share.
     pub class: Shared,
 }
 
@@ -41,7 +41,7 @@ impl Worded for Choice {
 }
 
 impl Choice {
-    /// Maximum number of pairs of one class, where not all are chosen.
+    /// Maximum number of pairs of one class if not all pairs are chosen.
     pub const MOST_OF_CLASS: usize = 8;
 
     /// Returns the largest number of pairs that may be chosen of `cpus` CPUs.
@@ -60,8 +60,8 @@ impl Choice {
         }
     }
 
-    /// Writes the chosen pairs of `cpus` to `pairs`, and returns them: in the order of their numbers where all are
-    /// chosen, otherwise in the order of their class.
+    /// Writes the chosen pairs of `cpus` to `pairs`, and returns them: in the order of CPU numbers if all are chosen,
+    /// otherwise in the order of classes.
     ///
     /// The same arguments give the same pairs on every machine. Pairs beyond the end of `pairs` are left out:
     /// [`most`](Self::most) returns the size that suffices.
@@ -92,7 +92,7 @@ impl Choice {
                 });
                 let mut place = count;
                 if few && before as usize >= Self::MOST_OF_CLASS {
-                    // It replaces one of its class, or none.
+                    // The new pair replaces a random pair of its class, or is dropped.
                     let taken = rng.below(before + 1) as usize;
                     let mut others =
                         pairs.iter().take(count).enumerate().filter(|(_, other)| other.class == class);
@@ -124,8 +124,8 @@ mod tests {
 
     const NONE: Pair = Pair { a: CpuId(0), b: CpuId(0), class: Shared::Core };
 
-    /// Returns the class on a machine with two threads a core, two cores an L2, eight an L3, sixteen a node, two nodes
-    /// a socket.
+    /// Returns the class of a pair on a machine with two threads per core, two cores per L2, eight per L3, sixteen
+    /// per node, and two nodes per socket.
     fn class_of(a: CpuId, b: CpuId) -> Shared {
         let shared = [2, 4, 16, 32, 64].iter().position(|size| a.0 / size == b.0 / size);
         shared.map_or(Shared::Machine, |place| Shared::ALL[place])
@@ -154,7 +154,7 @@ mod tests {
             assert_eq!(pairs.iter().filter(|pair| pair.class == class).count(), Choice::MOST_OF_CLASS);
         }
         assert_eq!(choose(Choice::All, 128, 1).len(), 128 * 127 / 2);
-        // There are only two pairs of threads.
+        // Four CPUs have only two pairs of threads of one core.
         assert_eq!(choose(Choice::Classes, 4, 1).iter().filter(|pair| pair.class == Shared::Core).count(), 2);
     }
 
@@ -162,7 +162,7 @@ mod tests {
     fn the_seed_decides_and_reaches_all() {
         assert_eq!(choose(Choice::Classes, 128, 5), choose(Choice::Classes, 128, 5));
         assert_ne!(choose(Choice::Classes, 128, 5), choose(Choice::Classes, 128, 6));
-        // 8 of 16 pairs of threads are chosen: 500 of 1000 times each, with a standard deviation of 16.
+        // 8 of 16 pairs of threads are chosen, so each is expected 500 of 1000 times, with a standard deviation of 16.
         let mut chosen = [0; 16];
         for seed in 0..1000 {
             let pairs = choose(Choice::Classes, 32, seed);

@@ -1,9 +1,8 @@
-//! A chain of lines that one core leaves in a known state, for another to walk.
+//! A chain of lines that one core leaves in a known state, for another core to walk.
 //!
-//! Every hop waits for the one before it, so its time is the latency of
-//! one transfer, just as a pointer chase gives the latency of one load. Knows the states of a line
-//! in a cache, and nothing of threads: the caller makes the walks of
-//! two cores follow each other.
+//! Each hop depends on the one before it, so the time per hop is the latency of one transfer, just
+//! as a pointer chase gives the latency of one load. This file prepares the states of lines in a
+//! cache, but starts no threads: the caller runs the walks of two cores one after the other.
 //!
 //! # Safety
 //!
@@ -22,14 +21,14 @@ use crate::kernel::Encoding;
 pub enum Walk {
     /// Loads it.
     Read,
-    /// Takes it for this core alone, by an atomic addition of zero.
+    /// Takes exclusive ownership of it by an atomic addition of zero.
     Own,
-    /// Loads it and stores the same word, which makes it modified.
+    /// Loads it and stores the same word, which makes the line modified.
     Store,
 }
 
 impl Walk {
-    /// Returns the word for reports.
+    /// Returns the name that is printed.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -51,7 +50,7 @@ impl Walk {
 /// The state of the lines in the owner's cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// Changed: memory has an old copy, and no other cache has one.
+    /// Changed: memory has an old copy, and no other cache has a copy.
     Modified,
     /// Equal to memory, and in no other cache.
     Exclusive,
@@ -80,7 +79,7 @@ impl State {
     }
 }
 
-/// A chain of addresses in lines that cores may walk in turn or at once.
+/// A chain of addresses in lines, which several cores may walk in turn or at the same time.
 #[derive(Debug)]
 pub struct Ring<'m> {
     lines: &'m [SharedLine],
@@ -90,12 +89,12 @@ pub struct Ring<'m> {
 impl<'m> Ring<'m> {
     /// Writes `chain`, whose stride is a multiple of 64 bytes, to the start of `memory`.
     ///
-    /// If nodes are more than two lines apart, the prefetch of a neighbour brings no other node.
+    /// If nodes are more than two lines apart, the prefetch of an adjacent line does not fetch another node.
     ///
     /// # Errors
     ///
-    /// [`BuildError::TooSmall`] where the working set does not fit, and
-    /// [`BuildError::Encoding`] for another stride.
+    /// [`BuildError::TooSmall`] if the working set does not fit, and [`BuildError::Encoding`] if
+    /// the stride is not a multiple of 64 bytes.
     pub fn new(memory: &'m mut [Line], chain: &'m Chain) -> Result<Self, BuildError> {
         let layout = chain.layout();
         if !layout.stride().0.is_multiple_of(size_of::<Line>() as u64) {
@@ -107,7 +106,7 @@ impl<'m> Ring<'m> {
         Ok(Ring { lines, chain })
     }
 
-    /// Returns the number of nodes: a longer walk meets lines that it has already walked over.
+    /// Returns the number of nodes: a walk of more hops visits lines again.
     #[must_use]
     pub const fn nodes(&self) -> u64 {
         self.chain.nodes()
@@ -117,7 +116,7 @@ impl<'m> Ring<'m> {
     ///
     /// # Errors
     ///
-    /// [`Astray`] where the walk did not end where the generator says.
+    /// [`Astray`] if the walk did not end on the node that the generator computes.
     pub fn timed_walk(&self, walk: Walk, from: u64, hops: usize, stamp: Stamp) -> Result<Timed<u64>, Astray> {
         let (routine, base, cursor) = (walk.routine(), self.lines.as_ptr().cast(), self.address(from));
         // SAFETY: `new` wrote a chain of addresses to these lines, which nothing changes while `self` borrows them, and
@@ -127,13 +126,14 @@ impl<'m> Ring<'m> {
         Ok(Timed { ended: node, start: timed.start, end: timed.end })
     }
 
-    /// Brings the lines into this core's cache, in `state` as far as one core can: see [`State::takes_another`].
+    /// Brings the lines into this core's cache in `state`, or as close to it as one core can: see
+    /// [`State::takes_another`].
     ///
-    /// They are flushed first, so that no core keeps an older copy.
+    /// The lines are flushed first, so that no core keeps an older copy.
     ///
     /// # Errors
     ///
-    /// [`Astray`] where the walk over them did not end where the generator says.
+    /// [`Astray`] if the walk over them did not end on the node that the generator computes.
     pub fn prepare(&self, state: State, flusher: Flusher) -> Result<(), Astray> {
         self.flush(flusher);
         let walk = match state {
@@ -143,12 +143,12 @@ impl<'m> Ring<'m> {
         self.lap(walk)
     }
 
-    /// Leaves the lines in no cache.
+    /// Flushes the lines from all caches.
     pub fn flush(&self, flusher: Flusher) {
         flusher.flush(self.lines);
     }
 
-    /// Walks over all lines once: by [`Walk::Read`] this is the third core's part of [`State::Shared`].
+    /// Walks over all lines once. With [`Walk::Read`], this is the third core's walk for [`State::Shared`].
     ///
     /// # Errors
     ///

@@ -1,6 +1,6 @@
-//! Operations that sets of every size share, on the words of their bitmaps.
+//! Operations on the bitmap words of sets, shared by sets of every size.
 //!
-//! They are compiled once, whereas each method of a set is compiled for every size of set.
+//! These functions are compiled once, whereas each method of a set is compiled for every size of set.
 
 use core::fmt::{self, Write};
 
@@ -31,12 +31,12 @@ impl Iterator for Ids<'_> {
 pub enum ListError<'a> {
     /// There is no text at all.
     Empty,
-    /// Nothing before, between or after commas.
+    /// An item is empty: nothing before, between or after commas.
     EmptyItem {
         /// The whole list, since there is no piece to show.
         list: &'a [u8],
     },
-    /// Neither a number nor a range of two.
+    /// An item is neither a number nor a range of two numbers.
     NotANumber {
         /// The text between two commas.
         piece: &'a [u8],
@@ -46,14 +46,14 @@ pub enum ListError<'a> {
         /// The text between two commas.
         piece: &'a [u8],
     },
-    /// A number that an earlier piece has named.
+    /// A number that an earlier item has named.
     Repeated {
         /// The text between two commas.
         piece: &'a [u8],
-        /// The number in question.
+        /// The repeated number.
         id: u32,
     },
-    /// A number that no Linux of this architecture knows.
+    /// A number that is too large for any Linux kernel of this architecture.
     TooLarge {
         /// The text between two commas.
         piece: &'a [u8],
@@ -62,7 +62,7 @@ pub enum ListError<'a> {
     },
 }
 
-/// Shows typed text in ASCII, up to a length that still helps.
+/// Formats typed text in ASCII, cut to a length that is useful in a message.
 fn shown(text: &[u8]) -> impl fmt::Display + '_ {
     const LONGEST: usize = 100;
     let cut = if text.len() > LONGEST { "..." } else { "" };
@@ -117,7 +117,7 @@ pub(super) const fn split(id: u32) -> (usize, u64) {
     (id as usize / 64, 1 << (id % 64))
 }
 
-/// Adds `id`. Returns false where it was a member already, or is beyond the words.
+/// Adds `id`. Returns false if it was a member already, or is beyond the words.
 #[inline(never)]
 pub(super) fn insert(words: &mut [u64], id: u32) -> bool {
     let (word, bit) = split(id);
@@ -140,7 +140,7 @@ pub(super) fn iter(words: &[u64]) -> Ids<'_> {
     Ids { current: words.next().copied().unwrap_or(0), words, base: 0 }
 }
 
-/// Adds the members of a list, which is not empty.
+/// Adds the members of a list that is not empty.
 #[inline(never)]
 pub(super) fn parse<'a>(words: &mut [u64], list: &'a [u8], repeats: Repeats) -> Result<(), ListError<'a>> {
     let capacity = (words.len() * 64) as u32;
@@ -180,7 +180,7 @@ fn parse_id<'a>(piece: &'a [u8], digits: &'a [u8], capacity: u32) -> Result<u32,
     }
 }
 
-/// Writes the kernel's notation, `0,2-3`; the empty set as nothing.
+/// Writes the kernel's notation, `0,2-3`; writes nothing for the empty set.
 pub(super) fn write(words: &[u64], out: &mut fmt::Formatter<'_>) -> fmt::Result {
     let mut ids = iter(words);
     let mut separator = "";

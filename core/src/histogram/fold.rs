@@ -1,15 +1,14 @@
-//! Finds a period in the times of slow samples: the period of memory refresh.
+//! Search for a period in the times of slow samples, such as the period of memory refresh.
 //!
-//! Memory that is being refreshed answers late, and refresh recurs every few
-//! microseconds. The time stamps of slow loads are folded modulo a trial period;
-//! with the right period their phases coincide. Nothing here knows memory: any
-//! ascending time stamps will do.
+//! Loads from memory that is being refreshed are slow, and refresh recurs every few microseconds.
+//! The time stamps of slow loads are folded modulo a trial period; with the right period their
+//! phases coincide. The search works with any ascending time stamps.
 //!
-//! Each of many short segments is folded separately, so that neither a small
-//! error of the trial period nor a drifting refresh clock smears the phases. The
-//! chi-square of the phase counts, summed over segments, is compared with its mean
-//! and variance for equally likely phases; and where stamps of ordinary samples
-//! are given, with their chi-square, since sampling has a rhythm too.
+//! Each of many short segments is folded separately, so that neither a small error of the trial
+//! period nor a drifting refresh clock smears the phases. The chi-square of the phase counts,
+//! summed over segments, is compared with its mean and variance for equally likely phases. If
+//! stamps of ordinary samples are given, it is also compared with their chi-square, since the
+//! sampling itself is periodic.
 //!
 //! # References
 //!
@@ -20,22 +19,22 @@
 use crate::math::sqrt;
 use crate::units::Hertz;
 
-/// Phases into which a period is divided.
+/// Number of phases into which a period is divided.
 const PHASES: usize = 16;
 const PHASE_BITS: u32 = PHASES.ilog2();
-/// Degrees of freedom of the counts of one segment.
+/// Number of degrees of freedom of the phase counts of one segment.
 const FREEDOM: f64 = (PHASES - 1) as f64;
 const TWO_TO_64: f64 = 18_446_744_073_709_551_616.0;
-/// Ratio of neighbouring trial periods: within a segment of 1000 periods
-/// the nearest one is off by a quarter of a period.
+/// Ratio of neighbouring trial periods: over a segment of 1000 periods, the nearest trial period
+/// accumulates an error of a quarter of a period.
 const SCAN_STEP: f64 = 1.0005;
-/// Number of steps to each side in which the best trial is refined, of 0.0025 % each.
+/// Number of steps of 0.0025 % to each side of the best trial period that are tried to refine it.
 const REFINING_STEPS: i32 = 20;
 /// Minimum significance of a period. In noise the best of the thousands of trials stays below 6, and below 8 (the
 /// largest of 60 simulated scans) with only two segments, since their chi-square is skewed.
 const SIGNIFICANT: f64 = 10.0;
-/// Share of the best significance at which a multiple of the period is taken instead: stamps that recur sharply with a
-/// period fold equally well at its half or third, and the longest of these is the period.
+/// Share of the best significance from which on a multiple of the best period is returned instead: stamps that recur
+/// sharply with a period fold equally well at its half or third, and the longest of these is the true period.
 const EQUALLY_GOOD: f64 = 0.9;
 
 /// The range of periods to search, in ticks.
@@ -52,8 +51,8 @@ pub struct Search {
 impl Search {
     /// Returns the range of DRAM refresh: 1.5 to 20 µs, in segments of 2 ms.
     ///
-    /// JEDEC's average refresh interval is 7.8 µs (DDR4) or 3.9 µs (DDR5), halved
-    /// when hot, at fine granularity, or by two ranks that take turns.
+    /// JEDEC's average refresh interval is 7.8 µs (DDR4) or 3.9 µs (DDR5). It is halved at high
+    /// temperature, at fine granularity, or if two ranks are refreshed in turn.
     #[must_use]
     pub fn refresh(ticks: Hertz) -> Self {
         let microsecond = ticks.0 as f64 / 1e6;
@@ -76,7 +75,7 @@ pub struct Period {
 }
 
 impl Period {
-    /// Returns whether there is a period at all; noise has a best period too.
+    /// Returns true if the period is real; even noise has a best period.
     #[must_use]
     pub fn is_significant(&self) -> bool {
         self.significance > SIGNIFICANT
@@ -85,13 +84,13 @@ impl Period {
 
 /// Finds the period with which `slow` stamps recur.
 ///
-/// Both lists ascend. `ordinary` are stamps of the same run that were not slow,
-/// chosen at random, ideally as many: sampling has a rhythm of its own, which shows
-/// in both lists and is not a finding. Without any, samples are assumed to be equally
-/// likely at all times. The search takes about 5000 trial periods ×
-/// stamps × 1 ns for the range of refresh; ten thousand stamps are enough.
+/// Both lists ascend. `ordinary` are stamps of samples of the same run that were not slow, chosen
+/// at random, ideally as many as the slow ones: the sampling itself is periodic, and this period
+/// appears in both lists and must not be reported. If `ordinary` is empty, samples are assumed to
+/// be equally likely at all times. The search takes about 5000 trial periods × stamps × 1 ns for
+/// the range of refresh; ten thousand stamps are enough.
 ///
-/// Returns `None` where the range is empty, where no segment has two slow stamps, or once `stop` returns true.
+/// Returns `None` if the range is empty, if no segment has two slow stamps, or as soon as `stop` returns true.
 #[must_use]
 pub fn find_period(
     slow: &[u64],
@@ -113,7 +112,7 @@ pub fn find_period(
         trial /= SCAN_STEP;
     }
     let mut found = refined(best?, slow, ordinary, search);
-    // Longest first: a sharp period of 12 folds equally well at 6, 4 and 3.
+    // Multiples are tried with the longest first: a sharp period of 12 folds equally well at 6, 4 and 3.
     for multiple in (2..=(search.longest / found.ticks) as u32).rev() {
         let trial = Period { ticks: found.ticks * f64::from(multiple), ..found };
         let trial = refined(trial, slow, ordinary, search);
@@ -125,7 +124,7 @@ pub fn find_period(
     Some(found)
 }
 
-/// Returns the best of the periods within one step of the scan.
+/// Returns the best period within one scan step of `coarse`.
 fn refined(coarse: Period, slow: &[u64], ordinary: &[u64], search: &Search) -> Period {
     let step = (SCAN_STEP - 1.0) / f64::from(REFINING_STEPS);
     let mut best = None;
@@ -146,18 +145,18 @@ fn better(best: &mut Option<Period>, trial: Option<Period>) {
 
 /// Returns the chi-square of all segments together for one trial period.
 fn fold(slow: &[u64], ordinary: &[u64], segment: u64, ticks: f64) -> Option<Period> {
-    // A phase as a 64-bit fraction of a period: the product wraps round once a period.
+    // A phase is a 64-bit fraction of a period: the product wraps around once per period.
     let phase_per_tick = (TWO_TO_64 / ticks) as u64;
     let (mut slow, mut ordinary) = (slow, ordinary);
     let compared = !ordinary.is_empty();
     let (mut excess, mut variance, mut rhythm) = (0.0, 0.0, 0.0);
     while let Some(&start) = slow.first() {
         let end = start.saturating_add(segment);
-        // Ordinary samples from before the first slow one of the segment have no counterpart.
+        // Ordinary samples before the first slow sample of the segment have no counterpart, and are dropped.
         let _ = Phases::take(&mut ordinary, start, start, phase_per_tick);
         let here = Phases::take(&mut slow, start, end, phase_per_tick);
         let beside = Phases::take(&mut ordinary, start, end, phase_per_tick);
-        // Stamps near the largest number belong to no segment.
+        // Stamps close to `u64::MAX` belong to no segment.
         if here.total == 0 {
             return None;
         }
@@ -173,12 +172,12 @@ fn fold(slow: &[u64], ordinary: &[u64], segment: u64, ticks: f64) -> Option<Peri
             rhythm += ratio * (1.0 + ratio) * beside.excess();
         }
     }
-    // A chi-square that exceeds its mean by x through unequal phases has 4x more variance.
+    // If unequal phases raise the chi-square by x above its mean, they raise its variance by 4x.
     variance += 4.0 * rhythm.max(0.0);
     (variance > 0.0).then(|| Period { ticks, significance: excess / sqrt(variance) })
 }
 
-/// The stamps of a segment in each phase.
+/// The number of stamps of a segment in each phase.
 struct Phases {
     total: u32,
     /// The sum of the squares of the counts of the phases, from which their chi-square follows.
@@ -186,7 +185,7 @@ struct Phases {
 }
 
 impl Phases {
-    /// Takes the stamps below `end` off the front and counts them.
+    /// Removes the stamps below `end` from the front of `stamps`, and counts them by phase.
     fn take(stamps: &mut &[u64], start: u64, end: u64, phase_per_tick: u64) -> Self {
         let mut counts = [0_u32; PHASES];
         let mut phases = Self { total: 0, squares: 0 };
@@ -196,7 +195,7 @@ impl Phases {
             }
             let phase = stamp.wrapping_sub(start).wrapping_mul(phase_per_tick) >> (u64::BITS - PHASE_BITS);
             if let Some(count) = counts.get_mut(phase as usize) {
-                // From a square to the next.
+                // The difference between (count + 1)² and count².
                 phases.squares += 2 * u64::from(*count) + 1;
                 *count += 1;
             }
@@ -206,14 +205,14 @@ impl Phases {
         phases
     }
 
-    /// Returns the chi-square against equal counts, less its mean.
+    /// Returns the chi-square against equal counts, less its expected value.
     fn excess(&self) -> f64 {
         // The sum of (count - expected)^2 / expected, with expected = total / PHASES.
         let total = f64::from(self.total);
         (self.squares * PHASES as u64) as f64 / total - total - FREEDOM
     }
 
-    /// Returns the variance of that chi-square for equally likely phases, exactly.
+    /// Returns the exact variance of the chi-square for equally likely phases.
     fn variance(&self) -> f64 {
         2.0 * FREEDOM * (1.0 - 1.0 / f64::from(self.total))
     }
@@ -228,8 +227,8 @@ mod tests {
     const CLOCK: Hertz = Hertz(2_100_000_000);
     const TICKS_PER_MICROSECOND: f64 = 2100.0;
 
-    /// Makes samples about 350 ns apart, slow in the refresh window and sometimes at random. Returns the stamps of slow
-    /// samples, and of as many others.
+    /// Simulates samples about 350 ns apart, which are slow in the refresh window and sometimes at random. Returns
+    /// the stamps of slow samples, and of an equal number of others.
     fn sampled(period: Option<f64>, samples: u32, jitter: u32) -> (Vec<u64>, Vec<u64>) {
         let mut rng = Pcg32::new(11, 5);
         let (mut slow, mut ordinary) = (Vec::new(), Vec::new());
@@ -282,7 +281,7 @@ mod tests {
 
     #[test]
     fn the_rhythm_of_sampling_is_not_a_finding() {
-        // Samples exactly 731 ticks apart fold at every multiple of that, slow or not.
+        // Samples exactly 731 ticks apart fold at every multiple of 731 ticks, whether they are slow or not.
         let (slow, ordinary) = sampled(None, 100_000, 1 + 1);
         let alone = find_period(&slow, &[], &Search::refresh(CLOCK), &|| false).unwrap();
         assert!(alone.is_significant(), "{alone:?}");

@@ -1,6 +1,6 @@
-//! Counts and sums by half octaves: small enough to keep one for each round.
+//! Counts and sums of values by half octaves: small enough to keep one tally for each round.
 //!
-//! Knows numbers only.
+//! The values are plain numbers without a unit.
 
 /// Number of half octaves: two for each power of two up to 2^40.
 const CELLS: usize = 80;
@@ -17,7 +17,7 @@ struct Cell {
     sum: u64,
 }
 
-/// Nothing counted.
+/// Returns a tally without values.
 impl Default for Tally {
     fn default() -> Tally {
         Tally::EMPTY
@@ -25,10 +25,10 @@ impl Default for Tally {
 }
 
 impl Tally {
-    /// No values.
+    /// A tally without values.
     pub const EMPTY: Tally = Tally { cells: [Cell { count: 0, sum: 0 }; CELLS] };
 
-    /// Counts one value; the last cell takes all larger ones.
+    /// Counts one value; the last cell also counts all larger values.
     pub fn record(&mut self, value: u64) {
         if let Some(cell) = self.cells.get_mut(cell_of(value)) {
             cell.count += 1;
@@ -36,19 +36,19 @@ impl Tally {
         }
     }
 
-    /// Returns the number of values from `least` up, and of all in its half octave.
+    /// Returns the number of values in the half octave of `least` and all higher ones.
     #[must_use]
     pub fn count_from(&self, least: u64) -> u64 {
         self.cells.get(cell_of(least)..).unwrap_or_default().iter().map(|cell| cell.count).sum()
     }
 
-    /// Returns the mean of the values below the half octave of `below`; `None` without any.
+    /// Returns the mean of the values below the half octave of `below`; `None` if there are no values.
     #[must_use]
     pub fn mean_below(&self, below: Option<u64>) -> Option<f64> {
         self.weighted_mean(below, |_| 1.0)
     }
 
-    /// Returns the same, each half octave with the `weight` of its own mean.
+    /// Returns this mean with weights: the values of each half octave get the `weight` of the half octave's mean.
     #[must_use]
     pub fn weighted_mean(&self, below: Option<u64>, weight: impl Fn(f64) -> f64) -> Option<f64> {
         let cells = self.cells.get(..below.map_or(CELLS, cell_of)).unwrap_or_default();
@@ -68,7 +68,8 @@ impl Tally {
         self.cells.iter().fold(0, |sum, cell| sum.saturating_add(cell.sum))
     }
 
-    /// Returns the smallest number of each half octave, ascending. All are ends of histogram buckets.
+    /// Returns the smallest number of each half octave, ascending. Each of these is also a boundary of histogram
+    /// buckets.
     pub fn edges() -> impl DoubleEndedIterator<Item = u64> {
         (2..CELLS).map(|cell| (2 + cell as u64 % 2) << (cell / 2 - 1))
     }

@@ -1,10 +1,10 @@
-//! Known distributions, and the facts that are found in them.
+//! Tests of the analysis on known distributions.
 
 use super::*;
 use proptest::prelude::*;
 use std::vec::Vec;
 
-/// A memory with refresh and interrupts: its median, its tail, and the frequency of each.
+/// A simulated memory with refresh and interrupts: its median, its tail, and the frequency of each.
 struct Memory {
     hops: Tally,
     histogram: Histogram,
@@ -138,13 +138,14 @@ fn a_coarse_counter_is_interpolated() {
     }
 }
 
-/// Makes hops with every 100th and every 1000th slower, and the kernel entered `entries` times per tick.
+/// Simulates hops of which every 100th and every 1000th is slower, while the kernel is entered `entries` times per
+/// tick.
 fn steps(hops: u32, entries: f64) -> Memory {
     let mut memory = Memory { hops: Tally::EMPTY, histogram: Histogram::EMPTY, random: Pcg32::new(9, 4) };
     for hop in 1..=hops {
         let value =
             30_000 + if hop % 100 == 0 { 60_000 } else { 0 } + if hop % 1000 == 0 { 140_000 } else { 0 };
-        // Seen only where the kernel was not entered in it.
+        // A hop is recorded only if the kernel was not entered during it.
         if f64::from(memory.random.below(1 << 20)) / f64::from(1 << 20) >= entries * f64::from(value) {
             memory.add(1, value, 300);
         }
@@ -190,12 +191,12 @@ fn a_sparse_tail_and_a_coarse_counter_are_not_steps() {
     let found = sample(&memory.histogram, None, 1).quantile(99.99).unwrap();
     assert!(found.high > 1.1 * found.low && !found.on_step, "{found:?}");
     assert!(found.low < found.value && found.value < found.high, "{found:?}");
-    // The slowest of few hops have nothing between them.
+    // There is no hop between the slowest of a few hops.
     let mut few = Histogram::EMPTY;
     (0..1000u64).for_each(|hop| few.record(400 + hop / 10));
     few.record(5_000);
     assert!(!sample(&few, None, 1).quantile(99.9).unwrap().on_step);
-    // Two readings of a counter that knows nothing between them.
+    // Two adjacent readings of a counter with coarse steps.
     let mut coarse = Histogram::EMPTY;
     (0..10_000u64).for_each(|hop| coarse.record(if hop < 9_000 { 260 } else { 312 }));
     assert!(!sample(&coarse, None, 52).quantile(90.0).unwrap().on_step);
@@ -208,7 +209,7 @@ fn the_interval_follows_order_statistics() {
     let mut histogram = Histogram::EMPTY;
     (0..10_000u64).for_each(|value| histogram.record(100_000 + value));
     let found = sample(&histogram, None, 1).quantile(50.0).unwrap();
-    // 1.96 x sqrt(10000 / 4) = 98 ranks either way, known to the width of a bucket.
+    // 1.96 x sqrt(10000 / 4) = 98 ranks in each direction, to within the width of a bucket.
     assert!((found.high - found.low - 196.0).abs() < 20.0 && !found.on_step, "{found:?}");
 }
 

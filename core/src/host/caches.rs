@@ -1,15 +1,15 @@
 //! The caches of one CPU as sysfs describes them.
 //!
-//! It is the claimed geometry: in a virtual machine or with a partitioned
-//! cache, a program may get much less.
+//! This is the reported geometry: in a virtual machine or with a partitioned cache, a program may
+//! get much less.
 
 use crate::cpulist::CpuSet;
 use crate::topology::{Files, files};
 use crate::units::{Bytes, CpuId};
 use crate::words::Worded;
 
-/// Maximum number of caches of one CPU: two of the first level, one of
-/// each further level, and some to spare.
+/// Maximum number of caches of one CPU: two of the first level, one for each further level, and
+/// some to spare.
 const MAX_CACHES: usize = 8;
 
 /// The caches of one CPU in the kernel's order: nearest first.
@@ -17,24 +17,24 @@ const MAX_CACHES: usize = 8;
 pub struct Caches {
     length: usize,
     caches: [Cache; MAX_CACHES],
-    /// Level and size of the first reported cache that was left out because no cache has that size.
+    /// Level and size of the first reported cache that was left out because its size is not plausible.
     pub implausible: Option<(u32, Bytes)>,
 }
 
 /// One cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cache {
-    /// 1 for the nearest.
+    /// The level, 1 for the nearest to the core.
     pub level: u32,
     /// The content of the cache.
     pub kind: CacheKind,
-    /// Its capacity.
+    /// The capacity.
     pub size: Bytes,
-    /// Lines of one set; 0 where unknown.
+    /// The number of lines in a set; 0 if unknown.
     pub ways: u32,
-    /// The size of a line; 0 where unknown.
+    /// The size of a line; 0 if unknown.
     pub line: Bytes,
-    /// The CPUs that share it.
+    /// The CPUs that share the cache.
     pub shared_by: CpuSet,
 }
 
@@ -44,17 +44,17 @@ pub enum CacheKind {
     /// Data and instructions.
     #[default]
     Unified,
-    /// Data alone.
+    /// Data only.
     Data,
-    /// Instructions alone.
+    /// Instructions only.
     Instruction,
 }
 
 impl Caches {
-    /// Reads the caches of `cpu`, in place of those read before.
+    /// Reads the caches of `cpu`, and replaces the previous content.
     pub fn read(&mut self, files: &impl Files, cpu: CpuId) {
         (self.length, self.implausible) = (0, None);
-        // A cache that cannot be understood does not hide those behind it.
+        // A cache that cannot be parsed is skipped; the caches after it are still read.
         for index in 0..MAX_CACHES {
             let Some(cache) = Cache::read(files, cpu, index) else { continue };
             if !plausible(cache.level, cache.size) {
@@ -87,10 +87,10 @@ impl Caches {
     }
 }
 
-/// Returns whether a cache of that level may have that size.
+/// Returns true if `size` is plausible for a cache of this level.
 ///
-/// The smallest first-level caches of this century have 8 KiB and the largest 192 KiB, second-level ones 64 KiB to
-/// 64 MiB; the largest last-level cache that a core has for itself has 1.1 GiB.
+/// First-level caches of this century have 8 KiB to 192 KiB, second-level caches 64 KiB to 64 MiB; the largest
+/// last-level cache that one core can use has 1.1 GiB.
 #[must_use]
 pub const fn plausible(level: u32, size: Bytes) -> bool {
     let (least, most) = match level {
@@ -101,21 +101,21 @@ pub const fn plausible(level: u32, size: Bytes) -> bool {
 }
 
 impl CacheKind {
-    /// Returns whether loads of data go through it.
+    /// Returns true if loads of data go through such a cache.
     #[must_use]
     pub const fn holds_data(self) -> bool {
         !matches!(self, Self::Instruction)
     }
 }
 
-/// The kernel's words.
+/// The words that the kernel uses.
 impl Worded for CacheKind {
     const WORDS: &'static [(&'static str, Self)] =
         &[("Data", Self::Data), ("Instruction", Self::Instruction), ("Unified", Self::Unified)];
 }
 
 impl Cache {
-    /// Reads one cache; `None` where its level, kind or size is missing.
+    /// Reads one cache; returns `None` if its level, kind or size is missing.
     fn read(files: &impl Files, cpu: CpuId, index: usize) -> Option<Self> {
         let of = format_args!("/sys/devices/system/cpu/cpu{cpu}/cache/index{index}");
         let word = |name| files::text::<32>(files, format_args!("{of}/{name}"));
@@ -130,7 +130,7 @@ impl Cache {
     }
 }
 
-/// Returns the size of a cache. The kernel writes `32K`: kibibytes, for every size.
+/// Returns the size of a cache. The kernel writes every size in kibibytes, as in `32K`.
 fn size(text: &[u8]) -> Option<Bytes> {
     let text = text.trim_ascii();
     let (digits, unit) = match text.split_last()? {

@@ -1,9 +1,10 @@
-//! The limits of the control groups that this process is in, from its own up to the root: memory and CPU time.
+//! The limits on memory and CPU time of the control groups that contain this process, from its own group up to the
+//! root.
 //!
-//! Exceeding a memory limit is not an error code but the end of the process, so the tool
-//! must know it before it maps a buffer. A group that has used up its quota of CPU time is stopped until its period
-//! ends, with all its threads at once: a measurement then times the stop. The kernel counts these stops, so that a
-//! measurement can tell whether one hit it. Mount points are the conventional ones below `/sys/fs/cgroup`.
+//! The kernel kills a process that exceeds a memory limit instead of returning an error, so the tool must know the
+//! limit before it maps a buffer. If a group has used up its quota of CPU time, the kernel stops all its threads
+//! until the period ends: a measurement then includes the stop. The kernel counts these stops, so a measurement can
+//! detect that one occurred. The mount points are the conventional ones below `/sys/fs/cgroup`.
 //!
 //! # References
 //! Linux `Documentation/admin-guide/cgroup-v2.rst`, `Documentation/admin-guide/cgroup-v1/cgroups.rst`,
@@ -16,39 +17,39 @@ use crate::topology::Files;
 use crate::topology::files::{self, LONGEST_PATH, number_after};
 use crate::units::Bytes;
 
-/// The path of a group.
+/// The path of a control group.
 type GroupPath = Text<LONGEST_PATH>;
 
 /// The usual mount points of version 2.
 const VERSION_2: &[&str] = &["/sys/fs/cgroup", "/sys/fs/cgroup/unified"];
 
-/// The version of the interface that is in charge of a controller.
+/// The version of the cgroup interface that manages a controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Version {
-    /// A hierarchy for each controller.
+    /// Version 1: a separate hierarchy for each controller.
     One,
-    /// One hierarchy for all.
+    /// Version 2: one hierarchy for all controllers.
     Two,
 }
 
-/// The tightest limit on the way from the process's group up to the root.
+/// The tightest memory limit on the path from the process's group up to the root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryLimit {
     /// The smallest limit.
     pub limit: Bytes,
-    /// The memory that the group with that limit uses now, including cached files.
+    /// The memory that the group with this limit uses now, including cached files.
     pub usage: Bytes,
-    /// The memory that can still be taken before any group on the way reaches its limit.
-    /// Cached files count as free as far as the kernel gives them up first.
+    /// The memory that can still be allocated before any group on the path reaches its limit.
+    /// Cached files count as free to the extent that the kernel reclaims them first.
     pub headroom: Bytes,
 }
 
-/// Smallest limit that means no limit: version 1 writes the largest
-/// multiple of the page size that a signed number holds.
+/// Smallest limit that means "no limit": for this, version 1 writes the largest multiple of the
+/// page size that fits in a signed number.
 const UNLIMITED: Bytes = Bytes(1 << 60);
 
 impl MemoryLimit {
-    /// Finds the limit that the calling process is under; `None` where there is none.
+    /// Finds the limit of the calling process; returns `None` if it has none.
     #[must_use]
     pub fn read(files: &impl Files) -> Option<Self> {
         let mut tightest: Option<Self> = None;
@@ -60,7 +61,7 @@ impl MemoryLimit {
         tightest
     }
 
-    /// Returns both limits together.
+    /// Combines two limits: the smaller limit with its usage, and the smaller headroom.
     fn tighter(self, other: Self) -> Self {
         let headroom = self.headroom.min(other.headroom);
         let smaller = if other.limit < self.limit { other } else { self };
@@ -68,7 +69,7 @@ impl MemoryLimit {
     }
 
     fn of_group(files: &impl Files, version: Version, directory: &str) -> Option<Self> {
-        // The kernel gives up old files, files in use and slabs before the limit kills.
+        // The kernel reclaims inactive files, active files and slabs before it kills a process at the limit.
         let [limit, usage, inactive, active] = match version {
             Version::One => {
                 ["memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file", "total_active_file"]
@@ -83,7 +84,7 @@ impl MemoryLimit {
         let statistics = files::read(files, format_args!("{directory}/memory.stat"), &mut buffer);
         let statistics = statistics.unwrap_or_default();
         let statistic = |name| number_after(statistics, name).unwrap_or_default();
-        // Half of the files in use, as for a node, since other processes need them again.
+        // Only half of the active files count, as for a node, since other processes need them again.
         let reclaimable = [statistic(active) / 2, statistic("slab_reclaimable")];
         let reclaimable = reclaimable.into_iter().fold(statistic(inactive), u64::saturating_add);
         let needed = usage.0.saturating_sub(reclaimable);
@@ -91,26 +92,27 @@ impl MemoryLimit {
     }
 }
 
-/// Maximum number of groups whose stops are counted: a container, its pod, and the slices around them have quotas,
-/// seldom all of them.
+/// Maximum number of groups for which stops are counted: a container, its pod, and the slices around them may have
+/// quotas, but seldom all of them do.
 const MOST_GROUPS: usize = 8;
 
-/// The tightest quota on the way from the process's group up to the root, and the groups whose stops are counted.
+/// The tightest quota of CPU time on the path from the process's group up to the root, and the groups for which stops
+/// are counted.
 #[derive(Clone, Copy, Debug)]
 pub struct Throttle {
-    /// The CPUs that the quota amounts to: CPU time in a period over the period.
+    /// The quota in CPUs: the CPU time allowed per period, divided by the period.
     pub cpus: f64,
-    /// The name of the file that sets it.
+    /// The name of the file that sets the quota.
     pub file: &'static str,
-    /// The number of stops of groups with a quota before the quota was read.
+    /// The number of stops of the groups with a quota, at the time when the quota was read.
     pub times: Option<u64>,
     innermost: GroupPath,
-    // Groups above are the beginnings of the path, by their lengths; 0 where there is none.
+    // The groups above, each as the length of its prefix of the innermost path; 0 for an unused place.
     groups: [u16; MOST_GROUPS],
 }
 
 impl Throttle {
-    /// Finds the quota that the calling process is under; `None` where there is none.
+    /// Finds the quota of the calling process; returns `None` if it has none.
     #[must_use]
     #[inline(never)] // offsets into a small frame are short
     pub fn find(files: &impl Files) -> Option<Self> {
@@ -127,7 +129,7 @@ impl Throttle {
                 let Some(cpus) = quota else { return };
                 let throttle = found.get_or_insert_with(|| {
                     let mut innermost = GroupPath::EMPTY;
-                    // A directory is a path of the same type, so it fits.
+                    // The directory is a path of the same type, so it fits.
                     let _ = innermost.write_str(directory);
                     Self { cpus, file, times: None, innermost, groups: [0; MOST_GROUPS] }
                 });
@@ -145,8 +147,8 @@ impl Throttle {
         Some(throttle)
     }
 
-    /// Returns the number of stops of the groups so far, by one small file for each group with a quota; `None`
-    /// where no file tells it.
+    /// Returns the number of stops of the groups so far, which it reads from one small file for each group with a
+    /// quota; `None` if no file contains it.
     #[must_use]
     pub fn count(&self, files: &impl Files) -> Option<u64> {
         let groups =
@@ -159,7 +161,7 @@ impl Throttle {
     }
 }
 
-/// Reads `50000 100000`; no quota is `max 100000`.
+/// Reads a quota and period from one file, as in `50000 100000`; `max 100000` means no quota.
 fn quota_in_one_file(files: &impl Files, directory: &str) -> Option<f64> {
     let mut buffer = [0; 64];
     let content = files::read(files, format_args!("{directory}/cpu.max"), &mut buffer)?;
@@ -167,7 +169,7 @@ fn quota_in_one_file(files: &impl Files, directory: &str) -> Option<f64> {
     cpus(files::parse(words.next()?), files::parse(words.next()?))
 }
 
-/// Reads a file for each; no quota is -1.
+/// Reads the quota and the period from two files; -1 means no quota.
 fn quota_in_two_files(files: &impl Files, directory: &str) -> Option<f64> {
     let number = |name| files::number(files, format_args!("{directory}/{name}"));
     cpus(number("cpu.cfs_quota_us"), number("cpu.cfs_period_us"))
@@ -178,11 +180,11 @@ fn cpus(quota: Option<u64>, period: Option<u64>) -> Option<f64> {
     Some(known(quota)? as f64 / known(period)? as f64)
 }
 
-/// Calls `visit` with the directory of each group of a controller on the way up, innermost first.
+/// Calls `visit` with the directory of each group of a controller on the path up to the root, innermost first.
 ///
-/// Groups are looked for below the mount point, which is one of `version_1` or the usual one of version 2, by the path
-/// that `/proc/self/cgroup` gives, and at the mount point itself, which is the
-/// group of a container that sees the path of its host.
+/// The directories are the mount point joined with the path from `/proc/self/cgroup`, its parents, and the mount
+/// point itself, which is the process's own group in a container that sees the path on its host. The mount point is
+/// one of `version_1`, or a usual one of version 2.
 fn visit_groups(
     files: &impl Files,
     controller: &str,
@@ -201,7 +203,7 @@ fn walk_up(root: &str, group: &str, visit: &mut dyn FnMut(&str)) {
     let mut directory = GroupPath::EMPTY;
     // The root is `/`, and is visited once.
     let group = group.trim_end_matches('/');
-    // A path that does not fit, or leads out of the mount, leaves the root.
+    // If the path does not fit or leads out of the mount, only the root is visited.
     let leads_out = group.as_bytes().windows(2).any(|pair| pair == b"..");
     if directory.write_str(root).is_err() || leads_out || directory.write_str(group).is_err() {
         directory.truncate(root.len());
@@ -216,8 +218,8 @@ fn walk_up(root: &str, group: &str, visit: &mut dyn FnMut(&str)) {
     }
 }
 
-/// Returns the version in charge of a controller, and the path of its group; the root
-/// where there is no line for it. Lines are `4:memory:/path` in version 1, `0::/path` in 2.
+/// Returns the version that manages a controller, and the path of its group; the root if there is
+/// no line for the controller. Lines are `4:memory:/path` in version 1, `0::/path` in 2.
 fn group_of<'a>(groups: &'a [u8], controller: &str) -> (Version, &'a str) {
     let mut unified = "/";
     for line in groups.split(|byte| *byte == b'\n') {

@@ -1,4 +1,4 @@
-//! The time of a CPU as the kernel counts it.
+//! The kernel's accounting of the time of a CPU.
 //!
 //! # References
 //!
@@ -6,14 +6,14 @@
 
 use crate::topology::files::parse;
 
-/// The time of a CPU since it started, by one line of /proc/stat, in ticks of the kernel.
+/// The time of a CPU since the system started, from one line of /proc/stat, in kernel ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuTime {
-    /// Time that is neither idle nor spent waiting for a disk.
+    /// The time that is neither idle nor spent waiting for a disk.
     pub busy: u64,
-    /// Time that the hypervisor gave to others.
+    /// The time during which the hypervisor ran other virtual machines.
     pub stolen: u64,
-    /// All time.
+    /// The total time.
     pub total: u64,
 }
 
@@ -23,10 +23,11 @@ const FEWEST: u64 = 50;
 const TICK_NS: u64 = 10_000_000;
 
 impl CpuTime {
-    /// Returns the CPU and its time by a line such as `cpu3 1393280 32966 572056 13343292 6130 0 17875 0 23933 0`.
+    /// Parses a line such as `cpu3 1393280 32966 572056 13343292 6130 0 17875 0 23933 0`, and returns the CPU's number
+    /// and its time.
     #[must_use]
     pub fn of_line(line: &[u8]) -> Option<(u32, CpuTime)> {
-        // Idle and waiting; guests are part of user time already.
+        // The fields of idle time and of waiting for a disk. The time of guests is already part of user time.
         const IDLE: [usize; 2] = [3, 4];
         const STOLEN: usize = 7;
         let mut words = line.split(|&byte| byte == b' ');
@@ -41,7 +42,7 @@ impl CpuTime {
         Some((cpu, time))
     }
 
-    /// Returns the time of a CPU by the text of /proc/stat; zero where the CPU is missing.
+    /// Returns the time of a CPU from the text of /proc/stat; zero if the CPU is missing.
     #[must_use]
     pub fn of_cpu(stat: &[u8], cpu: u32) -> CpuTime {
         let is_its = |line: &&[u8]| {
@@ -52,7 +53,7 @@ impl CpuTime {
         line.and_then(CpuTime::of_line).unwrap_or_default().1
     }
 
-    /// Returns the sum of both.
+    /// Returns the sum of two times.
     #[must_use]
     pub const fn and(&self, other: &CpuTime) -> CpuTime {
         CpuTime {
@@ -62,7 +63,7 @@ impl CpuTime {
         }
     }
 
-    /// Returns the time from `earlier` to this.
+    /// Returns the time that passed since `earlier`.
     #[must_use]
     pub const fn since(&self, earlier: &CpuTime) -> CpuTime {
         CpuTime {
@@ -72,20 +73,21 @@ impl CpuTime {
         }
     }
 
-    /// Returns the share of `part` in all of the time; `None` for too few ticks, which are a hundredth of a second.
+    /// Returns the share of `part` in the total time; `None` for fewer ticks than half a second.
     #[must_use]
     pub fn share(&self, part: u64) -> Option<f64> {
         (self.total >= FEWEST).then(|| part as f64 / self.total as f64)
     }
 
-    /// Returns the share of the time with work in which the hypervisor kept the CPU waiting: it takes nothing from an
-    /// idle one.
+    /// Returns the share of non-idle time during which the hypervisor kept the CPU waiting: an idle CPU has no stolen
+    /// time.
     #[must_use]
     pub fn stolen_share(&self) -> Option<f64> {
         (self.busy >= FEWEST).then(|| self.stolen as f64 / self.busy as f64)
     }
 
-    /// Returns the share of the time in which threads of other processes ran; those of this process ran for `own_ns`.
+    /// Returns the share of the time during which threads of other processes ran, given that threads of this process
+    /// ran for `own_ns`.
     #[must_use]
     pub fn busy_with_others(&self, own_ns: u64) -> Option<f64> {
         let ran = self.busy.saturating_sub(self.stolen);
@@ -103,7 +105,7 @@ mod tests {
     fn lines_of_all_kernels_are_read() {
         let (cpu, time) = CpuTime::of_line(b"cpu3 100 20 30 800 40 5 5 10 7 1").unwrap();
         assert_eq!((cpu, time), (3, CpuTime { busy: 170, stolen: 10, total: 1010 }));
-        // Kernels before 2.6.11 had no stolen time; the line of the sum of all CPUs is not a CPU.
+        // Kernels before 2.6.11 do not report stolen time; the line with the sum of all CPUs is rejected.
         assert_eq!(CpuTime::of_line(b"cpu0 1 2 3 4").unwrap().1, CpuTime { busy: 6, stolen: 0, total: 10 });
         assert_eq!(CpuTime::of_line(b"cpu  1 2 3 4"), None);
         assert_eq!(CpuTime::of_line(b"intr 46436546 0 9"), None);

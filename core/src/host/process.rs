@@ -1,4 +1,4 @@
-//! The rights of this process, by `/proc/self/status`.
+//! The rights of this process, read from `/proc/self/status`.
 
 use crate::cpulist::{CpuSet, IdSet, NodeSet};
 use crate::topology::Files;
@@ -7,23 +7,23 @@ use crate::topology::files::{field, hexadecimal};
 /// The rights of this process.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Process {
-    /// The CPUs that it may run on (affinity and cpuset together); empty where unknown.
+    /// The CPUs on which the process may run (affinity and cpuset combined); empty if unknown.
     pub cpus_allowed: CpuSet,
-    /// The nodes that its cpuset lets it take memory from; empty where unknown.
+    /// The nodes from which its cpuset lets it allocate memory; empty if unknown.
     pub mems_allowed: NodeSet,
-    /// True with the effective capability `CAP_PERFMON`, for hardware counters.
+    /// True if the process has the effective capability `CAP_PERFMON`, which hardware counters may need.
     pub perfmon: bool,
-    /// True where seccomp restricts its system calls, as in containers.
+    /// True if seccomp restricts its system calls, as in containers.
     pub filtered: bool,
 }
 
-/// The bit of `CAP_PERFMON` in the kernel's sets.
+/// Bit number of `CAP_PERFMON` in the kernel's capability sets.
 const PERFMON: u32 = 38;
 
 impl Process {
-    /// Reads the rights of the calling process, in place of those read before.
+    /// Reads the rights of the calling process, and replaces the previous content.
     pub fn read(&mut self, files: &impl Files) {
-        // Only the line of supplementary groups can be long.
+        // The file is short, except that the line of supplementary groups can be long.
         let mut buffer = [0; 16 << 10];
         let size = buffer.len();
         let mut status = files.read("/proc/self/status", &mut buffer).unwrap_or_default();
@@ -36,7 +36,7 @@ impl Process {
         self.mems_allowed = list(status, "Mems_allowed_list");
         self.perfmon =
             field(status, "CapEff").and_then(hexadecimal).is_some_and(|bits| bits >> PERFMON & 1 == 1);
-        // 0 is off, 1 is strict, 2 is a filter.
+        // Modes of seccomp: 0 is off, 1 is strict, 2 is a filter.
         self.filtered = matches!(field(status, "Seccomp"), Some(b"1" | b"2"));
     }
 }

@@ -1,10 +1,10 @@
-//! The clock of the uncore: everything between the cores of a package and its memory, including the last-level cache
-//! and the memory controllers.
+//! The clock of the uncore, which is everything between the cores of a package and its memory, including the
+//! last-level cache and the memory controllers.
 //!
-//! It follows the load within milliseconds, and latencies change with it. Linux tells it on Intel's servers, to root
-//! alone: by package and die, or, where there are more clocks, by numbered domains that name the parts that they serve.
-//! Each reading asks the hardware, on another CPU if necessary: it costs microseconds, so it must not be made while
-//! something is timed.
+//! This clock follows the load within milliseconds, and latencies change with it. Linux reports it on Intel's
+//! servers, to root only: by package and die, or, if there are more clocks, by numbered domains that name the parts
+//! that they serve. Each reading accesses the hardware, on another CPU if necessary: this takes microseconds, so the
+//! clock must not be read while something is timed.
 //!
 //! # References
 //! Linux `Documentation/admin-guide/pm/intel_uncore_frequency_scaling.rst`.
@@ -19,11 +19,12 @@ use crate::topology::files;
 const CPUS: &str = "/sys/devices/system/cpu";
 const CLOCKS: &str = "/sys/devices/system/cpu/intel_uncore_frequency";
 
-/// Maximum number of dies of one node: with NUMA switched off, of a whole machine. Further dies are left out.
+/// Maximum number of dies of one node, which is the whole machine if NUMA is switched off. Further dies are left out.
 const MOST_DIES: usize = 8;
-/// Maximum number of domains of a machine: eight packages of five have 40. Further domains are left out.
+/// Maximum number of domains of a machine: eight packages with five domains each have 40. Further domains are left
+/// out.
 const MOST_DOMAINS: u32 = 64;
-/// Range of the register in kilohertz: a multiple of 100 MHz, in seven bits.
+/// Range of values of the register in kilohertz: it holds a multiple of 100 MHz in seven bits.
 const POSSIBLE: RangeInclusive<u32> = 100_000..=12_700_000;
 
 /// The clocks of the uncore that serve the memory of one node.
@@ -31,7 +32,7 @@ const POSSIBLE: RangeInclusive<u32> = 100_000..=12_700_000;
 pub struct Uncore {
     /// The dies of the node's CPUs.
     dies: [Option<Die>; MOST_DIES],
-    /// Domains of these dies, one bit each; none where each die has a clock.
+    /// The domains of these dies, one bit each; empty if each die has its own clock.
     domains: u64,
 }
 
@@ -42,16 +43,17 @@ struct Die {
 }
 
 impl Uncore {
-    /// Finds the clocks of the dies that `cpus` are on, all CPUs of a node; `None` where they cannot be read.
+    /// Finds the clocks of the dies of `cpus`, which are all CPUs of a node; returns `None` if the clocks cannot be
+    /// read.
     ///
-    /// The domains of the node's dies that serve memory count. Older kernels tell neither the parts that a domain
-    /// serves nor its die: there all domains of the package count.
+    /// Only the domains of these dies that serve memory count. Older kernels report neither the parts that a domain
+    /// serves nor its die: all domains of the package then count.
     #[must_use]
     #[inline(never)] // offsets into a small frame are short
     pub fn find(files: &impl Files, cpus: &CpuSet) -> Option<Self> {
         let mut found = Self { dies: dies_of(files, cpus), domains: 0 };
         for domain in 0..MOST_DOMAINS {
-            // They are numbered without gaps.
+            // Domains are numbered without gaps.
             let Some(package) = number(files, domain, "package_id") else { break };
             let die = number(files, domain, "die_id");
             let same = |own: &Die| own.package == package && die.is_none_or(|die| own.number == die);
@@ -62,7 +64,7 @@ impl Uncore {
         found.gigahertz(files).map(|_| found)
     }
 
-    /// Reads the clock, or the mean of several. `None` unless each of them has a possible value.
+    /// Reads the clock, or the mean of several clocks. Returns `None` unless each clock has a possible value.
     #[must_use]
     pub fn gigahertz(&self, files: &impl Files) -> Option<f64> {
         let (mut sum, mut count) = (0.0, 0.0);
@@ -84,7 +86,7 @@ impl Uncore {
     }
 }
 
-/// Returns the dies of the CPUs. A CPU for which the kernel names no die counts for the die of the first.
+/// Returns the dies of the CPUs. A CPU for which the kernel reports no die counts as part of the first CPU's die.
 fn dies_of(files: &impl Files, cpus: &CpuSet) -> [Option<Die>; MOST_DIES] {
     let mut dies = [None; MOST_DIES];
     let mut left = *cpus;
@@ -104,7 +106,7 @@ fn number(files: &impl Files, domain: u32, name: &str) -> Option<u32> {
     files::number(files, format_args!("{CLOCKS}/uncore{domain:02}/{name}"))
 }
 
-/// Returns whether a domain serves memory, or the kernel does not name the parts that it serves.
+/// Returns true if a domain serves memory, or if the kernel does not name the parts that it serves.
 fn serves_memory(files: &impl Files, domain: u32) -> bool {
     let mut buffer = [0; 64];
     let agents = format_args!("{CLOCKS}/uncore{domain:02}/agent_types");

@@ -1,9 +1,9 @@
 //! The ways of the last-level cache that resctrl lets this process fill.
 //!
-//! A program can use no more of the cache than that, whatever size is reported.
+//! A program can fill no more of the cache than these ways, even if the reported size is larger.
 //!
 //! # References
-//! Linux, `resctrl.rst` of its documentation.
+//! Linux documentation, `resctrl.rst`.
 
 use core::fmt;
 
@@ -13,20 +13,20 @@ use crate::units::CpuId;
 
 const ROOT: &str = "/sys/fs/resctrl";
 
-/// Masks with a bit for each part of the cache, as resctrl gives them out.
+/// Masks with one bit for each part of the cache, as resctrl defines them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ways {
     /// The parts that data may fill.
     pub allowed: u64,
-    /// The parts that instructions may fill, where these have a mask of their own.
+    /// The parts that instructions may fill, if there is a separate mask for instructions.
     pub code: Option<u64>,
-    /// All parts.
+    /// All parts of the cache.
     pub all: u64,
 }
 
 impl Ways {
-    /// Reads the masks of the third-level cache behind `cpu`, in the group of this process; `None` where resctrl is
-    /// not mounted, or where its files cannot be parsed.
+    /// Reads the masks of the third-level cache of `cpu` for the resctrl group of this process; returns `None` if
+    /// resctrl is not mounted, or if its files cannot be parsed.
     #[must_use]
     pub fn read(files: &impl Files, cpu: CpuId) -> Option<Self> {
         let separate = full(files, "L3DATA");
@@ -41,7 +41,7 @@ impl Ways {
         let size = buffer.len();
         let mut masks = files::read(files, format_args!("{ROOT}{separator}{group}/schemata"), &mut buffer)?;
         if masks.len() == size {
-            // The last piece may be cut in two.
+            // The last piece may be incomplete.
             masks = masks.get(..masks.iter().rposition(|byte| matches!(byte, b';' | b'\n'))?)?;
         }
         let index = cache_index(files, cpu.0, 3)?;
@@ -52,7 +52,7 @@ impl Ways {
         Some(Self { allowed: of(name)?, code: separate.and_then(|_| of("L3CODE")), all })
     }
 
-    /// Returns true where data may not fill all of the cache.
+    /// Returns true if data may not fill the whole cache.
     #[must_use]
     pub const fn is_partial(&self) -> bool {
         self.allowed != self.all
@@ -77,8 +77,8 @@ fn full(files: &impl Files, name: &str) -> Option<u64> {
     hexadecimal(mask).filter(|mask| *mask > 0)
 }
 
-/// Returns the mask of a cache out of `L3:0=7ff;1=fff`.
-#[inline(never)] // data and instructions ask it
+/// Returns the mask of the cache numbered `cache` from a line such as `L3:0=7ff;1=fff`.
+#[inline(never)] // called for data and for instructions
 fn mask(schemata: &[u8], name: &str, cache: u64) -> Option<u64> {
     let mut lines = schemata.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_start);
     let masks = lines.find_map(|line| line.strip_prefix(name.as_bytes())?.strip_prefix(b":"))?;

@@ -1,18 +1,18 @@
-//! The reason why a document was rejected, and the place.
+//! The reason why a document was rejected, and the offset of the defect.
 
 use core::fmt;
 
-/// The deepest nesting of objects and arrays, in both directions.
+/// Maximum depth of nested objects and arrays, for reading and for writing.
 ///
-/// The kinds of the open containers are the bits of one word.
+/// The kinds of the open containers are stored as the bits of one word.
 pub const MAX_DEPTH: usize = 64;
 
 /// A defect of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// The byte, counted from 0, at which reading stopped.
+    /// The offset of the byte at which reading stopped.
     pub offset: usize,
-    /// The defect there.
+    /// The kind of defect.
     pub reason: Reason,
 }
 
@@ -23,7 +23,7 @@ pub enum Reason {
     Truncated,
     /// Something follows the document.
     Trailing,
-    /// Not the byte that the grammar wants, which this describes.
+    /// A byte that the grammar does not allow here; the text describes the expected one.
     Expected(&'static str),
     /// A number with a leading zero, a bare point or no digits.
     Number,
@@ -35,7 +35,7 @@ pub enum Reason {
     Control,
     /// Bytes that are not UTF-8.
     Encoding,
-    /// More than [`MAX_DEPTH`] containers in one another.
+    /// More than [`MAX_DEPTH`] nested containers.
     Depth,
 }
 

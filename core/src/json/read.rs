@@ -1,7 +1,7 @@
-//! Reads one JSON document, event by event, from bytes that may be anything.
+//! A pull parser that reads one JSON document, event by event, from arbitrary bytes.
 //!
-//! The reader is strict: everything that RFC 8259 does not allow is an error with its place, and every call after an
-//! error returns that error.
+//! The reader is strict: everything that RFC 8259 does not allow is an error with its offset, and every call after an
+//! error returns the same error.
 
 use super::error::{Error, MAX_DEPTH, Reason};
 use super::string::Str;
@@ -20,7 +20,7 @@ pub enum Event<'a> {
     EndArray,
     /// The name of a member; its value is next.
     Key(Str<'a>),
-    /// A string as a value.
+    /// A string that is a value.
     String(Str<'a>),
     /// A number, which is finite.
     Number(f64),
@@ -32,17 +32,17 @@ pub enum Event<'a> {
     End,
 }
 
-/// Reads one document.
+/// A reader of one document.
 #[derive(Clone, Debug)]
 pub struct Reader<'a> {
     input: &'a [u8],
     offset: usize,
     depth: usize,
-    /// Bit `depth - 1`: whether the container of that depth is an object.
+    /// Bit `depth - 1` is set if the open container at this depth is an object.
     objects: u64,
     next: Next,
     failed: Option<Error>,
-    /// Skipped values are not checked.
+    /// True if skipped values are not checked.
     hasty: bool,
 }
 
@@ -53,7 +53,7 @@ enum Next {
     Value,
     /// The first member of a container, or its end.
     FirstMember,
-    /// A comma and another member, or the end: of the container or of the document.
+    /// A comma and another member, or the end of the container or of the document.
     Continuation,
 }
 
@@ -64,29 +64,29 @@ impl<'a> Reader<'a> {
         Self { input, offset: 0, depth: 0, objects: 0, next: Next::Value, failed: None, hasty: false }
     }
 
-    /// Returns a reader that skips members by their brackets and quotes alone: several times as fast, but it does not
-    /// notice errors within them.
+    /// Returns a reader that looks only at brackets, quotes and commas when it skips members: this is several times
+    /// as fast, but does not detect errors in skipped members.
     #[must_use]
     pub const fn hasty(input: &'a [u8]) -> Self {
         Self { hasty: true, ..Self::new(input) }
     }
 
-    /// Returns how many bytes were read.
+    /// Returns the number of bytes that were read.
     #[must_use]
     pub const fn offset(&self) -> usize {
         self.offset
     }
 
-    /// Returns how many objects and arrays are open.
+    /// Returns the number of open objects and arrays.
     #[must_use]
     pub const fn depth(&self) -> usize {
         self.depth
     }
 
-    /// Returns the next event; [`Event::End`] again and again after the end.
+    /// Returns the next event; after the end, each call returns [`Event::End`].
     ///
     /// # Errors
-    /// The first defect of the document, again and again.
+    /// The first defect of the document, which each further call returns again.
     pub fn next_event(&mut self) -> Result<Event<'a>, Error> {
         if let Some(error) = self.failed {
             return Err(error);
@@ -96,8 +96,7 @@ impl<'a> Reader<'a> {
         event
     }
 
-    /// Skips the next value, whatever it is. Does nothing at the end of a
-    /// container or of the document.
+    /// Skips the next value of any kind. Does nothing at the end of a container or of the document.
     ///
     /// # Errors
     /// The errors of [`Reader::next_event`].
@@ -109,7 +108,7 @@ impl<'a> Reader<'a> {
         }
         let outside = self.depth;
         loop {
-            // An end seen here is not part of a value; it is left for the caller.
+            // An end here is not part of a value, so it is left for the caller.
             let before = self.clone();
             match self.next_event()? {
                 Event::EndObject | Event::EndArray if self.depth < outside => {
@@ -123,26 +122,26 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns the next event, which has to be the beginning of an object.
+    /// Reads the next event, which has to be the beginning of an object.
     ///
     /// # Errors
-    /// The errors of [`Reader::next_event`], and where it is something else.
+    /// The errors of [`Reader::next_event`], and an error for any other event.
     pub fn begin_object(&mut self) -> Result<(), Error> {
         self.expect("an object", |event| matches!(event, Event::BeginObject).then_some(()))
     }
 
-    /// Returns the next event, which has to be the beginning of an array.
+    /// Reads the next event, which has to be the beginning of an array.
     ///
     /// # Errors
-    /// The errors of [`Reader::next_event`], and where it is something else.
+    /// The errors of [`Reader::next_event`], and an error for any other event.
     pub fn begin_array(&mut self) -> Result<(), Error> {
         self.expect("an array", |event| matches!(event, Event::BeginArray).then_some(()))
     }
 
-    /// Returns the next event, which has to be a number.
+    /// Reads the next event, which has to be a number, and returns the number.
     ///
     /// # Errors
-    /// The errors of [`Reader::next_event`], and where it is something else.
+    /// The errors of [`Reader::next_event`], and an error for any other event.
     pub fn number(&mut self) -> Result<f64, Error> {
         self.expect("a number", |event| match event {
             Event::Number(number) => Some(number),
@@ -150,10 +149,10 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Returns the next event, which has to be a string.
+    /// Reads the next event, which has to be a string, and returns the string.
     ///
     /// # Errors
-    /// The errors of [`Reader::next_event`], and where it is something else.
+    /// The errors of [`Reader::next_event`], and an error for any other event.
     pub fn string(&mut self) -> Result<Str<'a>, Error> {
         self.expect("a string", |event| match event {
             Event::String(string) => Some(string),
@@ -292,7 +291,7 @@ impl<'a> Reader<'a> {
         self.depth > 0 && self.objects >> (self.depth - 1) & 1 == 1
     }
 
-    /// Returns the error that something else stands here, or nothing.
+    /// Returns the error for an unexpected byte here, or for the end of the input.
     fn expected(&self, what: &'static str) -> Error {
         self.error(self.peek().map_or(Reason::Truncated, |_| Reason::Expected(what)))
     }
@@ -306,10 +305,10 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Returns the end of the value of a member that begins at `start`: a comma or bracket that is not its own, or the
-/// end of the input.
+/// Returns the offset just after the value that begins at `start`: that of the first comma or closing bracket outside
+/// the value, or the end of the input.
 fn end_of_member(input: &[u8], start: usize) -> usize {
-    /// The bytes that need a closer look; most bytes do not.
+    /// The bytes that have a meaning for this scan; all other bytes are skipped.
     static DECIDES: [bool; 256] = {
         let mut table = [false; 256];
         let mut bytes: &[u8] = b"\",{}[]";
@@ -347,7 +346,8 @@ fn end_of_member(input: &[u8], start: usize) -> usize {
     at.min(input.len())
 }
 
-/// Returns the length of the number at the start of `text`, or of the part before its defect.
+/// Returns the length of the number at the start of `text`, or, as an error, the length of the valid part before a
+/// defect.
 fn number_length(text: &[u8]) -> Result<usize, usize> {
     let at = |place: usize| text.get(place).copied();
     let digits = |start: usize| {

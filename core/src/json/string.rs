@@ -1,10 +1,10 @@
-//! Strings of a document: checked once, decoded in place.
+//! Strings of a document, which are checked once and decoded without a copy.
 
 use core::fmt::{self, Write};
 
 use super::error::Reason;
 
-/// The inside of a string with its escapes; both the escapes and the UTF-8 are known to be valid.
+/// The text between the quotes of a string, with its escapes; both the escapes and the UTF-8 have been checked.
 #[derive(Clone, Copy, Debug)]
 pub struct Str<'a> {
     raw: &'a str,
@@ -35,7 +35,7 @@ impl<'a> Str<'a> {
     }
 
     #[cold]
-    #[inline(never)] // so that the usual path is short
+    #[inline(never)] // keeps the common path short
     fn decodes_to(self, other: &str) -> bool {
         self.chars().eq(other.chars())
     }
@@ -65,7 +65,7 @@ impl<'a> Str<'a> {
     }
 }
 
-/// Decodes an escape from behind its backslash, and returns the length that it has there.
+/// Decodes the escape that starts after the backslash, and returns its character and its length without the backslash.
 fn unescape(rest: &[u8]) -> Result<(char, usize), Reason> {
     let decoded = match *rest.first().ok_or(Reason::Truncated)? {
         itself @ (b'"' | b'\\' | b'/') => char::from(itself),
@@ -86,7 +86,7 @@ fn unescape(rest: &[u8]) -> Result<(char, usize), Reason> {
     Ok((decoded, 1))
 }
 
-/// Returns the ten bits of the second half of a pair, whose first half is the escape at the start of `rest`.
+/// Returns the ten bits of the second half of a surrogate pair; its first half is the escape at the start of `rest`.
 fn low_surrogate(rest: &[u8]) -> Result<u32, Reason> {
     match (rest.get(5), rest.get(6)) {
         (Some(b'\\'), Some(b'u')) => match code_unit(rest.get(7..))? {
@@ -98,7 +98,7 @@ fn low_surrogate(rest: &[u8]) -> Result<u32, Reason> {
     }
 }
 
-/// Returns the four hexadecimal digits at the start of `digits`.
+/// Returns the value of the four hexadecimal digits at the start of `digits`.
 fn code_unit(digits: Option<&[u8]>) -> Result<u32, Reason> {
     let digits = digits.unwrap_or_default();
     let mut value = 0;
@@ -110,7 +110,7 @@ fn code_unit(digits: Option<&[u8]>) -> Result<u32, Reason> {
 }
 
 impl PartialEq<&str> for Str<'_> {
-    #[inline(never)] // names of many members are compared
+    #[inline(never)] // called for the names of many members
     fn eq(&self, other: &&str) -> bool {
         match self.escaped {
             false => self.raw == *other,

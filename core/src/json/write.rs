@@ -1,7 +1,7 @@
-//! Writes one JSON document as a stream.
+//! A streaming writer of one JSON document.
 //!
-//! The writer makes commas, colons and escapes; a call that would make an invalid
-//! document fails. Knows nothing of files.
+//! The writer adds commas, colons and escapes; a call that would make an invalid document fails.
+//! The output is any [`Write`], not only a file.
 
 use core::fmt::{self, Write};
 
@@ -9,33 +9,32 @@ use super::error::MAX_DEPTH;
 use crate::decimal::Trimmed;
 use crate::text::steers;
 
-/// The places of line breaks. There are no other spaces.
+/// The places of line breaks. The writer adds no other white space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Layout {
     /// Everything on one line, without an end of line.
     OneLine,
-    /// Each member of the outermost object on a line of its own, and each element
-    /// of an array that is one of these members; a line feed at the end.
+    /// Each member of the outermost object has its own line, and so has each element of an array
+    /// that is one of these members; the document ends with a line feed.
     #[default]
     Lines,
 }
 
-/// Writes one document. Every method fails where `W` does, and where the call
-/// would make an invalid document: a value without a key in an object, a key
-/// outside of one, an end without a beginning, a second document, more than
-/// [`MAX_DEPTH`] levels.
+/// A writer of one document. Every method fails if `W` fails, and if the call would make an invalid
+/// document: a value without a key in an object, a key outside an object, an end without a
+/// beginning, a second document, more than [`MAX_DEPTH`] levels.
 #[derive(Debug)]
 pub struct Writer<W> {
     out: W,
     layout: Layout,
     depth: usize,
-    /// Bit `depth - 1`: true where the container of that depth is an object.
+    /// Bit `depth - 1` is set if the open container at this depth is an object.
     objects: u64,
-    /// Bit `depth - 1`: true where it has members, so that a comma comes next.
+    /// Bit `depth - 1` is set if this container already has a member, so that a comma must precede the next one.
     occupied: u64,
-    /// True while a key waits for its value.
+    /// True after a key, until its value is written.
     key_waits: bool,
-    /// True once the outermost value was begun.
+    /// True as soon as the outermost value has begun.
     begun: bool,
 }
 
@@ -102,7 +101,7 @@ impl<W: Write> Writer<W> {
         self.quote(|out| out.write_str(value))
     }
 
-    /// Writes a string of the text that `value` prints.
+    /// Writes the text that `value` displays as a string.
     ///
     /// # Errors
     /// The errors of every method of [`Writer`].
@@ -111,7 +110,7 @@ impl<W: Write> Writer<W> {
         self.quote(|out| write!(out, "{value}"))
     }
 
-    /// Writes a string of bytes that should be UTF-8; other bytes become U+FFFD.
+    /// Writes bytes that should be UTF-8 as a string; invalid bytes become U+FFFD.
     ///
     /// # Errors
     /// The errors of every method of [`Writer`].
@@ -137,9 +136,9 @@ impl<W: Write> Writer<W> {
         write!(self.out, "{value}")
     }
 
-    /// Writes a number rounded to at most `digits` decimals (17 at most), without zeros at the
-    /// end: 240.000 is written as `240`. A number that is not finite has no form
-    /// in JSON and is written as `null`.
+    /// Writes a number rounded to at most `digits` decimals (17 at most), without zeros at the end:
+    /// 240.000 is written as `240`. A number that is not finite cannot be represented in JSON and
+    /// is written as `null`.
     ///
     /// # Errors
     /// The errors of every method of [`Writer`].
@@ -172,7 +171,7 @@ impl<W: Write> Writer<W> {
     /// Ends the document and returns the output.
     ///
     /// # Errors
-    /// An incomplete document, and a failure of `W`.
+    /// The document is incomplete, or `W` failed.
     pub fn finish(mut self) -> Result<W, fmt::Error> {
         if self.depth != 0 || !self.begun {
             return Err(fmt::Error);
@@ -203,7 +202,7 @@ impl<W: Write> Writer<W> {
         self.out.write_char(bracket)
     }
 
-    /// Writes the comma that a value may need before it.
+    /// Writes the comma before a value if it needs one.
     fn value(&mut self) -> fmt::Result {
         if self.key_waits {
             self.key_waits = false;
@@ -240,13 +239,13 @@ impl<W: Write> Writer<W> {
         self.objects & self.innermost() != 0
     }
 
-    /// Returns the bit of the innermost container; none outside of all.
+    /// Returns the bit of the innermost container; zero outside all containers.
     const fn innermost(&self) -> u64 {
         (1_u64 << self.depth.saturating_sub(1)) * (self.depth > 0) as u64
     }
 }
 
-/// Passes text on as the inside of a JSON string.
+/// An adaptor that escapes text for a JSON string.
 struct Escaped<'w, W>(&'w mut W);
 
 impl<W: Write> Write for Escaped<'_, W> {

@@ -1,6 +1,6 @@
 //! The forms in which a node names the next one.
 //!
-//! Plain arithmetic on offsets and addresses; knows no loop that follows them.
+//! This file is plain arithmetic on offsets and addresses; the chase loops are elsewhere.
 
 use crate::units::{Bytes, LINE};
 
@@ -11,16 +11,16 @@ pub enum Encoding {
     Pointer,
     /// The next node's offset from the start of the buffer, in units of eight bytes.
     Index,
-    /// The same in units of four bytes, and in four bytes.
+    /// The next node's offset in units of four bytes, stored in four bytes.
     Index4,
-    /// The same in units of a cache line of 64 bytes, in eight bytes.
+    /// The next node's offset in units of a cache line of 64 bytes, stored in eight bytes.
     LineIndex,
-    /// The same in units of a cache line, in four bytes.
+    /// The next node's offset in units of a cache line, stored in four bytes.
     LineIndex4,
 }
 
 impl Encoding {
-    /// Returns the bytes of a node that hold it.
+    /// Returns the number of bytes in which a node stores this form.
     #[must_use]
     pub const fn width(self) -> Bytes {
         match self {
@@ -29,7 +29,7 @@ impl Encoding {
         }
     }
 
-    /// Returns the bytes by which an increase by one moves the place.
+    /// Returns the number of bytes by which the place moves if the stored value increases by one.
     #[must_use]
     pub const fn unit(self) -> Bytes {
         match self {
@@ -40,7 +40,7 @@ impl Encoding {
         }
     }
 
-    /// Returns whether it can name all nodes of a working set of `size` bytes, `stride` bytes apart.
+    /// Returns true if this form can name all nodes of a working set of `size` bytes with nodes `stride` bytes apart.
     #[must_use]
     pub const fn reaches(self, size: Bytes, stride: Bytes) -> bool {
         let largest = size.0 / self.unit().0;
@@ -49,7 +49,7 @@ impl Encoding {
             && (self.width().0 == 8 || largest <= 1 << 32)
     }
 
-    /// Returns the value of a node whose successor lies at `offset` in a buffer that starts at the address `base`.
+    /// Returns the value that names the node at `offset` in a buffer that starts at the address `base`.
     pub(crate) const fn place(self, base: u64, offset: u64) -> u64 {
         match self {
             Encoding::Pointer => base.wrapping_add(offset),

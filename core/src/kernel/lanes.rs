@@ -1,8 +1,8 @@
 //! Kernels that walk several lanes side by side, over nodes that hold addresses.
 //!
-//! They show the loads that a processor keeps in flight ([`PARALLEL`]), the reach of
-//! its window past work that waits for them ([`WINDOW`]), and the instructions
-//! that fit between two of them ([`Gap`]). Nothing here touches memory.
+//! They measure the number of loads that a processor keeps in flight ([`PARALLEL`]), how far its
+//! instruction window reaches past work that depends on the loads ([`WINDOW`]), and the number of
+//! instructions that fit between two loads in flight ([`Gap`]). Nothing here accesses memory.
 
 use crate::arch::{self, LaneRoutine, REGISTER_LANES, WINDOW_LANES};
 
@@ -11,23 +11,23 @@ pub use crate::arch::MOST_LANES;
 /// A chase loop that makes exactly one dependent load per hop and lane.
 #[derive(Clone, Copy, Debug)]
 pub struct LaneKernel {
-    /// The number of chains that it walks side by side.
+    /// The number of chains that the loop walks side by side.
     pub lanes: usize,
     /// The units of work between the loads: dependent additions of one cycle. The first waits for the load.
     pub work: usize,
-    /// True where the next node of a lane is prefetched as soon as its address is known.
+    /// True if the next node of a lane is prefetched as soon as its address is known.
     pub prefetch: bool,
     /// The number of instructions of one hop of all lanes, without those that count hops.
     ///
-    /// This number lies between a lane's load and its next one. A processor that
-    /// has no room for them does not have the loads of all lanes in flight.
+    /// This is the number of instructions from a lane's load to its next load. If they do not fit
+    /// in the processor's instruction window, the loads of all lanes cannot be in flight together.
     pub instructions: usize,
     pub(crate) routine: LaneRoutine,
-    /// The number of cursors that have no register, although those of other kernels have one.
+    /// The number of cursors that are kept in memory, because there are more lanes than registers.
     pub(crate) in_memory: usize,
 }
 
-/// Returns the kernel of this number of lanes, with nothing but their loads.
+/// Returns the kernel for this number of lanes without work.
 const fn plain(lanes: usize) -> LaneKernel {
     let mut place = 0;
     while place < arch::REGISTER_CHASES.len() {
@@ -46,12 +46,13 @@ const fn plain(lanes: usize) -> LaneKernel {
     }
     assert!(lanes > REGISTER_LANES && lanes <= MOST_LANES);
     let in_memory = lanes - REGISTER_LANES;
-    // A lane in memory needs one more load, from the first-level cache, and one more store.
+    // A lane with its cursor in memory needs one more load, from the first-level cache, and one more store.
     let instructions = lanes + 2 * in_memory;
     LaneKernel { lanes, work: 0, prefetch: false, instructions, routine: arch::MEMORY_CHASE, in_memory }
 }
 
-/// The kernels without work, by their number of lanes: all that registers hold, then steps of about a third.
+/// The kernels without work, by their number of lanes: every number for which registers suffice, then steps of about a
+/// third.
 pub static PARALLEL: [LaneKernel; 15] = [
     plain(1),
     plain(2),
@@ -70,15 +71,16 @@ pub static PARALLEL: [LaneKernel; 15] = [
     plain(64),
 ];
 
-/// Returns the kernel of [`WINDOW_LANES`] lanes with units of work, and perhaps a prefetch.
+/// Returns the kernel of [`WINDOW_LANES`] lanes with `work` units of work, and with a prefetch if `prefetch`.
 const fn window(work: usize, prefetch: bool, routine: LaneRoutine) -> LaneKernel {
     let instructions = WINDOW_LANES * (arch::WINDOW_OVERHEAD + work + prefetch as usize);
     LaneKernel { lanes: WINDOW_LANES, work, prefetch, instructions, routine, in_memory: 0 }
 }
 
-/// Sixteen lanes with work: pairs of a kernel without a prefetch and one with it, by the units of work.
+/// The kernels of sixteen lanes with work: pairs of a kernel without a prefetch and a kernel with it, by the units of
+/// work.
 ///
-/// The units grow one by one at first, where work is hidden, then in steps of about a third.
+/// The units grow one by one at first, while the latency hides the work, then in steps of about a third.
 pub static WINDOW: [[LaneKernel; 2]; arch::WINDOW_CHASES.len()] = {
     let mut kernels = [[plain(1); 2]; arch::WINDOW_CHASES.len()];
     let mut place = 0;
@@ -96,19 +98,19 @@ pub fn parallel(lanes: usize) -> Option<&'static LaneKernel> {
     PARALLEL.iter().find(|kernel| kernel.lanes == lanes)
 }
 
-/// Instructions that depend on no load and stand between two loads.
+/// The kinds of instructions between two loads that depend on neither.
 ///
 /// While a load waits for memory, no later instruction retires, and each instruction that was
-/// dispatched after it keeps its resources. The load behind the fillers starts only
-/// if the resources were enough for all of them.
+/// dispatched after it keeps its resources. The load after the fillers starts only if there were
+/// enough resources for all fillers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Filler {
-    /// `nop`: needs only an entry of the reorder buffer. Where several share one
-    /// (Zen 4), there may be no visible limit within [`Gap::MOST`].
+    /// `nop`: needs only an entry of the reorder buffer. If several `nop`s share one entry (Zen 4),
+    /// there may be no visible limit within [`Gap::MOST`].
     Nop,
-    /// `lea`: also needs an integer register. There may be fewer registers than entries.
+    /// `lea`: also needs an integer register. There may be fewer registers than entries of the reorder buffer.
     Lea,
-    /// `lea`, `cmp` and `paddd` in turn: registers of three kinds, so that the
+    /// `lea`, `cmp` and `paddd` in rotation: they need registers of three kinds, so that the
     /// entries of the reorder buffer run out first.
     Mixed,
 }
@@ -130,8 +132,8 @@ impl Filler {
 
 /// A number of fillers between the loads of two lanes.
 ///
-/// Two misses overlap as long as the processor looks ahead across the gap between
-/// them. A hop of both lanes then takes one latency, and otherwise two.
+/// Two misses overlap if the processor can look ahead across the gap between them. A hop of both
+/// lanes then takes one latency, otherwise two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gap {
     filler: Filler,
@@ -139,11 +141,12 @@ pub struct Gap {
 }
 
 impl Gap {
-    /// Number of lanes with a gap between their loads.
+    /// Number of lanes of a kernel with gaps between the loads.
     pub const LANES: usize = 2;
     /// Maximum number of fillers: more than the largest known reorder buffer, which has 576 entries.
     pub const MOST: usize = arch::MOST_FILLERS;
-    /// Instructions from one load to the next beside the fillers: two moves, a jump, the loop's two.
+    /// Number of instructions from one load to the next in addition to the fillers: two moves, a jump, and two for the
+    /// loop.
     pub const OVERHEAD: usize = 5;
 
     /// Returns a gap of `fillers` instructions, or `None` beyond [`MOST`](Self::MOST).
@@ -167,7 +170,7 @@ impl Gap {
         self.fillers
     }
 
-    /// Returns the loop, and the count that it takes.
+    /// Returns the loop, and its count argument.
     pub(crate) const fn routine(self) -> (LaneRoutine, usize) {
         let routine = match self.filler {
             Filler::Nop => arch::REACH_NOP_CHASE,
@@ -207,7 +210,7 @@ mod tests {
     fn a_lane_without_a_register_needs_one_more_load_and_store() {
         let of = |lanes| parallel(lanes).unwrap().instructions;
         assert_eq!([1, 2, 14].map(of), [1, 2, 14]);
-        // Each lane without a register needs three.
+        // Each lane without a register needs three instructions.
         assert_eq!(of(20) - of(16), 4 * 3);
         assert_eq!(of(64) - of(48), 16 * 3);
         assert_eq!(of(16), 16 + 2 * parallel(16).unwrap().in_memory);

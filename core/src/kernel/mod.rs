@@ -1,8 +1,8 @@
-//! The table of chase kernels: a new one is a routine in `asm` and a line here.
+//! The table of chase kernels: a new kernel needs a routine in `asm` and an entry here.
 //!
-//! The loops that follow one node to the next, and the encodings that they expect.
-//! Loops with several lanes are in [`lanes`], the data structures that people
-//! compare in [`variants`]. Nothing here touches memory.
+//! Each kernel is a loop that follows one node to the next, and the encoding that it expects. Loops
+//! with several lanes are in [`lanes`], and data structures for comparison in [`variants`]. Nothing
+//! here accesses memory.
 
 pub mod encoding;
 pub mod lanes;
@@ -12,21 +12,21 @@ use crate::arch;
 
 pub use encoding::Encoding;
 
-/// A chase loop that makes exactly one load per hop, which waits for the one before it.
+/// A chase loop that makes exactly one load per hop, which depends on the load before it.
 ///
-/// Only the kernels of the table exist: a copy with another encoding
-/// would read addresses that do not belong to nodes.
+/// Code outside this file cannot make a kernel: a copy with another encoding would load from
+/// addresses that do not belong to nodes.
 #[derive(Debug)]
 pub struct Kernel {
-    /// The name by which it is chosen.
+    /// The name by which the user chooses the kernel.
     pub name: &'static str,
-    /// The encoding that it expects in each node.
+    /// The encoding that the loop expects in each node.
     pub encoding: Encoding,
     pub(crate) routine: arch::Routine,
 }
 
-/// A raw pointer in each node: the load's result is the next load's address:
-/// `mov rax, [rax]`.
+/// A raw pointer in each node, so that each load's result is the next load's address: `mov rax,
+/// [rax]`.
 pub static POINTER: Kernel =
     Kernel { name: "pointer", encoding: Encoding::Pointer, routine: arch::POINTER_CHASE };
 
@@ -34,10 +34,10 @@ pub static POINTER: Kernel =
 /// `mov rax, [rdi + rax * 8]`.
 pub static INDEX: Kernel = Kernel { name: "index", encoding: Encoding::Index, routine: arch::INDEX_CHASE };
 
-/// The same, with the index compared to the length of the array before each load:
-/// `cmp rax, rcx; jae out; mov rax, [rdi + rax * 8]`.
+/// An index in each node, which is compared with the length of the array before each load: `cmp
+/// rax, rcx; jae out; mov rax, [rdi + rax * 8]`.
 ///
-/// The comparison is beside the dependent path as long as its branch is predicted.
+/// The comparison is not on the dependent path as long as its branch is predicted correctly.
 pub static INDEX_CHECKED: Kernel =
     Kernel { name: "index-checked", encoding: Encoding::Index, routine: arch::INDEX_CHECKED_CHASE };
 
@@ -46,8 +46,8 @@ pub static INDEX_CHECKED: Kernel =
 pub static INDEX4: Kernel =
     Kernel { name: "index4", encoding: Encoding::Index4, routine: arch::INDEX4_CHASE };
 
-/// The number of a node of 64 bytes, which no address mode can scale:
-/// `shl rax, 6; mov rax, [rdi + rax]`.
+/// The number of a node of 64 bytes, which an addressing mode cannot scale: `shl rax, 6; mov rax,
+/// [rdi + rax]`.
 pub static LINE_INDEX: Kernel =
     Kernel { name: "line-index", encoding: Encoding::LineIndex, routine: arch::LINE_INDEX_CHASE };
 

@@ -1,35 +1,35 @@
 //! One walk in nine variants: the same chain in the data structures that programs use.
 //!
-//! A variant is a kernel, the distance between its nodes, and the size of their
-//! pages. It does not know the order of the walk, its size or the quantity measured.
+//! A variant is a kernel, the distance between its nodes, and the size of their pages. It
+//! determines neither the order of the walk, nor the working set, nor the measured quantity.
 
 use super::{INDEX, INDEX_CHECKED, INDEX4, Kernel, LINE_INDEX, LINE_INDEX4, POINTER};
 use crate::units::{Bytes, PageSize};
 
-/// One way to store and walk a chain.
+/// A data structure for a chain, and the loop that walks it.
 #[derive(Clone, Copy, Debug)]
 pub struct Variant {
-    /// The name by which it is known.
+    /// The name that is printed.
     pub name: &'static str,
-    /// The loop.
+    /// The chase loop.
     pub kernel: &'static Kernel,
-    /// The distance between nodes: the size of one, or of a cache line where it is padded.
+    /// The distance between nodes: the size of a node, or of a cache line if nodes are padded.
     pub stride: Bytes,
-    /// The pages it is meant for.
+    /// The page size for which it is intended.
     pub pages: PageSize,
 }
 
-/// Makes a variant.
+/// Returns a variant.
 ///
-/// If nodes are packed, a fetched line contains several of them: the
-/// chain has more nodes in the same bytes, and a hop finds its line in a cache more often.
+/// If nodes are packed, each fetched line contains several nodes: the chain has more nodes in the
+/// same number of bytes, and a hop finds its line in a cache more often.
 const fn variant(name: &'static str, kernel: &'static Kernel, stride: u64, pages: PageSize) -> Variant {
     Variant { name, kernel, stride: Bytes(stride), pages }
 }
 
 use PageSize::{Huge2M, Small};
 
-/// The nine ways, in the order in which they are shown; a padded node has a line for itself.
+/// The nine variants, in the order in which they are shown; a padded node has its own line.
 pub static VARIANTS: [Variant; 9] = [
     variant("index4-packed", &INDEX4, 4, Small),
     variant("index8-checked", &INDEX_CHECKED, 8, Small),

@@ -1,6 +1,6 @@
-//! The shapes of a curve's steps: the share of the accesses that misses in a level.
+//! The shapes of a curve's steps: the share of the accesses that miss in a level.
 //!
-//! Pure functions of size, capacity and shape; latencies are added elsewhere.
+//! All functions are pure functions of size, capacity and shape; `robust.rs` fits the latencies.
 
 use super::law::Law;
 use super::least_squares::Unknowns;
@@ -13,20 +13,21 @@ use crate::sort::sort_by;
 pub(super) struct Step {
     /// The natural logarithm of the capacity in bytes.
     pub(super) ln_capacity: f64,
-    /// The law of the rising misses; `None` in the mixture, where the part beyond the capacity misses: `1 - C/S`.
+    /// The law by which the misses rise; `None` in the mixture, in which the part beyond the capacity misses: `1 -
+    /// C/S`.
     pub(super) law: Option<Law>,
 }
 
 impl Step {
-    /// Returns the share that misses, 0 to 1, at a working set in bytes.
+    /// Returns the share of the accesses that miss, 0 to 1, at a working set in bytes.
     pub(super) fn missing(&self, size: f64) -> f64 {
         let ratio = size * exp(-self.ln_capacity);
         self.law.map_or((1.0 - 1.0 / ratio).max(0.0), |law| law.missing(ratio))
     }
 
-    /// Returns the derivative of the missing share by ln capacity.
+    /// Returns the derivative of the share of misses with respect to ln capacity.
     pub(super) fn slope(&self, ln_size: f64) -> f64 {
-        // Wide enough to bridge the corners of a law.
+        // The width of the difference quotient in ln S, which is wide enough to smooth the corners of a law.
         const WIDTH: f64 = 0.02;
         let beyond = ln_size - self.ln_capacity;
         match self.law {
@@ -38,8 +39,8 @@ impl Step {
         }
     }
 
-    /// Returns the natural logarithm of the working set at which a share of the accesses misses. For the mixture, whose
-    /// misses begin at the capacity and never end, it is the capacity itself for a share below one half.
+    /// Returns the natural logarithm of the working set at which `share` of the accesses miss. In the mixture, misses
+    /// begin at the capacity and never reach 1; for a share below one half, this returns the capacity itself.
     pub(super) fn ln_size_at(&self, share: f64) -> f64 {
         match self.law {
             None if share < 0.5 => self.ln_capacity,
@@ -49,7 +50,7 @@ impl Step {
     }
 }
 
-/// The nonlinear half of a model: the steps of the levels, and of the first-level
+/// The nonlinear part of a model: the steps of the levels, and the step of the first-level
 /// translation buffer if it is modelled separately.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Curve {
@@ -91,17 +92,17 @@ impl Curve {
         &self.steps[..self.count]
     }
 
-    /// Puts the steps in the order of their capacities.
+    /// Sorts the steps by capacity.
     pub(super) fn sort(&mut self) {
         sort_by(&mut self.steps[..self.count], |a, b| a.ln_capacity.total_cmp(&b.ln_capacity));
     }
 
-    /// Returns the number of linear unknowns: base latency, one step a level, translation.
+    /// Returns the number of linear unknowns: the base latency, one step per level, and the translation step.
     pub(super) fn unknowns(&self) -> usize {
         1 + self.count + usize::from(self.translation.is_some())
     }
 
-    /// Returns the number of all parameters, linear and not; a given reach does not count.
+    /// Returns the number of all parameters, linear and nonlinear; a given reach does not count.
     pub(super) fn parameters(&self) -> usize {
         let searched = self.steps().iter().map(|step| 1 + usize::from(step.law.is_some()));
         self.unknowns() + searched.sum::<usize>()
@@ -110,7 +111,7 @@ impl Curve {
     /// Returns the factor of a linear unknown at a working set; 0 for an unknown that the curve does not have.
     pub(super) fn share(&self, unknown: usize, size: f64) -> f64 {
         let Some(index) = unknown.checked_sub(1) else { return 1.0 };
-        // The translation buffer's is the one behind the levels'.
+        // The unknown of the translation buffer follows those of the levels.
         let behind = self.translation.as_ref().filter(|_| index == self.count);
         self.steps().get(index).or(behind).map_or(0.0, |step| step.missing(size))
     }
@@ -173,7 +174,7 @@ mod tests {
         for law in Law::ALL.map(Some) {
             let step = Step { ln_capacity: 12.0, law };
             for share in [0.05, 0.5, 0.95] {
-                // Some rise by a jump.
+                // Some laws have a jump.
                 let at = step.ln_size_at(share);
                 let (below, above) = (step.missing(exp(at - 1e-6)), step.missing(exp(at + 1e-6)));
                 assert!(below <= share && share <= above, "{law:?}: {below}, {share}, {above}");

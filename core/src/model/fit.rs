@@ -11,25 +11,25 @@ use super::workspace::Workspace;
 use crate::math::{exp, ln};
 use crate::stats::{Estimate, Interval};
 
-/// Minimum step of a level, in spreads of the points.
+/// Minimum step of a resolved level, in spreads of the points.
 const STEP_OVER_SPREAD: f64 = 3.0;
-/// Minimum number of different working sets beyond a capacity: with fewer, the level there is unknown.
+/// Minimum number of different working sets beyond a capacity: with fewer, the latency of the next level is unknown.
 const POINTS_BEYOND: usize = 2;
 /// Share of misses at the onset of a step.
 const ONSET: f64 = 0.05;
 
-/// Half of a 95 % interval, in standard errors.
+/// Half-width of a 95 % interval, in standard errors.
 const WITHIN_95: f64 = 1.96;
 
-/// The structure that misses at a level's capacity.
+/// The hardware structure that overflows at a level's capacity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cause {
     /// Unknown: there was no second curve.
     #[default]
     Unclassified,
-    /// Lines: a cache.
+    /// A cache, which holds lines.
     Cache,
-    /// Translations: the capacity is the reach of a translation buffer.
+    /// A translation buffer: the capacity is its reach.
     Translation,
     /// Both: a cache and a translation buffer overflow at this knee.
     Mixed,
@@ -40,20 +40,20 @@ pub enum Cause {
 pub struct Level {
     /// The effective capacity in bytes: the `C` of the mixture, or the capacity under the law that the step follows.
     pub capacity: Estimate,
-    /// The working set in bytes at which 5 % miss; the capacity itself in the mixture.
+    /// The working set in bytes at which 5 % of the accesses miss; in the mixture, the capacity itself.
     pub onset: f64,
     /// The working set in bytes at which half of the accesses miss.
     pub half: f64,
-    /// The latency of an access that this level serves: the height of its plateau.
+    /// The latency of an access that this level serves, which is the height of its plateau.
     pub latency: Estimate,
-    /// The difference to the latency of the next level out.
+    /// The difference between the latency of the next outer level and that of this level.
     pub step: Estimate,
-    /// The law of the rising misses; `None` in the mixture.
+    /// The law by which the misses rise; `None` in the mixture.
     pub law: Option<Law>,
-    /// The points show the level: its step is at least three times their spread, and
-    /// there are working sets on both sides of the capacity.
+    /// True if the points show the level: its step is at least three times their spread, and there
+    /// are working sets on both sides of the capacity.
     pub resolved: bool,
-    /// The structure that misses here; a fit of a single curve cannot know it.
+    /// The structure that overflows here; a fit of a single curve cannot determine it.
     pub cause: Cause,
 }
 
@@ -65,7 +65,7 @@ impl Level {
     }
 }
 
-/// The step of a translation buffer of given reach.
+/// The step of a translation buffer with a given reach.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TranslationStep {
     /// The given reach: entries times page size, in bytes.
@@ -76,13 +76,14 @@ pub struct TranslationStep {
 
 /// A fitted model.
 ///
-/// The interval of a value is two standard errors from the curvature of the residuals (Gauss–Newton), and for a size
-/// also all sizes under other shapes that follow the points equally well. It is right for noise that is independent
-/// from point to point, and too narrow for a wrong model. A given value is exact.
+/// The interval of a value extends two standard errors to each side, computed from the curvature of the residuals
+/// (Gauss–Newton). The interval of a size also includes the sizes under other shapes that follow the points equally
+/// well. The intervals are correct for noise that is independent from point to point, and too narrow for a wrong
+/// model. A given value is exact.
 #[derive(Clone, Copy, Debug)]
 pub struct Fit {
-    /// The latency behind the last level: for working sets much larger than that, and
-    /// without the cost of a modelled translation buffer.
+    /// The latency of memory: for working sets much larger than the last level, and without the
+    /// cost of a modelled translation buffer.
     pub memory: Estimate,
     /// The modelled translation buffer.
     pub translation: Option<TranslationStep>,
@@ -99,7 +100,7 @@ pub struct Fit {
 }
 
 impl Fit {
-    /// Makes the result of a search, or of a fit of the latencies alone to given capacities.
+    /// Returns the result of a search, or of a fit of only the latencies to given capacities.
     pub(super) fn new(candidate: &Candidate, capacities_are_given: bool, workspace: &mut Workspace) -> Self {
         let curve = candidate.curve;
         let reference = workspace.reference;
@@ -155,7 +156,8 @@ impl Fit {
         }
     }
 
-    /// Widens the intervals of capacities by the ln capacities under other shapes that follow the points equally well.
+    /// Widens the intervals of capacities to include `ranges`: the ln capacities under other shapes that follow the
+    /// points equally well.
     pub(super) fn widen(&mut self, ranges: &[Range; MAX_LEVELS]) {
         let steps = self.curve.steps().iter().zip(ranges);
         for (level, (step, (low, high))) in self.levels.iter_mut().zip(steps) {
@@ -166,7 +168,7 @@ impl Fit {
         }
     }
 
-    /// Returns the levels from the innermost out, without the memory behind them.
+    /// Returns the levels, the innermost first, without the memory.
     #[must_use]
     pub fn levels(&self) -> &[Level] {
         &self.levels[..self.curve.steps().len()]
@@ -177,24 +179,24 @@ impl Fit {
         &mut self.levels[..self.curve.steps().len()]
     }
 
-    /// Returns the latency that the model expects at a working set in bytes; the innermost level's
-    /// at 0 or less.
+    /// Returns the model's latency at a working set in bytes; the innermost level's latency at 0 or
+    /// less.
     #[must_use]
     pub fn evaluate(&self, working_set: f64) -> f64 {
         self.curve.height(working_set.max(0.0), &self.unknowns)
     }
 }
 
-/// Returns an interval, where the points bound the value on both sides.
+/// Returns the interval if the points bound the value on both sides.
 fn bounded(low: f64, high: f64) -> Option<Interval> {
     (low.is_finite() && high.is_finite()).then_some(Interval { low, high })
 }
 
 /// Returns the Bayesian information criterion: smaller is better, and each parameter costs ln n.
 ///
-/// A capacity counts twice. It is the best of many places, so a superfluous capacity gains
-/// more from noise than a parameter that acts everywhere: N. R. Zhang, D. O. Siegmund, "A modified
-/// Bayes information criterion" (2007). Counted once, one planted curve in fifty got a
+/// A capacity counts twice. It is the best of many places, so a superfluous capacity fits more
+/// noise than a parameter that acts everywhere: N. R. Zhang, D. O. Siegmund, "A modified Bayes
+/// information criterion" (2007). When capacities counted once, one simulated curve in fifty got a
 /// level too many.
 fn criterion(candidate: &Candidate, capacities_are_given: bool, workspace: &Workspace) -> f64 {
     let curve = &candidate.curve;
@@ -204,7 +206,7 @@ fn criterion(candidate: &Candidate, capacities_are_given: bool, workspace: &Work
     candidate.linear.deviance + (parameters + 1) as f64 * ln(workspace.rows().len().max(1) as f64)
 }
 
-/// Returns whether there are working sets on both sides of a step, and enough of them beyond it.
+/// Returns true if there are working sets on both sides of a step, and enough of them beyond it.
 fn is_bracketed(workspace: &Workspace, step: &Step) -> bool {
     let rows = workspace.rows();
     let inside = rows.partition_point(|row| row.ln_size <= step.ln_capacity);

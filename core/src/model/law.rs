@@ -1,43 +1,44 @@
-//! The share of a cyclic chain that misses in a cache, by the cache's choice of victims.
+//! The share of a cyclic chain's accesses that miss in a cache, for several replacement policies.
 //!
-//! A chain visits its lines in the same order again and again. With `x` the working set over
-//! the capacity, and W lines to a set:
+//! A cyclic chain visits its lines in the same order in every lap. With `x` the working set divided
+//! by the capacity, and W lines per set:
 //!
-//! | law | share that misses | right for |
+//! | law | share of misses | valid for |
 //! | --- | --- | --- |
 //! | in turn | `(W + 1) (x - 1) / x`, at most 1 | least recently used, lines spread evenly over the sets |
-//! | coloured | `P(Poisson(W x) >= W)` | the same where pages chosen at random choose the sets |
-//! | placed | the same, 0 as long as the median of placements has no set with too many lines | few colours |
-//! | random | `m` of a set with n lines solves `m = 1 - (1 - 1/W)^(m (n - 1))` | random victims |
+//! | coloured | `P(Poisson(W x) >= W)` | least recently used, if the addresses of random pages choose the sets |
+//! | placed | as coloured, but 0 while the median placement has no set with too many lines | few colours |
+//! | random | `m` for a set with n lines solves `m = 1 - (1 - 1/W)^(m (n - 1))` | random victims |
 //!
-//! Their knees differ, from less than the capacity to 1.4 of it, so that a curve gives a size
-//! only under one of them. They know neither latencies nor points.
+//! The knees of the laws lie between less than the capacity and 1.4 times the capacity, so a curve
+//! gives a size only for a given law. The laws use neither latencies nor points.
 
 use core::f64::consts::LN_2;
 
 use crate::math::{exp, ln, sqrt};
 
-/// The rise of a cache's misses beyond its capacity.
+/// The law by which a cache's misses rise beyond its capacity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Law {
     /// Victims are the least recently used lines, in sets of this number of ways that fill evenly.
     InTurn(u32),
-    /// The same, in sets that random pages fill.
+    /// Victims are the least recently used lines, in sets of this number of ways that random pages fill.
     Coloured(u32),
-    /// The same, where few pages choose the sets, so that most placements of a small working set miss nothing: the
-    /// measured value is the median over placements. Ways, and the colours of pages: sets times line over page, which
-    /// are 8 for 256 KiB in 8 ways and 16 for 256 KiB in 4 or 1 MiB in 16.
+    /// As [`Coloured`](Self::Coloured), but with so few colours of pages that most placements of a small working set
+    /// have no misses: the measured value is the median over placements. The numbers are the ways and the colours of
+    /// pages. There are sets times line size over page size colours: 8 for 256 KiB in 8 ways, and 16 for 256 KiB in 4
+    /// ways or 1 MiB in 16.
     Placed(u32, u32),
     /// Victims are random, in sets of this number of ways that fill evenly.
     Random(u32),
     /// None of these: a logistic step in the logarithm of the size, with its middle at the capacity.
     Soft(u32),
-    /// Victims are random, in sets that random pages fill.
+    /// Victims are random, in sets of this number of ways that random pages fill.
     ColouredRandom(u32),
 }
 
 impl Law {
-    /// The laws of a stair's steps: half too many or too few ways change a size by 3 %.
+    /// The laws that a stair's steps may follow: a number of ways that is wrong by half changes a size by 3 %.
     pub(super) const ALL: [Law; 25] = [
         Law::InTurn(2),
         Law::InTurn(4),
@@ -66,9 +67,10 @@ impl Law {
         Law::ColouredRandom(16),
     ];
 
-    /// Returns the share that misses, 0 to 1, at a working set of `ratio` capacities.
+    /// Returns the share of accesses that miss, 0 to 1, at a working set of `ratio` capacities.
     pub(super) fn missing(self, ratio: f64) -> f64 {
-        /// Ratio beyond which, and below its inverse, the share that misses is 1 or 0 to a part in ten thousand.
+        /// Ratio above which the share of misses is 1, and below the inverse of which it is 0, to one part in ten
+        /// thousand.
         const FAR: f64 = 12.0;
         if ratio >= FAR {
             return 1.0;
@@ -91,7 +93,7 @@ impl Law {
                 not_below(ways, lines)
             }
             Law::Random(ways) => {
-                // Some sets have one line more than others.
+                // Some sets have one more line than others.
                 let lines = f64::from(ways) * ratio;
                 let few = lines as u32;
                 let more = lines - f64::from(few);
@@ -99,7 +101,8 @@ impl Law {
                 ((1.0 - more) * of(f64::from(few)) + more * of(f64::from(few) + 1.0)) / lines
             }
             Law::ColouredRandom(ways) => {
-                // The number of other lines in a line's set has a Poisson distribution, taken at five points.
+                // The number of other lines in a line's set has a Poisson distribution, which is sampled at five
+                // points.
                 const POINTS: [(f64, f64); 5] = [
                     (-2.857, 0.011_26),
                     (-1.355_6, 0.222_08),
@@ -114,7 +117,7 @@ impl Law {
         }
     }
 
-    /// Returns the working set, in capacities, at which this share misses.
+    /// Returns the working set, in capacities, at which this share of the accesses miss.
     pub(super) fn ratio_at(self, share: f64) -> f64 {
         let (mut low, mut high) = (0.0, 12.0);
         for _ in 0..40 {
@@ -140,10 +143,11 @@ fn not_below(least: u32, mean: f64) -> f64 {
     (1.0 - below).clamp(0.0, 1.0)
 }
 
-/// Returns the share that misses in one set of `ways` with `lines` and random victims.
+/// Returns the share of accesses that miss in one set of `ways` with `lines` and random victims.
 ///
-/// With `r` the rate at which a line is at risk over a lap, the share m solves m = 1 - e^(-m r). The estimate of m r
-/// is off by at most 4 %, and one step of Newton's method leaves an error of 0.002 of m.
+/// With `e^-r` the probability that a line survives a lap in which every access misses, the share m solves
+/// m = 1 - e^(-m r). The first estimate of m r is wrong by at most 4 %, and one step of Newton's method leaves an
+/// error of 0.002 of m.
 fn random(ways: u32, lines: f64) -> f64 {
     let ways = f64::from(ways);
     let beyond = -ln(1.0 - 1.0 / ways.max(1.5)) * (lines - 1.0) - 1.0;
@@ -162,7 +166,7 @@ mod tests {
 
     #[test]
     fn laws_agree_with_simulated_shares() {
-        // The plug-in's cache, and the sums by hand.
+        // Shares from a simulated cache, and sums by hand.
         for (law, ratio, expected) in [
             (Law::InTurn(8), 1.0, 0.0),
             (Law::InTurn(8), 520.0 / 512.0, 72.0 / 520.0),
@@ -191,7 +195,7 @@ mod tests {
             }
             assert!(law.missing(0.0) == 0.0 && last > 1.0 - 1e-9, "{law:?}: {last}");
             for share in [0.2, 0.5, 0.95] {
-                // Some rise by a jump.
+                // Some laws have a jump.
                 let at = law.ratio_at(share);
                 let (below, above) = (law.missing(at * (1.0 - 1e-6)), law.missing(at * (1.0 + 1e-6)));
                 assert!(below <= share && share <= above, "{law:?}: {below}, {share}, {above}");

@@ -1,7 +1,7 @@
-//! Small non-negative least squares, from the normal equations.
+//! Small non-negative least-squares problems, solved by the normal equations.
 //!
-//! There are at most [`MAX_UNKNOWNS`] unknowns, and none is negative: a level further out
-//! is never faster. Knows nothing of the meaning of the unknowns.
+//! There are at most [`MAX_UNKNOWNS`] unknowns, and no unknown is negative, since an outer level is
+//! never faster. Apart from this, the arithmetic does not depend on the meaning of the unknowns.
 //!
 //! # References
 //!
@@ -13,10 +13,10 @@ use crate::math::sqrt;
 /// Maximum number of unknowns: a base latency, six levels and one translation step.
 pub(crate) const MAX_UNKNOWNS: usize = 8;
 
-/// One value for each unknown; those beyond the problem's own count are 0.
+/// One value for each unknown; values beyond the problem's count are 0.
 pub(crate) type Unknowns = [f64; MAX_UNKNOWNS];
 
-/// Share of its diagonal below which a pivot means that the column depends on the others.
+/// Ratio of a pivot to its diagonal element below which the column depends linearly on the others.
 const DEPENDENT: f64 = 1e-11;
 
 /// The normal equations of a weighted least-squares problem, summed row by row.
@@ -29,7 +29,7 @@ pub(crate) struct NormalEquations {
 }
 
 impl NormalEquations {
-    /// Equations without a row yet, in the first `count` unknowns.
+    /// Returns equations without rows, in the first `count` unknowns.
     pub(crate) fn new(count: usize) -> Self {
         Self { count: count.min(MAX_UNKNOWNS), ..Self::default() }
     }
@@ -38,7 +38,7 @@ impl NormalEquations {
     pub(crate) fn add(&mut self, row: &Unknowns, target: f64, weight: f64) {
         for (i, &left) in row.iter().enumerate().take(self.count) {
             let scaled = weight * left;
-            // Both halves and all columns: a loop of fixed length becomes vector code.
+            // Both triangles and all columns are summed, because the compiler vectorises a loop of fixed length.
             for (sum, &right) in self.matrix[i].iter_mut().zip(row) {
                 *sum += scaled * right;
             }
@@ -63,7 +63,7 @@ impl NormalEquations {
     pub(crate) fn solve(&self) -> Unknowns {
         let mut passive = [false; MAX_UNKNOWNS];
         passive[..self.count].fill(true);
-        // Usually no unknown is at its bound, and one factorisation is enough.
+        // Usually no unknown is at its bound of zero, and one factorisation is enough.
         let free = self.solve_subset(&passive);
         if free.iter().all(|&value| value >= 0.0) {
             return free;
@@ -71,7 +71,7 @@ impl NormalEquations {
 
         passive.fill(false);
         let mut current = [0.0; MAX_UNKNOWNS];
-        // Each round frees one unknown; more than a few rounds each is a cycle of rounding.
+        // Each round frees one unknown; more than a few rounds per unknown is a cycle caused by rounding.
         for _ in 0..3 * MAX_UNKNOWNS {
             let Some(entering) = self.most_wanted(&current, &passive) else { break };
             passive[entering] = true;
@@ -83,8 +83,8 @@ impl NormalEquations {
         current
     }
 
-    /// Moves `current` towards the best values of the `passive` unknowns, and stops at the
-    /// first that would turn negative, which it returns.
+    /// Moves `current` towards the best values of the `passive` unknowns, stops where the first of
+    /// them would turn negative, and returns this unknown.
     fn advance(&self, current: &mut Unknowns, passive: &[bool; MAX_UNKNOWNS]) -> Option<usize> {
         let goal = self.solve_subset(passive);
         let mut share = 1.0;
@@ -102,7 +102,7 @@ impl NormalEquations {
         blocking
     }
 
-    /// Returns the weighted sum of squared residuals at some unknowns.
+    /// Returns the weighted sum of squared residuals for given unknowns.
     pub(crate) fn residual(&self, unknowns: &Unknowns) -> f64 {
         let mut sum = self.square;
         // Unknowns beyond the count are 0 and add nothing.
@@ -113,7 +113,7 @@ impl NormalEquations {
         sum.max(0.0)
     }
 
-    /// Returns the bound unknown whose release would lower the residual fastest.
+    /// Returns the unknown at its bound that would lower the residual fastest if it were released.
     fn most_wanted(&self, current: &Unknowns, passive: &[bool; MAX_UNKNOWNS]) -> Option<usize> {
         let mut best = None;
         let mut steepest = 1e-12;
@@ -132,7 +132,7 @@ impl NormalEquations {
     }
 
     /// Returns the unconstrained solution over the `passive` unknowns. All others are 0, and so is
-    /// one whose column is a combination of earlier columns.
+    /// an unknown with a column that is a combination of earlier columns.
     fn solve_subset(&self, passive: &[bool; MAX_UNKNOWNS]) -> Unknowns {
         let mut factor = [[0.0; MAX_UNKNOWNS]; MAX_UNKNOWNS];
         let mut independent = *passive;
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn holds_a_negative_unknown_at_zero_and_refits_the_others() {
-        // Unconstrained, the second unknown is -1; without it, the first is the mean.
+        // In the unconstrained solution the second unknown is -1; without the second, the first is the mean.
         let rows = [([1.0, 0.0, 0.0], 2.0), ([1.0, 1.0, 0.0], 1.0), ([0.0, 0.0, 1.0], 4.0)];
         let solution = equations(&rows).solve();
         assert_eq!(solution[1], 0.0);
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn never_does_worse_than_any_subset_of_the_unknowns() {
-        // A brute-force search over all subsets is the definition of the optimum.
+        // A brute-force search over all subsets gives the optimum by definition.
         let mut state = 1u64;
         let mut draw = || {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -1,12 +1,12 @@
 //! The memory hierarchy from a curve of latency against working set.
 //!
-//! There are three readings, from the simplest to the one that assumes most:
+//! There are three ways to read the curve, from the simplest to the one with the strongest assumptions:
 //!
-//! * [`plateau`]: the latency of a level is the middle of the points on its flat part.
-//! * [`fit_stair`]: steps at the places and with the shapes that follow the points best. It gives the end of each
-//!   level, and decides the number of levels.
-//! * [`fit_mixture`] and [`fit_reported`]: the mixture over levels, weighted by the share of the working set in each,
-//!   with free sizes and with those that the system reports.
+//! * [`plateau`]: the latency of a level is the median of the points on its flat part.
+//! * [`fit_stair`]: steps with the places and shapes that follow the points best. It gives the size of each level,
+//!   and decides the number of levels.
+//! * [`fit_mixture`] and [`fit_reported`]: the mean of the levels' latencies, weighted by the share of the working set
+//!   in each level, with free sizes and with the sizes that the system reports.
 //!
 //! The stair and the mixture have one form:
 //!
@@ -14,10 +14,10 @@
 //! L(S) = l1 + sum over levels k of  D_k * m_k(S)
 //! ```
 //!
-//! Here `l1` is the latency of the innermost level, `D_k >= 0` the step from level k to
-//! the next one out, and `m_k` the share of accesses that miss in level k. They differ only in `m_k`:
+//! Here `l1` is the latency of the innermost level, `D_k >= 0` the step from level k to the next outer level, and
+//! `m_k` the share of accesses that miss in level k. The two models differ only in `m_k`:
 //!
-//! | model | `m_k(S)`, `x = S / C_k` | right for |
+//! | model | `m_k(S)`, `x = S / C_k` | valid for |
 //! | --- | --- | --- |
 //! | mixture | 0 up to `C_k`, then `1 - 1/x` | the resident part is a random share of the working set |
 //! | stair | a [`law::Law`]: a place, a width and a shape | a cyclic chain in a cache |
@@ -26,9 +26,9 @@
 //! For given capacities and shapes the latencies are a small non-negative linear problem, so
 //! that only capacities and shapes are searched ("variable projection").
 //!
-//! Nothing here measures or asks the system; it only sees points.
-//! A translation buffer's step looks like a cache's; [`translation`] distinguishes them.
-//! [`refine`] chooses the size to measure next, [`edge`] finds the first level exactly.
+//! Nothing here measures or queries the system; the input is only points. The step of a translation
+//! buffer looks like the step of a cache; [`translation`] distinguishes them. [`refine`] chooses
+//! the size to measure next, and [`edge`] finds the exact size of the first level.
 //!
 //! # References
 //!

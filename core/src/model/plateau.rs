@@ -1,43 +1,43 @@
-//! The latency of a level, read directly from the points on its flat part.
+//! The latency of a level, computed directly from the points on its flat part.
 //!
-//! There is no model: the longest run of neighbouring points within a band is the plateau, its median the latency
-//! with the interval of a median. It knows neither levels nor the ends of a plateau; the caller gives the sizes
-//! between which to look.
+//! There is no model: the longest run of neighbouring points within a band is the plateau, and their median with its
+//! interval is the latency. The caller gives the two sizes between which the plateau is searched.
 
 use super::point::{FitError, Point};
 use super::workspace::Workspace;
 use crate::stats::{self, Estimate};
 
-/// Minimum distance of a plateau from both ends of its level, as a factor: misses begin gradually, and other
-/// data of the program needs space too.
+/// Minimum distance of a plateau from both ends of its level, as a factor: misses begin gradually, and other data of
+/// the program also occupies the cache.
 const MARGIN: f64 = 1.25;
-/// Width of the band around a plateau: this fraction, or this number of spreads of the points if that is more.
+/// Width of the band around a plateau, as a fraction of the latency and in spreads of the points: the larger of the
+/// two is used.
 const FLAT: f64 = 0.02;
 const SPREADS: f64 = 4.0;
-/// Maximum width of the band, whatever the spread: levels differ by at least 15 %.
+/// Maximum width of the band for any spread, as a fraction: levels differ by at least 15 %.
 const WIDEST: f64 = 0.08;
-/// Minimum number of points: these determine a latency better than a fit that has to suit all levels.
+/// Minimum number of points of a plateau: three determine the latency better than a fit of all levels at once.
 const ENOUGH: usize = 3;
 
 /// A flat part of a curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plateau {
-    /// The median latency, and its 95 % interval; below six points their whole range.
+    /// The median latency and its 95 % interval; with fewer than six points, their whole range.
     pub latency: Estimate,
-    /// The smallest working set on it.
+    /// The smallest working set on the plateau.
     pub from: f64,
-    /// The largest working set on it.
+    /// The largest working set on the plateau.
     pub to: f64,
-    /// The number of points.
+    /// The number of points on the plateau.
     pub count: usize,
 }
 
-/// Returns the longest plateau of at least three points between two sizes, with a margin to both; `None` without
-/// one.
+/// Returns the longest plateau of at least three points between two sizes, with a margin to each; `None` if there is
+/// no plateau.
 ///
 /// # Errors
 ///
-/// Points that are too many or not positive and finite.
+/// [`FitError`] if there are too many points, or if one is not positive and finite.
 pub fn plateau(
     points: &[Point],
     (low, high): (f64, f64),
@@ -49,7 +49,7 @@ pub fn plateau(
     let begin = all.partition_point(|point| point.working_set < low * MARGIN);
     let end = all.partition_point(|point| point.working_set <= high / MARGIN);
     let inside = all.get(begin..end).unwrap_or_default();
-    // The first of the longest runs.
+    // Runs in reverse order, so that the first of the longest runs is chosen.
     let runs = (0..inside.len()).rev().map(|first| flat(inside.get(first..).unwrap_or_default(), band));
     let best = runs.max_by_key(|run| run.len()).unwrap_or_default();
     let (Some(first), Some(last)) = (best.first(), best.last()) else { return Ok(None) };
@@ -62,7 +62,7 @@ pub fn plateau(
     Ok(stats::summarise(latencies).map(|summary| Plateau { latency: summary.or_range(), from, to, count }))
 }
 
-/// Returns the points, from the first on, that lie within a band.
+/// Returns the longest run of points, starting with the first, that lies within a band.
 fn flat(points: &[Point], band: f64) -> &[Point] {
     let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
     let inside = points.iter().take_while(|point| {

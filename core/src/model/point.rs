@@ -1,11 +1,11 @@
-//! The points of a curve, and the reasons why some cannot be fitted.
+//! The points of a curve, and the reasons why points cannot be fitted.
 
 use core::fmt;
 
 /// Maximum number of points of a fit.
 pub const MAX_POINTS: usize = 512;
 
-/// Maximum number of levels of a fit, without the memory behind them.
+/// Maximum number of levels of a fit, without the memory.
 pub const MAX_LEVELS: usize = 6;
 
 /// One measured point of a curve.
@@ -14,10 +14,10 @@ pub const MAX_LEVELS: usize = 6;
 pub struct Point {
     /// The working set in bytes.
     pub working_set: f64,
-    /// The latency of one access, in any unit: the fit uses the same one.
+    /// The latency of one access, in any unit; the fit returns latencies in the same unit.
     pub latency: f64,
-    /// The spread of repeated measurements of the point, as a share of its latency;
-    /// 0 if unknown. Points that scatter have less weight.
+    /// The spread of repeated measurements of the point, as a share of its latency; 0 if unknown.
+    /// Points with a larger spread have less weight.
     pub spread: f64,
 }
 
@@ -32,11 +32,11 @@ impl Point {
 /// The reason why points could not be fitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FitError {
-    /// Fewer different working sets than the model has parameters.
+    /// There are fewer different working sets than the model has parameters.
     TooFewPoints {
-        /// The different working sets that the model needs.
+        /// The number of different working sets that the model needs.
         needed: usize,
-        /// The different working sets among the points.
+        /// The number of different working sets among the points.
         found: usize,
     },
     /// More than [`MAX_POINTS`] points.
@@ -44,22 +44,22 @@ pub enum FitError {
         /// The number of points.
         found: usize,
     },
-    /// A working set or latency that is not a positive number within reason (1e-9 to 1e18),
-    /// or a spread that is not a number from 0 up.
+    /// A working set or latency is outside the valid range (1e-9 to 1e18), or a spread is negative
+    /// or not a number.
     InvalidPoint {
         /// The position of the first invalid point.
         index: usize,
     },
-    /// A given capacity or reach that is not a positive number within reason.
+    /// A given capacity or reach is outside the valid range.
     InvalidCapacity {
         /// The position of the first invalid capacity; 0 for a reach.
         index: usize,
     },
     /// The caller stopped the search.
     Stopped,
-    /// More than [`MAX_LEVELS`] levels were asked for.
+    /// More than [`MAX_LEVELS`] levels were requested.
     TooManyLevels {
-        /// The number of levels asked for.
+        /// The number of levels that were requested.
         found: usize,
     },
 }
@@ -89,8 +89,8 @@ impl fmt::Display for FitError {
     }
 }
 
-/// Returns whether a size or latency is within reason: products and ratios of
-/// a few hundred of these numbers neither overflow nor vanish.
+/// Returns true if a size or latency is in the valid range, in which the intermediate products and
+/// ratios neither overflow nor underflow.
 pub(super) fn is_reasonable(value: f64) -> bool {
     (1e-9..=1e18).contains(&value)
 }

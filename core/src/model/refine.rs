@@ -1,30 +1,30 @@
-//! The choice of the working set to measure next, so that few points show every knee.
+//! The choice of the working set to measure next, so that a few points show every knee.
 //!
-//! Starting from a coarse grid, the interval over which the latency changes most is split
-//! at its geometric middle. The input should be medians of at least two sweeps: with single
-//! measurements the points gather where the noise is.
+//! Starting from a coarse grid, the interval over which the latency changes most is split at its
+//! geometric middle. The input should be medians of at least two sweeps: with single measurements,
+//! new points accumulate in noisy intervals.
 
 use core::f64::consts::LN_2;
 
 use crate::math::{exp, ln};
 use crate::units::Bytes;
 
-/// The rules by which an interval of a curve is fine enough.
+/// The limits of refinement: an interval within them is not split further.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Refinement {
-    /// Minimum difference of latencies, as |ln ratio|, that needs a point in between.
+    /// Minimum difference of two latencies, as |ln ratio|, for a point between them.
     pub smallest_ratio: f64,
-    /// Minimum distance of two points in octaves.
+    /// Minimum distance between two points, in octaves.
     pub smallest_octaves: f64,
-    /// Unit of working sets: one node of the chain.
+    /// Granularity of working sets: one node of the chain.
     pub granule: Bytes,
-    /// Maximum number of all points.
+    /// Maximum total number of points.
     pub budget: usize,
 }
 
 impl Default for Refinement {
-    /// Returns 3 %, a sixteenth of an octave, 64 bytes; a coarse grid of two points an octave from
-    /// 4 KiB to 2 GiB has 39 points, and each knee needs about four more.
+    /// Returns 3 %, a sixteenth of an octave, 64 bytes and 72 points. A coarse grid of two points
+    /// per octave from 4 KiB to 2 GiB has 39 points, and each knee needs about four more.
     fn default() -> Self {
         Self { smallest_ratio: 0.03, smallest_octaves: 1.0 / 16.0, granule: Bytes(64), budget: 72 }
     }
@@ -34,8 +34,8 @@ impl Refinement {
     /// Returns the working set that splits the steepest interval of a curve, or `None` if the
     /// curve is fine enough or the budget is spent.
     ///
-    /// `curve` holds (working set, latency in any unit) by ascending working set. Intervals
-    /// whose latencies are not positive and finite are skipped.
+    /// `curve` contains pairs of working set and latency (in any unit), by ascending working set.
+    /// Intervals with latencies that are not positive and finite are skipped.
     #[must_use]
     pub fn next(&self, curve: &[(Bytes, f64)]) -> Option<Bytes> {
         if curve.len() >= self.budget {
@@ -65,7 +65,7 @@ impl Refinement {
         let (ln_low, ln_high) = (ln(low.0 as f64), ln(high.0 as f64));
         let middle = exp(0.5 * (ln_low + ln_high)) as u64;
         let rounded = middle.saturating_add(granule / 2) / granule * granule;
-        // Half a percent of slack lets the exact powers of a grid through their rounding.
+        // A tolerance of half a percent accepts the rounded sizes of a grid of exact powers.
         let closest = self.smallest_octaves * LN_2 * 0.995;
         let ln_middle = ln(rounded as f64);
         let fits = rounded > low.0

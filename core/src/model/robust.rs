@@ -1,8 +1,9 @@
-//! The linear half of a fit, robust against outliers.
+//! The linear part of a fit, robust against outliers.
 //!
-//! Residuals are relative, `model / measured - 1`, and assumed to be Gaussian in the middle
-//! with exponential tails: Huber's least favourable distribution. Its likelihood ranks the
-//! models, and its weights, re-estimated until they settle, keep single points from dominating.
+//! Residuals are relative, `model / measured - 1`, and assumed to have Huber's least favourable
+//! distribution: Gaussian in the middle with exponential tails. The likelihood of this distribution
+//! ranks the models. Its weights, which are re-estimated until they converge, keep single points
+//! from dominating.
 //!
 //! # References
 //!
@@ -15,31 +16,31 @@ use super::workspace::{Row, Workspace};
 use crate::math::{ln, sqrt};
 use crate::stats::median;
 
-/// Beginning of the tails, in standard deviations: 95 % efficiency on clean Gaussian data.
+/// Start of the exponential tails, in standard deviations, for 95 % efficiency on Gaussian data without outliers.
 const HUBER: f64 = 1.345;
-/// Minimum scale of the residuals: no latency is known better than to 0.01 %, and exact data must not have an infinite
-/// likelihood.
+/// Minimum scale of the residuals: a latency is never known to better than 0.01 %, and exact data must not have an
+/// infinite likelihood.
 const SCALE_FLOOR: f64 = 1e-4;
 /// Ratio of a Gaussian's standard deviation to its median absolute deviation.
 const MAD_TO_DEVIATION: f64 = 1.482_6;
 const MAX_ITERATIONS: usize = 40;
 
-/// A fit of the latencies to a curve of given capacities and shapes.
+/// A fit of the latencies to a curve with given capacities and shapes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Linear {
-    /// Base latency, steps, translation, relative to the reference latency.
+    /// The base latency, the steps, and the translation step, relative to the reference latency.
     pub(super) unknowns: Unknowns,
-    /// Minus twice the logarithm of the likelihood, up to a constant of the points.
+    /// Minus twice the logarithm of the likelihood, up to a constant that depends only on the points.
     pub(super) deviance: f64,
 }
 
-/// Fits the latencies, and leaves the weights of the last iteration and the shares of the curve in force.
+/// Fits the latencies, and leaves the weights of the last iteration and the shares of the curve in the workspace.
 pub(super) fn fit(workspace: &mut Workspace, curve: &Curve) -> Linear {
     set_shares(workspace, curve);
     fit_shares(workspace, curve.unknowns())
 }
 
-/// Fits the first `count` unknowns to the shares in force, and leaves the weights of the last iteration.
+/// Fits the first `count` unknowns to the shares in the workspace, and leaves the weights of the last iteration there.
 pub(super) fn fit_shares(workspace: &mut Workspace, count: usize) -> Linear {
     for row in workspace.rows_mut() {
         row.weight = row.prior;
@@ -66,7 +67,7 @@ pub(super) struct Distance {
     pub(super) median: f64,
     /// The root of the mean square of the relative residuals.
     pub(super) root_mean_square: f64,
-    /// The standard deviation that belongs to the median residual.
+    /// The standard deviation that corresponds to the median residual.
     pub(super) deviation: f64,
 }
 
@@ -77,8 +78,7 @@ pub(super) fn distance(workspace: &mut Workspace, curve: &Curve, unknowns: &Unkn
     let count = workspace.rows().len();
     let squares: f64 = workspace.rows().iter().map(|row| row.residual * row.residual).sum();
     let median = median(workspace.collect(|_, row| Some(row.residual.abs()))).unwrap_or(0.0);
-    // A model that follows its points closely leaves residuals that are too small by the
-    // degrees of freedom that it used.
+    // A fit makes the residuals too small, depending on the degrees of freedom that it used.
     let free = count.saturating_sub(curve.parameters()).max(1);
     let correction = sqrt(count as f64 / free as f64);
     Distance {
@@ -88,7 +88,7 @@ pub(super) fn distance(workspace: &mut Workspace, curve: &Curve, unknowns: &Unkn
     }
 }
 
-/// Returns the normal equations of the shares in force in the first unknowns.
+/// Returns the normal equations of the first `count` unknowns for the shares in the workspace.
 pub(super) fn equations(workspace: &Workspace, count: usize) -> NormalEquations {
     let mut equations = NormalEquations::new(count);
     for row in workspace.rows() {
@@ -97,14 +97,14 @@ pub(super) fn equations(workspace: &Workspace, count: usize) -> NormalEquations 
     equations
 }
 
-/// Writes the shares of all unknowns, also of those that the curve does not have.
+/// Writes the shares of all unknowns, including zeros for the unknowns that the curve does not have.
 fn set_shares(workspace: &mut Workspace, curve: &Curve) {
     for unknown in 0..MAX_UNKNOWNS {
         workspace.set_shares(unknown, |size| curve.share(unknown, size));
     }
 }
 
-/// Returns a scale one step nearer to the one at which the likelihood of the residuals is largest.
+/// Returns the next iterate of the scale that maximises the likelihood of the residuals.
 fn improved_scale(rows: &[Row], scale: f64) -> f64 {
     let mut sum = 0.0;
     for row in rows {
@@ -114,7 +114,7 @@ fn improved_scale(rows: &[Row], scale: f64) -> f64 {
     sqrt(sum / rows.len().max(1) as f64).max(SCALE_FLOOR)
 }
 
-/// Sets the weights for a scale and returns the deviance of the residuals under it.
+/// Sets the weights for `scale`, and returns the deviance of the residuals at this scale.
 fn reweigh(rows: &mut [Row], scale: f64) -> f64 {
     let mut loss = 0.0;
     for row in rows.iter_mut() {
@@ -125,7 +125,7 @@ fn reweigh(rows: &mut [Row], scale: f64) -> f64 {
     2.0 * rows.len() as f64 * ln(scale) + loss
 }
 
-/// Returns the factor of a point's weight at a distance in standard deviations.
+/// Returns the factor of the weight of a point with a residual of `distance` standard deviations.
 fn damping(distance: f64) -> f64 {
     (HUBER / distance).min(1.0)
 }

@@ -1,9 +1,9 @@
 //! The search for the places and shapes of a curve's steps.
 //!
-//! One step at a time is added where it helps most. Then each step in turn is moved, and its shape chosen again, while
-//! all others are fixed: a single moving step is one column of the normal equations, so a trial costs one pass over the
-//! points. Another shape is tried at the place that leaves half of the accesses missing at the same working set; with
-//! the same capacity that working set would change. The number of steps is not decided here.
+//! Steps are added one at a time, each at the place where it improves the fit most. Then each step in turn is moved,
+//! and its shape is chosen again, while all others are fixed: a single moving step is one column of the normal
+//! equations, so each attempt costs one pass over the points. When another shape is tried, its capacity is chosen so
+//! that half of the accesses miss at the same working set as before. `select.rs` decides the number of steps.
 
 use super::curve::{Curve, Step};
 use super::law::Law;
@@ -14,37 +14,40 @@ use super::uncertainty::ALIKE;
 use super::workspace::Workspace;
 use crate::math::{exp, ln};
 
-/// Minimum distance of neighbouring capacities, in ln S: a factor of 2.2.
+/// Minimum distance between neighbouring capacities, in ln S: a factor of 2.2.
 const MIN_SEPARATION: f64 = 0.8;
 /// Number of places tried for one more step, evenly spaced in ln S.
 const PLACES: usize = 64;
-/// Distance of a second starting place from the best one, in ln S.
+/// Minimum distance of a second starting place from the best one, in ln S.
 const OTHER_PLACE: f64 = 1.0;
-/// Minimum share by which the next level out is slower; a smaller, slow rise is not a level.
+/// Minimum fraction by which the next outer level is slower; a smaller, gradual rise is not a level.
 const LEAST_RISE: f64 = 0.15;
-/// Number of positions tried to either side of a step, and of repetitions between the two neighbours of the best.
+/// Number of positions tried to either side of a step, and of refinements between the two neighbours of the best
+/// position.
 const POSITIONS: i32 = 3;
 const NARROWINGS: usize = 4;
-/// Passes over all steps: the distance by which each is moved to either side, in ln S, and the number of shapes that
-/// are tried among the best at its place. The first list ranks starts, beginning with their places, since at wrong
-/// places shapes would be chosen to compensate; the second polishes the best start.
+/// Passes over all steps. Each pass is a pair: the distance by which a step is moved to either side, in ln S, and the
+/// number of best shapes at its place that are tried. The first list ranks starts; its first pass only moves steps,
+/// since at wrong places the choice of shapes would compensate for the places. The second list refines the best
+/// start.
 const SHORT: [(f64, usize); 3] = [(0.4, 0), (0.4, 4), (0.2, 4)];
 const LONG: [(f64, usize); 6] = [(0.3, 4), (0.2, 4), (0.1, 4), (0.1, 4), (0.05, 4), (0.02, 4)];
 /// Maximum number of shapes that are tried.
 const SHAPES: usize = 4;
-/// Laws that all steps get at once at the start of a search among laws: single moves would not reach them.
+/// Laws that all steps get at the same time at the start of a search among laws: changes of single steps would not
+/// reach these states.
 const STARTS: [Law; 4] = [Law::InTurn(8), Law::Random(24), Law::ColouredRandom(16), Law::Soft(8)];
-/// Distance by which a step is moved after its shape has changed.
+/// Distance by which a step is moved after a change of its shape, in ln S.
 const NEAR: f64 = 0.15;
-/// Improvement of minus twice the log-likelihood below which a pass has settled.
+/// Improvement of minus twice the log-likelihood below which a pass has converged.
 const SETTLED: f64 = 0.02;
-/// Twice the logarithm of the likelihood ratio that one more parameter exceeds in one case of twenty.
+/// Threshold of twice the log-likelihood ratio, which one superfluous parameter exceeds in one case of twenty.
 const LIKELY: f64 = 3.84;
 
 /// The natural logarithms of the smallest and the largest of some sizes.
 pub(super) type Range = (f64, f64);
 
-/// A curve with the latencies that suit it best.
+/// A curve with its best-fitting latencies.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Candidate {
     pub(super) curve: Curve,
@@ -55,13 +58,13 @@ pub(super) struct Candidate {
 pub(super) struct Extended {
     /// The curve nearest to the points, to which the next step is added.
     pub(super) best: Candidate,
-    /// The nearest curve that [stands](Candidate::stands), if it is another one: a slow rise, which is not a level,
-    /// must not keep a level from being found.
+    /// The nearest curve that [stands](Candidate::stands), if it differs from `best`: a gradual rise, which is not a
+    /// level, must not prevent a level from being found.
     pub(super) standing: Option<Candidate>,
 }
 
 impl Candidate {
-    /// Returns whether each level is faster than the next one by the minimum share.
+    /// Returns true if each level is faster than the next one by at least the minimum fraction.
     pub(super) fn stands(&self) -> bool {
         let mut unknowns = self.linear.unknowns.into_iter();
         let mut latency = unknowns.next().unwrap_or(0.0);
@@ -73,14 +76,14 @@ impl Candidate {
     }
 }
 
-/// Returns a curve, with its steps in ascending order, and the best latencies for it.
+/// Sorts the steps of a curve, and returns it with its best latencies.
 pub(super) fn fit_latencies(workspace: &mut Workspace, mut curve: Curve) -> Candidate {
     curve.sort();
     let linear = robust::fit(workspace, &curve);
     Candidate { curve, linear }
 }
 
-/// A curve all of whose steps but one are settled, under the weights in force.
+/// A curve in which all steps except one are fixed, with the weights in the workspace.
 struct Settled<'w> {
     workspace: &'w Workspace<'w>,
     equations: NormalEquations,
@@ -88,15 +91,16 @@ struct Settled<'w> {
 }
 
 impl<'w> Settled<'w> {
-    /// Opens the step at `index`, which may be one behind the last. The shares of the curve are in force.
+    /// Releases the step at `index`, or a new step if `index` is one after the last. The workspace must contain the
+    /// shares of the curve.
     fn new(workspace: &'w Workspace<'w>, curve: &Curve, index: usize) -> Self {
-        // The unknown of the translation buffer is the last: a new one follows it.
+        // The unknown of the translation buffer is the last, and that of a new step follows it.
         let place = if index < curve.steps().len() { index + 1 } else { curve.unknowns() };
         let equations = robust::equations(workspace, curve.unknowns().max(place + 1));
         Self { workspace, equations, place }
     }
 
-    /// Returns the smallest weighted sum of squared relative residuals with a step in the open place.
+    /// Returns the smallest weighted sum of squared relative residuals with `step` in the free place.
     fn residual(&self, search: &StepSearch, step: &Step) -> f64 {
         let shape = search.shape(step.law);
         let inverse = exp(-step.ln_capacity);
@@ -125,15 +129,15 @@ impl<'w> Settled<'w> {
 /// Number of intervals between the entries of a table.
 const ENTRIES: usize = 256;
 
-/// The share that a shape misses by working set in capacities `x`, at equal distances in `x / (1 + x)`: it saves a
-/// search the exponentials.
+/// The share of misses of a shape against the working set in capacities `x`, at equal distances in `x / (1 + x)`. The
+/// table saves the search the computation of exponentials.
 type Table = [f32; ENTRIES + 1];
 
 /// A shape of steps, in a form that is fast to evaluate.
 #[derive(Clone, Copy)]
 struct StepShape {
     law: Option<Law>,
-    /// The natural logarithm of the working set, in capacities, at which half of the accesses miss.
+    /// Natural logarithm of the working set, in capacities, at which half of the accesses miss.
     half: f64,
     table: Table,
 }
@@ -149,11 +153,11 @@ impl StepShape {
         Self { law, half: step.ln_size_at(0.5), table }
     }
 
-    /// Returns the share that misses at a working set in capacities.
+    /// Returns the share of accesses that miss at a working set in capacities.
     fn missing(&self, ratio: f64) -> f64 {
         match self.law {
             None => (1.0 - 1.0 / ratio).max(0.0),
-            // A rise so sharp that a table would blur it.
+            // This rise is too sharp for a table, which would blur it.
             Some(Law::InTurn(ways)) => ((f64::from(ways) + 1.0) * (1.0 - 1.0 / ratio)).clamp(0.0, 1.0),
             Some(_) => {
                 let place = ratio / (1.0 + ratio) * ENTRIES as f64;
@@ -174,7 +178,7 @@ pub(super) struct StepSearch {
 }
 
 impl StepSearch {
-    /// Makes a search over the loaded working sets, for the mixture if there is no law.
+    /// Returns a search over the loaded working sets among `laws`, or for the mixture if `laws` is empty.
     pub(super) fn new(workspace: &Workspace, laws: &'static [Law]) -> Self {
         let mut shapes = [StepShape::new(None); Law::ALL.len()];
         for (shape, law) in shapes.iter_mut().zip(laws) {
@@ -195,18 +199,18 @@ impl StepSearch {
         self.shapes().iter().find(|shape| shape.law == law).unwrap_or(&self.shapes[0])
     }
 
-    /// Returns a step of another law that leaves half of the accesses missing at the same working set.
+    /// Returns a step with another law, for which half of the accesses miss at the same working set.
     fn reshaped(&self, step: &Step, law: Option<Law>) -> Step {
         Step { ln_capacity: step.ln_capacity + self.shape(step.law).half - self.shape(law).half, law }
     }
 
-    /// Returns a step in every other shape.
+    /// Returns the step with each of the other shapes.
     fn others(&self, step: Step) -> impl Iterator<Item = Step> + '_ {
         let laws = self.shapes().iter().map(|shape| shape.law).filter(move |law| *law != step.law);
         laws.map(move |law| self.reshaped(&step, law))
     }
 
-    /// Returns the best curves found with one more step; `None` where there is no room for it.
+    /// Returns the best curves found with one more step; `None` if there is no room for another step.
     pub(super) fn extend(&self, workspace: &mut Workspace, previous: &Candidate) -> Option<Extended> {
         let (low, high) = self.bounds;
         self.fit(workspace, previous.curve);
@@ -260,7 +264,7 @@ impl StepSearch {
         })
     }
 
-    /// Moves steps by less and less, until no move improves the fit.
+    /// Moves steps by decreasing distances, until no move improves the fit.
     fn polish(&self, workspace: &mut Workspace, curve: Curve, passes: &[(f64, usize)]) -> Candidate {
         let mut best = self.fit(workspace, curve);
         for &(reach, shapes) in passes {
@@ -283,12 +287,13 @@ impl StepSearch {
         best
     }
 
-    /// Returns the best latencies for a curve, by the tables, and leaves its shares and weights in force.
+    /// Returns the best latencies for a curve, computed with the tables, and leaves its shares and weights in the
+    /// workspace.
     fn fit(&self, workspace: &mut Workspace, curve: Curve) -> Candidate {
         for (index, step) in curve.steps().iter().enumerate() {
             self.set_shares(workspace, index, step);
         }
-        // The base, the translation buffer, and unknowns that the curve does not have.
+        // The base latency, the translation buffer, and unknowns that the curve does not have.
         for unknown in (0..MAX_UNKNOWNS).filter(|unknown| *unknown == 0 || *unknown > curve.steps().len()) {
             workspace.set_shares(unknown, |size| curve.share(unknown, size));
         }
@@ -301,7 +306,7 @@ impl StepSearch {
         workspace.set_shares(index + 1, |size| shape.missing(size * inverse));
     }
 
-    /// Moves one step to the place and the shape of the smallest residual.
+    /// Moves one step to the place and the shape with the smallest residual.
     fn move_step(
         &self,
         workspace: &mut Workspace,
@@ -316,7 +321,7 @@ impl StepSearch {
         let mut shapes = [(f64::INFINITY, best.1); SHAPES];
         for step in self.others(best.1) {
             let value = settled.residual(self, &step);
-            // A better shape replaces the worst of those kept.
+            // A better shape replaces the worst of the shapes kept.
             if let Some(worst) = shapes.iter_mut().take(count).max_by(|one, other| one.0.total_cmp(&other.0))
                 && value < worst.0
             {
@@ -333,7 +338,7 @@ impl StepSearch {
         self.set_shares(workspace, index, &best.1);
     }
 
-    /// Returns the place of the smallest residual near the given one, and the residual.
+    /// Returns the place near the given one with the smallest residual, and this residual.
     fn place(
         &self,
         settled: &Settled<'_>,
@@ -362,7 +367,8 @@ impl StepSearch {
         best
     }
 
-    /// Returns the capacities of each step under the shapes that the points do not distinguish from the best one.
+    /// Returns the range of capacities of each step over the shapes that the points do not distinguish from the best
+    /// one.
     pub(super) fn ambiguity(&self, workspace: &mut Workspace, found: &Candidate) -> [Range; MAX_LEVELS] {
         let mut ranges = [(0.0, 0.0); MAX_LEVELS];
         let count = workspace.rows().len() as f64 / ALIKE;
@@ -383,7 +389,7 @@ impl StepSearch {
     }
 }
 
-/// Returns whether a capacity keeps the minimum distance from all steps but one.
+/// Returns true if a capacity has the minimum distance from all steps except the step `but`.
 fn is_free(curve: &Curve, but: Option<usize>, ln_capacity: f64) -> bool {
     let mut others = curve.steps().iter().enumerate().filter(|(index, _)| Some(*index) != but);
     others.all(|(_, step)| (step.ln_capacity - ln_capacity).abs() >= MIN_SEPARATION)

@@ -8,28 +8,28 @@ use super::search::{StepSearch, fit_latencies};
 use super::workspace::Workspace;
 use crate::math::ln;
 
-/// Number of points that a choice needs beyond the parameters.
+/// Number of points that a choice needs in addition to the number of parameters.
 const SPARE_POINTS: usize = 2;
-/// Minimum by which one more level has to lower the criterion: "strong" evidence, since a shape between two of those
-/// tried causes a small step of its own.
+/// Minimum by which one more level has to lower the criterion. It requires "strong" evidence, since a true shape
+/// between two of the shapes that are tried causes a small spurious step.
 ///
 /// # References
 ///
 /// R. Kass, A. Raftery, "Bayes Factors", 1995, section 3.2: a difference above 6 is strong.
 const STRONG: f64 = 6.0;
-/// Number of levels that are added without an improvement before the choice is made: more
-/// than one, because a second TLB step or a split knee may help only as a pair.
+/// Number of levels that are added without an improvement before the choice is made. It is more
+/// than one, because a second TLB step or a split knee may improve the fit only as a pair.
 const PATIENCE: usize = 2;
 
 /// Fits the mixture over levels, with as many levels as the points support.
 ///
-/// Points may be in any order and repeat working sets; the workspace's former content
-/// does not matter.
+/// Points may be in any order and repeat working sets; the previous content of the workspace is
+/// ignored.
 ///
 /// # Errors
 ///
-/// Points that are not positive and finite, too many, or fewer than five different working sets, which one level needs;
-/// [`FitError::Stopped`].
+/// [`FitError`] if points are not positive and finite, if there are too many, or if they have fewer than the five
+/// different working sets that one level needs; [`FitError::Stopped`].
 pub fn fit_mixture(points: &[Point], workspace: &mut Workspace) -> Result<Fit, FitError> {
     choose(points, None, &[], workspace)
 }
@@ -41,8 +41,8 @@ pub fn fit_mixture(points: &[Point], workspace: &mut Workspace) -> Result<Fit, F
 ///
 /// # Errors
 ///
-/// The errors of [`fit_mixture`], but one working set for each unknown suffices; and more than [`MAX_LEVELS`]
-/// capacities or one that is not positive.
+/// The errors of [`fit_mixture`], but one working set for each unknown suffices; and an error for more than
+/// [`MAX_LEVELS`] capacities, or for a capacity that is not positive.
 pub fn fit_reported(
     points: &[Point],
     capacities: &[f64],
@@ -64,16 +64,16 @@ pub fn fit_reported(
     Ok(Fit::new(&found, true, workspace))
 }
 
-/// Fits the stair: a size, a shape and a latency for each level, and as many levels as the points support.
+/// Fits the stair: a size, a shape and a latency for each level, with as many levels as the points support.
 ///
-/// `translation_reach` in bytes (entries times page size) adds a step `1 - reach/S` of free
-/// height for the first-level translation buffer, whose misses are spread over all sizes
-/// beyond its reach. Without it the latency of the level behind comes out too high.
+/// `translation_reach` in bytes (entries times page size) adds a step `1 - reach/S` of free height
+/// for the first-level translation buffer, whose misses are spread over all sizes beyond its reach.
+/// Without this step, the latency of the level beyond the reach is too high.
 ///
 /// # Errors
 ///
-/// The errors of [`fit_mixture`], with one working set more for a level's shape and one for a reach; and a reach that
-/// is not positive.
+/// The errors of [`fit_mixture`], with one more working set needed for a level's shape and one for a reach; and an
+/// error for a reach that is not positive.
 pub fn fit_stair(
     points: &[Point],
     translation_reach: Option<f64>,
@@ -90,9 +90,9 @@ fn require(workspace: &Workspace, needed: usize) -> Result<(), FitError> {
     Ok(())
 }
 
-/// Returns the best fit from no level up to the number of levels that the points allow.
+/// Returns the best fit among all numbers of levels from zero to the number that the points allow.
 ///
-/// No level is a valid answer, where there are points for one: an emulator without caches shows it.
+/// Zero levels is a valid answer if there are enough points for one level: an emulator without caches has none.
 fn choose(
     points: &[Point],
     translation_reach: Option<f64>,
@@ -106,7 +106,7 @@ fn choose(
     let start = Curve::flat(translation_reach);
     let each = if laws.is_empty() { 2 } else { 3 };
     let without = start.parameters() + SPARE_POINTS;
-    // Where the points are too few for a single level, no level is not a valid answer.
+    // If there are too few points for a single level, zero levels is not a valid answer.
     require(workspace, without + each)?;
     let most = (workspace.distinct - without) / each;
     let search = StepSearch::new(workspace, laws);
@@ -122,7 +122,7 @@ fn choose(
         }
         failures += 1;
         for found in [Some(next.best), next.standing].into_iter().flatten() {
-            // Exact latencies, with the steps in order.
+            // Computes the exact latencies, with sorted steps.
             let found = fit_latencies(workspace, found.curve);
             let fit = Fit::new(&found, false, workspace);
             let resolved = fit.levels().iter().all(|level| level.resolved);
@@ -138,12 +138,12 @@ fn choose(
             break;
         }
     }
-    // A search that was stopped, or that could not begin, has no usable optimum.
+    // A search that was stopped, or that could not begin, has no valid optimum.
     if workspace.is_stopped() {
         return Err(FitError::Stopped);
     }
     let ranges = search.ambiguity(workspace, &best);
-    // Fitted once more, for its own weights.
+    // The best curve is fitted once more, so that the workspace has its weights.
     let best = fit_latencies(workspace, best.curve);
     let mut fit = Fit::new(&best, false, workspace);
     fit.widen(&ranges);

@@ -1,12 +1,13 @@
-//! The steps of a curve that belong to a translation buffer, not to a cache.
+//! Classification of a curve's steps as caches or translation buffers.
 //!
-//! Both look alike on a dense curve. A second curve distinguishes them: a chain with one random
-//! line on each page. Its N pages hold only N lines, so a cache of C bytes overflows
-//! at C/64 pages, and a buffer of N entries at N pages. A knee there at N pages and a knee of
-//! the dense curve at N times the page size belong to the same buffer, if no cache explains them.
+//! The steps of both look alike on a dense curve. A second curve distinguishes them: it is measured
+//! with a chain with one random line on each page. N pages then have only N lines, so a cache of C
+//! bytes overflows at C/64 pages, and a buffer of N entries at N pages. A knee of the second curve
+//! at N pages and a knee of the dense curve at N times the page size are caused by the same buffer,
+//! if no cache explains them.
 //!
-//! Knows curves and fits, not the pages of this system: the caller measures the second curve
-//! on the pages in question.
+//! This file only compares curves and fits: the caller measures the second curve on pages of the
+//! given size.
 
 use core::f64::consts::LN_2;
 
@@ -14,11 +15,11 @@ use super::fit::{Cause, Fit, Level};
 use crate::math::{exp, ln};
 use crate::units::{Bytes, LINE};
 
-/// Maximum share by which two equal steps differ.
+/// Maximum relative difference between two steps that count as equal.
 const SAME_STEP: f64 = 0.15;
 
-/// Maximum distance of equal knees, as |ln ratio|, a third of an octave: the two curves fill a buffer's sets in
-/// different orders, and the knee of a soft step is not better known.
+/// Maximum distance between two knees that count as equal, as |ln ratio|: a third of an octave. The two curves fill a
+/// buffer's sets in different orders, and the knee of a soft step has no higher precision.
 const TOLERANCE: f64 = 0.23;
 
 /// A knee of the curve with one random line on each page.
@@ -28,17 +29,16 @@ pub struct PageKnee {
     pub pages: f64,
     /// The next larger number of pages that was measured: the upper limit of the knee.
     pub most: f64,
-    /// The latency's step there, in the unit of the dense curve.
+    /// The step of the latency at the knee, in the unit of the dense curve.
     pub step: f64,
 }
 
-/// Writes the [cause](Level::cause) of every level of a dense curve's fit, given the
-/// knees of the curve with one line on each page, both with pages of this size.
+/// Writes the [cause](Level::cause) of every level of a dense curve's fit, given the knees of the
+/// curve with one line on each page. Both curves were measured with pages of size `page`.
 ///
-/// A knee of the page curve that some level of the dense curve explains as a cache
-/// is ignored. A level is the buffer of a matching knee whose step explains
-/// at least two thirds of the level's step; if less, there is also a cache of the same size.
-/// Every other level is a cache.
+/// A knee of the page curve that some level of the dense curve explains as a cache is ignored. A
+/// level with a matching knee is a buffer if the knee's step is at least two thirds of the level's
+/// step; if it is smaller, there is also a cache of the same size. Every other level is a cache.
 pub fn classify(fit: &mut Fit, knees: &[PageKnee], page: Bytes) {
     let known = *fit;
     for level in fit.levels_mut() {
@@ -55,11 +55,11 @@ pub fn classify(fit: &mut Fit, knees: &[PageKnee], page: Bytes) {
 }
 
 fn is_explained_by_a_cache(knee: &PageKnee, levels: &[Level]) -> bool {
-    // With one line on each page the cache overflows from its onset on, and the knee is only known to
-    // lie between two measured numbers of pages.
+    // With one line on each page the cache overflows from its onset on, and the knee lies somewhere between two
+    // measured numbers of pages.
     let (low, high) = (knee.pages * LINE.0 as f64, knee.most.max(knee.pages) * LINE.0 as f64);
     levels.iter().any(|level| {
-        // A step as high as the cache's own is the cache's, even where the knees lie an octave apart.
+        // A step as high as the cache's step is caused by the cache, even if the knees are an octave apart.
         let alike = (knee.step - level.step.value).abs() <= SAME_STEP * level.step.value;
         let factor = exp(if alike { LN_2 } else { TOLERANCE });
         level.half * factor >= low && level.onset <= high * factor
@@ -70,9 +70,8 @@ fn is_same(one: f64, other: f64) -> bool {
     one > 0.0 && other > 0.0 && ln(one / other).abs() <= TOLERANCE
 }
 
-/// Returns the reach of the first-level translation buffer in bytes: the page curve's first knee that no
-/// cache of the dense curve explains. It is the `translation_reach` of
-/// [`fit_stair`](super::fit_stair).
+/// Returns the reach of the first-level translation buffer in bytes: the page curve's first knee that no cache of the
+/// dense curve explains. This value is the argument `translation_reach` of [`fit_stair`](super::fit_stair).
 #[must_use]
 pub fn first_reach(fit: &Fit, knees: &[PageKnee], page: Bytes) -> Option<f64> {
     knees

@@ -1,10 +1,9 @@
 //! The standard errors of a fit's parameters, from the curvature of its residuals.
 //!
-//! It is the Gauss–Newton approximation: with J the derivatives of the relative residuals by
-//! latencies and ln capacities, and W the robust weights, the covariance is
-//! `sigma^2 (J^T W J)^-1`. Capacities carry a vague prior (somewhere in the
-//! curve), so that a step too sharp for the points to see inside
-//! does not make every other error infinite.
+//! They are computed by the Gauss–Newton approximation: with J the derivatives of the relative
+//! residuals with respect to latencies and ln capacities, and W the robust weights, the covariance
+//! is `sigma^2 (J^T W J)^-1`. Capacities have a vague prior (anywhere in the curve), so that a step
+//! without a point in its transition does not make every other error infinite.
 
 use super::curve::Curve;
 use super::least_squares::{MAX_UNKNOWNS, Unknowns};
@@ -16,32 +15,33 @@ use crate::math::sqrt;
 const MAX_PARAMETERS: usize = MAX_UNKNOWNS + MAX_LEVELS;
 /// Standard deviation of the prior of a capacity, in ln S: seven octaves.
 const CAPACITY_PRIOR: f64 = 5.0;
-/// Minimum of the standard deviation of relative residuals: exact data has rounding errors.
+/// Minimum standard deviation of the relative residuals: exact data has rounding errors.
 const MIN_DEVIATION: f64 = 1e-9;
-/// Shares of the misses between which a step lies.
+/// Shares of misses at the start and the end of a step's transition.
 const TRANSITION: (f64, f64) = (0.05, 0.95);
 /// Standard deviation of a uniform value, as a share of the width of its interval.
 const UNIFORM: f64 = 0.288_675_134_594_812_9;
 
-/// Number of points that determine a capacity like one independent point, about those of an octave: neighbouring sizes
-/// use the same pages, and a law that is nearly right errs at all of them in the same way. With 6, two of nine curves
-/// of Zen 4 in a virtual machine with random 4 KiB pages had its L2 of 1 MiB outside the interval, with 12 none.
+/// Number of points that determine a capacity as well as one independent point, about the points of an octave:
+/// neighbouring sizes use the same pages, and a law that is only nearly right has the same error at all of them. With
+/// 6, the true L2 size of 1 MiB was outside the interval for two of nine curves of Zen 4 in a virtual machine with
+/// random 4 KiB pages; with 12, for none.
 pub(super) const ALIKE: f64 = 12.0;
 
 type MatrixRow = [f64; MAX_PARAMETERS];
 
-/// The errors of one fit, latencies relative to the reference latency.
+/// The standard errors of one fit, with latencies relative to the reference latency.
 pub(super) struct Uncertainty {
     covariance: [MatrixRow; MAX_PARAMETERS],
     latencies: usize,
     levels: usize,
-    /// The spread of the points' grid at a step that lies between two of them.
+    /// The uncertainty in ln S of a step that lies between two points of the grid.
     gaps: [f64; MAX_LEVELS],
 }
 
 impl Uncertainty {
-    /// Computes the errors of a fit whose shares are in force, and whose relative residuals have the standard deviation
-    /// `deviation`.
+    /// Computes the errors of a fit, given its shares in the workspace and the standard deviation `deviation` of its
+    /// relative residuals.
     pub(super) fn new(
         workspace: &Workspace,
         curve: &Curve,
@@ -88,31 +88,31 @@ impl Uncertainty {
         }
         let variance = self.covariance[self.latencies + level][self.latencies + level];
         let gap = self.gaps[level] * UNIFORM;
-        // No error is larger than that of the prior.
+        // An error is never larger than that of the prior.
         let variance = (ALIKE * variance).min(CAPACITY_PRIOR * CAPACITY_PRIOR).max(variance);
         sqrt_or_infinite(variance + gap * gap)
     }
 
-    /// Returns the error of the step from a level to the next, or of the translation step for the
-    /// number of levels.
+    /// Returns the error of the step from a level to the next; of the translation step if `level`
+    /// is the number of levels.
     pub(super) fn step(&self, level: usize) -> f64 {
         sqrt_or_infinite(self.covariance[level + 1][level + 1])
     }
 
-    /// Returns the error of the latency of a level, or of the memory for the number of levels.
+    /// Returns the error of the latency of a level; of the memory if `level` is the number of levels.
     pub(super) fn plateau(&self, level: usize) -> f64 {
         let sums = self.covariance.iter().take(level + 1);
         sqrt_or_infinite(sums.flat_map(|row| row.iter().take(level + 1)).sum())
     }
 }
 
-/// Returns the root of a sum that may be slightly negative by rounding, or infinite.
+/// Returns the root of a sum that may be infinite, or slightly negative because of rounding.
 fn sqrt_or_infinite(variance: f64) -> f64 {
     if variance.is_finite() { sqrt(variance.max(0.0)) } else { f64::INFINITY }
 }
 
-/// Returns the distance between the two points around a step, if all of its transition lies
-/// between them; 0 if there are points within it.
+/// Returns the distance between the two points around a step if its whole transition lies between
+/// them; 0 if there are points within the transition.
 fn unseen_gap(rows: &[Row], ln_middle: f64, transition: f64) -> f64 {
     let next = rows.partition_point(|row| row.ln_size <= ln_middle);
     let below = next.checked_sub(1).and_then(|index| rows.get(index));
@@ -127,7 +127,7 @@ fn unseen_gap(rows: &[Row], ln_middle: f64, transition: f64) -> f64 {
 /// Returns the inverse of a symmetric matrix by Gauss–Jordan elimination on its diagonal.
 /// Parameters without information get an infinite variance and do not affect others.
 fn inverse(matrix: &[MatrixRow; MAX_PARAMETERS], size: usize) -> [MatrixRow; MAX_PARAMETERS] {
-    /// Share of its diagonal below which a pivot is only rounding.
+    /// Ratio of a pivot to its diagonal element below which the pivot is only rounding error.
     const SINGULAR: f64 = 1e-13;
     let mut work = *matrix;
     let mut known = [true; MAX_PARAMETERS];

@@ -1,7 +1,7 @@
-//! The memory of a fit: its points, sorted and scaled, and the weights in force.
+//! The memory of a fit: its points, sorted and scaled, and the current weights.
 //!
-//! It has a few tens of kilobytes, which would not fit a small stack, and knows whether the caller wants to stop. It
-//! knows no model.
+//! It has a few tens of kilobytes, too much for a small stack, and contains the function that tells a fit to stop. It
+//! does not depend on the model.
 
 use super::least_squares::{MAX_UNKNOWNS, Unknowns};
 use super::point::{FitError, MAX_POINTS, Point, is_reasonable};
@@ -9,13 +9,13 @@ use crate::math::ln;
 use crate::sort::sort_by;
 use crate::stats::median;
 
-/// Scratch memory that fits use one after another.
+/// Scratch memory that successive fits share.
 pub struct Workspace<'s> {
     stop: &'s dyn Fn() -> bool,
     count: usize,
     /// The number of different working sets.
     pub(super) distinct: usize,
-    /// The latency to which all arithmetic is relative.
+    /// The reference latency, to which all latencies in the arithmetic are relative.
     pub(super) reference: f64,
     /// The median of the known relative spreads; 0 if none is known.
     pub(super) spread: f64,
@@ -24,18 +24,19 @@ pub struct Workspace<'s> {
     scratch: [f64; MAX_POINTS],
 }
 
-/// The numbers of one point that a fit reads.
+/// The values of one point that a fit uses.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
     /// The working set in bytes.
     pub(super) size: f64,
-    /// Its natural logarithm.
+    /// The natural logarithm of the working set in bytes.
     pub(super) ln_size: f64,
-    /// The reference latency over the point's: a model's latency times this is a relative prediction.
+    /// The reference latency divided by the point's latency: a model's relative latency times this is the ratio of
+    /// model to measurement.
     pub(super) relative: f64,
-    /// The point's weight from its spread alone.
+    /// The point's weight that follows from its spread.
     pub(super) prior: f64,
-    /// The weight in force: `prior` times a factor from the current fit's residual.
+    /// The current weight: `prior` times a factor from the current fit's residual.
     pub(super) weight: f64,
     /// The relative residual of the current fit.
     pub(super) residual: f64,
@@ -56,7 +57,7 @@ impl Row {
 }
 
 impl<'s> Workspace<'s> {
-    /// Returns an empty workspace. Once `stop`, which is asked every few milliseconds, returns true, fits end.
+    /// Returns an empty workspace. Fits call `stop` every few milliseconds, and end as soon as it returns true.
     #[must_use]
     pub const fn new(stop: &'s dyn Fn() -> bool) -> Self {
         Self {
@@ -75,7 +76,7 @@ impl<'s> Workspace<'s> {
     ///
     /// # Errors
     ///
-    /// Points that are too many or not positive and finite.
+    /// [`FitError`] if there are too many points, or if one is not positive and finite.
     pub(super) fn load(&mut self, points: &[Point]) -> Result<(), FitError> {
         let count = points.len();
         if count > MAX_POINTS {
@@ -91,7 +92,7 @@ impl<'s> Workspace<'s> {
         self.count = count;
         let sorted = &mut self.sorted[..count];
         sorted.copy_from_slice(points);
-        // Also by latency, so that the order of equal sizes in the input changes nothing.
+        // Points are also sorted by latency, so that the order of equal sizes in the input does not affect the result.
         sort_by(sorted, |a, b| a.working_set.total_cmp(&b.working_set).then(a.latency.total_cmp(&b.latency)));
         self.distinct = sorted.chunk_by(|one, other| one.working_set == other.working_set).count();
 
@@ -100,7 +101,7 @@ impl<'s> Workspace<'s> {
         self.spread = median(known).unwrap_or(0.0);
         for (row, point) in self.rows.iter_mut().zip(&self.sorted[..count]) {
             let prior = if point.spread > 0.0 && self.spread > 0.0 {
-                // Bounded above: a point that repeated well by chance must not dominate the others.
+                // The weight is bounded above: a point with a small spread by chance must not dominate the others.
                 let ratio = (point.spread / self.spread).min(1e6);
                 2.0 / (1.0 + ratio * ratio)
             } else {
@@ -118,7 +119,7 @@ impl<'s> Workspace<'s> {
         Ok(())
     }
 
-    /// Returns whether the caller wants to stop.
+    /// Returns true if the caller wants to stop.
     pub(super) fn is_stopped(&self) -> bool {
         (self.stop)()
     }
@@ -128,7 +129,7 @@ impl<'s> Workspace<'s> {
         &self.sorted[..self.count]
     }
 
-    /// Copies a number of some points to the scratch memory, and returns these numbers.
+    /// Copies the values that `number` returns for the points to the scratch memory, and returns these values.
     pub(super) fn collect(&mut self, number: impl Fn(&Point, &Row) -> Option<f64>) -> &mut [f64] {
         let mut found = 0;
         let points = self.sorted[..self.count].iter().zip(&self.rows);
@@ -140,12 +141,12 @@ impl<'s> Workspace<'s> {
         &mut self.scratch[..found]
     }
 
-    /// Returns the numbers that a fit reads, by ascending working set.
+    /// Returns the rows of all points, by ascending working set.
     pub(super) fn rows(&self) -> &[Row] {
         &self.rows[..self.count]
     }
 
-    /// Returns the same, to be changed.
+    /// Returns the rows of all points for modification.
     pub(super) fn rows_mut(&mut self) -> &mut [Row] {
         &mut self.rows[..self.count]
     }
@@ -159,7 +160,7 @@ impl<'s> Workspace<'s> {
         }
     }
 
-    /// Writes the relative residuals of unknowns.
+    /// Writes the relative residuals for given unknowns.
     pub(super) fn set_residuals(&mut self, unknowns: &Unknowns) {
         for row in self.rows_mut() {
             row.residual =

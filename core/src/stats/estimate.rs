@@ -1,4 +1,4 @@
-//! A number with its uncertainty, and the uncertainty of a ratio of two.
+//! A number with its uncertainty, and the uncertainty of a ratio of two numbers.
 
 use super::{Interval, Summary};
 use crate::math::sqrt;
@@ -8,31 +8,31 @@ use crate::math::sqrt;
 pub struct Estimate {
     /// The value.
     pub value: f64,
-    /// Its interval; `None` where there are too few samples, or the samples do not bound the value.
+    /// The 95 % interval; `None` if there are too few samples, or if the samples do not bound the value.
     pub interval: Option<Interval>,
 }
 
-/// The side of 1 on which a ratio lies, as far as its interval tells.
+/// The side of 1 on which a ratio lies, to the extent that its interval determines it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// Above: the whole interval, and the value by more than the factor that matters.
+    /// Above: the whole interval lies above 1, and the value exceeds 1 by more than the relevant factor.
     Above,
-    /// Below, in the same way.
+    /// Below: the whole interval lies below 1, and the value is below 1 by more than the relevant factor.
     Below,
-    /// Near: the whole interval differs from 1 by no more than that factor.
+    /// Near: the whole interval differs from 1 by no more than the relevant factor.
     Near,
-    /// The interval leaves it open, or there is none.
+    /// Open: the interval allows several of these answers, or there is no interval.
     Open,
 }
 
 impl Estimate {
-    /// Returns a value that is exactly known.
+    /// Returns an estimate for an exactly known value.
     #[must_use]
     pub const fn exact(value: f64) -> Estimate {
         Estimate { value, interval: Some(Interval { low: value, high: value }) }
     }
 
-    /// Returns the interval; without one, all numbers.
+    /// Returns the interval; if there is none, the interval of all numbers.
     #[must_use]
     pub fn bounds(&self) -> Interval {
         self.interval.unwrap_or(Interval { low: f64::NEG_INFINITY, high: f64::INFINITY })
@@ -45,12 +45,12 @@ impl Estimate {
         half.filter(|half| half.is_finite())
     }
 
-    /// Returns the side of 1 on which a ratio lies, where a difference by less than the factor `near` does not matter.
+    /// Returns the side of 1 on which a ratio lies; a difference by less than the factor `near` does not count.
     ///
-    /// Every sentence that calls something faster, slower, alike or worth its trouble is made from this, so that none
-    /// can say what its own interval contradicts.
+    /// Every printed sentence with a comparison (faster, slower, equal, worthwhile) is derived from this result, so
+    /// that a sentence never contradicts the printed interval.
     #[must_use]
-    #[inline(never)] // sentences of many experiments ask it
+    #[inline(never)] // called for the sentences of many experiments
     pub fn side(self, near: f64) -> Side {
         let Some(Interval { low, high }) = self.interval else { return Side::Open };
         match () {
@@ -61,10 +61,10 @@ impl Estimate {
         }
     }
 
-    /// Returns the ratio of two independent estimates; `None` where it is not a number.
+    /// Returns the ratio of two independent estimates; `None` if the ratio is not a number.
     ///
-    /// The relative distances to the ends of the one interval and of the other's reciprocal are combined as the
-    /// square root of the sum of their squares.
+    /// The relative distances from the value to the ends of the interval, for the numerator and for the reciprocal of
+    /// the denominator, are combined as the square root of the sum of their squares.
     ///
     /// # References
     ///
@@ -82,17 +82,19 @@ impl Estimate {
         value.is_finite().then_some(Estimate { value, interval })
     }
 
-    /// Returns a share of it.
+    /// Returns the estimate multiplied by `share`.
     #[must_use]
     pub fn scaled(self, share: f64) -> Estimate {
         let of = |Interval { low, high }| Interval { low: low * share, high: high * share };
         Estimate { value: self.value * share, interval: self.interval.map(of) }
     }
 
-    /// Returns whether this is larger beyond both intervals; where one of them is missing, by a ninth of the other.
+    /// Returns true if this estimate is larger and the intervals do not overlap; if an interval is missing, true if
+    /// the value is larger by more than a ninth.
     #[must_use]
     pub fn is_beyond(self, other: Estimate) -> bool {
-        /// Half of all cores that deliver more than this times as much as all are beyond doubt.
+        /// Minimum ratio of two values without intervals, such as the bandwidth of half of all cores and of all cores,
+        /// for the first to be larger beyond doubt.
         const SHOWN: f64 = 1.0 / 0.9;
         match (self.interval, other.interval) {
             (Some(own), Some(others)) => own.low > others.high,
@@ -101,7 +103,7 @@ impl Estimate {
     }
 }
 
-/// The median, and its interval if there are enough samples.
+/// Converts a summary to its median, with the interval if there are enough samples.
 impl From<Summary> for Estimate {
     fn from(summary: Summary) -> Estimate {
         Estimate { value: summary.median, interval: summary.interval }
@@ -129,10 +131,10 @@ mod tests {
         let Interval { low, high } = ratio.interval.unwrap();
         assert_eq!(ratio.value, 2.0);
         assert!((low - 1.9).abs() < 1e-9 && (high - 2.1).abs() < 1e-9, "{low} {high}");
-        // However uncertain the other is, a time is never negative.
+        // A time is never negative, even if the other estimate is very uncertain.
         let ratio = estimate(200.0, 10.0, 390.0).over(estimate(100.0, 50.0, 900.0)).unwrap();
         assert!(ratio.interval.unwrap().low >= 0.0);
-        // Nothing is added where one part is certain.
+        // An exact denominator adds no uncertainty.
         let ratio = estimate(200.0, 190.0, 220.0).over(estimate(100.0, 100.0, 100.0)).unwrap();
         let Interval { low, high } = ratio.interval.unwrap();
         assert!((low - 1.9).abs() < 1e-9 && (high - 2.2).abs() < 1e-9, "{low} {high}");
@@ -147,7 +149,7 @@ mod tests {
     }
 
     proptest! {
-        // What a sentence says of a ratio is not contradicted by any value of the ratio's own interval.
+        // A statement about a ratio is true for every value in the ratio's interval.
         #[test]
         fn no_side_is_contradicted_by_its_interval(
             value in 0.2..5.0,
@@ -165,7 +167,7 @@ mod tests {
             }
         }
 
-        // The same two times in the other order lie on the other side.
+        // The inverse ratio of the same two times lies on the other side.
         #[test]
         fn sides_change_with_the_order_of_what_is_compared(
             (one, other) in (1.0..200.0, 1.0..200.0),

@@ -1,26 +1,27 @@
 //! The interval of a median over samples that follow each other in time.
 //!
-//! Neighbours in time are alike, since clocks, other processes and pages change slowly. With
-//! a correlation of 0.7 the interval of independent samples would hold the true median in 70 of 100
-//! runs. So the ranks of the interval are moved
-//! apart as if there were fewer samples, depending on the correlation of the samples.
+//! Successive samples are correlated, since clocks, other processes and pages change slowly. With a
+//! correlation of 0.7, the interval for independent samples would contain the true median in only
+//! 70 of 100 runs. So the ranks of the interval are moved apart as if there were fewer samples,
+//! depending on the correlation of the samples.
 
 use super::{Interval, Summary, median_of_sorted, median_ranks, summarise};
 use crate::math::{exp, ln, sqrt};
 use crate::sort;
 
-/// Addition to the correlation that was found, because few samples often hide it. Chosen by simulation of 15 and of
-/// 31 samples, whose series ends once the interval is within 1 %: with it, nine of ten kinds of noise (correlations
-/// of 0.3 and 0.7, sines, bursts, two states) have 94 of 100 intervals or more that hold the median.
+/// Addition to the correlation that was found, because a few samples often hide it. The value was chosen by
+/// simulation of series of 15 and of 31 samples that end as soon as the interval is within 1 %: with this addition,
+/// for nine of ten kinds of noise (correlations of 0.3 and 0.7, sines, bursts, two states) at least 94 of 100
+/// intervals contain the median.
 const HIDDEN: f64 = 0.15;
-/// Maximum correlation: changes slower than the whole series cannot be seen in it.
+/// Maximum correlation: a series cannot show changes that are slower than the whole series.
 const MOST: f64 = 0.8;
 
-/// Summarises samples in the order in which they were taken, and changes their order; `None` without samples.
+/// Returns the summary of samples in chronological order, and sorts them; returns `None` without samples.
 ///
-/// The result is that of [`summarise`], but the interval is wider the more neighbours are alike. Where it reaches
-/// beyond the smallest or largest sample, it is extended by their mean distance; below positive samples by their mean
-/// ratio, so that it stays positive.
+/// The result is that of [`summarise`], but the more strongly successive samples are correlated, the wider the
+/// interval is. Beyond the smallest or largest sample, the interval is extended by the samples' mean distance per
+/// rank; below positive samples it is extended by their mean ratio per rank, so that it stays positive.
 ///
 /// # References
 ///
@@ -30,10 +31,10 @@ pub fn summarise_series(samples: &mut [f64]) -> Option<Summary> {
     summarise(samples).map(|summary| Summary { interval, ..summary })
 }
 
-/// Returns the 95 % interval of the mean of samples in the order in which they were taken; `None` for fewer samples
-/// than the interval of a median needs.
+/// Returns the 95 % interval of the mean of samples in chronological order; `None` for fewer samples than the
+/// interval of a median needs.
 pub fn mean_of_series(samples: &[f64]) -> Option<Interval> {
-    /// Half of the interval of a mean of some twenty samples, in standard errors (Student).
+    /// Half-width of the interval of a mean of some twenty samples, in standard errors (Student's t).
     const ERRORS: f64 = 2.1;
     median_ranks(samples.len())?;
     let count = samples.len() as f64;
@@ -55,20 +56,20 @@ fn interval(samples: &mut [f64]) -> Option<Interval> {
     Some(Interval { low, high })
 }
 
-/// Returns the variance of the median of these samples, relative to that of independent samples.
+/// Returns the variance of the median of these samples, divided by its variance for independent samples.
 fn inflation(samples: &[f64]) -> f64 {
     let count = samples.len() as f64;
-    // The correlation of few neighbours is too low by (1 + 3 rho) / n on average.
+    // The correlation of a short series is too low by (1 + 3 rho) / n on average.
     let unbiased = (count * correlation(samples) + 1.0) / (count - 3.0);
     let believed = (unbiased + HIDDEN).clamp(0.0, MOST);
     (1.0 + believed) / (1.0 - believed)
 }
 
-/// Returns the correlation of the ranks of neighbours, which no outlier can decide.
+/// Returns the correlation of the ranks of successive samples, which is robust against outliers.
 fn correlation(samples: &[f64]) -> f64 {
     let (mut squares, mut products, mut last) = (0, 0, 0);
     for sample in samples {
-        // The samples below less those above: a rank about the middle one.
+        // The number of samples below minus the number above, which is a rank centred on zero.
         let rank: i64 =
             samples.iter().map(|other| i64::from(other < sample) - i64::from(other > sample)).sum();
         squares += rank * rank;
@@ -78,13 +79,13 @@ fn correlation(samples: &[f64]) -> f64 {
     products as f64 / squares.max(1) as f64
 }
 
-/// Returns the value at a rank, between two samples or beyond them all.
+/// Returns the value at a rank, interpolated between two samples or extrapolated beyond all samples.
 fn at(sorted: &[f64], median: f64, rank: f64) -> Option<f64> {
     let (&first, &last) = (sorted.first()?, sorted.last()?);
     let end = (sorted.len() - 1) as f64;
     let step = |outermost: f64| (outermost - median) * 2.0 / end;
     if rank <= 0.0 {
-        // Times are positive, and so is their interval: below them it is extended by their ratio.
+        // Times are positive, and so is their interval: below the smallest sample it is extended by a ratio.
         let factor = exp(ln(first / median) * 2.0 / end * -rank);
         return Some(if first > 0.0 { first * factor } else { first - step(first) * rank });
     }
@@ -102,7 +103,7 @@ mod tests {
     use proptest::prelude::*;
     use std::vec::Vec;
 
-    /// Returns the share of intervals over `count` samples that hold zero.
+    /// Returns the share of intervals over `count` samples that contain zero.
     fn coverage(count: usize, correlation: f64) -> f64 {
         const RUNS: u32 = 1000;
         let mut rng = Pcg32::new(3, 1);
@@ -137,7 +138,7 @@ mod tests {
         assert!(correlation(&samples) < -0.5);
         let plain = summarise(&mut samples.clone()).unwrap();
         assert_eq!(summarise_series(&mut samples.clone()).unwrap(), plain);
-        // The same ascending: a drift. The interval is nearly the range.
+        // The same samples in ascending order are a drift. The interval is nearly the range.
         samples.sort_by(f64::total_cmp);
         let drifted = summarise_series(&mut samples).unwrap().interval.unwrap();
         assert!(drifted.low < 10.0 && drifted.high > 50.0, "{drifted:?}");
@@ -151,7 +152,7 @@ mod tests {
         let quiet: Vec<f64> = (0..40).map(|index| 100.0 + f64::from(index * 7 % 5)).collect();
         let Interval { low, high } = mean_of_series(&quiet).unwrap();
         assert!(low < 102.0 && 102.0 < high && high - low < 2.0, "{low} to {high}");
-        // The mean of two states lies between both, where there are no samples.
+        // The mean of two states lies between them, where there are no samples.
         let states: Vec<f64> = (0..40).map(|index| if index % 10 < 7 { 130.0 } else { 100.0 }).collect();
         let Interval { low, high } = mean_of_series(&states).unwrap();
         assert!(low < 121.0 && 121.0 < high, "{low} to {high}");

@@ -1,45 +1,45 @@
-//! The state that most samples of a round agree on, and their share.
+//! The state to which most samples of a round belong, and the share of these samples.
 //!
-//! A core's clock, another process, a row buffer: for some milliseconds a machine is in
-//! one state or in another. The mode finds the state; the median of the samples
-//! within it is the value, since the mode itself scatters three times as much. A small
-//! share says that there was more than one state.
+//! For some milliseconds, a machine is in one state or in another, depending on a core's clock,
+//! another process or a row buffer. The mode finds the state; the median of the samples within it
+//! is the value, since the mode itself scatters three times as much. A small share shows that there
+//! was more than one state.
 
 use super::{densest_half, median_of_sorted, mode_of_sorted};
 use crate::sort;
 
-/// Reach of a state to either side of the mode, in median deviations of the densest half. For normal samples
-/// that is 1.9 standard deviations, and 94 % of the samples.
+/// Reach of a state to either side of the mode, in median deviations of the densest half. For normally distributed
+/// samples this is 1.9 standard deviations, and includes 94 % of the samples.
 const DEVIATIONS: f64 = 6.0;
-/// Minimum reach of a state, as a fraction of the mode: the step of a counter makes samples differ by as much.
+/// Minimum reach of a state, as a fraction of the mode: the step of a counter causes differences of this size.
 const ALIKE: f64 = 0.005;
-/// Maximum reach of a state, as a fraction of the mode: samples farther away never belong to it, however wide they
-/// scatter.
+/// Maximum reach of a state, as a fraction of the mode: samples farther away never belong to the state, even if the
+/// samples scatter widely.
 const APART: f64 = 0.1;
 
-/// The state that most samples agree on.
+/// The state to which most samples belong.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DominantState {
-    /// The median of the samples in it.
+    /// The median of the samples in the state.
     pub value: f64,
-    /// The share of the samples in it.
+    /// The share of all samples that are in the state.
     pub share: f64,
 }
 
-/// Returns the state that most samples agree on, and sorts them; `None` without samples.
+/// Returns the state to which most samples belong, and sorts the samples; returns `None` without samples.
 ///
-/// Samples within six median deviations of the half-sample mode belong to it. The
-/// deviations are those of the densest half, so that a tail on one side does not widen them.
+/// Samples within six median deviations of the half-sample mode belong to the state. The deviations
+/// are those of the densest half, so that a tail on one side does not widen them.
 pub fn state(samples: &mut [f64]) -> Option<DominantState> {
     sort::ascending(samples);
     let mode = mode_of_sorted(samples)?;
     let size = mode.abs();
     let deviation = deviation(densest_half(samples)?, mode);
-    // At least half of the densest half is within, whatever the bounds.
+    // At least half of the samples of the densest half are within reach, for any limits.
     let reach = (DEVIATIONS * deviation).min(APART * size).max(ALIKE * size).max(deviation);
     let from = samples.partition_point(|&sample| sample < mode - reach);
     let to = samples.partition_point(|&sample| sample <= mode + reach);
-    // The mode of two samples lies between both, and rounding may exclude both.
+    // The mode of two samples lies between them, and rounding may exclude both.
     let within = samples.get(from..to).filter(|within| !within.is_empty()).unwrap_or(samples);
     Some(DominantState {
         value: median_of_sorted(within)?,
@@ -47,7 +47,7 @@ pub fn state(samples: &mut [f64]) -> Option<DominantState> {
     })
 }
 
-/// Returns the median distance of sorted samples from `centre`, by taking the nearest half of them.
+/// Returns the median distance of sorted samples from `centre`, found by selecting the nearest half of the samples.
 fn deviation(sorted: &[f64], centre: f64) -> f64 {
     let (below, above) = sorted.split_at(sorted.partition_point(|&sample| sample < centre));
     let (mut below, mut above) = (below.iter().rev().peekable(), above.iter().peekable());
@@ -73,7 +73,7 @@ mod tests {
         f64::from(rng.next_u32()) / f64::from(u32::MAX)
     }
 
-    /// Returns a nearly normal number, with a standard deviation of one.
+    /// Returns an approximately normally distributed number with a standard deviation of one.
     fn normal(rng: &mut Pcg32) -> f64 {
         (0..12).map(|_| uniform(rng)).sum::<f64>() - 6.0
     }
@@ -82,7 +82,7 @@ mod tests {
         state(&mut (0..trials).map(|_| trial()).collect::<Vec<_>>()).unwrap()
     }
 
-    /// Returns the medians of value and share over rounds.
+    /// Returns the medians of the value and of the share over many rounds.
     fn over_rounds(trials: usize, mut trial: impl FnMut() -> f64) -> DominantState {
         let states: Vec<DominantState> = (0..101).map(|_| round(trials, &mut trial)).collect();
         let of = |select: fn(&DominantState) -> f64| {
@@ -98,7 +98,8 @@ mod tests {
             let found = over_rounds(trials, || 100.0 + 1.4 * normal(&mut rng));
             assert!((found.value - 100.0).abs() < 0.15 && found.share > 0.85, "{trials}: {found:?}");
         }
-        // The mode of 166 samples has a standard deviation of 0.32 of theirs, their median of 0.1.
+        // For 166 samples, the mode has a standard deviation of 0.32 of the samples' standard deviation, and the
+        // median one of 0.1.
         let mut squares = 0.0;
         for _ in 0..400 {
             let off = round(166, &mut || 100.0 + normal(&mut rng)).value - 100.0;

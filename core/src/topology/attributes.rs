@@ -1,33 +1,35 @@
-//! The firmware's claims about a node's memory, and its rank for the kernel.
+//! The firmware's claims about a node's memory, and the kernel's ranking of this memory.
 //!
 //! Figures come from the ACPI table HMAT, or for CXL memory from the device itself (CDAT). Nothing here is measured.
 
 use crate::cpulist::NodeSet;
 use crate::units::{Bytes, Picoseconds};
 
-/// The claims about the fastest way to a node's memory, as in `nodeN/accessK/initiators`; zero means unknown.
+/// The claims about access to a node's memory from the nearest initiators, as in `nodeN/accessK/initiators`; zero
+/// means unknown.
 ///
-/// It contains no [`Option`], so that `None` of it is zero bytes: an empty topology takes no room in an executable.
+/// It contains no [`Option`], so that the `None` of `Option<Claim>` consists of zero bytes, and an empty topology
+/// needs no space in an executable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim {
     /// The latency of a read.
     pub read: Picoseconds,
     /// The latency of a write.
     pub write: Picoseconds,
-    /// The read bandwidth in bytes a second.
+    /// The read bandwidth in bytes per second.
     pub read_bandwidth: u64,
-    /// The write bandwidth in bytes a second.
+    /// The write bandwidth in bytes per second.
     pub write_bandwidth: u64,
-    /// The nodes for which the claim holds: those nearest to the memory.
+    /// The nodes for which the claim is valid, which are the nearest to the memory.
     pub initiators: NodeSet,
 }
 
 /// A cache in front of a node's memory, such as high-bandwidth memory in front of DRAM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SideCache {
-    /// Its size.
+    /// The size of the cache.
     pub size: Bytes,
-    /// The size of its lines; zero where it is unknown.
+    /// The size of its lines; zero if unknown.
     pub line: Bytes,
 }
 
@@ -36,19 +38,19 @@ pub struct SideCache {
 pub struct Attributes {
     /// The claims from the nearest initiators of any kind (`access0`), and from the nearest CPUs (`access1`).
     pub access: [Option<Claim>; 2],
-    /// The cache in front of it, the largest of several.
+    /// The cache in front of the memory; the largest one if there are several.
     pub side_cache: Option<SideCache>,
-    /// Its tier: memory of lower numbers is said to be faster.
+    /// The memory's tier: the kernel considers memory in tiers with lower numbers faster.
     pub tier: Option<u32>,
-    /// Its weight for weighted interleaving.
+    /// The memory's weight for weighted interleaving.
     pub weight: Option<u32>,
 }
 
 impl Attributes {
-    /// No claim.
+    /// Attributes without any claim.
     pub const EMPTY: Self = Self { access: [None; 2], side_cache: None, tier: None, weight: None };
 
-    /// Returns the claim about CPUs, or else about initiators of any kind.
+    /// Returns the claim for the nearest CPUs, or, if there is none, for the nearest initiators of any kind.
     #[must_use]
     pub fn claim(&self) -> Option<&Claim> {
         self.access.iter().rev().flatten().next()

@@ -1,8 +1,8 @@
-//! The only access to the files of a system, and the parsers of their fields.
+//! The interface to the files of a system, and the parsers of their fields.
 //!
-//! The parsers ask for paths and do not know whether a kernel or a test's fixture
-//! answers. A fact that cannot be read or parsed is absent: it
-//! is reported as unknown, and never stops a measurement.
+//! The parsers read paths through [`Files`], so the content may come from a kernel or from a test's
+//! fixture. A fact that cannot be read or parsed is absent: it is reported as unknown, and never
+//! stops a measurement.
 
 use core::fmt;
 
@@ -12,16 +12,15 @@ use crate::units::Bytes;
 
 /// A tree of small text files, addressed by absolute path.
 pub trait Files {
-    /// Returns the content of the file at `path` (such as `/sys/devices/system/node/online`),
-    /// read into `buffer` and cut off where that is full; `None` where the file is
-    /// absent or cannot be read.
+    /// Returns the content of the file at `path` (such as `/sys/devices/system/node/online`), read
+    /// into `buffer` and truncated to its size; `None` if the file is absent or cannot be read.
     fn read<'b>(&self, path: &str, buffer: &'b mut [u8]) -> Option<&'b [u8]>;
 }
 
-/// The longest path that is read, of a file in a control group; those of `/sys` have some 90 characters.
+/// Maximum length of a path, which is needed for files of control groups; paths in `/sys` have some 90 characters.
 pub(crate) const LONGEST_PATH: usize = 1024;
 
-/// Reads a file whose path is made of parts; `None` also where the path is too long.
+/// Reads the file at a formatted path; returns `None` also if the path is too long.
 pub(crate) fn read<'b>(
     files: &impl Files,
     path: fmt::Arguments<'_>,
@@ -32,20 +31,20 @@ pub(crate) fn read<'b>(
     files.read(text.as_str(), buffer)
 }
 
-/// Returns the whole file as one number, white space around it left out.
+/// Parses the whole file as one number, with optional white space around it.
 pub(crate) fn number<T: TryFrom<i128>>(files: &impl Files, path: fmt::Arguments<'_>) -> Option<T> {
     parse(read(files, path, &mut [0; 64])?)
 }
 
-/// Returns the whole file as one short text; empty where there is none.
+/// Returns the whole file as one short text; an empty text if there is no file.
 pub(crate) fn text<const N: usize>(files: &impl Files, path: fmt::Arguments<'_>) -> Text<N> {
     read(files, path, &mut [0; 256]).map_or(Text::EMPTY, Text::from_bytes)
 }
 
-/// Returns the whole file as a list of numbers.
+/// Parses the whole file as a list of numbers.
 ///
-/// Some 1600 ranges fit the buffer. The last piece of a longer list may be cut
-/// in two, and is left out.
+/// Some 1600 ranges fit in the buffer. The last range of a longer list may be incomplete, and is
+/// left out.
 pub(crate) fn set<const WORDS: usize>(files: &impl Files, path: fmt::Arguments<'_>) -> Option<IdSet<WORDS>> {
     let mut buffer = [0; 16 << 10];
     let size = buffer.len();
@@ -56,17 +55,18 @@ pub(crate) fn set<const WORDS: usize>(files: &impl Files, path: fmt::Arguments<'
     IdSet::parse_kernel(list).ok()
 }
 
-/// Returns a number in `bytes`, white space around it left out.
+/// Parses a number, with optional white space around it.
 pub(crate) fn parse<T: TryFrom<i128>>(bytes: &[u8]) -> Option<T> {
     T::try_from(integer(bytes, 10)?).ok()
 }
 
-/// Returns a number without a sign in hexadecimal digits, white space around them left out.
+/// Parses an unsigned hexadecimal number, with optional white space around it.
 pub(crate) fn hexadecimal(bytes: &[u8]) -> Option<u64> {
     u64::try_from(integer(bytes, 16)?).ok()
 }
 
-/// Returns the number that digits give. It is not generic, since dozens of facts are read with it.
+/// Parses a number in the given radix. The function is not generic, so that the parsers of dozens of facts share one
+/// copy.
 fn integer(bytes: &[u8], radix: u32) -> Option<i128> {
     let (sign, digits) = match bytes.trim_ascii() {
         [b'-', digits @ ..] => (-1, digits),
@@ -99,7 +99,7 @@ pub(crate) fn number_after(content: &[u8], name: &str) -> Option<u64> {
     })
 }
 
-/// Returns [`number_after`] as an amount of memory in the kernel's `kB`, which are 1024 bytes.
+/// Returns [`number_after`] as an amount of memory; the kernel's `kB` are 1024 bytes.
 pub(crate) fn kilobytes_after(content: &[u8], name: &str) -> Option<Bytes> {
     number_after(content, name).map(|count| Bytes::KIB.times(count))
 }

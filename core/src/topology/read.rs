@@ -1,8 +1,8 @@
-//! Fills a topology from the files of a system.
+//! The code that fills a topology from the files of a system.
 //!
-//! Knows the paths and formats of Linux, and not whether a kernel or a fixture answers. A server that has been up for a
-//! month has little free memory, and much in cached files, which the kernel drops on demand: free memory is only a part
-//! of the available memory.
+//! This file contains the paths and formats of Linux. A server that has been running for a month has little free
+//! memory and much memory in cached files, which the kernel drops on demand: free memory is only a part of the
+//! available memory.
 
 use super::files::{self, Files, kilobytes_after};
 use super::{MAX_NODES, Node, PagePool, Source, Topology};
@@ -13,19 +13,19 @@ pub(super) const NODES: &str = "/sys/devices/system/node";
 pub(super) const CPUS: &str = "/sys/devices/system/cpu";
 
 impl Topology {
-    /// Reads the topology of a system, in place of the one read before.
+    /// Reads the topology of a system, and replaces the previous content.
     ///
-    /// If the kernel shows no nodes, one node 0 is assumed, with the online
-    /// CPUs among `allowed` (all of them where the kernel does not tell the
-    /// online ones) and the memory of `/proc/meminfo`.
+    /// If the kernel reports no nodes, one node 0 is assumed, with the online CPUs among `allowed`
+    /// (all of `allowed` if the kernel does not report the online CPUs) and the memory in
+    /// `/proc/meminfo`.
     #[inline(never)] // offsets into a small frame are short
     pub fn read(&mut self, files: &impl Files, allowed: &CpuSet) {
         self.length = 0;
         self.omitted = 0;
         let online_cpus = files::set(files, format_args!("{CPUS}/online"));
-        // This program runs on a CPU, so an empty list is wrong.
+        // At least the CPU that runs this program is online, so an empty list is wrong.
         let online_cpus = online_cpus.filter(|cpus| !CpuSet::is_empty(cpus));
-        // Not `unwrap_or`: the executable would hold an empty set of a kilobyte.
+        // `unwrap_or` is not used here: the executable would contain an empty set of a kilobyte.
         self.present_cpus = CpuSet::EMPTY;
         if let Some(present) = files::set(files, format_args!("{CPUS}/present")) {
             self.present_cpus = present;
@@ -62,7 +62,7 @@ impl Topology {
         *node = Node::EMPTY;
         node.cpus = allowed.intersection(&self.online_cpus);
         node.package = package_of(files, &node.cpus);
-        // Whatever the machine is, this program runs in its memory.
+        // This program runs in memory, so the only node has memory.
         node.has_memory = true;
         let mut buffer = [0; 4 << 10];
         let meminfo = files.read("/proc/meminfo", &mut buffer).unwrap_or_default();
@@ -75,7 +75,7 @@ impl Topology {
         node.huge_1g = pool_of(Bytes::GIB);
     }
 
-    /// Returns a node with the present state of its memory.
+    /// Returns a node with the current state of its memory.
     #[must_use]
     pub fn node_now(&self, files: &impl Files, id: NodeId) -> Option<Node> {
         let mut node = *self.node(id)?;
@@ -90,9 +90,9 @@ impl Topology {
 }
 
 impl Node {
-    /// Reads the amounts from a `meminfo`, of a node or of the machine.
+    /// Reads the amounts of memory from the `meminfo` of a node or of the machine.
     ///
-    /// Recently used files count only in part, since other processes need them again.
+    /// Recently used cached files count only in part, since other processes need them again.
     fn read_memory(&mut self, meminfo: &[u8]) {
         let amount = |name| kilobytes_after(meminfo, name).unwrap_or_default();
         self.memory_total = amount("MemTotal:");
@@ -103,11 +103,11 @@ impl Node {
             Bytes([active.0 / 2, slabs.0].into_iter().fold(inactive.0, u64::saturating_add));
     }
 
-    /// Returns the available memory: free, or given back by the kernel; `None` where the kernel does not tell.
+    /// Returns the available memory, which is free or reclaimable; `None` if the kernel does not report it.
     #[must_use]
     pub fn can_give(&self) -> Option<Bytes> {
         let sum = self.memory_free.0.saturating_add(self.memory_reclaimable.0);
-        // A node without free memory is full; a node without any memory is not described.
+        // If a node has no free memory, it is full; if it has no total memory, the amounts are unknown.
         (self.memory_total.0 > 0).then_some(Bytes(sum))
     }
 
@@ -137,7 +137,7 @@ impl Node {
     }
 }
 
-/// Returns the package of the first CPU. The kernel writes -1 for an unknown one.
+/// Returns the package of the first CPU. The kernel writes -1 for an unknown package.
 fn package_of(files: &impl Files, cpus: &CpuSet) -> Option<u32> {
     let cpu = cpus.first()?;
     files::number(files, format_args!("{CPUS}/cpu{cpu}/topology/physical_package_id"))

@@ -1,6 +1,6 @@
-//! Reads the claims about memory from the files of a system.
+//! The code that reads the claims about memory from the files of a system.
 //!
-//! Knows the paths and units of Linux, and not whether a kernel or a fixture answers.
+//! This file contains the paths and units of Linux.
 //!
 //! # References
 //! Linux `Documentation/ABI/stable/sysfs-devices-node`, `Documentation/ABI/testing/sysfs-kernel-mm-memory-tiers`,
@@ -16,23 +16,24 @@ use crate::units::{Bytes, NodeId, Picoseconds};
 const TIERS: &str = "/sys/devices/virtual/memory_tiering";
 const WEIGHTS: &str = "/sys/kernel/mm/mempolicy/weighted_interleave";
 
-/// Number of tiers that are looked for. A tier is a latency in eighths of that of plain memory, which is in tier 4.
+/// Number of tiers that are searched. A tier's number is a latency in eighths of the latency of ordinary memory, which
+/// is in tier 4.
 const MOST_TIERS: u32 = 64;
 
-/// Maximum number of memory-side caches in a row before one memory; index 1 is next to the memory. A working set far
-/// larger than the largest of them is beyond all.
+/// Maximum number of successive memory-side caches in front of one memory; index 1 is next to the memory. A working
+/// set far larger than the largest of these caches exceeds all of them.
 const SIDE_LEVELS: u32 = 3;
 
 impl Claim {
-    /// Reads the claims of one class. Initiators are links to nodes: a node is one if a file behind its link can be
-    /// read.
+    /// Reads the claims of one class. Initiators are links to nodes: a node is an initiator if a file can be read
+    /// through the link.
     fn read(files: &impl Files, id: NodeId, class: usize, ids: &NodeSet) -> Option<Claim> {
-        // The firmware also writes zero where it knows no figure.
+        // The firmware also writes zero for an unknown figure.
         let number = |name: &str| -> u64 {
             files::number(files, format_args!("{NODES}/node{id}/access{class}/initiators/{name}"))
                 .unwrap_or(0)
         };
-        // Nanoseconds, and MiB a second.
+        // The files contain nanoseconds, and MiB per second.
         let latency = |name| Picoseconds(number(name).saturating_mul(1000));
         let bandwidth = |name| Bytes::MIB.times(number(name)).0;
         let leads_to = |initiator: &u32| {
@@ -74,7 +75,7 @@ impl Topology {
                 weight: files::number(files, format_args!("{WEIGHTS}/node{}", node.id)),
             };
         }
-        // A single node has no rank.
+        // The tier of a single node has no meaning.
         for tier in 0..if self.length > 1 { MOST_TIERS } else { 0 } {
             let listed = files::set(files, format_args!("{TIERS}/memory_tier{tier}/nodelist"));
             let Some(listed): Option<NodeSet> = listed else { continue };

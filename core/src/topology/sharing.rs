@@ -1,8 +1,8 @@
-//! The things that CPUs share: a core, a cache, a node, a package.
+//! The resources that CPUs share: a core, a cache, a node, a package.
 //!
-//! They are read only for experiments that choose among CPUs: a machine of 576 threads needs some 900 small files, and
-//! each list is read once for all CPUs that it names. Where the kernel does not tell, the least possible sharing is
-//! assumed, and it is never an error: a CPU without lists is a core of its own.
+//! They are read only for experiments that choose among CPUs: a machine with 576 threads needs some 900 small files,
+//! and each list is read once for all CPUs that it names. If the kernel does not report a list, the least possible
+//! sharing is assumed, and this is never an error: a CPU without lists counts as a separate core.
 //!
 //! # References
 //! Linux `Documentation/admin-guide/cputopology.rst` and `Documentation/ABI/testing/sysfs-devices-system-cpu`.
@@ -12,7 +12,7 @@ use super::read::CPUS;
 use super::{Node, Topology};
 use crate::cpulist::CpuSet;
 
-/// The nearest thing that two CPUs have in common, nearest first.
+/// The nearest resource that two CPUs share, ordered from the nearest to the farthest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Shared {
     /// A core: both are its threads.
@@ -25,34 +25,34 @@ pub enum Shared {
     Node,
     /// A package, but no node: sub-NUMA clusters.
     Package,
-    /// The machine alone.
+    /// Only the machine.
     Machine,
 }
 
-/// Number of things by which CPUs are grouped: all of [`Shared`] but the machine.
+/// Number of resources by which CPUs are grouped: all of [`Shared`] except the machine.
 const KINDS: usize = Shared::Machine as usize;
-/// Mark of a group that is not yet known. No CPU has this number, since there are at most 8192.
+/// Mark of a group that is not yet known. It is not the number of a CPU, since there are at most 8192.
 const UNKNOWN: u16 = u16::MAX;
 
-/// The groups of one CPU, each named by its lowest CPU.
+/// The groups of one CPU, each identified by its lowest CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Groups {
     lowest: [u16; KINDS],
     told: bool,
 }
 
-/// The things that the CPUs of a machine share. Without any CPU, before it is read, each is a core of its own.
+/// The resources that the CPUs of a machine share. In an empty value, each CPU counts as a separate core.
 #[derive(Clone, Copy, Debug)]
 pub struct Sharing<'a> {
     cpus: &'a [Groups],
 }
 
 impl Shared {
-    /// All things, the nearest first.
+    /// All values, the nearest first.
     pub const ALL: [Shared; KINDS + 1] =
         [Shared::Core, Shared::L2, Shared::L3, Shared::Node, Shared::Package, Shared::Machine];
 
-    /// Returns the words for reports.
+    /// Returns the name for reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -67,21 +67,22 @@ impl Shared {
 }
 
 impl Groups {
-    /// The groups of a CPU without any known fact.
+    /// The groups of a CPU without known facts.
     pub const EMPTY: Self = Self { lowest: [UNKNOWN; KINDS], told: false };
 }
 
 impl<'a> Sharing<'a> {
-    /// A value without any CPU, as before anything is read.
+    /// The value without CPUs, before anything is read.
     pub const EMPTY: Self = Self { cpus: &[] };
 
-    /// Returns the places that [`Sharing::read`] needs for these CPUs: one for each number up to the highest.
+    /// Returns the number of places that [`Sharing::read`] needs for these CPUs: one for each number up to the
+    /// highest.
     #[must_use]
     pub fn places(cpus: &CpuSet) -> usize {
         cpus.last().map_or(0, |last| last as usize + 1)
     }
 
-    /// Reads the things that each of `cpus` shares into `places`. CPUs beyond their end are left out.
+    /// Reads the resources that each of `cpus` shares into `places`. CPUs beyond the end of `places` are left out.
     #[must_use]
     pub fn read(files: &impl Files, topology: &Topology, cpus: &CpuSet, places: &'a mut [Groups]) -> Self {
         places.fill(Groups::EMPTY);
@@ -114,7 +115,7 @@ impl<'a> Sharing<'a> {
         Self { cpus: places }
     }
 
-    /// Returns the lowest CPU with which this one shares a thing; itself where the kernel does not tell.
+    /// Returns the lowest CPU with which this CPU shares a resource; the CPU itself if the kernel does not report it.
     #[must_use]
     pub fn lowest(&self, kind: Shared, cpu: u32) -> u32 {
         let group = || self.cpus.get(cpu as usize)?.lowest.get(kind as usize).copied();
@@ -124,23 +125,23 @@ impl<'a> Sharing<'a> {
         }
     }
 
-    /// Returns the first thread of a CPU's core; itself where the kernel does not tell.
+    /// Returns the first thread of a CPU's core; the CPU itself if the kernel does not report it.
     #[must_use]
     pub fn core_of(&self, cpu: u32) -> u32 {
         self.lowest(Shared::Core, cpu)
     }
 
-    /// Returns whether the kernel names the threads of a CPU's core.
+    /// Returns true if the kernel reports the threads of a CPU's core.
     #[must_use]
     pub fn tells_core_of(&self, cpu: u32) -> bool {
         self.cpus.get(cpu as usize).is_some_and(|groups| groups.told)
     }
 
-    /// Returns the nearest thing that two CPUs share.
+    /// Returns the nearest resource that two CPUs share.
     #[must_use]
     pub fn between(&self, one: u32, other: u32) -> Shared {
         let shares = |kind: &Shared| self.lowest(*kind, one) == self.lowest(*kind, other);
-        // Before the node: with `numa=off` one node has all packages.
+        // The package is compared before the node: with `numa=off`, one node contains all packages.
         let caches = [Shared::Core, Shared::L2, Shared::L3];
         match caches.into_iter().find(shares) {
             Some(kind) => kind,
@@ -150,7 +151,7 @@ impl<'a> Sharing<'a> {
         }
     }
 
-    /// Returns one thread of each core with a thread in `set`: its lowest one there.
+    /// Returns one thread of each core that has threads in `set`: the lowest of these.
     #[must_use]
     pub fn cores_of(&self, set: &CpuSet) -> CpuSet {
         let mut seen = CpuSet::EMPTY;
@@ -158,18 +159,19 @@ impl<'a> Sharing<'a> {
     }
 }
 
-/// Returns the online threads of a CPU's core, including itself; `None` where the kernel does not tell.
+/// Returns the online threads of a CPU's core, including the CPU itself; `None` if the kernel does not report them.
 #[must_use]
 pub fn threads_of_core(files: &impl Files, cpu: u32) -> Option<CpuSet> {
     files::set(files, format_args!("{CPUS}/cpu{cpu}/topology/thread_siblings_list"))
 }
 
-/// Returns the kernel's index of a CPU's cache of a level. Beyond the first level no cache is for instructions alone.
+/// Returns the kernel's index of a CPU's cache of a level. Beyond the first level there are no caches only for
+/// instructions.
 pub(crate) fn cache_index(files: &impl Files, cpu: u32, level: usize) -> Option<usize> {
     let level_of = |index: usize| {
         files::number::<usize>(files, format_args!("{CPUS}/cpu{cpu}/cache/index{index}/level"))
     };
-    // With two caches on the first level, the index of each further one is its level.
+    // With two caches on the first level, the index of each further cache is its level.
     if level_of(level) == Some(level) {
         return Some(level);
     }
@@ -184,19 +186,19 @@ fn sharing_cache(files: &impl Files, cpu: u32, level: usize) -> Option<CpuSet> {
     files::set(files, format_args!("{CPUS}/cpu{cpu}/cache/index{index}/shared_cpu_list"))
 }
 
-/// Returns whether the group of a CPU is still to be found.
+/// Returns true if the group of a CPU is not yet known.
 fn is_open(places: &[Groups], kind: Shared, cpu: u32) -> bool {
     places.get(cpu as usize).is_some_and(|groups| groups.lowest.get(kind as usize) == Some(&UNKNOWN))
 }
 
-/// Makes a group of a list. A list without the CPU for which it was read is wrong, and is ignored.
+/// Groups the CPUs of a list. A list that does not contain the CPU for which it was read is wrong, and is ignored.
 fn join(places: &mut [Groups], kind: Shared, list: Option<CpuSet>, cpu: u32) {
     if let Some(list) = list.filter(|list| list.contains(cpu)) {
         mark(places, kind, &list, list.first());
     }
 }
 
-/// Names the group of every CPU of a list that has none.
+/// Sets the group of every CPU in a list that does not have one yet.
 #[inline(never)]
 fn mark(places: &mut [Groups], kind: Shared, list: &CpuSet, lowest: Option<u32>) {
     let lowest = lowest.map_or(UNKNOWN, |lowest| lowest as u16);
@@ -208,7 +210,7 @@ fn mark(places: &mut [Groups], kind: Shared, list: &CpuSet, lowest: Option<u32>)
     }
 }
 
-/// Fills unknown groups: a core for each CPU, caches for each core, and the package by the node.
+/// Fills unknown groups: each CPU gets its own core, each core its own caches, and the package follows from the node.
 fn close(groups: &mut Groups, cpu: u16, topology: &Topology) {
     let [core, l2, l3, node, package] = &mut groups.lowest;
     let settle = |group: &mut u16, otherwise: u16| {

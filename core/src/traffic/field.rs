@@ -1,14 +1,14 @@
-//! The memory that traffic walks over, in parts for several walks.
+//! The memory that traffic walks over, divided into parts for several walks.
 //!
-//! Knows places and counts, and nothing of time or threads.
+//! This file uses places and counts, but neither time nor threads.
 //!
 //! # Safety
 //!
-//! A [`Field`] has the exclusive borrow of its memory and makes no reference to
-//! it, as long as any of its parts lives. Until then only the routines access
-//! it, from assembly, at addresses that [`Part::touch`] keeps within the part. The words that they
-//! load and store have no meaning, and every value is a valid [`Line`]. So
-//! several threads may walk at once, even over one part.
+//! A [`Field`] has the exclusive borrow of its memory, and makes no reference to it during the
+//! lifetime of its parts. During this time, only the assembly routines access the memory, at
+//! addresses that [`Part::touch`] keeps within the part. The words that they load and store have no
+//! meaning, and every value is a valid [`Line`]. So several threads may walk at the same time, even
+//! over one part.
 
 use super::{AHEAD, Access, BLOCK, KINDS, Kind, PERMUTED_LINES};
 use crate::arch::Line;
@@ -23,37 +23,38 @@ pub struct Field<'m> {
     memory: PhantomData<&'m mut [Line]>,
 }
 
-// SAFETY: it hands out addresses and reads nothing; the top of this file says why parts may be used at once.
+// SAFETY: a field only gives out addresses and reads nothing; the top of this file states why parts may be used at the
+// same time.
 unsafe impl Sync for Field<'_> {}
 
-/// A share of a field: the place of one walk over it, and its counters.
+/// A part of a field: the memory and the position of one walk, and its counters.
 ///
-/// Every kind uses all its lines: copies go from the first half to the second.
+/// Every kind of traffic uses all lines of a part: copies go from the first half to the second.
 #[derive(Debug)]
 pub struct Part<'m> {
     first: NonNull<Line>,
     lines: usize,
-    /// The next line among those that the kind walks over.
+    /// The index of the next line, among the lines that the kind walks over.
     at: usize,
     kind: &'static Kind,
-    /// Number of lines of this kind so far.
+    /// The number of lines touched since the last change of the kind.
     steps: u64,
-    /// Number of lines since the last one that an update stored to.
+    /// The number of lines since the last line to which an update stored.
     phase: u64,
-    /// The state of all other routines: it is never reset, so that no store repeats the one before it.
+    /// The state of all other routines, which is never reset, so that each store writes a new number.
     number: u64,
-    /// The place of this part in the order of a block, in the upper bits of the routine's state.
+    /// The upper bits of the state for permuted reads, which give each part a different order within its blocks.
     order: u64,
     memory: PhantomData<&'m mut [Line]>,
 }
 
-/// The place at which a walk over a part stopped, and another can go on.
+/// The place at which a walk over a part stopped, and at which another walk can continue.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     kind: &'static Kind,
-    /// The lines of the part.
+    /// The number of lines of the part.
     lines: usize,
-    /// The next line among those that the kind walks over.
+    /// The index of the next line, among the lines that the kind walks over.
     at: usize,
 }
 
@@ -62,11 +63,11 @@ impl Place {
     pub const FIRST: Place = Place { kind: &KINDS[0], lines: 0, at: 0 };
 }
 
-// SAFETY: a part is an address in memory that is borrowed for as long as the part lives, and numbers of its own.
+// SAFETY: a part consists of numbers and of an address in memory that is borrowed during the part's lifetime.
 unsafe impl Send for Part<'_> {}
 
 impl<'m> Field<'m> {
-    /// Takes memory; its content is lost.
+    /// Returns a field of `lines`, which traffic overwrites.
     #[must_use]
     pub const fn new(lines: &'m mut [Line]) -> Self {
         let count = lines.len();
@@ -75,10 +76,10 @@ impl<'m> Field<'m> {
         Field { first, lines: count, memory: PhantomData }
     }
 
-    /// Returns part `number` of `parts` of one size, which share no line: a multiple of [`BLOCK`] lines each.
+    /// Returns part `number` of `parts` disjoint parts of equal size, which is a multiple of [`BLOCK`] lines.
     ///
-    /// Lines that do not fill a block in each part are left over at the end. `None` if
-    /// there is no part of this number, or less than one block for each.
+    /// Lines that do not fill a block in each part are left unused at the end. Returns `None` if
+    /// `number` is not below `parts`, or if there is less than one block for each part.
     #[must_use]
     pub fn part(&self, number: usize, parts: usize) -> Option<Part<'m>> {
         let lines = self.lines.checked_div(parts)? / BLOCK * BLOCK;
@@ -94,9 +95,9 @@ impl<'m> Field<'m> {
             kind: &KINDS[0],
             steps: 0,
             phase: 0,
-            // Parts of one field choose different lines where they choose at random.
+            // A different start number for each part, so that random reads of different parts choose different lines.
             number: number as u64,
-            // Its place in a field is counted by the bits below.
+            // The lower bits count the place in the part.
             order: (number as u64) << 40,
             memory: PhantomData,
         })
@@ -104,15 +105,16 @@ impl<'m> Field<'m> {
 }
 
 impl Part<'_> {
-    /// Returns the same with another first number, so that its walk stores other numbers and chooses other lines.
+    /// Returns the part with another start number, so that its walk stores other numbers and chooses other random
+    /// lines.
     #[must_use]
     pub const fn numbered(self, number: u64) -> Self {
         Part { number, ..self }
     }
 
-    /// Returns the same at the place where another walk stopped: caches may hold the lines before it.
+    /// Returns the part at the place where another walk stopped, since caches may hold the lines before this place.
     ///
-    /// A part of another size goes on near that place, as after a change of the kind.
+    /// A part of another size continues near this place, as after a change of the kind.
     #[must_use]
     pub fn resumed(self, place: Place) -> Self {
         let Place { kind, lines, at } = place;
@@ -129,17 +131,17 @@ impl Part<'_> {
         Place { kind: self.kind, lines: self.lines, at: self.at }
     }
 
-    /// Returns the number of lines, which are all in use.
+    /// Returns the number of lines, all of which are used.
     #[must_use]
     pub const fn lines(&self) -> usize {
         self.lines
     }
 
-    /// Touches `lines` lines from the place where the last call stopped; the part's first line follows its last.
+    /// Touches `lines` lines, starting where the last call stopped; the part's first line follows its last line.
     ///
-    /// Returns the number of lines touched since the last change of the kind, from
-    /// which [`Kind::reads`] and [`Kind::writes`] compute the lines read and written. A
-    /// new kind goes on at a block that the last kind did not walk over.
+    /// Returns the number of lines touched since the last change of the kind, from which
+    /// [`Kind::reads`] and [`Kind::writes`] compute the lines read and written. A new kind starts
+    /// at a block that the last kind has not just touched.
     pub fn touch(&mut self, kind: &'static Kind, lines: usize) -> u64 {
         if !core::ptr::eq(self.kind, kind) {
             self.change(kind);
@@ -155,7 +157,8 @@ impl Part<'_> {
                 _ => (at, length),
             };
             let field = end - from;
-            // Lines prefetched ahead of the last places of a block are in the next block, if that is as large.
+            // The lines that are prefetched near the end of a block are in the next block, if the next block has the
+            // same size.
             let last = end.saturating_sub(AHEAD);
             let (stop, to) = match kind.access {
                 Access::Permuted if at < last => (last, from),
@@ -173,10 +176,11 @@ impl Part<'_> {
                 _ => self.number,
             };
             let [from, to] = [from, to].map(|line| self.first.as_ptr().wrapping_add(line));
-            // SAFETY: `at` and `run` end within the part, whose lines can be read and written, and no Rust reference
-            // to them exists. Copies go to the other half. Reads at random choose among all lines from the first,
-            // whatever `at` is, and permuted reads among those of a block of the part, which is a power of two; the
-            // lines that they prefetch need not exist. Updates have their own state, zero at a change of the kind.
+            // SAFETY: the `run` lines from `at` lie within the part; its lines can be read and written, and there is
+            // no Rust reference to them. Copies go to the other half. Random reads choose among all lines of the
+            // part, for any `at`. Permuted reads choose among the lines of a block of the part, which has a power of
+            // two of lines; the lines that they prefetch need not exist. Updates have their own state, which is zero
+            // at a change of the kind.
             let state = unsafe { (kind.routine)(from.cast(), run, to.cast(), state, field) };
             match kind.access {
                 Access::Counted => self.phase = state,
@@ -203,8 +207,8 @@ impl Part<'_> {
         }
     }
 
-    /// Returns a place beyond the lines that were touched last, for another kind or size: the next block, or the
-    /// same place in a part with a single block.
+    /// Returns the place at which another kind or size starts: the block after the lines that were touched last, or
+    /// the same place in a part with a single block.
     const fn fresh(&self, kind: &Kind) -> usize {
         let length = self.length(kind);
         if length > PERMUTED_LINES {
@@ -220,11 +224,11 @@ impl Part<'_> {
     }
 }
 
-/// Returns the block of permuted lines that holds a place in a part of `lines` lines: its first line, and the one
-/// after its last.
+/// Returns the block of permuted lines that contains the place `at` in a part of `lines` lines, as its first line and
+/// the line after its last.
 ///
-/// For lines that do not fill a block of [`PERMUTED_LINES`], the size is halved until a block fits. With the
-/// smallest size, all lines are in some block.
+/// For the remaining lines that do not fill a block of [`PERMUTED_LINES`], the size is halved until a block fits.
+/// With the smallest size, every line is in some block.
 const fn block(at: usize, lines: usize) -> (usize, usize) {
     let mut first = at / PERMUTED_LINES * PERMUTED_LINES;
     loop {
@@ -248,10 +252,10 @@ mod tests {
     use std::vec;
     use std::vec::Vec;
 
-    /// A line that no walk leaves behind.
+    /// The content of an untouched line, which no walk writes.
     const UNTOUCHED: Line = Line([u64::MAX / 3; 8]);
 
-    /// Returns the lines of `memory` that walks over part `number` of `parts` have changed.
+    /// Returns the lines of memory that are changed by walks over part `number` of `parts`.
     fn changed(lines: usize, number: usize, parts: usize, walks: &[(&'static Kind, usize)]) -> Vec<usize> {
         let mut memory = vec![UNTOUCHED; lines];
         let field = Field::new(&mut memory);
@@ -301,7 +305,7 @@ mod tests {
             ("read", BLOCK, &[]),
             ("random", 3 * BLOCK, &[]),
         ] {
-            // In one call, and line by line.
+            // Touches the lines in one call, and line by line.
             let walk = kind(name);
             assert_eq!(changed(3 * BLOCK, 1, 3, &[(walk, touched)]), expected, "{name}");
             assert_eq!(changed(3 * BLOCK, 1, 3, &vec![(walk, 1); touched]), expected, "{name}");
@@ -310,7 +314,7 @@ mod tests {
         assert_eq!(changed(3 * BLOCK, 1, 3, &[(kind("3:1"), 100), (kind("3:1"), 1000)]), thirds);
     }
 
-    /// Returns the lines of a part that permuted reads load from a place on.
+    /// Returns the lines of a part that permuted reads load, starting at the place `at`.
     fn permuted(lines: usize, at: usize, count: usize) -> Vec<usize> {
         let mut at = at;
         let mut read = || {
@@ -338,8 +342,8 @@ mod tests {
         }
     }
 
-    /// Checks that neither shows: equal steps between neighbours would be a stride, and repeated low bits an order of
-    /// lines within pages.
+    /// Checks the order of permuted reads: equal steps between successive lines would be a stride, and repeated low
+    /// bits would be a fixed order of lines within pages.
     #[test]
     fn permuted_reads_have_no_stride_and_no_period() {
         let read = permuted(PERMUTED_LINES, 0, PERMUTED_LINES);
@@ -356,7 +360,7 @@ mod tests {
             let (same, of) = (same.count(), PERMUTED_LINES - period);
             assert!(same < of / 8, "{period}: {same} of {of}");
         }
-        // The other line of a pair, which a prefetcher may fetch, comes neither next nor soon.
+        // The other line of an adjacent pair, which a prefetcher may fetch, is not among the next lines.
         let mut places = vec![0_usize; PERMUTED_LINES];
         read.iter().enumerate().for_each(|(place, line)| places[*line] = place);
         assert!(places.chunks(2).all(|pair| pair[0].abs_diff(pair[1]) > 16));
@@ -387,7 +391,7 @@ mod tests {
             assert!(!first.is_empty() && !second.is_empty(), "{kinds:?}");
             assert!(second.iter().all(|line| !first.contains(line)), "{lines} {kinds:?}");
         }
-        // Reads change nothing, so their places are compared.
+        // Reads change no line, so the test compares their places.
         let mut memory = vec![UNTOUCHED; 12 * PERMUTED_LINES];
         let field = Field::new(&mut memory);
         let permuted = kind("read").permuted();
@@ -414,7 +418,7 @@ mod tests {
             let mut laps = Vec::new();
             for other in ["read", "random", "3:1", "read"] {
                 part.touch(kind(name), BLOCK);
-                // SAFETY: it is the field's last line, and no walk is under way.
+                // SAFETY: this is the field's last line, and no walk is in progress.
                 laps.push(unsafe { field.first.add(BLOCK - 1).read_volatile() });
                 part.touch(kind(other), 2);
             }

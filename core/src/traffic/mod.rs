@@ -1,9 +1,8 @@
-//! Traffic: walks over memory that keep it busy, and the times at which they touch it.
+//! Traffic: walks over memory that keep it busy, and the times of their accesses.
 //!
-//! The table of the kinds of traffic, and the counting of their lines: a loaded line
-//! is read once, a line that is stored to is written once. The walks over memory
-//! are in [`field`], and the times in [`pace`]. Nothing here knows
-//! threads or durations.
+//! This file contains the table of the kinds of traffic and the counting of lines: a line that is
+//! loaded is read once, and a line that is stored to is written once. The walks over memory are in
+//! [`field`], and the times in [`pace`]. Nothing here uses threads or durations.
 
 pub mod field;
 pub mod pace;
@@ -15,57 +14,58 @@ use crate::units::LINE;
 pub use field::{Field, Part, Place};
 pub use sides::{LoadFrom, Threads, View};
 
-/// Unit of the lines of a part: the lines of the routines' largest loop.
+/// Unit of the size of a part, in lines: the number of lines in one iteration of the routines' largest loop.
 pub const BLOCK: usize = 12;
 
 /// Maximum number of lines of a block within which reads are permuted: 2 MiB, a huge page. Larger blocks would need
-/// more entries of a TLB, and in smaller ones each page would be read again before a prefetcher has forgotten it.
+/// more TLB entries, and in smaller blocks each page would be read again while a prefetcher still tracks it.
 pub const PERMUTED_LINES: usize = 1 << 15;
 
-/// Number of places by which the routine of permuted reads prefetches ahead of its loads.
+/// Distance between the loads of permuted reads and their prefetches, in lines.
 const AHEAD: usize = 192;
 
 /// One kind of traffic.
 ///
-/// Its lines are the steps of its walk; the lines loaded and stored to are counted
-/// from them. Only the kinds of [`KINDS`] exist, and no copies.
+/// Each step of its walk touches one line; the numbers of lines loaded and stored to are computed
+/// from the number of steps. The only values are those in [`KINDS`], and they cannot be copied.
 #[derive(Debug)]
 pub struct Kind {
-    /// The name by which it is chosen.
+    /// The name by which the user chooses the kind.
     pub name: &'static str,
-    /// A few words for help.
+    /// A short description for the help text.
     pub summary: &'static str,
-    /// Every step loads a line.
+    /// True if every step loads a line.
     loads: bool,
-    /// A store to the line of every step that is a multiple of this; zero for no store.
+    /// The number of steps per stored line: each step that is a multiple of this number stores to its line; zero for
+    /// no stores.
     every: u64,
-    /// A store may have to read the rest of its line first.
+    /// True if a store may first have to read its line.
     owns: bool,
-    /// True where each call ends with a fence that waits for its stores: some 100 ns.
+    /// True if each call ends with a fence that waits for its stores, which takes some 100 ns.
     pub fenced: bool,
     access: Access,
     routine: arch::StreamRoutine,
 }
 
-/// The lines that a routine takes at each step, and the meaning of its state.
+/// The line that a routine accesses at each step, and the meaning of its state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Access {
     /// The next line; the state is any number.
     Next,
     /// The next line; the state is the number of steps since the last store.
     Counted,
-    /// The next line of one half, and its place in the other half.
+    /// The next line of one half, and the corresponding line of the other half.
     Halves,
-    /// Any line.
+    /// A random line.
     Random,
-    /// The next line of the order of a block; the state is the place.
+    /// The next line in the permuted order of a block; the state is the place in this order.
     Permuted,
 }
 
 /// The order in which lines are touched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pattern {
-    /// By ascending addresses: prefetchers run ahead of the loads.
+    /// In order of ascending addresses: prefetchers run ahead of the loads.
     Stream,
     /// Each line once, in an order that prefetchers do not follow, block after block.
     Permuted,
@@ -74,7 +74,7 @@ pub enum Pattern {
 }
 
 impl Pattern {
-    /// Returns the word for documents.
+    /// Returns the word for result files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -84,7 +84,7 @@ impl Pattern {
         }
     }
 
-    /// Returns the words for people.
+    /// Returns the words for printed text.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -95,7 +95,7 @@ impl Pattern {
     }
 }
 
-/// The first kind, from which the others differ.
+/// The first kind; the others are defined by their differences from it.
 const READ: Kind = Kind {
     name: "read",
     summary: "every line is read",
@@ -109,7 +109,7 @@ const READ: Kind = Kind {
 
 /// All kinds of traffic. Kinds whose traffic at the memory is known exactly come first.
 ///
-/// The last has the name of the first: see [`Kind::permuted`].
+/// The last kind has the same name as the first: see [`Kind::permuted`].
 pub static KINDS: [Kind; 11] = [
     READ,
     Kind {
@@ -186,14 +186,14 @@ pub static KINDS: [Kind; 11] = [
 ];
 
 impl Kind {
-    /// Returns the kinds by which traffic is chosen: each name once.
+    /// Returns the kinds that a user can choose, with each name once.
     pub fn named() -> impl Iterator<Item = &'static Kind> {
         KINDS.iter().filter(|kind| kind.access != Access::Permuted)
     }
 
-    /// Returns the kind of the same name whose lines are permuted, or this one where there is none.
+    /// Returns the kind of the same name with permuted lines, or this kind if there is none.
     ///
-    /// Traffic beside a chain uses these: prefetchers would turn paced reads of a stream into bursts.
+    /// Traffic during a chase uses these kinds: prefetchers would turn paced reads of a stream into bursts.
     #[must_use]
     pub fn permuted(&'static self) -> &'static Kind {
         let other = |kind: &&Kind| kind.access == Access::Permuted && kind.name == self.name;
@@ -210,19 +210,19 @@ impl Kind {
         }
     }
 
-    /// Returns the kind of that name.
+    /// Returns the kind with this name.
     #[must_use]
     pub fn parse(name: &str) -> Option<&'static Kind> {
         KINDS.iter().find(|kind| kind.name == name)
     }
 
-    /// Returns the lines that are read in the first `lines` steps.
+    /// Returns the number of lines that the first `lines` steps read.
     #[must_use]
     pub const fn reads(&self, lines: u64) -> u64 {
         self.loads as u64 * lines
     }
 
-    /// Returns the lines that are written in the first `lines` steps, rounded down to whole lines.
+    /// Returns the number of lines that the first `lines` steps write, rounded down to whole lines.
     #[must_use]
     pub const fn writes(&self, lines: u64) -> u64 {
         match self.every {
@@ -231,18 +231,18 @@ impl Kind {
         }
     }
 
-    /// Returns the bytes read and written in the first `lines` steps.
+    /// Returns the number of bytes that the first `lines` steps read and write.
     ///
-    /// Every six steps of any kind are whole lines.
+    /// For each kind, six steps read and write whole lines.
     #[must_use]
     pub const fn bytes(&self, lines: u64) -> u64 {
         LINE.0 * (self.reads(lines) + self.writes(lines))
     }
 
-    /// Returns the lines that memory may have to read beside those that are counted, because they are stored to.
+    /// Returns the number of lines that may be read from memory in addition to the counted lines, because of stores.
     ///
-    /// A plain store reads its line first (a read for ownership), unless the
-    /// processor sees in time that all of it will be written.
+    /// A plain store first reads its line (a read for ownership), unless the processor detects in
+    /// time that the whole line will be written.
     #[must_use]
     pub const fn owned(&self, lines: u64) -> u64 {
         self.owns as u64 * self.writes(lines)

@@ -1,40 +1,45 @@
-//! Times at which traffic touches memory: at an offered rate, whatever the time of a touch.
+//! Times at which traffic accesses memory: at an offered rate that does not depend on the time of an access.
 //!
-//! Gaps of an exponential distribution make a Poisson process, which requests
-//! of many independent programs resemble. Even gaps hide the waiting in queues,
-//! and can keep step with a chase, which then never meets a request. The caller passes the time
-//! in ticks; nothing here reads a clock.
+//! Gaps with an exponential distribution make a Poisson process, which resembles the requests of
+//! many independent programs. Even gaps hide queueing delays, and can synchronise with a chase,
+//! which then never waits for a request. The caller passes the time in ticks; nothing here reads a
+//! clock.
 
 use crate::math::ln;
 use crate::rng::Pcg32;
 use crate::words::Worded;
 
-/// The fractional bits of a mean gap in ticks.
+/// Number of fractional bits of a mean gap in ticks.
 pub const FRACTION_BITS: u32 = 20;
 
-/// The longest mean gap, in ticks with fractional bits: the longest gap, eight times as long, has to fit.
+/// Maximum mean gap, in ticks with fractional bits: the longest gap, which is eight times as long, has to fit in 64
+/// bits.
 const LONGEST: u64 = 1 << 60;
 
-/// The fractional bits of [`GAPS`]: the longest of them is 7.24.
+/// Number of fractional bits of [`GAPS`], of which the longest is 7.24.
 const GAP_BITS: u32 = 13;
-/// The logarithm to base 2 of the number of gaps. Their variance is 0.998 of the whole distribution's.
+/// Base-2 logarithm of the number of gaps. The variance of these gaps is 0.998 of the variance of the exact
+/// distribution.
 const INDEX_BITS: u32 = 9;
 
-/// Mean gaps by which a caller may be late. With random gaps a caller that is slow for each burst has a queue: at 80 %
-/// of its maximum it is later than this once in 10^8 bursts, but later than one gap in half of them.
+/// Maximum lateness of a caller, in mean gaps. With random gaps, the deadlines of a caller that needs some time for
+/// each burst form a queue: at 80 % of its maximum rate, the caller is later than this once in 10^8 bursts, but later
+/// than one gap in half of the bursts.
 const DEBT: u64 = 32;
 
-/// Numbers of lines that are touched at one deadline, and the minimum gap between deadlines for each, as a multiple of
-/// the cost of a look at the counter.
+/// Burst sizes, in lines per deadline, each with its minimum gap between deadlines as a multiple of the cost of
+/// reading the counter.
 ///
-/// The larger bursts are for one core near its own limit, which has to read the lines in that gap too: on Zen 3, where
-/// it reads 18 GB/s, bursts of 64 lines deliver 0.999 of 12 GB/s and 0.958 of 15, and bursts of 128 lines 1.001 of 15.
+/// The larger bursts are for a single core near its maximum rate, which also has to read the lines within the gap: on
+/// Zen 3, where a core reads up to 18 GB/s, bursts of 64 lines deliver 0.999 of 12 GB/s and 0.958 of 15 GB/s, and
+/// bursts of 128 lines deliver 1.001 of 15 GB/s.
 const BURSTS: [(u32, u32); 8] = [(1, 4), (2, 4), (4, 4), (8, 4), (16, 4), (32, 6), (64, 8), (128, 8)];
 
-/// The exponential distribution of mean 1, cut into parts of equal probability: the mean of each part.
+/// Gaps of the exponential distribution of mean 1: the distribution is divided into parts of equal probability, and
+/// each gap is the mean of one part.
 ///
-/// Their own mean is exactly 1, because each is the difference of two values
-/// of one rounded integral: the integral of -ln v from zero to v is v - v ln v.
+/// The mean of the gaps is exactly 1, because each gap is the difference of two values of one
+/// rounded integral: the integral of -ln v from zero to v is v - v ln v.
 static GAPS: [u16; 1 << INDEX_BITS] = {
     let mut gaps = [0; 1 << INDEX_BITS];
     let (mut part, mut below) = (0, 0);
@@ -64,28 +69,28 @@ impl Worded for Pacing {
 
 /// A series of deadlines.
 ///
-/// A caller that is late catches up, but for at most 32 mean gaps or its [patience](Pacer::patient):
-/// a processor that stalled must not make a long burst without gaps afterwards.
+/// A caller that is late catches up, but only for 32 mean gaps or its [patience](Pacer::patient), whichever is
+/// longer: a processor that stalled must not make a long burst without gaps afterwards.
 #[derive(Clone, Debug)]
 pub struct Pacer {
     pacing: Pacing,
-    /// The mean gap, in ticks with fractional bits.
+    /// The mean gap in ticks, with fractional bits.
     mean: u64,
     rng: Pcg32,
     deadline: u64,
-    /// The fraction of a tick that the deadline leaves out.
+    /// The fraction of a tick by which the exact deadline exceeds the deadline in whole ticks.
     fraction: u64,
-    /// The ticks by which the deadline may lie in the past.
+    /// The maximum number of ticks by which the deadline may lie in the past.
     debt: u64,
 }
 
 impl Pacer {
-    /// Returns deadlines after `now`, whose gaps have the mean `gap`, in ticks with [`FRACTION_BITS`].
+    /// Returns a series of deadlines after `now`; the gaps have the mean `gap`, in ticks with [`FRACTION_BITS`].
     ///
     /// The seed determines all random gaps, or the phase of even ones.
     #[must_use]
     pub fn new(pacing: Pacing, gap: u64, seed: u64, now: u64) -> Pacer {
-        // Each seed has its own family, because in one family neighbouring seeds would have similar numbers.
+        // Each seed has its own stream, because in one stream neighbouring seeds would give similar numbers.
         let rng = Pcg32::new(seed, seed);
         let mean = gap.min(LONGEST);
         let debt = (mean >> FRACTION_BITS).saturating_mul(DEBT);
@@ -98,22 +103,22 @@ impl Pacer {
         pacer
     }
 
-    /// Returns a pacer that catches up for at least `ticks`, however short the gaps are.
+    /// Returns a pacer that catches up for at least `ticks`, even if the gaps are short.
     #[must_use]
     pub fn patient(self, ticks: u64) -> Pacer {
         Pacer { debt: self.debt.max(ticks), ..self }
     }
 
-    /// Returns true from the deadline on.
+    /// Returns true if the deadline has been reached.
     #[must_use]
     #[inline]
     pub const fn due(&self, now: u64) -> bool {
         now.wrapping_sub(self.deadline).cast_signed() >= 0
     }
 
-    /// Goes on to the next deadline, and gives up lateness beyond the limit.
+    /// Advances to the next deadline, and drops lateness beyond the limit.
     ///
-    /// `now` is the argument of the last [`due`](Self::due): one look at the counter is enough for both.
+    /// `now` is the argument of the last [`due`](Self::due), so that both need only one read of the counter.
     #[inline]
     pub fn advance(&mut self, now: u64) {
         let gap = self.gap();
@@ -145,17 +150,17 @@ const fn scaled(mean: u64, factor: u32, bits: u32) -> u64 {
     ((mean as u128 * factor as u128) >> bits) as u64
 }
 
-/// Returns a gap of `ticks` with [`FRACTION_BITS`]; the longest possible for a larger one.
+/// Converts a gap of `ticks` to a number with [`FRACTION_BITS`], limited to the largest number.
 #[must_use]
 pub const fn gap(ticks: f64) -> u64 {
     (ticks * (1u64 << FRACTION_BITS) as f64) as u64
 }
 
-/// Returns the smallest burst for which a look at the counter costs at most a quarter of the gap between bursts, or
-/// less for bursts of more than 16 lines; the largest burst where none is enough.
+/// Returns the smallest burst for which a read of the counter takes at most a quarter of the gap between bursts, or
+/// less for bursts of more than 16 lines; the largest burst if there is none.
 ///
-/// `gap` is the mean gap of one line, in ticks with [`FRACTION_BITS`], and
-/// `cost` is the cost of a look in ticks.
+/// `gap` is the mean gap for one line, in ticks with [`FRACTION_BITS`], and `cost` is the time of a
+/// counter read in ticks.
 #[must_use]
 pub fn burst(gap: u64, cost: u64) -> u32 {
     let enough = |(lines, looks): &(u32, u32)| {

@@ -1,18 +1,18 @@
-//! The CPUs that traffic comes from, and the comparison that it is measured for.
+//! The CPUs that generate traffic, and the comparisons of bandwidth.
 
 use crate::words::Worded;
 
-/// The comparison that bandwidth is measured for.
+/// The comparison for which bandwidth is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum View {
-    /// Every node's CPUs against every node's memory.
+    /// The CPUs of every node with the memory of every node.
     #[default]
     Nodes,
-    /// Every kind of traffic, on one core and on all of a node.
+    /// Every kind of traffic, on one core and on all cores of a node.
     Mix,
     /// One, two, four and more cores of a node.
     Scaling,
-    /// Each core by itself.
+    /// Each core alone.
     Cores,
 }
 
@@ -21,13 +21,13 @@ impl Worded for View {
         &[("nodes", View::Nodes), ("mix", View::Mix), ("scaling", View::Scaling), ("cores", View::Cores)];
 }
 
-/// The hardware threads that generators run on.
+/// The hardware threads on which generators run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Threads {
-    /// One of each core.
+    /// One thread of each core.
     #[default]
     One,
-    /// All of each core.
+    /// All threads of each core.
     All,
 }
 
@@ -38,10 +38,10 @@ impl Worded for Threads {
 /// The nodes whose CPUs generate traffic.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LoadFrom {
-    /// The node of the chase.
+    /// The node of the CPU that runs the chase.
     #[default]
     Initiator,
-    /// The node of the memory.
+    /// The node of the memory that the chase reads.
     Target,
     /// All nodes.
     All,

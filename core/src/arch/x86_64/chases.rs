@@ -2,9 +2,9 @@
 //!
 //! # Safety
 //!
-//! The routines keep the System V calling convention and state in their sources
-//! what they destroy. Nothing is called here: [`Routine`], [`LaneRoutine`] and [`StridedRoutine`]
-//! say what a caller guarantees.
+//! The routines follow the System V calling convention, and their sources list the registers that
+//! they destroy. Nothing is called here: [`Routine`], [`LaneRoutine`] and [`StridedRoutine`] state
+//! what a caller must guarantee.
 
 use crate::arch::routine::{LaneRoutine, Routine, StridedRoutine};
 
@@ -63,15 +63,15 @@ pub const REGISTER_CHASES: [(usize, LaneRoutine); 9] = [
     (14, lb_chase_parallel_14),
 ];
 
-/// Chases side by side: [`REGISTER_LANES`] lanes, and the number of further lanes that it is given.
+/// Chases side by side: [`REGISTER_LANES`] lanes, plus as many further lanes as its third argument requests.
 pub const MEMORY_CHASE: LaneRoutine = lb_chase_parallel_more;
-/// The cursors that [`MEMORY_CHASE`] keeps in registers; those of the other lanes stay in memory.
+/// Number of cursors that [`MEMORY_CHASE`] keeps in registers; the cursors of the other lanes stay in memory.
 pub const REGISTER_LANES: usize = 12;
-/// The most lanes that [`MEMORY_CHASE`] walks.
+/// Maximum number of lanes that [`MEMORY_CHASE`] walks.
 pub const MOST_LANES: usize = 64;
 
 /// Chases with dependent work between the loads of [`WINDOW_LANES`] lanes: the units of work, the
-/// routine without a prefetch of each lane's next node and the one with it.
+/// routine without a prefetch of each lane's next node, and the routine with this prefetch.
 pub const WINDOW_CHASES: [(usize, [LaneRoutine; 2]); 12] = [
     (0, [lb_chase_window_0, lb_chase_window_0_prefetch]),
     (1, [lb_chase_window_1, lb_chase_window_1_prefetch]),
@@ -86,21 +86,21 @@ pub const WINDOW_CHASES: [(usize, [LaneRoutine; 2]); 12] = [
     (32, [lb_chase_window_32, lb_chase_window_32_prefetch]),
     (48, [lb_chase_window_48, lb_chase_window_48_prefetch]),
 ];
-/// The lanes of [`WINDOW_CHASES`].
+/// Number of lanes of each of [`WINDOW_CHASES`].
 pub const WINDOW_LANES: usize = 16;
-/// The instructions that [`WINDOW_CHASES`] execute for each load beside the work: the load, a load and a
-/// store of the cursor, the digest, and half of the two that count pairs of lanes.
+/// Number of instructions that [`WINDOW_CHASES`] execute for each load in addition to the work: the load, a load and
+/// a store of the cursor, the digest, and half of the two instructions that count pairs of lanes.
 pub const WINDOW_OVERHEAD: usize = 5;
-/// The number that one unit of work adds to the low half of the pointer that was loaded.
+/// The addend of one unit of work, which is added to the low half of the loaded pointer.
 pub const WINDOW_ADDEND: u32 = 0x9e37_79b9;
 
-/// The largest number of fillers that the routines behind [`Filler`](crate::kernel::lanes::Filler) have room for.
+/// Maximum number of fillers for which the routines behind [`Filler`](crate::kernel::lanes::Filler) have room.
 pub const MOST_FILLERS: usize = 768;
 /// Two chases with no-operations between their loads.
 pub const REACH_NOP_CHASE: LaneRoutine = lb_chase_reach_nop;
 /// Two chases with `lea` between their loads; each `lea` needs an integer register.
 pub const REACH_INTEGER_CHASE: LaneRoutine = lb_chase_reach_lea;
-/// Two chases with instructions between their loads that need registers of three kinds in turn.
+/// Two chases with instructions between their loads that need registers of three kinds in rotation.
 pub const REACH_MIXED_CHASE: LaneRoutine = lb_chase_reach_mixed;
 
 /// Independent loads at addresses known in advance.

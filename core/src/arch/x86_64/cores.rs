@@ -2,11 +2,12 @@
 //!
 //! # Safety
 //!
-//! The routines keep the System V calling convention and state in their source
-//! what they destroy. They access aligned words of eight bytes, by instructions that
-//! x86-64 executes as atomics (Intel SDM vol. 3, 9.1.1), so that they race with
-//! no access to an [`AtomicU64`]. [`Routine`] and [`ExchangeRoutine`](crate::arch::ExchangeRoutine)
-//! say what a caller guarantees. CLFLUSH is executed only by values for which CPUID was asked.
+//! The routines follow the System V calling convention, and their source lists the registers that
+//! they destroy. They access aligned words of eight bytes with instructions that x86-64 executes
+//! atomically (Intel SDM vol. 3, 9.1.1), so there is no data race with an access to an
+//! [`AtomicU64`]. [`Routine`] and [`ExchangeRoutine`](crate::arch::ExchangeRoutine) state what a
+//! caller must guarantee. CLFLUSH is executed only through values that exist only if CPUID reported
+//! the instruction.
 
 use super::stream::Line;
 use crate::arch::routine::{Delays, Exchanges, Routine};
@@ -33,7 +34,7 @@ unsafe extern "C" {
     fn lb_cores_flush(first: *const SharedLine, lines: usize);
 }
 
-/// The exchanges, by instructions with a lock prefix, which every processor has.
+/// The exchange routines with instructions with a lock prefix, which every x86-64 processor has.
 pub static EXCHANGES: Exchanges = Exchanges {
     cas: [lb_cores_cas_first, lb_cores_cas_second],
     read_cas: [lb_cores_read_cas_first, lb_cores_read_cas_second],
@@ -43,9 +44,9 @@ pub static EXCHANGES: Exchanges = Exchanges {
 
 /// Loads each node of a chain of addresses.
 pub const READ_WALK: Routine = lb_cores_read;
-/// Takes the line of each node for itself by a locked addition of zero.
+/// Takes exclusive ownership of each node's line by a locked addition of zero.
 pub const OWN_WALK: Routine = lb_cores_own;
-/// Stores back to each node the word that it holds.
+/// Loads the word of each node and stores it back.
 pub const STORE_WALK: Routine = lb_cores_store;
 
 /// One cache line that several threads access, by atomics or by the routines here.
@@ -54,7 +55,7 @@ pub const STORE_WALK: Routine = lb_cores_store;
 pub struct SharedLine(pub [AtomicU64; 8]);
 
 impl SharedLine {
-    /// Returns the lines, for threads to share as long as they are borrowed.
+    /// Converts lines to shared lines, which threads may access during the borrow.
     #[must_use]
     pub fn share(lines: &mut [Line]) -> &[SharedLine] {
         let count = lines.len();
@@ -69,13 +70,13 @@ impl SharedLine {
 pub struct Flusher(());
 
 impl Flusher {
-    /// Returns the proof, where the processor has the instruction (Intel SDM vol. 2, CPUID leaf 1, EDX bit 19).
+    /// Returns the proof if the processor has the instruction (Intel SDM vol. 2, CPUID leaf 1, EDX bit 19).
     #[must_use]
     pub fn detect() -> Option<Flusher> {
         (__cpuid(1).edx & 1 << 19 != 0).then_some(Flusher(()))
     }
 
-    /// Leaves `lines` in no cache of any core, and returns when that is done.
+    /// Flushes `lines` from the caches of all cores, and waits until this is complete.
     pub fn flush(self, lines: &[SharedLine]) {
         // SAFETY: `self` proves that the instruction is there; the routine changes no byte of the lines' memory.
         unsafe { lb_cores_flush(lines.as_ptr(), lines.len()) }

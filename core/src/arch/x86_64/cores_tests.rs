@@ -1,8 +1,8 @@
-//! The routines between cores, called with a mark in every register that they must keep.
+//! Tests of the routines between cores, called with a mark in every register that they must preserve.
 //!
 //! # Safety
 //!
-//! Every call is one of a routine with the arguments that its type asks for: lines and rings made here.
+//! Every call gives a routine the arguments that its type requires: lines and rings made here.
 
 use super::tests::{MARKS, call_marked};
 use crate::arch::{self, Delays, Line, SharedLine, portable};
@@ -10,13 +10,14 @@ use crate::kernel::Encoding;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::thread;
 
-/// Returns two methods with one line, then two with a line for each side. The last one reads the counter.
+/// Returns the two methods that share one line, then the two with a line for each side. The last one reads the
+/// counter.
 fn methods() -> [[arch::ExchangeRoutine; 2]; 4] {
     let arch::Exchanges { cas, read_cas, flag, message } = arch::EXCHANGES;
     [cas, read_cas, flag, message]
 }
 
-/// Calls a side once, and returns the number of exchanges that it made.
+/// Calls one side's routine once, and returns the number of exchanges that it made.
 fn call(
     routine: arch::ExchangeRoutine,
     [mine, theirs]: [&SharedLine; 2],
@@ -47,7 +48,7 @@ fn exchanges_preserve_registers_and_the_other_words_of_their_lines() {
         for count in 0..3 {
             assert_eq!(call(first, pairs[0], 0, 1, of_first), 0);
             assert_eq!(call(second, pairs[1], 0, 1, of_second), 0);
-            // The second waits for the first, and the first for its answer.
+            // The second side waits for the first side, and the first side waits for the answer.
             assert_eq!(call(second, pairs[1], 1, 5, of_second), 0, "{method} {count}");
             assert_eq!(call(first, pairs[0], 1, 2000, of_first), 0, "{method} {count}");
             assert_eq!(call(second, pairs[1], 1, 1, of_second), 1, "{method} {count}");
@@ -62,7 +63,8 @@ fn exchanges_preserve_registers_and_the_other_words_of_their_lines() {
     }
 }
 
-/// Runs the protocol in plain Rust on the other side: each side leaves the words that the assembly source promises.
+/// Runs the other side of the protocol in plain Rust: each side leaves the words that the comments in the assembly
+/// source describe.
 #[test]
 fn exchanges_agree_with_plain_rust() {
     const COUNT: usize = 10;
@@ -90,7 +92,7 @@ fn exchanges_agree_with_plain_rust() {
                         assert!(one.0[0].compare_exchange(1, 0, Ordering::SeqCst, Ordering::SeqCst).is_ok());
                     } else {
                         wait(&one.0[0], number);
-                        // Sent 1000 ticks after the counter's beginning.
+                        // A message sent 1000 ticks after the counter was zero.
                         other.0[1].store(1000, Ordering::SeqCst);
                         other.0[0].store(number, Ordering::SeqCst);
                     }
@@ -106,7 +108,7 @@ fn exchanges_agree_with_plain_rust() {
                         assert!(this.0[0].compare_exchange(0, 1, Ordering::SeqCst, Ordering::SeqCst).is_ok());
                         wait(&this.0[0], 0);
                     } else {
-                        // The time of a message that cannot have been sent yet.
+                        // A time of sending that lies in the future.
                         this.0[1].store(i64::MAX as u64, Ordering::SeqCst);
                         this.0[0].store(number, Ordering::SeqCst);
                         wait(&that.0[0], number);

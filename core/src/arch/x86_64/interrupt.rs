@@ -1,22 +1,22 @@
-//! Interrupts of this thread, by a trace that the processor leaves.
+//! Detection of this thread's interrupts by a segment register that the processor clears.
 //!
 //! # Safety
 //!
-//! A segment register that 64-bit code does not use is read, and loaded with null selectors.
+//! Only a segment register that 64-bit code does not use is read and written, and only null selectors are written.
 
 use core::arch::asm;
 
-/// True: an interrupt can be told by its mark.
+/// True: an interrupt wipes out the mark, and can be detected by this.
 ///
-/// If it is false, the mark always holds.
+/// If this is false, [`interrupt_mark_holds`] always returns true.
 pub const INTERRUPT_MARK: bool = true;
 
 /// Sets a mark that the next interrupt of this thread wipes out.
 ///
-/// When the kernel returns from an interrupt or an exception to a program, the
-/// processor clears segment registers that hold a null selector, also one with
-/// privilege bits (Intel SDM vol. 2, IRET). Interrupts of a hypervisor or of the
-/// firmware do not return through the kernel, and leave the mark; so does FRED, which returns in another way.
+/// When the kernel returns from an interrupt or an exception to a program, the processor clears each segment register
+/// that holds a null selector, even a null selector with privilege bits (Intel SDM vol. 2, IRET). Interrupts that a
+/// hypervisor or the firmware handles do not return through the kernel, and do not clear the mark. FRED does not
+/// clear it either, since it returns by another instruction.
 ///
 /// # References
 ///
@@ -37,7 +37,7 @@ pub fn interrupt_mark_holds() -> bool {
     selector == SELECTOR
 }
 
-/// The null selector with privilege level 3; Linux starts programs with level 0.
+/// The null selector with privilege level 3; Linux starts programs with a null selector of level 0.
 const SELECTOR: u32 = 3;
 
 #[cfg(test)]
@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn the_mark_holds_until_an_interrupt_comes() {
-        // One may come at any time, but not every time.
+        // An interrupt may come at any time, but not in each of 1000 attempts.
         assert!((0..1000).any(|_| {
             set_interrupt_mark();
             interrupt_mark_holds()

@@ -1,13 +1,13 @@
-//! A Weyl cycle, thirty-two of its numbers at a time, or sixteen.
+//! Vector arithmetic for a Weyl cycle: 32 numbers at a time for successors, 16 for counting hops.
 //!
-//! The arithmetic of `chain::weyl`, which is also its oracle, for
-//! numbers of at most 32 bits. It is written in intrinsics, so that the speed of writing a chain does not
-//! depend on how a compiler that optimises for size translates loops.
+//! The arithmetic is that of `chain::weyl`, for numbers of at most 32 bits; the tests compare
+//! both. It is written in intrinsics, so that the speed of writing a chain does not depend on how a compiler that
+//! optimises for size translates loops.
 //!
 //! # Safety
 //!
-//! Only a value of [`Lanes`] calls the functions compiled for AVX2, and [`Lanes::detect`] makes one
-//! only after CPUID and XCR0 said that these instructions may be executed.
+//! Only methods of [`Lanes`] call the functions compiled for AVX2, and [`Lanes::detect`] returns a
+//! value only if CPUID and XCR0 report that these instructions may be executed.
 
 use core::arch::x86_64::{
     __cpuid, __cpuid_count, __m128i, __m256i, _mm_add_epi32, _mm_and_si128, _mm_cmpeq_epi32, _mm_max_epu32,
@@ -20,16 +20,16 @@ use core::arch::x86_64::{
 };
 use core::sync::atomic::{AtomicU8, Ordering};
 
-/// Numbers that are computed in lockstep: four vectors of eight, since the
-/// multiplications of one vector wait for each other.
+/// Number of values that are computed in lockstep: four vectors of eight, since the multiplications
+/// of one vector depend on each other.
 pub const LANES: usize = 32;
-/// Numbers that are tested in lockstep to count hops.
+/// Number of values that are tested in lockstep to count hops.
 pub const HOP_LANES: usize = 16;
 
 type Vectors = [__m256i; 4];
 
 /// Evaluates the expression for each of the four vectors. A loop that is not unrolled would keep
-/// them in memory.
+/// the vectors in memory.
 macro_rules! each {
     ($($lane:ident in $lanes:expr),+ => $value:expr) => {
         [each!(@ 0 $($lane in $lanes),+ => $value), each!(@ 1 $($lane in $lanes),+ => $value),
@@ -46,13 +46,13 @@ macro_rules! each {
 pub struct Cycle {
     /// The domain of the bijection, `2^k - 1`.
     pub mask: u32,
-    /// The bits by which the bijection shifts.
+    /// The number of bits by which the bijection shifts.
     pub shift: u32,
-    /// The factors of its rounds.
+    /// The multipliers of the bijection's rounds.
     pub multipliers: [u32; 3],
-    /// The inverses of these, the last one first.
+    /// The inverses of the multipliers, the last one first.
     pub inverses: [u32; 3],
-    /// The number that is added to the time from step to step.
+    /// The number that each step adds to the time.
     pub step: u32,
     /// The largest number that is a node.
     pub last: u32,
@@ -63,9 +63,9 @@ pub struct Cycle {
 pub struct Lanes(());
 
 impl Lanes {
-    /// Returns the proof, where the processor has the instructions and the kernel saves their registers.
+    /// Returns the proof if the processor has the instructions and the kernel saves their registers.
     ///
-    /// CPUID is asked once: in a virtual machine it costs an exit to the hypervisor.
+    /// CPUID is executed once: in a virtual machine it costs an exit to the hypervisor.
     #[must_use]
     pub fn detect() -> Option<Lanes> {
         const UNKNOWN: u8 = 0;
@@ -82,14 +82,15 @@ impl Lanes {
 
     /// Writes the successors of the nodes `first`, `first + 1`, … to `successors`.
     ///
-    /// A number that is not a node has no successor: some node is written in its place.
+    /// A number that is not a node has no successor: an arbitrary node is written for it.
     pub fn successors(self, cycle: &Cycle, first: u32, successors: &mut [u64]) {
         // SAFETY: `self` proves that the processor has AVX2 and that the kernel saves its registers.
         unsafe { write_successors(cycle, first, successors) }
     }
 
-    /// Follows the cycle from `time` as long as [`HOP_LANES`] steps cannot be more than
-    /// `hops` hops. Returns the time that is reached, and the hops that are left.
+    /// Follows the cycle from `time` in groups of [`HOP_LANES`] steps, while a group cannot exceed
+    /// the `hops` hops that are left. Returns the time that is reached, and the number of hops that
+    /// are left.
     #[must_use]
     pub fn advance(self, cycle: &Cycle, time: u32, hops: u64) -> (u32, u64) {
         // SAFETY: `self` proves that the processor has AVX2 and POPCNT and that the kernel saves its registers.
@@ -97,7 +98,8 @@ impl Lanes {
     }
 }
 
-/// Returns whether there is AVX2, and XCR0 says that the kernel saves XMM and YMM state (Intel SDM vol. 1, 14.7.1).
+/// Returns true if the processor has AVX2 and XCR0 shows that the kernel saves XMM and YMM state (Intel SDM vol. 1,
+/// 14.7.1).
 fn is_present() -> bool {
     const POPCNT_OSXSAVE_AVX: u32 = 1 << 23 | 1 << 27 | 1 << 28;
     if __cpuid(0).eax < 7 || __cpuid(1).ecx & POPCNT_OSXSAVE_AVX != POPCNT_OSXSAVE_AVX {
@@ -108,7 +110,7 @@ fn is_present() -> bool {
         // SAFETY: register 0 exists wherever XGETBV does.
         unsafe { _xgetbv(0) }
     }
-    // SAFETY: OSXSAVE says that XGETBV is there and enabled.
+    // SAFETY: OSXSAVE shows that XGETBV exists and is enabled.
     let saved = unsafe { saved_state() };
     saved & 6 == 6 && __cpuid_count(7, 0).ebx & (1 << 5) != 0
 }
@@ -136,8 +138,8 @@ fn xor_shift(x: __m256i, shift: __m256i) -> __m256i {
     _mm256_xor_si256(x, _mm256_srlv_epi32(x, shift))
 }
 
-/// Computes `G` of each lane by the multipliers, and `G⁻¹` by the inverses. A macro, since a compiler that optimises for size would not inline a
-/// function, and then the vectors would go through memory.
+/// Computes `G` of each lane if given the multipliers, and `G⁻¹` if given the inverses. It is a macro, since a
+/// compiler that optimises for size would not inline a function, and then the vectors would go through memory.
 macro_rules! mix {
     ($cycle:ident.$multipliers:ident, $lanes:expr) => {{
         let (mask, shift) = (all($cycle.mask), all($cycle.shift));
@@ -151,14 +153,15 @@ macro_rules! mix {
     }};
 }
 
-/// Returns all ones in the lanes that hold a node. AVX2 compares only signed numbers, but has an unsigned maximum.
+/// Returns all ones in each lane that holds a node, and zero in the others. AVX2 compares only signed numbers, but has
+/// an unsigned maximum.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn nodes_among(lanes: Vectors, last: __m256i) -> Vectors {
     each!(x in lanes => _mm256_cmpeq_epi32(_mm256_max_epu32(x, last), last))
 }
 
-/// Returns one bit a lane, in no useful order.
+/// Returns one bit per lane, in no useful order.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn bits([a, b, c, d]: Vectors) -> u32 {
@@ -168,9 +171,9 @@ fn bits([a, b, c, d]: Vectors) -> u32 {
 
 /// Returns the successors of the nodes from `first` on.
 ///
-/// All lanes take steps until the last of them has met a node; a lane that met a node
-/// earlier keeps it. That is 6.3 steps instead of 2 on average where half of the
-/// numbers are nodes, and still cheaper than filling finished lanes with new numbers.
+/// All lanes take steps until every lane has met a node; a lane that met a node earlier keeps it.
+/// If half of the numbers are nodes, this takes 6.3 steps on average instead of 2, and is still
+/// cheaper than filling finished lanes with new numbers.
 #[target_feature(enable = "avx2")]
 fn successors_from(cycle: &Cycle, first: u32) -> Vectors {
     let (mask, step, last) = (all(cycle.mask), all(cycle.step), all(cycle.last));
@@ -189,7 +192,7 @@ fn successors_from(cycle: &Cycle, first: u32) -> Vectors {
     }
 }
 
-/// Widens four vectors and writes them.
+/// Widens the numbers of four vectors to 64 bits and writes them.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn store([a, b, c, d]: Vectors, numbers: &mut [u64; LANES]) {
@@ -197,8 +200,8 @@ fn store([a, b, c, d]: Vectors, numbers: &mut [u64; LANES]) {
     let widen = |lanes: __m256i, place: usize| {
         let low = _mm256_cvtepu32_epi64(_mm256_castsi256_si128(lanes));
         let high = _mm256_cvtepu32_epi64(_mm256_extracti128_si256::<1>(lanes));
-        // SAFETY: LANES numbers are eight vectors, ours by `&mut`, `place` is 0, 2, 4 or 6, and the stores need no
-        // alignment.
+        // SAFETY: LANES numbers are eight vectors, which `&mut` lends to this function alone; `place` is 0, 2, 4 or
+        // 6; and the stores need no alignment.
         unsafe {
             _mm256_storeu_si256(target.add(place), low);
             _mm256_storeu_si256(target.add(place + 1), high);
@@ -229,8 +232,9 @@ fn write_successors(cycle: &Cycle, first: u32, successors: &mut [u64]) {
 
 /// Counts hops as [`Lanes::advance`] does.
 ///
-/// The vectors have 16 bytes, unlike those that write a chain: this runs between two batches, and cores of Skylake and
-/// Cascade Lake servers lower their clock for 0.7 ms after multiplications of 32 bytes (Intel's licence levels).
+/// The vectors have 16 bytes, and not 32 as for writing a chain: hops are counted between two batches, and cores of
+/// Skylake and Cascade Lake servers lower their clock for 0.7 ms after multiplications of 32-byte vectors (Intel's
+/// licence levels).
 #[target_feature(enable = "avx2,popcnt")]
 fn count_hops(cycle: &Cycle, time: u32, hops: u64) -> (u32, u64) {
     // A macro for the same reason as `mix!`.
@@ -271,13 +275,14 @@ fn count_hops(cycle: &Cycle, time: u32, hops: u64) -> (u32, u64) {
 mod tests {
     use super::*;
 
-    /// Tells for each of the first multiplications of `count_hops` whether it has 32 bytes, by its machine code:
-    /// VPMULLD is `C4 .. .. 40` in the map 0F38 with the prefix 66, and a bit of the third byte is the length.
+    /// Returns, for each of the first multiplications in the machine code of `count_hops`, true if its vectors have
+    /// 32 bytes: VPMULLD is `C4 .. .. 40` in the map 0F38 with the prefix 66, and a bit of the third byte is the
+    /// vector length.
     fn wide_multiplications() -> std::vec::Vec<bool> {
         const LONGEST: usize = 512;
         const FEWEST: usize = 4;
         let start = count_hops as unsafe fn(&Cycle, u32, u64) -> (u32, u64) as *const u8;
-        // SAFETY: code can be read, and at least this much follows any function in the test program.
+        // SAFETY: code can be read, and at least `LONGEST` bytes follow the start of any function in the test program.
         let code = unsafe { core::slice::from_raw_parts(start, LONGEST) };
         let multiplies =
             |bytes: &&[u8]| matches!(bytes, [0xc4, map, rest, 0x40] if map & 31 == 2 && rest & 3 == 1);

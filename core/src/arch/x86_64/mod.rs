@@ -1,11 +1,11 @@
-//! The assembly routines, the time-stamp counter and streaming stores of x86-64.
+//! The assembly routines, the time-stamp counter and the streaming stores for x86-64.
 //!
-//! Each file here wraps one family of them; nothing here knows what a chain is.
+//! Each file wraps one family of routines or instructions; nothing here knows what a chain is.
 //!
 //! # Safety
 //!
-//! `routines!` declares functions of the assembly with the parameters that its comments give; each caller says why a call
-//! is sound.
+//! `routines!` declares assembly functions with the parameters that the comments in the assembly give; each caller
+//! states why its call is sound.
 
 /// Declares assembly routines that take the same parameters, by name.
 macro_rules! routines {
@@ -37,5 +37,5 @@ pub use stream::*;
 pub use timing::*;
 pub use traffic::*;
 
-/// The word for the source of the processor's own claims, about its caches above all.
+/// The printed name of the source of the processor's claims about itself, mainly about its caches.
 pub const CLAIMS_NAME: &str = "CPUID";

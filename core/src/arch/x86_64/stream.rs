@@ -2,25 +2,24 @@
 //!
 //! # Safety
 //!
-//! SSE2 is part of x86-64; a line is written through the only reference to it.
-//! CLFLUSHOPT is executed only by values for which CPUID was asked.
+//! SSE2 is part of x86-64; a line is written through the only reference to it. CLFLUSHOPT is
+//! executed only through values that exist only if CPUID reported the instruction.
 
 use core::arch::x86_64::{__cpuid, __cpuid_count, __m128i, _mm_set_epi64x, _mm_sfence, _mm_stream_si128};
 
-/// One cache line, the unit in which memory moves.
+/// One cache line, the unit of transfers to and from memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, align(64))]
 pub struct Line(pub [u64; 8]);
 
 /// True: [`stream_line`] leaves no line in a cache.
 ///
-/// If it is false, the store is a hint that the processor may ignore, and lines have to be evicted.
+/// If this is false, the processor may ignore the hint in the store, and lines have to be evicted.
 pub const STREAMS_BYPASS: bool = true;
 
-/// Writes a whole line past the caches.
+/// Writes a whole line to memory with stores that bypass the caches.
 ///
-/// The line is neither read first nor left behind in a cache. Follow the last
-/// one with [`streams_done`].
+/// The line is neither read first nor left in a cache. After the last line, call [`streams_done`].
 #[inline(always)]
 pub fn stream_line(line: &mut Line, words: &[u64; 8]) {
     let [a, b, c, d, e, f, g, h] = *words;
@@ -29,7 +28,7 @@ pub fn stream_line(line: &mut Line, words: &[u64; 8]) {
         unsafe { _mm_set_epi64x(high.cast_signed(), low.cast_signed()) }
     };
     let target = core::ptr::from_mut(line).cast::<__m128i>();
-    // SAFETY: SSE2 is part of x86-64; a `Line` holds four aligned vectors, and `&mut` makes it ours.
+    // SAFETY: SSE2 is part of x86-64; a `Line` holds four aligned vectors, and `&mut` gives exclusive access to it.
     unsafe {
         _mm_stream_si128(target, vector(a, b));
         _mm_stream_si128(target.add(1), vector(c, d));
@@ -43,16 +42,16 @@ pub fn stream_line(line: &mut Line, words: &[u64; 8]) {
 pub struct Evictor(());
 
 impl Evictor {
-    /// Returns the proof, where the processor has the instruction (Intel SDM vol. 2, CPUID leaf 7, EBX bit 23).
+    /// Returns the proof if the processor has the instruction (Intel SDM vol. 2, CPUID leaf 7, EBX bit 23).
     #[must_use]
     pub fn detect() -> Option<Evictor> {
         (__cpuid(0).eax >= 7 && __cpuid_count(7, 0).ebx & 1 << 23 != 0).then_some(Evictor(()))
     }
 
-    /// Writes lines that were changed back to memory, and leaves none of `lines` in any cache.
+    /// Evicts `lines` from all caches; modified lines are first written back to memory.
     pub fn evict(self, lines: &[Line]) {
         for line in lines {
-            // SAFETY: `self` proves that the instruction is there; it changes no byte of memory.
+            // SAFETY: `self` proves that the instruction exists; it changes no byte of memory.
             unsafe {
                 core::arch::asm!("clflushopt [{}]", in(reg) line, options(nostack, preserves_flags));
             }

@@ -1,8 +1,9 @@
-//! The assembly routines against the plain walk, called with a mark in every register that they must keep.
+//! Tests that compare the assembly routines with plain Rust, and call them with a mark in every register that they
+//! must preserve.
 //!
 //! # Safety
 //!
-//! Every call is one of a routine with the arguments that its type asks for: a ring of nodes made here.
+//! Every call gives a routine the arguments that its type requires: a ring of nodes made here.
 
 use crate::arch::{self, portable};
 use crate::kernel::lanes::{Filler, Gap, PARALLEL, WINDOW};
@@ -45,7 +46,7 @@ pub(super) unsafe fn call_marked<const COUNT: usize>(
     (result, found)
 }
 
-/// Makes lines a ring of nodes, in order, and returns the address of the first.
+/// Writes a ring of nodes, in address order, to `lines`, and returns the address of the first.
 fn ring(lines: &mut [arch::Line], encoding: Encoding) -> usize {
     let (base, nodes) = (lines.as_ptr().expose_provenance(), lines.len());
     for (node, line) in lines.iter_mut().enumerate() {
@@ -77,7 +78,7 @@ fn the_check_stops_at_a_bad_index() {
     lines[2].0[0] = 24;
     let base = lines.as_ptr().expose_provenance();
     for hops in [3, 4, 11, 100] {
-        // SAFETY: the only index that names no node is the one that is checked.
+        // SAFETY: the only index that names no node is the one that the routine checks.
         let (ended, _) = unsafe { call_marked(arch::INDEX_CHECKED_CHASE as usize, [base, 0, hops, 24]) };
         assert_eq!(ended, 24);
     }

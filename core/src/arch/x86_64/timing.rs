@@ -1,10 +1,10 @@
-//! The time-stamp counter, and dependent arithmetic by which the core clock is measured.
+//! Reads of the time-stamp counter, and dependent arithmetic for measuring the core clock.
 //!
 //! # Safety
 //!
-//! The routines of `asm/x86_64/clock.s` keep the System V calling convention and
-//! touch registers only. Instructions beyond the baseline (RDTSCP) are executed
-//! only by values that are made after CPUID reported them.
+//! The routines of `asm/x86_64/clock.s` follow the System V calling convention and use only
+//! registers. Instructions beyond the baseline (RDTSCP) are executed only through values that exist
+//! only if CPUID reported the instruction.
 
 use core::arch::x86_64::{__cpuid, __rdtscp, _mm_lfence, _rdtsc};
 
@@ -18,13 +18,13 @@ unsafe extern "C" {
 /// Number of operations in one block of the clock routines.
 pub const CLOCK_BLOCK: u64 = 64;
 
-/// Makes `blocks` × [`CLOCK_BLOCK`] dependent additions, one core cycle each.
+/// Executes `blocks` × [`CLOCK_BLOCK`] dependent additions, one core cycle each.
 pub fn dependent_adds(blocks: usize) -> u64 {
     // SAFETY: the routine touches registers only; zero blocks would wrap its counter, so at least one is made.
     unsafe { lb_clock_adds(blocks.max(1)) }
 }
 
-/// Makes `blocks` × [`CLOCK_BLOCK`] dependent multiplications, three or four core cycles each.
+/// Executes `blocks` × [`CLOCK_BLOCK`] dependent multiplications, three or four core cycles each.
 pub fn dependent_multiplies(blocks: usize) -> u64 {
     // SAFETY: the routine touches registers only; zero blocks would wrap its counter, so at least one is made.
     unsafe { lb_clock_multiplies(blocks.max(1)) }
@@ -33,19 +33,18 @@ pub fn dependent_multiplies(blocks: usize) -> u64 {
 /// The way in which the time-stamp counter is read at the end of a timed window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
-    /// `rdtscp; lfence`: waits for the loads before it, and tells the CPU's number.
+    /// `rdtscp; lfence`: waits for the loads before it, and reads the CPU's number.
     Rdtscp,
-    /// `lfence; rdtsc; lfence`, where there is no RDTSCP (QEMU's qemu64).
+    /// `lfence; rdtsc; lfence`, for processors without RDTSCP (QEMU's qemu64).
     Lfence,
 }
 
 /// Serialised reads of the time-stamp counter.
 ///
-/// Loads inside the window cannot start before the first read nor end after
-/// the second. Stores are not waited for. LFENCE waits for earlier
-/// instructions on Intel, and on AMD where the kernel has set
-/// MSR C001_1029\[1\], as Linux does; a self-test has to show that it waits
-/// (Intel SDM vol. 2, RDTSC; AMD APM vol. 3, LFENCE).
+/// Loads inside the window cannot start before the first read nor end after the second. The reads
+/// do not wait for stores. LFENCE waits for earlier instructions on Intel, and on AMD if the kernel
+/// has set MSR C001_1029\[1\], as Linux does; a self-test has to show that LFENCE waits (Intel SDM
+/// vol. 2, RDTSC; AMD APM vol. 3, LFENCE).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     end: End,
@@ -61,9 +60,9 @@ pub struct EndStamp {
 }
 
 impl Stamp {
-    /// Returns the best pair of reads that the processor has, or `None` without a counter.
+    /// Returns the best pair of reads that the processor has, or `None` if it has no counter.
     ///
-    /// The caller has to know that the kernel lets user code read the counter
+    /// The caller must have checked that the kernel lets user code read the counter
     /// (`prctl(PR_GET_TSC)`).
     #[must_use]
     pub fn detect() -> Option<Stamp> {
@@ -115,17 +114,18 @@ impl Stamp {
     }
 }
 
-/// The word for the counter that stamps read.
+/// The printed name of the counter that stamps read.
 pub const COUNTER_NAME: &str = "TSC";
 
-/// The counter that stamps read, apart from its reads.
+/// The properties of the counter that stamps read.
 #[derive(Clone, Copy, Debug)]
 pub struct Counter;
 
 impl Counter {
     /// False: the architecture does not promise one rate in all power states.
     ///
-    /// Some processors have a time-stamp counter that follows the core's clock. CPUID tells which.
+    /// Some processors have a time-stamp counter that follows the core's clock; CPUID reports it if the rate is
+    /// constant.
     pub const STEADY: bool = false;
 }
 
@@ -133,6 +133,6 @@ impl Counter {
 #[inline(always)]
 #[must_use]
 pub fn unserialised_ticks(_proof: Stamp) -> u64 {
-    // SAFETY: CPUID reported the counter when the proof was made.
+    // SAFETY: CPUID reported the counter when the `Stamp` was made.
     unsafe { _rdtsc() }
 }

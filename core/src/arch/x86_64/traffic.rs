@@ -1,12 +1,13 @@
 //! The traffic routines of `asm/x86_64/stream.s`, by name.
 //!
-//! Not to be confused with `stream.rs` beside it, which writes chains past the
-//! caches: these routines keep a memory busy, and the words that they write have no meaning.
+//! They are unrelated to `stream.rs` in this folder, which writes chains with stores that bypass
+//! the caches: traffic routines only keep a memory busy, and the words that they write have no
+//! meaning.
 //!
 //! # Safety
 //!
-//! The routines keep the System V calling convention and state in their source
-//! what they destroy. Nothing is called here: [`StreamRoutine`] says what a caller guarantees.
+//! The routines follow the System V calling convention, and their source lists the registers that
+//! they destroy. Nothing is called here: [`StreamRoutine`] states what a caller must guarantee.
 
 use crate::arch::routine::StreamRoutine;
 
@@ -18,26 +19,26 @@ routines! {
     lb_stream_copy lb_stream_copynt lb_stream_random lb_stream_permuted
 }
 
-/// True: a line that is stored past the caches is never read first.
+/// True: a line that is written with stores that bypass the caches is never read first.
 ///
-/// If it is false, these stores are a hint that the processor may ignore.
+/// If this is false, the processor may ignore the hint in these stores.
 pub const STREAM_EXACT: bool = true;
 
 /// Loads from each line.
 pub const STREAM_READ: StreamRoutine = lb_stream_read;
-/// Loads from each line, and stores to every third.
+/// Loads from each line, and stores to every third line.
 pub const STREAM_UPDATE3: StreamRoutine = lb_stream_update3;
-/// Loads from each line, and stores to every second.
+/// Loads from each line, and stores to every second line.
 pub const STREAM_UPDATE2: StreamRoutine = lb_stream_update2;
 /// Loads from each line, and stores to it.
 pub const STREAM_UPDATE1: StreamRoutine = lb_stream_update1;
 /// Stores every byte of each line.
 pub const STREAM_WRITE: StreamRoutine = lb_stream_write;
-/// Stores every byte of each line past the caches.
+/// Stores every byte of each line with stores that bypass the caches.
 pub const STREAM_NT_WRITE: StreamRoutine = lb_stream_ntwrite;
 /// Copies each line.
 pub const STREAM_COPY: StreamRoutine = lb_stream_copy;
-/// Copies each line; the stores go past the caches.
+/// Copies each line with stores that bypass the caches.
 pub const STREAM_COPY_NT: StreamRoutine = lb_stream_copynt;
 /// Loads from lines chosen at random.
 pub const STREAM_RANDOM: StreamRoutine = lb_stream_random;

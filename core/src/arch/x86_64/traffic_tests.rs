@@ -1,15 +1,15 @@
-//! The traffic routines against their models, between pages that must not be touched.
+//! Tests that compare the traffic routines with models in plain Rust, on memory between two inaccessible pages.
 //!
 //! # Safety
 //!
-//! Every call is one of a routine with the arguments that its type asks for: lines of memory made here.
+//! Every call gives a routine the arguments that its type requires: lines of memory made here.
 
 use super::tests::{MARKS, call_marked};
 use crate::arch::{self, Line, StreamRoutine, portable};
 use proptest::prelude::*;
 use std::vec::Vec;
 
-/// The lines of a page, with an inaccessible page on either side.
+/// Number of lines in a page.
 const PAGE: usize = 4096 / 64;
 
 unsafe extern "C" {
@@ -18,7 +18,7 @@ unsafe extern "C" {
     fn munmap(address: *mut u8, bytes: usize) -> i32;
 }
 
-/// Four pages of lines between two pages that must not be touched: an access beyond the lines ends the test.
+/// Four pages of lines between two inaccessible pages: an access outside the lines ends the test.
 struct Fenced(*mut Line);
 
 impl Fenced {
@@ -50,14 +50,14 @@ impl Drop for Fenced {
     }
 }
 
-/// Fills lines with numbers that tell them apart.
+/// Fills lines with distinct numbers.
 fn fill(lines: &mut [Line]) {
     for (number, line) in lines.iter_mut().enumerate() {
         *line = Line(core::array::from_fn(|word| (number * 8 + word) as u64 ^ u64::MAX << 20));
     }
 }
 
-/// A model of a routine: from two disjoint runs of lines and a state to the new state.
+/// A model of a routine, which takes two disjoint runs of lines and a state, and returns the new state.
 type Model = fn(&mut [Line], &mut [Line], u64) -> u64;
 
 const ASCENDING: [(StreamRoutine, u64, Model); 8] = [
@@ -71,7 +71,7 @@ const ASCENDING: [(StreamRoutine, u64, Model); 8] = [
     (arch::STREAM_COPY_NT, u64::MAX, |from, to, state| portable::stream_copy(from, to, state)),
 ];
 
-/// Compares one call on lines that begin at `from` and, for copies, `to` with the model.
+/// Compares one call of the routine with its model, on lines that begin at `from` and, for copies, `to`.
 fn compare(place: usize, from: usize, to: usize, lines: usize, state: u64) {
     let (routine, most, model) = ASCENDING[place];
     let state = if most == u64::MAX { state } else { state % (most + 1) };
@@ -120,7 +120,7 @@ fn walks_end_at_the_first_and_the_last_line() {
     }
 }
 
-/// Checks that several runs in a row leave the same memory as one run, whatever their lengths.
+/// Checks that several runs in sequence leave the same memory as one run, for any lengths.
 #[test]
 fn updates_keep_their_ratio_over_calls_of_any_length() {
     for (routine, every) in [(arch::STREAM_UPDATE3, 3), (arch::STREAM_UPDATE2, 2), (arch::STREAM_UPDATE1, 1)]
@@ -166,14 +166,15 @@ fn random_reads_stay_in_their_field_and_reach_all_of_it() {
             assert_eq!((result as u64, marks), (expected, MARKS));
             state = expected;
         }
-        // A thousand are expected of each, with a standard deviation of 32: the limits are six of them away.
+        // A thousand reads of each line are expected, with a standard deviation of 32: the limits are six standard
+        // deviations away.
         let reached = &reached[..field];
         assert!(field == 1 || reached.iter().all(|&count| (800..1200).contains(&count)), "{reached:?}");
     }
     assert!(memory.lines() == &before[..]);
 }
 
-/// Puts the line beside a page that must not be touched: a load from most other lines ends the test.
+/// Places the expected line next to an inaccessible page: a load from most other lines ends the test.
 #[test]
 fn permuted_reads_load_the_lines_of_their_model_and_no_other() {
     for field in [1, 2, 4, 64] {
@@ -182,7 +183,7 @@ fn permuted_reads_load_the_lines_of_their_model_and_no_other() {
                 let state = order << 40 | place;
                 let (line, next) = portable::stream_permuted(field, state);
                 let mut memory = Fenced::new();
-                // The line is the last before a page that must not be touched, or the first after one.
+                // The line is the last one before an inaccessible page, or the first one after one.
                 let last = memory.lines().as_mut_ptr().expose_provenance() + (Fenced::LINES - 1) * 64;
                 let first = memory.lines().as_mut_ptr().expose_provenance();
                 for from in [last - line * 64, first.wrapping_sub(line * 64)] {

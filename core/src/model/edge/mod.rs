@@ -1,21 +1,21 @@
 //! The exact size and associativity of the first-level cache, from the edge of its plateau.
 //!
-//! A cyclic chain over contiguous lines, in a cache indexed by virtual address with LRU
-//! replacement, misses in a set on every access as soon as the set holds one line too many.
-//! With C bytes in W ways and C < S < C + C/W, a number (S - C)/line of sets has W + 1 lines:
+//! In a cache indexed by virtual address with LRU replacement, a cyclic chain over contiguous lines
+//! misses on every access to a set that has one line too many. With C bytes in W ways and C < S < C
+//! + C/W, (S - C)/line sets have W + 1 lines:
 //!
 //! ```text
 //! miss(S) = (W + 1) (S - C) / S
 //! ```
 //!
-//! so `S * miss(S)` is a straight line that crosses zero at C with the slope W + 1. The
-//! search measures hit and miss plateaus, bisects for the foot and the head of the ramp,
-//! measures along it and fits that line; the few lines that the program itself keeps in the
-//! cache blur the foot, but hardly move the line. Measured so: 32 KiB in 8 ways (Zen 4),
-//! 48 KiB in 12 ways (Golden Cove).
+//! so `S * miss(S)` is a straight line that crosses zero at C with the slope W + 1. The search
+//! measures the hit and the miss plateau, bisects for the foot and the head of the ramp, measures
+//! along the ramp and fits this line. The few cache lines that the program itself uses blur the
+//! foot, but hardly move the fitted line. This method has found 32 KiB in 8 ways (Zen 4) and 48 KiB
+//! in 12 ways (Golden Cove).
 //!
-//! It is a state machine: it chooses the size, and the caller measures. Caches with another
-//! replacement or index give a capacity without ways.
+//! The search is a state machine: it chooses the size, and the caller measures. For caches with
+//! another replacement policy or index, it gives a capacity without ways.
 
 mod ramp;
 #[cfg(test)]
@@ -26,33 +26,33 @@ use crate::units::Bytes;
 
 /// Number of sizes measured along the ramp after it has been found.
 const RAMP_POINTS: u64 = 12;
-/// Maximum number of measurements: two plateaus, two bisections of up to 64 halvings, and the ramp.
+/// Maximum number of measurements: two plateaus, two bisections of up to 64 steps each, and the ramp.
 const MAX_MEASUREMENTS: usize = 2 + 2 * 64 + RAMP_POINTS as usize;
-/// The shares of misses that the bisections look for; outside, noise and blur are large.
+/// Shares of misses that the bisections search for; outside this range, noise and blur are large.
 const FOOT: f64 = 0.15;
 const HEAD: f64 = 0.85;
-/// Minimum ratio of the miss plateau to the hit plateau at an edge.
+/// Minimum ratio of the miss plateau to the hit plateau for an edge.
 const LEAST_RISE: f64 = 1.2;
 
-/// Maximum size, a TiB, so that no product of sizes overflows.
+/// Maximum size in bytes: 1 TiB, so that products of sizes do not overflow.
 const LARGEST: u64 = 1 << 40;
 
-/// The cache that the edge of a plateau shows.
+/// The properties of a cache, derived from the edge of its plateau.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Edge {
-    /// The size of the cache: by the geometry if there is one, or else by the beginning of
-    /// the ramp, to a line.
+    /// The size of the cache: that of the matching geometry if there is one, otherwise the start of
+    /// the ramp, rounded to a line.
     pub capacity: Bytes,
-    /// The number of ways, if the ramp follows the law for LRU and sets that are a power of
-    /// two in number.
+    /// The number of ways, if the ramp follows the law for LRU and a number of sets that is a power
+    /// of two.
     pub ways: Option<u32>,
-    /// The beginning of the fitted ramp, before it was matched with a geometry.
+    /// The start of the fitted ramp in bytes, before it was matched with a geometry.
     pub ramp_start: f64,
-    /// The number of ways by the fitted ramp, before it was rounded.
+    /// The number of ways from the fitted ramp, before rounding.
     pub ramp_ways: f64,
-    /// The latency on the plateau, in the unit of the measurements.
+    /// The latency of a hit, in the unit of the measurements.
     pub hit: f64,
-    /// The latency of a miss.
+    /// The latency of a miss, in the unit of the measurements.
     pub miss: f64,
 }
 
@@ -61,10 +61,10 @@ pub struct Edge {
 pub enum EdgeError {
     /// The search needs more measurements.
     Unfinished,
-    /// Latencies that are not positive and finite.
+    /// A latency is not positive and finite.
     InvalidLatency,
-    /// The larger size is not slower: the cache is larger than it, smaller than the resident size, or
-    /// there is no cache (as under an emulator).
+    /// The larger size is not slower: the cache is larger than this size, the cache is smaller than the resident
+    /// size, or there is no cache (as under an emulator).
     NoEdge,
     /// The latency rises within less than two lines or without a straight part.
     NoRamp,
@@ -74,11 +74,11 @@ pub enum EdgeError {
 enum Phase {
     Hit,
     Miss,
-    /// Between these numbers of lines the miss share passes [`FOOT`].
+    /// The share of misses passes [`FOOT`] between these numbers of lines.
     Foot(u64, u64),
-    /// Between these it passes [`HEAD`].
+    /// The share of misses passes [`HEAD`] between these numbers of lines.
     Head(u64, u64),
-    /// This number of the ramp's points is measured.
+    /// This many points of the ramp have been measured.
     Ramp(u64),
     Done,
     Failed(EdgeError),
@@ -90,8 +90,7 @@ enum Phase {
 /// use latency_core::model::edge::EdgeSearch;
 /// use latency_core::units::Bytes;
 ///
-/// // 32 KiB in 8 ways, 4 cycles, 14 behind it.
-/// let measure = |size: Bytes| {
+/// // 32 KiB in 8 ways: 4 cycles for a hit, 14 for a miss. let measure = |size: Bytes| {
 ///     let beyond = (size.0 as f64 - 32768.0).max(0.0);
 ///     4.0 + 10.0 * (9.0 * beyond / size.0 as f64).min(1.0)
 /// };
@@ -117,8 +116,9 @@ pub struct EdgeSearch {
 }
 
 impl EdgeSearch {
-    /// Makes a search between a working set that surely fits and one that surely misses in every
-    /// access but fits the next level: half of the expected size, and twice the expected size.
+    /// Returns a search between two working sets: `resident` certainly fits in the cache, and
+    /// `missing` certainly misses on every access but fits in the next level. Good values are half
+    /// of the expected size and twice the expected size.
     ///
     /// `line` is the size of a cache line; both sizes are rounded down to lines.
     #[must_use]
@@ -142,8 +142,8 @@ impl EdgeSearch {
 
     /// Returns the working set to measure next; `None` when the search has ended.
     ///
-    /// The chain has to be in random order over this number of contiguous bytes from a page's
-    /// start, and to be walked often enough to settle.
+    /// The caller measures a chain in random order over this number of contiguous bytes from the
+    /// start of a page, after enough laps to reach a steady state.
     #[must_use]
     pub fn next_size(&self) -> Option<Bytes> {
         let lines = match self.phase {
@@ -156,7 +156,7 @@ impl EdgeSearch {
         Some(Bytes(lines.saturating_mul(self.line)))
     }
 
-    /// Takes the latency at [`Self::next_size`], ideally a median of core cycles. Does nothing
+    /// Records the latency at [`Self::next_size`], ideally a median of core cycles. Does nothing
     /// when the search has ended.
     pub fn record(&mut self, latency: f64) {
         let Some(size) = self.next_size() else { return };
@@ -209,7 +209,7 @@ impl EdgeSearch {
         Phase::Ramp(0)
     }
 
-    /// Returns the middle of one of the equal parts of the ramp between foot and head.
+    /// Returns the number of lines in the middle of one of the equal parts of the ramp between foot and head.
     fn ramp_lines(&self, index: u64) -> u64 {
         self.foot + ((self.head - self.foot) * (2 * index + 1) + RAMP_POINTS) / (2 * RAMP_POINTS)
     }
@@ -244,7 +244,7 @@ impl EdgeSearch {
         })
     }
 
-    /// Returns the measurements between foot and head: (size in bytes, share that misses).
+    /// Returns the measurements between foot and head as pairs (size in bytes, share of misses).
     fn on_ramp(&self) -> impl Iterator<Item = (f64, f64)> + Clone + '_ {
         let (hit, rise) = (self.hit, self.miss - self.hit);
         let measured = self.measured.iter().take(self.count);

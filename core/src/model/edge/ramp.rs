@@ -1,15 +1,15 @@
-//! The law of the ramp beyond an LRU cache's capacity, fitted to measured miss shares.
+//! The law of the ramp beyond an LRU cache's capacity, fitted to measured shares of misses.
 //!
-//! Pure arithmetic on (size, share) pairs; it does not know how they were measured.
+//! This file is pure arithmetic on (size, share) pairs.
 
 use crate::math::{ln, sqrt};
 
-/// Maximum number of ways: no first-level cache has had more.
+/// Maximum number of ways: there has been no first-level cache with more.
 const MOST_WAYS: u32 = 64;
-/// Maximum distance of the fitted ramp from its geometry, as a fraction.
+/// Maximum distances of the fitted ramp from a geometry, in size and in ways, as fractions.
 const GEOMETRY_TOLERANCE: f64 = 0.03;
 const WAYS_TOLERANCE: f64 = 0.15;
-/// Maximum distance of the ramp's points from a straight line, as a share of the accesses.
+/// Maximum root mean square distance of the ramp's points from the law, as a share of the accesses.
 const STRAIGHTNESS: f64 = 0.03;
 
 /// The line `S miss(S) = (W + 1) (S - C)`, fitted by least squares.
@@ -17,17 +17,17 @@ const STRAIGHTNESS: f64 = 0.03;
 pub(super) struct Ramp {
     /// The size at which misses begin: C, in bytes.
     pub(super) start: f64,
-    /// The slope less one: W.
+    /// The slope minus one: W.
     pub(super) ways: f64,
     /// The root mean square distance of the points from the law, as a share of the accesses.
     bend: f64,
 }
 
 impl Ramp {
-    /// Fits the law to sizes in bytes and the shares of accesses that miss there; `None` for
-    /// fewer than three sizes, or if the misses do not rise with the size.
+    /// Fits the law to pairs of a size in bytes and its share of misses; returns `None` for fewer
+    /// than three sizes, or if the misses do not rise with the size.
     pub(super) fn fit(points: impl Iterator<Item = (f64, f64)> + Clone) -> Option<Self> {
-        // Relative to the first size, so that the sums of squares keep their digits.
+        // Sizes are relative to the first size, so that the sums of squares do not lose precision.
         let (origin, _) = points.clone().next()?;
         let (mut count, mut sum_x, mut sum_y, mut sum_xx, mut sum_xy) = (0.0, 0.0, 0.0, 0.0, 0.0);
         for (size, share) in points.clone() {
@@ -54,8 +54,8 @@ impl Ramp {
         Some(Self { start, ways: slope - 1.0, bend: sqrt(squares.sum::<f64>() / count) })
     }
 
-    /// Returns the ways, and the sets as a power of two, of the nearest cache geometry; `None` if the
-    /// ramp is bent or no geometry is near.
+    /// Returns the number of ways and of sets, a power of two, of the nearest cache geometry; `None` if the ramp is
+    /// not straight or if there is no geometry near it.
     pub(super) fn geometry(&self, line: f64) -> Option<(u32, u64)> {
         if self.bend > STRAIGHTNESS {
             return None;
@@ -72,7 +72,7 @@ impl Ramp {
                 if size_off.abs() > GEOMETRY_TOLERANCE {
                     continue;
                 }
-                // Each deviation in units of its tolerance.
+                // Each deviation is scaled by its tolerance.
                 let (size, slope) = (size_off / GEOMETRY_TOLERANCE, slope_off / WAYS_TOLERANCE);
                 let distance = size * size + slope * slope;
                 if best.is_none_or(|(least, _)| distance < least) {
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn a_size_without_a_power_of_two_of_sets_has_no_geometry() {
-        // 40 KiB in 8 ways would be 80 sets.
+        // 40 KiB in 8 ways would have 80 sets, which is not a power of two.
         let ramp = Ramp::fit(law(40_960.0, 8.0)).unwrap();
         assert_eq!(ramp.geometry(64.0), None);
     }

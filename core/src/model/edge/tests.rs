@@ -1,4 +1,4 @@
-//! The edge search on laws of caches and on measured edges.
+//! Tests of the edge search on laws of caches and on measured edges.
 
 use super::*;
 
@@ -13,7 +13,7 @@ fn search(from: u64, to: u64, measure: impl Fn(f64) -> f64) -> Result<Edge, Edge
     search.edge()
 }
 
-/// Returns the law of an LRU cache, with about 1 % of noise made from the size.
+/// Returns the law of an LRU cache, with about 1 % of noise derived from the size.
 fn lru(capacity: f64, ways: f64, hit: f64, miss: f64) -> impl Fn(f64) -> f64 {
     move |size| {
         let share = ((ways + 1.0) * (size - capacity) / size).clamp(0.0, 1.0);
@@ -34,7 +34,7 @@ fn finds_size_and_ways_of_common_caches() {
     }
 }
 
-/// Reads core cycles of a chase on an AMD Zen 4 guest, 4 KiB pages: 32 KiB, 8 ways.
+/// Uses core cycles of a chase on an AMD Zen 4 guest with 4 KiB pages: 32 KiB, 8 ways.
 #[test]
 fn reads_a_measured_32_kib_edge() {
     const MEASURED: [(f64, f64); 20] = [
@@ -63,7 +63,7 @@ fn reads_a_measured_32_kib_edge() {
     assert_eq!((edge.capacity, edge.ways), (Bytes(32 << 10), Some(8)), "{edge:?}");
 }
 
-/// Reads core cycles of an Intel Emerald Rapids guest: 48 KiB, 12 ways.
+/// Uses core cycles of a chase on an Intel Emerald Rapids guest: 48 KiB, 12 ways.
 #[test]
 fn reads_a_measured_48_kib_edge() {
     const MEASURED: [(f64, f64); 8] = [
@@ -88,7 +88,7 @@ fn interpolate(table: &[(f64, f64)], at: f64) -> f64 {
 
 #[test]
 fn random_replacement_has_no_ways() {
-    // m = 1 - exp(-m x): slower than any law of sets, and bent.
+    // m = 1 - exp(-m x) rises more slowly than any law of sets, and is not straight.
     let random = |size: f64| {
         let mut share = 1.0;
         for _ in 0..500 {

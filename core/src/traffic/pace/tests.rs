@@ -1,23 +1,23 @@
-//! Deadlines compared with the theory of a Poisson process, and of a queue that they feed.
+//! Tests that compare deadlines with the theory of a Poisson process, and of a queue with these arrivals.
 
 use super::*;
 use std::vec::Vec;
 
-/// Number of draws: their means have a standard error of a few thousandths.
+/// Number of draws, for which means have a standard error of a few thousandths.
 const DRAWS: usize = 200_000;
 
-/// Returns a gap with fractional bits in ticks.
+/// Converts a gap with fractional bits to ticks.
 fn ticks(gap: u64) -> f64 {
     gap as f64 / f64::from(1 << FRACTION_BITS)
 }
 
-/// Returns the gaps of a seed, of mean 1.
+/// Returns the gaps for a seed, scaled to a mean of 1.
 fn draws(seed: u64) -> Vec<f64> {
     let mut pacer = Pacer::new(Pacing::Poisson, gap(1000.0), seed, 0);
     (0..DRAWS).map(|_| ticks(pacer.gap()) / 1000.0).collect()
 }
 
-/// Returns the correlation of two series of the exponential distribution with mean 1.
+/// Returns the correlation of two series that both have the exponential distribution with mean 1.
 fn correlation(first: &[f64], second: &[f64]) -> f64 {
     let products = first.iter().zip(second).map(|(first, second)| (first - 1.0) * (second - 1.0));
     products.sum::<f64>() / first.len().min(second.len()) as f64
@@ -40,7 +40,7 @@ fn the_table_is_the_exponential_distribution() {
         most.max((probability - below).abs()).max((probability - above).abs())
     });
     assert!(distance < 0.01, "Kolmogorov distance {distance}");
-    // The second moment determines the length of a queue; that of the distribution is 2.
+    // The second moment determines the length of a queue; for the exponential distribution it is 2.
     let second = gaps.iter().map(|gap| gap * gap).sum::<f64>() / count;
     assert!((second - 2.0).abs() < 0.01, "second moment {second}");
 }
@@ -48,7 +48,7 @@ fn the_table_is_the_exponential_distribution() {
 #[test]
 fn gaps_do_not_depend_on_each_other() {
     let (first, other) = (draws(1), draws(2));
-    // Standard error 0.0022.
+    // The standard error is 0.0022.
     for (name, found) in [
         ("next gap", correlation(&first, &first[1..])),
         ("the gap after it", correlation(&first, &first[2..])),
@@ -60,8 +60,8 @@ fn gaps_do_not_depend_on_each_other() {
     assert!((mean - 1.0).abs() < 0.01, "mean {mean}");
 }
 
-/// Returns the share of the deadlines before tick `until` that a generator meets: a look at the counter takes `look`
-/// ticks, and a touch `cost` ticks.
+/// Returns the share of the deadlines before tick `until` that a generator meets, if a counter read takes `look`
+/// ticks and an access takes `cost` ticks.
 fn delivered(pacer: &Pacer, look: u64, cost: u64, until: u64) -> f64 {
     let (mut pacer, mut ideal) = (pacer.clone(), pacer.clone());
     let (mut now, mut touches, mut offered) = (0, 0, 0);
@@ -83,7 +83,7 @@ fn delivered(pacer: &Pacer, look: u64, cost: u64, until: u64) -> f64 {
 #[test]
 fn offered_traffic_below_the_limit_is_delivered() {
     for pacing in [Pacing::Poisson, Pacing::Even] {
-        // The last is the fastest rate that `burst` allows.
+        // The last case has the highest rate that `burst` allows.
         for (mean, look, cost) in [(100.3, 1, 1), (100.3, 5, 10), (1e4, 25, 100), (100.3, 25, 5)] {
             let pacer = Pacer::new(pacing, gap(mean), 3, 0);
             let found = delivered(&pacer, look, cost, 300_000 * mean as u64);
@@ -111,7 +111,7 @@ fn a_fraction_of_a_tick_is_not_lost() {
 
 #[test]
 fn a_busy_generator_catches_up() {
-    // A touch takes 80 % of the mean gap: random gaps let it fall behind, and it catches up.
+    // An access takes 80 % of the mean gap: with random gaps the generator falls behind, and catches up.
     let pacer = Pacer::new(Pacing::Poisson, gap(100.0), 3, 0);
     let found = delivered(&pacer, 1, 79, 100_000_000);
     assert!((found - 1.0).abs() < 1e-3, "{found}");
@@ -125,11 +125,11 @@ fn lateness_is_kept_for_some_mean_gaps() {
     let most = 100 * DEBT;
     pacer.advance(first + most + 50);
     assert_eq!(pacer.deadline, first + 100);
-    // Two gaps later than the limit after the deadline has moved on: one of them is given up.
+    // After the deadline has advanced, the caller is two gaps later than the limit: one of the two is dropped.
     let late = first + most + 300;
     pacer.advance(late);
     assert_eq!(pacer.deadline, first + 300);
-    // All others are caught up with.
+    // The caller catches up with all other deadlines.
     for _ in 0..=DEBT {
         assert!(pacer.due(late));
         pacer.advance(late);
@@ -139,8 +139,8 @@ fn lateness_is_kept_for_some_mean_gaps() {
 
 #[test]
 fn a_generator_catches_up_after_an_interrupt_whatever_the_gap() {
-    // A hundred gaps long, which is more than the debt: a generator that is touching lines half of the time, and is
-    // interrupted for a hundredth of it.
+    // The interruption is a hundred gaps long, which exceeds the debt: the generator accesses lines half of the time,
+    // and is interrupted for a hundredth of the time.
     for (patience, range) in [(0, 0.99..0.995), (10_000, 0.999..1.001)] {
         let mut pacer = Pacer::new(Pacing::Poisson, gap(100.0), 3, 0).patient(patience);
         let (mut now, mut touches) = (0, 0);
@@ -164,7 +164,7 @@ fn seeds_give_even_gaps_their_phases() {
         let pacer = Pacer::new(Pacing::Even, gap(400.0), seed, 7);
         quarters[(pacer.deadline - 7) as usize / 100] += 1;
     }
-    // A hundred are expected of each, with a standard deviation of 9.
+    // A hundred are expected in each quarter, with a standard deviation of 9.
     assert!(quarters.iter().all(|count| (60..140).contains(count)), "{quarters:?}");
 }
 
@@ -189,8 +189,8 @@ fn bursts_are_as_short_as_the_cost_of_a_look_allows() {
 
 /// Returns the mean wait of a chase at a server that serves requests in order, in `SERVICE` ticks each.
 ///
-/// Requests arrive at the pacer's deadlines. The chase makes its next request when the last one has come back,
-/// `IDLE` ticks after its service.
+/// Requests arrive at the pacer's deadlines. The chase makes each request when the last one has returned, `IDLE`
+/// ticks after its service.
 fn wait(pacing: Pacing, load: f64, hops: u32) -> f64 {
     const SERVICE: u64 = 1000;
     const IDLE: u64 = 40 * SERVICE;
@@ -212,12 +212,12 @@ fn wait(pacing: Pacing, load: f64, hops: u32) -> f64 {
 #[test]
 fn a_chase_waits_in_a_queue_as_theory_says_only_with_exponential_gaps() {
     for load in [0.2, 0.5, 0.8] {
-        // The mean wait in front of a server with equal service times (Pollaczek and Khinchine).
+        // The mean waiting time in the queue of a server with constant service times (Pollaczek and Khinchine).
         let theory = load / (2.0 * (1.0 - load));
         let found = wait(Pacing::Poisson, load, 200_000);
         assert!((found - theory).abs() < 0.1, "load {load}: {found} for {theory}");
         let even = wait(Pacing::Even, load, 200_000);
-        // At a low load both are short.
+        // At a low load both waiting times are short.
         assert!(load < 0.5 || (even - theory).abs() > 0.1, "load {load}: even gaps make it wait {even}");
     }
 }
