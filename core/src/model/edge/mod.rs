@@ -90,7 +90,8 @@ enum Phase {
 /// use latency_core::model::edge::EdgeSearch;
 /// use latency_core::units::Bytes;
 ///
-/// // 32 KiB in 8 ways: 4 cycles for a hit, 14 for a miss. let measure = |size: Bytes| {
+/// // 32 KiB in 8 ways: 4 cycles for a hit, 14 for a miss.
+/// let measure = |size: Bytes| {
 ///     let beyond = (size.0 as f64 - 32768.0).max(0.0);
 ///     4.0 + 10.0 * (9.0 * beyond / size.0 as f64).min(1.0)
 /// };
