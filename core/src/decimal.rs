@@ -156,7 +156,7 @@ mod tests {
         }
 
         #[test]
-        fn numbers_of_everyday_size_read_the_same(value in -1e6..1e6, digits in 0..=MOST_DIGITS) {
+        fn numbers_of_common_size_are_written_as_by_std(value in -1e6..1e6, digits in 0..=MOST_DIGITS) {
             prop_assert_eq!(format!("{:.digits$}", Decimal(value)), format!("{value:.digits$}"));
         }
 
