@@ -71,8 +71,8 @@ impl Backwards {
 
     /// Writes the absolute value of the finite double that has these bits, and returns the text.
     fn number(&mut self, bits: u64, digits: usize) -> &str {
-        // IEEE 754 binary64: 52 bits of mantissa; the leading one is not stored, except that subnormal numbers have
-        // none.
+        // IEEE 754 binary64: 52 bits of mantissa, without the implicit leading one, which subnormal numbers do not
+        // have.
         let fraction = bits & ((1 << 52) - 1);
         let (mantissa, exponent) = match (bits >> 52 & 0x7ff) as u32 {
             0 => (fraction, 1),
