@@ -125,7 +125,8 @@
         xor     edx, edx
 .endm
 
-# This succeeds, since only this side changes the line in its own turn.
+# The compare and swap succeeds, since only this side changes the line in its
+# turn.
 .macro lb_cores_cas_send
         mov     rax, r10
         lock cmpxchg [rdi], rdx

@@ -1,8 +1,8 @@
 # The first instructions of the process.
 #
 # The kernel enters here without a return address, with rsp pointing to `argc`,
-# and with all other registers unspecified (System V ABI, AMD64 supplement,
-# 3.4.1). Intel syntax.
+# and with all other registers unspecified (System V ABI, AMD64 supplement, 3.4.1).
+# Intel syntax.
 #
 # The stack that the kernel provides may be too small (`ulimit -s`, `ulimit -v`); a
 # push would then end the process by a signal. So this code pushes nothing there:

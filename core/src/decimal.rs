@@ -71,8 +71,8 @@ impl Backwards {
 
     /// Writes the absolute value of the finite double that has these bits, and returns the text.
     fn number(&mut self, bits: u64, digits: usize) -> &str {
-        // IEEE 754 binary64: 52 bits of mantissa; the leading one is not stored, except that subnormal numbers have
-        // none.
+        // IEEE 754 binary64: 52 bits of mantissa, without the implicit leading one, which subnormal numbers do not
+        // have.
         let fraction = bits & ((1 << 52) - 1);
         let (mantissa, exponent) = match (bits >> 52 & 0x7ff) as u32 {
             0 => (fraction, 1),
@@ -156,7 +156,7 @@ mod tests {
         }
 
         #[test]
-        fn numbers_of_everyday_size_read_the_same(value in -1e6..1e6, digits in 0..=MOST_DIGITS) {
+        fn numbers_of_common_size_are_written_as_by_std(value in -1e6..1e6, digits in 0..=MOST_DIGITS) {
             prop_assert_eq!(format!("{:.digits$}", Decimal(value)), format!("{value:.digits$}"));
         }
 

@@ -143,7 +143,7 @@ impl Number {
         let (low, high) = limbs.split_at(top - 2);
         let more = self.more || low.iter().any(|limb| *limb > 0);
         let window = high.iter().take(3).rev().fold(0_u128, |window, limb| window << 32 | u128::from(*limb));
-        // IEEE 754 binary64: 53 bits, or fewer for a number below 2^-1022, of which the last place is 2^-1074.
+        // IEEE 754 binary64: 53 bits, or fewer for a number below 2^-1022; its last place is 2^-1074.
         let exponent = ((first + top - 2) as i32 - FRACTION as i32) * 32;
         let shift = (window.ilog2() as i32 - 52).max(-1074 - exponent);
         let mantissa = halved(window, shift as u32, more) as u64;

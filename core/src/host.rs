@@ -174,7 +174,7 @@ fn chosen(files: &impl Files, setting: &str) -> Word {
     word(content).unwrap_or_default()
 }
 
-/// Returns the value of a line `name: value`; empty if there is no such line.
+/// Returns the value of a line `name: value`; empty if the line is missing.
 fn text_of<const N: usize>(content: &[u8], name: &str) -> Text<N> {
     field(content, name).map_or(Text::EMPTY, Text::from_bytes)
 }

@@ -10,8 +10,8 @@
 //!
 //! # Glossary
 //!
-//! There is one word for each thing. The source uses the first column; where the program
-//! prints another word, it is in the second column.
+//! There is one word for each concept. The first column is the word in the source; the second
+//! column is the printed word, if it differs.
 //!
 //! ## Chains
 //!

@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_without_a_value_give_not_a_number() {
+    fn arguments_without_a_value_give_nan() {
         assert_eq!(log2(0.0), f64::NEG_INFINITY);
         assert!(log2(-1.0).is_nan() && sqrt(-1.0).is_nan());
         assert!(exp2(f64::NAN).is_nan() && exp(f64::NAN).is_nan());

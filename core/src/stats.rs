@@ -197,9 +197,9 @@ pub fn median_ranks(count: usize) -> Option<(usize, usize)> {
 
 /// Returns the step of a counter, from differences of neighbouring readings; zero without differences.
 ///
-/// The step is the greatest common divisor of the differences, or the largest number of which
-/// nearly all differences are multiples to within one: a hypervisor that scales a counter with a
-/// step of 26 gives differences of 25, 26, 51 and 52, which have the greatest common divisor 1.
+/// The step is the greatest common divisor of the differences, or the largest number that divides
+/// nearly all differences to within one: a hypervisor that scales a counter with a step of 26 gives
+/// differences of 25, 26, 51 and 52, which have the greatest common divisor 1.
 #[must_use]
 pub fn counter_step(differences: &[u64]) -> u64 {
     /// Maximum step of a counter that can time single hops.

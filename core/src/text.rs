@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn writing_is_all_or_nothing() {
+    fn a_part_is_written_completely_or_not_at_all() {
         let mut text = Text::<6>::EMPTY;
         assert!(write!(text, "node{}", 12).is_ok());
         assert!(text.write_str("x").is_err());

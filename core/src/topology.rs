@@ -196,8 +196,8 @@ impl Node {
         }
     }
 
-    /// Returns the pool of huge pages of this size; `None` if the kernel has no such pool, and for
-    /// base pages, which have no pool.
+    /// Returns the pool of huge pages of this size; `None` if the kernel does not have this pool,
+    /// and for base pages, which have no pool.
     #[must_use]
     pub const fn page_pool(&self, size: PageSize) -> Option<PagePool> {
         match size {

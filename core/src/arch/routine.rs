@@ -43,9 +43,9 @@ pub type StridedRoutine = unsafe extern "C" fn(base: *const u8, stride: usize, l
 ///
 /// `from` is aligned to 64 bytes, and `lines` lines from there on can be read and written. For a copy, `to` and the
 /// `lines` lines from there on fulfil the same conditions, and the two runs of lines do not overlap. Random and
-/// permuted reads need `field` readable lines from `from`, at least one, whatever `lines` is; for permuted reads
-/// `field` is a power of two, at most 32,768, and `to` may be any address: lines from there on are only prefetched.
-/// For updates, `state` is zero or a number that the same routine returned.
+/// permuted reads need `field` readable lines from `from`, at least one, for any value of `lines`. For permuted
+/// reads, `field` is a power of two, at most 32,768, and `to` may be any address: lines from there on are only
+/// prefetched. For updates, `state` is zero or a number that the same routine returned.
 pub type StreamRoutine =
     unsafe extern "C" fn(from: *mut u8, lines: usize, to: *mut u8, state: u64, field: usize) -> u64;
 
@@ -72,7 +72,7 @@ pub struct Exchanges {
     pub cas: [ExchangeRoutine; 2],
     /// An atomic compare and swap of one line, but plain loads poll.
     pub read_cas: [ExchangeRoutine; 2],
-    /// Plain loads and stores, each side to a line of its own.
+    /// Plain loads and stores; each side stores to its own line.
     pub flag: [ExchangeRoutine; 2],
     /// Plain stores of the sender's counter, which both sides read: the only method that fills [`Delays`].
     pub message: [ExchangeRoutine; 2],

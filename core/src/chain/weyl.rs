@@ -46,7 +46,7 @@ impl Mixer {
         self.rounds(x, self.multipliers)
     }
 
-    /// Returns `G⁻¹(x)`, whose rounds have the form of those of `G`.
+    /// Returns `G⁻¹(x)`; its rounds have the same form as the rounds of `G`.
     #[must_use]
     pub const fn unmix(&self, x: u64) -> u64 {
         self.rounds(x, self.inverses)

@@ -84,7 +84,7 @@ fn a_call_returns_if_the_partner_never_comes() {
 }
 
 #[test]
-fn a_side_that_gave_up_goes_on_where_it_stopped() {
+fn a_side_that_gave_up_continues_where_it_stopped() {
     let mut memory = memory(1);
     for &(name, method) in Method::WORDS {
         let exchange = Exchange::new(&mut memory, stamp());
@@ -122,7 +122,7 @@ fn a_stop_ends_the_longest_wait() {
 }
 
 #[test]
-fn a_place_is_two_lines_in_pages_of_their_own() {
+fn a_place_is_two_lines_in_separate_pages() {
     let mut memory = memory(Exchange::MOST_PLACES + 1);
     let exchange = Exchange::new(&mut memory, stamp());
     assert_eq!(exchange.places, Exchange::MOST_PLACES);

@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rhythm_of_sampling_is_not_a_finding() {
+    fn the_period_of_the_sampling_is_not_reported() {
         // Samples exactly 731 ticks apart fold at every multiple of 731 ticks, whether they are slow or not.
         let (slow, ordinary) = sampled(None, 100_000, 1 + 1);
         let alone = find_period(&slow, &[], &Search::refresh(CLOCK), &|| false).unwrap();

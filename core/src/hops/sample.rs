@@ -107,8 +107,8 @@ impl Sample<'_> {
 
     /// Returns the percentile with its interval by order statistics: ranks n q +- 1.96 sqrt(n q (1 - q)).
     ///
-    /// If the interval spans two clusters, chance decides whether the rank falls on one of them, or between them
-    /// where there are no hops. The upper cluster is the time of the slowest hops, and is reported, so that a tail
+    /// If the interval spans two clusters, chance decides whether the rank falls into one of them or between them,
+    /// where there are no hops. The upper cluster contains the slowest hops, and its end is reported, so that a tail
     /// stays visible.
     #[must_use]
     pub fn quantile(&self, percent: f64) -> Option<Quantile> {

@@ -52,7 +52,7 @@ fn hops_as_frequent_as_gaps_without_memory_are_interrupted() {
 }
 
 #[test]
-fn a_long_tail_that_is_more_frequent_than_gaps_belongs_to_memory() {
+fn a_long_tail_that_is_more_frequent_than_gaps_is_caused_by_memory() {
     let mut memory = Memory::new(200_000);
     memory.add(400, 20_000, 4_000);
     memory.add(30, 200_000, 40_000);
@@ -80,7 +80,7 @@ fn context_switches_explain_hops_without_a_matching_gap() {
 }
 
 #[test]
-fn gaps_explain_hops_of_their_own_length_and_a_half_octave_more() {
+fn gaps_explain_hops_of_the_same_length_and_of_half_an_octave_more() {
     let explained = |hop: u32, gap: u32| {
         let mut memory = Memory::new(200_000);
         memory.add(30, hop, 500);
@@ -138,8 +138,7 @@ fn a_coarse_counter_is_interpolated() {
     }
 }
 
-/// Simulates hops of which every 100th and every 1000th is slower, while the kernel is entered `entries` times per
-/// tick.
+/// Simulates hops, with every 100th and every 1000th slower, while the kernel is entered `entries` times per tick.
 fn steps(hops: u32, entries: f64) -> Memory {
     let mut memory = Memory { hops: Tally::EMPTY, histogram: Histogram::EMPTY, random: Pcg32::new(9, 4) };
     for hop in 1..=hops {

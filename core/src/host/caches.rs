@@ -101,7 +101,7 @@ pub const fn plausible(level: u32, size: Bytes) -> bool {
 }
 
 impl CacheKind {
-    /// Returns true if loads of data go through such a cache.
+    /// Returns true if loads of data go through a cache of this kind.
     #[must_use]
     pub const fn holds_data(self) -> bool {
         !matches!(self, Self::Instruction)

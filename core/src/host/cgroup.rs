@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn the_way_up_ends_at_the_mount_point() {
+    fn the_path_to_the_root_ends_at_the_mount_point() {
         let way = |group: &str| {
             let mut visited = Vec::new();
             walk_up("/root", group, &mut |directory| visited.push(String::from(directory)));

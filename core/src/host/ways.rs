@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn the_group_of_this_process_counts() {
+    fn the_mask_is_that_of_the_group_of_this_process() {
         let files = [
             LEVEL,
             ID,
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn data_and_instructions_may_have_masks_of_their_own() {
+    fn data_and_instructions_may_have_separate_masks() {
         let found = read(&[
             LEVEL,
             ID,

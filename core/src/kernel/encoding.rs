@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn nodes_have_room_for_what_they_hold() {
+    fn nodes_have_room_for_their_content() {
         assert!(!Encoding::Pointer.reaches(Bytes(4096), Bytes(4)));
         assert!(!Encoding::Index.reaches(Bytes(4096), Bytes(4)));
         assert!(!Encoding::LineIndex.reaches(Bytes(4096), Bytes(32)));

@@ -24,10 +24,10 @@ pub enum Law {
     InTurn(u32),
     /// Victims are the least recently used lines, in sets of this number of ways that random pages fill.
     Coloured(u32),
-    /// As [`Coloured`](Self::Coloured), but with so few colours of pages that most placements of a small working set
-    /// have no misses: the measured value is the median over placements. The numbers are the ways and the colours of
-    /// pages. There are sets times line size over page size colours: 8 for 256 KiB in 8 ways, and 16 for 256 KiB in 4
-    /// ways or 1 MiB in 16.
+    /// The law [`Coloured`](Self::Coloured) for few colours of pages: most placements of a small working set have no
+    /// misses, and the measured value is the median over placements. The numbers are the ways and the colours of
+    /// pages. The number of colours is sets times line size over page size: 8 for 256 KiB in 8 ways, and 16 for 256
+    /// KiB in 4 ways or 1 MiB in 16 ways.
     Placed(u32, u32),
     /// Victims are random, in sets of this number of ways that fill evenly.
     Random(u32),
@@ -69,8 +69,8 @@ impl Law {
 
     /// Returns the share of accesses that miss, 0 to 1, at a working set of `ratio` capacities.
     pub(super) fn missing(self, ratio: f64) -> f64 {
-        /// Ratio above which the share of misses is 1, and below the inverse of which it is 0, to one part in ten
-        /// thousand.
+        /// Ratio above which the share of misses is 1, to one part in ten thousand; below the inverse of this ratio
+        /// the share is 0.
         const FAR: f64 = 12.0;
         if ratio >= FAR {
             return 1.0;

@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flat_curve_needs_nothing_more() {
+    fn a_flat_curve_needs_no_more_points() {
         assert_eq!(refine(Refinement::default(), 12, 31, |_| 7.0).len(), 20);
     }
 

@@ -92,7 +92,7 @@ fn require(workspace: &Workspace, needed: usize) -> Result<(), FitError> {
 
 /// Returns the best fit among all numbers of levels from zero to the number that the points allow.
 ///
-/// Zero levels is a valid answer if there are enough points for one level: an emulator without caches has none.
+/// Zero levels is a valid answer if there are enough points for one level: an emulator may have no caches.
 fn choose(
     points: &[Point],
     translation_reach: Option<f64>,

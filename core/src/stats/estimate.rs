@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn without_an_interval_there_is_none_and_over_nothing_there_is_no_ratio() {
+    fn a_ratio_needs_two_intervals_for_an_interval_and_a_valid_divisor() {
         let known = estimate(2.0, 1.0, 3.0);
         assert_eq!(known.over(4.0.into()), Some(Estimate { value: 0.5, interval: None }));
         assert_eq!(known.over(0.0.into()), None);
@@ -169,7 +169,7 @@ mod tests {
 
         // The inverse ratio of the same two times lies on the other side.
         #[test]
-        fn sides_change_with_the_order_of_what_is_compared(
+        fn sides_change_with_the_order_of_the_two_times(
             (one, other) in (1.0..200.0, 1.0..200.0),
             (first, second) in (0.0..0.2, 0.0..0.2),
         ) {
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn without_an_interval_no_side_is_taken() {
+    fn a_ratio_without_an_interval_is_open() {
         assert_eq!(Estimate::from(40.0).side(1.02), Side::Open);
         let broken = Interval { low: f64::NAN, high: f64::NAN };
         assert_eq!(Estimate { value: 40.0, interval: Some(broken) }.side(1.02), Side::Open);

@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_that_are_alike_widen_the_interval() {
+    fn correlated_neighbours_widen_the_interval() {
         for (count, correlation) in [(15, 0.0), (15, 0.3), (15, 0.7), (31, 0.0), (31, 0.3), (31, 0.7)] {
             let held = coverage(count, correlation);
             // The standard deviation of the share is 0.8 %.
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_of_a_mean_holds_it() {
+    fn the_interval_of_a_mean_contains_the_mean() {
         let quiet: Vec<f64> = (0..40).map(|index| 100.0 + f64::from(index * 7 % 5)).collect();
         let Interval { low, high } = mean_of_series(&quiet).unwrap();
         assert!(low < 102.0 && 102.0 < high && high - low < 2.0, "{low} to {high}");

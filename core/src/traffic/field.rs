@@ -131,7 +131,7 @@ impl Part<'_> {
         Place { kind: self.kind, lines: self.lines, at: self.at }
     }
 
-    /// Returns the number of lines, all of which are used.
+    /// Returns the number of lines; every kind uses all of them.
     #[must_use]
     pub const fn lines(&self) -> usize {
         self.lines
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn a_walk_goes_on_where_the_last_one_stopped() {
+    fn a_walk_continues_where_the_last_one_stopped() {
         for (lines, kinds) in [
             (4 * BLOCK * 100, ["write", "write"]),
             (12 * PERMUTED_LINES, ["write", "nt-write"]),
@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn no_store_is_silent_after_a_lap_or_a_change() {
+    fn every_store_changes_its_words_after_a_lap_or_a_change() {
         let mut memory = vec![Line([0; 8]); BLOCK];
         for name in ["write", "nt-write", "copy", "copy-nt", "1:1"] {
             let field = Field::new(&mut memory);

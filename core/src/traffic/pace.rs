@@ -16,7 +16,7 @@ pub const FRACTION_BITS: u32 = 20;
 /// bits.
 const LONGEST: u64 = 1 << 60;
 
-/// Number of fractional bits of [`GAPS`], of which the longest is 7.24.
+/// Number of fractional bits of [`GAPS`]; the longest gap is 7.24.
 const GAP_BITS: u32 = 13;
 /// Base-2 logarithm of the number of gaps. The variance of these gaps is 0.998 of the variance of the exact
 /// distribution.

@@ -50,7 +50,7 @@ pub const LINE_INDEX_CHASE: Routine = lb_chase_line_index;
 /// The routine behind [`kernel::LINE_INDEX4`](crate::kernel::LINE_INDEX4).
 pub const LINE_INDEX4_CHASE: Routine = lb_chase_line_index4;
 
-/// Chases side by side, all of whose cursors are in registers: the number of lanes, and the routine.
+/// Chases side by side with all cursors in registers: the number of lanes, and the routine.
 pub const REGISTER_CHASES: [(usize, LaneRoutine); 9] = [
     (1, lb_chase_parallel_1),
     (2, lb_chase_parallel_2),

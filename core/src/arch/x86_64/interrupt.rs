@@ -6,7 +6,7 @@
 
 use core::arch::asm;
 
-/// True: an interrupt wipes out the mark, and can be detected by this.
+/// True: an interrupt wipes out the mark, so interrupts can be detected.
 ///
 /// If this is false, [`interrupt_mark_holds`] always returns true.
 pub const INTERRUPT_MARK: bool = true;

@@ -200,8 +200,8 @@ fn store([a, b, c, d]: Vectors, numbers: &mut [u64; LANES]) {
     let widen = |lanes: __m256i, place: usize| {
         let low = _mm256_cvtepu32_epi64(_mm256_castsi256_si128(lanes));
         let high = _mm256_cvtepu32_epi64(_mm256_extracti128_si256::<1>(lanes));
-        // SAFETY: LANES numbers are eight vectors, which `&mut` lends to this function alone; `place` is 0, 2, 4 or
-        // 6; and the stores need no alignment.
+        // SAFETY: LANES numbers are eight vectors, to which `&mut` gives exclusive access; `place` is 0, 2, 4 or 6;
+        // and the stores need no alignment.
         unsafe {
             _mm256_storeu_si256(target.add(place), low);
             _mm256_storeu_si256(target.add(place + 1), high);

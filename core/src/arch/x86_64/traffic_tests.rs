@@ -94,7 +94,7 @@ fn compare(place: usize, from: usize, to: usize, lines: usize, state: u64) {
 
 proptest! {
     #[test]
-    fn ascending_walks_do_what_their_models_do(
+    fn ascending_walks_agree_with_their_models(
         place in 0..ASCENDING.len(),
         lines in 0..Fenced::LINES / 2 + 1,
         slack in any::<[u16; 2]>(),

@@ -105,7 +105,7 @@ fn random_replacement_has_no_ways() {
 }
 
 #[test]
-fn tells_the_reason_why_there_is_no_edge() {
+fn returns_the_reason_why_there_is_no_edge() {
     assert_eq!(search(16 << 10, 64 << 10, |_| 4.0), Err(EdgeError::NoEdge));
     assert_eq!(search(64 << 10, 16 << 10, |_| 4.0), Err(EdgeError::NoEdge));
     assert_eq!(search(0, 0, |_| 4.0), Err(EdgeError::NoEdge));
@@ -117,7 +117,7 @@ fn tells_the_reason_why_there_is_no_edge() {
 }
 
 #[test]
-fn ends_whatever_the_measurements() {
+fn the_search_ends_for_any_measurements() {
     let mut state = 1u64;
     for round in 0..200u64 {
         let mut search = EdgeSearch::new(Bytes(round % 3), Bytes(round * 7), Bytes(u64::MAX >> (round % 64)));

@@ -118,7 +118,7 @@ fn a_busy_generator_catches_up() {
 }
 
 #[test]
-fn lateness_is_kept_for_some_mean_gaps() {
+fn lateness_is_kept_up_to_some_mean_gaps() {
     let mut pacer = Pacer::new(Pacing::Even, gap(100.0), 3, 0);
     let first = pacer.deadline;
     assert!(first < 100 && !pacer.due(first - 1) && pacer.due(first));
@@ -138,7 +138,7 @@ fn lateness_is_kept_for_some_mean_gaps() {
 }
 
 #[test]
-fn a_generator_catches_up_after_an_interrupt_whatever_the_gap() {
+fn a_generator_catches_up_after_an_interrupt_for_any_gap() {
     // The interruption is a hundred gaps long, which exceeds the debt: the generator accesses lines half of the time,
     // and is interrupted for a hundredth of the time.
     for (patience, range) in [(0, 0.99..0.995), (10_000, 0.999..1.001)] {
@@ -169,7 +169,7 @@ fn seeds_give_even_gaps_their_phases() {
 }
 
 #[test]
-fn bursts_are_as_short_as_the_cost_of_a_look_allows() {
+fn bursts_are_as_short_as_the_cost_of_a_counter_read_allows() {
     for (ticks, cost, lines) in [
         (100.0, 25, 1),
         (99.0, 25, 2),
