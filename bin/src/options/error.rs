@@ -3,6 +3,7 @@
 use core::fmt;
 
 use latency_core::cpulist::{CpuSet, NodeSet};
+use latency_core::text::joined;
 use latency_core::units::{Bytes, CpuId, NodeId};
 
 use super::tokens::Escaped;
@@ -113,8 +114,7 @@ impl fmt::Display for UsageError<'_> {
                     // The reason already names the remedy.
                     ValueError::DecimalUnit { .. } => Ok(()),
                     ValueError::NotAFormat(formats) => {
-                        out.write_str("; use one of ")?;
-                        list(out, formats.iter().map(|format| format.name))
+                        joined("; use one of ", ", ", formats.iter().map(|format| format.name)).fmt(out)
                     }
                     _ => write!(out, "; use {}", kind.expects),
                 }
@@ -129,9 +129,9 @@ impl fmt::Display for UsageError<'_> {
                 if !experiment.flags.contains(FlagId::DryRun) && flag.is_of_measuring() {
                     return out.write_str(" (it measures nothing)");
                 }
-                out.write_str("; remove it, or use an experiment that has it: ")?;
                 let has = |known: &&&Descriptor| known.flags.contains(flag.id);
-                list(out, experiments.iter().filter(has).map(|known| known.name))
+                let others = experiments.iter().filter(has).map(|known| known.name);
+                joined("; remove it, or use an experiment that has it: ", ", ", others).fmt(out)
             }
             UsageError::NotWithFiles { flag, experiment } => message!(
                 out, "{} of saved results has no --{} (it measures nothing)", experiment.name, flag.name;
@@ -139,7 +139,7 @@ impl fmt::Display for UsageError<'_> {
             UsageError::UnknownExtension { path, extension, formats } => {
                 write!(out, "--output '{}': no format has the extension ", Escaped(path))?;
                 write!(out, "'.{}'; add --format, or use one of ", Escaped(extension))?;
-                list(out, formats.iter().map(|format| format.extension))
+                joined("", ", ", formats.iter().map(|format| format.extension)).fmt(out)
             }
             UsageError::OutputIsInput { output, input } => {
                 match output {
@@ -156,7 +156,7 @@ impl fmt::Display for UsageError<'_> {
                 };
                 write!(out, "{} cannot be written as {}{reason}; use one of ", experiment.name, format.name)?;
                 let others = |other: &&Format| **other != *format && experiment.is_written_as(other);
-                list(out, formats.iter().filter(others).map(|format| format.name))
+                joined("", ", ", formats.iter().filter(others).map(|format| format.name)).fmt(out)
             }
             UsageError::NotOfSaved { format } => message!(
                 out,
@@ -207,16 +207,6 @@ impl fmt::Display for UsageError<'_> {
                 "use a larger --size, or a power of two as --stride"),
         }
     }
-}
-
-/// Writes words, separated by commas.
-pub(super) fn list(out: &mut dyn fmt::Write, words: impl Iterator<Item = &'static str>) -> fmt::Result {
-    let mut separator = "";
-    for word in words {
-        write!(out, "{separator}{word}")?;
-        separator = ", ";
-    }
-    Ok(())
 }
 
 fn usage(experiment: &Descriptor) -> impl fmt::Display + use<> {

@@ -2,10 +2,11 @@
 
 use core::fmt::{self, Display, Write};
 
+use latency_core::text::joined;
+
 use super::Descriptor;
 use super::bits::FlagSet;
 use super::choices::Help;
-use super::error::list;
 use super::flags::{FLAGS, Flag, FlagId, GROUPS};
 use crate::report::figures::width;
 use crate::report::format::Format;
@@ -129,7 +130,7 @@ fn describe<'f>(
     out: &mut dyn Write,
     flag: &Flag,
     reasons: bool,
-    formats: impl Iterator<Item = &'f Format>,
+    formats: impl Iterator<Item = &'f Format> + Clone,
 ) -> fmt::Result {
     let mut text = match flag.short {
         Some(letter) => named(out, &format_args!("  -{}, {flag}", char::from(letter)))?,
@@ -137,8 +138,7 @@ fn describe<'f>(
     };
     text.write_str(flag.help)?;
     if flag.id == FlagId::Format {
-        text.write_char(' ')?;
-        list(&mut text, formats.map(|format| format.name))?;
+        write!(text, "{}", joined(" ", ", ", formats.map(|format| format.name)))?;
     }
     for (label, words) in [("default:", flag.default), ("why:", flag.reason)] {
         if reasons && !words.is_empty() {
