@@ -293,8 +293,8 @@ fn perform<'a>(
     detect::warn(machine, &mut warnings);
     let mut noted = Noted::new();
     let mut session =
-        Session { options, machine, warnings: &mut warnings, progress: &mut progress, noted: &mut noted };
-    let planned = run_experiment::planned(&mut session, experiment)?;
+        Session { machine, warnings: &mut warnings, progress: &mut progress, noted: &mut noted };
+    let planned = run_experiment::planned(options, machine, experiment)?;
     let Planned { points, budget, .. } = &planned;
     let look = plan::looked_at(options, points).map_or(Range::ZERO, |_| duration::LOOK);
     let takes = duration::estimate(machine, points, budget).or_waits(options.until_ns()) + look;
@@ -310,7 +310,7 @@ fn perform<'a>(
     // Slow checks are left out if their findings would not be shown.
     let checked = options.strict || !(options.quiet && options.format.purpose == Purpose::Terminal);
     let effort = Effort { limit_ns: f64::INFINITY, checked, begun_ns: begun_ns as f64 };
-    let ran = run_experiment::run_experiment(&mut session, experiment, planned, effort);
+    let ran = run_experiment::run_experiment(options, &mut session, experiment, planned, effort);
     progress.clear();
     let ran = ran?;
     let (done, findings) = (ran.done(), &ran.findings);

@@ -26,6 +26,7 @@ use crate::experiment::run_experiment;
 use crate::experiment::tests::options;
 use crate::machine::Machine;
 use crate::machine::processor::Platform;
+use crate::options::Options;
 use crate::plan;
 use crate::plan::budget::{Budget, Memory};
 use crate::result::conditions::{Conditions, OnCpu};
@@ -160,13 +161,15 @@ fn measured<'a>(
 
 /// Searches for a working set if its size is not given; returns the machine as the search found it.
 fn looked_at(
+    options: &Options<'_>,
     session: &mut Session<'_, '_>,
     simulated: &mut Simulated,
     points: &[Point],
     seeks_cache: bool,
 ) -> Option<Box<Machine>> {
-    let like = plan::looked_at(session.options, points)?;
-    let known = find_working_set::known(session.options, session.machine, &like, points, seeks_cache);
+    let like = plan::looked_at(options, points)?;
+    let limit_ns = options.point_limit_ns();
+    let known = find_working_set::known(session.machine, &like, points, limit_ns, seeks_cache);
     let sizing = sizing::search(simulated, &like, &known).unwrap()?;
     find_working_set::tell(session.warnings, &known, &sizing);
     Some(Box::new(session.machine.looked_at(sizing)))
@@ -178,19 +181,14 @@ pub fn run(machine: &Machine, host: Host) -> Verdict {
     let options = options(line);
     let (mut warnings, mut progress, mut noted) = (Warnings::new(), Progress::new(When::Never), Noted::new());
     let (looked, mut planned);
-    let mut session = Session {
-        options: &options,
-        machine,
-        warnings: &mut warnings,
-        progress: &mut progress,
-        noted: &mut noted,
-    };
-    planned = run_experiment::planned(&mut session, &MATRIX).unwrap();
+    let mut session =
+        Session { machine, warnings: &mut warnings, progress: &mut progress, noted: &mut noted };
+    planned = run_experiment::planned(&options, machine, &MATRIX).unwrap();
     let seeks_cache = planned.budget.whole_ns.is_infinite();
-    looked = looked_at(&mut session, &mut simulated, &planned.points, seeks_cache);
+    looked = looked_at(&options, &mut session, &mut simulated, &planned.points, seeks_cache);
     if let Some(looked) = &looked {
         session.machine = looked;
-        planned = run_experiment::planned(&mut session, &MATRIX).unwrap();
+        planned = run_experiment::planned(&options, looked, &MATRIX).unwrap();
     }
     let run_experiment::Planned { points, mut budget, warnings: found } = planned;
     found.iter().for_each(|warning| session.warnings.push(*warning));

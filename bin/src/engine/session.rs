@@ -5,10 +5,7 @@ use crate::engine::checks::prefetch_audit::UnderWay;
 use crate::engine::memory::placement::Placement;
 use crate::engine::progress::Progress;
 use crate::engine::stopwatch::cpu_time::CpuTimes;
-use crate::error::Failure;
 use crate::machine::Machine;
-use crate::options::Options;
-use crate::plan::Planning;
 use crate::result::conditions::Clocks;
 use crate::result::distribution::Distribution;
 use crate::result::{Extra, Outcome, Point, Repeat};
@@ -41,8 +38,6 @@ impl Noted {
 
 /// The resources of an experiment.
 pub struct Session<'a, 's> {
-    /// The options, for experiments: the engine reads none.
-    pub options: &'a Options<'a>,
     /// The machine.
     pub machine: &'a Machine,
     /// The warnings to the reader.
@@ -51,13 +46,6 @@ pub struct Session<'a, 's> {
     pub progress: &'s mut Progress,
     /// Observations of the conditions during the measurement.
     pub noted: &'s mut Noted,
-}
-
-impl<'a> Session<'a, '_> {
-    /// Returns the inputs of a plan.
-    pub fn planning(&mut self) -> Planning<'_, 'a> {
-        Planning { options: self.options, machine: self.machine, warnings: self.warnings }
-    }
 }
 
 /// The findings of an experiment.
@@ -83,6 +71,3 @@ pub struct Findings<'a> {
 pub fn interrupted() -> bool {
     signal::interrupted()
 }
-
-/// The points of an experiment, in the order in which they are reported.
-pub type Plan<'a> = Result<Table<Point>, Failure<'a>>;

@@ -1,13 +1,13 @@
 //! The interface of an experiment: its description, and the functions that plan, measure and present it.
 
 use crate::describe::Present;
-use crate::engine::session::{Findings, Plan, Session};
+use crate::engine::session::{Findings, Session};
 use crate::engine::stopwatch::clock::Timer;
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
 use crate::options::{Descriptor, Options};
 use crate::plan::budget::Budget;
-use crate::plan::{EachPoint, Planning};
+use crate::plan::{EachPoint, Plan, Planning};
 use crate::report::document::Field;
 use crate::result::Point;
 use crate::sys::table::Table;
@@ -17,24 +17,32 @@ pub struct Experiment {
     /// Its part of the command line.
     pub descriptor: Descriptor,
     /// Makes points from the options and the machine. Without points, only the clock is timed.
-    pub plan: for<'a> fn(&mut Session<'a, '_>) -> Plan<'a>,
+    pub plan: for<'a> fn(&mut Planning<'_, 'a>) -> Plan<'a>,
     /// The number and the length of visits to the points.
     pub budget: fn(&Options<'_>, &Machine, &[Point]) -> Budget,
     /// Measures the points, and returns the findings.
-    pub measure:
-        for<'a> fn(&mut Session<'a, '_>, &Timer, &[Point], &Budget) -> Result<Findings<'a>, Failure<'a>>,
+    pub measure: Measure,
     /// The parts of its report.
     pub present: [Present; 3],
     /// The columns of its records: usually those of every point, and its own.
     pub columns: [&'static [&'static Field]; 2],
 }
 
+/// A function that measures points.
+pub type Measure = for<'a> fn(
+    &'a Options<'a>,
+    &mut Session<'a, '_>,
+    &Timer,
+    &[Point],
+    &Budget,
+) -> Result<Findings<'a>, Failure<'a>>;
+
 /// A function that passes every point of an experiment to a callback.
 pub type Planner<'a> = fn(&mut Planning<'_, 'a>, EachPoint<'_>) -> Result<(), Failure<'a>>;
 
 /// Collects the points of a planner.
-pub fn collected<'a>(session: &mut Session<'a, '_>, planner: Planner<'a>) -> Plan<'a> {
-    gathered(&mut |each| planner(&mut session.planning(), each))
+pub fn collected<'a>(planning: &mut Planning<'_, 'a>, planner: Planner<'a>) -> Plan<'a> {
+    gathered(&mut |each| planner(planning, each))
 }
 
 /// Collects every point that `give` passes on. `give` runs twice: first to count the points, then to collect them. A

@@ -13,12 +13,11 @@ use crate::analysis::firmware;
 use crate::analysis::matrix::{self, Class, DistanceGroup, Pair, conclude, groups};
 use crate::describe::{self, Report, attributes, method, point, rows, undisturbed};
 use crate::engine::run;
-use crate::engine::session::{Plan, Session};
 use crate::error::PlacementError;
 use crate::machine::Machine;
 use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::Budget;
-use crate::plan::{self, Scope};
+use crate::plan::{self, Plan, Planning, Scope};
 use crate::report::chart::Matrix;
 use crate::report::document::{Document, Level, Part, Picture, Role, fields};
 use crate::report::figures::{Digits, Figure};
@@ -44,12 +43,12 @@ pub const MATRIX: Experiment = Experiment {
         attributes: true,
         ..Descriptor::OF_VALUES
     },
-    plan: |session| {
-        let scope = Scope::resolve(&mut session.planning())?;
-        planned(session, &scope)
+    plan: |planning| {
+        let scope = Scope::resolve(planning)?;
+        planned(planning, &scope)
     },
     budget: Budget::of_pairs,
-    measure: |session, timer, points, budget| {
+    measure: |_, session, timer, points, budget| {
         let findings = run::measure(session, timer, points, budget)?;
         check(session.machine, &findings.outcomes, session.warnings);
         Ok(findings)
@@ -65,8 +64,8 @@ pub fn check(machine: &Machine, outcomes: &[Outcome<'_>], warnings: &mut Warning
 }
 
 /// Plans a point for every pair of a scope.
-pub(super) fn planned<'a>(session: &mut Session<'a, '_>, scope: &Scope) -> Plan<'a> {
-    gathered(&mut |each| plan::matrix(&mut session.planning(), scope, each))
+pub(super) fn planned<'a>(planning: &mut Planning<'_, 'a>, scope: &Scope) -> Plan<'a> {
+    gathered(&mut |each| plan::matrix(planning, scope, each))
 }
 
 fields! {

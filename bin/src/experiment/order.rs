@@ -10,11 +10,10 @@ use crate::analysis::orders::{self, OrdersConclusion};
 use crate::describe::{self, Report, estimate, method, point, rows};
 use crate::engine::memory::chains::Alongside;
 use crate::engine::run;
-use crate::engine::session::{Plan, Session};
 use crate::engine::stopwatch::strided::Loads;
 use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::{Budget, FEWEST_ROUNDS, PLACES, Pass};
-use crate::plan::single;
+use crate::plan::{Plan, Planning, single};
 use crate::report::document::{Document, Level, Part, Role, Rows, fields};
 use crate::report::figures::Digits;
 use crate::result::Outcome;
@@ -54,7 +53,7 @@ pub const ORDER: Experiment = Experiment {
             },
         )
     },
-    measure: |session, timer, points, budget| {
+    measure: |_, session, timer, points, budget| {
         let mut loads = Loads::default();
         let mut alongside = Alongside { loads: Some(&mut loads), ..Alongside::default() };
         let mut findings =
@@ -68,9 +67,9 @@ pub const ORDER: Experiment = Experiment {
     columns: [&point::CHAINS, &[&point::COLD_NS, &INDEPENDENT_NS]],
 };
 
-fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
-    let Session { options, machine, .. } = *session;
-    let mut like = single::like(&mut session.planning())?;
+fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
+    let Planning { options, machine, .. } = *planning;
+    let mut like = single::like(planning)?;
     // The working set becomes larger only if a cache was observed to serve it.
     if options.size.is_none() && machine.sizing.is_none_or(|sizing| sizing.size == sizing.first) {
         like.size = like.size.min(SIZE);

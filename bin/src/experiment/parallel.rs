@@ -32,9 +32,9 @@ pub const PARALLEL: Experiment = Experiment {
         picture: true,
         ..Descriptor::OF_VALUES
     },
-    plan: |session| collected(session, plan::lanes::parallel),
+    plan: |planning| collected(planning, plan::lanes::parallel),
     budget: Budget::of_lanes,
-    measure: run::measure,
+    measure: |_, session, timer, points, budget| run::measure(session, timer, points, budget),
     present: [answer, evidence, data],
     columns: [point::COLUMNS, &chains::COLUMNS],
 };

@@ -18,7 +18,7 @@ use crate::machine::Machine;
 use crate::machine::processor::Platform;
 use crate::options::Options;
 use crate::plan::budget::{Budget, Memory};
-use crate::plan::regions;
+use crate::plan::{self, Planning, regions};
 use crate::report::terminal::Terminal;
 use crate::result::conditions::Conditions;
 use crate::result::{Health, Point};
@@ -102,22 +102,19 @@ impl<'a> ExperimentRun<'a> {
     }
 }
 
-/// Plans an experiment for the machine of the session.
+/// Plans an experiment for a machine.
 ///
 /// # Errors
 ///
 /// The errors of the plan.
 #[inline(never)] // it is called in several places
-pub fn planned<'a>(session: &mut Session<'a, '_>, experiment: &Experiment) -> Result<Planned, Failure<'a>> {
+pub fn planned<'a>(
+    options: &'a Options<'a>,
+    machine: &'a Machine,
+    experiment: &Experiment,
+) -> Result<Planned, Failure<'a>> {
     let mut warnings = Warnings::new();
-    let Session { options, machine, .. } = *session;
-    let points = (experiment.plan)(&mut Session {
-        options,
-        machine,
-        warnings: &mut warnings,
-        progress: session.progress,
-        noted: session.noted,
-    })?;
+    let points = (experiment.plan)(&mut Planning { options, machine, warnings: &mut warnings })?;
     let budget = (experiment.budget)(options, machine, &points);
     Ok(Planned { points, budget, warnings })
 }
@@ -134,6 +131,7 @@ fn stamps_single_loads(options: &Options<'_>, budget: &Budget) -> bool {
 /// Returns a [`Failure`] if nothing can be measured. An interrupt ends the visits; the results so far are kept.
 #[inline(never)] // offsets into a small frame are short
 pub fn run_experiment<'a>(
+    options: &'a Options<'a>,
     session: &mut Session<'a, '_>,
     experiment: &Experiment,
     mut planned: Planned,
@@ -142,7 +140,7 @@ pub fn run_experiment<'a>(
     if let Some(point) = planned.points.first() {
         placement::pin(point.cpu)?;
     }
-    let single = stamps_single_loads(session.options, &planned.budget);
+    let single = stamps_single_loads(options, &planned.budget);
     let timer = Timer::choose(&session.machine.processor, single, session.warnings)?;
     let mut health = Health::default();
     self_test::look(timer.counter(), session.machine.processor.platform, &mut health);
@@ -151,9 +149,11 @@ pub fn run_experiment<'a>(
         // If the whole run has little time, the search for the last-level cache is omitted: a cache that affects the
         // results shows in them.
         let seeks_cache = (effort.begun_ns + planned.budget.whole_ns).is_infinite();
-        if let Some(found) = find_working_set::find(session, &timer, &planned.points, seeks_cache)? {
+        let like = plan::looked_at(options, &planned.points).map(|like| (like, options.point_limit_ns()));
+        let found = find_working_set::find(session, &timer, like, &planned.points, seeks_cache)?;
+        if let Some(found) = found {
             session.machine = found;
-            planned = self::planned(session, experiment)?;
+            planned = self::planned(options, found, experiment)?;
         }
     }
     let Planned { points, budget, warnings } = &mut planned;
@@ -166,7 +166,7 @@ pub fn run_experiment<'a>(
     budget.until_ns = effort.begun_ns + budget.whole_ns;
     budget.twice &= effort.checked && machine.processor.platform != Platform::Emulated;
     let watch = Watch::begin(session.noted, &machine.cpus, points);
-    let mut findings = (experiment.measure)(session, &timer, points, budget)?;
+    let mut findings = (experiment.measure)(options, session, &timer, points, budget)?;
     let placed = findings.outcomes.iter().filter_map(|outcome| Some(&outcome.result.as_ref().ok()?.placed));
     health.pages_behave_as_small = translation_probe::conclude(session.warnings, placed);
     check(session, &timer, &mut health, &mut findings, budget, effort)?;

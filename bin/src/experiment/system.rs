@@ -32,7 +32,7 @@ pub const SYSTEM: Experiment = Experiment {
     },
     plan: |_| Ok(Table::empty()?),
     budget: |options, machine, _| Budget::new(options, machine),
-    measure: |_, _, _, _| {
+    measure: |_, _, _, _, _| {
         Ok(Findings {
             outcomes: Table::empty()?,
             distributions: Table::empty()?,

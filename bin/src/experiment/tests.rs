@@ -17,8 +17,6 @@ use latency_core::units::{Bytes, CpuId, NodeId};
 use crate::catalogue::{DESCRIPTORS, EXPERIMENTS};
 use crate::describe::point::COUNTED_COLUMNS;
 use crate::engine::memory::placement::node_of;
-use crate::engine::progress::Progress;
-use crate::engine::session::{Noted, Session};
 use crate::error::Failure;
 use crate::machine::Machine;
 use crate::machine::processor::Processor;
@@ -30,7 +28,6 @@ use crate::report::FORMATS;
 use crate::report::rows::MOST_COLUMNS;
 use crate::result::Point;
 use crate::warning::{Warning, Warnings};
-use latency_core::words::When;
 
 #[test]
 fn every_column_has_room_in_a_row() {
@@ -257,10 +254,9 @@ pub(crate) fn planned(machine: &Machine, line: &str) -> Planned {
 
 pub(crate) fn planned_with(machine: &Machine, options: &Options<'_>) -> Planned {
     let experiment = EXPERIMENTS[options.experiment.index];
-    let (mut warnings, mut progress, mut noted) = (Warnings::EMPTY, Progress::new(When::Never), Noted::new());
-    let mut session =
-        Session { options, machine, warnings: &mut warnings, progress: &mut progress, noted: &mut noted };
-    let points = (experiment.plan)(&mut session).map_err(|failure| failure.to_string())?;
+    let mut warnings = Warnings::EMPTY;
+    let mut planning = Planning { options, machine, warnings: &mut warnings };
+    let points = (experiment.plan)(&mut planning).map_err(|failure| failure.to_string())?;
     let budget = (experiment.budget)(options, machine, &points);
     Ok((points.to_vec(), budget, warnings.iter().map(Warning::code).collect()))
 }

@@ -12,10 +12,9 @@ use crate::analysis::huge_pages::Worth;
 use crate::analysis::variants::{self, CycleDifference, VariantGrid};
 use crate::describe::{self, Report, estimate, method, point, rows};
 use crate::engine::run;
-use crate::engine::session::{Plan, Session};
 use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::{Budget, Optional, PLACES};
-use crate::plan::{self, single};
+use crate::plan::{self, Plan, Planning, single};
 use crate::report::document::{Document, Level, Part, Role, fields};
 use crate::report::figures::Digits;
 use crate::result::sample::collect;
@@ -49,15 +48,15 @@ pub const VARIANTS_EXPERIMENT: Experiment = Experiment {
             .rewritten(PLACES)
             .within(SHARE_NS * points.len() as f64, points.len())
     },
-    measure: run::measure,
+    measure: |_, session, timer, points, budget| run::measure(session, timer, points, budget),
     present: [answer, evidence, data],
     columns: [&point::CHAINS, &[&VARIANT]],
 };
 
 /// Plans every variant at every size, in the order of variants and then of sizes.
-fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
-    let machine = session.machine;
-    let like = single::like(&mut session.planning())?;
+fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
+    let machine = planning.machine;
+    let like = single::like(planning)?;
     let page = |size: Bytes| Bytes((size.0 / 4096).max(1) * 4096);
     let levels = [
         Some(page(Bytes(plan::curve::first_level_cache(machine).0 / 2))),

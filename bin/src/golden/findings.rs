@@ -33,8 +33,6 @@ use crate::catalogue::{DESCRIPTORS, EXPERIMENTS};
 use crate::commands::report::{self as whole_report, Plans, Whole};
 use crate::describe::Report;
 use crate::describe::output;
-use crate::engine::progress::Progress;
-use crate::engine::session::{Noted, Session};
 use crate::error::{Failure, PlacementError};
 use crate::experiment::dry_run;
 use crate::experiment::interface::Experiment;
@@ -42,6 +40,7 @@ use crate::machine::detect as survey;
 use crate::machine::processor::{CoreKind, Platform, Processor};
 use crate::machine::{Instead, Machine, Sizing};
 use crate::options::{self, Options};
+use crate::plan::Planning;
 use crate::plan::duration;
 use crate::report::FORMATS;
 use crate::report::document::{Describe, Document, DocumentTable, Role};
@@ -59,7 +58,6 @@ use crate::sys::arguments::Arguments;
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
 use crate::warning::{Clipped, NoCounters, ShortText, Warning, Warnings};
-use latency_core::words::When;
 
 /// The CPUs of generators, with other work on some of them.
 const LOST: [(CpuId, f64); 2] = [(CpuId(1), 0.5), (CpuId(3), 0.052)];
@@ -274,11 +272,7 @@ fn planned(
     let machine: &'static Machine = Box::leak(machine(scene));
     let mut warnings = Warnings::new();
     survey::warn(machine, &mut warnings);
-    let mut progress = Progress::new(When::Never);
-    let mut noted = Noted::new();
-    let mut session =
-        Session { options, machine, warnings: &mut warnings, progress: &mut progress, noted: &mut noted };
-    let points = (experiment.plan)(&mut session).unwrap();
+    let points = (experiment.plan)(&mut Planning { options, machine, warnings: &mut warnings }).unwrap();
     (machine, points, warnings)
 }
 

@@ -22,7 +22,7 @@ use latency_core::chain::{Order, PAGE_LOCAL};
 use latency_core::kernel::{self, Kernel};
 use latency_core::units::{Bytes, CpuId, NodeId};
 
-pub use planning::{EachPoint, Planning};
+pub use planning::{EachPoint, Plan, Planning};
 pub use scope::Scope;
 pub use sizes::{looked_at, most, working_set};
 

@@ -1,8 +1,10 @@
 //! The inputs of every planner, and the receiver of its points.
 
+use crate::error::Failure;
 use crate::machine::Machine;
 use crate::options::Options;
 use crate::result::Point;
+use crate::sys::table::Table;
 use crate::warning::Warnings;
 
 /// The inputs of a plan.
@@ -17,3 +19,6 @@ pub struct Planning<'p, 'a> {
 
 /// A function that receives points, one after another.
 pub type EachPoint<'e> = &'e mut dyn FnMut(Point);
+
+/// The points of an experiment, in the order in which they are reported.
+pub type Plan<'a> = Result<Table<Point>, Failure<'a>>;

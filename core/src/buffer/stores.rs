@@ -1,6 +1,6 @@
 //! The kinds of stores that write a chain: stores that bypass the caches, or ordinary stores.
 //!
-//! The faster kind depends on the machine. A line takes 3.5 ns with bypassing stores and 10 ns with
+//! The faster kind depends on the machine. Writing a line costs 3.5 ns with bypassing stores and 10 ns with
 //! ordinary stores on Emerald Rapids, 9.2 and 6.5 ns on Cascade Lake. So both kinds are tried on
 //! the memory that is about to be written.
 //!

@@ -5,8 +5,6 @@
 use super::view::{SECTIONS_OF, missing};
 use super::{COUNT, SECTIONS, VISITS, asked, budget_ns};
 use crate::describe;
-use crate::engine::progress::Progress;
-use crate::engine::session::{Noted, Session};
 use crate::error::Failure;
 use crate::experiment::dry_run;
 use crate::experiment::run_experiment::{self, Planned};
@@ -16,8 +14,6 @@ use crate::plan::duration::{self, Range};
 use crate::plan::{self, regions};
 use crate::report::document::{Document, Level, PageRole, Part, Role};
 use crate::sys::table::List;
-use crate::warning::Warnings;
-use latency_core::words::When;
 
 /// The plans of all sections.
 pub struct Plans {
@@ -39,11 +35,7 @@ impl Plans {
         for (index, section) in SECTIONS.iter().enumerate() {
             let (asked, _, limit_ns) = asked(index, options, left_ns)?;
             left_ns -= limit_ns / VISITS;
-            let (mut warnings, mut noted) = (Warnings::new(), Noted::new());
-            let (warnings, noted) = (&mut warnings, &mut noted);
-            let progress = &mut Progress::new(When::Never);
-            let mut session = Session { options: asked, machine, warnings, progress, noted };
-            let planned = run_experiment::planned(&mut session, section.experiment).map(|mut planned| {
+            let planned = run_experiment::planned(asked, machine, section.experiment).map(|mut planned| {
                 let Planned { points, budget, .. } = &mut planned;
                 budget.limit(limit_ns, points.len());
                 let look = plan::looked_at(asked, points).filter(|_| index == 0);

@@ -64,11 +64,10 @@ impl Sections {
             let mut warnings = Warnings::new();
             detect::warn(machine, &mut warnings);
             let mut noted = Noted::new();
-            let mut session =
-                Session { options: asked, machine, warnings: &mut warnings, progress, noted: &mut noted };
+            let mut session = Session { machine, warnings: &mut warnings, progress, noted: &mut noted };
             let effort = Effort { limit_ns, checked: index == 0, begun_ns: f64::INFINITY };
-            let came = run_experiment::planned(&mut session, section.experiment).and_then(|planned| {
-                run_experiment::run_experiment(&mut session, section.experiment, planned, effort)
+            let came = run_experiment::planned(asked, machine, section.experiment).and_then(|planned| {
+                run_experiment::run_experiment(asked, &mut session, section.experiment, planned, effort)
             });
             let came = came.map(|ran| {
                 // The findings about the machine are valid for the later sections too.

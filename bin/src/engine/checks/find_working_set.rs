@@ -13,7 +13,6 @@ use crate::engine::stopwatch::clock::Timer;
 use crate::error::{Failure, PlacementError};
 use crate::machine::processor::Platform;
 use crate::machine::{Machine, Sizing};
-use crate::options::Options;
 use crate::plan;
 use crate::result::Point;
 use crate::sys::table::Table;
@@ -61,8 +60,8 @@ impl Place for SearchPlace<'_> {
     }
 }
 
-/// Searches for a working set in memory if the program chooses its size, and with `seeks_cache` for the last-level
-/// cache. Returns the machine with the sizes found; `None` if no search was made or it found nothing.
+/// Searches for a working set in memory if the program chooses its size, which `like` says: the point to search with and
+/// the time for a point. With `seeks_cache`, searches for the last-level cache, too. Returns the machine with the sizes found; `None` if no search was made or it found nothing.
 ///
 /// # Errors
 ///
@@ -71,13 +70,14 @@ impl Place for SearchPlace<'_> {
 pub fn find<'a>(
     session: &mut Session<'a, '_>,
     timer: &Timer,
+    like: Option<(Point, f64)>,
     points: &[Point],
     seeks_cache: bool,
 ) -> Result<Option<&'a Machine>, Failure<'a>> {
-    let Session { options, machine, .. } = *session;
-    let Some(like) = plan::looked_at(options, points) else { return Ok(None) };
+    let machine = session.machine;
+    let Some((like, limit_ns)) = like else { return Ok(None) };
     session.progress.say(format_args!("looking at caches and memory"));
-    let known = known(options, machine, &like, points, seeks_cache);
+    let known = known(machine, &like, points, limit_ns, seeks_cache);
     let mut place = SearchPlace { machine, watch: Stopwatch::new(*timer, None), placement: None };
     let found = sizing::search(&mut place, &like, &known);
     session.noted.moves += place.watch.moves();
@@ -93,17 +93,12 @@ pub fn find<'a>(
     Ok(machine.leak().first())
 }
 
-/// Returns the knowledge before a search over working sets like `like`, one of `points`, and the limits of that search.
+/// Returns the knowledge before a search over working sets like `like`, one of `points`, and the limits of that search;
+/// `limit_ns` is the time for a point.
 #[must_use]
-pub fn known(
-    options: &Options<'_>,
-    machine: &Machine,
-    like: &Point,
-    points: &[Point],
-    seeks_cache: bool,
-) -> Known {
+pub fn known(machine: &Machine, like: &Point, points: &[Point], limit_ns: f64, seeks_cache: bool) -> Known {
     let emulated = machine.processor.platform == Platform::Emulated;
-    let limit_ns = if emulated { EMULATED_LIMIT_NS } else { LIMIT_NS.min(options.point_limit_ns()) };
+    let limit_ns = if emulated { EMULATED_LIMIT_NS } else { LIMIT_NS.min(limit_ns) };
     Known {
         reported: machine.reported_cache(),
         near: plan::single::cache(machine, 2).unwrap_or(Bytes::MIB),

@@ -12,7 +12,7 @@ use crate::engine::stopwatch::clock::Timer;
 use crate::engine::threads::generators::driver::GeneratorStyle;
 use crate::engine::with_generators::measure_with_generators;
 use crate::error::Failure;
-use crate::options::{Descriptor, FlagId, FlagSet};
+use crate::options::{Descriptor, FlagId, FlagSet, Options};
 use crate::plan::budget::Budget;
 use crate::plan::{generators, traffic};
 use crate::result::Point;
@@ -38,9 +38,11 @@ pub const BANDWIDTH: Experiment = Experiment {
         attributes: true,
         ..Descriptor::OF_VALUES
     },
-    plan: |session| collected(session, traffic::bandwidth),
+    plan: |planning| collected(planning, traffic::bandwidth),
     budget: Budget::of_traffic,
-    measure: |session, timer, points, budget| measure(session, timer, points, budget, &mut all_rounds),
+    measure: |options, session, timer, points, budget| {
+        measure(options, session, timer, points, budget, &mut all_rounds)
+    },
     present: [view::answer, view::evidence, members::data],
     columns: [&members::COLUMNS, &[]],
 };
@@ -52,13 +54,14 @@ pub const BANDWIDTH: Experiment = Experiment {
 ///
 /// Returns the errors of `measure_with_generators`.
 pub fn measure<'a>(
+    options: &'a Options<'a>,
     session: &mut Session<'a, '_>,
     timer: &Timer,
     points: &[Point],
     budget: &Budget,
     visits: &mut Visits<'_, 'a>,
 ) -> Result<Findings<'a>, Failure<'a>> {
-    let Session { options, machine, .. } = *session;
+    let machine = session.machine;
     let style = GeneratorStyle {
         cpus: &|point, traffic| generators::others(options, machine, point, traffic),
         pacing: options.pacing,

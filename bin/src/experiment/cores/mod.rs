@@ -9,7 +9,7 @@ use crate::engine::session::{Findings, Session};
 use crate::engine::stopwatch::clock::Timer;
 use crate::engine::threads::partners::driver::measure_with_partners;
 use crate::error::Failure;
-use crate::options::{Descriptor, FlagId, FlagSet};
+use crate::options::{Descriptor, FlagId, FlagSet, Options};
 use crate::plan::budget::Budget;
 use crate::plan::cores;
 use crate::result::Point;
@@ -33,7 +33,7 @@ pub const CORES: Experiment = Experiment {
         picture: true,
         ..Descriptor::OF_VALUES
     },
-    plan: |session| collected(session, cores::cores),
+    plan: |planning| collected(planning, cores::cores),
     budget: Budget::of_cores,
     measure,
     present: [view::answers, view::evidence, members::data],
@@ -41,6 +41,7 @@ pub const CORES: Experiment = Experiment {
 };
 
 fn measure<'a>(
+    _: &'a Options<'a>,
     session: &mut Session<'a, '_>,
     timer: &Timer,
     points: &[Point],

@@ -26,7 +26,7 @@ use crate::engine::stopwatch::clock::Timer;
 use crate::error::Failure;
 use crate::machine::Machine;
 use crate::machine::processor::Platform;
-use crate::options::{Descriptor, FlagId, FlagSet, Order};
+use crate::options::{Descriptor, FlagId, FlagSet, Options, Order};
 use crate::plan::budget::{Budget, PLACES};
 use crate::plan::{self, Scope};
 use crate::report::document::{Document, Part};
@@ -66,9 +66,9 @@ pub const CURVE: Experiment = Experiment {
         picture: true,
         ..Descriptor::OF_VALUES
     },
-    plan: |session| {
-        let scope = Scope::resolve(&mut session.planning())?;
-        gathered(&mut |each| plan::curve::points(&mut session.planning(), &scope, each))
+    plan: |planning| {
+        let scope = Scope::resolve(planning)?;
+        gathered(&mut |each| plan::curve::points(planning, &scope, each))
     },
     budget: |options, machine, points| {
         let run_ns = match machine.processor.platform {
@@ -85,6 +85,7 @@ pub const CURVE: Experiment = Experiment {
 };
 
 fn measure<'a>(
+    options: &'a Options<'a>,
     session: &mut Session<'a, '_>,
     timer: &Timer,
     points: &[Point],
@@ -99,7 +100,7 @@ fn measure<'a>(
         &mut Alongside::default(),
         &mut |session, schedule| {
             if let Some(first) = points.first() {
-                prepare(session, schedule, first, &mut extra)?;
+                prepare(options, session, schedule, first, &mut extra)?;
             }
             schedule.run(session.progress)
         },
@@ -142,21 +143,23 @@ fn warn_of_pages(session: &mut Session<'_, '_>, findings: &Findings<'_>) {
 
 /// Runs the passes before the long one, which choose the sizes and find the edge of the first level.
 fn prepare(
+    options: &Options<'_>,
     session: &mut Session<'_, '_>,
     schedule: &mut RealSchedule<'_>,
     like: &Point,
     extra: &mut Extra,
 ) -> Result<(), Failure<'static>> {
+    let granule = plan::curve::granule(options);
     schedule.reach(session.progress, COARSE_ROUNDS)?;
-    if session.options.min_size.is_none() {
-        descend(session, schedule, like)?;
+    if options.min_size.is_none() {
+        descend(granule, session, schedule, like)?;
     }
-    if session.options.points_per_octave.is_none() {
-        refine(session, schedule, like)?;
+    if options.points_per_octave.is_none() {
+        refine(granule, session, schedule, like)?;
     }
     let l1 = first_level(schedule, like).unwrap_or(plan::curve::first_level_cache(session.machine));
-    let dense = session.options.order == Order::Random && like.stride == Bytes(64);
-    if dense && session.options.min_size.is_none() && session.options.warmup_iters.is_none() {
+    let dense = options.order == Order::Random && like.stride == Bytes(64);
+    if dense && options.min_size.is_none() && options.warmup_iters.is_none() {
         let mut search = EdgeSearch::new(Bytes(64), Bytes(l1.0 / 2), l1.times(2));
         while let Some(size) = search.next_size() {
             session.progress.say(format_args!("looking for the edge of the first-level cache at {size}"));
@@ -171,11 +174,11 @@ fn prepare(
 /// Adds smaller sizes until a whole octave has the latency of the smallest size: the reported first level may be wrong,
 /// or an emulator's invention.
 fn descend(
+    granule: Bytes,
     session: &mut Session<'_, '_>,
     schedule: &mut RealSchedule<'_>,
     like: &Point,
 ) -> Result<(), Failure<'static>> {
-    let granule = plan::curve::granule(session.options);
     let mut least = like.size;
     for _ in 0..OCTAVES {
         if least.0 / 2 < plan::curve::SMALLEST.0.max(granule.0 * 2) {
@@ -219,16 +222,13 @@ fn dense<'s, 'a>(
 
 /// Adds sizes where the latency changes most between neighbours.
 fn refine(
+    granule: Bytes,
     session: &mut Session<'_, '_>,
     schedule: &mut RealSchedule<'_>,
     like: &Point,
 ) -> Result<(), Failure<'static>> {
     let mut curve = Table::filled(schedule.capacity(), (Bytes(0), 0.0))?;
-    let rules = Refinement {
-        granule: plan::curve::granule(session.options),
-        budget: usize::MAX,
-        ..Refinement::default()
-    };
+    let rules = Refinement { granule, budget: usize::MAX, ..Refinement::default() };
     for _ in 0..plan::curve::REFINEMENTS {
         let known = collect(&mut curve, dense(schedule, like));
         sort_by(known, |(one, _), (other, _)| one.cmp(other));

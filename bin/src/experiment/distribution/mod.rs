@@ -12,13 +12,13 @@ use super::matrix;
 use crate::describe::{self, Report, method, point};
 use crate::engine::memory::chains::Alongside;
 use crate::engine::run;
-use crate::engine::session::{Findings, Plan, Session};
+use crate::engine::session::{Findings, Session};
 use crate::engine::stopwatch::clock::Timer;
 use crate::engine::stopwatch::single_hops::Singles;
 use crate::error::{Failure, TimingError};
-use crate::options::{Descriptor, FlagSet};
-use crate::plan::Scope;
+use crate::options::{Descriptor, FlagSet, Options};
 use crate::plan::budget::Budget;
+use crate::plan::{Plan, Planning, Scope};
 use crate::report::document::{Document, Part};
 use crate::result::Point;
 
@@ -47,20 +47,21 @@ pub const DISTRIBUTION: Experiment = Experiment {
 };
 
 /// Plans the requested pairs, or the first node with its own memory.
-fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
-    let mut scope = Scope::resolve(&mut session.planning())?;
-    if session.options.cpunode.is_none() {
+fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
+    let mut scope = Scope::resolve(planning)?;
+    if planning.options.cpunode.is_none() {
         scope.initiators = scope.initiators.first().into_iter().collect();
     }
-    if session.options.memnode.is_none() {
+    if planning.options.memnode.is_none() {
         let own: NodeSet = scope.initiators.intersection(&scope.targets);
         let node = own.first().or(scope.targets.first());
         scope.targets = node.into_iter().collect();
     }
-    matrix::planned(session, &scope)
+    matrix::planned(planning, &scope)
 }
 
 fn measure<'a>(
+    _: &'a Options<'a>,
     session: &mut Session<'a, '_>,
     timer: &Timer,
     points: &[Point],

@@ -19,7 +19,7 @@ use crate::engine::progress::LiveLines;
 use crate::engine::session::{Findings, Session};
 use crate::engine::stopwatch::clock::Timer;
 use crate::error::{Failure, TimingError};
-use crate::options::{Descriptor, FlagId, FlagSet};
+use crate::options::{Descriptor, FlagId, FlagSet, Options};
 use crate::plan::budget::{Budget, FEWEST_ROUNDS};
 use crate::plan::loaded;
 use crate::report::figures::Digits;
@@ -48,7 +48,7 @@ pub const LOADED: Experiment = Experiment {
         attributes: true,
         ..Descriptor::OF_VALUES
     },
-    plan: |session| collected(session, loaded::points),
+    plan: |planning| collected(planning, loaded::points),
     budget: |options, machine, points| {
         let more = loaded::curves(points) * loaded::most_added(options);
         Budget::of_loaded(options, machine, points, more)
@@ -62,6 +62,7 @@ pub const LOADED: Experiment = Experiment {
 const LIMIT_ROUNDS: usize = 3;
 
 fn measure<'a>(
+    options: &'a Options<'a>,
     session: &mut Session<'a, '_>,
     timer: &Timer,
     points: &[Point],
@@ -74,7 +75,9 @@ fn measure<'a>(
         }
         .into());
     }
-    let findings = bandwidth::measure(session, timer, points, budget, &mut visits)?;
+    let findings = bandwidth::measure(options, session, timer, points, budget, &mut |session, schedule| {
+        visits(options, session, schedule)
+    })?;
     check(session.warnings, &findings.outcomes);
     Ok(findings)
 }
@@ -111,19 +114,23 @@ fn check_one(warnings: &mut Warnings, loading: &Loading<'_, '_>) {
 }
 
 /// Measures the limits, then rates up to them, then more rates near the one where latency has doubled.
-fn visits(session: &mut Session<'_, '_>, schedule: &mut RealSchedule<'_>) -> Result<(), Failure<'static>> {
+fn visits(
+    options: &Options<'_>,
+    session: &mut Session<'_, '_>,
+    schedule: &mut RealSchedule<'_>,
+) -> Result<(), Failure<'static>> {
     schedule.reach(session.progress, LIMIT_ROUNDS)?;
     for index in 0..schedule.len() {
         if let Some((point, traffic, limit)) = limit_at(schedule, index) {
-            loaded::levels(session.options, limit, &mut |rate| {
+            loaded::levels(options, limit, &mut |rate| {
                 add(schedule, &point, &traffic, rate);
             });
         }
     }
     if schedule.budget.held > 0 {
-        return hold(session, schedule);
+        return hold(options.quiet, session, schedule);
     }
-    if session.options.rates.is_some() {
+    if options.rates.is_some() {
         return schedule.run(session.progress);
     }
     schedule.reach(session.progress, LIMIT_ROUNDS)?;
@@ -140,13 +147,17 @@ fn visits(session: &mut Session<'_, '_>, schedule: &mut RealSchedule<'_>) -> Res
 /// # Errors
 ///
 /// Returns the errors of [`RealSchedule::stay`].
-fn hold(session: &mut Session<'_, '_>, schedule: &mut RealSchedule<'_>) -> Result<(), Failure<'static>> {
+fn hold(
+    is_quiet: bool,
+    session: &mut Session<'_, '_>,
+    schedule: &mut RealSchedule<'_>,
+) -> Result<(), Failure<'static>> {
     // Idle memory is measured as precisely as for a curve.
     schedule.reach(session.progress, FEWEST_ROUNDS)?;
     let mut points = (0..schedule.len()).filter_map(|index| schedule.point(index));
     let Some(index) = loaded::held(&mut points) else { return Ok(()) };
     session.progress.clear();
-    let mut lines = LiveLines::new(!session.options.quiet);
+    let mut lines = LiveLines::new(!is_quiet);
     // Most machines do not report the clock of the uncore.
     let tells = schedule.rounds(index).iter().any(|round| round.uncore_gigahertz.is_finite());
     lines.add(&|out, _| {

@@ -11,13 +11,12 @@ use crate::analysis::huge_pages::KINDS;
 use crate::analysis::translation::{self, LINES_PROBED, SMALLEST, TWO_MEGABYTE_LOCAL};
 use crate::describe::{self, Report};
 use crate::engine::run;
-use crate::engine::session::{Findings, Plan, Session};
+use crate::engine::session::{Findings, Session};
 use crate::engine::stopwatch::clock::Timer;
 use crate::error::{Failure, PlacementError};
 use crate::options::{Descriptor, FlagId, FlagSet};
-use crate::plan::EachPoint;
 use crate::plan::budget::{Budget, Optional, PLACES};
-use crate::plan::single;
+use crate::plan::{EachPoint, Plan, Planning, single};
 use crate::report::document::Document;
 use crate::result::sample::collect;
 use crate::result::{Point, chain};
@@ -48,7 +47,7 @@ pub const PAGES: Experiment = Experiment {
         (budget.optional, budget.more) = (Optional::PagesBut(options.pages), CLOSER);
         budget
     },
-    measure: |session, timer, points, budget| {
+    measure: |_, session, timer, points, budget| {
         let mut findings = run::measure(session, timer, points, budget)?;
         if !findings.interrupted {
             look_closer(session, timer, &mut findings, budget)?;
@@ -66,9 +65,9 @@ pub const PAGES: Experiment = Experiment {
     columns: [&describe::point::CHAINS, &[&view::SHARE]],
 };
 
-fn plan<'a>(session: &mut Session<'a, '_>) -> Plan<'a> {
-    let options = session.options;
-    let like = single::like(&mut session.planning())?;
+fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
+    let options = planning.options;
+    let like = single::like(planning)?;
     let kinds = || {
         let wanted = |pages: &Pages| matches!(options.pages, Pages::Auto) || *pages == options.pages;
         KINDS.into_iter().filter(move |pages| wanted(pages) || *pages == Pages::Small4k)

@@ -13,7 +13,7 @@ use crate::engine::session::{Findings, Session};
 use crate::engine::stopwatch;
 use crate::engine::stopwatch::clock::Timer;
 use crate::error::Failure;
-use crate::options::{Descriptor, FlagSet};
+use crate::options::{Descriptor, FlagSet, Options};
 use crate::plan;
 use crate::plan::budget::Budget;
 use crate::report::document::{Document, Part, fields};
@@ -32,7 +32,7 @@ pub const WINDOW: Experiment = Experiment {
         picture: true,
         ..Descriptor::OF_VALUES
     },
-    plan: |session| collected(session, plan::lanes::window),
+    plan: |planning| collected(planning, plan::lanes::window),
     budget: Budget::of_lanes,
     measure,
     present: [view::answer, evidence, data],
@@ -40,6 +40,7 @@ pub const WINDOW: Experiment = Experiment {
 };
 
 fn measure<'a>(
+    _: &'a Options<'a>,
     session: &mut Session<'a, '_>,
     timer: &Timer,
     points: &[Point],
