@@ -16,6 +16,8 @@ mod numerals;
 mod origin;
 mod point;
 mod rows;
+#[cfg(test)]
+mod schema_1_tests;
 pub mod sections;
 pub mod shape;
 #[cfg(test)]
