@@ -356,7 +356,7 @@ pub const PLACES: &[Place] = &[
     ),
     row(
         "the CPU goes offline, or the clock of the day is set by a day, during the run",
-        "The error `CPU 1 was taken away`, exit 2; the clock changes nothing, exit 0.",
+        "The error `CPU 1 became unavailable`, exit 2; the clock changes nothing, exit 0.",
         "emulator::scenes::an_offline_cpu_and_a_changed_clock_are_noticed",
     ),
     row(
