@@ -227,8 +227,9 @@ pub fn memory_of(document: &mut dyn Document, report: &Report<'_, '_>, is_one: &
                 if as_small { ", which the TLB treats as 4 KiB pages" } else { "" },
                 fmt::from_fn(|out| match is_verified {
                     true => {
+                        let base = if obtained == Pages::Thp { "base " } else { "" };
                         let unit = obtained.page_size().bytes();
-                        write!(out, "all {pages} pages ({unit}) verified there before and after")
+                        write!(out, "all {pages} {base}pages ({unit}) verified there before and after")
                     }
                     false => out.write_str("placement not verified"),
                 })

@@ -48,9 +48,9 @@ impl fmt::Display for TimingError {
                 out.write_str("); see the warnings above, or run without --strict")
             }
             TimingError::HostsApart { code, hosts } => {
-                let verb = if hosts == 1 { " differs" } else { "s differ" };
-                write!(out, "--strict: {hosts} host{verb} from the others ({code}); ")?;
-                out.write_str("measure all hosts in the same way, or run without --strict")
+                let verb = if hosts == 1 { " is" } else { "s are" };
+                write!(out, "--strict: {hosts} host{verb} not like the others ({code}); ")?;
+                out.write_str("measure all in the same way, or run without --strict")
             }
         }
     }
@@ -106,12 +106,11 @@ impl fmt::Display for Regression {
         let Regression { by, threshold, points, of } = self;
         // The rounded number decides how many decimals are shown.
         let digits = if *by < 0.9995 { 1 } else { 0 };
-        let (by, threshold) = (Decimal(by * 100.0), Trimmed(threshold * 100.0));
-        match points < of {
-            true => write!(out, "{points} of {of} points slower by {by:.digits$}%")?,
-            false => write!(out, "B is {by:.digits$}% slower than A")?,
+        write!(out, "B is {:.digits$} % slower than A ", Decimal(by * 100.0))?;
+        if points < of {
+            write!(out, "at {points} of {of} points ")?;
         }
-        write!(out, " (--threshold={threshold})")
+        write!(out, "(allowed: {} %, --threshold)", Trimmed(threshold * 100.0))
     }
 }
 
@@ -130,6 +129,10 @@ impl fmt::Display for Outliers {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Outliers { hosts, of, threshold } = self;
         let verb = if *hosts == 1 { "is" } else { "are" };
-        write!(out, "{hosts} of {of} hosts {verb} slow (--threshold={})", Trimmed(threshold * 100.0))
+        write!(
+            out,
+            "{hosts} of {of} hosts {verb} slower (allowed: {} %, --threshold)",
+            Trimmed(threshold * 100.0)
+        )
     }
 }

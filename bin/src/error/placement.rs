@@ -160,7 +160,7 @@ impl fmt::Display for PlacementError<'_> {
                 out, "{experiment} needs a second CPU: {why}";
                 "widen the cpuset or affinity mask"),
             PlacementError::NothingToMeasure => message!(
-                out, "no node has both CPUs and memory that are allowed for this process";
+                out, "this process is not allowed to use the CPUs, or the memory, of any node";
                 "`latency-bench system` lists the nodes"),
             PlacementError::NotVerified { node, why } => message!(
                 out, "could not verify that the memory is on node {node}: {why}";

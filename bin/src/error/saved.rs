@@ -61,28 +61,25 @@ pub enum SavedError<'a> {
     NotComparable { what: &'static str, field: &'static str },
 }
 
-/// The remedy for a file that is not a saved result.
-const EXPECTED: &str = "expected a result saved with -o FILE.json";
-
 impl fmt::Display for SavedError<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             SavedError::Unreadable { path, errno } => {
                 let remedy = match path.starts_with(b"--") {
-                    true => "put options before --",
-                    false => EXPECTED,
+                    true => "options stand before --",
+                    false => "check its name, and that you may read it",
                 };
                 write!(out, "cannot read '{}': {errno}; {remedy}", Escaped(path))
             }
             SavedError::TooLarge { path, limit } => {
-                message!(out, "'{}' is larger than {limit}", Escaped(path);
-                "{EXPECTED}")
+                message!(out, "'{}' has more than {limit}", Escaped(path);
+                "name the file of a saved result")
             }
             SavedError::Malformed { path, problem } => {
                 write!(out, "'{}', line {}: {problem}", Escaped(path), problem.line)?;
                 match problem.version.is_empty() {
                     true => out.write_str(
-                        "; expected a result saved as JSON or CSV, or a table of sizes and nanoseconds",
+                        "; use a result saved with --json or --csv, or a table of sizes and nanoseconds",
                     ),
                     false => Ok(()),
                 }
@@ -90,22 +87,20 @@ impl fmt::Display for SavedError<'_> {
             SavedError::Skipped { path, problem, others } => {
                 write!(out, "--strict: '{}', line {}: {problem}", Escaped(path), problem.line)?;
                 if others > 0 {
-                    write!(out, ", and {others} more lines of this kind")?;
+                    write!(out, ", and {others} more such lines")?;
                 }
                 out.write_str("; save results with --format=jsonl, or run without --strict")
             }
-            SavedError::NoUnit { path } => {
-                message!(out, "'{}': sizes are too small to be bytes", Escaped(path);
-                "give their unit, such as --unit=K or --unit=M (binary)")
-            }
+            SavedError::NoUnit { path } => message!(out, "'{}': the sizes cannot be bytes", Escaped(path);
+                "say what they are, such as --unit=K or --unit=M (binary)"),
             SavedError::OtherExperiment { path, experiment } => message!(
-                out, "'{}' is a {} result, not a curve", Escaped(path), experiment.as_str();
-                "expected a result of curve or pages"),
+                out, "'{}' is not a curve: it is a result of {}", Escaped(path), experiment.as_str();
+                "use one of curve or pages"),
             SavedError::NoCurve { path, why } => message!(out, "'{}' is not a curve: {why}", Escaped(path);
-                "expected latencies at many sizes"),
+                "use latencies at many sizes"),
             SavedError::NotComparable { what, field } => message!(
-                out, "cannot compare A with B: {what}{field}";
-                "use two results of one experiment"),
+                out, "the results cannot be compared: {what}{field}";
+                "use two of one experiment"),
         }
     }
 }

@@ -35,49 +35,47 @@ fn requests_beyond_the_machine_are_usage_errors() {
     check(
         SavedError::Unreadable { path: b"a\n", errno: Errno::ENOENT },
         1,
-        "cannot read 'a\\n': No such file or directory (ENOENT); expected a result saved with -o \
-         FILE.json",
+        "cannot read 'a\\n': No such file or directory (ENOENT); check its name, and that you may read it",
     );
     check(
         SavedError::Unreadable { path: b"--json", errno: Errno::ENOENT },
         1,
-        "cannot read '--json': No such file or directory (ENOENT); put options before --",
+        "cannot read '--json': No such file or directory (ENOENT); options stand before --",
     );
     check(
         SavedError::TooLarge { path: b"a", limit: Bytes(16 << 20) },
         1,
-        "'a' is larger than 16 MiB; expected a result saved with -o FILE.json",
+        "'a' has more than 16 MiB; name the file of a saved result",
     );
     check(
         SavedError::Malformed { path: b"a", problem: Problem::new(3, "no number") },
         1,
-        "'a', line 3: no number; expected a result saved as JSON or CSV, or a table of sizes and \
-         nanoseconds",
+        "'a', line 3: no number; use a result saved with --json or --csv, or a table of sizes and nanoseconds",
     );
     check(
         SavedError::NotComparable { what: "matrix and curve", field: "" },
         1,
-        "cannot compare A with B: matrix and curve; use two results of one experiment",
+        "the results cannot be compared: matrix and curve; use two of one experiment",
     );
     check(
         SavedError::NoUnit { path: b"a" },
         1,
-        "'a': sizes are too small to be bytes; give their unit, such as --unit=K or --unit=M (binary)",
+        "'a': the sizes cannot be bytes; say what they are, such as --unit=K or --unit=M (binary)",
     );
     check(
         SavedError::OtherExperiment { path: b"a", experiment: Text::from_bytes(b"window") },
         1,
-        "'a' is a window result, not a curve; expected a result of curve or pages",
+        "'a' is not a curve: it is a result of window; use one of curve or pages",
     );
     check(
         SavedError::NoCurve { path: b"a", why: "it has one size" },
         1,
-        "'a' is not a curve: it has one size; expected latencies at many sizes",
+        "'a' is not a curve: it has one size; use latencies at many sizes",
     );
     check(
         Regression { by: 0.5, threshold: 0.03, points: 8, of: 80 },
         5,
-        "8 of 80 points slower by 50.0% (--threshold=3)",
+        "B is 50.0 % slower than A at 8 of 80 points (allowed: 3 %, --threshold)",
     );
 }
 
@@ -207,7 +205,8 @@ fn failed_calls_and_missing_verification_have_messages() {
     check(
         PlacementError::NotReachable { node, errno: Errno::EPERM },
         2,
-        "cannot measure node 1 (mbind: Operation not permitted (EPERM); no allowed CPU); in a container: grant CAP_SYS_NICE (docker run --cap-add=SYS_NICE)",
+        "cannot measure node 1 (mbind: Operation not permitted (EPERM); no allowed CPU); in a \
+         container: grant CAP_SYS_NICE (docker run --cap-add=SYS_NICE)",
     );
     check(
         PlacementError::WrongNode { node, elsewhere: 3, pages: 8 },
@@ -228,7 +227,8 @@ fn failed_calls_and_missing_verification_have_messages() {
     check(
         PlacementError::NotVerified { node, why: "no /proc/self/numa_maps" },
         2,
-        "could not verify that the memory is on node 1: no /proc/self/numa_maps; mount /proc, or run without --memnode",
+        "could not verify that the memory is on node 1: no /proc/self/numa_maps; mount /proc, or \
+         run without --memnode",
     );
 }
 
@@ -242,8 +242,8 @@ fn clocks_trust_and_output() {
     check(
         TimingError::NeedsCounter { what: "single loads", instead: "matrix" },
         3,
-        "single loads need the TSC, which is absent, forbidden or unsteady here; run `latency-bench \
-         matrix`, which does not need it",
+        "single loads need the TSC, which is absent, forbidden or unsteady here; \
+         run `latency-bench matrix`, which does not need it",
     );
     check(
         TimingError::SteppedBack,
@@ -265,14 +265,14 @@ fn clocks_trust_and_output() {
     check(
         TimingError::NotTrusted { code: "emulated", count: 2 },
         3,
-        "--strict: the result is unreliable (emulated and 1 more); see the warnings above, or run \
-         without --strict",
+        "--strict: the result is unreliable (emulated and 1 more); \
+         see the warnings above, or run without --strict",
     );
     check(
         OutputError::Create { path: b"/x/y", errno: Errno::ENOENT },
         4,
-        "cannot create '/x/y': No such file or directory (ENOENT); nothing was measured; choose \
-         another --output",
+        "cannot create '/x/y': No such file or directory (ENOENT); \
+         nothing was measured; choose another --output",
     );
     check(
         OutputError::Write { path: Some(b"y"), errno: Errno::ENOSPC },
@@ -295,7 +295,7 @@ fn clocks_trust_and_output() {
     check(
         Regression { by: 0.125, threshold: 0.02, points: 3, of: 3 },
         5,
-        "B is 12.5% slower than A (--threshold=2)",
+        "B is 12.5 % slower than A (allowed: 2 %, --threshold)",
     );
     check(Failure::Interrupted, 130, "interrupted before the first result");
     check(

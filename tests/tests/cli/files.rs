@@ -64,7 +64,7 @@ fn an_oversized_file_is_read_only_up_to_the_limit() {
     let holes = File::create(path("1TiB")).expect("a file");
     let name = if holes.set_len(1 << 40).is_ok() { "1TiB" } else { "/dev/zero" };
     for name in ["100MB.json", name, "/dev/zero", "/dev/urandom"] {
-        refused(&directory, name, "is larger than 16 MiB; expected a result saved with -o FILE.json");
+        refused(&directory, name, "has more than 16 MiB; name the file of a saved result");
     }
 }
 
@@ -75,7 +75,7 @@ fn an_endless_pipe_is_read_only_up_to_the_limit() {
     let found = finish(bounded(&directory, &["fit", "-"]).stdin(endless.stdout.take().expect("a pipe")));
     // Its pipe is closed by now, so it has ended.
     endless.wait().expect("a child");
-    found.expect_status(1).expect_error("'-' is larger than 16 MiB");
+    found.expect_status(1).expect_error("'-' has more than 16 MiB");
 }
 
 #[test]

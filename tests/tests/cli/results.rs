@@ -197,7 +197,10 @@ fn a_slower_result_is_an_outcome_and_not_an_error() {
     }
     let slower = finish(&mut directory.command(&["compare", "a", "b", "--quiet"]));
     slower.expect_status(5);
-    assert_eq!(slower.stderr, "latency-bench: regression: B is 100% slower than A (--threshold=3)\n");
+    assert_eq!(
+        slower.stderr,
+        "latency-bench: regression: B is 100 % slower than A (allowed: 3 %, --threshold)\n"
+    );
     let faster = finish(&mut directory.command(&["compare", "b", "a", "--quiet"]));
     assert_eq!(faster.expect_status(0).stderr, "");
 }

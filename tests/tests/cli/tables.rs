@@ -50,7 +50,7 @@ fn the_heading_gives_the_unit_of_sizes() {
         assert_eq!(first(&fitted(&directory, &text, &[])), expected, "{text}");
     }
     let without = table("", " ", 1024.0, "");
-    fitted(&directory, &without, &[]).expect_status(1).expect_error("give their unit, such as --unit=K");
+    fitted(&directory, &without, &[]).expect_status(1).expect_error("say what they are, such as --unit=K");
     assert_eq!(first(&fitted(&directory, &without, &["--unit=K"])), expected);
     fitted(&directory, "size,cycles\n16384,4\n", &[]).expect_status(1).expect_error("a latency in cycles");
     // Microseconds, without any heading for the unit.
@@ -143,7 +143,7 @@ fn results_of_other_experiments_are_not_curves() {
     ] {
         let path = |extension: &str| golden.join(name).with_extension(extension).display().to_string();
         let experiment = name.split('-').next().unwrap_or(name);
-        let words = format!("is a {experiment} result, not a curve; expected a result of curve or pages");
+        let words = format!("is not a curve: it is a result of {experiment}; use one of curve or pages");
         refused_by_fit(&directory, &path("json"), &words);
         refused_by_fit(&directory, &path("csv"), why);
     }

@@ -69,7 +69,7 @@ const MACHINES: &[Odd] = &[
         status: 2,
         ..said(
             "the nodes start at 5",
-            "no node has both CPUs and memory that are allowed for this process",
+            "this process is not allowed to use the CPUs, or the memory, of any node",
             |tree| {
                 tree.file(&format!("{NODES}/online"), "5\n");
                 tree.file(&format!("{NODES}/has_memory"), "5\n");
