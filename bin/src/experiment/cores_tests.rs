@@ -72,7 +72,10 @@ fn a_list_is_taken_as_it_is_and_its_cpus_have_to_be_there() {
     let one = machine("two-sockets", Some("5"));
     for line in ["cores", "cores --states"] {
         let message = refused(&one, line);
-        assert!(message.starts_with("cores needs a second CPU: one CPU sends, the other replies"), "{message}");
+        assert!(
+            message.starts_with("cores needs a second CPU: one CPU sends, the other replies"),
+            "{message}"
+        );
     }
 }
 
