@@ -3,6 +3,7 @@
 use core::fmt::{self, Display};
 
 use super::Report;
+use crate::options::FlagId;
 use crate::report::document::{Document, PageRole, Part, Role, fields};
 use crate::warning::{Severity, Warning, WarningGroup, Warnings};
 
@@ -59,9 +60,13 @@ pub fn sentences(document: &mut dyn Document, warnings: &Warnings) {
 /// Writes whether the result is complete, and the trust in it, in one line.
 #[inline(never)] // every experiment calls it
 pub fn line(document: &mut dyn Document, report: &Report<'_, '_>) {
+    // Nothing was measured that could be trusted.
+    if !report.options.experiment.descriptor.flags.contains(FlagId::DryRun) {
+        return;
+    }
     let warnings = report.warnings;
     if report.partial {
-        document.answer(format_args!("Partial: interrupted before everything was measured to the end."));
+        document.answer(format_args!("Partial: interrupted before all points were complete."));
     }
     document.sentence(
         Role::Trust,
@@ -105,7 +110,7 @@ fn listed(warnings: &Warnings) -> impl Display + '_ {
         for WarningGroup { worst, count } in reasons(warnings).take(MOST) {
             write!(out, "{before}{}", worst.reason())?;
             if count > 1 {
-                write!(out, " (and {} more such)", count - 1)?;
+                write!(out, " ({count} warnings of this kind)")?;
             }
             before = "; ";
         }

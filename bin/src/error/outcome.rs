@@ -35,11 +35,11 @@ impl fmt::Display for TimingError {
             TimingError::NeedsCounter { what, instead } => message!(
                 out, "{what} need the {COUNTER_NAME}, which is absent, forbidden or unsteady here";
                 "run `latency-bench {instead}`, which does not need it"),
-            TimingError::SteppedBack => message!(out, "the clock went back during a measurement";
-                "choose one CPU with --cpu, or use a machine whose {COUNTER_NAME}s agree"),
+            TimingError::SteppedBack => message!(out, "the clock went backwards during a measurement";
+                "pin to one CPU with --cpu, or use a machine with synchronized {COUNTER_NAME}s"),
             TimingError::HopsNotProven => message!(
-                out, "the chain did not end where it should, so the number of loads is not proven";
-                "test the memory of this machine, then report a defect"),
+                out, "internal check failed: the pointer chain ended at the wrong element";
+                "run a memory test; if it passes, please report a bug"),
             TimingError::NotTrusted { code, count } => {
                 write!(out, "--strict: the result is unreliable ({code}")?;
                 if count > 1 {
@@ -77,13 +77,13 @@ impl fmt::Display for OutputError<'_> {
             }
             OutputError::Write { path: Some(path), errno } => message!(
                 out, "cannot write '{}': {errno}", Escaped(path);
-                "no part of the file was kept; make room, or choose another --output"),
+                "no partial file was left; free disk space, or choose another --output"),
             OutputError::Write { path: None, errno } => message!(
                 out, "cannot write to standard output: {errno}";
-                "what was printed is incomplete; use --output=FILE"),
+                "the printed result is incomplete; use --output=FILE"),
             OutputError::Sync { path, errno } => message!(
                 out, "cannot sync the directory of '{}': {errno}", Escaped(path);
-                "the file is complete, but may not outlast a crash of the system; check the disk"),
+                "the file is complete, but may not survive a system crash; check the disk"),
         }
     }
 }

@@ -129,7 +129,7 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     method::memory(document, report);
     if let Some(Outcome { point, .. }) = report.outcomes.first() {
         document.sentence(
-            Role::Method(&"Method"),
+            Role::Provenance(&"Method"),
             format_args!(
                 "each load waits for the one before, but for the scan; a line every {}, written anew before each \
                  first pass; page walks included; seed {}",

@@ -175,15 +175,15 @@ fn taskset_and_cpuset_are_obeyed() {
     let two = machine("two-sockets", Some("40-41"));
     assert_eq!(pairs(&two, ""), Ok("1>0@40 1>1@40".into()));
     let (message, code) = pairs(&two, "--cpunode=0").unwrap_err();
-    assert!(message.contains("no CPU that this process may use") && code == 2, "{message}");
+    assert!(message.contains("no CPU of node 0 is allowed") && code == 2, "{message}");
     let (message, code) = pairs(&two, "--cpu=0").unwrap_err();
-    assert!(message.contains("may not use CPU 0") && code == 2, "{message}");
+    assert!(message.contains("CPU 0 is not allowed") && code == 2, "{message}");
     let part = machine("cpuset-part", None);
     assert!(part.memory_nodes.len() < part.nodes.len());
     assert!(codes(&part, "").contains(&"node-left-out"));
     let outside = part.nodes.difference(&part.memory_nodes).first().unwrap();
     let (message, code) = pairs(&part, &format!("--memnode={outside}")).unwrap_err();
-    assert!(message.contains("may not use memory of node") && code == 2, "{message}");
+    assert!(message.contains(" is not allowed for this process (Mems_allowed") && code == 2, "{message}");
 }
 
 #[test]
@@ -320,7 +320,7 @@ fn the_kernel_names_the_node_of_a_cpu_if_no_file_describes_the_nodes() {
     };
     assert_eq!(node("two-sockets", 0), Ok(NodeId(0)));
     let message = node("two-sockets", 1).unwrap_err();
-    assert!(message.starts_with("CPU 0 is on node 1 by the kernel, but on node 0 by /sys"), "{message}");
+    assert!(message.starts_with("kernel and /sys disagree: CPU 0 is on node 1"), "{message}");
     // Without /sys, all memory belongs to node 0, but the CPU may be on another node.
     assert_eq!((node("no-sysfs", 0), node("no-sysfs", 1)), (Ok(NodeId(0)), Ok(NodeId(1))));
 }

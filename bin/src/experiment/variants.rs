@@ -96,7 +96,7 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     missing(document, report);
     method::memory(document, report);
     document.sentence(
-        Role::Method(&"Method"),
+        Role::Provenance(&"Method"),
         format_args!(
             "each load waits for the one before; random order; a line of 64 B holds one element or is packed with \
              them; page walks included; seed {}",

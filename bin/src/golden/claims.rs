@@ -52,17 +52,17 @@ fn the_measured_capacity_has_no_guessed_cause() {
 #[test]
 fn verified_pages_have_their_size() {
     let pages = text("pages", "two-sockets", &Trouble::Virtual);
-    assert!(pages.contains("all 131072 pages (4 KiB) proven there"), "{pages}");
-    assert!(pages.contains("all 256 pages (2 MiB) proven there"), "{pages}");
+    assert!(pages.contains("all 131072 pages (4 KiB) verified there"), "{pages}");
+    assert!(pages.contains("all 256 pages (2 MiB) verified there"), "{pages}");
 }
 
 #[test]
 fn the_text_does_not_generalise_one_cpu_to_its_node() {
     let one_of_many = text("matrix", "two-sockets", &Trouble::Disturbed);
-    assert!(one_of_many.contains("other CPUs of the same node may differ by some ns"), "{one_of_many}");
+    assert!(one_of_many.contains("other CPUs of a node may differ by a few ns"), "{one_of_many}");
     let both = text("matrix", "one-node", &Trouble::Disturbed);
-    assert!(!both.contains("other CPUs of the same node"), "its two CPUs are threads of one core: {both}");
-    assert!(both.contains("an interval is of this run, and another run may differ by more"), "{both}");
+    assert!(!both.contains("other CPUs of a node"), "its two CPUs are threads of one core: {both}");
+    assert!(both.contains("intervals describe this run, another run may differ by more"), "{both}");
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn the_reported_free_memory_agrees_with_the_limit_of_size() {
     let node = latency_core::units::NodeId(0);
     let supply = machine.supply(node).unwrap();
     let found = text("system", "one-node", &Trouble::Disturbed);
-    assert!(found.contains("free can give"), "{found}");
+    assert!(found.contains("free available"), "{found}");
     assert!(found.contains(&std::format!(
         "{} {}",
         machine.topology.node(node).unwrap().memory_free,

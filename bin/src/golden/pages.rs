@@ -57,6 +57,8 @@ fn pages_and_texts_have_equal_numbers() {
         let file = scene.file.clone();
         scene.colour = false;
         scene.line = line;
+        // Pages are in UTF-8, whatever the terminal shows.
+        scene.unicode = true;
         let text = findings::without_pictures(&scene);
         scene.line += " --format=html";
         let page = findings::written(&scene);

@@ -29,6 +29,8 @@ type Row = (&'static str, &'static [&'static str], &'static str, &'static str, &
 
 const WIDE: &[Row] = &[
     ("matrix", PAGES, ONE, "matrix", &[]),
+    ("matrix-terminal", TEXT, ONE, "matrix", &[]),
+    ("matrix-unverified-terminal", TEXT, TWO, "matrix", &[Unverified]),
     ("matrix-quiet", TEXT, TWO, "matrix --quiet", &[]),
     ("matrix-verbose", TEXT, TWO, "matrix --verbose --counters", &[]),
     ("matrix-two-nodes", EVERY, TWO, "matrix --counters --heatmap", &[]),
@@ -448,7 +450,7 @@ const HELP: &[&str] = &[
 
 /// Makes a scene on a wide terminal, without troubles.
 pub const fn plain(file: String, machine: &'static str, line: String) -> Scene {
-    Scene { file, machine, line, columns: 100, unicode: true, colour: false, troubles: &[] }
+    Scene { file, machine, line, columns: 100, unicode: true, colour: false, screen: false, troubles: &[] }
 }
 
 /// Returns every scene.
@@ -467,6 +469,7 @@ pub fn all() -> Vec<Scene> {
                 columns,
                 unicode,
                 colour,
+                screen: name.ends_with("-terminal"),
                 troubles,
             })
         })

@@ -22,11 +22,11 @@ pub const EXIT_CODES: &str = "\
 Exit codes:
   0    success
   1    invalid arguments
-  2    CPU, node, policy or pages not obtained, or not proven
+  2    requested CPU, node or pages unavailable, or placement not verified
   3    no usable clock; or --strict, and the result is unreliable
   4    the result could not be written
-  5    compare: B is slower than A; fleet: a host is slower than others like it
-  130  interrupted; finished points were printed
+  5    compare: B is slower than A; fleet: a host is slower than its peers
+  130  interrupted; the finished points were printed
 ";
 
 /// Example command lines with their effects, one on each line.

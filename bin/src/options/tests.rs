@@ -343,7 +343,7 @@ fn each_mistake_has_its_message() {
         assert_plain(&found);
     }
     let error = parse([&b"--size=\xff\x1b"[..]].into_iter(), SAMPLE, FORMATS).unwrap_err();
-    assert_eq!(error.to_string(), "the argument '--size=\\xff\\u{1b}' is not UTF-8; type it again");
+    assert_eq!(error.to_string(), "the argument '--size=\\xff\\u{1b}' is not UTF-8; retype it in UTF-8");
     assert_eq!(message("--memnode=3-2").split(": ").next(), Some("invalid --memnode '3-2'"));
     assert!(parse(core::iter::empty(), &[], FORMATS).is_err());
     assert!(parse(core::iter::empty(), SAMPLE, &[]).is_err());

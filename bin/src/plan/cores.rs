@@ -36,7 +36,7 @@ pub fn cores<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Result
     }
     let cpus = &machine.cpus;
     if cpus.len() < 2 {
-        let (experiment, why) = ("cores", "one sends, the other answers");
+        let (experiment, why) = ("cores", "one CPU sends, the other replies");
         return Err(PlacementError::NeedsSecondCpu { experiment, why }.into());
     }
     if core_unknown(machine) {

@@ -102,7 +102,7 @@ fn curve<'a>(
     let cpus = generators::others(options, machine, &beside, &traffic);
     let all = cpus.len() as u32;
     if all == 0 {
-        let why = "one chases, the others load";
+        let why = "one CPU measures, the others generate load";
         return Err(PlacementError::NeedsSecondCpu { experiment: "loaded", why }.into());
     }
     generators::warn_of_few(machine, all, planning.warnings);

@@ -169,6 +169,11 @@ pub enum Role<'a> {
     Missing,
     /// A part of the method, under a label such as `Memory`.
     Method(&'a &'static str),
+    /// A part of the method that a person at a terminal reads as a [`Brief`](Role::Brief) line, unless they asked for
+    /// everything.
+    Provenance(&'a &'static str),
+    /// The provenance in one line, for a terminal.
+    Brief(&'a &'static str),
     /// A detail for readers who asked for everything, under a label that may be empty.
     Detail(&'a &'static str),
     /// A sentence that only self-contained pages need.

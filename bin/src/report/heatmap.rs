@@ -119,7 +119,7 @@ mod tests {
 
     fn drawn(matrix: &Matrix<'_>, unicode: bool, colour: bool) -> String {
         let mut text = String::new();
-        write(&mut text, matrix, Terminal { columns: 80, unicode, colour }).unwrap();
+        write(&mut text, matrix, Terminal { columns: 80, unicode, colour, screen: false }).unwrap();
         text
     }
 

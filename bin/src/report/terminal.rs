@@ -15,6 +15,8 @@ pub struct Terminal {
     pub unicode: bool,
     /// True if it shows 256 colours.
     pub colour: bool,
+    /// True if a person reads it now; false for a file or a pipe.
+    pub screen: bool,
 }
 
 impl Terminal {
@@ -66,7 +68,7 @@ mod tests {
     #[test]
     fn without_colours_there_are_no_escape_sequences() {
         for colour in [true, false] {
-            let terminal = Terminal { columns: 80, unicode: true, colour };
+            let terminal = Terminal { columns: 80, unicode: true, colour, screen: false };
             let mut text = String::new();
             terminal.heading(&mut text, "title", "subtitle").unwrap();
             terminal.paint(&mut text, 32, &1).unwrap();

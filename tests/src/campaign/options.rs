@@ -12,7 +12,7 @@ const SIZES: [&str; 7] = ["4K", "16K", "32K", "65536", "100000", "192k", "1M"];
 const REASONS: [&str; 4] = [
     "cannot be combined",
     "cannot be compared",
-    "--hold holds one load",
+    "--hold needs exactly one load level",
     "a report of saved results cannot be written as",
 ];
 

@@ -79,7 +79,7 @@ fn one_cpu_is_too_few() {
     for more in [&[][..], &["--dry-run"], &["--states"]] {
         let mut command = directory.command(&[&["cores"], more].concat());
         let found = finish(command.on_cpu(cpu));
-        found.expect_status(2).expect_error("cores needs a second CPU: one sends, the other answers");
+        found.expect_status(2).expect_error("cores needs a second CPU: one CPU sends, the other replies");
     }
 }
 
@@ -100,7 +100,7 @@ fn an_interrupt_prints_the_finished_pairs() {
             // A quiet machine may be done by then, and on a busy one it may not have begun.
             Some(0) | None => {}
             _ if found.stdout.is_empty() => {
-                _ = found.expect_status(130).expect_error("before anything was measured")
+                _ = found.expect_status(130).expect_error("before the first result")
             }
             _ => {
                 let document = found.expect_json(130);

@@ -4,7 +4,7 @@
 use latency_tests::directory::Directory;
 use latency_tests::document::at;
 use latency_tests::program::workspace;
-use latency_tests::run::{Run, command, run};
+use latency_tests::run::{ERROR, Run, command, run};
 use latency_tests::schema::{of_results, violations};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -76,7 +76,7 @@ fn every_commands_output_from_saved_files_is_valid() {
         let found = run(&[&[*name, "--json"], &operands[..]].concat());
         // An unreadable file is refused with a message and without a document.
         if found.stdout.is_empty() {
-            assert!(found.stderr.starts_with("ERROR: "), "{name} {path}: {found}");
+            assert!(found.stderr.starts_with(ERROR), "{name} {path}: {found}");
             return;
         }
         documents.fetch_add(1, Ordering::Relaxed);

@@ -86,7 +86,9 @@ fn a_pipe_is_read_to_its_end() {
     assert!(found.stdout.starts_with("1 of 9 hosts is slower than others like it: n3."), "{found}");
     assert!(found.stdout.contains("Skipped: '-', line 10: the document ends too early."), "{found}");
     assert!(
-        found.stderr.contains("OUTLIERS: 1 of 9 hosts is slower (allowed: 10 %, --threshold)"),
+        found
+            .stderr
+            .contains("latency-bench: slow hosts: 1 of 9 hosts is slower (allowed: 10 %, --threshold)"),
         "{found}"
     );
     piped(text.as_bytes(), &["--strict"])

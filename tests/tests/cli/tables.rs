@@ -210,7 +210,7 @@ fn impossible_requests_are_refused_before_any_announcement() {
             let found =
                 finish(&mut directory.command(&[name, &format!("{option}={size}"), "--time-limit=1000"][..]));
             assert_eq!((found.stdout.as_str(), found.stderr.lines().count()), ("", 1), "{found}");
-            found.expect_status(2).expect_error("TiB wanted on node");
+            found.expect_status(2).expect_error("not enough memory on node");
         }
     }
 }

@@ -50,7 +50,7 @@ pub fn written(arguments: &[&str]) -> (String, Option<(u8, String)>) {
     let arguments = Arguments::packed(Box::leak(line.into_bytes().into()));
     let options = Box::leak(Box::new(options::parse(arguments, &DESCRIPTORS, &FORMATS).unwrap()));
     let mut out = String::new();
-    let terminal = Terminal { columns: 100, unicode: true, colour: false };
+    let terminal = Terminal { columns: 100, unicode: true, colour: false, screen: false };
     let failure = (FLEET.run)(options, &mut |describe| {
         output::write(&mut out, options, terminal, [FLEET.columns, &[], &[]], describe).unwrap();
     });

@@ -169,7 +169,7 @@ fn conditions(document: &mut dyn Document, report: &Report<'_, '_>) {
         (None, Threads::All) => "hardware thread",
     };
     document.sentence(
-        Role::Method(&"Method"),
+        Role::Provenance(&"Method"),
         format_args!(
             "lines touched in windows of {:.0} ms, 64 bytes each; every {threads} walks a part of its own, in address \
              order{}, without pauses{}; 1 GB = 10^9 bytes{}{}{}",

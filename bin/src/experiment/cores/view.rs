@@ -60,7 +60,7 @@ pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
     method::memory(document, report);
     document.sentence(
-        Role::Method(&"Method"),
+        Role::Provenance(&"Method"),
         format_args!(
             "round trips between two threads by {}; half of one is one way; a window takes each of {} lines, in pages \
              of their own, for about 25 us",

@@ -67,8 +67,9 @@ fn measure<'a>(
     points: &[Point],
     budget: &Budget,
 ) -> Result<Findings<'a>, Failure<'a>> {
-    let counter =
-        timer.counter().ok_or(TimingError::NeedsCounter { what: "single hops", instead: "matrix" })?;
+    let counter = timer
+        .counter()
+        .ok_or(TimingError::NeedsCounter { what: "timings of single loads", instead: "matrix" })?;
     let mut singles = Singles::new(counter, points.len())?;
     let mut alongside = Alongside { singles: Some(&mut singles), ..Alongside::default() };
     let mut findings =

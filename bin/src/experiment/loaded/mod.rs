@@ -69,11 +69,7 @@ fn measure<'a>(
     budget: &Budget,
 ) -> Result<Findings<'a>, Failure<'a>> {
     if timer.counter().is_none() {
-        return Err(TimingError::NeedsCounter {
-            what: "loaded (generators paced by the time-stamp counter)",
-            instead: "bandwidth",
-        }
-        .into());
+        return Err(TimingError::NeedsCounter { what: "paced generators", instead: "bandwidth" }.into());
     }
     let findings = bandwidth::measure(options, session, timer, points, budget, &mut |session, schedule| {
         visits(options, session, schedule)

@@ -40,7 +40,7 @@ pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     fields(document, report);
     kinds(document, report);
     document.sentence(
-        Role::Method(&"Method"),
+        Role::Provenance(&"Method"),
         format_args!(
             "latency and bandwidth are means over the same windows of 20 ms, median over {}; each \
              load of the chain waits for the one before, random order, seed {}; GB/s are 10^9 bytes of lines touched, \

@@ -144,7 +144,8 @@ impl<'o> Taking<'o> {
             }
             (Role::Answer | Role::Finding, Want::Findings) => paragraph.filter(|_| !self.is_elsewhere(role)),
             (Role::Line, Want::Lines) => (!self.is_elsewhere(role)).then_some(("", ("<li>", "</li>\n"))),
-            (Role::Method(&label), Want::Method) | (Role::Detail(&label), Want::Details) => term(label),
+            (Role::Method(&label) | Role::Provenance(&label), Want::Method)
+            | (Role::Detail(&label), Want::Details) => term(label),
             (Role::Page(&PageRole::Warning(severity)), Want::Warnings | Want::Notes) => {
                 self.warned = (severity == "note") == (self.want == Want::Notes);
                 let around = match severity {

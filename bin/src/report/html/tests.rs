@@ -15,7 +15,7 @@ use crate::report::terminal::Terminal;
 static NAME: Field = Field::new("name", "Its name.");
 
 fn written(describe: &mut dyn FnMut(&mut dyn Document)) -> String {
-    let terminal = Terminal { columns: 80, unicode: true, colour: false };
+    let terminal = Terminal { columns: 80, unicode: true, colour: false, screen: false };
     let mut out = String::new();
     let style = Style { terminal, level: Level::Normal, columns: [&[], &[], &[]] };
     (HTML.write)(&mut out, &style, describe).unwrap();

@@ -6,7 +6,7 @@ use crate::report::samples;
 use proptest::prelude::*;
 use std::string::String;
 
-const PLAIN: Terminal = Terminal { columns: 72, unicode: true, colour: false };
+const PLAIN: Terminal = Terminal { columns: 72, unicode: true, colour: false, screen: false };
 
 fn plotted(chart: &Chart<'_>, terminal: Terminal) -> String {
     let mut text = String::new();
@@ -84,7 +84,7 @@ proptest! {
         let marks = [Mark { x: 2.0, label: "mark" }, Mark { x: f64::NAN, label: "none" }];
         let axis = Axis { title: "title", unit, scale };
         let chart = Chart { title: "", subtitle: "", x_axis: axis, y_axis: axis, series: &series, marks: &marks };
-        let text = plotted(&chart, Terminal { columns, unicode, colour });
+        let text = plotted(&chart, Terminal { columns, unicode, colour, screen: false });
         // Labels of absurdly large numbers may be of any length; lines of the plot are cut.
         let usual = values.iter().all(|&(x, y, low, high)| {
             [x, y, low, high].iter().all(|value| value.abs() < 1e9 && (*value == 0.0 || value.abs() > 1e-3))
