@@ -69,13 +69,13 @@ built:
 	@target/debug/boots 0 >/dev/null 2>&1 &
 
 # Writes tests/golden anew, which `test` compares with: every experiment in every format,
-# for fixed findings; the manual page and the completions; and the table of hostile places in README.md. Read `git diff` before you commit it.
+# for fixed findings; the manual page and the completions; and the table of hostile places in tests/README.md. Read `git diff` before you commit it.
 golden:
 	UPDATE_GOLDEN=1 $(CARGO) test --locked -p latency-bench --lib golden::
 	UPDATE_GOLDEN=1 $(CARGO) test --locked -p latency-tests --test suite -- the_readme_has dist::pages::goldens
 
 # What good, fair and poor are worth: 2,000 simulated runs of each machine, and a table of how often the words were right,
-# which UPDATE_GOLDEN=1 writes into README.md. CALIBRATION_RUNS=N makes others, CALIBRATION_ONLY chooses by a part of the
+# which UPDATE_GOLDEN=1 writes into bin/README.md. CALIBRATION_RUNS=N makes others, CALIBRATION_ONLY chooses by a part of the
 # name, CALIBRATION_SEEDS=tuning takes the seeds by which rules are chosen.
 calibration:
 	$(CARGO) test --locked --profile fuzz -p latency-bench --lib -- --ignored --nocapture calibration::calibration

@@ -1,11 +1,11 @@
 //! Hostile places: each with its effect and the test that shows it.
 //!
-//! README.md has the table as Markdown; `tests/tests/places.rs` compares the two. For a new test of a hostile
+//! tests/README.md has the table as Markdown; `tests/tests/places.rs` compares the two. For a new test of a hostile
 //! place add a row here, then run `make golden`.
 
 use std::fmt::Write;
 
-/// The line of README.md above the table.
+/// The line of tests/README.md above the table.
 pub const HEADING: &str = "## Hostile places";
 
 /// An environment that withholds something or changes during the run.

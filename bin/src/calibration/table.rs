@@ -188,7 +188,7 @@ fn part(count: usize, of: usize) -> f64 {
     if of == 0 { f64::NAN } else { count as f64 / of as f64 }
 }
 
-/// Returns the table for README.md.
+/// Returns the table for bin/README.md.
 pub fn markdown(rows: &[Row], count: u64, is_tuning: bool) -> String {
     let other = if is_tuning { "the" } else { "other seeds than the" };
     let mut out = format!(
@@ -227,8 +227,8 @@ pub fn markdown(rows: &[Row], count: u64, is_tuning: bool) -> String {
 }
 
 /// The guide, and the heading of its section with the table.
-pub const README: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md");
-const HEADING: &str = "### What the words are worth";
+pub const README: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
+const HEADING: &str = "## How often the verdicts are right";
 const SENTENCE: &str = " runs of each machine, with ";
 
 /// Returns the guide.
@@ -238,7 +238,7 @@ pub fn readme() -> String {
 
 /// Returns the text before the table in the guide, the table with its sentence, and the text behind it.
 pub fn parts(readme: &str) -> (&str, &str, &str) {
-    let section = readme.find(&format!("\n{HEADING}\n")).expect("README.md has the section");
+    let section = readme.find(&format!("\n{HEADING}\n")).expect("bin/README.md has the section");
     let ends = readme[section + 1..].find("\n## ").map_or(readme.len(), |at| section + 1 + at);
     let sentence = readme[section..ends].find(SENTENCE).map_or(ends, |at| section + at);
     let begins = readme[..sentence].rfind('\n').map_or(sentence, |at| at + 1);

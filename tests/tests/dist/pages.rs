@@ -16,7 +16,7 @@ const GOLDENS: [(&str, &[&str]); 4] = [
     ("latency-bench.fish", &["completions", "fish"]),
 ];
 
-/// The section that repeats README.md, and the rest of the page: they change independently of the options.
+/// The section that repeats bin/README.md, and the rest of the page: they change independently of the options.
 const OF_THE_README: &str = ".SH CAVEATS";
 
 #[test]

@@ -8,9 +8,9 @@ use crate::release;
 use crate::roff::{Source, escaped};
 use crate::words::{SERVICES, accepts, commands, experiments, formats};
 
-const README: &str = include_str!("../../../../README.md");
+const README: &str = include_str!("../../../../bin/README.md");
 
-/// The section of README.md that CAVEATS repeats.
+/// The section of bin/README.md that CAVEATS repeats.
 const CAVEATS: &str = "## What it does not do";
 
 /// Environment variables, with their effect.
