@@ -240,11 +240,16 @@ fn refuse_input_as_output<'a>(options: &Options<'a>) -> Result<(), UsageError<'a
     }
 }
 
+/// Returns whether the result is shown on a terminal.
+fn is_on_screen(options: &Options<'_>) -> bool {
+    options.output.is_none() && Stream::Output.is_terminal()
+}
+
 /// Returns the terminal that results are shown on.
 fn screen(options: &Options<'_>, environment: Environment) -> Terminal {
     /// The width if the output is not a terminal: every terminal, mail and ticket has room for it.
     const COLUMNS: usize = 80;
-    let is_terminal = options.output.is_none() && Stream::Output.is_terminal();
+    let is_terminal = is_on_screen(options);
     let locale = [&b"LC_ALL"[..], b"LC_CTYPE", b"LANG"]
         .into_iter()
         .find_map(|name| environment.get(name).filter(|value| !value.is_empty()));
@@ -316,7 +321,10 @@ fn perform<'a>(
     let (done, findings) = (ran.done(), &ran.findings);
     let seconds = sys::time::monotonic_raw_ns().saturating_sub(begun_ns) as f64 / 1e9;
     let terminal = screen(options, environment);
-    let report = ran.report(options, arguments, &warnings, terminal, (started, seconds));
+    let report = describe::Report {
+        on_screen: is_on_screen(options) && !options.quiet,
+        ..ran.report(options, arguments, &warnings, terminal, (started, seconds))
+    };
     let nothing = done == 0 && findings.interrupted;
     let failed = failed(findings, done);
     let columns = output::columns(options, experiment.columns);

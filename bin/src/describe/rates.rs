@@ -33,7 +33,7 @@ impl Display for Half {
         match self.0.and_then(|rate| rate.interval) {
             Some(interval) => {
                 let half = (interval.high - interval.low) / 2.0 / GIGA;
-                write!(out, "+-{:.*}", decimals(half, 1), Decimal(half))
+                write!(out, "±{:.*}", decimals(half, 1), Decimal(half))
             }
             None => out.write_str("-"),
         }
@@ -61,5 +61,5 @@ impl Display for Within {
 
 /// Writes a share in whole percent.
 pub fn percent(share: f64) -> impl Display {
-    fmt::from_fn(move |out| write!(out, "{:.0} %", Decimal(share * 100.0)))
+    fmt::from_fn(move |out| write!(out, "{:.0}%", Decimal(share * 100.0)))
 }

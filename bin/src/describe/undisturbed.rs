@@ -79,7 +79,7 @@ fn agrees(typical: &Summary, undisturbed: Undisturbed) -> bool {
 /// Writes the interval of a latency and its window, and whether the run was undisturbed by neighbours.
 pub fn within(series: &RoundSeries) -> impl Display + '_ {
     optional(series.nanoseconds.interval, |Interval { low, high }, out| {
-        write!(out, "{} to {} within {}", Digits(low), Digits(high), Seconds(series.window_ns))?;
+        write!(out, "95% CI {} to {} over {}", Digits(low), Digits(high), Seconds(series.window_ns))?;
         let quiet = series.undisturbed.is_some_and(|found| {
             matches!(found, Undisturbed::Seen { .. }) && agrees(&series.nanoseconds, found)
         });

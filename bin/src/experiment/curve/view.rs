@@ -24,9 +24,11 @@ pub fn answer(document: &mut dyn Document, analysis: &Analysis, side_cache: Opti
     document.answer(format_args!(
         "{}{}{} {} ns.",
         fmt::from_fn(|out| {
-            for cache in analysis.caches() {
-                let latency = analysis.of_cache(cache).value;
-                write!(out, "L{} {} {} ns, ", cache.number, levels::size(cache.size.value), Digits(latency))?;
+            // A level that cannot be distinguished from memory is no finding.
+            for cache in analysis.caches().iter().filter(|cache| !cache.like_memory) {
+                let about = if cache.is_vague() { "about " } else { "" };
+                let (size, latency) = (levels::size(cache.size.value), analysis.of_cache(cache).value);
+                write!(out, "L{} {about}{size} {} ns, ", cache.number, Digits(latency))?;
             }
             Ok(())
         }),
@@ -35,7 +37,7 @@ pub fn answer(document: &mut dyn Document, analysis: &Analysis, side_cache: Opti
         Digits(memory.value)
     ));
     if analysis.caches().is_empty() {
-        document.finding(format_args!("The curve is flat: it shows no cache."));
+        document.finding(format_args!("Latency is the same at all sizes: no cache level visible."));
     }
 }
 
@@ -108,7 +110,7 @@ fn picture(
 /// Shows every size, for readers who want all of them.
 fn rows(document: &mut dyn Document, samples: &[Sample]) {
     document.tabulate("", Level::Verbose, 1, &|table| {
-        table.texts("working set|ns|core cycles|95 % within run, ns");
+        table.texts("working set|ns|core cycles|95% CI within run, ns");
         for sample in samples {
             table.row();
             table.show(&sample.size);
