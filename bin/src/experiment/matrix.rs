@@ -90,7 +90,6 @@ fields! {
 }
 
 fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
-    clocks(document, report);
     let nodes = Grid::of(report.outcomes);
     if nodes.targets.len() > 1 || nodes.initiators.len() > 1 {
         grid(document, report, &nodes);
@@ -182,6 +181,7 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     } else {
         undisturbed::of_several(document, report);
     }
+    clocks(document, report);
 }
 
 /// Writes the ratio of the latency of memory elsewhere to local latency.

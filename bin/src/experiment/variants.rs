@@ -10,7 +10,7 @@ use latency_core::units::{Bytes, PageSize, Pages};
 use super::interface::Experiment;
 use crate::analysis::huge_pages::Worth;
 use crate::analysis::variants::{self, CycleDifference, VariantGrid};
-use crate::describe::{self, Report, estimate, method, point, rows};
+use crate::describe::{self, Report, estimate, method, point, rows, trust};
 use crate::engine::run;
 use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::{Budget, Optional, PLACES};
@@ -98,7 +98,7 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.sentence(
         Role::Method(&"Method"),
         format_args!(
-            "each load waits for the one before; random order; a line of 64 B holds one element, or packed elements; \
+            "each load waits for the one before; random order; a line of 64 B holds one element (padded) or several (packed); \
              page walks included; seed {}",
             report.options.seed
         ),
@@ -131,7 +131,9 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
         let (small, huge) = (Digits(small.value), Digits(huge.value));
         let like_small = report.health.pages_behave_as_small == Some(true);
         let worth = Worth::of(ratio, like_small);
+        let proven = !trust::is_poor(report.warnings);
         let words = match worth {
+            _ if !proven => "make an unproven difference",
             Worth::Pay => "save ",
             Worth::LikeSmall => "behave like 4 KiB pages in the TLB",
             Worth::Nothing => "bring no benefit",
@@ -140,7 +142,7 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
         };
         document.answer(format_args!(
             "In {last}, huge pages {words}{} ({huge} vs {small} ns with 4 KiB pages).",
-            method::optional(Some(ratio.value).filter(|_| worth == Worth::Pay), |ratio, out| {
+            method::optional(Some(ratio.value).filter(|_| proven && worth == Worth::Pay), |ratio, out| {
                 write!(out, "{:.0}% of the latency", Decimal((1.0 - 1.0 / ratio) * 100.0))
             })
         ));
@@ -184,7 +186,7 @@ fn label(variant: &Variant) -> impl Display + '_ {
         out.write_str(match (variant.pages, variant.stride.0) {
             // Every checked variant is packed.
             _ if core::ptr::eq(variant.kernel, &INDEX_CHECKED) => ", checked",
-            (PageSize::Small, 64) => ", one per line",
+            (PageSize::Small, 64) => ", padded",
             (PageSize::Small, _) => ", packed",
             _ => ", huge pages",
         })

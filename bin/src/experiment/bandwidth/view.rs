@@ -64,17 +64,15 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
         let alone = group.of_one().filter(|_| generators > 1);
         let Traffic { from, node, kind, .. } = group.traffic;
         document.answer(format_args!(
-            "Node {from}, {}{}: {} GB/s with {}{}{}.",
-            accesses(kind),
-            fmt::from_fn(|out| match report.options.size {
-                Some(size) => write!(out, " within {size} per core"),
-                None => {
-                    let through = method::through(report.warnings.side_cache(node));
-                    match from == node {
-                        true => write!(out, " of local memory{through}"),
-                        false => write!(out, " of memory of node {node}{through}"),
-                    }
+            "Node {from}, {}: {} GB/s with {}{}{}.",
+            fmt::from_fn(|out| {
+                let accesses = accesses(kind);
+                match report.options.size {
+                    Some(size) => return write!(out, "{accesses} within {size} per core"),
+                    None if from == node => write!(out, "local {accesses}")?,
+                    None => write!(out, "{accesses} on node {node}")?,
                 }
+                write!(out, "{}", method::through(report.warnings.side_cache(node)))
             }),
             gigabytes(Some(best)),
             cores(generators),

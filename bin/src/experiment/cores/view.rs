@@ -6,7 +6,6 @@ use latency_core::cores::{Choice, Method, Walk as Access};
 use latency_core::cpulist::CpuSet;
 use latency_core::stats::Interval;
 use latency_core::text::{Text, plural};
-use latency_core::words::Worded;
 
 use crate::analysis::cores::{
     CoresConclusion, CpuPair, SharingClass, conclude, in_cache, left_out, of_classes, pair, pairs, rows,
@@ -92,6 +91,16 @@ fn lines(report: &Report<'_, '_>) -> u32 {
     report.outcomes.iter().find_map(|outcome| outcome.point.walk.ping_pong()).map_or(0, |with| with.lines)
 }
 
+/// Returns the name of a method before "round trip".
+const fn short(method: Method) -> &'static str {
+    match method {
+        Method::Cas => "CAS",
+        Method::ReadCas => "load + CAS",
+        Method::Flag => "flag",
+        Method::Message => "message",
+    }
+}
+
 /// Returns a method in words.
 const fn words(method: Method) -> &'static str {
     match method {
@@ -167,7 +176,7 @@ fn between<'r>(report: &Report<'r, '_>, one: u32, other: u32) -> Option<&'r Outc
 fn matrix(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresConclusion<'_>, cpus: &CpuSet) {
     let caption = Text::<160>::of(format_args!(
         "One-way latency, ns (half a {} round trip; median of {} cache lines{})",
-        report.options.method.word(),
+        short(report.options.method),
         lines(report),
         method::optional(found.spread, |spread, out| {
             write!(out, ", which differ by up to {} ns", Digits(spread))
@@ -244,7 +253,7 @@ fn states(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
     let caption = "Latency by coherence state, ns per dependent access";
     document.tabulate(caption, Level::Quiet, 3, &|table| {
-        table.texts("held by|access, state|on");
+        table.texts("held by|access, state|home");
         LineLevel::ALL.iter().for_each(|level| table.text(level.name()));
         for (outcome, Owned { owner, state, access, .. }) in rows(report.outcomes) {
             table.row();

@@ -112,7 +112,7 @@ fn excess(measured: f64, reported: Bytes) -> impl Display {
 }
 
 /// Writes the disagreements of the curve and the system, and the levels that the curve could not show.
-pub fn remarks(document: &mut dyn Document, analysis: &Analysis) {
+pub fn findings(document: &mut dyn Document, analysis: &Analysis) {
     /// The reason why a cache that others share may look smaller than it is.
     const SHARED: &str =
         "; other cores share this cache, and a program with more frequent accesses may keep more";
@@ -150,18 +150,6 @@ pub fn remarks(document: &mut dyn Document, analysis: &Analysis) {
             Digits(latency)
         ));
     }
-    for Cache { number, stages, .. } in caches.iter().filter(|cache| cache.stages > 1) {
-        let words = format_args!(
-            "L{number} capacity is exceeded in {stages} steps; its latency is read before the first."
-        );
-        document.sentence(Role::Detail(&""), words);
-    }
-    for Cache { number, .. } in caches.iter().filter(|cache| cache.with_translation) {
-        document.sentence(Role::Detail(&""), format_args!("L{number}: the TLB reach ends at the same size."));
-    }
-    if let Some(Err(error)) = analysis.edge {
-        document.sentence(Role::Detail(&""), format_args!("L1: {}.", no_edge(error)));
-    }
     // If no levels were sought, none is missing.
     let shown = analysis.caches().last().map_or(0, |cache| cache.number);
     let missed = analysis.claims.iter().filter(|claim| claim.level > shown && analysis.stair.is_ok());
@@ -175,6 +163,23 @@ pub fn remarks(document: &mut dyn Document, analysis: &Analysis) {
                 false => "the curve ends below twice that size",
             }
         ));
+    }
+}
+
+/// Writes the particulars of levels, for readers who want to check them.
+pub fn details(document: &mut dyn Document, analysis: &Analysis) {
+    let caches = analysis.caches();
+    for Cache { number, stages, .. } in caches.iter().filter(|cache| cache.stages > 1) {
+        let words = format_args!(
+            "L{number} capacity is exceeded in {stages} steps; its latency is read before the first."
+        );
+        document.sentence(Role::Detail(&""), words);
+    }
+    for Cache { number, .. } in caches.iter().filter(|cache| cache.with_translation) {
+        document.sentence(Role::Detail(&""), format_args!("L{number}: the TLB reach ends at the same size."));
+    }
+    if let Some(Err(error)) = analysis.edge {
+        document.sentence(Role::Detail(&""), format_args!("L1: {}.", no_edge(error)));
     }
 }
 

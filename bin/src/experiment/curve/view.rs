@@ -14,7 +14,7 @@ use crate::report::document::{Document, Level, Picture};
 use crate::report::figures::Digits;
 use crate::result::sample::{Sample, collect};
 
-/// Writes the levels in one sentence.
+/// Writes the levels in one sentence, and the findings about them.
 pub fn answer(document: &mut dyn Document, analysis: &Analysis, side_cache: Option<Bytes>) {
     let memory = match (&analysis.stair, &analysis.memory) {
         (Ok(_), Some(memory)) => memory.nanoseconds(),
@@ -39,6 +39,7 @@ pub fn answer(document: &mut dyn Document, analysis: &Analysis, side_cache: Opti
     if analysis.caches().is_empty() {
         document.finding(format_args!("Latency is the same at all sizes: no cache level visible."));
     }
+    levels::findings(document, analysis);
 }
 
 /// Describes the levels under a caption, and the points that were fitted, by ascending size; `reciprocal` plots
@@ -50,7 +51,7 @@ pub fn evidence(
     [caption, subtitle]: [&str; 2],
     reciprocal: bool,
 ) {
-    levels::remarks(document, analysis);
+    levels::details(document, analysis);
     levels::table(document, analysis, caption);
     picture(document, analysis, samples, subtitle, reciprocal);
     rows(document, samples);

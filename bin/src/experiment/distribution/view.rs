@@ -66,7 +66,10 @@ pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
                 whose(report, outcome),
                 Digits(found.nanoseconds(found.slow_from as f64)),
                 Digits(microseconds),
-                name.unwrap_or("no known interval of DRAM refresh")
+                fmt::from_fn(|out| match name {
+                    Some(name) => write!(out, "DRAM refresh ({name})"),
+                    None => out.write_str("no known interval of DRAM refresh"),
+                })
             ));
         }
         document.finding(format_args!(

@@ -221,13 +221,9 @@ pub fn picture(document: &mut dyn Document, report: &Report<'_, '_>, view: &Wind
     ];
     let subtitle = point::subtitle(report.outcomes.last());
     document.picture(Picture::Chart(&Chart {
-        title: "Time per load by instructions between the loads of 16 chains",
+        title: "Time per load by work between loads",
         subtitle: subtitle.as_str(),
-        x_axis: Axis {
-            title: "instructions between a chain's loads",
-            unit: Unit::Count,
-            scale: Scale::Linear,
-        },
+        x_axis: Axis { title: "instructions between loads", unit: Unit::Count, scale: Scale::Linear },
         y_axis: Axis { title: "time per load", unit: Unit::Plain("ns"), scale: Scale::Linear },
         series: if view.floor.is_some() { &series } else { series.get(..2).unwrap_or_default() },
         marks: &[],
