@@ -29,7 +29,7 @@ use crate::result::Outcome;
 use crate::saved::shape;
 use crate::sys::arguments::Arguments;
 
-pub use report::Report;
+pub use report::{Present, Report};
 
 fields! {
     SCHEMA "schema" "The version of this document's shape: raised when a key changes its meaning or goes.";
@@ -76,9 +76,6 @@ pub fn tool(document: &mut dyn Document, experiment: &str, cpu: &str) {
     document.put(&EXPERIMENT, experiment);
     document.sentence(Role::Page(&PageRole::Title), format_args!("{experiment}"));
 }
-
-/// Describes a part of a report, once for every format.
-pub type Present = fn(&mut dyn Document, &Report<'_, '_>);
 
 /// Describes a report in reading order. Three parts belong to its experiment: the answer, which consists of sentences;
 /// tables, pictures and the method; details and data. The parts that all reports have in common come between them.

@@ -100,7 +100,7 @@ fn from_memory(report: &Report<'_, '_>) -> Option<Saturation> {
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     match in_flight(report) {
         Some((Saturation { in_flight: misses, from_lanes, .. }, limit)) => {
-            // Without an interval, the value is no bound.
+            // Without an interval, the value is an approximation.
             let (bound, reservation) = match (limit, misses.interval) {
                 (_, None) => ("about", ""),
                 (Limit::Buffers, _) => ("at most", ""),

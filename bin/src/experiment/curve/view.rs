@@ -24,7 +24,7 @@ pub fn answer(document: &mut dyn Document, analysis: &Analysis, side_cache: Opti
     document.answer(format_args!(
         "{}{}{} {} ns.",
         fmt::from_fn(|out| {
-            // A level that cannot be distinguished from memory is no finding.
+            // A level that cannot be distinguished from memory is left out.
             for cache in analysis.caches().iter().filter(|cache| !cache.like_memory) {
                 let about = if cache.is_vague() { "about " } else { "" };
                 let (size, latency) = (levels::size(cache.size.value), analysis.of_cache(cache).value);

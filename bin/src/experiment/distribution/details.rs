@@ -38,7 +38,7 @@ fn steps(document: &mut dyn Document, whose: &dyn Display, found: &Distribution)
         document.sentence(
             Role::Detail(&"Step"),
             format_args!(
-                "{whose}p{} lies between loads of {} and loads of {}; the table shows the upper end, the slowest {}%",
+                "{whose}p{} lies between loads of {} and loads of {}; the table shows the upper end, which the slowest {}% reach",
                 Trimmed(percent),
                 span(low),
                 span(high),

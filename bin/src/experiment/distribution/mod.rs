@@ -68,7 +68,7 @@ fn measure<'a>(
     budget: &Budget,
 ) -> Result<Findings<'a>, Failure<'a>> {
     let counter =
-        timer.counter().ok_or(TimingError::NeedsCounter { what: "single hops", instead: "matrix" })?;
+        timer.counter().ok_or(TimingError::NeedsCounter { what: "single loads", instead: "matrix" })?;
     let mut singles = Singles::new(counter, points.len())?;
     let mut alongside = Alongside { singles: Some(&mut singles), ..Alongside::default() };
     let mut findings =
