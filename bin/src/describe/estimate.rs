@@ -1,11 +1,6 @@
-//! An estimate for programs and for people.
-
-use core::fmt::{self, Display};
-
-use latency_core::decimal::Decimal;
+//! An estimate in the form that programs read.
 
 use crate::report::document::{Document, Field, fields};
-use crate::report::figures::{Digits, decimals};
 use latency_core::stats::Estimate;
 
 /// The names of an estimate in a summary: the value, and both ends of its 95 % confidence interval.
@@ -52,18 +47,4 @@ pub fn flat(
     document.put(value, estimate.map(|estimate| estimate.value));
     document.put(low, interval.map(|interval| interval.low));
     document.put(high, interval.map(|interval| interval.high));
-}
-
-/// Writes an estimate with half of the width of its interval: `164 ± 12`.
-pub fn plus_minus(estimate: Estimate) -> impl Display {
-    fmt::from_fn(move |out| {
-        write!(out, "{}", Digits(estimate.value))?;
-        match estimate.interval {
-            Some(interval) => {
-                let half = (interval.high - interval.low) / 2.0;
-                write!(out, " ± {:.*}", decimals(half, 2), Decimal(half))
-            }
-            None => Ok(()),
-        }
-    })
 }

@@ -31,7 +31,7 @@ use latency_core::stats::Estimate;
 pub const LOADED: Experiment = Experiment {
     descriptor: Descriptor {
         name: "loaded",
-        summary: "loaded latency: latency by memory bandwidth",
+        summary: "loaded latency: latency against memory bandwidth",
         details: "One core walks a chain while the others generate traffic at rates from idle to the maximum. \
                   Latency and bandwidth are means over the same windows. Then the bandwidths at which latency is \
                   1.25x and 2x idle, and whether memory is saturated.\n\

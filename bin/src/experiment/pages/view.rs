@@ -11,6 +11,7 @@ use crate::analysis::huge_pages::{
     HugePagesConclusion, KINDS, Larger, Worth, conclude, kinds, spanned, walks,
 };
 use crate::analysis::translation::{SMALLEST, buffers, find, ratio, share};
+use crate::describe::rates::plus_minus;
 use crate::describe::{self, Report, estimate, method, point, trust};
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Part, Picture, Role, Rows, fields};
@@ -131,9 +132,9 @@ fn compared(
     };
     document.answer(format_args!(
         "{head}random-access latency over {size} is {} ns with {} vs {} ns with 4 KiB pages.",
-        estimate::plus_minus(larger.latency),
+        plus_minus(larger.latency),
         page_words(larger.pages),
-        estimate::plus_minus(small),
+        plus_minus(small),
     ));
 }
 
