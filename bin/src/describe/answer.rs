@@ -2,7 +2,8 @@
 
 use core::fmt;
 
-use super::{Present, Report, trust};
+use super::report::{Present, Report};
+use super::trust;
 use crate::report::document::{Document, Role};
 
 /// The sentences of an answer, on their way to a document.
