@@ -2,6 +2,7 @@
 //!
 //! The rest is in the file of each experiment. This module does not know experiments or formats.
 
+mod answer;
 pub mod attributes;
 pub mod conditions;
 pub mod estimate;
@@ -28,7 +29,7 @@ use crate::result::Outcome;
 use crate::saved::shape;
 use crate::sys::arguments::Arguments;
 
-pub use report::Report;
+pub use report::{Present, Report};
 
 fields! {
     SCHEMA "schema" "The version of this document's shape: raised when a key changes its meaning or goes.";
@@ -76,14 +77,15 @@ pub fn tool(document: &mut dyn Document, experiment: &str, cpu: &str) {
     document.sentence(Role::Page(&PageRole::Title), format_args!("{experiment}"));
 }
 
-/// Describes a part of a report, once for every format.
-pub type Present = fn(&mut dyn Document, &Report<'_, '_>);
-
-/// Describes a report in reading order. Three parts belong to its experiment: the answer; tables, pictures and the
-/// method; details and data. The parts that all reports have in common come between them.
+/// Describes a report in reading order. Three parts belong to its experiment: the answer, which consists of sentences;
+/// tables, pictures and the method; details and data. The parts that all reports have in common come between them.
 pub fn report(document: &mut dyn Document, report: &Report<'_, '_>, [answer, evidence, data]: [Present; 3]) {
-    answer(document, report);
+    let several = report.on_screen && answer::lines(report, answer) > 1;
+    answer::sentences(document, report, answer, several.then_some(false));
     trust::line(document, report);
+    if several {
+        answer::sentences(document, report, answer, Some(true));
+    }
     evidence(document, report);
     method::ending(document, report);
     data(document, report);

@@ -1,4 +1,4 @@
-//! Rates for people: in GB/s, with their interval or half of its width.
+//! Rates and other estimates for people, with their interval or half of its width.
 
 use core::fmt::{self, Display};
 
@@ -62,4 +62,18 @@ impl Display for Within {
 /// Writes a share in whole percent.
 pub fn percent(share: f64) -> impl Display {
     fmt::from_fn(move |out| write!(out, "{:.0}%", Decimal(share * 100.0)))
+}
+
+/// Writes an estimate with half of the width of its interval: `164 ± 12`.
+pub fn plus_minus(estimate: Estimate) -> impl Display {
+    fmt::from_fn(move |out| {
+        write!(out, "{}", Digits(estimate.value))?;
+        match estimate.interval {
+            Some(interval) => {
+                let half = (interval.high - interval.low) / 2.0;
+                write!(out, " ± {:.*}", decimals(half, 2), Decimal(half))
+            }
+            None => Ok(()),
+        }
+    })
 }

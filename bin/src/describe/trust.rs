@@ -86,11 +86,17 @@ pub fn is_emulated(warnings: &Warnings) -> bool {
     warnings.iter().any(|warning| matches!(warning, Warning::Emulated { .. }))
 }
 
+/// Returns whether there is evidence that a result is wrong or unproven.
+#[must_use]
+pub fn is_poor(warnings: &Warnings) -> bool {
+    warnings.untrusted().is_some()
+}
+
 /// Returns the trust in a result, in one word.
 #[must_use]
 pub fn level(warnings: &Warnings) -> &'static str {
     // If there are more warnings than fit, only the unreliable ones among the rest are known.
-    if warnings.untrusted().is_some() {
+    if is_poor(warnings) {
         return "poor";
     }
     if reasons(warnings).next().is_some() { "fair" } else { "good" }

@@ -95,6 +95,7 @@ impl<'a> ExperimentRun<'a> {
             regions: *regions,
             arguments,
             terminal,
+            on_screen: false,
             partial: findings.interrupted,
             started,
             seconds,

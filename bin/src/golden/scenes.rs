@@ -109,6 +109,7 @@ const WIDE: &[Row] = &[
     ("order-kernel-clock", TABLES, ONE, "order --size=16M", &[KernelClock]),
     ("pages", EVERY, TWO, "pages", &[]),
     ("pages-quiet", TEXT, TWO, "pages --quiet", &[]),
+    ("pages-no-benefit", TEXT, TWO, "pages --size=256K", &[]),
     ("pages-small", TEXT, TWO, "pages --size=64K", &[]),
     ("pages-few-sizes", &["json", "csv"], ONE, "pages --size=512K", &[]),
     ("pages-no-pools", TABLES, ONE, "pages --verbose", &[Imprecise]),
@@ -118,6 +119,7 @@ const WIDE: &[Row] = &[
     ("variants", TABLES, TWO, "variants", &[]),
     ("variants-quiet", TEXT, ONE, "variants --quiet", &[]),
     ("variants-troubled", TABLES, ONE, "variants --verbose", &[Imprecise, Disturbed, Interrupted]),
+    ("variants-virtual", TEXT, TWO, "variants", &[Virtual]),
     ("variants-kernel-clock", TABLES, ONE, "variants", &[KernelClock]),
     ("bandwidth", EVERY, FOUR, "bandwidth --cpunode=1 --memnode=1", &[]),
     ("bandwidth-quiet", TEXT, TWO, "bandwidth --quiet", &[]),
@@ -160,6 +162,7 @@ const WIDE: &[Row] = &[
         &[],
     ),
     ("loaded-bends-back", EVERY, TWO, "loaded --memnode=0 --traffic=random", &[]),
+    ("loaded-rates-bend-back", TEXT, TWO, "loaded --memnode=0 --traffic=random --load-cpus=1-45", &[]),
     ("loaded-exhausted", TABLES, FOUR, "loaded --memnode=0 --traffic=read --load-cpus=1-4", &[]),
     ("loaded-one-generator", EVERY, ONE, "loaded", &[Virtual]),
     ("loaded-rates", EVERY, FOUR, "loaded --memnode=0 --traffic=2:1 --rates=0,5,60,500", &[]),
@@ -406,6 +409,8 @@ const COLOURED: &[Row] = &[
     ("matrix-four-nodes-colour", TEXT, FOUR, "matrix --heatmap", &[]),
     ("curve-colour", TEXT, ONE, "curve --points-per-octave=2", &[]),
     ("distribution-colour", TEXT, ONE, "distribution", &[]),
+    ("bandwidth-terminal", TEXT, TWO, "bandwidth", &[]),
+    ("cores-terminal", TEXT, SMALL, "cores --states --pairs=classes", &[]),
 ];
 
 /// Experiments with an instructive plan, each with a machine.

@@ -26,7 +26,7 @@ pub const TEXT: Format = Format {
 /// The maximum length of lines; longer ones are hard to read even in a wide terminal.
 const LONGEST_LINE: usize = 100;
 /// The width up to which tables are not split, even if the terminal is narrower.
-const LEAST_LINE: usize = 80;
+const LEAST_LINE: usize = 40;
 /// The number of blanks between columns.
 const GAP: usize = 2;
 

@@ -61,7 +61,7 @@ fn rates_without_the_limit_report_no_limit() {
     assert_eq!(array(&document, "/curves/0/points").len(), 1);
     let found = run(&short(&["--rates=0.5"]));
     let text = &found.expect_status(0).stdout;
-    assert!(text.starts_with("Node 0 -> Node 0 (read): ") && !text.contains("Limit:"), "{text}");
+    assert!(text.starts_with("Node 0 -> Node 0 (read): ") && !text.contains("Peak:"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
 }
 

@@ -67,11 +67,7 @@ fn chart(document: &mut dyn Document, report: &Report<'_, '_>) {
     let series =
         lines.each_ref().map(|(name, points)| Series { name: name.as_str(), data: Data::Points(points) });
     document.picture(Picture::Chart(&Chart {
-        title: if cores {
-            "Bandwidth of each CPU by itself"
-        } else {
-            "Bandwidth against the number of cores"
-        },
+        title: if cores { "Bandwidth of single CPUs" } else { "Bandwidth by number of cores" },
         subtitle: report.machine.processor.brand.as_str(),
         x_axis: Axis { title: if cores { "CPU" } else { "cores" }, unit: Unit::Count, scale: Scale::Linear },
         y_axis: Axis { title: "bandwidth", unit: Unit::Plain("GB/s"), scale: Scale::Linear },
@@ -90,7 +86,7 @@ fn matrix(document: &mut dyn Document, report: &Report<'_, '_>) {
             (group.traffic.kind.name, group.traffic.from, group.traffic.node) == (kind, row, column)
         });
         match group {
-            None => Err("not asked for"),
+            None => Err("not requested"),
             Some(group) => group.best().map(|(_, rate)| rate.value / GIGA).ok_or("not measured"),
         }
     };

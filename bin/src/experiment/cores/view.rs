@@ -2,11 +2,10 @@
 
 use core::fmt::{self, Display, Write};
 
-use latency_core::cores::{Choice, Method};
+use latency_core::cores::{Choice, Method, Walk as Access};
 use latency_core::cpulist::CpuSet;
 use latency_core::stats::Interval;
 use latency_core::text::{Text, plural};
-use latency_core::words::Worded;
 
 use crate::analysis::cores::{
     CoresConclusion, CpuPair, SharingClass, conclude, in_cache, left_out, of_classes, pair, pairs, rows,
@@ -23,7 +22,7 @@ const MOST_IN_TEXT: usize = 16;
 /// Maximum number of CPUs of a picture; the cells of a larger one could not be distinguished.
 const MOST_IN_PICTURE: usize = 256;
 
-/// Writes the answer: a line for each class, the missing pairs, and the fastest and slowest pair.
+/// Writes the answer: a line for each class, the fastest and slowest pair, and the missing pairs.
 pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
     let found = &conclude(report.outcomes);
     for class in found.classes() {
@@ -35,6 +34,7 @@ pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
             plural(class.pairs)
         ));
     }
+    answer(document, report, found);
     for outcome in report.outcomes {
         if let (Err(exclusion), Some(with)) = (&outcome.result, outcome.point.walk.ping_pong()) {
             let (a, b) = (outcome.point.cpu, with.partner);
@@ -42,7 +42,7 @@ pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
         }
     }
     not_chosen(document, report);
-    answer(document, report, found);
+    states_not_measured(document, report);
 }
 
 /// Describes the tables, the picture and the method.
@@ -62,8 +62,8 @@ pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.sentence(
         Role::Provenance(&"Method"),
         format_args!(
-            "round trips between two threads by {}; half of one is one way; a window takes each of {} lines, in pages \
-             of their own, for about 25 us",
+            "round trips between two threads by {}; one way is half a round trip; each window uses each of {} lines, \
+             one per page, for about 25 µs",
             words(report.options.method),
             lines(report)
         ),
@@ -72,9 +72,9 @@ pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
         document.sentence(
             Role::Method(&"States"),
             format_args!(
-                "lines are flushed from all caches, then stored to (modified) or read (exclusive) by a thread of their \
-                 owner, and read by a third one (shared); each access waits for the one before, and own is an atomic \
-                 addition of zero"
+                "lines are flushed from all caches, then stored to (modified) or read (exclusive) by a thread on the \
+                 CPU that holds them, and read by a third thread (shared); each access waits for the one before; \
+                 atomic is an addition of zero"
             ),
         );
     }
@@ -91,13 +91,23 @@ fn lines(report: &Report<'_, '_>) -> u32 {
     report.outcomes.iter().find_map(|outcome| outcome.point.walk.ping_pong()).map_or(0, |with| with.lines)
 }
 
+/// Returns the name of a method before "round trip".
+const fn short(method: Method) -> &'static str {
+    match method {
+        Method::Cas => "CAS",
+        Method::ReadCas => "load + CAS",
+        Method::Flag => "flag",
+        Method::Message => "message",
+    }
+}
+
 /// Returns a method in words.
 const fn words(method: Method) -> &'static str {
     match method {
-        Method::Cas => "compare and swap of one line, over and over until it succeeds",
-        Method::ReadCas => "compare and swap of one line, once a load has seen that it will succeed",
-        Method::Flag => "stores to a line each, which the other loads until it changes",
-        Method::Message => "stores of a time stamp to a line each, which the other loads until it changes",
+        Method::Cas => "compare-and-swap on one line, retried until it succeeds",
+        Method::ReadCas => "compare-and-swap on one line, once a load shows that it will succeed",
+        Method::Flag => "stores to one line per thread, which the other thread polls",
+        Method::Message => "stores of a time stamp to one line per thread, which the other thread polls",
     }
 }
 
@@ -116,24 +126,24 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresCon
         let one = |pair: &CpuPair<'_>| (pair.a, pair.with.partner, Digits(pair.ns()));
         let ((a, b, ns), (c, d, most)) = (one(&nearest), one(&farthest));
         let spread = method::optional(found.spread, |spread, out| {
-            write!(out, "; lines of one pair differ by up to {} ns", Digits(spread))
+            write!(out, "; differs by up to {} ns between cache lines", Digits(spread))
         });
         match (a, b) == (c, d) {
             true => document.answer(format_args!(
-                "A line takes {ns} ns from CPU {a} to CPU {b}{}{spread}.",
+                "Core-to-core latency CPU {a} - CPU {b}: {ns} ns one way{}{spread}.",
                 method::optional(nearest.measured.series.nanoseconds.interval, |interval, out| {
-                    write!(out, " ({} to {})", Digits(interval.low), Digits(interval.high))
+                    write!(out, " (95% CI {} to {})", Digits(interval.low), Digits(interval.high))
                 })
             )),
             false => document.answer(format_args!(
-                "CPUs are {ns} ns ({a} and {b}) to {most} ns ({c} and {d}) apart one way{spread}."
+                "Core-to-core latency one way: {ns} ns (CPUs {a} and {b}) to {most} ns (CPUs {c} and {d}){spread}."
             )),
         }
     }
     if let Some((most_ns, [a, b])) = found.apart {
         document.finding(format_args!(
-            "Clock offset and asymmetry of the two ways together: at most {} ns (CPUs {a} and {b}); their mean is \
-             free of the offset.",
+            "Clock offset plus asymmetry of the two directions: at most {} ns (CPUs {a} and {b}); the offset cancels in \
+             the one-way latency.",
             Digits(most_ns)
         ));
     }
@@ -142,12 +152,12 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresCon
     if let Some(first) = unsynchronised.next() {
         let more = unsynchronised.count();
         document.finding(format_args!(
-            "Messages between CPUs {} and {}{} seem to arrive before they are sent: their clocks differ by more than \
-             a way.",
+            "Messages between CPUs {} and {}{} seem to arrive before they are sent: the clocks differ by more than \
+             the one-way latency.",
             first.a,
             first.with.partner,
             method::optional((more > 0).then_some(more), |more, out| {
-                write!(out, " (and of {more} more pairs)")
+                write!(out, " (and {more} more pair{})", plural(more))
             })
         ));
     }
@@ -165,11 +175,11 @@ fn between<'r>(report: &Report<'r, '_>, one: u32, other: u32) -> Option<&'r Outc
 /// Shows the matrix of all CPUs.
 fn matrix(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresConclusion<'_>, cpus: &CpuSet) {
     let caption = Text::<160>::of(format_args!(
-        "One way, ns (half of a round trip by {}; median over {} lines{})",
-        report.options.method.word(),
+        "One-way latency, ns (half a {} round trip; median of {} cache lines{})",
+        short(report.options.method),
         lines(report),
         method::optional(found.spread, |spread, out| {
-            write!(out, "; lines differ by up to {} ns", Digits(spread))
+            write!(out, ", which differ by up to {} ns", Digits(spread))
         })
     ));
     document.tabulate(caption.as_str(), Level::Quiet, 1, &|table| {
@@ -200,14 +210,15 @@ fn not_chosen(document: &mut dyn Document, report: &Report<'_, '_>) {
         for b in others.iter().take(NAMED.saturating_sub(count)) {
             let separator = if names.is_empty() { "" } else { ", " };
             // Text that does not fit is left out.
-            let _ = write!(names, "{separator}{a} and {b}");
+            let _ = write!(names, "{separator}{a}-{b}");
         }
         count += others.len();
     });
     let all = Choice::All.most(report.machine.cpus.len());
     if count > 0 {
         document.missing(format_args!(
-            "Left out: {count} of {all} pairs, CPUs {}{}; a few of each class stand for them (--pairs, --budget).",
+            "Sampled {} of {all} pairs (a few per class); skipped {}{} (see --pairs, --budget).",
+            all - count,
             names.as_str(),
             method::optional(count.checked_sub(NAMED).filter(|more| *more > 0), |more, out| {
                 write!(out, " and {more} more")
@@ -220,7 +231,7 @@ fn not_chosen(document: &mut dyn Document, report: &Report<'_, '_>) {
 fn classes(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresConclusion<'_>) {
     let all = of_classes(&report.machine.cpus, &report.machine.sharing);
     document.tabulate("", Level::Quiet, 1, &|table| {
-        table.texts("class|pairs|median ns|95 % within run|min to max");
+        table.texts("class|pairs|median ns|95% CI within run|min to max");
         for class in found.classes() {
             table.row();
             table.text(class.shared.name());
@@ -240,9 +251,9 @@ fn states(document: &mut dyn Document, report: &Report<'_, '_>) {
     if rows(report.outcomes).next().is_none() {
         return;
     }
-    let caption = "Lines in a known state, ns per access that waits for the one before";
+    let caption = "Latency by coherence state, ns per dependent access";
     document.tabulate(caption, Level::Quiet, 3, &|table| {
-        table.texts("in caches of|access|on");
+        table.texts("held by|access, state|home");
         LineLevel::ALL.iter().for_each(|level| table.text(level.name()));
         for (outcome, Owned { owner, state, access, .. }) in rows(report.outcomes) {
             table.row();
@@ -250,18 +261,21 @@ fn states(document: &mut dyn Document, report: &Report<'_, '_>) {
                 Some((owner, class)) => table.cell(format_args!("CPU {owner}, {}", class.name())),
                 None => table.cell(format_args!("CPU {} itself", outcome.point.cpu)),
             }
-            table.cell(format_args!("{} {}", access.name(), state.name()));
+            let access = if *access == Access::Own { "atomic" } else { access.name() };
+            table.cell(format_args!("{access} {}", state.name()));
             table.cell(format_args!("node {}", outcome.point.target));
             for level in LineLevel::ALL {
                 table.number(in_cache(report.outcomes, outcome, level));
             }
         }
     });
+}
+
+/// Writes that lines in the shared state were not measured, if other states were.
+fn states_not_measured(document: &mut dyn Document, report: &Report<'_, '_>) {
     let mut owned = report.outcomes.iter().filter_map(|outcome| outcome.point.walk.owned());
-    if owned.all(|owned| owned.third.is_none()) {
-        document.missing(format_args!(
-            "Lines that two other cores share are not measured: they need a third core."
-        ));
+    if rows(report.outcomes).next().is_some() && owned.all(|owned| owned.third.is_none()) {
+        document.missing(format_args!("Shared state not measured: it needs a third core."));
     }
 }
 
@@ -269,9 +283,9 @@ fn states(document: &mut dyn Document, report: &Report<'_, '_>) {
 fn every(document: &mut dyn Document, report: &Report<'_, '_>) {
     let messages = report.options.method == Method::Message;
     document.tabulate("", Level::Verbose, 2, &|table| {
-        table.texts("CPUs|class|ns|95 % within run|fastest|slowest|windows");
+        table.texts("CPUs|class|ns|95% CI within run|fastest|slowest|windows");
         if messages {
-            table.text("offset up to");
+            table.text("clock offset up to");
         }
         for pair in pairs(report.outcomes) {
             let (series, lines) = (&pair.measured.series, pair.measured.lines);
@@ -283,7 +297,7 @@ fn every(document: &mut dyn Document, report: &Report<'_, '_>) {
             table.number(lines.map(|lines| lines.fastest.value));
             match lines {
                 Some(PerLine { slowest, .. }) => {
-                    table.cell(format_args!("{} (#{})", Digits(slowest.value), slowest.line));
+                    table.cell(format_args!("{} (line {})", Digits(slowest.value), slowest.line));
                 }
                 None => table.text("-"),
             }
@@ -309,11 +323,11 @@ fn picture(document: &mut dyn Document, report: &Report<'_, '_>, cpus: &CpuSet) 
     let numbers = numbers.get(..cpus.len()).unwrap_or_default();
     let cell = |row, column| match between(report, row, column) {
         _ if row == column => Err("the same CPU"),
-        None => Err("not asked for"),
+        None => Err("not requested"),
         Some(outcome) => pair(outcome).map(|pair| pair.ns()).ok_or("not measured"),
     };
     document.picture(Picture::Matrix(&Matrix {
-        title: "One way of a cache line from CPU to CPU",
+        title: "Core-to-core latency, one way",
         subtitle: words(report.options.method),
         unit: "ns",
         noun: "CPU",

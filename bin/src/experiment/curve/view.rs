@@ -14,7 +14,7 @@ use crate::report::document::{Document, Level, Picture};
 use crate::report::figures::Digits;
 use crate::result::sample::{Sample, collect};
 
-/// Writes the levels in one sentence.
+/// Writes the levels in one sentence, and the findings about them.
 pub fn answer(document: &mut dyn Document, analysis: &Analysis, side_cache: Option<Bytes>) {
     let memory = match (&analysis.stair, &analysis.memory) {
         (Ok(_), Some(memory)) => memory.nanoseconds(),
@@ -24,9 +24,11 @@ pub fn answer(document: &mut dyn Document, analysis: &Analysis, side_cache: Opti
     document.answer(format_args!(
         "{}{}{} {} ns.",
         fmt::from_fn(|out| {
-            for cache in analysis.caches() {
-                let latency = analysis.of_cache(cache).value;
-                write!(out, "L{} {} {} ns, ", cache.number, levels::size(cache.size.value), Digits(latency))?;
+            // A level that cannot be distinguished from memory is left out.
+            for cache in analysis.caches().iter().filter(|cache| !cache.like_memory) {
+                let about = if cache.is_vague() { "about " } else { "" };
+                let (size, latency) = (levels::size(cache.size.value), analysis.of_cache(cache).value);
+                write!(out, "L{} {about}{size} {} ns, ", cache.number, Digits(latency))?;
             }
             Ok(())
         }),
@@ -35,8 +37,9 @@ pub fn answer(document: &mut dyn Document, analysis: &Analysis, side_cache: Opti
         Digits(memory.value)
     ));
     if analysis.caches().is_empty() {
-        document.finding(format_args!("The curve is flat: it shows no cache."));
+        document.finding(format_args!("Latency is the same at all sizes: no cache level visible."));
     }
+    levels::findings(document, analysis);
 }
 
 /// Describes the levels under a caption, and the points that were fitted, by ascending size; `reciprocal` plots
@@ -48,7 +51,7 @@ pub fn evidence(
     [caption, subtitle]: [&str; 2],
     reciprocal: bool,
 ) {
-    levels::remarks(document, analysis);
+    levels::details(document, analysis);
     levels::table(document, analysis, caption);
     picture(document, analysis, samples, subtitle, reciprocal);
     rows(document, samples);
@@ -108,7 +111,7 @@ fn picture(
 /// Shows every size, for readers who want all of them.
 fn rows(document: &mut dyn Document, samples: &[Sample]) {
     document.tabulate("", Level::Verbose, 1, &|table| {
-        table.texts("working set|ns|core cycles|95 % within run, ns");
+        table.texts("working set|ns|core cycles|95% CI within run, ns");
         for sample in samples {
             table.row();
             table.show(&sample.size);

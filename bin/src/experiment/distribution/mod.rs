@@ -26,12 +26,12 @@ use crate::result::Point;
 pub const DISTRIBUTION: Experiment = Experiment {
     descriptor: Descriptor {
         name: "distribution",
-        summary: "percentiles of single accesses: p50 to p99.99",
-        details: "Each load is timed alone, and the cost of timing is subtracted. Batches, as `matrix` \
-                  times them, check the mean. Without --cpunode and --memnode, the first node loads from \
-                  its own memory.\nLoads that an interrupt or another task made long are counted apart: a \
-                  loop without loads and the kernel's count of context switches tell them from slow \
-                  memory. A search for the period of DRAM refresh follows.",
+        summary: "latency percentiles of single loads: p50 to p99.99",
+        details: "Each load is timed alone, and the cost of timing is subtracted. Batches, timed as in \
+                  `matrix`, check the mean. Without --cpunode and --memnode, the first node loads from \
+                  its own memory.\nLoads that an interrupt or another task delayed are counted separately: \
+                  a loop without loads and the kernel's count of context switches distinguish them from \
+                  slow memory. Then a search for the period of DRAM refresh.",
         flags: FlagSet::MEASURING.union(FlagSet::WORKING_SET).union(FlagSet::CHAIN),
         picture: true,
         ..Descriptor::OF_VALUES
@@ -80,7 +80,7 @@ fn measure<'a>(
 }
 
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
-    report.outcomes.iter().for_each(|outcome| matrix::line(document, report, outcome));
+    matrix::lines(document, report);
     view::answers(document, report);
 }
 

@@ -50,27 +50,30 @@ pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
         let nanoseconds = |percent| Digits(found.percentile_ns(percent).unwrap_or(f64::NAN));
         let each = found.each;
         document.answer(format_args!(
-            "{}Half of all loads take up to {} ns; 1 in 100 takes {} ns or more.",
+            "{}Median latency of a single load {} ns; p99 {} ns.",
             whose(report, outcome),
             nanoseconds(50.0),
             nanoseconds(99.0)
         ));
         if each > 1 {
             document.finding(format_args!(
-                "They are too short to be timed one by one: a load here is the mean of {each} in a row."
+                "Loads are too short to time individually: each sample is the mean of {each} consecutive loads."
             ));
         }
         if let Some((microseconds, name)) = found.refresh() {
             document.finding(format_args!(
-                "{}Slow loads (from {} ns) recur every {} us: {}.",
+                "{}Slow loads ({} ns and more) recur every {} µs: {}.",
                 whose(report, outcome),
                 Digits(found.nanoseconds(found.slow_from as f64)),
                 Digits(microseconds),
-                name.unwrap_or("no refresh interval that DRAM is known for")
+                fmt::from_fn(|out| match name {
+                    Some(name) => write!(out, "DRAM refresh ({name})"),
+                    None => out.write_str("no known interval of DRAM refresh"),
+                })
             ));
         }
         document.finding(format_args!(
-            "{}The system interrupted {} of {} timed loads, which are left out.",
+            "{}{} of {} timed loads were interrupted and are excluded.",
             whose(report, outcome),
             left_out(found),
             fmt::from_fn(|out| match found.total() * u64::from(each) {
@@ -107,7 +110,7 @@ pub fn percentiles(document: &mut dyn Document, report: &Report<'_, '_>) {
 /// Shows the percentiles of one pair in ticks, with their bounds.
 #[inline(never)] // offsets into a small frame are short
 fn certainty(document: &mut dyn Document, report: &Report<'_, '_>, (outcome, found): KnownPoint<'_, '_>) {
-    const ENDS: [(&str, bool); 2] = [("95 % of visits from, ns", true), ("95 % of visits to, ns", false)];
+    const ENDS: [(&str, bool); 2] = [("95% CI from, ns", true), ("95% CI to, ns", false)];
     let quantiles = PERCENTAGES.map(|percent| found.quantile_ns(percent));
     let wide = quantiles.iter().flatten().any(|quantile| is_wide(found, quantile));
     let caption = match report.outcomes.len() {
@@ -145,7 +148,7 @@ pub fn histogram(document: &mut dyn Document, (outcome, found): KnownPoint<'_, '
         point.initiator, point.target
     ));
     let subtitle = Text::<96>::of(format_args!(
-        "{} loads over {}, without the slowest {} %",
+        "{} loads over {}, without the slowest {}%",
         if found.each == 1 { "single" } else { "means of several" },
         point.size,
         Trimmed(100.0 - SHOWN_PERCENT)

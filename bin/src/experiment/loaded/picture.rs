@@ -58,7 +58,7 @@ pub fn picture(document: &mut dyn Document, report: &Report<'_, '_>, several: bo
         lines.each_ref().map(|(name, points)| Series { name: name.as_str(), data: Data::Points(points) });
     let marks = marks.each_ref().map(|(x, label)| Mark { x: *x, label: label.as_str() });
     document.picture(Picture::Chart(&Chart {
-        title: "Latency under load",
+        title: "Loaded latency",
         subtitle: report.machine.processor.brand.as_str(),
         x_axis: Axis { title: "bandwidth", unit: Unit::Plain("GB/s"), scale: Scale::Linear },
         y_axis: Axis { title: "latency", unit: Unit::Plain("ns"), scale: Scale::Linear },

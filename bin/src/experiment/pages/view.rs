@@ -11,7 +11,8 @@ use crate::analysis::huge_pages::{
     HugePagesConclusion, KINDS, Larger, Worth, conclude, kinds, spanned, walks,
 };
 use crate::analysis::translation::{SMALLEST, buffers, find, ratio, share};
-use crate::describe::{self, Report, estimate, method, point};
+use crate::describe::rates::plus_minus;
+use crate::describe::{self, Report, estimate, method, point, trust};
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Part, Picture, Role, Rows, fields};
 use crate::report::figures::Digits;
@@ -85,52 +86,55 @@ pub(super) const fn heading(pages: Pages) -> &'static str {
 pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     match found(report) {
         Some(HugePagesConclusion { size, small, larger: Some(larger), .. }) => {
-            compared(document, report, (size, small.value), &larger)
+            compared(document, report, (size, small), &larger)
         }
         Some(HugePagesConclusion { size, small, larger: None, .. }) => document.answer(format_args!(
-            "Random loads over {size} take {} ns in 4 KiB pages; no larger pages were measured.",
+            "Random-access latency over {size} is {} ns with 4 KiB pages; no larger pages were measured.",
             Digits(small.value)
         )),
-        None if report.outcomes.iter().all(|outcome| outcome.point.size < SMALLEST) => document.answer(
-            format_args!("Kinds of pages are compared over {SMALLEST} and more; use a larger --size."),
-        ),
+        None if report.outcomes.iter().all(|outcome| outcome.point.size < SMALLEST) => {
+            document.answer(format_args!("Page sizes are compared from {SMALLEST} on; use a larger --size."))
+        }
         None => {}
     }
     let as_small = |pages: &Pages| buffers(report.outcomes, *pages).behaves_as_small == Some(true);
     for pages in had(report).filter(as_small) {
         document.finding(format_args!(
-            "{} act like 4 KiB pages in the TLB, as where a hypervisor backs them with small pages.",
+            "{} behave like 4 KiB pages in the TLB, as when a hypervisor backs them with 4 KiB pages.",
             if pages == Pages::Thp { "Transparent huge pages" } else { page_words(pages) }
         ));
     }
 }
 
-/// Writes the benefit of larger pages for the largest working set, according to [`Worth`] alone.
+/// Writes the benefit of larger pages for the largest working set, according to [`Worth`] and the trust alone.
 fn compared(
     document: &mut dyn Document,
     report: &Report<'_, '_>,
-    (size, small): (Bytes, f64),
+    (size, small): (Bytes, Estimate),
     larger: &Larger,
 ) {
-    let huge = Digits(larger.latency.value);
-    let small = Digits(small);
-    let (head, tail) = match larger.worth {
+    let head = match larger.worth {
+        // The claim about an unreliable result begins with this word already.
+        _ if trust::is_poor(report.warnings) => "",
         Worth::Pay => {
             let ratio = larger.ratio.map_or(f64::NAN, |ratio| ratio.value);
             document.answer(format_args!(
-                "Huge pages pay: random loads over {size} take {huge} ns, not {small} ({:.2} x as fast).",
+                "Huge pages help: random-access latency over {size} drops from {} to {} ns ({:.2}x faster).",
+                Digits(small.value),
+                Digits(larger.latency.value),
                 Decimal(ratio)
             ));
             return translated(document, report, size, larger);
         }
-        Worth::LikeSmall => ("Huge pages act like 4 KiB pages in the TLB", ""),
-        Worth::Nothing => ("Huge pages gain nothing here", ""),
-        Worth::Cost => ("Huge pages are slower here", ""),
-        Worth::Open => ("Whether huge pages pay is open", "; the uncertainty covers both"),
+        Worth::Nothing => "Huge pages bring no benefit here: ",
+        Worth::Cost => "Huge pages are slower here: ",
+        Worth::LikeSmall | Worth::Open => "Inconclusive: ",
     };
     document.answer(format_args!(
-        "{head}: random loads over {size} take {huge} ns in {}, {small} in 4 KiB pages{tail}.",
-        page_words(larger.pages)
+        "{head}random-access latency over {size} is {} ns with {} vs {} ns with 4 KiB pages.",
+        plus_minus(larger.latency),
+        page_words(larger.pages),
+        plus_minus(small),
     ));
 }
 
@@ -148,9 +152,9 @@ fn translated(document: &mut dyn Document, report: &Report<'_, '_>, size: Bytes,
     // With a larger working set, the page tables no longer fit into the cache, and page walks are slower.
     let more = size.0 / TABLES <= report.machine.last_level_cache().0;
     document.finding(format_args!(
-        "With 4 KiB pages at least {percent} % of that time is translation{}{}.",
-        method::optional(larger.from, |from, out| write!(out, "; it shows from {from} on")),
-        if more { "; larger working sets pay more" } else { "" }
+        "With 4 KiB pages, TLB misses account for at least {percent}% of the latency{}{}.",
+        method::optional(larger.from, |from, out| write!(out, "; they are visible from {from} on")),
+        if more { "; in larger working sets they cost more" } else { "" }
     ));
 }
 
@@ -185,10 +189,10 @@ fn saves(table: &mut Rows<'_>, ratio: Option<Estimate>) {
     const ALIKE: f64 = 1.02;
     match ratio.map(|ratio| (ratio.side(ALIKE), ratio.value)) {
         Some((Side::Above, ratio)) => {
-            table.cell(format_args!("{:.0} %", Decimal((1.0 - 1.0 / ratio) * 100.0)));
+            table.cell(format_args!("{:.0}%", Decimal((1.0 - 1.0 / ratio) * 100.0)));
         }
         // Page walks cannot make larger pages slower, so that other differences were larger.
-        Some((Side::Near | Side::Below, _)) => table.text("nothing"),
+        Some((Side::Near | Side::Below, _)) => table.text("none"),
         Some((Side::Open, _)) => table.text("unclear"),
         None => table.text("-"),
     }
@@ -240,7 +244,7 @@ fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
         );
     }
     document.picture(Picture::Chart(&Chart {
-        title: "Latency by kind of page",
+        title: "Latency by page size",
         subtitle: subtitle.as_str(),
         x_axis: Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic },
         y_axis: Axis { title: "latency", unit: Unit::Plain("ns"), scale: Scale::Auto },

@@ -5,7 +5,7 @@ use core::fmt::{self, Display};
 use latency_core::decimal::Decimal;
 use latency_core::kernel::lanes::{Filler, Gap, WINDOW as KERNELS};
 use latency_core::stats::Interval;
-use latency_core::text::Text;
+use latency_core::text::{Text, plural};
 
 use crate::analysis::lanes::{WorkReach, WorkingSet, regions};
 use crate::analysis::window::{Prefetch, ReorderBuffer, WindowConclusion, conclude, room};
@@ -58,8 +58,8 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     match &view.found {
         Some(found) => found_of(document, found),
         None => document.answer(format_args!(
-            "Not tested: caches hold {}, and a load from a cache is back before the window is full. Remove \
-                 --size, or use --size={}M or more.",
+            "Not tested: the caches hold {}, and cache hits return before the window is full. Remove --size, or \
+             use --size={}M or more.",
             view.memory.size,
             report.machine.least_in_memory().0.div_ceil(1 << 20)
         )),
@@ -81,11 +81,11 @@ fn found_of(document: &mut dyn Document, found: &WindowConclusion) {
             range(instructions)
         )),
         ReorderBuffer::MoreThan(instructions) => document.answer(format_args!(
-            "Reorder buffer: more than {instructions} instructions; no limit was seen."
+            "Reorder buffer: more than {instructions} instructions (no limit found)."
         )),
         ReorderBuffer::FillersDisagree => document.answer(format_args!(
-            "Reorder buffer: not found, because the kinds of instruction contradict each other (--verbose shows them); \
-             run again on an idle machine."
+            "Reorder buffer: not found, because the kinds of instructions contradict each other (see --verbose); run \
+             again on an idle machine."
         )),
         ReorderBuffer::NotTested => {}
     }
@@ -97,29 +97,26 @@ fn found_of(document: &mut dyn Document, found: &WindowConclusion) {
         ));
     }
     if let Some(WorkReach { hidden, exposed }) = found.work {
-        let past = "Past work that waits for them, loads overlap across";
-        match exposed {
-            Some(exposed) => document
-                .finding(format_args!("{past} up to {hidden} instructions; at {exposed} they take longer.")),
-            None => document.finding(format_args!("{past} all of {hidden} instructions.")),
-        }
+        let end = optional(exposed, |exposed, out| write!(out, "; with {exposed} they begin to serialize"));
+        document.finding(format_args!(
+            "Loads still overlap with up to {hidden} dependent instructions between them{end}."
+        ));
     }
     match found.prefetch {
         Some(Prefetch::Gains(gain)) => document.answer(format_args!(
-            "Prefetching one load ahead is up to {:.1} times as fast ({} units of work: {} ns, not {} ns){}.",
+            "Software prefetch one load ahead is up to {:.1}x faster ({} units of work: {} vs {} ns){}.",
             Decimal(gain.speedup),
             gain.work,
             Digits(gain.with),
             Digits(gain.without),
             optional(gain.pays_from, |work, out| match work {
-                0 => out.write_str("; it pays with any amount of work"),
-                1 => out.write_str("; it pays from 1 unit of work on"),
-                work => write!(out, "; it pays from {work} units of work on"),
+                0 => out.write_str(" and helps at every amount of work"),
+                work => write!(out, " and helps from {work} unit{} of work", plural(work)),
             })
         )),
         Some(other) => document.answer(format_args!(
-            "Prefetching one load ahead gains {}.",
-            if other == Prefetch::Nothing { "nothing" } else { "no more than the uncertainty" }
+            "Software prefetch one load ahead brings no gain{}.",
+            if other == Prefetch::Nothing { "" } else { " beyond the uncertainty" }
         )),
         None => {}
     }
@@ -128,30 +125,35 @@ fn found_of(document: &mut dyn Document, found: &WindowConclusion) {
 /// Shows a row for each amount of work.
 pub fn by_work(document: &mut dyn Document, view: &WindowView<'_, '_>) {
     let place = view.place();
-    document.tabulate("ns per load, 16 chains with work between their loads", Level::Quiet, 0, &|table| {
-        table.texts("work|instructions");
-        // Without points in the cache, their column is left out.
-        if view.floor.is_some() {
-            table.text("L1");
-        }
-        table.text(place.as_str());
-        table.texts("prefetched|saved");
-        for [plain, _] in &KERNELS {
-            let time = |region: WorkingSet<'_, '_>, prefetch| {
-                region.with_work(plain.work, prefetch).map_or(f64::NAN, |time| time.value)
-            };
-            let (without, with) = (time(view.memory, false), time(view.memory, true));
-            table.row();
-            table.show(&plain.work);
-            table.show(&plain.instructions);
-            if let Some(floor) = view.floor {
-                table.number(time(floor, false));
+    document.tabulate(
+        "ns per load, 16 chains with dependent work between their loads",
+        Level::Quiet,
+        0,
+        &|table| {
+            table.texts("work|instructions");
+            // Without points in the cache, their column is left out.
+            if view.floor.is_some() {
+                table.text("L1");
             }
-            table.number(without);
-            table.number(with);
-            table.known(Some(1.0 - with / without).filter(|saved| saved.is_finite()).map(percent));
-        }
-    });
+            table.text(place.as_str());
+            table.texts("prefetched|time saved");
+            for [plain, _] in &KERNELS {
+                let time = |region: WorkingSet<'_, '_>, prefetch| {
+                    region.with_work(plain.work, prefetch).map_or(f64::NAN, |time| time.value)
+                };
+                let (without, with) = (time(view.memory, false), time(view.memory, true));
+                table.row();
+                table.show(&plain.work);
+                table.show(&plain.instructions);
+                if let Some(floor) = view.floor {
+                    table.number(time(floor, false));
+                }
+                table.number(without);
+                table.number(with);
+                table.known(Some(1.0 - with / without).filter(|saved| saved.is_finite()).map(percent));
+            }
+        },
+    );
 }
 
 /// Writes the reach over each kind of filler.
@@ -163,9 +165,9 @@ pub fn reaches(document: &mut dyn Document, report: &Report<'_, '_>) {
             format_args!(
                 "two loads overlap across up to {} instructions{}{}",
                 reach.overlaps,
-                optional(reach.alone, |alone, out| write!(out, "; at {alone} they serialise")),
+                optional(reach.alone, |alone, out| write!(out, "; at {alone} they serialize")),
                 match (reach.alone, found.converged) {
-                    (None, _) => "; no limit was seen",
+                    (None, _) => "; no limit found",
                     (_, true) => "",
                     (_, false) => "; the limit is uncertain",
                 }
@@ -183,7 +185,7 @@ pub fn by_fillers(document: &mut dyn Document, view: &WindowView<'_, '_>) {
         })
     };
     let measured = view.memory.times().any(|(walk, _)| matches!(walk, Walk::Apart(_)));
-    let caption = "Two loads, their time over that without instructions between them";
+    let caption = "Time of two loads with instructions between them, relative to none";
     document.tabulate(caption, Level::Verbose, 0, &|table| {
         table.text("instructions");
         Filler::ALL.iter().for_each(|filler| table.text(filler.name()));
@@ -214,18 +216,14 @@ pub fn picture(document: &mut dyn Document, report: &Report<'_, '_>, view: &Wind
     let cache = line(view.floor, false);
     let series = [
         Series { name: place.as_str(), data: Data::Points(&without) },
-        Series { name: "the same, prefetched", data: Data::Points(&with) },
+        Series { name: "with prefetch", data: Data::Points(&with) },
         Series { name: "L1", data: Data::Points(&cache) },
     ];
     let subtitle = point::subtitle(report.outcomes.last());
     document.picture(Picture::Chart(&Chart {
-        title: "Time per load against instructions between the loads of 16 chains",
+        title: "Time per load by work between loads",
         subtitle: subtitle.as_str(),
-        x_axis: Axis {
-            title: "instructions between a chain's loads",
-            unit: Unit::Count,
-            scale: Scale::Linear,
-        },
+        x_axis: Axis { title: "instructions between loads", unit: Unit::Count, scale: Scale::Linear },
         y_axis: Axis { title: "time per load", unit: Unit::Plain("ns"), scale: Scale::Linear },
         series: if view.floor.is_some() { &series } else { series.get(..2).unwrap_or_default() },
         marks: &[],
