@@ -21,7 +21,6 @@ const FORBIDDEN: [&str; 26] = [
     "leave them out",
     "left out",
     "disturbed",
-    "verified",
     "hop ",
     "hops",
     "initiator",

@@ -24,7 +24,8 @@ pub fn answer(document: &mut dyn Document, analysis: &Analysis, side_cache: Opti
     document.answer(format_args!(
         "{}{}{} {} ns.",
         fmt::from_fn(|out| {
-            for cache in analysis.caches() {
+            // A level that may be memory is not in the answer.
+            for cache in analysis.caches().iter().filter(|cache| !cache.like_memory) {
                 let latency = analysis.of_cache(cache).value;
                 write!(out, "L{} {} {} ns, ", cache.number, levels::size(cache.size.value), Digits(latency))?;
             }
