@@ -220,6 +220,15 @@ const WIDE: &[Row] = &[
         "report ../tests/fixtures/saved/loaded-a.json ../tests/fixtures/saved/report.json",
         &[],
     ),
+    (
+        "report-curves",
+        TEXT,
+        ONE,
+        "report ../tests/fixtures/saved/curve.json ../tests/fixtures/saved/curve-no-turbo.csv \
+         ../tests/fixtures/saved/foreign.txt",
+        &[],
+    ),
+    ("report-hosts", TEXT, ONE, "report ../tests/fixtures/saved/nodes.jsonl", &[]),
     ("fit", &["txt", "json", "svg", "html"], ONE, "fit ../tests/fixtures/saved/curve.json", &[]),
     ("fit-csv", TEXT, ONE, "fit ../tests/fixtures/saved/curve.csv --reciprocal", &[]),
     ("fit-foreign", &["txt", "json"], ONE, "fit ../tests/fixtures/saved/foreign.txt", &[]),

@@ -37,6 +37,18 @@ impl Display for Figure {
     }
 }
 
+/// The size of a relative difference in percent: `8.0%`, and whole from `100%` on.
+#[derive(Clone, Copy, Debug)]
+pub struct ByPercent(pub f64);
+
+impl Display for ByPercent {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let percent = self.0.abs() * 100.0;
+        // The rounded number decides.
+        write!(out, "{:.*}%", usize::from(percent < 99.95), Decimal(percent))
+    }
+}
+
 /// Returns the number of decimals, up to nine, with which a number has `significant` significant digits.
 #[must_use]
 pub fn decimals(value: f64, significant: usize) -> usize {

@@ -42,7 +42,7 @@ pub(super) fn trust(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<()
                 let level = reader.string()?;
                 trust.said_poor = level == "poor";
                 if !trust.said_poor && level != "fair" && level != "good" {
-                    return Err(Fault::Meaning("a level of trust other than good, fair and poor"));
+                    return Err(Fault::Meaning("trust level is none of good, fair, poor"));
                 }
             }
             "reasons" => {
@@ -179,7 +179,7 @@ pub(super) fn curve(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<()
     (idle.pair, limit.pair) = (from.zip(to), from.zip(to));
     if let Some(kind) = kind.filter(|_| !brief) {
         idle.set(LOAD, word(format_args!("idle, before {}", kind.name)));
-        limit.set(LOAD, word(format_args!("most")));
+        limit.set(LOAD, word(format_args!("peak")));
         // The limit gets the working set of the chain that was measured during the traffic.
         limit.sample.size = idle.sample.size;
     }

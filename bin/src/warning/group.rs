@@ -5,7 +5,6 @@ use latency_core::compact::Compact;
 use core::fmt::{self, Write};
 use core::mem::discriminant;
 
-use super::entry::Facts;
 use super::{Severity, Warning, Warnings};
 use crate::report::ascii::Ascii;
 use crate::report::wrap::Wrap;
@@ -51,14 +50,10 @@ impl Warnings {
     }
 
     fn group<'a>(&'a self, first: &'a Warning) -> WarningGroup<'a> {
-        let weight = |warning: &Warning| {
-            let Facts { severity, measure, .. } = warning.facts();
-            (severity, measure)
-        };
         let mut group = WarningGroup { worst: first, count: 0 };
         for warning in self.iter().filter(|other| discriminant(*other) == discriminant(first)) {
             group.count += 1;
-            if weight(warning) > weight(group.worst) {
+            if warning.weight() > group.worst.weight() {
                 group.worst = warning;
             }
         }

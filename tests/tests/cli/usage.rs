@@ -108,6 +108,6 @@ fn an_option_behind_the_mark_is_a_file_in_the_message() {
     let behind = finish(&mut directory.command(&["compare", "a.json", "--", "b.json", "--json"]));
     behind
         .expect_status(1)
-        .expect_error("cannot read '--json': No such file or directory (ENOENT); options stand before --");
+        .expect_error("cannot read '--json': No such file or directory (ENOENT); options go before --");
     finish(&mut directory.command(&["compare", "--json", "a.json", "--", "b.json"])).expect_json(0);
 }

@@ -60,6 +60,29 @@ fn bounded(pair: &PointPair) -> Option<Interval> {
     (pair.interval.low.is_finite() && pair.interval.high.is_finite()).then_some(pair.interval)
 }
 
+/// The value of one side of a point.
+pub struct SideValue {
+    value: f64,
+    unit: &'static str,
+}
+
+impl SideValue {
+    /// Returns the latency of a side, or its bandwidth if the point is of traffic.
+    pub fn of(pair: &PointPair, side: usize) -> SideValue {
+        let nanoseconds = pair.nanoseconds.get(side).copied().unwrap_or(f64::NAN);
+        match pair.row.traffic() {
+            Some(kind) => SideValue { value: bytes_per_line(kind) / nanoseconds, unit: "GB/s" },
+            None => SideValue { value: nanoseconds, unit: "ns" },
+        }
+    }
+}
+
+impl fmt::Display for SideValue {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} {}", Digits(self.value), self.unit)
+    }
+}
+
 impl ComparisonView<'_> {
     /// Returns the fields that identify a point for readers: the fields that vary, or the nodes if none does.
     pub fn naming(&self) -> u32 {
@@ -122,9 +145,9 @@ impl ComparisonView<'_> {
                 table.text(FIELDS.get(field).map_or("", |(_, words)| words));
             }
             table.texts(match (mixed, rates) {
-                (true, _) => "A|B|time B/A|95 %|",
-                (false, true) => "A, GB/s|B, GB/s|time B/A|95 %|",
-                (false, false) => "A, ns|B, ns|B/A|95 %|",
+                (true, _) => "A|B|time B/A|95% CI|verdict",
+                (false, true) => "A, GB/s|B, GB/s|time B/A|95% CI|verdict",
+                (false, false) => "A, ns|B, ns|B/A|95% CI|verdict",
             });
             for pair in (0..).map_while(pair) {
                 let row = &pair.row;
@@ -147,14 +170,11 @@ impl ComparisonView<'_> {
                         false => Ok(()),
                     }));
                 }
-                for nanoseconds in pair.nanoseconds {
-                    let rate = row.traffic().map(|kind| bytes_per_line(kind) / nanoseconds);
-                    let unit = match rate {
-                        _ if !mixed => "",
-                        Some(_) => " GB/s",
-                        None => " ns",
-                    };
-                    table.cell(format_args!("{}{unit}", Digits(rate.unwrap_or(nanoseconds))));
+                for amount in [0, 1].map(|side| SideValue::of(pair, side)) {
+                    match mixed {
+                        true => table.show(&amount),
+                        false => table.number(amount.value),
+                    }
                 }
                 table.cell(format_args!("{:.3}", Decimal(pair.ratio())));
                 match bounded(pair) {
@@ -163,7 +183,7 @@ impl ComparisonView<'_> {
                     }
                     None => table.text("unknown"),
                 }
-                let between = if pair.interpolated { " (between points)" } else { "" };
+                let between = if pair.interpolated { " (interpolated)" } else { "" };
                 let word = self.word(pair);
                 table.cell(format_args!("{}{between}", if word == "same" { "" } else { word }));
             }
@@ -198,15 +218,15 @@ impl ComparisonView<'_> {
         let mut subtitle = Text::<160>::EMPTY;
         let [one, other] = self.paths.map(first_name);
         // Text that does not fit is left out.
-        let _ = write!(subtitle, "above 1 B is slower; A: {}, B: {}", one.as_str(), other.as_str());
+        let _ = write!(subtitle, "above 1: B is slower; A: {}, B: {}", one.as_str(), other.as_str());
         document.picture(Picture::Chart(&Chart {
-            title: "Latency of B over that of A",
+            title: "Latency ratio B/A",
             subtitle: subtitle.as_str(),
             x_axis: Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic },
             y_axis: Axis { title: "B/A", unit: Unit::Plain(""), scale: Scale::Logarithmic },
             series: &[
                 Series { name: "B/A", data: Data::Points(&points) },
-                Series { name: "even", data: Data::Curve(&even) },
+                Series { name: "equal", data: Data::Curve(&even) },
             ],
             marks: &[],
         }));
