@@ -28,6 +28,8 @@ pub type NodeSet = IdSet<16>;
 impl<const WORDS: usize> IdSet<WORDS> {
     /// The set without members.
     pub const EMPTY: Self = Self { words: [0; WORDS] };
+    /// The set of all numbers.
+    pub const ALL: Self = Self { words: [u64::MAX; WORDS] };
 
     /// Largest number that fits in the set, plus one.
     pub const CAPACITY: u32 = (WORDS * 64) as u32;

@@ -25,6 +25,7 @@ pub const CORES: Experiment = Experiment {
                   spread over lines is shown, too. CPUs that share the same (a core, a cache, a node, a socket) \
                   are put together.",
         flags: FlagSet::EXCHANGE.union(FlagSet::WINDOWS).union(FlagSet::of(&[
+            FlagId::Cpu,
             FlagId::MemNode,
             FlagId::Pages,
             FlagId::Seed,
