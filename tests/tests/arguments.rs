@@ -194,7 +194,7 @@ fn an_argument_of_any_length_is_answered() {
 #[test]
 fn many_arguments_are_answered() {
     let many: Vec<String> = (0..20_000).map(|number| format!("--seed={number}")).collect();
-    run(&many).expect_status(1).expect_error("--seed is given twice");
+    run(&many).expect_status(1).expect_error("--seed given more than once");
 }
 
 #[test]
