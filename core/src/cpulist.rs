@@ -46,6 +46,12 @@ impl<const WORDS: usize> IdSet<WORDS> {
         self.words.get(word).is_some_and(|word| word & bit != 0)
     }
 
+    /// Returns whether every number is a member.
+    #[must_use]
+    pub fn is_all(&self) -> bool {
+        self.words.iter().all(|word| *word == u64::MAX)
+    }
+
     /// Returns the number of members.
     #[must_use]
     pub fn len(&self) -> usize {

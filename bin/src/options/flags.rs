@@ -459,7 +459,6 @@ fn cpus<'a>(options: &mut Options<'a>, value: &'a [u8]) -> Result<(), ValueError
         return set_some(&mut options.cpus, values::ids(value));
     }
     options.cpu = if options.first_cpu { None } else { Some(values::cpu(value)?) };
-    options.cpus = options.cpu.map(|cpu| [cpu.0].into_iter().collect());
     Ok(())
 }
 

@@ -52,48 +52,47 @@ Exit codes:
   130  interrupted; finished points were printed
 ";
 
-/// Command lines without the name of the program, each with its effect. The first ones are examples of the program as a
-/// whole. Each belongs to the experiment that it names.
-pub const EXAMPLES: &[(&str, &str)] = &[
-    ("matrix --cpunode=0", "node 0 to every node"),
-    ("matrix -N 0 -m local --json", "one pair, for a program"),
-    ("curve --pages=2m -o curve.svg", "a picture of cache levels"),
-    ("report --budget=2m -o report.html", "everything, as one page"),
-    ("matrix --size=1G --pages=1g", "on 1 GiB pages"),
-    ("curve --max-size=64M --seed=7", "caches only"),
-    ("curve -C 3 --order=sequential", "from CPU 3, with prefetching"),
-    ("parallel -m 0 --pages=2m", "misses in parallel to node 0"),
-    ("parallel --size=1M -o parallel.csv", "the same in a cache"),
-    ("window --size=16K", "all loads hit the L1"),
-    ("window -o window.svg", "the result as a picture"),
-    ("distribution --pages=2m", "tail latency, few TLB misses"),
-    ("distribution -N 0 -o tail.csv", "percentiles as a table"),
-    ("order --stride=256", "every fourth line"),
-    ("order --size=1M --json", "in a cache, for a program"),
-    ("pages --pages=4k --size=64M", "4 KiB pages only"),
-    ("pages --counters", "counted page walks"),
-    ("variants -C 2", "on CPU 2"),
-    ("variants --time-limit=1s -o out.md", "a short run, as a table"),
-    ("bandwidth --view=mix", "read/write mixes"),
-    ("bandwidth --view=scaling -o gb.svg", "GB/s by number of cores"),
-    ("bandwidth --load-cpus=0-1", "CPUs 0 and 1 only"),
-    ("cores --cpu=0-3 --heatmap", "the pairs of four CPUs"),
-    ("cores --pairs=0:1 --states", "one pair, all line states"),
-    ("cores --budget=20s -o cores.svg", "a heat map as a picture"),
-    ("loaded --rates=0,50%,max", "idle, half load and full load"),
-    ("loaded --traffic=2:1 --budget=30s", "two reads for each write"),
-    ("loaded --hold=1m --rates=5", "5 GB/s for a minute"),
-    ("system -o system.json", "for an inventory of hosts"),
-    ("system --strict", "exit 3 on a serious warning"),
-    ("fit curve.json -o curve.svg", "a picture of a saved curve"),
-    ("fit --unit=K other.txt", "another tool's table, in KiB"),
-    ("compare --force a.json b.json", "whatever the conditions"),
-    ("compare a*.json -- b*.json", "several runs of each side"),
-    ("fleet --threshold=5% *.jsonl", "hosts that are 5% slower"),
-    ("fleet --baseline=good.jsonl *.jsonl", "against known-good results"),
-    ("report --format=text", "everything, as text"),
-    ("report *.json -o report.html", "one page of saved results"),
-];
+/// Command lines without the name of the program, each with its effect behind a tab. The first ones are examples of
+/// the program as a whole. Each belongs to the experiment that it names.
+pub const EXAMPLES: &str = "\
+matrix --cpunode=0\tnode 0 to every node
+matrix -N 0 -m local --json\tone pair, for a program
+curve --pages=2m -o curve.svg\ta picture of cache levels
+report --budget=2m -o report.html\teverything, as one page
+matrix --size=1G --pages=1g\ton 1 GiB pages
+curve --max-size=64M --seed=7\tcaches only
+curve -C 3 --order=sequential\tfrom CPU 3, with prefetching
+parallel -m 0 --pages=2m\tmisses in parallel to node 0
+parallel --size=1M -o parallel.csv\tthe same in a cache
+window --size=16K\tall loads hit the L1
+window -o window.svg\tthe result as a picture
+distribution --pages=2m\ttail latency, few TLB misses
+distribution -N 0 -o tail.csv\tpercentiles as a table
+order --stride=256\tevery fourth line
+order --size=1M --json\tin a cache, for a program
+pages --pages=4k --size=64M\t4 KiB pages only
+pages --counters\tcounted page walks
+variants -C 2\ton CPU 2
+variants --time-limit=1s -o out.md\ta short run, as a table
+bandwidth --view=mix\tread/write mixes
+bandwidth --view=scaling -o gb.svg\tGB/s by number of cores
+bandwidth --load-cpus=0-1\tCPUs 0 and 1 only
+cores --cpu=0-3 --heatmap\tthe pairs of four CPUs
+cores --pairs=0:1 --states\tone pair, all line states
+cores --budget=20s -o cores.svg\ta heat map as a picture
+loaded --rates=0,50%,max\tidle, half and full load
+loaded --traffic=2:1 --budget=30s\ttwo reads for a write
+loaded --hold=1m --rates=5\t5 GB/s for a minute
+system -o system.json\tfor an inventory of hosts
+system --strict\texit 3 on a serious warning
+fit curve.json -o curve.svg\ta picture of a saved curve
+fit --unit=K other.txt\tanother tool's table, in KiB
+compare --force a.json b.json\twhatever the conditions
+compare a*.json -- b*.json\tseveral runs of each side
+fleet --threshold=5% *.jsonl\thosts that are 5% slower
+fleet --baseline=ok.jsonl *.jsonl\tagainst known-good results
+report --format=text\teverything, as text
+report *.json -o report.html\tone page of saved results";
 
 /// The number of examples that the help of the program lists.
 const FIRST_EXAMPLES: usize = 4;
@@ -141,7 +140,7 @@ pub fn write_help(
             .write_str("\n`latency-bench help EXPERIMENT` explains one; `--help` lists all options.\n");
     }
     write!(out, "\n{VALUES}\n{EXIT_CODES}")?;
-    examples(out, EXAMPLES.iter().take(FIRST_EXAMPLES))?;
+    examples(out, EXAMPLES.split('\n').take(FIRST_EXAMPLES))?;
     out.write_str("\n`latency-bench help EXPERIMENT` explains an experiment.\n")
 }
 
@@ -171,16 +170,13 @@ pub fn write_experiment_help(
         "\nFormats:{}\n`latency-bench help options`: output options, values, exit codes",
         joined(" ", ", ", written.map(|format| format.name))
     )?;
-    examples(out, EXAMPLES.iter().filter(|(line, _)| line.split(' ').next() == Some(experiment.name)))
+    examples(out, EXAMPLES.split('\n').filter(|line| line.split(' ').next() == Some(experiment.name)))
 }
 
 /// Writes examples, each with its effect to the right of the command line.
-fn examples<'e>(
-    out: &mut dyn Write,
-    examples: impl Iterator<Item = &'e (&'static str, &'static str)>,
-) -> fmt::Result {
+fn examples(out: &mut dyn Write, examples: impl Iterator<Item = &'static str>) -> fmt::Result {
     out.write_str("\nExamples:\n")?;
-    for (line, effect) in examples {
+    for (line, effect) in examples.filter_map(|example| example.split_once('\t')) {
         let mut text = named(out, &format_args!("  latency-bench {line}"), EFFECTS)?;
         text.write_str(effect)?;
         text.finish()?;

@@ -174,7 +174,7 @@ options! {
         pub local: bool = false,
         /// The CPU to run on; excludes `cpunode`.
         pub cpu: Option<CpuId> = None,
-        /// The CPUs among which pairs are chosen; in other experiments the same as `cpu`.
+        /// Several CPUs, among which pairs are chosen; [`CpuSet::ALL`] for all that the process may use.
         pub cpus: Option<CpuSet> = None,
         /// True to run on the first CPU of the node even if other processes keep it busy.
         pub first_cpu: bool = false,

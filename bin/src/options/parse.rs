@@ -172,7 +172,7 @@ fn check<'a>(
     if let Some(flag) = given().find(|flag| !accepted.contains(flag.id)) {
         return Err(UsageError::NotForExperiment { flag, experiment, experiments });
     }
-    if options.cpus.is_some() && options.cpu.is_none() && !experiment.flags.contains(FlagId::Pairs) {
+    if options.cpus.is_some() && !experiment.flags.contains(FlagId::Pairs) {
         return Err(UsageError::OneCpuOnly { experiment });
     }
     if let (Some(_), Pairs::These(_)) = (options.cpus, options.pairs) {

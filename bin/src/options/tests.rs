@@ -91,9 +91,7 @@ fn every_option_is_set_in_both_forms() {
     let values: &[(&str, &str, IsSet)] = &[
         ("cpunode", "0,2-3", |o| o.cpunode.is_some_and(|nodes| nodes.iter().eq([0, 2, 3]))),
         ("memnode", "1", |o| o.memnode.is_some_and(|nodes| nodes.iter().eq([1])) && !o.local),
-        ("cpu", "7", |o| {
-            o.cpu == Some(CpuId(7)) && o.cpus.is_some_and(|cpus| cpus.iter().eq([7])) && !o.chooses_cpu()
-        }),
+        ("cpu", "7", |o| o.cpu == Some(CpuId(7)) && o.cpus.is_none() && !o.first_cpu && !o.chooses_cpu()),
         ("pages", "1g", |o| o.pages == Pages::Huge1g),
         ("size", "1.5G", |o| o.size == Some(Bytes(3 << 29))),
         ("min-size", "16K", |o| o.min_size == Some(Bytes(16 << 10))),

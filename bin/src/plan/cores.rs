@@ -35,7 +35,7 @@ pub fn cores<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Result
         }
     }
     let cpus = &among(options, machine)?;
-    if cpus.len() < 2 {
+    if cpus.len() < 2 || options.cpu.is_some() {
         let (experiment, why) = ("cores", "one sends, the other answers");
         return Err(PlacementError::NeedsSecondCpu { experiment, why }.into());
     }
@@ -80,7 +80,7 @@ pub fn cores<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Result
 
 /// Returns the CPUs among which pairs are chosen: those that the user gave, or all.
 fn among<'a>(options: &Options<'a>, machine: &'a Machine) -> Result<CpuSet, Failure<'a>> {
-    let asked = options.cpus.filter(|asked| *asked != CpuSet::ALL);
+    let asked = options.cpus.filter(|asked| !asked.is_all());
     for cpu in asked.iter().flatten().map(CpuId) {
         super::scope::cpu_node(machine, cpu)?;
     }

@@ -96,7 +96,7 @@ pub fn first(options: &Options<'_>, machine: &Machine, from: NodeId) -> Option<C
 /// [`PlacementError::CpuNotAllowed`].
 pub fn check_cpus<'a>(options: &Options<'a>, machine: &'a Machine) -> Result<Option<NodeId>, Failure<'a>> {
     let Some(asked) = options.load_cpus else { return Ok(None) };
-    if let Some(cpu) = asked.difference(&machine.cpus).first().filter(|_| asked != CpuSet::ALL).map(CpuId) {
+    if let Some(cpu) = asked.difference(&machine.cpus).first().filter(|_| !asked.is_all()).map(CpuId) {
         return Err(PlacementError::CpuNotAllowed { cpu, allowed: &machine.cpus }.into());
     }
     let nodes = asked.intersection(&machine.cpus);

@@ -69,7 +69,7 @@ fn chaser<'a>(
     from: NodeId,
 ) -> Result<CpuId, PlacementError<'a>> {
     let usual = scope.cpu(machine, from).ok_or(PlacementError::NothingToMeasure)?;
-    match options.load_cpus.filter(|generate| *generate != CpuSet::ALL && generate.contains(usual.0)) {
+    match options.load_cpus.filter(|generate| !generate.is_all() && generate.contains(usual.0)) {
         None => Ok(usual),
         Some(generate) => {
             let own = machine.topology.node(from).map_or(CpuSet::EMPTY, |node| machine.cpus_of(node));

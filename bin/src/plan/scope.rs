@@ -33,7 +33,7 @@ impl Scope {
     pub fn resolve<'a>(planning: &mut Planning<'_, 'a>) -> Result<Scope, Failure<'a>> {
         let Planning { options, machine, .. } = *planning;
         let [from, to] =
-            [options.cpunode, options.memnode].map(|asked| asked.filter(|nodes| *nodes != NodeSet::ALL));
+            [options.cpunode, options.memnode].map(|asked| asked.filter(|nodes| !nodes.is_all()));
         for node in [from, to].iter().flatten().flat_map(NodeSet::iter) {
             exists(machine, NodeId(node))?;
         }

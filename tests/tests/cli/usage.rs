@@ -104,7 +104,7 @@ fn every_usage_line_and_example_can_be_typed() {
         "curve.json",
         "1.jsonl",
         "2.jsonl",
-        "good.jsonl",
+        "ok.jsonl",
         "other.txt",
     ] {
         fs::copy(workspace().join(SAVED), directory.path().join(name)).expect("a file");

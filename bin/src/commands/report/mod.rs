@@ -148,7 +148,7 @@ fn typed(line: &mut Line, section: &Section, whole: &Options<'_>) -> fmt::Result
     line.write_str(section.arguments)?;
     // Experiments with memory attributes accept several nodes, and the others accept one.
     let nodes = |nodes: Option<NodeSet>| {
-        let one = |nodes: &NodeSet| nodes.first().filter(|_| *nodes != NodeSet::ALL).into_iter().collect();
+        let one = |nodes: &NodeSet| nodes.first().filter(|_| !nodes.is_all()).into_iter().collect();
         nodes.map(|nodes| if descriptor.attributes { nodes } else { one(&nodes) }).unwrap_or_default()
     };
     let size = if descriptor.flags.contains(FlagId::MaxSize) { FlagId::MaxSize } else { FlagId::Size };

@@ -61,7 +61,7 @@ pub fn page() -> String {
         page.text(content);
     }
     page.section("EXAMPLES");
-    for (arguments, effect) in EXAMPLES {
+    for (arguments, effect) in EXAMPLES.lines().filter_map(|example| example.split_once('\t')) {
         page.tagged(&format!("latency-bench {arguments}"), "");
         page.text(&format!("{effect}."));
     }
@@ -224,7 +224,11 @@ mod tests {
         assert!(DESCRIPTORS.iter().all(|known| tagged(known.name)));
         assert_eq!(table(EXIT_CODES).filter(|(code, _)| tagged(code)).count(), 7);
         assert_eq!(table(VALUES).filter(|(name, _)| tagged(name)).count(), 3);
-        assert!(EXAMPLES.iter().all(|(arguments, _)| tagged(&format!("latency-bench {arguments}"))));
+        assert!(EXAMPLES.lines().all(|example| {
+            example
+                .split_once("  ")
+                .is_some_and(|(arguments, _)| tagged(&format!("latency-bench {arguments}")))
+        }));
         for flag in FLAGS {
             assert!(page.contains(&escaped(&flag.to_string())), "{flag}");
         }
