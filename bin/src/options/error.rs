@@ -109,7 +109,7 @@ impl fmt::Display for UsageError<'_> {
                 write!(out, "unknown experiment '{}'; ", Escaped(name))?;
                 match nearest {
                     Some(nearest) => write!(out, "did you mean {nearest}?"),
-                    None => out.write_str("`latency-bench -h` lists them"),
+                    None => out.write_str("`latency-bench -h` lists the experiments"),
                 }
             }
             UsageError::MissingValue { flag } => message!(out, "--{} needs a value", flag.name;
@@ -128,7 +128,8 @@ impl fmt::Display for UsageError<'_> {
                     _ => write!(out, "; use {}", kind.expects),
                 }
             }
-            UsageError::Repeated { flag } => write!(out, "--{} given more than once", flag.name),
+            UsageError::Repeated { flag } => message!(out, "--{} given more than once", flag.name;
+                "remove one of them"),
             UsageError::Conflict { first, second, reason } => message!(
                 out, "--{} and --{} cannot be combined ({reason})", first.name, second.name;
                 "remove one of them"),

@@ -433,7 +433,7 @@ flags! {
         Value(&WHEN, |options, value| set(&mut options.color, values::choice(value))),
         "color the text",
         default "auto, only on a terminal";
-    Help "help" b'h' General COMMON,
+    Help "help" b'h' General,
         Switch(|options| options.help = Some(Help::Long)),
         "print common (-h) or all options (--help)";
     Version "version" b'V' General,

@@ -48,8 +48,8 @@ Exit codes:
   2    requested CPU, node or pages unavailable, or placement not verified
   3    no usable clock; or --strict, and the result is unreliable
   4    the result could not be written
-  5    compare: B is slower than A; fleet: a host is slower than similar hosts
-  130  interrupted; finished points were printed
+  5    compare: B is slower than A; fleet: a host is slower than its peers
+  130  interrupted; the finished points were printed
 ";
 
 /// Command lines without the name of the program, each with its effect behind a tab. The first ones are examples of

@@ -82,7 +82,7 @@ pub fn parse<'a>(
     }
     let named = options.given.intersection(FORMAT_FLAGS) != FlagSet::EMPTY;
     let checked = options.help.is_none() && !options.version;
-    if asked_by_word && named && options.format != format {
+    if asked_by_word && options.format != format {
         return Err(UsageError::HelpIsText { format: options.format });
     }
     if let Some(path) = options.output.filter(|_| !named) {

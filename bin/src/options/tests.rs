@@ -382,7 +382,7 @@ fn help_needs_nothing_else() {
     assert_eq!(help(&["help", "compare", "--format=text"]), Some(Help::Long));
     assert_eq!(help(&["compare", "a", "b", "--json", "--help"]), Some(Help::Long));
     assert_eq!(message("help --json"), "help cannot be written as json; remove the format");
-    assert_eq!(message("options"), "unknown experiment 'options'; `latency-bench -h` lists them");
+    assert_eq!(message("options"), "unknown experiment 'options'; `latency-bench -h` lists the experiments");
     let options = parsed(&["help", "compare"]).unwrap();
     assert_eq!((options.help, options.experiment.descriptor.name), (Some(Help::Long), "compare"));
     assert!(parsed(&["version"]).unwrap().version);

@@ -96,17 +96,9 @@ fn every_usage_line_and_example_can_be_typed() {
     lines.sort();
     lines.dedup();
     let directory = Directory::new("usage");
-    for name in [
-        "a.json",
-        "b.json",
-        "c.json",
-        "d.json",
-        "curve.json",
-        "1.jsonl",
-        "2.jsonl",
-        "ok.jsonl",
-        "other.txt",
-    ] {
+    for name in
+        ["a.json", "b.json", "c.json", "d.json", "curve.json", "1.jsonl", "2.jsonl", "ok.jsonl", "other.txt"]
+    {
         fs::copy(workspace().join(SAVED), directory.path().join(name)).expect("a file");
     }
     // 16 commands with their usage, two examples or more of each, and the lines for all commands.
