@@ -186,6 +186,7 @@ macro_rules! flags {
         }
 
         /// Every option, in the order of [`FlagId`] and of the help text.
+        #[allow(clippy::needless_update)] // some options have every field
         pub const FLAGS: &[Flag] = &[$(Flag {
             id: FlagId::$id,
             name: $name,
