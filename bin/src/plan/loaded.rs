@@ -47,16 +47,16 @@ pub fn points<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Resul
     let cpu = chaser(options, machine, &scope, from)?;
     let mut left_ns = budget_ns(options);
     let targets = scope.targets_of(from);
-    let (all, targets) = (targets, targets.len());
-    for to in all.iter().map(NodeId) {
-        let wanted = working_set(planning, to, targets)?;
+    let count = targets.len();
+    for to in targets.iter().map(NodeId) {
+        let wanted = working_set(planning, to, count)?;
         let size = match options.size {
             Some(_) => wanted,
-            None => generators::two_fifths(machine, (to, targets), wanted),
+            None => generators::two_fifths(machine, (to, count), wanted),
         };
         let like = Point::like(options, [from, to], cpu, size);
         chain::chain(&like)?;
-        curve(planning, &like, targets, &mut left_ns, each)?;
+        curve(planning, &like, count, &mut left_ns, each)?;
     }
     Ok(())
 }

@@ -226,7 +226,7 @@ mod tests {
         assert_eq!(table(VALUES).filter(|(name, _)| tagged(name)).count(), 3);
         assert!(EXAMPLES.lines().all(|example| {
             example
-                .split_once("  ")
+                .split_once('\t')
                 .is_some_and(|(arguments, _)| tagged(&format!("latency-bench {arguments}")))
         }));
         for flag in FLAGS {
