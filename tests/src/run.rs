@@ -39,7 +39,7 @@ pub fn run<S: AsRef<OsStr>>(arguments: &[S]) -> Run {
 
 /// Words of commands that must not be pinned to one CPU: experiments that use several CPUs or report them,
 /// and the option that chooses the CPU.
-const OF_SEVERAL_CPUS: [&str; 6] = ["loaded", "bandwidth", "cores", "report", "system", "--cpu"];
+const OF_SEVERAL_CPUS: [&str; 7] = ["loaded", "bandwidth", "cores", "report", "system", "--cpu", "-C"];
 
 /// Runs `command` to its end. A command that uses only one CPU is pinned to one that the fewest others use.
 ///

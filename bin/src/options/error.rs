@@ -26,6 +26,8 @@ pub enum UsageError<'a> {
     NotUtf8 { argument: &'a [u8] },
     /// An option that does not exist.
     UnknownOption { name: &'a [u8], nearest: Option<&'static str> },
+    /// An option of another tool, with the text to type instead.
+    ForeignOption { name: &'a [u8], ours: &'static str },
     /// An experiment that does not exist.
     UnknownExperiment { name: &'a [u8], nearest: Option<&'static str> },
     /// An option without the value that it needs.
@@ -70,6 +72,10 @@ pub enum UsageError<'a> {
     NoVariable { name: &'a str },
     /// A load to hold (`--hold`) that is not exactly one rate of one kind of traffic.
     HoldsOneLoad,
+    /// A format other than text for the word `help`.
+    HelpIsText { format: &'static Format },
+    /// Several CPUs for an experiment that measures on one.
+    OneCpuOnly { experiment: &'static Descriptor },
     /// Several nodes for an experiment that measures one pair.
     OneNodeOnly { option: &'static str, found: usize },
     /// A node beyond the last one.
@@ -96,6 +102,9 @@ impl fmt::Display for UsageError<'_> {
             UsageError::UnknownOption { name, nearest: None } => message!(
                 out, "unknown option '{}'", Escaped(name);
                 "`latency-bench --help` lists the options"),
+            UsageError::ForeignOption { name, ours } => message!(
+                out, "unknown option '{}'", Escaped(name);
+                "use {ours}"),
             UsageError::UnknownExperiment { name, nearest } => {
                 write!(out, "unknown experiment '{}'; ", Escaped(name))?;
                 match nearest {
@@ -189,6 +198,14 @@ impl fmt::Display for UsageError<'_> {
                 "set it, or remove --label=env:{name}"),
             UsageError::HoldsOneLoad => message!(out, "--hold needs exactly one load level";
                 "use one non-zero --rates level and one --traffic mix"),
+            UsageError::HelpIsText { format } => message!(
+                out, "help cannot be written as {}", format.name;
+                "remove the format"),
+            UsageError::OneCpuOnly { experiment } => {
+                let several = experiment.flags.contains(FlagId::LoadCpus);
+                message!(out, "--cpu names several CPUs, but {} measures on one CPU", experiment.name;
+                    "use one CPU{}", if several { ", and --load-cpus for the generators" } else { "" })
+            }
             UsageError::OneNodeOnly { option, found } => message!(
                 out, "--{option} lists {found} nodes, but this experiment measures one pair";
                 "run it once per node"),

@@ -187,6 +187,9 @@ fn help_names_every_option_and_version_the_version() {
     assert_eq!(run(&["version"]).stdout, version.stdout);
     assert_eq!(version.expect_status(0).stdout.lines().count(), 1, "{version}");
     assert!(version.stdout.starts_with("latency-bench 0."), "{version}");
+    assert!(version.stdout.ends_with("x86_64-linux)\n"), "{version}");
+    assert!(run(&["help", "options"]).expect_status(0).stdout.contains("Exit codes:"), "no exit codes");
+    run(&["help", "--json"]).expect_status(1).expect_error("help cannot be written as json");
 }
 
 #[test]

@@ -21,6 +21,7 @@ use crate::error::Failure;
 use crate::experiment::interface::Experiment;
 use crate::experiment::{bandwidth, cores, curve, distribution, loaded, matrix, pages, parallel, window};
 use crate::options::{self, Descriptor, FLAGS, FlagId, FlagSet, MAX_OPERANDS, Operands, Options};
+use crate::report::figures::width;
 use crate::report::format::{Format, Purpose};
 use crate::sys::arguments::Arguments;
 use crate::sys::errno::Errno;
@@ -149,22 +150,28 @@ fn typed(line: &mut Line, section: &Section, whole: &Options<'_>) -> fmt::Result
     line.write_str(section.arguments)?;
     // Experiments with memory attributes accept several nodes, and the others accept one.
     let nodes = |nodes: Option<NodeSet>| {
-        let one = |nodes: NodeSet| nodes.first().into_iter().collect();
-        nodes.map(|nodes| if descriptor.attributes { nodes } else { one(nodes) }).unwrap_or_default()
+        let one = |nodes: &NodeSet| nodes.first().filter(|_| !nodes.is_all()).into_iter().collect();
+        nodes.map(|nodes| if descriptor.attributes { nodes } else { one(&nodes) }).unwrap_or_default()
     };
     let size = if descriptor.flags.contains(FlagId::MaxSize) { FlagId::MaxSize } else { FlagId::Size };
     let cpu: &dyn fmt::Display = whole.cpu.as_ref().map_or(&"first", |cpu| cpu);
+    let targets = nodes(whole.memnode);
+    let memory: &dyn fmt::Display = if whole.local { &"local" } else { &targets };
     let values: [(FlagId, FlagId, &dyn fmt::Display); 6] = [
         (FlagId::Size, size, &whole.size.unwrap_or_default().0),
         (FlagId::CpuNode, FlagId::CpuNode, &nodes(whole.cpunode)),
-        (FlagId::MemNode, FlagId::MemNode, &nodes(whole.memnode)),
+        (FlagId::MemNode, FlagId::MemNode, memory),
         (FlagId::Cpu, FlagId::Cpu, cpu),
         (FlagId::Pages, FlagId::Pages, &whole.pages.word()),
         (FlagId::Seed, FlagId::Seed, &whole.seed),
     ];
     for (given, flag, value) in values {
         let flag = FLAGS.get(flag as usize).filter(|flag| descriptor.flags.contains(flag.id));
-        if let Some(flag) = flag.filter(|_| whole.given.contains(given)) {
+        // One CPU makes no pair, and the first of all nodes need not have memory.
+        let applies = whole.given.contains(given)
+            && !(given == FlagId::Cpu && descriptor.flags.contains(FlagId::Pairs))
+            && width(value) > 0;
+        if let Some(flag) = flag.filter(|_| applies) {
             write!(line, "--{}={value}\0", flag.name)?;
         }
     }

@@ -25,6 +25,7 @@ pub const CORES: Experiment = Experiment {
                   Pairs are grouped by what they share: a core, a cache, a node, a socket. --states adds the \
                   latency of loads and atomics by coherence state.",
         flags: FlagSet::EXCHANGE.union(FlagSet::WINDOWS).union(FlagSet::of(&[
+            FlagId::Cpu,
             FlagId::MemNode,
             FlagId::Pages,
             FlagId::Seed,

@@ -52,7 +52,7 @@ fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
     if planning.options.cpunode.is_none() {
         scope.initiators = scope.initiators.first().into_iter().collect();
     }
-    if planning.options.memnode.is_none() {
+    if planning.options.memnode.is_none() && !planning.options.local {
         let own: NodeSet = scope.initiators.intersection(&scope.targets);
         let node = own.first().or(scope.targets.first());
         scope.targets = node.into_iter().collect();
