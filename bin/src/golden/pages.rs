@@ -56,6 +56,7 @@ fn pages_and_texts_have_equal_numbers() {
         }
         let file = scene.file.clone();
         scene.colour = false;
+        scene.screen = false;
         scene.line = line;
         // Pages are in UTF-8, whatever the terminal shows.
         scene.unicode = true;
