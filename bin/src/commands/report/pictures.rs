@@ -7,8 +7,10 @@ use latency_core::sort::sort_by;
 use latency_core::text::Text;
 
 use crate::analysis::traffic::bytes_per_line;
+use crate::report::axis::AxisRange;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Matrix, Scale, Series, Unit};
 use crate::report::document::{Document, Picture};
+use crate::report::figures::Digits;
 use crate::result::row::{FROM, Label, Row, SIZE, TO, differing};
 use crate::sys::table::List;
 
@@ -65,14 +67,30 @@ fn lines(document: &mut dyn Document, rows: &[Row], name: &str, apart: u32) {
     if series.is_empty() {
         return;
     }
+    let title = title(rows);
     document.picture(Picture::Chart(&Chart {
-        title: if unit(rows) == "ns" { "Latency by working set" } else { "Bandwidth by working set" },
+        title: title.as_str(),
         subtitle: name,
         x_axis: Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic },
         y_axis: Axis { title: "value", unit: Unit::Plain(unit(rows)), scale: Scale::Auto },
         series: &series,
         marks: &[],
     }));
+}
+
+/// Returns the title of a picture: the smallest and the largest value.
+fn title(rows: &[Row]) -> Text<64> {
+    let quantity = match unit(rows) {
+        "ns" => "Latency: ",
+        "GB/s" => "Bandwidth: ",
+        _ => "",
+    };
+    match AxisRange::of(&mut |each| rows.iter().for_each(|row| each(value(row)))) {
+        Some(AxisRange { low, high }) => {
+            Text::of(format_args!("{quantity}{} to {} {}", Digits(low), Digits(high), unit(rows)))
+        }
+        None => Text::EMPTY,
+    }
 }
 
 /// Draws the first point of each pair of nodes.
@@ -89,13 +107,15 @@ fn matrix(document: &mut dyn Document, rows: &[Row], name: &str) {
         let found = rows.iter().find(|row| row.pair == Some((from, to)));
         found.map(value).ok_or("not in the file")
     };
+    let title = title(rows);
     document.picture(Picture::Matrix(&Matrix {
-        title: "From node to node",
+        title: title.as_str(),
         subtitle: name,
         unit: unit(rows),
         noun: "node",
         rows: &from,
         columns: &to,
+        groups: None,
         cell: &cell,
     }));
 }

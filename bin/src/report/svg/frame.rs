@@ -1,5 +1,5 @@
-//! The frame of every picture: the element itself, its background, styles, title and subtitle. This module does not
-//! depend on any picture.
+//! The frame of every picture: the element itself, its background, styles, title, subtitle and footer. This module does
+//! not depend on any picture.
 
 use core::fmt::{self, Write};
 
@@ -11,9 +11,9 @@ use crate::report::escape::InMarkup;
 
 /// The place where a picture is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FramePlace {
-    /// In a file of its own.
-    File,
+pub enum FramePlace<'a> {
+    /// In a file of its own, whose footer tells the origin of the result before the tool and its version.
+    File(&'a str),
     /// In an HTML page that has the style sheet; the number of the picture within the page.
     Page(u32),
 }
@@ -21,6 +21,8 @@ pub enum FramePlace {
 /// The distance between the lines of a title; below it, of a subtitle.
 const TITLE_LINE: f64 = 24.0;
 const SUBTITLE_LINE: f64 = 17.0;
+/// The height of the footer.
+const FOOTER: f64 = 18.0;
 /// The blank margin around a picture.
 pub const EDGE: f64 = 24.0;
 
@@ -37,24 +39,29 @@ pub fn heading_height(width: f64, title: &str, subtitle: &str) -> f64 {
 /// HTML parsers know the namespace of SVG, so a page does not need its address.
 pub fn begin(
     out: &mut dyn Write,
-    place: FramePlace,
+    place: FramePlace<'_>,
     (width, height): (f64, f64),
     title: &str,
     subtitle: &str,
 ) -> fmt::Result {
     let room = width - 2.0 * EDGE;
-    let (width, height) = (Decimal(width), Decimal(height));
+    let right = width - EDGE;
     out.write_str("<svg ")?;
-    if place == FramePlace::File {
-        out.write_str("xmlns=\"http://www.w3.org/2000/svg\" ")?;
-    }
+    let bottom = match place {
+        FramePlace::Page(_) => height,
+        FramePlace::File(_) => {
+            out.write_str("xmlns=\"http://www.w3.org/2000/svg\" ")?;
+            height + FOOTER
+        }
+    };
+    let (width, height) = (Decimal(width), Decimal(bottom));
     write!(
         out,
         "class=\"latency-bench\" role=\"img\" width=\"{width}\" height=\"{height}\" \
          viewBox=\"0 0 {width} {height}\" color=\"#1c2128\""
     )?;
     match place {
-        FramePlace::File => {
+        FramePlace::File(_) => {
             let (title, sheet) = (InMarkup(&title), style::SHEET);
             writeln!(out, ">\n<title>{title}</title>\n<style>\n{sheet}</style>")?;
         }
@@ -67,6 +74,15 @@ pub fn begin(
         }
     }
     writeln!(out, "<rect class=\"page\" width=\"{width}\" height=\"{height}\" rx=\"8\"/>")?;
+    if let FramePlace::File(origin) = place {
+        let footer = format_args!("{origin}latency-bench {}", env!("CARGO_PKG_VERSION"));
+        text::text(
+            out,
+            "class=\"foot\" text-anchor=\"end\" x=\"~\" y=\"@\"",
+            &[right, bottom - 12.0],
+            &footer,
+        )?;
+    }
     let mut baseline = EDGE - 6.0;
     for line in text::lines(title, Size::Title, room) {
         baseline += TITLE_LINE;
