@@ -19,7 +19,7 @@ use crate::machine::Machine;
 use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::Budget;
 use crate::plan::{self, Plan, Planning, Scope};
-use crate::report::chart::{Axis, Chart, ChartPoint, Data, Matrix, Scale, Series, Unit};
+use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Matrix, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Part, Picture, Role, fields};
 use crate::report::figures::{Digits, Figure};
 use crate::result::sample::collect;
@@ -257,6 +257,9 @@ pub(super) fn single(
         return;
     }
     let name = Text::<48>::of(name);
+    let between =
+        method::optional(interval, |at, out| write!(out, " ({} to {})", Digits(at.low), Digits(at.high)));
+    let mark = Mark::line(value, format_args!("{} {unit}{between}", Digits(value)));
     let whiskers = interval.map(|interval| (interval.low, interval.high));
     document.picture(Picture::Chart(&Chart {
         title,
@@ -267,7 +270,7 @@ pub(super) fn single(
             name: "",
             data: Data::Scatter(&[ChartPoint { whiskers, ..ChartPoint::new(value, 0.0) }]),
         }],
-        marks: &[],
+        marks: &[mark],
     }));
 }
 

@@ -175,7 +175,12 @@ fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
         *name = Text::of(format_args!("{} {}", chains::place(place_of(report, region.size)), region.size));
         for (point, kernel) in points.iter_mut().zip(&KERNELS) {
             let (one, all) = (region.with_lanes(1), region.with_lanes(kernel.lanes));
-            let in_flight = one.zip(all).and_then(|(one, all)| one.over(all));
+            // A single chain has one load in flight by definition.
+            let in_flight = if kernel.lanes == 1 {
+                one.map(|_| 1.0.into())
+            } else {
+                one.zip(all).and_then(|(one, all)| one.over(all))
+            };
             *point = ChartPoint::of(kernel.lanes as f64, in_flight.unwrap_or(f64::NAN.into()));
         }
     }

@@ -3,6 +3,7 @@
 //! The terminal and SVG draw the same two things, a chart with axes and a matrix of pairs. Nothing here depends on the
 //! way in which either is drawn.
 
+use core::fmt;
 use latency_core::stats::Estimate;
 use latency_core::text::Text;
 
@@ -133,35 +134,27 @@ pub enum MarkKind {
 
 /// A marked place on the horizontal axis, such as a cache's capacity.
 #[derive(Clone, Copy, Debug)]
-pub struct Mark<'a> {
-    /// The place.
+pub struct Mark {
+    /// The place; not a number if nothing is marked.
     pub x: f64,
     /// The text; may be empty.
-    pub label: &'a str,
+    pub label: Text<48>,
     /// The look.
     pub kind: MarkKind,
     /// The index of the series whose colour it has.
     pub series: Option<usize>,
 }
 
-impl<'a> Mark<'a> {
+impl Mark {
+    /// Nothing.
+    pub const NONE: Mark = Mark { x: f64::NAN, label: Text::EMPTY, kind: MarkKind::Line, series: None };
+
     /// Makes a vertical line that belongs to no series.
     #[must_use]
-    pub const fn line(x: f64, label: &'a str) -> Self {
-        Self { x, label, kind: MarkKind::Line, series: None }
+    #[inline(never)] // it is called in several places
+    pub fn line(x: f64, label: fmt::Arguments<'_>) -> Self {
+        Self { x, label: Text::of(label), ..Self::NONE }
     }
-}
-
-/// Marks with labels of their own, by ascending place. A mark without a place is not drawn.
-pub type OwnMarks<const N: usize> = [(Mark<'static>, Text<48>); N];
-
-/// A mark that is not drawn.
-pub const NO_MARK: (Mark<'static>, Text<48>) = (Mark::line(f64::NAN, ""), Text::EMPTY);
-
-/// Returns marks with their labels.
-#[must_use]
-pub fn labelled<const N: usize>(marks: &OwnMarks<N>) -> [Mark<'_>; N] {
-    marks.each_ref().map(|(mark, label)| Mark { label: label.as_str(), ..*mark })
 }
 
 /// Values over a common horizontal axis.
@@ -175,10 +168,10 @@ pub struct Chart<'a> {
     pub x_axis: Axis<'a>,
     /// The vertical axis.
     pub y_axis: Axis<'a>,
-    /// The series. Each is drawn in front of those before it.
+    /// The series, the most important first.
     pub series: &'a [Series<'a>],
     /// The marks, by ascending place.
-    pub marks: &'a [Mark<'a>],
+    pub marks: &'a [Mark],
 }
 
 /// The letters that mark cells without a number, one for each reason; further reasons are not listed.
@@ -186,11 +179,11 @@ const REASON_MARKS: [char; 4] = ['a', 'b', 'c', 'd'];
 
 /// The first of some neighbouring rows and columns of a matrix, and their name.
 #[derive(Clone, Copy, Debug)]
-pub struct MatrixGroup<'a> {
+pub struct MatrixGroup {
     /// The index of the row.
     pub first: usize,
     /// The name.
-    pub name: &'a str,
+    pub name: Text<32>,
 }
 
 /// A number for each pair of nodes or CPUs.
@@ -210,7 +203,7 @@ pub struct Matrix<'a> {
     pub columns: &'a [u32],
     /// The groups of a symmetric matrix, of which only the upper triangle is drawn: each row begins a column further to
     /// the right. `None` if the direction matters.
-    pub groups: Option<&'a [MatrixGroup<'a>]>,
+    pub groups: Option<&'a [MatrixGroup]>,
     /// Returns the number of an initiator and a target, or the reason why it is missing.
     pub cell: &'a dyn Fn(u32, u32) -> Result<f64, &'a str>,
 }

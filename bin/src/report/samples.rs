@@ -1,6 +1,7 @@
 //! Charts and matrices for the tests, with realistic values.
 
 use super::chart::{Axis, Chart, ChartPoint, Data, Mark, MarkKind, Matrix, MatrixGroup, Scale, Series, Unit};
+use latency_core::text::Text;
 use std::vec::Vec;
 use std::{env, fs, path::Path, println};
 
@@ -63,9 +64,9 @@ fn chart_of_curve(series: &[Series<'_>], show: impl FnOnce(&Chart<'_>)) {
         y_axis: LATENCY,
         series,
         marks: &[
-            Mark::line(kibibytes(48.0), "L1 48 KiB 1.58 ns"),
-            Mark::line(kibibytes(2048.0), "L2 2 MiB 5.01 ns"),
-            Mark::line(kibibytes(22_000.0), "L3 21.5 MiB 18 ns"),
+            Mark::line(kibibytes(48.0), format_args!("L1 48 KiB 1.58 ns")),
+            Mark::line(kibibytes(2048.0), format_args!("L2 2 MiB 5.01 ns")),
+            Mark::line(kibibytes(22_000.0), format_args!("L3 21.5 MiB 18 ns")),
         ],
     });
 }
@@ -80,7 +81,7 @@ pub fn lanes(show: impl FnOnce(&Chart<'_>)) {
         x_axis: Axis { title: "lanes", unit: Unit::Count, scale: Scale::Logarithmic },
         y_axis: Axis { title: "inverse throughput", unit: Unit::Plain("ns"), scale: Scale::Linear },
         series: &[Series { name: "", data: Data::Points(&measured) }],
-        marks: &[Mark::line(12.0, "12 fill buffers")],
+        marks: &[Mark::line(12.0, format_args!("12 fill buffers"))],
     });
 }
 
@@ -120,9 +121,9 @@ pub fn strip(show: impl FnOnce(&Chart<'_>)) {
             Series { name: "", data: Data::Scatter(&far) },
         ],
         marks: &[
-            Mark { series: Some(0), ..Mark::line(24.9, "median 24.9 ns") },
-            Mark { kind: MarkKind::Tick, ..Mark::line(100.0, "100 ns reported") },
-            Mark { series: Some(1), ..Mark::line(133.5, "median 134 ns") },
+            Mark { series: Some(0), ..Mark::line(24.9, format_args!("median 24.9 ns")) },
+            Mark { kind: MarkKind::Tick, ..Mark::line(100.0, format_args!("100 ns reported")) },
+            Mark { series: Some(1), ..Mark::line(133.5, format_args!("median 134 ns")) },
         ],
     });
 }
@@ -142,8 +143,8 @@ pub fn triangle(show: impl FnOnce(&Matrix<'_>)) {
         rows: &[0, 2, 4, 1, 3],
         columns: &[2, 4, 1, 3, 5],
         groups: Some(&[
-            MatrixGroup { first: 0, name: "socket 0" },
-            MatrixGroup { first: 3, name: "socket 1" },
+            MatrixGroup { first: 0, name: Text::of(format_args!("socket 0")) },
+            MatrixGroup { first: 3, name: Text::of(format_args!("socket 1")) },
         ]),
         cell: &cell,
     });

@@ -216,7 +216,7 @@ impl ComparisonView<'_> {
             title: title.as_str(),
             subtitle: subtitle.as_str(),
             x_axis: Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic },
-            y_axis: Axis { title: "B/A", unit: Unit::Plain(""), scale: Scale::Logarithmic },
+            y_axis: Axis { title: "B/A", unit: Unit::Plain(""), scale: Scale::Fitted },
             series: &[
                 Series { name: "B/A", data: Data::Points(&points) },
                 Series { name: "even", data: Data::Curve(&even) },

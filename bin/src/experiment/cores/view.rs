@@ -348,13 +348,9 @@ fn triangle(
     let mut numbers = [0; MOST_IN_PICTURE];
     let count = ordered(report, cpus, &mut numbers);
     let numbers = numbers.get(..count).unwrap_or_default();
-    let mut names = [Text::<32>::EMPTY; MOST_IN_PICTURE];
-    let mut firsts = [0; MOST_IN_PICTURE];
-    let groups = grouped(report, numbers, &mut names, &mut firsts);
-    let mut room = [MatrixGroup { first: 0, name: "" }; MOST_IN_PICTURE];
-    let named = firsts.iter().zip(&names).take(groups);
-    let groups =
-        collect(&mut room, named.map(|(first, name)| MatrixGroup { first: *first, name: name.as_str() }));
+    let mut groups = [MatrixGroup { first: 0, name: Text::EMPTY }; MOST_IN_PICTURE];
+    let count_of_groups = grouped(report, numbers, &mut groups);
+    let groups = groups.get(..count_of_groups).unwrap_or_default();
     let cell = |row, column| match between(report, row, column) {
         None => Err("not measured"),
         Some(outcome) => pair(outcome).map(|pair| pair.ns()).ok_or("not measured"),
@@ -371,14 +367,8 @@ fn triangle(
     }));
 }
 
-/// Fills the names and the indices of the first CPUs of sockets and L3 caches, and returns their number; 0 if all CPUs
-/// are in one.
-fn grouped(
-    report: &Report<'_, '_>,
-    numbers: &[u32],
-    names: &mut [Text<32>; MOST_IN_PICTURE],
-    firsts: &mut [usize; MOST_IN_PICTURE],
-) -> usize {
+/// Fills the groups of CPUs that share a socket and an L3, and returns their number; 0 if all CPUs are in one.
+fn grouped(report: &Report<'_, '_>, numbers: &[u32], groups: &mut [MatrixGroup]) -> usize {
     let sharing = &report.machine.sharing;
     let of = |kind, index: usize| numbers.get(index).map(|cpu| sharing.lowest(kind, *cpu));
     let begins = |kind, index: usize| index == 0 || of(kind, index) != of(kind, index - 1);
@@ -386,22 +376,21 @@ fn grouped(
     let sockets = count(Shared::Package);
     // If the kernel does not report an L3, each core has its own.
     let caches = Some(count(Shared::L3)).filter(|caches| *caches > sockets && *caches < count(Shared::Core));
-    let (mut socket, mut cache, mut groups) = (0, 0, 0);
+    let (mut socket, mut cache, mut found) = (0, 0, 0);
     for index in 0..numbers.len() {
         let is_socket = begins(Shared::Package, index);
         if !is_socket && !(caches.is_some() && begins(Shared::L3, index)) {
             continue;
         }
         socket += usize::from(is_socket && index > 0);
-        if let Some((name, first)) = names.get_mut(groups).zip(firsts.get_mut(groups)) {
-            let of_cache = method::optional(caches.map(|_| cache), |cache, out| write!(out, " L3 {cache}"));
-            *name = Text::of(format_args!("socket {socket}{of_cache}"));
-            *first = index;
+        let of_cache = method::optional(caches.map(|_| cache), |cache, out| write!(out, " L3 {cache}"));
+        if let Some(group) = groups.get_mut(found) {
+            *group = MatrixGroup { first: index, name: Text::of(format_args!("socket {socket}{of_cache}")) };
         }
         cache += 1;
-        groups += 1;
+        found += 1;
     }
-    if groups > 1 { groups } else { 0 }
+    if found > 1 { found } else { 0 }
 }
 
 /// Draws a mark for each measured pair, by class.

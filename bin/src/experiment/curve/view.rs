@@ -9,9 +9,7 @@ use latency_core::units::Bytes;
 use super::levels;
 use crate::analysis::curve::Analysis;
 use crate::describe::method;
-use crate::report::chart::{
-    Axis, Chart, ChartPoint, Data, Mark, MarkKind, NO_MARK, Scale, Series, Unit, labelled,
-};
+use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, MarkKind, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Picture};
 use crate::report::figures::Digits;
 use crate::result::sample::{Sample, collect};
@@ -82,7 +80,7 @@ fn picture(
     ];
     let series = if fit.is_some() { &series[..] } else { series.get(..1).unwrap_or_default() };
 
-    let mut marks = [NO_MARK; 3 * MAX_LEVELS + 1];
+    let mut marks = [Mark::NONE; 3 * MAX_LEVELS + 1];
     if fit.is_some() {
         levels_of(analysis, points, &value, &mut marks);
     }
@@ -97,7 +95,7 @@ fn picture(
         x_axis: Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic },
         y_axis,
         series,
-        marks: &labelled(&marks),
+        marks: &marks,
     }));
 }
 
@@ -113,17 +111,12 @@ fn all_levels(analysis: &Analysis) -> impl Display + '_ {
 }
 
 /// Marks the area of each level with its latency, its end, and its reported size if that differs.
-fn levels_of(
-    analysis: &Analysis,
-    points: &[ChartPoint],
-    value: &dyn Fn(f64) -> f64,
-    marks: &mut [(Mark<'static>, Text<48>)],
-) {
+fn levels_of(analysis: &Analysis, points: &[ChartPoint], value: &dyn Fn(f64) -> f64, marks: &mut [Mark]) {
     let (Some(first), Some(last)) = (points.first(), points.last()) else { return };
     let mut slots = marks.iter_mut();
     let mut put = |x, kind, label: fmt::Arguments<'_>| {
         if let Some(slot) = slots.next() {
-            *slot = (Mark { kind, ..Mark::line(x, "") }, Text::of(label));
+            *slot = Mark { kind, ..Mark::line(x, label) };
         }
     };
     let cycles = |latency: f64| {

@@ -9,7 +9,7 @@ use latency_core::text::Text;
 use crate::analysis::distribution::{exceedances, is_wide, left_out};
 use crate::describe::Report;
 use crate::describe::method::optional;
-use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, NO_MARK, Scale, Series, Unit, labelled};
+use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Picture, Rows};
 use crate::report::figures::Digits;
 use crate::result::Outcome;
@@ -155,10 +155,11 @@ pub fn shares(document: &mut dyn Document, (outcome, found): KnownPoint<'_, '_>)
         point.target,
         point.size
     ));
-    let mut marks = [NO_MARK; MARKED.len()];
+    let mut marks = [Mark::NONE; MARKED.len()];
     for (mark, percent) in marks.iter_mut().zip(MARKED) {
-        let x = ns(percent);
-        *mark = (Mark::line(x, ""), Text::of(format_args!("p{} {} ns", Trimmed(percent), Digits(x))));
+        // The median over visits may lie beyond the slowest load.
+        let x = ns(percent).min(most);
+        *mark = Mark::line(x, format_args!("p{} {} ns", Trimmed(percent), Digits(x)));
     }
     document.picture(Picture::Chart(&Chart {
         title: title.as_str(),
@@ -166,6 +167,6 @@ pub fn shares(document: &mut dyn Document, (outcome, found): KnownPoint<'_, '_>)
         x_axis: Axis { title: "time of a load", unit: Unit::Plain("ns"), scale: Scale::Auto },
         y_axis: Axis { title: "as slow or slower", unit: Unit::Plain("%"), scale: Scale::Logarithmic },
         series: &[Series { name: "", data: Data::Points(&points) }],
-        marks: &labelled(&marks),
+        marks: &marks,
     }));
 }

@@ -9,7 +9,7 @@ use super::levels::multiple;
 use crate::analysis::loaded::loadings;
 use crate::describe::Report;
 use crate::describe::rates::{GIGA, Gigabytes};
-use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, NO_MARK, Scale, Series, Unit, labelled};
+use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Scale, Series, Unit};
 use crate::report::document::{Document, Picture};
 use crate::report::figures::Digits;
 
@@ -24,11 +24,11 @@ const CLEAREST: f64 = 2.0;
 #[inline(never)] // offsets into a small frame are short
 pub fn picture(document: &mut dyn Document, report: &Report<'_, '_>, several: bool) {
     let mut lines = [(Text::<NAME>::EMPTY, [ChartPoint::new(f64::NAN, f64::NAN); LEVELS]); CURVES];
-    let mut marks = [NO_MARK; 2 * CURVES];
+    let mut marks = [Mark::NONE; 2 * CURVES];
     let mut slots = marks.iter_mut();
     let mut put = |series, x: f64, label: fmt::Arguments<'_>| {
         if let Some(slot) = slots.next() {
-            *slot = (Mark { series: Some(series), ..Mark::line(x / GIGA, "") }, Text::of(label));
+            *slot = Mark { series: Some(series), ..Mark::line(x / GIGA, label) };
         }
     };
     let mut idle = f64::NAN;
@@ -64,14 +64,16 @@ pub fn picture(document: &mut dyn Document, report: &Report<'_, '_>, several: bo
         if let Some(limit) = limit {
             put(index, limit.rate.value, format_args!("peak {} GB/s", Gigabytes(limit.rate.value)));
         }
-        if let (0, Some(curve), Some(last)) = (index, loading.curve(), steps.as_slice().last()) {
+        let fastest = |best: f64| steps.as_slice().iter().find(|step| step.level.delivered.value == best);
+        let peak = limit.map_or(steps.as_slice().last(), |limit| fastest(limit.rate.value));
+        if let (0, Some(curve), Some(peak)) = (index, loading.curve(), peak) {
             idle = curve.idle.value;
-            let (ns, rate) = (Digits(last.level.latency.value), Gigabytes(last.level.delivered.value));
+            let (ns, rate) = (Digits(peak.level.latency.value), Gigabytes(peak.level.delivered.value));
             title =
                 Text::of(format_args!("Loaded latency: {} ns idle, {ns} ns at {rate} GB/s", Digits(idle)));
         }
     }
-    sort_by(&mut marks, |(one, _), (other, _)| one.x.total_cmp(&other.x));
+    sort_by(&mut marks, |one, other| one.x.total_cmp(&other.x));
     let count = count.min(CURVES);
     let baseline = |_: f64| idle;
     let idle_name = Text::<NAME>::of(format_args!("idle {} ns", Digits(idle)));
@@ -87,6 +89,6 @@ pub fn picture(document: &mut dyn Document, report: &Report<'_, '_>, several: bo
         x_axis: Axis { title: "bandwidth", unit: Unit::Plain("GB/s"), scale: Scale::Linear },
         y_axis: Axis { title: "latency", unit: Unit::Plain("ns"), scale: Scale::Fitted },
         series: series.get(..count + usize::from(idle.is_finite())).unwrap_or_default(),
-        marks: &labelled(&marks),
+        marks: &marks,
     }));
 }

@@ -241,9 +241,9 @@ fn title(found: &HugePagesConclusion) -> Text<96> {
     let small = Digits(found.small.value);
     match found.larger {
         Some(larger) => Text::of(format_args!(
-            "{}: {} ns vs {small} ns in 4 KiB pages",
-            page_words(larger.pages),
-            Digits(larger.latency.value)
+            "Huge pages: {} ns vs {small} ns in 4 KiB pages{}",
+            Digits(larger.latency.value),
+            method::optional(larger.ratio, |ratio, out| write!(out, " ({:.2}x)", Decimal(ratio.value)))
         )),
         None => Text::of(format_args!("4 KiB pages: {small} ns")),
     }

@@ -12,7 +12,7 @@ use crate::analysis::window::{Prefetch, ReorderBuffer, WindowConclusion, conclud
 use crate::describe::method::optional;
 use crate::describe::rates::percent;
 use crate::describe::{Report, point};
-use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, NO_MARK, Scale, Series, Unit, labelled};
+use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Picture, Role};
 use crate::report::figures::Digits;
 use crate::result::Walk;
@@ -235,28 +235,28 @@ fn fillers(document: &mut dyn Document, report: &Report<'_, '_>, view: &WindowVi
         ReorderBuffer::MoreThan(most) => write!(title, "more than {most} instructions"),
         ReorderBuffer::FillersDisagree | ReorderBuffer::NotTested => write!(title, "not found"),
     };
-    let mut marks = [NO_MARK; 2];
+    let mut marks = [Mark::NONE; 2];
     let ends = [
         (found.registers, "integer registers", Some(Filler::Lea as usize)),
         (found.buffer.holds(), "instructions", None),
     ];
     for (mark, (end, noun, series)) in marks.iter_mut().zip(ends) {
         let x = end.map_or(f64::NAN, |end| end.value);
-        *mark = (Mark { series, ..Mark::line(x, "") }, Text::of(format_args!("{:.0} {noun}", Decimal(x))));
+        *mark = Mark { series, ..Mark::line(x, format_args!("{:.0} {noun}", Decimal(x))) };
     }
     let mut series = [Series { name: "", data: Data::Points(&[]) }; Filler::ALL.len()];
     for (series, (filler, points)) in series.iter_mut().zip(Filler::ALL.into_iter().zip(&points)) {
         *series = Series { name: filler.name(), data: Data::Points(points) };
     }
     if measured {
-        let subtitle = "time of two loads by the instructions between them";
+        let subtitle = "time of two loads, relative to that without instructions between them";
         document.picture(Picture::Chart(&Chart {
             title: title.as_str(),
             subtitle: point::subtitle(subtitle, report.outcomes.last()).as_str(),
             x_axis: Axis { title: "instructions between two loads", unit: Unit::Count, scale: Scale::Linear },
-            y_axis: Axis { title: "time of both, x without", unit: Unit::Plain(""), scale: Scale::Linear },
+            y_axis: Axis { title: "relative time of both", unit: Unit::Plain(""), scale: Scale::Linear },
             series: &series,
-            marks: &labelled(&marks),
+            marks: &marks,
         }));
     }
     measured

@@ -63,7 +63,7 @@ fn everything(document: &mut dyn Document, text: &str) {
         x_axis: axis,
         y_axis: axis,
         series: &[Series { name: text, data: Data::Points(&points) }],
-        marks: &[Mark::line(1.5, text)],
+        marks: &[Mark::line(1.5, format_args!("{text}"))],
     }));
     document.picture(Picture::Matrix(&Matrix {
         title: text,

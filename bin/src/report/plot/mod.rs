@@ -179,10 +179,11 @@ impl Plot<'_> {
         let marks = self.chart.marks.iter().filter(|mark| mark.kind != MarkKind::Tick);
         for mark in marks.filter(|mark| self.plane.x.contains(mark.x)) {
             let column = self.grid.column(self.plane.x.fraction(mark.x));
-            let place = Some(width(&mark.label)).filter(|width| *width > 0);
+            let label = mark.label.as_str();
+            let place = Some(width(&label)).filter(|width| *width > 0);
             let place = place.and_then(|width| shelves.place(column as f64, width as f64));
             let place = place.map(|place| (place.line, place.start as usize));
-            tell(Some(column).filter(|_| mark.kind == MarkKind::Line), place, mark.label);
+            tell(Some(column).filter(|_| mark.kind == MarkKind::Line), place, label);
         }
         shelves.lines()
     }
@@ -194,7 +195,8 @@ impl Plot<'_> {
         let pencil =
             draw::Pencil { grid: self.grid, plane: &self.plane, line, interval: self.glyphs.interval };
         let several = self.chart.series.len() > 1;
-        for (index, series) in self.chart.series.iter().enumerate() {
+        // The first series is in front, so it is drawn last.
+        for (index, series) in self.chart.series.iter().enumerate().rev() {
             pencil.series(&mut row, series.data, self.look(index, series), several.then_some(index));
         }
         let here = |tick: &f64| self.grid.line(self.plane.y.fraction(*tick)) == line;

@@ -85,7 +85,7 @@ proptest! {
             Series { name: "strip", data: Data::Scatter(&points) },
             Series { name: "curve", data: Data::Curve(&curve) },
         ];
-        let marks = [Mark::line(2.0, "mark"), Mark::line(f64::NAN, "none")];
+        let marks = [Mark::line(2.0, format_args!("mark")), Mark::line(f64::NAN, format_args!("none"))];
         let axis = Axis { title: "title", unit, scale };
         let chart = Chart { title: "", subtitle: "", x_axis: axis, y_axis: axis, series: &series, marks: &marks };
         let text = plotted(&chart, Terminal { columns, unicode, colour });

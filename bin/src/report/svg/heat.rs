@@ -151,8 +151,9 @@ fn each_group(
     let mut shelves = Shelves::<GROUP_LINES>::new(f64::INFINITY, 10.0);
     for group in matrix.groups.unwrap_or_default() {
         let x = LEFT + cell * group.first.saturating_sub(1) as f64;
-        let place = shelves.place(x, width(&group.name, Size::Small));
-        tell(group.first, group.name, place.map(|place| (place.line, place.start)))?;
+        let name = group.name.as_str();
+        let place = shelves.place(x, width(&name, Size::Small));
+        tell(group.first, name, place.map(|place| (place.line, place.start)))?;
     }
     Ok(shelves.lines())
 }

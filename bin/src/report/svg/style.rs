@@ -19,7 +19,7 @@ font-variant-numeric:tabular-nums}
 .latency-bench text.title{font-size:17px;font-weight:600}
 .latency-bench text.number{font-size:14px}
 .latency-bench text.quiet,.latency-bench text.foot{fill:#57606a}
-.latency-bench text.foot{font-size:8pt}
+.latency-bench text.foot{font-size:10.7px}
 .latency-bench text.label{stroke:#fff;stroke-width:4px;stroke-linejoin:round;paint-order:stroke}
 .latency-bench .grid{stroke:#e3e7eb}
 .latency-bench .axis{stroke:#8c959f}

@@ -94,7 +94,7 @@ proptest! {
             Series { name: "curve", data: Data::Curve(&curve) },
         ];
         let axis = Axis { title: &text, unit: Unit::Plain(&text), scale };
-        let marks = [Mark::line(1.0, &text)];
+        let marks = [Mark::line(1.0, format_args!("{text}"))];
         chart_of(&Chart { title: &text, subtitle: &text, x_axis: axis, y_axis: axis, series: &series, marks: &marks });
     }
 }

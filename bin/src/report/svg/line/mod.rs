@@ -69,6 +69,7 @@ pub fn write(out: &mut dyn Write, chart: &Chart<'_>, shown: FramePlace<'_>) -> f
     vertical_axis(out, &canvas, chart)?;
     horizontal_axis(out, &canvas, chart)?;
     mark_lines(out, &canvas, chart, marks_top)?;
+    // The gaps of dashed lines show the lines behind; the first line is solid.
     for (index, series) in chart.series.iter().enumerate() {
         in_colour(out, Some(index), &mut |out| canvas.series(out, series.data, index))?;
     }
@@ -130,11 +131,11 @@ struct MarkPlace {
 fn each_mark(
     canvas: &Canvas<'_>,
     chart: &Chart<'_>,
-    tell: &mut dyn FnMut(&Mark<'_>, MarkPlace) -> fmt::Result,
+    tell: &mut dyn FnMut(&Mark, MarkPlace) -> fmt::Result,
 ) -> Result<usize, fmt::Error> {
     let mut shelves = Shelves::<MARK_LINES>::new(WIDTH - EDGE, 8.0);
     for mark in chart.marks.iter().filter(|mark| canvas.plane.x.contains(mark.x)) {
-        let (x, wide) = (canvas.x(mark.x), small(&mark.label));
+        let (x, wide) = (canvas.x(mark.x), small(&mark.label.as_str()));
         let right = match mark.kind {
             // A rising curve leaves room behind the end of an area that is narrower than its label.
             MarkKind::Area { end, .. } if canvas.x(end) - x < wide + 2.0 * MARK_GAP => {
@@ -176,7 +177,7 @@ fn mark_lines(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>, top: 
         in_colour(out, mark.series, &mut |out| {
             let line = "<line class=\"mark\" x1=\"@\" x2=\"@\" y1=\"@\" y2=\"@\">";
             fill(out, line, &[place.x, place.x, label_top, bottom])?;
-            writeln!(out, "<title>{}</title></line>", InMarkup(mark.label))
+            writeln!(out, "<title>{}</title></line>", InMarkup(mark.label.as_str()))
         })
     })
     .map(drop)
@@ -194,7 +195,9 @@ fn mark_labels(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>, top:
             true => "class=\"label\" text-anchor=\"end\" x=\"@\" y=\"@\"",
             false => "class=\"label\" text-anchor=\"start\" x=\"@\" y=\"@\"",
         };
-        in_colour(out, mark.series, &mut |out| text(out, anchor, &[place.text, baseline], &mark.label))
+        in_colour(out, mark.series, &mut |out| {
+            text(out, anchor, &[place.text, baseline], &mark.label.as_str())
+        })
     })
     .map(drop)
 }
