@@ -305,7 +305,7 @@ fn picture(document: &mut dyn Document, report: &Report<'_, '_>, nodes: &Grid) {
     let cell = |row, column| {
         let mut outcomes = report.outcomes.iter();
         let found = outcomes.find(|outcome| (outcome.point.initiator, outcome.point.target) == (row, column));
-        found.map_or(Err("not asked for"), value)
+        found.map_or(Err("not requested"), value)
     };
     let mut subtitle = Text::<160>::EMPTY;
     if let Some(Outcome { point, result }) = report.outcomes.first() {

@@ -97,7 +97,7 @@ fn matrix(document: &mut dyn Document, report: &Report<'_, '_>) {
             (group.traffic.kind.name, group.traffic.from, group.traffic.node) == (kind, row, column)
         });
         match group {
-            None => Err("not asked for"),
+            None => Err("not requested"),
             Some(group) => group.best().map(|(_, rate)| rate.scaled(1.0 / GIGA)).ok_or("not measured"),
         }
     };

@@ -179,8 +179,7 @@ fn grid(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresConcl
         })
     ));
     let mut order = [0; MOST_IN_PICTURE];
-    let count = ordered(report, cpus, &mut order);
-    let order = order.get(..count).unwrap_or_default();
+    let order = ordered(report, cpus, &mut order);
     document.tabulate(caption.as_str(), Level::Quiet, 1, &|table| {
         table.text("CPU");
         order.iter().for_each(|cpu| table.show(cpu));
@@ -305,14 +304,13 @@ fn every(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Returns the first few CPUs by socket, L3 and core.
-fn ordered(report: &Report<'_, '_>, cpus: &CpuSet, numbers: &mut [u32; MOST_IN_PICTURE]) -> usize {
+fn ordered<'n>(report: &Report<'_, '_>, cpus: &CpuSet, numbers: &'n mut [u32; MOST_IN_PICTURE]) -> &'n [u32] {
     let sharing = &report.machine.sharing;
     let key = |cpu: u32| [Shared::Package, Shared::L3, Shared::Core].map(|kind| sharing.lowest(kind, cpu));
     let count = collect(numbers, cpus.iter()).len();
-    sort_by(numbers.get_mut(..count).unwrap_or_default(), |one, other| {
-        (key(*one), one).cmp(&(key(*other), other))
-    });
-    count
+    let numbers = numbers.get_mut(..count).unwrap_or_default();
+    sort_by(numbers, |one, other| (key(*one), one).cmp(&(key(*other), other)));
+    numbers
 }
 
 /// Draws all pairs: a triangle of few CPUs, else a mark for each pair.
@@ -346,8 +344,7 @@ fn triangle(
     cpus: &CpuSet,
 ) {
     let mut numbers = [0; MOST_IN_PICTURE];
-    let count = ordered(report, cpus, &mut numbers);
-    let numbers = numbers.get(..count).unwrap_or_default();
+    let numbers = ordered(report, cpus, &mut numbers);
     let mut groups = [MatrixGroup { first: 0, name: Text::EMPTY }; MOST_IN_PICTURE];
     let count_of_groups = grouped(report, numbers, &mut groups);
     let groups = groups.get(..count_of_groups).unwrap_or_default();
@@ -360,7 +357,7 @@ fn triangle(
         subtitle,
         unit,
         noun: "CPU",
-        rows: numbers.get(..count.saturating_sub(1)).unwrap_or_default(),
+        rows: numbers.get(..numbers.len() - 1).unwrap_or_default(),
         columns: numbers.get(1..).unwrap_or_default(),
         groups: Some(groups),
         cell: &cell,

@@ -65,10 +65,9 @@ pub fn write(out: &mut dyn Write, chart: &Chart<'_>, shown: FramePlace<'_>) -> f
         in_colour(out, Some(index), &mut |out| swatch(out, series.data, index, (x, y)))?;
         text(out, "x=\"@\" y=\"@\"", &[x + SWATCH_WIDTH + 8.0, y + 4.0], &series.name)
     })?;
-    areas(out, &canvas, chart)?;
     vertical_axis(out, &canvas, chart)?;
     horizontal_axis(out, &canvas, chart)?;
-    mark_lines(out, &canvas, chart, marks_top)?;
+    mark_shapes(out, &canvas, chart, marks_top)?;
     // The gaps of dashed lines show the lines behind; the first line is solid.
     for (index, series) in chart.series.iter().enumerate() {
         in_colour(out, Some(index), &mut |out| canvas.series(out, series.data, index))?;
@@ -153,31 +152,25 @@ fn each_mark(
     Ok(shelves.lines())
 }
 
-/// Shades every other area, so that neighbours differ.
-fn areas(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>) -> fmt::Result {
-    let ends = chart.marks.iter().filter_map(|mark| match mark.kind {
-        MarkKind::Area { end, .. } => Some((canvas.x(mark.x), canvas.x(end))),
-        _ => None,
-    });
-    for (left, right) in ends.step_by(2) {
-        let area = "<rect class=\"area\" x=\"@\" y=\"@\" width=\"@\" height=\"@\"/>\n";
-        fill(out, area, &[left, canvas.top, right - left, canvas.height])?;
-    }
-    Ok(())
-}
-
-fn mark_lines(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>, top: f64) -> fmt::Result {
+/// Draws lines, and every other area, so that neighbours differ.
+fn mark_shapes(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>, top: f64) -> fmt::Result {
+    let mut shades = false;
     each_mark(canvas, chart, &mut |mark, place| {
         let label_top = place.line.map_or(canvas.top, |line| top + MARK_LINE * line as f64);
         let bottom = match mark.kind {
             MarkKind::Line => canvas.bottom(),
             MarkKind::Tick => canvas.top + TICK,
-            MarkKind::Area { .. } => return Ok(()),
+            MarkKind::Area { end, .. } => {
+                shades = !shades;
+                let area = "<path class=\"area\" d=\"M@ @H@V@H@Z\"/>\n";
+                let sides = [place.x, canvas.top, canvas.x(end), canvas.bottom(), place.x];
+                return if shades { fill(out, area, &sides) } else { Ok(()) };
+            }
         };
         in_colour(out, mark.series, &mut |out| {
-            let line = "<line class=\"mark\" x1=\"@\" x2=\"@\" y1=\"@\" y2=\"@\">";
-            fill(out, line, &[place.x, place.x, label_top, bottom])?;
-            writeln!(out, "<title>{}</title></line>", InMarkup(mark.label.as_str()))
+            let line = "<path class=\"mark\" d=\"M@ @V@\"><title>";
+            fill(out, line, &[place.x, label_top, bottom])?;
+            writeln!(out, "{}</title></path>", InMarkup(mark.label.as_str()))
         })
     })
     .map(drop)
