@@ -268,7 +268,7 @@ fn evidence(document: &mut dyn Document, evidence: &Evidence) {
 
 /// Returns the subtitle of pictures: the axes, the nodes, the order and the pages.
 #[must_use]
-pub fn subtitle(axes: &str, outcome: Option<&Outcome<'_>>) -> Text<200> {
+pub fn subtitle(axes: &str, outcome: Option<&Outcome<'_>>) -> Text<320> {
     use core::fmt::Write;
     let mut text = Text::EMPTY;
     if let Some(Outcome { point, result }) = outcome {

@@ -301,6 +301,7 @@ fn grid(document: &mut dyn Document, report: &Report<'_, '_>, nodes: &Grid) {
     });
 }
 
+#[inline(never)] // offsets into a small frame are short
 fn picture(document: &mut dyn Document, report: &Report<'_, '_>, nodes: &Grid) {
     let cell = |row, column| {
         let mut outcomes = report.outcomes.iter();

@@ -169,6 +169,7 @@ fn by_chains(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Draws loads in flight against chains, on logarithmic axes, where a straight line of slope 1 would be proportional.
+#[inline(never)] // offsets into a small frame are short
 fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
     let mut lines = [(Text::<32>::EMPTY, [ChartPoint::new(f64::NAN, f64::NAN); KERNELS.len()]); REGIONS];
     for ((name, points), region) in lines.iter_mut().zip(regions(report.outcomes)) {
@@ -188,7 +189,7 @@ fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
     let series =
         lines.each_ref().map(|(name, points)| Series { name: name.as_str(), data: Data::Points(points) });
     let subtitle = point::subtitle("loads in flight by chains", report.outcomes.last());
-    let title: Text<64> = match in_flight(report) {
+    let title: Text<96> = match in_flight(report) {
         Some((found, limit)) => Text::of(format_args!(
             "Cache misses in flight: {}{} per core",
             if limit == Limit::Buffers { "" } else { "at least " },

@@ -197,7 +197,7 @@ impl ComparisonView<'_> {
         sort_by(&mut points, |one, other| one.x.total_cmp(&other.x));
         let even = |_: f64| 1.0;
         let range = AxisRange::of(&mut |each| points.iter().for_each(|point| each(point.y)));
-        let title: Text<64> = match range {
+        let title: Text<96> = match range {
             Some(AxisRange { low, high }) => {
                 Text::of(format_args!("Latency of B over A: {:.2}x to {:.2}x", Decimal(low), Decimal(high)))
             }

@@ -79,7 +79,7 @@ fn lines(document: &mut dyn Document, rows: &[Row], name: &str, apart: u32) {
 }
 
 /// Returns the title of a picture: the smallest and the largest value.
-fn title(rows: &[Row]) -> Text<64> {
+fn title(rows: &[Row]) -> Text<96> {
     let quantity = match unit(rows) {
         "ns" => "Latency: ",
         "GB/s" => "Bandwidth: ",

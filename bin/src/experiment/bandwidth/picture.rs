@@ -68,11 +68,11 @@ fn chart(document: &mut dyn Document, report: &Report<'_, '_>) {
     let range = AxisRange::of(&mut |each| points.iter().for_each(|point| each(point.y)));
     let AxisRange { low, high } = range.unwrap_or(AxisRange { low: 0.0, high: 0.0 });
     let (low, high) = (Digits(low), Digits(high));
-    let title: Text<64> = match cores {
+    let title: Text<96> = match cores {
         true => Text::of(format_args!("Bandwidth of single CPUs: {low} to {high} GB/s")),
         false => Text::of(format_args!("Bandwidth: up to {high} GB/s")),
     };
-    let subtitle = Text::<128>::of(format_args!(
+    let subtitle = Text::<160>::of(format_args!(
         "bandwidth {}; {}",
         if cores { "of each CPU by itself" } else { "by number of cores" },
         report.machine.processor.brand.as_str()

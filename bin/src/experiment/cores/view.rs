@@ -169,6 +169,7 @@ fn between<'r>(report: &Report<'r, '_>, one: u32, other: u32) -> Option<&'r Outc
 }
 
 /// Shows the matrix of all CPUs.
+#[inline(never)] // offsets into a small frame are short
 fn grid(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresConclusion<'_>, cpus: &CpuSet) {
     let caption = Text::<160>::of(format_args!(
         "One way, ns (half of a round trip by {}; median over {} lines{})",
@@ -316,7 +317,7 @@ fn ordered<'n>(report: &Report<'_, '_>, cpus: &CpuSet, numbers: &'n mut [u32; MO
 /// Draws all pairs: a triangle of few CPUs, else a mark for each pair.
 fn picture(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresConclusion<'_>, cpus: &CpuSet) {
     let Some((nearest, farthest)) = found.nearest.zip(found.farthest) else { return };
-    let title = Text::<64>::of(format_args!(
+    let title = Text::<96>::of(format_args!(
         "Core to core: {}{} ns one way",
         method::optional((nearest.ns() < farthest.ns()).then_some(nearest), |nearest, out| {
             write!(out, "{} to ", Digits(nearest.ns()))
@@ -337,6 +338,7 @@ fn picture(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresCo
     }
 }
 
+#[inline(never)] // offsets into a small frame are short
 fn triangle(
     document: &mut dyn Document,
     report: &Report<'_, '_>,
@@ -376,7 +378,7 @@ fn grouped(report: &Report<'_, '_>, numbers: &[u32], groups: &mut [MatrixGroup])
     let (mut socket, mut cache, mut found) = (0, 0, 0);
     for index in 0..numbers.len() {
         let is_socket = begins(Shared::Package, index);
-        if !is_socket && !(caches.is_some() && begins(Shared::L3, index)) {
+        if !(is_socket || caches.is_some() && begins(Shared::L3, index)) {
             continue;
         }
         socket += usize::from(is_socket && index > 0);
@@ -391,6 +393,7 @@ fn grouped(report: &Report<'_, '_>, numbers: &[u32], groups: &mut [MatrixGroup])
 }
 
 /// Draws a mark for each measured pair, by class.
+#[inline(never)] // offsets into a small frame are short
 fn strip(
     document: &mut dyn Document,
     report: &Report<'_, '_>,

@@ -148,7 +148,7 @@ pub fn shares(document: &mut dyn Document, (outcome, found): KnownPoint<'_, '_>)
         Digits(ns(99.9)),
         Digits(most)
     ));
-    let subtitle = Text::<128>::of(format_args!(
+    let subtitle = Text::<160>::of(format_args!(
         "share of {} that are as slow or slower; node {} to node {}, {}",
         if found.each == 1 { "single loads" } else { "means of several loads" },
         point.initiator,

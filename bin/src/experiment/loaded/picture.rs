@@ -31,6 +31,7 @@ pub fn picture(document: &mut dyn Document, report: &Report<'_, '_>, several: bo
             *slot = Mark { series: Some(series), ..Mark::line(x / GIGA, label) };
         }
     };
+    let mut unnamed = true;
     let mut idle = f64::NAN;
     let mut title = Text::<96>::EMPTY;
     let count = loadings(report.outcomes).count();
@@ -55,9 +56,9 @@ pub fn picture(document: &mut dyn Document, report: &Report<'_, '_>, several: bo
         let lowest = loading.slow_idle().map(|(lowest, _)| lowest);
         if let Some(knee) = loading.knee(CLEAREST) {
             // All knees are at the same multiple.
-            match index {
-                0 => put(index, knee.value, format_args!("{}", multiple(CLEAREST, lowest))),
-                _ => put(index, knee.value, format_args!("")),
+            match core::mem::replace(&mut unnamed, false) {
+                true => put(index, knee.value, format_args!("{}", multiple(CLEAREST, lowest))),
+                false => put(index, knee.value, format_args!("")),
             }
         }
         let limit = loading.limit();
@@ -82,7 +83,7 @@ pub fn picture(document: &mut dyn Document, report: &Report<'_, '_>, several: bo
         *series = Series { name: name.as_str(), data: Data::Points(points) };
     }
     let subtitle =
-        Text::<128>::of(format_args!("latency by bandwidth; {}", report.machine.processor.brand.as_str()));
+        Text::<160>::of(format_args!("latency by bandwidth; {}", report.machine.processor.brand.as_str()));
     document.picture(Picture::Chart(&Chart {
         title: if title.is_empty() { "Latency under load" } else { title.as_str() },
         subtitle: subtitle.as_str(),

@@ -273,7 +273,7 @@ fn picture(
         *slot = Series { name: page_words(pages), data: Data::Points(collect(room, points)) };
         count += 1;
     }
-    let mut subtitle = Text::<200>::EMPTY;
+    let mut subtitle = Text::<320>::EMPTY;
     if let Some(Outcome { point, .. }) = report.outcomes.first() {
         subtitle = Text::of(format_args!(
             "{axes}; CPU {} of node {} to memory of node {}, random order, {} spacing, seed {}",

@@ -106,6 +106,9 @@ pub fn write(out: &mut dyn Write, chart: &Chart<'_>, terminal: Terminal) -> fmt:
     plot.horizontal_axis(out)
 }
 
+/// A receiver of the column of the line, the place of the label (line and start) and the label of each mark.
+type EachMark<'e> = &'e mut dyn FnMut(Option<usize>, Option<(usize, usize)>, &str);
+
 struct Plot<'a> {
     chart: &'a Chart<'a>,
     plane: Plane<'a>,
@@ -151,9 +154,9 @@ impl Plot<'_> {
 
     /// Writes the labels of the marks, each at one side of its line or above its area.
     fn mark_labels(&self, out: &mut dyn Write) -> fmt::Result {
-        for line in 0..self.each_mark(|_, _, _| ()) {
+        for line in 0..self.each_mark(&mut |_, _, _| ()) {
             let mut row = PlotRow::new(self.grid.columns);
-            self.each_mark(|column, place, label| match place {
+            self.each_mark(&mut |column, place, label| match place {
                 Some((at, start)) if at == line => row.shown(start, &label),
                 // The line of a mark begins below its label.
                 Some((at, _)) if at < line => self.upright(&mut row, column),
@@ -174,7 +177,7 @@ impl Plot<'_> {
 
     /// Passes the column of the line, the place of the label (line and start) and the label of each mark on the axis to
     /// `tell`, and returns the number of lines of labels. Second ticks are left out.
-    fn each_mark(&self, mut tell: impl FnMut(Option<usize>, Option<(usize, usize)>, &str)) -> usize {
+    fn each_mark(&self, tell: EachMark<'_>) -> usize {
         let mut shelves = Shelves::<MARK_LINES>::new(self.grid.columns as f64, 1.0);
         let marks = self.chart.marks.iter().filter(|mark| mark.kind != MarkKind::Tick);
         for mark in marks.filter(|mark| self.plane.x.contains(mark.x)) {
@@ -191,7 +194,7 @@ impl Plot<'_> {
     /// Writes one line of the plot itself.
     fn line(&self, out: &mut dyn Write, line: usize) -> fmt::Result {
         let mut row = PlotRow::new(self.grid.columns);
-        self.each_mark(|column, _, _| self.upright(&mut row, column));
+        self.each_mark(&mut |column, _, _| self.upright(&mut row, column));
         let pencil =
             draw::Pencil { grid: self.grid, plane: &self.plane, line, interval: self.glyphs.interval };
         let several = self.chart.series.len() > 1;

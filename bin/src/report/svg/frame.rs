@@ -12,7 +12,7 @@ use crate::report::escape::InMarkup;
 /// The place where a picture is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FramePlace<'a> {
-    /// In a file of its own, whose footer tells the origin of the result before the tool and its version.
+    /// In a file of its own, with the text of its footer.
     File(&'a str),
     /// In an HTML page that has the style sheet; the number of the picture within the page.
     Page(u32),
@@ -21,8 +21,8 @@ pub enum FramePlace<'a> {
 /// The distance between the lines of a title; below it, of a subtitle.
 const TITLE_LINE: f64 = 24.0;
 const SUBTITLE_LINE: f64 = 17.0;
-/// The height of the footer.
-const FOOTER: f64 = 18.0;
+/// The distance between the lines of a footer.
+const FOOTER_LINE: f64 = 15.0;
 /// The blank margin around a picture.
 pub const EDGE: f64 = 24.0;
 
@@ -46,19 +46,17 @@ pub fn begin(
 ) -> fmt::Result {
     let room = width - 2.0 * EDGE;
     let right = width - EDGE;
-    out.write_str("<svg ")?;
-    let bottom = match place {
-        FramePlace::Page(_) => height,
-        FramePlace::File(_) => {
-            out.write_str("xmlns=\"http://www.w3.org/2000/svg\" ")?;
-            height + FOOTER
-        }
+    let (namespace, footer) = match place {
+        FramePlace::File(footer) => ("xmlns=\"http://www.w3.org/2000/svg\" ", footer),
+        FramePlace::Page(_) => ("", ""),
     };
-    let (width, height) = (Decimal(width), Decimal(bottom));
+    let footer = || text::lines(footer, Size::Small, room);
+    let bottom = height + FOOTER_LINE * footer().count() as f64;
+    let (width, bottom) = (Decimal(width), Decimal(bottom));
     write!(
         out,
-        "class=\"latency-bench\" role=\"img\" width=\"{width}\" height=\"{height}\" \
-         viewBox=\"0 0 {width} {height}\" color=\"#1c2128\""
+        "<svg {namespace}class=\"latency-bench\" role=\"img\" width=\"{width}\" height=\"{bottom}\" \
+         viewBox=\"0 0 {width} {bottom}\" color=\"#1c2128\""
     )?;
     match place {
         FramePlace::File(_) => {
@@ -73,15 +71,10 @@ pub fn begin(
             )?;
         }
     }
-    writeln!(out, "<rect class=\"page\" width=\"{width}\" height=\"{height}\" rx=\"8\"/>")?;
-    if let FramePlace::File(origin) = place {
-        let footer = format_args!("{origin}latency-bench {}", env!("CARGO_PKG_VERSION"));
-        text::text(
-            out,
-            "class=\"foot\" text-anchor=\"end\" x=\"~\" y=\"@\"",
-            &[right, bottom - 12.0],
-            &footer,
-        )?;
+    writeln!(out, "<rect class=\"page\" width=\"{width}\" height=\"{bottom}\" rx=\"8\"/>")?;
+    for (index, line) in footer().enumerate() {
+        let y = height - 12.0 + FOOTER_LINE * (index + 1) as f64;
+        text::text(out, "class=\"foot\" text-anchor=\"end\" x=\"~\" y=\"@\"", &[right, y], &line)?;
     }
     let mut baseline = EDGE - 6.0;
     for line in text::lines(title, Size::Title, room) {

@@ -141,13 +141,12 @@ impl HeatGrid<'_, '_> {
     }
 }
 
+/// A receiver of the index, the name and the place of the name (line and left end) of each group.
+type EachGroup<'e> = &'e mut dyn FnMut(usize, &str, Option<(usize, f64)>) -> fmt::Result;
+
 /// Passes the index, the name and the place of the name (line and left end) of each group to `tell`, and returns the
 /// number of lines of names. The first column is the second row, because each row begins a column further to the right.
-fn each_group(
-    matrix: &Matrix<'_>,
-    cell: f64,
-    tell: &mut dyn FnMut(usize, &str, Option<(usize, f64)>) -> fmt::Result,
-) -> Result<usize, fmt::Error> {
+fn each_group(matrix: &Matrix<'_>, cell: f64, tell: EachGroup<'_>) -> Result<usize, fmt::Error> {
     let mut shelves = Shelves::<GROUP_LINES>::new(f64::INFINITY, 10.0);
     for group in matrix.groups.unwrap_or_default() {
         let x = LEFT + cell * group.first.saturating_sub(1) as f64;

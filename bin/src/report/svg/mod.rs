@@ -26,16 +26,18 @@ pub const SVG: Format = Format {
     purpose: Purpose::Picture,
     write: |out, _, describe| {
         // The origin comes after the picture, so that the result is described twice.
-        let mut origin = Footer(Text::EMPTY);
-        describe(&mut origin);
-        let mut drawing = Drawing { out, place: FramePlace::File(origin.0.as_str()), drawn: None };
+        let mut footer = Footer(Text::EMPTY);
+        describe(&mut footer);
+        // Text that does not fit is left out.
+        let _ = write!(footer.0, "latency-bench {}", env!("CARGO_PKG_VERSION"));
+        let mut drawing = Drawing { out, place: FramePlace::File(footer.0.as_str()), drawn: None };
         describe(&mut drawing);
         drawing.drawn.unwrap_or(Ok(()))
     },
 };
 
 /// The text of the footer.
-struct Footer(Text<256>);
+struct Footer(Text<320>);
 
 impl Document for Footer {
     fn sentence(&mut self, role: Role<'_>, words: fmt::Arguments<'_>) {

@@ -48,7 +48,7 @@ pub fn write(out: &mut dyn Write, chart: &Chart<'_>, shown: FramePlace<'_>) -> f
         text(out, "x=\"~\" y=\"@\"", &[EDGE, heading + EDGE], &"no points")?;
         return out.write_str("</svg>\n");
     };
-    let marks_top = legend(chart, heading, |_, _| Ok(()))? + 8.0;
+    let marks_top = legend(chart, heading, &mut |_, _| Ok(()))? + 8.0;
     let labels = plane.y.ticks().map(|tick| small(&plane.y.label(tick)));
     let left = labels.fold(LEFT, |left, label| left.max(label + BESIDE_LABELS));
     let axes = (chart.x_axis.unit, chart.y_axis.unit);
@@ -60,7 +60,7 @@ pub fn write(out: &mut dyn Write, chart: &Chart<'_>, shown: FramePlace<'_>) -> f
     canvas.top += MARK_LINE * each_mark(&canvas, chart, &mut |_, _| Ok(()))? as f64 + 6.0;
 
     begin(out, shown, (WIDTH, canvas.bottom() + BELOW), chart.title, chart.subtitle)?;
-    legend(chart, heading, |index, (x, y)| {
+    legend(chart, heading, &mut |index, (x, y)| {
         let Some(series) = chart.series.get(index) else { return Ok(()) };
         in_colour(out, Some(index), &mut |out| swatch(out, series.data, index, (x, y)))?;
         text(out, "x=\"@\" y=\"@\"", &[x + SWATCH_WIDTH + 8.0, y + 4.0], &series.name)
@@ -98,7 +98,7 @@ fn in_colour(
 fn legend(
     chart: &Chart<'_>,
     heading: f64,
-    mut tell: impl FnMut(usize, (f64, f64)) -> fmt::Result,
+    tell: &mut dyn FnMut(usize, (f64, f64)) -> fmt::Result,
 ) -> Result<f64, fmt::Error> {
     let (mut x, mut y) = (EDGE, heading + LEGEND_LINE / 2.0 + 4.0);
     let mut bottom = y - LEGEND_LINE / 2.0;
