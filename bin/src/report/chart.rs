@@ -201,8 +201,8 @@ pub struct Matrix<'a> {
     pub rows: &'a [u32],
     /// The numbers of the targets.
     pub columns: &'a [u32],
-    /// The groups of a symmetric matrix, of which only the upper triangle is drawn: each row begins a column further to
-    /// the right. `None` if the direction matters.
+    /// The groups of a symmetric matrix. Only its upper triangle is drawn: each row begins a column further to the
+    /// right. `None` if the direction matters.
     pub groups: Option<&'a [MatrixGroup]>,
     /// Returns the number of an initiator and a target, or the reason why it is missing.
     pub cell: &'a dyn Fn(u32, u32) -> Result<f64, &'a str>,
