@@ -213,7 +213,7 @@ impl FileContext<'_> {
         let _ = write!(label, "{}", Label { row: kind.like, shown: self.shown });
         let mut subtitle = Text::<320>::EMPTY;
         let separator = if label.is_empty() { "" } else { ", " };
-        let _ = write!(subtitle, "{}{separator}{}", self.name, label.as_str());
+        let _ = write!(subtitle, "latency by working set; {}{separator}{}", self.name, label.as_str());
         if !label.is_empty() {
             document.answer(format_args!("Curve with {}:", label.as_str()));
         }

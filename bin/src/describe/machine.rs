@@ -109,6 +109,23 @@ pub fn origin(document: &mut dyn Document, machine: &Machine, when: &dyn Display
     );
 }
 
+/// Writes processor, kernel and date, for the footer of a picture; not the name of the host.
+pub fn footer(document: &mut dyn Document, machine: &Machine, date: &dyn Display) {
+    let kernel = machine.host.kernel.as_str();
+    let linux = if kernel.is_empty() { "" } else { "Linux " };
+    document.sentence(
+        Role::Page(&PageRole::Footer),
+        format_args!(
+            "{}{date} \u{b7} ",
+            core::fmt::from_fn(|out| {
+                let words = [("", cpu_model(machine)), (linux, kernel)];
+                let mut known = words.iter().filter(|(_, word)| !word.is_empty());
+                known.try_for_each(|(before, word)| write!(out, "{before}{word} \u{b7} "))
+            })
+        ),
+    );
+}
+
 /// Describes the machine.
 pub fn machine(document: &mut dyn Document, machine: &Machine) {
     let processor = &machine.processor;

@@ -153,6 +153,8 @@ fn cpu_chosen(document: &mut dyn Document, report: &Report<'_, '_>) {
 /// Describes the start and the duration of the run, and whether it was completed.
 pub fn run(document: &mut dyn Document, machine: &Machine, started: u64, seconds: f64, partial: bool) {
     machine::origin(document, machine, &Utc(started));
+    let (year, month, day) = civil(started / 86_400);
+    machine::footer(document, machine, &format_args!("{year}-{month:02}-{day:02}"));
     document.show(&STARTED, &Utc(started));
     document.put(&DURATION, seconds);
     document.put(&PARTIAL, partial);

@@ -1,9 +1,10 @@
 //! Idle latency from every initiator node to every target node.
 
-use core::fmt::{self, Display, Write};
+use core::fmt::{self, Display};
 
 use latency_core::cpulist::NodeSet;
 use latency_core::decimal::Decimal;
+use latency_core::stats::Estimate;
 use latency_core::text::Text;
 use latency_core::topology::MAX_NODES;
 use latency_core::units::NodeId;
@@ -18,7 +19,7 @@ use crate::machine::Machine;
 use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::Budget;
 use crate::plan::{self, Plan, Planning, Scope};
-use crate::report::chart::Matrix;
+use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Matrix, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Part, Picture, Role, fields};
 use crate::report::figures::{Digits, Figure};
 use crate::result::sample::collect;
@@ -245,24 +246,62 @@ impl Grid {
         }
     }
 
-    /// Shows a number for each pair, or the reason why it is missing, with a title, a subtitle and a unit.
+    /// Shows an estimate for each pair, or the reason why it is missing, with a title, a subtitle, a quantity and a
+    /// unit.
     pub(super) fn picture(
         &self,
         document: &mut dyn Document,
-        [title, subtitle, unit]: [&str; 3],
-        cell: &dyn Fn(NodeId, NodeId) -> Result<f64, &'static str>,
+        texts: [&str; 4],
+        cell: &dyn Fn(NodeId, NodeId) -> Result<Estimate, &'static str>,
     ) {
         let (mut rows, mut columns) = ([0; MAX_NODES], [0; MAX_NODES]);
+        let rows: &[u32] = collect(&mut rows, self.initiators.iter());
+        let columns: &[u32] = collect(&mut columns, self.targets.iter());
+        if let (&[from], &[to]) = (rows, columns)
+            && let Ok(only) = cell(NodeId(from), NodeId(to))
+        {
+            return single(document, texts, format_args!("node {from} to node {to}"), only);
+        }
+        let [title, subtitle, _, unit] = texts;
         document.picture(Picture::Matrix(&Matrix {
             title,
             subtitle,
             unit,
             noun: "node",
-            rows: collect(&mut rows, self.initiators.iter()),
-            columns: collect(&mut columns, self.targets.iter()),
-            cell: &|row, column| cell(NodeId(row), NodeId(column)),
+            rows,
+            columns,
+            groups: None,
+            cell: &|row, column| cell(NodeId(row), NodeId(column)).map(|found| found.value),
         }));
     }
+}
+
+/// Shows a single estimate and its interval on an axis that starts at zero. A terminal shows it only as text.
+pub(super) fn single(
+    document: &mut dyn Document,
+    [title, subtitle, quantity, unit]: [&str; 4],
+    name: fmt::Arguments<'_>,
+    Estimate { value, interval }: Estimate,
+) {
+    if !document.wants_pictures() {
+        return;
+    }
+    let name = Text::<48>::of(name);
+    let between =
+        method::optional(interval, |at, out| write!(out, " ({} to {})", Digits(at.low), Digits(at.high)));
+    let mark = Mark::line(value, format_args!("{} {unit}{between}", Digits(value)));
+    let whiskers = interval.map(|interval| (interval.low, interval.high));
+    document.picture(Picture::Chart(&Chart {
+        title,
+        subtitle,
+        x_axis: Axis { title: quantity, unit: Unit::Plain(unit), scale: Scale::Linear },
+        y_axis: Axis { title: "", unit: Unit::Names(&[name.as_str()]), scale: Scale::Linear },
+        series: &[Series {
+            name: "",
+            data: Data::Scatter(&[ChartPoint { whiskers, ..ChartPoint::new(value, 0.0) }]),
+        }],
+        marks: &[mark],
+    }));
 }
 
 /// Shows the latencies with initiators as rows and targets as columns, then each initiator's ratio of remote to local
@@ -292,6 +331,7 @@ fn grid(document: &mut dyn Document, report: &Report<'_, '_>, nodes: &Grid) {
     });
 }
 
+#[inline(never)] // offsets into a small frame are short
 fn picture(document: &mut dyn Document, report: &Report<'_, '_>, nodes: &Grid) {
     let cell = |row, column| {
         let mut outcomes = report.outcomes.iter();
@@ -301,23 +341,32 @@ fn picture(document: &mut dyn Document, report: &Report<'_, '_>, nodes: &Grid) {
     let mut subtitle = Text::<160>::EMPTY;
     if let Some(Outcome { point, result }) = report.outcomes.first() {
         let pages = result.as_ref().map_or(point.pages, |measured| measured.placed.pages);
-        // Text that does not fit is left out.
-        let _ = write!(
-            subtitle,
-            "{} in {}, {} order, {} spacing, seed {}",
+        subtitle = Text::of(format_args!(
+            "idle latency; {} in {}, {} order, {} spacing, seed {}",
             point.size,
             page_words(pages),
             OrderName(point.order),
             point.stride,
             point.seed
-        );
+        ));
     }
-    nodes.picture(document, ["Idle latency from node to node", subtitle.as_str(), "ns"], &cell);
+    let found = conclude(&mut pairs(report));
+    let title: Text<96> = match (found.local_ns, found.remote_ns(), found.remote_over_local()) {
+        (Some(local), Some(remote), Some(ratio)) => Text::of(format_args!(
+            "Remote memory: {} ns vs {} ns local ({:.2}x)",
+            Digits(remote),
+            Digits(local),
+            Decimal(ratio)
+        )),
+        (Some(local), ..) => Text::of(format_args!("Memory latency: {} ns", Digits(local))),
+        _ => Text::of(format_args!("Memory latency")),
+    };
+    nodes.picture(document, [title.as_str(), subtitle.as_str(), "latency", "ns"], &cell);
 }
 
-fn value(outcome: &Outcome<'_>) -> Result<f64, &'static str> {
+fn value(outcome: &Outcome<'_>) -> Result<Estimate, &'static str> {
     match &outcome.result {
-        Ok(measured) => Ok(measured.series.nanoseconds.median),
+        Ok(measured) => Ok(measured.series.nanoseconds.into()),
         Err(Exclusion::Interrupted) => Err("interrupted"),
         Err(Exclusion::Placement(PlacementError::NotReachable { .. })) => {
             Err("memory policies are forbidden here")

@@ -173,22 +173,36 @@ fn by_chains(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Draws loads in flight against chains, on logarithmic axes, where a straight line of slope 1 would be proportional.
+#[inline(never)] // offsets into a small frame are short
 fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
     let mut lines = [(Text::<32>::EMPTY, [ChartPoint::new(f64::NAN, f64::NAN); KERNELS.len()]); REGIONS];
     for ((name, points), region) in lines.iter_mut().zip(regions(report.outcomes)) {
         *name = Text::of(format_args!("{} {}", chains::place(place_of(report, region.size)), region.size));
         for (point, kernel) in points.iter_mut().zip(&KERNELS) {
-            let time = region.with_lanes(kernel.lanes);
-            let in_flight = time.and_then(|time| region.in_flight(time.value));
-            *point = ChartPoint::new(kernel.lanes as f64, in_flight.unwrap_or(f64::NAN));
+            let (one, all) = (region.with_lanes(1), region.with_lanes(kernel.lanes));
+            // A single chain has one load in flight by definition.
+            let in_flight = if kernel.lanes == 1 {
+                one.map(|_| 1.0.into())
+            } else {
+                one.zip(all).and_then(|(one, all)| one.over(all))
+            };
+            *point = ChartPoint::of(kernel.lanes as f64, in_flight.unwrap_or(f64::NAN.into()));
         }
     }
     let count = regions(report.outcomes).count().min(REGIONS);
     let series =
         lines.each_ref().map(|(name, points)| Series { name: name.as_str(), data: Data::Points(points) });
-    let subtitle = point::subtitle(report.outcomes.last());
+    let subtitle = point::subtitle("loads in flight by chains", report.outcomes.last());
+    let title: Text<96> = match in_flight(report) {
+        Some((found, limit)) => Text::of(format_args!(
+            "Cache misses in flight: {}{} per core",
+            if limit == Limit::Buffers { "" } else { "at least " },
+            Digits(found.in_flight.value)
+        )),
+        None => Text::of(format_args!("Loads in flight by chains")),
+    };
     document.picture(Picture::Chart(&Chart {
-        title: "Loads in flight against chains",
+        title: title.as_str(),
         subtitle: subtitle.as_str(),
         x_axis: Axis { title: "chains", unit: Unit::Count, scale: Scale::Logarithmic },
         y_axis: Axis { title: "loads in flight", unit: Unit::Count, scale: Scale::Logarithmic },

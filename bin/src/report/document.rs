@@ -188,6 +188,8 @@ pub enum PageRole {
     Title,
     /// The machine and the time of the measurement.
     Origin,
+    /// The same without the name of the host, for pictures that stand alone.
+    Footer,
     /// A warning, with a word for its severity: `poor`, `fair` or `note`.
     Warning(&'static str),
     /// The remedy for the warning before it.

@@ -85,7 +85,10 @@ fn a_pipe_is_read_to_its_end() {
     found.expect_status(5);
     assert!(found.stdout.starts_with("1 of 9 hosts is slow: n3 ("), "{found}");
     assert!(found.stdout.contains("Skipped: '-', line 10: the document is cut off."), "{found}");
-    assert!(found.stderr.contains("latency-bench: slow hosts: 1 of 9 hosts is slow (threshold 10%)"), "{found}");
+    assert!(
+        found.stderr.contains("latency-bench: slow hosts: 1 of 9 hosts is slow (threshold 10%)"),
+        "{found}"
+    );
     piped(text.as_bytes(), &["--strict"])
         .expect_status(1)
         .expect_error("'-', line 10: the document is cut off");

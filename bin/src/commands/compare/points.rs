@@ -11,6 +11,7 @@ use latency_core::text::Text;
 use super::view::{ComparisonView, first_name};
 use crate::analysis::comparison::{ComparisonVerdict, PointPair};
 use crate::analysis::traffic::bytes_per_line;
+use crate::report::axis::AxisRange;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
 use crate::report::document::{Document, Field, Level, Part, Picture, fields};
 use crate::report::figures::Digits;
@@ -215,15 +216,27 @@ impl ComparisonView<'_> {
         let Ok(mut points) = List::of(points.take(MAX_POINTS)) else { return };
         sort_by(&mut points, |one, other| one.x.total_cmp(&other.x));
         let even = |_: f64| 1.0;
+        let range = AxisRange::of(&mut |each| points.iter().for_each(|point| each(point.y)));
+        let title: Text<96> = match range {
+            Some(AxisRange { low, high }) => {
+                Text::of(format_args!("Latency of B over A: {:.2}x to {:.2}x", Decimal(low), Decimal(high)))
+            }
+            None => Text::of(format_args!("Latency of B over A")),
+        };
         let mut subtitle = Text::<160>::EMPTY;
         let [one, other] = self.paths.map(first_name);
         // Text that does not fit is left out.
-        let _ = write!(subtitle, "above 1: B is slower; A: {}, B: {}", one.as_str(), other.as_str());
+        let _ = write!(
+            subtitle,
+            "ratio by working set, above 1 B is slower; A: {}, B: {}",
+            one.as_str(),
+            other.as_str()
+        );
         document.picture(Picture::Chart(&Chart {
-            title: "Latency ratio B/A",
+            title: title.as_str(),
             subtitle: subtitle.as_str(),
             x_axis: Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic },
-            y_axis: Axis { title: "B/A", unit: Unit::Plain(""), scale: Scale::Logarithmic },
+            y_axis: Axis { title: "B/A", unit: Unit::Plain(""), scale: Scale::Fitted },
             series: &[
                 Series { name: "B/A", data: Data::Points(&points) },
                 Series { name: "equal", data: Data::Curve(&even) },

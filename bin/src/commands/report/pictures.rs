@@ -7,8 +7,10 @@ use latency_core::sort::sort_by;
 use latency_core::text::Text;
 
 use crate::analysis::traffic::bytes_per_line;
+use crate::report::axis::AxisRange;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Matrix, Scale, Series, Unit};
 use crate::report::document::{Document, Picture};
+use crate::report::figures::Digits;
 use crate::result::row::{FROM, Label, Row, SIZE, TO, differing};
 use crate::saved::MAX_ROWS;
 use crate::sys::errno::Errno;
@@ -63,7 +65,7 @@ impl Lines {
         self.lines.push((name, begun, self.points.len()));
     }
 
-    fn draw(&self, document: &mut dyn Document, subtitle: &str, unit: &'static str) {
+    fn draw(&self, document: &mut dyn Document, title: &str, subtitle: &str, unit: &'static str) {
         let series = self.lines.iter().map(|(name, begun, end)| Series {
             name: name.as_str(),
             data: Data::Points(self.points.get(*begun..*end).unwrap_or_default()),
@@ -72,10 +74,7 @@ impl Lines {
         if series.is_empty() {
             return;
         }
-        let [title, y_title] = match unit {
-            "ns" => ["Latency by working set", "latency"],
-            _ => ["Bandwidth by working set", "bandwidth"],
-        };
+        let y_title = if unit == "ns" { "latency" } else { "bandwidth" };
         document.picture(Picture::Chart(&Chart {
             title,
             subtitle,
@@ -106,7 +105,7 @@ fn lines(document: &mut dyn Document, rows: &[Row], name: &str, apart: u32) {
         let _ = write!(label, "{}", Label { row: first, shown: apart });
         lines.add(line, label);
     }
-    lines.draw(document, name, unit(rows));
+    lines.draw(document, title(rows).as_str(), name, unit(rows));
 }
 
 /// Draws the first line of each of several curves in one chart, if there are at least two and at most [`MOST_LINES`].
@@ -122,7 +121,22 @@ pub fn overlay(document: &mut dyn Document, curves: &mut dyn Iterator<Item = (&'
         lines.add(line, name);
     }
     if lines.lines.len() > 1 {
-        lines.draw(document, "saved curves", "ns");
+        lines.draw(document, "Latency by working set", "saved curves", "ns");
+    }
+}
+
+/// Returns the title of a picture: the smallest and the largest value.
+fn title(rows: &[Row]) -> Text<96> {
+    let quantity = match unit(rows) {
+        "ns" => "Latency: ",
+        "GB/s" => "Bandwidth: ",
+        _ => "",
+    };
+    match AxisRange::of(&mut |each| rows.iter().for_each(|row| each(value(row)))) {
+        Some(AxisRange { low, high }) => {
+            Text::of(format_args!("{quantity}{} to {} {}", Digits(low), Digits(high), unit(rows)))
+        }
+        None => Text::EMPTY,
     }
 }
 
@@ -140,13 +154,15 @@ fn matrix(document: &mut dyn Document, rows: &[Row], name: &str) {
         let found = rows.iter().find(|row| row.pair == Some((from, to)));
         found.map(value).ok_or("not in the file")
     };
+    let title = title(rows);
     document.picture(Picture::Matrix(&Matrix {
-        title: if unit(rows) == "ns" { "Latency between nodes" } else { "Bandwidth between nodes" },
+        title: title.as_str(),
         subtitle: name,
         unit: unit(rows),
         noun: "node",
         rows: &from,
         columns: &to,
+        groups: None,
         cell: &cell,
     }));
 }

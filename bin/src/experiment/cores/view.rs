@@ -4,23 +4,29 @@ use core::fmt::{self, Display, Write};
 
 use latency_core::cores::{Choice, Method, Walk as Access};
 use latency_core::cpulist::CpuSet;
+use latency_core::math::floor;
+use latency_core::sort::sort_by;
 use latency_core::stats::Interval;
 use latency_core::text::{Text, plural};
+use latency_core::topology::Shared;
 
+use super::super::matrix;
 use crate::analysis::cores::{
     CoresConclusion, CpuPair, SharingClass, conclude, in_cache, left_out, of_classes, pair, pairs, rows,
 };
 use crate::describe::{self, Report, method};
 use crate::options::Pairs;
-use crate::report::chart::Matrix;
+use crate::report::chart::{Axis, Chart, ChartPoint, Data, Matrix, MatrixGroup, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Picture, Role};
 use crate::report::figures::Digits;
+use crate::result::sample::collect;
 use crate::result::{LineLevel, Outcome, Owned, PerLine, Point};
+use crate::sys::table::Table;
 
 /// Maximum number of CPUs of a matrix in text; a larger one would be unreadable.
 const MOST_IN_TEXT: usize = 16;
-/// Maximum number of CPUs of a picture; the cells of a larger one could not be distinguished.
-const MOST_IN_PICTURE: usize = 256;
+/// Maximum number of CPUs of a matrix in a picture; larger ones show a mark for each pair.
+const MOST_IN_PICTURE: usize = 48;
 
 /// Writes the answer: a line for each class, the fastest and slowest pair, and the missing pairs.
 pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
@@ -50,13 +56,13 @@ pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     let found = &conclude(report.outcomes);
     let cpus = cpus(report.outcomes);
     if cpus.len() > 2 && cpus.len() <= MOST_IN_TEXT {
-        matrix(document, report, found, &cpus);
+        grid(document, report, found, &cpus);
     }
     classes(document, report, found);
     states(document, report);
     every(document, report);
     if report.options.heatmap || document.wants_pictures() {
-        picture(document, report, &cpus);
+        picture(document, report, found, &cpus);
     }
     method::memory(document, report);
     document.sentence(
@@ -173,7 +179,8 @@ fn between<'r>(report: &Report<'r, '_>, one: u32, other: u32) -> Option<&'r Outc
 }
 
 /// Shows the matrix of all CPUs.
-fn matrix(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresConclusion<'_>, cpus: &CpuSet) {
+#[inline(never)] // offsets into a small frame are short
+fn grid(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresConclusion<'_>, cpus: &CpuSet) {
     let caption = Text::<160>::of(format_args!(
         "One-way latency, ns (half a {} round trip; median of {} cache lines{})",
         short(report.options.method),
@@ -182,13 +189,15 @@ fn matrix(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresCon
             write!(out, ", which differ by up to {} ns", Digits(spread))
         })
     ));
+    let mut order = [0; MOST_IN_PICTURE];
+    let order = ordered(report, cpus, &mut order);
     document.tabulate(caption.as_str(), Level::Quiet, 1, &|table| {
         table.text("CPU");
-        cpus.iter().for_each(|cpu| table.show(&cpu));
-        for row in cpus {
+        order.iter().for_each(|cpu| table.show(cpu));
+        for &row in order {
             table.row();
             table.show(&row);
-            for column in cpus {
+            for &column in order {
                 match row == column {
                     true => table.text("."),
                     false => table.number(between(report, row, column).and_then(pair).map(|pair| pair.ns())),
@@ -309,30 +318,143 @@ fn every(document: &mut dyn Document, report: &Report<'_, '_>) {
     });
 }
 
-fn picture(document: &mut dyn Document, report: &Report<'_, '_>, cpus: &CpuSet) {
-    if cpus.len() > MOST_IN_PICTURE {
-        return document.missing(format_args!(
-            "No picture: it would have {} rows; choose fewer CPUs with --pairs.",
-            cpus.len()
-        ));
+/// Returns the first few CPUs by socket, L3 and core.
+fn ordered<'n>(report: &Report<'_, '_>, cpus: &CpuSet, numbers: &'n mut [u32; MOST_IN_PICTURE]) -> &'n [u32] {
+    let sharing = &report.machine.sharing;
+    let key = |cpu: u32| [Shared::Package, Shared::L3, Shared::Core].map(|kind| sharing.lowest(kind, cpu));
+    let count = collect(numbers, cpus.iter()).len();
+    let numbers = numbers.get_mut(..count).unwrap_or_default();
+    sort_by(numbers, |one, other| (key(*one), one).cmp(&(key(*other), other)));
+    numbers
+}
+
+/// Draws all pairs: a triangle of few CPUs, else a mark for each pair.
+fn picture(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresConclusion<'_>, cpus: &CpuSet) {
+    let Some((nearest, farthest)) = found.nearest.zip(found.farthest) else { return };
+    let title = Text::<96>::of(format_args!(
+        "Core to core: {}{} ns one way",
+        method::optional((nearest.ns() < farthest.ns()).then_some(nearest), |nearest, out| {
+            write!(out, "{} to ", Digits(nearest.ns()))
+        }),
+        Digits(farthest.ns())
+    ));
+    let texts = [title.as_str(), words(report.options.method), "one way", "ns"];
+    let planned = report.outcomes.iter().filter(|outcome| outcome.point.walk.ping_pong().is_some()).count();
+    match cpus.len() {
+        2 => {
+            let names = format_args!("CPUs {} and {}", nearest.a, nearest.with.partner);
+            matrix::single(document, texts, names, nearest.measured.series.nanoseconds.into());
+        }
+        few if few <= MOST_IN_PICTURE && planned == few * (few - 1) / 2 => {
+            triangle(document, report, texts, cpus);
+        }
+        _ => strip(document, report, found, texts),
     }
+}
+
+#[inline(never)] // offsets into a small frame are short
+fn triangle(
+    document: &mut dyn Document,
+    report: &Report<'_, '_>,
+    [title, subtitle, _, unit]: [&str; 4],
+    cpus: &CpuSet,
+) {
     let mut numbers = [0; MOST_IN_PICTURE];
-    for (slot, cpu) in numbers.iter_mut().zip(cpus) {
-        *slot = cpu;
-    }
-    let numbers = numbers.get(..cpus.len()).unwrap_or_default();
+    let numbers = ordered(report, cpus, &mut numbers);
+    let mut groups = [MatrixGroup { first: 0, name: Text::EMPTY }; MOST_IN_PICTURE];
+    let count_of_groups = grouped(report, numbers, &mut groups);
+    let groups = groups.get(..count_of_groups).unwrap_or_default();
     let cell = |row, column| match between(report, row, column) {
-        _ if row == column => Err("the same CPU"),
-        None => Err("not requested"),
+        None => Err("not measured"),
         Some(outcome) => pair(outcome).map(|pair| pair.ns()).ok_or("not measured"),
     };
     document.picture(Picture::Matrix(&Matrix {
-        title: "Core-to-core latency, one way",
-        subtitle: words(report.options.method),
-        unit: "ns",
+        title,
+        subtitle,
+        unit,
         noun: "CPU",
-        rows: numbers,
-        columns: numbers,
+        rows: numbers.get(..numbers.len() - 1).unwrap_or_default(),
+        columns: numbers.get(1..).unwrap_or_default(),
+        groups: Some(groups),
         cell: &cell,
+    }));
+}
+
+/// Fills the groups of CPUs that share a socket and an L3, and returns their number; 0 if all CPUs are in one.
+fn grouped(report: &Report<'_, '_>, numbers: &[u32], groups: &mut [MatrixGroup]) -> usize {
+    let sharing = &report.machine.sharing;
+    let of = |kind, index: usize| numbers.get(index).map(|cpu| sharing.lowest(kind, *cpu));
+    let begins = |kind, index: usize| index == 0 || of(kind, index) != of(kind, index - 1);
+    let count = |kind| (0..numbers.len()).filter(|index| begins(kind, *index)).count();
+    let sockets = count(Shared::Package);
+    // If the kernel does not report an L3, each core has its own.
+    let caches = Some(count(Shared::L3)).filter(|caches| *caches > sockets && *caches < count(Shared::Core));
+    let (mut socket, mut cache, mut found) = (0, 0, 0);
+    for index in 0..numbers.len() {
+        let is_socket = begins(Shared::Package, index);
+        if !(is_socket || caches.is_some() && begins(Shared::L3, index)) {
+            continue;
+        }
+        socket += usize::from(is_socket && index > 0);
+        let of_cache = method::optional(caches.map(|_| cache), |cache, out| write!(out, " L3 {cache}"));
+        if let Some(group) = groups.get_mut(found) {
+            *group = MatrixGroup { first: index, name: Text::of(format_args!("socket {socket}{of_cache}")) };
+        }
+        cache += 1;
+        found += 1;
+    }
+    if found > 1 { found } else { 0 }
+}
+
+/// Draws a mark for each measured pair, by class.
+#[inline(never)] // offsets into a small frame are short
+fn strip(
+    document: &mut dyn Document,
+    report: &Report<'_, '_>,
+    found: &CoresConclusion<'_>,
+    [title, subtitle, quantity, unit]: [&str; 4],
+) {
+    /// The part of the height of a class over which its marks are spread, and the distance from one to the next: the
+    /// golden ratio spreads any number of them evenly.
+    const SPREAD: f64 = 0.7;
+    const GOLDEN: f64 = 0.618_034;
+    // If there is no memory for the points, the picture is left out.
+    let none = ChartPoint::new(f64::NAN, f64::NAN);
+    let Ok(mut points) = Table::filled(pairs(report.outcomes).count(), none) else { return };
+    let mut names = [Text::<32>::EMPTY; Shared::ALL.len()];
+    let mut rows = [&[][..]; Shared::ALL.len()];
+    let count = found.classes().count();
+    let mut rest = &mut points[..];
+    // The nearest class is at the top.
+    for ((index, class), (name, row)) in
+        found.classes().enumerate().zip(names.iter_mut().zip(&mut rows).take(count).rev())
+    {
+        let (own, others) = core::mem::take(&mut rest).split_at_mut_checked(class.pairs).unwrap_or_default();
+        rest = others;
+        let middle = (count - 1 - index) as f64;
+        let members = pairs(report.outcomes).filter(|pair| pair.with.class == class.shared);
+        for (order, (point, pair)) in own.iter_mut().zip(members).enumerate() {
+            let part = order as f64 * GOLDEN + 0.5;
+            *point = ChartPoint::new(pair.ns(), middle + SPREAD * (part - floor(part) - 0.5));
+        }
+        *name = Text::of(format_args!("{} {} ns", class.shared.name(), Digits(class.median)));
+        *row = own;
+    }
+    let names = names.each_ref().map(Text::as_str);
+    let series = rows.map(|row| Series { name: "", data: Data::Scatter(row) });
+    let subtitle = Text::<160>::of(format_args!(
+        "a mark for each measured pair of CPUs, and the median by shared hardware; {subtitle}"
+    ));
+    document.picture(Picture::Chart(&Chart {
+        title,
+        subtitle: subtitle.as_str(),
+        x_axis: Axis { title: quantity, unit: Unit::Plain(unit), scale: Scale::Auto },
+        y_axis: Axis {
+            title: "",
+            unit: Unit::Names(names.get(..count).unwrap_or_default()),
+            scale: Scale::Linear,
+        },
+        series: series.get(..count).unwrap_or_default(),
+        marks: &[],
     }));
 }

@@ -257,7 +257,7 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     let measured = report.outcomes.iter().filter_map(Sample::of);
     let mut fitted = [Sample::EMPTY; MAX_POINTS];
     let samples = collect(&mut fitted, measured.filter(|sample| sample.stride == analysis.stride));
-    let subtitle = point::subtitle(report.outcomes.first());
+    let subtitle = point::subtitle("latency by working set", report.outcomes.first());
     view::evidence(document, analysis, samples, ["", subtitle.as_str()], report.options.reciprocal);
     method::walks(document, report);
 }

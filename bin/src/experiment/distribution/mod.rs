@@ -86,7 +86,7 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
 
 fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     view::percentiles(document, report);
-    known(report).for_each(|known| view::histogram(document, known));
+    known(report).for_each(|known| view::shares(document, known));
     method::walks(document, report);
 }
 

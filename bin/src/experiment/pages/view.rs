@@ -1,7 +1,5 @@
 //! Kinds of pages for people and programs: the benefit of larger pages, by working set.
 
-use core::fmt::Write;
-
 use latency_core::compact::Compact;
 use latency_core::decimal::Decimal;
 use latency_core::text::Text;
@@ -19,7 +17,7 @@ use crate::report::figures::Digits;
 use crate::result::sample::collect;
 use crate::result::words::page_words;
 use crate::result::{Exclusion, Outcome};
-use latency_core::stats::{Estimate, Side};
+use latency_core::stats::{Estimate, Interval, Side};
 use latency_core::words::Worded;
 
 fields! {
@@ -49,7 +47,7 @@ pub fn found(report: &Report<'_, '_>) -> Option<HugePagesConclusion> {
 /// Describes the table, the picture, what is missing, and the method.
 pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     table(document, report);
-    picture(document, report);
+    pictures(document, report);
     missing(document, report);
     method::walks(document, report);
 }
@@ -217,38 +215,81 @@ fn missing(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
 }
 
-/// Draws a line for each kind of pages, over working sets.
+/// Draws the time that larger pages save, and the latency in each kind of pages. A terminal shows the latter only
+/// without the former.
+fn pictures(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let compares = had(report).count() > 1 && had(report).any(|pages| pages == Pages::Small4k);
+    let title = found(report).map_or(Text::EMPTY, |found| title(&found));
+    if compares {
+        let saved = |outcome: &Outcome<'_>| {
+            let point = &outcome.point;
+            let small = find(report.outcomes, Pages::Small4k, (point.order, point.stride, point.size))?;
+            let Estimate { value, interval } = outcome.estimate()?.over(small.estimate()?)?;
+            let of = |share: f64| 100.0 * (1.0 - share);
+            let interval = interval.map(|at| Interval { low: of(at.high), high: of(at.low) });
+            Some(Estimate { value: of(value), interval })
+        };
+        let axis = Axis { title: "time saved", unit: Unit::Plain("%"), scale: Scale::Linear };
+        let subtitle = "time that larger pages save by working set";
+        picture(document, report, Some(Pages::Small4k), [title.as_str(), subtitle], axis, &saved);
+    }
+    if !compares || document.wants_pictures() {
+        let axis = Axis { title: "latency", unit: Unit::Plain("ns"), scale: Scale::Auto };
+        let texts = [title.as_str(), "latency by working set"];
+        picture(document, report, None, texts, axis, &|outcome: &Outcome<'_>| outcome.estimate());
+    }
+}
+
+/// Returns the title of a picture: the latency in 4 KiB pages and in the largest ones.
+fn title(found: &HugePagesConclusion) -> Text<96> {
+    let small = Digits(found.small.value);
+    match found.larger {
+        Some(larger) => Text::of(format_args!(
+            "Huge pages: {} ns vs {small} ns in 4 KiB pages{}",
+            Digits(larger.latency.value),
+            method::optional(larger.ratio, |ratio, out| write!(out, " ({:.2}x)", Decimal(ratio.value)))
+        )),
+        None => Text::of(format_args!("4 KiB pages: {small} ns")),
+    }
+}
+
+/// Draws a value for each kind of pages except `but`, over working sets.
 #[inline(never)] // offsets into a small frame are short
-fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn picture(
+    document: &mut dyn Document,
+    report: &Report<'_, '_>,
+    but: Option<Pages>,
+    [title, axes]: [&str; 2],
+    y_axis: Axis<'_>,
+    value: &dyn Fn(&Outcome<'_>) -> Option<Estimate>,
+) {
     /// The maximum number of working sets of a picture.
     const MOST: usize = 40;
     let mut points = [[ChartPoint::new(f64::NAN, f64::NAN); MOST]; KINDS.len()];
     let mut series = [Series { name: "", data: Data::Points(&[]) }; KINDS.len()];
-    for ((pages, room), slot) in had(report).zip(&mut points).zip(&mut series) {
+    let mut count = 0;
+    let kinds = had(report).filter(|pages| Some(*pages) != but);
+    for ((pages, room), slot) in kinds.zip(&mut points).zip(&mut series) {
         let walks = walks(report.outcomes, pages);
-        let points = collect(
-            room,
-            walks.map(|outcome| {
-                ChartPoint::new(outcome.point.size.0 as f64, outcome.nanoseconds().unwrap_or(f64::NAN))
-            }),
-        );
-        *slot = Series { name: page_words(pages), data: Data::Points(points) };
+        let points = walks.map(|outcome| {
+            ChartPoint::of(outcome.point.size.0 as f64, value(outcome).unwrap_or(f64::NAN.into()))
+        });
+        *slot = Series { name: page_words(pages), data: Data::Points(collect(room, points)) };
+        count += 1;
     }
-    let mut subtitle = Text::<160>::EMPTY;
+    let mut subtitle = Text::<320>::EMPTY;
     if let Some(Outcome { point, .. }) = report.outcomes.first() {
-        // Text that does not fit is left out.
-        let _ = write!(
-            subtitle,
-            "CPU {} of node {} to memory of node {}, random order, {} spacing, seed {}",
+        subtitle = Text::of(format_args!(
+            "{axes}; CPU {} of node {} to memory of node {}, random order, {} spacing, seed {}",
             point.cpu, point.initiator, point.target, point.stride, point.seed
-        );
+        ));
     }
     document.picture(Picture::Chart(&Chart {
-        title: "Latency by page size",
+        title: if title.is_empty() { axes } else { title },
         subtitle: subtitle.as_str(),
         x_axis: Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic },
-        y_axis: Axis { title: "latency", unit: Unit::Plain("ns"), scale: Scale::Auto },
-        series: series.get(..had(report).count()).unwrap_or_default(),
+        y_axis,
+        series: series.get(..count).unwrap_or_default(),
         marks: &[],
     }));
 }

@@ -80,7 +80,7 @@ fields! {
 fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     if let Some(view) = WindowView::of(report) {
         view::by_work(document, &view);
-        view::picture(document, report, &view);
+        view::pictures(document, report, &view);
     }
     chains::method(
         document,

@@ -1,6 +1,6 @@
 //! The window for people: its size, the benefit of prefetches, and the measured times.
 
-use core::fmt::{self, Display};
+use core::fmt::{self, Display, Write};
 
 use latency_core::decimal::Decimal;
 use latency_core::kernel::lanes::{Filler, Gap, WINDOW as KERNELS};
@@ -12,7 +12,7 @@ use crate::analysis::window::{Prefetch, ReorderBuffer, WindowConclusion, conclud
 use crate::describe::method::optional;
 use crate::describe::rates::percent;
 use crate::describe::{Report, point};
-use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
+use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Picture, Role};
 use crate::report::figures::Digits;
 use crate::result::Walk;
@@ -20,6 +20,9 @@ use latency_core::stats::Estimate;
 
 /// Number of fillers between two rows of the table.
 const STEP: usize = 64;
+
+/// Maximum number of gaps of each kind in the picture.
+const GAPS: usize = Gap::MOST / STEP + 1;
 
 /// The points in the cache, if there are any, and those in memory.
 #[derive(Clone, Copy)]
@@ -200,14 +203,77 @@ pub fn by_fillers(document: &mut dyn Document, view: &WindowView<'_, '_>) {
     });
 }
 
-/// Draws the time per load against the instructions between a chain's loads.
-pub fn picture(document: &mut dyn Document, report: &Report<'_, '_>, view: &WindowView<'_, '_>) {
+/// Draws the time of two loads by the instructions between them, and the time per load by the work between a chain's
+/// loads. A terminal shows the latter only without the former.
+pub fn pictures(document: &mut dyn Document, report: &Report<'_, '_>, view: &WindowView<'_, '_>) {
+    let measured = fillers(document, report, view);
+    if !measured || document.wants_pictures() {
+        work(document, report, view);
+    }
+}
+
+/// Draws the time of two loads by the number of instructions of each kind between them, and the end of the window.
+/// Returns whether it was measured.
+#[inline(never)] // offsets into a small frame are short
+fn fillers(document: &mut dyn Document, report: &Report<'_, '_>, view: &WindowView<'_, '_>) -> bool {
+    let Some(found) = view.found else { return false };
+    let mut points = [[ChartPoint::new(f64::NAN, f64::NAN); GAPS]; Filler::ALL.len()];
+    let mut measured = false;
+    for (filler, points) in Filler::ALL.into_iter().zip(&mut points) {
+        let times = view.memory.times().filter_map(|(walk, time)| match walk {
+            Walk::Apart(gap) if gap.filler() == filler => Some((gap.fillers(), time)),
+            _ => None,
+        });
+        let mut base = f64::NAN;
+        for (point, (fillers, time)) in points.iter_mut().zip(times) {
+            measured = true;
+            base = if base.is_nan() { time.value } else { base };
+            *point = ChartPoint::of((fillers + Gap::OVERHEAD) as f64, time.scaled(1.0 / base));
+        }
+    }
+    let mut title = Text::<96>::of(format_args!("Reorder buffer: "));
+    // The titles fit.
+    let _ = match found.buffer {
+        ReorderBuffer::Holds(it) => write!(title, "{:.0} instructions", Decimal(it.value)),
+        ReorderBuffer::MoreThan(most) => write!(title, "more than {most} instructions"),
+        ReorderBuffer::FillersDisagree | ReorderBuffer::NotTested => write!(title, "not found"),
+    };
+    let mut marks = [Mark::NONE; 2];
+    let ends = [
+        (found.registers, "integer registers", Some(Filler::Lea as usize)),
+        (found.buffer.holds(), "instructions", None),
+    ];
+    for (mark, (end, noun, series)) in marks.iter_mut().zip(ends) {
+        let x = end.map_or(f64::NAN, |end| end.value);
+        *mark = Mark { series, ..Mark::line(x, format_args!("{:.0} {noun}", Decimal(x))) };
+    }
+    let mut series = [Series { name: "", data: Data::Points(&[]) }; Filler::ALL.len()];
+    for (series, (filler, points)) in series.iter_mut().zip(Filler::ALL.into_iter().zip(&points)) {
+        *series = Series { name: filler.name(), data: Data::Points(points) };
+    }
+    if measured {
+        let subtitle = "time of two loads, relative to that without instructions between them";
+        document.picture(Picture::Chart(&Chart {
+            title: title.as_str(),
+            subtitle: point::subtitle(subtitle, report.outcomes.last()).as_str(),
+            x_axis: Axis { title: "instructions between two loads", unit: Unit::Count, scale: Scale::Linear },
+            y_axis: Axis { title: "relative time of both", unit: Unit::Plain(""), scale: Scale::Linear },
+            series: &series,
+            marks: &marks,
+        }));
+    }
+    measured
+}
+
+/// Draws the time per load by the instructions between a chain's loads.
+#[inline(never)] // offsets into a small frame are short
+fn work(document: &mut dyn Document, report: &Report<'_, '_>, view: &WindowView<'_, '_>) {
     let line = |region: Option<WorkingSet<'_, '_>>, prefetch| {
         let mut points = [ChartPoint::new(f64::NAN, f64::NAN); KERNELS.len()];
         for (point, [plain, fetching]) in points.iter_mut().zip(&KERNELS) {
             let kernel = if prefetch { fetching } else { plain };
             let time = region.and_then(|region| region.with_work(kernel.work, prefetch));
-            *point = ChartPoint::new(kernel.instructions as f64, time.map_or(f64::NAN, |time| time.value));
+            *point = ChartPoint::of(kernel.instructions as f64, time.unwrap_or(f64::NAN.into()));
         }
         points
     };
@@ -219,9 +285,16 @@ pub fn picture(document: &mut dyn Document, report: &Report<'_, '_>, view: &Wind
         Series { name: "with prefetch", data: Data::Points(&with) },
         Series { name: "L1", data: Data::Points(&cache) },
     ];
-    let subtitle = point::subtitle(report.outcomes.last());
+    let gain = view.found.and_then(|found| found.prefetch?.gain());
+    let title: Text<96> = match gain {
+        Some(gain) => {
+            Text::of(format_args!("Prefetching one load ahead: up to {:.1}x", Decimal(gain.speedup)))
+        }
+        None => Text::of(format_args!("Time per load by instructions between loads")),
+    };
+    let subtitle = point::subtitle("time per load of 16 chains by instructions", report.outcomes.last());
     document.picture(Picture::Chart(&Chart {
-        title: "Time per load by work between loads",
+        title: title.as_str(),
         subtitle: subtitle.as_str(),
         x_axis: Axis { title: "instructions between loads", unit: Unit::Count, scale: Scale::Linear },
         y_axis: Axis { title: "time per load", unit: Unit::Plain("ns"), scale: Scale::Linear },

@@ -63,7 +63,7 @@ fn everything(document: &mut dyn Document, text: &str) {
         x_axis: axis,
         y_axis: axis,
         series: &[Series { name: text, data: Data::Points(&points) }],
-        marks: &[Mark { x: 1.5, label: text }],
+        marks: &[Mark::line(1.5, format_args!("{text}"))],
     }));
     document.picture(Picture::Matrix(&Matrix {
         title: text,
@@ -72,6 +72,7 @@ fn everything(document: &mut dyn Document, text: &str) {
         noun: "node",
         rows: &[0, 1],
         columns: &[0],
+        groups: None,
         cell: &|row, _| if row == 0 { Ok(100.0) } else { Err(text) },
     }));
     document.part(Part::Object(&NAME), |document| document.put(&NAME, text));
