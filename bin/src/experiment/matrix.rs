@@ -4,6 +4,7 @@ use core::fmt::{self, Display, Write};
 
 use latency_core::cpulist::NodeSet;
 use latency_core::decimal::Decimal;
+use latency_core::stats::Estimate;
 use latency_core::text::Text;
 use latency_core::topology::MAX_NODES;
 use latency_core::units::NodeId;
@@ -11,7 +12,7 @@ use latency_core::units::NodeId;
 use super::interface::{Experiment, gathered};
 use crate::analysis::firmware;
 use crate::analysis::matrix::{self, Class, DistanceGroup, Pair, conclude, groups};
-use crate::describe::{self, Report, attributes, method, point, rows, undisturbed};
+use crate::describe::{self, Report, attributes, method, point, rows, trust, undisturbed};
 use crate::engine::run;
 use crate::error::PlacementError;
 use crate::machine::Machine;
@@ -130,6 +131,21 @@ pub(super) fn line(document: &mut dyn Document, report: &Report<'_, '_>, outcome
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     report.outcomes.iter().for_each(|outcome| line(document, report, outcome));
     let found = conclude(&mut pairs(report));
+    let alone = match report.outcomes {
+        [Outcome { result: Ok(measured), .. }] => Some(Estimate::from(measured.series.nanoseconds)),
+        _ => None,
+    };
+    let mean = |ns: f64| Estimate { value: ns, interval: None };
+    let figures = [
+        ("Idle latency", alone),
+        ("Local latency", found.local_ns.map(mean).filter(|_| alone.is_none())),
+        ("Remote latency", found.remote_ns().map(mean).filter(|_| alone.is_none())),
+    ];
+    for (label, figure) in figures {
+        if let Some(figure) = figure {
+            trust::figure(document, report, (label, "ns"), figure);
+        }
+    }
     let mut local = None::<DistanceGroup>;
     groups(pairs(report)).for_each(|far| match (far.class, &local) {
         (Class::Local, _) => local = Some(far),

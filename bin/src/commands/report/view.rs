@@ -14,7 +14,7 @@ use crate::error::Failure;
 use crate::machine::Machine;
 use crate::options::Options;
 use crate::report::document::{
-    Document, DocumentTable, Field, Level, PageRole, Part, Picture, Role, Value, fields,
+    Document, DocumentTable, Field, PageRole, Part, Picture, Role, Value, fields,
 };
 use crate::report::figures::Digits;
 use crate::sys::arguments::Arguments;
@@ -167,7 +167,7 @@ fn worst(document: &mut dyn Document, whole: &Whole<'_, '_>, warnings: &Warnings
     document.sentence(Role::Trust, format_args!("{level}{names}{emulated}"));
 }
 
-/// States the answer of each section in its own words; on pages as a table.
+/// States the answer of each section in its own words, on pages with its figures.
 fn answers(document: &mut dyn Document, whole: &Whole<'_, '_>) {
     if !document.wants_pictures() {
         for (section, report) in whole.measured() {
@@ -176,16 +176,12 @@ fn answers(document: &mut dyn Document, whole: &Whole<'_, '_>) {
         }
         return;
     }
-    document.tabulate("", Level::Quiet, 3, &|table| {
-        table.texts("question|answer|trust");
-        for (section, report) in whole.measured() {
-            let level = trust::level(report.warnings);
-            table.row();
-            table.text(section.question);
-            table.show(&answer(section, report));
-            table.text(level);
-        }
-    });
+    for (section, report) in whole.measured() {
+        let role = PageRole::ChapterAnswer(section.question, trust::level(report.warnings));
+        let answer = answer(section, report);
+        document.sentence(Role::Page(&role), format_args!("{answer}"));
+        describe::report(&mut Figures { document }, &report, section.experiment.present);
+    }
 }
 
 /// Returns the answer of a section in its own words.
@@ -247,6 +243,19 @@ impl Document for FirstSentence<'_> {
     fn sentence(&mut self, role: Role<'_>, words: fmt::Arguments<'_>) {
         if self.found.is_none() && self.wanted.get(self.pass) == Some(&role) {
             self.found = Some(self.out.write_fmt(words));
+        }
+    }
+}
+
+/// A document that passes on the figures for the top of a page.
+struct Figures<'d> {
+    document: &'d mut dyn Document,
+}
+
+impl Document for Figures<'_> {
+    fn sentence(&mut self, role: Role<'_>, words: fmt::Arguments<'_>) {
+        if let Role::Page(&PageRole::Figure(..)) = role {
+            self.document.sentence(role, words);
         }
     }
 }

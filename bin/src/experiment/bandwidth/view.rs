@@ -5,13 +5,14 @@ use core::fmt;
 
 use latency_core::cpulist::CpuSet;
 use latency_core::decimal::Decimal;
+use latency_core::stats::{Estimate, Interval};
 use latency_core::text::plural;
 use latency_core::traffic::{Kind, Threads, View};
 
 use super::{picture, tables};
 use crate::analysis::traffic::{TrafficGroup, groups, local_and_remote, shares};
-use crate::describe::rates::{Gigabytes, gigabytes, percent};
-use crate::describe::{self, Report, method};
+use crate::describe::rates::{GIGA, Gigabytes, gigabytes, percent};
+use crate::describe::{self, Report, method, trust};
 use crate::plan::budget::TRAFFIC_WINDOW_NS;
 use crate::plan::generators;
 use crate::report::document::{Document, Role};
@@ -51,6 +52,12 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
         groups(report.outcomes).for_each(|group| line(document, &group));
     }
     let first = groups(report.outcomes).find_map(|group| Some((group, group.best()?)));
+    let rates = groups(report.outcomes).filter_map(|group| Some(group.best()?.1));
+    if let Some(peak) = rates.reduce(|one, other| if other.value > one.value { other } else { one }) {
+        let interval = peak.interval.map(|Interval { low, high }| Interval { low: low / GIGA, high: high / GIGA });
+        let peak = Estimate { value: peak.value / GIGA, interval };
+        trust::figure(document, report, ("Peak bandwidth", "GB/s"), peak);
+    }
     if let (View::Cores, Some((least, most))) = (report.options.view, extremes(report)) {
         document.answer(format_args!(
             "CPUs by themselves: from {} GB/s (CPU {}, {}) to {} GB/s (CPU {}, {}).",

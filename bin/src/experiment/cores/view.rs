@@ -4,14 +4,15 @@ use core::fmt::{self, Display, Write};
 
 use latency_core::cores::{Choice, Method};
 use latency_core::cpulist::CpuSet;
-use latency_core::stats::Interval;
+use latency_core::stats::{Estimate, Interval};
 use latency_core::text::{Text, plural};
+use latency_core::topology::Shared;
 use latency_core::words::Worded;
 
 use crate::analysis::cores::{
     CoresConclusion, CpuPair, SharingClass, conclude, in_cache, left_out, of_classes, pair, pairs, rows,
 };
-use crate::describe::{self, Report, method};
+use crate::describe::{self, Report, method, trust};
 use crate::options::Pairs;
 use crate::report::chart::Matrix;
 use crate::report::document::{Document, Level, Picture, Role};
@@ -34,6 +35,12 @@ pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
             class.pairs,
             plural(class.pairs)
         ));
+    }
+    // Threads of one core are not cores.
+    let between = found.classes().find(|class| class.shared != Shared::Core).or(found.classes().next());
+    if let Some(SharingClass { median, interval, .. }) = between {
+        let figure = Estimate { value: *median, interval: *interval };
+        trust::figure(document, report, ("Core to core", "ns"), figure);
     }
     for outcome in report.outcomes {
         if let (Err(exclusion), Some(with)) = (&outcome.result, outcome.point.walk.ping_pong()) {

@@ -5,6 +5,10 @@
 
 use core::fmt::{self, Write};
 
+use latency_core::text::Text;
+
+use super::once::{Occurrence, RepeatedSentences};
+use super::points;
 use crate::report::document::{Document, DocumentTable, Level, PageRole, Picture, Role};
 use crate::report::escape::{Escaping, InMarkup, markup};
 use crate::report::svg;
@@ -14,8 +18,20 @@ use crate::report::svg;
 pub enum Want {
     /// The first sentence of a role.
     First(Role<'static>),
+    /// The first figure, without its note.
+    Headline,
+    /// The answers and the trust, as plain text.
+    Description,
     /// The reliability of the result.
     Trust,
+    /// The figures.
+    Figures,
+    /// The answers of the chapters, each with the trust in it and a link.
+    Answers,
+    /// The facts about the machine.
+    Facts,
+    /// The first chart of all chapters, once more.
+    Lead,
     /// Answers and further findings.
     Findings,
     /// The lines that scripts look for.
@@ -55,13 +71,21 @@ pub struct SubjectPlace {
     pub but_first: Option<Role<'static>>,
 }
 
+/// Everything that the subjects of a page share.
+pub struct Shared {
+    /// The number of pictures so far; each has a number of its own.
+    pub pictures: u32,
+    /// The sentences that chapters may share.
+    pub repeated: RepeatedSentences,
+}
+
 /// A document that writes one subject of a description.
 pub struct Taking<'o> {
     out: &'o mut dyn Write,
     want: Want,
     frame: Frame,
     place: SubjectPlace,
-    pictures: &'o mut u32,
+    shared: &'o mut Shared,
     /// The chapter that is being described.
     chapter: u32,
     /// The number of sentences of the wanted role so far, written or not.
@@ -76,6 +100,8 @@ pub struct Taking<'o> {
 /// The markup before and after a sentence.
 type Around = (&'static str, &'static str);
 
+/// The minimum number of cells of a matrix that a page draws: a single number is a figure.
+const FEWEST_CELLS: usize = 2;
 /// The maximum number of cells of a matrix that a page draws: each cell needs 100 bytes, and with more cells the
 /// letters would be too small to read.
 const MOST_CELLS: usize = 1024;
@@ -90,10 +116,10 @@ impl<'o> Taking<'o> {
         want: Want,
         frame: Frame,
         place: SubjectPlace,
-        pictures: &'o mut u32,
+        shared: &'o mut Shared,
     ) -> Taking<'o> {
         let (chapter, passed, taken, warned, failed) = (0, 0, 0, false, Ok(()));
-        Taking { out, want, frame, place, pictures, chapter, passed, taken, warned, failed }
+        Taking { out, want, frame, place, shared, chapter, passed, taken, warned, failed }
     }
 
     /// Ends the subject, and returns the number of its parts.
@@ -145,6 +171,9 @@ impl<'o> Taking<'o> {
             (Role::Answer | Role::Finding, Want::Findings) => paragraph.filter(|_| !self.is_elsewhere(role)),
             (Role::Line, Want::Lines) => (!self.is_elsewhere(role)).then_some(("", ("<li>", "</li>\n"))),
             (Role::Method(&label), Want::Method) | (Role::Detail(&label), Want::Details) => term(label),
+            (Role::Page(&PageRole::Fact(label)), Want::Facts) => {
+                Some((label, ("<td>", "</td></tr>\n")))
+            }
             (Role::Page(&PageRole::Warning(severity)), Want::Warnings | Want::Notes) => {
                 self.warned = (severity == "note") == (self.want == Want::Notes);
                 let around = match severity {
@@ -167,27 +196,180 @@ impl<'o> Taking<'o> {
         self.place.but_first == Some(role) && self.passed == 1
     }
 
-    fn trust(&mut self, words: fmt::Arguments<'_>) -> fmt::Result {
-        // The first letter of `good`, `fair` or `poor` chooses the colour.
-        let mut first = FirstCharacter(None);
-        let _ = first.write_fmt(words);
-        let class = match first.0 {
-            Some('g') => "good",
-            Some('f') => "fair",
-            _ => "poor",
+    /// Returns whether a sentence belongs here. One that several chapters share belongs to the page, and only once.
+    fn belongs(&mut self, role: Role<'_>, words: fmt::Arguments<'_>) -> bool {
+        if let (Role::Page(&PageRole::Remedy), Want::Warnings | Want::Notes) = (role, self.want) {
+            return self.warned;
+        }
+        self.warned = false;
+        let is_here = !self.is_of_another();
+        if self.chapter == 0 || !matches!(self.want, Want::Method | Want::Notes) {
+            return is_here;
+        }
+        match self.shared.repeated.get(role, words) {
+            Some(occurrence @ Occurrence::Several) if self.place.chapter == 0 => {
+                *occurrence = Occurrence::Written;
+                true
+            }
+            Some(Occurrence::Single) | None => is_here,
+            Some(_) => false,
+        }
+    }
+
+    /// Writes one of the sentences that have a markup of their own. Returns whether it is one of them.
+    fn special(&mut self, role: Role<'_>, words: fmt::Arguments<'_>) -> bool {
+        match (role, self.want) {
+            (Role::Trust, Want::Trust) => self.keep(|taking| {
+                let level = level_of(words);
+                write!(taking.out, "<p class=\"trust {level}\">Trust: <b>{} ", symbol(level))?;
+                Marked::write(taking.out, "</b>", words)?;
+                taking.out.write_str("</p>\n")
+            }),
+            (Role::Page(&PageRole::Figure(label, level)), Want::Figures) => self.keep(|taking| {
+                write!(taking.out, "<div class=\"{level}\"><dt>{label}")?;
+                if level != "good" {
+                    write!(taking.out, " {}", Badge(level))?;
+                }
+                taking.out.write_str("</dt>\n<dd><b>")?;
+                Marked::write(taking.out, "</b>", words)?;
+                taking.out.write_str("</dd></div>\n")
+            }),
+            (Role::Page(&PageRole::Figure(_, level)), Want::Headline) => {
+                self.passed += 1;
+                if self.passed == 1 {
+                    self.keep(|taking| {
+                        let figure = Text::<64>::of(words);
+                        let figure = figure.as_str().split(',').next().unwrap_or_default();
+                        let poor = if level == "poor" { " (poor)" } else { "" };
+                        write!(taking.out, "{}{poor}", InMarkup(figure))
+                    });
+                }
+            }
+            (Role::Page(&PageRole::ChapterAnswer(question, level)), Want::Answers) => self.keep(|taking| {
+                let (chapter, badge) = (taking.taken, Badge(level));
+                write!(
+                    taking.out,
+                    "<div class=\"{level}\"><dt><a href=\"#chapter-{chapter}\">{question}</a> {badge}</dt>\n<dd>"
+                )?;
+                Escaping(taking.out, markup).write_fmt(words)?;
+                taking.out.write_str("</dd></div>\n")
+            }),
+            (Role::Page(&PageRole::ChapterAnswer(label, _)), Want::Description) => {
+                self.keep(|taking| write!(Escaping(taking.out, markup), "{label}: {words} "));
+            }
+            (Role::Answer, Want::Description) => {
+                self.keep(|taking| write!(Escaping(taking.out, markup), "{words} "));
+            }
+            (Role::Trust, Want::Description) => {
+                self.keep(|taking| write!(Escaping(taking.out, markup), "Trust: {words}. "));
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Writes the first chart of all chapters as a link to its chapter. It is drawn in the chapter, and here shown once
+    /// more.
+    fn lead(&mut self, picture: Picture<'_>) {
+        let Some(number) = self.numbered(&picture) else { return };
+        let Picture::Chart(chart) = picture else { return };
+        self.passed += 1;
+        if self.passed > 1 || self.chapter == 0 {
+            return;
+        }
+        self.keep(|taking| {
+            let mut beginning = Beginning(Text::EMPTY);
+            svg::write(&mut beginning, picture, svg::FramePlace::Page(number))?;
+            let mut parts = beginning.0.as_str().split('"');
+            let _ = parts.find(|part| part.ends_with("viewBox="));
+            let (view, title) = (parts.next().unwrap_or_default(), InMarkup(chart.title));
+            write!(
+                taking.out,
+                "<figure class=\"lead\"><a href=\"#chapter-{}\"><svg role=\"img\" aria-labelledby=\"lead\" \
+                 viewBox=\"{view}\"><title id=\"lead\">{title}</title><use href=\"#chart-{number}\"/></svg></a></figure>\n",
+                taking.chapter
+            )
+        });
+    }
+
+    /// Returns the number of a picture, or `None` if a page does not draw it.
+    fn numbered(&mut self, picture: &Picture<'_>) -> Option<u32> {
+        let cells = match picture {
+            Picture::Matrix(matrix) => matrix.rows.len() * matrix.columns.len(),
+            Picture::Chart(_) => FEWEST_CELLS,
         };
-        write!(self.out, "<p class=\"trust {class}\">Trust: ")?;
-        Escaping(self.out, markup).write_fmt(words)?;
-        self.out.write_str("</p>\n")
+        if !(FEWEST_CELLS..=MOST_CELLS).contains(&cells) {
+            return None;
+        }
+        self.shared.pictures += 1;
+        Some(self.shared.pictures)
     }
 }
 
-/// A writer that keeps the first character.
-struct FirstCharacter(Option<char>);
+/// Returns the level of trust at the beginning of a sentence; its first letter is enough.
+fn level_of(words: fmt::Arguments<'_>) -> &'static str {
+    let mut beginning = Beginning(Text::EMPTY);
+    // Keeping cannot fail.
+    let _ = beginning.write_fmt(words);
+    match beginning.0.as_str().as_bytes().first() {
+        Some(b'g') => "good",
+        Some(b'f') => "fair",
+        _ => "poor",
+    }
+}
 
-impl Write for FirstCharacter {
+/// Returns the symbol of a level of trust, for readers who do not see its colour.
+fn symbol(level: &str) -> &'static str {
+    match level {
+        "good" => "\u{2713}",
+        "fair" => "!",
+        _ => "\u{2717}",
+    }
+}
+
+/// A level of trust with its symbol and colour.
+struct Badge<'l>(&'l str);
+
+impl fmt::Display for Badge<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "<b class=\"badge {}\">{} {0}</b>", self.0, symbol(self.0))
+    }
+}
+
+/// A writer of a sentence whose part before the first comma or colon is emphasised. The rest follows the markup that
+/// ends the emphasis.
+struct Marked<'o> {
+    out: &'o mut dyn Write,
+    end: Option<&'static str>,
+}
+
+impl Marked<'_> {
+    fn write(out: &mut dyn Write, end: &'static str, words: fmt::Arguments<'_>) -> fmt::Result {
+        let mut marked = Marked { out, end: Some(end) };
+        marked.write_fmt(words)?;
+        let end = marked.end.unwrap_or_default();
+        out.write_str(end)
+    }
+}
+
+impl Write for Marked<'_> {
     fn write_str(&mut self, part: &str) -> fmt::Result {
-        self.0 = self.0.or(part.chars().next());
+        part.chars().try_for_each(|character| match self.end {
+            Some(end) if matches!(character, ',' | ':') => {
+                self.end = None;
+                self.out.write_str(end)
+            }
+            _ => markup(self.out, character),
+        })
+    }
+}
+
+/// A writer that keeps the beginning of a text.
+struct Beginning(Text<256>);
+
+impl Write for Beginning {
+    fn write_str(&mut self, part: &str) -> fmt::Result {
+        let _ = part.chars().all(|character| self.0.push(character));
         Ok(())
     }
 }
@@ -209,7 +391,12 @@ fn write_table(out: &mut dyn Write, table: &DocumentTable<'_>) -> fmt::Result {
         };
         let class = if column < table.words { " class=\"word\"" } else { "" };
         write!(out, "<{name}{scope}{class}>")?;
-        write!(Escaping(out, markup), "{cell}")?;
+        let mut word = Text::<8>::EMPTY;
+        let fits = write!(word, "{cell}").is_ok();
+        match word.as_str() {
+            level @ ("good" | "fair" | "poor") if fits && row > 0 => write!(out, "{}", Badge(level))?,
+            _ => write!(Escaping(out, markup), "{cell}")?,
+        }
         write!(out, "</{name}>")
     })?;
     out.write_str("</tr>\n</tbody>\n</table>\n</div>\n")
@@ -225,22 +412,21 @@ impl Document for Taking<'_> {
             self.chapter += 1;
             if self.want == Want::Chapters {
                 self.keep(|taking| {
-                    write!(taking.out, "<li><a href=\"#chapter-{}\">", taking.chapter)?;
+                    write!(taking.out, "<a href=\"#chapter-{}\">", taking.chapter)?;
                     Escaping(taking.out, markup).write_fmt(words)?;
-                    taking.out.write_str("</a></li>\n")
+                    taking.out.write_str("</a>\n")
                 });
             }
         }
-        if self.is_of_another() {
+        if !self.belongs(role, words) || self.special(role, words) {
             return;
-        }
-        if (role, self.want) == (Role::Trust, Want::Trust) {
-            return self.keep(|taking| taking.trust(words));
         }
         let Some((label, (before, after))) = self.around(role) else { return };
         self.keep(|taking| {
-            if !label.is_empty() {
-                writeln!(taking.out, "<dt>{label}</dt>")?;
+            match taking.want {
+                Want::Facts => write!(taking.out, "<tr><th scope=\"row\">{label}</th>")?,
+                _ if label.is_empty() => {}
+                _ => writeln!(taking.out, "<dt>{label}</dt>")?,
             }
             taking.out.write_str(before)?;
             Escaping(taking.out, markup).write_fmt(words)?;
@@ -256,22 +442,24 @@ impl Document for Taking<'_> {
     }
 
     fn picture(&mut self, picture: Picture<'_>) {
-        if self.want == Want::Pictures && !self.is_of_another() {
-            self.keep(|taking| {
-                if let Picture::Matrix(matrix) = picture
-                    && matrix.rows.len() * matrix.columns.len() > MOST_CELLS
-                {
-                    let title = InMarkup(matrix.title);
-                    return writeln!(
-                        taking.out,
-                        "<p>{title}: too many cells for a page, not for --format=svg.</p>"
-                    );
-                }
-                *taking.pictures += 1;
+        if self.want == Want::Lead {
+            return self.lead(picture);
+        }
+        if self.want != Want::Pictures || self.is_of_another() {
+            return;
+        }
+        match (self.numbered(&picture), picture) {
+            (Some(number), _) => self.keep(|taking| {
                 taking.out.write_str("<figure>\n")?;
-                svg::write(taking.out, picture, svg::FramePlace::Page(*taking.pictures))?;
+                svg::write(taking.out, picture, svg::FramePlace::Page(number))?;
+                points::link(taking.out, picture, number)?;
                 taking.out.write_str("</figure>\n")
-            });
+            }),
+            (None, Picture::Matrix(matrix)) if matrix.rows.len() > 1 => self.keep(|taking| {
+                let title = InMarkup(matrix.title);
+                writeln!(taking.out, "<p>{title}: too many cells for a page, not for --format=svg.</p>")
+            }),
+            (None, _) => {}
         }
     }
 }
