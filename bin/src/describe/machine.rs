@@ -106,16 +106,15 @@ pub fn origin(document: &mut dyn Document, machine: &Machine, when: &dyn Display
     );
     let cpus = machine.topology.online_cpus.len();
     let cores = cpus / host.caches.data(1).map_or(1, |cache| cache.shared_by.len().max(1));
-    let cores = Text::<48>::of(format_args!("{cores} core{}, {cpus} CPU{}", plural(cores), plural(cpus)));
+    let cores = Text::<96>::of(format_args!("{cores} core{}, {cpus} CPU{}", plural(cores), plural(cpus)));
     let bytes = Bytes(nodes.iter().map(|node| machine.memory_of(node).0).sum());
-    let memory =
-        Text::<48>::of(format_args!("{bytes} in {} NUMA node{}", nodes.len(), plural(nodes.len())));
+    let memory = Text::<96>::of(format_args!("{bytes} in {} NUMA node{}", nodes.len(), plural(nodes.len())));
     let facts: [(&'static str, [&str; 2]); 10] = [
         ("CPU", [cpu_model(machine), ""]),
         ("Cores", [cores.as_str(), ""]),
         ("Memory", [memory.as_str(), ""]),
         ("Governor", [host.frequency.governor.as_str(), ""]),
-        ("Transparent huge pages", [host.huge_pages.enabled.as_str(), ""]),
+        ("THP mode", [host.huge_pages.enabled.as_str(), ""]),
         ("Machine", [identity.vendor.as_str(), identity.product.as_str()]),
         ("BIOS", [identity.firmware.as_str(), ""]),
         ("Microcode", [identity.microcode.as_str(), ""]),

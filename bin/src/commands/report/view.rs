@@ -13,9 +13,7 @@ use crate::describe::{self, Report, SUMMARY, trust};
 use crate::error::Failure;
 use crate::machine::Machine;
 use crate::options::Options;
-use crate::report::document::{
-    Document, DocumentTable, Field, PageRole, Part, Picture, Role, Value, fields,
-};
+use crate::report::document::{Document, DocumentTable, Field, PageRole, Part, Picture, Role, Value, fields};
 use crate::report::figures::Digits;
 use crate::sys::arguments::Arguments;
 use crate::warning::Warnings;

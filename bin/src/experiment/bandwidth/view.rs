@@ -54,7 +54,8 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     let first = groups(report.outcomes).find_map(|group| Some((group, group.best()?)));
     let rates = groups(report.outcomes).filter_map(|group| Some(group.best()?.1));
     if let Some(peak) = rates.reduce(|one, other| if other.value > one.value { other } else { one }) {
-        let interval = peak.interval.map(|Interval { low, high }| Interval { low: low / GIGA, high: high / GIGA });
+        let interval =
+            peak.interval.map(|Interval { low, high }| Interval { low: low / GIGA, high: high / GIGA });
         let peak = Estimate { value: peak.value / GIGA, interval };
         trust::figure(document, report, ("Peak bandwidth", "GB/s"), peak);
     }

@@ -29,7 +29,8 @@ pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
     loadings(report.outcomes).for_each(|loading| line(document, &loading));
     if let Some(first) = loadings(report.outcomes).next() {
         let steps = first.steps();
-        let loads = steps.as_slice().iter().map(|step| step.level).filter(|level| level.delivered.value > 0.0);
+        let loads =
+            steps.as_slice().iter().map(|step| step.level).filter(|level| level.delivered.value > 0.0);
         let peak = loads.max_by(|one, other| one.delivered.value.total_cmp(&other.delivered.value));
         if let Some(LoadLevel { latency, .. }) = peak {
             trust::figure(document, report, ("Latency at peak load", "ns"), latency);

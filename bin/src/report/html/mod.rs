@@ -30,7 +30,8 @@ pub const HTML: Format = Format {
         let place = SubjectPlace { chapter: 0, but_first: None };
         let mut repeated = RepeatedSentences::new();
         describe(&mut repeated);
-        let mut page = Page { out, describe, shared: Shared { pictures: 0, repeated }, place };
+        let mut shared = Shared { pictures: 0, repeated };
+        let mut page = Page { out, describe, shared: &mut shared, place };
         page.head()?;
         page.body()?;
         page.data()
@@ -47,11 +48,15 @@ const CPU: Want = Want::First(Role::Page(&PageRole::Fact("CPU")));
 /// The answers to the first question of a reader.
 const FIGURES: Frame = ["", "<dl class=\"figures\">\n", "</dl>\n"];
 const ANSWERS: Frame = ["", "<dl class=\"answers\">\n", "</dl>\n"];
-const FACTS: Frame = ["", "<table class=\"facts\">\n<caption>System</caption>\n<tbody>\n", "</tbody>\n</table>\n"];
+const FACTS: Frame =
+    ["", "<table class=\"facts\">\n<caption>System</caption>\n<tbody>\n", "</tbody>\n</table>\n"];
 const CONTENTS: Frame = ["", "<nav>\n", "</nav>\n"];
 /// The method in a chapter, without the sentences that other chapters share.
-const OWN_METHOD: Frame =
-    ["", "<details>\n<summary>Placement, health, method of this chapter</summary>\n<dl>\n", "</dl>\n</details>\n"];
+const OWN_METHOD: Frame = [
+    "",
+    "<details>\n<summary>Placement, health, method of this chapter</summary>\n<dl>\n",
+    "</dl>\n</details>\n",
+];
 
 /// The evidence of a page or chapter, in its order.
 const EVIDENCE: [(Want, Frame); 5] = [
@@ -77,14 +82,15 @@ const ICON: &str = "iVBORw0KGgoAAAANSUhEUgAAABAAAAAQAQMAAAAlPW0iAAAABlBMVEUKWKb/
 struct Page<'p> {
     out: &'p mut dyn Write,
     describe: Describe<'p>,
-    shared: Shared,
+    shared: &'p mut Shared,
     place: SubjectPlace,
 }
 
 impl Page<'_> {
     /// Writes the parts of a description that belong to one subject within its frame, and returns their number.
+    #[inline(never)] // it is called in many places
     fn take(&mut self, want: Want, frame: Frame) -> Result<u32, fmt::Error> {
-        let mut taking = Taking::new(self.out, want, frame, self.place, &mut self.shared);
+        let mut taking = Taking::new(self.out, want, frame, self.place, self.shared);
         (self.describe)(&mut taking);
         taking.finish()
     }
@@ -99,7 +105,9 @@ impl Page<'_> {
              <link rel=\"icon\" href=\"data:image/png;base64,{ICON}\"/>\n\
              <meta property=\"og:type\" content=\"article\"/>\n"
         )?;
-        for [before, behind] in [["<title>", "</title>\n"], ["<meta property=\"og:title\" content=\"", "\"/>\n"]] {
+        for [before, behind] in
+            [["<title>", "</title>\n"], ["<meta property=\"og:title\" content=\"", "\"/>\n"]]
+        {
             self.out.write_str(before)?;
             if self.take(Want::Headline, BARE)? == 0 {
                 self.verdict()?;
@@ -165,7 +173,7 @@ impl Page<'_> {
     fn verdict(&mut self) -> fmt::Result {
         let others = SubjectPlace { but_first: Some(Role::Line), ..self.place };
         let mut nowhere = Nowhere;
-        let mut others = Taking::new(&mut nowhere, Want::Lines, BARE, others, &mut self.shared);
+        let mut others = Taking::new(&mut nowhere, Want::Lines, BARE, others, self.shared);
         (self.describe)(&mut others);
         let several = others.finish()? > 0;
         let order = if several { [Role::Answer, Role::Finding] } else { [Role::Answer, Role::Line] };

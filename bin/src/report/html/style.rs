@@ -25,7 +25,7 @@ border-bottom:1px solid var(--edge)}
 nav a{margin-right:1rem}
 .top{display:grid;gap:1rem 2rem;margin:1rem 0}
 .top>*{min-width:0;margin:0}
-.figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(15rem,1fr));gap:.6rem}
+.figures{display:grid;grid-template-columns:1fr 1fr;gap:.6rem;max-width:40rem}
 .figures div{padding:.5rem .8rem;border-radius:.4rem;background:var(--raised)}
 .figures dt,.answers dt{margin:0}
 .figures dd{color:var(--quiet);font-size:.85rem}
@@ -36,12 +36,14 @@ nav a{margin-right:1rem}
 .answers div{padding:.3rem 0;break-inside:avoid}
 .badge{display:inline-block;padding:0 .5em;border:1px solid;border-radius:1em;font-size:.8rem;white-space:nowrap}
 .lead svg{display:block;width:100%;height:auto}
-.facts caption{padding-left:0;color:var(--ink);font-weight:600}
-.facts th{padding-left:0;text-align:left;color:var(--quiet)}
-.facts td{text-align:left;white-space:normal}
+.facts caption,.facts th{padding-left:0;text-align:left}
+.facts,.facts tbody{display:block}
+.facts tbody{columns:3 19rem;column-gap:2rem}
+.facts tr{display:grid;grid-template-columns:8rem 1fr;break-inside:avoid}
+.facts td{text-align:left;white-space:normal;overflow-wrap:anywhere}
 @media (min-width:60rem){
 .top{grid-template-columns:1fr 1fr}
-.answers{grid-column:1/-1}
+.answers,.answers+.facts{grid-column:1/-1}
 }
 .trust{margin:.6rem 0;padding:.3rem .8rem;border-left:.3rem solid;border-radius:.2rem;background:var(--raised)}
 .good{color:var(--good)}
@@ -55,7 +57,7 @@ dt{margin-top:.6rem;font-weight:600}
 dd{margin:0}
 .warnings dd{color:var(--quiet)}
 figure{margin:1.2rem 0;overflow-x:auto}
-figure svg{border:1px solid var(--edge);border-radius:8px}
+figure svg{box-sizing:border-box;border:1px solid var(--edge);border-radius:8px}
 .scroll{margin:1.2rem 0;overflow-x:auto}
 table{border-collapse:collapse;font-variant-numeric:tabular-nums}
 caption{padding:.2rem .7rem;text-align:left;color:var(--quiet)}
@@ -78,7 +80,6 @@ nav{display:none}
 figure,tr,dt{break-inside:avoid}
 h2,h3,dt{break-after:avoid}
 .scroll,figure{overflow:visible}
-figure svg{box-sizing:border-box;max-width:100%;height:auto}
 th,td{padding:.12rem .45rem;white-space:normal}
 details:not([open]){display:none}
 }

@@ -97,17 +97,11 @@ pub struct Taking<'o> {
     failed: fmt::Result,
 }
 
-/// The markup before and after a sentence.
-type Around = (&'static str, &'static str);
-
 /// The minimum number of cells of a matrix that a page draws: a single number is a figure.
 const FEWEST_CELLS: usize = 2;
 /// The maximum number of cells of a matrix that a page draws: each cell needs 100 bytes, and with more cells the
 /// letters would be too small to read.
 const MOST_CELLS: usize = 1024;
-
-const PLAIN: Around = ("", "");
-const PARAGRAPH: Around = ("<p>", "</p>\n");
 
 impl<'o> Taking<'o> {
     /// Makes a document that has written nothing yet.
@@ -132,7 +126,8 @@ impl<'o> Taking<'o> {
     }
 
     /// Writes a part unless something failed before.
-    fn keep(&mut self, write: impl FnOnce(&mut Self) -> fmt::Result) {
+    #[inline(never)] // it is called in several places
+    fn keep(&mut self, write: &dyn Fn(&mut Self) -> fmt::Result) {
         if self.failed.is_ok() {
             self.taken += 1;
             self.failed = if self.taken == 1 { self.begin() } else { Ok(()) };
@@ -140,6 +135,26 @@ impl<'o> Taking<'o> {
         if self.failed.is_ok() {
             self.failed = write(self);
         }
+    }
+
+    /// Writes a sentence between two pieces of markup. If a third one is given, it ends the emphasis of the words before
+    /// the first comma or colon.
+    #[inline(never)] // it is called in several places
+    fn part(
+        &mut self,
+        before: fmt::Arguments<'_>,
+        words: fmt::Arguments<'_>,
+        emphasis: Option<&'static str>,
+        behind: &'static str,
+    ) {
+        self.keep(&|taking| {
+            taking.out.write_fmt(before)?;
+            let mut marked = Marked { out: taking.out, end: emphasis };
+            marked.write_fmt(words)?;
+            let end = marked.end.unwrap_or_default();
+            taking.out.write_str(end)?;
+            taking.out.write_str(behind)
+        });
     }
 
     /// Writes the heading and the markup before the first part.
@@ -157,39 +172,6 @@ impl<'o> Taking<'o> {
         self.chapter != self.place.chapter
     }
 
-    /// Returns the label of a sentence of this role and the markup around it; `None` if the sentence is not wanted.
-    fn around(&mut self, role: Role<'_>) -> Option<(&'static str, Around)> {
-        const TERM: Around = ("<dd>", "</dd>\n");
-        let paragraph = Some(("", PARAGRAPH));
-        let term = |label: &'static str| Some((if label.is_empty() { "Note" } else { label }, TERM));
-        match (role, self.want) {
-            (Role::Missing, Want::Missing) => paragraph,
-            (_, Want::First(wanted)) if role == wanted => {
-                self.passed += 1;
-                (self.passed == 1).then_some(("", PLAIN))
-            }
-            (Role::Answer | Role::Finding, Want::Findings) => paragraph.filter(|_| !self.is_elsewhere(role)),
-            (Role::Line, Want::Lines) => (!self.is_elsewhere(role)).then_some(("", ("<li>", "</li>\n"))),
-            (Role::Method(&label), Want::Method) | (Role::Detail(&label), Want::Details) => term(label),
-            (Role::Page(&PageRole::Fact(label)), Want::Facts) => {
-                Some((label, ("<td>", "</td></tr>\n")))
-            }
-            (Role::Page(&PageRole::Warning(severity)), Want::Warnings | Want::Notes) => {
-                self.warned = (severity == "note") == (self.want == Want::Notes);
-                let around = match severity {
-                    "poor" => ("<dt class=\"poor\">", "</dt>\n"),
-                    "fair" => ("<dt class=\"fair\">", "</dt>\n"),
-                    _ => ("<dt>", "</dt>\n"),
-                };
-                self.warned.then_some(("", around))
-            }
-            (Role::Page(&PageRole::Remedy), Want::Warnings | Want::Notes) => {
-                self.warned.then_some(("", TERM))
-            }
-            _ => None,
-        }
-    }
-
     /// Returns whether a sentence is the first of its role and already written elsewhere.
     fn is_elsewhere(&mut self, role: Role<'_>) -> bool {
         self.passed += u32::from(self.place.but_first == Some(role));
@@ -203,7 +185,11 @@ impl<'o> Taking<'o> {
         }
         self.warned = false;
         let is_here = !self.is_of_another();
-        if self.chapter == 0 || !matches!(self.want, Want::Method | Want::Notes) {
+        let may_repeat = matches!(
+            (role, self.want),
+            (Role::Method(_), Want::Method) | (Role::Page(&PageRole::Warning(_)), Want::Notes)
+        );
+        if self.chapter == 0 || !may_repeat {
             return is_here;
         }
         match self.shared.repeated.get(role, words) {
@@ -216,56 +202,69 @@ impl<'o> Taking<'o> {
         }
     }
 
-    /// Writes one of the sentences that have a markup of their own. Returns whether it is one of them.
-    fn special(&mut self, role: Role<'_>, words: fmt::Arguments<'_>) -> bool {
+    /// Writes a sentence if it is wanted.
+    fn choose(&mut self, role: Role<'_>, words: fmt::Arguments<'_>) {
+        let chapter = self.taken + 1;
         match (role, self.want) {
-            (Role::Trust, Want::Trust) => self.keep(|taking| {
+            (_, Want::First(wanted)) if role == wanted && self.taken == 0 => {
+                self.part(format_args!(""), words, None, "");
+            }
+            (Role::Page(&PageRole::Figure(_, level)), Want::Headline) if self.taken == 0 => {
+                let figure = Text::<96>::of(words);
+                let figure = figure.as_str().split(',').next().unwrap_or_default();
+                let poor = if level == "poor" { " (poor)" } else { "" };
+                self.part(format_args!(""), format_args!("{figure}{poor}"), None, "");
+            }
+            (Role::Answer, Want::Description) => self.part(format_args!(""), words, None, " "),
+            (Role::Trust, Want::Description) => self.part(format_args!("Trust: "), words, None, ". "),
+            (Role::Page(&PageRole::ChapterAnswer(question, _)), Want::Description) => {
+                self.part(format_args!("{question}: "), words, None, " ");
+            }
+            (Role::Trust, Want::Trust) => {
                 let level = level_of(words);
-                write!(taking.out, "<p class=\"trust {level}\">Trust: <b>{} ", symbol(level))?;
-                Marked::write(taking.out, "</b>", words)?;
-                taking.out.write_str("</p>\n")
-            }),
-            (Role::Page(&PageRole::Figure(label, level)), Want::Figures) => self.keep(|taking| {
-                write!(taking.out, "<div class=\"{level}\"><dt>{label}")?;
-                if level != "good" {
-                    write!(taking.out, " {}", Badge(level))?;
+                let before = format_args!("<p class=\"trust {level}\">Trust: <b>{} ", symbol(level));
+                self.part(before, words, Some("</b>"), "</p>\n");
+            }
+            (Role::Page(&PageRole::Figure(label, level)), Want::Figures) => {
+                let before =
+                    format_args!("<div class=\"{level}\"><dt>{label} {}</dt>\n<dd><b>", Badge(level));
+                self.part(before, words, Some("</b>"), "</dd></div>\n");
+            }
+            (Role::Page(&PageRole::ChapterAnswer(question, level)), Want::Answers) => {
+                let before = format_args!(
+                    "<div class=\"{level}\"><dt><a href=\"#chapter-{chapter}\">{question}</a> {}</dt>\n<dd>",
+                    Badge(level)
+                );
+                self.part(before, words, None, "</dd></div>\n");
+            }
+            (Role::Page(&PageRole::Fact(label)), Want::Facts) => {
+                let before = format_args!("<tr><th scope=\"row\">{label}</th><td>");
+                self.part(before, words, None, "</td></tr>\n");
+            }
+            (Role::Answer | Role::Finding, Want::Findings) if self.is_elsewhere(role) => {}
+            (Role::Answer | Role::Finding, Want::Findings) | (Role::Missing, Want::Missing) => {
+                self.part(format_args!("<p>"), words, None, "</p>\n");
+            }
+            (Role::Line, Want::Lines) => {
+                if !self.is_elsewhere(role) {
+                    self.part(format_args!("<li>"), words, None, "</li>\n");
                 }
-                taking.out.write_str("</dt>\n<dd><b>")?;
-                Marked::write(taking.out, "</b>", words)?;
-                taking.out.write_str("</dd></div>\n")
-            }),
-            (Role::Page(&PageRole::Figure(_, level)), Want::Headline) => {
-                self.passed += 1;
-                if self.passed == 1 {
-                    self.keep(|taking| {
-                        let figure = Text::<64>::of(words);
-                        let figure = figure.as_str().split(',').next().unwrap_or_default();
-                        let poor = if level == "poor" { " (poor)" } else { "" };
-                        write!(taking.out, "{}{poor}", InMarkup(figure))
-                    });
+            }
+            (Role::Method(&label), Want::Method) | (Role::Detail(&label), Want::Details) => {
+                let label = if label.is_empty() { "Note" } else { label };
+                self.part(format_args!("<dt>{label}</dt>\n<dd>"), words, None, "</dd>\n");
+            }
+            (Role::Page(&PageRole::Warning(severity)), Want::Warnings | Want::Notes) => {
+                self.warned = (severity == "note") == (self.want == Want::Notes);
+                if self.warned {
+                    self.part(format_args!("<dt class=\"{severity}\">"), words, None, "</dt>\n");
                 }
             }
-            (Role::Page(&PageRole::ChapterAnswer(question, level)), Want::Answers) => self.keep(|taking| {
-                let (chapter, badge) = (taking.taken, Badge(level));
-                write!(
-                    taking.out,
-                    "<div class=\"{level}\"><dt><a href=\"#chapter-{chapter}\">{question}</a> {badge}</dt>\n<dd>"
-                )?;
-                Escaping(taking.out, markup).write_fmt(words)?;
-                taking.out.write_str("</dd></div>\n")
-            }),
-            (Role::Page(&PageRole::ChapterAnswer(label, _)), Want::Description) => {
-                self.keep(|taking| write!(Escaping(taking.out, markup), "{label}: {words} "));
+            (Role::Page(&PageRole::Remedy), Want::Warnings | Want::Notes) => {
+                self.part(format_args!("<dd>"), words, None, "</dd>\n");
             }
-            (Role::Answer, Want::Description) => {
-                self.keep(|taking| write!(Escaping(taking.out, markup), "{words} "));
-            }
-            (Role::Trust, Want::Description) => {
-                self.keep(|taking| write!(Escaping(taking.out, markup), "Trust: {words}. "));
-            }
-            _ => return false,
+            _ => {}
         }
-        true
     }
 
     /// Writes the first chart of all chapters as a link to its chapter. It is drawn in the chapter, and here shown once
@@ -277,7 +276,7 @@ impl<'o> Taking<'o> {
         if self.passed > 1 || self.chapter == 0 {
             return;
         }
-        self.keep(|taking| {
+        self.keep(&|taking| {
             let mut beginning = Beginning(Text::EMPTY);
             svg::write(&mut beginning, picture, svg::FramePlace::Page(number))?;
             let mut parts = beginning.0.as_str().split('"');
@@ -336,20 +335,10 @@ impl fmt::Display for Badge<'_> {
     }
 }
 
-/// A writer of a sentence whose part before the first comma or colon is emphasised. The rest follows the markup that
-/// ends the emphasis.
+/// A writer of a sentence, in which the markup that ends an emphasis takes the place of the first comma or colon.
 struct Marked<'o> {
     out: &'o mut dyn Write,
     end: Option<&'static str>,
-}
-
-impl Marked<'_> {
-    fn write(out: &mut dyn Write, end: &'static str, words: fmt::Arguments<'_>) -> fmt::Result {
-        let mut marked = Marked { out, end: Some(end) };
-        marked.write_fmt(words)?;
-        let end = marked.end.unwrap_or_default();
-        out.write_str(end)
-    }
 }
 
 impl Write for Marked<'_> {
@@ -411,33 +400,20 @@ impl Document for Taking<'_> {
         if role == Role::Page(&PageRole::Chapter) {
             self.chapter += 1;
             if self.want == Want::Chapters {
-                self.keep(|taking| {
-                    write!(taking.out, "<a href=\"#chapter-{}\">", taking.chapter)?;
-                    Escaping(taking.out, markup).write_fmt(words)?;
-                    taking.out.write_str("</a>\n")
-                });
+                let chapter = self.chapter;
+                let before = format_args!("<a href=\"#chapter-{chapter}\">");
+                return self.part(before, words, None, "</a>\n");
             }
         }
-        if !self.belongs(role, words) || self.special(role, words) {
-            return;
+        if self.belongs(role, words) {
+            self.choose(role, words);
         }
-        let Some((label, (before, after))) = self.around(role) else { return };
-        self.keep(|taking| {
-            match taking.want {
-                Want::Facts => write!(taking.out, "<tr><th scope=\"row\">{label}</th>")?,
-                _ if label.is_empty() => {}
-                _ => writeln!(taking.out, "<dt>{label}</dt>")?,
-            }
-            taking.out.write_str(before)?;
-            Escaping(taking.out, markup).write_fmt(words)?;
-            taking.out.write_str(after)
-        });
     }
 
     fn table(&mut self, table: &DocumentTable<'_>) {
         let wanted = if table.level == Level::Verbose { Want::LongTables } else { Want::Tables };
         if self.want == wanted && !self.is_of_another() && table.has_rows() {
-            self.keep(|taking| write_table(taking.out, table));
+            self.keep(&|taking| write_table(taking.out, table));
         }
     }
 
@@ -449,13 +425,13 @@ impl Document for Taking<'_> {
             return;
         }
         match (self.numbered(&picture), picture) {
-            (Some(number), _) => self.keep(|taking| {
+            (Some(number), _) => self.keep(&|taking| {
                 taking.out.write_str("<figure>\n")?;
                 svg::write(taking.out, picture, svg::FramePlace::Page(number))?;
                 points::link(taking.out, picture, number)?;
                 taking.out.write_str("</figure>\n")
             }),
-            (None, Picture::Matrix(matrix)) if matrix.rows.len() > 1 => self.keep(|taking| {
+            (None, Picture::Matrix(matrix)) if matrix.rows.len() > 1 => self.keep(&|taking| {
                 let title = InMarkup(matrix.title);
                 writeln!(taking.out, "<p>{title}: too many cells for a page, not for --format=svg.</p>")
             }),

@@ -123,7 +123,10 @@ fn a_page_has_its_parts_in_reading_order() {
         document.sentence(Role::Page(&PageRole::Remedy), format_args!("open the door"));
         document.sentence(Role::Trust, format_args!("fair: it is warm"));
         document.answer(format_args!("It takes 116 ns."));
-        document.sentence(Role::Page(&PageRole::Figure("Latency", "fair")), format_args!("116 ns, 95% CI 1 to 2"));
+        document.sentence(
+            Role::Page(&PageRole::Figure("Latency", "fair")),
+            format_args!("116 ns, 95% CI 1 to 2"),
+        );
         document.sentence(Role::Page(&PageRole::Fact("CPU")), format_args!("EPYC"));
         document.sentence(Role::Method(&"Memory"), format_args!("some"));
         document.sentence(Role::Page(&PageRole::Command), format_args!("latency-bench matrix"));
@@ -228,10 +231,10 @@ fn chapters_have_a_place_each_and_links() {
 fn a_page_says_once_what_its_chapters_share() {
     let page = written(&mut chapters);
     let (in_chapters, ending) = page.rsplit_once("</section>").unwrap();
-    for shared in ["<dd>some</dd>", "<dt>one node</dt>\n<dd>add one</dd>"] {
+    for shared in ["<dd>some</dd>", "<dt class=\"note\">one node</dt>\n<dd>add one</dd>"] {
         assert!(!in_chapters.contains(shared) && ending.matches(shared).count() == 1, "{shared} in {page}");
     }
-    for own in ["<dd>of cores</dd>", "<dt>cores</dt>\n<dd>end it</dd>"] {
+    for own in ["<dd>of cores</dd>", "<dt class=\"note\">cores</dt>\n<dd>end it</dd>"] {
         assert!(in_chapters.matches(own).count() == 1 && !ending.contains(own), "{own} in {page}");
     }
 }
@@ -266,7 +269,10 @@ fn a_matrix_of_one_cell_is_no_picture() {
     assert!(!page(&[0]).contains("<figure"));
     let two = page(&[0, 1]);
     assert!(two.contains("<figure"), "{two}");
-    assert!(two.contains("data:text/csv,initiator_node,target_node,%22ns%22%0A0,0,100%0A0,1,100%0A"), "{two}");
+    assert!(
+        two.contains("data:text/csv,initiator_node,target_node,%22ns%22%0A0,0,100%0A0,1,100%0A"),
+        "{two}"
+    );
 }
 
 proptest! {
