@@ -29,8 +29,8 @@ nav a{margin-right:1rem}
 .figures div{padding:.5rem .8rem;border-radius:.4rem;background:var(--raised)}
 .figures dt,.answers dt{margin:0}
 .figures dd{color:var(--quiet);font-size:.85rem}
-.figures dd b{display:block;color:var(--ink);font-size:1.9rem;line-height:1.25}
-.figures .poor dd b,.answers .poor dd{color:var(--quiet)}
+.figures dd b{display:block;color:var(--ink);font-size:clamp(1.4rem,6vw,1.9rem);line-height:1.25}
+.figures .poor dd b,.answers .poor dd,body:has(.top .poor.trust) h1{color:var(--quiet)}
 .figures div,.answers div{color:var(--ink)}
 .answers{columns:3 19rem;column-gap:2rem;font-size:.9rem}
 .answers div{padding:.3rem 0;break-inside:avoid}
