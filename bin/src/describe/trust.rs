@@ -73,19 +73,19 @@ pub fn line(document: &mut dyn Document, report: &Report<'_, '_>) {
     );
 }
 
-/// Writes a figure for the top of a page: an estimate with its interval, and the trust in it.
+/// Writes a figure for the top of a page: an estimate with its interval, in a unit that consists of `ones`, and the trust in it.
 #[inline(never)] // it is called in several places
 pub fn figure(
     document: &mut dyn Document,
     report: &Report<'_, '_>,
-    (label, unit): (&'static str, &str),
+    (label, unit, ones): (&'static str, &str, f64),
     Estimate { value, interval }: Estimate,
 ) {
     let role = PageRole::Figure(label, level(report.warnings));
     let interval = optional(interval, |Interval { low, high }, out| {
-        write!(out, ", 95% CI {} to {}", Digits(low), Digits(high))
+        write!(out, ", 95% CI {} to {}", Digits(low / ones), Digits(high / ones))
     });
-    document.sentence(Role::Page(&role), format_args!("{} {unit}{interval}", Digits(value)));
+    document.sentence(Role::Page(&role), format_args!("{} {unit}{interval}", Digits(value / ones)));
 }
 
 /// Returns the suffix after the reasons: the latencies of an emulator are right, but are not those of hardware.

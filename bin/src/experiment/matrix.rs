@@ -131,20 +131,12 @@ pub(super) fn line(document: &mut dyn Document, report: &Report<'_, '_>, outcome
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     report.outcomes.iter().for_each(|outcome| line(document, report, outcome));
     let found = conclude(&mut pairs(report));
-    let alone = match report.outcomes {
-        [Outcome { result: Ok(measured), .. }] => Some(Estimate::from(measured.series.nanoseconds)),
-        _ => None,
-    };
-    let mean = |ns: f64| Estimate { value: ns, interval: None };
-    let figures = [
-        ("Idle latency", alone),
-        ("Local latency", found.local_ns.map(mean).filter(|_| alone.is_none())),
-        ("Remote latency", found.remote_ns().map(mean).filter(|_| alone.is_none())),
-    ];
-    for (label, figure) in figures {
-        if let Some(figure) = figure {
-            trust::figure(document, report, (label, "ns"), figure);
-        }
+    if let Some(value) = found.local_ns.or(found.remote_ns()) {
+        let interval = match report.outcomes {
+            [Outcome { result: Ok(measured), .. }] => measured.series.nanoseconds.interval,
+            _ => None,
+        };
+        trust::figure(document, report, ("Idle latency", "ns", 1.0), Estimate { value, interval });
     }
     let mut local = None::<DistanceGroup>;
     groups(pairs(report)).for_each(|far| match (far.class, &local) {

@@ -5,7 +5,6 @@ use core::fmt;
 
 use latency_core::cpulist::CpuSet;
 use latency_core::decimal::Decimal;
-use latency_core::stats::{Estimate, Interval};
 use latency_core::text::plural;
 use latency_core::traffic::{Kind, Threads, View};
 
@@ -52,12 +51,9 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
         groups(report.outcomes).for_each(|group| line(document, &group));
     }
     let first = groups(report.outcomes).find_map(|group| Some((group, group.best()?)));
-    let rates = groups(report.outcomes).filter_map(|group| Some(group.best()?.1));
-    if let Some(peak) = rates.reduce(|one, other| if other.value > one.value { other } else { one }) {
-        let interval =
-            peak.interval.map(|Interval { low, high }| Interval { low: low / GIGA, high: high / GIGA });
-        let peak = Estimate { value: peak.value / GIGA, interval };
-        trust::figure(document, report, ("Peak bandwidth", "GB/s"), peak);
+    let peak = extremes(report).map(|(_, most)| most).or(first.map(|(group, _)| group));
+    if let Some((_, peak)) = peak.and_then(|group| group.best()) {
+        trust::figure(document, report, ("Peak bandwidth", "GB/s", GIGA), peak);
     }
     if let (View::Cores, Some((least, most))) = (report.options.view, extremes(report)) {
         document.answer(format_args!(

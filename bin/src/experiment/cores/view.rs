@@ -36,11 +36,11 @@ pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
             plural(class.pairs)
         ));
     }
-    // Threads of one core are not cores.
-    let between = found.classes().find(|class| class.shared != Shared::Core).or(found.classes().next());
-    if let Some(SharingClass { median, interval, .. }) = between {
+    // Threads of one core are not cores: they count only where there is nothing else.
+    let nearest = found.classes().min_by_key(|class| class.shared == Shared::Core);
+    if let Some(SharingClass { median, interval, .. }) = nearest {
         let figure = Estimate { value: *median, interval: *interval };
-        trust::figure(document, report, ("Core to core", "ns"), figure);
+        trust::figure(document, report, ("Core to core", "ns", 1.0), figure);
     }
     for outcome in report.outcomes {
         if let (Err(exclusion), Some(with)) = (&outcome.result, outcome.point.walk.ping_pong()) {

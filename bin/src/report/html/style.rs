@@ -76,7 +76,7 @@ tr:has(.word:last-child),tr:has(.word:last-child)>*{display:block}
 @media print{
 body{max-width:none;padding:0;font-size:10.5pt}
 h1{font-size:16pt}
-nav{display:none}
+nav,figure p{display:none}
 figure,tr,dt{break-inside:avoid}
 h2,h3,dt{break-after:avoid}
 .scroll,figure{overflow:visible}
