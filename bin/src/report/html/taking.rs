@@ -245,10 +245,8 @@ impl<'o> Taking<'o> {
             (Role::Answer | Role::Finding, Want::Findings) | (Role::Missing, Want::Missing) => {
                 self.part(format_args!("<p>"), words, None, "</p>\n");
             }
-            (Role::Line, Want::Lines) => {
-                if !self.is_elsewhere(role) {
-                    self.part(format_args!("<li>"), words, None, "</li>\n");
-                }
+            (Role::Line, Want::Lines) if !self.is_elsewhere(role) => {
+                self.part(format_args!("<li>"), words, None, "</li>\n");
             }
             (Role::Method(&label), Want::Method) | (Role::Detail(&label), Want::Details) => {
                 let label = if label.is_empty() { "Note" } else { label };
@@ -282,10 +280,10 @@ impl<'o> Taking<'o> {
             let mut parts = beginning.0.as_str().split('"');
             let _ = parts.find(|part| part.ends_with("viewBox="));
             let (view, title) = (parts.next().unwrap_or_default(), InMarkup(chart.title));
-            write!(
+            writeln!(
                 taking.out,
                 "<figure class=\"lead\"><a href=\"#chapter-{}\"><svg role=\"img\" aria-labelledby=\"lead\" \
-                 viewBox=\"{view}\"><title id=\"lead\">{title}</title><use href=\"#chart-{number}\"/></svg></a></figure>\n",
+                 viewBox=\"{view}\"><title id=\"lead\">{title}</title><use href=\"#chart-{number}\"/></svg></a></figure>",
                 taking.chapter
             )
         });
