@@ -152,7 +152,7 @@ fn cpu_chosen(document: &mut dyn Document, report: &Report<'_, '_>) {
 
 /// Describes the start and the duration of the run, and whether it was completed.
 pub fn run(document: &mut dyn Document, machine: &Machine, started: u64, seconds: f64, partial: bool) {
-    machine::origin(document, machine, &Utc(started));
+    machine::origin(document, machine, &ReadableTime(started));
     let (year, month, day) = civil(started / 86_400);
     machine::footer(document, machine, &format_args!("{year}-{month:02}-{day:02}"));
     document.show(&STARTED, &Utc(started));
@@ -183,6 +183,21 @@ impl Display for Utc {
         let (year, month, day) = civil(days);
         let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
         write!(out, "{year}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+    }
+}
+
+/// A time for people: `22 Nov 2026, 01:20 UTC`.
+struct ReadableTime(u64);
+
+impl Display for ReadableTime {
+    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        /// The names of the months, three letters each.
+        const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
+        let (year, month, day) = civil(self.0 / 86_400);
+        let first = (month as usize).saturating_sub(1) * 3;
+        let month = MONTHS.get(first..first + 3).unwrap_or_default();
+        let minutes = self.0 / 60 % (24 * 60);
+        write!(out, "{day} {month} {year}, {:02}:{:02} UTC", minutes / 60, minutes % 60)
     }
 }
 
@@ -217,6 +232,17 @@ mod tests {
             (4_102_444_799, "2099-12-31T23:59:59Z"),
         ] {
             assert_eq!(Utc(seconds).to_string(), text);
+        }
+    }
+
+    #[test]
+    fn readable_times_match_the_calendar() {
+        for (seconds, text) in [
+            (0, "1 Jan 1970, 00:00 UTC"),
+            (1_795_310_400, "22 Nov 2026, 01:20 UTC"),
+            (4_102_444_799, "31 Dec 2099, 23:59 UTC"),
+        ] {
+            assert_eq!(ReadableTime(seconds).to_string(), text);
         }
     }
 }

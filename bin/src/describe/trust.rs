@@ -2,9 +2,13 @@
 
 use core::fmt::{self, Display};
 
+use latency_core::stats::{Estimate, Interval};
+
 use super::Report;
+use super::optional::optional;
 use crate::options::FlagId;
 use crate::report::document::{Document, PageRole, Part, Role, fields};
+use crate::report::figures::Digits;
 use crate::warning::{Severity, Warning, WarningGroup, Warnings};
 
 fields! {
@@ -72,6 +76,21 @@ pub fn line(document: &mut dyn Document, report: &Report<'_, '_>) {
         Role::Trust,
         format_args!("{}{}{}", level(warnings), listed(warnings), label(is_emulated(warnings))),
     );
+}
+
+/// Writes a figure for the top of a page: an estimate with its interval, in a unit that consists of `ones`, and the trust in it.
+#[inline(never)] // it is called in several places
+pub fn figure(
+    document: &mut dyn Document,
+    report: &Report<'_, '_>,
+    (label, unit, ones): (&'static str, &str, f64),
+    Estimate { value, interval }: Estimate,
+) {
+    let role = PageRole::Figure(label, level(report.warnings));
+    let interval = optional(interval, |Interval { low, high }, out| {
+        write!(out, ", 95% CI {} to {}", Digits(low / ones), Digits(high / ones))
+    });
+    document.sentence(Role::Page(&role), format_args!("{} {unit}{interval}", Digits(value / ones)));
 }
 
 /// Returns the suffix after the reasons: the latencies of an emulator are right, but are not those of hardware.

@@ -12,7 +12,7 @@ use latency_core::units::NodeId;
 use super::interface::{Experiment, gathered};
 use crate::analysis::firmware;
 use crate::analysis::matrix::{self, Class, DistanceGroup, Pair, conclude, groups};
-use crate::describe::{self, Report, attributes, method, point, rows, undisturbed};
+use crate::describe::{self, Report, attributes, method, point, rows, trust, undisturbed};
 use crate::engine::run;
 use crate::error::PlacementError;
 use crate::machine::Machine;
@@ -157,6 +157,13 @@ pub(super) fn lines(document: &mut dyn Document, report: &Report<'_, '_>) {
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     lines(document, report);
     let found = conclude(&mut pairs(report));
+    if let Some(value) = found.local_ns.or(found.remote_ns()) {
+        let interval = match report.outcomes {
+            [Outcome { result: Ok(measured), .. }] => measured.series.nanoseconds.interval,
+            _ => None,
+        };
+        trust::figure(document, report, ("Idle latency", "ns", 1.0), Estimate { value, interval });
+    }
     let mut all = groups(pairs(report));
     // The local group comes first, if there is one.
     if let Some(local) = all.next().filter(|first| first.class == Class::Local) {

@@ -186,10 +186,17 @@ pub enum Role<'a> {
 pub enum PageRole {
     /// The experiment or command.
     Title,
-    /// The machine and the time of the measurement.
+    /// The host and the time of the measurement.
     Origin,
     /// The same without the name of the host, for pictures that stand alone.
     Footer,
+    /// A fact about the machine, under a label.
+    Fact(&'static str),
+    /// A measured figure, under a label and with the trust in it: `good`, `fair` or `poor`. A note may follow it after a
+    /// comma.
+    Figure(&'static str, &'static str),
+    /// The answer of the next chapter that has no answer yet: its question, and the trust in it.
+    ChapterAnswer(&'static str, &'static str),
     /// A warning, with a word for its severity: `poor`, `fair` or `note`.
     Warning(&'static str),
     /// The remedy for the warning before it.

@@ -14,9 +14,7 @@ use crate::describe::{self, Report, SUMMARY, trust};
 use crate::error::Failure;
 use crate::machine::Machine;
 use crate::options::Options;
-use crate::report::document::{
-    Document, DocumentTable, Field, Level, PageRole, Part, Picture, Role, Value, fields,
-};
+use crate::report::document::{Document, DocumentTable, Field, PageRole, Part, Picture, Role, Value, fields};
 use crate::report::figures::Digits;
 use crate::sys::arguments::Arguments;
 use crate::warning::Warnings;
@@ -180,7 +178,7 @@ fn worst(document: &mut dyn Document, found: &WholeTrust<'_>, is_emulated: bool)
     }
 }
 
-/// States the answer of each section in its own words, and its trust if that differs; on pages as a table.
+/// States the answer of each section in its own words, and its trust if that differs; on pages with its figures.
 fn answers(document: &mut dyn Document, whole: &Whole<'_, '_>, is_shared: bool) {
     if !document.wants_pictures() {
         for (section, report) in whole.measured() {
@@ -193,16 +191,12 @@ fn answers(document: &mut dyn Document, whole: &Whole<'_, '_>, is_shared: bool) 
         }
         return;
     }
-    document.tabulate("", Level::Quiet, 3, &|table| {
-        table.texts("question|answer|trust");
-        for (section, report) in whole.measured() {
-            let level = trust::level(report.warnings);
-            table.row();
-            table.text(section.question);
-            table.show(&answer(section, report));
-            table.text(level);
-        }
-    });
+    for (section, report) in whole.measured() {
+        let role = PageRole::ChapterAnswer(section.question, trust::level(report.warnings));
+        let answer = answer(section, report);
+        document.sentence(Role::Page(&role), format_args!("{answer}"));
+        describe::report(&mut Figures { document }, &report, section.experiment.present);
+    }
 }
 
 /// Returns the answer of a section in its own words.
@@ -270,6 +264,19 @@ impl Document for FirstSentence<'_> {
     fn sentence(&mut self, role: Role<'_>, words: fmt::Arguments<'_>) {
         if self.found.is_none() && self.wanted.get(self.pass) == Some(&role) {
             self.found = Some(self.out.write_fmt(words));
+        }
+    }
+}
+
+/// A document that passes on the figures for the top of a page.
+struct Figures<'d> {
+    document: &'d mut dyn Document,
+}
+
+impl Document for Figures<'_> {
+    fn sentence(&mut self, role: Role<'_>, words: fmt::Arguments<'_>) {
+        if let Role::Page(&PageRole::Figure(..)) = role {
+            self.document.sentence(role, words);
         }
     }
 }

@@ -10,8 +10,8 @@ use latency_core::traffic::{Kind, Threads, View};
 
 use super::{picture, tables};
 use crate::analysis::traffic::{TrafficGroup, groups, local_and_remote, shares};
-use crate::describe::rates::{Gigabytes, gigabytes, percent};
-use crate::describe::{self, Report, method};
+use crate::describe::rates::{GIGA, Gigabytes, gigabytes, percent};
+use crate::describe::{self, Report, method, trust};
 use crate::plan::budget::TRAFFIC_WINDOW_NS;
 use crate::plan::generators;
 use crate::report::document::{Document, Role};
@@ -50,6 +50,10 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
         groups(report.outcomes).for_each(|group| line(document, &group));
     }
     let first = groups(report.outcomes).find_map(|group| Some((group, group.best()?)));
+    let peak = extremes(report).map(|(_, most)| most).or(first.map(|(group, _)| group));
+    if let Some((_, peak)) = peak.and_then(|group| group.best()) {
+        trust::figure(document, report, ("Peak bandwidth", "GB/s", GIGA), peak);
+    }
     if let (View::Cores, Some((least, most))) = (report.options.view, extremes(report)) {
         document.answer(format_args!(
             "Single CPUs: {} GB/s (CPU {}, {}) to {} GB/s (CPU {}, {}).",

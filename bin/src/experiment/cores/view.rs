@@ -6,7 +6,7 @@ use latency_core::cores::{Choice, Method, Walk as Access};
 use latency_core::cpulist::CpuSet;
 use latency_core::math::floor;
 use latency_core::sort::sort_by;
-use latency_core::stats::Interval;
+use latency_core::stats::{Estimate, Interval};
 use latency_core::text::{Text, plural};
 use latency_core::topology::Shared;
 
@@ -14,7 +14,7 @@ use super::super::matrix;
 use crate::analysis::cores::{
     CoresConclusion, CpuPair, SharingClass, conclude, in_cache, left_out, of_classes, pair, pairs, rows,
 };
-use crate::describe::{self, Report, method};
+use crate::describe::{self, Report, method, trust};
 use crate::options::Pairs;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Matrix, MatrixGroup, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Picture, Role};
@@ -39,6 +39,12 @@ pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
             class.pairs,
             plural(class.pairs)
         ));
+    }
+    // Threads of one core are not cores: they count only where there is nothing else.
+    let nearest = found.classes().min_by_key(|class| class.shared == Shared::Core);
+    if let Some(SharingClass { median, interval, .. }) = nearest {
+        let figure = Estimate { value: *median, interval: *interval };
+        trust::figure(document, report, ("Core to core", "ns", 1.0), figure);
     }
     answer(document, report, found);
     for outcome in report.outcomes {

@@ -11,7 +11,7 @@ use super::picture;
 use crate::analysis::load::{LoadLevel, Verdict};
 use crate::analysis::loaded::{Loading, loadings};
 use crate::describe::rates::{Gigabytes, Within, percent, plus_minus};
-use crate::describe::{self, Report, method};
+use crate::describe::{self, Report, method, trust};
 use crate::report::document::{Document, Role};
 use crate::report::figures::Digits;
 use crate::result::words::page_words;
@@ -28,6 +28,15 @@ fn several(report: &Report<'_, '_>) -> bool {
 /// memory.
 pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
     loadings(report.outcomes).for_each(|loading| line(document, &loading));
+    if let Some(first) = loadings(report.outcomes).next() {
+        let steps = first.steps();
+        let loads =
+            steps.as_slice().iter().map(|step| step.level).filter(|level| level.delivered.value > 0.0);
+        let peak = loads.max_by(|one, other| one.delivered.value.total_cmp(&other.delivered.value));
+        if let Some(LoadLevel { latency, .. }) = peak {
+            trust::figure(document, report, ("Latency at peak load", "ns", 1.0), latency);
+        }
+    }
     let several = several(report);
     loadings(report.outcomes).for_each(|loading| answer(document, report, &loading, several));
     slow_idle(document, report);

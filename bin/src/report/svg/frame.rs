@@ -67,7 +67,7 @@ pub fn begin(
             let title = InMarkup(&title);
             writeln!(
                 out,
-                " aria-labelledby=\"picture-{number}\">\n<title id=\"picture-{number}\">{title}</title>"
+                " id=\"chart-{number}\" aria-labelledby=\"picture-{number}\">\n<title id=\"picture-{number}\">{title}</title>"
             )?;
         }
     }
