@@ -77,7 +77,6 @@ fn everything(document: &mut dyn Document, text: &str) {
         rows: &[0, 1],
         columns: &[0],
         groups: None,
-        groups: None,
         cell: &|row, _| if row == 0 { Ok(100.0) } else { Err(text) },
     }));
     document.part(Part::Object(&NAME), |document| document.put(&NAME, text));
@@ -264,6 +263,7 @@ fn a_matrix_of_one_cell_is_no_picture() {
                 noun: "node",
                 rows: &[0],
                 columns,
+                groups: None,
                 cell: &|_, _| Ok(100.0),
             }));
         })
