@@ -365,7 +365,7 @@ fn all_nodes_and_the_own_node_can_be_requested() {
     assert!(nodes("bandwidth --memnode=local").unwrap().iter().all(|(from, to)| from == to));
     assert_eq!(
         nodes("curve --memnode=all").unwrap_err(),
-        "--memnode names 2 nodes, but this experiment measures one pair; run it once for each node"
+        "--memnode lists 2 nodes, but this experiment measures one pair; run it once per node"
     );
     let alone = self::machine("cpu-only-node", None);
     let from = alone.topology.nodes().iter().find(|node| !node.has_memory).unwrap().id;

@@ -4,7 +4,7 @@
 
 use core::fmt::{self, Display, Write};
 
-use super::wrap;
+use super::wrap::{self, Wrap};
 
 /// The terminal that pictures are drawn for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +53,12 @@ impl Terminal {
     /// Returns the error of `out`.
     pub fn heading(self, out: &mut dyn Write, title: &str, subtitle: &str) -> fmt::Result {
         if !title.is_empty() {
-            self.styled(out, format_args!("1"), &title)?;
+            let wrapped = fmt::from_fn(|out| {
+                let mut line = Wrap::new(out, self.columns, 0, 0);
+                line.write_str(title)?;
+                line.flush()
+            });
+            self.styled(out, format_args!("1"), &wrapped)?;
             out.write_char('\n')?;
         }
         wrap::line(out, subtitle, self.columns)
