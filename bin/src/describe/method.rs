@@ -229,7 +229,13 @@ pub fn memory_of(document: &mut dyn Document, report: &Report<'_, '_>, is_one: &
                     true => {
                         let base = if obtained == Pages::Thp { "base " } else { "" };
                         let unit = obtained.page_size().bytes();
-                        write!(out, "all {pages} {base}pages ({unit}) verified there before and after")
+                        match pages {
+                            1 => write!(out, "its page ({unit}) verified there before and after"),
+                            _ => write!(
+                                out,
+                                "all {pages} {base}pages ({unit}) verified there before and after"
+                            ),
+                        }
                     }
                     false => out.write_str("placement not verified"),
                 })

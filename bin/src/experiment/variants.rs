@@ -133,7 +133,7 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
         let worth = Worth::of(ratio, like_small);
         let proven = !trust::is_poor(report.warnings);
         let words = match worth {
-            _ if !proven => "make an unproven difference",
+            _ if !proven => "make an uncertain difference",
             Worth::Pay => "save ",
             Worth::LikeSmall => "behave like 4 KiB pages in the TLB",
             Worth::Nothing => "bring no benefit",

@@ -3,12 +3,16 @@
 //! A line that is not a document is counted and skipped. Nothing here depends on the content of a document; its reader
 //! decides if it is complete.
 
-use super::LARGEST_FILE;
+use latency_core::units::Bytes;
+
 use super::rows::Problem;
 use crate::error::{Failure, SavedError};
 use crate::sys::errno::Errno;
 use crate::sys::file;
 use crate::sys::table::Table;
+
+/// Maximum size of a file. A result of thousands of points has a few megabytes; a larger file is something else.
+pub const LARGEST_FILE: Bytes = Bytes(16 << 20);
 
 /// A function that reads the text of a document, or returns its defect.
 type TakeText<'t> = &'t mut dyn FnMut(&[u8]) -> Result<(), Problem>;

@@ -29,6 +29,7 @@ mod values;
 pub use rows::{Problem, Saved, Tool};
 
 use conditions::escaped;
+use documents::LARGEST_FILE;
 use rows::Draft;
 
 use latency_core::text::Text;
@@ -41,8 +42,6 @@ use crate::sys::errno::Errno;
 use crate::sys::file;
 use crate::sys::table::Table;
 
-/// Maximum size of a file. A result of thousands of points has a few megabytes; a larger file is something else.
-const LARGEST_FILE: Bytes = Bytes(16 << 20);
 /// Maximum number of rows of a result.
 pub const MAX_ROWS: usize = 4096;
 

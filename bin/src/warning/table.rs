@@ -386,8 +386,8 @@ impl Warning {
                 "nodes {fast} and {slow} are both in memory tier {tier}, but node {slow} has {ratio:.2}x the latency";
                 "update kernel or firmware so that HMAT/CDAT describe these nodes separately"; ratio = Decimal(ratio)),
             Warning::Partial { finished, planned } => entry!("partial", Poor, Run;
-                "only {finished} of {planned} points were measured", " before the interruption";
-                "rerun without interrupting to measure the remaining points"),
+                "measured only {finished} of {planned} point{s}", " before the interruption";
+                "rerun without interrupting to measure the remaining points"; s = plural(planned)),
         }
     }
 }

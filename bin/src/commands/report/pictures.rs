@@ -37,15 +37,15 @@ pub fn draw(document: &mut dyn Document, rows: &[Row], name: &str) {
 pub type LineName = Text<96>;
 
 /// The lines of a picture.
-struct Lines {
+struct SavedLines {
     points: List<ChartPoint>,
     /// The name of each line, and the places of its first point and of the point after its last one.
     lines: List<(LineName, usize, usize)>,
 }
 
-impl Lines {
-    fn new(most: usize) -> Result<Lines, Errno> {
-        Ok(Lines { points: List::new(most)?, lines: List::new(MOST_LINES)? })
+impl SavedLines {
+    fn new(most: usize) -> Result<SavedLines, Errno> {
+        Ok(SavedLines { points: List::new(most)?, lines: List::new(MOST_LINES)? })
     }
 
     /// Adds the rows of one line, by ascending size.
@@ -98,7 +98,7 @@ fn lines_of(rows: &[Row], apart: u32) -> impl Iterator<Item = (&Row, impl Iterat
 /// Draws latency by working set. All points that differ only in their size share a line. If memory for it is missing,
 /// there is no picture.
 fn lines(document: &mut dyn Document, rows: &[Row], name: &str, apart: u32) {
-    let Ok(mut lines) = Lines::new(rows.len()) else { return };
+    let Ok(mut lines) = SavedLines::new(rows.len()) else { return };
     for (first, line) in lines_of(rows, apart).take(MOST_LINES) {
         let mut label = LineName::EMPTY;
         // Text that does not fit is left out.
@@ -110,7 +110,7 @@ fn lines(document: &mut dyn Document, rows: &[Row], name: &str, apart: u32) {
 
 /// Draws the first line of each of several curves in one chart, if there are at least two and at most [`MOST_LINES`].
 pub fn overlay(document: &mut dyn Document, curves: &mut dyn Iterator<Item = (&'static [Row], LineName)>) {
-    let Ok(mut lines) = Lines::new(MOST_LINES * MAX_ROWS) else { return };
+    let Ok(mut lines) = SavedLines::new(MOST_LINES * MAX_ROWS) else { return };
     for (rows, name) in curves {
         let apart = differing(rows.iter());
         let line = lines_of(rows, apart & !(1 << SIZE)).next();

@@ -2,7 +2,6 @@
 
 use core::mem::swap;
 
-use super::view::Whole;
 use crate::describe::trust;
 use crate::warning::{Warning, Warnings};
 
@@ -33,19 +32,24 @@ pub struct WholeTrust<'w> {
 }
 
 impl<'w> WholeTrust<'w> {
-    /// Returns the trust in a report; `warnings` are those of all chapters.
+    /// Returns the trust in a report from the warnings of each chapter, and from those of all chapters pooled.
     #[must_use]
-    pub fn of(whole: &Whole<'_, '_>, warnings: &'w Warnings) -> WholeTrust<'w> {
+    pub fn of<'c>(
+        chapters: impl Iterator<Item = &'c Warnings> + Clone,
+        warnings: &'w Warnings,
+    ) -> WholeTrust<'w> {
         let level = trust::level(warnings);
-        let levels = whole.measured().map(|(_, report)| trust::level(report.warnings));
-        let (chapters, like) =
-            levels.fold((0, 0), |(all, like), of| (all + 1, like + usize::from(of == level)));
-        let (more, is_shared) = (warnings.dropped(), like == chapters);
-        let mut found = WholeTrust { level, reasons: [None; MOST], more, chapters, is_shared };
+        let mut found = WholeTrust {
+            level,
+            reasons: [None; MOST],
+            more: warnings.dropped(),
+            chapters: chapters.clone().count(),
+            is_shared: chapters.clone().all(|chapter| trust::level(chapter) == level),
+        };
         let groups = warnings.groups().map(|group| group.worst);
         for worst in groups.filter(|worst| worst.severity().name() == level) {
             let shares = |warnings: &Warnings| warnings.iter().any(|other| other.code() == worst.code());
-            let chapters = whole.measured().filter(|(_, report)| shares(report.warnings)).count();
+            let chapters = chapters.clone().filter(|chapter| shares(chapter)).count();
             let mut next = Some(SharedReason { worst, chapters });
             for slot in &mut found.reasons {
                 let count = |reason: &Option<SharedReason<'_>>| reason.map_or(0, |reason| reason.chapters);

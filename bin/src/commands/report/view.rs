@@ -81,7 +81,7 @@ impl<'r, 'a> Whole<'r, 'a> {
 pub fn present(document: &mut dyn Document, whole: &Whole<'_, '_>) {
     let warnings = whole.warnings();
     verdict(document, whole);
-    let found = WholeTrust::of(whole, &warnings);
+    let found = WholeTrust::of(whole.measured().map(|(_, report)| report.warnings), &warnings);
     worst(document, &found, trust::is_emulated(&warnings));
     answers(document, whole, found.is_shared);
     missing(document, &|index| (whole.came)(index)?.err(), &|index| (whole.came)(index).is_none());

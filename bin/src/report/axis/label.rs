@@ -42,6 +42,7 @@ impl Display for ValueWithUnit<'_> {
         match unit {
             Unit::Bytes | Unit::Count | Unit::Names(_) => AxisLabel(value, unit).fmt(out),
             Unit::Plain("") => Figure(value).fmt(out),
+            Unit::Plain("%") => write!(out, "{}%", Figure(value)),
             Unit::Plain(unit) => write!(out, "{} {unit}", Figure(value)),
             Unit::Prefixed(unit) => {
                 let (factor, prefix) = prefix_of(value);

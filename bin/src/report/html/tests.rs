@@ -253,7 +253,7 @@ fn the_points_of_a_chart_are_linked_as_csv() {
 }
 
 #[test]
-fn a_matrix_of_one_cell_is_no_picture() {
+fn a_matrix_of_one_cell_has_no_picture() {
     let page = |columns: &'static [u32]| {
         written(&mut |document| {
             document.picture(Picture::Matrix(&Matrix {
