@@ -252,7 +252,7 @@ fn the_points_of_a_chart_are_linked_as_csv() {
 }
 
 #[test]
-fn a_matrix_of_one_cell_is_no_picture() {
+fn a_matrix_of_one_cell_is_not_drawn() {
     let page = |columns: &'static [u32]| {
         written(&mut |document| {
             document.picture(Picture::Matrix(&Matrix {
