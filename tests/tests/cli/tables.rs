@@ -96,7 +96,7 @@ fn matrices_of_other_tools_are_compared_with_ours() {
         (mlc.as_str(), mlc.as_str(), 0, 4, json!([0, "", 84.1, 84.1])),
         (&mlc, "slower", 5, 4, json!([0, "", 84.1, 84.1])),
         (&mlc, &ours, 5, 4, json!([0, "", 84.1, local])),
-        (&cores, &cores, 0, 91, json!([null, "CPUs 0 and 1", 8.956971, 8.956971])),
+        (&cores, &cores, 0, 91, json!([null, "CPU 0 - CPU 1", 8.956971, 8.956971])),
     ] {
         let found = finish(&mut bounded(&directory, &["compare", a, b, "--json"]));
         let document: Value = serde_json::from_str(&found.expect_status(status).stdout).expect("JSON");
