@@ -70,12 +70,6 @@ pub struct Descriptor {
 }
 
 impl Descriptor {
-    /// Returns whether it measures: everything that measures can print its plan instead.
-    #[must_use]
-    pub const fn measures(&self) -> bool {
-        self.flags.contains(FlagId::DryRun)
-    }
-
     /// The values of the fields that most descriptors share: a result of values only, without operands.
     pub const OF_VALUES: Descriptor = Descriptor {
         name: "",
