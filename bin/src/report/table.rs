@@ -1,6 +1,7 @@
 //! Text for people: the answer first, sentences that wrap at spaces, tables whose columns are as wide as their cells.
 
 use core::fmt::{self, Write};
+use core::ops::Range;
 
 use super::ascii::{Ascii, ascii};
 use super::document::{Document, DocumentTable, Level, PageRole, Picture, Role, Style};
@@ -95,8 +96,11 @@ impl Text<'_> {
 /// The maximum number of columns whose widths are stored.
 const MOST_COLUMNS: usize = 64;
 
+/// The number of rows of which a part may be without; it has all later ones.
+const SPARSE_ROWS: usize = 4096;
+
 /// Writes a table. If it is wider than `limit`, it is split into parts, and each part begins with the columns of
-/// words.
+/// words. Later parts are without the rows that have nothing but these words there.
 fn write_table(out: &mut dyn Write, table: &DocumentTable<'_>, limit: usize, unicode: bool) -> fmt::Result {
     let (mut widths, mut columns) = ([0; MOST_COLUMNS], 0);
     table.each(&mut |_, column, cell| {
@@ -108,42 +112,53 @@ fn write_table(out: &mut dyn Write, table: &DocumentTable<'_>, limit: usize, uni
     })?;
     wrap::line(out, table.caption, limit)?;
     let wide = |column: usize| GAP + widths.get(column).copied().unwrap_or(0);
-    // The columns of words identify the rows, so each part repeats them, unless they leave too little room for the
-    // rest.
-    let words: usize = (0..table.words).map(wide).sum();
-    let (kept, words) = if 2 * words <= limit { (table.words, words) } else { (1, wide(0)) };
-    let mut from = kept;
-    loop {
-        let (mut to, mut used) = (from, words);
+    let together = |columns: Range<usize>| columns.map(wide).sum::<usize>();
+    // The columns of words identify the rows, so each part repeats them; the first one alone if all leave too little
+    // room for the rest.
+    let words = together(0..table.words);
+    let mut from = 0;
+    while from < columns {
+        let all = 2 * words <= limit || words + together(from..columns) <= limit;
+        let kept = if all { table.words } else { 1 }.min(from);
+        let (mut to, mut used) = (from, together(0..kept));
         while to < columns && (to == from || used + wide(to) <= limit) {
             used += wide(to);
             to += 1;
         }
-        part(out, table, (&widths, unicode), &|column| column < kept || (from..to).contains(&column))?;
-        if to >= columns {
-            return Ok(());
+        let mut filled = [from == 0; SPARSE_ROWS];
+        table.each(&mut |row, column, cell| {
+            if let Some(filled) = filled.get_mut(row).filter(|_| (from..to).contains(&column)) {
+                *filled |= width(&ascii(cell, unicode)) > 0;
+            }
+            Ok(())
+        })?;
+        if from > 0 {
+            out.write_char('\n')?;
         }
-        out.write_char('\n')?;
+        part(out, table, (&widths, unicode), &|row, column| {
+            (column < kept || (from..to).contains(&column)) && filled.get(row).is_none_or(|filled| *filled)
+        })?;
         from = to;
     }
+    Ok(())
 }
 
-/// Writes the `shown` columns of a table.
+/// Writes the cells of a table that are `shown`, by row and column.
 fn part(
     out: &mut dyn Write,
     table: &DocumentTable<'_>,
     (widths, unicode): (&[usize], bool),
-    shown: &dyn Fn(usize) -> bool,
+    shown: &dyn Fn(usize, usize) -> bool,
 ) -> fmt::Result {
-    let mut blanks = GAP;
+    let (mut blanks, mut last) = (GAP, None);
     table.each(&mut |row, column, cell| {
-        if column == 0 {
+        let Some(wide) = widths.get(column).filter(|_| shown(row, column)) else { return Ok(()) };
+        if last != Some(row) {
             blanks = GAP;
-            if row > 0 {
+            if last.replace(row).is_some() {
                 out.write_char('\n')?;
             }
         }
-        let Some(wide) = widths.get(column).filter(|_| shown(column)) else { return Ok(()) };
         let taken = width(&ascii(cell, unicode));
         if taken == 0 {
             blanks += GAP + wide;
