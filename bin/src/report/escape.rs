@@ -52,7 +52,7 @@ pub fn markup_lines(out: &mut dyn Write, character: char) -> fmt::Result {
 
 /// Escapes for the data of a `data:` address within an attribute (RFC 3986, section 2.1).
 pub fn address(out: &mut dyn Write, character: char) -> fmt::Result {
-    if character.is_ascii_alphanumeric() || "-._~,:".contains(character) {
+    if character.is_ascii_alphanumeric() || matches!(character, '-' | '.' | '_' | '~' | ',' | ':') {
         return out.write_char(character);
     }
     let mut bytes = [0; 4];

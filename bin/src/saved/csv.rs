@@ -66,7 +66,7 @@ pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft<'_>) -> Re
 
 /// Returns the lines of a text with the line ends of Unix, Windows or the old Macintosh.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
-    text.split(if text.contains('\n') { '\n' } else { '\r' })
+    text.split(if text.as_bytes().contains(&b'\n') { '\n' } else { '\r' })
 }
 
 /// The layout of the rows of a table.

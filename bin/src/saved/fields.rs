@@ -63,7 +63,7 @@ fn end_of_word(text: &str) -> Option<usize> {
         unit::named(next.strip_suffix(':').unwrap_or(next)).is_some() || unit::of_time(next).is_some();
     let is_digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
     let is_number = is_digit(text.as_bytes().first());
-    let is_rate = is_number && is_digit(text.as_bytes().get(end - 1)) && next.contains('/');
+    let is_rate = is_number && is_digit(text.as_bytes().get(end - 1)) && next.as_bytes().contains(&b'/');
     if is_rate
         || is_unit && (is_number || behind.len() < rest.len())
         || next.starts_with('(')

@@ -40,7 +40,7 @@ fn is_other(heading: &str) -> bool {
         let per = before.eq_ignore_ascii_case("per") || named(before).is_some();
         ends.eq_ignore_ascii_case("bps") || per && of_time(word).is_some()
     };
-    let of_a_second = |word| heading.contains('/') && of_time(word) == Some(1e9);
+    let of_a_second = |word| heading.as_bytes().contains(&b'/') && of_time(word) == Some(1e9);
     heading.contains(['%', '='])
         || has(heading, OTHERS)
         || words(heading).last().is_some_and(of_a_second)

@@ -73,7 +73,7 @@ impl Numerals {
 
     /// Returns the reason why a field is not a number: the unknown meaning of its comma, or else `other`.
     pub fn doubt(self, field: &str, other: &'static str) -> &'static str {
-        match self.comma == Separator::Unknown && field.contains(',') {
+        match self.comma == Separator::Unknown && field.as_bytes().contains(&b',') {
             true => "ambiguous comma in a number (decimal or thousands)",
             false => other,
         }
