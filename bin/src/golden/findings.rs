@@ -81,8 +81,8 @@ pub fn written(scene: &Scene) -> String {
         .unwrap();
         return out;
     }
-    let failure = run.described(scene, terminal, &mut |columns, describe| {
-        output::write(&mut out, options, terminal, columns, describe).unwrap();
+    let failure = run.described(scene, &mut |columns, describe| {
+        output::write(&mut out, options.outputs()[0].format, options, terminal, columns, describe).unwrap();
     });
     if let Some(failure) = failure {
         out += &format!("standard error: ERROR: {failure} (exit {})\n", failure.exit_code());
@@ -95,9 +95,10 @@ pub fn without_pictures(scene: &Scene) -> String {
     let mut out = String::new();
     let run = Parsed::of(scene);
     let terminal = Terminal { columns: scene.columns, unicode: scene.unicode, colour: scene.colour };
-    run.described(scene, terminal, &mut |columns, describe| {
+    run.described(scene, &mut |columns, describe| {
         let mut describe = |document: &mut dyn Document| describe(&mut WithoutPictures(document));
-        output::write(&mut out, run.options, terminal, columns, &mut describe).unwrap();
+        let format = run.options.outputs()[0].format;
+        output::write(&mut out, format, run.options, terminal, columns, &mut describe).unwrap();
     });
     out
 }
@@ -129,10 +130,9 @@ impl Document for WithoutPictures<'_> {
 /// Returns the result of a scene as programs see it; `None` if it has none.
 pub fn seen(scene: &Scene) -> Option<Seen> {
     let run = Parsed::of(scene);
-    let terminal = Terminal { columns: scene.columns, unicode: scene.unicode, colour: scene.colour };
     let mut seen = None;
     if run.options.help.is_none() {
-        let _ = run.described(scene, terminal, &mut |_, describe| {
+        let _ = run.described(scene, &mut |_, describe| {
             let mut tree = Tree::new();
             describe(&mut tree);
             seen = Some(tree.finish());
@@ -167,7 +167,7 @@ impl Parsed {
     }
 
     /// Makes the result, which `write` receives, and returns the failure of a command.
-    fn described(&self, scene: &Scene, terminal: Terminal, write: Write<'_>) -> Option<Failure<'static>> {
+    fn described(&self, scene: &Scene, write: Write<'_>) -> Option<Failure<'static>> {
         let options = self.options;
         match crate::catalogue::command(options.experiment.index) {
             Some(command) if command.descriptor.name == "report" && options.operands().is_empty() => {
@@ -178,7 +178,7 @@ impl Parsed {
                             plans.present(document)
                         });
                     }
-                    false => self.whole(scene, terminal, &[], write),
+                    false => self.whole(scene, &[], write),
                 }
                 None
             }
@@ -187,7 +187,7 @@ impl Parsed {
                 (command.run)(options, &mut |describe| write(columns, describe)).unwrap_or_else(Some)
             }
             None => {
-                report(scene, self, terminal, write);
+                report(scene, self, write);
                 None
             }
         }
@@ -196,7 +196,7 @@ impl Parsed {
 
 impl Parsed {
     /// Makes up a result for every experiment of a report, and describes them as one.
-    fn whole(&self, scene: &Scene, terminal: Terminal, done: &[Option<Report<'_, '_>>], write: Write<'_>) {
+    fn whole(&self, scene: &Scene, done: &[Option<Report<'_, '_>>], write: Write<'_>) {
         /// Number of experiments that had ended before the interrupt.
         const ENDED: usize = 2;
         let options = self.options;
@@ -225,10 +225,10 @@ impl Parsed {
         let refused = experiment.descriptor.name == "loaded" && scene.troubles.contains(&Trouble::Threads);
         // The report has room for the last experiment only.
         if refused || early && done.len() + 1 < whole_report::COUNT {
-            return self.whole(scene, terminal, &[done, &[None]].concat(), write);
+            return self.whole(scene, &[done, &[None]].concat(), write);
         }
-        made_up(of_section, &Parsed { arguments, options }, experiment, terminal, &mut |report| {
-            self.whole(scene, terminal, &[done, &[Some(*report)]].concat(), write);
+        made_up(of_section, &Parsed { arguments, options }, experiment, &mut |report| {
+            self.whole(scene, &[done, &[Some(*report)]].concat(), write);
         });
     }
 }
@@ -245,7 +245,7 @@ fn concluded(fixture: &str, outcomes: &[Outcome<'_>], machine: &Machine, extra: 
 }
 
 /// Plans, makes up the measurements, and passes the report to `write`.
-fn report(scene: &Scene, parsed: &Parsed, terminal: Terminal, write: Write<'_>) {
+fn report(scene: &Scene, parsed: &Parsed, write: Write<'_>) {
     let options = parsed.options;
     let experiment = EXPERIMENTS[options.experiment.index];
     if options.dry_run {
@@ -256,7 +256,7 @@ fn report(scene: &Scene, parsed: &Parsed, terminal: Terminal, write: Write<'_>) 
             dry_run::present(document, experiment.descriptor.name, &points, &budget, takes);
         });
     }
-    made_up(scene, parsed, experiment, terminal, &mut |report| {
+    made_up(scene, parsed, experiment, &mut |report| {
         write(output::columns(options, experiment.columns), &mut |document| {
             crate::describe::report(document, report, experiment.present)
         });
@@ -281,7 +281,6 @@ fn made_up(
     scene: &Scene,
     &Parsed { arguments, options }: &Parsed,
     experiment: &Experiment,
-    terminal: Terminal,
     then: &mut dyn FnMut(&Report<'_, '_>),
 ) {
     let (machine, points, mut warnings) = planned(scene, options, experiment);
@@ -326,7 +325,6 @@ fn made_up(
         regions: crate::plan::regions::have_several_initiators(&points)
             .then(|| (experiment.budget)(options, machine, &points).memory),
         arguments,
-        terminal,
         partial,
         started: 1_795_310_400,
         seconds: 12.5,

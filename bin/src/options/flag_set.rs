@@ -32,7 +32,7 @@ impl FlagSet {
     pub const EXCHANGE: FlagSet = FlagSet::of(&[Pairs, Method, Lines, States]);
     /// Format, destination and appearance of the result.
     pub const PRESENTATION: FlagSet =
-        FlagSet::of(&[Format, Json, Csv, Output, Quiet, Verbose, Progress, Color]);
+        FlagSet::of(&[Format, Json, Csv, Output, Save, Quiet, Verbose, Progress, Color]);
     /// Options of every experiment that measures.
     pub const MEASURING: FlagSet = FlagSet::PLACEMENT.union(FlagSet::SAMPLING).with(Label);
     /// Options that every experiment accepts without listing them, so that wrapper scripts can always pass them.

@@ -398,8 +398,12 @@ flags! {
         "short for --format=csv";
     Output "output" b'o' Output COMMON,
         Value(&FILE, output),
-        "write the result to a file; - is standard output",
+        "write the result to a file; - is standard output; repeat it for more formats",
         default "standard output";
+    Save "save" Output COMMON,
+        Value(&FILE, |options, value| set_some(&mut options.saved, values::path(value))),
+        "also write the result to a file as JSON",
+        default "none";
     Label "label" Output,
         Value(&LABEL, |options, value| options.labels.add(value)),
         "add this to the host in JSON, or with env:NAME that variable; may be repeated",
@@ -450,9 +454,9 @@ fn first_or_number<'a>(options: &mut Options<'a>, value: &'a [u8]) -> Result<(),
     Ok(())
 }
 
-/// Sets the file of the result; `-` is standard output.
+/// Adds an output; `-` is standard output. Its format is decided when all options are known.
 fn output<'a>(options: &mut Options<'a>, value: &'a [u8]) -> Result<(), ValueError<'a>> {
-    options.output = Some(values::path(value)?).filter(|&path| path != b"-");
+    options.push_output(values::path(value)?, options.format);
     Ok(())
 }
 

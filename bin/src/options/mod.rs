@@ -13,6 +13,7 @@ mod help;
 mod kinds;
 mod labels;
 mod nearest;
+mod outputs;
 mod pairs;
 mod parse;
 #[cfg(test)]
@@ -43,6 +44,7 @@ pub use flags::{FLAGS, Flag, FlagId, GROUPS, Group, Setter};
 pub use help::{EXAMPLES, EXIT_CODES, write_experiment_help, write_help, write_version};
 pub use kinds::ValueKind;
 pub use labels::Labels;
+pub use outputs::{MOST_OUTPUTS, Output};
 pub use pairs::Pairs;
 pub use parse::parse;
 pub use values::ValueError;
@@ -253,10 +255,13 @@ options! {
         pub dry_run: bool = false,
         /// All formats.
         pub formats: &'static [Format] = formats,
-        /// The format of the result.
-        pub format: &'static Format = format,
-        /// The file for the result; `None` is standard output.
-        pub output: Option<&'a [u8]> = None,
+        /// The format that the user named, or the default.
+        format: &'static Format = format,
+        /// The destinations of the result; see [`Options::outputs`].
+        outputs: [Output<'a>; MOST_OUTPUTS] = [Output { path: None, format }; MOST_OUTPUTS],
+        output_count: usize = 0,
+        /// The file for the result as JSON.
+        saved: Option<&'a [u8]> = None,
         /// The labels of the host.
         pub labels: Labels<'a> = Labels::NONE,
         /// True to draw the matrix.

@@ -139,7 +139,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         slower_by: comparison.slower_by()?.filter(|_| judged),
         parts: [&slower, &faster],
     };
-    if options.format.purpose == Purpose::Picture && !view.is_curve() {
+    if options.writes(Purpose::Picture) && !view.is_curve() {
         return Err(refused("there is no picture of results that are not curves", ""));
     }
     let levels = if is_curve { levels::of([&sides[0], &sides[1]]) } else { None };

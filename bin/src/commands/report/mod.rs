@@ -20,7 +20,6 @@ use crate::error::Failure;
 use crate::experiment::interface::Experiment;
 use crate::experiment::{bandwidth, cores, curve, distribution, loaded, matrix, pages, parallel, window};
 use crate::options::{self, Descriptor, FLAGS, FlagId, FlagSet, MAX_OPERANDS, Operands, Options};
-use crate::report::format::{Format, Purpose};
 use crate::sys::arguments::Arguments;
 use crate::sys::errno::Errno;
 use crate::sys::table::{List, Table};
@@ -120,7 +119,6 @@ pub fn asked(
     let mut asked = options::parse(arguments, &section.descriptors, whole.formats)?;
     let weights: f64 = SECTIONS.iter().skip(index).map(|section| section.weight).sum();
     let share_ns = left_ns.max(0.0) * section.weight / weights;
-    asked.format = whole.format;
     asked.verbose = whole.verbose;
     asked.labels = whole.labels;
     asked.budget.0 = (share_ns * 1e3) as u64;
@@ -176,16 +174,6 @@ pub fn budget_ns(options: &Options<'_>) -> f64 {
         true => options.budget.0 as f64 / 1e3,
         false => BUDGET_NS,
     }
-}
-
-/// Returns the format of a report: text on a terminal and a page elsewhere, unless the user chose another one.
-#[must_use]
-pub fn format(options: &Options<'_>, is_terminal: bool) -> &'static Format {
-    const SAID: FlagSet = FlagSet::of(&[FlagId::Format, FlagId::Json, FlagId::Csv]);
-    let named = options.output.and_then(|path| Format::of_file(options.formats, path));
-    let is_free = options.given.intersection(SAID) == FlagSet::EMPTY && named.is_none();
-    let page = options.formats.iter().find(|format| format.purpose == Purpose::Page);
-    page.filter(|_| is_free && (!is_terminal || options.output.is_some())).unwrap_or(options.format)
 }
 
 /// The outcome of a section: its result, or the reason why it has none.
