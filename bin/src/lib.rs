@@ -134,6 +134,9 @@ fn machine(options: &Options<'_>) -> Result<&'static Machine, Failure<'static>> 
     let [machine, ..] = detect::machine(options.cpu, node)?.leak() else {
         return Err(PlacementError::NothingToMeasure.into());
     };
+    if options.anonymous {
+        machine.make_anonymous();
+    }
     // Experiments that choose CPUs need the sharing, and so do commands that describe the machine without a
     // measurement.
     let Descriptor { flags, operands, .. } = options.experiment.descriptor;
@@ -292,10 +295,10 @@ fn act<'o>(command: &Command, outputs: &mut Outputs<'o, '_>) -> Result<(), Failu
     // If signals cannot be unblocked, they stay pending.
     let _ = signal::unblock();
     let mut written = Ok(());
-    let found = (command.run)(options, &mut |description| {
+    let found = (command.run)(options, &mut |columns, description| {
         // An output file is either completed or removed.
         let _ = signal::block();
-        let columns = [command.columns, &[], &[]];
+        let columns = [columns, &[], &[]];
         written = outputs.open().and_then(|()| outputs.save(columns, [false; 2], description));
     });
     let _ = signal::block();
@@ -434,7 +437,7 @@ fn perform_all(
         started,
         seconds: now().1.saturating_sub(begun_ns) as f64 / 1e9,
     };
-    let columns = [REPORT.columns, &[], &[]];
+    let columns = [&point::CHAINS[..], &[], &[]];
     let nothing = sections.interrupted && sections.is_empty();
     let failed = sections.verdict(false).is_err();
     outputs.save(columns, [failed, nothing], &mut |document| {

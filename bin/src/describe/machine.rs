@@ -2,6 +2,7 @@
 
 use core::fmt::Display;
 
+use latency_core::text::Text;
 use latency_core::units::PageSize;
 use latency_core::words::Worded;
 
@@ -14,12 +15,12 @@ use crate::result::{KernelClock, Timer};
 
 fields! {
     HOST "host" "Which of many hosts it was measured on.";
-    HOST_NAME "name" "Its host name.";
-    BOOT_ID "boot_id" "What its kernel drew at random when it started: tells hosts of one name apart, and reboots.";
+    HOST_NAME "name" "Its host name; null with --anonymous.";
+    BOOT_ID "boot_id" "What its kernel drew at random when it started: tells hosts of one name apart, and reboots; empty with --anonymous.";
     CPU_MODEL "cpu_model" "The name of its processor.";
     LABELS "labels" "What --label says of it.";
     SYSTEM "system" "Where it was measured.";
-    HOSTNAME "hostname" "Its host name.";
+    HOSTNAME "hostname" "Its host name; null with --anonymous.";
     MACHINE "machine" "What sysfs says of the machine itself; empty in many virtual machines.";
     MACHINE_VENDOR "vendor" "Who made it.";
     PRODUCT "product" "Its model.";
@@ -79,10 +80,15 @@ pub fn cpu_model(machine: &Machine) -> &str {
     brand.as_str()
 }
 
+/// Returns a text that is not empty.
+fn known<const N: usize>(text: &Text<N>) -> Option<&str> {
+    Some(text.as_str()).filter(|text| !text.is_empty())
+}
+
 /// Describes the identity of this host, without information about its owner.
 pub fn host(document: &mut dyn Document, machine: &Machine, labels: &Labels<'_>) {
     document.part(Part::Object(&HOST), |document| {
-        document.put(&HOST_NAME, machine.host.identity.name.as_str());
+        document.put(&HOST_NAME, known(&machine.host.identity.name));
         document.put(&BOOT_ID, machine.host.identity.boot.as_str());
         document.put(&CPU_MODEL, cpu_model(machine));
         document.part(Part::Object(&LABELS), |document| {
@@ -115,7 +121,7 @@ pub fn machine(document: &mut dyn Document, machine: &Machine) {
     let host = &machine.host;
     document.part(Part::Object(&SYSTEM), |document| {
         let identity = &host.identity;
-        document.put(&HOSTNAME, identity.name.as_str());
+        document.put(&HOSTNAME, known(&identity.name));
         document.part(Part::Object(&MACHINE), |document| {
             document.put(&MACHINE_VENDOR, identity.vendor.as_str());
             document.put(&PRODUCT, identity.product.as_str());

@@ -2,12 +2,26 @@
 
 use core::fmt::{self, Display, Write};
 
+use crate::options::{FLAGS, FlagId};
 use crate::sys::arguments::Arguments;
 
+/// Returns arguments without the options that name files, and without their values.
+pub fn without_files(arguments: Arguments) -> impl Iterator<Item = &'static [u8]> + Clone {
+    let mut is_value = false;
+    arguments.filter(move |argument| {
+        let name = argument.split(|byte| *byte == b'=').next().unwrap_or(argument);
+        let is_called = |id: FlagId| FLAGS.get(id as usize).is_some_and(|flag| flag.is_called(name));
+        let names_file = is_called(FlagId::Output) || is_called(FlagId::Save);
+        let is_left_out = core::mem::take(&mut is_value) || names_file;
+        is_value = names_file && name.len() == argument.len();
+        !is_left_out
+    })
+}
+
 /// Writes arguments, each after a blank and quoted if necessary. Bytes that are not UTF-8 become U+FFFD.
-pub fn typed(arguments: Arguments) -> impl Display {
+pub fn typed<'a>(arguments: impl Iterator<Item = &'a [u8]> + Clone) -> impl Display {
     fmt::from_fn(move |out| {
-        arguments.into_iter().try_for_each(|argument| {
+        arguments.clone().try_for_each(|argument| {
             out.write_char(' ')?;
             quoted(out, argument)
         })
@@ -38,6 +52,17 @@ fn quoted(out: &mut dyn Write, argument: &[u8]) -> fmt::Result {
 mod tests {
     use super::*;
     use std::string::ToString;
+
+    #[test]
+    fn files_are_left_out_with_their_options() {
+        for (typed, shown) in [
+            (&b"curve\0--output=/home/me/a.json\0--size=1M\0"[..], " curve --size=1M"),
+            (b"-o\0a.html\0--save\0b\0-q\0", " -q"),
+            (b"--save=a\0-o\0-o\0", ""),
+        ] {
+            assert_eq!(super::typed(without_files(Arguments::packed(typed))).to_string(), shown);
+        }
+    }
 
     #[test]
     fn a_shell_reads_the_arguments_back_unchanged() {

@@ -57,6 +57,8 @@ pub enum SavedError<'a> {
     OtherExperiment { path: &'a [u8], experiment: Text<32> },
     /// A file without a curve.
     NoCurve { path: &'a [u8], why: &'static str },
+    /// A result whose points make no picture.
+    NoPicture { path: &'a [u8] },
     /// Saved results without a common point; `field` is the field that differs, if there is one.
     NotComparable { what: &'static str, field: &'static str },
 }
@@ -98,6 +100,9 @@ impl fmt::Display for SavedError<'_> {
                 "use one of curve or pages"),
             SavedError::NoCurve { path, why } => message!(out, "'{}' is not a curve: {why}", Escaped(path);
                 "use latencies at many sizes"),
+            SavedError::NoPicture { path } => message!(
+                out, "'{}' has no picture: it is neither a curve nor a matrix", Escaped(path);
+                "use --format=text or csv"),
             SavedError::NotComparable { what, field } => message!(
                 out, "the results cannot be compared: {what}{field}";
                 "use two of one experiment"),

@@ -27,7 +27,7 @@ pub const SYSTEM: Experiment = Experiment {
         summary: "what the tool finds here, and what it may do",
         details: "CPU, caches, nodes, distances, page pools, cpuset and clocks. For everything that is \
                   missing or not allowed, the command that would change it.",
-        flags: FlagSet::of(&[FlagId::Strict, FlagId::Label]),
+        flags: FlagSet::of(&[FlagId::Strict, FlagId::Label, FlagId::Anonymous]),
         ..Descriptor::OF_VALUES
     },
     plan: |_| Ok(Table::empty()?),

@@ -35,13 +35,13 @@ fn run(arguments: &[&str], columns: usize) -> Ended {
     let command = command(options.experiment.index).unwrap();
     let terminal = Terminal { columns, unicode: columns.is_multiple_of(2), colour: false };
     let mut output = String::new();
-    let found = (command.run)(&options, &mut |describe| {
+    let found = (command.run)(&options, &mut |columns, describe| {
         output::write(
             &mut output,
             options.outputs()[0].format,
             &options,
             terminal,
-            [command.columns, &[], &[]],
+            [columns, &[], &[]],
             describe,
         )
         .unwrap();

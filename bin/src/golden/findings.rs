@@ -32,7 +32,7 @@ use crate::analysis::traffic::bytes_per_line;
 use crate::catalogue::{DESCRIPTORS, EXPERIMENTS};
 use crate::commands::report::{self as whole_report, Plans, Whole};
 use crate::describe::Report;
-use crate::describe::output;
+use crate::describe::{output, point};
 use crate::error::{Failure, PlacementError};
 use crate::experiment::dry_run;
 use crate::experiment::interface::Experiment;
@@ -174,17 +174,15 @@ impl Parsed {
                 match options.dry_run {
                     true => {
                         let plans = Plans::make(options, Box::leak(machine(scene))).unwrap();
-                        write([whole_report::REPORT.columns, &[], &[]], &mut |document| {
-                            plans.present(document)
-                        });
+                        write([&point::CHAINS[..], &[], &[]], &mut |document| plans.present(document));
                     }
                     false => self.whole(scene, &[], write),
                 }
                 None
             }
             Some(command) => {
-                let columns = [command.columns, &[], &[]];
-                (command.run)(options, &mut |describe| write(columns, describe)).unwrap_or_else(Some)
+                (command.run)(options, &mut |columns, describe| write([columns, &[], &[]], describe))
+                    .unwrap_or_else(Some)
             }
             None => {
                 report(scene, self, write);
@@ -215,7 +213,7 @@ impl Parsed {
                 started: 1_795_310_400,
                 seconds: 82.1,
             };
-            let columns = [whole_report::REPORT.columns, &[], &[]];
+            let columns = [&point::CHAINS[..], &[], &[]];
             return write(columns, &mut |document| whole_report::present(document, &whole));
         }
         let (options, arguments, _) = whole_report::asked(done.len(), options, 90e9).unwrap();
@@ -335,6 +333,9 @@ fn made_up(
 /// Returns the machine of a fixture, on a processor that is always the same.
 fn machine(scene: &Scene) -> Box<Machine> {
     let mut machine = crate::experiment::tests::machine(scene.machine, None);
+    if scene.line.contains("--anonymous") {
+        machine.make_anonymous();
+    }
     let has = |trouble| scene.troubles.contains(&trouble);
     let (platform, hypervisor) = match (has(Trouble::Emulated), has(Trouble::Virtual)) {
         (true, _) => (Platform::Emulated, "QEMU"),

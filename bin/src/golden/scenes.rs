@@ -215,6 +215,22 @@ const WIDE: &[Row] = &[
         "report ../tests/fixtures/saved/loaded-a.json ../tests/fixtures/saved/report.json",
         &[],
     ),
+    ("anonymous", &["txt", "json"], ONE, "matrix --anonymous", &[]),
+    (
+        "show",
+        &["txt", "json", "csv", "md", "prom", "svg"],
+        ONE,
+        "show ../tests/fixtures/saved/matrix-a.json",
+        &[],
+    ),
+    (
+        "show-several",
+        &["txt", "json"],
+        ONE,
+        "show ../tests/fixtures/saved/loaded-a.json ../tests/fixtures/saved/cores-a.json \
+         ../tests/fixtures/saved/report.json ../tests/fixtures/saved/foreign.txt",
+        &[],
+    ),
     ("fit", &["txt", "json", "svg", "html"], ONE, "fit ../tests/fixtures/saved/curve.json", &[]),
     ("fit-csv", TEXT, ONE, "fit ../tests/fixtures/saved/curve.csv --reciprocal", &[]),
     ("fit-foreign", &["txt", "json"], ONE, "fit ../tests/fixtures/saved/foreign.txt", &[]),

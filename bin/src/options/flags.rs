@@ -121,7 +121,7 @@ impl Flag {
     #[must_use]
     pub fn is_of_measuring(&self) -> bool {
         !matches!(self.group, Group::Verdict | Group::Output | Group::General)
-            || matches!(self.id, FlagId::Strict | FlagId::Label)
+            || matches!(self.id, FlagId::Strict | FlagId::Label | FlagId::Anonymous)
     }
 
     /// Returns whether `typed`, dashes included, is this option.
@@ -408,6 +408,9 @@ flags! {
         Value(&LABEL, |options, value| options.labels.add(value)),
         "add this to the host in JSON, or with env:NAME that variable; may be repeated",
         default "none";
+    Anonymous "anonymous" Output,
+        Switch(|options| options.anonymous = true),
+        "leave out the names of the host, its boot and files";
     Heatmap "heatmap" Output,
         Switch(|options| options.heatmap = true),
         "draw the matrix below its text";

@@ -264,6 +264,8 @@ options! {
         saved: Option<&'a [u8]> = None,
         /// The labels of the host.
         pub labels: Labels<'a> = Labels::NONE,
+        /// True to leave out everything that identifies the host.
+        pub anonymous: bool = false,
         /// True to draw the matrix.
         pub heatmap: bool = false,
         /// True to plot accesses per second.

@@ -12,10 +12,11 @@ use super::{Descriptor, Help, Options, Selection, UsageError};
 use crate::report::format::Format;
 
 /// Options that contradict each other, with the reason.
-const CONFLICTS: [(FlagId, FlagId, &str); 4] = [
+const CONFLICTS: [(FlagId, FlagId, &str); 5] = [
     (FlagId::Cpu, FlagId::CpuNode, "the CPU decides the node"),
     (FlagId::TimeLimit, FlagId::Until, "--until=quiet=SECONDS is the time limit"),
     (FlagId::Trials, FlagId::Until, "a number of trials is no time to wait"),
+    (FlagId::Label, FlagId::Anonymous, "a label says which host it is"),
     (FlagId::Quiet, FlagId::Verbose, "one asks for less, the other for more"),
 ];
 

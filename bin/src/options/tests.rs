@@ -132,6 +132,7 @@ fn every_option_is_set_in_both_forms() {
         ("output", "a b", |o| outputs(o) == "text:a b"),
         ("save", "a b", |o| outputs(o) == "text json:a b"),
         ("label", "rack=7", |o| o.labels.iter().eq([("rack", &b"7"[..])])),
+        ("anonymous", "", |o| o.anonymous),
         ("heatmap", "", |o| o.heatmap),
         ("reciprocal", "", |o| o.reciprocal),
         ("quiet", "", |o| o.quiet),

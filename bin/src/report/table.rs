@@ -15,7 +15,7 @@ pub const TEXT: Format = Format {
     extension: "txt",
     purpose: Purpose::Terminal,
     write: |out, style, describe| {
-        let mut text = Text { out, style, section: None, chapter: false, failed: Ok(()) };
+        let mut text = Text { out, style, section: None, is_summed_up: None, failed: Ok(()) };
         describe(&mut text);
         text.failed
     },
@@ -43,8 +43,8 @@ struct Text<'o> {
     out: &'o mut dyn Write,
     style: &'o Style,
     section: Option<PartKind>,
-    /// The first chapter has begun.
-    chapter: bool,
+    /// Once the first chapter has begun: true if a part precedes the chapters, which then stands for them.
+    is_summed_up: Option<bool>,
     failed: fmt::Result,
 }
 
@@ -66,7 +66,7 @@ impl Text<'_> {
     /// Returns whether a part is left out because it is in a chapter, and the reader has not asked for everything: a
     /// terminal has only room for the part before the chapters.
     fn is_left_out(&self) -> bool {
-        self.chapter && self.style.level < Level::Verbose
+        self.is_summed_up == Some(true) && self.style.level < Level::Verbose
     }
 
     fn columns(&self) -> usize {
@@ -167,7 +167,8 @@ impl Document for Text<'_> {
             Role::Method(&label) => (PartKind::Method, label, Level::Normal),
             Role::Detail(&label) => (PartKind::Method, label, Level::Verbose),
             Role::Page(&PageRole::Chapter) => {
-                self.chapter = true;
+                let is_begun = self.section.is_some();
+                self.is_summed_up.get_or_insert(is_begun);
                 return;
             }
             Role::Page(_) => return,

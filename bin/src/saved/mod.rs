@@ -59,19 +59,21 @@ impl Saved {
         kept(path, draft)
     }
 
-    /// Reads a result, or each experiment of a report, from a file as `Saved::load` does. Of pairs of CPUs it reads only the
-    /// classes.
+    /// Reads a result, or each experiment of a report, from a file as `Saved::load` does. With `in_brief` it reads only
+    /// the classes of pairs of CPUs.
     ///
     /// # Errors
     ///
     /// The errors of `Saved::load`, and those of `take`.
     pub fn load_each<'a>(
         path: &'a [u8],
+        in_brief: bool,
         take: &mut dyn FnMut(Saved) -> Result<(), Failure<'a>>,
     ) -> Result<(), Failure<'a>> {
         let contents = contents(path)?;
         let mut room = Table::filled(MAX_ROWS, Row::EMPTY)?;
-        let mut draft = Draft::in_brief(&mut room);
+        let mut draft = Draft::over(&mut room);
+        draft.in_brief = in_brief;
         let mut found = understood(&contents, None, &mut draft);
         if !sections::are_in(draft.saved.experiment.as_str()) {
             found.and_then(|()| draft.has_rows()).map_err(|problem| malformed(path, problem))?;
@@ -80,7 +82,8 @@ impl Saved {
         let mut taken = Ok(());
         found = found.and_then(|()| {
             sections::each(&contents, &mut |section| {
-                let mut draft = Draft::in_brief(&mut room);
+                let mut draft = Draft::over(&mut room);
+                draft.in_brief = in_brief;
                 understood(section, None, &mut draft)?;
                 // A result without a measured point is left out, because it has nothing to show.
                 if taken.is_ok() && draft.has_rows().is_ok() {

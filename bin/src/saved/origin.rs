@@ -19,8 +19,8 @@ pub(super) fn host(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(),
     let origin = &mut draft.saved.origin;
     members(reader, &mut |reader, key| {
         match key {
-            "name" => origin.name = text(reader.string()?),
-            "boot_id" => boot = text(reader.string()?),
+            "name" => origin.name = name(reader)?,
+            "boot_id" => boot = name(reader)?,
             "cpu_model" => origin.cpu = text(reader.string()?),
             _ => reader.skip_value()?,
         }
@@ -33,6 +33,15 @@ pub(super) fn host(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(),
     Ok(())
 }
 
+/// Reads the name of a host or of its boot; null becomes the empty name.
+fn name(reader: &mut Reader<'_>) -> Result<Text<96>, Fault> {
+    match reader.next_event()? {
+        Event::String(name) => Ok(text(name)),
+        Event::Null => Ok(Text::EMPTY),
+        _ => Err(Fault::Meaning("a name of a host that is not a string")),
+    }
+}
+
 /// Reads the trust that the document states.
 pub(super) fn trust(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
     let trust = &mut draft.saved.origin.trust;
@@ -40,10 +49,9 @@ pub(super) fn trust(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<()
         match key {
             "level" => {
                 let level = reader.string()?;
-                trust.said_poor = level == "poor";
-                if !trust.said_poor && level != "fair" && level != "good" {
-                    return Err(Fault::Meaning("a level of trust other than good, fair and poor"));
-                }
+                let known = ["poor", "fair", "good"].into_iter().find(|known| level == *known);
+                trust.said =
+                    known.ok_or(Fault::Meaning("a level of trust other than good, fair and poor"))?;
             }
             "reasons" => {
                 reader.begin_array()?;

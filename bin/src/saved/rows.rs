@@ -72,7 +72,13 @@ impl Saved {
     /// Returns the name of its processor.
     #[must_use]
     pub fn cpu(&self) -> &str {
-        self.told(self.origin.cpu.as_str(), BRAND).unwrap_or("unknown CPU")
+        self.named_cpu().unwrap_or("unknown CPU")
+    }
+
+    /// Returns the name of its processor, if it has one.
+    #[must_use]
+    pub fn named_cpu(&self) -> Option<&str> {
+        self.told(self.origin.cpu.as_str(), BRAND)
     }
 
     fn told<'s>(&'s self, own: &'s str, condition: usize) -> Option<&'s str> {

@@ -154,7 +154,7 @@ fn one_run_is_written_in_several_formats() {
     assert_eq!(pairs(&json(&directory, "r.json")).len(), text.lines().count());
     let arguments = ["-o", "a.csv", "-o", "b.html", "-o", "c", "-o", "-", "--format=md", "--save=d"];
     let found = finish(&mut directory.command(&small(&arguments)));
-    assert!(found.expect_status(0).stdout.starts_with('#'), "{found}");
+    assert!(found.expect_status(0).stdout.contains("\n*Trust:* "), "{found}");
     assert_eq!(directory.names(), ["a.csv", "b.html", "c", "d", "r.json"]);
     let read = |name: &str| fs::read_to_string(directory.path().join(name)).expect("the result");
     assert!(read("b.html").starts_with("<!"));
@@ -176,7 +176,9 @@ fn two_outputs_to_one_file_are_refused_before_measuring() {
     ] {
         let long = ["--trials=1000000", "--time-limit=86400"];
         let found = finish(&mut directory.command(&[&long, arguments].concat()));
-        found.expect_status(1).expect_error(&format!("two outputs go to {place}; write each to a file of its own"));
+        found
+            .expect_status(1)
+            .expect_error(&format!("two outputs go to {place}; write each to a file of its own"));
         assert_eq!((found.stdout.as_str(), directory.names()), ("", vec!["link.json".into()]), "{found}");
     }
 }

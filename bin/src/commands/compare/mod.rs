@@ -43,7 +43,6 @@ pub const COMPARE: Command = Command {
         operands: Operands { names: "A... -- B...", least: 2, most: MOST, sides: true },
         ..Descriptor::OF_VALUES
     },
-    columns: &COLUMNS,
     run,
 };
 
@@ -143,7 +142,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         return Err(refused("there is no picture of results that are not curves", ""));
     }
     let levels = if is_curve { levels::of([&sides[0], &sides[1]]) } else { None };
-    write(&mut |document| {
+    write(&COLUMNS, &mut |document| {
         view.conditions(document);
         view.answer(document);
         levels::answer(document, levels.as_ref());

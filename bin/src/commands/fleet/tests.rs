@@ -51,13 +51,13 @@ pub fn written(arguments: &[&str]) -> (String, Option<(u8, String)>) {
     let options = Box::leak(Box::new(options::parse(arguments, &DESCRIPTORS, &FORMATS).unwrap()));
     let mut out = String::new();
     let terminal = Terminal { columns: 100, unicode: true, colour: false };
-    let failure = (FLEET.run)(options, &mut |describe| {
+    let failure = (FLEET.run)(options, &mut |columns, describe| {
         output::write(
             &mut out,
             options.outputs()[0].format,
             options,
             terminal,
-            [FLEET.columns, &[], &[]],
+            [columns, &[], &[]],
             describe,
         )
         .unwrap();

@@ -4,10 +4,10 @@
 //! files, the command makes one document of saved results.
 
 mod page;
-mod pictures;
+pub mod pictures;
 mod planned;
 mod run;
-mod saved;
+pub mod saved;
 mod view;
 
 use core::fmt::{self, Write};
@@ -15,7 +15,7 @@ use core::fmt::{self, Write};
 use latency_core::cpulist::NodeSet;
 
 use super::Command;
-use crate::describe::{Report, point};
+use crate::describe::Report;
 use crate::error::Failure;
 use crate::experiment::interface::Experiment;
 use crate::experiment::{bandwidth, cores, curve, distribution, loaded, matrix, pages, parallel, window};
@@ -48,7 +48,6 @@ pub const REPORT: Command = Command {
         operands: Operands { names: "[FILE...]", least: 0, most: MAX_OPERANDS, sides: false },
         ..Descriptor::OF_VALUES
     },
-    columns: &point::CHAINS,
     // Without files the command measures, and is started like an experiment.
     run: saved::run,
 };

@@ -3,7 +3,8 @@
 //! A chapter shows the contents of a file: latencies by working set as lines, latencies of pairs of nodes as a matrix,
 //! and every point with its interval. Nothing is measured, and no conclusions are added to those of the files.
 
-use core::{fmt, slice};
+use core::fmt::{self, Display};
+use core::slice;
 
 use latency_core::sort::ascending;
 use latency_core::text::{Text, plural};
@@ -16,7 +17,7 @@ use crate::error::{Failure, Problem, SavedError};
 use crate::options::Options;
 use crate::report::document::{Document, Level, PageRole, Part, Role, fields};
 use crate::report::figures::Digits;
-use crate::result::row::{CLASS, Label, Row, differing};
+use crate::result::row::{CLASS, FROM, Label, Row, SIZE, TO, differing};
 use crate::saved::conditions::KERNEL;
 use crate::saved::{self, Saved};
 use crate::sys::table::List;
@@ -42,27 +43,34 @@ const EXPERIMENTS: usize = 16;
 
 /// A file that was read.
 #[derive(Clone, Copy)]
-struct File<'f> {
-    path: &'f [u8],
-    saved: Saved,
+pub struct File<'f> {
+    /// Its path.
+    pub path: &'f [u8],
+    /// Its contents.
+    pub saved: Saved,
     /// The smallest value, the median and the largest value.
     values: [f64; 3],
 }
 
 /// Reads the named files, and writes their contents.
 pub fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {
-    let paths = options.operands();
+    let files = read(options.operands(), true)?;
+    write(&[], &mut |document| present(document, options, &files));
+    Ok(None)
+}
+
+/// Reads files. With `in_brief`, only the classes of pairs of CPUs are read.
+pub fn read<'a>(paths: &[&'a [u8]], in_brief: bool) -> Result<List<File<'a>>, Failure<'a>> {
     let mut files = List::new(paths.len() * EXPERIMENTS)?;
     for path in paths {
-        Saved::load_each(path, &mut |saved| {
+        Saved::load_each(path, in_brief, &mut |saved| {
             let problem = Problem::new(1, "more experiments than a report has");
             let full = SavedError::Malformed { path, problem };
             files.push(File { path, saved, values: spread(saved.rows)? }).ok_or(full)?;
             Ok(())
         })?;
     }
-    write(&mut |document| present(document, options, &files));
-    Ok(None)
+    Ok(files)
 }
 
 /// Returns the smallest value, the median and the largest; NaN if the values cannot be compared.
@@ -77,11 +85,13 @@ fn spread<'a>(rows: &[Row]) -> Result<[f64; 3], Failure<'a>> {
 }
 
 impl File<'_> {
-    fn name(&self) -> Text<256> {
+    /// Returns its name, which cannot control a terminal.
+    pub fn name(&self) -> Text<256> {
         saved::shown(self.path)
     }
 
-    fn kernel(&self) -> &str {
+    /// Returns the kernel of its host.
+    pub fn kernel(&self) -> &str {
         self.saved.conditions.texts.get(KERNEL).map_or("", Text::as_str)
     }
 
@@ -95,7 +105,7 @@ impl File<'_> {
     }
 
     /// Returns the name of the experiment, or of the tool that wrote the table.
-    fn experiment(&self) -> &str {
+    pub fn experiment(&self) -> &str {
         match self.saved.experiment.as_str() {
             "" => "table",
             named => named,
@@ -162,32 +172,14 @@ fn side_by_side(document: &mut dyn Document, files: &[File<'_>]) {
 
 fn chapter(document: &mut dyn Document, file: &File<'_>) {
     let (name, rows) = (file.name(), file.saved.rows);
-    document
-        .sentence(Role::Page(&PageRole::Chapter), format_args!("{}: {}", name.as_str(), file.experiment()));
-    document.sentence(Role::Page(&PageRole::Title), format_args!("{}", file.experiment()));
-    let [least, median, most] = file.values;
-    let range = fmt::from_fn(|out| match least.is_nan() {
-        true => Ok(()),
-        false => write!(out, ", {} to {} {}", Digits(least), Digits(most), unit(rows)),
-    });
-    document.answer(format_args!(
-        "{}: {} point{}{range}.",
-        file.experiment(),
-        rows.len(),
-        plural(rows.len())
-    ));
+    heading(document, file);
+    file.answer(document, &"");
     match file.trust() {
         "" => {}
         trust => document.sentence(Role::Trust, format_args!("{trust}, as the file says")),
     }
-    for (label, found) in [("Host", file.saved.host()), ("CPU", file.saved.cpu()), ("Kernel", file.kernel())]
-    {
-        if !found.is_empty() {
-            document.sentence(Role::Method(&label), format_args!("{found}"));
-        }
-    }
-    pictures::draw(document, rows, name.as_str());
-    points(document, rows);
+    file.contents(document, if rows.len() > FEW_POINTS { Level::Verbose } else { Level::Normal });
+    let [least, median, most] = file.values;
     document.part(Part::Item, |document| {
         document.put(&FILE, name.as_str());
         document.put(&OF, file.saved.experiment.as_str());
@@ -199,10 +191,55 @@ fn chapter(document: &mut dyn Document, file: &File<'_>) {
     });
 }
 
+/// Begins the chapter of a file.
+pub fn heading(document: &mut dyn Document, file: &File<'_>) {
+    let name = file.name();
+    document
+        .sentence(Role::Page(&PageRole::Chapter), format_args!("{}: {}", name.as_str(), file.experiment()));
+    document.sentence(Role::Page(&PageRole::Title), format_args!("{}", file.experiment()));
+}
+
+impl File<'_> {
+    /// States the number of its points and the range of their values, after a prefix.
+    pub fn answer(&self, document: &mut dyn Document, prefix: &dyn Display) {
+        let rows = self.saved.rows;
+        let [least, _, most] = self.values;
+        let range = fmt::from_fn(|out| match least.is_nan() {
+            true => Ok(()),
+            false if rows.len() == 1 => write!(out, ", {} {}", Digits(most), unit(rows)),
+            false => write!(out, ", {} to {} {}", Digits(least), Digits(most), unit(rows)),
+        });
+        document.answer(format_args!(
+            "{prefix}{}: {} point{}{range}.",
+            self.experiment(),
+            rows.len(),
+            plural(rows.len())
+        ));
+    }
+
+    /// Shows its host, its points as a picture, and its points as a table for readers of a level.
+    pub fn contents(&self, document: &mut dyn Document, level: Level) {
+        let name = self.name();
+        for (label, found) in
+            [("Host", self.saved.host()), ("CPU", self.saved.cpu()), ("Kernel", self.kernel())]
+        {
+            if !found.is_empty() {
+                document.sentence(Role::Method(&label), format_args!("{found}"));
+            }
+        }
+        pictures::draw(document, self.saved.rows, name.as_str());
+        points(document, self.saved.rows, level);
+    }
+}
+
 /// Shows every point with its distinguishing fields.
-fn points(document: &mut dyn Document, rows: &[Row]) {
-    let (shown, unit_of_all) = (differing(rows.iter()) | 1 << CLASS, unit(rows));
-    let level = if rows.len() > FEW_POINTS { Level::Verbose } else { Level::Normal };
+fn points(document: &mut dyn Document, rows: &[Row], level: Level) {
+    let unit_of_all = unit(rows);
+    // A single point differs from no other, and is labelled by its nodes and its size.
+    let shown = match rows {
+        [_] => 1 << FROM | 1 << TO | 1 << SIZE,
+        _ => differing(rows.iter()) | 1 << CLASS,
+    };
     document.tabulate("", level, 1, &|table| {
         table.text("point");
         table.text(unit_of_all);
