@@ -248,7 +248,7 @@ mod tests {
     /// Returns the output of the command for some arguments, or its failure.
     fn written(arguments: &[&str]) -> Result<String, String> {
         let arguments: Vec<&'static [u8]> =
-            ["show"].iter().chain(arguments).map(|word| &*word.to_string().leak().as_bytes()).collect();
+            ["show"].iter().chain(arguments).map(|word| word.to_string().leak().as_bytes()).collect();
         let options = options::parse(arguments.into_iter(), &DESCRIPTORS, &FORMATS);
         let options: &Options<'_> = Box::leak(Box::new(options.map_err(|error| error.to_string())?));
         let terminal = Terminal { columns: 80, unicode: true, colour: false };
@@ -266,6 +266,16 @@ mod tests {
     fn rows(text: &[u8]) -> Vec<Row> {
         let mut room = vec![Row::EMPTY; MAX_ROWS];
         Saved::parse(text, None, &mut room).map(|draft| draft.rows().to_vec()).unwrap()
+    }
+
+    #[test]
+    fn a_table_keeps_every_field() {
+        let path = format!("{}/../tests/fixtures/show/every-field.csv", env!("CARGO_MANIFEST_DIR"));
+        let before = rows(&std::fs::read(&path).unwrap());
+        assert!((0..FIELDS.len()).all(|field| before.iter().all(|row| row.tells(field))));
+        let after = rows(written(&[&path, "--csv"]).unwrap().as_bytes());
+        assert_eq!(before.len(), after.len());
+        assert!(before.iter().zip(&after).all(|(one, other)| one.is_same(other, u32::MAX)), "{after:?}");
     }
 
     /// Asserts that a number was written with enough digits.

@@ -228,7 +228,8 @@ const WIDE: &[Row] = &[
         &["txt", "json"],
         ONE,
         "show ../tests/fixtures/saved/loaded-a.json ../tests/fixtures/saved/cores-a.json \
-         ../tests/fixtures/saved/report.json ../tests/fixtures/saved/foreign.txt",
+         ../tests/fixtures/saved/report.json ../tests/fixtures/saved/foreign.txt \
+         ../tests/fixtures/show/every-field.csv",
         &[],
     ),
     ("fit", &["txt", "json", "svg", "html"], ONE, "fit ../tests/fixtures/saved/curve.json", &[]),
