@@ -31,8 +31,8 @@ pub const SHOW: Command = Command {
         summary: "saved results in another format",
         details: "Nothing is measured. Every point of each FILE (--json, --csv, or another tool's table; - is standard \
                   input) is written as text, a table, JSON, metrics or a page, with its host and its trust. A curve and \
-                  a matrix are also a picture. The columns are those that the files have. Sentences of the run are \
-                  not saved, and are left out.",
+                  a matrix are also a picture. The columns are those that the files have. Sentences of the run \
+                  are not saved.",
         flags: FlagSet::EMPTY,
         picture: true,
         operands: Operands { names: "FILE...", least: 1, most: MAX_OPERANDS, sides: false },
