@@ -44,7 +44,7 @@ pub use flags::{FLAGS, Flag, FlagId, GROUPS, Group, Setter};
 pub use help::{EXAMPLES, EXIT_CODES, write_experiment_help, write_help, write_version};
 pub use kinds::ValueKind;
 pub use labels::Labels;
-pub use outputs::{MOST_OUTPUTS, Output};
+pub use outputs::Output;
 pub use pairs::Pairs;
 pub use parse::parse;
 pub use values::ValueError;
@@ -115,6 +115,9 @@ pub struct Operands {
 
 /// The maximum number of operands, so that a thousand hosts may have one result each.
 pub const MAX_OPERANDS: usize = 1024;
+
+/// Maximum number of outputs.
+pub const MOST_OUTPUTS: usize = 8;
 
 /// The default number of load levels of a curve.
 const LEVELS: NonZeroU32 = NonZeroU32::new(10).unwrap();

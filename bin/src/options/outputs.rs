@@ -2,11 +2,8 @@
 
 use super::bits::FlagSet;
 use super::flags::{FLAGS, FlagId};
-use super::{Options, UsageError};
+use super::{MOST_OUTPUTS, Options, UsageError};
 use crate::report::format::{Format, Purpose};
-
-/// Maximum number of outputs.
-pub const MOST_OUTPUTS: usize = 8;
 
 /// Options that choose the format. Several may be given if they agree.
 pub(super) const FORMAT_FLAGS: FlagSet = FlagSet::of(&[FlagId::Format, FlagId::Json, FlagId::Csv]);

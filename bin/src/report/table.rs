@@ -43,7 +43,7 @@ struct Text<'o> {
     out: &'o mut dyn Write,
     style: &'o Style,
     section: Option<PartKind>,
-    /// Once the first chapter has begun: true if a part precedes the chapters, which then stands for them.
+    /// Once the first chapter has begun: true if a part precedes the chapters and sums them up.
     is_summed_up: Option<bool>,
     failed: fmt::Result,
 }
