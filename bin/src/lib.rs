@@ -110,7 +110,7 @@ pub fn run(arguments: Arguments, environment: Environment) -> i32 {
         options.prefer_page(Stream::Output.is_terminal());
     }
     let result = {
-        let mut outputs = Outputs { options: &options, environment, sinks: [const { None }; MOST_OUTPUTS] };
+        let mut outputs = Outputs { options: &options, environment, sinks: core::array::from_fn(|_| None) };
         if options.help.is_some() || options.version {
             tell(&mut outputs)
         } else if is_report && options.operands().is_empty() {
