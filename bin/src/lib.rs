@@ -141,7 +141,7 @@ fn machine(options: &Options<'_>) -> Result<&'static Machine, Failure<'static>> 
     // measurement.
     let Descriptor { flags, operands, .. } = options.experiment.descriptor;
     if flags.intersection(CHOOSING_CPUS) != FlagSet::EMPTY
-        || !flags.contains(FlagId::DryRun)
+        || !options.experiment.descriptor.measures()
         || operands.most > 0
     {
         detect::sharing(machine)?;
@@ -162,7 +162,7 @@ fn machine(options: &Options<'_>) -> Result<&'static Machine, Failure<'static>> 
 fn fail(messages: &mut Messages, failure: &Failure<'_>) -> i32 {
     let _ = writeln!(
         Wrap::new(messages, message_columns().unwrap_or(usize::MAX), 2, 0),
-        "{}: {failure}",
+        "latency-bench: {}: {failure}",
         failure.label()
     );
     i32::from(failure.exit_code())
@@ -322,12 +322,6 @@ fn screen(color: When, is_standard: bool, environment: Environment) -> Terminal 
     /// The width if the output is not a terminal: every terminal, mail and ticket has room for it.
     const COLUMNS: usize = 80;
     let is_terminal = is_standard && Stream::Output.is_terminal();
-    let locale = [&b"LC_ALL"[..], b"LC_CTYPE", b"LANG"]
-        .into_iter()
-        .find_map(|name| environment.get(name).filter(|value| !value.is_empty()));
-    let utf8 = locale.is_some_and(|locale| {
-        [&b"UTF-8"[..], b"utf-8", b"UTF8", b"utf8"].into_iter().any(|word| locale.ends_with(word))
-    });
     let colour = match color {
         When::Always => true,
         When::Never => false,
@@ -339,7 +333,17 @@ fn screen(color: When, is_standard: bool, environment: Environment) -> Terminal 
         }
     };
     let columns = Stream::Output.width().filter(|_| is_terminal).map_or(COLUMNS, usize::from);
-    Terminal { columns, unicode: utf8, colour }
+    Terminal { columns, unicode: shows_utf8(environment), colour, screen: is_terminal }
+}
+
+/// Returns whether the locale is one of UTF-8.
+fn shows_utf8(environment: Environment) -> bool {
+    let locale = [&b"LC_ALL"[..], b"LC_CTYPE", b"LANG"]
+        .into_iter()
+        .find_map(|name| environment.get(name).filter(|value| !value.is_empty()));
+    locale.is_some_and(|locale| {
+        [&b"UTF-8"[..], b"utf-8", b"UTF8", b"utf8"].into_iter().any(|word| locale.ends_with(word))
+    })
 }
 
 /// The minimum expected duration that is announced, on a terminal or not, because the user has to wait.
@@ -400,7 +404,7 @@ fn perform<'o>(
         describe::report(document, &report, experiment.present);
     });
     // Errors of messages are dropped, because there is no other output to report them to.
-    let _ = warnings.write(messages, options.verbose, message_columns());
+    let _ = warnings.write(messages, options.verbose, message_columns(), shows_utf8(outputs.environment));
     written?;
     match (failed, warnings.untrusted()) {
         (Some(failure), _) => Err(failure),

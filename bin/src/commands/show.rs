@@ -8,7 +8,7 @@ use core::fmt;
 use latency_core::text::{Text, joined};
 
 use super::report::pictures::is_drawn;
-use super::report::saved::{File, heading, read};
+use super::report::saved::{FILE, FILES, File, OF, RESULTS, heading, read};
 use super::{Command, Write};
 use crate::analysis::traffic::bytes_per_line;
 use crate::describe::rates::GIGA;
@@ -29,10 +29,10 @@ pub const SHOW: Command = Command {
     descriptor: Descriptor {
         name: "show",
         summary: "saved results in another format",
-        details: "Nothing is measured. Every point of each FILE (--json, --csv, or another tool's table; - is standard \
-                  input) is written as text, a table, JSON, metrics or a page, with its host and its trust. A curve and \
-                  a matrix are also a picture. The columns are those that the files have. Sentences of the run \
-                  are not saved.",
+        details: "Each FILE is a result saved with --json or --csv, a saved report, or another tool's table; `-` reads \
+                  standard input. Every point is shown with its interval, and each result with its host and its trust. \
+                  Curves and matrices are also drawn. Nothing is measured.\n\
+                  A file has the values of a run, not its sentences: conclusions and warnings are left out.",
         flags: FlagSet::EMPTY,
         picture: true,
         operands: Operands { names: "FILE...", least: 1, most: MAX_OPERANDS, sides: false },
@@ -42,10 +42,6 @@ pub const SHOW: Command = Command {
 };
 
 fields! {
-    RESULTS "results" "The number of saved results; a saved report has several.";
-    FILES "files" "The saved results.";
-    FILE "file" "The name of the file.";
-    OF "of" "The experiment; empty where the file does not name one.";
     HOST "hostname" "The host; null where the file does not name one.";
     CPU "cpu" "The processor; null where the file does not name one.";
     KERNEL "kernel" "The kernel; null where the file does not name one.";
@@ -117,7 +113,7 @@ fn told(file: &File<'_>) -> u32 {
 fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {
     let files = read(options.operands(), false)?;
     if options.writes(Purpose::Picture) && !files.iter().any(|file| is_drawn(file.saved.rows)) {
-        return Err(SavedError::NoPicture { path: files.first().map_or(b"", |file| file.path) }.into());
+        return Err(SavedError::NoPicture { drawn: "curves and matrices are shown" }.into());
     }
     write(columns(&files)?, &mut |document| present(document, &files));
     Ok(None)
@@ -170,9 +166,9 @@ fn contents(document: &mut dyn Document, file: &File<'_>, is_one_of_several: boo
     file.contents(document, Level::Normal);
     document.put(&FILE, name.as_str());
     document.put(&OF, saved.experiment.as_str());
-    let of_host = [(&HOST, saved.named_host()), (&CPU, saved.named_cpu()), (&KERNEL, Some(file.kernel()))];
+    let of_host = [(&HOST, saved.named_host()), (&CPU, saved.named_cpu()), (&KERNEL, file.kernel())];
     for (field, text) in of_host {
-        document.put(field, text.filter(|text| !text.is_empty()));
+        document.put(field, text);
     }
     match saved.origin.started {
         0 => document.put(&STARTED, None::<bool>),
@@ -251,7 +247,7 @@ mod tests {
             ["show"].iter().chain(arguments).map(|word| word.to_string().leak().as_bytes()).collect();
         let options = options::parse(arguments.into_iter(), &DESCRIPTORS, &FORMATS);
         let options: &Options<'_> = Box::leak(Box::new(options.map_err(|error| error.to_string())?));
-        let terminal = Terminal { columns: 80, unicode: true, colour: false };
+        let terminal = Terminal { columns: 80, unicode: true, colour: false, screen: false };
         let mut out = String::new();
         let format = options.outputs()[0].format;
         let failure = run(options, &mut |columns, describe| {
@@ -335,7 +331,7 @@ mod tests {
         assert!(written(&[&place("curve.json"), "--format=svg"]).unwrap().starts_with("<svg"));
         assert!(written(&[&place("matrix-a.json"), "--format=svg"]).unwrap().starts_with("<svg"));
         let error = written(&[&place("cores-states-a.json"), "--format=svg"]).unwrap_err();
-        assert!(error.contains("has no picture: it is neither a curve nor a matrix"), "{error}");
+        assert!(error.starts_with("only curves and matrices are shown in a picture;"), "{error}");
         assert!(written(&[&place("curve.json"), "--format=hwloc"]).is_err());
     }
 

@@ -2,11 +2,12 @@
 
 use core::fmt::Display;
 
-use latency_core::text::Text;
-use latency_core::units::PageSize;
+use latency_core::text::{Text, joined, plural};
+use latency_core::units::{Bytes, PageSize};
 use latency_core::words::Worded;
 
 use super::attributes;
+use super::optional::optional;
 use crate::machine::Machine;
 use crate::machine::processor::CoreKind;
 use crate::options::Labels;
@@ -15,12 +16,12 @@ use crate::result::{KernelClock, Timer};
 
 fields! {
     HOST "host" "Which of many hosts it was measured on.";
-    HOST_NAME "name" "Its host name; null with --anonymous.";
+    HOST_NAME "name" "Its host name; empty with --anonymous.";
     BOOT_ID "boot_id" "What its kernel drew at random when it started: tells hosts of one name apart, and reboots; empty with --anonymous.";
     CPU_MODEL "cpu_model" "The name of its processor.";
     LABELS "labels" "What --label says of it.";
     SYSTEM "system" "Where it was measured.";
-    HOSTNAME "hostname" "Its host name; null with --anonymous.";
+    HOSTNAME "hostname" "Its host name; empty with --anonymous.";
     MACHINE "machine" "What sysfs says of the machine itself; empty in many virtual machines.";
     MACHINE_VENDOR "vendor" "Who made it.";
     PRODUCT "product" "Its model.";
@@ -80,15 +81,10 @@ pub fn cpu_model(machine: &Machine) -> &str {
     brand.as_str()
 }
 
-/// Returns a text that is not empty.
-fn known<const N: usize>(text: &Text<N>) -> Option<&str> {
-    Some(text.as_str()).filter(|text| !text.is_empty())
-}
-
 /// Describes the identity of this host, without information about its owner.
 pub fn host(document: &mut dyn Document, machine: &Machine, labels: &Labels<'_>) {
     document.part(Part::Object(&HOST), |document| {
-        document.put(&HOST_NAME, known(&machine.host.identity.name));
+        document.put(&HOST_NAME, machine.host.identity.name.as_str());
         document.put(&BOOT_ID, machine.host.identity.boot.as_str());
         document.put(&CPU_MODEL, cpu_model(machine));
         document.part(Part::Object(&LABELS), |document| {
@@ -99,17 +95,56 @@ pub fn host(document: &mut dyn Document, machine: &Machine, labels: &Labels<'_>)
     });
 }
 
-/// Writes the host and the time of the measurement, for a page.
+/// Writes the host, the time of the measurement and the facts that explain a result, for a page.
 pub fn origin(document: &mut dyn Document, machine: &Machine, when: &dyn Display) {
-    let (host, processor) = (&machine.host, &machine.processor);
-    let words =
-        [host.identity.name.as_str(), cpu_model(machine), host.kernel.as_str(), processor.platform.name()];
+    let (host, processor, nodes) = (&machine.host, &machine.processor, machine.topology.nodes());
+    let identity = &host.identity;
+    let name = Some(identity.name.as_str()).filter(|name| !name.is_empty());
     document.sentence(
         Role::Page(&PageRole::Origin),
+        format_args!("{}{when}", optional(name, |name, out| write!(out, "{name}, "))),
+    );
+    let cpus = machine.topology.online_cpus.len();
+    // Cores of several kinds have different numbers of threads, so those of one core tell nothing about the others.
+    let threads =
+        host.caches.data(1).filter(|_| processor.core.is_none()).map(|cache| cache.shared_by.len().max(1));
+    let cores = optional(threads, |threads, out| {
+        let cores = cpus / threads;
+        write!(out, "{cores} core{}, ", plural(cores))
+    });
+    let cores = Text::<96>::of(format_args!("{cores}{cpus} CPU{}", plural(cpus)));
+    let bytes = Bytes(nodes.iter().map(|node| machine.memory_of(node).0).sum());
+    let memory = Text::<96>::of(format_args!("{bytes} in {} NUMA node{}", nodes.len(), plural(nodes.len())));
+    let facts: [(&'static str, [&str; 2]); 10] = [
+        ("CPU", [cpu_model(machine), ""]),
+        ("Cores", [cores.as_str(), ""]),
+        ("Memory", [memory.as_str(), ""]),
+        ("Governor", [host.frequency.governor.as_str(), ""]),
+        ("THP mode", [host.huge_pages.enabled.as_str(), ""]),
+        ("Machine", [identity.vendor.as_str(), identity.product.as_str()]),
+        ("BIOS", [identity.firmware.as_str(), ""]),
+        ("Microcode", [identity.microcode.as_str(), ""]),
+        ("Platform", [processor.platform.name(), processor.hypervisor.as_str()]),
+        ("Kernel", [host.kernel.as_str(), ""]),
+    ];
+    for (label, words) in facts.iter().filter(|(_, words)| words.iter().any(|word| !word.is_empty())) {
+        let words = words.iter().filter(|word| !word.is_empty());
+        document.sentence(Role::Page(&PageRole::Fact(label)), format_args!("{}", joined("", " ", words)));
+    }
+}
+
+/// Writes processor, kernel and date, for the footer of a picture; not the name of the host.
+pub fn footer(document: &mut dyn Document, machine: &Machine, date: &dyn Display) {
+    let kernel = machine.host.kernel.as_str();
+    let linux = if kernel.is_empty() { "" } else { "Linux " };
+    document.sentence(
+        Role::Page(&PageRole::Footer),
         format_args!(
-            "{}{when}",
+            "{}{date} \u{b7} ",
             core::fmt::from_fn(|out| {
-                words.iter().filter(|word| !word.is_empty()).try_for_each(|word| write!(out, "{word}, "))
+                let words = [("", cpu_model(machine)), (linux, kernel)];
+                let mut known = words.iter().filter(|(_, word)| !word.is_empty());
+                known.try_for_each(|(before, word)| write!(out, "{before}{word} \u{b7} "))
             })
         ),
     );
@@ -121,7 +156,7 @@ pub fn machine(document: &mut dyn Document, machine: &Machine) {
     let host = &machine.host;
     document.part(Part::Object(&SYSTEM), |document| {
         let identity = &host.identity;
-        document.put(&HOSTNAME, known(&identity.name));
+        document.put(&HOSTNAME, identity.name.as_str());
         document.part(Part::Object(&MACHINE), |document| {
             document.put(&MACHINE_VENDOR, identity.vendor.as_str());
             document.put(&PRODUCT, identity.product.as_str());

@@ -21,13 +21,13 @@ use latency_core::words::Worded;
 
 metrics! {
     LATENCY "latency_seconds" "Median latency of one dependent load.";
-    LATENCY_LOW "latency_ci95_low_seconds" "Lower end of the 95 % confidence interval of the latency within the run.";
-    LATENCY_HIGH "latency_ci95_high_seconds" "Upper end of the 95 % confidence interval of the latency within the run.";
+    LATENCY_LOW "latency_ci95_low_seconds" "Lower end of the 95% confidence interval of the latency within the run.";
+    LATENCY_HIGH "latency_ci95_high_seconds" "Upper end of the 95% confidence interval of the latency within the run.";
     BANDWIDTH "bandwidth_bytes_per_second" "Bytes read and written in a second by all generators together.";
-    CORE_TO_CORE "core_to_core_seconds" "Median time of a cache line from one CPU to another, by what the two share.";
-    APART "clock_offset_or_asymmetry_seconds" "Clock offset and asymmetry of ways between two CPUs together, at most.";
-    UNTRUSTED "untrusted_warnings" "Warnings with evidence that a value is wrong or unproven.";
-    LAST_RUN "last_run_timestamp_seconds" "When the last run began, since 1970 in UTC.";
+    CORE_TO_CORE "core_to_core_seconds" "Median core-to-core latency of a cache line, by the topology that the two CPUs share.";
+    APART "clock_offset_or_asymmetry_seconds" "Upper bound of the clock offset and of the asymmetry between the directions of two CPUs.";
+    UNTRUSTED "untrusted_warnings" "Warnings with evidence that a value is wrong or not verified.";
+    LAST_RUN "last_run_timestamp_seconds" "Start of the last run, in seconds since 1970 (UTC).";
 }
 
 /// Emits the samples of a run.

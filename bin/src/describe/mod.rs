@@ -2,6 +2,7 @@
 //!
 //! The rest is in the file of each experiment. This module does not know experiments or formats.
 
+mod answer;
 pub mod attributes;
 pub mod conditions;
 pub mod estimate;
@@ -28,7 +29,7 @@ use crate::result::Outcome;
 use crate::saved::shape;
 use crate::sys::arguments::Arguments;
 
-pub use report::Report;
+pub use report::{Present, Report};
 
 fields! {
     SCHEMA "schema" "The version of this document's shape: raised when a key changes its meaning or goes.";
@@ -76,14 +77,16 @@ pub fn tool(document: &mut dyn Document, experiment: &str, cpu: &str) {
     document.sentence(Role::Page(&PageRole::Title), format_args!("{experiment}"));
 }
 
-/// Describes a part of a report, once for every format.
-pub type Present = fn(&mut dyn Document, &Report<'_, '_>);
-
-/// Describes a report in reading order. Three parts belong to its experiment: the answer; tables, pictures and the
-/// method; details and data. The parts that all reports have in common come between them.
+/// Describes a report in reading order. Three parts belong to its experiment: the answer, which consists of sentences;
+/// tables, pictures and the method; details and data. The parts that all reports have in common come between them.
 pub fn report(document: &mut dyn Document, report: &Report<'_, '_>, [answer, evidence, data]: [Present; 3]) {
-    answer(document, report);
+    // On a terminal the answer comes before the lines that scripts search for.
+    let several = document.is_on_screen() && answer::lines(report, answer) > 1;
+    answer::sentences(document, report, answer, several.then_some(false));
     trust::line(document, report);
+    if several {
+        answer::sentences(document, report, answer, Some(true));
+    }
     evidence(document, report);
     method::ending(document, report);
     data(document, report);
@@ -154,7 +157,8 @@ fn cpu_chosen(document: &mut dyn Document, report: &Report<'_, '_>) {
 
 /// Describes the start and the duration of the run, and whether it was completed.
 pub fn run(document: &mut dyn Document, machine: &Machine, started: u64, seconds: f64, partial: bool) {
-    machine::origin(document, machine, &Utc(started));
+    machine::origin(document, machine, &ReadableTime(started));
+    machine::footer(document, machine, &Day(started / 86_400));
     document.show(&STARTED, &Utc(started));
     document.put(&DURATION, seconds);
     document.put(&PARTIAL, partial);
@@ -180,9 +184,33 @@ pub struct Utc(pub u64);
 impl Display for Utc {
     fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let (days, rest) = (self.0 / 86_400, self.0 % 86_400);
-        let (year, month, day) = civil(days);
         let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
-        write!(out, "{year}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+        write!(out, "{}T{hour:02}:{minute:02}:{second:02}Z", Day(days))
+    }
+}
+
+/// A day counted from 1970: `2026-11-22`.
+struct Day(u64);
+
+impl Display for Day {
+    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let (year, month, day) = civil(self.0);
+        write!(out, "{year}-{month:02}-{day:02}")
+    }
+}
+
+/// A time for people: `22 Nov 2026, 01:20 UTC`.
+struct ReadableTime(u64);
+
+impl Display for ReadableTime {
+    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        /// The names of the months, three letters each.
+        const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
+        let (year, month, day) = civil(self.0 / 86_400);
+        let first = (month as usize).saturating_sub(1) * 3;
+        let month = MONTHS.get(first..first + 3).unwrap_or_default();
+        let minutes = self.0 / 60 % (24 * 60);
+        write!(out, "{day} {month} {year}, {:02}:{:02} UTC", minutes / 60, minutes % 60)
     }
 }
 
@@ -217,6 +245,17 @@ mod tests {
             (4_102_444_799, "2099-12-31T23:59:59Z"),
         ] {
             assert_eq!(Utc(seconds).to_string(), text);
+        }
+    }
+
+    #[test]
+    fn readable_times_match_the_calendar() {
+        for (seconds, text) in [
+            (0, "1 Jan 1970, 00:00 UTC"),
+            (1_795_310_400, "22 Nov 2026, 01:20 UTC"),
+            (4_102_444_799, "31 Dec 2099, 23:59 UTC"),
+        ] {
+            assert_eq!(ReadableTime(seconds).to_string(), text);
         }
     }
 }

@@ -6,11 +6,15 @@ use crate::analysis::curve::Analysis;
 use crate::machine::{Instead, Machine};
 use crate::options::Options;
 use crate::plan::budget::Memory;
+use crate::report::document::Document;
 use crate::result::conditions::Conditions;
 use crate::result::distribution::Distribution;
 use crate::result::{Extra, Health, Outcome, Timer};
 use crate::sys::arguments::Arguments;
 use crate::warning::Warnings;
+
+/// Describes a part of a report, once for every format.
+pub type Present = fn(&mut dyn Document, &Report<'_, '_>);
 
 /// The findings of a run and its circumstances: the input of every description.
 #[derive(Clone, Copy, Debug)]

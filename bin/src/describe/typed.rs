@@ -1,20 +1,24 @@
 //! Arguments in the syntax of a shell.
 
 use core::fmt::{self, Display, Write};
+use core::mem;
 
-use crate::options::{FLAGS, FlagId};
 use crate::sys::arguments::Arguments;
 
-/// Returns arguments without the options that name files, and without their values.
+/// Returns arguments without the options that name files, and without these names.
 pub fn without_files(arguments: Arguments) -> impl Iterator<Item = &'static [u8]> + Clone {
-    let mut is_value = false;
+    let mut is_file = false;
     arguments.filter(move |argument| {
-        let name = argument.split(|byte| *byte == b'=').next().unwrap_or(argument);
-        let is_called = |id: FlagId| FLAGS.get(id as usize).is_some_and(|flag| flag.is_called(name));
-        let names_file = is_called(FlagId::Output) || is_called(FlagId::Save);
-        let is_left_out = core::mem::take(&mut is_value) || names_file;
-        is_value = names_file && name.len() == argument.len();
-        !is_left_out
+        if mem::take(&mut is_file) {
+            return false;
+        }
+        // A file follows, after a blank, an equals sign or, behind the letter, nothing.
+        let file = [&b"-o"[..], b"--output", b"--save"].iter().find_map(|name| {
+            let file = argument.strip_prefix(*name)?;
+            (name.len() == 2 || file.is_empty() || file.starts_with(b"=")).then_some(file)
+        });
+        is_file = file.is_some_and(<[u8]>::is_empty);
+        file.is_none()
     })
 }
 
@@ -59,6 +63,12 @@ mod tests {
             (&b"curve\0--output=/home/me/a.json\0--size=1M\0"[..], " curve --size=1M"),
             (b"-o\0a.html\0--save\0b\0-q\0", " -q"),
             (b"--save=a\0-o\0-o\0", ""),
+            (b"report\0--output=my file.html\0-q\0", " report -q"),
+            (b"report\0-o\0--x\0-q\0", " report -q"),
+            (b"report\0-omy file.html\0-q\0", " report -q"),
+            (b"report\0-o=my file.html\0-q\0", " report -q"),
+            (b"curve\0--order=random\0", " curve --order=random"),
+            (b"--output\0x.svg\0", ""),
         ] {
             assert_eq!(super::typed(without_files(Arguments::packed(typed))).to_string(), shown);
         }
@@ -68,7 +78,7 @@ mod tests {
     fn a_shell_reads_the_arguments_back_unchanged() {
         for (typed, shown) in [
             (&b"curve\0--size=1M\0"[..], " curve --size=1M"),
-            (b"--output=my file.html\0", " '--output=my file.html'"),
+            (b"--label=my=file 1\0", " '--label=my=file 1'"),
             (b"it's\0\0$HOME\0", " 'it'\\''s' '' '$HOME'"),
             (b"\xff\0", " '\u{fffd}'"),
             (b"", ""),

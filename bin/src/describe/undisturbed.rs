@@ -13,7 +13,7 @@ use crate::warning::Warning;
 
 fields! {
     pub NS "undisturbed_ns" "Median latency in the rounds that show memory while neighbours are quiet: in separate seconds, alike and the fastest; null where no rounds prove it.";
-    pub LOW "undisturbed_ns_low" "The lower end of its 95 % confidence interval.";
+    pub LOW "undisturbed_ns_low" "The lower end of its 95% confidence interval.";
     pub HIGH "undisturbed_ns_high" "The upper end of the interval.";
     pub ROUNDS "undisturbed_rounds" "The number of these rounds.";
     pub AT_MOST "undisturbed_at_most_ns" "An upper bound where no rounds prove a value; null otherwise.";
@@ -21,8 +21,8 @@ fields! {
 
 metrics! {
     VALUE "latency_undisturbed_seconds" "Median latency of one dependent load while neighbours are quiet.";
-    VALUE_LOW "latency_undisturbed_ci95_low_seconds" "Lower end of the 95 % confidence interval of the undisturbed latency.";
-    VALUE_HIGH "latency_undisturbed_ci95_high_seconds" "Upper end of the 95 % confidence interval of the undisturbed latency.";
+    VALUE_LOW "latency_undisturbed_ci95_low_seconds" "Lower end of the 95% confidence interval of the undisturbed latency.";
+    VALUE_HIGH "latency_undisturbed_ci95_high_seconds" "Upper end of the 95% confidence interval of the undisturbed latency.";
     BOUND "latency_undisturbed_at_most_seconds" "Upper bound of the undisturbed latency where no rounds prove a value.";
 }
 
@@ -79,7 +79,7 @@ fn agrees(typical: &Summary, undisturbed: Undisturbed) -> bool {
 /// Writes the interval of a latency and its window, and whether the run was undisturbed by neighbours.
 pub fn within(series: &RoundSeries) -> impl Display + '_ {
     optional(series.nanoseconds.interval, |Interval { low, high }, out| {
-        write!(out, "{} to {} within {}", Digits(low), Digits(high), Seconds(series.window_ns))?;
+        write!(out, "95% CI {} to {} over {}", Digits(low), Digits(high), Seconds(series.window_ns))?;
         let quiet = series.undisturbed.is_some_and(|found| {
             matches!(found, Undisturbed::Seen { .. }) && agrees(&series.nanoseconds, found)
         });
@@ -94,10 +94,11 @@ pub fn of_one(document: &mut dyn Document, measured: &Measurement) {
         return;
     }
     match found {
-        Undisturbed::Seen { .. } => document
-            .finding(format_args!("Undisturbed by neighbours it takes {}.", value(found, measured.rounds))),
+        Undisturbed::Seen { .. } => {
+            document.finding(format_args!("Undisturbed latency {}.", value(found, measured.rounds)))
+        }
         Undisturbed::AtMost(bound) => document.finding(format_args!(
-            "No undisturbed rounds seen: at most {} ns without neighbours.",
+            "No undisturbed rounds: the undisturbed latency is at most {} ns.",
             Digits(bound)
         )),
     }
@@ -116,7 +117,7 @@ pub fn of_several(document: &mut dyn Document, report: &Report<'_, '_>) {
     let worst = slowed.reduce(|worst, other| if other.0 > worst.0 { other } else { worst });
     let Some((_, found, point, rounds)) = worst else { return };
     document.finding(format_args!(
-        "Neighbours slow {} -> {} down most: undisturbed it takes {}.",
+        "Neighbours slow node {} -> node {} most: undisturbed latency {}.",
         point.initiator,
         point.target,
         value(found, rounds)

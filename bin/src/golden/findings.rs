@@ -72,7 +72,7 @@ pub fn written(scene: &Scene) -> String {
     let mut out = String::new();
     let run = Parsed::of(scene);
     let options = run.options;
-    let terminal = Terminal { columns: scene.columns, unicode: scene.unicode, colour: scene.colour };
+    let terminal = terminal(scene);
     if let Some(help) = options.help {
         match options.experiment.named {
             true => options::write_experiment_help(&mut out, help, options.experiment.descriptor, &FORMATS),
@@ -85,16 +85,25 @@ pub fn written(scene: &Scene) -> String {
         output::write(&mut out, options.outputs()[0].format, options, terminal, columns, describe).unwrap();
     });
     if let Some(failure) = failure {
-        out += &format!("standard error: ERROR: {failure} (exit {})\n", failure.exit_code());
+        out += &format!(
+            "standard error: latency-bench: {}: {failure} (exit {})\n",
+            failure.label(),
+            failure.exit_code()
+        );
     }
     out
+}
+
+fn terminal(scene: &Scene) -> Terminal {
+    let Scene { columns, unicode, colour, screen, .. } = *scene;
+    Terminal { columns, unicode, colour, screen }
 }
 
 /// Returns the text of a scene without its pictures.
 pub fn without_pictures(scene: &Scene) -> String {
     let mut out = String::new();
     let run = Parsed::of(scene);
-    let terminal = Terminal { columns: scene.columns, unicode: scene.unicode, colour: scene.colour };
+    let terminal = terminal(scene);
     run.described(scene, &mut |columns, describe| {
         let mut describe = |document: &mut dyn Document| describe(&mut WithoutPictures(document));
         let format = run.options.outputs()[0].format;
@@ -124,6 +133,10 @@ impl Document for WithoutPictures<'_> {
             table.caption
         );
         self.0.table(table);
+    }
+
+    fn is_on_screen(&self) -> bool {
+        self.0.is_on_screen()
     }
 }
 

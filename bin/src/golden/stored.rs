@@ -20,10 +20,12 @@ const WHOLE_BYTES: [(&str, usize); 6] = [
     ("", 2_000),
 ];
 
-/// Longer results that are nevertheless kept whole, as input of other tests.
-const WHOLE: [&str; 13] = [
+/// Longer results that are nevertheless kept whole, as input of other tests or as pictures of README.md.
+const WHOLE: [&str; 15] = [
     "cores.json",
+    "cores.svg",
     "curve-one-size.json",
+    "curve.svg",
     "loaded-two-nodes.json",
     "matrix-two-nodes.json",
     "pages-few-sizes.csv",

@@ -5,25 +5,26 @@ use latency_core::units::PageSize;
 use super::bits::FlagSet;
 use super::choices::Order;
 use super::flags::{FLAGS, Flag, FlagId, Setter};
+use super::foreign;
 use super::nearest::nearest;
 use super::outputs::FORMAT_FLAGS;
 use super::tokens::{Token, Tokens};
-use super::{Descriptor, Help, Options, Selection, UsageError};
+use super::{Descriptor, Help, Options, Pairs, Selection, UsageError};
 use crate::report::format::Format;
 
 /// Options that contradict each other, with the reason.
 const CONFLICTS: [(FlagId, FlagId, &str); 5] = [
     (FlagId::Cpu, FlagId::CpuNode, "the CPU decides the node"),
-    (FlagId::TimeLimit, FlagId::Until, "--until=quiet=SECONDS is the time limit"),
+    (FlagId::TimeLimit, FlagId::Until, "--until=quiet=TIME is the time limit"),
     (FlagId::Trials, FlagId::Until, "a number of trials is no time to wait"),
-    (FlagId::Label, FlagId::Anonymous, "a label says which host it is"),
+    (FlagId::Label, FlagId::Anonymous, "a label identifies the host"),
     (FlagId::Quiet, FlagId::Verbose, "one asks for less, the other for more"),
 ];
 
 /// Reads a command line without the program's name.
 ///
 /// The first positional argument names one of the `experiments`; without a name, the first one runs. The rest are its
-/// operands. `help` and `version` may be words. With either of them, only each single argument is checked. The first of
+/// operands. `help` and `version` may be words, and `options` after `help`. With either of them, only each single argument is checked. The first of
 /// the `formats` is the default.
 ///
 /// # Errors
@@ -41,6 +42,7 @@ pub fn parse<'a>(
     let mut options = Options::new(selection, formats, format);
     let not_utf8 = |argument| UsageError::NotUtf8 { argument };
     let mut tokens = Tokens::new(arguments);
+    let mut asked_by_word = false;
     while let Some(token) = tokens.next() {
         match token.map_err(not_utf8)? {
             Token::Option { name, value } => {
@@ -54,7 +56,13 @@ pub fn parse<'a>(
                     options.help = Some(Help::Short);
                 }
             }
-            Token::Positional(b"help") if is_first(&options) => options.help = Some(Help::Long),
+            Token::Positional(b"help") if is_first(&options) => {
+                options.help = Some(Help::Long);
+                asked_by_word = true;
+            }
+            Token::Positional(b"options") if asked_by_word && !options.experiment.named => {
+                options.help = Some(Help::Shared);
+            }
             Token::Positional(b"version") if is_first(&options) => options.version = true,
             Token::Positional(word) if !options.experiment.named => {
                 options.experiment = select(word, experiments)?;
@@ -72,6 +80,9 @@ pub fn parse<'a>(
         }
     }
     let is_checked = options.help.is_none() && !options.version;
+    if asked_by_word && options.format != format {
+        return Err(UsageError::HelpIsText { format: options.format });
+    }
     options.resolve_outputs(is_checked)?;
     if is_checked {
         check(&options, experiments)?;
@@ -88,6 +99,9 @@ fn is_first(options: &Options<'_>) -> bool {
 }
 
 fn unknown(name: &[u8]) -> UsageError<'_> {
+    if let Some(ours) = foreign::ours(name) {
+        return UsageError::ForeignOption { name, ours };
+    }
     let nearest = name.strip_prefix(b"--").and_then(|word| nearest(word, FLAGS.iter().map(|flag| flag.name)));
     UsageError::UnknownOption { name, nearest }
 }
@@ -144,8 +158,15 @@ fn check<'a>(
     if let Some(flag) = given().find(|flag| !accepted.contains(flag.id)) {
         return Err(UsageError::NotForExperiment { flag, experiment, experiments });
     }
+    if options.cpus.is_some() && !experiment.flags.contains(FlagId::Pairs) {
+        return Err(UsageError::OneCpuOnly { experiment });
+    }
+    if let (Some(_), Pairs::These(_)) = (options.cpus, options.pairs) {
+        let [first, second] = [&FLAGS[FlagId::Cpu as usize], &FLAGS[FlagId::Pairs as usize]];
+        return Err(UsageError::Conflict { first, second, reason: "the pairs name their CPUs" });
+    }
     // With files, an experiment becomes a command on saved results.
-    let of_saved = experiment.flags.contains(FlagId::DryRun) && !options.operands().is_empty();
+    let of_saved = experiment.measures() && !options.operands().is_empty();
     if let Some(flag) = given().find(|flag| of_saved && flag.is_of_measuring()) {
         return Err(UsageError::NotWithFiles { flag, experiment });
     }

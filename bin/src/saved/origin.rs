@@ -19,8 +19,8 @@ pub(super) fn host(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(),
     let origin = &mut draft.saved.origin;
     members(reader, &mut |reader, key| {
         match key {
-            "name" => origin.name = name(reader)?,
-            "boot_id" => boot = name(reader)?,
+            "name" => origin.name = text(reader.string()?),
+            "boot_id" => boot = text(reader.string()?),
             "cpu_model" => origin.cpu = text(reader.string()?),
             _ => reader.skip_value()?,
         }
@@ -33,15 +33,6 @@ pub(super) fn host(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(),
     Ok(())
 }
 
-/// Reads the name of a host or of its boot; null becomes the empty name.
-fn name(reader: &mut Reader<'_>) -> Result<Text<96>, Fault> {
-    match reader.next_event()? {
-        Event::String(name) => Ok(text(name)),
-        Event::Null => Ok(Text::EMPTY),
-        _ => Err(Fault::Meaning("a name of a host that is not a string")),
-    }
-}
-
 /// Reads the trust that the document states.
 pub(super) fn trust(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
     let trust = &mut draft.saved.origin.trust;
@@ -50,8 +41,7 @@ pub(super) fn trust(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<()
             "level" => {
                 let level = reader.string()?;
                 let known = ["poor", "fair", "good"].into_iter().find(|known| level == *known);
-                trust.said =
-                    known.ok_or(Fault::Meaning("a level of trust other than good, fair and poor"))?;
+                trust.said = known.ok_or(Fault::Meaning("trust level is none of good, fair, poor"))?;
             }
             "reasons" => {
                 reader.begin_array()?;
@@ -187,7 +177,7 @@ pub(super) fn curve(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<()
     (idle.pair, limit.pair) = (from.zip(to), from.zip(to));
     if let Some(kind) = kind.filter(|_| !brief) {
         idle.set(LOAD, word(format_args!("idle, before {}", kind.name)));
-        limit.set(LOAD, word(format_args!("most")));
+        limit.set(LOAD, word(format_args!("peak")));
         // The limit gets the working set of the chain that was measured during the traffic.
         limit.sample.size = idle.sample.size;
     }

@@ -75,7 +75,7 @@ impl Saved {
         self.named_cpu().unwrap_or("unknown CPU")
     }
 
-    /// Returns the name of its processor, if it has one.
+    /// Returns the name of its processor, if the file has it.
     #[must_use]
     pub fn named_cpu(&self) -> Option<&str> {
         self.told(self.origin.cpu.as_str(), BRAND)
@@ -118,9 +118,9 @@ impl<'r> Draft<'r> {
         }
     }
 
-    /// Returns a result without rows, for which only the classes of pairs of CPUs are read.
-    pub fn in_brief(rows: &'r mut [Row]) -> Draft<'r> {
-        Draft { in_brief: true, ..Draft::over(rows) }
+    /// Returns a result without rows. With `in_brief`, only the classes of pairs of CPUs are read for it.
+    pub fn reading(rows: &'r mut [Row], in_brief: bool) -> Draft<'r> {
+        Draft { in_brief, ..Draft::over(rows) }
     }
 
     /// Adds the rows and the conditions of one experiment of a report, which `read` reads. Each row gets the name of
@@ -156,7 +156,7 @@ impl<'r> Draft<'r> {
         let contradicts =
             |(index, row): (usize, &Row)| self.rows().iter().take(index).any(|other| row.contradicts(other));
         match self.saved.experiment == "matrix" && self.rows().iter().enumerate().any(contradicts) {
-            true => Err("two values of one pair of nodes"),
+            true => Err("two values for one node pair"),
             false => Ok(()),
         }
     }
@@ -175,7 +175,7 @@ impl<'r> Draft<'r> {
     /// A result without points.
     pub fn has_rows(&self) -> Result<(), Problem> {
         match self.count {
-            0 => Err(Problem::new(1, "there is no measured point in it")),
+            0 => Err(Problem::new(1, "no measured point")),
             _ => Ok(()),
         }
     }
@@ -195,14 +195,14 @@ impl<'r> Draft<'r> {
             return Ok(());
         }
         if !(1e-6..1e12).contains(&row.sample.nanoseconds) {
-            return Err("a latency that is not a positive number of nanoseconds");
+            return Err("latency is not a positive number of nanoseconds");
         }
         let Sample { nanoseconds, interval, .. } = row.sample;
         let is_outside = |Interval { low, high }| {
             nanoseconds < low * (1.0 - ROUNDING) || nanoseconds > high * (1.0 + ROUNDING)
         };
         if interval.is_some_and(is_outside) {
-            return Err("a value outside of its own interval");
+            return Err("value outside its own interval");
         }
         match row.traffic() {
             // If the kind of traffic has only one pattern, its name implies the pattern.
@@ -228,14 +228,14 @@ pub fn bytes(number: f64) -> Result<Bytes, &'static str> {
     if (1.0..=LARGEST_SIZE).contains(&number) {
         Ok(Bytes(number as u64))
     } else {
-        Err("a size that is not a positive number of bytes")
+        Err("size is not a positive number of bytes")
     }
 }
 
 /// Returns a small whole number, such as the number of a node.
 pub fn whole(number: f64) -> Result<u32, &'static str> {
     let whole = number as u32;
-    if f64::from(whole) == number { Ok(whole) } else { Err("a node that is not a whole number") }
+    if f64::from(whole) == number { Ok(whole) } else { Err("node is not a whole number") }
 }
 
 /// Returns the deviation of a row relative to its latency, if it is plausible.

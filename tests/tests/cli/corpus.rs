@@ -7,7 +7,7 @@
 use latency_tests::document::{array, decimal, number};
 use latency_tests::everywhere::everywhere;
 use latency_tests::program::workspace;
-use latency_tests::run::{Run, run};
+use latency_tests::run::{ERROR, Run, run};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -104,14 +104,14 @@ fn curve(entry: &Entry, path: &str) -> Result<(), String> {
         return Err(format!("{curves} curves instead of {}", entry["curves"]));
     }
     let text = run(&["fit", path]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    let told = text.contains("left out");
+    let told = text.contains("skipped");
     match &*entry["left_out"] {
         // Empty rows of a spreadsheet may be counted or not.
         "" => Ok(()),
-        "0" if told => Err("rows are said to be left out".into()),
+        "0" if told => Err("rows are reported as skipped".into()),
         "0" => Ok(()),
-        many if told && text.contains(&format!(" {many} row")) => Ok(()),
-        many => Err(format!("the text does not say that {many} rows are left out")),
+        many if text.contains(&format!("skipped {many} row")) => Ok(()),
+        many => Err(format!("the text does not report {many} skipped rows")),
     }
 }
 
@@ -137,7 +137,7 @@ fn refused(entry: &Entry, path: &str) -> Result<(), String> {
         }
         // Neither the name of the file nor the input that `fit` expects instead says anything about the
         // reason.
-        let message = found.stderr.trim_end().trim_start_matches(&format!("ERROR: '{path}'"));
+        let message = found.stderr.trim_end().trim_start_matches(&format!("{ERROR}'{path}'"));
         let said = message.split("; use ").next().unwrap_or_default();
         let (first, last) = entry["line"].split_once('-').unwrap_or((&entry["line"], &entry["line"]));
         let of_a_line = |line: u32| said.starts_with(&format!(", line {line}: "));

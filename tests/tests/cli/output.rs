@@ -4,7 +4,7 @@ use super::small;
 use latency_tests::confine::{Confine, is_root};
 use latency_tests::directory::Directory;
 use latency_tests::document::pairs;
-use latency_tests::run::{Run, command, finish, run};
+use latency_tests::run::{Run, WARNING, command, finish, run};
 use latency_tests::skip::skip;
 use std::fs;
 use std::process::Stdio;
@@ -225,17 +225,17 @@ fn an_output_that_is_an_input_is_refused_and_keeps_it() {
             &["report", "a.json"],
             &["fleet", "b.json", "--baseline=a.json"],
         ] {
-            let words = format!("the output '{name}' is the input 'a.json', which would be lost");
+            let words = format!("the output '{name}' is also the input 'a.json' and would replace it");
             refused(&mut directory.command(&[arguments, &["-o", name]].concat()), &words);
         }
     }
     let words = "the output 'link.json' is the input 'a.json'";
     refused(&mut directory.command(&["fit", "a.json", "-o", "new.txt", "--save=link.json"]), words);
     let input = || fs::File::open(path("a.json")).expect("the file");
-    let words = "the output 'hard.json' is the input '-'";
+    let words = "the output 'hard.json' is also the input '-'";
     refused(directory.command(&["fit", "-", "-o", "hard.json"]).stdin(input()), words);
     let appended = fs::OpenOptions::new().append(true).open(path("a.json")).expect("the file");
-    let words = "standard output is the input 'link.json'";
+    let words = "standard output is also the input 'link.json'";
     refused(directory.command(&["report", "link.json"]).stdout(appended), words);
     // Nothing is lost with these outputs.
     finish(directory.command(&["fit", "a.json", "-o", "/dev/null"]).stdin(input())).expect_status(0);
@@ -296,7 +296,7 @@ fn messages_do_not_mix_with_results() {
     // Too short for an interval, which is a warning.
     let found = run(&["--json", "--progress=always", "--size=16K", "--iters=4000000", "--time-limit=0.001"]);
     found.expect_json(0);
-    assert!(found.stderr.contains("WARNING: "), "{found}");
+    assert!(found.stderr.contains(WARNING), "{found}");
     let quiet = run(&small(&["--json"]));
     assert!(!quiet.stderr.contains('\u{1b}'), "progress without a terminal: {quiet}");
 }
