@@ -65,6 +65,7 @@ static KEYS: [Field; FIELDS.len()] = {
 const VALUES: usize = 11;
 
 /// Returns the values of a point, each with its field.
+#[inline(never)] // it is called in several places
 fn values(row: &Row) -> [(&'static Field, Value<'_>); VALUES] {
     let rate = row.traffic().map(|kind| bytes_per_line(kind) / row.sample.nanoseconds * GIGA);
     let quiet = row.undisturbed;
@@ -84,6 +85,7 @@ fn values(row: &Row) -> [(&'static Field, Value<'_>); VALUES] {
 }
 
 /// Returns a field of a point.
+#[inline(never)] // it is called in several places
 fn key(row: &Row, field: usize) -> Value<'_> {
     match (field, row.pair) {
         (FROM, Some((from, _))) => from.into(),

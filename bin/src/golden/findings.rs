@@ -64,6 +64,9 @@ const LOST: [(CpuId, f64); 2] = [(CpuId(1), 0.5), (CpuId(3), 0.052)];
 /// The frequency of the time-stamp counter.
 const TSC: Hertz = Hertz(2_100_000_000);
 
+/// The name of an anonymous host, of its boot and of its files.
+pub const SECRET: &[u8] = b"made-up-name";
+
 /// Number of threads that a kernel allows if it does not allow all.
 const THREADS: u32 = 3;
 
@@ -347,6 +350,8 @@ fn made_up(
 fn machine(scene: &Scene) -> Box<Machine> {
     let mut machine = crate::experiment::tests::machine(scene.machine, None);
     if scene.line.contains("--anonymous") {
+        (machine.host.identity.name, machine.host.identity.boot) =
+            (Text::from_bytes(SECRET), Text::from_bytes(SECRET));
         machine.make_anonymous();
     }
     let has = |trouble| scene.troubles.contains(&trouble);
