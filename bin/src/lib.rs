@@ -196,22 +196,19 @@ impl<'a> Outputs<'_, 'a> {
         Ok(())
     }
 
-    /// Calls `write` for every output, and ends it. The outputs after one that fails are written nevertheless.
+    /// Calls `write` for every output, and ends each for which it returns true. The outputs after one that fails are
+    /// written nevertheless.
     ///
     /// # Errors
-    /// The first error, of `write` or of writing the output.
-    fn each(
-        &mut self,
-        write: &mut dyn FnMut(&mut Sink, &Output<'a>) -> Result<bool, Failure<'a>>,
-    ) -> Result<(), Failure<'a>> {
+    /// The first error of writing an output.
+    fn each(&mut self, write: &mut dyn FnMut(&mut Sink, &Output<'a>) -> bool) -> Result<(), Failure<'a>> {
         let mut result = Ok(());
         for (output, sink) in self.options.outputs().iter().zip(&mut self.sinks) {
-            let Some(mut sink) = sink.take() else { continue };
-            let written = write(&mut sink, output).and_then(|is_complete| match is_complete {
-                true => finish(sink, output),
-                false => Ok(()),
-            });
-            result = result.and(written);
+            if let Some(mut sink) = sink.take()
+                && write(&mut sink, output)
+            {
+                result = result.and(finish(sink, output));
+            }
         }
         result
     }
@@ -228,17 +225,21 @@ impl<'a> Outputs<'_, 'a> {
         description: Describe<'_>,
     ) -> Result<(), Failure<'a>> {
         let (options, environment) = (self.options, self.environment);
-        self.each(&mut |out, &Output { path, format }| {
-            match path {
-                Some(_) if nothing => return Err(Failure::Interrupted),
-                Some(_) if failed && format.purpose == Purpose::Metrics => return Ok(false),
-                _ => {}
+        let mut kept = Ok(());
+        let written = self.each(&mut |out, &Output { path, format }| {
+            if path.is_some() && nothing {
+                kept = Err(Failure::Interrupted);
+                return false;
+            }
+            if path.is_some() && failed && format.purpose == Purpose::Metrics {
+                return false;
             }
             let terminal = screen(options.color, path.is_none(), environment);
             // The sink keeps the error of a failed write, and `finish` returns it.
             let _ = output::write(out, format, options, terminal, columns, &mut *description);
-            Ok(true)
-        })
+            true
+        });
+        kept.and(written)
     }
 }
 
@@ -281,7 +282,7 @@ fn tell<'a>(outputs: &mut Outputs<'_, 'a>) -> Result<(), Failure<'a>> {
             }
             (false, false) => options::write_help(out, help, &DESCRIPTORS, &FORMATS),
         };
-        Ok(true)
+        true
     })
 }
 

@@ -229,7 +229,7 @@ fn an_output_that_is_an_input_is_refused_and_keeps_it() {
             refused(&mut directory.command(&[arguments, &["-o", name]].concat()), &words);
         }
     }
-    let words = "the output 'link.json' is the input 'a.json'";
+    let words = "the output 'link.json' is also the input 'a.json'";
     refused(&mut directory.command(&["fit", "a.json", "-o", "new.txt", "--save=link.json"]), words);
     let input = || fs::File::open(path("a.json")).expect("the file");
     let words = "the output 'hard.json' is also the input '-'";
