@@ -115,7 +115,7 @@ fn told(file: &File<'_>) -> u32 {
 fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {
     let files = read(options.operands(), false)?;
     if options.writes(Purpose::Picture) && !files.iter().any(|file| is_drawn(file.saved.rows)) {
-        return Err(SavedError::NoPicture { drawn: "curves and matrices are shown" }.into());
+        return Err(SavedError::NoPicture { drawn: "curves and matrices of several nodes are shown" }.into());
     }
     write(columns(&files)?, &mut |document| present(document, &files));
     Ok(None)
@@ -333,7 +333,10 @@ mod tests {
         assert!(written(&[&place("curve.json"), "--format=svg"]).unwrap().starts_with("<svg"));
         assert!(written(&[&place("matrix-a.json"), "--format=svg"]).unwrap().starts_with("<svg"));
         let error = written(&[&place("cores-states-a.json"), "--format=svg"]).unwrap_err();
-        assert!(error.starts_with("only curves and matrices are shown in a picture;"), "{error}");
+        assert!(
+            error.starts_with("only curves and matrices of several nodes are shown in a picture;"),
+            "{error}"
+        );
         assert!(written(&[&place("curve.json"), "--format=hwloc"]).is_err());
     }
 
