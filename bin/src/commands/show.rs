@@ -32,7 +32,7 @@ pub const SHOW: Command = Command {
         details: "Each FILE is a result saved with --json or --csv, a saved report, or another tool's table; `-` reads \
                   standard input. Every point is shown with its interval, and each result with its host and its trust. \
                   Curves and matrices are also drawn. Nothing is measured.\n\
-                  A file has the values of a run, not its sentences: conclusions and warnings are left out.",
+                  A file has the values of a run, but neither its conclusions nor its warnings.",
         flags: FlagSet::EMPTY,
         picture: true,
         operands: Operands { names: "FILE...", least: 1, most: MAX_OPERANDS, sides: false },
