@@ -1,7 +1,7 @@
 //! The two tables of the program: one of experiments and one of commands, with a line for each file that implements
 //! one.
 
-use crate::commands::{Command, compare, fit, fleet, report};
+use crate::commands::{Command, compare, fit, fleet, report, show};
 use crate::experiment::interface::Experiment;
 use crate::experiment::{
     bandwidth, cores, curve, distribution, loaded, matrix, order, pages, parallel, system, variants, window,
@@ -25,7 +25,8 @@ pub static EXPERIMENTS: &[&Experiment] = &[
 ];
 
 /// Every command.
-pub static COMMANDS: &[&Command] = &[&fit::FIT, &compare::COMPARE, &fleet::FLEET, &report::REPORT];
+pub static COMMANDS: &[&Command] =
+    &[&fit::FIT, &compare::COMPARE, &fleet::FLEET, &show::SHOW, &report::REPORT];
 
 /// The descriptors for the command line: first the experiments, then the commands.
 pub static DESCRIPTORS: [&Descriptor; EXPERIMENTS.len() + COMMANDS.len()] = {

@@ -77,7 +77,7 @@ use error::{Failure, OutputError, PlacementError, TimingError};
 use experiment::dry_run;
 use experiment::run_experiment::{self, Effort, Planned};
 use machine::{Machine, detect, idle};
-use options::{Descriptor, FlagId, FlagSet, Help, Options, UsageError};
+use options::{Descriptor, FlagId, FlagSet, Help, MOST_OUTPUTS, Options, Output, UsageError};
 use plan::duration::{self, Range};
 use report::FORMATS;
 use report::document::Describe;
@@ -107,17 +107,19 @@ pub fn run(arguments: Arguments, environment: Environment) -> i32 {
     };
     let is_report = options.experiment.descriptor.name == REPORT.descriptor.name;
     if is_report {
-        options.format = whole_report::format(&options, Stream::Output.is_terminal());
+        options.prefer_page(Stream::Output.is_terminal());
     }
-    let result = if options.help.is_some() || options.version {
-        tell(&options)
-    } else if is_report && options.operands().is_empty() {
-        perform_all(arguments, environment, &options, &mut messages)
-    } else if let Some(command) = catalogue::command(options.experiment.index) {
-        act(command, &options, environment)
-    } else {
-        machine(&options)
-            .and_then(|machine| perform(arguments, environment, &options, machine, &mut messages))
+    let result = {
+        let mut outputs = Outputs { options: &options, environment, sinks: core::array::from_fn(|_| None) };
+        if options.help.is_some() || options.version {
+            tell(&mut outputs)
+        } else if is_report && options.operands().is_empty() {
+            perform_all(arguments, &mut outputs, &mut messages)
+        } else if let Some(command) = catalogue::command(options.experiment.index) {
+            act(command, &mut outputs)
+        } else {
+            machine(&options).and_then(|machine| perform(arguments, &mut outputs, machine, &mut messages))
+        }
     };
     match result {
         Ok(()) => 0,
@@ -132,6 +134,9 @@ fn machine(options: &Options<'_>) -> Result<&'static Machine, Failure<'static>> 
     let [machine, ..] = detect::machine(options.cpu, node)?.leak() else {
         return Err(PlacementError::NothingToMeasure.into());
     };
+    if options.anonymous {
+        machine.make_anonymous();
+    }
     // Experiments that choose CPUs need the sharing, and so do commands that describe the machine without a
     // measurement.
     let Descriptor { flags, operands, .. } = options.experiment.descriptor;
@@ -168,22 +173,92 @@ fn message_columns() -> Option<usize> {
     Stream::Error.width().filter(|_| Stream::Error.is_terminal()).map(usize::from)
 }
 
-/// Opens the output for results, before anything is measured.
-fn sink<'a>(options: &Options<'a>) -> Result<Sink, Failure<'a>> {
-    let Some(path) = options.output else { return Ok(Sink::create(None)?) };
+/// The outputs of a run, each with its sink from the opening until the end of the output.
+struct Outputs<'o, 'a> {
+    options: &'o Options<'a>,
+    environment: Environment,
+    sinks: [Option<Sink>; MOST_OUTPUTS],
+}
+
+impl<'a> Outputs<'_, 'a> {
+    /// Opens every output, before anything is measured.
+    #[inline(never)] // it is called in several places
+    fn open(&mut self) -> Result<(), Failure<'a>> {
+        for (index, output) in self.options.outputs().iter().enumerate() {
+            let sink = sink(output)?;
+            if self.sinks.iter().flatten().any(|other| other.is_same(&sink)) {
+                return Err(UsageError::SameOutput { path: output.path }.into());
+            }
+            if let Some(place) = self.sinks.get_mut(index) {
+                *place = Some(sink);
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls `write` for every output, and ends each for which it returns true. The outputs after one that fails are
+    /// written nevertheless.
+    ///
+    /// # Errors
+    /// The first error of writing an output.
+    fn each(&mut self, write: &mut dyn FnMut(&mut Sink, &Output<'a>) -> bool) -> Result<(), Failure<'a>> {
+        let mut result = Ok(());
+        for (output, sink) in self.options.outputs().iter().zip(&mut self.sinks) {
+            if let Some(mut sink) = sink.take()
+                && write(&mut sink, output)
+            {
+                result = result.and(finish(sink, output));
+            }
+        }
+        result
+    }
+
+    /// Writes the result of a run. `failed` is true if the run has failed, and `nothing` if the result is empty.
+    ///
+    /// An existing file is not replaced by an empty result, which is [`Failure::Interrupted`]. In a format that
+    /// monitoring collects, it is not replaced by the result of a failed run either.
+    #[inline(never)] // it is called in several places
+    fn save(
+        &mut self,
+        columns: output::Columns,
+        [failed, nothing]: [bool; 2],
+        description: Describe<'_>,
+    ) -> Result<(), Failure<'a>> {
+        let (options, environment) = (self.options, self.environment);
+        let mut kept = Ok(());
+        let written = self.each(&mut |out, &Output { path, format }| {
+            if path.is_some() && nothing {
+                kept = Err(Failure::Interrupted);
+                return false;
+            }
+            if path.is_some() && failed && format.purpose == Purpose::Metrics {
+                return false;
+            }
+            let terminal = screen(options.color, path.is_none(), environment);
+            // The sink keeps the error of a failed write, and `finish` returns it.
+            let _ = output::write(out, format, options, terminal, columns, &mut *description);
+            true
+        });
+        kept.and(written)
+    }
+}
+
+/// Opens an output.
+fn sink<'a>(output: &Output<'a>) -> Result<Sink, Failure<'a>> {
+    let Some(path) = output.path else { return Ok(Sink::create(None)?) };
     let sink = Sink::create(Some(path)).map_err(|errno| match errno {
         Errno::ECANCELED => Failure::GivenUp,
         errno => OutputError::Create { path, errno }.into(),
     })?;
-    if options.format.purpose == Purpose::Metrics {
+    if output.format.purpose == Purpose::Metrics {
         sink.let_everybody_read();
     }
     Ok(sink)
 }
 
-/// Ends the output; returns the first error of writing it.
-fn finish<'a>(sink: Sink, options: &Options<'a>) -> Result<(), Failure<'a>> {
-    sink.finish().map_err(|error| match (error, options.output) {
+/// Ends an output; returns the first error of writing it.
+fn finish<'a>(sink: Sink, output: &Output<'a>) -> Result<(), Failure<'a>> {
+    sink.finish().map_err(|error| match (error, output.path) {
         (Unfinished::NotWritten(Errno::ECANCELED), _) => Failure::GivenUp,
         (Unfinished::NotSynced(errno), Some(path)) => OutputError::Sync { path, errno }.into(),
         (Unfinished::NotSynced(errno) | Unfinished::NotWritten(errno), path) => {
@@ -194,34 +269,38 @@ fn finish<'a>(sink: Sink, options: &Options<'a>) -> Result<(), Failure<'a>> {
 
 /// Writes the texts of `--help` and `--version`.
 #[inline(never)] // offsets into a small frame are short
-fn tell<'a>(options: &Options<'a>) -> Result<(), Failure<'a>> {
-    let mut out = sink(options)?;
-    // The sink keeps the error of a failed write, and `finish` returns it.
+fn tell<'a>(outputs: &mut Outputs<'_, 'a>) -> Result<(), Failure<'a>> {
+    outputs.open()?;
+    let options = outputs.options;
     let help = options.help.unwrap_or(Help::Long);
-    let _ = match (options.version, options.experiment.named) {
-        (true, _) => options::write_version(&mut out),
-        (false, true) => {
-            options::write_experiment_help(&mut out, help, options.experiment.descriptor, &FORMATS)
-        }
-        (false, false) => options::write_help(&mut out, help, &DESCRIPTORS, &FORMATS),
-    };
-    finish(out, options)
+    outputs.each(&mut |out, _| {
+        // The sink keeps the error of a failed write, and `finish` returns it.
+        let _ = match (options.version, options.experiment.named) {
+            (true, _) => options::write_version(out),
+            (false, true) => {
+                options::write_experiment_help(out, help, options.experiment.descriptor, &FORMATS)
+            }
+            (false, false) => options::write_help(out, help, &DESCRIPTORS, &FORMATS),
+        };
+        true
+    })
 }
 
 /// Runs a command on saved results.
 #[inline(never)] // offsets into a small frame are short
-fn act<'a>(command: &Command, options: &'a Options<'a>, environment: Environment) -> Result<(), Failure<'a>> {
-    refuse_input_as_output(options)?;
-    let terminal = screen(options, environment);
+fn act<'o>(command: &Command, outputs: &mut Outputs<'o, '_>) -> Result<(), Failure<'o>> {
+    let options: &'o Options<'o> = outputs.options;
+    for output in options.outputs() {
+        refuse_input_as_output(options, output.path)?;
+    }
     // If signals cannot be unblocked, they stay pending.
     let _ = signal::unblock();
     let mut written = Ok(());
-    let found = (command.run)(options, &mut |description| {
+    let found = (command.run)(options, &mut |columns, description| {
         // An output file is either completed or removed.
         let _ = signal::block();
-        let columns = [command.columns, &[], &[]];
-        written =
-            sink(options).and_then(|out| save(out, options, terminal, columns, [false; 2], description));
+        let columns = [columns, &[], &[]];
+        written = outputs.open().and_then(|()| outputs.save(columns, [false; 2], description));
     });
     let _ = signal::block();
     written?;
@@ -229,8 +308,7 @@ fn act<'a>(command: &Command, options: &'a Options<'a>, environment: Environment
 }
 
 /// Refuses to overwrite an input file, even if it has another name.
-fn refuse_input_as_output<'a>(options: &Options<'a>) -> Result<(), UsageError<'a>> {
-    let output = options.output;
+fn refuse_input_as_output<'a>(options: &Options<'a>, output: Option<&'a [u8]>) -> Result<(), UsageError<'a>> {
     let Some(written) = file::identity(output, Stream::Output) else { return Ok(()) };
     let read = |path: &&[u8]| file::identity(Some(*path).filter(|path| path != b"-"), Stream::Input);
     match options.operands().iter().copied().chain(options.baseline).find(|path| read(path) == Some(written))
@@ -241,11 +319,11 @@ fn refuse_input_as_output<'a>(options: &Options<'a>) -> Result<(), UsageError<'a
 }
 
 /// Returns the terminal that results are shown on.
-fn screen(options: &Options<'_>, environment: Environment) -> Terminal {
+fn screen(color: When, is_standard: bool, environment: Environment) -> Terminal {
     /// The width if the output is not a terminal: every terminal, mail and ticket has room for it.
     const COLUMNS: usize = 80;
-    let is_terminal = options.output.is_none() && Stream::Output.is_terminal();
-    let colour = match options.color {
+    let is_terminal = is_standard && Stream::Output.is_terminal();
+    let colour = match color {
         When::Always => true,
         When::Never => false,
         // https://no-color.org
@@ -282,16 +360,16 @@ fn say_time(options: &Options<'_>, takes: Range, messages: &mut Messages) {
 
 /// Plans, measures, reports.
 #[inline(never)] // offsets into a small frame are short
-fn perform<'a>(
+fn perform<'o>(
     arguments: Arguments,
-    environment: Environment,
-    options: &'a Options<'a>,
-    machine: &'a Machine,
+    outputs: &mut Outputs<'o, '_>,
+    machine: &'o Machine,
     messages: &mut Messages,
-) -> Result<(), Failure<'a>> {
+) -> Result<(), Failure<'o>> {
+    let options: &'o Options<'o> = outputs.options;
     let Some(experiment) = EXPERIMENTS.get(options.experiment.index) else { return Ok(()) };
     let (started, begun_ns) = (sys::time::seconds_since_1970(), sys::time::monotonic_raw_ns());
-    let out = sink(options)?;
+    outputs.open()?;
     let mut progress = Progress::new(options.progress);
     let mut warnings = Warnings::new();
     detect::warn(machine, &mut warnings);
@@ -305,30 +383,29 @@ fn perform<'a>(
     if options.dry_run {
         let name = experiment.descriptor.name;
         let columns = output::columns(options, [point::COLUMNS, &[]]);
-        let terminal = screen(options, environment);
-        return save(out, options, terminal, columns, [false; 2], &mut |document| {
+        return outputs.save(columns, [false; 2], &mut |document| {
             dry_run::present(document, name, points, budget, takes);
         });
     }
     say_time(options, takes, messages);
     // Slow checks are left out if their findings would not be shown.
-    let checked = options.strict || !(options.quiet && options.format.purpose == Purpose::Terminal);
+    let is_text = |output: &Output<'_>| output.format.purpose == Purpose::Terminal;
+    let checked = options.strict || !(options.quiet && options.outputs().iter().all(is_text));
     let effort = Effort { limit_ns: f64::INFINITY, checked, begun_ns: begun_ns as f64 };
     let ran = run_experiment::run_experiment(options, &mut session, experiment, planned, effort);
     progress.clear();
     let ran = ran?;
     let (done, findings) = (ran.done(), &ran.findings);
     let seconds = sys::time::monotonic_raw_ns().saturating_sub(begun_ns) as f64 / 1e9;
-    let terminal = screen(options, environment);
-    let report = ran.report(options, arguments, &warnings, terminal, (started, seconds));
+    let report = ran.report(options, arguments, &warnings, (started, seconds));
     let nothing = done == 0 && findings.interrupted;
     let failed = failed(findings, done);
     let columns = output::columns(options, experiment.columns);
-    let written = save(out, options, terminal, columns, [failed.is_some(), nothing], &mut |document| {
+    let written = outputs.save(columns, [failed.is_some(), nothing], &mut |document| {
         describe::report(document, &report, experiment.present);
     });
     // Errors of messages are dropped, because there is no other output to report them to.
-    let _ = warnings.write(messages, options.verbose, message_columns(), terminal.unicode);
+    let _ = warnings.write(messages, options.verbose, message_columns(), shows_utf8(outputs.environment));
     written?;
     match (failed, warnings.untrusted()) {
         (Some(failure), _) => Err(failure),
@@ -341,62 +418,37 @@ fn perform<'a>(
 #[inline(never)] // offsets into a small frame are short
 fn perform_all(
     arguments: Arguments,
-    environment: Environment,
-    options: &Options<'static>,
+    outputs: &mut Outputs<'_, 'static>,
     messages: &mut Messages,
 ) -> Result<(), Failure<'static>> {
+    let options = outputs.options;
     let now = || (sys::time::seconds_since_1970(), sys::time::monotonic_raw_ns());
     let (started, begun_ns) = now();
     let machine = machine(options)?;
-    let out = sink(options)?;
+    outputs.open()?;
     let plans = Plans::make(options, machine)?;
     if options.dry_run {
         let columns = output::columns(options, [point::COLUMNS, &[]]);
-        let terminal = screen(options, environment);
-        return save(out, options, terminal, columns, [false; 2], &mut |document| plans.present(document));
+        return outputs.save(columns, [false; 2], &mut |document| plans.present(document));
     }
     say_time(options, plans.takes, messages);
     let sections = Sections::run(options, machine, &mut Progress::new(options.progress), &now)?;
-    let terminal = screen(options, environment);
     let whole = Whole {
         options,
         machine,
-        came: &|index| sections.came(index, terminal),
+        came: &|index| sections.came(index),
         arguments,
         partial: sections.interrupted,
         started,
         seconds: now().1.saturating_sub(begun_ns) as f64 / 1e9,
     };
-    let columns = [REPORT.columns, &[], &[]];
+    let columns = [&point::CHAINS[..], &[], &[]];
     let nothing = sections.interrupted && sections.is_empty();
     let failed = sections.verdict(false).is_err();
-    save(out, options, terminal, columns, [failed, nothing], &mut |document| {
+    outputs.save(columns, [failed, nothing], &mut |document| {
         whole_report::present(document, &whole);
     })?;
     sections.verdict(options.strict)
-}
-
-/// Writes the result of a run. `failed` is true if the run has failed, and `nothing` if the result is empty.
-///
-/// An existing file is not replaced by an empty result, which is [`Failure::Interrupted`]. In a format that monitoring
-/// collects, it is not replaced by the result of a failed run either.
-#[inline(never)] // it is called in several places
-fn save<'a>(
-    mut out: Sink,
-    options: &Options<'a>,
-    terminal: Terminal,
-    columns: output::Columns,
-    [failed, nothing]: [bool; 2],
-    description: Describe<'_>,
-) -> Result<(), Failure<'a>> {
-    match options.output {
-        Some(_) if nothing => return Err(Failure::Interrupted),
-        Some(_) if failed && options.format.purpose == Purpose::Metrics => return Ok(()),
-        _ => {}
-    }
-    // The sink keeps the error of a failed write, and `finish` returns it.
-    let _ = output::write(&mut out, options, terminal, columns, description);
-    finish(out, options)
 }
 
 /// Returns the reason why a run is incomplete, if it is.

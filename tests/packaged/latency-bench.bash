@@ -9,7 +9,7 @@ _latency_bench() {
     read -ra before <<<"${line%"$current"}"
     for word in "${before[@]:1}"; do
         case $word in
-        matrix | curve | parallel | window | distribution | order | pages | variants | bandwidth | cores | loaded | system | fit | compare | fleet | report)
+        matrix | curve | parallel | window | distribution | order | pages | variants | bandwidth | cores | loaded | system | fit | compare | fleet | show | report)
             experiment=$word
             break
             ;;
@@ -18,67 +18,71 @@ _latency_bench() {
     [[ ${#before[@]} -gt 1 ]] || services=' help version'
     case $experiment in
     '' | matrix)
-        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --order= --stride= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --until= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --label= --heatmap --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --order= --stride= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --until= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --heatmap --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md svg hwloc prometheus html'
         ;;
     curve)
-        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --min-size= --max-size= --points-per-octave= --order= --stride= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --label= --reciprocal --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --min-size= --max-size= --points-per-octave= --order= --stride= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --reciprocal --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md svg prometheus html'
         ;;
     parallel)
-        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md svg prometheus html'
         ;;
     window)
-        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md svg prometheus html'
         ;;
     distribution)
-        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --order= --stride= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --order= --stride= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md svg prometheus html'
         ;;
     order)
-        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --stride= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --stride= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md prometheus html'
         ;;
     pages)
-        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md svg prometheus html'
         ;;
     variants)
-        options='--cpunode= -N --memnode= -m --cpu= -C --size= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--cpunode= -N --memnode= -m --cpu= -C --size= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md prometheus html'
         ;;
     bandwidth)
-        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --seed= --traffic= --view= --load-cpus= --load-threads= --precision= --time-limit= --budget= --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --seed= --traffic= --view= --load-cpus= --load-threads= --precision= --time-limit= --budget= --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md svg hwloc prometheus html'
         ;;
     cores)
-        options='--memnode= -m --cpu= -C --pages= --seed= --pairs= --method= --lines= --states --precision= --time-limit= --budget= --strict --dry-run --format= --json -j --csv --output= -o --label= --heatmap --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--memnode= -m --cpu= -C --pages= --seed= --pairs= --method= --lines= --states --precision= --time-limit= --budget= --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --heatmap --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md svg prometheus html'
         ;;
     loaded)
-        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --seed= --traffic= --load-cpus= --load-threads= --load-from= --load-node= --rates= --levels= --pacing= --burst= --hold= --precision= --time-limit= --budget= --warmup-iters= --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --seed= --traffic= --load-cpus= --load-threads= --load-from= --load-node= --rates= --levels= --pacing= --burst= --hold= --precision= --time-limit= --budget= --warmup-iters= --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md svg hwloc prometheus html'
         ;;
     system)
-        options='--strict --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--strict --format= --json -j --csv --output= -o --save= --label= --anonymous --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md prometheus html'
         ;;
     fit)
-        options='--unit= --format= --json -j --csv --output= -o --reciprocal --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--unit= --format= --json -j --csv --output= -o --save= --reciprocal --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md svg prometheus html'
         ;;
     compare)
-        options='--threshold= --of= --force --unit= --format= --json -j --csv --output= -o --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--threshold= --of= --force --unit= --format= --json -j --csv --output= -o --save= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md svg prometheus html'
         ;;
     fleet)
-        options='--threshold= --baseline= --of= --force --strict --format= --json -j --csv --output= -o --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--threshold= --baseline= --of= --force --strict --format= --json -j --csv --output= -o --save= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md prometheus html'
         ;;
+    show)
+        options='--format= --json -j --csv --output= -o --save= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        formats='text json csv jsonl md svg prometheus html'
+        ;;
     report)
-        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --seed= --budget= --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --seed= --budget= --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md prometheus html'
         ;;
     esac
@@ -143,6 +147,11 @@ _latency_bench() {
         compopt -o filenames 2>/dev/null
         return
         ;;
+    --save)
+        mapfile -t COMPREPLY < <(compgen -P "$prefix" -f -- "$value")
+        compopt -o filenames 2>/dev/null
+        return
+        ;;
     --label) return ;;
     --progress) words='auto always never' ;;
     --color) words='auto always never' ;;
@@ -154,11 +163,11 @@ _latency_bench() {
             [[ ${COMPREPLY[0]-} != *= ]] || compopt -o nospace 2>/dev/null
             ;;
         *)
-            if [[ $experiment == @(fit|compare|fleet|report) ]]; then
+            if [[ $experiment == @(fit|compare|fleet|show|report) ]]; then
                 mapfile -t COMPREPLY < <(compgen -f -- "$current")
                 compopt -o filenames 2>/dev/null
             elif [[ -z $experiment ]]; then
-                mapfile -t COMPREPLY < <(compgen -W "matrix curve parallel window distribution order pages variants bandwidth cores loaded system fit compare fleet report$services" -- "$current")
+                mapfile -t COMPREPLY < <(compgen -W "matrix curve parallel window distribution order pages variants bandwidth cores loaded system fit compare fleet show report$services" -- "$current")
             fi
             ;;
         esac

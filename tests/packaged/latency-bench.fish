@@ -2,7 +2,7 @@
 
 function __latency_bench_named
     for word in (commandline -opc)[2..]
-        if contains -- $word matrix curve parallel window distribution order pages variants bandwidth cores loaded system fit compare fleet report
+        if contains -- $word matrix curve parallel window distribution order pages variants bandwidth cores loaded system fit compare fleet show report
             echo $word
             return 0
         end
@@ -32,10 +32,11 @@ complete -c latency-bench -n 'not __latency_bench_named >/dev/null' -a system -d
 complete -c latency-bench -n 'not __latency_bench_named >/dev/null' -a fit -d 'cache sizes and latencies from a saved curve'
 complete -c latency-bench -n 'not __latency_bench_named >/dev/null' -a compare -d 'compare saved results of A and B (exit 5 on regression)'
 complete -c latency-bench -n 'not __latency_bench_named >/dev/null' -a fleet -d 'find slow hosts among the saved results of many'
+complete -c latency-bench -n 'not __latency_bench_named >/dev/null' -a show -d 'saved results in another format'
 complete -c latency-bench -n 'not __latency_bench_named >/dev/null' -a report -d 'run all experiments in 90 s and write one HTML page'
 complete -c latency-bench -n __fish_is_first_arg -a help -d 'explain the program or an experiment'
 complete -c latency-bench -n __fish_is_first_arg -a version -d 'print the version'
-complete -c latency-bench -n '__latency_bench_is fit compare fleet report' -F
+complete -c latency-bench -n '__latency_bench_is fit compare fleet show report' -F
 complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution order pages variants bandwidth loaded report' -s N -l cpunode -x -d 'run on these nodes, such as 0,2-3'
 complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution order pages variants bandwidth cores loaded report' -s m -l memnode -x -a 'local' -d 'measure memory of these nodes (local: own node)'
 complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution order pages variants bandwidth cores loaded report' -s C -l cpu -x -a 'first' -d 'run on this CPU, or on the first one of the node'
@@ -80,12 +81,14 @@ complete -c latency-bench -n '__latency_bench_is fit compare' -l unit -x -d 'uni
 complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution order pages variants bandwidth cores loaded system fleet report' -l strict -d 'exit 3 if the result is unreliable'
 complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution order pages variants bandwidth cores loaded report' -l dry-run -d 'print the plan and estimated duration, then exit'
 complete -c latency-bench -n '__latency_bench_is matrix bandwidth loaded' -l format -x -a 'text json csv jsonl md svg hwloc prometheus html' -d 'write the result as'
-complete -c latency-bench -n '__latency_bench_is curve parallel window distribution pages cores fit compare' -l format -x -a 'text json csv jsonl md svg prometheus html' -d 'write the result as'
+complete -c latency-bench -n '__latency_bench_is curve parallel window distribution pages cores fit compare show' -l format -x -a 'text json csv jsonl md svg prometheus html' -d 'write the result as'
 complete -c latency-bench -n '__latency_bench_is order variants system fleet report' -l format -x -a 'text json csv jsonl md prometheus html' -d 'write the result as'
 complete -c latency-bench -s j -l json -d 'short for --format=json'
 complete -c latency-bench -l csv -d 'short for --format=csv'
-complete -c latency-bench -s o -l output -r -F -d 'write the result to a file; - is standard output'
+complete -c latency-bench -s o -l output -r -F -d 'write to a file (- is standard output); repeatable'
+complete -c latency-bench -l save -r -F -d 'also write the result to a file, as JSON'
 complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution order pages variants bandwidth cores loaded system report' -l label -x -d 'attach KEY=VALUE to the result (env:NAME copies a variable); repeatable'
+complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution order pages bandwidth cores loaded system report' -l anonymous -d 'leave out host name, boot ID and file names'
 complete -c latency-bench -n '__latency_bench_is matrix cores' -l heatmap -d 'draw a heat map below the text'
 complete -c latency-bench -n '__latency_bench_is curve fit' -l reciprocal -d 'plot accesses per second'
 complete -c latency-bench -s q -l quiet -d 'print only the result'

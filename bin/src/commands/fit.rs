@@ -35,7 +35,6 @@ pub const FIT: Command = Command {
         operands: Operands { names: "FILE", least: 1, most: 1, sides: false },
         ..Descriptor::OF_VALUES
     },
-    columns: &COLUMNS,
     run,
 };
 
@@ -167,7 +166,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     // A format may ask for the description several times, so the analyses are kept.
     let mut analyses = List::new(others.len())?;
     analyses.refill(others.iter().map(|kind| kind.analysis(&saved)));
-    write(&mut |document| {
+    write(&COLUMNS, &mut |document| {
         file.curve(document, *first, &analysis, &mut samples);
         document.items(
             Part::List(&OTHERS),

@@ -5,6 +5,7 @@ pub mod compare;
 pub mod fit;
 pub mod fleet;
 pub mod report;
+pub mod show;
 
 #[cfg(test)]
 pub use fleet::tests as fleet_tests;
@@ -17,15 +18,13 @@ use crate::error::Failure;
 use crate::options::{Descriptor, Options};
 use crate::report::document::{Describe, Field};
 
-/// A function that writes a description in the requested format.
-pub type Write<'w> = &'w mut dyn FnMut(Describe<'_>);
+/// A function that writes a description in the requested formats; its rows have these columns in tabular formats.
+pub type Write<'w> = &'w mut dyn FnMut(&'static [&'static Field], Describe<'_>);
 
 /// A command.
 pub struct Command {
     /// The description of its part of the command line.
     pub descriptor: Descriptor,
-    /// The columns of its rows in tabular formats.
-    pub columns: &'static [&'static Field],
     /// Reads the files that the operands name, and writes the result.
     ///
     /// A failure within `Ok` concerns the result, which is written nevertheless.

@@ -16,12 +16,12 @@ use crate::result::{KernelClock, Timer};
 
 fields! {
     HOST "host" "Which of many hosts it was measured on.";
-    HOST_NAME "name" "Its host name.";
-    BOOT_ID "boot_id" "What its kernel drew at random when it started: tells hosts of one name apart, and reboots.";
+    HOST_NAME "name" "Its host name; empty with --anonymous.";
+    BOOT_ID "boot_id" "What its kernel drew at random when it started: tells hosts of one name apart, and reboots; empty with --anonymous.";
     CPU_MODEL "cpu_model" "The name of its processor.";
     LABELS "labels" "What --label says of it.";
     SYSTEM "system" "Where it was measured.";
-    HOSTNAME "hostname" "Its host name.";
+    HOSTNAME "hostname" "Its host name; empty with --anonymous.";
     MACHINE "machine" "What sysfs says of the machine itself; empty in many virtual machines.";
     MACHINE_VENDOR "vendor" "Who made it.";
     PRODUCT "product" "Its model.";

@@ -8,12 +8,14 @@ use core::fmt::{self, Write};
 
 use super::{Report, undisturbed};
 use crate::analysis::loaded::delivered;
-use crate::analysis::traffic::groups;
+use crate::analysis::traffic::{bytes_per_line, groups};
 use crate::analysis::{cores, traffic};
 use crate::report::document::{Attribute, Document, MetricLabels, Value, metrics};
+use crate::result::row::{CLASS, Row};
 use crate::result::sample::collect;
 use crate::result::words::OrderName;
 use crate::result::{Outcome, Point, Traffic, Walk};
+use latency_core::stats::Interval;
 use latency_core::traffic::View;
 use latency_core::words::Worded;
 
@@ -72,6 +74,27 @@ pub fn metrics(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.sample(&LAST_RUN, &[experiment], report.started.into());
 }
 
+/// Emits the value of a saved point.
+pub fn of_saved(document: &mut dyn Document, row: &Row, labels: MetricLabels<'_>) {
+    let seconds = row.sample.nanoseconds * 1e-9;
+    match row.traffic() {
+        Some(kind) => document.sample(&BANDWIDTH, labels, Value::Real(bytes_per_line(kind) / seconds)),
+        None if row.tells(CLASS) => document.sample(&CORE_TO_CORE, labels, Value::Real(seconds)),
+        None => {
+            document.sample(&LATENCY, labels, Value::Real(seconds));
+            if let Some(interval) = row.sample.interval {
+                ends(document, labels, interval);
+            }
+        }
+    }
+}
+
+/// Emits both ends of the interval of a latency.
+fn ends(document: &mut dyn Document, labels: MetricLabels<'_>, interval: Interval) {
+    document.sample(&LATENCY_LOW, labels, Value::Real(interval.low * 1e-9));
+    document.sample(&LATENCY_HIGH, labels, Value::Real(interval.high * 1e-9));
+}
+
 /// Emits the performance of each node's memory for the CPUs of each node: the read bandwidth of all CPUs, and the
 /// bandwidth of their non-temporal writes; if traffic was not measured by itself, the latency.
 fn attributes(document: &mut dyn Document, report: &Report<'_, '_>) {
@@ -96,8 +119,7 @@ fn latency(document: &mut dyn Document, labels: MetricLabels<'_>, outcome: &Outc
     let found = measured.series.nanoseconds;
     document.sample(&LATENCY, labels, Value::Real(found.median * 1e-9));
     if let Some(interval) = found.interval {
-        document.sample(&LATENCY_LOW, labels, Value::Real(interval.low * 1e-9));
-        document.sample(&LATENCY_HIGH, labels, Value::Real(interval.high * 1e-9));
+        ends(document, labels, interval);
     }
     undisturbed::metrics(document, labels, &measured.series);
 }

@@ -9,7 +9,7 @@ pub mod estimate;
 pub mod lanes;
 pub mod machine;
 pub mod method;
-mod metrics;
+pub mod metrics;
 mod optional;
 pub mod output;
 pub mod point;
@@ -81,8 +81,7 @@ pub fn tool(document: &mut dyn Document, experiment: &str, cpu: &str) {
 /// tables, pictures and the method; details and data. The parts that all reports have in common come between them.
 pub fn report(document: &mut dyn Document, report: &Report<'_, '_>, [answer, evidence, data]: [Present; 3]) {
     // On a terminal the answer comes before the lines that scripts search for.
-    let on_screen = report.terminal.screen && !report.options.quiet;
-    let several = on_screen && answer::lines(report, answer) > 1;
+    let several = document.is_on_screen() && answer::lines(report, answer) > 1;
     answer::sentences(document, report, answer, several.then_some(false));
     trust::line(document, report);
     if several {
@@ -108,7 +107,7 @@ fn circumstances(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.put(&FREQUENCY, report.clock.counter().map(|counter| counter.frequency.gigahertz()));
     metrics::metrics(document, report);
     tool(document, report.options.experiment.descriptor.name, machine::cpu_model(report.machine));
-    command(document, report.arguments);
+    command(document, report.arguments, report.options.anonymous);
     run(document, report.machine, report.started, report.seconds, report.partial);
     machine::host(document, report.machine, &report.options.labels);
     machine::machine(document, report.machine);
@@ -126,16 +125,20 @@ fn circumstances(document: &mut dyn Document, report: &Report<'_, '_>) {
     trust::sentences(document, report.warnings);
 }
 
-/// Describes the arguments as they were typed.
-pub fn command(document: &mut dyn Document, arguments: Arguments) {
+/// Describes the arguments as they were typed. The command that repeats the run writes no file; with `is_anonymous` no
+/// file is named.
+pub fn command(document: &mut dyn Document, arguments: Arguments, is_anonymous: bool) {
+    let repeated = || typed::without_files(arguments);
     document.part(Part::List(&COMMAND), |document| {
         document.put(&COMMAND, "latency-bench");
-        for argument in arguments {
-            document.value(&COMMAND, Value::Raw(argument));
+        let mut put = |argument| document.value(&COMMAND, Value::Raw(argument));
+        match is_anonymous {
+            true => repeated().for_each(put),
+            false => arguments.for_each(&mut put),
         }
     });
     document
-        .sentence(Role::Page(&PageRole::Command), format_args!("latency-bench{}", typed::typed(arguments)));
+        .sentence(Role::Page(&PageRole::Command), format_args!("latency-bench{}", typed::typed(repeated())));
 }
 
 /// Describes how the measuring CPUs were chosen.

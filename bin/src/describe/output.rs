@@ -5,6 +5,7 @@ use core::fmt::{self, Write};
 use super::point;
 use crate::options::Options;
 use crate::report::document::{Describe, Field, Level, Style};
+use crate::report::format::Format;
 use crate::report::terminal::Terminal;
 
 /// Columns of tabular formats, group by group.
@@ -17,13 +18,14 @@ pub fn columns(options: &Options<'_>, [common, own]: [&'static [&'static Field];
     [common, own, counted]
 }
 
-/// Writes a description in the requested format.
+/// Writes a description in a format.
 ///
 /// # Errors
 ///
 /// An error of `out`.
 pub fn write(
     out: &mut dyn Write,
+    format: &Format,
     options: &Options<'_>,
     terminal: Terminal,
     columns: Columns,
@@ -34,5 +36,5 @@ pub fn write(
         (false, true) => Level::Verbose,
         (false, false) => Level::Normal,
     };
-    (options.format.write)(out, &Style { terminal, level, columns }, describe)
+    (format.write)(out, &Style { terminal, level, columns }, describe)
 }

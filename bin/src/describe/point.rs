@@ -53,7 +53,7 @@ fields! {
     pub CI95_NS "ci95_ns" "95 % confidence interval of the median over rounds, within interval_window_s.";
     pub WINDOW "interval_window_s" "The time that the rounds are spread over, of which the interval speaks.";
     STATE_SHARE "state_share" "The share of a round's trials that agree on its value, median over rounds; null with few trials.";
-    CORE_CYCLES "core_cycles" "The median in cycles of the core's own clock.";
+    pub CORE_CYCLES "core_cycles" "The median in cycles of the core's own clock.";
     CORE_CYCLES_MAD "core_cycles_mad" "Median absolute deviation over rounds, in core cycles.";
     CORE_CYCLES_CI95 "core_cycles_ci95" "95 % confidence interval of the median, in core cycles.";
     pub CORE_GHZ "core_ghz" "The median clock of the core beside the trials.";

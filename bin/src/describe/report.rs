@@ -7,7 +7,6 @@ use crate::machine::{Instead, Machine};
 use crate::options::Options;
 use crate::plan::budget::Memory;
 use crate::report::document::Document;
-use crate::report::terminal::Terminal;
 use crate::result::conditions::Conditions;
 use crate::result::distribution::Distribution;
 use crate::result::{Extra, Health, Outcome, Timer};
@@ -44,8 +43,6 @@ pub struct Report<'r, 'a> {
     pub regions: Option<Memory>,
     /// The arguments of the program, as they were typed.
     pub arguments: Arguments,
-    /// The terminal of the output.
-    pub terminal: Terminal,
     /// True if the run was interrupted, so that only the finished parts are present.
     pub partial: bool,
     /// Start of the run, in seconds since 1970, UTC.

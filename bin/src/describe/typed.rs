@@ -5,22 +5,27 @@ use core::mem;
 
 use crate::sys::arguments::Arguments;
 
-/// Writes arguments, each after a blank and quoted if necessary, without the output file: whoever repeats a command has
-/// another one. Bytes that are not UTF-8 become U+FFFD.
-pub fn typed(arguments: Arguments) -> impl Display {
+/// Returns arguments without the options that name files, and without these names.
+pub fn without_files(arguments: Arguments) -> impl Iterator<Item = &'static [u8]> + Clone {
+    let mut is_file = false;
+    arguments.filter(move |argument| {
+        if mem::take(&mut is_file) {
+            return false;
+        }
+        // A file follows, after a blank, an equals sign or, behind the letter, nothing.
+        let file = [&b"-o"[..], b"--output", b"--save"].iter().find_map(|name| {
+            let file = argument.strip_prefix(*name)?;
+            (name.len() == 2 || file.is_empty() || file.starts_with(b"=")).then_some(file)
+        });
+        is_file = file.is_some_and(<[u8]>::is_empty);
+        file.is_none()
+    })
+}
+
+/// Writes arguments, each after a blank and quoted if necessary. Bytes that are not UTF-8 become U+FFFD.
+pub fn typed<'a>(arguments: impl Iterator<Item = &'a [u8]> + Clone) -> impl Display {
     fmt::from_fn(move |out| {
-        let mut is_file = false;
-        arguments.into_iter().try_for_each(|argument| {
-            if mem::take(&mut is_file) {
-                return Ok(());
-            }
-            // A file follows, after a blank, an equals sign or, behind the letter, nothing.
-            if let Some(file) = argument.strip_prefix(b"-o").or(argument.strip_prefix(b"--output"))
-                && (argument.starts_with(b"-o") || file.is_empty() || file.starts_with(b"="))
-            {
-                is_file = file.is_empty();
-                return Ok(());
-            }
+        arguments.clone().try_for_each(|argument| {
             out.write_char(' ')?;
             quoted(out, argument)
         })
@@ -53,16 +58,27 @@ mod tests {
     use std::string::ToString;
 
     #[test]
-    fn a_shell_reads_the_arguments_back_unchanged() {
+    fn files_are_left_out_with_their_options() {
         for (typed, shown) in [
-            (&b"curve\0--size=1M\0"[..], " curve --size=1M"),
-            (b"--label=my=file 1\0", " '--label=my=file 1'"),
+            (&b"curve\0--output=/home/me/a.json\0--size=1M\0"[..], " curve --size=1M"),
+            (b"-o\0a.html\0--save\0b\0-q\0", " -q"),
+            (b"--save=a\0-o\0-o\0", ""),
             (b"report\0--output=my file.html\0-q\0", " report -q"),
             (b"report\0-o\0--x\0-q\0", " report -q"),
             (b"report\0-omy file.html\0-q\0", " report -q"),
             (b"report\0-o=my file.html\0-q\0", " report -q"),
             (b"curve\0--order=random\0", " curve --order=random"),
             (b"--output\0x.svg\0", ""),
+        ] {
+            assert_eq!(super::typed(without_files(Arguments::packed(typed))).to_string(), shown);
+        }
+    }
+
+    #[test]
+    fn a_shell_reads_the_arguments_back_unchanged() {
+        for (typed, shown) in [
+            (&b"curve\0--size=1M\0"[..], " curve --size=1M"),
+            (b"--label=my=file 1\0", " '--label=my=file 1'"),
             (b"it's\0\0$HOME\0", " 'it'\\''s' '' '$HOME'"),
             (b"\xff\0", " '\u{fffd}'"),
             (b"", ""),

@@ -63,8 +63,8 @@ pub enum SavedError<'a> {
     NothingCommon { field: &'static str },
     /// A result without the requested values.
     NoUndisturbed,
-    /// Results that are not curves, for which there is no picture.
-    NoPicture,
+    /// Results without a picture; `drawn` states which results have one.
+    NoPicture { drawn: &'static str },
 }
 
 impl fmt::Display for SavedError<'_> {
@@ -118,7 +118,7 @@ impl fmt::Display for SavedError<'_> {
             }
             SavedError::NoUndisturbed => message!(out, "a result has no undisturbed value";
                 "run it with --until=quiet"),
-            SavedError::NoPicture => message!(out, "only curves are compared in a picture";
+            SavedError::NoPicture { drawn } => message!(out, "only {drawn} in a picture";
                 "use --format=text or html"),
         }
     }

@@ -68,7 +68,11 @@ fn requests_beyond_the_machine_are_usage_errors() {
         "A and B have no point in common; measure both with the same options",
     );
     check(SavedError::NoUndisturbed, 1, "a result has no undisturbed value; run it with --until=quiet");
-    check(SavedError::NoPicture, 1, "only curves are compared in a picture; use --format=text or html");
+    check(
+        SavedError::NoPicture { drawn: "curves are compared" },
+        1,
+        "only curves are compared in a picture; use --format=text or html",
+    );
     check(
         SavedError::NoUnit { path: b"a" },
         1,

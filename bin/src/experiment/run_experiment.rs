@@ -19,7 +19,6 @@ use crate::machine::processor::Platform;
 use crate::options::Options;
 use crate::plan::budget::{Budget, Memory};
 use crate::plan::{self, Planning, regions};
-use crate::report::terminal::Terminal;
 use crate::result::conditions::Conditions;
 use crate::result::{Health, Point};
 use crate::sys::arguments::Arguments;
@@ -77,7 +76,6 @@ impl<'a> ExperimentRun<'a> {
         options: &'r Options<'a>,
         arguments: Arguments,
         warnings: &'r Warnings,
-        terminal: Terminal,
         (started, seconds): (u64, f64),
     ) -> Report<'r, 'a> {
         let ExperimentRun { machine, timer, health, conditions, regions, findings } = self;
@@ -94,7 +92,6 @@ impl<'a> ExperimentRun<'a> {
             extra: &findings.extra,
             regions: *regions,
             arguments,
-            terminal,
             partial: findings.interrupted,
             started,
             seconds,

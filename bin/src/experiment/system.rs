@@ -27,7 +27,7 @@ pub const SYSTEM: Experiment = Experiment {
         summary: "detected hardware, topology and permissions",
         details: "CPU, caches, nodes, distances, page pools, cpuset and clocks; for each restriction, the \
                   command that removes it.",
-        flags: FlagSet::of(&[FlagId::Strict, FlagId::Label]),
+        flags: FlagSet::of(&[FlagId::Strict, FlagId::Label, FlagId::Anonymous]),
         ..Descriptor::OF_VALUES
     },
     plan: |_| Ok(Table::empty()?),

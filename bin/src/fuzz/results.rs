@@ -35,8 +35,16 @@ fn run(arguments: &[&str], columns: usize) -> Ended {
     let command = command(options.experiment.index).unwrap();
     let terminal = Terminal { columns, unicode: columns.is_multiple_of(2), colour: false, screen: false };
     let mut output = String::new();
-    let found = (command.run)(&options, &mut |describe| {
-        output::write(&mut output, &options, terminal, [command.columns, &[], &[]], describe).unwrap();
+    let found = (command.run)(&options, &mut |columns, describe| {
+        output::write(
+            &mut output,
+            options.outputs()[0].format,
+            &options,
+            terminal,
+            [columns, &[], &[]],
+            describe,
+        )
+        .unwrap();
     });
     let failure = found.unwrap_or_else(Some);
     let status = failure.as_ref().map_or(0, |failure| failure.exit_code());

@@ -32,7 +32,7 @@ use crate::analysis::traffic::bytes_per_line;
 use crate::catalogue::{DESCRIPTORS, EXPERIMENTS};
 use crate::commands::report::{self as whole_report, Plans, Whole};
 use crate::describe::Report;
-use crate::describe::output;
+use crate::describe::{output, point};
 use crate::error::{Failure, PlacementError};
 use crate::experiment::dry_run;
 use crate::experiment::interface::Experiment;
@@ -64,6 +64,9 @@ const LOST: [(CpuId, f64); 2] = [(CpuId(1), 0.5), (CpuId(3), 0.052)];
 /// The frequency of the time-stamp counter.
 const TSC: Hertz = Hertz(2_100_000_000);
 
+/// The name of an anonymous host, of its boot and of its files.
+pub const SECRET: &[u8] = b"made-up-name";
+
 /// Number of threads that a kernel allows if it does not allow all.
 const THREADS: u32 = 3;
 
@@ -81,8 +84,8 @@ pub fn written(scene: &Scene) -> String {
         .unwrap();
         return out;
     }
-    let failure = run.described(scene, terminal, &mut |columns, describe| {
-        output::write(&mut out, options, terminal, columns, describe).unwrap();
+    let failure = run.described(scene, &mut |columns, describe| {
+        output::write(&mut out, options.outputs()[0].format, options, terminal, columns, describe).unwrap();
     });
     if let Some(failure) = failure {
         out += &format!(
@@ -104,9 +107,10 @@ pub fn without_pictures(scene: &Scene) -> String {
     let mut out = String::new();
     let run = Parsed::of(scene);
     let terminal = terminal(scene);
-    run.described(scene, terminal, &mut |columns, describe| {
+    run.described(scene, &mut |columns, describe| {
         let mut describe = |document: &mut dyn Document| describe(&mut WithoutPictures(document));
-        output::write(&mut out, run.options, terminal, columns, &mut describe).unwrap();
+        let format = run.options.outputs()[0].format;
+        output::write(&mut out, format, run.options, terminal, columns, &mut describe).unwrap();
     });
     out
 }
@@ -133,15 +137,18 @@ impl Document for WithoutPictures<'_> {
         );
         self.0.table(table);
     }
+
+    fn is_on_screen(&self) -> bool {
+        self.0.is_on_screen()
+    }
 }
 
 /// Returns the result of a scene as programs see it; `None` if it has none.
 pub fn seen(scene: &Scene) -> Option<Seen> {
     let run = Parsed::of(scene);
-    let terminal = terminal(scene);
     let mut seen = None;
     if run.options.help.is_none() {
-        let _ = run.described(scene, terminal, &mut |_, describe| {
+        let _ = run.described(scene, &mut |_, describe| {
             let mut tree = Tree::new();
             describe(&mut tree);
             seen = Some(tree.finish());
@@ -176,27 +183,25 @@ impl Parsed {
     }
 
     /// Makes the result, which `write` receives, and returns the failure of a command.
-    fn described(&self, scene: &Scene, terminal: Terminal, write: Write<'_>) -> Option<Failure<'static>> {
+    fn described(&self, scene: &Scene, write: Write<'_>) -> Option<Failure<'static>> {
         let options = self.options;
         match crate::catalogue::command(options.experiment.index) {
             Some(command) if command.descriptor.name == "report" && options.operands().is_empty() => {
                 match options.dry_run {
                     true => {
                         let plans = Plans::make(options, Box::leak(machine(scene))).unwrap();
-                        write([whole_report::REPORT.columns, &[], &[]], &mut |document| {
-                            plans.present(document)
-                        });
+                        write([&point::CHAINS[..], &[], &[]], &mut |document| plans.present(document));
                     }
-                    false => self.whole(scene, terminal, &[], write),
+                    false => self.whole(scene, &[], write),
                 }
                 None
             }
             Some(command) => {
-                let columns = [command.columns, &[], &[]];
-                (command.run)(options, &mut |describe| write(columns, describe)).unwrap_or_else(Some)
+                (command.run)(options, &mut |columns, describe| write([columns, &[], &[]], describe))
+                    .unwrap_or_else(Some)
             }
             None => {
-                report(scene, self, terminal, write);
+                report(scene, self, write);
                 None
             }
         }
@@ -205,7 +210,7 @@ impl Parsed {
 
 impl Parsed {
     /// Makes up a result for every experiment of a report, and describes them as one.
-    fn whole(&self, scene: &Scene, terminal: Terminal, done: &[Option<Report<'_, '_>>], write: Write<'_>) {
+    fn whole(&self, scene: &Scene, done: &[Option<Report<'_, '_>>], write: Write<'_>) {
         /// Number of experiments that had ended before the interrupt.
         const ENDED: usize = 2;
         let options = self.options;
@@ -224,7 +229,7 @@ impl Parsed {
                 started: 1_795_310_400,
                 seconds: 82.1,
             };
-            let columns = [whole_report::REPORT.columns, &[], &[]];
+            let columns = [&point::CHAINS[..], &[], &[]];
             return write(columns, &mut |document| whole_report::present(document, &whole));
         }
         let (options, arguments, _) = whole_report::asked(done.len(), options, 90e9).unwrap();
@@ -234,10 +239,10 @@ impl Parsed {
         let refused = experiment.descriptor.name == "loaded" && scene.troubles.contains(&Trouble::Threads);
         // The report has room for the last experiment only.
         if refused || early && done.len() + 1 < whole_report::COUNT {
-            return self.whole(scene, terminal, &[done, &[None]].concat(), write);
+            return self.whole(scene, &[done, &[None]].concat(), write);
         }
-        made_up(of_section, &Parsed { arguments, options }, experiment, terminal, &mut |report| {
-            self.whole(scene, terminal, &[done, &[Some(*report)]].concat(), write);
+        made_up(of_section, &Parsed { arguments, options }, experiment, &mut |report| {
+            self.whole(scene, &[done, &[Some(*report)]].concat(), write);
         });
     }
 }
@@ -254,7 +259,7 @@ fn concluded(fixture: &str, outcomes: &[Outcome<'_>], machine: &Machine, extra: 
 }
 
 /// Plans, makes up the measurements, and passes the report to `write`.
-fn report(scene: &Scene, parsed: &Parsed, terminal: Terminal, write: Write<'_>) {
+fn report(scene: &Scene, parsed: &Parsed, write: Write<'_>) {
     let options = parsed.options;
     let experiment = EXPERIMENTS[options.experiment.index];
     if options.dry_run {
@@ -265,7 +270,7 @@ fn report(scene: &Scene, parsed: &Parsed, terminal: Terminal, write: Write<'_>) 
             dry_run::present(document, experiment.descriptor.name, &points, &budget, takes);
         });
     }
-    made_up(scene, parsed, experiment, terminal, &mut |report| {
+    made_up(scene, parsed, experiment, &mut |report| {
         write(output::columns(options, experiment.columns), &mut |document| {
             crate::describe::report(document, report, experiment.present)
         });
@@ -290,7 +295,6 @@ fn made_up(
     scene: &Scene,
     &Parsed { arguments, options }: &Parsed,
     experiment: &Experiment,
-    terminal: Terminal,
     then: &mut dyn FnMut(&Report<'_, '_>),
 ) {
     let (machine, points, mut warnings) = planned(scene, options, experiment);
@@ -335,7 +339,6 @@ fn made_up(
         regions: crate::plan::regions::have_several_initiators(&points)
             .then(|| (experiment.budget)(options, machine, &points).memory),
         arguments,
-        terminal,
         partial,
         started: 1_795_310_400,
         seconds: 12.5,
@@ -346,6 +349,11 @@ fn made_up(
 /// Returns the machine of a fixture, on a processor that is always the same.
 fn machine(scene: &Scene) -> Box<Machine> {
     let mut machine = crate::experiment::tests::machine(scene.machine, None);
+    if scene.line.contains("--anonymous") {
+        (machine.host.identity.name, machine.host.identity.boot) =
+            (Text::from_bytes(SECRET), Text::from_bytes(SECRET));
+        machine.make_anonymous();
+    }
     let has = |trouble| scene.troubles.contains(&trouble);
     let (platform, hypervisor) = match (has(Trouble::Emulated), has(Trouble::Virtual)) {
         (true, _) => (Platform::Emulated, "QEMU"),

@@ -25,6 +25,9 @@ use std::string::String;
 use std::thread;
 use std::vec::Vec;
 
+use crate::catalogue::EXPERIMENTS;
+use crate::report::FORMATS;
+
 use scene::Scene;
 use stored::stored;
 
@@ -91,6 +94,26 @@ fn output_matches_the_golden_files() {
         "differs from tests/golden (in full: target/golden); `make golden` writes the new text:\n{}",
         differing.join("\n")
     );
+}
+
+#[test]
+fn no_form_of_an_anonymous_result_names_its_host_or_files() {
+    let secret = str::from_utf8(findings::SECRET).unwrap();
+    let mut formats = BTreeSet::new();
+    for experiment in EXPERIMENTS.iter().map(|experiment| experiment.descriptor.name).chain(["report"]) {
+        // Fitting takes seconds without optimisation.
+        let fits = matches!(experiment, "curve" | "report");
+        for format in FORMATS.iter().map(|format| format.name).filter(|format| !fits || *format == "html") {
+            let files = std::format!("-o {secret} -o{secret}.md --output=/{secret}/a --save {secret}.json");
+            let line = std::format!("{experiment} --anonymous --verbose --format={format} {files}");
+            if findings::is_accepted(&line) {
+                let text = findings::written(&scenes::plain(String::new(), "two-sockets", line.clone()));
+                assert!(text.len() > 100 && !text.contains(secret), "{line}: {text}");
+                formats.insert(format);
+            }
+        }
+    }
+    assert_eq!(formats.len(), FORMATS.len());
 }
 
 #[test]

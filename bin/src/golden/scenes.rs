@@ -220,6 +220,23 @@ const WIDE: &[Row] = &[
         "report ../tests/fixtures/saved/loaded-a.json ../tests/fixtures/saved/report.json",
         &[],
     ),
+    ("anonymous", &["txt", "json"], ONE, "matrix --anonymous", &[]),
+    (
+        "show",
+        &["txt", "json", "csv", "md", "prom", "svg"],
+        ONE,
+        "show ../tests/fixtures/saved/matrix-a.json",
+        &[],
+    ),
+    (
+        "show-several",
+        &["txt", "json"],
+        ONE,
+        "show ../tests/fixtures/saved/loaded-a.json ../tests/fixtures/saved/cores-a.json \
+         ../tests/fixtures/saved/report.json ../tests/fixtures/saved/foreign.txt \
+         ../tests/fixtures/show/every-field.csv",
+        &[],
+    ),
     (
         "report-curves",
         TEXT,
@@ -459,6 +476,7 @@ const HELP: &[&str] = &[
     "fit",
     "compare",
     "fleet",
+    "show",
     "report",
 ];
 

@@ -90,6 +90,12 @@ pub struct Machine {
 }
 
 impl Machine {
+    /// Forgets the host name and the boot ID.
+    pub fn make_anonymous(&mut self) {
+        let identity = &mut self.host.identity;
+        (identity.name, identity.boot) = Default::default();
+    }
+
     /// Returns the CPUs of a node that this process may run on.
     #[must_use]
     pub fn cpus_of(&self, node: &Node) -> CpuSet {

@@ -7,7 +7,7 @@ use latency_core::text::joined;
 use latency_core::units::{Bytes, CpuId, NodeId};
 
 use super::tokens::Escaped;
-use super::{Descriptor, Flag, FlagId, ValueError, ValueKind};
+use super::{Descriptor, Flag, FlagId, MOST_OUTPUTS, ValueError, ValueKind};
 use crate::report::format::{Format, Purpose};
 
 /// Writes a message: the fact, and the remedy after a semicolon.
@@ -54,6 +54,10 @@ pub enum UsageError<'a> {
     NotOfSaved { format: &'static Format },
     /// A file with an extension that is not that of a format.
     UnknownExtension { path: &'a [u8], extension: &'a [u8], formats: &'static [Format] },
+    /// Two outputs that are the same file; `None` for standard output.
+    SameOutput { path: Option<&'a [u8]> },
+    /// More outputs than there is room for.
+    TooManyOutputs,
     /// A file that would be read and replaced; `output` is `None` for standard output.
     OutputIsInput { output: Option<&'a [u8]>, input: &'a [u8] },
     /// One operand too many, or an empty operand.
@@ -149,6 +153,16 @@ impl fmt::Display for UsageError<'_> {
                 write!(out, "--output '{}': no format has the extension ", Escaped(path))?;
                 write!(out, "'.{}'; add --format, or use one of ", Escaped(extension))?;
                 joined("", ", ", formats.iter().map(|format| format.extension)).fmt(out)
+            }
+            UsageError::SameOutput { path } => {
+                match path {
+                    Some(path) => write!(out, "two outputs go to '{}'", Escaped(path))?,
+                    None => out.write_str("two outputs go to standard output")?,
+                }
+                out.write_str("; write each to a file of its own")
+            }
+            UsageError::TooManyOutputs => {
+                message!(out, "there are more than {MOST_OUTPUTS} outputs"; "write fewer at a time")
             }
             UsageError::OutputIsInput { output, input } => {
                 match output {

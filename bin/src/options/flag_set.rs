@@ -14,7 +14,7 @@ impl FlagSet {
     pub const SAMPLING: FlagSet =
         FlagSet::of(&[Iters, Trials, Precision, TimeLimit, Spread, WarmupIters, Counters, Strict, DryRun]);
     /// Limits, labels and the plan of a run.
-    pub const RUN: FlagSet = FlagSet::of(&[Budget, Strict, Label, DryRun]);
+    pub const RUN: FlagSet = FlagSet::of(&[Budget, Strict, Label, Anonymous, DryRun]);
     /// The options of [`RUN`](Self::RUN), for a run that measures in windows of a fixed length.
     pub const WINDOWS: FlagSet = FlagSet::RUN.with(Precision).with(TimeLimit);
     /// The memory of the pointer chase.
@@ -32,9 +32,9 @@ impl FlagSet {
     pub const EXCHANGE: FlagSet = FlagSet::of(&[Pairs, Method, Lines, States]);
     /// Format, destination and appearance of the result.
     pub const PRESENTATION: FlagSet =
-        FlagSet::of(&[Format, Json, Csv, Output, Quiet, Verbose, Progress, Color]);
+        FlagSet::of(&[Format, Json, Csv, Output, Save, Quiet, Verbose, Progress, Color]);
     /// Options of every experiment that measures.
-    pub const MEASURING: FlagSet = FlagSet::PLACEMENT.union(FlagSet::SAMPLING).with(Label);
+    pub const MEASURING: FlagSet = FlagSet::PLACEMENT.union(FlagSet::SAMPLING).with(Label).with(Anonymous);
     /// Options that every experiment accepts without listing them, so that wrapper scripts can always pass them.
     pub const ALWAYS: FlagSet = FlagSet::PRESENTATION.with(Help).with(Version);
 

@@ -121,7 +121,7 @@ impl Flag {
     #[must_use]
     pub fn is_of_measuring(&self) -> bool {
         !matches!(self.group, Group::Verdict | Group::Output | Group::General)
-            || matches!(self.id, FlagId::Strict | FlagId::Label)
+            || matches!(self.id, FlagId::Strict | FlagId::Label | FlagId::Anonymous)
     }
 
     /// Returns the part of one of its texts that concerns an experiment. A text may have further lines, each for one
@@ -408,12 +408,19 @@ flags! {
         "short for --format=csv";
     Output "output" b'o' Output COMMON,
         Value(&FILE, output),
-        "write the result to a file; - is standard output",
+        "write to a file (- is standard output); repeatable",
         default "standard output";
+    Save "save" Output COMMON,
+        Value(&FILE, |options, value| set_some(&mut options.saved, values::path(value))),
+        "also write the result to a file, as JSON",
+        default "none";
     Label "label" Output,
         Value(&LABEL, |options, value| options.labels.add(value)),
         "attach KEY=VALUE to the result (env:NAME copies a variable); repeatable",
         default "none";
+    Anonymous "anonymous" Output,
+        Switch(|options| options.anonymous = true),
+        "leave out host name, boot ID and file names";
     Heatmap "heatmap" Output,
         Switch(|options| options.heatmap = true),
         "draw a heat map below the text";
@@ -469,9 +476,9 @@ fn memory<'a>(options: &mut Options<'a>, value: &'a [u8]) -> Result<(), ValueErr
     if options.local { Ok(()) } else { set_some(&mut options.memnode, values::ids(value)) }
 }
 
-/// Sets the file of the result; `-` is standard output.
+/// Adds an output; `-` is standard output. Its format is decided when all options are known.
 fn output<'a>(options: &mut Options<'a>, value: &'a [u8]) -> Result<(), ValueError<'a>> {
-    options.output = Some(values::path(value)?).filter(|&path| path != b"-");
+    options.push_output(values::path(value)?, options.format);
     Ok(())
 }
 

@@ -89,6 +89,8 @@ fit curve.json -o curve.svg\ta picture of a saved curve
 fit --unit=K other.txt\tanother tool's table, in KiB
 compare --force a.json b.json\twhatever the conditions
 compare a*.json -- b*.json\tseveral runs of each side
+show saved.json --csv\tits points as a table
+show *.json -o page.html\tpoints of several results
 fleet --threshold=5% *.jsonl\thosts that are 5% slower
 fleet --baseline=ok.jsonl *.jsonl\tagainst known-good results
 report --format=text\teverything, as text

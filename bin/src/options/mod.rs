@@ -14,6 +14,7 @@ mod help;
 mod kinds;
 mod labels;
 mod nearest;
+mod outputs;
 mod pairs;
 mod parse;
 #[cfg(test)]
@@ -46,6 +47,7 @@ pub use help::{
 };
 pub use kinds::ValueKind;
 pub use labels::Labels;
+pub use outputs::Output;
 pub use pairs::Pairs;
 pub use parse::parse;
 pub use values::ValueError;
@@ -116,6 +118,9 @@ pub struct Operands {
 
 /// The maximum number of operands, so that a thousand hosts may have one result each.
 pub const MAX_OPERANDS: usize = 1024;
+
+/// Maximum number of outputs.
+pub const MOST_OUTPUTS: usize = 8;
 
 /// The default number of load levels of a curve.
 const LEVELS: NonZeroU32 = NonZeroU32::new(10).unwrap();
@@ -260,12 +265,17 @@ options! {
         pub dry_run: bool = false,
         /// All formats.
         pub formats: &'static [Format] = formats,
-        /// The format of the result.
-        pub format: &'static Format = format,
-        /// The file for the result; `None` is standard output.
-        pub output: Option<&'a [u8]> = None,
+        /// The format that the user named, or the default.
+        format: &'static Format = format,
+        /// The destinations of the result; see [`Options::outputs`].
+        outputs: [Output<'a>; MOST_OUTPUTS] = [Output { path: None, format }; MOST_OUTPUTS],
+        output_count: usize = 0,
+        /// The file for the result as JSON.
+        saved: Option<&'a [u8]> = None,
         /// The labels of the host.
         pub labels: Labels<'a> = Labels::NONE,
+        /// True to leave out everything that identifies the host.
+        pub anonymous: bool = false,
         /// True to draw the matrix.
         pub heatmap: bool = false,
         /// True to plot accesses per second.

@@ -7,18 +7,17 @@ use super::choices::Order;
 use super::flags::{FLAGS, Flag, FlagId, Setter};
 use super::foreign;
 use super::nearest::nearest;
+use super::outputs::FORMAT_FLAGS;
 use super::tokens::{Token, Tokens};
 use super::{Descriptor, Help, Options, Pairs, Selection, UsageError};
 use crate::report::format::Format;
 
-/// Options that choose the format. Several may be given if they agree.
-const FORMAT_FLAGS: FlagSet = FlagSet::of(&[FlagId::Format, FlagId::Json, FlagId::Csv]);
-
 /// Options that contradict each other, with the reason.
-const CONFLICTS: [(FlagId, FlagId, &str); 4] = [
+const CONFLICTS: [(FlagId, FlagId, &str); 5] = [
     (FlagId::Cpu, FlagId::CpuNode, "the CPU decides the node"),
     (FlagId::TimeLimit, FlagId::Until, "--until=quiet=TIME is the time limit"),
     (FlagId::Trials, FlagId::Until, "a number of trials is no time to wait"),
+    (FlagId::Label, FlagId::Anonymous, "a label identifies the host"),
     (FlagId::Quiet, FlagId::Verbose, "one asks for less, the other for more"),
 ];
 
@@ -80,29 +79,16 @@ pub fn parse<'a>(
             }
         }
     }
-    let named = options.given.intersection(FORMAT_FLAGS) != FlagSet::EMPTY;
-    let checked = options.help.is_none() && !options.version;
+    let is_checked = options.help.is_none() && !options.version;
     if asked_by_word && options.format != format {
         return Err(UsageError::HelpIsText { format: options.format });
     }
-    if let Some(path) = options.output.filter(|_| !named) {
-        match (Format::of_file(formats, path), Format::extension_of(path)) {
-            (Some(format), _) => options.format = format,
-            (None, Some(extension)) if checked => {
-                return Err(UsageError::UnknownExtension { path, extension, formats });
-            }
-            _ => {}
-        }
-    }
-    if checked {
+    options.resolve_outputs(is_checked)?;
+    if is_checked {
         check(&options, experiments)?;
     }
     if options.dry_run {
-        // A plan must not replace a result file, and it has neither a picture nor values.
-        options.output = None;
-        if !named || options.format.shows_values_alone() {
-            options.format = format;
-        }
+        options.show_plan();
     }
     Ok(options)
 }
@@ -138,8 +124,8 @@ fn apply<'a>(
     flag: &'static Flag,
     value: Option<&'a [u8]>,
 ) -> Result<(), UsageError<'a>> {
-    // Labels may be repeated with different keys.
-    if options.given.contains(flag.id) && flag.id != FlagId::Label {
+    // Labels may be repeated with different keys, and outputs with different files.
+    if options.given.contains(flag.id) && !matches!(flag.id, FlagId::Label | FlagId::Output) {
         return Err(UsageError::Repeated { flag });
     }
     let format = options.format;
@@ -184,8 +170,10 @@ fn check<'a>(
     if let Some(flag) = given().find(|flag| of_saved && flag.is_of_measuring()) {
         return Err(UsageError::NotWithFiles { flag, experiment });
     }
-    if of_saved && matches!(options.format.name, "csv" | "prometheus") {
-        return Err(UsageError::NotOfSaved { format: options.format });
+    let formats = || options.outputs().iter().map(|output| output.format);
+    let is_of_rows = |format: &&Format| matches!(format.name, "csv" | "prometheus");
+    if let Some(format) = formats().find(is_of_rows).filter(|_| of_saved) {
+        return Err(UsageError::NotOfSaved { format });
     }
     for (left, right, reason) in CONFLICTS {
         // `--cpu=first` is the first CPU of the requested node, so it does not exclude `--cpunode`.
@@ -195,9 +183,8 @@ fn check<'a>(
             return Err(UsageError::Conflict { first, second, reason });
         }
     }
-    if !experiment.is_written_as(options.format) {
-        let Options { format, formats, .. } = *options;
-        return Err(UsageError::NoSuchOutput { format, experiment, formats });
+    if let Some(format) = formats().find(|format| !experiment.is_written_as(format)) {
+        return Err(UsageError::NoSuchOutput { format, experiment, formats: options.formats });
     }
     if options.operands().len() < experiment.operands.least {
         return Err(UsageError::MissingOperand { experiment });

@@ -75,7 +75,7 @@ fn without_arguments_the_first_experiment_runs_with_its_defaults() {
     assert_eq!((options.seed, options.stride, options.precision), (42, Bytes(64), 0.01));
     assert_eq!(options.time_limit, Picoseconds(10_000_000_000_000));
     assert_eq!((options.pages, options.order, options.kernel), (Pages::Auto, Order::Random, Kernel::Pointer));
-    assert_eq!((options.format.name, options.output, options.size), ("text", None, None));
+    assert_eq!((outputs(&options), options.size), (String::from("text"), None));
     assert!(options.operands().is_empty() && !options.strict && options.given == FlagSet::EMPTY);
 }
 
@@ -141,8 +141,10 @@ fn every_option_is_set_in_both_forms() {
         ("strict", "", |o| o.strict),
         ("dry-run", "", |o| o.dry_run),
         ("format", "json", |o| o.format.name == "json"),
-        ("output", "a b", |o| o.output == Some(b"a b")),
+        ("output", "a b", |o| outputs(o) == "text:a b"),
+        ("save", "a b", |o| outputs(o) == "text json:a b"),
         ("label", "rack=7", |o| o.labels.iter().eq([("rack", &b"7"[..])])),
+        ("anonymous", "", |o| o.anonymous),
         ("heatmap", "", |o| o.heatmap),
         ("reciprocal", "", |o| o.reciprocal),
         ("quiet", "", |o| o.quiet),
@@ -273,9 +275,8 @@ fn options_and_operands_may_stand_anywhere() {
     assert_eq!(options.operands(), [&b"old"[..], b"--new"]);
     assert_eq!((options.threshold, options.quiet), (0.05, true));
     assert_eq!(options.sides(), (&[&b"old"[..]][..], &[&b"--new"[..]][..]));
-    assert_eq!(parsed(&["--output", "-"]).unwrap().output, None);
     let options = parsed(&["-q", "-j", "-o", "a.txt"]).unwrap();
-    assert_eq!((options.quiet, options.format.name, options.output), (true, "json", Some(&b"a.txt"[..])));
+    assert_eq!((options.quiet, outputs(&options)), (true, String::from("json:a.txt")));
     assert!(parsed(&["-v"]).unwrap().verbose && parsed(&["-V"]).unwrap().version);
 }
 
@@ -329,7 +330,7 @@ fn the_extension_chooses_the_format_if_none_is_given() {
         (&["-o", "data"], "text"),
         (&["-o", "-"], "text"),
     ] {
-        assert_eq!(parsed(arguments).unwrap().format.name, format, "{arguments:?}");
+        assert_eq!(parsed(arguments).unwrap().outputs()[0].format.name, format, "{arguments:?}");
     }
     assert!(matches!(
         parsed(&["-o", "r.data"]),
@@ -339,16 +340,55 @@ fn the_extension_chooses_the_format_if_none_is_given() {
     assert!(parsed(&["curve", "-o", "r.svg"]).is_err(), "it has no picture");
 }
 
+/// Returns the outputs of a run, such as `json:a.json text`.
+fn outputs(options: &Options<'_>) -> String {
+    let shown = |output: &Output<'_>| {
+        let path = output.path.map_or(String::new(), |path| format!(":{}", path.escape_ascii()));
+        format!("{}{path}", output.format.name)
+    };
+    options.outputs().iter().map(shown).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn each_output_has_a_format() {
+    for (line, expected) in [
+        ("-o a.json -o b.svg", "json:a.json svg:b.svg"),
+        ("-o a.json -o -", "json:a.json text"),
+        ("-o a.json -o - --csv", "json:a.json csv"),
+        ("-o a.json -o b --format=svg", "json:a.json svg:b"),
+        ("-o a.json -o b.x --format=svg", "json:a.json svg:b.x"),
+        ("-o a.json -o b.csv --json", "json:a.json csv:b.csv"),
+        ("--save=a.txt", "text json:a.txt"),
+        ("--csv --save=a", "csv json:a"),
+        ("--save=a -o b.svg", "svg:b.svg json:a"),
+        ("--save=a -o b --csv", "csv:b json:a"),
+        ("--save=- -o b.svg", "svg:b.svg json"),
+    ] {
+        let words: Vec<_> = line.split(' ').collect();
+        assert_eq!(outputs(&parsed(&words).unwrap()), expected, "{line}");
+    }
+    assert_eq!(
+        message("-o a.json -o b.csv --format=svg"),
+        "--format and --output cannot be combined (the extension of each file chooses its format); remove one of them"
+    );
+    assert_eq!(message("-o a.json -o b.txt2 -o c"), message("-o b.txt2"));
+    let many = |count: usize| "-o a ".repeat(count);
+    assert!(parsed(&many(8).trim().split(' ').collect::<Vec<_>>()).is_ok());
+    assert_eq!(message(&(many(8) + "--save=b")), "there are more than 8 outputs; write fewer at a time");
+    assert!(parsed(&(many(9) + "--help").split(' ').collect::<Vec<_>>()).is_ok());
+}
+
 #[test]
 fn a_plan_goes_to_standard_output_in_a_format_that_shows_it() {
     for (arguments, format) in [
         (&["-o", "r.json"][..], "text"),
         (&["-o", "r.svg", "--csv"], "csv"),
+        (&["-o", "a.csv", "-o", "b.json", "--save=c"], "text"),
         (&["--json"], "json"),
         (&["--format=svg"], "text"),
     ] {
         let options = parsed(&[arguments, &["--dry-run"]].concat()).unwrap();
-        assert_eq!((options.format.name, options.output), (format, None), "{arguments:?}");
+        assert_eq!(outputs(&options), format, "{arguments:?}");
     }
 }
 

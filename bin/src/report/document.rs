@@ -379,6 +379,10 @@ pub trait Document {
     fn wants_pictures(&self) -> bool {
         false
     }
+    /// Returns whether a person reads it now, so that the answer precedes the lines that scripts search for.
+    fn is_on_screen(&self) -> bool {
+        false
+    }
 }
 
 impl<'d> dyn Document + 'd {

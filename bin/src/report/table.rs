@@ -18,7 +18,7 @@ pub const TEXT: Format = Format {
     purpose: Purpose::Terminal,
     write: |out, style, describe| {
         let mut out = Ascii { out, unicode: style.terminal.unicode };
-        let mut text = Text { out: &mut out, style, section: None, chapter: false, failed: Ok(()) };
+        let mut text = Text { out: &mut out, style, section: None, is_summed_up: None, failed: Ok(()) };
         describe(&mut text);
         text.failed
     },
@@ -46,8 +46,8 @@ struct Text<'o> {
     out: &'o mut dyn Write,
     style: &'o Style,
     section: Option<PartKind>,
-    /// The first chapter has begun.
-    chapter: bool,
+    /// Once the first chapter has begun: true if a part precedes the chapters and sums them up.
+    is_summed_up: Option<bool>,
     failed: fmt::Result,
 }
 
@@ -69,7 +69,7 @@ impl Text<'_> {
     /// Returns whether a part is left out because it is in a chapter, and the reader has not asked for everything: a
     /// terminal has only room for the part before the chapters.
     fn is_left_out(&self) -> bool {
-        self.chapter && self.style.level < Level::Verbose
+        self.is_summed_up == Some(true) && self.style.level < Level::Verbose
     }
 
     fn columns(&self) -> usize {
@@ -189,7 +189,8 @@ impl Document for Text<'_> {
             Role::Provenance(_) | Role::Brief(_) => return,
             Role::Detail(&label) => (PartKind::Method, label, Level::Verbose),
             Role::Page(&PageRole::Chapter) => {
-                self.chapter = true;
+                let is_begun = self.section.is_some();
+                self.is_summed_up.get_or_insert(is_begun);
                 return;
             }
             Role::Page(_) => return,
@@ -220,5 +221,9 @@ impl Document for Text<'_> {
             Picture::Chart(chart) => plot::write(text.out, chart, terminal),
             Picture::Matrix(matrix) => heatmap::write(text.out, matrix, terminal),
         });
+    }
+
+    fn is_on_screen(&self) -> bool {
+        self.style.terminal.screen && self.style.level > Level::Quiet
     }
 }

@@ -60,14 +60,15 @@ impl Saved {
         kept(path, draft)
     }
 
-    /// Reads every result of a file, and each experiment of a report, as [`load`](Self::load) does. Of pairs of CPUs it
-    /// reads only the classes.
+    /// Reads every result of a file, and each experiment of a report, as [`load`](Self::load) does. With `in_brief` it
+    /// reads only the classes of pairs of CPUs.
     ///
     /// # Errors
     ///
     /// The errors of [`load`](Self::load), and those of `take`.
     pub fn load_each<'a>(
         path: &'a [u8],
+        in_brief: bool,
         take: &mut dyn FnMut(Saved) -> Result<(), Failure<'a>>,
     ) -> Result<(), Failure<'a>> {
         let contents = contents(path)?;
@@ -79,7 +80,7 @@ impl Saved {
             }
         };
         let found = documents::each_in(&contents, &mut |text| {
-            let mut draft = Draft::in_brief(&mut room);
+            let mut draft = Draft::reading(&mut room, in_brief);
             understood(text, None, &mut draft)?;
             if !sections::are_in(draft.saved.experiment.as_str()) {
                 draft.has_rows()?;
@@ -87,7 +88,7 @@ impl Saved {
                 return Ok(());
             }
             sections::each(text, &mut |section| {
-                let mut draft = Draft::in_brief(&mut room);
+                let mut draft = Draft::reading(&mut room, in_brief);
                 understood(section, None, &mut draft)?;
                 // A result without a measured point is left out, because it has nothing to show.
                 if draft.has_rows().is_ok() {
@@ -117,7 +118,7 @@ impl Saved {
 
     /// Parses a document of one of many hosts into `rows`. A document without rows is accepted.
     pub(crate) fn parse_of_host<'r>(text: &[u8], rows: &'r mut [Row]) -> Result<Draft<'r>, Problem> {
-        let mut draft = Draft::in_brief(rows);
+        let mut draft = Draft::reading(rows, true);
         draft.of_hosts = true;
         json::read(text, &mut draft)?;
         match draft.saved.experiment.is_empty() {

@@ -40,10 +40,8 @@ pub(super) fn trust(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<()
         match key {
             "level" => {
                 let level = reader.string()?;
-                trust.said_poor = level == "poor";
-                if !trust.said_poor && level != "fair" && level != "good" {
-                    return Err(Fault::Meaning("trust level is none of good, fair, poor"));
-                }
+                let known = ["poor", "fair", "good"].into_iter().find(|known| level == *known);
+                trust.said = known.ok_or(Fault::Meaning("trust level is none of good, fair, poor"))?;
             }
             "reasons" => {
                 reader.begin_array()?;

@@ -118,9 +118,9 @@ impl<'r> Draft<'r> {
         }
     }
 
-    /// Returns a result without rows, for which only the classes of pairs of CPUs are read.
-    pub fn in_brief(rows: &'r mut [Row]) -> Draft<'r> {
-        Draft { in_brief: true, ..Draft::over(rows) }
+    /// Returns a result without rows. With `in_brief`, only the classes of pairs of CPUs are read for it.
+    pub fn reading(rows: &'r mut [Row], in_brief: bool) -> Draft<'r> {
+        Draft { in_brief, ..Draft::over(rows) }
     }
 
     /// Adds the rows and the conditions of one experiment of a report, which `read` reads. Each row gets the name of

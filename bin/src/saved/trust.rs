@@ -12,6 +12,9 @@ const MOST: usize = 16;
 /// The code of a warning.
 pub type Code = Text<32>;
 
+/// The level of a result with evidence that it is wrong.
+const POOR: &str = "poor";
+
 /// Maximum relative difference between a point and its repetition that counts as agreement.
 const CLOSE: f64 = 0.03;
 /// Minimum share of points without an interval at which imprecision makes a result poor.
@@ -27,8 +30,8 @@ const PARTIAL: &str = "partial";
 /// The trust that a document states.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Trust {
-    /// True if it says `poor`.
-    pub said_poor: bool,
+    /// The level that it states; empty if it states none.
+    pub said: &'static str,
     /// True if the document left out warnings because it had too many.
     pub omitted: bool,
     /// Its reasons, and whether its warnings grade them as poor; at most [`MOST`].
@@ -57,10 +60,20 @@ impl Trust {
         }
     }
 
+    fn is_said_poor(&self) -> bool {
+        self.said == POOR
+    }
+
+    /// Returns the level by the present limits; an empty word if the document states none.
+    #[must_use]
+    pub fn level(&self) -> &'static str {
+        if self.is_said_poor() && !self.is_poor() { "fair" } else { self.said }
+    }
+
     /// Returns whether the result is poor by the present limits.
     #[must_use]
     pub fn is_poor(&self) -> bool {
-        self.said_poor && (self.count == 0 || self.omitted || self.evidence().next().is_some())
+        self.is_said_poor() && (self.count == 0 || self.omitted || self.evidence().next().is_some())
     }
 
     /// Returns whether every reason that makes the result poor is a condition of its points.
@@ -73,7 +86,8 @@ impl Trust {
     /// run.
     #[must_use]
     pub fn by_conditions(&self) -> [bool; 2] {
-        [UNVERIFIED, PARTIAL].map(|condition| self.said_poor && self.evidence().any(|code| code == condition))
+        [UNVERIFIED, PARTIAL]
+            .map(|condition| self.is_said_poor() && self.evidence().any(|code| code == condition))
     }
 
     /// Returns the reasons that make the result poor.
@@ -103,7 +117,7 @@ mod tests {
     use super::*;
 
     fn of(reasons: &[(&str, Option<bool>)]) -> Trust {
-        let mut trust = Trust { said_poor: true, points: [4, 0], ..Trust::default() };
+        let mut trust = Trust { said: POOR, points: [4, 0], ..Trust::default() };
         reasons.iter().for_each(|(code, poor)| trust.add(code, *poor));
         trust
     }

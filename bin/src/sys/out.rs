@@ -93,6 +93,15 @@ impl Sink {
         }
     }
 
+    /// Returns whether both write the same file, or both standard output.
+    #[must_use]
+    pub fn is_same(&self, other: &Sink) -> bool {
+        match (&self.file, &other.file) {
+            (Some(one), Some(other)) => one.is_same(other),
+            (one, other) => one.is_none() && other.is_none(),
+        }
+    }
+
     /// Adds bytes unchanged. After an error nothing more is written.
     pub fn put(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() && self.error.is_none() {

@@ -117,6 +117,21 @@ impl OutputFile {
         }
     }
 
+    /// Returns whether both are the same file, whatever their names are.
+    pub fn is_same(&self, other: &OutputFile) -> bool {
+        let is_same = |one: &OwnedFd, other: &OwnedFd| match (fstat(one), fstat(other)) {
+            (Ok(one), Ok(other)) => (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino),
+            _ => false,
+        };
+        match (&self.place, &other.place) {
+            (Some(one), Some(other)) => {
+                one.target.as_bytes() == other.target.as_bytes() && is_same(&one.directory, &other.directory)
+            }
+            (None, None) => is_same(&self.file, &other.file),
+            _ => false,
+        }
+    }
+
     /// Returns the descriptor to write to.
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
@@ -384,6 +399,28 @@ mod tests {
         fs::write(scratch.0.join("again"), "older").unwrap();
         create(&scratch.path("again"), b"text").commit().unwrap();
         assert_eq!(scratch.text("again"), "text");
+    }
+
+    #[test]
+    fn a_file_is_recognized_under_another_name() {
+        let scratch = Scratch::new("same");
+        fs::create_dir(scratch.0.join("deep")).unwrap();
+        symlink("deep/new", scratch.0.join("link")).unwrap();
+        let create = |name: &str| OutputFile::create(&scratch.path(name)).unwrap().unwrap();
+        for (one, other, same) in [
+            ("new", "./new", true),
+            ("link", "deep/../deep/new", true),
+            ("new", "deep/new", false),
+            ("new", "newer", false),
+        ] {
+            assert_eq!(create(one).is_same(&create(other)), same, "{one} {other}");
+        }
+        let device = |path: &[u8]| OutputFile::create(path).unwrap().unwrap();
+        assert!(device(b"/dev/null").is_same(&device(b"/dev/./null")));
+        assert!(
+            !device(b"/dev/null").is_same(&device(b"/dev/full"))
+                && !device(b"/dev/null").is_same(&create("new"))
+        );
     }
 
     #[test]

@@ -48,7 +48,7 @@ const NUMBERS: [&str; 14] = [
 ];
 
 /// The commands that read saved results.
-const COMMANDS: [&str; 4] = ["report", "compare", "fleet", "fit"];
+const COMMANDS: [&str; 5] = ["report", "compare", "fleet", "fit", "show"];
 
 /// The saved results of the repository.
 pub struct Corpus {

@@ -14,7 +14,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Commands that read saved results, by name.
-const COMMANDS: [&str; 4] = ["report", "fit", "fleet", "compare"];
+const COMMANDS: [&str; 5] = ["report", "fit", "fleet", "compare", "show"];
 /// Experiments that measure something, and `system`: their documents have a level of trust.
 const EXPERIMENTS: [&str; 12] = [
     "matrix",

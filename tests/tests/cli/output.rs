@@ -111,6 +111,7 @@ fn a_plan_goes_to_standard_output_and_replaces_no_file() {
         assert_eq!(fs::read_to_string(directory.path().join(name)).expect("the file"), "older");
     }
     plan(&["-o", "new.json"]);
+    plan(&["-o", "new.json", "--save=new", "-o", "today.json"]);
     assert_eq!(directory.names().len(), 6, "{:?}", directory.names());
     let document = plan(&["-o", "today.json", "--json"]);
     let document: serde_json::Value = serde_json::from_str(&document).expect("JSON");
@@ -137,6 +138,65 @@ fn an_extension_without_a_format_is_refused() {
     }
     finish(&mut directory.command(&["system", "-o", "/dev/null"])).expect_status(0);
     assert_eq!(directory.names(), [".hidden", "a.", "notes.TXT", "plain", "s.JSON", "x.yaml"]);
+}
+
+fn json(directory: &Directory, name: &str) -> serde_json::Value {
+    let text = fs::read_to_string(directory.path().join(name)).expect("the result");
+    serde_json::from_str(&text).expect("JSON")
+}
+
+#[test]
+fn one_run_is_written_in_several_formats() {
+    let directory = Directory::new("several");
+    let found = finish(&mut directory.command(&small(&["--quiet", "--save=r.json"])));
+    let text = found.expect_status(0).stdout.clone();
+    assert!(text.starts_with("Node ") && text.ends_with(" ns)\n"), "{text}");
+    assert_eq!(pairs(&json(&directory, "r.json")).len(), text.lines().count());
+    let arguments = ["-o", "a.csv", "-o", "b.html", "-o", "c", "-o", "-", "--format=md", "--save=d"];
+    let found = finish(&mut directory.command(&small(&arguments)));
+    assert!(found.expect_status(0).stdout.contains("\n*Trust:* "), "{found}");
+    assert_eq!(directory.names(), ["a.csv", "b.html", "c", "d", "r.json"]);
+    let read = |name: &str| fs::read_to_string(directory.path().join(name)).expect("the result");
+    assert!(read("b.html").starts_with("<!"));
+    assert_eq!(read("c"), found.stdout);
+    let pairs = pairs(&json(&directory, "d")).len();
+    assert_eq!(read("a.csv").lines().count(), 1 + pairs);
+}
+
+/// One of them would replace the other.
+#[test]
+fn two_outputs_to_one_file_are_refused_before_measuring() {
+    let directory = Directory::new("twice");
+    std::os::unix::fs::symlink("a.json", directory.path().join("link.json")).expect("a link");
+    for (arguments, place) in [
+        (&["-o", "a.json", "--save=./a.json"][..], "'./a.json'"),
+        (&["-o", "a.json", "-o", "link.json"], "'link.json'"),
+        (&["-o", "-", "-o", "/dev/stdout"], "'/dev/stdout'"),
+        (&["--save=-"], "standard output"),
+    ] {
+        let long = ["--trials=1000000", "--time-limit=86400"];
+        let found = finish(&mut directory.command(&[&long, arguments].concat()));
+        found
+            .expect_status(1)
+            .expect_error(&format!("two outputs go to {place}; write each to a file of its own"));
+        assert_eq!((found.stdout.as_str(), directory.names()), ("", vec!["link.json".into()]), "{found}");
+    }
+}
+
+#[test]
+fn an_output_that_fails_does_not_spoil_the_others() {
+    let directory = Directory::new("one-fails");
+    for name in ["long.json", "short.txt"] {
+        fs::write(directory.path().join(name), "older").expect("a file");
+    }
+    let arguments = small(&["--quiet", "--save=long.json", "-o", "short.txt", "-o", "/dev/full"]);
+    let mut command = directory.command(&arguments);
+    let found = finish(command.limited(libc::RLIMIT_FSIZE as i32, 1000));
+    found.expect_status(4).expect_error(&format!("cannot write '/dev/full': {FULL}"));
+    let read = |name: &str| fs::read_to_string(directory.path().join(name)).expect("a file");
+    assert_eq!(directory.names(), ["long.json", "short.txt"]);
+    assert_eq!(read("long.json"), "older");
+    assert!(read("short.txt").starts_with("Node "), "{found}");
 }
 
 const CURVE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/saved/curve.json");
@@ -169,6 +229,8 @@ fn an_output_that_is_an_input_is_refused_and_keeps_it() {
             refused(&mut directory.command(&[arguments, &["-o", name]].concat()), &words);
         }
     }
+    let words = "the output 'link.json' is also the input 'a.json'";
+    refused(&mut directory.command(&["fit", "a.json", "-o", "new.txt", "--save=link.json"]), words);
     let input = || fs::File::open(path("a.json")).expect("the file");
     let words = "the output 'hard.json' is also the input '-'";
     refused(directory.command(&["fit", "-", "-o", "hard.json"]).stdin(input()), words);

@@ -48,7 +48,7 @@ fn manual() -> String {
 
 /// Returns true for a command line that measures nothing.
 fn reads(line: &str) -> bool {
-    let names = ["fit", "compare", "fleet", "system", "report *"];
+    let names = ["fit", "compare", "fleet", "show", "system", "report *"];
     names.iter().any(|name| line.starts_with(name)) || line.contains("FILE")
 }
 
@@ -96,12 +96,21 @@ fn every_usage_line_and_example_can_be_typed() {
     lines.sort();
     lines.dedup();
     let directory = Directory::new("usage");
-    for name in
-        ["a.json", "b.json", "c.json", "d.json", "curve.json", "1.jsonl", "2.jsonl", "ok.jsonl", "other.txt"]
-    {
+    for name in [
+        "a.json",
+        "b.json",
+        "c.json",
+        "d.json",
+        "curve.json",
+        "saved.json",
+        "1.jsonl",
+        "2.jsonl",
+        "ok.jsonl",
+        "other.txt",
+    ] {
         fs::copy(workspace().join(SAVED), directory.path().join(name)).expect("a file");
     }
-    // 16 commands with their usage, two examples or more of each, and the lines for all commands.
+    // 17 commands with their usage, two examples or more of each, and the lines for all commands.
     assert!(lines.len() > 48, "{lines:?}");
     for line in lines {
         let found = finish(&mut directory.command(&filled(&line)));

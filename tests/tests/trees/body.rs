@@ -73,6 +73,11 @@ impl Root {
         command
     }
 
+    /// Returns the text of a file that the executable wrote; empty if there is none.
+    pub fn text(&self, name: &str) -> String {
+        fs::read_to_string(self.0.join(name)).unwrap_or_default()
+    }
+
     /// Runs the executable with this root, and checks the common rules.
     pub fn run(&self, arguments: &[&str]) -> Result<Run, String> {
         checked(&mut self.command(arguments))

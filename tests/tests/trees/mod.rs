@@ -4,6 +4,7 @@
 //! A tree is written to a directory, which becomes the root of the executable: it reads the machine's description
 //! there, while CPU and memory are those of this machine. Only root can do this.
 
+mod anonymous;
 mod body;
 mod caches;
 mod mutated;

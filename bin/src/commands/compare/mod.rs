@@ -45,7 +45,6 @@ pub const COMPARE: Command = Command {
         operands: Operands { names: "A... -- B...", least: 2, most: MOST, sides: true },
         ..Descriptor::OF_VALUES
     },
-    columns: &COLUMNS,
     run,
 };
 
@@ -143,11 +142,11 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         others_by: comparison.by(ComparisonVerdict::Same)?,
         parts: [&slower, &faster],
     };
-    if options.format.purpose == Purpose::Picture && !view.is_curve() {
-        return Err(SavedError::NoPicture.into());
+    if options.writes(Purpose::Picture) && !view.is_curve() {
+        return Err(SavedError::NoPicture { drawn: "curves are compared" }.into());
     }
     let levels = if is_curve { levels::of([&sides[0], &sides[1]]) } else { None };
-    write(&mut |document| {
+    write(&COLUMNS, &mut |document| {
         view.conditions(document);
         view.answer(document);
         levels::answer(document, levels.as_ref());

@@ -37,7 +37,6 @@ pub const FLEET: Command = Command {
         operands: Operands { names: "FILE...", least: 1, most: MAX_OPERANDS, sides: false },
         ..Descriptor::OF_VALUES
     },
-    columns: &programs::COLUMNS,
     run,
 };
 
@@ -65,7 +64,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     let baseline = options.baseline.map(|_| &mut *baseline);
     let found = findings::find(&runs, &mut values, baseline, threshold)?;
     let view = FleetView { options, runs: &runs, found: &found, slowed: &slowed, threshold, of_baseline };
-    write(&mut |document| view.present(document));
+    write(&programs::COLUMNS, &mut |document| view.present(document));
     Ok(match runs.refused.first() {
         Some(&Refused { path, problem }) if options.strict => {
             let others = runs.refused.pushed - 1;

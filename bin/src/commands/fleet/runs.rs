@@ -12,6 +12,7 @@ use crate::error::Failure;
 use crate::options::Of;
 use crate::result::row::{CLASS, FROM, GENERATORS, Label, PATTERN, Row, SIZE, TO, VARIANT, fields_that};
 use crate::saved::alike::{self, Under, VERIFIED, WHOLE};
+use crate::saved::conditions::escaped;
 use crate::saved::{MAX_ROWS, Problem, Saved, documents, sections};
 use crate::sys::errno::Errno;
 use crate::sys::table::{List, Table};
@@ -75,7 +76,11 @@ impl<'a> Runs<'a> {
         let Runs { names, documents, without_value, judge_all, of, boots, rows, untrusted, refused } = self;
         // A report contains several documents.
         let mut take = |text: &[u8]| {
-            let draft = Saved::parse_of_host(text, rows)?;
+            let mut draft = Saved::parse_of_host(text, rows)?;
+            // A result without the name of its host has the name of its file.
+            if draft.saved.named_host().is_none() && path != b"-" {
+                draft.saved.origin.name = escaped(path);
+            }
             let saved = &draft.saved;
             if sections::are_in(saved.experiment.as_str()) {
                 return Ok(true);

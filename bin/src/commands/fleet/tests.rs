@@ -51,8 +51,9 @@ pub fn written(arguments: &[&str]) -> (String, Option<(u8, String)>) {
     let options = Box::leak(Box::new(options::parse(arguments, &DESCRIPTORS, &FORMATS).unwrap()));
     let mut out = String::new();
     let terminal = Terminal { columns: 100, unicode: true, colour: false, screen: false };
-    let failure = (FLEET.run)(options, &mut |describe| {
-        output::write(&mut out, options, terminal, [FLEET.columns, &[], &[]], describe).unwrap();
+    let failure = (FLEET.run)(options, &mut |columns, describe| {
+        let columns = [columns, &[], &[]];
+        output::write(&mut out, options.outputs()[0].format, options, terminal, columns, describe).unwrap();
     });
     let failure = failure.unwrap_or_else(Some);
     (out, failure.map(|failure| (failure.exit_code(), failure.to_string())))

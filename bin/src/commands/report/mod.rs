@@ -4,11 +4,11 @@
 //! files, the command makes one document of saved results.
 
 mod page;
-mod pictures;
+pub mod pictures;
 mod planned;
 mod reasons;
 mod run;
-mod saved;
+pub mod saved;
 mod view;
 
 use core::fmt::{self, Write};
@@ -16,13 +16,12 @@ use core::fmt::{self, Write};
 use latency_core::cpulist::NodeSet;
 
 use super::Command;
-use crate::describe::{Report, point};
+use crate::describe::Report;
 use crate::error::Failure;
 use crate::experiment::interface::Experiment;
 use crate::experiment::{bandwidth, cores, curve, distribution, loaded, matrix, pages, parallel, window};
 use crate::options::{self, Descriptor, FLAGS, FlagId, FlagSet, MAX_OPERANDS, Operands, Options};
 use crate::report::figures::width;
-use crate::report::format::{Format, Purpose};
 use crate::sys::arguments::Arguments;
 use crate::sys::errno::Errno;
 use crate::sys::table::{List, Table};
@@ -52,7 +51,6 @@ pub const REPORT: Command = Command {
         operands: Operands { names: "[FILE...]", least: 0, most: MAX_OPERANDS, sides: false },
         ..Descriptor::OF_VALUES
     },
-    columns: &point::CHAINS,
     // Without files the command measures, and is started like an experiment.
     run: saved::run,
 };
@@ -123,7 +121,6 @@ pub fn asked(
     let mut asked = options::parse(arguments, &section.descriptors, whole.formats)?;
     let weights: f64 = SECTIONS.iter().skip(index).map(|section| section.weight).sum();
     let share_ns = left_ns.max(0.0) * section.weight / weights;
-    asked.format = whole.format;
     asked.verbose = whole.verbose;
     asked.labels = whole.labels;
     asked.budget.0 = (share_ns * 1e3) as u64;
@@ -185,16 +182,6 @@ pub fn budget_ns(options: &Options<'_>) -> f64 {
         true => options.budget.0 as f64 / 1e3,
         false => BUDGET_NS,
     }
-}
-
-/// Returns the format of a report: text on a terminal and a page elsewhere, unless the user chose another one.
-#[must_use]
-pub fn format(options: &Options<'_>, is_terminal: bool) -> &'static Format {
-    const SAID: FlagSet = FlagSet::of(&[FlagId::Format, FlagId::Json, FlagId::Csv]);
-    let named = options.output.and_then(|path| Format::of_file(options.formats, path));
-    let is_free = options.given.intersection(SAID) == FlagSet::EMPTY && named.is_none();
-    let page = options.formats.iter().find(|format| format.purpose == Purpose::Page);
-    page.filter(|_| is_free && (!is_terminal || options.output.is_some())).unwrap_or(options.format)
 }
 
 /// The outcome of a section: its result, or the reason why it has none.

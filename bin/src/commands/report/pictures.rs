@@ -23,12 +23,25 @@ const FEWEST_SIZES: usize = 3;
 /// The maximum number of nodes of a picture.
 const MOST_NODES: usize = 32;
 
+/// Returns whether the points of a file make a picture.
+pub fn is_drawn(rows: &[Row]) -> bool {
+    struct Seen(bool);
+    impl Document for Seen {
+        fn picture(&mut self, _: Picture<'_>) {
+            self.0 = true;
+        }
+    }
+    let mut seen = Seen(false);
+    draw(&mut seen, rows, "");
+    seen.0
+}
+
 /// Draws the points of a file, if they make a picture.
 pub fn draw(document: &mut dyn Document, rows: &[Row], name: &str) {
     let shown = differing(rows.iter());
     if shown >> SIZE & 1 == 1 {
         lines(document, rows, name, shown & !(1 << SIZE));
-    } else if shown & (1 << FROM | 1 << TO) != 0 {
+    } else if shown & (1 << FROM | 1 << TO) != 0 && unit(rows) != SEVERAL {
         matrix(document, rows, name);
     }
 }

@@ -11,7 +11,6 @@ use crate::error::{Failure, TimingError};
 use crate::experiment::run_experiment::{self, Effort, ExperimentRun};
 use crate::machine::{Machine, detect};
 use crate::options::Options;
-use crate::report::terminal::Terminal;
 use crate::sys::arguments::Arguments;
 use crate::sys::table::List;
 use crate::warning::Warnings;
@@ -99,15 +98,15 @@ impl Sections {
         self.came.is_empty()
     }
 
-    /// Returns the outcome of a section, shown on `terminal`.
+    /// Returns the outcome of a section.
     #[must_use]
-    pub fn came(&self, index: usize, terminal: Terminal) -> Option<Came<'_, 'static>> {
+    pub fn came(&self, index: usize) -> Option<Came<'_, 'static>> {
         let done = match self.came.get(index)? {
             Ok(done) => done,
             Err(failure) => return Some(Err(failure)),
         };
         let Done { options, arguments, ran, warnings, started, seconds } = done;
-        Some(Ok(ran.report(options, *arguments, warnings, terminal, (*started, *seconds))))
+        Some(Ok(ran.report(options, *arguments, warnings, (*started, *seconds))))
     }
 
     /// Returns the failure of a run after its result was written: an interrupt, a report in which nothing was measured,

@@ -3,7 +3,7 @@
 //! A chapter shows the contents of a file: latencies by working set as lines, latencies of pairs of nodes as a matrix,
 //! and every point with its interval. Nothing is measured, and no conclusions are added to those of the files.
 
-use core::fmt::{self, Write as _};
+use core::fmt::{self, Display, Write as _};
 use core::slice;
 
 use latency_core::sort::ascending;
@@ -17,17 +17,17 @@ use crate::error::{Failure, Problem, SavedError};
 use crate::options::Options;
 use crate::report::document::{Document, Level, PageRole, Part, Role, fields};
 use crate::report::figures::Digits;
-use crate::result::row::{CLASS, Label, Row, differing};
+use crate::result::row::{CLASS, FROM, Label, Row, SIZE, TO, differing};
 use crate::saved::conditions::KERNEL;
 use crate::saved::{self, Saved};
 use crate::sys::table::List;
 
 fields! {
-    RESULTS "results" "The number of saved results; a saved report has several.";
+    pub RESULTS "results" "The number of saved results; a saved report has several.";
     HOSTS "hosts" "The number of hosts that they are from.";
-    FILES "files" "The saved results.";
-    FILE "file" "Its name.";
-    OF "of" "The experiment that it is of; empty where the file does not tell.";
+    pub FILES "files" "The saved results.";
+    pub FILE "file" "Its name.";
+    pub OF "of" "The experiment that it is of; empty where the file does not tell.";
     HOST "hostname" "The host that it is from, or that the file does not tell.";
     POINTS "points" "How many points it has.";
     LEAST "least" "The smallest value: nanoseconds, or GB/s of bandwidth.";
@@ -45,27 +45,34 @@ const FURTHER: usize = 1024;
 
 /// A file that was read.
 #[derive(Clone, Copy)]
-struct File<'f> {
-    path: &'f [u8],
-    saved: Saved,
+pub struct File<'f> {
+    /// Its path.
+    pub path: &'f [u8],
+    /// Its contents.
+    pub saved: Saved,
     /// The smallest value, the median and the largest value.
     values: [f64; 3],
 }
 
 /// Reads the named files, and writes their contents.
 pub fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {
-    let paths = options.operands();
+    let files = read(options.operands(), true)?;
+    write(&[], &mut |document| present(document, options, &files));
+    Ok(None)
+}
+
+/// Reads files. With `in_brief`, only the classes of pairs of CPUs are read.
+pub fn read<'a>(paths: &[&'a [u8]], in_brief: bool) -> Result<List<File<'a>>, Failure<'a>> {
     let mut files = List::new(paths.len() * PER_FILE + FURTHER)?;
     for path in paths {
-        Saved::load_each(path, &mut |saved| {
+        Saved::load_each(path, in_brief, &mut |saved| {
             let problem = Problem::new(1, "too many results");
             let full = SavedError::Malformed { path, problem };
             files.push(File { path, saved, values: spread(saved.rows)? }).ok_or(full)?;
             Ok(())
         })?;
     }
-    write(&mut |document| present(document, options, &files));
-    Ok(None)
+    Ok(files)
 }
 
 /// Returns the smallest value, the median and the largest; NaN if the values cannot be compared.
@@ -80,7 +87,8 @@ fn spread<'a>(rows: &[Row]) -> Result<[f64; 3], Failure<'a>> {
 }
 
 impl File<'_> {
-    fn name(&self) -> Text<256> {
+    /// Returns its name, which cannot control a terminal.
+    pub fn name(&self) -> Text<256> {
         saved::shown(self.path)
     }
 
@@ -110,8 +118,9 @@ impl File<'_> {
         })
     }
 
-    fn kernel(&self) -> &str {
-        self.saved.conditions.texts.get(KERNEL).map_or("", Text::as_str)
+    /// Returns the kernel of its host.
+    pub fn kernel(&self) -> Option<&str> {
+        self.saved.conditions.texts.get(KERNEL).map(Text::as_str).filter(|kernel| !kernel.is_empty())
     }
 
     /// Returns whether both files are of the same host. Results without a host name count as results of one host if
@@ -124,7 +133,7 @@ impl File<'_> {
     }
 
     /// Returns the name of the experiment, or of the tool that wrote the table.
-    fn experiment(&self) -> &str {
+    pub fn experiment(&self) -> &str {
         match self.saved.experiment.as_str() {
             "" => "table",
             named => named,
@@ -204,32 +213,14 @@ fn overlay(document: &mut dyn Document, files: &[File<'_>]) {
 
 fn chapter(document: &mut dyn Document, file: &File<'_>) {
     let (name, rows) = (file.name(), file.saved.rows);
-    document
-        .sentence(Role::Page(&PageRole::Chapter), format_args!("{}: {}", name.as_str(), file.experiment()));
-    document.sentence(Role::Page(&PageRole::Title), format_args!("{}", file.experiment()));
-    let [least, median, most] = file.values;
-    let range = fmt::from_fn(|out| match least.is_nan() {
-        true => Ok(()),
-        false => write!(out, ", {} to {} {}", Digits(least), Digits(most), unit(rows)),
-    });
-    document.answer(format_args!(
-        "{}: {} point{}{range}.",
-        file.experiment(),
-        rows.len(),
-        plural(rows.len())
-    ));
+    heading(document, file);
+    file.answer(document, &"");
     match file.trust() {
         "" => {}
         trust => document.sentence(Role::Trust, format_args!("{trust} (stated in the file)")),
     }
-    for (label, found) in [("Host", file.saved.host()), ("CPU", file.saved.cpu()), ("Kernel", file.kernel())]
-    {
-        if !found.is_empty() {
-            document.sentence(Role::Method(&label), format_args!("{found}"));
-        }
-    }
-    pictures::draw(document, rows, name.as_str());
-    points(document, rows);
+    file.contents(document, if rows.len() > FEW_POINTS { Level::Verbose } else { Level::Normal });
+    let [least, median, most] = file.values;
     document.part(Part::Item, |document| {
         document.put(&FILE, name.as_str());
         document.put(&OF, file.saved.experiment.as_str());
@@ -241,10 +232,55 @@ fn chapter(document: &mut dyn Document, file: &File<'_>) {
     });
 }
 
+/// Begins the chapter of a file.
+pub fn heading(document: &mut dyn Document, file: &File<'_>) {
+    let name = file.name();
+    document
+        .sentence(Role::Page(&PageRole::Chapter), format_args!("{}: {}", name.as_str(), file.experiment()));
+    document.sentence(Role::Page(&PageRole::Title), format_args!("{}", file.experiment()));
+}
+
+impl File<'_> {
+    /// States the number of its points and the range of their values, after a prefix.
+    pub fn answer(&self, document: &mut dyn Document, prefix: &dyn Display) {
+        let rows = self.saved.rows;
+        let [least, _, most] = self.values;
+        let range = fmt::from_fn(|out| match least.is_nan() {
+            true => Ok(()),
+            false if rows.len() == 1 => write!(out, ", {} {}", Digits(most), unit(rows)),
+            false => write!(out, ", {} to {} {}", Digits(least), Digits(most), unit(rows)),
+        });
+        document.answer(format_args!(
+            "{prefix}{}: {} point{}{range}.",
+            self.experiment(),
+            rows.len(),
+            plural(rows.len())
+        ));
+    }
+
+    /// Shows its host, its points as a picture, and its points as a table for readers of a level.
+    pub fn contents(&self, document: &mut dyn Document, level: Level) {
+        let name = self.name();
+        for (label, found) in
+            [("Host", self.saved.named_host()), ("CPU", self.saved.named_cpu()), ("Kernel", self.kernel())]
+        {
+            if let Some(found) = found {
+                document.sentence(Role::Method(&label), format_args!("{found}"));
+            }
+        }
+        pictures::draw(document, self.saved.rows, name.as_str());
+        points(document, self.saved.rows, level);
+    }
+}
+
 /// Shows every point with its distinguishing fields.
-fn points(document: &mut dyn Document, rows: &[Row]) {
-    let (shown, unit_of_all) = (differing(rows.iter()) | 1 << CLASS, unit(rows));
-    let level = if rows.len() > FEW_POINTS { Level::Verbose } else { Level::Normal };
+fn points(document: &mut dyn Document, rows: &[Row], level: Level) {
+    let unit_of_all = unit(rows);
+    // A single point differs from no other, and is labelled by its nodes and its size.
+    let shown = match rows {
+        [_] => 1 << FROM | 1 << TO | 1 << SIZE | 1 << CLASS,
+        _ => differing(rows.iter()) | 1 << CLASS,
+    };
     document.tabulate("", level, 1, &|table| {
         table.text("point");
         table.text(unit_of_all);

@@ -88,7 +88,7 @@ pub fn present(document: &mut dyn Document, whole: &Whole<'_, '_>) {
     how_to_get_the_page(document, whole.options);
     summary(document, whole);
     describe::tool(document, "report", describe::machine::cpu_model(whole.machine));
-    describe::command(document, whole.arguments);
+    describe::command(document, whole.arguments, whole.options.anonymous);
     document.sentence(
         Role::Page(&PageRole::Data),
         format_args!(
