@@ -70,7 +70,7 @@ use latency_core::words::When;
 use catalogue::{DESCRIPTORS, EXPERIMENTS};
 use commands::Command;
 use commands::report::{self as whole_report, Plans, REPORT, Sections, Whole};
-use describe::{output, point};
+use describe::{CommandRun, output};
 use engine::progress::Progress;
 use engine::session::{Findings, Noted, Session};
 use error::{Failure, OutputError, PlacementError, TimingError};
@@ -114,7 +114,7 @@ pub fn run(arguments: Arguments, environment: Environment) -> i32 {
     } else if is_report && options.operands().is_empty() {
         perform_all(arguments, environment, &options, &mut messages)
     } else if let Some(command) = catalogue::command(options.experiment.index) {
-        act(command, &options, environment)
+        act(command, arguments, &options, environment)
     } else {
         machine(&options)
             .and_then(|machine| perform(arguments, environment, &options, machine, &mut messages))
@@ -210,22 +210,42 @@ fn tell<'a>(options: &Options<'a>) -> Result<(), Failure<'a>> {
 
 /// Runs a command on saved results.
 #[inline(never)] // offsets into a small frame are short
-fn act<'a>(command: &Command, options: &'a Options<'a>, environment: Environment) -> Result<(), Failure<'a>> {
+fn act<'a>(
+    command: &Command,
+    arguments: Arguments,
+    options: &'a Options<'a>,
+    environment: Environment,
+) -> Result<(), Failure<'a>> {
     refuse_input_as_output(options)?;
     let terminal = screen(options, environment);
     // If signals cannot be unblocked, they stay pending.
     let _ = signal::unblock();
+    let (started, begun_ns) = now();
     let mut written = Ok(());
     let found = (command.run)(options, &mut |description| {
         // An output file is either completed or removed.
         let _ = signal::block();
-        let columns = [command.columns, &[], &[]];
-        written =
-            sink(options).and_then(|out| save(out, options, terminal, columns, [false; 2], description));
+        let run = command_run(command.descriptor.name, arguments, (started, begun_ns));
+        written = sink(options).and_then(|out| {
+            save(out, options, terminal, command.columns, [false; 2], &mut |document| {
+                run.present(document);
+                description(document);
+            })
+        });
     });
     let _ = signal::block();
     written?;
     found?.map_or(Ok(()), Err)
+}
+
+/// Returns the seconds since 1970, and the nanoseconds of a monotonic clock.
+fn now() -> (u64, u64) {
+    (sys::time::seconds_since_1970(), sys::time::monotonic_raw_ns())
+}
+
+/// Returns the run of a command, or of a plan, that began at a time and ends now.
+fn command_run(name: &str, arguments: Arguments, (started, begun_ns): (u64, u64)) -> CommandRun<'_> {
+    CommandRun { name, arguments, started, seconds: now().1.saturating_sub(begun_ns) as f64 / 1e9 }
 }
 
 /// Refuses to overwrite an input file, even if it has another name.
@@ -286,7 +306,7 @@ fn perform<'a>(
     messages: &mut Messages,
 ) -> Result<(), Failure<'a>> {
     let Some(experiment) = EXPERIMENTS.get(options.experiment.index) else { return Ok(()) };
-    let (started, begun_ns) = (sys::time::seconds_since_1970(), sys::time::monotonic_raw_ns());
+    let (started, begun_ns) = now();
     let out = sink(options)?;
     let mut progress = Progress::new(options.progress);
     let mut warnings = Warnings::new();
@@ -299,11 +319,10 @@ fn perform<'a>(
     let look = plan::looked_at(options, points).map_or(Range::ZERO, |_| duration::LOOK);
     let takes = duration::estimate(machine, points, budget).or_waits(options.until_ns()) + look;
     if options.dry_run {
-        let name = experiment.descriptor.name;
-        let columns = output::columns(options, [point::COLUMNS, &[]]);
+        let run = command_run(experiment.descriptor.name, arguments, (started, begun_ns));
         let terminal = screen(options, environment);
-        return save(out, options, terminal, columns, [false; 2], &mut |document| {
-            dry_run::present(document, name, points, budget, takes);
+        return save(out, options, terminal, output::COLUMNS, [false; 2], &mut |document| {
+            dry_run::present(document, &run, points, budget, takes);
         });
     }
     say_time(options, takes, messages);
@@ -319,9 +338,8 @@ fn perform<'a>(
     let report = ran.report(options, arguments, &warnings, terminal, (started, seconds));
     let nothing = done == 0 && findings.interrupted;
     let failed = failed(findings, done);
-    let columns = output::columns(options, experiment.columns);
-    let written = save(out, options, terminal, columns, [failed.is_some(), nothing], &mut |document| {
-        describe::report(document, &report, experiment.present);
+    let written = save(out, options, terminal, output::COLUMNS, [failed.is_some(), nothing], &mut |document| {
+        describe::report(document, &report, &experiment.present);
     });
     // Errors of messages are dropped, because there is no other output to report them to.
     let _ = warnings.write(messages, options.verbose, message_columns());
@@ -341,15 +359,16 @@ fn perform_all(
     options: &Options<'static>,
     messages: &mut Messages,
 ) -> Result<(), Failure<'static>> {
-    let now = || (sys::time::seconds_since_1970(), sys::time::monotonic_raw_ns());
     let (started, begun_ns) = now();
     let machine = machine(options)?;
     let out = sink(options)?;
     let plans = Plans::make(options, machine)?;
     if options.dry_run {
-        let columns = output::columns(options, [point::COLUMNS, &[]]);
+        let run = command_run(REPORT.descriptor.name, arguments, (started, begun_ns));
         let terminal = screen(options, environment);
-        return save(out, options, terminal, columns, [false; 2], &mut |document| plans.present(document));
+        return save(out, options, terminal, output::COLUMNS, [false; 2], &mut |document| {
+            plans.present(document, &run);
+        });
     }
     say_time(options, plans.takes, messages);
     let sections = Sections::run(options, machine, &mut Progress::new(options.progress), &now)?;
@@ -363,10 +382,9 @@ fn perform_all(
         started,
         seconds: now().1.saturating_sub(begun_ns) as f64 / 1e9,
     };
-    let columns = [REPORT.columns, &[], &[]];
     let nothing = sections.interrupted && sections.is_empty();
     let failed = sections.verdict(false).is_err();
-    save(out, options, terminal, columns, [failed, nothing], &mut |document| {
+    save(out, options, terminal, output::COLUMNS, [failed, nothing], &mut |document| {
         whole_report::present(document, &whole);
     })?;
     sections.verdict(options.strict)

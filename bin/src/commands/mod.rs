@@ -15,7 +15,8 @@ use latency_core::text::joined;
 
 use crate::error::Failure;
 use crate::options::{Descriptor, Options};
-use crate::report::document::{Describe, Field};
+use crate::describe::output::Columns;
+use crate::report::document::Describe;
 
 /// A function that writes a description in the requested format.
 pub type Write<'w> = &'w mut dyn FnMut(Describe<'_>);
@@ -25,7 +26,7 @@ pub struct Command {
     /// The description of its part of the command line.
     pub descriptor: Descriptor,
     /// The columns of its rows in tabular formats.
-    pub columns: &'static [&'static Field],
+    pub columns: Columns,
     /// Reads the files that the operands name, and writes the result.
     ///
     /// A failure within `Ok` concerns the result, which is written nevertheless.

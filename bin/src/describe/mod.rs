@@ -3,8 +3,8 @@
 //! The rest is in the file of each experiment. This module does not know experiments or formats.
 
 pub mod attributes;
+pub mod columns;
 pub mod conditions;
-pub mod estimate;
 pub mod lanes;
 pub mod machine;
 pub mod method;
@@ -24,30 +24,30 @@ use core::fmt::Display;
 
 use crate::machine::Machine;
 use crate::report::document::{Document, Metric, PageRole, Part, Role, Value, fields};
-use crate::result::Outcome;
 use crate::saved::shape;
 use crate::sys::arguments::Arguments;
 
 pub use report::Report;
 
 fields! {
-    SCHEMA "schema" "The version of this document's shape: raised when a key changes its meaning or goes.";
-    TOOL "tool" "What wrote this.";
+    SCHEMA "schema" "The version of the shape of this document; a higher one changes the meaning of a key, or removes one.";
+    TOOL "tool" "The program that wrote this document.";
     NAME "name" "Its name.";
     VERSION "version" "Its version.";
-    pub EXPERIMENT "experiment" "What was measured.";
+    COMMIT "commit" "The commit that it was built from; null if that is unknown.";
+    pub EXPERIMENT "experiment" "The experiment or command.";
+    COMMAND "command" "The arguments as they were typed.";
+    STARTED "started" "The start of the run, in UTC.";
+    DURATION "duration_s" "The duration of the run.";
+    PARTIAL "partial" "True if the run was interrupted; then only the finished parts are present.";
     pub SUMMARY "summary" "The conclusions as named numbers.";
-    COMMAND "command" "The arguments, as they were typed.";
-    STARTED "started" "When the run began, in UTC.";
-    DURATION "duration_s" "How long it took.";
-    PARTIAL "partial" "Whether it was interrupted; what is here is what was finished.";
-    ITERS "iters" "Loads in each trial, at the most.";
+    pub ROWS "rows" "The values: flat objects with the same names in all experiments and in CSV.";
+    CYCLES_OF "cycles_of" "The clock of `cycles`: `tsc` is the time-stamp counter. `core_cycles` are those of the core.";
     pub REGIONS "regions" "The memory of a target that several nodes walk. own: a region for each node; shared: one that they write again in turn; rewritten: one that is written again for each visit.";
     CPU_CHOSEN "cpu_chosen" "The reason for the CPU of each node. first: it is the first one allowed; idle: others kept the first one busy; asked: it was given.";
     BUSY_CPUS "busy_cpus" "First CPUs of nodes that did not measure because others kept them busy in a look before the run.";
     BUSY_CPU "cpu" "The CPU.";
     BUSY_SHARE "busy_share" "The share of the time in which it was busy.";
-    FREQUENCY "freq_ghz" "Ticks of the time-stamp counter in a nanosecond.";
 }
 
 static INFO: Metric = Metric { name: "info", about: "What measured, and where." };
@@ -71,22 +71,72 @@ pub fn tool(document: &mut dyn Document, experiment: &str, cpu: &str) {
     document.part(Part::Object(&TOOL), |document| {
         document.put(&NAME, shape::NAME);
         document.put(&VERSION, env!("CARGO_PKG_VERSION"));
+        document.put(&COMMIT, option_env!("LATENCY_BENCH_COMMIT"));
     });
     document.put(&EXPERIMENT, experiment);
     document.sentence(Role::Page(&PageRole::Title), format_args!("{experiment}"));
 }
 
-/// Describes a part of a report, once for every format.
+/// The run of a command, or of a plan: the parts of its document that come before the findings.
+#[derive(Clone, Copy, Debug)]
+pub struct CommandRun<'r> {
+    /// The experiment or command.
+    pub name: &'r str,
+    /// The arguments of the program, as they were typed.
+    pub arguments: Arguments,
+    /// The start of the run, in seconds since 1970, UTC.
+    pub started: u64,
+    /// The duration of the run, in seconds.
+    pub seconds: f64,
+}
+
+impl CommandRun<'_> {
+    /// Describes the run.
+    pub fn present(&self, document: &mut dyn Document) {
+        tool(document, self.name, "");
+        command(document, self.arguments);
+        times(document, self.started, self.seconds);
+    }
+
+    /// Returns the origin of the rows of the run.
+    #[must_use]
+    pub const fn origin(&self) -> columns::RowOrigin<'_> {
+        columns::RowOrigin { host: "", started: self.started, experiment: self.name }
+    }
+}
+
+/// A part of a report, described once for every format.
 pub type Present = fn(&mut dyn Document, &Report<'_, '_>);
 
-/// Describes a report in reading order. Three parts belong to its experiment: the answer; tables, pictures and the
-/// method; details and data. The parts that all reports have in common come between them.
-pub fn report(document: &mut dyn Document, report: &Report<'_, '_>, [answer, evidence, data]: [Present; 3]) {
-    answer(document, report);
+/// The parts of a report that belong to its experiment.
+pub struct Presentation {
+    /// The answer, for people.
+    pub answer: Present,
+    /// Tables, pictures and the method, for people.
+    pub evidence: Present,
+    /// The members of the summary.
+    pub summary: Present,
+    /// The rows.
+    pub rows: Present,
+    /// Details for people, and all other data.
+    pub data: Present,
+}
+
+/// Describes a report: for programs its identity, its conclusions and its rows first; for people in reading order.
+pub fn report(document: &mut dyn Document, report: &Report<'_, '_>, present: &Presentation) {
+    metrics::metrics(document, report);
+    tool(document, report.options.experiment.descriptor.name, machine::cpu_model(report.machine));
+    command(document, report.arguments);
+    run(document, report.machine, report.started, report.seconds, report.partial);
+    machine::host(document, report.machine, &report.options.labels);
+    document.part(Part::Object(&SUMMARY), |document| (present.summary)(document, report));
+    trust::trust(document, report.warnings);
+    document.part(Part::Records(&ROWS), |document| (present.rows)(document, report));
+    (present.answer)(document, report);
     trust::line(document, report);
-    evidence(document, report);
+    (present.evidence)(document, report);
     method::ending(document, report);
-    data(document, report);
+    (present.data)(document, report);
     circumstances(document, report);
 }
 
@@ -96,17 +146,8 @@ pub fn missing(document: &mut dyn Document, role: Role<'_>, what: &dyn Display, 
     document.sentence(role, format_args!("{what}: not measured: {why}"));
 }
 
-/// Describes everything but the points and conclusions, for programs; people read [`method`].
+/// Describes the circumstances of the run, for programs; people read [`method`].
 fn circumstances(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let hops = report.outcomes.iter().filter_map(|outcome| Some(outcome.result.as_ref().ok()?.hops)).max();
-    document.put(&ITERS, hops.or(report.options.iters.map(u64::from)).unwrap_or(0));
-    document.put(&point::SEED, report.options.seed);
-    document.put(&FREQUENCY, report.clock.counter().map(|counter| counter.frequency.gigahertz()));
-    metrics::metrics(document, report);
-    tool(document, report.options.experiment.descriptor.name, machine::cpu_model(report.machine));
-    command(document, report.arguments);
-    run(document, report.machine, report.started, report.seconds, report.partial);
-    machine::host(document, report.machine, &report.options.labels);
     machine::machine(document, report.machine);
     sizing::sizing(document, report);
     if let Some(memory) = report.regions {
@@ -115,6 +156,7 @@ fn circumstances(document: &mut dyn Document, report: &Report<'_, '_>) {
     if report.options.runs_on_one_cpu() {
         cpu_chosen(document, report);
     }
+    document.put(&CYCLES_OF, "tsc");
     machine::clock(document, report.clock);
     method::health(document, report);
     conditions::conditions(document, report);
@@ -148,26 +190,17 @@ fn cpu_chosen(document: &mut dyn Document, report: &Report<'_, '_>) {
     });
 }
 
-/// Describes the start and the duration of the run, and whether it was completed.
+/// Describes the start and the duration of a run on a machine, and whether it was completed.
 pub fn run(document: &mut dyn Document, machine: &Machine, started: u64, seconds: f64, partial: bool) {
     machine::origin(document, machine, &Utc(started));
-    document.show(&STARTED, &Utc(started));
-    document.put(&DURATION, seconds);
+    times(document, started, seconds);
     document.put(&PARTIAL, partial);
 }
 
-/// Describes every point in `list`; `each` describes the point at an index.
-#[inline(never)] // it is called in several places
-pub fn points(
-    document: &mut dyn Document,
-    list: Part,
-    report: &Report<'_, '_>,
-    each: &dyn Fn(&mut dyn Document, usize, &Outcome<'_>),
-) {
-    document.items(list, report.outcomes.iter().enumerate(), |document, (index, outcome)| {
-        point::members(document, report.clock, outcome);
-        each(document, index, outcome);
-    });
+/// Describes the start and the duration of a run.
+fn times(document: &mut dyn Document, started: u64, seconds: f64) {
+    document.show(&STARTED, &Utc(started));
+    document.put(&DURATION, seconds);
 }
 
 /// A time in ISO 8601 format: `2026-11-22T01:20:00Z`.

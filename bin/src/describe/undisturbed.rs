@@ -2,22 +2,14 @@
 
 use core::fmt::{self, Display};
 
-use latency_core::stats::{Interval, Summary};
+use latency_core::stats::{Estimate, Interval, Summary};
 
-use super::Report;
+use super::{Report, columns};
 use super::optional::optional;
-use crate::report::document::{Document, MetricLabels, Rows, Value, fields, metrics};
+use crate::report::document::{Document, MetricLabels, Rows, Value, metrics};
 use crate::report::figures::{Digits, Seconds};
 use crate::result::{Measurement, Outcome, RoundSeries, Undisturbed};
 use crate::warning::Warning;
-
-fields! {
-    pub NS "undisturbed_ns" "Median latency in the rounds that show memory while neighbours are quiet: in separate seconds, alike and the fastest; null where no rounds prove it.";
-    pub LOW "undisturbed_ns_low" "The lower end of its 95 % confidence interval.";
-    pub HIGH "undisturbed_ns_high" "The upper end of the interval.";
-    pub ROUNDS "undisturbed_rounds" "The number of these rounds.";
-    pub AT_MOST "undisturbed_at_most_ns" "An upper bound where no rounds prove a value; null otherwise.";
-}
 
 metrics! {
     VALUE "latency_undisturbed_seconds" "Median latency of one dependent load while neighbours are quiet.";
@@ -34,18 +26,16 @@ const ALIKE: f64 = 0.03;
 
 /// Describes the value of a point, if it was sought.
 pub fn members(document: &mut dyn Document, series: &RoundSeries) {
-    let (seen, at_most) = match series.undisturbed {
+    let (seen, rounds, at_most) = match series.undisturbed {
         None => return,
         Some(Undisturbed::Seen { nanoseconds, interval, rounds }) => {
-            (Some((nanoseconds, interval, rounds)), None)
+            (Some(Estimate { value: nanoseconds, interval: Some(interval) }), Some(rounds), None)
         }
-        Some(Undisturbed::AtMost(bound)) => (None, Some(bound)),
+        Some(Undisturbed::AtMost(bound)) => (None, None, Some(bound)),
     };
-    document.put(&NS, seen.map(|(nanoseconds, ..)| nanoseconds));
-    document.put(&LOW, seen.map(|(_, interval, _)| interval.low));
-    document.put(&HIGH, seen.map(|(_, interval, _)| interval.high));
-    document.put(&ROUNDS, seen.map(|(.., rounds)| rounds));
-    document.put(&AT_MOST, at_most);
+    document.put(&columns::UNDISTURBED_NS, seen);
+    document.put(&columns::UNDISTURBED_ROUNDS, rounds);
+    document.put(&columns::UNDISTURBED_AT_MOST, at_most);
 }
 
 /// Emits the samples of a point.

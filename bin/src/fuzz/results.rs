@@ -36,7 +36,7 @@ fn run(arguments: &[&str], columns: usize) -> Ended {
     let terminal = Terminal { columns, unicode: columns.is_multiple_of(2), colour: false };
     let mut output = String::new();
     let found = (command.run)(&options, &mut |describe| {
-        output::write(&mut output, &options, terminal, [command.columns, &[], &[]], describe).unwrap();
+        output::write(&mut output, &options, terminal, command.columns, describe).unwrap();
     });
     let failure = found.unwrap_or_else(Some);
     let status = failure.as_ref().map_or(0, |failure| failure.exit_code());

@@ -31,7 +31,7 @@ use crate::analysis::curve::Analysis;
 use crate::analysis::traffic::bytes_per_line;
 use crate::catalogue::{DESCRIPTORS, EXPERIMENTS};
 use crate::commands::report::{self as whole_report, Plans, Whole};
-use crate::describe::Report;
+use crate::describe::{CommandRun, Report};
 use crate::describe::output;
 use crate::error::{Failure, PlacementError};
 use crate::experiment::dry_run;
@@ -166,6 +166,11 @@ impl Parsed {
         Parsed { arguments, options: Box::leak(Box::new(options)) }
     }
 
+    /// Returns the run of a command.
+    fn run<'n>(&self, name: &'n str) -> CommandRun<'n> {
+        CommandRun { name, arguments: self.arguments, started: 1_795_310_400, seconds: 0.1 }
+    }
+
     /// Makes the result, which `write` receives, and returns the failure of a command.
     fn described(&self, scene: &Scene, terminal: Terminal, write: Write<'_>) -> Option<Failure<'static>> {
         let options = self.options;
@@ -174,17 +179,21 @@ impl Parsed {
                 match options.dry_run {
                     true => {
                         let plans = Plans::make(options, Box::leak(machine(scene))).unwrap();
-                        write([whole_report::REPORT.columns, &[], &[]], &mut |document| {
-                            plans.present(document)
-                        });
+                        write(output::COLUMNS, &mut |document| plans.present(document, &self.run("report")));
                     }
                     false => self.whole(scene, terminal, &[], write),
                 }
                 None
             }
             Some(command) => {
-                let columns = [command.columns, &[], &[]];
-                (command.run)(options, &mut |describe| write(columns, describe)).unwrap_or_else(Some)
+                let run = self.run(command.descriptor.name);
+                let mut write = |describe: Describe<'_>| {
+                    write(command.columns, &mut |document| {
+                        run.present(document);
+                        describe(document);
+                    });
+                };
+                (command.run)(options, &mut write).unwrap_or_else(Some)
             }
             None => {
                 report(scene, self, terminal, write);
@@ -215,8 +224,7 @@ impl Parsed {
                 started: 1_795_310_400,
                 seconds: 82.1,
             };
-            let columns = [whole_report::REPORT.columns, &[], &[]];
-            return write(columns, &mut |document| whole_report::present(document, &whole));
+            return write(output::COLUMNS, &mut |document| whole_report::present(document, &whole));
         }
         let (options, arguments, _) = whole_report::asked(done.len(), options, 90e9).unwrap();
         let options: &'static Options<'static> = Box::leak(Box::new(options));
@@ -252,13 +260,13 @@ fn report(scene: &Scene, parsed: &Parsed, terminal: Terminal, write: Write<'_>) 
         let (machine, points, _) = planned(scene, options, experiment);
         let budget = (experiment.budget)(options, machine, &points);
         let takes = duration::estimate(machine, &points, &budget);
-        return write(output::columns(options, [crate::describe::point::COLUMNS, &[]]), &mut |document| {
-            dry_run::present(document, experiment.descriptor.name, &points, &budget, takes);
+        return write(output::COLUMNS, &mut |document| {
+            dry_run::present(document, &parsed.run(experiment.descriptor.name), &points, &budget, takes);
         });
     }
     made_up(scene, parsed, experiment, terminal, &mut |report| {
-        write(output::columns(options, experiment.columns), &mut |document| {
-            crate::describe::report(document, report, experiment.present)
+        write(output::COLUMNS, &mut |document| {
+            crate::describe::report(document, report, &experiment.present)
         });
     });
 }
@@ -692,6 +700,7 @@ impl Run<'_> {
                     let lines_per_ns = loads::delivered(&traffic) / bytes_per_line(traffic.kind) / 1e9;
                     self.summary(numbers::rounds(lines_per_ns, spread / 4.0, seed + 55))
                 }),
+                maximum_ns: nanoseconds.maximum * 1.012,
                 minimum_ns: nanoseconds.minimum * if self.has(Trouble::Neighbours) { 0.648 } else { 0.991 },
                 batches: 1500,
                 disturbed,

@@ -3,7 +3,7 @@
 //! Texts show three significant digits, and formats for programs seven. The fixed line of a pair has its own rule.
 
 use core::fmt::{self, Display, Write};
-use latency_core::decimal::{Decimal, Trimmed};
+use latency_core::decimal::{Decimal, Real};
 use latency_core::text::Text;
 
 /// Number from which on every double is a whole number (2^52). Larger ones may not fit into a `u64`.
@@ -89,7 +89,7 @@ impl Display for Seconds {
     }
 }
 
-/// A number for programs: seven significant digits, without zeros at the end.
+/// A number for programs: seven significant digits, without zeros at the end, but with one decimal at least.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Precise(pub f64);
 
@@ -99,7 +99,7 @@ pub const PRECISE: usize = 7;
 impl Display for Precise {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let decimals = decimals(self.0, PRECISE);
-        write!(out, "{:.decimals$}", Trimmed(self.0))
+        write!(out, "{:.decimals$}", Real(self.0))
     }
 }
 

@@ -12,6 +12,7 @@ mod foreign;
 mod headings;
 mod host;
 mod json;
+mod names;
 mod numerals;
 mod origin;
 mod point;

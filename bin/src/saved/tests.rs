@@ -191,7 +191,7 @@ fn the_conditions_of_a_run_are_read() {
         saved.conditions.texts[index].as_str().to_string()
     };
     assert_eq!(
-        (told("hostname"), told("brand"), told("kernel")),
+        (told("host"), told("brand"), told("kernel")),
         ("a\\u{1b}17".into(), "Imaginary".into(), "6.1".into())
     );
     assert_eq!(

@@ -11,6 +11,7 @@ mod values;
 mod view;
 
 use super::{Command, Write};
+use crate::describe::columns;
 use crate::error::{Failure, Outliers, SavedError, TimingError};
 use crate::options::{Descriptor, FlagId, FlagSet, MAX_OPERANDS, Operands, Options};
 use crate::sys::table::List;
@@ -36,7 +37,7 @@ pub const FLEET: Command = Command {
         operands: Operands { names: "FILE...", least: 1, most: MAX_OPERANDS, sides: false },
         ..Descriptor::OF_VALUES
     },
-    columns: &programs::COLUMNS,
+    columns: [&columns::SAVED, &programs::COLUMNS],
     run,
 };
 

@@ -52,7 +52,7 @@ pub fn written(arguments: &[&str]) -> (String, Option<(u8, String)>) {
     let mut out = String::new();
     let terminal = Terminal { columns: 100, unicode: true, colour: false };
     let failure = (FLEET.run)(options, &mut |describe| {
-        output::write(&mut out, options, terminal, [FLEET.columns, &[], &[]], describe).unwrap();
+        output::write(&mut out, options, terminal, FLEET.columns, describe).unwrap();
     });
     let failure = failure.unwrap_or_else(Some);
     (out, failure.map(|failure| (failure.exit_code(), failure.to_string())))

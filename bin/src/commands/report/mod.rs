@@ -15,7 +15,7 @@ use core::fmt::{self, Write};
 use latency_core::cpulist::NodeSet;
 
 use super::Command;
-use crate::describe::{Report, point};
+use crate::describe::{Report, output};
 use crate::error::Failure;
 use crate::experiment::interface::Experiment;
 use crate::experiment::{bandwidth, cores, curve, distribution, loaded, matrix, pages, parallel, window};
@@ -49,7 +49,7 @@ pub const REPORT: Command = Command {
         operands: Operands { names: "[FILE...]", least: 0, most: MAX_OPERANDS, sides: false },
         ..Descriptor::OF_VALUES
     },
-    columns: &point::CHAINS,
+    columns: output::COLUMNS,
     // Without files the command measures, and is started like an experiment.
     run: saved::run,
 };

@@ -11,7 +11,7 @@ use latency_core::text::{Text, plural};
 use super::page::how_to_get_the_page;
 use super::pictures::{self, SEVERAL, unit, value};
 use crate::commands::Write;
-use crate::describe;
+use crate::describe::{self, columns, trust};
 use crate::error::{Failure, Problem, SavedError};
 use crate::options::Options;
 use crate::report::document::{Document, Level, PageRole, Part, Role, fields};
@@ -27,7 +27,7 @@ fields! {
     FILES "files" "The saved results.";
     FILE "file" "Its name.";
     OF "of" "The experiment that it is of; empty where the file does not tell.";
-    HOST "hostname" "The host that it is from, or that the file does not tell.";
+    HOST "host_name" "The host that it is from, or that the file does not tell.";
     POINTS "points" "How many points it has.";
     LEAST "least" "The smallest value: nanoseconds, or GB/s of bandwidth.";
     MEDIAN "median" "The median of all values.";
@@ -128,7 +128,16 @@ fn present(document: &mut dyn Document, options: &Options<'_>, files: &[File<'_>
         document.put(&RESULTS, files.len());
         document.put(&HOSTS, hosts);
     });
-    describe::tool(document, "report", "");
+    let trusts = || files.iter().map(File::trust).filter(|trust| !trust.is_empty());
+    let level = match (trusts().any(|trust| trust == "poor"), trusts().next()) {
+        (true, _) => "poor",
+        (false, Some(_)) => "fair",
+        (false, None) => "good",
+    };
+    trust::of_command(document, level, trusts());
+    document.part(Part::Records(&describe::ROWS), |document| {
+        files.iter().for_each(|file| columns::saved_rows(document, &file.saved, file.saved.rows.iter()));
+    });
     document.part(Part::List(&FILES), |document| {
         for file in files {
             chapter(document, file);

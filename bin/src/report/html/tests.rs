@@ -17,7 +17,7 @@ static NAME: Field = Field::new("name", "Its name.");
 fn written(describe: &mut dyn FnMut(&mut dyn Document)) -> String {
     let terminal = Terminal { columns: 80, unicode: true, colour: false };
     let mut out = String::new();
-    let style = Style { terminal, level: Level::Normal, columns: [&[], &[], &[]] };
+    let style = Style { terminal, level: Level::Normal, columns: [&[]; 2] };
     (HTML.write)(&mut out, &style, describe).unwrap();
     out
 }
