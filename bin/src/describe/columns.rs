@@ -4,7 +4,7 @@
 
 use super::{Report, Utc};
 use crate::report::document::{Document, Field, Part, Value, fields};
-use crate::result::row::{self, FIELDS, Row, Word};
+use crate::result::row::{self, FIELDS, Row};
 use crate::result::sample::Sample;
 use crate::saved::Saved;
 use crate::analysis::traffic::bandwidth;
@@ -147,21 +147,20 @@ pub static SAVED: [&Field; FIELDS.len()] = [
     &LOAD,
 ];
 
-/// Describes a field of a saved point, which is a number, a flag or a word; null without a value.
+/// Describes a field of a saved point, which is a number, a flag or a word, if the point has it.
 pub fn saved_field(document: &mut dyn Document, field: usize, word: &str) {
-    let Some(column) = SAVED.get(field) else { return };
-    let number = word.bytes().all(|byte| byte.is_ascii_digit()).then(|| word.parse::<u64>().ok()).flatten();
-    document.value(column, match (word, number) {
-        ("", _) => Value::None,
-        (_, Some(number)) => Value::Count(number),
-        ("true" | "false", _) => Value::Flag(word == "true"),
-        _ => Value::Word(word),
-    });
+    let Some(column) = SAVED.get(field).filter(|_| !word.is_empty()) else { return };
+    let number = word.parse::<u64>().ok();
+    let flag = matches!(word, "true" | "false").then_some(word == "true");
+    document.value(column, number.map(Value::Count).or(flag.map(Value::Flag)).unwrap_or(Value::Word(word)));
 }
 
-/// Describes the fields of a saved point.
+/// Describes the fields of a saved point of an experiment.
 #[inline(never)] // it is called in several places
-pub fn saved(document: &mut dyn Document, row: &Row) {
+pub fn saved(document: &mut dyn Document, experiment: &str, row: &Row) {
+    if !row.tells(row::EXPERIMENT) {
+        saved_field(document, row::EXPERIMENT, experiment);
+    }
     (0..SAVED.len()).for_each(|field| saved_field(document, field, row.plain(field).as_str()));
 }
 
@@ -174,12 +173,7 @@ pub fn saved_rows<'s>(document: &mut dyn Document, of: &Saved, rows: impl Iterat
                 0 => document.put(&STARTED, None::<bool>),
                 started => document.show(&STARTED, &Utc(started)),
             }
-            let mut named = *row;
-            // Only the rows of a report know their experiment.
-            if !row.tells(row::EXPERIMENT) {
-                named.set(row::EXPERIMENT, Word::of(format_args!("{}", of.experiment)));
-            }
-            saved(document, &named);
+            saved(document, of.experiment.as_str(), row);
             let Sample { nanoseconds: value, interval, .. } = row.sample;
             match row.traffic() {
                 Some(kind) => document.put(&BYTES, bandwidth(kind, Estimate { value, interval })),

@@ -4,6 +4,7 @@ use core::fmt::{self, Display};
 
 use latency_core::stats::{Estimate, Interval, Summary};
 
+use super::metrics::seconds;
 use super::{Report, columns};
 use super::optional::optional;
 use crate::report::document::{Document, MetricLabels, Rows, Value, metrics};
@@ -13,8 +14,8 @@ use crate::warning::Warning;
 
 metrics! {
     VALUE "latency_undisturbed_seconds" "Median latency of one dependent load while neighbours are quiet.";
-    VALUE_LOW "latency_undisturbed_ci95_low_seconds" "Lower end of the 95 % confidence interval of the undisturbed latency.";
-    VALUE_HIGH "latency_undisturbed_ci95_high_seconds" "Upper end of the 95 % confidence interval of the undisturbed latency.";
+    VALUE_LOW "latency_undisturbed_ci95_low_seconds" "Lower end of the 95% confidence interval of the undisturbed latency.";
+    VALUE_HIGH "latency_undisturbed_ci95_high_seconds" "Upper end of the 95% confidence interval of the undisturbed latency.";
     BOUND "latency_undisturbed_at_most_seconds" "Upper bound of the undisturbed latency where no rounds prove a value.";
 }
 
@@ -40,17 +41,13 @@ pub fn members(document: &mut dyn Document, series: &RoundSeries) {
 
 /// Emits the samples of a point.
 pub fn metrics(document: &mut dyn Document, labels: MetricLabels<'_>, series: &RoundSeries) {
-    let mut sample = |metric, nanoseconds: f64| {
-        document.sample(metric, labels, Value::Real(nanoseconds * 1e-9));
-    };
     match series.undisturbed {
         None => {}
-        Some(Undisturbed::Seen { nanoseconds, interval: Interval { low, high }, .. }) => {
-            sample(&VALUE, nanoseconds);
-            sample(&VALUE_LOW, low);
-            sample(&VALUE_HIGH, high);
+        Some(Undisturbed::Seen { nanoseconds: value, interval, .. }) => {
+            let found = Estimate { value, interval: Some(interval) };
+            seconds(document, [&VALUE, &VALUE_LOW, &VALUE_HIGH], labels, found);
         }
-        Some(Undisturbed::AtMost(bound)) => sample(&BOUND, bound),
+        Some(Undisturbed::AtMost(bound)) => document.sample(&BOUND, labels, Value::Real(bound * 1e-9)),
     }
 }
 

@@ -38,11 +38,20 @@ const WORDS: [(&str, &[&str]); 12] = [
 /// Names of shapes that several members have, if the first member's name would be less clear.
 const NAMES: [(&str, &str); 1] = [("node_pairs", "pair")];
 
+/// Members that are null in every build for tests, with the type that they have otherwise.
+const NULLABLE: [(&str, &str); 1] = [("commit", "string")];
+
 /// Lists of whole documents, by the name of the member.
 const OF_DOCUMENTS: &str = "sections";
 
 /// Members that distinguish kinds of documents of one experiment, with the suffix of the name of each kind.
 const APART: [(&str, &str); 2] = [("plan", "_plan"), (OF_DOCUMENTS, "_of_a_run")];
+
+/// Members that every document has, in this order, before its other data.
+const ENVELOPE: [&str; 9] =
+    ["schema", "tool", "experiment", "command", "started", "duration_s", "summary", "trust", "rows"];
+/// Members that may be between those.
+const BETWEEN: [&str; 2] = ["partial", "host"];
 
 /// A kind of document: its experiment, and the member that distinguishes it from the others.
 #[derive(Clone, PartialEq)]
@@ -62,6 +71,8 @@ impl Documents {
     /// Adds a document.
     pub fn add(&mut self, seen: &Seen) {
         let Seen::Object(members) = seen else { unreachable!("a document is an object") };
+        let first = members.iter().map(|(field, _)| field.key()).filter(|key| !BETWEEN.contains(key));
+        assert!(first.take(ENVELOPE.len()).eq(ENVELOPE), "{:?}", members.iter().map(|(field, _)| field.key()).collect::<Vec<_>>());
         let named = |key| members.iter().find(|(field, _)| field.key() == key).map(|(_, seen)| seen);
         let Some(Seen::Value(_, Some(experiment))) = named("experiment") else {
             panic!("a document says its experiment")
@@ -205,6 +216,8 @@ impl Maker<'_> {
         if types.contains(&"number") {
             types.retain(|name| *name != "integer");
         }
+        let nullable = NULLABLE.iter().find(|(key, _)| field.is_some_and(|field| field.key() == *key));
+        types.splice(0..0, nullable.map(|(_, kind)| *kind));
         if types == ["null"] && both.iter().all(|shape| shape.objects + shape.lists == 0) {
             self.missing.push(format!("{place}: null in every scene"));
         }

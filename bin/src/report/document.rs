@@ -337,6 +337,18 @@ pub struct Metric {
     pub about: &'static str,
 }
 
+impl Metric {
+    /// Returns whether a value is a number, and thus a sample.
+    #[must_use]
+    pub fn is_number(value: Value<'_>) -> bool {
+        match value {
+            Value::Count(_) => true,
+            Value::Real(number) => number.is_finite(),
+            _ => false,
+        }
+    }
+}
+
 /// The names and words that distinguish the samples of a metric.
 pub type MetricLabels<'l> = &'l [(&'static str, Value<'l>)];
 

@@ -181,6 +181,7 @@ impl Row {
             (FROM, Some((from, _))) => Word::of(format_args!("{from}")),
             (TO, Some((_, to))) => Word::of(format_args!("{to}")),
             (SIZE, _) => Word::of(format_args!("{}", self.sample.size.0)),
+            (STRIDE, _) if !self.tells(SIZE) => Word::EMPTY,
             (STRIDE, _) => Word::of(format_args!("{}", self.sample.stride.0)),
             _ => self.word(field).copied().unwrap_or(Word::EMPTY),
         }

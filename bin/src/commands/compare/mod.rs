@@ -109,6 +109,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     if known().any(|name| known().next() != Some(name)) {
         return Err(refused("they are of different experiments", ""));
     }
+    let experiment = known().next().unwrap_or_default();
     let is_curve = names.all(|name| matches!(name, "" | "curve"));
     let saved = |side: usize, file: usize| sides.get(side).and_then(|side| side.get(file));
     let rows = |side: usize, file: usize| saved(side, file).map_or(&[][..], |saved| saved.rows);
@@ -127,6 +128,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     let view = ComparisonView {
         files,
         paths: [ours, theirs],
+        experiment,
         comparison: &comparison,
         differs: &differs,
         judged,

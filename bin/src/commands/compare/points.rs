@@ -197,7 +197,7 @@ impl ComparisonView<'_> {
     /// Describes every point for programs.
     pub fn points(&self, document: &mut dyn Document) {
         document.items(Part::Records(&describe::ROWS), self.comparison.pairs(), |document, pair| {
-            columns::saved(document, &pair.row);
+            columns::saved(document, self.experiment, &pair.row);
             document.put(&A_NS, pair.nanoseconds[0]);
             document.put(&B_NS, pair.nanoseconds[1]);
             document.put(&RATIO, Estimate { value: pair.ratio(), interval: bounded(pair) });
