@@ -37,7 +37,7 @@ pub const FLEET: Command = Command {
         operands: Operands { names: "FILE...", least: 1, most: MAX_OPERANDS, sides: false },
         ..Descriptor::OF_VALUES
     },
-    columns: [&columns::SAVED, &programs::COLUMNS],
+    columns: [&programs::COLUMNS, &columns::SAVED],
     run,
 };
 

@@ -278,7 +278,7 @@ impl Document for Excerpt<'_> {
     fn begin(&mut self, part: Part) {
         let is_list = match part {
             Part::Records(_) => true,
-            Part::List(field) => matches!(field.key(), "node_pairs" | "points"),
+            Part::List(field) => matches!(field.key(), "node_pairs" | "points" | "distributions"),
             _ => false,
         };
         match self.depth > 0 || is_list {
