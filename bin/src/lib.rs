@@ -222,16 +222,12 @@ fn act<'a>(
     let _ = signal::unblock();
     let (started, begun_ns) = now();
     let mut written = Ok(());
-    let found = (command.run)(options, &mut |description| {
+    let ran = || command_run(command.descriptor.name, arguments, (started, begun_ns));
+    let found = command.perform(options, &ran, &mut |description| {
         // An output file is either completed or removed.
         let _ = signal::block();
-        let run = command_run(command.descriptor.name, arguments, (started, begun_ns));
-        written = sink(options).and_then(|out| {
-            save(out, options, terminal, command.columns, [false; 2], &mut |document| {
-                run.present(document);
-                description(document);
-            })
-        });
+        written = sink(options)
+            .and_then(|out| save(out, options, terminal, command.columns, [false; 2], description));
     });
     let _ = signal::block();
     written?;

@@ -163,10 +163,10 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     write(&mut |document| {
         document.part(Part::Object(&describe::SUMMARY), |document| model::summary(document, &analysis));
         let poor = saved.conditions.poor;
-        let reasons = saved.origin.trust.evidence();
-        trust::of_command(document, if poor { "poor" } else { "good" }, reasons.filter(|_| poor));
+        let mut reasons = saved.origin.trust.evidence().filter(|_| poor);
+        trust::of_command(document, if poor { "poor" } else { "good" }, &mut reasons);
         document.part(Part::Records(&describe::ROWS), |document| {
-            kinds.iter().for_each(|kind| columns::saved_rows(document, &saved, kind.dense()));
+            kinds.iter().for_each(|kind| columns::saved_rows(document, &saved, &mut kind.dense()));
         });
         file.curve(document, *first, &analysis, &mut samples);
         document.items(

@@ -15,6 +15,7 @@ use latency_core::text::joined;
 
 use crate::error::Failure;
 use crate::options::{Descriptor, Options};
+use crate::describe::CommandRun;
 use crate::describe::output::Columns;
 use crate::report::document::Describe;
 
@@ -31,6 +32,29 @@ pub struct Command {
     ///
     /// A failure within `Ok` concerns the result, which is written nevertheless.
     pub run: for<'a> fn(&'a Options<'a>, Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>>,
+}
+
+impl Command {
+    /// Reads the files that the operands name, and writes the result behind the description of the run, which `ran`
+    /// returns.
+    ///
+    /// # Errors
+    ///
+    /// A failure without a result. A failure within `Ok` concerns the result.
+    pub fn perform<'a>(
+        &self,
+        options: &'a Options<'a>,
+        ran: &dyn Fn() -> CommandRun<'a>,
+        write: Write<'_>,
+    ) -> Result<Option<Failure<'a>>, Failure<'a>> {
+        (self.run)(options, &mut |describe| {
+            let run = ran();
+            write(&mut |document| {
+                run.present(document);
+                describe(document);
+            });
+        })
+    }
 }
 
 /// Shows up to `most` of `count` items, separated by commas, and the number of further items.

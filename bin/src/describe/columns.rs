@@ -113,7 +113,7 @@ columns! {
 }
 
 fields! {
-    LOAD "load" "Of latencies under load: `most` for the largest bandwidth, or `idle` with the traffic that comes after it.";
+    LOAD "load_level" "Of latencies under load: `most` for the largest bandwidth, or `idle` with the traffic that comes after it.";
 }
 
 /// The columns of the fields of saved points, by their index in [`FIELDS`].
@@ -165,7 +165,7 @@ pub fn saved(document: &mut dyn Document, experiment: &str, row: &Row) {
 }
 
 /// Describes the points of a saved result as rows.
-pub fn saved_rows<'s>(document: &mut dyn Document, of: &Saved, rows: impl Iterator<Item = &'s Row>) {
+pub fn saved_rows<'s>(document: &mut dyn Document, of: &Saved, rows: &mut dyn Iterator<Item = &'s Row>) {
     for row in rows {
         document.part(Part::Item, |document| {
             document.put(&HOST, of.named_host().unwrap_or_default());

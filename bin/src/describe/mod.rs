@@ -91,6 +91,13 @@ pub struct CommandRun<'r> {
 }
 
 impl CommandRun<'_> {
+    /// Returns a run for tests, without arguments.
+    #[cfg(test)]
+    #[must_use]
+    pub fn of(name: &str) -> CommandRun<'_> {
+        CommandRun { name, arguments: Arguments::packed(b""), started: 1_795_310_400, seconds: 0.1 }
+    }
+
     /// Describes the run.
     pub fn present(&self, document: &mut dyn Document) {
         tool(document, self.name, "");

@@ -168,7 +168,7 @@ impl Parsed {
 
     /// Returns the run of a command.
     fn run<'n>(&self, name: &'n str) -> CommandRun<'n> {
-        CommandRun { name, arguments: self.arguments, started: 1_795_310_400, seconds: 0.1 }
+        CommandRun { arguments: self.arguments, ..CommandRun::of(name) }
     }
 
     /// Makes the result, which `write` receives, and returns the failure of a command.
@@ -186,14 +186,8 @@ impl Parsed {
                 None
             }
             Some(command) => {
-                let run = self.run(command.descriptor.name);
-                let mut write = |describe: Describe<'_>| {
-                    write(command.columns, &mut |document| {
-                        run.present(document);
-                        describe(document);
-                    });
-                };
-                (command.run)(options, &mut write).unwrap_or_else(Some)
+                let ran = || self.run(command.descriptor.name);
+                command.perform(options, &ran, &mut |describe| write(command.columns, describe)).unwrap_or_else(Some)
             }
             None => {
                 report(scene, self, terminal, write);

@@ -39,7 +39,7 @@ pub const FIELDS: [(&str, &str); 27] = [
     ("state", "state"),
     ("level", "cache"),
     ("home_node", "home"),
-    ("load", "load"),
+    ("load_level", "load"),
 ];
 /// Index of the initiator node in [`FIELDS`].
 pub const FROM: usize = 0;

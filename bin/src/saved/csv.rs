@@ -26,7 +26,7 @@ pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft<'_>) -> Re
     }
     let columns = [Column::Other; MAX_COLUMNS];
     let mut table = TableLayout { columns, most: None, separator: None, numerals: Numerals::PLAIN, given };
-    let (mut begun, mut empty) = (false, 0);
+    let (mut begun, mut empty, mut heading) = (false, 0, "");
     // The last comment before the first row may be its heading.
     let mut comment = "";
     each_line(lines(text), &mut |index, line| {
@@ -44,6 +44,10 @@ pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft<'_>) -> Re
             return Err("a second table behind two empty lines; save each in a file of its own");
         }
         if core::mem::replace(&mut begun, true) {
+            // Tables that are joined end to end have the heading of each.
+            if line == heading {
+                return Ok(());
+            }
             return table.row(line, draft);
         }
         table.separator = separator(line);
@@ -60,6 +64,7 @@ pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft<'_>) -> Re
             table.numerals = Numerals::of(&mut all.flat_map(|line| fields(line, table.separator)));
         }
         if names {
+            heading = line;
             return Ok(());
         }
         table.row(line, draft)

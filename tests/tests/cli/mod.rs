@@ -18,6 +18,7 @@ mod footprint;
 mod interrupt;
 mod keys;
 mod labels;
+mod loaders;
 mod loaded;
 mod monitoring;
 mod output;

@@ -243,7 +243,7 @@ impl ComparisonView<'_> {
             document.put(&FASTER, faster);
             document.put(&WITHOUT, self.without[0] + self.without[1]);
         });
-        trust::of_command(document, if comparable { "good" } else { "poor" }, blocks());
+        trust::of_command(document, if comparable { "good" } else { "poor" }, &mut blocks());
         self.points(document);
         differs::programs(document, self.differs);
         document.put(&COMPARABLE, comparable);

@@ -13,7 +13,7 @@ use proptest::prelude::*;
 
 use super::FLEET;
 use crate::catalogue::DESCRIPTORS;
-use crate::describe::output;
+use crate::describe::{CommandRun, output};
 use crate::options;
 use crate::report::FORMATS;
 use crate::report::terminal::Terminal;
@@ -51,7 +51,7 @@ pub fn written(arguments: &[&str]) -> (String, Option<(u8, String)>) {
     let options = Box::leak(Box::new(options::parse(arguments, &DESCRIPTORS, &FORMATS).unwrap()));
     let mut out = String::new();
     let terminal = Terminal { columns: 100, unicode: true, colour: false };
-    let failure = (FLEET.run)(options, &mut |describe| {
+    let failure = FLEET.perform(options, &|| CommandRun::of("fleet"), &mut |describe| {
         output::write(&mut out, options, terminal, FLEET.columns, describe).unwrap();
     });
     let failure = failure.unwrap_or_else(Some);
@@ -320,7 +320,7 @@ fn lower_bandwidths_are_slower() {
     let (csv, _) = written(&[&path, "--csv"]);
     let row = csv.lines().nth(1).unwrap_or_default();
     assert!(
-        row.starts_with("n3,bandwidth 0 -> 0 traffic read generators 8,X,1,bytes_per_second,800000"),
+        row.starts_with("n3,bandwidth 0 -> 0 traffic read cores 8,X,1,bytes_per_second,800000"),
         "{csv}"
     );
     let fast = csv.lines().nth(2).unwrap_or_default();
@@ -335,11 +335,11 @@ fn values_of_results_that_are_not_points_are_compared_too() {
     let golden = |name: &str| fs::read_to_string(format!("../tests/golden/{name}.json")).unwrap();
     let mut files = Files::default();
     for (name, points) in [
-        ("loaded-two-nodes", &["loaded 0 -> 1\"", "loaded 0 -> 1 traffic read generators"][..]),
+        ("loaded-two-nodes", &["loaded 0 -> 1\"", "loaded 0 -> 1 traffic read cores"][..]),
         ("cores", &["cores same L3"]),
         ("curve-one-size", &["curve 0 -> 0 1 MiB"]),
         ("variants", &["variants 0 -> 0 "]),
-        ("parallel-one-size", &["lanes 4"]),
+        ("parallel-one-size", &["chains 4"]),
     ] {
         let path = files.add(golden(name).as_bytes());
         let (json, failure) = written(&[&path, "--json"]);

@@ -134,9 +134,9 @@ fn present(document: &mut dyn Document, options: &Options<'_>, files: &[File<'_>
         (false, Some(_)) => "fair",
         (false, None) => "good",
     };
-    trust::of_command(document, level, trusts());
+    trust::of_command(document, level, &mut trusts());
     document.part(Part::Records(&describe::ROWS), |document| {
-        files.iter().for_each(|file| columns::saved_rows(document, &file.saved, file.saved.rows.iter()));
+        files.iter().for_each(|file| columns::saved_rows(document, &file.saved, &mut file.saved.rows.iter()));
     });
     document.part(Part::List(&FILES), |document| {
         for file in files {
