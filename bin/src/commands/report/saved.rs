@@ -135,8 +135,10 @@ fn present(document: &mut dyn Document, options: &Options<'_>, files: &[File<'_>
         (false, None) => "good",
     };
     trust::of_command(document, level, &mut trusts());
+    // A page has its tables; with all rows it would have megabytes.
+    let shown = if document.wants_pictures() { &[] } else { files };
     document.part(Part::Records(&describe::ROWS), |document| {
-        files.iter().for_each(|file| columns::saved_rows(document, &file.saved, &mut file.saved.rows.iter()));
+        shown.iter().for_each(|file| columns::saved_rows(document, &file.saved, &mut file.saved.rows.iter()));
     });
     document.part(Part::List(&FILES), |document| {
         for file in files {
