@@ -18,7 +18,10 @@ unexport CARGO_ENCODED_RUSTFLAGS
 STATIC := -Crelocation-model=static -Clink-arg=-nostartfiles -Clink-arg=-nostdlib \
 	-Clink-arg=-static -Clink-arg=-no-pie -Clink-arg=-Wl,--discard-all
 
-.PHONY: all run test test-all built examples golden calibration fuzz size plugin guest lab boots hostile signals campaign bench mutants check dist clean
+.PHONY: all run install uninstall test test-all built examples golden calibration fuzz size plugin guest lab boots hostile signals campaign bench mutants check dist clean
+
+# The commit that `--version` prints, and `-dirty` after it if a file differs; nothing without git.
+all: export LATENCY_BENCH_COMMIT ?= $(if $(wildcard .git),$(shell git describe --always --exclude='*' --abbrev=8 --dirty 2>/dev/null))
 
 # Panics name their file. Those of other crates are where cargo keeps its downloads, and those of the standard library where
 # rustup keeps its component rust-src, if it is installed: different places for everybody, which would make other bytes.
@@ -36,6 +39,27 @@ all:
 # Arguments: make run ARGS='curve --max-size=1G'
 run: all
 	@$(BINARY) $(ARGS)
+
+# Executable, manual page and completions: make install PREFIX=/usr DESTDIR=/tmp/root. Nothing is built if the executable
+# exists, so that `make && sudo make install` needs no Rust for root.
+PREFIX ?= /usr/local
+INSTALLED := bin/latency-bench share/man/man1/latency-bench.1 share/bash-completion/completions/latency-bench \
+	share/zsh/site-functions/_latency-bench share/fish/vendor_completions.d/latency-bench.fish
+
+install:
+	@[ -x $(BINARY) ] || $(MAKE) --no-print-directory all
+	@set -e; for file in $(INSTALLED); do \
+		case $$file in \
+		bin/*) from=$(BINARY) mode=755;; \
+		*bash*) from=tests/packaged/latency-bench.bash mode=644;; \
+		*) from=tests/packaged/$${file##*/} mode=644;; \
+		esac; \
+		install -D -m $$mode "$$from" "$(DESTDIR)$(PREFIX)/$$file"; \
+		echo "$(DESTDIR)$(PREFIX)/$$file"; \
+	done
+
+uninstall:
+	@for file in $(INSTALLED); do rm -f "$(DESTDIR)$(PREFIX)/$$file"; done
 
 # Tests unwind, whatever the profile says. So do then, too, the programs that are built beside them: else all that both
 # have in common would be compiled twice.
@@ -69,13 +93,13 @@ built:
 	@target/debug/boots 0 >/dev/null 2>&1 &
 
 # Writes tests/golden anew, which `test` compares with: every experiment in every format,
-# for fixed findings; the manual page and the completions; and the table of hostile places in README.md. Read `git diff` before you commit it.
+# for fixed findings; the manual page and the completions; and the table of hostile places in tests/README.md. Read `git diff` before you commit it.
 golden:
 	UPDATE_GOLDEN=1 $(CARGO) test --locked -p latency-bench --lib golden::
 	UPDATE_GOLDEN=1 $(CARGO) test --locked -p latency-tests --test suite -- the_readme_has dist::pages::goldens
 
 # What good, fair and poor are worth: 2,000 simulated runs of each machine, and a table of how often the words were right,
-# which UPDATE_GOLDEN=1 writes into README.md. CALIBRATION_RUNS=N makes others, CALIBRATION_ONLY chooses by a part of the
+# which UPDATE_GOLDEN=1 writes into bin/README.md. CALIBRATION_RUNS=N makes others, CALIBRATION_ONLY chooses by a part of the
 # name, CALIBRATION_SEEDS=tuning takes the seeds by which rules are chosen.
 calibration:
 	$(CARGO) test --locked --profile fuzz -p latency-bench --lib -- --ignored --nocapture calibration::calibration

@@ -14,7 +14,7 @@
 
         .pushsection .text._start, "ax", @progbits
 lb_no_stack:
-        .ascii  "ERROR: mmap of 1 MiB for the stack failed; raise the limits of memory: ulimit -v, ulimit -d\n"
+        .ascii  "latency-bench: error: mmap of 1 MiB for the stack failed; raise the memory limits: ulimit -v, ulimit -d\n"
 lb_no_stack_end:
 
         .globl  _start

@@ -157,7 +157,7 @@ fn machine(options: &Options<'_>) -> Result<&'static Machine, Failure<'static>> 
 fn fail(messages: &mut Messages, failure: &Failure<'_>) -> i32 {
     let _ = writeln!(
         Wrap::new(messages, message_columns().unwrap_or(usize::MAX), 2, 0),
-        "{}: {failure}",
+        "latency-bench: {}: {failure}",
         failure.label()
     );
     i32::from(failure.exit_code())
@@ -261,12 +261,6 @@ fn screen(options: &Options<'_>, environment: Environment) -> Terminal {
     /// The width if the output is not a terminal: every terminal, mail and ticket has room for it.
     const COLUMNS: usize = 80;
     let is_terminal = options.output.is_none() && Stream::Output.is_terminal();
-    let locale = [&b"LC_ALL"[..], b"LC_CTYPE", b"LANG"]
-        .into_iter()
-        .find_map(|name| environment.get(name).filter(|value| !value.is_empty()));
-    let utf8 = locale.is_some_and(|locale| {
-        [&b"UTF-8"[..], b"utf-8", b"UTF8", b"utf8"].into_iter().any(|word| locale.ends_with(word))
-    });
     let colour = match options.color {
         When::Always => true,
         When::Never => false,
@@ -278,7 +272,17 @@ fn screen(options: &Options<'_>, environment: Environment) -> Terminal {
         }
     };
     let columns = Stream::Output.width().filter(|_| is_terminal).map_or(COLUMNS, usize::from);
-    Terminal { columns, unicode: utf8, colour }
+    Terminal { columns, unicode: shows_utf8(environment), colour, screen: is_terminal }
+}
+
+/// Returns whether the locale is one of UTF-8.
+fn shows_utf8(environment: Environment) -> bool {
+    let locale = [&b"LC_ALL"[..], b"LC_CTYPE", b"LANG"]
+        .into_iter()
+        .find_map(|name| environment.get(name).filter(|value| !value.is_empty()));
+    locale.is_some_and(|locale| {
+        [&b"UTF-8"[..], b"utf-8", b"UTF8", b"utf8"].into_iter().any(|word| locale.ends_with(word))
+    })
 }
 
 /// The minimum expected duration that is announced, on a terminal or not, because the user has to wait.
@@ -331,14 +335,17 @@ fn perform<'a>(
     let (done, findings) = (ran.done(), &ran.findings);
     let seconds = sys::time::monotonic_raw_ns().saturating_sub(begun_ns) as f64 / 1e9;
     let terminal = screen(options, environment);
-    let report = ran.report(options, arguments, &warnings, terminal, (started, seconds));
+    let report = describe::Report {
+        on_screen: terminal.screen && !options.quiet,
+        ..ran.report(options, arguments, &warnings, terminal, (started, seconds))
+    };
     let nothing = done == 0 && findings.interrupted;
     let failed = failed(findings, done);
     let written = save(out, options, terminal, output::COLUMNS, [failed.is_some(), nothing], &mut |document| {
         describe::report(document, &report, &experiment.present);
     });
     // Errors of messages are dropped, because there is no other output to report them to.
-    let _ = warnings.write(messages, options.verbose, message_columns());
+    let _ = warnings.write(messages, options.verbose, message_columns(), terminal.unicode);
     written?;
     match (failed, warnings.untrusted()) {
         (Some(failure), _) => Err(failure),

@@ -49,7 +49,7 @@ const DEFECT: i32 = 70;
 fn panic(information: &PanicInfo<'_>) -> ! {
     let mut messages = Messages::on(Stream::Error);
     let (file, line) = information.location().map_or(("?", 0), |place| (place.file(), place.line()));
-    let _ = writeln!(messages, "ERROR: internal error at {file}:{line} (please report)");
+    let _ = writeln!(messages, "latency-bench: error: internal error at {file}:{line} (please report)");
     drop(messages);
     init::end(DEFECT)
 }

@@ -28,6 +28,8 @@ pub type NodeSet = IdSet<16>;
 impl<const WORDS: usize> IdSet<WORDS> {
     /// The set without members.
     pub const EMPTY: Self = Self { words: [0; WORDS] };
+    /// The set of all numbers.
+    pub const ALL: Self = Self { words: [u64::MAX; WORDS] };
 
     /// Largest number that fits in the set, plus one.
     pub const CAPACITY: u32 = (WORDS * 64) as u32;
@@ -42,6 +44,12 @@ impl<const WORDS: usize> IdSet<WORDS> {
     pub fn contains(&self, id: u32) -> bool {
         let (word, bit) = split(id);
         self.words.get(word).is_some_and(|word| word & bit != 0)
+    }
+
+    /// Returns whether every number is a member.
+    #[must_use]
+    pub fn is_all(&self) -> bool {
+        self.words.iter().all(|word| *word == u64::MAX)
     }
 
     /// Returns the number of members.

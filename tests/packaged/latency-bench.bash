@@ -18,47 +18,47 @@ _latency_bench() {
     [[ ${#before[@]} -gt 1 ]] || services=' help version'
     case $experiment in
     '' | matrix)
-        options='--cpunode= --memnode= --cpu= --pages= --size= --order= --stride= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --until= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --label= --heatmap --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --order= --stride= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --until= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --label= --heatmap --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md svg hwloc prometheus html'
         ;;
     curve)
-        options='--cpunode= --memnode= --cpu= --pages= --min-size= --max-size= --points-per-octave= --order= --stride= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --label= --reciprocal --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --min-size= --max-size= --points-per-octave= --order= --stride= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --label= --reciprocal --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md svg prometheus html'
         ;;
     parallel)
-        options='--cpunode= --memnode= --cpu= --pages= --size= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md svg prometheus html'
         ;;
     window)
-        options='--cpunode= --memnode= --cpu= --pages= --size= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md svg prometheus html'
         ;;
     distribution)
-        options='--cpunode= --memnode= --cpu= --pages= --size= --order= --stride= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --order= --stride= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md svg prometheus html'
         ;;
     order)
-        options='--cpunode= --memnode= --cpu= --pages= --size= --stride= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --stride= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md prometheus html'
         ;;
     pages)
-        options='--cpunode= --memnode= --cpu= --pages= --size= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md svg prometheus html'
         ;;
     variants)
-        options='--cpunode= --memnode= --cpu= --size= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--cpunode= -N --memnode= -m --cpu= -C --size= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md prometheus html'
         ;;
     bandwidth)
-        options='--cpunode= --memnode= --cpu= --pages= --size= --seed= --traffic= --view= --load-cpus= --load-threads= --precision= --time-limit= --budget= --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --seed= --traffic= --view= --load-cpus= --load-threads= --precision= --time-limit= --budget= --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md svg hwloc prometheus html'
         ;;
     cores)
-        options='--memnode= --pages= --seed= --pairs= --method= --lines= --states --precision= --time-limit= --budget= --strict --dry-run --format= --json -j --csv --output= -o --label= --heatmap --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--memnode= -m --cpu= -C --pages= --seed= --pairs= --method= --lines= --states --precision= --time-limit= --budget= --strict --dry-run --format= --json -j --csv --output= -o --label= --heatmap --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md svg prometheus html'
         ;;
     loaded)
-        options='--cpunode= --memnode= --cpu= --pages= --size= --seed= --traffic= --load-cpus= --load-threads= --load-from= --load-node= --rates= --levels= --pacing= --burst= --hold= --precision= --time-limit= --budget= --warmup-iters= --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --seed= --traffic= --load-cpus= --load-threads= --load-from= --load-node= --rates= --levels= --pacing= --burst= --hold= --precision= --time-limit= --budget= --warmup-iters= --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md svg hwloc prometheus html'
         ;;
     system)
@@ -78,7 +78,7 @@ _latency_bench() {
         formats='text json csv jsonl md prometheus html'
         ;;
     report)
-        options='--cpunode= --memnode= --cpu= --pages= --size= --seed= --budget= --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --seed= --budget= --strict --dry-run --format= --json -j --csv --output= -o --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md prometheus html'
         ;;
     esac
@@ -96,7 +96,7 @@ _latency_bench() {
     fi
     case $option in
     --cpunode) return ;;
-    --memnode) return ;;
+    --memnode) words='local' ;;
     --cpu) words='first' ;;
     --pages) words='auto 4k thp 2m 1g' ;;
     --size) return ;;

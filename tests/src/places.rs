@@ -1,11 +1,11 @@
 //! Hostile places: each with its effect and the test that shows it.
 //!
-//! README.md has the table as Markdown; `tests/tests/places.rs` compares the two. For a new test of a hostile
+//! tests/README.md has the table as Markdown; `tests/tests/places.rs` compares the two. For a new test of a hostile
 //! place add a row here, then run `make golden`.
 
 use std::fmt::Write;
 
-/// The line of README.md above the table.
+/// The line of tests/README.md above the table.
 pub const HEADING: &str = "## Hostile places";
 
 /// An environment that withholds something or changes during the run.
@@ -28,7 +28,7 @@ pub const PLACES: &[Place] = &[
     // File systems and privileges.
     row(
         "an ordinary user",
-        "The same result, proven page by page, exit 0.",
+        "The same result, verified page by page, exit 0.",
         "cli::confined::an_ordinary_user_gets_the_same_result",
     ),
     row(
@@ -58,7 +58,7 @@ pub const PLACES: &[Place] = &[
     ),
     row(
         "an ordinary user, in every experiment",
-        "Every point is proven, exit 0.",
+        "Every point is verified, exit 0.",
         "hostile::files::an_ordinary_user",
     ),
     row(
@@ -74,7 +74,7 @@ pub const PLACES: &[Place] = &[
     // System calls.
     row(
         "a container that forbids memory policies, the page query and counters",
-        "Memory is placed by first touch and proven by `numa_maps`, exit 0.",
+        "Memory is placed by first touch and verified by `numa_maps`, exit 0.",
         "cli::confined::placement_is_proven_in_a_container",
     ),
     row(
@@ -84,17 +84,17 @@ pub const PLACES: &[Place] = &[
     ),
     row(
         "Docker's default profile: EPERM for what it does not list",
-        "Memory is placed without a policy and proven, in every experiment, exit 0.",
+        "Memory is placed without a policy and verified, in every experiment, exit 0.",
         "hostile::calls::in_docker",
     ),
     row(
         "Podman's default profile: ENOSYS for what it does not list",
-        "Memory is bound and proven, in every experiment, exit 0.",
+        "Memory is bound and verified, in every experiment, exit 0.",
         "hostile::calls::in_podman",
     ),
     row(
         "any one system call that the tool makes forbidden (EPERM, ENOSYS, EINVAL)",
-        "A valid result, or one error and no result, exit 0, 2, 3 or 4; 1 where a file that is named cannot be read.",
+        "A valid result, or one error and no result, exit 0, 2, 3 or 4; 1 where a given file cannot be read.",
         "hostile::calls::each_call_may_be_forbidden_in_each_experiment",
     ),
     row(
@@ -164,7 +164,7 @@ pub const PLACES: &[Place] = &[
         "trees::caches::absurd_sizes_are_ignored_and_reported",
     ),
     row(
-        "200 machines of which parts are removed, exchanged or overwritten at random",
+        "200 machines with parts that are removed, exchanged or overwritten at random",
         "A result, exit 0, or one error, exit 2.",
         "trees::mutated::damaged_trees_are_measured_or_refused_with_a_message",
     ),
@@ -209,7 +209,7 @@ pub const PLACES: &[Place] = &[
         "It is left out, exit 0.",
         "emulator::nodes::an_empty_node_is_left_out",
     ),
-    row("eight nodes", "All 64 pairs, each proven, exit 0.", "emulator::kernels::eight_nodes"),
+    row("eight nodes", "All 64 pairs, each verified, exit 0.", "emulator::kernels::eight_nodes"),
     row(
         "NUMA switched off on a machine of two nodes (`numa=off`)",
         "One node with all CPUs is measured, exit 0; another is refused, exit 1.",
@@ -228,12 +228,12 @@ pub const PLACES: &[Place] = &[
     // Kernels.
     row(
         "the oldest kernel of Debian's archive (5.10 when this was written)",
-        "Every experiment's result, each point proven, exit 0.",
+        "Every experiment's result, each point verified, exit 0.",
         "emulator::kernels::every_experiment_runs_with_the_oldest_kernel",
     ),
     row(
         "the newest kernel of Debian's archive (7.3 when this was written)",
-        "Every experiment's result, each point proven, exit 0.",
+        "Every experiment's result, each point verified, exit 0.",
         "emulator::kernels::every_experiment_runs_with_the_newest_kernel",
     ),
     // Memory.
@@ -299,12 +299,12 @@ pub const PLACES: &[Place] = &[
     ),
     row(
         "another program takes the huge pages between the mapping and the first touch",
-        "No SIGBUS: the error `another program took the 2 MiB pages of node 1 meanwhile`, exit 2; `--pages=auto` takes others.",
+        "No SIGBUS: the error `another process took the 2 MiB pages of node 1`, exit 2; `--pages=auto` takes others.",
         "emulator::scenes::a_pool_that_is_taken_before_the_first_touch_is_an_error",
     ),
     row(
         "memory control groups of 8 to 64 MiB",
-        "The working set is reduced, with the warning `size-clipped`, exit 0; nobody is killed.",
+        "The working set is reduced, with the warning `size-clipped`, exit 0; no process is killed.",
         "emulator::scenes::a_small_control_group_does_not_kill_the_run",
     ),
     // Threads.
@@ -356,7 +356,7 @@ pub const PLACES: &[Place] = &[
     ),
     row(
         "the CPU goes offline, or the clock of the day is set by a day, during the run",
-        "The error `CPU 1 was taken away`, exit 2; the clock changes nothing, exit 0.",
+        "The error `CPU 1 became unavailable`, exit 2; the clock changes nothing, exit 0.",
         "emulator::scenes::an_offline_cpu_and_a_changed_clock_are_noticed",
     ),
     row(
@@ -553,7 +553,7 @@ pub const PLACES: &[Place] = &[
         "cli::files::a_partly_unreadable_file_is_refused",
     ),
     row(
-        "a saved result that grows meanwhile",
+        "a saved result that grows while it is read",
         "It is read as far as it is, exit 0, or refused, exit 1.",
         "cli::files::a_growing_file_is_read_to_its_current_end",
     ),
@@ -568,7 +568,7 @@ pub const PLACES: &[Place] = &[
         "cli::tables::a_result_without_a_point_is_an_error",
     ),
     row(
-        "a table of numbers that are no curve",
+        "a table of numbers that do not form a curve",
         "An error that says how uncertain a model of them is, exit 1.",
         "cli::tables::numbers_that_are_not_a_curve_get_no_levels",
     ),

@@ -14,6 +14,13 @@ use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+/// The beginning of an error on standard error.
+pub const ERROR: &str = "latency-bench: error: ";
+/// The beginning of a warning.
+pub const WARNING: &str = "latency-bench: warning: ";
+/// The beginning of a note, which is a warning that does not lower the trust.
+pub const NOTE: &str = "latency-bench: note: ";
+
 /// Returns a command for the executable with `arguments`, no input, and both outputs captured.
 pub fn command<S: AsRef<OsStr>>(arguments: &[S]) -> Command {
     let mut command = Command::new(binary());
@@ -32,7 +39,7 @@ pub fn run<S: AsRef<OsStr>>(arguments: &[S]) -> Run {
 
 /// Words of commands that must not be pinned to one CPU: experiments that use several CPUs or report them,
 /// and the option that chooses the CPU.
-const OF_SEVERAL_CPUS: [&str; 6] = ["loaded", "bandwidth", "cores", "report", "system", "--cpu"];
+const OF_SEVERAL_CPUS: [&str; 7] = ["loaded", "bandwidth", "cores", "report", "system", "--cpu", "-C"];
 
 /// Runs `command` to its end. A command that uses only one CPU is pinned to one that the fewest others use.
 ///
@@ -156,7 +163,7 @@ impl Run {
         self
     }
 
-    /// Asserts that standard error has exactly one line `ERROR: …`, the last one, and that it contains
+    /// Asserts that standard error has exactly one error, in the last line, and that it contains
     /// `words`.
     ///
     /// # Panics
@@ -164,9 +171,9 @@ impl Run {
     /// If it does not, with all output.
     pub fn expect_error(&self, words: &str) -> &Self {
         let messages = shown(&self.stderr);
-        let errors = messages.lines().filter(|line| line.starts_with("ERROR: ")).count();
+        let errors = messages.lines().filter(|line| line.starts_with(ERROR)).count();
         let last = messages.lines().last().unwrap_or("");
-        let said = errors == 1 && last.starts_with("ERROR: ") && last.contains(words);
+        let said = errors == 1 && last.starts_with(ERROR) && last.contains(words);
         assert!(said, "expected one error with {words:?}: {self}");
         self
     }

@@ -7,7 +7,7 @@
 use latency_core::rng::Pcg32;
 use latency_tests::confine::{Confine, is_root};
 use latency_tests::directory::Directory;
-use latency_tests::run::{self, finish, run};
+use latency_tests::run::{self, ERROR, finish, run};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::process::CommandExt;
@@ -166,7 +166,7 @@ fn every_command_line_ends_with_a_documented_status() {
         let found = finish(&mut command);
         let status = found.status.code();
         assert!(status.is_some_and(|status| STATUSES.contains(&status)), "{found}");
-        let failed = found.stderr.contains("ERROR: ");
+        let failed = found.stderr.contains(ERROR);
         assert_eq!(failed, status != Some(0), "{found}");
         assert!(!failed || found.stderr.ends_with('\n'), "{found}");
         // The message repeats the argument without characters that could control a terminal.
@@ -194,7 +194,7 @@ fn an_argument_of_any_length_is_answered() {
 #[test]
 fn many_arguments_are_answered() {
     let many: Vec<String> = (0..20_000).map(|number| format!("--seed={number}")).collect();
-    run(&many).expect_status(1).expect_error("--seed is given twice");
+    run(&many).expect_status(1).expect_error("--seed given more than once");
 }
 
 #[test]

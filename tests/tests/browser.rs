@@ -16,9 +16,10 @@ use std::sync::OnceLock;
 const LOOK: &str = "<script>addEventListener('load', () => {
     const right = element => element.getBoundingClientRect().right;
     const cut = [...document.querySelectorAll('body *')].map(right).reduce((most, one) => Math.max(most, one), 0);
-    const rows = document.querySelector('table').getBoundingClientRect();
+    const bottom = part => Math.ceil(document.querySelector(part).getBoundingClientRect().bottom);
     const colour = getComputedStyle(document.body).backgroundColor;
-    const found = [innerWidth, document.documentElement.scrollWidth, Math.ceil(cut), Math.ceil(rows.bottom), colour];
+    const parts = ['.figures', '.trust', '.lead svg', '.answers'].map(bottom);
+    const found = [innerWidth, document.documentElement.scrollWidth, Math.ceil(cut), colour, ...parts];
     document.documentElement.setAttribute('data-found', found.join('|'));
 });</script></head>";
 
@@ -30,8 +31,17 @@ const CORNER: &str = "<!DOCTYPE html><html><body><img id=\"i\" src=\"data:image/
         document.body.setAttribute('data-found', canvas.getImageData(3, 3, 1, 1).data.join('|'));
     });</script></body></html>";
 
+/// Shows a page that is narrower than the narrowest window of the browser, and copies what its script found.
+const NARROW: &str = "<!DOCTYPE html><html><body style=\"margin:0\"><iframe id=\"f\" srcdoc=\"@\"
+    style=\"border:0;width:400px;height:1000px\"></iframe><script>
+    document.getElementById('f').onload = event => document.body.setAttribute('data-found',
+        event.target.contentDocument.documentElement.getAttribute('data-found'));</script></body></html>";
+
 /// The option for a dark page: `PreferredColorScheme::kDark` of Blink.
 const DARK: &str = "--blink-settings=preferredColorScheme=0";
+
+/// The height of the first screen, in pixels.
+const SCREEN: u32 = 1000;
 
 struct Browser {
     program: &'static str,
@@ -66,7 +76,7 @@ impl Browser {
                 "--virtual-time-budget=5000",
             ])
             .arg(format!("--user-data-dir={}", self.place.path().join("profile").display()))
-            .arg(format!("--window-size={width},900"))
+            .arg(format!("--window-size={width},{SCREEN}"))
             .args(more)
             .arg(format!("file://{}", page.display()))
             .stderr(Stdio::null())
@@ -129,18 +139,31 @@ fn encoded(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn a_report_fits_its_window_and_answers_without_scrolling() {
+fn the_first_screen_has_figures_a_chart_the_trust_and_the_answers() {
     let Some(browser) = Browser::new("fits") else { return };
     let (path, text) = page();
-    for width in [1280, 800] {
+    for (width, parts) in [(1280, 4), (800, 2)] {
         let found = browser.found(&text, width, &[]);
-        let [inner, scroll, _, answers, _] = &found[..] else { panic!("{found:?}") };
+        let [inner, scroll, _, _, bottoms @ ..] = &found[..] else { panic!("{found:?}") };
         assert_eq!(number(inner), width);
         assert!(number(scroll) <= width, "wider than {width}: {found:?}");
-        assert!(number(answers) <= 900, "the answers end below the first screen of {width}: {found:?}");
+        for bottom in &bottoms[..parts] {
+            assert!(number(bottom) <= SCREEN, "below the first screen of {width}: {found:?}");
+        }
         let picture = pictures().join(format!("report-{width}.png"));
         browser.open(&path, width, &[&format!("--screenshot={}", picture.display())]);
     }
+}
+
+#[test]
+fn a_phone_shows_a_report_without_horizontal_scrolling() {
+    let Some(browser) = Browser::new("phone") else { return };
+    let (_, text) = page();
+    let harness = NARROW.replacen('@', &text.replace('&', "&amp;").replace('"', "&quot;"), 1);
+    let found = browser.found(&harness, 1280, &[]);
+    let [inner, scroll, _, _, figures, ..] = &found[..] else { panic!("{found:?}") };
+    assert_eq!((number(inner), number(scroll)), (400, 400), "{found:?}");
+    assert!(number(figures) <= SCREEN, "no figures on the first screen: {found:?}");
 }
 
 #[test]

@@ -19,6 +19,7 @@ mod lab_load;
 mod lab_pairs;
 mod meanwhile;
 mod places;
+mod readme;
 mod schema;
 mod signals;
 mod structure;

@@ -1,4 +1,4 @@
-//! The table of hostile places: every row names an existing test, and README.md contains every row.
+//! The table of hostile places: every row names an existing test, and tests/README.md contains every row.
 
 use latency_tests::places::{HEADING, PLACES, markdown};
 use latency_tests::program::workspace;
@@ -44,10 +44,10 @@ fn every_row_has_its_test() {
     }
 }
 
-/// Returns the text before the table in README.md, the table, and the text behind it.
+/// Returns the text before the table in tests/README.md, the table, and the text behind it.
 fn parts(readme: &str) -> (&str, &str, &str) {
     let heading = format!("\n{HEADING}\n");
-    let section = readme.find(&heading).unwrap_or_else(|| panic!("README.md has no {HEADING}"));
+    let section = readme.find(&heading).unwrap_or_else(|| panic!("tests/README.md has no {HEADING}"));
     let table = readme[section..].find("\n| ").map_or(readme.len(), |at| section + at + 1);
     let length = readme[table..].find("\n\n").map_or(readme.len() - table, |at| at + 1);
     (&readme[..table], &readme[table..table + length], &readme[table + length..])
@@ -55,12 +55,12 @@ fn parts(readme: &str) -> (&str, &str, &str) {
 
 #[test]
 fn the_readme_has_the_table() {
-    let path = workspace().join("README.md");
+    let path = workspace().join("tests/README.md");
     let readme = fs::read_to_string(&path).expect("README.md");
     let (before, table, after) = parts(&readme);
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         fs::write(&path, format!("{before}{}{after}", markdown())).expect("README.md");
     } else {
-        assert_eq!(table, markdown(), "README.md has another table: `make golden` rewrites it");
+        assert_eq!(table, markdown(), "tests/README.md has another table: `make golden` rewrites it");
     }
 }

@@ -3,7 +3,7 @@
 use latency_tests::attempts::retried;
 use latency_tests::directory::Directory;
 use latency_tests::document::{array, at, warnings};
-use latency_tests::run::{Run, run};
+use latency_tests::run::{NOTE, Run, WARNING, run};
 use latency_tests::schema::{assert_valid, of_results, violations};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -142,7 +142,7 @@ fn json_and_text_have_the_same_warnings() {
     // Too short for an interval, which is a warning; and in a cache, which is a note.
     let options = ["--json", "--size=16K", "--iters=4000000", "--time-limit=0.001"];
     let lines = |found: &Run| {
-        let is_one = |line: &&str| line.starts_with("WARNING: ") || line.starts_with("NOTE: ");
+        let is_one = |line: &&str| line.starts_with(WARNING) || line.starts_with(NOTE);
         found.stderr.lines().filter(is_one).count()
     };
     let found = run(&[&options[..], &["--verbose"]].concat());
@@ -152,7 +152,7 @@ fn json_and_text_have_the_same_warnings() {
     assert_eq!(kinds.len(), lines(&found), "{found}");
     assert!(kinds.contains("cache-latency") && kinds.contains("precision-not-reached"), "{found}");
     let plain = run(&options);
-    assert!(!plain.stderr.contains("NOTE: ") && plain.stderr.contains("WARNING: "), "{plain}");
+    assert!(!plain.stderr.contains(NOTE) && plain.stderr.contains(WARNING), "{plain}");
 }
 
 #[test]

@@ -97,6 +97,14 @@ impl Cache {
         matches!(self.agreement, Some(Agreement::Part | Agreement::More))
     }
 
+    /// Returns whether the measured size is an approximation: its interval is wide or unknown.
+    #[must_use]
+    pub fn is_vague(&self) -> bool {
+        /// Least ratio of the ends of a wide interval.
+        const WIDE: f64 = 1.5;
+        !self.exact && self.size.interval.is_none_or(|interval| interval.high > WIDE * interval.low)
+    }
+
     fn compare(&self) -> Option<Agreement> {
         let reported = self.claim?.size.0 as f64;
         let size = self.size.bounds();

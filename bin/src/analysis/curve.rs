@@ -156,12 +156,12 @@ impl Analysis {
         const UNCERTAIN: f64 = 3.0;
         let Ok(stair) = &self.stair else { return Some("no model fits its points") };
         if stair.median_residual > SCATTER {
-            return Some("half of its points lie more than 20 % from the best model");
+            return Some("half of its points are more than 20% off the best model");
         }
         let levels = self.caches().iter().map(|cache| &cache.latency);
         let mut all = levels.chain(self.memory.iter().map(|memory| &memory.latency));
         let is_vague = all.any(|latency| latency.half().is_some_and(|half| half > UNCERTAIN));
-        is_vague.then_some("its points leave a level uncertain by more than 300 %")
+        is_vague.then_some("a level is uncertain by more than 300%")
     }
 
     /// Returns whether the curve extends far enough beyond a reported cache to show it.
@@ -284,7 +284,7 @@ mod tests {
             ..sample
         };
         let samples: Vec<_> = planted().into_iter().enumerate().map(by_chance).collect();
-        assert!(analysis(&samples, Claims::default()).doubt().is_some_and(|why| why.contains("20 %")));
+        assert!(analysis(&samples, Claims::default()).doubt().is_some_and(|why| why.contains("20%")));
         // All points lie within a few bytes of one size, so that the latency beyond the step is undetermined.
         let steep = |index: u64| Sample {
             size: Bytes(1_000_000 + index),
@@ -292,7 +292,7 @@ mod tests {
             ..Sample::EMPTY
         };
         let samples: Vec<_> = (1..30).map(steep).collect();
-        assert!(analysis(&samples, Claims::default()).doubt().is_some_and(|why| why.contains("300 %")));
+        assert!(analysis(&samples, Claims::default()).doubt().is_some_and(|why| why.contains("300%")));
         assert!(analysis(&[], claims()).doubt().is_some());
     }
 

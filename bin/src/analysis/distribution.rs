@@ -1,15 +1,14 @@
-//! Conclusions from single loads of one point: the loads that were left out, agreement with batches, and a histogram in
-//! visible bars.
+//! Conclusions from single loads of one point: the loads that were left out, agreement with batches, and the shares of
+//! slow loads.
 
 use latency_core::hops;
+use latency_core::math::{exp2, log2};
 
-use crate::report::chart::Bar;
+use crate::report::chart::ChartPoint;
 use crate::result::distribution::{Distribution, Percentile};
 
 /// Largest relative difference between the means of single loads and of batches that agree.
 pub const AGREEMENT: f64 = 0.03;
-/// Percentile at which the shown histogram ends: the slowest loads would squeeze all others into one bar.
-pub const SHOWN_PERCENT: f64 = 99.9;
 /// Largest width of a percentile's interval, as a share of the percentile, at which the percentile is certain.
 const CERTAIN: f64 = 0.02;
 
@@ -33,37 +32,25 @@ pub fn is_wide(found: &Distribution, quantile: &Percentile) -> bool {
     interval.high - interval.low > found.time(found.step as f64).max(CERTAIN * quantile.value)
 }
 
-/// Fills bars of equal width, each a whole number of counter steps; returns how many.
+/// Fills points with the times of loads, and the percentages of loads that take as long or longer.
 #[inline(never)] // offsets into a small frame are short
-pub fn bars(distribution: &Distribution, bars: &mut [Bar]) -> usize {
-    let (windows, below) = (&distribution.windows, distribution.interrupted_from);
-    let step = distribution.step.max(1) as f64;
-    let (Some(least), Some(most)) = (windows.minimum(), distribution.sample().percentile(SHOWN_PERCENT))
-    else {
-        return 0;
+pub fn exceedances(found: &Distribution, points: &mut [ChartPoint]) {
+    let (windows, below) = (&found.windows, found.interrupted_from);
+    let (Some(least), Some(most)) = (windows.minimum(), hops::maximum(windows, below)) else { return };
+    let buckets = || hops::buckets_below(windows, below);
+    let count = |from: f64| {
+        let slow = buckets().filter(|bucket| bucket.high as f64 >= from);
+        slow.map(|bucket| bucket.count).sum::<u64>() as f64
     };
-    // Bars begin between two steps, so that no value lies on their edges.
-    let begin = least as f64 - step / 2.0;
-    let steps = ((most - begin) / step) as u64 + 1;
-    let width = steps.div_ceil(bars.len().max(1) as u64).max(1) as f64 * step;
-    let count = (((most - begin) / width) as usize + 1).min(bars.len());
-    for (index, bar) in bars.iter_mut().enumerate() {
-        let low = begin + width * index as f64;
-        *bar = Bar {
-            low: distribution.nanoseconds(low),
-            high: distribution.nanoseconds(low + width),
-            height: 0.0,
-        };
+    let (least, most) = (least as f64, most as f64);
+    let all = count(0.0);
+    let last = points.len().saturating_sub(1).max(1) as f64;
+    for (index, point) in points.iter_mut().enumerate() {
+        // The times are at equal ratios, and the last one is exact.
+        let part = index as f64 / last;
+        let from = if part < 1.0 { least * exp2(log2(most / least) * part) } else { most };
+        *point = ChartPoint::new(found.nanoseconds(from), 100.0 * count(from) / all);
     }
-    let total = windows.total() as f64;
-    for bucket in hops::buckets_below(windows, below) {
-        let middle = (bucket.low + bucket.high) as f64 / 2.0;
-        let index = ((middle - begin).max(0.0) / width) as usize;
-        if let Some(bar) = bars.get_mut(..count).and_then(|bars| bars.get_mut(index)) {
-            bar.height += bucket.count as f64 / total * 100.0;
-        }
-    }
-    count
 }
 
 #[cfg(test)]
@@ -85,17 +72,20 @@ mod tests {
     }
 
     #[test]
-    fn bars_hold_all_but_the_slowest_loads() {
-        let mut drawn = [Bar { low: 0.0, high: 0.0, height: 0.0 }; 60];
-        let count = bars(&planted(), &mut drawn);
-        assert_eq!(count, 10, "one bar a step");
-        for bar in &drawn[..count] {
-            assert!((bar.height - 10.0).abs() < 0.02, "{bar:?}");
-            assert!((bar.high - bar.low - 10.0).abs() < 1e-9, "{bar:?}");
-        }
-        let empty = Box::new(Distribution::new(Hertz(1), 1));
-        assert_eq!(bars(&empty, &mut drawn), 0);
-        assert_eq!(bars(&planted(), &mut []), 0);
+    fn the_slowest_load_is_shown() {
+        let mut points = [ChartPoint::new(f64::NAN, f64::NAN); 60];
+        let found = planted();
+        exceedances(&found, &mut points);
+        let (first, last) = (points[0], points[59]);
+        assert_eq!((first.x, first.y), (found.nanoseconds(26.0 * 16.0), 100.0));
+        // Ten of a hundred thousand loads are slow.
+        assert_eq!(Some(last.x), found.maximum_ns());
+        assert!((last.y - 0.01).abs() < 1e-9, "{last:?}");
+        assert!(points.windows(2).all(|pair| pair[0].x < pair[1].x && pair[0].y >= pair[1].y));
+        let half = points.iter().find(|point| point.y <= 50.0).unwrap();
+        assert!((half.x / found.percentile_ns(50.0).unwrap() - 1.0).abs() < 0.1, "{half:?}");
+        exceedances(&Distribution::new(Hertz(1), 1), &mut points);
+        exceedances(&found, &mut []);
     }
 
     #[test]

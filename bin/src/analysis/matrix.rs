@@ -49,14 +49,14 @@ impl Class {
         }
     }
 
-    /// Returns the words for memory at this distance.
+    /// Returns the beginning of a sentence about the latency at this distance: subject and verb.
     #[must_use]
-    pub const fn words(self) -> &'static str {
+    pub const fn words(self) -> [&'static str; 2] {
         match self {
-            Class::Local => "Local memory",
-            Class::SamePackage => "Memory of another node in the same package",
-            Class::OtherPackage => "Remote memory",
-            Class::MemoryOnly => "Memory of a node without CPUs",
+            Class::Local => ["Local latency", " is"],
+            Class::SamePackage => ["Latency to other nodes of the package", " is"],
+            Class::OtherPackage => ["Remote latency", " is"],
+            Class::MemoryOnly => ["CPU-less nodes (CXL, HBM)", ": latency"],
         }
     }
 }

@@ -53,21 +53,21 @@ const fn model(stream: u64, name: &'static str, wanted: Wanted, make: fn(&mut Ch
 /// All machines.
 pub static MODELS: [Model; 22] = [
     model(1, "quiet", Wanted::Good, quiet),
-    model(2, "neighbours that add 10 %", Wanted::NotPoor, |chance| neighbours(chance, 0.1)),
-    model(3, "neighbours that add 30 %", Wanted::NotPoor, |chance| neighbours(chance, 0.3)),
-    model(4, "neighbours that add 60 %", Wanted::NotPoor, |chance| neighbours(chance, 0.6)),
-    model(5, "bursts: a tenth of the time 5 to 30 % more", Wanted::NotPoor, |chance| {
+    model(2, "neighbours that add 10%", Wanted::NotPoor, |chance| neighbours(chance, 0.1)),
+    model(3, "neighbours that add 30%", Wanted::NotPoor, |chance| neighbours(chance, 0.3)),
+    model(4, "neighbours that add 60%", Wanted::NotPoor, |chance| neighbours(chance, 0.6)),
+    model(5, "bursts: a tenth of the time 5 to 30% more", Wanted::NotPoor, |chance| {
         let contention =
             Contention::on_and_off(chance, [2.7, 0.3], 0.0, 0.0, |chance| chance.between(0.05, 0.3));
         plain(chance, contention)
     }),
-    model(6, "two states: a third of the time 12 % more", Wanted::NotPoor, |chance| {
+    model(6, "two states: a third of the time 12% more", Wanted::NotPoor, |chance| {
         let contention = Contention::on_and_off(chance, [0.65, 0.35], 0.0, 0.0, |_| 0.12);
         plain(chance, contention)
     }),
     model(7, "hidden cache, size by default", Wanted::RightOrPoor, |chance| cached(chance, DEFAULT)),
     model(8, "hidden cache, size given", Wanted::Poor, |chance| cached(chance, GIVEN)),
-    model(9, "hidden cache, size given, neighbours that add 30 %", Wanted::Poor, |chance| {
+    model(9, "hidden cache, size given, neighbours that add 30%", Wanted::Poor, |chance| {
         let mut host = cached(chance, GIVEN);
         host.simulated.contention = Contention::neighbours(chance, 0.3);
         host
@@ -100,7 +100,7 @@ pub static MODELS: [Model; 22] = [
         let off = chance.between(0.08, 0.5);
         faulty(quiet(chance), |host| host.multiply_ratio = 3.0 - off)
     }),
-    model(18, "new memory 5 to 30 % off", Wanted::Poor, |chance| {
+    model(18, "new memory 5 to 30% off", Wanted::Poor, |chance| {
         let off = chance.between(0.05, 0.3);
         let sign = if chance.is(0.5) { 1.0 } else { -1.0 };
         faulty(quiet(chance), |host| host.simulated.factors[1] += sign * off)
@@ -129,7 +129,7 @@ pub static MODELS: [Model; 22] = [
     }),
 ];
 
-/// Makes a machine without faults: memory of 70 to 130 ns, which differs by 0.3 % elsewhere.
+/// Makes a machine without faults: memory of 70 to 130 ns, which differs by 0.3% elsewhere.
 fn plain(chance: &mut Chance, contention: Contention) -> Host {
     let memory_ns = chance.between(70.0, 130.0);
     let mut simulated = Simulated::new(chance, memory_ns, contention);
@@ -144,7 +144,7 @@ fn quiet(chance: &mut Chance) -> Host {
     plain(chance, contention)
 }
 
-/// Makes a virtual machine beside others: half of them have time stolen, up to 8 %.
+/// Makes a virtual machine beside others: half of them have time stolen, up to 8%.
 fn neighbours(chance: &mut Chance, mean: f64) -> Host {
     let contention = Contention::neighbours(chance, mean);
     let mut host = plain(chance, contention);
@@ -159,7 +159,7 @@ fn faulty(mut host: Host, fault: impl FnOnce(&mut Host)) -> Host {
     Host { is_faulty: true, ..host }
 }
 
-/// Makes a machine with an unreported cache, which serves 10 to 60 % of the loads of the usual working set.
+/// Makes a machine with an unreported cache, which serves 10 to 60% of the loads of the usual working set.
 fn cached(chance: &mut Chance, line: &'static str) -> Host {
     let cache = cache_of(chance.between(0.1, 0.6), SIZE);
     let mut host = quiet(chance);
@@ -168,7 +168,7 @@ fn cached(chance: &mut Chance, line: &'static str) -> Host {
     Host { line, is_faulty: line == GIVEN, ..host }
 }
 
-/// Makes a machine on which a load on a small page is 11 to 50 % slower.
+/// Makes a machine on which a load on a small page is 11 to 50% slower.
 fn huge_pages(chance: &mut Chance, shares: Option<[f64; 2]>) -> Host {
     let small = chance.between(0.11, 0.5);
     let share = shares.map_or(0.5, |[before, after]| (before + after) / 2.0);

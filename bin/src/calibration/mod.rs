@@ -1,6 +1,6 @@
 //! The calibration of the levels good, fair and poor: whole runs on simulated machines of known latency.
 //!
-//! `make calibration` runs 2,000 of each machine, and writes the table into README.md with `UPDATE_GOLDEN=1`.
+//! `make calibration` runs 2,000 of each machine, and writes the table into bin/README.md with `UPDATE_GOLDEN=1`.
 //! An ordinary test runs a few.
 
 mod contention;
@@ -52,7 +52,7 @@ fn asked(variable: &str, usual: u64) -> u64 {
 
 /// `make calibration`: CALIBRATION_RUNS of each machine whose name contains CALIBRATION_ONLY;
 /// CALIBRATION_SEEDS=tuning uses the seeds for choosing rules. With UPDATE_GOLDEN set the table goes to
-/// README.md.
+/// bin/README.md.
 #[test]
 #[ignore = "minutes without optimisation: make calibration"]
 fn calibration() {
@@ -71,7 +71,7 @@ fn calibration() {
     let table = table::markdown(&rows, count, is_tuning);
     std::println!("{table}");
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        assert_eq!(rows.len(), MODELS.len(), "the table in README.md has all machines");
+        assert_eq!(rows.len(), MODELS.len(), "the table in bin/README.md has all machines");
         let readme = table::in_readme(&table::readme(), &table);
         std::fs::write(table::README, readme).unwrap();
     }

@@ -82,7 +82,7 @@ impl Row {
             missed.get((missed.len() as f64 * share) as usize).map_or(f64::NAN, |miss| miss * 100.0)
         };
         let misses =
-            format!("80th {:.2}, 90th {:.2}, 95th {:.2}, 99th {:.2} %", at(0.8), at(0.9), at(0.95), at(0.99));
+            format!("80th {:.2}, 90th {:.2}, 95th {:.2}, 99th {:.2}%", at(0.8), at(0.9), at(0.95), at(0.99));
         Row {
             misses,
             name: model.name,
@@ -124,18 +124,18 @@ impl Row {
             }
         };
         match self.wanted {
-            Wanted::Good => ask(self.share(good) >= 0.95, "95 % good"),
+            Wanted::Good => ask(self.share(good) >= 0.95, "95% good"),
             Wanted::NotPoor => {
-                ask(self.share(poor) <= 0.05, "at most 5 % poor");
-                ask(self.share(self.held) >= 0.93, "93 % of intervals hold");
+                ask(self.share(poor) <= 0.05, "at most 5% poor");
+                ask(self.share(self.held) >= 0.93, "93% of intervals hold");
             }
-            Wanted::Poor => ask(self.share(poor) >= 0.95, "95 % poor"),
+            Wanted::Poor => ask(self.share(poor) >= 0.95, "95% poor"),
             Wanted::RightOrPoor => {}
-            Wanted::Undisturbed => ask(self.share(self.claimed_right) >= 0.9, "90 % found undisturbed"),
+            Wanted::Undisturbed => ask(self.share(self.claimed_right) >= 0.9, "90% found undisturbed"),
             Wanted::NeverUndisturbed => ask(self.claimed == 0, "none found undisturbed"),
         }
-        ask(good == 0 || part(self.good_off, good) <= 0.01, "at most 1 % of good ones off");
-        ask(poor == 0 || part(self.poor_off, poor) >= 0.8, "80 % of poor ones off or unproven");
+        ask(good == 0 || part(self.good_off, good) <= 0.01, "at most 1% of good ones off");
+        ask(poor == 0 || part(self.poor_off, poor) >= 0.8, "80% of poor ones off or unverified");
         missed
     }
 
@@ -146,7 +146,7 @@ impl Row {
         let percent = |count: usize, of: usize| part(count, of) * 100.0;
         let _ = writeln!(
             out,
-            "{}: good {:.1} fair {:.1} poor {:.1} %; off {:.1} % (of good {:.1} %), of poor off or unproven {:.1} %",
+            "{}: good {:.1} fair {:.1} poor {:.1} %; off {:.1} % (of good {:.1} %), of poor off or unverified {:.1}%",
             self.name,
             percent(good, self.runs),
             percent(fair, self.runs),
@@ -157,7 +157,7 @@ impl Row {
         );
         let _ = writeln!(
             out,
-            "    holds mean {:.1} median {:.1} %; +-{:.2} %; value/mean {:.3}; {:.0} rounds, {:.1} s, doubled {:.0} %; undisturbed {:.1} % right {:.1} %",
+            "    holds mean {:.1} median {:.1} %; +-{:.2} %; value/mean {:.3}; {:.0} rounds, {:.1} s, doubled {:.0} %; undisturbed {:.1} % right {:.1}%",
             percent(self.held, self.runs),
             percent(self.held_median, self.runs),
             self.half_width * 100.0,
@@ -188,12 +188,12 @@ fn part(count: usize, of: usize) -> f64 {
     if of == 0 { f64::NAN } else { count as f64 / of as f64 }
 }
 
-/// Returns the table for README.md.
+/// Returns the table for bin/README.md.
 pub fn markdown(rows: &[Row], count: u64, is_tuning: bool) -> String {
     let other = if is_tuning { "the" } else { "other seeds than the" };
     let mut out = format!(
         "{count} runs of each machine, with {other} seeds by which rules were chosen; in percent.\n\n\
-         | machine | good | fair | poor | good ones off | poor ones off or unproven | intervals hold | undisturbed |\n\
+         | machine | good | fair | poor | good ones off | poor ones off or unverified | intervals hold | undisturbed |\n\
          | --- | --- | --- | --- | --- | --- | --- | --- |\n"
     );
     for row in rows {
@@ -227,8 +227,8 @@ pub fn markdown(rows: &[Row], count: u64, is_tuning: bool) -> String {
 }
 
 /// The guide, and the heading of its section with the table.
-pub const README: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md");
-const HEADING: &str = "### What the words are worth";
+pub const README: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
+const HEADING: &str = "## How often the verdicts are right";
 const SENTENCE: &str = " runs of each machine, with ";
 
 /// Returns the guide.
@@ -238,7 +238,7 @@ pub fn readme() -> String {
 
 /// Returns the text before the table in the guide, the table with its sentence, and the text behind it.
 pub fn parts(readme: &str) -> (&str, &str, &str) {
-    let section = readme.find(&format!("\n{HEADING}\n")).expect("README.md has the section");
+    let section = readme.find(&format!("\n{HEADING}\n")).expect("bin/README.md has the section");
     let ends = readme[section + 1..].find("\n## ").map_or(readme.len(), |at| section + 1 + at);
     let sentence = readme[section..ends].find(SENTENCE).map_or(ends, |at| section + at);
     let begins = readme[..sentence].rfind('\n').map_or(sentence, |at| at + 1);

@@ -3,7 +3,7 @@
 use core::fmt::Write as _;
 
 use latency_core::sort::sort_by;
-use latency_core::text::Text;
+use latency_core::text::{Text, plural};
 use latency_core::units::Bytes;
 
 use super::{Command, Write};
@@ -24,12 +24,12 @@ pub const FIT: Command = Command {
     descriptor: Descriptor {
         name: "fit",
         summary: "cache sizes and latencies from a saved curve",
-        details: "FILE is a curve saved with --json or --csv, or what another tool printed: two columns of \
-                  sizes and nanoseconds with or without headings, or the output of lat_mem_rd, Chips and \
-                  Cheese's MemoryLatency, multichase at many sizes, cpu-benchmarks or tinymembench; - is standard \
-                  input. The unit of the sizes is that of their heading, that behind a number (32K), or \
-                  --unit. Rows of other pages, orders or spacings are curves of their own. The number of \
-                  levels follows from the points.",
+        details: "FILE is a curve saved with --json or --csv, or the output of another tool: a table of sizes and \
+                  nanoseconds, with or without headings, or the output of lat_mem_rd, Chips and Cheese's \
+                  MemoryLatency, multichase at many sizes, cpu-benchmarks or tinymembench. `-` reads standard \
+                  input.\nThe unit of the sizes comes from their heading, from a suffix (32K) or from --unit. Rows \
+                  with other pages, orders or strides are fitted as separate curves. The number of levels is found \
+                  from the points.",
         flags: FlagSet::of(&[FlagId::Reciprocal, FlagId::Unit]),
         picture: true,
         operands: Operands { names: "FILE", least: 1, most: 1, sides: false },
@@ -123,10 +123,10 @@ fn other_kind(row: &Row) -> Option<&'static str> {
     FIELDS.iter().enumerate().find_map(|(field, (key, _))| {
         let told = |most: &str| row.tells(field) && !row.is_word(field, most);
         match *key {
-            "chains" if told("1") => Some("it has loads of several chains side by side"),
+            "chains" if told("1") => Some("it has several concurrent chains"),
             "work" if told("0") => Some("it has work between the loads"),
-            "filler" if told("") => Some("it has instructions between the loads"),
-            "variant" if told("") => Some("it has several data structures"),
+            "filler" if told("") => Some("it has other instructions between the loads"),
+            "variant" if told("") => Some("it has several data layouts"),
             _ => None,
         }
     })
@@ -175,9 +175,10 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
             |document, (kind, analysis)| file.curve(document, *kind, analysis, &mut samples),
         );
         if left_out > 0 {
-            let more = if kinds.len() == MOST_CURVES { ", or beyond the first 16" } else { "" };
+            let more = if kinds.len() == MOST_CURVES { ", or in series after the first 16" } else { "" };
             document.missing(format_args!(
-                "Left out: {left_out} points of kinds with fewer than {FEWEST_SIZES} sizes{more}."
+                "Not fitted: {left_out} point{} in series of fewer than {FEWEST_SIZES} sizes{more}.",
+                plural(left_out)
             ));
         }
         document.sentence(Role::Method(&"File"), format_args!("{}, {} points", name.as_str(), rows.len()));
@@ -211,9 +212,9 @@ impl FileContext<'_> {
         let _ = write!(label, "{}", Label { row: kind.like, shown: self.shown });
         let mut subtitle = Text::<320>::EMPTY;
         let separator = if label.is_empty() { "" } else { ", " };
-        let _ = write!(subtitle, "{}{separator}{}", self.name, label.as_str());
+        let _ = write!(subtitle, "latency by working set; {}{separator}{}", self.name, label.as_str());
         if !label.is_empty() {
-            document.answer(format_args!("Curve of {}:", label.as_str()));
+            document.answer(format_args!("Curve with {}:", label.as_str()));
         }
         view::answer(document, analysis, None);
         if let Some(why) = analysis.doubt() {
@@ -240,8 +241,8 @@ fn source(document: &mut dyn Document, saved: &Saved) {
             "{name}{}",
             core::fmt::from_fn(|out| match saved.zeros {
                 0 => Ok(()),
-                1 => out.write_str("; 1 row without a latency is left out"),
-                zeros => write!(out, "; {zeros} rows without a latency are left out"),
+                1 => out.write_str("; skipped 1 row without a latency"),
+                zeros => write!(out, "; skipped {zeros} rows without a latency"),
             })
         ),
     );
@@ -250,11 +251,11 @@ fn source(document: &mut dyn Document, saved: &Saved) {
 /// Returns the name of a tool, and a note about its numbers.
 const fn named(tool: Tool) -> &'static str {
     match tool {
-        Tool::LatMemRd => "lat_mem_rd of lmbench; sizes in MB of 1048576 bytes",
-        Tool::MemoryLatency => "MemoryLatency of Chips and Cheese; sizes in KB of 1024 bytes",
-        Tool::Tinymembench => "tinymembench; its times are those beyond a hit of the first-level cache",
+        Tool::LatMemRd => "lat_mem_rd (lmbench); 1 MB = 1048576 bytes",
+        Tool::MemoryLatency => "MemoryLatency (Chips and Cheese); 1 KB = 1024 bytes",
+        Tool::Tinymembench => "tinymembench; its times exclude the L1 hit latency",
         Tool::CpuBenchmarks => "cpu-benchmarks",
         Tool::Mlc => "Intel Memory Latency Checker",
-        Tool::CoreToCore => "core-to-core-latency; half of the round trip",
+        Tool::CoreToCore => "core-to-core-latency; half a round trip",
     }
 }

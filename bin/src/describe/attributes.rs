@@ -62,7 +62,7 @@ pub fn table(document: &mut dyn Document, machine: &Machine, measured: &dyn Fn(&
         return;
     }
     let any = nodes().any(|node| measured(node).is_some());
-    document.tabulate("Claimed by firmware and kernel:", Level::Normal, 2, &|table| {
+    document.tabulate("Reported by firmware and kernel:", Level::Normal, 2, &|table| {
         table.texts("memory of|from nodes|ns (read, write)|GB/s (read, write)|side cache|tier|weight");
         if any {
             table.text("measured ns");

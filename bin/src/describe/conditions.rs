@@ -56,14 +56,14 @@ pub fn conditions(document: &mut dyn Document, report: &Report<'_, '_>) {
 pub fn line(document: &mut dyn Document, platform: Platform, found: &Conditions) {
     let is_told = |share: &f64| *share > 0.0 || platform == Platform::Virtual;
     document.sentence(
-        Role::Method(&"Conditions"),
+        Role::Provenance(&"Conditions"),
         format_args!(
-            "{}{} interruption{}{}{}{}",
-            share(found.other_work_share, "other work took", "of this CPU, "),
+            "{}{} preemption{}{}{}{}",
+            share(found.other_work_share, "other processes used", " of this CPU; "),
             found.involuntary_switches,
             plural(found.involuntary_switches),
-            share(found.stolen_share.filter(is_told), ", the hypervisor reports", "stolen"),
-            share(found.sibling_busy_share, "; sibling thread", "busy"),
+            share(found.stolen_share.filter(is_told), "; steal time", ""),
+            share(found.sibling_busy_share, "; SMT sibling", " busy"),
             optional(found.core_gigahertz, |[low, middle, high], out| {
                 write!(out, "; core at {:.2} GHz", Decimal(middle))?;
                 if high - low >= 0.005 {
@@ -77,5 +77,5 @@ pub fn line(document: &mut dyn Document, platform: Platform, found: &Conditions)
 
 /// Shows a share in percent between two words, if it is known.
 fn share(share: Option<f64>, before: &'static str, behind: &'static str) -> impl fmt::Display {
-    optional(share, move |share, out| write!(out, "{before} {:.1} % {behind}", Decimal(share * 100.0)))
+    optional(share, move |share, out| write!(out, "{before} {:.1}%{behind}", Decimal(share * 100.0)))
 }

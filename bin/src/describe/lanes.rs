@@ -48,9 +48,9 @@ pub fn method(document: &mut dyn Document, report: &Report<'_, '_>, walked: &str
     method::memory(document, &largest);
     if let Some(first) = largest.outcomes.first() {
         document.sentence(
-            Role::Method(&"Method"),
+            Role::Provenance(&"Method"),
             format_args!(
-                "{walked}; random order, a line every {}; page walks included; seed {}",
+                "{walked}; random order, {} stride; TLB misses included; seed {}",
                 first.point.stride, first.point.seed
             ),
         );

@@ -2,10 +2,12 @@
 
 use core::fmt::Display;
 
-use latency_core::units::PageSize;
+use latency_core::text::{Text, joined, plural};
+use latency_core::units::{Bytes, PageSize};
 use latency_core::words::Worded;
 
 use super::attributes;
+use super::optional::optional;
 use crate::machine::Machine;
 use crate::machine::processor::CoreKind;
 use crate::options::Labels;
@@ -92,17 +94,50 @@ pub fn host(document: &mut dyn Document, machine: &Machine, labels: &Labels<'_>)
     });
 }
 
-/// Writes the host and the time of the measurement, for a page.
+/// Writes the host, the time of the measurement and the facts that explain a result, for a page.
 pub fn origin(document: &mut dyn Document, machine: &Machine, when: &dyn Display) {
-    let (host, processor) = (&machine.host, &machine.processor);
-    let words =
-        [host.identity.name.as_str(), cpu_model(machine), host.kernel.as_str(), processor.platform.name()];
+    let (host, processor, nodes) = (&machine.host, &machine.processor, machine.topology.nodes());
+    let identity = &host.identity;
+    let name = Some(identity.name.as_str()).filter(|name| !name.is_empty());
     document.sentence(
         Role::Page(&PageRole::Origin),
+        format_args!("{}{when}", optional(name, |name, out| write!(out, "{name}, "))),
+    );
+    let cpus = machine.topology.online_cpus.len();
+    let cores = cpus / host.caches.data(1).map_or(1, |cache| cache.shared_by.len().max(1));
+    let cores = Text::<96>::of(format_args!("{cores} core{}, {cpus} CPU{}", plural(cores), plural(cpus)));
+    let bytes = Bytes(nodes.iter().map(|node| machine.memory_of(node).0).sum());
+    let memory = Text::<96>::of(format_args!("{bytes} in {} NUMA node{}", nodes.len(), plural(nodes.len())));
+    let facts: [(&'static str, [&str; 2]); 10] = [
+        ("CPU", [cpu_model(machine), ""]),
+        ("Cores", [cores.as_str(), ""]),
+        ("Memory", [memory.as_str(), ""]),
+        ("Governor", [host.frequency.governor.as_str(), ""]),
+        ("THP mode", [host.huge_pages.enabled.as_str(), ""]),
+        ("Machine", [identity.vendor.as_str(), identity.product.as_str()]),
+        ("BIOS", [identity.firmware.as_str(), ""]),
+        ("Microcode", [identity.microcode.as_str(), ""]),
+        ("Platform", [processor.platform.name(), processor.hypervisor.as_str()]),
+        ("Kernel", [host.kernel.as_str(), ""]),
+    ];
+    for (label, words) in facts.iter().filter(|(_, words)| words.iter().any(|word| !word.is_empty())) {
+        let words = words.iter().filter(|word| !word.is_empty());
+        document.sentence(Role::Page(&PageRole::Fact(label)), format_args!("{}", joined("", " ", words)));
+    }
+}
+
+/// Writes processor, kernel and date, for the footer of a picture; not the name of the host.
+pub fn footer(document: &mut dyn Document, machine: &Machine, date: &dyn Display) {
+    let kernel = machine.host.kernel.as_str();
+    let linux = if kernel.is_empty() { "" } else { "Linux " };
+    document.sentence(
+        Role::Page(&PageRole::Footer),
         format_args!(
-            "{}{when}",
+            "{}{date} \u{b7} ",
             core::fmt::from_fn(|out| {
-                words.iter().filter(|word| !word.is_empty()).try_for_each(|word| write!(out, "{word}, "))
+                let words = [("", cpu_model(machine)), (linux, kernel)];
+                let mut known = words.iter().filter(|(_, word)| !word.is_empty());
+                known.try_for_each(|(before, word)| write!(out, "{before}{word} \u{b7} "))
             })
         ),
     );

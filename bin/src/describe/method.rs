@@ -6,7 +6,7 @@ use latency_core::cpulist::{CpuSet, NodeSet};
 use latency_core::decimal::Decimal;
 use latency_core::stats::{Interval, Summary};
 use latency_core::text::plural;
-use latency_core::units::Bytes;
+use latency_core::units::{Bytes, Pages};
 
 use super::{Report, conditions};
 use crate::machine::Machine;
@@ -69,10 +69,10 @@ pub fn walks(document: &mut dyn Document, report: &Report<'_, '_>) {
     if let Some(first) = report.outcomes.first() {
         let point = &first.point;
         document.sentence(
-            Role::Method(&"Method"),
+            Role::Provenance(&"Method"),
             format_args!(
-                "each load waits for the one before; {} order, a line every {}; page walks included; an interval is of \
-                 this run, and another run may differ by more; seed {}{}",
+                "pointer chase (dependent loads), {} order, {} stride; TLB misses included; intervals describe this run, \
+                 another run may differ by more; seed {}{}",
                 OrderName(point.order),
                 point.stride,
                 point.seed,
@@ -96,11 +96,9 @@ pub const fn regions_name(memory: Memory) -> &'static str {
 #[must_use]
 pub const fn regions(memory: Memory) -> &'static str {
     match memory {
-        Memory::Kept => "each pair of nodes has a region of its own",
-        Memory::Shared => {
-            "memory has no room for a region of each pair, so nodes write that of a target again in turn"
-        }
-        Memory::Rewritten { .. } => "the region of a target is written again for each visit",
+        Memory::Kept => "separate memory for each node pair",
+        Memory::Shared => "initiator nodes share the memory on a target node and rewrite it in turn",
+        Memory::Rewritten { .. } => "the memory on a target node is rewritten for each visit",
     }
 }
 
@@ -109,7 +107,7 @@ pub fn processor(document: &mut dyn Document, report: &Report<'_, '_>, cpus: &Cp
     let nodes: NodeSet = report.outcomes.iter().map(|outcome| outcome.point.initiator.0).collect();
     let processor = &report.machine.processor;
     document.sentence(
-        Role::Method(&"Measured on"),
+        Role::Provenance(&"Measured on"),
         format_args!(
             "CPU{} {cpus} of node{} {nodes}{}{}{}{}",
             plural(cpus.len()),
@@ -120,7 +118,7 @@ pub fn processor(document: &mut dyn Document, report: &Report<'_, '_>, cpus: &Cp
             }),
             optional(processor.core, |core, out| write!(out, ", {}", core.name())),
             if speaks_for_others(report.machine, cpus, &nodes) {
-                "; other CPUs of the same node may differ by some ns"
+                "; other CPUs of a node may differ by a few ns"
             } else {
                 ""
             }
@@ -133,7 +131,7 @@ fn busy<'r>(report: &'r Report<'_, '_>) -> impl Display + 'r {
     fmt::from_fn(|out| {
         let mut before = " (";
         for instead in report.busy_cpus() {
-            write!(out, "{before}CPU {} was {:.0} % busy", instead.first, Decimal(instead.busy * 100.0))?;
+            write!(out, "{before}CPU {} was {:.0}% busy", instead.first, Decimal(instead.busy * 100.0))?;
             before = ", ";
         }
         out.write_str(if before == ", " { ")" } else { "" })
@@ -149,6 +147,7 @@ fn speaks_for_others(machine: &Machine, cpus: &CpuSet, nodes: &NodeSet) -> bool 
 
 /// Writes the parts that do not depend on the chain: self-test, clock, prefetchers, counters.
 pub fn ending(document: &mut dyn Document, report: &Report<'_, '_>) {
+    brief(document, report);
     self_test(document, report);
     if let Some(found) = report.conditions {
         conditions::line(document, report.machine.processor.platform, found);
@@ -198,9 +197,7 @@ pub fn memory_of(document: &mut dyn Document, report: &Report<'_, '_>, is_one: &
         let (asked, obtained, is_verified, is_partial, as_small, side_cache) = first_kind;
         let members = || measured().filter(is_alike);
         let nodes: NodeSet = members().map(|(point, _)| point.target.0).collect();
-        let (least, most) = members().fold((point.size, point.size), |(least, most), (point, _)| {
-            (least.min(point.size), most.max(point.size))
-        });
+        let sizes = sizes(members().map(|(point, _)| point.size));
         let pages_of = |(index, (point, _)): (usize, (&Point, &Measurement))| {
             let is_there = |(other, _): &(&Point, &Measurement)| region(other) == region(point);
             if members().take(index).any(|other| is_there(&other)) {
@@ -211,31 +208,37 @@ pub fn memory_of(document: &mut dyn Document, report: &Report<'_, '_>, is_one: &
         };
         let pages: u64 = members().enumerate().filter_map(pages_of).sum();
         document.sentence(
-            Role::Method(&"Memory"),
+            Role::Provenance(&"Memory"),
             format_args!(
-                "{}{most} on node{} {nodes}{} in {}{}{}{}; {}",
-                optional(Some(least).filter(|least| *least < most), |least, out| write!(out, "{least} to ")),
+                "{sizes} on node{} {nodes}{} in {}{}{}{}; {}",
                 plural(nodes.len()),
                 through(side_cache),
                 page_words(obtained),
                 optional(first.placed.huge_share().filter(|_| is_partial), |share, out| {
-                    write!(out, " ({:.0} %)", Decimal(share * 100.0))
+                    write!(out, " ({:.0}%)", Decimal(share * 100.0))
                 }),
-                if first.placed.pages_are_verified() { "" } else { " (not proven)" },
+                if first.placed.pages_are_verified() { "" } else { " (page size not verified)" },
                 if as_small { ", which the TLB treats as 4 KiB pages" } else { "" },
                 fmt::from_fn(|out| match is_verified {
                     true => {
+                        let base = if obtained == Pages::Thp { "base " } else { "" };
                         let unit = obtained.page_size().bytes();
-                        write!(out, "all {pages} pages ({unit}) proven there, before and after")
+                        match pages {
+                            1 => write!(out, "its page ({unit}) verified there before and after"),
+                            _ => write!(
+                                out,
+                                "all {pages} {base}pages ({unit}) verified there before and after"
+                            ),
+                        }
                     }
-                    false => out.write_str("where they are is not proven"),
+                    false => out.write_str("placement not verified"),
                 })
             ),
         );
         document.sentence(
             Role::Detail(&"Placement"),
             format_args!(
-                "pages asked for: {}; placed by {}; proven by {}{}",
+                "requested pages: {}; placed by {}; verified by {}{}",
                 asked.word(),
                 first.placed.means.word(),
                 first.placed.after.source(),
@@ -245,23 +248,33 @@ pub fn memory_of(document: &mut dyn Document, report: &Report<'_, '_>, is_one: &
     }
 }
 
+/// Shows the smallest and the largest size.
+fn sizes(sizes: impl Iterator<Item = Bytes>) -> impl Display {
+    let (least, most) =
+        sizes.fold((Bytes(u64::MAX), Bytes(0)), |(least, most), size| (least.min(size), most.max(size)));
+    fmt::from_fn(move |out| match least < most {
+        true => write!(out, "{least} to {most}"),
+        false => most.fmt(out),
+    })
+}
+
 /// Writes the numbers of loads, rounds and places of a point, and the agreement between the places.
 fn visits(out: &mut fmt::Formatter<'_>, point: &Point, measured: &Measurement) -> fmt::Result {
     let Measurement { hops, rounds, placements, warm_up, ref series, .. } = *measured;
     match point.walk {
-        Walk::Traffic(_) => write!(out, "; {hops} lines a window")?,
-        _ => write!(out, "; first chain {:016x}, {hops} loads a trial", measured.fingerprint)?,
+        Walk::Traffic(_) => write!(out, "; {hops} lines per window")?,
+        _ => write!(out, "; first chain {:016x}, {hops} loads per trial", measured.fingerprint)?,
     }
     let window = Seconds(series.window_ns);
     write!(out, ", {rounds} rounds over {window} in {placements} place{}", plural(placements))?;
     if let Some(spread) = measured.placement_spread {
-        write!(out, " that differ by {:.1} %", Decimal(spread * 100.0))?;
+        write!(out, " (spread {:.1}%)", Decimal(spread * 100.0))?;
     }
     if let Some(share) = series.state_share {
-        write!(out, ", {:.0} % of their trials agree", Decimal(share * 100.0))?;
+        write!(out, ", {:.0}% of trials in the main mode", Decimal(share * 100.0))?;
     }
     if warm_up.hops > 0 {
-        write!(out, "; {} loads of warm-up", warm_up.hops)?;
+        write!(out, "; {} warm-up loads", warm_up.hops)?;
     }
     match warm_up.cold_ns {
         Some(cold) if warm_up.hops > 0 => write!(out, ", first pass {} ns", Digits(cold)),
@@ -269,14 +282,51 @@ fn visits(out: &mut fmt::Formatter<'_>, point: &Point, measured: &Measurement) -
     }
 }
 
+/// Returns the result of the self-test in one word.
+fn passed(report: &Report<'_, '_>) -> &'static str {
+    match report.warnings.iter().any(crate::warning::Warning::is_of_self_test) {
+        true => "failed",
+        false => "passed",
+    }
+}
+
+/// Writes the memory, the self-test and the core clock in one line, and whether the placement is verified.
+fn brief(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let measured = || {
+        report
+            .outcomes
+            .iter()
+            .filter_map(|outcome| Some((&outcome.point, &outcome.result.as_ref().ok()?.placed)))
+    };
+    let Some((_, first)) = measured().next() else { return };
+    let is_verified = measured().all(|(point, placed)| placed.is_verified(point.target));
+    let nodes: NodeSet = measured().map(|(point, _)| point.target.0).collect();
+    let pages = Some(first.pages).filter(|pages| measured().all(|(_, placed)| placed.pages == *pages));
+    document.sentence(
+        Role::Brief(if is_verified { &"Verified" } else { &"Not verified" }),
+        format_args!(
+            "{} on node{} {nodes}{}, self-test {}{}; details: -v",
+            sizes(measured().map(|(point, _)| point.size)),
+            plural(nodes.len()),
+            optional(pages, |pages, out| match pages {
+                Pages::Thp => out.write_str(" (THP)"),
+                pages => write!(out, " ({})", page_words(pages)),
+            }),
+            passed(report),
+            optional(report.conditions.and_then(|found| found.core_gigahertz), |[_, middle, _], out| {
+                write!(out, ", core {:.2} GHz", Decimal(middle))
+            })
+        ),
+    );
+}
+
 fn self_test(document: &mut dyn Document, report: &Report<'_, '_>) {
     let health = report.health;
-    let failed = report.warnings.iter().any(crate::warning::Warning::is_of_self_test);
     document.sentence(
-        Role::Method(&"Self-test"),
+        Role::Provenance(&"Self-test"),
         format_args!(
             "{}{}{}{}",
-            if failed { "failed" } else { "passed" },
+            passed(report),
             optional(health.l1_cycles, |cycles, out| write!(
                 out,
                 "; L1 hit {:.2} core cycles",
@@ -285,7 +335,7 @@ fn self_test(document: &mut dyn Document, report: &Report<'_, '_>) {
             optional(health.multiply_ratio, |ratio, out| write!(out, "; multiply/add {:.2}", Decimal(ratio))),
             optional(health.repeat, |repeat, out| {
                 let Repeat { size, first, second, .. } = repeat;
-                write!(out, "; {size} measured again: {} ns, then {} ns", Digits(first), Digits(second))
+                write!(out, "; repeat of {size}: {} → {} ns", Digits(first), Digits(second))
             }),
         ),
     );
@@ -297,12 +347,12 @@ fn clock(document: &mut dyn Document, report: &Report<'_, '_>) {
         Timer::Counter(Counter { frequency, spread_ppm, invariant, step, overhead, .. }) => document.sentence(
             Role::Detail(&"Clock"),
             format_args!(
-                "time-stamp counter at {:.6} GHz; calibrations agree to {:.2} ppm, kernel clock source {}{}{}; step {} \
-                 ticks, a pair of stamps costs {} ticks (subtracted)",
+                "time-stamp counter at {:.6} GHz; calibrations agree to {:.2} ppm; kernel clock source {}{}{}; resolution \
+                 {} ticks; a timestamp pair costs {} ticks (subtracted)",
                 Decimal(frequency.gigahertz()),
                 Decimal(spread_ppm),
                 if source.is_empty() { "unknown" } else { source },
-                if source == "tsc" { " (the same counter, so this is no independent check)" } else { "" },
+                if source == "tsc" { " (same counter: not an independent check)" } else { "" },
                 if invariant { "" } else { "; not declared invariant" },
                 step.0,
                 overhead.0
@@ -311,7 +361,7 @@ fn clock(document: &mut dyn Document, report: &Report<'_, '_>) {
         Timer::Kernel(KernelClock { step_ns, overhead_ns }) => document.sentence(
             Role::Method(&"Clock"),
             format_args!(
-                "clock_gettime, so no cycles; step {step_ns} ns, a pair of reads costs {overhead_ns} ns (subtracted)"
+                "clock_gettime (no cycles); resolution {step_ns} ns; two reads cost {overhead_ns} ns (subtracted)"
             ),
         ),
     }
@@ -323,15 +373,15 @@ fn prefetchers(document: &mut dyn Document, report: &Report<'_, '_>) {
         let why = if report.partial {
             "the run was interrupted"
         } else {
-            "it needs 16 MiB of measured memory and 64 MiB of free memory"
+            "this requires 16 MiB of measured memory and 64 MiB of free memory"
         };
         return document.sentence(Role::Detail(&"Prefetchers"), format_args!("not tested: {why}"));
     };
     document.sentence(
         Role::Detail(&"Prefetchers"),
         format_args!(
-            "64-byte spacing takes {} of the time of 256-byte spacing in random order, {} within 2 MiB; pointers take {} \
-             of that of indices (1 without prefetching; {})",
+            "latency ratio of 64 B to 256 B stride {} in random order, {} within 2 MiB; of pointers to indices {} (1 \
+             without prefetching; {} working set)",
             ratio(&audit.random),
             ratio(&audit.local),
             ratio(&audit.pointer),
@@ -351,14 +401,8 @@ fn ratio(ratio: &Summary) -> impl Display + '_ {
 }
 
 /// Names of the events for people, in the order of [`Counters::per_hop`].
-const EVENTS: [&str; crate::result::counters::EVENTS] = [
-    "core cycles",
-    "instructions",
-    "L1D misses",
-    "last-level misses",
-    "data-TLB misses",
-    "cycles of page walks",
-];
+const EVENTS: [&str; crate::result::counters::EVENTS] =
+    ["core cycles", "instructions", "L1D misses", "last-level misses", "data-TLB misses", "page-walk cycles"];
 
 fn counted(document: &mut dyn Document, point: &Point, Measurement { placed, series, .. }: &Measurement) {
     let Some(counters) = &series.counters else { return };
@@ -376,10 +420,10 @@ fn counted(document: &mut dyn Document, point: &Point, Measurement { placed, ser
             point.walk,
             fmt::from_fn(|out| events(out, counters)),
             optional(series.core_cycles_ratio(), |ratio, out| {
-                write!(out, "; {:.3} times the core cycles of dependent additions", Decimal(ratio))
+                write!(out, "; {:.3}x the core cycles of dependent additions", Decimal(ratio))
             }),
             optional(Some(counters.running).filter(|running| *running < 1.0), |running, out| {
-                write!(out, "; counted {:.0} % of the time and scaled up", Decimal(running * 100.0))
+                write!(out, "; counted {:.0}% of the time and scaled up", Decimal(running * 100.0))
             }),
         ),
     );
@@ -394,7 +438,7 @@ fn events(out: &mut fmt::Formatter<'_>, counters: &Counters) -> fmt::Result {
         }
     }
     if separator.is_empty() {
-        out.write_str("nothing: other users of the counters left too little time")?;
+        out.write_str("no counts: other users held the counters")?;
     }
     Ok(())
 }

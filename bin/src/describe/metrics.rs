@@ -23,21 +23,21 @@ metrics! {
     SUCCESS "run_success" "1 if the run was completed, 0 if it was interrupted or measured nothing.";
     SECONDS "run_duration_seconds" "Duration of the run.";
     TRUST "trust" "1 for the level of trust in the result, 0 for the others.";
-    UNTRUSTED "untrusted_warnings" "Number of warnings that make the result unreliable.";
-    LAST_RUN "last_run_timestamp_seconds" "Unix time at which the last run started.";
+    UNTRUSTED "untrusted_warnings" "Warnings with evidence that a value is wrong or not verified.";
+    LAST_RUN "last_run_timestamp_seconds" "Start of the last run, in seconds since 1970 (UTC).";
     CACHE_SIZE "cache_size_bytes" "Effective capacity of a cache level, as the curve shows it.";
     CACHE_LATENCY "cache_latency_seconds" "Latency of a cache level, as the curve shows it.";
     LATENCY "latency_seconds" "Median latency of one dependent load.";
     LATENCY_LOW "latency_ci95_low_seconds" "Lower end of the 95% confidence interval of the latency within the run.";
     LATENCY_HIGH "latency_ci95_high_seconds" "Upper end of the 95% confidence interval of the latency within the run.";
-    BANDWIDTH "bandwidth_bytes_per_second" "Bytes per second that all cores together read and write.";
+    BANDWIDTH "bandwidth_bytes_per_second" "Bytes read and written in a second by all cores together.";
     PEAK "bandwidth_peak_bytes_per_second" "Largest bandwidth between two nodes.";
     KNEE_CORES "bandwidth_knee_cores" "Smallest number of cores with 95% of the largest bandwidth.";
     KNEE "bandwidth_knee_bytes_per_second" "Bandwidth at which latency is twice the lowest one.";
-    CORE_TO_CORE "core_to_core_seconds" "Median time of a cache line from one CPU to another, by the nearest hardware that both share.";
-    CORE_TO_CORE_LOW "core_to_core_ci95_low_seconds" "Lower end of the 95% confidence interval of the core-to-core time.";
-    CORE_TO_CORE_HIGH "core_to_core_ci95_high_seconds" "Upper end of the 95% confidence interval of the core-to-core time.";
-    APART "clock_offset_or_asymmetry_seconds" "Upper bound of clock offset and asymmetry between two CPUs together.";
+    CORE_TO_CORE "core_to_core_seconds" "Median core-to-core latency of a cache line, by the topology that the two CPUs share.";
+    CORE_TO_CORE_LOW "core_to_core_ci95_low_seconds" "Lower end of the 95% confidence interval of the core-to-core latency.";
+    CORE_TO_CORE_HIGH "core_to_core_ci95_high_seconds" "Upper end of the 95% confidence interval of the core-to-core latency.";
+    APART "clock_offset_or_asymmetry_seconds" "Upper bound of the clock offset and of the asymmetry between the directions of two CPUs.";
 }
 
 /// The maximum number of samples without --verbose, but for pairs of nodes in `matrix` and `bandwidth`: hundreds of

@@ -2,6 +2,7 @@
 //!
 //! The rest is in the file of each experiment. This module does not know experiments or formats.
 
+mod answer;
 pub mod attributes;
 pub mod columns;
 pub mod conditions;
@@ -27,7 +28,7 @@ use crate::report::document::{Document, Metric, PageRole, Part, Role, Value, fie
 use crate::saved::shape;
 use crate::sys::arguments::Arguments;
 
-pub use report::Report;
+pub use report::{Present, Report};
 
 fields! {
     SCHEMA "schema" "The version of the shape of this document; a higher one changes the meaning of a key, or removes one.";
@@ -71,7 +72,8 @@ pub fn tool(document: &mut dyn Document, experiment: &str, cpu: &str) {
     document.part(Part::Object(&TOOL), |document| {
         document.put(&NAME, shape::NAME);
         document.put(&VERSION, env!("CARGO_PKG_VERSION"));
-        document.put(&COMMIT, option_env!("LATENCY_BENCH_COMMIT"));
+        let commit = crate::options::COMMIT;
+        document.put(&COMMIT, (!commit.is_empty()).then_some(commit));
     });
     document.put(&EXPERIMENT, experiment);
     document.sentence(Role::Page(&PageRole::Title), format_args!("{experiment}"));
@@ -112,9 +114,6 @@ impl CommandRun<'_> {
     }
 }
 
-/// A part of a report, described once for every format.
-pub type Present = fn(&mut dyn Document, &Report<'_, '_>);
-
 /// The parts of a report that belong to its experiment.
 pub struct Presentation {
     /// The answer, for people.
@@ -139,8 +138,12 @@ pub fn report(document: &mut dyn Document, report: &Report<'_, '_>, present: &Pr
     document.part(Part::Object(&SUMMARY), |document| (present.summary)(document, report));
     trust::trust(document, report.warnings);
     document.part(Part::Records(&ROWS), |document| (present.rows)(document, report));
-    (present.answer)(document, report);
+    let several = report.on_screen && answer::lines(report, present.answer) > 1;
+    answer::sentences(document, report, present.answer, several.then_some(false));
     trust::line(document, report);
+    if several {
+        answer::sentences(document, report, present.answer, Some(true));
+    }
     (present.evidence)(document, report);
     method::ending(document, report);
     (present.data)(document, report);
@@ -199,7 +202,9 @@ fn cpu_chosen(document: &mut dyn Document, report: &Report<'_, '_>) {
 
 /// Describes the start and the duration of a run on a machine, and whether it was completed.
 pub fn run(document: &mut dyn Document, machine: &Machine, started: u64, seconds: f64, partial: bool) {
-    machine::origin(document, machine, &Utc(started));
+    machine::origin(document, machine, &ReadableTime(started));
+    let (year, month, day) = civil(started / 86_400);
+    machine::footer(document, machine, &format_args!("{year}-{month:02}-{day:02}"));
     times(document, started, seconds);
     document.put(&PARTIAL, partial);
 }
@@ -219,6 +224,21 @@ impl Display for Utc {
         let (year, month, day) = civil(days);
         let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
         write!(out, "{year}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+    }
+}
+
+/// A time for people: `22 Nov 2026, 01:20 UTC`.
+struct ReadableTime(u64);
+
+impl Display for ReadableTime {
+    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        /// The names of the months, three letters each.
+        const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
+        let (year, month, day) = civil(self.0 / 86_400);
+        let first = (month as usize).saturating_sub(1) * 3;
+        let month = MONTHS.get(first..first + 3).unwrap_or_default();
+        let minutes = self.0 / 60 % (24 * 60);
+        write!(out, "{day} {month} {year}, {:02}:{:02} UTC", minutes / 60, minutes % 60)
     }
 }
 
@@ -253,6 +273,17 @@ mod tests {
             (4_102_444_799, "2099-12-31T23:59:59Z"),
         ] {
             assert_eq!(Utc(seconds).to_string(), text);
+        }
+    }
+
+    #[test]
+    fn readable_times_match_the_calendar() {
+        for (seconds, text) in [
+            (0, "1 Jan 1970, 00:00 UTC"),
+            (1_795_310_400, "22 Nov 2026, 01:20 UTC"),
+            (4_102_444_799, "31 Dec 2099, 23:59 UTC"),
+        ] {
+            assert_eq!(ReadableTime(seconds).to_string(), text);
         }
     }
 }

@@ -217,9 +217,9 @@ fn pages(document: &mut dyn Document, evidence: &Evidence) {
     document.put(&HUGE_BYTES, evidence.transparent_huge);
 }
 
-/// Returns the subtitle of pictures: the nodes, the order and the pages.
+/// Returns the subtitle of pictures: the axes, the nodes, the order and the pages.
 #[must_use]
-pub fn subtitle(outcome: Option<&Outcome<'_>>) -> Text<160> {
+pub fn subtitle(axes: &str, outcome: Option<&Outcome<'_>>) -> Text<320> {
     use core::fmt::Write;
     let mut text = Text::EMPTY;
     if let Some(Outcome { point, result }) = outcome {
@@ -227,7 +227,7 @@ pub fn subtitle(outcome: Option<&Outcome<'_>>) -> Text<160> {
         // Text that does not fit is left out.
         let _ = write!(
             text,
-            "CPU {} of node {} to memory of node {}, {} order, {} spacing, {}, seed {}",
+            "{axes}; CPU {} of node {} to memory of node {}, {} order, {} spacing, {}, seed {}",
             point.cpu,
             point.initiator,
             point.target,

@@ -1,4 +1,4 @@
-//! Rates for people: in GB/s, with their interval or half of its width.
+//! Rates and other estimates for people, with their interval or half of its width.
 
 use core::fmt::{self, Display};
 
@@ -33,7 +33,7 @@ impl Display for Half {
         match self.0.and_then(|rate| rate.interval) {
             Some(interval) => {
                 let half = (interval.high - interval.low) / 2.0 / GIGA;
-                write!(out, "+-{:.*}", decimals(half, 1), Decimal(half))
+                write!(out, "±{:.*}", decimals(half, 1), Decimal(half))
             }
             None => out.write_str("-"),
         }
@@ -61,5 +61,19 @@ impl Display for Within {
 
 /// Writes a share in whole percent.
 pub fn percent(share: f64) -> impl Display {
-    fmt::from_fn(move |out| write!(out, "{:.0} %", Decimal(share * 100.0)))
+    fmt::from_fn(move |out| write!(out, "{:.0}%", Decimal(share * 100.0)))
+}
+
+/// Writes an estimate with half of the width of its interval: `164 ± 12`.
+pub fn plus_minus(estimate: Estimate) -> impl Display {
+    fmt::from_fn(move |out| {
+        write!(out, "{}", Digits(estimate.value))?;
+        match estimate.interval {
+            Some(interval) => {
+                let half = (interval.high - interval.low) / 2.0;
+                write!(out, " ± {:.*}", decimals(half, 2), Decimal(half))
+            }
+            None => Ok(()),
+        }
+    })
 }

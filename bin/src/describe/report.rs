@@ -6,12 +6,16 @@ use crate::analysis::curve::Analysis;
 use crate::machine::{Instead, Machine};
 use crate::options::Options;
 use crate::plan::budget::Memory;
+use crate::report::document::Document;
 use crate::report::terminal::Terminal;
 use crate::result::conditions::Conditions;
 use crate::result::distribution::Distribution;
 use crate::result::{Extra, Health, Outcome, Timer};
 use crate::sys::arguments::Arguments;
 use crate::warning::Warnings;
+
+/// Describes a part of a report, once for every format.
+pub type Present = fn(&mut dyn Document, &Report<'_, '_>);
 
 /// The findings of a run and its circumstances: the input of every description.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +46,8 @@ pub struct Report<'r, 'a> {
     pub arguments: Arguments,
     /// The terminal of the output.
     pub terminal: Terminal,
+    /// True if the result is shown on a terminal, where the answer comes before the lines that scripts search for.
+    pub on_screen: bool,
     /// True if the run was interrupted, so that only the finished parts are present.
     pub partial: bool,
     /// Start of the run, in seconds since 1970, UTC.

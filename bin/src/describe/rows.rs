@@ -22,8 +22,8 @@ pub fn table(
     document.tabulate("", Level::Verbose, 1, &|table| {
         table.text(what);
         table.texts(match looked {
-            true => "ns|95 % within run|undisturbed|fastest|core cycles|interrupted",
-            false => "ns|95 % within run|fastest|core cycles|interrupted",
+            true => "ns|95% CI|undisturbed|fastest|core cycles|interrupted",
+            false => "ns|95% CI|fastest|core cycles|interrupted",
         });
         for (index, outcome, series) in measured() {
             table.row();
@@ -35,7 +35,7 @@ pub fn table(
             }
             table.number(series.minimum_ns);
             table.number(series.core_cycles.map(|cycles| cycles.median));
-            table.cell(format_args!("{:.1} %", Decimal(series.disturbed_share() * 100.0)));
+            table.cell(format_args!("{:.1}%", Decimal(series.disturbed_share() * 100.0)));
         }
     });
 }

@@ -38,13 +38,12 @@ pub fn sizing(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.sentence(
         Role::Detail(&"Working set"),
         format_args!(
-            "{} found by a look of {} s: there a load of the steady walk takes {:.3} of one that no cache serves; \
-             last-level cache taken for {}{}",
+            "{} found by a search of {} s: warm/cold latency ratio {:.3}; assumed last-level cache {}{}",
             sizing.size,
             Digits(sizing.seconds),
             Decimal(sizing.warm_over_cold),
             machine.last_level_cache(),
-            optional(sizing.in_cache, |size, out| write!(out, ", which serves {size}"))
+            optional(sizing.in_cache, |size, out| write!(out, " (serves {size})"))
         ),
     );
 }

@@ -2,8 +2,13 @@
 
 use core::fmt::{self, Display};
 
+use latency_core::stats::{Estimate, Interval};
+
 use super::Report;
+use super::optional::optional;
+use crate::options::FlagId;
 use crate::report::document::{Document, PageRole, Part, Role, fields};
+use crate::report::figures::Digits;
 use crate::warning::{Severity, Warning, WarningGroup, Warnings};
 
 fields! {
@@ -72,14 +77,33 @@ pub fn sentences(document: &mut dyn Document, warnings: &Warnings) {
 /// Writes whether the result is complete, and the trust in it, in one line.
 #[inline(never)] // every experiment calls it
 pub fn line(document: &mut dyn Document, report: &Report<'_, '_>) {
+    // Nothing was measured that could be trusted.
+    if !report.options.experiment.descriptor.flags.contains(FlagId::DryRun) {
+        return;
+    }
     let warnings = report.warnings;
     if report.partial {
-        document.answer(format_args!("Partial: interrupted before everything was measured to the end."));
+        document.answer(format_args!("Partial: interrupted before all points were complete."));
     }
     document.sentence(
         Role::Trust,
         format_args!("{}{}{}", level(warnings), listed(warnings), label(is_emulated(warnings))),
     );
+}
+
+/// Writes a figure for the top of a page: an estimate with its interval, in a unit that consists of `ones`, and the trust in it.
+#[inline(never)] // it is called in several places
+pub fn figure(
+    document: &mut dyn Document,
+    report: &Report<'_, '_>,
+    (label, unit, ones): (&'static str, &str, f64),
+    Estimate { value, interval }: Estimate,
+) {
+    let role = PageRole::Figure(label, level(report.warnings));
+    let interval = optional(interval, |Interval { low, high }, out| {
+        write!(out, ", 95% CI {} to {}", Digits(low / ones), Digits(high / ones))
+    });
+    document.sentence(Role::Page(&role), format_args!("{} {unit}{interval}", Digits(value / ones)));
 }
 
 /// Returns the suffix after the reasons: the latencies of an emulator are right, but are not those of hardware.
@@ -94,11 +118,17 @@ pub fn is_emulated(warnings: &Warnings) -> bool {
     warnings.iter().any(|warning| matches!(warning, Warning::Emulated { .. }))
 }
 
+/// Returns whether there is evidence that a result is wrong or unproven.
+#[must_use]
+pub fn is_poor(warnings: &Warnings) -> bool {
+    warnings.untrusted().is_some()
+}
+
 /// Returns the trust in a result, in one word.
 #[must_use]
 pub fn level(warnings: &Warnings) -> &'static str {
     // If there are more warnings than fit, only the unreliable ones among the rest are known.
-    if warnings.untrusted().is_some() {
+    if is_poor(warnings) {
         return "poor";
     }
     if reasons(warnings).next().is_some() { "fair" } else { "good" }
@@ -118,7 +148,7 @@ fn listed(warnings: &Warnings) -> impl Display + '_ {
         for WarningGroup { worst, count } in reasons(warnings).take(MOST) {
             write!(out, "{before}{}", worst.reason())?;
             if count > 1 {
-                write!(out, " (and {} more such)", count - 1)?;
+                write!(out, " ({count} warnings of this kind)")?;
             }
             before = "; ";
         }

@@ -1,13 +1,24 @@
 //! Arguments in the syntax of a shell.
 
 use core::fmt::{self, Display, Write};
+use core::mem;
 
 use crate::sys::arguments::Arguments;
 
-/// Writes arguments, each after a blank and quoted if necessary. Bytes that are not UTF-8 become U+FFFD.
+/// Writes arguments, each after a blank and quoted if necessary, without the output file: whoever repeats a command has
+/// another one. Bytes that are not UTF-8 become U+FFFD.
 pub fn typed(arguments: Arguments) -> impl Display {
     fmt::from_fn(move |out| {
+        let mut is_file = false;
         arguments.into_iter().try_for_each(|argument| {
+            let mut parts = argument.splitn(2, |&byte| byte == b'=');
+            if mem::take(&mut is_file) {
+                return Ok(());
+            }
+            if matches!(parts.next(), Some(b"-o" | b"--output")) {
+                is_file = parts.next().is_none();
+                return Ok(());
+            }
             out.write_char(' ')?;
             quoted(out, argument)
         })
@@ -43,7 +54,10 @@ mod tests {
     fn a_shell_reads_the_arguments_back_unchanged() {
         for (typed, shown) in [
             (&b"curve\0--size=1M\0"[..], " curve --size=1M"),
-            (b"--output=my file.html\0", " '--output=my file.html'"),
+            (b"--label=my=file 1\0", " '--label=my=file 1'"),
+            (b"report\0--output=my file.html\0-q\0", " report -q"),
+            (b"report\0-o\0--x\0-q\0", " report -q"),
+            (b"--output\0x.svg\0", ""),
             (b"it's\0\0$HOME\0", " 'it'\\''s' '' '$HOME'"),
             (b"\xff\0", " '\u{fffd}'"),
             (b"", ""),

@@ -66,7 +66,7 @@ fn agrees(typical: &Summary, undisturbed: Undisturbed) -> bool {
 /// Writes the interval of a latency and its window, and whether the run was undisturbed by neighbours.
 pub fn within(series: &RoundSeries) -> impl Display + '_ {
     optional(series.nanoseconds.interval, |Interval { low, high }, out| {
-        write!(out, "{} to {} within {}", Digits(low), Digits(high), Seconds(series.window_ns))?;
+        write!(out, "95% CI {} to {} over {}", Digits(low), Digits(high), Seconds(series.window_ns))?;
         let quiet = series.undisturbed.is_some_and(|found| {
             matches!(found, Undisturbed::Seen { .. }) && agrees(&series.nanoseconds, found)
         });
@@ -81,10 +81,11 @@ pub fn of_one(document: &mut dyn Document, measured: &Measurement) {
         return;
     }
     match found {
-        Undisturbed::Seen { .. } => document
-            .finding(format_args!("Undisturbed by neighbours it takes {}.", value(found, measured.rounds))),
+        Undisturbed::Seen { .. } => {
+            document.finding(format_args!("Undisturbed latency {}.", value(found, measured.rounds)))
+        }
         Undisturbed::AtMost(bound) => document.finding(format_args!(
-            "No undisturbed rounds seen: at most {} ns without neighbours.",
+            "No undisturbed rounds: the undisturbed latency is at most {} ns.",
             Digits(bound)
         )),
     }
@@ -103,7 +104,7 @@ pub fn of_several(document: &mut dyn Document, report: &Report<'_, '_>) {
     let worst = slowed.reduce(|worst, other| if other.0 > worst.0 { other } else { worst });
     let Some((_, found, point, rounds)) = worst else { return };
     document.finding(format_args!(
-        "Neighbours slow {} -> {} down most: undisturbed it takes {}.",
+        "Neighbours slow node {} -> node {} most: undisturbed latency {}.",
         point.initiator,
         point.target,
         value(found, rounds)

@@ -51,13 +51,13 @@ pub enum Failure<'a> {
 }
 
 impl Failure<'_> {
-    /// Returns the first word of the message: a slower result is an outcome, not an error.
+    /// Returns the word before the message: a slower result is an outcome, not an error.
     #[must_use]
     pub const fn label(&self) -> &'static str {
         match self {
-            Failure::Slower(_) => "REGRESSION",
-            Failure::SlowHosts(_) => "OUTLIERS",
-            _ => "ERROR",
+            Failure::Slower(_) => "regression",
+            Failure::SlowHosts(_) => "slow hosts",
+            _ => "error",
         }
     }
 
@@ -85,14 +85,12 @@ impl fmt::Display for Failure<'_> {
             Failure::Output(error) => error.fmt(out),
             Failure::Slower(slower) => slower.fmt(out),
             Failure::SlowHosts(slow) => slow.fmt(out),
-            Failure::Interrupted => {
-                out.write_str("interrupted before anything was measured; there is no result")
+            Failure::Interrupted => out.write_str("interrupted before the first result"),
+            Failure::Partial => {
+                out.write_str("interrupted; printed the finished points, and marked the result as partial")
             }
-            Failure::Partial => out
-                .write_str("interrupted; finished points were printed, and the result is marked as partial"),
-            Failure::GivenUp => {
-                out.write_str("interrupted; nobody read the output, which is incomplete; use --output=FILE")
-            }
+            Failure::GivenUp => out
+                .write_str("interrupted; no program read the output, which is incomplete; use --output=FILE"),
         }
     }
 }

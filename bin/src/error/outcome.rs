@@ -3,10 +3,11 @@
 use core::fmt;
 
 use latency_core::arch::COUNTER_NAME;
-use latency_core::decimal::{Decimal, Trimmed};
+use latency_core::decimal::Trimmed;
 
 use crate::options::message;
 use crate::options::tokens::Escaped;
+use crate::report::figures::ByPercent;
 use crate::sys::errno::Errno;
 
 /// There is no usable clock, or the result is unreliable.
@@ -35,11 +36,11 @@ impl fmt::Display for TimingError {
             TimingError::NeedsCounter { what, instead } => message!(
                 out, "{what} need the {COUNTER_NAME}, which is absent, forbidden or unsteady here";
                 "run `latency-bench {instead}`, which does not need it"),
-            TimingError::SteppedBack => message!(out, "the clock went back during a measurement";
-                "choose one CPU with --cpu, or use a machine whose {COUNTER_NAME}s agree"),
+            TimingError::SteppedBack => message!(out, "the clock went backwards during a measurement";
+                "pin to one CPU with --cpu, or use a machine with synchronized {COUNTER_NAME}s"),
             TimingError::HopsNotProven => message!(
-                out, "the chain did not end where it should, so the number of loads is not proven";
-                "test the memory of this machine, then report a defect"),
+                out, "internal check failed: the pointer chain ended at the wrong element";
+                "run a memory test; if it passes, please report a bug"),
             TimingError::NotTrusted { code, count } => {
                 write!(out, "--strict: the result is unreliable ({code}")?;
                 if count > 1 {
@@ -49,8 +50,8 @@ impl fmt::Display for TimingError {
             }
             TimingError::HostsApart { code, hosts } => {
                 let verb = if hosts == 1 { " is" } else { "s are" };
-                write!(out, "--strict: {hosts} host{verb} not like the others ({code}); ")?;
-                out.write_str("measure all in the same way, or run without --strict")
+                write!(out, "--strict: {hosts} host{verb} not comparable with the others ({code}); ")?;
+                out.write_str("measure all hosts in the same way, or run without --strict")
             }
         }
     }
@@ -77,13 +78,13 @@ impl fmt::Display for OutputError<'_> {
             }
             OutputError::Write { path: Some(path), errno } => message!(
                 out, "cannot write '{}': {errno}", Escaped(path);
-                "no part of the file was kept; make room, or choose another --output"),
+                "no partial file was left; free disk space, or choose another --output"),
             OutputError::Write { path: None, errno } => message!(
                 out, "cannot write to standard output: {errno}";
-                "what was printed is incomplete; use --output=FILE"),
+                "the printed result is incomplete; use --output=FILE"),
             OutputError::Sync { path, errno } => message!(
                 out, "cannot sync the directory of '{}': {errno}", Escaped(path);
-                "the file is complete, but may not outlast a crash of the system; check the disk"),
+                "the file is complete, but may not survive a system crash; check the disk"),
         }
     }
 }
@@ -91,9 +92,9 @@ impl fmt::Display for OutputError<'_> {
 /// The second of two results is slower than allowed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Regression {
-    /// The excess, as a fraction of the first result.
+    /// The median difference of the slower points, as a fraction of the first result.
     pub by: f64,
-    /// The allowed excess, as a fraction of the first result.
+    /// The allowed difference, as a fraction of the first result.
     pub threshold: f64,
     /// The number of slower points.
     pub points: usize,
@@ -104,13 +105,12 @@ pub struct Regression {
 impl fmt::Display for Regression {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Regression { by, threshold, points, of } = self;
-        // The rounded number decides how many decimals are shown.
-        let digits = if *by < 0.9995 { 1 } else { 0 };
-        write!(out, "B is {:.digits$} % slower than A ", Decimal(by * 100.0))?;
-        if points < of {
-            write!(out, "at {points} of {of} points ")?;
-        }
-        write!(out, "(allowed: {} %, --threshold)", Trimmed(threshold * 100.0))
+        match of {
+            1 => write!(out, "B is {} slower than A", ByPercent(*by)),
+            _ if points == of => write!(out, "all {of} points slower by {}", ByPercent(*by)),
+            _ => write!(out, "{points} of {of} points slower by {}", ByPercent(*by)),
+        }?;
+        write!(out, " (threshold {}%)", Trimmed(threshold * 100.0))
     }
 }
 
@@ -129,10 +129,6 @@ impl fmt::Display for Outliers {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Outliers { hosts, of, threshold } = self;
         let verb = if *hosts == 1 { "is" } else { "are" };
-        write!(
-            out,
-            "{hosts} of {of} hosts {verb} slower (allowed: {} %, --threshold)",
-            Trimmed(threshold * 100.0)
-        )
+        write!(out, "{hosts} of {of} hosts {verb} slow (threshold {}%)", Trimmed(threshold * 100.0))
     }
 }

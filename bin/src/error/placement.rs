@@ -3,6 +3,7 @@
 use core::fmt;
 
 use latency_core::cpulist::{CpuSet, NodeSet};
+use latency_core::text::plural;
 use latency_core::units::{Bytes, CpuId, NodeId, PageSize};
 
 use crate::options::message;
@@ -68,39 +69,45 @@ impl fmt::Display for PlacementError<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             PlacementError::CpuNotAllowed { cpu, allowed } => message!(
-                out, "this process may not use CPU {cpu} (allowed: {allowed})";
-                "choose one of those, or widen the cpuset or affinity mask"),
+                out, "CPU {cpu} is not allowed for this process (allowed: {allowed})";
+                "choose an allowed CPU, or widen the cpuset or affinity mask"),
             PlacementError::WrongCpu { asked, found } => message!(
                 out, "pinned to CPU {asked}, but running on CPU {found}";
-                "stop the program that changes affinities"),
-            PlacementError::CpuTaken { cpu } => message!(out, "CPU {cpu} was taken away (cpuset or hotplug)";
-                "give it back, or choose another --cpu"),
+                "stop the program that changes CPU affinities"),
+            PlacementError::CpuTaken { cpu } => {
+                message!(out, "CPU {cpu} became unavailable (cpuset or hotplug)";
+                "restore it, or choose another --cpu")
+            }
             PlacementError::CpuOnOtherNode { cpu, node, found } => message!(
-                out, "CPU {cpu} is on node {found} by the kernel, but on node {node} by /sys";
-                "mount this machine's /sys, or unmount what is there"),
+                out, "kernel and /sys disagree: CPU {cpu} is on node {found} (getcpu), /sys says node {node}";
+                "mount this machine's /sys"),
             PlacementError::NodeWithoutCpus { node } => message!(
-                out, "node {node} has no CPUs, so nothing can run there";
+                out, "node {node} has no CPUs, so it cannot be an initiator node";
                 "choose another --cpunode"),
             PlacementError::NoAllowedCpu { node, allowed } => message!(
-                out, "node {node} has no CPU that this process may use ({allowed})";
+                out, "no CPU of node {node} is allowed for this process (allowed: {allowed})";
                 "choose another --cpunode, or widen the cpuset or affinity mask"),
             PlacementError::NodeWithoutMemory { node } => message!(out, "node {node} has no memory";
                 "choose another --memnode"),
             PlacementError::NodeNotAllowed { node, allowed } => message!(
-                out, "this process may not use memory of node {node} (Mems_allowed: {allowed})";
-                "choose one of those, or widen cpuset.mems"),
+                out, "memory of node {node} is not allowed for this process (Mems_allowed: {allowed})";
+                "choose an allowed node, or widen cpuset.mems"),
             PlacementError::NotEnoughMemory { node, wanted, free, reclaimable } => {
-                write!(out, "{wanted} wanted on node {node}, {free} free")?;
+                write!(out, "not enough memory on node {node}: need {wanted}, {free} free")?;
                 if reclaimable.0 > 0 {
                     write!(out, " and {reclaimable} in cached files")?;
                 }
                 out.write_str("; use a smaller --size, or free memory there")
             }
             PlacementError::NotEnoughInGroup { node, wanted, headroom } => message!(
-                out, "{wanted} wanted on node {node}, but the control group has {headroom} left";
-                "use a smaller --size, or raise its memory.max"),
+                out, "not enough memory for node {node}: need {wanted}, {headroom} left in the cgroup";
+                "use a smaller --size, or raise memory.max"),
             PlacementError::PoolTooSmall { page, node, wanted, free, total } => {
-                write!(out, "{wanted} pages of {page} wanted on node {node}, {free} free; as root: echo ")?;
+                let s = plural(wanted);
+                write!(
+                    out,
+                    "need {wanted} free {page} page{s} on node {node}, found {free}; as root: echo "
+                )?;
                 let target = total.saturating_add(wanted.saturating_sub(free));
                 let kilobytes = page.bytes().0 >> 10;
                 write!(out, "{target} > /sys/devices/system/node/node{node}/hugepages/")?;
@@ -108,15 +115,15 @@ impl fmt::Display for PlacementError<'_> {
             }
             PlacementError::PoolEmptied { page, node } => message!(
                 out,
-                "another program took the {page} pages of node {node} meanwhile, or a hugetlb control group is full";
+                "another process took the {page} pages of node {node}, or the hugetlb cgroup limit is reached";
                 "free some, or use other --pages"),
             PlacementError::NoSuchPages { page } => message!(
-                out, "this kernel or processor has no {page} pages";
+                out, "this kernel or processor does not support {page} pages";
                 "choose other --pages"),
-            PlacementError::ThpDisabled => message!(out, "transparent huge pages are switched off";
+            PlacementError::ThpDisabled => message!(out, "transparent huge pages are disabled";
                 "as root: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled"),
             PlacementError::ThpPartial { wanted, found } => message!(
-                out, "only {found} of {wanted} are in transparent huge pages";
+                out, "only {found} of {wanted} is in transparent huge pages";
                 "as root: echo 1 > /proc/sys/vm/compact_memory, or use --pages=2m"),
             PlacementError::CallFailed { call, errno, node } => {
                 write!(out, "{call}")?;
@@ -126,37 +133,37 @@ impl fmt::Display for PlacementError<'_> {
                 write!(out, " failed: {errno}; {}", remedy(errno))
             }
             PlacementError::NotReachable { node, errno } => message!(
-                out, "node {node} is not measurable here (policy: {errno}; no allowed CPU)";
+                out, "cannot measure node {node} (mbind: {errno}; no allowed CPU)";
                 "{}", remedy(errno)),
             PlacementError::WrongNode { node, elsewhere, pages } => message!(
                 out, "{elsewhere} of {pages} pages are not on node {node}";
                 "free memory there, or use a smaller --size"),
             PlacementError::MovedDuringRun { node, elsewhere, pages } => message!(
-                out, "{elsewhere} of {pages} pages left node {node} during the run";
+                out, "{elsewhere} of {pages} pages migrated off node {node} during the run";
                 "as root: echo 0 > /proc/sys/kernel/numa_balancing"),
             PlacementError::WrongPageSize { asked, found } => message!(
-                out, "{asked} pages asked for, {found} pages obtained";
+                out, "requested {asked} pages, got {found} pages";
                 "use --pages=auto"),
             PlacementError::ThreadsRefused { wanted, started, errno } => {
-                write!(out, "{started} of {wanted} threads started, then clone failed: {errno}; ")?;
+                write!(out, "started only {started} of {wanted} threads, then clone failed: {errno}; ")?;
                 out.write_str(match errno {
                     Errno::EPERM | Errno::ENOSYS => {
                         "allow clone in the container's seccomp profile, or measure with one CPU"
                     }
-                    _ => "raise ulimit -u, pids.max of the control group or kernel.threads-max",
+                    _ => "raise ulimit -u, pids.max of the cgroup or kernel.threads-max",
                 })
             }
             PlacementError::CpuGenerates { cpu } => message!(
-                out, "--load-cpus has CPU {cpu}, which walks the chain";
-                "remove it, or choose another --cpu"),
+                out, "CPU {cpu} measures latency and cannot also generate load";
+                "remove it from --load-cpus, or choose another --cpu"),
             PlacementError::NeedsSecondCpu { experiment, why } => message!(
                 out, "{experiment} needs a second CPU: {why}";
                 "widen the cpuset or affinity mask"),
             PlacementError::NothingToMeasure => message!(
-                out, "this process may use no CPU or no memory of any node";
-                "`latency-bench system` shows the nodes"),
+                out, "this process is not allowed to use the CPUs, or the memory, of any node";
+                "`latency-bench system` lists the nodes"),
             PlacementError::NotVerified { node, why } => message!(
-                out, "memory on node {node} is not proven: {why}";
+                out, "could not verify that the memory is on node {node}: {why}";
                 "mount /proc, or run without --memnode"),
         }
     }
@@ -165,11 +172,9 @@ impl fmt::Display for PlacementError<'_> {
 /// Returns the remedy for an error of the system calls that place memory.
 const fn remedy(errno: Errno) -> &'static str {
     match errno {
-        Errno::EPERM | Errno::ENOSYS => {
-            "in a container: give it CAP_SYS_NICE (docker run --cap-add=SYS_NICE)"
-        }
+        Errno::EPERM | Errno::ENOSYS => "in a container: grant CAP_SYS_NICE (docker run --cap-add=SYS_NICE)",
         Errno::ENOMEM | Errno::EFAULT => "use a smaller --size, or other --pages",
-        Errno::EINVAL => "compare the nodes with Mems_allowed_list in /proc/self/status",
-        _ => "`latency-bench system` shows what is allowed here",
+        Errno::EINVAL => "check the nodes against Mems_allowed_list in /proc/self/status",
+        _ => "`latency-bench system` lists the restrictions here",
     }
 }

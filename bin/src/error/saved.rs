@@ -57,8 +57,14 @@ pub enum SavedError<'a> {
     OtherExperiment { path: &'a [u8], experiment: Text<32> },
     /// A file without a curve.
     NoCurve { path: &'a [u8], why: &'static str },
-    /// Saved results without a common point; `field` is the field that differs, if there is one.
-    NotComparable { what: &'static str, field: &'static str },
+    /// Results of different experiments.
+    Different { first: Text<32>, second: Text<32> },
+    /// Results without a common point; `field` is the field that differs, if there is one.
+    NothingCommon { field: &'static str },
+    /// A result without the requested values.
+    NoUndisturbed,
+    /// Results that are not curves, for which there is no picture.
+    NoPicture,
 }
 
 impl fmt::Display for SavedError<'_> {
@@ -66,14 +72,14 @@ impl fmt::Display for SavedError<'_> {
         match *self {
             SavedError::Unreadable { path, errno } => {
                 let remedy = match path.starts_with(b"--") {
-                    true => "options stand before --",
-                    false => "check its name, and that you may read it",
+                    true => "options go before --",
+                    false => "expected a result saved with -o FILE.json",
                 };
                 write!(out, "cannot read '{}': {errno}; {remedy}", Escaped(path))
             }
             SavedError::TooLarge { path, limit } => {
-                message!(out, "'{}' has more than {limit}", Escaped(path);
-                "name the file of a saved result")
+                message!(out, "'{}' is larger than {limit}", Escaped(path);
+                "expected a result saved with -o FILE.json")
             }
             SavedError::Malformed { path, problem } => {
                 write!(out, "'{}', line {}: {problem}", Escaped(path), problem.line)?;
@@ -87,20 +93,33 @@ impl fmt::Display for SavedError<'_> {
             SavedError::Skipped { path, problem, others } => {
                 write!(out, "--strict: '{}', line {}: {problem}", Escaped(path), problem.line)?;
                 if others > 0 {
-                    write!(out, ", and {others} more such lines")?;
+                    write!(out, ", and {others} more skipped lines")?;
                 }
                 out.write_str("; save results with --format=jsonl, or run without --strict")
             }
-            SavedError::NoUnit { path } => message!(out, "'{}': the sizes cannot be bytes", Escaped(path);
-                "say what they are, such as --unit=K or --unit=M (binary)"),
+            SavedError::NoUnit { path } => {
+                message!(out, "'{}': sizes are too small to be bytes", Escaped(path);
+                "give their unit, e.g. --unit=K or --unit=M (binary)")
+            }
             SavedError::OtherExperiment { path, experiment } => message!(
-                out, "'{}' is not a curve: it is a result of {}", Escaped(path), experiment.as_str();
-                "use one of curve or pages"),
+                out, "'{}' is a result of {}, not a curve", Escaped(path), experiment.as_str();
+                "use a result of curve or pages"),
             SavedError::NoCurve { path, why } => message!(out, "'{}' is not a curve: {why}", Escaped(path);
-                "use latencies at many sizes"),
-            SavedError::NotComparable { what, field } => message!(
-                out, "the results cannot be compared: {what}{field}";
-                "use two of one experiment"),
+                "a curve has the latency at many sizes"),
+            SavedError::Different { first, second } => message!(
+                out, "cannot compare a {} result with a {} result", first.as_str(), second.as_str();
+                "compare results of one experiment"),
+            SavedError::NothingCommon { field } => {
+                out.write_str("A and B have no point in common")?;
+                if !field.is_empty() {
+                    write!(out, ": {field} differs")?;
+                }
+                out.write_str("; measure both with the same options")
+            }
+            SavedError::NoUndisturbed => message!(out, "a result has no undisturbed value";
+                "run it with --until=quiet"),
+            SavedError::NoPicture => message!(out, "only curves are compared in a picture";
+                "use --format=text or html"),
         }
     }
 }

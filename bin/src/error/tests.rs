@@ -29,23 +29,23 @@ fn requests_beyond_the_machine_are_usage_errors() {
     check(
         UsageError::CpuOffline { cpu: CpuId(3), online: &online },
         1,
-        "CPU 3 is offline (online: 0-2); choose another, or as root: \
-         echo 1 > /sys/devices/system/cpu/cpu3/online",
+        "CPU 3 is offline (online: 0-2); choose another CPU, or as root: echo 1 > \
+         /sys/devices/system/cpu/cpu3/online",
     );
     check(
         SavedError::Unreadable { path: b"a\n", errno: Errno::ENOENT },
         1,
-        "cannot read 'a\\n': No such file or directory (ENOENT); check its name, and that you may read it",
+        "cannot read 'a\\n': No such file or directory (ENOENT); expected a result saved with -o FILE.json",
     );
     check(
         SavedError::Unreadable { path: b"--json", errno: Errno::ENOENT },
         1,
-        "cannot read '--json': No such file or directory (ENOENT); options stand before --",
+        "cannot read '--json': No such file or directory (ENOENT); options go before --",
     );
     check(
         SavedError::TooLarge { path: b"a", limit: Bytes(16 << 20) },
         1,
-        "'a' has more than 16 MiB; name the file of a saved result",
+        "'a' is larger than 16 MiB; expected a result saved with -o FILE.json",
     );
     check(
         SavedError::Malformed { path: b"a", problem: Problem::new(3, "no number") },
@@ -53,29 +53,41 @@ fn requests_beyond_the_machine_are_usage_errors() {
         "'a', line 3: no number; use a result saved with --json or --csv, or a table of sizes and nanoseconds",
     );
     check(
-        SavedError::NotComparable { what: "matrix and curve", field: "" },
+        SavedError::Different { first: Text::from_bytes(b"matrix"), second: Text::from_bytes(b"curve") },
         1,
-        "the results cannot be compared: matrix and curve; use two of one experiment",
+        "cannot compare a matrix result with a curve result; compare results of one experiment",
     );
+    check(
+        SavedError::NothingCommon { field: "stride" },
+        1,
+        "A and B have no point in common: stride differs; measure both with the same options",
+    );
+    check(
+        SavedError::NothingCommon { field: "" },
+        1,
+        "A and B have no point in common; measure both with the same options",
+    );
+    check(SavedError::NoUndisturbed, 1, "a result has no undisturbed value; run it with --until=quiet");
+    check(SavedError::NoPicture, 1, "only curves are compared in a picture; use --format=text or html");
     check(
         SavedError::NoUnit { path: b"a" },
         1,
-        "'a': the sizes cannot be bytes; say what they are, such as --unit=K or --unit=M (binary)",
+        "'a': sizes are too small to be bytes; give their unit, e.g. --unit=K or --unit=M (binary)",
     );
     check(
         SavedError::OtherExperiment { path: b"a", experiment: Text::from_bytes(b"window") },
         1,
-        "'a' is not a curve: it is a result of window; use one of curve or pages",
+        "'a' is a result of window, not a curve; use a result of curve or pages",
     );
     check(
         SavedError::NoCurve { path: b"a", why: "it has one size" },
         1,
-        "'a' is not a curve: it has one size; use latencies at many sizes",
+        "'a' is not a curve: it has one size; a curve has the latency at many sizes",
     );
     check(
         Regression { by: 0.5, threshold: 0.03, points: 8, of: 80 },
         5,
-        "B is 50.0 % slower than A at 8 of 80 points (allowed: 3 %, --threshold)",
+        "8 of 80 points slower by 50.0% (threshold 3%)",
     );
 }
 
@@ -85,39 +97,41 @@ fn unavailable_processors_have_messages() {
     check(
         PlacementError::CpuNotAllowed { cpu: CpuId(5), allowed: &allowed },
         2,
-        "this process may not use CPU 5 (allowed: 0-1); \
-         choose one of those, or widen the cpuset or affinity mask",
+        "CPU 5 is not allowed for this process (allowed: 0-1); choose an allowed CPU, or widen the \
+         cpuset or affinity mask",
     );
     check(
         PlacementError::WrongCpu { asked: CpuId(0), found: CpuId(1) },
         2,
-        "pinned to CPU 0, but running on CPU 1; stop the program that changes affinities",
+        "pinned to CPU 0, but running on CPU 1; stop the program that changes CPU affinities",
     );
     check(
         PlacementError::CpuTaken { cpu: CpuId(3) },
         2,
-        "CPU 3 was taken away (cpuset or hotplug); give it back, or choose another --cpu",
+        "CPU 3 became unavailable (cpuset or hotplug); restore it, or choose another --cpu",
     );
     check(
         PlacementError::CpuGenerates { cpu: CpuId(3) },
         2,
-        "--load-cpus has CPU 3, which walks the chain; remove it, or choose another --cpu",
+        "CPU 3 measures latency and cannot also generate load; remove it from --load-cpus, or \
+         choose another --cpu",
     );
     check(
         PlacementError::CpuOnOtherNode { cpu: CpuId(3), node: NodeId(0), found: NodeId(1) },
         2,
-        "CPU 3 is on node 1 by the kernel, but on node 0 by /sys; mount this machine's /sys, or unmount what is there",
+        "kernel and /sys disagree: CPU 3 is on node 1 (getcpu), /sys says node 0; mount this \
+         machine's /sys",
     );
     check(
         PlacementError::NodeWithoutCpus { node: NodeId(2) },
         2,
-        "node 2 has no CPUs, so nothing can run there; choose another --cpunode",
+        "node 2 has no CPUs, so it cannot be an initiator node; choose another --cpunode",
     );
     check(
         PlacementError::NoAllowedCpu { node: NodeId(1), allowed: &allowed },
         2,
-        "node 1 has no CPU that this process may use (0-1); \
-         choose another --cpunode, or widen the cpuset or affinity mask",
+        "no CPU of node 1 is allowed for this process (allowed: 0-1); choose another --cpunode, or \
+         widen the cpuset or affinity mask",
     );
 }
 
@@ -129,54 +143,55 @@ fn unavailable_memory_has_messages() {
     check(
         PlacementError::NodeNotAllowed { node, allowed: &allowed },
         2,
-        "this process may not use memory of node 1 (Mems_allowed: 0); \
-         choose one of those, or widen cpuset.mems",
+        "memory of node 1 is not allowed for this process (Mems_allowed: 0); choose an allowed \
+         node, or widen cpuset.mems",
     );
     check(
         PlacementError::NotEnoughMemory { node, wanted, free: Bytes(512 << 20), reclaimable: Bytes(0) },
         2,
-        "2 GiB wanted on node 1, 512 MiB free; use a smaller --size, or free memory there",
+        "not enough memory on node 1: need 2 GiB, 512 MiB free; use a smaller --size, or free \
+         memory there",
     );
     check(
         PlacementError::NotEnoughMemory { node, wanted, free: Bytes(0), reclaimable: Bytes(1 << 30) },
         2,
-        "2 GiB wanted on node 1, 0 B free and 1 GiB in cached files; \
-         use a smaller --size, or free memory there",
+        "not enough memory on node 1: need 2 GiB, 0 B free and 1 GiB in cached files; use a smaller \
+         --size, or free memory there",
     );
     check(
         PlacementError::NotEnoughInGroup { node, wanted, headroom: Bytes(512 << 20) },
         2,
-        "2 GiB wanted on node 1, but the control group has 512 MiB left; \
-         use a smaller --size, or raise its memory.max",
+        "not enough memory for node 1: need 2 GiB, 512 MiB left in the cgroup; use a smaller \
+         --size, or raise memory.max",
     );
     check(
         PlacementError::PoolTooSmall { page: PageSize::Huge2M, node, wanted: 128, free: 4, total: 10 },
         2,
-        "128 pages of 2 MiB wanted on node 1, 4 free; as root: \
-         echo 134 > /sys/devices/system/node/node1/hugepages/hugepages-2048kB/nr_hugepages",
+        "need 128 free 2 MiB pages on node 1, found 4; as root: echo 134 > \
+         /sys/devices/system/node/node1/hugepages/hugepages-2048kB/nr_hugepages",
     );
     check(
         PlacementError::PoolEmptied { page: PageSize::Huge2M, node },
         2,
-        "another program took the 2 MiB pages of node 1 meanwhile, \
-         or a hugetlb control group is full; free some, or use other --pages",
+        "another process took the 2 MiB pages of node 1, or the hugetlb cgroup limit is reached; \
+         free some, or use other --pages",
     );
     check(
         PlacementError::NoSuchPages { page: PageSize::Huge1G },
         2,
-        "this kernel or processor has no 1 GiB pages; choose other --pages",
+        "this kernel or processor does not support 1 GiB pages; choose other --pages",
     );
     check(
         PlacementError::ThpDisabled,
         2,
-        "transparent huge pages are switched off; as root: \
-         echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
+        "transparent huge pages are disabled; as root: echo madvise > \
+         /sys/kernel/mm/transparent_hugepage/enabled",
     );
     check(
         PlacementError::ThpPartial { wanted: Bytes::GIB, found: Bytes::MIB },
         2,
-        "only 1 MiB of 1 GiB are in transparent huge pages; \
-         as root: echo 1 > /proc/sys/vm/compact_memory, or use --pages=2m",
+        "only 1 MiB of 1 GiB is in transparent huge pages; as root: echo 1 > \
+         /proc/sys/vm/compact_memory, or use --pages=2m",
     );
 }
 
@@ -186,8 +201,8 @@ fn failed_calls_and_missing_verification_have_messages() {
     check(
         PlacementError::CallFailed { call: "mbind", errno: Errno::EINVAL, node: Some(node) },
         2,
-        "mbind for node 1 failed: Invalid argument (EINVAL); \
-         compare the nodes with Mems_allowed_list in /proc/self/status",
+        "mbind for node 1 failed: Invalid argument (EINVAL); check the nodes against \
+         Mems_allowed_list in /proc/self/status",
     );
     check(
         PlacementError::CallFailed { call: "mmap", errno: Errno::ENOMEM, node: None },
@@ -197,13 +212,13 @@ fn failed_calls_and_missing_verification_have_messages() {
     check(
         PlacementError::CallFailed { call: "madvise", errno: Errno::new(999), node: None },
         2,
-        "madvise failed: error 999; `latency-bench system` shows what is allowed here",
+        "madvise failed: error 999; `latency-bench system` lists the restrictions here",
     );
     check(
         PlacementError::NotReachable { node, errno: Errno::EPERM },
         2,
-        "node 1 is not measurable here (policy: Operation not permitted (EPERM); no allowed CPU); \
-         in a container: give it CAP_SYS_NICE (docker run --cap-add=SYS_NICE)",
+        "cannot measure node 1 (mbind: Operation not permitted (EPERM); no allowed CPU); in a \
+         container: grant CAP_SYS_NICE (docker run --cap-add=SYS_NICE)",
     );
     check(
         PlacementError::WrongNode { node, elsewhere: 3, pages: 8 },
@@ -213,18 +228,19 @@ fn failed_calls_and_missing_verification_have_messages() {
     check(
         PlacementError::MovedDuringRun { node, elsewhere: 3, pages: 8 },
         2,
-        "3 of 8 pages left node 1 during the run; as root: echo 0 > /proc/sys/kernel/numa_balancing",
+        "3 of 8 pages migrated off node 1 during the run; as root: echo 0 > \
+         /proc/sys/kernel/numa_balancing",
     );
     check(
         PlacementError::WrongPageSize { asked: PageSize::Huge2M.bytes(), found: PageSize::Small.bytes() },
         2,
-        "2 MiB pages asked for, 4 KiB pages obtained; use --pages=auto",
+        "requested 2 MiB pages, got 4 KiB pages; use --pages=auto",
     );
     check(
         PlacementError::NotVerified { node, why: "no /proc/self/numa_maps" },
         2,
-        "memory on node 1 is not proven: no /proc/self/numa_maps; \
-         mount /proc, or run without --memnode",
+        "could not verify that the memory is on node 1: no /proc/self/numa_maps; mount /proc, or \
+         run without --memnode",
     );
 }
 
@@ -244,14 +260,14 @@ fn clocks_trust_and_output() {
     check(
         TimingError::SteppedBack,
         3,
-        "the clock went back during a measurement; choose one CPU with --cpu, \
-         or use a machine whose TSCs agree",
+        "the clock went backwards during a measurement; pin to one CPU with --cpu, or use a machine \
+         with synchronized TSCs",
     );
     check(
         TimingError::HopsNotProven,
         3,
-        "the chain did not end where it should, so the number of loads is not proven; \
-         test the memory of this machine, then report a defect",
+        "internal check failed: the pointer chain ended at the wrong element; run a memory test; if \
+         it passes, please report a bug",
     );
     check(
         TimingError::NotTrusted { code: "emulated", count: 1 },
@@ -273,42 +289,42 @@ fn clocks_trust_and_output() {
     check(
         OutputError::Write { path: Some(b"y"), errno: Errno::ENOSPC },
         4,
-        "cannot write 'y': No space left on device (ENOSPC); \
-         no part of the file was kept; make room, or choose another --output",
+        "cannot write 'y': No space left on device (ENOSPC); no partial file was left; free disk \
+         space, or choose another --output",
     );
     check(
         OutputError::Write { path: None, errno: Errno::ENOSPC },
         4,
-        "cannot write to standard output: No space left on device (ENOSPC); \
-         what was printed is incomplete; use --output=FILE",
+        "cannot write to standard output: No space left on device (ENOSPC); the printed result is \
+         incomplete; use --output=FILE",
     );
     check(
         OutputError::Sync { path: b"y", errno: Errno::EIO },
         4,
-        "cannot sync the directory of 'y': Input/output error (EIO); \
-         the file is complete, but may not outlast a crash of the system; check the disk",
+        "cannot sync the directory of 'y': Input/output error (EIO); the file is complete, but may \
+         not survive a system crash; check the disk",
     );
     check(
-        Regression { by: 0.125, threshold: 0.02, points: 3, of: 3 },
+        Regression { by: 0.125, threshold: 0.02, points: 1, of: 1 },
         5,
-        "B is 12.5 % slower than A (allowed: 2 %, --threshold)",
+        "B is 12.5% slower than A (threshold 2%)",
     );
-    check(Failure::Interrupted, 130, "interrupted before anything was measured; there is no result");
+    check(Failure::Interrupted, 130, "interrupted before the first result");
     check(
         Failure::Partial,
         130,
-        "interrupted; finished points were printed, and the result is marked as partial",
+        "interrupted; printed the finished points, and marked the result as partial",
     );
     check(
         Failure::GivenUp,
         130,
-        "interrupted; nobody read the output, which is incomplete; use --output=FILE",
+        "interrupted; no program read the output, which is incomplete; use --output=FILE",
     );
     assert_eq!(
         Failure::from(Regression { by: 0.1, threshold: 0.03, points: 1, of: 3 }).label(),
-        "REGRESSION"
+        "regression"
     );
-    assert_eq!(Failure::Interrupted.label(), "ERROR");
+    assert_eq!(Failure::Interrupted.label(), "error");
 }
 
 #[test]

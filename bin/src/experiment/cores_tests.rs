@@ -68,11 +68,14 @@ fn a_list_is_taken_as_it_is_and_its_cpus_have_to_be_there() {
     let refused = |machine: &Machine, line: &str| planned(machine, line).unwrap_err();
     assert!(refused(&large, "cores --pairs=0:4000").starts_with("invalid CPU 4000"));
     let part = machine("two-sockets", Some("0-3"));
-    assert!(refused(&part, "cores --pairs=0:40").contains("may not use CPU 40"));
+    assert!(refused(&part, "cores --pairs=0:40").contains("CPU 40 is not allowed"));
     let one = machine("two-sockets", Some("5"));
     for line in ["cores", "cores --states"] {
         let message = refused(&one, line);
-        assert!(message.starts_with("cores needs a second CPU: one sends, the other answers"), "{message}");
+        assert!(
+            message.starts_with("cores needs a second CPU: one CPU sends, the other replies"),
+            "{message}"
+        );
     }
 }
 

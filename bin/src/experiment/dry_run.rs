@@ -45,7 +45,7 @@ pub fn present(
         plural(points.len()),
         optional(Some(more).filter(|more| *more > 0), |more, out| write!(
             out,
-            " and up to {more} between them"
+            " (up to {more} more between them)"
         )),
         optional(Some(threads).filter(|threads| *threads > 1), |threads, out| {
             write!(out, "{threads} threads, ")
@@ -148,7 +148,7 @@ fn same_group(one: &Point, other: &Point) -> bool {
 /// Shows a row for each group of points that differ only in their size.
 fn groups(document: &mut dyn Document, points: &[Point]) {
     document.tabulate("", Level::Quiet, 4, &|table| {
-        table.texts("from -> to|order|pages|kernel|spacing|working sets|points");
+        table.texts("from -> to|order|pages|kernel|stride|working sets|points");
         for (index, point) in points.iter().enumerate() {
             if points.get(..index).unwrap_or_default().iter().any(|earlier| same_group(earlier, point)) {
                 continue;

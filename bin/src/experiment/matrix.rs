@@ -1,9 +1,10 @@
 //! Idle latency from every initiator node to every target node.
 
-use core::fmt::{self, Display, Write};
+use core::fmt::{self, Display};
 
 use latency_core::cpulist::NodeSet;
 use latency_core::decimal::Decimal;
+use latency_core::stats::Estimate;
 use latency_core::text::Text;
 use latency_core::topology::MAX_NODES;
 use latency_core::units::NodeId;
@@ -11,14 +12,14 @@ use latency_core::units::NodeId;
 use super::interface::{Experiment, gathered};
 use crate::analysis::firmware;
 use crate::analysis::matrix::{self, Class, DistanceGroup, Pair, conclude, groups};
-use crate::describe::{self, Presentation, Report, attributes, columns, method, point, rows, undisturbed};
+use crate::describe::{self, Presentation, Report, attributes, columns, method, point, rows, trust, undisturbed};
 use crate::engine::run;
 use crate::error::PlacementError;
 use crate::machine::Machine;
 use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::Budget;
 use crate::plan::{self, Plan, Planning, Scope};
-use crate::report::chart::Matrix;
+use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Matrix, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Part, Picture, Role, fields};
 use crate::report::figures::{Digits, Figure};
 use crate::result::sample::collect;
@@ -31,9 +32,9 @@ pub const MATRIX: Experiment = Experiment {
     descriptor: Descriptor {
         name: "matrix",
         summary: "idle latency from node to node",
-        details: "One line for each pair of nodes: the latency of a load that waits for the one before, \
-                  in TSC cycles and nanoseconds. Then how much slower remote memory is, which pages were \
-                  obtained, and the proof that the memory was in its place.",
+        details: "One line for each pair of nodes: the latency of a dependent load, in TSC cycles and \
+                  nanoseconds. Then the ratio of remote to local latency, the page size, and the check \
+                  that the memory was on its node.",
         flags: FlagSet::MEASURING
             .union(FlagSet::WORKING_SET)
             .union(FlagSet::CHAIN)
@@ -93,7 +94,6 @@ fields! {
 }
 
 fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
-    clocks(document, report);
     let nodes = Grid::of(report.outcomes);
     if nodes.targets.len() > 1 || nodes.initiators.len() > 1 {
         grid(document, report, &nodes);
@@ -108,10 +108,15 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     method::walks(document, report);
 }
 
+/// Returns the beginning of the line of a pair.
+fn from_to(point: &Point) -> impl Display {
+    let Point { initiator, target, .. } = *point;
+    fmt::from_fn(move |out| write!(out, "Node {initiator} -> Node {target}"))
+}
+
 /// Writes the line that scripts search for.
-pub(super) fn line(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outcome<'_>) {
-    let Point { initiator, target, .. } = outcome.point;
-    let from_to = format_args!("Node {initiator} -> Node {target}");
+fn line(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outcome<'_>) {
+    let from_to = from_to(&outcome.point);
     match &outcome.result {
         Err(exclusion) => describe::missing(document, Role::Line, &from_to, exclusion),
         Ok(measured) => {
@@ -129,39 +134,55 @@ pub(super) fn line(document: &mut dyn Document, report: &Report<'_, '_>, outcome
     }
 }
 
-/// Writes the answer: the latency of remote memory, or that of the only node.
+/// Writes a line for each pair. If several pairs need the same remedy, only the first of their lines has it.
+pub(super) fn lines(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let mut given = [Text::<120>::EMPTY; 4];
+    let mut free = 0;
+    for outcome in report.outcomes {
+        let text = outcome.result.as_ref().err().map(|error| Text::<320>::of(format_args!("{error}")));
+        let parts = text.as_ref().and_then(|text| text.as_str().rsplit_once(';'));
+        match parts.map(|(cause, remedy)| (cause, Text::of(format_args!("{remedy}")))) {
+            Some((cause, remedy)) if given.contains(&remedy) => {
+                describe::missing(document, Role::Line, &from_to(&outcome.point), &cause);
+            }
+            other => {
+                line(document, report, outcome);
+                if let (Some((_, remedy)), Some(slot)) = (other, given.get_mut(free)) {
+                    *slot = remedy;
+                    free += 1;
+                }
+            }
+        }
+    }
+}
+
+/// Writes the answer: the latency of remote memory, or of the only node.
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
-    report.outcomes.iter().for_each(|outcome| line(document, report, outcome));
+    lines(document, report);
     let found = conclude(&mut pairs(report));
-    let mut local = None::<DistanceGroup>;
-    groups(pairs(report)).for_each(|far| match (far.class, &local) {
-        (Class::Local, _) => local = Some(far),
-        (class, Some(local)) => document.finding(format_args!(
-            "{}{} takes {:.2} times as long as local ({}{} against {} ns{}).",
-            class.words(),
-            method::optional(far.distance.filter(|_| far.divided), |distance, out| {
-                write!(out, " at distance {distance}")
-            }),
-            Decimal(far.mean / local.mean),
-            Digits(far.mean),
-            range(&far, " ns", ","),
-            Digits(local.mean),
-            range(local, "", "")
-        )),
-        _ => {}
-    });
+    if let Some(value) = found.local_ns.or(found.remote_ns()) {
+        let interval = match report.outcomes {
+            [Outcome { result: Ok(measured), .. }] => measured.series.nanoseconds.interval,
+            _ => None,
+        };
+        trust::figure(document, report, ("Idle latency", "ns", 1.0), Estimate { value, interval });
+    }
+    let mut all = groups(pairs(report));
+    // The local group comes first, if there is one.
+    if let Some(local) = all.next().filter(|first| first.class == Class::Local) {
+        all.for_each(|far| far_memory(document, &local, &far));
+    }
     if let (Some(fastest), Some(slowest)) = (found.fastest, found.slowest) {
         let [least, most] = [fastest.ns, slowest.ns].map(Digits);
         let [(one, other), (from, to)] = [fastest, slowest].map(|pair| (pair.from, pair.to));
         document.finding(format_args!(
-            "Pairs: from {least} ns ({one} -> {other}) to {most} ns ({from} -> {to})."
+            "Fastest pair: {one} -> {other}, {least} ns. Slowest pair: {from} -> {to}, {most} ns."
         ));
     }
     if let [Outcome { point, result: Ok(measured) }] = report.outcomes {
         let series = &measured.series;
-        let whose = if point.initiator == point.target { "This node's" } else { "That" };
         document.finding(format_args!(
-            "{whose} memory{} takes {} ns ({}fastest trial {}).",
+            "Memory latency{} {} ns ({}fastest trial {}).",
             method::through(report.warnings.side_cache(point.target)),
             Digits(series.nanoseconds.median),
             undisturbed::within(series),
@@ -171,6 +192,23 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     } else {
         undisturbed::of_several(document, report);
     }
+    clocks(document, report);
+}
+
+/// Writes the ratio of the latency of memory elsewhere to local latency.
+fn far_memory(document: &mut dyn Document, local: &DistanceGroup, far: &DistanceGroup) {
+    let [subject, verb] = far.class.words();
+    document.finding(format_args!(
+        "{subject}{}{verb} {:.2}x local ({} ns{} vs {} ns{}).",
+        method::optional(far.distance.filter(|_| far.divided), |distance, out| {
+            write!(out, " at distance {distance}")
+        }),
+        Decimal(far.mean / local.mean),
+        Digits(far.mean),
+        range(far, ","),
+        Digits(local.mean),
+        range(local, "")
+    ));
 }
 
 /// Returns the measured pairs of a report.
@@ -179,10 +217,10 @@ fn pairs<'r>(report: &'r Report<'_, '_>) -> impl Iterator<Item = Pair> + Clone +
     matrix::pairs(report.outcomes, &report.machine.topology)
 }
 
-/// Writes the smallest and the largest latency of pairs that differ, between `before` and `behind`.
-fn range<'g>(group: &'g DistanceGroup, before: &'g str, behind: &'g str) -> impl Display + 'g {
+/// Writes the smallest and the largest latency of pairs that differ, and then `behind`.
+fn range<'g>(group: &'g DistanceGroup, behind: &'g str) -> impl Display + 'g {
     fmt::from_fn(move |out| match group.differs() {
-        true => write!(out, "{before}, {} to {}{behind}", Digits(group.least), Digits(group.most)),
+        true => write!(out, ", {} to {}{behind}", Digits(group.least), Digits(group.most)),
         false => Ok(()),
     })
 }
@@ -218,24 +256,62 @@ impl Grid {
         }
     }
 
-    /// Shows a number for each pair, or the reason why it is missing, with a title, a subtitle and a unit.
+    /// Shows an estimate for each pair, or the reason why it is missing, with a title, a subtitle, a quantity and a
+    /// unit.
     pub(super) fn picture(
         &self,
         document: &mut dyn Document,
-        [title, subtitle, unit]: [&str; 3],
-        cell: &dyn Fn(NodeId, NodeId) -> Result<f64, &'static str>,
+        texts: [&str; 4],
+        cell: &dyn Fn(NodeId, NodeId) -> Result<Estimate, &'static str>,
     ) {
         let (mut rows, mut columns) = ([0; MAX_NODES], [0; MAX_NODES]);
+        let rows: &[u32] = collect(&mut rows, self.initiators.iter());
+        let columns: &[u32] = collect(&mut columns, self.targets.iter());
+        if let (&[from], &[to]) = (rows, columns)
+            && let Ok(only) = cell(NodeId(from), NodeId(to))
+        {
+            return single(document, texts, format_args!("node {from} to node {to}"), only);
+        }
+        let [title, subtitle, _, unit] = texts;
         document.picture(Picture::Matrix(&Matrix {
             title,
             subtitle,
             unit,
             noun: "node",
-            rows: collect(&mut rows, self.initiators.iter()),
-            columns: collect(&mut columns, self.targets.iter()),
-            cell: &|row, column| cell(NodeId(row), NodeId(column)),
+            rows,
+            columns,
+            groups: None,
+            cell: &|row, column| cell(NodeId(row), NodeId(column)).map(|found| found.value),
         }));
     }
+}
+
+/// Shows a single estimate and its interval on an axis that starts at zero. A terminal shows it only as text.
+pub(super) fn single(
+    document: &mut dyn Document,
+    [title, subtitle, quantity, unit]: [&str; 4],
+    name: fmt::Arguments<'_>,
+    Estimate { value, interval }: Estimate,
+) {
+    if !document.wants_pictures() {
+        return;
+    }
+    let name = Text::<48>::of(name);
+    let between =
+        method::optional(interval, |at, out| write!(out, " ({} to {})", Digits(at.low), Digits(at.high)));
+    let mark = Mark::line(value, format_args!("{} {unit}{between}", Digits(value)));
+    let whiskers = interval.map(|interval| (interval.low, interval.high));
+    document.picture(Picture::Chart(&Chart {
+        title,
+        subtitle,
+        x_axis: Axis { title: quantity, unit: Unit::Plain(unit), scale: Scale::Linear },
+        y_axis: Axis { title: "", unit: Unit::Names(&[name.as_str()]), scale: Scale::Linear },
+        series: &[Series {
+            name: "",
+            data: Data::Scatter(&[ChartPoint { whiskers, ..ChartPoint::new(value, 0.0) }]),
+        }],
+        marks: &[mark],
+    }));
 }
 
 /// Shows the latencies with initiators as rows and targets as columns, then each initiator's ratio of remote to local
@@ -265,40 +341,48 @@ fn grid(document: &mut dyn Document, report: &Report<'_, '_>, nodes: &Grid) {
     });
 }
 
+#[inline(never)] // offsets into a small frame are short
 fn picture(document: &mut dyn Document, report: &Report<'_, '_>, nodes: &Grid) {
     let cell = |row, column| {
         let mut outcomes = report.outcomes.iter();
         let found = outcomes.find(|outcome| (outcome.point.initiator, outcome.point.target) == (row, column));
-        found.map_or(Err("not asked for"), value)
+        found.map_or(Err("not requested"), value)
     };
     let mut subtitle = Text::<160>::EMPTY;
     if let Some(Outcome { point, result }) = report.outcomes.first() {
         let pages = result.as_ref().map_or(point.pages, |measured| measured.placed.pages);
-        // Text that does not fit is left out.
-        let _ = write!(
-            subtitle,
-            "{} in {}, {} order, {} spacing, seed {}",
+        subtitle = Text::of(format_args!(
+            "idle latency; {} in {}, {} order, {} spacing, seed {}",
             point.size,
             page_words(pages),
             OrderName(point.order),
             point.stride,
             point.seed
-        );
+        ));
     }
-    nodes.picture(document, ["Idle latency from node to node", subtitle.as_str(), "ns"], &cell);
+    let found = conclude(&mut pairs(report));
+    let title: Text<96> = match (found.local_ns, found.remote_ns(), found.remote_over_local()) {
+        (Some(local), Some(remote), Some(ratio)) => Text::of(format_args!(
+            "Remote memory: {} ns vs {} ns local ({:.2}x)",
+            Digits(remote),
+            Digits(local),
+            Decimal(ratio)
+        )),
+        (Some(local), ..) => Text::of(format_args!("Memory latency: {} ns", Digits(local))),
+        _ => Text::of(format_args!("Memory latency")),
+    };
+    nodes.picture(document, [title.as_str(), subtitle.as_str(), "latency", "ns"], &cell);
 }
 
-fn value(outcome: &Outcome<'_>) -> Result<f64, &'static str> {
+fn value(outcome: &Outcome<'_>) -> Result<Estimate, &'static str> {
     match &outcome.result {
-        Ok(measured) => Ok(measured.series.nanoseconds.median),
-        Err(Exclusion::Interrupted) => Err("interrupted before it was measured"),
+        Ok(measured) => Ok(measured.series.nanoseconds.into()),
+        Err(Exclusion::Interrupted) => Err("interrupted"),
         Err(Exclusion::Placement(PlacementError::NotReachable { .. })) => {
-            Err("not measurable here: memory policies are forbidden")
+            Err("memory policies are forbidden here")
         }
-        Err(Exclusion::Placement(PlacementError::MovedDuringRun { .. })) => {
-            Err("pages moved while they were measured")
-        }
-        Err(Exclusion::Placement(_)) => Err("memory not obtained, or not proven to be there"),
+        Err(Exclusion::Placement(PlacementError::MovedDuringRun { .. })) => Err("pages moved during the run"),
+        Err(Exclusion::Placement(_)) => Err("memory not obtained or not verified"),
     }
 }
 

@@ -58,7 +58,8 @@ fn cached_files_count_as_memory_that_a_node_can_give() {
     assert_eq!(size(&full, "--size=1900M").0, MIB.times(1900));
     let message = refusal(&full, "--size=2G");
     assert!(
-        message.starts_with("2 GiB wanted on node 0, 20 MiB free and 2.1 GiB in cached files"),
+        message
+            .starts_with("not enough memory on node 0: need 2 GiB, 20 MiB free and 2.1 GiB in cached files"),
         "{message}"
     );
 }
@@ -66,8 +67,8 @@ fn cached_files_count_as_memory_that_a_node_can_give() {
 #[test]
 fn a_node_that_is_full_is_not_one_of_unknown_memory() {
     let full = with_files(0, 0, 0, 0);
-    assert!(refusal(&full, "").contains("wanted on node 0, 0 B free"));
-    assert!(refusal(&full, "--size=1M").contains("1 MiB wanted on node 0, 0 B free"));
+    assert!(refusal(&full, "").contains("not enough memory on node 0: need "));
+    assert!(refusal(&full, "--size=1M").contains("on node 0: need 1 MiB, 0 B free"));
     let mut unknown = machine("no-sysfs", None);
     unknown.topology = latency_core::topology::Topology::EMPTY;
     assert_eq!(unknown.supply(NodeId(0)), None);
@@ -101,7 +102,7 @@ fn unavailable_memory_is_refused_before_anything_is_announced() {
         "curve --max-size=900T",
         "bandwidth --size=900T",
     ] {
-        assert!(refusal(&one, line).starts_with("900 TiB wanted on node 0, "), "{line}");
+        assert!(refusal(&one, line).starts_with("not enough memory on node 0: need 900 TiB, "), "{line}");
     }
     // Pages of a pool do not count as free memory.
     assert!(planned(&one, "--size=900T --pages=2m").is_ok());
@@ -130,10 +131,7 @@ fn targets_share_the_headroom_of_a_control_group() {
     assert_eq!(together(&four, "--size=256M"), (false, true));
     assert_eq!(together(&four, "--size=128M"), (true, true));
     let message = refusal(&four, "--size=650M");
-    assert!(
-        message.contains("650 MiB wanted on node 0, but the control group has 700 MiB left"),
-        "{message}"
-    );
+    assert!(message.contains("for node 0: need 650 MiB, 700 MiB left in the cgroup"), "{message}");
 }
 
 #[test]
@@ -159,7 +157,7 @@ fn generators_and_chains_leave_a_fifth_to_other_processes() {
     let one = with_files(600 << 10, 0, 0, 0);
     assert!(taken(&one, "loaded") <= MIB.times(480).0);
     // The requested size is that of the chain; the generators need further memory, which may exceed the limit.
-    assert!(refusal(&one, "loaded --size=500M").contains("wanted on node 0"));
+    assert!(refusal(&one, "loaded --size=500M").contains("not enough memory on node 0"));
 }
 
 #[test]
@@ -293,7 +291,7 @@ fn measured_misses_override_the_reported_cache_and_measured_hits_do_not() {
     let mut planning = plan::Planning { options: &options(""), machine: &served, warnings: &mut warnings };
     plan::working_set(&mut planning, NodeId(0), 1).unwrap();
     let told = warnings.groups().map(|group| std::format!("{group}")).collect::<Vec<_>>().join("\n");
-    assert_eq!(told, "256 MiB showed hits in a cache in a look before the run; use --size=512M or more");
+    assert_eq!(told, "part of 256 MiB hit in a cache in a test before the run; use --size=512M or more");
 }
 
 #[test]
@@ -333,7 +331,7 @@ fn generators_have_memory_beyond_all_caches_and_leave_most_of_the_node() {
     let small = limited("four-nodes", MIB.times(100));
     let within = footprints(&small, "bandwidth --cpunode=0 --memnode=0");
     assert!(within.iter().all(|one| one.1 <= MIB.times(40)), "{within:?}");
-    assert!(refusal(&small, "bandwidth --cpunode=0 --memnode=0 --size=10M").contains("120 MiB wanted"));
+    assert!(refusal(&small, "bandwidth --cpunode=0 --memnode=0 --size=10M").contains("need 120 MiB"));
 }
 
 #[test]

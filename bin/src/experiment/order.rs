@@ -31,10 +31,10 @@ const ORDERS: [Order; 3] = [Order::Random, Order::Sequential, Order::Backward];
 pub const ORDER: Experiment = Experiment {
     descriptor: Descriptor {
         name: "order",
-        summary: "random, address and backward order, and a scan",
-        details: "256 MiB of 64-byte lines in each order, first just after the chain \
-                  was written (cold), then after a first pass. The scan loads the same lines in address \
-                  order without waiting. The ratios compare a linked structure with an array.",
+        summary: "random, forward and backward pointer chasing, and a scan",
+        details: "256 MiB of 64-byte lines in each order: a cold pass just after the chain was written, \
+                  then warm passes. The scan loads the same lines in address order, independently. The \
+                  ratios compare a linked structure with an array.",
         flags: FlagSet::MEASURING.union(FlagSet::WORKING_SET).with(FlagId::Stride),
         ..Descriptor::OF_VALUES
     },
@@ -101,7 +101,7 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
         orders::conclude(report.outcomes, report.extra.strided);
     if walk.or(scan).is_some() {
         document.answer(format_args!(
-            "Following pointers in random order is {}{}{}.",
+            "Pointer chasing in random order is {}{}{}.",
             method::optional(walk, |walk, out| write!(out, "{} in address order", slower(walk))),
             if walk.is_some() && scan.is_some() { ", and " } else { "" },
             method::optional(scan, |scan, out| write!(out, "{} scanning an array", slower(scan))),
@@ -119,10 +119,10 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     method::memory(document, report);
     if let Some(Outcome { point, .. }) = report.outcomes.first() {
         document.sentence(
-            Role::Method(&"Method"),
+            Role::Provenance(&"Method"),
             format_args!(
-                "each load waits for the one before, but for the scan; a line every {}, written anew before each \
-                 first pass; page walks included; seed {}",
+                "each load waits for the one before, except in the scan; a line every {}, rewritten before each \
+                 cold pass; page walks included; seed {}",
                 point.stride, point.seed
             ),
         );
@@ -140,8 +140,8 @@ fn slower(ratio: Estimate) -> impl Display {
             Side::Above | Side::Below => {}
         }
         match ratio.value >= 1.0 {
-            true => write!(out, "{} times slower than", Digits(ratio.value)),
-            false => write!(out, "{} times faster than", Digits(1.0 / ratio.value)),
+            true => write!(out, "{}x slower than", Digits(ratio.value)),
+            false => write!(out, "{}x faster than", Digits(1.0 / ratio.value)),
         }
     })
 }
@@ -163,12 +163,12 @@ fn table(document: &mut dyn Document, report: &Report<'_, '_>) {
     let [over_sequential, over_backward, over_independent] =
         orders::conclude(report.outcomes, report.extra.strided).over;
     let ratio = |table: &mut Rows<'_>, ratio: Option<Estimate>| match ratio {
-        Some(ratio) => table.cell(format_args!("{} x as fast", Digits(ratio.value))),
+        Some(ratio) => table.cell(format_args!("{}x", Digits(ratio.value))),
         None => table.text("-"),
     };
     document.tabulate("", Level::Quiet, 1, &|table| {
         table.show(&first.point.size);
-        table.texts("ns/load|cycles|first pass|against random");
+        table.texts("ns/load|core cycles|cold, ns/load|speed vs random");
         for order in SHOWN {
             let outcome = report.outcomes.iter().find(|outcome| outcome.point.order == order);
             table.row();
@@ -183,7 +183,7 @@ fn table(document: &mut dyn Document, report: &Report<'_, '_>) {
             match order {
                 Order::Backward => ratio(table, over_backward),
                 Order::Sequential => ratio(table, over_sequential),
-                _ => table.text("1"),
+                _ => table.text("1x"),
             }
         }
         if let Some(scan) = report.extra.strided {

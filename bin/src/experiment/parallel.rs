@@ -4,6 +4,7 @@ use core::fmt;
 
 use latency_core::decimal::Decimal;
 use latency_core::kernel::lanes::PARALLEL as KERNELS;
+use latency_core::stats::Interval;
 use latency_core::text::Text;
 use latency_core::units::Bytes;
 
@@ -24,11 +25,11 @@ use crate::report::figures::Digits;
 pub const PARALLEL: Experiment = Experiment {
     descriptor: Descriptor {
         name: "parallel",
-        summary: "random loads in 1 to 64 chains at the same time",
+        summary: "memory-level parallelism: 1 to 64 pointer chases",
         details: "Time per load with 1 to 64 independent chains, in half of the L2, a part of the L3 and \
-                  memory, or in --size alone. The number of misses in flight follows by Little's law: the \
-                  latency of one chain divided by the time per load of many. Its limit is that of the \
-                  core.",
+                  memory, or in --size alone. The number of outstanding misses follows from Little's law: \
+                  the latency of one chain divided by the time per load of many. The buffers of the core \
+                  limit it.",
         flags: FlagSet::MEASURING.union(FlagSet::WORKING_SET),
         picture: true,
         ..Descriptor::OF_VALUES
@@ -64,8 +65,8 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     chains::method(
         document,
         report,
-        "chains side by side, in which each load waits for the one before; one chain alone is a latency, several \
-         are the time per load of all together",
+        "concurrent chains of dependent loads; with one chain the time is a latency, with several it is the time \
+         per load of all together",
     );
 }
 
@@ -93,33 +94,36 @@ fn from_memory(report: &Report<'_, '_>) -> Option<Saturation> {
     saturated(report).find(|found| report.machine.reaches_memory(found.size))
 }
 
-/// Writes the answer: the number of misses that a core has in flight, and the resulting speedup.
+/// Writes the answer: the number of outstanding misses of a core, and the resulting speedup.
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     match in_flight(report) {
         Some((Saturation { in_flight: misses, from_lanes, .. }, limit)) => {
-            let reservation = match limit {
-                Limit::Buffers => ", the limit of its buffers",
-                Limit::BuffersOrMemory => "; memory may be the limit",
+            // Without an interval, the value is an approximation.
+            let (bound, reservation) = match (limit, misses.interval) {
+                (_, None) => ("about", ""),
+                (Limit::Buffers, _) => ("at most", ""),
+                (Limit::BuffersOrMemory, _) => ("at least", "; memory may be the limit"),
             };
             document.answer(format_args!(
-                "One core has {:.0} cache misses in flight ({}); {from_lanes} chains reach that{reservation}.",
+                "One core sustains {bound} {:.0} outstanding misses ({}), reached with {from_lanes} \
+                 chains{reservation}.",
                 Decimal(misses.value),
                 fmt::from_fn(|out| match misses.interval {
-                    Some(interval) => write!(out, "{} to {}", Digits(interval.low), Digits(interval.high)),
-                    None => out.write_str("too few rounds for an interval"),
+                    Some(Interval { low, high }) => write!(out, "95% CI {} to {}", Digits(low), Digits(high)),
+                    None => out.write_str("too few rounds for a 95% CI"),
                 })
             ));
         }
         None => document.answer(format_args!(
-            "How many misses one core has in flight was not found: no working set fills its buffers. Remove \
-                 --size, or use one between {} and {}.",
+            "Outstanding misses per core: not found, because no working set fills the buffers. Remove --size, \
+             or use one between {} and {}.",
             near(report),
             report.machine.last_level_cache()
         )),
     }
     if let Some(found) = from_memory(report) {
         document.answer(format_args!(
-            "From memory it reads {} GB/s of random lines, {} times as fast as one chain ({} instead of {} ns per load).",
+            "Random reads from memory: {} GB/s per core, {}x one chain ({} vs {} ns per load).",
             Digits(found.gigabytes_per_second()),
             Digits(found.single_ns / found.fastest_ns),
             Digits(found.fastest_ns),
@@ -167,22 +171,36 @@ fn by_chains(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Draws loads in flight against chains, on logarithmic axes, where a straight line of slope 1 would be proportional.
+#[inline(never)] // offsets into a small frame are short
 fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
     let mut lines = [(Text::<32>::EMPTY, [ChartPoint::new(f64::NAN, f64::NAN); KERNELS.len()]); REGIONS];
     for ((name, points), region) in lines.iter_mut().zip(regions(report.outcomes)) {
         *name = Text::of(format_args!("{} {}", chains::place(place_of(report, region.size)), region.size));
         for (point, kernel) in points.iter_mut().zip(&KERNELS) {
-            let time = region.with_lanes(kernel.lanes);
-            let in_flight = time.and_then(|time| region.in_flight(time.value));
-            *point = ChartPoint::new(kernel.lanes as f64, in_flight.unwrap_or(f64::NAN));
+            let (one, all) = (region.with_lanes(1), region.with_lanes(kernel.lanes));
+            // A single chain has one load in flight by definition.
+            let in_flight = if kernel.lanes == 1 {
+                one.map(|_| 1.0.into())
+            } else {
+                one.zip(all).and_then(|(one, all)| one.over(all))
+            };
+            *point = ChartPoint::of(kernel.lanes as f64, in_flight.unwrap_or(f64::NAN.into()));
         }
     }
     let count = regions(report.outcomes).count().min(REGIONS);
     let series =
         lines.each_ref().map(|(name, points)| Series { name: name.as_str(), data: Data::Points(points) });
-    let subtitle = point::subtitle(report.outcomes.last());
+    let subtitle = point::subtitle("loads in flight by chains", report.outcomes.last());
+    let title: Text<96> = match in_flight(report) {
+        Some((found, limit)) => Text::of(format_args!(
+            "Cache misses in flight: {}{} per core",
+            if limit == Limit::Buffers { "" } else { "at least " },
+            Digits(found.in_flight.value)
+        )),
+        None => Text::of(format_args!("Loads in flight by chains")),
+    };
     document.picture(Picture::Chart(&Chart {
-        title: "Loads in flight against chains",
+        title: title.as_str(),
         subtitle: subtitle.as_str(),
         x_axis: Axis { title: "chains", unit: Unit::Count, scale: Scale::Logarithmic },
         y_axis: Axis { title: "loads in flight", unit: Unit::Count, scale: Scale::Logarithmic },

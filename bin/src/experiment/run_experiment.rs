@@ -95,6 +95,7 @@ impl<'a> ExperimentRun<'a> {
             regions: *regions,
             arguments,
             terminal,
+            on_screen: false,
             partial: findings.interrupted,
             started,
             seconds,
@@ -203,7 +204,7 @@ fn check<'a>(
             let mut audit =
                 findings.audit.take().or_else(|| UnderWay::like(session.machine, timer, measured));
             if let Some(audit) = &mut audit {
-                session.progress.say(format_args!("auditing prefetchers"));
+                session.progress.say(format_args!("checking prefetchers"));
                 audit.finish(session.machine, budget.until_ns)?;
                 session.progress.clear();
                 health.audit =

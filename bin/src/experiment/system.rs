@@ -24,9 +24,9 @@ use crate::sys::table::Table;
 pub const SYSTEM: Experiment = Experiment {
     descriptor: Descriptor {
         name: "system",
-        summary: "what the tool finds here, and what it may do",
-        details: "CPU, caches, nodes, distances, page pools, cpuset and clocks. For everything that is \
-                  missing or not allowed, the command that would change it.",
+        summary: "detected hardware, topology and permissions",
+        details: "CPU, caches, nodes, distances, page pools, cpuset and clocks; for each restriction, the \
+                  command that removes it.",
         flags: FlagSet::of(&[FlagId::Strict, FlagId::Label]),
         ..Descriptor::OF_VALUES
     },
@@ -89,16 +89,20 @@ fn traffic(document: &mut dyn Document, machine: &Machine) {
         1 if machine.cpus.len() == 1 => {
             document.sentence(
                 Role::Method(&"Traffic"),
-                format_args!("one CPU: bandwidth works, loaded does not"),
+                format_args!("one CPU: `bandwidth` works, `loaded` does not"),
             );
         }
         count => document.sentence(
             Role::Method(&"Traffic"),
             format_args!(
-                "{count} core{} (CPU{} {cores}); threads {}",
+                "{count} core{} (CPU{} {cores}); clone() {}",
                 plural(count),
                 plural(count),
-                if filtered { "may be forbidden by a filter of system calls" } else { "are not filtered" }
+                if filtered {
+                    "may be blocked by a seccomp filter"
+                } else {
+                    "is allowed (no seccomp filter)"
+                }
             ),
         ),
     }
@@ -107,7 +111,6 @@ fn traffic(document: &mut dyn Document, machine: &Machine) {
 /// Describes the machine in one sentence.
 fn headline(document: &mut dyn Document, machine: &Machine) {
     let brand = describe::machine::cpu_model(machine);
-    let memory: u64 = machine.topology.nodes().iter().map(|node| machine.memory_of(node).0).sum();
     let name = machine.host.identity.name;
     document.answer(format_args!(
         "{}{brand}, {} CPUs, {} NUMA node{}, {}.",
@@ -115,8 +118,13 @@ fn headline(document: &mut dyn Document, machine: &Machine) {
         machine.topology.online_cpus.len(),
         machine.topology.nodes().len(),
         plural(machine.topology.nodes().len()),
-        Bytes(memory)
+        total_memory(machine)
     ));
+}
+
+/// Returns the memory of all nodes.
+fn total_memory(machine: &Machine) -> Bytes {
+    Bytes(machine.topology.nodes().iter().map(|node| machine.memory_of(node).0).sum())
 }
 
 /// Returns the restrictions of this process, each with the one command that would lift it.
@@ -134,26 +142,26 @@ fn found_limits(machine: &Machine) -> impl Iterator<Item = (&'static str, &'stat
     [
         limit(
             machine.policy_allowed,
-            "no memory policies (mbind)",
+            "mbind is not permitted",
             "in a container: docker run --cap-add=SYS_NICE",
         ),
-        limit(machine.has_proc, "no /proc, so no proof of placement", "as root: mount -t proc proc /proc"),
-        limit(pool, "no pool of 2 MiB pages for 256 MiB", "as root: echo 512 > /proc/sys/vm/nr_hugepages"),
+        limit(machine.has_proc, "/proc is not mounted, so placement cannot be verified", "as root: mount -t proc proc /proc"),
+        limit(pool, "no 256 MiB of free 2 MiB huge pages", "as root: echo 512 > /proc/sys/vm/nr_hugepages"),
         limit(
             thp,
-            "no transparent huge pages",
+            "transparent huge pages are disabled",
             "as root: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
         ),
         limit(
             counters,
-            "no hardware counters",
-            "as root: echo 2 > /proc/sys/kernel/perf_event_paranoid; in a container: docker run --cap-add=PERFMON",
+            "hardware counters are not available",
+            "in a container: docker run --cap-add=PERFMON; as root: echo 2 > /proc/sys/kernel/perf_event_paranoid",
         ),
-        limit(every_cpu, "not every CPU", "start it without taskset, or in a wider cpuset"),
+        limit(every_cpu, "some CPUs are not allowed", "start without taskset, or in a wider cpuset"),
         limit(
             all_time,
-            "a quota of CPU time",
-            "start it in another control group; in a container: docker run without --cpus",
+            "a cgroup CPU quota throttles this process",
+            "raise cpu.max of the cgroup; in a container: docker run without --cpus",
         ),
     ]
     .into_iter()
@@ -163,10 +171,10 @@ fn found_limits(machine: &Machine) -> impl Iterator<Item = (&'static str, &'stat
 fn limits(document: &mut dyn Document, machine: &Machine) {
     let mut limits = found_limits(machine).peekable();
     if limits.peek().is_none() {
-        return document.finding(format_args!("Nothing is forbidden to this process here."));
+        return document.finding(format_args!("No restrictions: everything can be measured here."));
     }
     for (what, remedy) in limits {
-        document.finding(format_args!("Limit here: {what} ({remedy})"));
+        document.finding(format_args!("Restriction: {what}; {remedy}"));
     }
 }
 
@@ -177,13 +185,13 @@ fn processor(document: &mut dyn Document, machine: &Machine) {
     document.sentence(
         Role::Method(&"Processor"),
         format_args!(
-            "{}, family {family} model {model} stepping {stepping}{}; CPUs {} online, {} allowed to this process; \
-             data-dependent prefetcher {}",
+            "{}, family {family} model {model} stepping {stepping}{}; CPUs {} online, {} allowed; data-dependent \
+             prefetcher {}",
             processor.vendor,
             optional(word(&identity.microcode), |microcode, out| write!(out, ", microcode {microcode}")),
             machine.topology.online_cpus,
             machine.cpus,
-            if processor.data_dependent_prefetcher { "enumerated" } else { "not visible here" }
+            if processor.data_dependent_prefetcher { "reported" } else { "not reported" }
         ),
     );
     document.sentence(
@@ -213,7 +221,11 @@ fn caches(document: &mut dyn Document, machine: &Machine) {
             sysfs.iter().enumerate().try_for_each(
                 |(index, Cache { level, kind, size, ways, shared_by, .. })| {
                     let (before, kind) = (if index > 0 { "; " } else { "" }, kind.word());
-                    write!(out, "{before}L{level} {kind} {size}, {ways} ways, shared by CPUs {shared_by}")
+                    write!(out, "{before}L{level} {kind} {size}, {ways} ways, ")?;
+                    match shared_by.len() {
+                        1 => write!(out, "private to CPU {shared_by}"),
+                        _ => write!(out, "shared by CPUs {shared_by}"),
+                    }
                 },
             )
         });
@@ -229,12 +241,15 @@ fn caches(document: &mut dyn Document, machine: &Machine) {
         }
     }
     if let Some(ways) = machine.host.ways {
-        document.sentence(Role::Method(&"Caches"), format_args!("L3 ways allowed: {ways} by resctrl"));
+        document.sentence(Role::Method(&"Caches"), format_args!("L3 ways allowed by resctrl: {ways}"));
     }
     if machine.reported_cache().is_none() {
         document.sentence(
             Role::Method(&"Caches"),
-            format_args!("neither sysfs nor CPUID reports any; planned with {}", machine.last_level_cache()),
+            format_args!(
+                "not reported by sysfs or CPUID; assuming a last-level cache of {}",
+                machine.last_level_cache()
+            ),
         );
     }
 }
@@ -242,13 +257,20 @@ fn caches(document: &mut dyn Document, machine: &Machine) {
 /// Shows a row for each node, and the firmware's distances if there are several nodes.
 fn nodes(document: &mut dyn Document, machine: &Machine) {
     if machine.topology.source == Source::Assumed {
-        document.missing(format_args!("The kernel names no nodes; all memory is taken as one."));
+        document
+            .missing(format_args!("No NUMA information from the kernel; treating all memory as one node."));
     }
     let all = machine.topology.nodes();
+    let sum = total_memory(machine);
+    // The memory that the kernel reserves is a few percent.
+    if let Some(total) = machine.host.memory_total.filter(|total| total.0.abs_diff(sum.0) > total.0 / 10) {
+        document
+            .missing(format_args!("The nodes report {sum} of memory, but /proc/meminfo reports {total}."));
+    }
     // A single node has no distances.
     let others = if all.len() > 1 { all } else { &[] };
     document.tabulate("", Level::Quiet, 2, &|table| {
-        table.texts("node|CPUs|memory|free|can give|2 MiB pages|1 GiB pages|package");
+        table.texts("node|CPUs|memory|free|available|2 MiB pages|1 GiB pages|package");
         others.iter().for_each(|node| table.cell(format_args!("SLIT to {}", node.id)));
         for node in all {
             let memory = machine.memory_of(node);
@@ -293,7 +315,7 @@ fn settings(document: &mut dyn Document, machine: &Machine) {
             Role::Method(&"Frequency"),
             format_args!("governor {governor}, driver {}", word(&host.frequency.driver).unwrap_or("unknown")),
         ),
-        None => document.sentence(Role::Method(&"Frequency"), format_args!("not visible here")),
+        None => document.sentence(Role::Method(&"Frequency"), format_args!("no cpufreq information")),
     }
     if let Some(balancing) = host.numa_balancing {
         document.sentence(Role::Method(&"Balancing"), format_args!("kernel.numa_balancing is {balancing}"));
@@ -304,23 +326,24 @@ fn settings(document: &mut dyn Document, machine: &Machine) {
             format_args!(
                 "{:.3} CPUs ({file}){}",
                 Trimmed(cpus),
-                optional(times, |times, out| write!(out, ", throttled {times} times so far"))
+                optional(times, |times, out| write!(out, ", throttled {times} time{} so far", plural(times)))
             ),
         );
     }
     document.sentence(
         Role::Method(&"Sizes"),
-        format_args!(
-            "up to nine tenths of what a node can give: free memory, and what the kernel would give back"
-        ),
+        format_args!("up to 90% of a node's available memory (free memory and reclaimable cache)"),
     );
     if let Some(limit) = host.memory_limit {
         document.sentence(
             Role::Method(&"Memory"),
-            format_args!("limited to {} by a control group, {} left", limit.limit, limit.headroom),
+            format_args!("cgroup limit {}, {} left", limit.limit, limit.headroom),
         );
     }
     if let Some(nodes) = machine.bound_to {
-        document.sentence(Role::Method(&"Policy"), format_args!("started bound to nodes {nodes}"));
+        document.sentence(
+            Role::Method(&"Policy"),
+            format_args!("inherited memory policy binds this process to node{} {nodes}", plural(nodes.len())),
+        );
     }
 }

@@ -20,7 +20,7 @@ use crate::error::Failure;
 use crate::machine::Machine;
 use crate::machine::processor::Processor;
 use crate::options::plain::assert_plain;
-use crate::options::{self, Options};
+use crate::options::{self, FlagSet, Options};
 use crate::plan::budget::Budget;
 use crate::plan::{Planning, Scope, duration, matrix, working_set};
 use crate::report::FORMATS;
@@ -164,15 +164,15 @@ fn taskset_and_cpuset_are_obeyed() {
     let two = machine("two-sockets", Some("40-41"));
     assert_eq!(pairs(&two, ""), Ok("1>0@40 1>1@40".into()));
     let (message, code) = pairs(&two, "--cpunode=0").unwrap_err();
-    assert!(message.contains("no CPU that this process may use") && code == 2, "{message}");
+    assert!(message.contains("no CPU of node 0 is allowed") && code == 2, "{message}");
     let (message, code) = pairs(&two, "--cpu=0").unwrap_err();
-    assert!(message.contains("may not use CPU 0") && code == 2, "{message}");
+    assert!(message.contains("CPU 0 is not allowed") && code == 2, "{message}");
     let part = machine("cpuset-part", None);
     assert!(part.memory_nodes.len() < part.nodes.len());
     assert!(codes(&part, "").contains(&"node-left-out"));
     let outside = part.nodes.difference(&part.memory_nodes).first().unwrap();
     let (message, code) = pairs(&part, &format!("--memnode={outside}")).unwrap_err();
-    assert!(message.contains("may not use memory of node") && code == 2, "{message}");
+    assert!(message.contains(" is not allowed for this process (Mems_allowed") && code == 2, "{message}");
 }
 
 #[test]
@@ -294,10 +294,98 @@ fn the_program_describes_its_experiments_in_plain_english() {
         );
         options::write_experiment_help(&mut text, options::Help::Long, experiment, &FORMATS).unwrap();
     }
+    options::write_help(&mut text, options::Help::Shared, &DESCRIPTORS, &FORMATS).unwrap();
     for line in text.lines() {
         assert!(line.len() <= 80 && line.trim_end() == line, "{line:?}");
         assert_plain(line);
     }
+}
+
+#[test]
+fn the_short_help_is_one_screen() {
+    let mut text = String::new();
+    options::write_help(&mut text, options::Help::Short, &DESCRIPTORS, &FORMATS).unwrap();
+    assert!(text.lines().count() <= 40 && text.lines().all(|line| line.len() <= 80), "{text}");
+}
+
+#[test]
+fn every_experiment_has_examples_that_can_be_typed() {
+    for example in options::EXAMPLES.lines() {
+        let (line, effect) = example.split_once('\t').unwrap();
+        let words = line.split(' ').map(str::as_bytes);
+        let parsed = options::parse(words, &DESCRIPTORS, &FORMATS);
+        let error = parsed.as_ref().err().map(ToString::to_string);
+        assert!(error.is_none(), "{line}: {error:?}");
+        assert!(
+            parsed.is_ok_and(|options| options.experiment.named
+                && (options.given != FlagSet::EMPTY || !options.operands().is_empty())),
+            "{line}"
+        );
+        assert!(!effect.is_empty() && effect.len() <= 28 && line.len() <= 34, "{line}: {effect}");
+    }
+    for experiment in &DESCRIPTORS {
+        let name = format!("{} ", experiment.name);
+        let count = options::EXAMPLES.lines().filter(|line| line.starts_with(&name)).count();
+        assert!((2..=3).contains(&count), "{count} examples of {name}");
+    }
+}
+
+#[test]
+fn all_nodes_and_the_own_node_can_be_requested() {
+    let machine = machine("two-sockets", None);
+    let nodes = |line: &str| {
+        let planned = planned(&machine, line).map_err(|error| error.to_string());
+        planned.map(|(points, ..)| {
+            points.iter().map(|point| (point.initiator.0, point.target.0)).collect::<Vec<_>>()
+        })
+    };
+    let all = [(0, 0), (0, 1), (1, 0), (1, 1)];
+    for (line, expected) in [
+        ("matrix --cpunode=all --memnode=all", &all[..]),
+        ("matrix --memnode=local", &[(0, 0), (1, 1)]),
+        ("matrix --cpunode=1 --memnode=local", &[(1, 1)]),
+        ("matrix --cpunode=1 --memnode=all", &all[2..]),
+        ("distribution --cpunode=all --memnode=all", &all),
+        ("distribution --cpunode=all --memnode=local", &[(0, 0), (1, 1)]),
+    ] {
+        assert_eq!(nodes(line).unwrap(), expected, "{line}");
+    }
+    assert!(nodes("loaded --cpunode=1 --memnode=local").unwrap().iter().all(|pair| *pair == (1, 1)));
+    assert!(nodes("bandwidth --memnode=local").unwrap().iter().all(|(from, to)| from == to));
+    assert_eq!(
+        nodes("curve --memnode=all").unwrap_err(),
+        "--memnode lists 2 nodes, but this experiment measures one pair; run it once per node"
+    );
+    let alone = self::machine("cpu-only-node", None);
+    let from = alone.topology.nodes().iter().find(|node| !node.has_memory).unwrap().id;
+    assert!(planned(&alone, &format!("matrix --cpunode={from} --memnode=local")).is_err());
+}
+
+#[test]
+fn pairs_can_be_limited_to_some_cpus() {
+    let machine = machine("two-sockets", None);
+    let (points, ..) = planned(&machine, "cores --cpu=0-2").unwrap();
+    let pairs: Vec<_> =
+        points.iter().map(|point| (point.cpu.0, point.walk.ping_pong().unwrap().partner.0)).collect();
+    assert_eq!(pairs.len(), 3, "{pairs:?}");
+    assert!(pairs.iter().all(|(a, b)| *a < 3 && *b < 3), "{pairs:?}");
+    assert!(planned(&machine, "cores --cpu=1").is_err() && planned(&machine, "cores --cpu=0,8000").is_err());
+    assert_eq!(
+        planned(&machine, "cores --cpu=all").unwrap().0.len(),
+        planned(&machine, "cores").unwrap().0.len()
+    );
+    let generators = |line: &str| {
+        let point = planned(&machine, line).unwrap().0[1];
+        match point.walk {
+            crate::result::Walk::Traffic(traffic) => traffic.generators as usize,
+            _ => 0,
+        }
+    };
+    assert_eq!(generators("bandwidth --view=scaling --load-cpus=0-2 --size=1M"), 2);
+    assert!(
+        planned(&machine, "loaded --load-cpus=all").is_ok()
+            && planned(&machine, "loaded --load-cpus=0-8000").is_err()
+    );
 }
 
 #[test]
@@ -309,7 +397,7 @@ fn the_kernel_names_the_node_of_a_cpu_if_no_file_describes_the_nodes() {
     };
     assert_eq!(node("two-sockets", 0), Ok(NodeId(0)));
     let message = node("two-sockets", 1).unwrap_err();
-    assert!(message.starts_with("CPU 0 is on node 1 by the kernel, but on node 0 by /sys"), "{message}");
+    assert!(message.starts_with("kernel and /sys disagree: CPU 0 is on node 1"), "{message}");
     // Without /sys, all memory belongs to node 0, but the CPU may be on another node.
     assert_eq!((node("no-sysfs", 0), node("no-sysfs", 1)), (Ok(NodeId(0)), Ok(NodeId(1))));
 }

@@ -10,7 +10,7 @@ use latency_core::units::{Bytes, PageSize, Pages};
 use super::interface::Experiment;
 use crate::analysis::huge_pages::Worth;
 use crate::analysis::variants::{self, CycleDifference, VariantGrid};
-use crate::describe::{self, Presentation, Report, columns, method, point, rows};
+use crate::describe::{self, Presentation, Report, columns, method, point, rows, trust};
 use crate::engine::run;
 use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::{Budget, Optional, PLACES};
@@ -30,12 +30,12 @@ const SHARE_NS: f64 = 0.45e9;
 pub const VARIANTS_EXPERIMENT: Experiment = Experiment {
     descriptor: Descriptor {
         name: "variants",
-        summary: "one walk programmed nine ways, in each cache level",
-        details: "Indices of four and eight bytes, with and without a bounds check, packed and one in \
-                  each cache line; raw pointers, packed and one in each line; and the latter kinds on 2 \
-                  MiB pages. Each is measured in half of the L1, half of the L2, a part of the L3 and in \
-                  memory, in nanoseconds and core cycles. Packed elements share cache lines, so a load \
-                  from memory may find its line in a cache.",
+        summary: "cost of nine data layouts, in each cache level",
+        details: "Indices of four and eight bytes, with and without a bounds check, packed and one per \
+                  cache line; raw pointers, packed and one per line; and one per line on 2 MiB pages. Each \
+                  is measured in half of the L1, half of the L2, a part of the L3 and in memory, in \
+                  nanoseconds and core cycles. Packed elements share cache lines, so a load from memory \
+                  may find its line in a cache.",
         flags: FlagSet::of(&[FlagId::CpuNode, FlagId::MemNode, FlagId::Cpu])
             .union(FlagSet::SAMPLING)
             .union(FlagSet::WORKING_SET)
@@ -93,10 +93,10 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     missing(document, report);
     method::memory(document, report);
     document.sentence(
-        Role::Method(&"Method"),
+        Role::Provenance(&"Method"),
         format_args!(
-            "each load waits for the one before; random order; a line of 64 B holds one element or is packed with \
-             them; page walks included; seed {}",
+            "each load waits for the one before; random order; a line of 64 B holds one element (padded) or several (packed); \
+             page walks included; seed {}",
             report.options.seed
         ),
     );
@@ -128,17 +128,19 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
         let (small, huge) = (Digits(small.value), Digits(huge.value));
         let like_small = report.health.pages_behave_as_small == Some(true);
         let worth = Worth::of(ratio, like_small);
+        let proven = !trust::is_poor(report.warnings);
         let words = match worth {
+            _ if !proven => "make an uncertain difference",
             Worth::Pay => "save ",
-            Worth::LikeSmall => "act like 4 KiB pages in the TLB",
-            Worth::Nothing => "save nothing",
+            Worth::LikeSmall => "behave like 4 KiB pages in the TLB",
+            Worth::Nothing => "bring no benefit",
             Worth::Cost => "are slower",
-            Worth::Open => "save no more than the uncertainty",
+            Worth::Open => "bring no benefit beyond the uncertainty",
         };
         document.answer(format_args!(
-            "From {last}, huge pages {words}{} ({small} ns without, {huge} ns with them).",
-            method::optional(Some(ratio.value).filter(|_| worth == Worth::Pay), |ratio, out| {
-                write!(out, "{:.0} %", Decimal((1.0 - 1.0 / ratio) * 100.0))
+            "In {last}, huge pages {words}{} ({huge} vs {small} ns with 4 KiB pages).",
+            method::optional(Some(ratio.value).filter(|_| proven && worth == Worth::Pay), |ratio, out| {
+                write!(out, "{:.0}% of the latency", Decimal((1.0 - 1.0 / ratio) * 100.0))
             })
         ));
     }
@@ -160,11 +162,11 @@ fn difference<'w>(found: CycleDifference, more: &'w str, less: &'w str) -> impl 
         let verb = if found.side == Side::Below { less } else { more };
         let words = match found.side {
             Side::Near => "nothing",
-            Side::Open => "no more than the uncertainty",
+            Side::Open => "nothing beyond the uncertainty",
             Side::Above | Side::Below => {
                 let cycles = found.cycles.abs();
-                let unit = if (0.95..1.05).contains(&cycles) { "cycle" } else { "cycles" };
-                return write!(out, "{verb} {:.1} {unit}", Decimal(cycles));
+                let plural = if (0.95..1.05).contains(&cycles) { "" } else { "s" };
+                return write!(out, "{verb} {:.1} core cycle{plural}", Decimal(cycles));
             }
         };
         write!(out, "{verb} {words}")
@@ -181,7 +183,7 @@ fn label(variant: &Variant) -> impl Display + '_ {
         out.write_str(match (variant.pages, variant.stride.0) {
             // Every checked variant is packed.
             _ if core::ptr::eq(variant.kernel, &INDEX_CHECKED) => ", checked",
-            (PageSize::Small, 64) => ", line each",
+            (PageSize::Small, 64) => ", padded",
             (PageSize::Small, _) => ", packed",
             _ => ", huge pages",
         })
@@ -193,7 +195,7 @@ fn table(document: &mut dyn Document, report: &Report<'_, '_>) {
     let grid = &VariantGrid::of(report.outcomes);
     /// The ratio to the fastest up to which a variant counts as fastest, because two runs differ as much.
     const CLOSE: f64 = 1.01;
-    let caption = "ns per load (core cycles); * within 1 % of the fastest of its level";
+    let caption = "ns per load (core cycles); * within 1% of the fastest of its level";
     document.tabulate(caption, Level::Quiet, 1, &|table| {
         table.text("");
         (0..grid.columns).for_each(|column| table.text(level(report, grid, column)));
@@ -304,9 +306,9 @@ mod tests {
     fn noise_is_not_a_saving() {
         let shown = |cycles, side| difference(CycleDifference { cycles, side }, "saves", "costs").to_string();
         assert_eq!(shown(0.2, Side::Near), "saves nothing");
-        assert_eq!(shown(0.98, Side::Above), "saves 1.0 cycle");
-        assert_eq!(shown(2.04, Side::Above), "saves 2.0 cycles");
-        assert_eq!(shown(-1.0, Side::Below), "costs 1.0 cycle");
-        assert_eq!(shown(0.98, Side::Open), "saves no more than the uncertainty");
+        assert_eq!(shown(0.98, Side::Above), "saves 1.0 core cycle");
+        assert_eq!(shown(2.04, Side::Above), "saves 2.0 core cycles");
+        assert_eq!(shown(-1.0, Side::Below), "costs 1.0 core cycle");
+        assert_eq!(shown(0.98, Side::Open), "saves nothing beyond the uncertainty");
     }
 }

@@ -33,7 +33,7 @@ fn run(arguments: &[&str], columns: usize) -> Ended {
     let arguments: Vec<&[u8]> = arguments.iter().map(|argument| argument.as_bytes()).collect();
     let options = options::parse(arguments.iter().copied(), &DESCRIPTORS, &FORMATS).unwrap();
     let command = command(options.experiment.index).unwrap();
-    let terminal = Terminal { columns, unicode: columns.is_multiple_of(2), colour: false };
+    let terminal = Terminal { columns, unicode: columns.is_multiple_of(2), colour: false, screen: false };
     let mut output = String::new();
     let ran = || CommandRun::of(command.descriptor.name);
     let found = command.perform(&options, &ran, &mut |describe| {

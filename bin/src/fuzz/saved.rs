@@ -47,8 +47,11 @@ const ROWS: usize = 64;
 /// length.
 pub fn files(longest: usize) -> Vec<Vec<u8>> {
     let directory = format!("{}/../tests/fixtures/saved", env!("CARGO_MANIFEST_DIR"));
-    let mut paths: Vec<_> =
-        std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut paths: Vec<_> = std::fs::read_dir(directory)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_file())
+        .collect();
     paths.sort();
     let stored = paths.into_iter().map(|path| std::fs::read(path).unwrap());
     SHORT

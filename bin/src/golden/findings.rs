@@ -72,7 +72,7 @@ pub fn written(scene: &Scene) -> String {
     let mut out = String::new();
     let run = Parsed::of(scene);
     let options = run.options;
-    let terminal = Terminal { columns: scene.columns, unicode: scene.unicode, colour: scene.colour };
+    let terminal = terminal(scene);
     if let Some(help) = options.help {
         match options.experiment.named {
             true => options::write_experiment_help(&mut out, help, options.experiment.descriptor, &FORMATS),
@@ -85,16 +85,25 @@ pub fn written(scene: &Scene) -> String {
         output::write(&mut out, options, terminal, columns, describe).unwrap();
     });
     if let Some(failure) = failure {
-        out += &format!("standard error: ERROR: {failure} (exit {})\n", failure.exit_code());
+        out += &format!(
+            "standard error: latency-bench: {}: {failure} (exit {})\n",
+            failure.label(),
+            failure.exit_code()
+        );
     }
     out
+}
+
+fn terminal(scene: &Scene) -> Terminal {
+    let Scene { columns, unicode, colour, screen, .. } = *scene;
+    Terminal { columns, unicode, colour, screen }
 }
 
 /// Returns the text of a scene without its pictures.
 pub fn without_pictures(scene: &Scene) -> String {
     let mut out = String::new();
     let run = Parsed::of(scene);
-    let terminal = Terminal { columns: scene.columns, unicode: scene.unicode, colour: scene.colour };
+    let terminal = terminal(scene);
     run.described(scene, terminal, &mut |columns, describe| {
         let mut describe = |document: &mut dyn Document| describe(&mut WithoutPictures(document));
         output::write(&mut out, run.options, terminal, columns, &mut describe).unwrap();
@@ -129,7 +138,7 @@ impl Document for WithoutPictures<'_> {
 /// Returns the result of a scene as programs see it; `None` if it has none.
 pub fn seen(scene: &Scene) -> Option<Seen> {
     let run = Parsed::of(scene);
-    let terminal = Terminal { columns: scene.columns, unicode: scene.unicode, colour: scene.colour };
+    let terminal = terminal(scene);
     let mut seen = None;
     if run.options.help.is_none() {
         let _ = run.described(scene, terminal, &mut |_, describe| {
@@ -329,6 +338,7 @@ fn made_up(
             .then(|| (experiment.budget)(options, machine, &points).memory),
         arguments,
         terminal,
+        on_screen: scene.screen && !options.quiet,
         partial,
         started: 1_795_310_400,
         seconds: 12.5,

@@ -130,6 +130,25 @@ fn text_fits_a_terminal_of_80_columns() {
 }
 
 #[test]
+fn text_fits_narrow_terminals() {
+    let lines =
+        ["matrix --heatmap", "curve --points-per-octave=2", "parallel", "window", "distribution", "order"];
+    let more =
+        ["pages", "variants", "bandwidth", "cores --states", "loaded", "matrix --memnode=0 --cpunode=0"];
+    let mut wide = Vec::new();
+    for (columns, line) in [40, 60]
+        .into_iter()
+        .flat_map(|columns| lines.into_iter().chain(more).map(move |line| (columns, line)))
+    {
+        let scene = Scene { columns, ..scenes::plain(String::new(), "two-small-sockets", line.into()) };
+        let text = findings::written(&scene);
+        let long = text.lines().filter(|line| line.chars().count() > columns && !may_be_long(line));
+        wide.extend(long.map(|long| std::format!("{line}: {long}")));
+    }
+    assert!(wide.is_empty(), "{}", wide.join("\n"));
+}
+
+#[test]
 fn the_schema_matches_all_descriptions() {
     let mut documents = schema::Documents::default();
     for scene in scenes::for_programs() {

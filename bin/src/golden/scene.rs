@@ -85,6 +85,8 @@ pub struct Scene {
     pub unicode: bool,
     /// True if the terminal shows colours.
     pub colour: bool,
+    /// True if a person reads it at a terminal.
+    pub screen: bool,
     /// Its troubles.
     pub troubles: &'static [Trouble],
 }

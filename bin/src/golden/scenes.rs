@@ -29,6 +29,8 @@ type Row = (&'static str, &'static [&'static str], &'static str, &'static str, &
 
 const WIDE: &[Row] = &[
     ("matrix", PAGES, ONE, "matrix", &[]),
+    ("matrix-terminal", TEXT, ONE, "matrix", &[]),
+    ("matrix-unverified-terminal", TEXT, TWO, "matrix", &[Unverified]),
     ("matrix-quiet", TEXT, TWO, "matrix --quiet", &[]),
     ("matrix-verbose", TEXT, TWO, "matrix --verbose --counters", &[]),
     ("matrix-two-nodes", EVERY, TWO, "matrix --counters --heatmap", &[]),
@@ -107,6 +109,7 @@ const WIDE: &[Row] = &[
     ("order-kernel-clock", TABLES, ONE, "order --size=16M", &[KernelClock]),
     ("pages", EVERY, TWO, "pages", &[]),
     ("pages-quiet", TEXT, TWO, "pages --quiet", &[]),
+    ("pages-no-benefit", TEXT, TWO, "pages --size=256K", &[]),
     ("pages-small", TEXT, TWO, "pages --size=64K", &[]),
     ("pages-few-sizes", &["json", "csv"], ONE, "pages --size=512K", &[]),
     ("pages-no-pools", TABLES, ONE, "pages --verbose", &[Imprecise]),
@@ -116,6 +119,7 @@ const WIDE: &[Row] = &[
     ("variants", TABLES, TWO, "variants", &[]),
     ("variants-quiet", TEXT, ONE, "variants --quiet", &[]),
     ("variants-troubled", TABLES, ONE, "variants --verbose", &[Imprecise, Disturbed, Interrupted]),
+    ("variants-virtual", TEXT, TWO, "variants", &[Virtual]),
     ("variants-kernel-clock", TABLES, ONE, "variants", &[KernelClock]),
     ("bandwidth", EVERY, FOUR, "bandwidth --cpunode=1 --memnode=1", &[]),
     ("bandwidth-quiet", TEXT, TWO, "bandwidth --quiet", &[]),
@@ -158,6 +162,7 @@ const WIDE: &[Row] = &[
         &[],
     ),
     ("loaded-bends-back", EVERY, TWO, "loaded --memnode=0 --traffic=random", &[]),
+    ("loaded-rates-bend-back", TEXT, TWO, "loaded --memnode=0 --traffic=random --load-cpus=1-45", &[]),
     ("loaded-exhausted", TABLES, FOUR, "loaded --memnode=0 --traffic=read --load-cpus=1-4", &[]),
     ("loaded-one-generator", EVERY, ONE, "loaded", &[Virtual]),
     ("loaded-rates", EVERY, FOUR, "loaded --memnode=0 --traffic=2:1 --rates=0,5,60,500", &[]),
@@ -215,6 +220,15 @@ const WIDE: &[Row] = &[
         "report ../tests/fixtures/saved/loaded-a.json ../tests/fixtures/saved/report.json",
         &[],
     ),
+    (
+        "report-curves",
+        TEXT,
+        ONE,
+        "report ../tests/fixtures/saved/curve.json ../tests/fixtures/saved/curve-no-turbo.csv \
+         ../tests/fixtures/saved/foreign.txt",
+        &[],
+    ),
+    ("report-hosts", TEXT, ONE, "report ../tests/fixtures/saved/nodes.jsonl", &[]),
     ("fit", &["txt", "json", "svg", "html"], ONE, "fit ../tests/fixtures/saved/curve.json", &[]),
     ("fit-csv", TEXT, ONE, "fit ../tests/fixtures/saved/curve.csv --reciprocal", &[]),
     ("fit-foreign", &["txt", "json"], ONE, "fit ../tests/fixtures/saved/foreign.txt", &[]),
@@ -404,6 +418,8 @@ const COLOURED: &[Row] = &[
     ("matrix-four-nodes-colour", TEXT, FOUR, "matrix --heatmap", &[]),
     ("curve-colour", TEXT, ONE, "curve --points-per-octave=2", &[]),
     ("distribution-colour", TEXT, ONE, "distribution", &[]),
+    ("bandwidth-terminal", TEXT, TWO, "bandwidth", &[]),
+    ("cores-terminal", TEXT, SMALL, "cores --states --pairs=classes", &[]),
 ];
 
 /// Experiments with an instructive plan, each with a machine.
@@ -448,7 +464,7 @@ const HELP: &[&str] = &[
 
 /// Makes a scene on a wide terminal, without troubles.
 pub const fn plain(file: String, machine: &'static str, line: String) -> Scene {
-    Scene { file, machine, line, columns: 100, unicode: true, colour: false, troubles: &[] }
+    Scene { file, machine, line, columns: 100, unicode: true, colour: false, screen: false, troubles: &[] }
 }
 
 /// Returns every scene.
@@ -467,6 +483,7 @@ pub fn all() -> Vec<Scene> {
                 columns,
                 unicode,
                 colour,
+                screen: name.ends_with("-terminal"),
                 troubles,
             })
         })

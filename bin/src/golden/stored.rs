@@ -20,12 +20,14 @@ const WHOLE_BYTES: [(&str, usize); 6] = [
     ("", 2_000),
 ];
 
-/// Longer results that are nevertheless kept whole, as input of other tests.
-const WHOLE: [&str; 17] = [
+/// Longer results that are nevertheless kept whole, as input of other tests or as pictures of README.md.
+const WHOLE: [&str; 19] = [
     "cores.csv",
     "cores.json",
+    "cores.svg",
     "curve-one-size.csv",
     "curve-one-size.json",
+    "curve.svg",
     "fit-foreign.json",
     "loaded-two-nodes.json",
     "matrix-two-nodes.json",

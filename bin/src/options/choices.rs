@@ -12,6 +12,8 @@ pub enum Help {
     Short,
     /// Every option, and with an experiment its default and the reason (`--help`).
     Long,
+    /// The options that every experiment has (`help options`).
+    Shared,
 }
 
 /// The order in which the chain visits its nodes (`--order`).

@@ -26,6 +26,8 @@ pub enum UsageError<'a> {
     NotUtf8 { argument: &'a [u8] },
     /// An option that does not exist.
     UnknownOption { name: &'a [u8], nearest: Option<&'static str> },
+    /// An option of another tool, with the text to type instead.
+    ForeignOption { name: &'a [u8], ours: &'static str },
     /// An experiment that does not exist.
     UnknownExperiment { name: &'a [u8], nearest: Option<&'static str> },
     /// An option without the value that it needs.
@@ -70,6 +72,10 @@ pub enum UsageError<'a> {
     NoVariable { name: &'a str },
     /// A load to hold (`--hold`) that is not exactly one rate of one kind of traffic.
     HoldsOneLoad,
+    /// A format other than text for the word `help`.
+    HelpIsText { format: &'static Format },
+    /// Several CPUs for an experiment that measures on one.
+    OneCpuOnly { experiment: &'static Descriptor },
     /// Several nodes for an experiment that measures one pair.
     OneNodeOnly { option: &'static str, found: usize },
     /// A node beyond the last one.
@@ -89,22 +95,25 @@ impl fmt::Display for UsageError<'_> {
         match *self {
             UsageError::NotUtf8 { argument } => message!(
                 out, "the argument '{}' is not UTF-8", Escaped(argument);
-                "type it again"),
+                "retype it in UTF-8"),
             UsageError::UnknownOption { name, nearest: Some(nearest) } => message!(
                 out, "unknown option '{}'", Escaped(name);
                 "did you mean --{nearest}?"),
             UsageError::UnknownOption { name, nearest: None } => message!(
                 out, "unknown option '{}'", Escaped(name);
                 "`latency-bench --help` lists the options"),
+            UsageError::ForeignOption { name, ours } => message!(
+                out, "unknown option '{}'", Escaped(name);
+                "use {ours}"),
             UsageError::UnknownExperiment { name, nearest } => {
                 write!(out, "unknown experiment '{}'; ", Escaped(name))?;
                 match nearest {
                     Some(nearest) => write!(out, "did you mean {nearest}?"),
-                    None => out.write_str("`latency-bench -h` lists them"),
+                    None => out.write_str("`latency-bench -h` lists the experiments"),
                 }
             }
             UsageError::MissingValue { flag } => message!(out, "--{} needs a value", flag.name;
-                "give it as {flag}"),
+                "use {flag}"),
             UsageError::UnexpectedValue { flag, value } => {
                 write!(out, "--{0} takes no value, found '{1}'; give --{0} alone", flag.name, Escaped(value))
             }
@@ -119,7 +128,7 @@ impl fmt::Display for UsageError<'_> {
                     _ => write!(out, "; use {}", kind.expects),
                 }
             }
-            UsageError::Repeated { flag } => message!(out, "--{} is given twice", flag.name;
+            UsageError::Repeated { flag } => message!(out, "--{} given more than once", flag.name;
                 "remove one of them"),
             UsageError::Conflict { first, second, reason } => message!(
                 out, "--{} and --{} cannot be combined ({reason})", first.name, second.name;
@@ -146,21 +155,25 @@ impl fmt::Display for UsageError<'_> {
                     Some(output) => write!(out, "the output '{}'", Escaped(output))?,
                     None => out.write_str("standard output")?,
                 }
-                write!(out, " is the input '{}', which would be lost; write to another file", Escaped(input))
+                write!(
+                    out,
+                    " is also the input '{}' and would replace it; write to another file",
+                    Escaped(input)
+                )
             }
             UsageError::NoSuchOutput { format, experiment, formats } => {
-                let reason = match experiment.is_written_as(format) {
-                    true => "",
-                    false if format.purpose == Purpose::Picture => " (it has no picture)",
-                    false => " (it has no memory attributes of nodes)",
+                let missing = match format.purpose {
+                    Purpose::Picture => "chart",
+                    _ => "memory attributes of nodes",
                 };
-                write!(out, "{} cannot be written as {}{reason}; use one of ", experiment.name, format.name)?;
+                write!(out, "{} has no {missing}, so --format={} is ", experiment.name, format.name)?;
+                out.write_str("not available; use one of ")?;
                 let others = |other: &&Format| **other != *format && experiment.is_written_as(other);
                 joined("", ", ", formats.iter().filter(others).map(|format| format.name)).fmt(out)
             }
             UsageError::NotOfSaved { format } => message!(
                 out,
-                "a report of saved results cannot be written as {} (each has values of its own)", format.name;
+                "a report of saved results cannot be written as {} (their values differ)", format.name;
                 "use one of text, json, jsonl, md, html"),
             UsageError::UnexpectedOperand { operand, experiment } => message!(
                 out, "unexpected argument '{}'", Escaped(operand);
@@ -181,16 +194,25 @@ impl fmt::Display for UsageError<'_> {
             UsageError::RangeBackwards { least, most } => message!(
                 out, "--min-size of {least} is above --max-size of {most}";
                 "swap them"),
-            UsageError::NoVariable { name } => message!(out, "the environment has no {name}";
+            UsageError::NoVariable { name } => message!(out, "the environment variable {name} is not set";
                 "set it, or remove --label=env:{name}"),
-            UsageError::HoldsOneLoad => message!(out, "--hold holds one load";
-                "use one of --rates but 0, and one kind of --traffic"),
+            UsageError::HoldsOneLoad => message!(out, "--hold needs exactly one load level";
+                "use one non-zero --rates level and one --traffic mix"),
+            UsageError::HelpIsText { format } => message!(
+                out, "help cannot be written as {}", format.name;
+                "remove the format"),
+            UsageError::OneCpuOnly { experiment } => {
+                let several = experiment.flags.contains(FlagId::LoadCpus);
+                message!(out, "--cpu names several CPUs, but {} measures on one CPU", experiment.name;
+                    "use one CPU{}", if several { ", and --load-cpus for the generators" } else { "" })
+            }
             UsageError::OneNodeOnly { option, found } => message!(
-                out, "--{option} names {found} nodes, but this experiment measures one pair";
-                "run it once for each node"),
+                out, "--{option} lists {found} nodes, but this experiment measures one pair";
+                "run it once per node"),
             // The specification fixes this text exactly.
             UsageError::NodeTooLarge { node, last } => {
-                write!(out, "invalid node id {node} (max node = {last})")
+                write!(out, "invalid node id {node} (max node = {last})")?;
+                out.write_str(if last.0 == 0 { "; this machine has one node, 0" } else { "" })
             }
             UsageError::NodeAbsent { node, nodes } => {
                 write!(out, "invalid node id {node} (nodes: {nodes})")
@@ -200,10 +222,10 @@ impl fmt::Display for UsageError<'_> {
             }
             UsageError::CpuOffline { cpu, online } => {
                 message!(out, "CPU {cpu} is offline (online: {online})";
-                "choose another, or as root: echo 1 > /sys/devices/system/cpu/cpu{cpu}/online")
+                "choose another CPU, or as root: echo 1 > /sys/devices/system/cpu/cpu{cpu}/online")
             }
             UsageError::NoSuchChain { size, stride } => message!(
-                out, "there is no chain over {size} with a stride of {stride}";
+                out, "no chain of this order fits {size} with a stride of {stride}";
                 "use a larger --size, or a power of two as --stride"),
         }
     }

@@ -64,12 +64,12 @@ impl FlagSet {
 }
 
 impl Options<'_> {
-    /// Returns whether one CPU of each node measures, so that the choice of this CPU matters. Bandwidth needs many
-    /// CPUs.
+    /// Returns whether one CPU of each node measures, so that the choice of this CPU matters. Bandwidth and pairs of
+    /// CPUs need many.
     #[must_use]
     pub const fn runs_on_one_cpu(&self) -> bool {
         let flags = self.experiment.descriptor.flags;
-        flags.contains(FlagId::Cpu) && !flags.contains(FlagId::View)
+        flags.contains(FlagId::Cpu) && !flags.contains(FlagId::View) && !flags.contains(FlagId::Pairs)
     }
 
     /// Returns whether the program chooses the CPU that measures.

@@ -9,9 +9,9 @@ use latency_core::cores::Exchange;
 use latency_core::units::NodeId;
 
 use super::kinds::{
-    BASELINE, BYTES, COUNT, CPU, CPUS, FILE, FORMAT, KERNEL, KINDS, LABEL, LIST, LOAD_FROM, METHOD, NODE, OF,
-    ORDER, PACING, PAGES, PAIRS, PERCENT, RATES, SECONDS, SIZE, THREADS, UNIT, UNTIL, VIEW, ValueKind, WHEN,
-    WHOLE_SECONDS,
+    BASELINE, BYTES, COUNT, CPU, CPUS, FILE, FORMAT, KERNEL, KINDS, LABEL, LIST, LOAD_FROM, MEMORY, METHOD,
+    NODE, OF, ORDER, PACING, PAGES, PAIRS, PERCENT, RATES, SIZE, THREADS, TIME, UNIT, UNTIL, VIEW, ValueKind,
+    WHEN, WHOLE_SECONDS,
 };
 use super::values::{self, ValueError};
 use super::{Help, Options, pairs};
@@ -124,6 +124,15 @@ impl Flag {
             || matches!(self.id, FlagId::Strict | FlagId::Label)
     }
 
+    /// Returns the part of one of its texts that concerns an experiment. A text may have further lines, each for one
+    /// experiment that differs from the others: `cores: 5%`.
+    #[must_use]
+    pub fn text_of<'t>(text: &'t str, experiment: &str) -> &'t str {
+        let mut parts = text.split('\n');
+        let general = parts.next().unwrap_or(text);
+        parts.find_map(|part| part.strip_prefix(experiment)?.strip_prefix(": ")).unwrap_or(general)
+    }
+
     /// Returns whether `typed`, dashes included, is this option.
     #[must_use]
     pub fn is_called(&self, typed: &[u8]) -> bool {
@@ -177,6 +186,7 @@ macro_rules! flags {
         }
 
         /// Every option, in the order of [`FlagId`] and of the help text.
+        #[allow(clippy::needless_update)] // some options have every field
         pub const FLAGS: &[Flag] = &[$(Flag {
             id: FlagId::$id,
             name: $name,
@@ -193,52 +203,52 @@ macro_rules! flags {
 }
 
 flags! {
-    CpuNode "cpunode" Placement COMMON,
+    CpuNode "cpunode" b'N' Placement COMMON,
         Value(&LIST, |options, value| set_some(&mut options.cpunode, values::ids(value))),
         "run on these nodes, such as 0,2-3",
         default "all that this process may use";
-    MemNode "memnode" Placement COMMON,
-        Value(&LIST, |options, value| set_some(&mut options.memnode, values::ids(value))),
-        "measure memory of these nodes",
+    MemNode "memnode" b'm' Placement COMMON,
+        Value(&MEMORY, memory),
+        "measure memory of these nodes (local: own node)",
         default "all that this process may use";
-    Cpu "cpu" Placement COMMON,
-        Value(&CPU, first_or_number),
-        "run on this CPU, or on the first one of the node",
-        default "the first allowed CPU of the node, or an idle one behind the same cache while others use it",
-        because "other work on the same CPU interrupts trials and evicts their lines";
+    Cpu "cpu" b'C' Placement COMMON,
+        Value(&CPU, cpus),
+        "run on this CPU, or on the first one of the node\ncores: measure the pairs among these CPUs, such as 0,2-3",
+        default "the first allowed CPU of the node, or an idle one with the same last-level cache if that CPU is busy\ncores: all",
+        because "other work on the same CPU interrupts trials and evicts their lines\ncores: ";
     Pages "pages" Placement COMMON,
         Value(&PAGES, |options, value| set(&mut options.pages, values::choice(value))),
-        "pages of the working set (exit 2 if unavailable)",
-        default "auto, the first that works of 2m, thp and 4k",
-        because "with 4 KiB pages, random loads beyond the reach of the TLB include page walks";
+        "page size (exit 2 if unavailable)",
+        default "auto (first available of 2m, thp, 4k)\ncores: auto (4k)",
+        because "with 4 KiB pages, random loads beyond the TLB reach include page walks";
     Size "size" Chain COMMON,
         Value(&SIZE, |options, value| set_some(&mut options.size, values::size(value))),
-        "working set: the bytes that are walked",
-        default "4 x the last-level cache, at least 256M, at most half of what the node can give; doubled while a cache serves it",
-        because "a quarter of the loads or fewer then hit that cache";
+        "working-set size\nbandwidth: memory of each core",
+        default "4x the last-level cache, at least 256M, at most half of the node's available memory; doubled while a cache serves it",
+        because "at most a quarter of the loads then hit that cache";
     MinSize "min-size" Chain,
         Value(&SIZE, |options, value| set_some(&mut options.min_size, values::size(value))),
         "smallest working set",
         default "half of the L1 data cache",
-        because "there every load hits the L1";
+        because "every load hits the L1";
     MaxSize "max-size" Chain,
         Value(&SIZE, |options, value| set_some(&mut options.max_size, values::size(value))),
         "largest working set",
-        default "4 x the last-level cache",
-        because "there the curve is flat again, at the latency of memory";
+        default "4x the last-level cache",
+        because "the curve is flat again, at memory latency";
     PointsPerOctave "points-per-octave" Chain,
         Value(&COUNT, |options, value| set_some(&mut options.points_per_octave, small(value, MOST_POINTS))),
-        "working sets for each doubling of the size",
-        default "4, and more where a cache ends",
-        because "latency rises within less than one doubling there";
+        "measured sizes per factor of two",
+        default "4, and more near the end of a cache",
+        because "latency rises there within less than a factor of two";
     Order "order" Chain,
         Value(&ORDER, |options, value| set(&mut options.order, values::choice(value))),
         "order in which the lines are visited",
         default "random",
-        because "prefetchers and the TLB help with every other order";
+        because "prefetchers and the TLB speed up every other order";
     Stride "stride" Chain,
         Value(&BYTES, |options, value| set(&mut options.stride, values::stride(value))),
-        "spacing from line to line: 8, 16, 32 or a multiple of 64",
+        "distance between lines: 8, 16, 32 or a multiple of 64",
         default "64",
         because "one cache line of x86-64";
     Kernel "kernel" Chain,
@@ -248,148 +258,148 @@ flags! {
         because "an index adds address arithmetic to each load";
     Seed "seed" Chain,
         Value(&COUNT, |options, value| set(&mut options.seed, values::integer(value))),
-        "random order number N",
+        "seed of the random access order",
         default "42";
     Traffic "traffic" Traffic COMMON,
         Value(&KINDS, |options, value| set_some(&mut options.traffic, values::traffic(value))),
-        "kinds of traffic; n:1 reads n lines and writes one of them",
-        default "read; with --view=mix all of them; of loaded read,2:1";
+        "read/write mix: read, write, copy, ... (n:1 reads every line and writes every n-th)",
+        default "read, or all with --view=mix\nloaded: read,2:1";
     View "view" Traffic COMMON,
         Value(&VIEW, |options, value| set(&mut options.view, values::choice(value))),
-        "show node to node, kinds of traffic, numbers of cores, or each core",
+        "compare nodes, traffic mixes, core counts, or single cores",
         default "nodes";
     LoadCpus "load-cpus" Traffic COMMON,
         Value(&CPUS, |options, value| set_some(&mut options.load_cpus, values::ids(value))),
-        "generate traffic on these CPUs (exit 2 if unavailable)",
+        "run generators on these CPUs (exit 2 if unavailable)",
         default "one CPU of each core of the node";
     LoadThreads "load-threads" Traffic,
         Value(&THREADS, |options, value| set(&mut options.load_threads, values::choice(value))),
-        "use one or all hardware threads of a core",
+        "run generators on one or all SMT siblings of a core",
         default "one",
-        because "threads of a core share its fill buffers, and seldom deliver more than one";
+        because "SMT siblings share the line fill buffers, so a second thread rarely adds bandwidth";
     LoadFrom "load-from" Traffic,
         Value(&LOAD_FROM, |options, value| set(&mut options.load_from, values::choice(value))),
-        "generate on the CPUs of this node, or of all",
+        "run generators on the CPUs of the initiator node, the target node, or all nodes",
         default "cpunode";
     LoadNode "load-node" Traffic,
         Value(&NODE, |options, value| {
             set_some(&mut options.load_node, values::number(value, 8191).map(NodeId))
         }),
-        "generate in the memory of this node",
-        default "that of the chase";
+        "node of the generators' memory",
+        default "the target node";
     Rates "rates" Traffic COMMON,
         Value(&RATES, |options, value| set(&mut options.rates, values::rates(value))),
-        "offer these rates: GB/s of all together, shares of the limit, 0 or max",
-        default "auto, a curve from idle to the limit";
+        "load levels: total GB/s, percent of peak, 0 (idle) or max",
+        default "auto, a curve from idle to the peak";
     Levels "levels" Traffic,
         Value(&COUNT, |options, value| set(&mut options.levels, small(value, MOST_LEVELS))),
-        "levels of load of that curve, idle and the limit among them",
-        default "10, then 2 where latency doubles";
+        "number of load levels, including idle and maximum",
+        default "10, and 2 more where latency doubles";
     Pacing "pacing" Traffic,
         Value(&PACING, |options, value| set(&mut options.pacing, values::choice(value))),
-        "draw the gaps between bursts at random, or keep them even",
+        "gaps between bursts: exponential (Poisson arrivals) or constant",
         default "poisson",
-        because "even gaps hide the waiting in queues";
+        because "constant gaps hide queueing";
     Burst "burst" Traffic,
         Value(&COUNT, |options, value| set_some(&mut options.burst, small(value, MOST_BURST))),
-        "lines that a generator touches at a time",
-        default "the fewest for which the look at the clock costs a quarter of the gap";
+        "cache lines per burst",
+        default "smallest burst for which reading the clock costs at most a quarter of the gap";
     Hold "hold" Traffic,
-        Value(&WHOLE_SECONDS, |options, value| set_some(&mut options.hold, small(value, MOST_HELD))),
-        "hold the one rate of --rates for so long, whatever the --budget, and write a line each second",
-        default "none is held",
-        because "a load that is known is what counters are checked against";
+        Value(&WHOLE_SECONDS, |options, value| set_some(&mut options.hold, values::whole_seconds(value, MOST_HELD))),
+        "sustain the one --rates level for TIME (ignores --budget) and log one line per second to stderr",
+        default "none",
+        because "hardware counters can be checked against a known load";
     Pairs "pairs" Cores COMMON,
         Value(&PAIRS, |options, value| set(&mut options.pairs, pairs::read(value))),
-        "exchange lines between all CPUs, a few of each class, or these",
-        default "auto, all of up to 64 CPUs, and classes of more";
+        "CPU pairs to measure: all, a sample of each topology class, or a list",
+        default "auto: all pairs of up to 64 CPUs, otherwise classes";
     Method "method" Cores COMMON,
         Value(&METHOD, |options, value| set(&mut options.method, values::choice(value))),
-        "how a core tells that it is its turn: compare and swap, or stores",
+        "ping-pong primitive: compare-and-swap, load + CAS, flag stores, or timestamped messages",
         default "cas",
-        because "it is what most tools have; with read-cas plain loads wait, and a line may move twice";
+        because "most tools use it; with read-cas a line may move twice";
     Lines "lines" Cores,
         Value(&COUNT, |options, value| {
             set_some(&mut options.lines, small(value, Exchange::MOST_PLACES as u32))
         }),
-        "lines to exchange, in pages of their own; 32 or fewer",
+        "cache lines to try per pair, one per page (at most 32)",
         default "16",
-        because "where a line's state is kept depends on its address";
+        because "the L3 slice or home agent that tracks a line depends on its address";
     States "states" Cores COMMON,
         Switch(|options| options.states = true),
-        "also read and take lines that another core has changed, read or shared";
+        "also time loads and atomics on lines that another core holds Modified, Exclusive or Shared";
     Iters "iters" Sampling,
         Value(&COUNT, |options, value| {
             set(&mut options.iters, values::count(value, u64::MAX).map(NonZeroU64::new))
         }),
         "loads in one trial",
-        default "chosen from the latency found while warming up",
-        because "a trial of 20 to 200 us is long for the timer and short for the scheduler";
+        default "chosen from the latency during warm-up",
+        because "a trial of 0.02 to 0.2 ms is long for the timer and short for the scheduler";
     Trials "trials" Sampling,
         Value(&COUNT, |options, value| set_some(&mut options.trials, small(value, MOST_TRIALS))),
         "number of trials",
         default "as many as --precision needs within --time-limit";
     Precision "precision" Sampling,
         Value(&PERCENT, |options, value| set(&mut options.precision, values::percentage(value, false))),
-        "stop when the 95 % interval is within +-PCT of the result",
-        default "1 %; of cores 5 %";
+        "stop when the 95% confidence interval is within PCT of the result",
+        default "1%\ncores: 5%";
     TimeLimit "time-limit" Sampling COMMON,
-        Value(&SECONDS, |options, value| set(&mut options.time_limit, values::seconds(value, false))),
-        "stop each pair or size after this time",
-        default "10 for one pair; experiments with many sizes stop after about 20 in all";
+        Value(&TIME, |options, value| set(&mut options.time_limit, values::time(value, false))),
+        "time limit per point (node pair or size)",
+        default "10s, or about 20s for all sizes of an experiment";
     Spread "spread" Sampling,
-        Value(&SECONDS, |options, value| set(&mut options.spread, values::seconds(value, true))),
-        "spread the rounds over so much time, idle between them; 0 for none",
-        default "5 with few pairs or sizes; 0 with --trials",
-        because "neighbours and clocks change over seconds";
+        Value(&TIME, |options, value| set(&mut options.spread, values::time(value, true))),
+        "spread the rounds over TIME, idling in between (0: no idling)",
+        default "5s with few pairs or sizes, 0 with --trials",
+        because "other processes and core clocks change over seconds";
     Until "until" Sampling,
         Value(&UNTIL, |options, value| set_some(&mut options.until, values::until(value))),
-        "go on until neighbours were quiet, for 60 s or SECONDS",
-        default "none; the run ends after --time-limit",
-        because "neighbours only add to a latency: what hardware gives shows while they rest";
+        "continue until neighbours were quiet, for at most 60s or TIME",
+        default "none, the run ends after --time-limit",
+        because "neighbours can only add to the latency of the hardware";
     Budget "budget" Sampling COMMON,
-        Value(&SECONDS, |options, value| set(&mut options.budget, values::seconds(value, false))),
-        "end the run after about this time",
-        default "60, and 90 of report";
+        Value(&TIME, |options, value| set(&mut options.budget, values::time(value, false))),
+        "approximate total run time",
+        default "60s\nreport: 90s";
     WarmupIters "warmup-iters" Sampling,
         Value(&COUNT, |options, value| set_some(&mut options.warmup_iters, values::integer(value))),
-        "loads before the first trial; 0 measures cold",
-        default "one pass, up to 1048576 loads; more where a cache holds the working set",
+        "warm-up loads before the first trial (0: cold caches)",
+        default "one pass, up to 1048576 loads; more if a cache holds the working set",
         because "the first pass also fills caches and TLB";
     Counters "counters" Sampling,
         Switch(|options| options.counters = true),
-        "add hardware counters, or say why there are none";
+        "also read hardware performance counters (perf_event_open)";
     Threshold "threshold" Verdict COMMON,
         Value(&PERCENT, |options, value| set(&mut options.threshold, values::percentage(value, true))),
-        "how much slower B, or a host, may be",
-        default "3 %; of fleet 10 %",
-        because "two runs on one machine differ by 1 to 2 %";
+        "slowdown that counts as a regression\nfleet: slowdown that counts as an outlier",
+        default "3%\nfleet: 10%",
+        because "two runs on one machine differ by 1 to 2%";
     Baseline "baseline" Verdict COMMON,
         Value(&BASELINE, |options, value| set_some(&mut options.baseline, values::path(value))),
-        "compare hosts with these results, and not with each other",
+        "compare hosts with known-good results instead of with each other",
         default "none";
     Of "of" Verdict,
         Value(&OF, |options, value| set(&mut options.of, values::choice(value))),
-        "judge the value of the whole run, or that while neighbours were quiet",
+        "judge the value of the whole run, or the value while neighbours were quiet",
         default "typical",
-        because "not every run sees its neighbours quiet";
+        because "neighbours are not quiet during every run";
     Force "force" Verdict,
         Switch(|options| options.force = true),
-        "judge results of different conditions, and unreliable ones";
+        "give a verdict even if conditions differ or results are unreliable";
     Unit "unit" Chain,
         Value(&UNIT, |options, value| set_some(&mut options.unit, values::unit(value))),
-        "the unit of the sizes in another tool's table",
-        default "bytes; a heading or suffix that says so decides";
+        "unit of the sizes in the table of another tool",
+        default "bytes, unless a heading or suffix names the unit";
     Strict "strict" Verdict,
         Switch(|options| options.strict = true),
         "exit 3 if the result is unreliable";
     DryRun "dry-run" Sampling COMMON,
         Switch(|options| options.dry_run = true),
-        "print the plan to standard output; writes no file";
+        "print the plan and estimated duration, then exit";
     Format "format" Output,
         Value(&FORMAT, format),
         "write the result as",
-        default "text, or what the extension of --output says";
+        default "text, or the format of the extension of --output; report writes html except to a terminal";
     Json "json" b'j' Output COMMON,
         Switch(|options| choose(options, "json")),
         "short for --format=json";
@@ -402,11 +412,11 @@ flags! {
         default "standard output";
     Label "label" Output,
         Value(&LABEL, |options, value| options.labels.add(value)),
-        "add this to the host in JSON, or with env:NAME that variable; may be repeated",
+        "attach KEY=VALUE to the result (env:NAME copies a variable); repeatable",
         default "none";
     Heatmap "heatmap" Output,
         Switch(|options| options.heatmap = true),
-        "draw the matrix below its text";
+        "draw a heat map below the text";
     Reciprocal "reciprocal" Output,
         Switch(|options| options.reciprocal = true),
         "plot accesses per second";
@@ -422,14 +432,14 @@ flags! {
         default "auto, only on a terminal";
     Color "color" Output,
         Value(&WHEN, |options, value| set(&mut options.color, values::choice(value))),
-        "use colours in text",
+        "color the text",
         default "auto, only on a terminal";
-    Help "help" b'h' General COMMON,
+    Help "help" b'h' General,
         Switch(|options| options.help = Some(Help::Long)),
-        "print every option (--help) or the common ones (-h)";
+        "print common (-h) or all options (--help)";
     Version "version" b'V' General,
         Switch(|options| options.version = true),
-        "print the version";
+        "print the version, the commit and the target";
 }
 
 /// Sets an option to a parsed value.
@@ -443,11 +453,20 @@ fn set_some<'a, T>(option: &mut Option<T>, value: Result<T, ValueError<'a>>) -> 
     set(option, value.map(Some))
 }
 
-/// Sets the CPU to run on: `first`, or a number.
-fn first_or_number<'a>(options: &mut Options<'a>, value: &'a [u8]) -> Result<(), ValueError<'a>> {
+/// Sets the CPUs to run on: `first`, a number, or a list for experiments that use several.
+fn cpus<'a>(options: &mut Options<'a>, value: &'a [u8]) -> Result<(), ValueError<'a>> {
     options.first_cpu = value == b"first";
+    if value == b"all" || value.iter().any(|byte| matches!(byte, b',' | b'-')) && !value.starts_with(b"-") {
+        return set_some(&mut options.cpus, values::ids(value));
+    }
     options.cpu = if options.first_cpu { None } else { Some(values::cpu(value)?) };
     Ok(())
+}
+
+/// Sets the target nodes: `local`, or a list.
+fn memory<'a>(options: &mut Options<'a>, value: &'a [u8]) -> Result<(), ValueError<'a>> {
+    options.local = value == b"local";
+    if options.local { Ok(()) } else { set_some(&mut options.memnode, values::ids(value)) }
 }
 
 /// Sets the file of the result; `-` is standard output.

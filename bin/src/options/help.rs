@@ -1,51 +1,113 @@
-//! The texts of `-h`, `--help` and `--version`, which are made from the table of options.
+//! The texts of `-h`, `--help`, `help options` and `--version`, which are made from the table of options.
 
 use core::fmt::{self, Display, Write};
 
+use latency_core::arch::ARCHITECTURE;
 use latency_core::text::joined;
 
 use super::Descriptor;
 use super::bits::FlagSet;
 use super::choices::Help;
-use super::flags::{FLAGS, Flag, FlagId, GROUPS};
+use super::flags::{FLAGS, Flag, FlagId, GROUPS, Group};
 use crate::report::figures::width;
 use crate::report::format::Format;
 use crate::report::wrap::{self, Wrap};
 
 /// Maximum width of a help text in columns, which every terminal has.
 const WIDTH: usize = 80;
-/// The column at which the text to the right of a name begins.
-const COLUMN: usize = 28;
+/// The column at which the text to the right of an option begins.
+const COLUMN: usize = 29;
+/// The column at which the summary of an experiment begins.
+const SUMMARIES: usize = 16;
+/// The column at which the effect of an example begins.
+const EFFECTS: usize = 52;
+
+/// The purpose of the program, in a form that can follow its name.
+pub const TAGLINE: &str = "measures memory latency and bandwidth: caches, TLB, NUMA nodes, loaded latency and \
+                           core-to-core latency";
+
+/// The commit of the sources, if it was known to the build; otherwise empty.
+pub const COMMIT: &str = match option_env!("LATENCY_BENCH_COMMIT") {
+    Some(commit) => commit,
+    None => "",
+};
+
+/// The forms of values, one on each line.
+pub const VALUES: &str = "\
+Values:
+  SIZE  bytes, or a number with K, M, G or T (binary): 256M, 1.5G
+  TIME  seconds, or a number with ms, s, m or h: 10, 500ms, 1m
+  LIST  ids and ranges of them, or all: 0,2-3
+";
 
 /// The table of exit codes, one on each line.
 pub const EXIT_CODES: &str = "\
 Exit codes:
   0    success
   1    invalid arguments
-  2    CPU, node, policy or pages not obtained, or not proven
+  2    requested CPU, node or pages unavailable, or placement not verified
   3    no usable clock; or --strict, and the result is unreliable
   4    the result could not be written
-  5    compare: B is slower than A; fleet: a host is slower than others like it
-  130  interrupted; finished points were printed
+  5    compare: B is slower than A; fleet: a host is slower than its peers
+  130  interrupted; the finished points were printed
 ";
 
-/// Example command lines with their effects, one on each line.
-pub const EXAMPLES: &str = "
-Examples:
-  latency-bench                                  every node to every node
-  latency-bench --cpunode=0 --memnode=1 --json   one pair, for a program
-  latency-bench curve --pages=2m -o curve.svg    a picture of the cache levels
-";
+/// Command lines without the name of the program, each with its effect behind a tab. The first ones are examples of
+/// the program as a whole. Each belongs to the experiment that it names.
+pub const EXAMPLES: &str = "\
+matrix --cpunode=0\tnode 0 to every node
+matrix -N 0 -m local --json\tone pair, for a program
+curve --pages=2m -o curve.svg\ta picture of cache levels
+report --budget=2m -o report.html\teverything, as one page
+matrix --size=1G --pages=1g\ton 1 GiB pages
+curve --max-size=64M --seed=7\tcaches only
+curve -C 3 --order=sequential\tfrom CPU 3, with prefetching
+parallel -m 0 --pages=2m\tmisses in parallel to node 0
+parallel --size=1M -o parallel.csv\tthe same in a cache
+window --size=16K\tall loads hit the L1
+window -o window.svg\tthe result as a picture
+distribution --pages=2m\ttail latency, few TLB misses
+distribution -N 0 -o tail.csv\tpercentiles as a table
+order --stride=256\tevery fourth line
+order --size=1M --json\tin a cache, for a program
+pages --pages=4k --size=64M\t4 KiB pages only
+pages --counters\tcounted page walks
+variants -C 2\ton CPU 2
+variants --time-limit=1s -o out.md\ta short run, as a table
+bandwidth --view=mix\tread/write mixes
+bandwidth --view=scaling -o gb.svg\tGB/s by number of cores
+bandwidth --load-cpus=0-1\tCPUs 0 and 1 only
+cores --cpu=0-3 --heatmap\tthe pairs of four CPUs
+cores --pairs=0:1 --states\tone pair, all line states
+cores --budget=20s -o cores.svg\ta heat map as a picture
+loaded --rates=0,50%,max\tidle, half and full load
+loaded --traffic=2:1 --budget=30s\ttwo reads for a write
+loaded --hold=1m --rates=5\t5 GB/s for a minute
+system -o system.json\tfor an inventory of hosts
+system --strict\texit 3 on a serious warning
+fit curve.json -o curve.svg\ta picture of a saved curve
+fit --unit=K other.txt\tanother tool's table, in KiB
+compare --force a.json b.json\twhatever the conditions
+compare a*.json -- b*.json\tseveral runs of each side
+fleet --threshold=5% *.jsonl\thosts that are 5% slower
+fleet --baseline=ok.jsonl *.jsonl\tagainst known-good results
+report --format=text\teverything, as text
+report *.json -o report.html\tone page of saved results";
 
-/// Writes `latency-bench 0.2.0` and a newline.
+/// The number of examples that the help of the program lists.
+const FIRST_EXAMPLES: usize = 4;
+
+/// Writes `latency-bench 0.2.0 (35538b35, x86_64-linux)` and a newline.
 ///
 /// # Errors
 /// Returns the error of `out`.
 pub fn write_version(out: &mut dyn Write) -> fmt::Result {
-    writeln!(out, "latency-bench {}", env!("CARGO_PKG_VERSION"))
+    let comma = if COMMIT.is_empty() { "" } else { ", " };
+    writeln!(out, "latency-bench {} ({COMMIT}{comma}{ARCHITECTURE}-linux)", env!("CARGO_PKG_VERSION"))
 }
 
-/// Writes the help of the program: its experiments and options, one line each.
+/// Writes the help of the program: its experiments and options, one line each; or only the options that every
+/// experiment has, with their defaults.
 ///
 /// # Errors
 /// Returns the error of `out`.
@@ -56,32 +118,33 @@ pub fn write_help(
     experiments: &[&Descriptor],
     formats: &[Format],
 ) -> fmt::Result {
-    out.write_str(
-        "latency-bench measures memory latency: NUMA nodes, cache levels, page sizes.\n\n\
-         Usage: latency-bench [EXPERIMENT] [OPTIONS]\n\nExperiments:\n",
-    )?;
+    if help == Help::Shared {
+        out.write_str("Options that every experiment has.\n")?;
+        options(out, help, None, formats)?;
+        return write!(out, "\n{VALUES}\n{EXIT_CODES}");
+    }
+    let mut text = Wrap::new(out, WIDTH, 0, 0);
+    write!(text, "latency-bench {TAGLINE}.")?;
+    text.finish()?;
+    out.write_str("\nUsage: latency-bench [EXPERIMENT] [OPTIONS]\n\nExperiments:\n")?;
     for (index, experiment) in experiments.iter().enumerate() {
-        let mut text = named(out, &format_args!("  {}", experiment.name))?;
+        let mut text = named(out, &format_args!("  {}", experiment.name), SUMMARIES)?;
         text.write_str(experiment.summary)?;
         text.write_str(if index == 0 { " (the default)" } else { "" })?;
         text.finish()?;
     }
-    options(out, help, None, formats)?;
+    let default = experiments.first().copied().filter(|_| help == Help::Short);
+    options(out, help, default, formats)?;
     if help == Help::Short {
-        return out.write_str(
-            "\n`latency-bench --help` lists every option, exit codes and examples.\n\
-             `latency-bench help EXPERIMENT` explains an experiment.\n",
-        );
+        return out
+            .write_str("\n`latency-bench help EXPERIMENT` explains one; `--help` lists all options.\n");
     }
-    out.write_str(
-        "\nSIZE is in bytes; K, M, G and T are binary. `latency-bench help EXPERIMENT`\n\
-         explains an experiment and the defaults of its options.\n\n",
-    )?;
-    out.write_str(EXIT_CODES)?;
-    out.write_str(EXAMPLES)
+    write!(out, "\n{VALUES}\n{EXIT_CODES}")?;
+    examples(out, EXAMPLES.split('\n').take(FIRST_EXAMPLES))?;
+    out.write_str("\n`latency-bench help EXPERIMENT` explains an experiment.\n")
 }
 
-/// Writes the help of one experiment: the options and formats that it has, and the reasons for the defaults.
+/// Writes the help of one experiment: its options with the reasons for the defaults, its formats, and examples.
 ///
 /// # Errors
 /// Returns the error of `out`.
@@ -101,46 +164,75 @@ pub fn write_experiment_help(
     out.write_str("\n")?;
     wrap::line(out, experiment.details, WIDTH)?;
     options(out, help, Some(experiment), formats)?;
-    writeln!(out, "\n{EXIT_CODES}\nExample:\n  {}", experiment.typed(""))
+    let written = formats.iter().filter(|format| experiment.is_written_as(format));
+    writeln!(
+        out,
+        "\nFormats:{}\n`latency-bench help options`: output options, values, exit codes",
+        joined(" ", ", ", written.map(|format| format.name))
+    )?;
+    examples(out, EXAMPLES.split('\n').filter(|line| line.split(' ').next() == Some(experiment.name)))
 }
 
-/// Writes the options of an experiment, or all of them: the common ones, or each below the heading of its group.
+/// Writes examples, each with its effect to the right of the command line.
+fn examples(out: &mut dyn Write, examples: impl Iterator<Item = &'static str>) -> fmt::Result {
+    out.write_str("\nExamples:\n")?;
+    for (line, effect) in examples.filter_map(|example| example.split_once('\t')) {
+        let mut text = named(out, &format_args!("  latency-bench {line}"), EFFECTS)?;
+        text.write_str(effect)?;
+        text.finish()?;
+    }
+    Ok(())
+}
+
+/// Writes options: those of an experiment, or all of them. The short help has the common ones in one section, and the
+/// long help a section for each group. Only the short help of an experiment repeats the options that all of them have.
 fn options(out: &mut dyn Write, help: Help, of: Option<&Descriptor>, formats: &[Format]) -> fmt::Result {
     let mut section = |heading: &str, is_shown: &dyn Fn(&Flag) -> bool| {
-        let has = |flag: &&Flag| of.is_none_or(|of| of.flags.union(FlagSet::ALWAYS).contains(flag.id));
+        let has = |flag: &&Flag| {
+            let shared = FlagSet::ALWAYS.contains(flag.id);
+            match (of, help) {
+                (_, Help::Shared) => shared,
+                (Some(of), Help::Short) => shared || of.flags.contains(flag.id),
+                (Some(of), Help::Long) => of.flags.contains(flag.id),
+                (None, _) => true,
+            }
+        };
         let mut flags = FLAGS.iter().filter(has).filter(|flag| is_shown(flag)).peekable();
         if flags.peek().is_some() {
             writeln!(out, "\n{heading}:")?;
         }
         flags.try_for_each(|flag| {
-            let formats = formats.iter().filter(|format| of.is_none_or(|of| of.is_written_as(format)));
-            describe(out, flag, of.is_some() && help == Help::Long, formats)
+            let name = of.map_or("", |of| of.name);
+            let reasons = help == Help::Shared || help == Help::Long && of.is_some();
+            describe(out, flag, name, reasons, formats)
         })
     };
     match help {
         Help::Short => section("Common options", &|flag| flag.common),
-        Help::Long => {
-            GROUPS.iter().try_for_each(|(group, heading)| section(heading, &|flag| flag.group == *group))
-        }
+        Help::Long | Help::Shared => GROUPS
+            .iter()
+            .try_for_each(|(group, heading): &(Group, _)| section(heading, &|flag| flag.group == *group)),
     }
 }
 
-/// Writes an option: its name and its text; with `reasons` also its default and the reason for it.
-fn describe<'f>(
+/// Writes an option of an experiment: its name and its text; with `reasons` also its default and the reason for it.
+fn describe(
     out: &mut dyn Write,
     flag: &Flag,
+    experiment: &str,
     reasons: bool,
-    formats: impl Iterator<Item = &'f Format> + Clone,
+    formats: &[Format],
 ) -> fmt::Result {
     let mut text = match flag.short {
-        Some(letter) => named(out, &format_args!("  -{}, {flag}", char::from(letter)))?,
-        None => named(out, &format_args!("  {flag}"))?,
+        Some(letter) => named(out, &format_args!("  -{}, {flag}", char::from(letter)), COLUMN)?,
+        None => named(out, &format_args!("  {flag}"), COLUMN)?,
     };
-    text.write_str(flag.help)?;
+    text.write_str(Flag::text_of(flag.help, experiment))?;
     if flag.id == FlagId::Format {
-        write!(text, "{}", joined(" ", ", ", formats.map(|format| format.name)))?;
+        write!(text, "{}", joined(" ", ", ", formats.iter().map(|format| format.name)))?;
     }
     for (label, words) in [("default:", flag.default), ("why:", flag.reason)] {
+        let words = Flag::text_of(words, experiment);
         if reasons && !words.is_empty() {
             text.break_line()?;
             write!(text, "{label} {words}")?;
@@ -149,12 +241,12 @@ fn describe<'f>(
     text.finish()
 }
 
-/// Writes a name, and returns a writer of the text to its right, or below it if the name is too long.
-fn named<'o>(out: &'o mut dyn Write, name: &dyn Display) -> Result<Wrap<'o>, fmt::Error> {
+/// Writes a name, and returns a writer of the text at `column`, or below the name if that is too long.
+fn named<'o>(out: &'o mut dyn Write, name: &dyn Display, column: usize) -> Result<Wrap<'o>, fmt::Error> {
     write!(out, "{name}")?;
     match width(name) {
-        wide if wide + 2 > COLUMN => write!(out, "\n{:COLUMN$}", "")?,
-        wide => write!(out, "{:1$}", "", COLUMN - wide)?,
+        wide if wide + 2 > column => write!(out, "\n{:column$}", "")?,
+        wide => write!(out, "{:1$}", "", column - wide)?,
     }
-    Ok(Wrap::new(out, WIDTH, COLUMN, COLUMN))
+    Ok(Wrap::new(out, WIDTH, column, column))
 }

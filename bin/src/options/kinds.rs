@@ -13,8 +13,10 @@ const fn kind(name: &'static str, expects: &'static str) -> ValueKind {
     ValueKind { name, expects }
 }
 
-pub(super) const LIST: ValueKind = kind("LIST", "node ids and ranges of them, such as 0,2-3");
-pub(super) const CPUS: ValueKind = kind("LIST", "CPU numbers and ranges of them, such as 0,2-3");
+pub(super) const LIST: ValueKind = kind("LIST", "node ids and ranges of them, such as 0,2-3, or all");
+pub(super) const MEMORY: ValueKind =
+    kind("LIST|local", "node ids and ranges of them, such as 0,2-3, or all, or local");
+pub(super) const CPUS: ValueKind = kind("LIST", "CPU numbers and ranges of them, such as 0,2-3, or all");
 pub(super) const KINDS: ValueKind = kind(
     "LIST",
     "some of read, 3:1, 2:1, 1:1, nt-write, copy-nt, random, write, copy and read-stream, such as read,2:1",
@@ -29,15 +31,18 @@ pub(super) const PAIRS: ValueKind =
     kind("auto|all|classes|LIST", "auto, all, classes, or pairs of CPUs such as 0:1,4:9");
 pub(super) const METHOD: ValueKind =
     kind("cas|read-cas|flag|message", "one of cas, read-cas, flag and message");
-pub(super) const CPU: ValueKind = kind("N|first", "the number of one CPU, such as 4, or first");
+pub(super) const CPU: ValueKind =
+    kind("N|first", "the number of one CPU, such as 4, or first (cores: a list such as 0,2-3)");
 pub(super) const COUNT: ValueKind = kind("N", "a whole number, such as 1000");
 pub(super) const SIZE: ValueKind = kind("SIZE", "bytes with K, M, G or T (binary), such as 256M or 1.5G");
 pub(super) const UNIT: ValueKind = kind("UNIT", "B, K, M or G (binary)");
 pub(super) const BYTES: ValueKind = kind("BYTES", "8, 16, 32 or a multiple of 64 bytes");
 pub(super) const PERCENT: ValueKind = kind("PCT", "a percentage, such as 1 or 0.5");
-pub(super) const WHOLE_SECONDS: ValueKind = kind("SECONDS", "whole seconds up to 1000, such as 60");
-pub(super) const SECONDS: ValueKind = kind("SECONDS", "a number of seconds, such as 10 or 0.5");
-pub(super) const UNTIL: ValueKind = kind("quiet[=SECONDS]", "quiet, or quiet=SECONDS such as quiet=120");
+pub(super) const WHOLE_SECONDS: ValueKind = kind("TIME", "whole seconds up to 1000, such as 60 or 1m");
+pub(super) const TIME: ValueKind =
+    kind("TIME", "seconds, or a number with ms, s, m or h, such as 10, 0.5 or 1m");
+pub(super) const UNTIL: ValueKind =
+    kind("quiet[=TIME]", "quiet, or quiet=TIME such as quiet=120 or quiet=2m");
 pub(super) const BASELINE: ValueKind = kind("FILE", "the path of results saved with --format=jsonl");
 pub(super) const OF: ValueKind = kind("typical|undisturbed", "typical or undisturbed");
 pub(super) const FILE: ValueKind = kind("FILE", "the path of a file, or - for standard output");

@@ -9,6 +9,7 @@ mod choices;
 mod error;
 mod flag_set;
 mod flags;
+mod foreign;
 mod help;
 mod kinds;
 mod labels;
@@ -40,7 +41,9 @@ pub use choices::{Help, Kernel, Kinds, Of, Order, Rate, Rates};
 pub use error::UsageError;
 pub(crate) use error::message;
 pub use flags::{FLAGS, Flag, FlagId, GROUPS, Group, Setter};
-pub use help::{EXAMPLES, EXIT_CODES, write_experiment_help, write_help, write_version};
+pub use help::{
+    COMMIT, EXAMPLES, EXIT_CODES, TAGLINE, VALUES, write_experiment_help, write_help, write_version,
+};
 pub use kinds::ValueKind;
 pub use labels::Labels;
 pub use pairs::Pairs;
@@ -163,12 +166,16 @@ options! {
         parted: Option<usize> = None,
         /// Every option that was typed.
         pub given: FlagSet = FlagSet::EMPTY,
-        /// Initiator nodes.
+        /// Initiator nodes; [`NodeSet::ALL`] for all that the process may use.
         pub cpunode: Option<NodeSet> = None,
-        /// Target nodes.
+        /// Target nodes; [`NodeSet::ALL`] for all that the process may use.
         pub memnode: Option<NodeSet> = None,
+        /// True to measure the memory of each initiator node from that node only; excludes `memnode`.
+        pub local: bool = false,
         /// The CPU to run on; excludes `cpunode`.
         pub cpu: Option<CpuId> = None,
+        /// Several CPUs, among which pairs are chosen; [`CpuSet::ALL`] for all that the process may use.
+        pub cpus: Option<CpuSet> = None,
         /// True to run on the first CPU of the node even if other processes keep it busy.
         pub first_cpu: bool = false,
         /// The requested page size.
@@ -193,7 +200,7 @@ options! {
         pub traffic: Option<Kinds> = None,
         /// The subjects of the bandwidths in the output.
         pub view: View = View::Nodes,
-        /// The CPUs of generators.
+        /// The CPUs of generators; [`CpuSet::ALL`] for all that the process may use.
         pub load_cpus: Option<CpuSet> = None,
         /// The number of hardware threads of each core that generate traffic.
         pub load_threads: Threads = Threads::One,

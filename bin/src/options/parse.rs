@@ -5,9 +5,10 @@ use latency_core::units::PageSize;
 use super::bits::FlagSet;
 use super::choices::Order;
 use super::flags::{FLAGS, Flag, FlagId, Setter};
+use super::foreign;
 use super::nearest::nearest;
 use super::tokens::{Token, Tokens};
-use super::{Descriptor, Help, Options, Selection, UsageError};
+use super::{Descriptor, Help, Options, Pairs, Selection, UsageError};
 use crate::report::format::Format;
 
 /// Options that choose the format. Several may be given if they agree.
@@ -16,7 +17,7 @@ const FORMAT_FLAGS: FlagSet = FlagSet::of(&[FlagId::Format, FlagId::Json, FlagId
 /// Options that contradict each other, with the reason.
 const CONFLICTS: [(FlagId, FlagId, &str); 4] = [
     (FlagId::Cpu, FlagId::CpuNode, "the CPU decides the node"),
-    (FlagId::TimeLimit, FlagId::Until, "--until=quiet=SECONDS is the time limit"),
+    (FlagId::TimeLimit, FlagId::Until, "--until=quiet=TIME is the time limit"),
     (FlagId::Trials, FlagId::Until, "a number of trials is no time to wait"),
     (FlagId::Quiet, FlagId::Verbose, "one asks for less, the other for more"),
 ];
@@ -24,7 +25,7 @@ const CONFLICTS: [(FlagId, FlagId, &str); 4] = [
 /// Reads a command line without the program's name.
 ///
 /// The first positional argument names one of the `experiments`; without a name, the first one runs. The rest are its
-/// operands. `help` and `version` may be words. With either of them, only each single argument is checked. The first of
+/// operands. `help` and `version` may be words, and `options` after `help`. With either of them, only each single argument is checked. The first of
 /// the `formats` is the default.
 ///
 /// # Errors
@@ -42,6 +43,7 @@ pub fn parse<'a>(
     let mut options = Options::new(selection, formats, format);
     let not_utf8 = |argument| UsageError::NotUtf8 { argument };
     let mut tokens = Tokens::new(arguments);
+    let mut asked_by_word = false;
     while let Some(token) = tokens.next() {
         match token.map_err(not_utf8)? {
             Token::Option { name, value } => {
@@ -55,7 +57,13 @@ pub fn parse<'a>(
                     options.help = Some(Help::Short);
                 }
             }
-            Token::Positional(b"help") if is_first(&options) => options.help = Some(Help::Long),
+            Token::Positional(b"help") if is_first(&options) => {
+                options.help = Some(Help::Long);
+                asked_by_word = true;
+            }
+            Token::Positional(b"options") if asked_by_word && !options.experiment.named => {
+                options.help = Some(Help::Shared);
+            }
             Token::Positional(b"version") if is_first(&options) => options.version = true,
             Token::Positional(word) if !options.experiment.named => {
                 options.experiment = select(word, experiments)?;
@@ -74,6 +82,9 @@ pub fn parse<'a>(
     }
     let named = options.given.intersection(FORMAT_FLAGS) != FlagSet::EMPTY;
     let checked = options.help.is_none() && !options.version;
+    if asked_by_word && options.format != format {
+        return Err(UsageError::HelpIsText { format: options.format });
+    }
     if let Some(path) = options.output.filter(|_| !named) {
         match (Format::of_file(formats, path), Format::extension_of(path)) {
             (Some(format), _) => options.format = format,
@@ -102,6 +113,9 @@ fn is_first(options: &Options<'_>) -> bool {
 }
 
 fn unknown(name: &[u8]) -> UsageError<'_> {
+    if let Some(ours) = foreign::ours(name) {
+        return UsageError::ForeignOption { name, ours };
+    }
     let nearest = name.strip_prefix(b"--").and_then(|word| nearest(word, FLAGS.iter().map(|flag| flag.name)));
     UsageError::UnknownOption { name, nearest }
 }
@@ -157,6 +171,13 @@ fn check<'a>(
     let given = || FLAGS.iter().filter(|flag| options.given.contains(flag.id));
     if let Some(flag) = given().find(|flag| !accepted.contains(flag.id)) {
         return Err(UsageError::NotForExperiment { flag, experiment, experiments });
+    }
+    if options.cpus.is_some() && !experiment.flags.contains(FlagId::Pairs) {
+        return Err(UsageError::OneCpuOnly { experiment });
+    }
+    if let (Some(_), Pairs::These(_)) = (options.cpus, options.pairs) {
+        let [first, second] = [&FLAGS[FlagId::Cpu as usize], &FLAGS[FlagId::Pairs as usize]];
+        return Err(UsageError::Conflict { first, second, reason: "the pairs name their CPUs" });
     }
     // With files, an experiment becomes a command on saved results.
     let of_saved = experiment.flags.contains(FlagId::DryRun) && !options.operands().is_empty();

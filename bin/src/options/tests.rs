@@ -45,6 +45,18 @@ pub(crate) const SAMPLE: &[&Descriptor] = &[
     },
 ];
 
+/// The text in front of each command line in a golden file.
+const TYPED: &str = "$ latency-bench ";
+
+/// Compares a text with a golden file, or writes the file if `UPDATE_GOLDEN` is set.
+fn assert_golden(name: &str, text: &str) {
+    let path = format!("{}/src/options/golden/{name}", env!("CARGO_MANIFEST_DIR"));
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&path, text).unwrap();
+    }
+    assert_eq!(text, std::fs::read_to_string(&path).unwrap(), "{name}");
+}
+
 type IsSet = fn(&Options<'_>) -> bool;
 
 fn parsed<'a>(arguments: &[&'a str]) -> Result<Options<'a>, UsageError<'a>> {
@@ -78,8 +90,8 @@ fn counted_trials_are_spread_only_on_request() {
 fn every_option_is_set_in_both_forms() {
     let values: &[(&str, &str, IsSet)] = &[
         ("cpunode", "0,2-3", |o| o.cpunode.is_some_and(|nodes| nodes.iter().eq([0, 2, 3]))),
-        ("memnode", "1", |o| o.memnode.is_some_and(|nodes| nodes.iter().eq([1]))),
-        ("cpu", "7", |o| o.cpu == Some(CpuId(7)) && !o.first_cpu && !o.chooses_cpu()),
+        ("memnode", "1", |o| o.memnode.is_some_and(|nodes| nodes.iter().eq([1])) && !o.local),
+        ("cpu", "7", |o| o.cpu == Some(CpuId(7)) && o.cpus.is_none() && !o.first_cpu && !o.chooses_cpu()),
         ("pages", "1g", |o| o.pages == Pages::Huge1g),
         ("size", "1.5G", |o| o.size == Some(Bytes(3 << 29))),
         ("min-size", "16K", |o| o.min_size == Some(Bytes(16 << 10))),
@@ -115,10 +127,10 @@ fn every_option_is_set_in_both_forms() {
         ("iters", "10000000", |o| o.iters.is_some_and(|hops| hops.get() == 10_000_000)),
         ("trials", "15", |o| o.trials.is_some_and(|trials| trials.get() == 15)),
         ("precision", "0.5", |o| o.precision == 0.005),
-        ("time-limit", "0.5", |o| o.time_limit == Picoseconds(500_000_000_000)),
+        ("time-limit", "500ms", |o| o.time_limit == Picoseconds(500_000_000_000)),
         ("spread", "0", |o| o.spread == Picoseconds(0) && o.spread_ns() == 0.0),
         ("until", "quiet=2.5", |o| o.until_ns() == Some(2.5e9)),
-        ("budget", "7.5", |o| o.budget == Picoseconds(7_500_000_000_000)),
+        ("budget", "1.5m", |o| o.budget == Picoseconds(90_000_000_000_000)),
         ("warmup-iters", "0", |o| o.warmup_iters == Some(0)),
         ("counters", "", |o| o.counters),
         ("threshold", "0", |o| o.threshold == 0.0),
@@ -148,9 +160,15 @@ fn every_option_is_set_in_both_forms() {
         let operands = if experiment.operands.least == 2 { &["a", "b"][..] } else { &[] };
         let long = format!("--{name}");
         let joined = format!("--{name}={value}");
-        let forms: &[&[&str]] =
-            if flag.kind().is_some() { &[&[&joined], &[&long, value]] } else { &[&[&long]] };
-        for form in forms {
+        let [short, attached, equal] = match flag.short.map(char::from) {
+            Some(letter) => [format!("-{letter}"), format!("-{letter}{value}"), format!("-{letter}={value}")],
+            None => [long.clone(), joined.clone(), joined.clone()],
+        };
+        let forms: &[&[&str]] = match flag.kind() {
+            Some(_) => &[&[&joined], &[&long, value], &[&short, value], &[&attached], &[&equal]],
+            None => &[&[&long], &[&short]],
+        };
+        for form in forms.iter().filter(|form| form[..] != ["-h"]) {
             let line = [&[experiment.name], operands, form].concat();
             let options = parsed(&line).unwrap();
             assert!(is_set(&options), "{line:?}");
@@ -168,7 +186,7 @@ fn a_wait_for_quiet_neighbours_has_no_other_bound() {
     for (line, expected) in [
         (
             "--until=quiet --time-limit=5",
-            "--time-limit and --until cannot be combined (--until=quiet=SECONDS is the time limit); remove one of them",
+            "--time-limit and --until cannot be combined (--until=quiet=TIME is the time limit); remove one of them",
         ),
         (
             "--trials=5 --until=quiet",
@@ -176,7 +194,7 @@ fn a_wait_for_quiet_neighbours_has_no_other_bound() {
         ),
         (
             "--until=noon",
-            "invalid --until 'noon': no such choice; use quiet, or quiet=SECONDS such as quiet=120",
+            "invalid --until 'noon': no such choice; use quiet, or quiet=TIME such as quiet=120 or quiet=2m",
         ),
     ] {
         assert_eq!(message(line), expected);
@@ -193,8 +211,46 @@ fn the_first_cpu_is_one_of_any_node() {
     );
     assert_eq!(
         message("--cpu=last"),
-        "invalid --cpu 'last': not a number; use the number of one CPU, such as 4, or first"
+        "invalid --cpu 'last': not a number; use the number of one CPU, such as 4, or first (cores: a list such as 0,2-3)"
     );
+}
+
+#[test]
+fn several_cpus_are_for_pairs_of_cpus() {
+    let options = parsed(&["matrix", "--cpu=0,2-3"]).unwrap();
+    assert!(options.cpu.is_none() && options.cpus.is_some_and(|cpus| cpus.iter().eq([0, 2, 3])));
+    assert_eq!(parsed(&["-Call"]).unwrap().cpus, Some(CpuSet::ALL));
+    assert_eq!(
+        message("curve --cpu=0-1"),
+        "--cpu names several CPUs, but curve measures on one CPU; use one CPU"
+    );
+    assert_eq!(
+        message("--cpu=0-1 --pairs=0:1"),
+        "--cpu and --pairs cannot be combined (the pairs name their CPUs); remove one of them"
+    );
+    assert!(parsed(&["--cpu=0-1", "--pairs=all"]).is_ok());
+}
+
+#[test]
+fn all_and_local_are_lists() {
+    let options = parsed(&["-N", "all", "-m", "all", "--load-cpus=all"]).unwrap();
+    assert_eq!((options.cpunode, options.memnode), (Some(NodeSet::ALL), Some(NodeSet::ALL)));
+    assert!(options.load_cpus == Some(CpuSet::ALL) && !options.local);
+    let options = parsed(&["--memnode=local"]).unwrap();
+    assert!(options.local && options.memnode.is_none());
+    assert!(message("--cpunode=local").starts_with("invalid --cpunode 'local': "));
+}
+
+#[test]
+fn an_option_of_another_tool_is_answered_with_ours() {
+    for (line, ours) in [
+        ("--membind=1", "unknown option '--membind'; use --memnode (-m)"),
+        ("-c0", "unknown option '-c'; use --cpunode (-N)"),
+        ("curve --runtime=10", "unknown option '--runtime'; use --budget, or --time-limit"),
+        ("--latency_matrix", "unknown option '--latency_matrix'; use `latency-bench matrix`"),
+    ] {
+        assert_eq!(message(line), ours);
+    }
 }
 
 #[test]
@@ -322,6 +378,11 @@ fn help_needs_nothing_else() {
     assert_eq!(help(&["matrix", "--min-size=1K", "--quiet", "--verbose", "--help"]), Some(Help::Long));
     assert!(parsed(&["matrix", "--wrong", "--help"]).is_err());
     assert_eq!(help(&["help"]), Some(Help::Long));
+    assert_eq!(help(&["help", "options"]), Some(Help::Shared));
+    assert_eq!(help(&["help", "compare", "--format=text"]), Some(Help::Long));
+    assert_eq!(help(&["compare", "a", "b", "--json", "--help"]), Some(Help::Long));
+    assert_eq!(message("help --json"), "help cannot be written as json; remove the format");
+    assert_eq!(message("options"), "unknown experiment 'options'; `latency-bench -h` lists the experiments");
     let options = parsed(&["help", "compare"]).unwrap();
     assert_eq!((options.help, options.experiment.descriptor.name), (Some(Help::Long), "compare"));
     assert!(parsed(&["version"]).unwrap().version);
@@ -334,16 +395,16 @@ fn help_needs_nothing_else() {
 
 #[test]
 fn each_mistake_has_its_message() {
-    let mut lines = include_str!("golden/messages.txt").lines();
-    while let (Some(command), Some(expected)) = (lines.next(), lines.next()) {
-        let line = command.strip_prefix("$ latency-bench ").unwrap();
+    let mut text = String::new();
+    for line in include_str!("golden/messages.txt").lines().filter_map(|line| line.strip_prefix(TYPED)) {
         let found = message(line);
-        assert_eq!(found, expected, "{line}");
         assert!(found.len() <= 160, "{} bytes: {found}", found.len());
         assert_plain(&found);
+        text += &format!("{TYPED}{line}\n{found}\n");
     }
+    assert_golden("messages.txt", &text);
     let error = parse([&b"--size=\xff\x1b"[..]].into_iter(), SAMPLE, FORMATS).unwrap_err();
-    assert_eq!(error.to_string(), "the argument '--size=\\xff\\u{1b}' is not UTF-8; type it again");
+    assert_eq!(error.to_string(), "the argument '--size=\\xff\\u{1b}' is not UTF-8; retype it in UTF-8");
     assert_eq!(message("--memnode=3-2").split(": ").next(), Some("invalid --memnode '3-2'"));
     assert!(parse(core::iter::empty(), &[], FORMATS).is_err());
     assert!(parse(core::iter::empty(), SAMPLE, &[]).is_err());
@@ -356,16 +417,29 @@ fn the_help_names_every_option_in_eighty_columns() {
     for flag in FLAGS {
         assert!(general.contains(&format!("{flag}")), "{flag}");
     }
+    let mut shared = String::new();
+    write_help(&mut shared, Help::Shared, SAMPLE, FORMATS).unwrap();
+    let lists = |text: &str, flag: &Flag| {
+        text.lines().any(|line| line.trim_start().split("  ").any(|part| part.ends_with(&format!("{flag}"))))
+    };
+    assert_golden("shared_help.txt", &shared);
+    for flag in FLAGS {
+        assert_eq!(lists(&shared, flag), FlagSet::ALWAYS.contains(flag.id), "{flag}");
+    }
     for experiment in SAMPLE {
         let mut text = String::new();
         write_experiment_help(&mut text, Help::Long, experiment, FORMATS).unwrap();
+        let (sections, examples) = text.split_once("\nExamples:\n").unwrap();
+        assert!(examples.contains(experiment.name), "{examples}");
         for flag in FLAGS {
-            let accepted = experiment.flags.union(FlagSet::ALWAYS).contains(flag.id);
-            let line =
-                |line: &str| line.trim_start().split("  ").any(|part| part.ends_with(&format!("{flag}")));
-            assert_eq!(text.lines().any(line), accepted, "{} {flag}", experiment.name);
+            assert_eq!(
+                lists(sections, flag),
+                experiment.flags.contains(flag.id),
+                "{} {flag}",
+                experiment.name
+            );
         }
-        for line in text.lines().chain(general.lines()) {
+        for line in text.lines().chain(general.lines()).chain(shared.lines()) {
             assert!(line.len() <= 80 && line.trim_end() == line, "{line:?}");
         }
     }
@@ -375,14 +449,14 @@ fn the_help_names_every_option_in_eighty_columns() {
 fn the_help_of_an_experiment_is_as_expected() {
     let mut text = String::new();
     write_experiment_help(&mut text, Help::Long, SAMPLE[2], FORMATS).unwrap();
-    assert_eq!(text, include_str!("golden/compare_help.txt"));
+    assert_golden("compare_help.txt", &text);
 }
 
 #[test]
 fn the_long_help_of_an_experiment_is_as_expected() {
     let mut text = String::new();
     write_experiment_help(&mut text, Help::Long, SAMPLE[1], FORMATS).unwrap();
-    assert_eq!(text, include_str!("golden/curve_help.txt"));
+    assert_golden("curve_help.txt", &text);
 }
 
 #[test]
@@ -390,7 +464,7 @@ fn the_short_help_is_as_expected() {
     let mut text = String::new();
     write_help(&mut text, Help::Short, SAMPLE, FORMATS).unwrap();
     write_experiment_help(&mut text, Help::Short, SAMPLE[2], FORMATS).unwrap();
-    assert_eq!(text, include_str!("golden/short_help.txt"));
+    assert_golden("short_help.txt", &text);
     assert!(text.lines().all(|line| line.len() <= 80), "{text}");
 }
 
@@ -398,7 +472,8 @@ fn the_short_help_is_as_expected() {
 fn the_version_is_that_of_the_package() {
     let mut text = String::new();
     write_version(&mut text).unwrap();
-    assert_eq!(text, concat!("latency-bench ", env!("CARGO_PKG_VERSION"), "\n"));
+    let begin = concat!("latency-bench ", env!("CARGO_PKG_VERSION"), " (");
+    assert!(text.starts_with(begin) && text.ends_with("x86_64-linux)\n") && text.contains(COMMIT), "{text}");
 }
 
 proptest! {

@@ -11,11 +11,11 @@ use latency_core::text::steers;
 /// One argument, or an option together with the value after its `=`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Token<'a> {
-    /// `--name`, `--name=value` or `-n`.
+    /// `--name`, `--name=value`, `-n`, `-n=value` or `-nvalue`.
     Option {
-        /// The typed text up to the `=`, dashes included.
+        /// The typed text up to the value, dashes included.
         name: &'a [u8],
-        /// The value after the `=`; empty for `--name=`.
+        /// The value after the `=` or after the letter; empty for `--name=`.
         value: Option<&'a [u8]>,
     },
     /// Anything else, and everything after `--`.
@@ -62,6 +62,10 @@ impl<'a, I: Iterator<Item = &'a [u8]>> Iterator for Tokens<'a, I> {
         }
         Some(utf8(argument).map(|argument| match argument {
             _ if self.options_ended => Token::Positional(argument),
+            [b'-', letter, value @ ..] if *letter != b'-' && letter.is_ascii() && !value.is_empty() => {
+                let name = argument.get(..2).unwrap_or(argument);
+                Token::Option { name, value: Some(value.strip_prefix(b"=").unwrap_or(value)) }
+            }
             [b'-', _, ..] => {
                 let mut parts = argument.splitn(2, |&byte| byte == b'=');
                 Token::Option { name: parts.next().unwrap_or(argument), value: parts.next() }
@@ -142,9 +146,27 @@ mod tests {
         let option = |name, value| Ok(Token::Option { name, value });
         let positional = |text| Ok(Token::Positional(text));
         assert_eq!(
-            tokens(&[b"curve", b"--size=1=2", b"--seed=", b"-h", b"-", b"", b"--", b"--size", b"--"]),
+            tokens(&[
+                b"curve",
+                b"-N0-1",
+                b"-o=a",
+                b"-oa=b",
+                "-é".as_bytes(),
+                b"--size=1=2",
+                b"--seed=",
+                b"-h",
+                b"-",
+                b"",
+                b"--",
+                b"--size",
+                b"--"
+            ]),
             [
                 positional(b"curve"),
+                option(b"-N", Some(b"0-1")),
+                option(b"-o", Some(b"a")),
+                option(b"-o", Some(b"a=b")),
+                option("-é".as_bytes(), None),
                 option(b"--size", Some(b"1=2")),
                 option(b"--seed", Some(b"")),
                 option(b"-h", None),

@@ -3,6 +3,7 @@
 //! This module does not depend on the option of a value; the parser puts both into one message.
 
 use core::fmt;
+use core::num::NonZeroU32;
 
 use latency_core::cpulist::{IdSet, ListError};
 use latency_core::traffic::KINDS;
@@ -151,11 +152,7 @@ pub fn cpu(text: &[u8]) -> Result<CpuId, ValueError<'_>> {
 /// # Errors
 /// No number, an unknown unit, zero, a fraction of a byte, more than 64 bits.
 pub fn size(text: &[u8]) -> Result<Bytes, ValueError<'_>> {
-    let end = text
-        .iter()
-        .position(|byte| !byte.is_ascii_digit() && !matches!(byte, b'.' | b'-'))
-        .unwrap_or(text.len());
-    let (digits, unit) = text.split_at(end);
+    let (digits, unit) = number_and_unit(text);
     if digits.is_empty() {
         return Err(if text.is_empty() { ValueError::Empty } else { ValueError::NotANumber });
     }
@@ -168,15 +165,9 @@ pub fn size(text: &[u8]) -> Result<Bytes, ValueError<'_>> {
         }
         _ => self::unit(unit)?,
     };
-    let scaled = u128::from(number.digits) * u128::from(unit.0);
-    let divisor = 10u128.pow(number.places);
-    if scaled % divisor != 0 {
-        return Err(ValueError::NotWholeBytes);
-    }
-    match u64::try_from(scaled / divisor) {
-        Ok(0) => Err(ValueError::Zero),
-        Ok(bytes) => Ok(Bytes(bytes)),
-        Err(_) => Err(ValueError::Overflow),
+    match number.times(unit.0, ValueError::NotWholeBytes)? {
+        0 => Err(ValueError::Zero),
+        bytes => Ok(Bytes(bytes)),
     }
 }
 
@@ -233,25 +224,54 @@ pub fn percentage(text: &[u8], zero_allowed: bool) -> Result<f64, ValueError<'_>
     }
 }
 
-/// Reads a number of seconds, with an optional `s`.
+/// Reads a time: seconds, or a number with the unit `ms`, `s`, `m` (minutes) or `h`.
 ///
 /// # Errors
-/// No number, zero unless it is allowed, more than nine decimal places, more than 100 days.
-pub fn seconds(text: &[u8], zero_allowed: bool) -> Result<Picoseconds, ValueError<'_>> {
+/// No number, another unit, zero unless it is allowed, a fraction of a nanosecond, more than 100 days.
+pub fn time(text: &[u8], zero_allowed: bool) -> Result<Picoseconds, ValueError<'_>> {
+    const SECOND: u64 = 1_000_000_000;
     const MOST: u64 = 100 * 24 * 3600;
-    let nanoseconds = decimal(text.strip_suffix(b"s").unwrap_or(text))?.scaled(9);
-    match nanoseconds {
+    let (digits, unit) = number_and_unit(text);
+    let unit = match unit {
+        b"" | b"s" => SECOND,
+        b"ms" => SECOND / 1000,
+        b"m" => SECOND * 60,
+        b"h" => SECOND * 3600,
+        _ if digits.is_empty() => return Err(ValueError::NotANumber),
+        _ => return Err(ValueError::UnknownUnit),
+    };
+    match decimal(digits).and_then(|number| number.times(unit, ValueError::TooFine)) {
         Ok(0) if !zero_allowed => Err(ValueError::Zero),
-        Ok(nanoseconds) if nanoseconds <= MOST * 1_000_000_000 => Ok(Picoseconds(nanoseconds * 1000)),
+        Ok(nanoseconds) if nanoseconds <= MOST * SECOND => Ok(Picoseconds(nanoseconds * 1000)),
         Ok(_) | Err(ValueError::Overflow) => Err(ValueError::OutOfRange { least: 0, most: MOST }),
         Err(other) => Err(other),
     }
 }
 
-/// Reads the maximum wait for quiet neighbours: `quiet`, or `quiet=SECONDS`.
+/// Reads a [`time`] of whole seconds, from 1 to `most`.
 ///
 /// # Errors
-/// Another word; the errors of [`seconds`].
+/// The errors of [`time`]; a fraction of a second, or more than `most`.
+pub fn whole_seconds(text: &[u8], most: u32) -> Result<NonZeroU32, ValueError<'_>> {
+    const SECOND: u64 = 1_000_000_000_000;
+    let Picoseconds(time) = time(text, false)?;
+    match u32::try_from(time / SECOND).ok().filter(|seconds| *seconds <= most).map(NonZeroU32::new) {
+        Some(Some(seconds)) if time % SECOND == 0 => Ok(seconds),
+        None => Err(ValueError::OutOfRange { least: 1, most: most.into() }),
+        _ => Err(ValueError::NotWhole),
+    }
+}
+
+/// Divides a text into its number and the unit after it.
+fn number_and_unit(text: &[u8]) -> (&[u8], &[u8]) {
+    let is_unit = |byte: &u8| !byte.is_ascii_digit() && !matches!(byte, b'.' | b'-');
+    text.split_at(text.iter().position(is_unit).unwrap_or(text.len()))
+}
+
+/// Reads the maximum wait for quiet neighbours: `quiet`, or `quiet=TIME`.
+///
+/// # Errors
+/// Another word; the errors of [`time`].
 pub fn until(text: &[u8]) -> Result<Picoseconds, ValueError<'_>> {
     /// Default wait, one minute: neighbours are more likely to pause within a minute than within the ten seconds of a
     /// run.
@@ -259,7 +279,7 @@ pub fn until(text: &[u8]) -> Result<Picoseconds, ValueError<'_>> {
     match text {
         [] => Err(ValueError::Empty),
         b"quiet" => Ok(QUIET),
-        _ => seconds(text.strip_prefix(b"quiet=").ok_or(ValueError::NotAChoice)?, false),
+        _ => time(text.strip_prefix(b"quiet=").ok_or(ValueError::NotAChoice)?, false),
     }
 }
 
@@ -271,15 +291,16 @@ pub fn choice<C: Worded>(text: &[u8]) -> Result<C, ValueError<'_>> {
     C::from_word(text).ok_or(if text.is_empty() { ValueError::Empty } else { ValueError::NotAChoice })
 }
 
-/// Reads a list of ids of nodes or CPUs such as `0,2-3`.
+/// Reads a list of ids of nodes or CPUs such as `0,2-3`; `all` is [`IdSet::ALL`].
 ///
 /// # Errors
 /// The errors of [`IdSet::parse_list`].
 pub fn ids<const WORDS: usize>(text: &[u8]) -> Result<IdSet<WORDS>, ValueError<'_>> {
-    if text.is_empty() {
-        return Err(ValueError::Empty);
+    match text {
+        [] => Err(ValueError::Empty),
+        b"all" => Ok(IdSet::ALL),
+        list => IdSet::parse_list(list).map_err(ValueError::List),
     }
-    IdSet::parse_list(text).map_err(ValueError::List)
 }
 
 /// Reads a list of kinds of traffic such as `read,2:1`.
@@ -352,6 +373,16 @@ impl Decimal {
     fn scaled(self, places: u32) -> Result<u64, ValueError<'static>> {
         let missing = places.checked_sub(self.places).ok_or(ValueError::TooFine)?;
         self.digits.checked_mul(10u64.pow(missing)).ok_or(ValueError::Overflow)
+    }
+
+    /// Returns the value times `unit`; refuses a product that is not whole for the reason `inexact`.
+    fn times(self, unit: u64, inexact: ValueError<'static>) -> Result<u64, ValueError<'static>> {
+        let product = u128::from(self.digits) * u128::from(unit);
+        let divisor = 10u128.pow(self.places);
+        if product % divisor != 0 {
+            return Err(inexact);
+        }
+        u64::try_from(product / divisor).map_err(|_| ValueError::Overflow)
     }
 }
 

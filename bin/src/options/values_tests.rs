@@ -82,9 +82,6 @@ fn percentages_and_seconds_may_have_a_fraction() {
     assert_eq!(percentage(b"0.5%", false), Ok(0.005));
     assert_eq!(percentage(b"100", false), Ok(1.0));
     assert_eq!(percentage(b"0", true), Ok(0.0));
-    assert_eq!(seconds(b"10", false), Ok(Picoseconds(10_000_000_000_000)));
-    assert_eq!(seconds(b"0", true), Ok(Picoseconds(0)));
-    assert_eq!(seconds(b"0.25s", false), Ok(Picoseconds(250_000_000_000)));
     assert_eq!(until(b"quiet"), Ok(Picoseconds(60_000_000_000_000)));
     assert_eq!(until(b"quiet=2.5s"), Ok(Picoseconds(2_500_000_000_000)));
     for (text, reason) in [
@@ -107,13 +104,47 @@ fn percentages_and_seconds_may_have_a_fraction() {
     ] {
         assert_eq!(percentage(text.as_bytes(), false).unwrap_err().to_string(), reason, "{text}");
     }
+}
+
+#[test]
+fn times_are_seconds_or_have_a_unit() {
+    assert_eq!(time(b"0", true), Ok(Picoseconds(0)));
+    for (text, picoseconds) in [
+        ("10", 10_000_000_000_000),
+        ("0.25s", 250_000_000_000),
+        ("500ms", 500_000_000_000),
+        ("0.000001ms", 1000),
+        ("1m", 60_000_000_000_000),
+        ("1.5m", 90_000_000_000_000),
+        ("2h", 7_200_000_000_000_000),
+    ] {
+        assert_eq!(time(text.as_bytes(), false), Ok(Picoseconds(picoseconds)), "{text}");
+    }
     for (text, reason) in [
+        ("", "it is empty"),
         ("0.0", "it must be more than zero"),
+        ("0h", "it must be more than zero"),
+        ("0.0000001ms", "too many decimal places"),
         ("99999999999999999", "it must be 0 to 8640000"),
         ("8640001", "it must be 0 to 8640000"),
+        ("2401h", "it must be 0 to 8640000"),
+        ("-1m", "it is negative"),
         ("inf", "not a number"),
+        ("10us", "unknown unit"),
+        ("1 m", "unknown unit"),
+        ("1M", "unknown unit"),
     ] {
-        assert_eq!(seconds(text.as_bytes(), false).unwrap_err().to_string(), reason, "{text}");
+        assert_eq!(time(text.as_bytes(), false).unwrap_err().to_string(), reason, "{text}");
+    }
+    assert_eq!(whole_seconds(b"2m", 120).map(NonZeroU32::get), Ok(120));
+    assert_eq!(whole_seconds(b"1000ms", 120).map(NonZeroU32::get), Ok(1));
+    for (text, reason) in [
+        ("1.5", "not a whole number"),
+        ("500ms", "not a whole number"),
+        ("121", "it must be 1 to 120"),
+        ("0", "it must be more than zero"),
+    ] {
+        assert_eq!(whole_seconds(text.as_bytes(), 120).unwrap_err().to_string(), reason, "{text}");
     }
 }
 
@@ -139,6 +170,7 @@ fn paths_and_lists() {
     assert_eq!(path(b"a\0b"), Err(ValueError::HoldsNul));
     assert_eq!(ids::<16>(b""), Err(ValueError::Empty));
     assert_eq!(ids::<16>(b"0,2-3").unwrap().to_string(), "0,2-3");
+    assert_eq!(ids::<16>(b"all"), Ok(IdSet::ALL));
     assert!(ids::<16>(b"3-2").is_err());
 }
 
@@ -168,12 +200,12 @@ proptest! {
     #[test]
     fn no_value_panics(text in proptest::collection::vec(any::<u8>(), 0..24)) {
         let _ = (size(&text), stride(&text), integer(&text), count(&text, 7));
-        let _ = (percentage(&text, true), seconds(&text, false), ids::<16>(&text).is_ok(), path(&text));
+        let _ = (percentage(&text, true), time(&text, false), ids::<16>(&text).is_ok(), path(&text));
     }
 
     #[test]
     fn no_text_like_a_number_panics(text in "-?[0-9]{0,30}\\.?[0-9]{0,30} ?[KMGTkib%s]{0,3}") {
         let text = text.as_bytes();
-        let _ = (size(text), stride(text), integer(text), percentage(text, false), seconds(text, true));
+        let _ = (size(text), stride(text), integer(text), percentage(text, false), time(text, true));
     }
 }

@@ -34,9 +34,9 @@ pub fn cores<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Result
             super::scope::cpu_node(machine, b)?;
         }
     }
-    let cpus = &machine.cpus;
-    if cpus.len() < 2 {
-        let (experiment, why) = ("cores", "one sends, the other answers");
+    let cpus = &among(options, machine)?;
+    if cpus.len() < 2 || options.cpu.is_some() {
+        let (experiment, why) = ("cores", "one CPU sends, the other replies");
         return Err(PlacementError::NeedsSecondCpu { experiment, why }.into());
     }
     if core_unknown(machine) {
@@ -76,6 +76,15 @@ pub fn cores<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Result
         states::states(options, machine, &firsts, &home, each);
     }
     Ok(())
+}
+
+/// Returns the CPUs among which pairs are chosen: those that the user gave, or all.
+fn among<'a>(options: &Options<'a>, machine: &'a Machine) -> Result<CpuSet, Failure<'a>> {
+    let asked = options.cpus.filter(|asked| !asked.is_all());
+    for cpu in asked.iter().flatten().map(CpuId) {
+        super::scope::cpu_node(machine, cpu)?;
+    }
+    Ok(asked.unwrap_or(machine.cpus))
 }
 
 /// Returns true if two CPUs that seem to be two cores may be threads of one core: a hypervisor need not report that.

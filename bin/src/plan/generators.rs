@@ -25,7 +25,7 @@ pub fn cpus(options: &Options<'_>, machine: &Machine, from: NodeId) -> CpuSet {
         _ => machine.topology.node(from).map_or(CpuSet::EMPTY, |node| machine.cpus_of(node)),
     };
     match (options.load_cpus, options.load_threads) {
-        (Some(asked), _) => asked,
+        (Some(asked), _) => asked.intersection(&machine.cpus),
         (None, Threads::All) => own(),
         (None, Threads::One) => machine.sharing.cores_of(&own()),
     }
@@ -95,14 +95,12 @@ pub fn first(options: &Options<'_>, machine: &Machine, from: NodeId) -> Option<C
 ///
 /// [`PlacementError::CpuNotAllowed`].
 pub fn check_cpus<'a>(options: &Options<'a>, machine: &'a Machine) -> Result<Option<NodeId>, Failure<'a>> {
-    let mut first = None;
-    for cpu in options.load_cpus.iter().flatten().map(CpuId) {
-        if !machine.cpus.contains(cpu.0) {
-            return Err(PlacementError::CpuNotAllowed { cpu, allowed: &machine.cpus }.into());
-        }
-        first = first.or(machine.topology.node_of_cpu(cpu));
+    let Some(asked) = options.load_cpus else { return Ok(None) };
+    if let Some(cpu) = asked.difference(&machine.cpus).first().filter(|_| !asked.is_all()).map(CpuId) {
+        return Err(PlacementError::CpuNotAllowed { cpu, allowed: &machine.cpus }.into());
     }
-    Ok(first)
+    let nodes = asked.intersection(&machine.cpus);
+    Ok(nodes.iter().find_map(|cpu| machine.topology.node_of_cpu(CpuId(cpu))))
 }
 
 /// Warns if generators may not saturate memory, or may share a core without a report by the system.

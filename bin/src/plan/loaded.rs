@@ -46,16 +46,17 @@ pub fn points<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Resul
     let from = scope.initiators.first().map(NodeId).ok_or(PlacementError::NothingToMeasure)?;
     let cpu = chaser(options, machine, &scope, from)?;
     let mut left_ns = budget_ns(options);
-    let targets = scope.targets.len();
-    for to in scope.targets.iter().map(NodeId) {
-        let wanted = working_set(planning, to, targets)?;
+    let targets = scope.targets_of(from);
+    let count = targets.len();
+    for to in targets.iter().map(NodeId) {
+        let wanted = working_set(planning, to, count)?;
         let size = match options.size {
             Some(_) => wanted,
-            None => generators::two_fifths(machine, (to, targets), wanted),
+            None => generators::two_fifths(machine, (to, count), wanted),
         };
         let like = Point::like(options, [from, to], cpu, size);
         chain::chain(&like)?;
-        curve(planning, &like, targets, &mut left_ns, each)?;
+        curve(planning, &like, count, &mut left_ns, each)?;
     }
     Ok(())
 }
@@ -68,7 +69,7 @@ fn chaser<'a>(
     from: NodeId,
 ) -> Result<CpuId, PlacementError<'a>> {
     let usual = scope.cpu(machine, from).ok_or(PlacementError::NothingToMeasure)?;
-    match options.load_cpus.filter(|generate| generate.contains(usual.0)) {
+    match options.load_cpus.filter(|generate| !generate.is_all() && generate.contains(usual.0)) {
         None => Ok(usual),
         Some(generate) => {
             let own = machine.topology.node(from).map_or(CpuSet::EMPTY, |node| machine.cpus_of(node));
@@ -102,7 +103,7 @@ fn curve<'a>(
     let cpus = generators::others(options, machine, &beside, &traffic);
     let all = cpus.len() as u32;
     if all == 0 {
-        let why = "one chases, the others load";
+        let why = "one CPU measures, the others generate load";
         return Err(PlacementError::NeedsSecondCpu { experiment: "loaded", why }.into());
     }
     generators::warn_of_few(machine, all, planning.warnings);

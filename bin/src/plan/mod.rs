@@ -94,7 +94,7 @@ pub fn matrix<'a>(
     }
     for initiator in scope.initiators.iter().map(NodeId) {
         let cpu = scope.cpu(machine, initiator).ok_or(PlacementError::NothingToMeasure)?;
-        for target in scope.targets.iter().map(NodeId) {
+        for target in scope.targets_of(initiator).iter().map(NodeId) {
             let size = working_set(planning, target, scope.targets.len())?;
             let point = Point::like(options, [initiator, target], cpu, size);
             chain::chain(&point)?;

@@ -20,6 +20,8 @@ pub struct Scope {
     pub targets: NodeSet,
     /// The CPU, if the user gave one.
     cpu: Option<CpuId>,
+    /// True if each initiator walks only its own memory.
+    local: bool,
 }
 
 impl Scope {
@@ -30,10 +32,12 @@ impl Scope {
     /// [`UsageError`] for nodes and CPUs that do not exist, [`PlacementError`] for unreachable ones.
     pub fn resolve<'a>(planning: &mut Planning<'_, 'a>) -> Result<Scope, Failure<'a>> {
         let Planning { options, machine, .. } = *planning;
-        for node in [options.cpunode, options.memnode].iter().flatten().flat_map(NodeSet::iter) {
+        let [from, to] =
+            [options.cpunode, options.memnode].map(|asked| asked.filter(|nodes| !nodes.is_all()));
+        for node in [from, to].iter().flatten().flat_map(NodeSet::iter) {
             exists(machine, NodeId(node))?;
         }
-        let initiators = match (options.cpu, options.cpunode) {
+        let initiators = match (options.cpu, from) {
             (Some(cpu), _) => only(cpu_node(machine, cpu)?),
             (None, Some(asked)) => {
                 for node in asked.iter() {
@@ -43,7 +47,7 @@ impl Scope {
             }
             (None, None) => machine.initiators(),
         };
-        let targets = match options.memnode {
+        let mut targets = match to {
             Some(asked) => {
                 for node in asked.iter() {
                     has_memory(machine, NodeId(node))?;
@@ -52,7 +56,19 @@ impl Scope {
             }
             None => default_targets(machine, planning.warnings),
         };
-        Ok(Scope { initiators, targets, cpu: options.cpu })
+        if options.local {
+            targets = targets.intersection(&initiators);
+            if targets.is_empty() {
+                return Err(PlacementError::NothingToMeasure.into());
+            }
+        }
+        Ok(Scope { initiators, targets, cpu: options.cpu, local: options.local })
+    }
+
+    /// Returns the nodes whose memory an initiator walks.
+    #[must_use]
+    pub fn targets_of(&self, initiator: NodeId) -> NodeSet {
+        if self.local { self.targets.intersection(&only(initiator)) } else { self.targets }
     }
 
     /// Returns the only pair of nodes to be measured.
@@ -65,8 +81,10 @@ impl Scope {
         options: &Options<'a>,
         machine: &'a Machine,
     ) -> Result<(NodeId, NodeId), Failure<'a>> {
-        for (option, asked) in [("cpunode", options.cpunode), ("memnode", options.memnode)] {
-            if let Some(nodes) = asked.filter(|nodes| nodes.len() > 1) {
+        let asked =
+            [("cpunode", options.cpunode, self.initiators), ("memnode", options.memnode, self.targets)];
+        for (option, asked, nodes) in asked {
+            if asked.is_some() && nodes.len() > 1 {
                 return Err(UsageError::OneNodeOnly { option, found: nodes.len() }.into());
             }
         }

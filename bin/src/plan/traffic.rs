@@ -51,7 +51,9 @@ pub fn bandwidth<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Re
     let (mut made, mut begun) = (0, 0);
     for from in initiators.iter().map(NodeId) {
         let own = scope.targets.contains(from.0).then_some(from.0);
-        for to in scope.targets.iter().filter(|to| nodes || own.is_none_or(|own| own == *to)).map(NodeId) {
+        for to in
+            scope.targets_of(from).iter().filter(|to| nodes || own.is_none_or(|own| own == *to)).map(NodeId)
+        {
             if begun == most_pairs {
                 break;
             }

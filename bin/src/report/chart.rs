@@ -3,6 +3,10 @@
 //! The terminal and SVG draw the same two things, a chart with axes and a matrix of pairs. Nothing here depends on the
 //! way in which either is drawn.
 
+use core::fmt;
+use latency_core::stats::Estimate;
+use latency_core::text::Text;
+
 /// The unit of an axis, which decides how its values are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit<'a> {
@@ -14,6 +18,8 @@ pub enum Unit<'a> {
     Plain(&'a str),
     /// Numbers with the prefixes k, M, G, T; the title of the axis contains the unit (`loads/s`).
     Prefixed(&'a str),
+    /// Names at 0, 1, 2 and so on.
+    Names(&'a [&'a str]),
 }
 
 /// The scale of an axis, which turns values into places.
@@ -24,6 +30,8 @@ pub enum Scale {
     Auto,
     /// Proportional to the values. A vertical axis starts at zero, so that heights can be compared.
     Linear,
+    /// Like `Linear`, but a vertical axis starts at zero only if that wastes less than a third of it.
+    Fitted,
     /// Equal ratios at equal distances. It becomes linear if a value is not positive.
     Logarithmic,
 }
@@ -74,6 +82,12 @@ impl ChartPoint {
         Self { x, y, band: Some((low, high)), whiskers: None }
     }
 
+    /// Makes a point of an estimate, with its confidence interval if that is known.
+    #[must_use]
+    pub fn of(x: f64, y: Estimate) -> Self {
+        Self { band: y.interval.map(|interval| (interval.low, interval.high)), ..Self::new(x, y.value) }
+    }
+
     /// Returns whether it can be drawn.
     #[must_use]
     #[inline(never)] // it is called in several places
@@ -82,29 +96,18 @@ impl ChartPoint {
     }
 }
 
-/// One bar of a histogram.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bar {
-    /// The place of its left edge on the horizontal axis.
-    pub low: f64,
-    /// The place of its right edge.
-    pub high: f64,
-    /// Its height.
-    pub height: f64,
-}
-
 /// The content of a series.
 #[derive(Clone, Copy)]
 pub enum Data<'a> {
     /// Measured points by ascending x, joined by lines and marked.
     Points(&'a [ChartPoint]),
+    /// Measured points that are only marked.
+    Scatter(&'a [ChartPoint]),
     /// A model, evaluated over the whole horizontal axis and drawn dashed.
     Curve(&'a dyn Fn(f64) -> f64),
-    /// Bars by ascending x.
-    Bars(&'a [Bar]),
 }
 
-/// One line of a chart, or one set of bars.
+/// One line or set of marks of a chart.
 #[derive(Clone, Copy)]
 pub struct Series<'a> {
     /// Its name in the legend. A single series with an empty name has no legend.
@@ -113,41 +116,82 @@ pub struct Series<'a> {
     pub data: Data<'a>,
 }
 
-/// A place on the horizontal axis that gets a vertical line, such as a cache's capacity.
+/// The look of a mark.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum MarkKind {
+    /// A vertical line; its label is above the plot.
+    Line,
+    /// A second tick of the axis.
+    Tick,
+    /// An area from the place of the mark to `end`; its label is at the height `y`.
+    Area {
+        /// The right end.
+        end: f64,
+        /// The height of the label.
+        y: f64,
+    },
+}
+
+/// A marked place on the horizontal axis, such as a cache's capacity.
 #[derive(Clone, Copy, Debug)]
-pub struct Mark<'a> {
-    /// The place.
+pub struct Mark {
+    /// The place; not a number if nothing is marked.
     pub x: f64,
-    /// The text at the line: `L1 48 KiB 1.6 ns`.
-    pub label: &'a str,
+    /// The text; may be empty.
+    pub label: Text<48>,
+    /// The look.
+    pub kind: MarkKind,
+    /// The index of the series whose colour it has.
+    pub series: Option<usize>,
+}
+
+impl Mark {
+    /// Nothing.
+    pub const NONE: Mark = Mark { x: f64::NAN, label: Text::EMPTY, kind: MarkKind::Line, series: None };
+
+    /// Makes a vertical line that belongs to no series.
+    #[must_use]
+    #[inline(never)] // it is called in several places
+    pub fn line(x: f64, label: fmt::Arguments<'_>) -> Self {
+        Self { x, label: Text::of(label), ..Self::NONE }
+    }
 }
 
 /// Values over a common horizontal axis.
 #[derive(Clone, Copy)]
 pub struct Chart<'a> {
-    /// The title.
+    /// The finding.
     pub title: &'a str,
-    /// The conditions under which it was measured; empty for none.
+    /// The axes and the conditions under which it was measured; empty for none.
     pub subtitle: &'a str,
     /// The horizontal axis.
     pub x_axis: Axis<'a>,
     /// The vertical axis.
     pub y_axis: Axis<'a>,
-    /// The series. The first is drawn in front of the others, and curves of models in front of all.
+    /// The series, the most important first.
     pub series: &'a [Series<'a>],
-    /// The vertical lines.
-    pub marks: &'a [Mark<'a>],
+    /// The marks, by ascending place.
+    pub marks: &'a [Mark],
 }
 
 /// The letters that mark cells without a number, one for each reason; further reasons are not listed.
 const REASON_MARKS: [char; 4] = ['a', 'b', 'c', 'd'];
 
-/// A number for each pair of an initiator and a target, which are either nodes or CPUs.
+/// The first of some neighbouring rows and columns of a matrix, and their name.
+#[derive(Clone, Copy, Debug)]
+pub struct MatrixGroup {
+    /// The index of the row.
+    pub first: usize,
+    /// The name.
+    pub name: Text<32>,
+}
+
+/// A number for each pair of nodes or CPUs.
 #[derive(Clone, Copy)]
 pub struct Matrix<'a> {
-    /// The title.
+    /// The finding.
     pub title: &'a str,
-    /// The conditions under which it was measured; empty for none.
+    /// The quantity and the conditions under which it was measured; empty for none.
     pub subtitle: &'a str,
     /// The unit of the numbers.
     pub unit: &'a str,
@@ -157,6 +201,9 @@ pub struct Matrix<'a> {
     pub rows: &'a [u32],
     /// The numbers of the targets.
     pub columns: &'a [u32],
+    /// The groups of a symmetric matrix. Only its upper triangle is drawn: each row begins a column further to the
+    /// right. `None` if the direction matters.
+    pub groups: Option<&'a [MatrixGroup]>,
     /// Returns the number of an initiator and a target, or the reason why it is missing.
     pub cell: &'a dyn Fn(u32, u32) -> Result<f64, &'a str>,
 }
@@ -164,9 +211,18 @@ pub struct Matrix<'a> {
 impl<'a> Matrix<'a> {
     /// Returns every cell, row by row, with its initiator and target.
     pub fn cells(&self) -> impl Iterator<Item = (u32, u32, Result<f64, &'a str>)> + '_ {
-        self.rows
-            .iter()
-            .flat_map(move |&row| self.columns.iter().map(move |&column| (row, column, self.at(row, column))))
+        self.rows.iter().enumerate().flat_map(move |(index, &row)| {
+            self.columns
+                .iter()
+                .skip(self.left_out(index))
+                .map(move |&column| (row, column, self.at(row, column)))
+        })
+    }
+
+    /// Returns the number of columns that the row of this index leaves out.
+    #[must_use]
+    pub fn left_out(&self, row: usize) -> usize {
+        if self.groups.is_some() { row } else { 0 }
     }
 
     /// Returns one cell; a number that is not finite counts as missing.
@@ -228,6 +284,7 @@ mod tests {
             noun: "node",
             rows: &nodes,
             columns: &nodes,
+            groups: None,
             cell: &cell,
         };
         assert_eq!(matrix.reasons(), [Some("mbind: EPERM"), Some("not a number"), Some("no CPU"), None]);
@@ -236,5 +293,8 @@ mod tests {
             ('a', 'c', '-')
         );
         assert_eq!(matrix.cells().count(), 9);
+        let pairs = |(row, column, _)| (row, column);
+        let triangle = Matrix { rows: &[0, 2], columns: &[2, 3], groups: Some(&[]), ..matrix };
+        assert!(triangle.cells().map(pairs).eq([(0, 2), (0, 3), (2, 3)]));
     }
 }

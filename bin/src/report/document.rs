@@ -179,6 +179,11 @@ pub enum Role<'a> {
     Missing,
     /// A part of the method, under a label such as `Memory`.
     Method(&'a &'static str),
+    /// A part of the method that a person at a terminal reads as a [`Brief`](Role::Brief) line, unless they asked for
+    /// everything.
+    Provenance(&'a &'static str),
+    /// The provenance in one line, for a terminal.
+    Brief(&'a &'static str),
     /// A detail for readers who asked for everything, under a label that may be empty.
     Detail(&'a &'static str),
     /// A sentence that only self-contained pages need.
@@ -191,8 +196,17 @@ pub enum Role<'a> {
 pub enum PageRole {
     /// The experiment or command.
     Title,
-    /// The machine and the time of the measurement.
+    /// The host and the time of the measurement.
     Origin,
+    /// The same without the name of the host, for pictures that stand alone.
+    Footer,
+    /// A fact about the machine, under a label.
+    Fact(&'static str),
+    /// A measured figure, under a label and with the trust in it: `good`, `fair` or `poor`. A note may follow it after a
+    /// comma.
+    Figure(&'static str, &'static str),
+    /// The answer of the next chapter that has no answer yet: its question, and the trust in it.
+    ChapterAnswer(&'static str, &'static str),
     /// A warning, with a word for its severity: `poor`, `fair` or `note`.
     Warning(&'static str),
     /// The remedy for the warning before it.

@@ -73,7 +73,7 @@ fn describe(document: &mut dyn Document) {
 }
 
 fn written(format: &Format, level: Level, columns: usize) -> String {
-    let terminal = Terminal { columns, unicode: true, colour: false };
+    let terminal = Terminal { columns, unicode: true, colour: false, screen: false };
     let mut out = String::new();
     let style = Style { terminal, level, columns: [&COLUMNS, &[]] };
     (format.write)(&mut out, &style, &mut |document| describe(document)).unwrap();
@@ -143,7 +143,7 @@ fn the_first_error_is_kept_and_writing_stops() {
             Ok(())
         }
     }
-    let terminal = Terminal { columns: 80, unicode: false, colour: false };
+    let terminal = Terminal { columns: 80, unicode: false, colour: false, screen: false };
     let style = Style { terminal, level: Level::Normal, columns: [&COLUMNS, &[]] };
     for format in [&TEXT, &JSON, &JSON_LINES, &CSV, &MARKDOWN, &SVG, &HTML] {
         for room in [0, 1, 40] {

@@ -50,6 +50,15 @@ pub fn markup_lines(out: &mut dyn Write, character: char) -> fmt::Result {
     out.write_str(reference)
 }
 
+/// Escapes for the data of a `data:` address within an attribute (RFC 3986, section 2.1).
+pub fn address(out: &mut dyn Write, character: char) -> fmt::Result {
+    if character.is_ascii_alphanumeric() || "-._~,:".contains(character) {
+        return out.write_char(character);
+    }
+    let mut bytes = [0; 4];
+    character.encode_utf8(&mut bytes).bytes().try_for_each(|byte| write!(out, "%{byte:02X}"))
+}
+
 /// Escapes for Markdown: the bars of tables, emphasis, and the characters that begin a tag or a link.
 pub fn markdown(out: &mut dyn Write, character: char) -> fmt::Result {
     if matches!(character, '|' | '<' | '*' | '_' | '[' | '\\') {
@@ -79,6 +88,13 @@ mod tests {
         let text = "a<b> & \"c\"='d'\n\u{1b}[1m\u{ffff}µ\u{202e}";
         let escaped = "a&lt;b&gt; &amp; &quot;c&quot;=&#39;d&#39; \u{fffd}[1m\u{fffd}µ\u{fffd}";
         assert_eq!(InMarkup(text).to_string(), escaped);
+    }
+
+    #[test]
+    fn an_address_keeps_only_safe_characters() {
+        let mut out = String::new();
+        Escaping(&mut out, address).write_str("a-1.5,\"µ&<\n").unwrap();
+        assert_eq!(out, "a-1.5,%22%C2%B5%26%3C%0A");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 
 use core::fmt::{self, Display, Write};
 use latency_core::decimal::{Decimal, Real};
+use latency_core::math::round;
 use latency_core::text::Text;
 
 /// Number from which on every double is a whole number (2^52). Larger ones may not fit into a `u64`.
@@ -37,6 +38,18 @@ impl Display for Figure {
     }
 }
 
+/// The size of a relative difference in percent: `8.0%`, and whole from `100%` on.
+#[derive(Clone, Copy, Debug)]
+pub struct ByPercent(pub f64);
+
+impl Display for ByPercent {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let percent = self.0.abs() * 100.0;
+        // The rounded number decides.
+        write!(out, "{:.*}%", usize::from(percent < 99.95), Decimal(percent))
+    }
+}
+
 /// Returns the number of decimals, up to nine, with which a number has `significant` significant digits.
 #[must_use]
 pub fn decimals(value: f64, significant: usize) -> usize {
@@ -54,6 +67,13 @@ pub fn decimals(value: f64, significant: usize) -> usize {
         bound /= 10.0;
     }
     decimals
+}
+
+/// Returns a number rounded to `significant` significant digits, or to a whole number if it is larger.
+#[must_use]
+pub fn rounded(value: f64, significant: usize) -> f64 {
+    let power = power_of_ten(decimals(value, significant));
+    round(value * power) / power
 }
 
 fn power_of_ten(exponent: usize) -> f64 {

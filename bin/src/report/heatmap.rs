@@ -36,16 +36,21 @@ pub fn write(out: &mut dyn Write, matrix: &Matrix<'_>, terminal: Terminal) -> fm
     let heading_width = noun.len() + 1 + matrix.rows.iter().map(|row| width(row)).max().unwrap_or(1);
     // Each cell consists of a blank, its number, a blank and a shade.
     let arrow = if terminal.unicode { '→' } else { '>' };
-    write!(out, "{:>heading_width$} {arrow}", "from")?;
+    match matrix.groups {
+        Some(_) => write!(out, "{:1$}", "", heading_width + 2)?,
+        None => write!(out, "{:>heading_width$} {arrow}", "from")?,
+    }
     for column in matrix.columns {
         write!(out, " {column:>cell_width$}  ")?;
     }
-    writeln!(out, " to {noun}, {}", matrix.unit)?;
+    writeln!(out, " {}{noun}, {}", if matrix.groups.is_some() { "" } else { "to " }, matrix.unit)?;
     let shades = Shades::of(matrix);
-    for &row in matrix.rows {
+    for (index, &row) in matrix.rows.iter().enumerate() {
         let id_width = heading_width - noun.len() - 1;
         write!(out, "{noun} {row:>id_width$}  ")?;
-        for &column in matrix.columns {
+        let left_out = matrix.left_out(index);
+        write!(out, "{:1$}", "", left_out * (cell_width + 3))?;
+        for &column in matrix.columns.iter().skip(left_out) {
             match (matrix.at(row, column), &shades) {
                 (Ok(value), Some(shades)) => number(out, value, shades, cell_width, terminal)?,
                 (cell, _) => {
@@ -119,7 +124,7 @@ mod tests {
 
     fn drawn(matrix: &Matrix<'_>, unicode: bool, colour: bool) -> String {
         let mut text = String::new();
-        write(&mut text, matrix, Terminal { columns: 80, unicode, colour }).unwrap();
+        write(&mut text, matrix, Terminal { columns: 80, unicode, colour, screen: false }).unwrap();
         text
     }
 
@@ -130,6 +135,7 @@ mod tests {
             samples::golden("matrix-ascii.txt", &drawn(matrix, false, false));
             samples::golden("matrix-colour.txt", &drawn(matrix, true, true));
         });
+        samples::triangle(|matrix| samples::golden("triangle.txt", &drawn(matrix, true, false)));
     }
 
     #[test]
@@ -143,6 +149,7 @@ mod tests {
             noun: "node",
             rows: &nodes,
             columns: &nodes,
+            groups: None,
             cell: &cell,
         };
         assert!(drawn(&matrix, true, false).ends_with("-  \n- not measurable here: mbind EPERM\n"));

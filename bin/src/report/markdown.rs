@@ -38,7 +38,7 @@ impl Document for Markdown<'_> {
             Role::Line | Role::Answer => (Level::Quiet, ""),
             Role::Trust => (Level::Normal, "Trust"),
             Role::Finding | Role::Missing => (Level::Normal, ""),
-            Role::Method(&label) => (Level::Normal, label),
+            Role::Method(&label) | Role::Provenance(&label) => (Level::Normal, label),
             Role::Detail(&label) => (Level::Verbose, label),
             Role::Page(&PageRole::Chapter) => {
                 return self.keep(Level::Quiet, |out| {
@@ -47,7 +47,7 @@ impl Document for Markdown<'_> {
                     out.write_str("\n\n")
                 });
             }
-            Role::Page(_) => return,
+            Role::Brief(_) | Role::Page(_) => return,
         };
         self.keep(level, |out| {
             if matches!(role, Role::Answer) {

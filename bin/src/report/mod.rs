@@ -3,6 +3,7 @@
 //! These modules depend neither on experiments nor on latencies: the caller supplies the numbers, the words and the
 //! units.
 
+pub mod ascii;
 pub mod axis;
 pub mod chart;
 pub mod colour;

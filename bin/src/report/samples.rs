@@ -1,6 +1,7 @@
 //! Charts and matrices for the tests, with realistic values.
 
-use super::chart::{Axis, Bar, Chart, ChartPoint, Data, Mark, Matrix, Scale, Series, Unit};
+use super::chart::{Axis, Chart, ChartPoint, Data, Mark, MarkKind, Matrix, MatrixGroup, Scale, Series, Unit};
+use latency_core::text::Text;
 use std::vec::Vec;
 use std::{env, fs, path::Path, println};
 
@@ -63,9 +64,9 @@ fn chart_of_curve(series: &[Series<'_>], show: impl FnOnce(&Chart<'_>)) {
         y_axis: LATENCY,
         series,
         marks: &[
-            Mark { x: kibibytes(48.0), label: "L1 48 KiB 1.58 ns" },
-            Mark { x: kibibytes(2048.0), label: "L2 2 MiB 5.01 ns" },
-            Mark { x: kibibytes(22_000.0), label: "L3 21.5 MiB 18 ns" },
+            Mark::line(kibibytes(48.0), format_args!("L1 48 KiB 1.58 ns")),
+            Mark::line(kibibytes(2048.0), format_args!("L2 2 MiB 5.01 ns")),
+            Mark::line(kibibytes(22_000.0), format_args!("L3 21.5 MiB 18 ns")),
         ],
     });
 }
@@ -80,33 +81,7 @@ pub fn lanes(show: impl FnOnce(&Chart<'_>)) {
         x_axis: Axis { title: "lanes", unit: Unit::Count, scale: Scale::Logarithmic },
         y_axis: Axis { title: "inverse throughput", unit: Unit::Plain("ns"), scale: Scale::Linear },
         series: &[Series { name: "", data: Data::Points(&measured) }],
-        marks: &[Mark { x: 12.0, label: "12 fill buffers" }],
-    });
-}
-
-/// Shows a histogram of single hops, with a second peak from refresh.
-pub fn histogram(show: impl FnOnce(&Chart<'_>)) {
-    let hump = |x: f64, centre: f64, width: f64| (-((x - centre) / width).powi(2)).exp();
-    let bars: Vec<Bar> = (0..60)
-        .map(|step| {
-            let low = 60.0 * 2f64.powf(f64::from(step) / 20.0);
-            let height =
-                12.0 * hump(low, 109.0, 14.0) + 3.0 * hump(low, 150.0, 30.0) + 0.8 * hump(low, 290.0, 50.0);
-            Bar { low, high: low * 2f64.powf(0.05), height }
-        })
-        .collect();
-    show(&Chart {
-        title: "Single hops",
-        subtitle: "400 000 samples, timer step 0.95 ns",
-        x_axis: Axis { title: "latency", unit: Unit::Plain("ns"), scale: Scale::Logarithmic },
-        y_axis: Axis { title: "share of the samples", unit: Unit::Plain("%"), scale: Scale::Linear },
-        series: &[Series { name: "", data: Data::Bars(&bars) }],
-        marks: &[
-            Mark { x: 109.0, label: "p50 109 ns" },
-            Mark { x: 156.0, label: "p90 156 ns" },
-            Mark { x: 292.0, label: "p99 292 ns" },
-            Mark { x: 353.0, label: "p99.9 353 ns" },
-        ],
+        marks: &[Mark::line(12.0, format_args!("12 fill buffers"))],
     });
 }
 
@@ -127,6 +102,50 @@ pub fn matrix(show: impl FnOnce(&Matrix<'_>)) {
         noun: "node",
         rows: &[0, 1, 2, 3],
         columns: &[0, 1, 2, 3, 8],
+        groups: None,
+        cell: &cell,
+    });
+}
+
+/// Shows pairs of six CPUs of two sockets by what they share: a mark for each pair.
+pub fn strip(show: impl FnOnce(&Chart<'_>)) {
+    let near = [24.1, 24.9, 25.6].map(|ns| ChartPoint::new(ns, 0.0));
+    let far = [128.0, 131.0, 133.5, 140.0, 151.0].map(|ns| ChartPoint::new(ns, 1.0));
+    show(&Chart {
+        title: "Core to core: 24.1 to 151 ns one way",
+        subtitle: "each mark is a pair of CPUs",
+        x_axis: Axis { title: "one way", unit: Unit::Plain("ns"), scale: Scale::Fitted },
+        y_axis: Axis { title: "", unit: Unit::Names(&["same L3", "other socket"]), scale: Scale::Linear },
+        series: &[
+            Series { name: "", data: Data::Scatter(&near) },
+            Series { name: "", data: Data::Scatter(&far) },
+        ],
+        marks: &[
+            Mark { series: Some(0), ..Mark::line(24.9, format_args!("median 24.9 ns")) },
+            Mark { kind: MarkKind::Tick, ..Mark::line(100.0, format_args!("100 ns reported")) },
+            Mark { series: Some(1), ..Mark::line(133.5, format_args!("median 134 ns")) },
+        ],
+    });
+}
+
+/// Shows pairs of six CPUs of two sockets.
+pub fn triangle(show: impl FnOnce(&Matrix<'_>)) {
+    let cell = |row: u32, column: u32| match (row, column) {
+        (4, 1) => Err("not measured"),
+        (row, column) if row % 2 == column % 2 => Ok(24.0 + f64::from(row + column) / 10.0),
+        (row, column) => Ok(128.0 + f64::from(row + column)),
+    };
+    show(&Matrix {
+        title: "Core to core: 24.2 to 137 ns one way",
+        subtitle: "compare and swap of one line",
+        unit: "ns",
+        noun: "CPU",
+        rows: &[0, 2, 4, 1, 3],
+        columns: &[2, 4, 1, 3, 5],
+        groups: Some(&[
+            MatrixGroup { first: 0, name: Text::of(format_args!("socket 0")) },
+            MatrixGroup { first: 3, name: Text::of(format_args!("socket 1")) },
+        ]),
         cell: &cell,
     });
 }

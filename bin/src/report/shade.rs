@@ -59,6 +59,7 @@ mod tests {
             noun: "node",
             rows: &nodes,
             columns: &nodes,
+            groups: None,
             cell: &cell,
         })
     }

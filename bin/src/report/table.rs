@@ -2,6 +2,7 @@
 
 use core::fmt::{self, Write};
 
+use super::ascii::{Ascii, ascii};
 use super::document::{Document, DocumentTable, Level, PageRole, Picture, Role, Style};
 use super::figures::width;
 use super::format::{Format, Purpose};
@@ -15,7 +16,8 @@ pub const TEXT: Format = Format {
     extension: "txt",
     purpose: Purpose::Terminal,
     write: |out, style, describe| {
-        let mut text = Text { out, style, section: None, chapter: false, failed: Ok(()) };
+        let mut out = Ascii { out, unicode: style.terminal.unicode };
+        let mut text = Text { out: &mut out, style, section: None, chapter: false, failed: Ok(()) };
         describe(&mut text);
         text.failed
     },
@@ -24,7 +26,7 @@ pub const TEXT: Format = Format {
 /// The maximum length of lines; longer ones are hard to read even in a wide terminal.
 const LONGEST_LINE: usize = 100;
 /// The width up to which tables are not split, even if the terminal is narrower.
-const LEAST_LINE: usize = 80;
+const LEAST_LINE: usize = 40;
 /// The number of blanks between columns.
 const GAP: usize = 2;
 
@@ -84,7 +86,8 @@ impl Text<'_> {
             indent = 2;
         }
         let mut wrap = Wrap::new(self.out, width, indent, column);
-        wrap.write_fmt(words)?;
+        // Words are replaced before they are wrapped: in ASCII they are longer.
+        Ascii { out: &mut wrap, unicode: self.style.terminal.unicode }.write_fmt(words)?;
         wrap.finish()
     }
 }
@@ -94,11 +97,11 @@ const MOST_COLUMNS: usize = 64;
 
 /// Writes a table. If it is wider than `limit`, it is split into parts, and each part begins with the columns of
 /// words.
-fn write_table(out: &mut dyn Write, table: &DocumentTable<'_>, limit: usize) -> fmt::Result {
+fn write_table(out: &mut dyn Write, table: &DocumentTable<'_>, limit: usize, unicode: bool) -> fmt::Result {
     let (mut widths, mut columns) = ([0; MOST_COLUMNS], 0);
     table.each(&mut |_, column, cell| {
         if let Some(wide) = widths.get_mut(column) {
-            *wide = width(cell).max(*wide);
+            *wide = width(&ascii(cell, unicode)).max(*wide);
             columns = columns.max(column + 1);
         }
         Ok(())
@@ -116,7 +119,7 @@ fn write_table(out: &mut dyn Write, table: &DocumentTable<'_>, limit: usize) -> 
             used += wide(to);
             to += 1;
         }
-        part(out, table, &widths, &|column| column < kept || (from..to).contains(&column))?;
+        part(out, table, (&widths, unicode), &|column| column < kept || (from..to).contains(&column))?;
         if to >= columns {
             return Ok(());
         }
@@ -129,7 +132,7 @@ fn write_table(out: &mut dyn Write, table: &DocumentTable<'_>, limit: usize) -> 
 fn part(
     out: &mut dyn Write,
     table: &DocumentTable<'_>,
-    widths: &[usize],
+    (widths, unicode): (&[usize], bool),
     shown: &dyn Fn(usize) -> bool,
 ) -> fmt::Result {
     let mut blanks = GAP;
@@ -141,7 +144,7 @@ fn part(
             }
         }
         let Some(wide) = widths.get(column).filter(|_| shown(column)) else { return Ok(()) };
-        let taken = width(cell);
+        let taken = width(&ascii(cell, unicode));
         if taken == 0 {
             blanks += GAP + wide;
             return Ok(());
@@ -158,6 +161,7 @@ fn part(
 
 impl Document for Text<'_> {
     fn sentence(&mut self, role: Role<'_>, words: fmt::Arguments<'_>) {
+        let brief = self.style.terminal.screen && self.style.level < Level::Verbose;
         let (section, label, level) = match role {
             Role::Line => (PartKind::Lines, "", Level::Quiet),
             Role::Answer => (PartKind::Answer, "", Level::Quiet),
@@ -165,6 +169,9 @@ impl Document for Text<'_> {
             Role::Finding => (PartKind::Answer, "", Level::Normal),
             Role::Missing => (PartKind::Missing, "", Level::Normal),
             Role::Method(&label) => (PartKind::Method, label, Level::Normal),
+            Role::Provenance(&label) if !brief => (PartKind::Method, label, Level::Normal),
+            Role::Brief(&label) if brief => (PartKind::Method, label, Level::Normal),
+            Role::Provenance(_) | Role::Brief(_) => return,
             Role::Detail(&label) => (PartKind::Method, label, Level::Verbose),
             Role::Page(&PageRole::Chapter) => {
                 self.chapter = true;
@@ -183,8 +190,9 @@ impl Document for Text<'_> {
 
     fn table(&mut self, table: &DocumentTable<'_>) {
         if self.style.level >= table.level && !self.is_left_out() && table.has_rows() {
-            let limit = self.style.terminal.columns.max(LEAST_LINE);
-            self.keep(PartKind::Table, |text| write_table(text.out, table, limit));
+            let Terminal { columns, unicode, .. } = self.style.terminal;
+            let limit = columns.max(LEAST_LINE);
+            self.keep(PartKind::Table, |text| write_table(text.out, table, limit, unicode));
         }
     }
 

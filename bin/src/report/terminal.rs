@@ -4,7 +4,7 @@
 
 use core::fmt::{self, Display, Write};
 
-use super::wrap;
+use super::wrap::{self, Wrap};
 
 /// The terminal that pictures are drawn for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub struct Terminal {
     pub unicode: bool,
     /// True if it shows 256 colours.
     pub colour: bool,
+    /// True if a person reads it now; false for a file or a pipe.
+    pub screen: bool,
 }
 
 impl Terminal {
@@ -51,7 +53,12 @@ impl Terminal {
     /// Returns the error of `out`.
     pub fn heading(self, out: &mut dyn Write, title: &str, subtitle: &str) -> fmt::Result {
         if !title.is_empty() {
-            self.styled(out, format_args!("1"), &title)?;
+            let wrapped = fmt::from_fn(|out| {
+                let mut line = Wrap::new(out, self.columns, 0, 0);
+                line.write_str(title)?;
+                line.flush()
+            });
+            self.styled(out, format_args!("1"), &wrapped)?;
             out.write_char('\n')?;
         }
         wrap::line(out, subtitle, self.columns)
@@ -66,7 +73,7 @@ mod tests {
     #[test]
     fn without_colours_there_are_no_escape_sequences() {
         for colour in [true, false] {
-            let terminal = Terminal { columns: 80, unicode: true, colour };
+            let terminal = Terminal { columns: 80, unicode: true, colour, screen: false };
             let mut text = String::new();
             terminal.heading(&mut text, "title", "subtitle").unwrap();
             terminal.paint(&mut text, 32, &1).unwrap();

@@ -65,7 +65,12 @@ impl<'o> Wrap<'o> {
         Ok(())
     }
 
-    fn flush(&mut self) -> fmt::Result {
+    /// Writes the last word.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of `out`.
+    pub fn flush(&mut self) -> fmt::Result {
         if self.word.is_empty() {
             return Ok(());
         }

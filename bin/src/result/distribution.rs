@@ -14,10 +14,10 @@ pub const PERCENTAGES: [f64; 6] = [50.0, 90.0, 95.0, 99.0, 99.9, 99.99];
 
 /// Known intervals between DRAM refreshes, in microseconds, and their names (JESD79-4, JESD79-5).
 const REFRESH_INTERVALS: [(f64, &str); 4] = [
-    (7.8, "the refresh interval of DDR4"),
-    (3.9, "the refresh interval of DDR5, or half of DDR4's"),
-    (1.95, "half of DDR5's refresh interval: fine granularity, or two ranks in turn"),
-    (15.6, "twice the refresh interval of DDR4"),
+    (7.8, "tREFI of DDR4"),
+    (3.9, "tREFI of DDR5, or half of DDR4's"),
+    (1.95, "half of DDR5's tREFI: fine granularity, or two ranks in turn"),
+    (15.6, "twice DDR4's tREFI"),
 ];
 /// Relative tolerance of a refresh interval: a crystal is exact to 100 ppm, but the controller rounds the interval more
 /// coarsely.

@@ -60,7 +60,7 @@ impl fmt::Display for Exclusion<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Exclusion::Placement(error) => error.fmt(out),
-            Exclusion::Interrupted => out.write_str("interrupted before it was measured"),
+            Exclusion::Interrupted => out.write_str("interrupted"),
         }
     }
 }

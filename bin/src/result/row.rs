@@ -5,8 +5,11 @@ use core::fmt::{self, Display, Write};
 use latency_core::stats::Interval;
 use latency_core::text::Text;
 use latency_core::traffic::{Kind, Pattern};
+use latency_core::units::Pages;
+use latency_core::words::Worded;
 
 use super::sample::Sample;
+use super::words::page_words;
 
 /// A word of a saved result.
 pub type Word = Text<24>;
@@ -16,10 +19,10 @@ pub const FIELDS: [(&str, &str); 27] = [
     ("initiator_node", "from node"),
     ("target_node", "to node"),
     ("working_set_bytes", "working set"),
-    ("stride_bytes", "spacing"),
+    ("stride_bytes", "stride"),
     ("walk_order", "order"),
-    ("kernel", "kernel"),
-    ("pages_asked", "pages asked"),
+    ("kernel", "chase kernel"),
+    ("pages_asked", "requested pages"),
     ("variant", "variant"),
     ("pattern", "pattern"),
     ("chains", "chains"),
@@ -38,7 +41,7 @@ pub const FIELDS: [(&str, &str); 27] = [
     ("op", "access"),
     ("state", "state"),
     ("level", "cache"),
-    ("home_node", "home"),
+    ("home_node", "home node"),
     ("load_level", "load"),
 ];
 /// Index of the initiator node in [`FIELDS`].
@@ -83,12 +86,16 @@ pub const METHOD: usize = 20;
 pub const LINES: usize = 21;
 /// Index of the access to lines. It distinguishes pairs, their classes, and lines in a known state.
 pub const OP: usize = 22;
-/// Index of the state of lines.
+/// Index of the state in which a line is found.
 pub const STATE: usize = 23;
+/// Index of the cache that holds it.
+const LEVEL: usize = 24;
 /// Index of the home node of the lines.
 pub const HOME: usize = 25;
 /// Index of the end of a curve under load: idle memory or the limit.
 pub const LOAD: usize = 26;
+/// The states of a line, as coherence protocols write them.
+const STATES: [&str; 3] = ["Modified", "Exclusive", "Shared"];
 /// The fields of both CPUs of a pair, one bit for each.
 pub const CPUS: u32 = 1 << A | 1 << B;
 /// Access of a pair of CPUs: the value is the time of a line in one direction.
@@ -198,7 +205,17 @@ impl Row {
             (TO, Some((_, to))) => write!(out, "{to}"),
             (SIZE, _) => write!(out, "{}", self.sample.size),
             (STRIDE, _) => write!(out, "{}", self.sample.stride),
-            _ => out.write_str(self.word(field).map_or("", Word::as_str)),
+            (CLASS, _) if self.is_word(CLASS, "own") => out.write_str("same CPU"),
+            (OP, _) if self.is_word(OP, "own") => out.write_str("atomic"),
+            _ => {
+                let word = self.word(field).map_or("", Word::as_str);
+                if let (PAGES_ASKED, Some(pages)) = (field, Pages::from_word(word.as_bytes())) {
+                    let words = if pages == Pages::Auto { word } else { page_words(pages) };
+                    return out.write_str(words.strip_suffix(" pages").unwrap_or(words));
+                }
+                let state = STATES.iter().find(|state| field == STATE && state.eq_ignore_ascii_case(word));
+                out.write_str(state.unwrap_or(&word))
+            }
         }
     }
 
@@ -275,30 +292,46 @@ pub struct Label<'r> {
 
 impl Display for Label<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut separator = "";
-        for field in (0..FIELDS.len()).filter(|field| self.shown >> field & 1 == 1 && self.row.tells(*field))
-        {
+        let row = self.row;
+        let shows = |field: usize| self.shown >> field & 1 == 1 && row.tells(field);
+        let mut is_first = true;
+        for field in (0..FIELDS.len()).filter(|field| shows(*field)) {
             // One direction is the default for pairs, and a stream is the default for traffic; neither is shown.
-            let usual = self.row.is_word(PATTERN, Pattern::Stream.name()) && self.row.traffic().is_some();
+            let usual = row.is_word(PATTERN, Pattern::Stream.name()) && row.traffic().is_some();
             // The name of a variant begins with that of its kernel.
-            let named = field == KERNEL && self.row.tells(VARIANT);
-            if named || (field == OP && self.row.is_word(OP, ONE_WAY)) || (field == PATTERN && usual) {
+            let named = field == KERNEL && row.tells(VARIANT);
+            if named || (field == OP && row.is_word(OP, ONE_WAY)) || (field == PATTERN && usual) {
                 continue;
             }
-            out.write_str(match field {
-                TO if !separator.is_empty() => " -> ",
-                B if !separator.is_empty() => " and ",
-                _ => separator,
-            })?;
-            match (field, FIELDS.get(field)) {
-                (FROM | TO | SIZE | B | CLASS | VARIANT, _) | (_, None) => {}
-                (OP, _) if self.row.is_word(OP, MEDIAN) => {}
-                (PAGES_ASKED, _) if self.row.tells(VARIANT) => out.write_str("pages ")?,
-                (A, _) => out.write_str(if self.row.tells(B) { "CPUs " } else { "CPU " })?,
-                (_, Some((_, words))) => write!(out, "{words} ")?,
+            let is_one = row.is_word(field, "1");
+            // The value replaces the asterisk.
+            let around = match field {
+                TO if shows(FROM) => " -> *",
+                A => ", CPU *",
+                B if shows(A) => " - CPU *",
+                CLASS if shows(A) => " (*)",
+                OP if shows(CLASS) && !row.is_word(OP, MEDIAN) => ": *",
+                STATE if row.is_word(STATE, "exclusive") => " on an * line",
+                STATE => " on a * line",
+                LEVEL => ", in *",
+                PAGES_ASKED => ", * pages",
+                LANES if is_one => ", * chain",
+                LANES => ", * chains",
+                GENERATORS if is_one => ", * core",
+                GENERATORS => ", * cores",
+                FROM if shows(TO) => ", *",
+                SIZE | VARIANT | TRAFFIC | EXPERIMENT | CLASS | OP | LOAD => ", *",
+                _ => "",
+            };
+            let (before, behind) = around.split_once('*').unwrap_or((", ", ""));
+            let first = if is_first { before.trim_start_matches([',', ' ']) } else { before };
+            out.write_str(first)?;
+            if let ("", Some((_, words))) = (around, FIELDS.get(field)) {
+                write!(out, "{words} ")?;
             }
-            self.row.show(out, field)?;
-            separator = " ";
+            row.show(out, field)?;
+            out.write_str(behind)?;
+            is_first = false;
         }
         Ok(())
     }

@@ -30,12 +30,18 @@ pub struct ComparedCondition {
 
 /// The conditions, in the order in which texts name them.
 pub const TABLE: [ComparedCondition; 11] = [
-    condition("pages", ("pages_obtained", "pages obtained"), None, ["", " pages"], &[]),
+    condition("pages", ("pages_obtained", "pages"), None, ["", " pages"], &[]),
     condition("size", ("working_set_bytes", "working set"), Some(SIZE), ["", " working set"], &[]),
-    condition("unverified", ("verified", "placement"), None, ["placement ", ""], &["not proven", "proven"]),
+    condition(
+        "unverified",
+        ("verified", "placement"),
+        None,
+        ["placement ", ""],
+        &["not verified", "verified"],
+    ),
     condition("partial", ("partial", "run"), None, [""; 2], &["interrupted", "complete"]),
     condition("order", ("order", "order"), Some(ORDER), ["order ", ""], &ORDERS),
-    condition("stride", ("stride_bytes", "spacing"), Some(STRIDE), ["spacing ", ""], &[]),
+    condition("stride", ("stride_bytes", "stride"), Some(STRIDE), ["stride ", ""], &[]),
     condition("pattern", ("pattern", "pattern"), Some(PATTERN), ["pattern ", ""], &["stream", "permuted"]),
     condition("nodes", ("nodes", "NUMA nodes"), None, ["", " NUMA nodes"], &[]),
     condition(
@@ -45,7 +51,13 @@ pub const TABLE: [ComparedCondition; 11] = [
         ["", " memory-side cache"],
         &["no", "a"],
     ),
-    condition("kernel", ("kernel", "kernel"), Some(KERNEL), ["kernel ", ""], &["index", "pointer"]),
+    condition(
+        "kernel",
+        ("kernel", "chase kernel"),
+        Some(KERNEL),
+        ["chase kernel ", ""],
+        &["index", "pointer"],
+    ),
     condition("undisturbed", ("undisturbed_ns", "undisturbed value"), None, [""; 2], &[UNDISTURBED]),
 ];
 /// The orders of walks, from the order with the nearest successive lines to the order with the farthest.
@@ -235,9 +247,9 @@ mod tests {
         assert_eq!(shown(1, 1 << 30, true), "1 GiB working set");
         assert_eq!(shown(PLACE_OF_NODES, 4, true), "4 NUMA nodes");
         assert_eq!(shown(PLACE_OF_NODES, 1, true), "1 NUMA node");
-        assert_eq!(shown(VERIFIED, NO, true), "placement not proven");
+        assert_eq!(shown(VERIFIED, NO, true), "placement not verified");
         assert_eq!(shown(4, 2, true), "order sequential");
-        assert_eq!(shown(5, 128, true), "spacing 128 B");
+        assert_eq!(shown(5, 128, true), "stride 128 B");
         assert_eq!(shown(6, 1, true), "pattern stream");
         assert_eq!(shown(SIDE_CACHE, YES, true), "a memory-side cache");
     }

@@ -18,9 +18,8 @@ const FASTEST_NS: f64 = 0.05;
 
 /// Reads a table. `given` is the unit of sizes that have none of their own, if the user gave one.
 pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft<'_>) -> Result<(), Problem> {
-    let text = core::str::from_utf8(text).map_err(|error| {
-        Problem::new(line_of(text, error.valid_up_to()), "neither JSON nor text in UTF-8")
-    })?;
+    let text = core::str::from_utf8(text)
+        .map_err(|error| Problem::new(line_of(text, error.valid_up_to()), "neither JSON nor UTF-8 text"))?;
     if let Some(tool) = foreign::recognise(text) {
         return foreign::read(tool, text, draft);
     }
@@ -41,7 +40,7 @@ pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft<'_>) -> Re
         }
         if begun && core::mem::take(&mut empty) > 1 {
             // gnuplot separates tables in this way.
-            return Err("a second table behind two empty lines; save each in a file of its own");
+            return Err("a second table begins; save each table in its own file");
         }
         if core::mem::replace(&mut begun, true) {
             // Tables that are joined end to end have the heading of each.
@@ -105,7 +104,7 @@ impl TableLayout {
         let heading = Some(comment).filter(|_| count > 1 && fields(comment, marks).count() == count);
         let found = heading.and_then(|heading| headings::find(heading, marks).ok());
         if found.is_none() && count > 2 {
-            return Err("more than two columns without a heading");
+            return Err("more than two columns and no headings");
         }
         let two_columns = [(0, Column::Size(None)), (1, Column::Latency(1.0))];
         self.foreign(found.unwrap_or(two_columns), count);
@@ -129,7 +128,7 @@ impl TableLayout {
     fn row(&self, line: &str, draft: &mut Draft<'_>) -> Result<(), &'static str> {
         let TableLayout { columns, separator, numerals, .. } = self;
         if self.most.is_some_and(|most| fields(line, *separator).skip(most).any(|field| !field.is_empty())) {
-            return Err("more fields than columns; put quotes around numbers with a comma");
+            return Err("more fields than columns; quote numbers that contain a comma");
         }
         let mut point = PointDraft::EMPTY;
         let mut found = 0;
@@ -161,8 +160,7 @@ impl TableLayout {
                 }
                 Column::Size(unit) => {
                     let size = sized(field, *numerals);
-                    let (number, own) =
-                        size.ok_or_else(|| numerals.doubt(field, "something that is not a size"))?;
+                    let (number, own) = size.ok_or_else(|| numerals.doubt(field, "not a size"))?;
                     let unit = own.or(unit).or(self.given);
                     draft.without_unit |= unit.is_none();
                     draft.fractions |= unit.is_none() && (number as u64) as f64 != number;
@@ -170,19 +168,19 @@ impl TableLayout {
                 }
                 Column::Latency(unit) => {
                     let time = timed(field, unit, *numerals);
-                    time.ok_or_else(|| numerals.doubt(field, "something that is not a number"))?
+                    time.ok_or_else(|| numerals.doubt(field, "not a number"))?
                 }
-                _ => number(field).ok_or("something that is not a number")?,
+                _ => number(field).ok_or("not a number")?,
             };
             point.take(*column, value)?;
         }
         let wanted = columns.iter().rposition(|column| *column != Column::Other).map_or(0, |last| last + 1);
         if found < wanted {
-            return Err("columns are missing");
+            return Err("too few columns");
         }
         let nanoseconds = point.row.sample.nanoseconds;
         if self.is_foreign() && (1e-12..FASTEST_NS).contains(&nanoseconds) {
-            return Err("a latency below 0.05 ns; name its unit in the heading, such as us");
+            return Err("latency below 0.05 ns; give its unit in the heading, e.g. us");
         }
         // The row of another operation, such as a bandwidth.
         if self.is_foreign() && nanoseconds == 0.0 {

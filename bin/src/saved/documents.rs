@@ -3,11 +3,16 @@
 //! A line that is not a document is counted and skipped. Nothing here depends on the content of a document; its reader
 //! decides if it is complete.
 
-use super::LARGEST_FILE;
+use latency_core::units::Bytes;
+
 use super::rows::Problem;
 use crate::error::{Failure, SavedError};
+use crate::sys::errno::Errno;
 use crate::sys::file;
 use crate::sys::table::Table;
+
+/// Maximum size of a file. A result of thousands of points has a few megabytes; a larger file is something else.
+pub const LARGEST_FILE: Bytes = Bytes(16 << 20);
 
 /// A function that reads the text of a document, or returns its defect.
 type TakeText<'t> = &'t mut dyn FnMut(&[u8]) -> Result<(), Problem>;
@@ -25,8 +30,7 @@ pub fn each<'a>(
 ) -> Result<(), Failure<'a>> {
     // Pages of the buffer that are not written need no memory.
     let mut buffer = Table::<u8>::zeroed(LARGEST_FILE.0 as usize)?;
-    let mut joined =
-        Joined { text: Table::zeroed(LARGEST_FILE.0 as usize)?, length: 0, first: 0, scan: Scan::default() };
+    let mut joined = Joined::new()?;
     let mut line = 0;
     let each = |text: &[u8]| {
         line += 1;
@@ -48,6 +52,24 @@ pub fn each<'a>(
     Ok(())
 }
 
+/// Passes every document of a text to `take`. A text that does not contain several documents is passed on as it is.
+///
+/// # Errors
+///
+/// The errors of `take`, and a text that ends within a document.
+pub fn each_in(text: &[u8], take: TakeText<'_>) -> Result<(), Problem> {
+    let text = text.trim_ascii_end();
+    if !text.starts_with(b"{") || Scan::of(text).behind == 0 {
+        return take(text);
+    }
+    let full = |_| Problem::new(1, "no memory for its documents");
+    let mut joined = Joined::new().map_err(full)?;
+    for (line, text) in (1..).zip(text.split(|byte| *byte == b'\n')) {
+        joined.line(line, text.trim_ascii_end(), take)?;
+    }
+    if joined.length > 0 { Err(joined.cut()) } else { Ok(()) }
+}
+
 /// A document over several lines, as far as it was read.
 struct Joined {
     text: Table<u8>,
@@ -59,6 +81,11 @@ struct Joined {
 }
 
 impl Joined {
+    fn new() -> Result<Joined, Errno> {
+        let text = Table::zeroed(LARGEST_FILE.0 as usize)?;
+        Ok(Joined { text, length: 0, first: 0, scan: Scan::default() })
+    }
+
     fn line(&mut self, line: u32, text: &[u8], take: TakeText<'_>) -> Result<(), Problem> {
         if self.length > 0 {
             return self.more(line, text, take);
@@ -67,7 +94,7 @@ impl Joined {
             return Ok(());
         }
         if !text.starts_with(b"{") {
-            return Err(Problem::new(line, "this is not JSON, or not a result"));
+            return Err(Problem::new(line, "not JSON, or not a result"));
         }
         if matches!(text.last(), Some(b'{' | b'[' | b',' | b':')) && Scan::of(text).is_open() {
             (self.first, self.scan) = (line, Scan::default());
@@ -87,7 +114,7 @@ impl Joined {
         let end = self.length + text.len() + 1;
         let Some(room) = self.text.get_mut(self.length..end) else {
             self.length = 0;
-            return Err(Problem::new(line, "a document of more than 16 MiB"));
+            return Err(Problem::new(line, "document larger than 16 MiB"));
         };
         let (copy, newline) = room.split_at_mut(text.len());
         copy.copy_from_slice(text);
@@ -104,7 +131,7 @@ impl Joined {
     /// Discards an incomplete document.
     fn cut(&mut self) -> Problem {
         self.length = 0;
-        Problem::new(self.first, "the document ends too early")
+        Problem::new(self.first, "the document is cut off")
     }
 }
 

@@ -154,7 +154,7 @@ fn nodes(text: &str, draft: &mut Draft<'_>) -> Result<(), Problem> {
         Ok(())
     })?;
     match draft.rows().is_empty() {
-        true => Err(Problem::new(1, "output of Intel Memory Latency Checker without idle latencies")),
+        true => Err(Problem::new(1, "output of Intel MLC without the idle latency matrix")),
         false => Ok(()),
     }
 }
@@ -167,7 +167,7 @@ fn cpus(text: &str, draft: &mut Draft<'_>) -> Result<(), Problem> {
             if field.is_empty() {
                 continue;
             }
-            let mut row = timed_row(number(field).ok_or("something that is not a number")?);
+            let mut row = timed_row(number(field).ok_or("not a number")?);
             for (field, cpu) in [(A, column), (B, index)] {
                 row.set(field, word(format_args!("{cpu}")));
             }

@@ -92,23 +92,23 @@ pub(super) fn find(line: &str, separator: Option<u8>) -> Result<[(usize, Column)
     let heading = |index: usize| fields(line, separator).nth(index).unwrap_or_default();
     let (latency, sizes) = (heading(time), heading(size));
     let per_time = match unit_of_time(latency) {
-        _ if is_other(latency) => return Err("no column of latencies: its heading says something else"),
+        _ if is_other(latency) => return Err("no latency column: the headings name other quantities"),
         Some(per_time) => per_time,
-        None if is_clock(latency) => return Err("a latency in cycles; give it in nanoseconds"),
+        None if is_clock(latency) => return Err("latency in cycles; convert it to nanoseconds"),
         None if is_bracketed(latency) && (has(latency, LATENCIES) || has(latency, TIMES)) => {
-            return Err("a latency in a unit other than ps, ns, us, ms and s");
+            return Err("latency unit is none of ps, ns, us, ms, s");
         }
         None if [LATENCIES, TIMES, ANYTHING].iter().any(|known| has(latency, known)) => 1.0,
-        None => return Err("no column of latencies; name one, such as ns"),
+        None => return Err("no latency column; name one, e.g. ns"),
     };
     let unit = match of_heading(sizes) {
-        _ if is_other(sizes) => return Err("no column of sizes: its heading says something else"),
+        _ if is_other(sizes) => return Err("no size column: the headings name other quantities"),
         Some(unit) if !has(sizes, BITS) => Some(unit),
         _ if has(sizes, BITS) || has(sizes, COUNTED) || is_bracketed(sizes) => {
-            return Err("a size in a unit other than bytes");
+            return Err("sizes are not in bytes");
         }
         _ if has(sizes, SIZES) || has(sizes, ANYTHING) => None,
-        _ => return Err("no column of sizes; name one, such as bytes"),
+        _ => return Err("no size column; name one, e.g. bytes"),
     };
     Ok([(size, Column::Size(unit)), (time, Column::Latency(per_time))])
 }

@@ -29,9 +29,9 @@ pub(super) fn read(text: &[u8], draft: &mut Draft<'_>) -> Result<(), Problem> {
 
 const fn defect(reason: Reason) -> &'static str {
     match reason {
-        Reason::Truncated => "the document ends too early",
-        Reason::Trailing => "something follows the document",
-        Reason::Expected(_) => "this is not JSON, or not a result",
+        Reason::Truncated => "the document is cut off",
+        Reason::Trailing => "text after the end of the document",
+        Reason::Expected(_) => "not JSON, or not a result",
         Reason::Number => "malformed number",
         Reason::NumberRange => "number out of range",
         Reason::Escape => "invalid escape in a string",
@@ -115,7 +115,7 @@ fn each_point(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Faul
 fn end(reader: &mut Reader<'_>) -> Result<(), Fault> {
     match reader.next_event()? {
         Event::End => Ok(()),
-        _ => Err(Fault::Meaning("something follows the document")),
+        _ => Err(Fault::Meaning("text after the end of the document")),
     }
 }
 
@@ -148,7 +148,7 @@ fn command(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> 
             Event::String(_) if core::mem::take(&mut program) => {}
             Event::String(argument) => draft.saved.conditions.argument(text::<96>(argument).as_str()),
             Event::EndArray => return Ok(()),
-            _ => return Err(Fault::Meaning("a command that is not a list of words")),
+            _ => return Err(Fault::Meaning("command is not a list of strings")),
         }
     }
 }

@@ -17,6 +17,8 @@ mod numerals;
 mod origin;
 mod point;
 mod rows;
+#[cfg(test)]
+mod schema_1_tests;
 pub mod sections;
 pub mod shape;
 #[cfg(test)]
@@ -28,6 +30,7 @@ mod values;
 pub use rows::{Problem, Saved, Tool};
 
 use conditions::escaped;
+use documents::LARGEST_FILE;
 use rows::Draft;
 
 use latency_core::text::Text;
@@ -40,8 +43,6 @@ use crate::sys::errno::Errno;
 use crate::sys::file;
 use crate::sys::table::Table;
 
-/// Maximum size of a file. A result of thousands of points has a few megabytes; a larger file is something else.
-const LARGEST_FILE: Bytes = Bytes(16 << 20);
 /// Maximum number of rows of a result.
 pub const MAX_ROWS: usize = 4096;
 
@@ -60,32 +61,38 @@ impl Saved {
         kept(path, draft)
     }
 
-    /// Reads a result, or each experiment of a report, from a file as `Saved::load` does. Of pairs of CPUs it reads only the
-    /// classes.
+    /// Reads every result of a file, and each experiment of a report, as [`load`](Self::load) does. Of pairs of CPUs it
+    /// reads only the classes.
     ///
     /// # Errors
     ///
-    /// The errors of `Saved::load`, and those of `take`.
+    /// The errors of [`load`](Self::load), and those of `take`.
     pub fn load_each<'a>(
         path: &'a [u8],
         take: &mut dyn FnMut(Saved) -> Result<(), Failure<'a>>,
     ) -> Result<(), Failure<'a>> {
         let contents = contents(path)?;
         let mut room = Table::filled(MAX_ROWS, Row::EMPTY)?;
-        let mut draft = Draft::in_brief(&mut room);
-        let mut found = understood(&contents, None, &mut draft);
-        if !sections::are_in(draft.saved.experiment.as_str()) {
-            found.and_then(|()| draft.has_rows()).map_err(|problem| malformed(path, problem))?;
-            return take(kept(path, draft)?);
-        }
         let mut taken = Ok(());
-        found = found.and_then(|()| {
-            sections::each(&contents, &mut |section| {
+        let mut keep = |draft: Draft<'_>| {
+            if taken.is_ok() {
+                taken = kept(path, draft).and_then(&mut *take);
+            }
+        };
+        let found = documents::each_in(&contents, &mut |text| {
+            let mut draft = Draft::in_brief(&mut room);
+            understood(text, None, &mut draft)?;
+            if !sections::are_in(draft.saved.experiment.as_str()) {
+                draft.has_rows()?;
+                keep(draft);
+                return Ok(());
+            }
+            sections::each(text, &mut |section| {
                 let mut draft = Draft::in_brief(&mut room);
                 understood(section, None, &mut draft)?;
                 // A result without a measured point is left out, because it has nothing to show.
-                if taken.is_ok() && draft.has_rows().is_ok() {
-                    taken = kept(path, draft).and_then(&mut *take);
+                if draft.has_rows().is_ok() {
+                    keep(draft);
                 }
                 Ok(())
             })
@@ -115,7 +122,7 @@ impl Saved {
         draft.of_hosts = true;
         json::read(text, &mut draft)?;
         match draft.saved.experiment.is_empty() {
-            true => Err(Problem::new(1, "it does not say of which experiment it is")),
+            true => Err(Problem::new(1, "the document names no experiment")),
             false => Ok(draft),
         }
     }
@@ -138,7 +145,7 @@ fn understood(text: &[u8], unit: Option<Bytes>, draft: &mut Draft<'_>) -> Result
     match text.trim_ascii_start().first() {
         None => Err(Problem::new(1, "the file is empty")),
         Some(b'{' | b'[') => json::read(text, draft),
-        Some(b'<') => Err(Problem::new(1, "pages cannot be read again; save the result with --json as well")),
+        Some(b'<') => Err(Problem::new(1, "HTML pages cannot be read; save the result with --json too")),
         Some(_) => csv::read(text, unit.map(|unit| unit.0 as f64), draft),
     }
 }

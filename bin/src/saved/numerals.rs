@@ -74,7 +74,7 @@ impl Numerals {
     /// Returns the reason why a field is not a number: the unknown meaning of its comma, or else `other`.
     pub fn doubt(self, field: &str, other: &'static str) -> &'static str {
         match self.comma == Separator::Unknown && field.contains(',') {
-            true => "a number whose comma may stand before a fraction or between thousands",
+            true => "ambiguous comma in a number (decimal or thousands)",
             false => other,
         }
     }

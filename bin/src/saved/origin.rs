@@ -47,7 +47,7 @@ pub(super) fn trust(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<()
                 let level = reader.string()?;
                 trust.said_poor = level == "poor";
                 if !trust.said_poor && level != "fair" && level != "good" {
-                    return Err(Fault::Meaning("a level of trust other than good, fair and poor"));
+                    return Err(Fault::Meaning("trust level is none of good, fair, poor"));
                 }
             }
             "reasons" => {
@@ -192,6 +192,8 @@ pub(super) fn curve(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<()
     limit.pair = from.zip(to);
     if !brief {
         limit.set(LOAD, word(format_args!("{MOST}")));
+        // The limit gets the working set of the chain that was measured during the traffic.
+        limit.sample.size = idle.as_ref().map_or(limit.sample.size, |idle: &Row| idle.sample.size);
     }
     if let Some(node) = load.filter(|_| load != to) {
         limit.set(HOME, word(format_args!("{node}")));

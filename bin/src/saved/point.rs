@@ -146,7 +146,7 @@ impl PointDraft {
         row.sample.interval = match ends {
             [Some(low), Some(high)] if low <= high => Some(Interval { low, high }),
             [None, None] => row.sample.interval,
-            _ => return Err("an interval that is not a pair of numbers"),
+            _ => return Err("interval is not a pair of numbers"),
         };
         // The latency while neighbours were quiet is used only if it lies within its interval.
         row.undisturbed = match undisturbed {
@@ -209,7 +209,7 @@ pub(super) fn describe(reader: &mut Reader<'_>, row: &mut Row, field: usize) -> 
         Event::Number(value) => row.set(field, word(format_args!("{}", value as u64))),
         Event::Bool(value) => row.set(field, word(format_args!("{value}"))),
         Event::Null => {}
-        _ => return Err(Fault::Meaning("a list where a word is expected")),
+        _ => return Err(Fault::Meaning("expected a string, found a list")),
     }
     Ok(())
 }

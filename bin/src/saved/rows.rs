@@ -75,7 +75,13 @@ impl Saved {
     /// Returns the name of its processor.
     #[must_use]
     pub fn cpu(&self) -> &str {
-        self.told(self.origin.cpu.as_str(), BRAND).unwrap_or("unknown CPU")
+        self.named_cpu().unwrap_or("unknown CPU")
+    }
+
+    /// Returns the name of its processor, if the file has it.
+    #[must_use]
+    pub fn named_cpu(&self) -> Option<&str> {
+        self.told(self.origin.cpu.as_str(), BRAND)
     }
 
     fn told<'s>(&'s self, own: &'s str, condition: usize) -> Option<&'s str> {
@@ -189,7 +195,7 @@ impl<'r> Draft<'r> {
         let contradicts =
             |(index, row): (usize, &Row)| self.rows().iter().take(index).any(|other| row.contradicts(other));
         match self.saved.experiment == "matrix" && self.rows().iter().enumerate().any(contradicts) {
-            true => Err("two values of one pair of nodes"),
+            true => Err("two values for one node pair"),
             false => Ok(()),
         }
     }
@@ -208,7 +214,7 @@ impl<'r> Draft<'r> {
     /// A result without points.
     pub fn has_rows(&self) -> Result<(), Problem> {
         match self.count {
-            0 => Err(Problem::new(1, "there is no measured point in it")),
+            0 => Err(Problem::new(1, "no measured point")),
             _ => Ok(()),
         }
     }
@@ -228,14 +234,14 @@ impl<'r> Draft<'r> {
             return Ok(());
         }
         if !(1e-6..1e12).contains(&row.sample.nanoseconds) {
-            return Err("a latency that is not a positive number of nanoseconds");
+            return Err("latency is not a positive number of nanoseconds");
         }
         let Sample { nanoseconds, interval, .. } = row.sample;
         let is_outside = |Interval { low, high }| {
             nanoseconds < low * (1.0 - ROUNDING) || nanoseconds > high * (1.0 + ROUNDING)
         };
         if interval.is_some_and(is_outside) {
-            return Err("a value outside of its own interval");
+            return Err("value outside its own interval");
         }
         let is_bandwidth = row.is_word(EXPERIMENT, "bandwidth");
         if is_bandwidth && row.traffic().is_none() && !self.of_hosts {
@@ -275,14 +281,14 @@ pub fn bytes(number: f64) -> Result<Bytes, &'static str> {
     if (1.0..=LARGEST_SIZE).contains(&number) {
         Ok(Bytes(number as u64))
     } else {
-        Err("a size that is not a positive number of bytes")
+        Err("size is not a positive number of bytes")
     }
 }
 
 /// Returns a small whole number, such as the number of a node.
 pub fn whole(number: f64) -> Result<u32, &'static str> {
     let whole = number as u32;
-    if f64::from(whole) == number { Ok(whole) } else { Err("a node that is not a whole number") }
+    if f64::from(whole) == number { Ok(whole) } else { Err("node is not a whole number") }
 }
 
 /// Returns the deviation of a row relative to its latency, if it is plausible.

@@ -52,10 +52,10 @@ pub(super) fn check(document: &[u8]) -> Result<(), Problem> {
                 let Some((b':', value)) = behind.split_first() else { continue };
                 let first = depth.checked_sub(1).and_then(|depth| starts.get(depth)).copied().unwrap_or(0);
                 if names.get(first..count).is_some_and(|others| others.contains(&string)) {
-                    return problem("an object has two members of one name");
+                    return problem("duplicate key in an object");
                 }
                 let Some(slot) = names.get_mut(count) else {
-                    return problem("an object of too many members");
+                    return problem("object with too many members");
                 };
                 *slot = string;
                 count += 1;
@@ -64,11 +64,11 @@ pub(super) fn check(document: &[u8]) -> Result<(), Problem> {
                 match (depth, path) {
                     (1, [b"schema", _]) => match double::parse(value) {
                         Some(schema) => is_later = schema > f64::from(SCHEMA),
-                        None => return problem("a schema that is not a number"),
+                        None => return problem("schema is not a number"),
                     },
                     (2, [b"tool", b"version"]) => version = Text::from_bytes(value),
                     (2, [b"tool", b"name"]) if value != NAME.as_bytes() => {
-                        return problem("a document of another program than latency-bench");
+                        return problem("not a document of latency-bench");
                     }
                     _ => {}
                 }
@@ -77,7 +77,7 @@ pub(super) fn check(document: &[u8]) -> Result<(), Problem> {
         }
     }
     match is_later {
-        true => Err(Problem { line: 1, what: "a later schema than this version reads", version }),
+        true => Err(Problem { line: 1, what: "schema is newer than this version reads", version }),
         false => Ok(()),
     }
 }

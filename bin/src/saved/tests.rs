@@ -102,8 +102,8 @@ fn the_unit_comes_from_headings_suffixes_or_the_option() {
         expected,
         "a unit in the file replaces the given one"
     );
-    assert_eq!(rejected("size,cycles\n16384,4\n"), (1, "a latency in cycles; give it in nanoseconds"));
-    assert_eq!(rejected("16384 4\n1X 4\n"), (2, "something that is not a size"));
+    assert_eq!(rejected("size,cycles\n16384,4\n"), (1, "latency in cycles; convert it to nanoseconds"));
+    assert_eq!(rejected("16384 4\n1X 4\n"), (2, "not a size"));
 }
 
 #[test]
@@ -205,27 +205,23 @@ fn a_refusal_names_the_line_and_the_defect() {
     for (text, line, what) in [
         ("", 1, "the file is empty"),
         (" \n ", 1, "the file is empty"),
-        ("size,ns\n", 1, "there is no measured point in it"),
-        ("16384 1.08\n32768\n", 2, "columns are missing"),
-        ("16384 1.08\n32768 fast\n", 2, "something that is not a number"),
-        ("16384 1.08\n-5 1.2\n", 2, "a size that is not a positive number of bytes"),
-        ("16384 -1\n", 1, "a latency that is not a positive number of nanoseconds"),
-        ("16384 inf\n", 1, "something that is not a number"),
-        ("{", 1, "the document ends too early"),
-        (
-            "{\"points\":[\n{\"ns\":1,\"working_set_bytes\":0}]}",
-            2,
-            "a size that is not a positive number of bytes",
-        ),
-        ("{\"points\":[3]}", 1, "a point that is not an object"),
-        ("{\"points\":[]}{}", 1, "something follows the document"),
-        ("ns,offered_bytes_per_second\n1,2\n", 1, "latencies under load, of which the JSON is read"),
-        ("{\"curves\":[]}", 1, "there is no measured point in it"),
-        ("{\"points\":[]}", 1, "there is no measured point in it"),
+        ("size,ns\n", 1, "no measured point"),
+        ("16384 1.08\n32768\n", 2, "too few columns"),
+        ("16384 1.08\n32768 fast\n", 2, "not a number"),
+        ("16384 1.08\n-5 1.2\n", 2, "size is not a positive number of bytes"),
+        ("16384 -1\n", 1, "latency is not a positive number of nanoseconds"),
+        ("16384 inf\n", 1, "not a number"),
+        ("{", 1, "the document is cut off"),
+        ("{\"points\":[\n{\"ns\":1,\"working_set_bytes\":0}]}", 2, "size is not a positive number of bytes"),
+        ("{\"points\":[3]}", 1, "point is not an object"),
+        ("{\"points\":[]}{}", 1, "text after the end of the document"),
+        ("ns,offered_bytes_per_second\n1,2\n", 1, "the CSV of loaded cannot be read; save it with --json"),
+        ("{\"curves\":[]}", 1, "no measured point"),
+        ("{\"points\":[]}", 1, "no measured point"),
     ] {
         assert_eq!(rejected(text), (line, what), "{text}");
     }
-    assert_eq!(parse(b"\xff\xfe\n1 2").unwrap_err().what, "neither JSON nor text in UTF-8");
+    assert_eq!(parse(b"\xff\xfe\n1 2").unwrap_err().what, "neither JSON nor UTF-8 text");
     let many: String = (0..5000).map(|size| format!("{} 1\n", size + 64)).collect();
     assert_eq!(rejected(&many), (4097, "more than 4096 points"));
 }
@@ -289,9 +285,9 @@ fn pairs_of_cpus_their_states_and_their_classes_are_points() {
     assert_eq!(
         shown,
         [
-            "CPUs 0 and 4 same core method cas lines 16",
-            "CPU 0 own access read state exclusive cache L1 home 0",
-            "CPUs 0 and 4 same core access read state modified cache L2 home 0"
+            "CPU 0 - CPU 4 (same core), method cas, lines 16",
+            "CPU 0 (same CPU): read on an Exclusive line, in L1, home node 0",
+            "CPU 0 - CPU 4 (same core): read on a Modified line, in L2, home node 0"
         ]
     );
     assert_eq!((saved.rows[0].pages.as_str(), saved.rows[0].verified), ("4k", Some(true)));
@@ -385,7 +381,7 @@ fn reads_without_a_pattern_are_streams() {
     let files = Files { counts: [1, 1], rows: &|side, _| [old, new][side] };
     assert!(Join::of(&files).is_condition(PATTERN) && Join::of(&files).find(&old[0], new).is_some());
     let label = |rows: &[Row]| Label { row: &rows[0], shown: !3 }.to_string();
-    assert!(label(new).contains("pattern permuted traffic read"), "{}", label(new));
+    assert!(label(new).contains("pattern permuted, read"), "{}", label(new));
     assert!(!label(old).contains("pattern"), "{}", label(old));
     // Points of a kind of traffic with only one pattern are the same, whether or not the file contains the pattern.
     let told = curve(r#""pattern":"stream","#, "2:1");

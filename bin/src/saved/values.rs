@@ -61,7 +61,7 @@ pub(super) fn each_object<'a>(
         match reader.next_event()? {
             Event::BeginObject => each(reader)?,
             Event::EndArray => return Ok(()),
-            _ => return Err(Fault::Meaning("a point that is not an object")),
+            _ => return Err(Fault::Meaning("point is not an object")),
         }
     }
 }
@@ -71,7 +71,7 @@ pub(super) fn optional(reader: &mut Reader<'_>) -> Result<Option<f64>, Fault> {
     match reader.next_event()? {
         Event::Number(number) => Ok(Some(number)),
         Event::Null => Ok(None),
-        _ => Err(Fault::Meaning("something that is not a number")),
+        _ => Err(Fault::Meaning("not a number")),
     }
 }
 
@@ -80,12 +80,12 @@ pub(super) fn interval(reader: &mut Reader<'_>) -> Result<Option<Interval>, Faul
     match reader.next_event()? {
         Event::Null => return Ok(None),
         Event::BeginArray => {}
-        _ => return Err(Fault::Meaning("an interval that is not a pair of numbers")),
+        _ => return Err(Fault::Meaning("interval is not a pair of numbers")),
     }
     let interval = Interval { low: reader.number()?, high: reader.number()? };
     match reader.next_event()? {
         Event::EndArray if interval.low <= interval.high => Ok(Some(interval)),
-        _ => Err(Fault::Meaning("an interval that is not a pair of numbers")),
+        _ => Err(Fault::Meaning("interval is not a pair of numbers")),
     }
 }
 

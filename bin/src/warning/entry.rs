@@ -98,7 +98,7 @@ pub struct Percent(pub f64);
 impl fmt::Display for Percent {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let percent = self.0 * 100.0;
-        write!(out, "{:.*} %", usize::from(percent < 9.95), Decimal(percent))
+        write!(out, "{:.*}%", usize::from(percent < 9.95), Decimal(percent))
     }
 }
 

@@ -5,10 +5,12 @@ use latency_core::compact::Compact;
 use core::fmt::{self, Write};
 use core::mem::discriminant;
 
-use super::entry::Facts;
 use super::{Severity, Warning, Warnings};
+use crate::report::ascii::Ascii;
 use crate::report::wrap::Wrap;
 
+/// The words before a warning.
+const WARNING: &str = "latency-bench: warning: ";
 /// Number of blanks before each line of a warning except its first.
 const INDENT: usize = 2;
 
@@ -48,39 +50,43 @@ impl Warnings {
     }
 
     fn group<'a>(&'a self, first: &'a Warning) -> WarningGroup<'a> {
-        let weight = |warning: &Warning| {
-            let Facts { severity, measure, .. } = warning.facts();
-            (severity, measure)
-        };
         let mut group = WarningGroup { worst: first, count: 0 };
         for warning in self.iter().filter(|other| discriminant(*other) == discriminant(first)) {
             group.count += 1;
-            if weight(warning) > weight(group.worst) {
+            if warning.weight() > group.worst.weight() {
                 group.worst = warning;
             }
         }
         group
     }
 
-    /// Writes one line for each group: `WARNING: …`, and if `notes` is true, `NOTE: …`.
+    /// Writes one line for each group: `latency-bench: warning: …`, and if `notes` is true, `latency-bench: note: …`.
     ///
-    /// Lines are wrapped only if `columns` is the width of a terminal, so that programs read complete lines.
+    /// Lines are wrapped only if `columns` is the width of a terminal, so that programs read complete lines. They are ASCII
+    /// unless `unicode` is true.
     ///
     /// # Errors
     ///
     /// The errors of `out`.
-    pub fn write(&self, out: &mut dyn Write, notes: bool, columns: Option<usize>) -> fmt::Result {
-        let mut out = Wrap::new(out, columns.unwrap_or(usize::MAX), INDENT, 0);
+    pub fn write(
+        &self,
+        out: &mut dyn Write,
+        notes: bool,
+        columns: Option<usize>,
+        unicode: bool,
+    ) -> fmt::Result {
+        let mut wrap = Wrap::new(out, columns.unwrap_or(usize::MAX), INDENT, 0);
+        let mut out = Ascii { out: &mut wrap, unicode };
         for group in self.groups() {
             match group.worst.severity() {
                 Severity::Note if !notes => {}
-                Severity::Note => writeln!(out, "NOTE: {group}")?,
-                Severity::Fair | Severity::Poor => writeln!(out, "WARNING: {group}")?,
+                Severity::Note => writeln!(out, "latency-bench: note: {group}")?,
+                Severity::Fair | Severity::Poor => writeln!(out, "{WARNING}{group}")?,
             }
         }
         match self.dropped() {
             0 => Ok(()),
-            count => writeln!(out, "WARNING: and {count} more"),
+            count => writeln!(out, "{WARNING}{count} more warnings"),
         }
     }
 }
@@ -93,7 +99,7 @@ mod tests {
 
     fn written(warnings: &Warnings, notes: bool, columns: Option<usize>) -> String {
         let mut text = String::new();
-        warnings.write(&mut text, notes, columns).unwrap();
+        warnings.write(&mut text, notes, columns, false).unwrap();
         text
     }
 
@@ -116,15 +122,17 @@ mod tests {
 
     #[test]
     fn pairs_are_one_line_and_the_worst_come_first() {
-        let precision = "WARNING: node 0 -> node 7, 1 MiB: certain to 10.0 %, not 1 % \
-                         (worst of 32); use an idle or a dedicated host, or a wider --precision\n";
-        let moved = "WARNING: this process was moved to another CPU 2 times; it went back, and left those \
-                     trials out; stop whoever changes affinities or cpusets, and run again\n";
-        let no_sys = "WARNING: no /sys, so nodes, caches and huge page pools cannot be read; \
+        let precision = "latency-bench: warning: node 0 -> node 7, 1 MiB: 95% interval +-10.0% (target +-1%) \
+                         (worst of 32); use an idle or dedicated host, or relax --precision\n";
+        let moved = "latency-bench: warning: the thread was migrated to another CPU 2 times; the affected \
+                     trials were discarded; stop the program that changes CPU affinities or cpusets, \
+                     then rerun\n";
+        let no_sys = "latency-bench: warning: /sys is not mounted: nodes, caches and huge page pools are unknown; \
                       as root: mount -t sysfs sysfs /sys\n";
-        let notes = "NOTE: NUMA balancing is on, so the kernel may interrupt the run; \
+        let notes = "latency-bench: note: automatic NUMA balancing is enabled: the kernel may migrate pages and \
+                     interrupt the run; \
                      as root: echo 0 > /proc/sys/kernel/numa_balancing\n\
-                     NOTE: node 8 is not measured: the cpuset does not allow its memory (and 1 more); \
+                     latency-bench: note: skipping node 8: its memory is outside cpuset.mems (and 1 more); \
                      widen cpuset.mems to include it\n";
         let warnings = eight_nodes();
         assert_eq!(written(&warnings, false, None), [moved, no_sys, precision].concat());
@@ -136,7 +144,7 @@ mod tests {
         let text = written(&eight_nodes(), true, Some(60));
         assert!(text.lines().all(|line| line.len() <= 60), "{text}");
         assert!(
-            text.contains("\nWARNING: node 0 -> node 7, 1 MiB: certain to 10.0 %, not 1 %\n  (worst"),
+            text.contains("\nlatency-bench: warning: node 0 -> node 7, 1 MiB: 95%\n  interval"),
             "{text}"
         );
     }
@@ -148,6 +156,10 @@ mod tests {
             warnings.push(Warning::NotMeasurableHere { node: NodeId(node) });
         }
         let text = written(&warnings, false, None);
-        assert!(text.contains(" (and 63 more); ") && text.ends_with("\nWARNING: and 6 more\n"), "{text}");
+        assert!(
+            text.contains(" (and 63 more); ")
+                && text.ends_with("\nlatency-bench: warning: 6 more warnings\n"),
+            "{text}"
+        );
     }
 }

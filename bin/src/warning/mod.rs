@@ -289,6 +289,12 @@ impl Warning {
         self.entry(&mut |_| ())
     }
 
+    /// Returns the rank of the warning among those of its code: its severity, then its measure.
+    fn weight(&self) -> (Severity, Option<f64>) {
+        let Facts { severity, measure, .. } = self.facts();
+        (severity, measure)
+    }
+
     /// Returns whether both have the same code and the same subject.
     fn is_like(&self, other: &Warning) -> bool {
         discriminant(self) == discriminant(other) && self.facts().about == other.facts().about

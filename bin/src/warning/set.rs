@@ -75,7 +75,7 @@ impl Warnings {
     pub fn pool(&mut self, other: &Warnings) {
         for warning in other.iter() {
             match self.slots.iter_mut().flatten().find(|known| known.is_like(warning)) {
-                Some(known) if known.severity() < warning.severity() => *known = *warning,
+                Some(known) if known.weight() < warning.weight() => *known = *warning,
                 Some(_) => {}
                 None => self.push(*warning),
             }

@@ -53,37 +53,37 @@ impl Warning {
         }
         match *self {
             Warning::OneNode => entry!("one-node", Note, Run;
-                "one NUMA node, so no remote latency";
+                "single NUMA node: there is no remote latency";
                 "`latency-bench curve` measures its caches and memory"),
             Warning::TooManyNodes { found, held } => entry!("too-many-nodes", Note, Run;
-                "{found} nodes found, and only the first {held} are used";
-                "choose others with --cpunode and --memnode"),
+                "found {found} nodes, measuring only the first {held}";
+                "select others with --cpunode and --memnode"),
             Warning::CpusetPartial { allowed, online } => entry!("cpuset-partial", Note, Run;
-                "this process may use {allowed} of {online} CPUs";
+                "restricted to {allowed} of {online} CPUs by the affinity mask or cpuset";
                 "widen cpuset.cpus or the affinity mask to use the others"),
             Warning::CpuQuota { cpus } => entry!("cpu-quota", Note, Run;
-                "the control group grants {cpus:.3} CPUs, so the kernel stops this process in each period";
+                "cgroup CPU quota is {cpus:.3} CPUs: the kernel throttles this process in every period";
                 "raise cpu.max; in a container: docker run without --cpus"; cpus = Trimmed(cpus)),
             Warning::NodeLeftOut { node } => entry!("node-left-out", Note, Node(node);
-                "node {node} is not measured: the cpuset does not allow its memory";
+                "skipping node {node}: its memory is outside cpuset.mems";
                 "widen cpuset.mems to include it"),
             Warning::NoProc => entry!("no-proc", Fair, Run;
-                "no /proc", ", so placement and memory limits cannot be read";
+                "/proc is not mounted", ": page placement and memory limits are unknown";
                 "as root: mount -t proc proc /proc"),
             Warning::NoSys => entry!("no-sys", Fair, Run;
-                "no /sys", ", so nodes, caches and huge page pools cannot be read";
+                "/sys is not mounted", ": nodes, caches and huge page pools are unknown";
                 "as root: mount -t sysfs sysfs /sys"),
             Warning::SizeClipped { from, to, why: Clipped::HalfOfFree } => entry!(
                 "size-clipped", Note, Size(from);
-                "working set reduced from {from} to {to}, half of what the node can give";
+                "working set reduced from {from} to {to} (half of the memory available on the node)";
                 "free memory there, or set --size"),
             Warning::SizeClipped { from, to, why: Clipped::ControlGroup } => entry!(
                 "size-clipped", Note, Size(from);
-                "working set reduced from {from} to {to}, half of what the control group has left";
+                "working set reduced from {from} to {to} (half of the memory left in the cgroup)";
                 "raise memory.max, or set --size"),
             Warning::CacheLatency { size, level, cache } => entry!("cache-latency", Note, Size(size);
-                "{size} fit in L{level} ({cache}): this is cache latency";
-                "leave --size out to measure memory"),
+                "{size} fits in the L{level} cache ({cache}): this measures cache, not memory";
+                "omit --size to measure memory"),
             Warning::CacheCouldHold { size, cache, asked, seen } => {
                 // If a cache may hold most of the working set, it decides the latency, whoever chose the size.
                 let severity = if asked && size.0 / 3 * 2 >= cache.0 { Fair } else { Poor };
@@ -92,10 +92,10 @@ impl Warning {
                 let least = SizeOption(cache.times(4).max(if seen { size.times(2) } else { Bytes(0) }));
                 match () {
                     () if size <= cache => entry!("cache-could-hold", severity, Size(size), measure;
-                        "{size} fit in the last-level cache", " ({cache})";
+                        "{size} fits in the last-level cache", " ({cache})";
                         "use --size={least} or more"),
                     () if seen => entry!("cache-could-hold", severity, Size(size), measure;
-                        "{size} showed hits in a cache", " in a look before the run";
+                        "part of {size} hit in a cache", " in a test before the run";
                         "use --size={least} or more"),
                     () => entry!("cache-could-hold", severity, Size(size), measure;
                         "much of {size} may fit in the last-level cache", " ({cache})";
@@ -104,29 +104,30 @@ impl Warning {
             }
             Warning::CacheSizeImplausible { level, size } => entry!(
                 "cache-size-implausible", Fair, Level(level);
-                "the reported L{level} cache of {size} is ignored", ": no processor has one of that size";
+                "ignoring the reported L{level} size: {size} is implausible";
                 "`latency-bench curve` measures the caches"),
             Warning::CacheUnknown { assumed } => entry!("cache-unknown", Note, Run;
-                "neither sysfs nor CPUID reports a last-level cache, so {assumed} are assumed";
+                "last-level cache size unknown (not in sysfs or CPUID); assuming {assumed}";
                 "`latency-bench curve` measures the caches"),
             Warning::WorkingSetDoubled { from, to } => entry!("working-set-doubled", Note, Run;
-                "working set {grown} to {to}: {from} showed hits in a cache";
-                "set --size to choose another";
+                "working set {grown} to {to} because {from} still hit in a cache";
+                "set --size to override it";
                 grown = if to == from.times(2) { "doubled" } else { "enlarged" }),
             Warning::ReportedCacheDiffers { reported, found } if found < reported => entry!(
                 "reported-cache-differs", Note, Run;
-                "a chase held about {found} of the reported {reported} of last-level cache, while others could use it";
+                "only about {found} of the reported {reported} last-level cache was usable from this core";
                 "`latency-bench curve` measures the caches"),
             Warning::ReportedCacheDiffers { reported, found } => entry!("reported-cache-differs", Note, Run;
-                "a last-level cache of {reported} is reported, but about {found} were found";
+                "measured last-level cache is about {found}; the system reports {reported}";
                 "`latency-bench curve` measures the caches"),
             Warning::CacheServesPart { size, cold, warm } => entry!("cache-serves-part", Fair, Size(size);
-                "a cache may serve a part of {size}", " (first pass {cold} ns, then {warm} ns)";
+                "part of the {size} working set may be cached", " (first pass {cold} ns, later passes {warm} ns)";
                 "use --size={larger}";
                 cold = nanoseconds(cold), warm = nanoseconds(warm), larger = SizeOption(size.times(8))),
             Warning::LooksCached { size, cold, warm } => entry!(
                 "looks-cached", Poor, Size(size), cold.0 as f64 / warm.0 as f64;
-                "{size} fit in a cache", " (first pass {cold} ns, then {warm} ns): not memory latency";
+                "the {size} working set is cached",
+                " (first pass {cold} ns, later passes {warm} ns): this is not memory latency";
                 "use --size={larger}";
                 cold = nanoseconds(cold), warm = nanoseconds(warm), larger = SizeOption(size.times(8))),
             Warning::SideCache { node, cache, size, fits } => {
@@ -134,255 +135,259 @@ impl Warning {
                 let wanted = SizeOption(least);
                 match fits {
                     true => entry!("side-cache", Fair, Node(node);
-                        "memory of node {node} was measured through a {cache} side cache", ", which may hold {part} of {size}";
-                        "use --size={wanted} (curve: --max-size) for the memory behind it"),
+                        "node {node} was measured through a {cache} side cache", ", which may hold {part} of {size}";
+                        "use --size={wanted} (curve: --max-size) to measure the memory behind it"),
                     false => entry!("side-cache", Fair, Node(node);
-                        "memory of node {node} was measured through a {cache} side cache", ", which may hold {part} of {size}";
-                        "the node lacks the {least} that reach the memory behind it"),
+                        "node {node} was measured through a {cache} side cache", ", which may hold {part} of {size}";
+                        "measuring the memory behind it needs {least}, more than the node has"),
                 }
             }
             Warning::PagesFellBack { found } => entry!("pages-fell-back", Note, Size(found.bytes());
-                "{found} pages used, because no larger ones are available";
+                "using {found} pages: no larger pages available";
                 "as root: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled"),
             Warning::ThpPartial { wanted, found } => entry!(
                 "thp-partial", Poor, Size(wanted), wanted.0.saturating_sub(found.0) as f64 / wanted.0 as f64;
-                "only {found} of {wanted} are in transparent huge pages";
+                "only {found} of {wanted} is in transparent huge pages";
                 "as root: echo 1 > /proc/sys/vm/compact_memory"),
             Warning::HugePagesWithoutEffect { page } => entry!(
                 "huge-pages-without-effect", Note, Size(page.bytes());
-                "the hypervisor backs this guest's {page} pages with 4 KiB ones, so they gain less than they could";
+                "the hypervisor backs this guest's {page} pages with 4 KiB pages, which cancels part of the huge-page benefit";
                 "enable huge pages on the host"),
             Warning::PlacementUnverified { node, why } => entry!("placement-unverified", Poor, Node(node);
-                "memory on node {node} is not proven", ": {why}";
-                "mount /proc, and let this process read its numa_maps"),
+                "could not verify that the memory is on node {node}", ": {why}";
+                "mount /proc, and allow this process to read its numa_maps"),
             Warning::PlacedByFirstTouch { node } => entry!("placed-by-first-touch", Note, Node(node);
-                "memory policies are forbidden: memory on node {node} was placed by first touch and proven";
-                "give the container CAP_SYS_NICE (docker run --cap-add=SYS_NICE)"),
+                "mbind is not permitted: pages were placed on node {node} by first touch and verified there";
+                "grant the container CAP_SYS_NICE (docker run --cap-add=SYS_NICE)"),
             Warning::NotMeasurableHere { node } => entry!("not-measurable-here", Fair, Node(node);
-                "node {node} is not measurable here", " (no memory policies, no allowed CPU)";
-                "give the container CAP_SYS_NICE (docker run --cap-add=SYS_NICE)"),
+                "cannot measure node {node}", ": mbind is not permitted and no CPU of node {node} is allowed";
+                "grant the container CAP_SYS_NICE (docker run --cap-add=SYS_NICE)"),
             Warning::InheritedPolicy { policy } => entry!("inherited-policy", Note, Run;
-                "started with the memory policy '{policy}', so only its nodes are measured";
+                "inherited memory policy '{policy}' (numactl?): measuring only its nodes";
                 "start without numactl to measure all nodes"),
             Warning::PagesMoved { node, pages } => entry!("pages-moved", Poor, Node(node), pages as f64;
-                "{pages} page{s} left node {node}", " during the run";
+                "{pages} page{s} migrated off node {node}", " during the run";
                 "as root: echo 0 > /proc/sys/kernel/numa_balancing"; s = plural(pages)),
             Warning::HugePagesChanged { node, before, after, mapped } => entry!(
                 "huge-pages-changed",
                 graded(before.0.abs_diff(after.0) as f64 / mapped.0 as f64, MUCH_OF_HUGE_PAGES), Node(node);
-                "huge pages on node {node} went from {before} to {after}", " during the run";
+                "huge pages on node {node} changed from {before} to {after}", " during the run";
                 "as root: echo 0 > /sys/kernel/mm/transparent_hugepage/khugepaged/defrag"),
             Warning::OtherWork { cpu, share } => entry!(
                 "other-work", graded(share, MUCH_OTHER_WORK), Cpu(cpu), share;
-                "other work took {percent} of CPU {cpu}", " while it was measured with";
-                "stop the other work, or use idle CPUs (--cpu=N, --load-cpus=N)"; percent = Percent(share)),
+                "other processes used {percent} of CPU {cpu}", " during the measurement";
+                "stop other processes, or use idle CPUs (--cpu=N, --load-cpus=N)"; percent = Percent(share)),
             Warning::Stolen { cpu, share } => entry!("stolen-time", Fair, Cpu(cpu), share;
-                "the hypervisor reports {percent} of CPU {cpu} stolen", ": it kept that CPU waiting";
+                "steal time {percent} on CPU {cpu}", ": the hypervisor withheld this CPU";
                 "use a host that is not overcommitted, or a dedicated one"; percent = Percent(share)),
             Warning::SiblingBusy { cpu, share } => entry!("sibling-busy", Fair, Cpu(cpu), share;
-                "the sibling thread of CPU {cpu} was {percent} busy", " with other work";
-                "idle the sibling thread, or use other cores (--cpu=N, --load-cpus=N)";
+                "the SMT sibling of CPU {cpu} was {percent} busy", " with other processes";
+                "keep the SMT sibling idle, or use other cores (--cpu=N, --load-cpus=N)";
                 percent = Percent(share)),
             Warning::ThreadMoved { times } => entry!("thread-moved", Poor, Run;
-                "this process was moved to another CPU {times} time{s}", "; it went back, and left those trials out";
-                "stop whoever changes affinities or cpusets, and run again"; s = plural(times)),
+                "the thread was migrated to another CPU {times} time{s}", "; the affected trials were discarded";
+                "stop the program that changes CPU affinities or cpusets, then rerun"; s = plural(times)),
             Warning::Neighbours { from, to, size, ratio } => entry!(
                 "neighbours", Fair, Point(from, to, size), ratio;
-                "neighbours make memory {slower:.2} times as slow as undisturbed";
+                "neighbours raise memory latency to {slower:.2}x undisturbed";
                 "use a dedicated host, or --until=quiet"; slower = Decimal(ratio)),
             Warning::NotQuiet { seconds } => entry!("not-quiet", Fair, Run;
-                "no second in {seconds} s was quiet", ", so the undisturbed latency has only an upper bound";
+                "no quiet second in {seconds} s", ": the undisturbed latency has only an upper bound";
                 "use a longer --until=quiet=SECONDS, or a dedicated host"; seconds = Trimmed(seconds)),
             Warning::NumaBalancing => entry!("numa-balancing", Note, Run;
-                "NUMA balancing is on, so the kernel may interrupt the run";
+                "automatic NUMA balancing is enabled: the kernel may migrate pages and interrupt the run";
                 "as root: echo 0 > /proc/sys/kernel/numa_balancing"),
             Warning::FrequencyScaling { governor } => entry!("frequency-scaling", Note, Run;
-                "the frequency governor is '{governor}', so the core clock may change";
+                "the frequency governor is '{governor}': the core clock may change";
                 "as root: cpupower frequency-set -g performance"),
             Warning::CoreClockUnstable { least, most, core } => entry!(
                 "core-clock-unstable", if core { Fair } else { Note }, Run;
-                "the core clock was between {least:.2} and {most:.2} GHz", "{effect}";
+                "core clock varied from {least:.2} to {most:.2} GHz", "{effect}";
                 "as root: cpupower frequency-set -g performance";
                 least = Decimal(least.gigahertz()), most = Decimal(most.gigahertz()),
-                effect = if core { ": compare L1, L2 and instructions in core cycles" }
-                    else { ", which memory does not follow" }),
+                effect = if core { ": compare L1, L2 and instructions in core cycles, not ns" }
+                    else { "; memory has its own clock" }),
             Warning::TscNotInvariant => entry!("tsc-not-invariant", Fair, Run;
                 "the TSC is not reported as invariant", ", but its calibrations agree";
                 "in a virtual machine: pass the invariant TSC through (+invtsc)"),
             Warning::TscUnsteady { ppm } => entry!("tsc-unsteady", graded(ppm, MUCH_DRIFT_PPM), Run;
-                "calibrations of the TSC are {apart:.0} ppm apart";
-                "check the clock source, and for suspension or live migration"; apart = Decimal(ppm)),
+                "TSC calibrations disagree by {apart:.0} ppm";
+                "check the clock source; rule out suspend and live migration"; apart = Decimal(ppm)),
             Warning::TscDrift { ppm } => entry!("tsc-drift", graded(ppm.abs(), MUCH_DRIFT_PPM), Run;
-                "the TSC and the kernel's clock drifted apart by {drift:.0} ppm";
-                "check the clock source, and for suspension or live migration"; drift = Decimal(ppm)),
+                "the TSC runs {drift:.0} ppm {side} than CLOCK_MONOTONIC_RAW";
+                "check the clock source; rule out suspend and live migration"; drift = Decimal(ppm.abs()),
+                side = if ppm < 0.0 { "slower" } else { "faster" }),
             Warning::TscMismatch { measured, declared } => entry!("tsc-mismatch", Poor, Run;
                 "the TSC runs at {measured:.3} MHz, but CPUID reports {declared:.3} MHz";
-                "a hypervisor may scale it: compare with another clock source";
+                "the hypervisor may scale the TSC; cross-check against another clock source";
                 measured = Decimal(measured.megahertz()), declared = Decimal(declared.megahertz())),
             Warning::NoTsc { why } => entry!("no-tsc", Fair, Run;
-                "the TSC is not used", ", so there are no TSC cycles and no percentiles: {why}";
+                "not using the TSC ({why})", ": no TSC cycles and no percentiles";
                 "use a processor or hypervisor with an invariant TSC"),
             // The two timestamps of a batch are far apart, so a load that begins early changes nothing.
             Warning::FenceNotSerialising { promised, single } => entry!(
                 "fence-not-serialising", if single { Fair } else { Note }, Run;
-                "LFENCE does not wait for earlier loads", "{promised}: single loads are inexact";
-                "update kernel or hypervisor, so that MSR C001_1029[1] is set";
-                promised = if promised { " (CPUID says it does)" } else { "" }),
+                "LFENCE is not dispatch-serializing", "{promised}: timings of single loads are inexact";
+                "update kernel or hypervisor to set MSR C001_1029[1]";
+                promised = if promised { " (CPUID says it is)" } else { "" }),
             Warning::Emulated { by } => entry!("emulated", Note, Run;
                 "emulated by {by}: these are not hardware latencies";
                 "run on real hardware, or in a virtual machine with KVM"),
             Warning::L1NotInteger { cycles } => entry!("l1-not-integer", Poor, Run;
-                "self-test failed: an L1 hit took {cycles:.2} cycles", ", expected 4 or 5: the core was shared";
-                "idle its sibling thread, and run again"; cycles = Decimal(cycles)),
+                "self-test failed: L1 hit latency is {cycles:.2} cycles",
+                ", expected 4 or 5 (was another task using this core?)";
+                "keep the SMT sibling idle, then rerun"; cycles = Decimal(cycles)),
             Warning::MultiplyAddRatio { ratio } => entry!("multiply-add-ratio", Poor, Run;
-                "self-test failed: a multiplication took {ratio:.2} additions", ", expected 3 or 4: the core was shared";
-                "idle its sibling thread, and run again"; ratio = Decimal(ratio)),
+                "self-test failed: multiply/add latency ratio is {ratio:.2}",
+                ", expected 3 or 4 (was another task using this core?)";
+                "keep the SMT sibling idle, then rerun"; ratio = Decimal(ratio)),
             Warning::RepeatRatio { ratio } => entry!("repeat-ratio", Poor, Run;
-                "the first point was {percent:.0} % {side} when measured again", " in new memory";
-                "stop other work, and run again";
+                "the repeat of the first point was {percent:.0}% {side}", ", in freshly allocated memory";
+                "stop other processes, then rerun";
                 percent = percent_off(ratio), side = if ratio < 1.0 { "faster" } else { "slower" }),
             // A prefetcher lowers the latency with a small stride; a higher latency is noise.
             Warning::PrefetchAudit { ratio } | Warning::NeighboursFetched { ratio } if ratio >= 1.0 => {
                 entry!(
                 if matches!(self, Warning::PrefetchAudit { .. }) { "prefetch-audit" } else { "neighbours-fetched" },
                 Note, Run;
-                "prefetch audit inconclusive: lines 64 B apart took {ratio:.2} times as long as lines 256 B apart, which is noise";
-                "stop other work, and run again"; ratio = Decimal(ratio))
+                "prefetcher check inconclusive (noise): 64 B stride was {ratio:.2}x slower than 256 B stride";
+                "stop other processes, then rerun"; ratio = Decimal(ratio))
             }
             Warning::PrefetchAudit { ratio } => entry!(
                 "prefetch-audit", graded(1.0 - ratio, MUCH_HIDDEN), Run;
-                "a prefetcher hides {percent:.0} % of the latency", " at 64 B spacing";
+                "a prefetcher hides {percent:.0}% of the latency", " at 64 B stride";
                 "use --stride=256"; percent = percent_off(ratio)),
             Warning::NeighboursFetched { ratio } => entry!("neighbours-fetched", Fair, Run;
-                "neighbouring lines are fetched together",
-                ", which hides {percent:.0} % of the latency in working sets that fit in a cache";
+                "the adjacent-line prefetcher is active",
+                ": it hides {percent:.0}% of the latency of cache-resident working sets";
                 "use --stride=256"; percent = percent_off(ratio)),
             Warning::PointersFollowed { ratio } => entry!(
                 "pointers-followed", graded(1.0 - ratio, MUCH_HIDDEN), Run;
-                "a prefetcher hides {percent:.0} % of the latency", " of pointers";
+                "a prefetcher hides {percent:.0}% of the latency", " of pointers";
                 "use --kernel=index"; percent = percent_off(ratio)),
             Warning::PrefetchAssisted { order } => entry!("prefetch-assisted", Note, Run;
-                "prefetchers help with {order} order, so this is not the latency of a random access";
-                "use --order=random for that"),
+                "prefetchers accelerate {order} order: this is not random-access latency";
+                "use --order=random to measure random-access latency"),
             // Without an interval nothing is known of the precision, so this is the least certain value.
             Warning::PrecisionNotReached { from, to, size, found, .. } if found.is_nan() => entry!(
                 "precision-not-reached", Poor, Point(from, to, size), f64::INFINITY;
-                "too few rounds for an interval";
-                "use a longer --time-limit"),
+                "too few rounds for a confidence interval";
+                "increase --time-limit"),
             // A wide interval is correct. The load from other processes differs between windows of any length.
             Warning::PrecisionNotReached { from, to, size, found, wanted } => entry!(
                 "precision-not-reached", Fair, Point(from, to, size), found;
-                "certain to {within} %, not {wanted} %";
-                "use an idle or a dedicated host, or a wider --precision";
+                "95% interval ±{within}% (target ±{wanted}%)";
+                "use an idle or dedicated host, or relax --precision";
                 within = Digits(found * 100.0), wanted = Trimmed(wanted * 100.0)),
             Warning::Disturbed { from, to, size, share } => entry!(
                 "disturbed", Fair, Point(from, to, size), share;
-                "other work interrupted {percent} of the trials";
+                "other processes interrupted {percent} of the trials";
                 "use an idle CPU (--cpu=N)"; percent = Percent(share)),
             Warning::HopsTooShort { from, to, size, hops, latency } => entry!(
                 "hops-too-short", Poor, Point(from, to, size), f64::from(hops);
-                "loads of {latency} ns are timed {hops} at a time", ", so percentiles above the median are diluted";
-                "use a larger --size, or only the median"; latency = nanoseconds(latency)),
+                "loads of {latency} ns were timed in groups of {hops}", ", which understates tail percentiles";
+                "use a larger --size, or rely on the median only"; latency = nanoseconds(latency)),
             Warning::HopMeanDiffers { from, to, size, ratio } => entry!(
                 "hop-mean-differs", Poor, Point(from, to, size), (ratio - 1.0).abs();
-                "the means of single loads and of batches differ by {percent:.1} %";
-                "stop other work, and run again"; percent = percent_off(ratio)),
+                "the means of single loads and of batches differ by {percent:.1}%";
+                "stop other processes, then rerun"; percent = percent_off(ratio)),
             Warning::PointsNotPrecise { points, unknown: 0, of, wanted } => entry!(
                 "points-not-precise", Fair, Run;
-                "{points} of {of} points {verb} less certain than {wanted} %";
-                "use an idle or a dedicated host, or a wider --precision";
-                verb = if points == 1 { "is" } else { "are" }, wanted = Trimmed(wanted * 100.0)),
+                "{points} of {of} points {verb} an interval wider than ±{wanted}%";
+                "use an idle or dedicated host, or relax --precision";
+                verb = if points == 1 { "has" } else { "have" }, wanted = Trimmed(wanted * 100.0)),
             Warning::PointsNotPrecise { points, unknown, of, wanted } => entry!(
                 "points-not-precise", graded(f64::from(unknown) / f64::from(of), MOST), Run;
-                "{points} of {of} points {verb} less certain than {wanted} %", ", and {unknown} of them have no interval";
-                "use a longer --time-limit";
-                verb = if points == 1 { "is" } else { "are" }, wanted = Trimmed(wanted * 100.0)),
+                "{points} of {of} points miss the target interval of ±{wanted}%", ", {unknown} of them without an interval";
+                "increase --time-limit";
+                wanted = Trimmed(wanted * 100.0)),
             Warning::PointsDisturbed { points, of, share } => entry!("points-disturbed", Fair, Run;
-                "other work interrupted trials at {points} of {of} points", ", {percent} % of them or more";
+                "other processes interrupted trials at {points} of {of} points", ", at least {percent}% of them";
                 "use an idle CPU (--cpu=N)"; percent = Trimmed(share * 100.0)),
             Warning::StateShare { of: 1, share, .. } => entry!("state-share", Fair, Run;
-                "only {percent:.0} % of the trials of a round agree", " on a value";
-                "stop other work, fix the frequency, and run again"; percent = Decimal(share * 100.0)),
+                "multimodal latency: only {percent:.0}% of trials in the main mode";
+                "stop other processes, fix the frequency, then rerun"; percent = Decimal(share * 100.0)),
             Warning::StateShare { points, of, share } => entry!("state-share", Fair, Run;
-                "only {percent:.0} % of the trials of a round agree",
-                " on a value, and few of them at {points} of {of} points";
-                "stop other work, fix the frequency, and run again"; percent = Decimal(share * 100.0)),
+                "multimodal latency: only {percent:.0}% of trials in the main mode", " (at {points} of {of} points)";
+                "stop other processes, fix the frequency, then rerun"; percent = Decimal(share * 100.0)),
             Warning::FewSteps { steps } => entry!("few-steps", Fair, Run;
-                "a trial lasts only {steps} step{s} of the timer";
-                "leave --iters out, or raise it"; s = plural(steps)),
+                "trials are too short: {steps} timer tick{s} each";
+                "omit --iters, or increase it"; s = plural(steps)),
             Warning::TimerSteppedBack { trials } => entry!("timer-stepped-back", Poor, Run;
-                "the timer stepped back during {trials} trial{s}", ", not used for the result";
-                "look for TSC messages in the kernel log (dmesg)"; s = plural(trials)),
+                "the timer went backwards in {trials} trial{s}", " (discarded)";
+                "check the kernel log (dmesg) for TSC messages"; s = plural(trials)),
             Warning::CoreCyclesDiffer { ratio } => entry!("core-cycles-differ", Poor, Run;
-                "counted and estimated core cycles differ by {percent:.0} %";
-                "fix the frequency, and idle the core's sibling thread"; percent = percent_off(ratio)),
+                "counted and estimated core cycles differ by {percent:.0}%";
+                "fix the frequency, and keep the SMT sibling idle"; percent = percent_off(ratio)),
             Warning::CountersUnavailable { why: NoCounters::Paranoid } => entry!(
                 "counters-unavailable", Note, Run;
                 "no hardware counters: kernel.perf_event_paranoid forbids them";
                 "as root: echo 2 > /proc/sys/kernel/perf_event_paranoid"),
             Warning::CountersUnavailable { why: NoCounters::Filtered } => entry!(
                 "counters-unavailable", Note, Run;
-                "no hardware counters: a filter refuses perf_event_open";
-                "give the container CAP_PERFMON (docker run --cap-add=PERFMON)"),
+                "no hardware counters: a seccomp filter blocks perf_event_open";
+                "grant the container CAP_PERFMON (docker run --cap-add=PERFMON)"),
             Warning::CountersUnavailable { why: NoCounters::Absent } => entry!(
                 "counters-unavailable", Note, Run;
-                "no hardware counters: the processor or hypervisor offers none";
-                "in a virtual machine: give it a virtual PMU"),
+                "no hardware counters: the processor or hypervisor provides none";
+                "in a virtual machine: enable the virtual PMU"),
             Warning::ThreadsRefused { wanted, started, errno } => entry!("threads-refused", Fair, Run;
-                "{started} of {wanted} threads could be started", " ({errno})";
-                "raise ulimit -u, pids.max of the control group or kernel.threads-max"),
+                "started only {started} of {wanted} threads", ": {errno}";
+                "raise ulimit -u, pids.max of the cgroup or kernel.threads-max"),
             Warning::GeneratorMoved { times } => entry!("generator-moved", Poor, Run;
-                "generators were moved to other CPUs in {times} run{s}";
-                "stop whoever changes affinities or cpusets, and run again"; s = plural(times)),
+                "generators were migrated to other CPUs in {times} run{s}";
+                "stop the program that changes CPU affinities or cpusets, then rerun"; s = plural(times)),
             Warning::NotSettled { windows, of } => entry!("not-settled", Fair, Run;
-                "the rate of generators was unsteady before {windows} of {of} runs";
-                "stop other work, fix the frequency, and run again"),
+                "generators had no steady rate at the start of {windows} of {of} runs";
+                "stop other processes, fix the frequency, then rerun"),
             Warning::Throttled { windows, of } => entry!("throttled", Poor, Run;
-                "the quota of CPU time ran out in {windows} of {of} runs", " of the generators";
-                "raise cpu.max of the control group (docker run --cpus), or use fewer CPUs"),
+                "the CPU quota throttled the generators in {windows} of {of} runs";
+                "raise cpu.max of the cgroup (docker run --cpus), or use fewer CPUs"),
             Warning::OneGenerator => entry!("one-generator", Note, Run;
-                "one generator: one core may not fill this memory, which may deliver more";
+                "only one generator: a single core may be unable to saturate this memory";
                 "give this process more CPUs"),
             Warning::PairsLeftOut { pairs, of } => entry!("pairs-left-out", Fair, Run;
-                "{pairs} of {of} pairs of nodes are not measured", ", for want of time";
-                "raise --budget, or choose nodes with --cpunode and --memnode"),
+                "skipped {pairs} of {of} node pairs", ": they do not fit the time budget";
+                "increase --budget, or select nodes with --cpunode and --memnode"),
             Warning::RateNotDelivered { offered, delivered } => entry!("rate-not-delivered", Poor, Run;
-                "only {delivered:.2} of {offered:.2} GB/s offered were delivered", ", below the limit";
-                "stop other work on those CPUs, or use more of them";
+                "generators delivered only {delivered:.2} of the requested {offered:.2} GB/s",
+                ", although memory was not saturated";
+                "stop other processes on those CPUs, or use more CPUs";
                 offered = Decimal(offered / 1e9), delivered = Decimal(delivered / 1e9)),
             Warning::IdleMemorySlower { node, idle, loaded, rate } => entry!(
                 "idle-memory-slower", Note, Node(node);
-                "idle memory of node {node} ({idle} ns) is slower than at {rate:.2} GB/s ({loaded} ns): likely power management";
-                "choose the BIOS profile for low latency";
+                "node {node}: idle latency {idle} ns exceeds {loaded} ns at {rate:.2} GB/s, likely due to power management";
+                "select the low-latency BIOS profile";
                 idle = nanoseconds(idle), loaded = nanoseconds(loaded), rate = Decimal(rate / 1e9)),
             Warning::LittleImplausible { lines } => entry!("little-implausible", Poor, Run;
-                "{lines:.0} lines in flight per core, more than any core has";
+                "{lines:.0} outstanding lines per core is implausible", ": the data probably came from a cache";
                 "use a larger --size, and check the reported caches"; lines = Decimal(lines)),
             Warning::OverBudget { from, to, kind, seconds } => entry!(
                 "over-budget", Fair, Traffic(from, to, kind);
-                "node {from} -> node {to}, {kind}: not measured", ": a budget of {seconds} s has no time for it";
-                "raise --budget, or choose fewer nodes or kinds of traffic"; seconds = Trimmed(seconds)),
+                "node {from} -> node {to}, {kind}: skipped", ", does not fit the {seconds} s budget";
+                "increase --budget, or select fewer nodes or traffic mixes"; seconds = Trimmed(seconds)),
             Warning::VcpusMayShareCore => entry!("vcpus-may-share-a-core", Note, Run;
-                "the hypervisor does not tell cores apart: two virtual CPUs may share one";
-                "let the hypervisor pass the topology through"),
+                "the hypervisor hides the core topology: two vCPUs may be SMT siblings";
+                "configure the hypervisor to expose the topology"),
             Warning::TopologyDoubtful { a, b, ns } => entry!("topology-doubtful", Fair, Run;
-                "CPUs {a} and {b} are as close as threads of one core", ": they exchange a line in {ns:.1} ns";
-                "let the hypervisor pass the topology through"; ns = Decimal(ns)),
+                "CPUs {a} and {b} look like SMT siblings",
+                " ({ns:.1} ns core to core), although the system reports separate cores";
+                "configure the hypervisor to expose the topology"; ns = Decimal(ns)),
             Warning::PairsOfClasses { of } => entry!("pairs-of-classes", Note, Run;
-                "there is no time for all {of} pairs, so a few of each class were chosen";
-                "try a longer --budget, or name pairs with --pairs"),
+                "not all {of} pairs fit the time budget: sampling a few pairs per class";
+                "increase --budget, or select pairs with --pairs"),
             Warning::FirmwareLatencyDiffers { node, claimed, measured } => entry!(
                 "firmware-latency-differs", Note, Node(node);
-                "memory of node {node} takes {measured} ns, and its firmware claims {claimed} ns";
-                "update the firmware, or go by what was measured";
+                "node {node}: measured latency {measured} ns, firmware reports {claimed} ns";
+                "rely on the measured value; a firmware update may fix the table";
                 measured = nanoseconds(measured), claimed = nanoseconds(claimed)),
             Warning::TierContradiction { tier, fast, slow, ratio } => entry!(
                 "tier-contradiction", Note, Node(slow);
-                "nodes {fast} and {slow} are both in tier {tier}, but memory of node {slow} takes {ratio:.2} times as long";
-                "use a kernel or a firmware that tells them apart (HMAT, CDAT)"; ratio = Decimal(ratio)),
+                "nodes {fast} and {slow} are both in memory tier {tier}, but node {slow} has {ratio:.2}x the latency";
+                "update kernel or firmware so that HMAT/CDAT describe these nodes separately"; ratio = Decimal(ratio)),
             Warning::Partial { finished, planned } => entry!("partial", Poor, Run;
-                "{finished} of {planned} points were measured", " before the interrupt";
-                "let it run to the end for the rest"),
+                "measured only {finished} of {planned} point{s}", " before the interruption";
+                "rerun without interrupting to measure the remaining points"; s = plural(planned)),
         }
     }
 }

@@ -70,7 +70,7 @@ fn every() -> Vec<Warning> {
         Warning::TscDrift { ppm: -150.2 },
         Warning::TscDrift { ppm: 800.0 },
         Warning::TscMismatch { measured: Hertz(2_100_000_000), declared: Hertz(2_000_000_000) },
-        Warning::NoTsc { why: "it went back" },
+        Warning::NoTsc { why: "it went backwards" },
         Warning::FenceNotSerialising { promised: false, single: false },
         Warning::FenceNotSerialising { promised: true, single: true },
         Warning::Emulated { by: ShortText::from_bytes(b"QEMU") },
@@ -147,10 +147,10 @@ fn each_warning_is_as_expected() {
 fn each_text_is_short_plain_english() {
     for warning in every() {
         let (text, remedy) = (warning.to_string(), warning.remedy().to_string());
-        let (line, reason) = (format!("WARNING: {text}; {remedy}"), warning.reason().to_string());
-        assert!(line.len() <= 160, "{} bytes: {line}", line.len());
+        let (line, reason) = (format!("{text}; {remedy}"), warning.reason().to_string());
+        assert!(line.len() <= 170, "{} bytes: {line}", line.len());
         // The line with the verdict has 80 columns and begins with "Trust: poor: ". It does not contain notes.
-        assert!(reason.len() <= 62 || warning.severity() == Severity::Note, "{reason}");
+        assert!(reason.chars().count() <= 62 || warning.severity() == Severity::Note, "{reason}");
         for part in [&text, &remedy, &reason] {
             assert!(part.len() > 3 && !part.ends_with(['.', ' ']) && !part.contains("NaN"), "{part}");
             assert_plain(part);

@@ -49,7 +49,7 @@ const _: fn(Stamp) -> EndStamp = Stamp::end;
 const _: fn(Stamp) -> &'static str = Stamp::name;
 const _: fn(Stamp) -> u64 = unserialised_ticks;
 const _: bool = Counter::STEADY;
-const _: [&str; 2] = [COUNTER_NAME, CLAIMS_NAME];
+const _: [&str; 3] = [ARCHITECTURE, COUNTER_NAME, CLAIMS_NAME];
 
 // Interrupts.
 const _: fn() = set_interrupt_mark;

@@ -4,7 +4,7 @@ use super::formats::{self, Judged};
 use super::random::Random;
 use super::{CONTROL, DEATH, MESSAGE, STATUS, Surroundings};
 use crate::program::binary;
-use crate::run::{Run, try_finish_within};
+use crate::run::{ERROR, Run, try_finish_within};
 use crate::terminal::shown;
 use std::fs;
 use std::path::PathBuf;
@@ -131,12 +131,12 @@ impl<'s> Case<'s> {
         if !statuses.contains(&status) || messages.contains("internal error") {
             self.note(STATUS, arguments, &format!("status {status}, not {statuses:?}: {}", tail(&messages)));
         }
-        let errors = messages.lines().filter(|line| line.starts_with("ERROR: ")).count();
+        let errors = messages.lines().filter(|line| line.starts_with(ERROR)).count();
         // The verdicts of compare, fleet and --strict have their own messages.
         let wrong = match status {
             0 => errors > 0,
             3 | 5 => errors > 1,
-            _ => errors != 1 || !messages.lines().last().unwrap_or("").starts_with("ERROR: "),
+            _ => errors != 1 || !messages.lines().last().unwrap_or("").starts_with(ERROR),
         };
         if wrong {
             self.note(MESSAGE, arguments, &format!("status {status}: {}", tail(&messages)));

@@ -66,11 +66,11 @@ impl Help {
 impl Experiment {
     fn read(name: &str) -> Self {
         let text = run(&["help", name]).expect_status(0).stdout.clone();
+        let shared = run(&["help", "options"]).expect_status(0).stdout.clone();
         let usage = text.lines().find_map(|line| line.strip_prefix("Usage: latency-bench "));
         let usage = usage.unwrap_or_else(|| panic!("no usage in {text}"));
-        let behind = text.split("write the result as").nth(1).expect("the formats");
-        let listed = behind.split("default:").next().unwrap_or("");
-        let options: Vec<Choice> = text.lines().filter_map(option).collect();
+        let listed = text.lines().find_map(|line| line.strip_prefix("Formats: ")).expect("the formats");
+        let options: Vec<Choice> = text.lines().chain(shared.lines()).filter_map(option).collect();
         Experiment {
             name: name.into(),
             plans: options.iter().any(|option| option.name == "--dry-run"),

@@ -121,7 +121,8 @@ fn element(text: &str, html: bool) -> Result<(&str, bool, &str), String> {
         };
         let (value, behind) = quoted.split_once('"').ok_or("no second quote")?;
         check_references(value)?;
-        let loads = ["href", "src", "xlink:href"].contains(&attribute) && !value.starts_with('#');
+        let is_inside = ["#", "data:"].iter().any(|scheme| value.starts_with(scheme));
+        let loads = ["href", "src", "xlink:href"].contains(&attribute) && !is_inside;
         if value.contains('<') || attribute.starts_with("on") || loads {
             return Err(format!("the attribute {attribute}={value}"));
         }

@@ -9,10 +9,11 @@ use super::{Case, REFUSED};
 const SIZES: [&str; 7] = ["4K", "16K", "32K", "65536", "100000", "192k", "1M"];
 
 /// The reasons for which a combination of valid options is refused.
-const REASONS: [&str; 4] = [
+const REASONS: [&str; 5] = [
     "cannot be combined",
-    "cannot be compared",
-    "--hold holds one load",
+    "has no undisturbed value",
+    "only curves are compared in a picture",
+    "--hold needs exactly one load level",
     "a report of saved results cannot be written as",
 ];
 

@@ -10,6 +10,7 @@ mod pairs;
 use super::delivered::Truth;
 use super::plugin::CYCLE;
 use super::{Boot, Clock, Experiment, Model, host};
+use crate::run::ERROR;
 use serde_json::Value;
 use std::fmt;
 
@@ -46,7 +47,8 @@ impl Table {
         let expected = if model.clock == Clock::None { 3 } else { 0 };
         table.word("exit status", expected, boot.console.exit_status().map_or("none".into(), text));
         if model.clock == Clock::None {
-            let said = boot.console.lines().any(|line| line.starts_with("ERROR: no usable clock: "));
+            let said =
+                boot.console.lines().any(|line| line.starts_with(&format!("{ERROR}no usable clock: ")));
             table.word("the error `no usable clock`", given(true), given(said).into());
             table.word("a result", given(false), given(document.is_some()).into());
             return table;

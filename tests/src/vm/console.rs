@@ -131,8 +131,7 @@ mod tests {
 
     #[test]
     fn json_is_found_among_other_lines() {
-        let text =
-            "WARNING: {odd}\r\n{ not json\r\n{\"a\":[1,\r\n{\"b\":2}]}\r\nlatency-bench: exit status 0\r\n";
+        let text = "latency-bench: warning: {odd}\r\n{ not json\r\n{\"a\":[1,\r\n{\"b\":2}]}\r\nlatency-bench: exit status 0\r\n";
         assert_eq!(console(text).expect_json(0), serde_json::json!({"a": [1, {"b": 2}]}));
         assert_eq!(console("nothing\n").json(), None);
     }

@@ -62,7 +62,7 @@ fn the_plan_of_a_report_contains_every_experiments_plan() {
     }
     let shown = run(&["report", "--dry-run", "--format=text", "--budget=20"]);
     shown.expect_status(0);
-    assert!(shown.stdout.contains(" experiments of "), "{shown}");
+    assert!(shown.stdout.contains(" experiments, "), "{shown}");
     for name in ["matrix", "curve", "distribution"] {
         assert!(shown.stdout.lines().any(|line| line.trim_start().starts_with(name)), "{shown}");
     }
@@ -85,10 +85,10 @@ fn a_report_is_text_on_a_terminal_and_a_page_elsewhere() {
         .expect("a file");
     let how = "Page: add -o report.html";
     let saved = under(&mut directory.command(&["report", "a.json"]), 100);
-    assert!(saved.0.success() && saved.1.starts_with("9 saved results of 1 host."), "{saved:?}");
+    assert!(saved.0.success() && saved.1.starts_with("9 saved results from 1 host."), "{saved:?}");
     assert!(saved.1.lines().last().is_some_and(|line| line.starts_with(how)), "{saved:?}");
     let plan = under(&mut directory.command(&["report", "--dry-run"]), 100);
-    assert!(plan.0.success() && plan.1.contains(" experiments of "), "{plan:?}");
+    assert!(plan.0.success() && plan.1.contains(" experiments, "), "{plan:?}");
     let measured = under(&mut directory.command(&["report", "--size=64K", "--budget=0.5", "--quiet"]), 100);
     assert!(
         measured.0.success() && measured.1.contains("Memory takes") && !measured.1.contains('<'),

@@ -118,7 +118,9 @@ fn on_one_cpu() {
     assert!(warnings(&document).contains(&"cpuset-partial"), "{document:#}");
     let asked = format!("--cpu={other}");
     let found = finish(command(&small(&[&asked])).on_cpu(cpu));
-    found.expect_status(2).expect_error(&format!("this process may not use CPU {other} (allowed: {cpu})"));
+    found
+        .expect_status(2)
+        .expect_error(&format!("CPU {other} is not allowed for this process (allowed: {cpu})"));
     // For a process without the mask it is an ordinary CPU.
     let document = finish(&mut command(&small(&["--json", &asked]))).expect_json(0);
     assert_eq!(number(&document, "/rows/0/initiator_cpu"), other as u64);

@@ -41,10 +41,10 @@ fn a_later_schema_is_refused_with_the_version_that_reads_it() {
             r#""schema":99,"#,
             "use latency-bench 9.1.0 or later",
         ),
-        (r#""schema":1.5,"#, "", "a later schema than this version reads; use a result saved with"),
-        (r#""schema":"x","#, "", "a schema that is not a number"),
-        (r#""schema":null,"#, "", "a schema that is not a number"),
-        (r#""schema":1,"#, r#""tool":{"name":"mlc","version":"3.11"},"#, "a document of another program"),
+        (r#""schema":1.5,"#, "", "schema is newer than this version reads; use a result saved with"),
+        (r#""schema":"x","#, "", "schema is not a number"),
+        (r#""schema":null,"#, "", "schema is not a number"),
+        (r#""schema":1,"#, r#""tool":{"name":"mlc","version":"3.11"},"#, "not a document of latency-bench"),
     ] {
         refused_by_all(&directory, "later.json", &matrix("", &[schema, tool].concat()), reason);
     }
@@ -66,23 +66,23 @@ fn a_supported_schema_is_not_refused() {
 #[test]
 fn a_value_outside_of_its_interval_is_refused() {
     let directory = Directory::new("contradictions-interval");
-    let reason = "line 1: a value outside of its own interval";
+    let reason = "line 1: value outside its own interval";
     refused_by_all(&directory, "a.json", &matrix(r#""ci95_ns":[10,20],"#, ""), reason);
     refused_by_all(&directory, "b.json", &matrix(r#""ci95_ns":[151,160],"#, ""), reason);
     fs::write(directory.path().join("c.json"), matrix(r#""ci95_ns":[150.1,160],"#, "")).expect("a file");
     finish(&mut directory.command(&["compare", "c.json", "c.json"])).expect_status(0);
     let rows = "from,to,ns,ci95_low_ns,ci95_high_ns\n0,0,150,149,151\n0,1,150,10,20\n";
-    refused_by_all(&directory, "d.csv", rows, "line 3: a value outside of its own interval");
+    refused_by_all(&directory, "d.csv", rows, "line 3: value outside its own interval");
 }
 
 #[test]
 fn two_values_of_one_pair_are_refused() {
     let directory = Directory::new("contradictions-twice");
-    let reason = "two values of one pair of nodes";
+    let reason = "two values for one node pair";
     let pairs =
         r#"{"node_pairs":[{"from":0,"to":1,"ns":98},{"from":0,"to":1,"ns":500}],"experiment":"matrix"}"#;
     refused_by_all(&directory, "a.json", pairs, reason);
-    let reason = "an object has two members of one name";
+    let reason = "duplicate key in an object";
     refused_by_all(&directory, "c.json", &matrix(r#""ns":98,"#, ""), reason);
     refused_by_all(&directory, "d.json", &matrix("", r#""experiment":"matrix","#), reason);
     refused_by_all(
@@ -96,7 +96,7 @@ fn two_values_of_one_pair_are_refused() {
 #[test]
 fn an_unknown_level_of_trust_is_refused() {
     let directory = Directory::new("contradictions-trust");
-    let reason = "a level of trust other than good, fair and poor";
+    let reason = "trust level is none of good, fair, poor";
     refused_by_all(&directory, "a.json", &matrix("", r#""trust":{"level":"wombat","reasons":[]},"#), reason);
 }
 

@@ -79,7 +79,7 @@ fn one_cpu_is_too_few() {
     for more in [&[][..], &["--dry-run"], &["--states"]] {
         let mut command = directory.command(&[&["cores"], more].concat());
         let found = finish(command.on_cpu(cpu));
-        found.expect_status(2).expect_error("cores needs a second CPU: one sends, the other answers");
+        found.expect_status(2).expect_error("cores needs a second CPU: one CPU sends, the other replies");
     }
 }
 
@@ -100,7 +100,7 @@ fn an_interrupt_prints_the_finished_pairs() {
             // A quiet machine may be done by then, and on a busy one it may not have begun.
             Some(0) | None => {}
             _ if found.stdout.is_empty() => {
-                _ = found.expect_status(130).expect_error("before anything was measured")
+                _ = found.expect_status(130).expect_error("before the first result")
             }
             _ => {
                 let document = found.expect_json(130);
@@ -167,7 +167,7 @@ fn only_differing_pairs_among_thousands_are_shown() {
     let found = finish(&mut directory.command(&["compare", "a.csv", "b.csv"]));
     let text = &found.expect_status(5).stdout;
     assert!(
-        text.starts_with("REGRESSION: 63 of 2016 points are slower: all of CPU 63, by 30.0 %"),
+        text.starts_with("REGRESSION: 63 of 2016 points slower by 30.0% (threshold 3%): all pairs of CPU 63"),
         "{found}"
     );
     assert!(text.lines().count() < 50, "{found}");

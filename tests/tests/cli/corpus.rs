@@ -7,7 +7,7 @@
 use latency_tests::document::{array, decimal, number};
 use latency_tests::everywhere::everywhere;
 use latency_tests::program::workspace;
-use latency_tests::run::{Run, run};
+use latency_tests::run::{ERROR, Run, run};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -134,7 +134,7 @@ fn refused(entry: &Entry, path: &str) -> Result<(), String> {
         }
         // Neither the name of the file nor the input that `fit` expects instead says anything about the
         // reason.
-        let message = found.stderr.trim_end().trim_start_matches(&format!("ERROR: '{path}'"));
+        let message = found.stderr.trim_end().trim_start_matches(&format!("{ERROR}'{path}'"));
         let said = message.split("; use ").next().unwrap_or_default();
         let (first, last) = entry["line"].split_once('-').unwrap_or((&entry["line"], &entry["line"]));
         let of_a_line = |line: u32| said.starts_with(&format!(", line {line}: "));

@@ -4,7 +4,7 @@
 use latency_tests::directory::Directory;
 use latency_tests::document::at;
 use latency_tests::program::workspace;
-use latency_tests::run::{Run, command, run};
+use latency_tests::run::{ERROR, Run, command, run};
 use latency_tests::schema::{of_results, violations};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -76,7 +76,7 @@ fn every_commands_output_from_saved_files_is_valid() {
         let found = run(&[&[*name, "--json"], &operands[..]].concat());
         // An unreadable file is refused with a message and without a document.
         if found.stdout.is_empty() {
-            assert!(found.stderr.starts_with("ERROR: "), "{name} {path}: {found}");
+            assert!(found.stderr.starts_with(ERROR), "{name} {path}: {found}");
             return;
         }
         documents.fetch_add(1, Ordering::Relaxed);
@@ -93,17 +93,17 @@ fn every_commands_output_from_saved_files_is_valid() {
     assert!(runs >= 540 && documents >= 250, "{documents} documents of {runs} runs");
 }
 
-/// Returns the paths that README's line with `jq` reads from every document.
-fn paths_of_readme() -> Vec<String> {
-    let readme = fs::read_to_string(workspace().join("README.md")).expect("README.md");
+/// Returns the paths that the guide's line with `jq` reads from every document.
+fn paths_of_guide() -> Vec<String> {
+    let readme = fs::read_to_string(workspace().join("bin/README.md")).expect("bin/README.md");
     let line = readme.lines().find(|line| line.starts_with("jq '")).expect("a line with jq");
     let program = line.split('\'').nth(1).expect("a program of jq");
     program.split(',').map(|path| path.trim().replace('.', "/")).collect()
 }
 
 #[test]
-fn the_jq_line_of_the_readme_finds_values_in_every_document() {
-    let paths = paths_of_readme();
+fn the_jq_line_of_the_guide_finds_values_in_every_document() {
+    let paths = paths_of_guide();
     assert_eq!(paths, ["/summary", "/trust/level"]);
     let mut seen = BTreeSet::new();
     for file in files("golden", &["json"]) {

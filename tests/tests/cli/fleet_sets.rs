@@ -104,8 +104,8 @@ fn judged(results: &[Value], status: i32, more: &[&str]) -> Found {
 #[track_caller]
 fn one_apart(results: &[Value], code: &str, words: &str) {
     let found = judged(results, 0, &[]);
-    found.says("No host of 7 is slower than others like it.");
-    found.says(&format!("h8: not like the others: {words} [{code}]."));
+    found.says("None of 7 hosts is slow (");
+    found.says(&format!("h8: not comparable: {words} [{code}]."));
     assert_eq!(found.rows(false), [("h8".into(), code.into())], "{:#}", found.document);
     assert_eq!(at(&found.document, "/rows/0/points"), 2);
     assert_eq!(at(&found.document, "/summary/judged_hosts"), 7);
@@ -126,13 +126,13 @@ fn a_host_that_was_not_measured_like_the_others_is_apart() {
         ("working_set_bytes", json!(1u64 << 30), 120.0, "size", "1 GiB working set (7 hosts have 256 MiB)"),
         ("working_set_bytes", json!(24 << 20), 30.0, "size", "24 MiB working set (7 hosts have 256 MiB)"),
         ("order", json!("sequential"), 10.0, "order", "order sequential (7 hosts have random)"),
-        ("stride_bytes", json!(4096), 130.0, "stride", "spacing 4 KiB (7 hosts have 64 B)"),
+        ("stride_bytes", json!(4096), 130.0, "stride", "stride 4 KiB (7 hosts have 64 B)"),
         (
             "placement",
             json!({"verified": false}),
             160.0,
             "unverified",
-            "placement not proven (7 hosts are proven)",
+            "placement not verified (7 hosts are verified)",
         ),
     ] {
         let mut hosts = like(7);
@@ -157,7 +157,7 @@ fn unproven_and_interrupted_results_are_marked_by_their_conditions() {
     set(&mut other, "placement", &json!({"verified": false}));
     poor(&mut other, "placement-unverified");
     hosts.push(other);
-    one_apart(&hosts, "unverified", "placement not proven (7 hosts are proven)");
+    one_apart(&hosts, "unverified", "placement not verified (7 hosts are verified)");
     hosts.pop();
     let mut other = result("h8", 1, 160.0);
     other["partial"] = true.into();
@@ -215,9 +215,9 @@ fn a_host_that_became_slower_is_named_and_its_newest_result_counts() {
     // Their order does not matter.
     hosts.reverse();
     let found = judged(&hosts, 5, &[]);
-    found.says("1 of 8 hosts is slower than others like it: h8.");
+    found.says("1 of 8 hosts is slow: h8 (");
     found.says(
-        "h8: slower than before: matrix 0 -> 0 147 ns in its newest 4 results, 98.0 ns in the 6 before \
+        "h8: became slower: matrix 0 -> 0 147 ns in its newest 4 results, 98.0 ns in the 6 before \
          (since 2026-11-07T01:20:00Z).",
     );
     assert_eq!(found.of("slowed", "since")[1], ("h8".into(), "2026-11-07T01:20:00Z".into()));
@@ -249,7 +249,7 @@ fn hosts_with_one_name_are_separate_and_a_rebooted_host_is_one() {
             .map(|(boot, day, ns)| of_boot(boot, day, ns)),
     );
     let found = judged(&hosts, 5, &[]);
-    found.says("1 of 9 hosts is slower than others like it: h8 (boot bbbbbbbb).");
+    found.says("1 of 9 hosts is slow: h8 (boot bbbbbbbb) (");
     found.says(
         "2 hosts are called h8: they ran at the same time with boot ids of their own, and are judged apart.",
     );
@@ -265,7 +265,7 @@ fn hosts_with_one_name_are_separate_and_a_rebooted_host_is_one() {
             .map(|(boot, day, ns)| of_boot(boot, day, ns)),
     );
     let found = judged(&hosts, 0, &[]);
-    found.says("No host of 8 is slower than others like it.");
+    found.says("None of 8 hosts is slow (");
     assert!(found.of("same_name", "host").is_empty());
 }
 
@@ -276,13 +276,13 @@ fn fair_results_are_judged_by_their_intervals() {
         host["trust"] = json!({"level": "fair", "reasons": ["neighbours", "stolen-time"], "omitted": 0});
     }
     let found = judged(&hosts, 0, &[]);
-    found.says("No host of 8 is slower than others like it.");
+    found.says("None of 8 hosts is slow (");
     assert_eq!(found.strict, Some(0));
     set(&mut hosts[7], "ns", &json!(150.0));
     set(&mut hosts[7], "ci95_ns", &json!([90.0, 210.0]));
-    judged(&hosts, 0, &[]).says("No host of 8 is slower");
+    judged(&hosts, 0, &[]).says("None of 8 hosts is slow (");
     set(&mut hosts[7], "ci95_ns", &json!([140.0, 160.0]));
-    judged(&hosts, 5, &[]).says("1 of 8 hosts is slower than others like it: h8.");
+    judged(&hosts, 5, &[]).says("1 of 8 hosts is slow: h8 (");
 }
 
 #[test]
@@ -294,7 +294,7 @@ fn documents_of_older_versions_are_judged_by_their_reasons() {
     poor(&mut hosts[2], "other-work");
     hosts[2]["conditions"] = json!({"other_work_share": 0.2, "cpus": [{"cpu": 0, "other_work_share": 0.2}]});
     let found = judged(&hosts, 0, &[]);
-    found.says("No host of 9 is slower than others like it.");
+    found.says("None of 9 hosts is slow (");
     // With evidence the host is not judged, and the reason is reported.
     hosts[2]["conditions"]["cpus"][0]["other_work_share"] = 0.4.into();
     poor(&mut hosts[8], "looks-cached");
@@ -302,8 +302,8 @@ fn documents_of_older_versions_are_judged_by_their_reasons() {
     set(&mut hosts[8], "ci95_ns", &json!([199.0, 201.0]));
     set(&mut hosts[1], "ci95_ns", &Value::Null);
     let found = judged(&hosts, 0, &[]);
-    found.says("No host of 6 is slower than others like it.");
-    found.says("Unreliable, and not judged without --force: 3 results: h2 (precision-not-reached), h3 (other-work), h9 (looks-cached).");
+    found.says("None of 6 hosts is slow (");
+    found.says("Excluded as unreliable (--force includes them): h2 (precision-not-reached), h3 (other-work), h9 (looks-cached).");
     assert_eq!(found.of("untrusted", "reason")[2], ("h9".into(), "looks-cached".into()));
 }
 
@@ -319,10 +319,10 @@ fn the_undisturbed_value_is_judged_on_request() {
     hosts.push(result("h9", 1, 300.0));
     set(&mut hosts[8], "undisturbed_ns", &Value::Null);
     set(&mut hosts[8], "undisturbed_at_most_ns", &json!(300.0));
-    judged(&hosts, 5, &[]).says("1 of 9 hosts is slower than others like it: h9.");
+    judged(&hosts, 5, &[]).says("1 of 9 hosts is slow: h9 (");
     let found = judged(&hosts, 5, &["--of=undisturbed"]);
-    found.says("1 of 8 hosts is slower than others like it: h6.");
-    found.says("h9: not like the others: no undisturbed value; run with --until=quiet [undisturbed].");
+    found.says("1 of 8 hosts is slow: h6 (");
+    found.says("h9: not comparable: no undisturbed value; run with --until=quiet [undisturbed].");
     assert_eq!(at(&found.document, "/of"), "undisturbed");
 }
 
@@ -345,7 +345,7 @@ fn compare_names_its_overrides_and_judges_the_requested_value() {
     run(&["compare", &a, &b]).expect_status(5);
     run(&["compare", &a, &b, "--of=undisturbed"])
         .expect_status(1)
-        .expect_error("one has no undisturbed value (run with --until=quiet)");
+        .expect_error("a result has no undisturbed value; run it with --until=quiet");
     quiet(&mut one, 90.0);
     quiet(&mut other, 90.1);
     let (a, b) = (saved("a.json", &one), saved("b.json", &other));
@@ -356,13 +356,10 @@ fn compare_names_its_overrides_and_judges_the_requested_value() {
     let b = saved("b.json", &other);
     let found = run(&["compare", &a, &b]);
     found.expect_status(0);
-    assert!(
-        found.stdout.contains("Not comparable: pages obtained 2 MiB -> 4 KiB; trust not poor -> poor"),
-        "{found}"
-    );
+    assert!(found.stdout.contains("Not comparable: pages 2 MiB -> 4 KiB; trust not poor -> poor"), "{found}");
     assert!(found.stdout.contains("(looks-cached)"), "{found}");
     let found = run(&["compare", &a, &b, "--force"]);
     found.expect_status(5);
-    assert!(found.stdout.contains("Overridden by --force, and not comparable: pages obtained"), "{found}");
+    assert!(found.stdout.contains("Not comparable (overridden by --force): pages"), "{found}");
     assert_eq!(at(&run(&["compare", &a, &b, "--force", "--json"]).expect_json(5), "/forced"), true);
 }

@@ -3,7 +3,7 @@
 use latency_tests::confine::{Confine, allowed_cpus};
 use latency_tests::directory::Directory;
 use latency_tests::document::{array, at, decimal, number, text, warnings};
-use latency_tests::run::{finish, run};
+use latency_tests::run::{WARNING, finish, run};
 use latency_tests::schema::assert_valid;
 use latency_tests::skip::skip;
 
@@ -14,7 +14,7 @@ const SHORT: [&str; 5] = ["loaded", "--traffic=read", "--budget=2", "--size=16M"
 fn two_cpus(test: &str) -> Option<[usize; 2]> {
     let cpus = allowed_cpus();
     if cpus.len() < 2 {
-        skip(test, "one chases, the others load: that takes two CPUs");
+        skip(test, "one CPU measures, the others generate load: that needs two CPUs");
     }
     Some([*cpus.first()?, *cpus.get(1)?])
 }
@@ -60,7 +60,7 @@ fn rates_without_the_limit_report_no_limit() {
     assert_eq!(array(&document, "/rows").len(), 1);
     let found = run(&short(&["--rates=0.5"]));
     let text = &found.expect_status(0).stdout;
-    assert!(text.starts_with("Node 0 -> Node 0 (read): ") && !text.contains("Limit:"), "{text}");
+    assert!(text.starts_with("Node 0 -> Node 0 (read): ") && !text.contains("Peak:"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
 }
 
@@ -93,7 +93,7 @@ fn a_load_is_held_with_a_line_for_each_second() {
     }
     let quiet = run(&short(&[held.as_slice(), &["-q"]].concat()));
     let messages = &quiet.expect_status(0).stderr;
-    assert!(messages.lines().all(|line| line.starts_with("WARNING: ")), "{messages}");
+    assert!(messages.lines().all(|line| line.starts_with(WARNING)), "{messages}");
 }
 
 #[test]
@@ -103,7 +103,9 @@ fn one_cpu_is_refused_with_the_reason() {
     for more in [&[][..], &["--dry-run"]] {
         let found = finish(directory.command(&short(more)).on_cpu(cpu));
         assert_eq!(found.stdout, "");
-        found.expect_status(2).expect_error("loaded needs a second CPU: one chases, the others load");
+        found
+            .expect_status(2)
+            .expect_error("loaded needs a second CPU: one CPU measures, the others generate load");
     }
 }
 
@@ -119,8 +121,8 @@ fn the_chase_keeps_away_from_generators() {
     assert!(warnings(&document).contains(&"one-generator"), "{document:#}");
     run_with(&[&one, &format!("--cpu={first}")])
         .expect_status(2)
-        .expect_error(&format!("--load-cpus has CPU {first}, which walks the chain"));
-    run_with(&[&all]).expect_status(2).expect_error("which walks the chain");
+        .expect_error(&format!("CPU {first} measures latency and cannot also generate load"));
+    run_with(&[&all]).expect_status(2).expect_error("cannot also generate load");
 }
 
 #[test]

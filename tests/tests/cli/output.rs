@@ -4,7 +4,7 @@ use super::small;
 use latency_tests::confine::{Confine, is_root};
 use latency_tests::directory::Directory;
 use latency_tests::document::pairs;
-use latency_tests::run::{Run, command, finish, run};
+use latency_tests::run::{Run, WARNING, command, finish, run};
 use latency_tests::skip::skip;
 use std::fs;
 use std::process::Stdio;
@@ -234,7 +234,7 @@ fn messages_do_not_mix_with_results() {
     // Too short for an interval, which is a warning.
     let found = run(&["--json", "--progress=always", "--size=16K", "--iters=4000000", "--time-limit=0.001"]);
     found.expect_json(0);
-    assert!(found.stderr.contains("WARNING: "), "{found}");
+    assert!(found.stderr.contains(WARNING), "{found}");
     let quiet = run(&small(&["--json"]));
     assert!(!quiet.stderr.contains('\u{1b}'), "progress without a terminal: {quiet}");
 }

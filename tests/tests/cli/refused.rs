@@ -2,7 +2,7 @@
 
 use latency_tests::confine::allowed_cpus;
 use latency_tests::document::{array, number};
-use latency_tests::run::run;
+use latency_tests::run::{ERROR, run};
 
 /// Command lines that fail on every machine: `$ ARGUMENTS`, the exit status, and the text on standard error.
 const GOLDEN: &str = include_str!("golden/errors.txt");
@@ -30,7 +30,7 @@ fn a_node_beyond_the_last() {
         assert_eq!(found.stdout, "");
         let words = format!("invalid node id {} (max node = {last})", last + 8);
         found.expect_status(1).expect_error(&words);
-        assert!(found.stderr.contains(&format!("ERROR: {words}\n")), "{found}");
+        assert!(found.stderr.contains(&format!("{ERROR}{words}")), "{found}");
     }
 }
 
@@ -58,7 +58,7 @@ fn a_missing_cpu() {
 fn more_memory_than_available() {
     let found = run(&["--size=1024T", "--pages=4k"]);
     assert_eq!(found.stdout, "");
-    found.expect_status(2).expect_error("1024 TiB wanted on node");
+    found.expect_status(2).expect_error("need 1024 TiB");
     run(&["--size=16777215T", "--pages=2m"]).expect_status(2).expect_error("");
 }
 
@@ -72,9 +72,7 @@ fn more_huge_pages_than_available() {
             let target = number(node, "/id");
             let (memnode, size) = (format!("--memnode={target}"), format!("--size={}", bytes * (free + 1)));
             let found = run(&[format!("--pages={pages}"), memnode, size]);
-            found
-                .expect_status(2)
-                .expect_error(&format!("wanted on node {target}, {free} free; as root: echo"));
+            found.expect_status(2).expect_error(&format!("on node {target}, found {free}; as root: echo"));
             assert_eq!(found.stdout, "");
         }
     }

@@ -185,13 +185,13 @@ fn a_saved_report_is_a_page_with_a_chapter_for_each_experiment() {
     let found = finish(&mut directory.command(&["report", "older.json", "--output=page.html"]));
     found.expect_status(0);
     let page = fs::read_to_string(directory.path().join("page.html")).expect("the page");
-    assert!(page.contains("9 saved results of 1 host."));
+    assert!(page.contains("9 saved results from 1 host."));
     for section in array(&saved(), "/sections") {
         assert!(page.contains(&format!("older.json: {}<", text(section, "/experiment"))), "{section}");
     }
     // A page is not read again, and the message names the right input.
     let found = finish(&mut directory.command(&["report", "page.html"]));
-    found.expect_status(1).expect_error("save the result with --json as well");
+    found.expect_status(1).expect_error("save the result with --json too");
 }
 
 #[test]
@@ -202,7 +202,7 @@ fn hosts_without_a_name_are_distinguished_by_their_files() {
             .expect("a file");
     }
     let found = finish(&mut directory.command(&["report", "one.csv", "two.csv", "--format=text"]));
-    assert!(found.expect_status(0).stdout.starts_with("2 saved results of 2 hosts."), "{found}");
+    assert!(found.expect_status(0).stdout.starts_with("2 saved results from 2 hosts."), "{found}");
     let found = finish(&mut directory.command(&["report", "one.csv", "one.csv", "--format=text"]));
-    assert!(found.expect_status(0).stdout.starts_with("2 saved results of 1 host."), "{found}");
+    assert!(found.expect_status(0).stdout.starts_with("2 saved results from 1 host."), "{found}");
 }

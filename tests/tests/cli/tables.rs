@@ -33,7 +33,10 @@ fn the_heading_gives_the_unit_of_sizes() {
         heading.to_string() + &rows.collect::<String>()
     };
     let expected = first(&fitted(&directory, &table("bytes,ns\n", ",", 1.0, ""), &[]));
-    assert!(expected.starts_with("L1 3") && expected.ends_with("memory 100 ns."), "{expected}");
+    assert!(
+        expected.replace("about ", "").starts_with("L1 3") && expected.ends_with("memory 100 ns."),
+        "{expected}"
+    );
     for (heading, separator, unit, behind) in [
         ("", " ", 1.0, ""),
         ("size;latency\r\n", ";", 1.0, ""),
@@ -50,11 +53,11 @@ fn the_heading_gives_the_unit_of_sizes() {
         assert_eq!(first(&fitted(&directory, &text, &[])), expected, "{text}");
     }
     let without = table("", " ", 1024.0, "");
-    fitted(&directory, &without, &[]).expect_status(1).expect_error("say what they are, such as --unit=K");
+    fitted(&directory, &without, &[]).expect_status(1).expect_error("give their unit, e.g. --unit=K");
     assert_eq!(first(&fitted(&directory, &without, &["--unit=K"])), expected);
-    fitted(&directory, "size,cycles\n16384,4\n", &[]).expect_status(1).expect_error("a latency in cycles");
+    fitted(&directory, "size,cycles\n16384,4\n", &[]).expect_status(1).expect_error("latency in cycles");
     // Microseconds, without any heading for the unit.
-    let words = "line 1: a latency below 0.05 ns; name its unit in the heading, such as us";
+    let words = "line 1: latency below 0.05 ns; give its unit in the heading, e.g. us";
     fitted(&directory, "16384 0.00108\n", &[]).expect_status(1).expect_error(words);
 }
 
@@ -101,7 +104,7 @@ fn matrices_of_other_tools_are_compared_with_ours() {
         let point = &array(&document, "/rows")[0];
         assert_eq!(json!([point["initiator_node"], point["target_cpu"], point["a_ns"], point["b_ns"]]), first, "{found}");
     }
-    refused_by_fit(&directory, &mlc, "it is a result of matrix");
+    refused_by_fit(&directory, &mlc, "is a result of matrix, not a curve");
 }
 
 #[test]
@@ -119,14 +122,14 @@ fn a_result_without_a_point_is_an_error() {
         "ns,working_set_bytes\n,65536\n",
     ] {
         fs::write(directory.path().join("empty"), text).expect("a file");
-        refused(&directory, "empty", "there is no measured point in it");
+        refused(&directory, "empty", "no measured point");
     }
     fs::write(
         directory.path().join("wide"),
         "\u{feff}bytes,ns\n65536,1\n".encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>(),
     )
     .expect("a file");
-    refused(&directory, "wide", "'wide', line 1: neither JSON nor text");
+    refused(&directory, "wide", "'wide', line 1: neither JSON nor UTF-8 text");
 }
 
 #[test]
@@ -134,16 +137,16 @@ fn results_of_other_experiments_are_not_curves() {
     let directory = Directory::new("files-experiments");
     let golden = workspace().join("tests/golden");
     for (name, why) in [
-        ("parallel-one-size", "several chains side by side"),
-        ("window-in-cache", "several chains side by side"),
-        ("variants", "several data structures"),
+        ("parallel-one-size", "several concurrent chains"),
+        ("window-in-cache", "several concurrent chains"),
+        ("variants", "several data layouts"),
         ("distribution", "fewer than 6 sizes"),
         ("order", "fewer than 6 sizes"),
         ("matrix-two-nodes", "fewer than 6 sizes"),
     ] {
         let path = |extension: &str| golden.join(name).with_extension(extension).display().to_string();
         let experiment = name.split('-').next().unwrap_or(name);
-        let words = format!("is not a curve: it is a result of {experiment}; use one of curve or pages");
+        let words = format!("is a result of {experiment}, not a curve; use a result of curve or pages");
         refused_by_fit(&directory, &path("json"), &words);
         refused_by_fit(&directory, &path("csv"), why);
     }
@@ -157,10 +160,10 @@ fn numbers_that_are_not_a_curve_get_no_levels() {
     let apart = |index: u64| format!("{} {}\n", 4096_u64 << (index % 30), 10_u64.pow((index % 12) as u32));
     let steep = |index: u64| format!("{} {}\n", 1_000_000 + index, index + 1);
     for (rows, words) in [
-        ((0..60).map(by_chance).collect::<String>(), "lie more than 20 % from the best model"),
-        ((0..20).map(falling).collect(), "lie more than 20 % from the best model"),
-        ((0..60).map(apart).collect(), "lie more than 20 % from the best model"),
-        ((0..29).map(steep).collect(), "leave a level uncertain by more than 300 %"),
+        ((0..60).map(by_chance).collect::<String>(), "are more than 20% off the best model"),
+        ((0..20).map(falling).collect(), "are more than 20% off the best model"),
+        ((0..60).map(apart).collect(), "are more than 20% off the best model"),
+        ((0..29).map(steep).collect(), "a level is uncertain by more than 300%"),
     ] {
         let found = fitted(&directory, &rows, &[]);
         found.expect_status(1).expect_error(words);
@@ -210,7 +213,7 @@ fn impossible_requests_are_refused_before_any_announcement() {
             let found =
                 finish(&mut directory.command(&[name, &format!("{option}={size}"), "--time-limit=1000"][..]));
             assert_eq!((found.stdout.as_str(), found.stderr.lines().count()), ("", 1), "{found}");
-            found.expect_status(2).expect_error("TiB wanted on node");
+            found.expect_status(2).expect_error("not enough memory on node");
         }
     }
 }

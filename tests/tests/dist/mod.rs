@@ -3,6 +3,7 @@
 
 mod archive;
 mod image;
+mod install;
 mod pages;
 mod shells;
 

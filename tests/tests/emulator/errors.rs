@@ -1,10 +1,11 @@
 //! Impossible requests and meaningless arguments: exit status and message.
 
 use super::*;
+use latency_tests::run::ERROR;
 
 /// Asserts that a run ended with `status` and an error with `words`, and that nothing was measured.
 pub fn assert_refused(console: &Console, status: i32, words: &str) {
-    console.expect_status(status).expect_line(&format!("ERROR: {words}"));
+    console.expect_status(status).expect_line(&format!("{ERROR}{words}"));
     assert_pair_lines(console, &[]);
 }
 
@@ -20,7 +21,7 @@ fn requests_that_two_nodes_cannot_meet() {
         for console in [initiator, target] {
             assert_refused(&console, 1, "invalid node id 9 (max node = 1)");
         }
-        larger.expect_status(2).expect_line("ERROR: 400 MiB wanted on node 1");
+        larger.expect_status(2).expect_line(&format!("{ERROR}not enough memory on node 1: need 400 MiB"));
     });
 }
 

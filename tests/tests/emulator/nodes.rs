@@ -3,6 +3,7 @@
 use super::errors::assert_refused;
 use super::*;
 use latency_tests::document::{text, warnings};
+use latency_tests::run::WARNING;
 
 #[test]
 fn one_node() {
@@ -31,7 +32,7 @@ fn two_nodes() {
         let [all, quiet] = uniform(2).boot_all([&options(&MATRIX), &options(&["--pages=4k", "--quiet"])]);
         assert_matrix(&all, &[0, 1], &[0, 1]);
         assert_pair_lines(quiet.expect_status(0), &combinations(&[0, 1], &[0, 1]));
-        let results = quiet.printed().lines().filter(|line| !line.starts_with("WARNING: ")).count();
+        let results = quiet.printed().lines().filter(|line| !line.starts_with(WARNING)).count();
         assert_eq!(results, 4, "{}", quiet.framed());
     });
 }

@@ -3,6 +3,7 @@
 use super::errors::assert_refused;
 use super::*;
 use latency_tests::document::{point, warnings};
+use latency_tests::run::ERROR;
 
 #[test]
 fn huge_pages_come_from_the_target_nodes_pool() {
@@ -20,7 +21,7 @@ fn huge_pages_come_from_the_target_nodes_pool() {
         assert_eq!(number(&document, "/system/nodes/0/page_pools/0/total"), 0);
         assert_eq!(number(&document, "/system/nodes/1/page_pools/0/free"), 16);
 
-        assert_refused(&empty, 2, "2 pages of 2 MiB wanted on node 0, 0 free");
+        assert_refused(&empty, 2, "need 2 free 2 MiB pages on node 0, found 0");
 
         let document = largest.expect_json(0);
         assert_eq!(pairs(&document), [(0, 0), (0, 1)]);
@@ -28,7 +29,7 @@ fn huge_pages_come_from_the_target_nodes_pool() {
         assert_placed(&point(&document, 1), "2m", 2 << 20);
         assert!(warnings(&document).contains(&"pages-fell-back"), "{document:#}");
 
-        assert_refused(&transparent, 2, "transparent huge pages are switched off");
+        assert_refused(&transparent, 2, "transparent huge pages are disabled");
     });
 }
 
@@ -37,7 +38,7 @@ fn a_pool_that_is_too_small_is_a_placement_failure() {
     in_guests("emulator::a_pool_that_is_too_small_is_a_placement_failure", || {
         let machine = uniform(2).huge_pages(&[(0, 16), (1, 1)]);
         let console = machine.boot(&options(&["--pages=2m", "--cpunode=0", "--memnode=1"]));
-        console.expect_status(2).expect_line("ERROR: 2 pages of 2 MiB wanted on node 1, 1 free");
+        console.expect_status(2).expect_line(&format!("{ERROR}need 2 free 2 MiB pages on node 1, found 1"));
         console
             .expect_line("echo 2 > /sys/devices/system/node/node1/hugepages/hugepages-2048kB/nr_hugepages");
     });

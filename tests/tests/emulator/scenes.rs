@@ -3,6 +3,7 @@
 use super::errors::assert_refused;
 use super::*;
 use latency_tests::document::{point, warnings};
+use latency_tests::run::ERROR;
 
 /// Adds a disk of this size that contains only zeroes.
 fn with_disk(machine: Machine, size: &str) -> Machine {
@@ -74,7 +75,7 @@ fn a_cpuset_that_loses_the_cpu_is_noticed() {
             "--memnode=0",
             "--progress=always",
         ]]);
-        console.expect_status(2).expect_line("ERROR: CPU 0 was taken away (cpuset or hotplug)");
+        console.expect_status(2).expect_line(&format!("{ERROR}CPU 0 became unavailable (cpuset or hotplug)"));
         assert!(console.json().is_none(), "{}", console.framed());
     });
 }
@@ -98,7 +99,7 @@ fn pages_that_are_split_are_noticed() {
         assert_eq!(at(&document, "/rows/0/pages_obtained"), "thp", "{document:#}");
         assert!(warnings(&document).contains(&"huge-pages-changed"), "{document:#}");
         assert_eq!(at(&document, "/trust/level"), "poor", "{document:#}");
-        console.expect_line("ERROR: --strict: the result is unreliable (huge-pages-changed)");
+        console.expect_line(&format!("{ERROR}--strict: the result is unreliable (huge-pages-changed)"));
     });
 }
 
@@ -114,7 +115,7 @@ fn an_offline_cpu_and_a_changed_clock_are_noticed() {
             &[&["then-clock=86400"], &ROUNDS[..], &["--cpu=0"]].concat(),
             &[&["then-clock=-86400"], &ROUNDS[..], &["--cpu=0"]].concat(),
         ]);
-        mine.expect_status(2).expect_line("ERROR: CPU 1 was taken away (cpuset or hotplug)");
+        mine.expect_status(2).expect_line(&format!("{ERROR}CPU 1 became unavailable (cpuset or hotplug)"));
         assert!(mine.json().is_none(), "{}", mine.framed());
         for console in [clock, back] {
             let document = console.expect_json(0);

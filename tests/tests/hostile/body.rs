@@ -4,7 +4,7 @@
 
 use latency_tests::confine::allowed_cpus;
 use latency_tests::document::{at, points, text, warnings};
-use latency_tests::run::{self, Run, try_finish_within};
+use latency_tests::run::{self, ERROR, Run, try_finish_within};
 use latency_tests::schema::{of_results, violations};
 use serde_json::Value;
 use std::os::unix::process::ExitStatusExt;
@@ -131,8 +131,8 @@ pub fn end(command: &mut Command) -> Result<Run, String> {
 /// The same as for [`held`].
 pub fn judge(found: &Run, document: Option<&str>) -> Result<(), String> {
     let status = status(found)?;
-    let errors = found.stderr.lines().filter(|line| line.starts_with("ERROR: ")).count();
-    if errors != usize::from(status != 0) || (errors == 1 && !last_line(found).starts_with("ERROR: ")) {
+    let errors = found.stderr.lines().filter(|line| line.starts_with(ERROR)).count();
+    if errors != usize::from(status != 0) || (errors == 1 && !last_line(found).starts_with(ERROR)) {
         return Err(format!("{errors} errors: {found}"));
     }
     match document {

@@ -20,10 +20,13 @@ fn without_any_argument_not_even_the_name() {
         Some(0 | 130) => {
             let first = found.stdout.lines().next().unwrap_or("");
             assert!(first.starts_with("Node ") && first.contains(" -> Node "), "no matrix: {found}");
-            assert!(found.stdout.contains("\nMethod: each load waits for the one before"), "{found}");
+            assert!(found.stdout.contains("\nMethod: pointer chase (dependent loads)"), "{found}");
         }
         // A machine with almost no memory has none to measure.
-        _ => assert!(found.expect_status(2).expect_error("wanted on node").stdout.is_empty(), "{found}"),
+        _ => assert!(
+            found.expect_status(2).expect_error("not enough memory on node").stdout.is_empty(),
+            "{found}"
+        ),
     }
 }
 

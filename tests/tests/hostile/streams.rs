@@ -4,6 +4,7 @@ use super::body::{end, judge_document, smallest};
 use latency_tests::confine::Confine;
 use latency_tests::directory::Directory;
 use latency_tests::everywhere::everywhere;
+use latency_tests::run::ERROR;
 use std::fs::{OpenOptions, read_to_string};
 use std::process::{Command, Stdio};
 
@@ -73,7 +74,7 @@ fn every_combination_of_streams() {
             if found.status.code() != Some(if good { 0 } else { 4 }) {
                 return Err(format!("{states:?}: {found}"));
             }
-            if !good && states[2] == State::Good && found.stderr.matches("ERROR: ").count() != 1 {
+            if !good && states[2] == State::Good && found.stderr.matches(ERROR).count() != 1 {
                 return Err(format!("{states:?}: not one error: {found}"));
             }
             if good && json {

@@ -130,7 +130,7 @@ fn on_one_cpu_one_core_is_measured() {
     let found = measured(&[&cpus], |command| {
         command.on_cpu(second);
     });
-    found.expect_status(2).expect_error(&format!("may not use CPU {first}"));
+    found.expect_status(2).expect_error(&format!("CPU {first} is not allowed"));
     let found = loaded(|command| {
         command.on_cpu(second);
     });

@@ -128,7 +128,7 @@ fn a_failed_sync_of_the_directory_is_reported() {
             // No file has this descriptor.
             Some(0) => assert_complete(&directory),
             _ if result(&directory).as_deref() == Some(OLDER) => {
-                found.expect_status(4).expect_error("no part of the file was kept");
+                found.expect_status(4).expect_error("no partial file was left");
             }
             _ => {
                 found.expect_status(4).expect_error("cannot sync the directory of 'result'");

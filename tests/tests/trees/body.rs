@@ -4,7 +4,7 @@ use super::tree::Tree;
 use latency_tests::confine::{Confine, is_root};
 use latency_tests::directory::Directory;
 use latency_tests::document::{array, at};
-use latency_tests::run::Run;
+use latency_tests::run::{ERROR, Run};
 use latency_tests::schema::{of_results, violations};
 use latency_tests::skip::skip;
 use latency_tests::usage;
@@ -98,7 +98,7 @@ pub fn checked(command: &mut Command) -> Result<Run, String> {
     if cpu > MOST_CPU {
         return wrong(&format!("{cpu:?} of a CPU"));
     }
-    let errors = run.stderr.lines().filter(|line| line.starts_with("ERROR: ")).count();
+    let errors = run.stderr.lines().filter(|line| line.starts_with(ERROR)).count();
     if errors != usize::from(status != 0) || run.stderr.contains("panicked") {
         return wrong("not one message for an error");
     }

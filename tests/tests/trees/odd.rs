@@ -67,15 +67,19 @@ const MACHINES: &[Odd] = &[
     }),
     Odd {
         status: 2,
-        ..said("the nodes start at 5", "this process may use no CPU or no memory of any node", |tree| {
-            tree.file(&format!("{NODES}/online"), "5\n");
-            tree.file(&format!("{NODES}/has_memory"), "5\n");
-            tree.file(&format!("{NODES}/node5/cpulist"), "0-31\n");
-            tree.file(
-                &format!("{NODES}/node5/meminfo"),
-                "Node 5 MemTotal: 8388608 kB\nNode 5 MemFree: 4194304 kB\n",
-            );
-        })
+        ..said(
+            "the nodes start at 5",
+            "this process is not allowed to use the CPUs, or the memory, of any node",
+            |tree| {
+                tree.file(&format!("{NODES}/online"), "5\n");
+                tree.file(&format!("{NODES}/has_memory"), "5\n");
+                tree.file(&format!("{NODES}/node5/cpulist"), "0-31\n");
+                tree.file(
+                    &format!("{NODES}/node5/meminfo"),
+                    "Node 5 MemTotal: 8388608 kB\nNode 5 MemFree: 4194304 kB\n",
+                );
+            },
+        )
     },
 ];
 
@@ -176,7 +180,7 @@ const MEMORY: &[Odd] = &[
     }),
     Odd {
         status: 2,
-        ..said("a node without free memory", "64 KiB wanted on node 0, 0 B free", |tree| {
+        ..said("a node without free memory", "not enough memory on node 0: need 64 KiB, 0 B free", |tree| {
             tree.file(
                 &format!("{NODES}/node0/meminfo"),
                 "Node 0 MemTotal: 33554432 kB\nNode 0 MemFree: 0 kB\n",
@@ -188,13 +192,13 @@ const MEMORY: &[Odd] = &[
     odd("garbage in the control group", |tree| group(tree, "0::/a/b\n", "/a/b", "much", "-3")),
     Odd {
         status: 2,
-        ..said("a control group that is full", "the control group has 0 B left", |tree| {
+        ..said("a control group that is full", "0 B left in the cgroup", |tree| {
             group(tree, "0::/a/b\n", "/a/b", "1048576", "1048576");
         })
     },
     Odd {
         status: 2,
-        ..said("a control group of 0 bytes", "the control group has 0 B left", |tree| {
+        ..said("a control group of 0 bytes", "0 B left in the cgroup", |tree| {
             group(tree, "0::/a\n", "/a", "0", "0")
         })
     },

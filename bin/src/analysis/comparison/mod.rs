@@ -209,15 +209,14 @@ impl Comparison {
         median(self.pairs().iter().map(PointPair::ratio))
     }
 
-    /// Returns the factor by which the slower points are slower, less one, as a fraction of the first side; `None` if
-    /// there are no slower points.
+    /// Returns the median difference of the points with a verdict, as a fraction of the first side; `None` if there are
+    /// none.
     ///
     /// # Errors
     ///
     /// The error of mapping a table.
-    pub fn slower_by(&self) -> Result<Option<f64>, Errno> {
-        let found = median(self.of_verdict(ComparisonVerdict::Slower).map(|pair| pair.excess))?;
-        Ok(found.map(|excess| exp(excess) - 1.0))
+    pub fn by(&self, verdict: ComparisonVerdict) -> Result<Option<f64>, Errno> {
+        Ok(median(self.of_verdict(verdict).map(PointPair::ratio))?.map(|ratio| ratio - 1.0))
     }
 }
 

@@ -1,7 +1,5 @@
 //! The differing parts by name: a node rather than its pairs, a run of sizes rather than each size.
 
-use latency_core::math::exp;
-
 use super::groups::PointGroup;
 use super::{Comparison, ComparisonVerdict, median};
 use crate::result::row::Row;
@@ -17,7 +15,7 @@ pub struct DifferingPart<'c> {
     pub ends: [&'c Row; 2],
     /// Number of its points.
     pub points: usize,
-    /// The relative difference of the second side in this part, as a fraction of the first side.
+    /// The median difference of its points, as a fraction of the first side.
     pub by: f64,
 }
 
@@ -68,8 +66,8 @@ impl Comparison {
         let size = |point: &usize| measured.point(*point).sample.size;
         let ends = [members.clone().min_by_key(size), members.clone().max_by_key(size)];
         let ends = ends.map(|point| measured.point(point.unwrap_or(0)));
-        let excess = members.clone().filter_map(|point| Some(measured.pairs.get(point)?.excess));
-        let by = exp(median(excess)?.unwrap_or(0.0)) - 1.0;
+        let ratios = members.clone().filter_map(|point| Some(measured.pairs.get(point)?.ratio()));
+        let by = median(ratios)?.unwrap_or(1.0) - 1.0;
         Ok(DifferingPart { group, ends, points: members.count(), by })
     }
 

@@ -102,7 +102,7 @@ pub fn all(sides: [&[Saved]; 2], files: Files<'_>, comparison: &Comparison) -> R
         if told(first) && told(second) && differ(texts(first, index).chain(texts(second, index))) {
             add(&mut list, *key, false, sides, &|out, side| {
                 let text = texts(side, index).next().filter(|text| !text.is_empty());
-                let others = if differ(texts(side, index)) { " and others" } else { "" };
+                let others = if differ(texts(side, index)) { " and other values" } else { "" };
                 write!(out, "{}{others}", text.unwrap_or("none"))
             });
         }
@@ -140,8 +140,7 @@ fn differ<'t>(mut texts: impl Iterator<Item = &'t str>) -> bool {
 impl ComparisonView<'_> {
     /// States the conditions that differ, before any conclusion.
     pub fn conditions(&self, document: &mut dyn Document) {
-        let blocked =
-            if self.judged { "Overridden by --force, and not comparable" } else { "Not comparable" };
+        let blocked = if self.judged { "Not comparable (overridden by --force)" } else { "Not comparable" };
         for (blocks, role, begin) in [(true, Role::Answer, blocked), (false, Role::Finding, "Differs")] {
             let differs = self.differs.iter().filter(|differs| differs.blocks == blocks);
             let shown = |Differs { words, sides: [one, other], .. }: &Differs| {

@@ -60,29 +60,16 @@ pub fn answer(document: &mut dyn Document, levels: Option<&Levels>) {
     };
     let group =
         |follows| levels.as_slice().iter().filter(move |level| levels.follows(level) == Some(follows));
-    let names = |follows| {
-        fmt::from_fn(move |out| {
-            let count = group(follows).count();
-            for (index, level) in group(follows).enumerate() {
-                let separator = match index {
-                    0 => "",
-                    last if last + 1 == count => " and ",
-                    _ => ", ",
-                };
-                write!(out, "{separator}{}", name(level))?;
-            }
-            Ok(())
-        })
-    };
+    let names = |follows| joined("", ", ", group(follows).map(name));
     let ratio = |level: &ComparedLevel| {
         let ratio = level.ratio();
-        fmt::from_fn(move |out| write!(out, "{:.2}", Decimal(ratio)))
+        fmt::from_fn(move |out| write!(out, "{:.2}x", Decimal(ratio)))
     };
     let ratios = |follows| joined("", ", ", group(follows).map(ratio));
     let said = [
-        (Follows::Clock, ["follows the core clock", "follow the core clock"]),
+        (Follows::Clock, ["scales with the core clock", "scale with the core clock"]),
         (Follows::Time, ["does not", "do not"]),
-        (Follows::Neither, ["does in part", "do in part"]),
+        (Follows::Neither, ["does partly", "do partly"]),
     ];
     let all = fmt::from_fn(|out| {
         let mut separator = "";
@@ -94,10 +81,10 @@ pub fn answer(document: &mut dyn Document, levels: Option<&Levels>) {
             };
             write!(out, "{separator}{} {verb} (", names(follows))?;
             match follows {
-                Follows::Clock => write!(out, "{:.2})", Decimal(clock))?,
+                Follows::Clock => write!(out, "{:.2}x)", Decimal(clock))?,
                 _ => write!(out, "{})", ratios(follows))?,
             }
-            separator = ", ";
+            separator = "; ";
         }
         Ok(())
     });
@@ -108,7 +95,7 @@ pub fn answer(document: &mut dyn Document, levels: Option<&Levels>) {
 pub fn table(document: &mut dyn Document, levels: Option<&Levels>) {
     let Some(levels) = levels else { return };
     document.tabulate("", document::Level::Normal, 1, &|table| {
-        table.texts("level|A, ns|B, ns|B/A|A, cycles|B, cycles|B/A");
+        table.texts("level|A, ns|B, ns|B/A|A, core cycles|B, core cycles|B/A");
         for level in levels.as_slice() {
             table.row();
             table.show(&name(level));

@@ -6,7 +6,7 @@ mod points;
 mod verdict;
 mod view;
 
-use latency_core::decimal::Decimal;
+use latency_core::decimal::Trimmed;
 use latency_core::math::exp;
 use latency_core::text::plural;
 
@@ -17,6 +17,7 @@ use crate::describe::{self, columns, trust};
 use crate::error::{Failure, Regression, SavedError};
 use crate::options::{Descriptor, FlagId, FlagSet, Of, Operands, Options};
 use crate::report::document::{Document, Part, Role, fields};
+use crate::report::figures::ByPercent;
 use crate::report::format::Purpose;
 use crate::saved::{self, Saved};
 use crate::sys::table::List;
@@ -29,15 +30,16 @@ use view::{ComparisonView, first_name};
 pub const COMPARE: Command = Command {
     descriptor: Descriptor {
         name: "compare",
-        summary: "is B slower than A? saved results of two sides",
+        summary: "compare saved results of A and B (exit 5 on regression)",
         details: "A and B are results saved with --json or --csv, tables of sizes and nanoseconds, Intel MLC's \
-                  latency matrix or core-to-core-latency's CSV; several runs of a side are given before and behind `--`. What differs in their conditions comes first: \
-                  there is no verdict over other pages, sizes (by half an octave) or nodes, unproven memory or an \
-                  unreliable result without --force, which names what it overrides. The exit \
-                  status is 5 if B as a whole, a pair, row, column or node of a matrix, or a run of sizes \
-                  of a curve is slower beyond the threshold and the scatter of runs.\nOne file a side does \
-                  not show how far runs lie apart; 2 % are assumed, and 3 % of lines between CPUs. Three \
-                  files a side show it, and smaller differences with it.",
+                  latency matrix or core-to-core-latency's CSV. Several runs per side go before and after `--`; `-` \
+                  reads standard input.\n\
+                  Conditions that differ are printed first. Without --force there is no verdict if pages, nodes or \
+                  working sets (by 1.41x) differ, if placement was not verified, or if a result is unreliable.\n\
+                  The exit status is 5 if B is slower beyond --threshold and the variation between runs: as a whole, \
+                  in one pair, row, column or node of a matrix, or in a range of sizes of a curve.\n\
+                  With one file per side, a variation between runs of 2% is assumed (3% core to core). Three files \
+                  per side measure it, and smaller differences are detected.",
         flags: FlagSet::of(&[FlagId::Threshold, FlagId::Of, FlagId::Force, FlagId::Unit]),
         picture: true,
         operands: Operands { names: "A... -- B...", least: 2, most: MOST, sides: true },
@@ -54,7 +56,7 @@ fields! {
     VERDICT "verdict" "`slower`, `faster` (and nowhere slower), `same`, or `none` where the conditions forbid one.";
     MEDIAN_RATIO "median_ratio" "The median of all ratios B/A.";
     THRESHOLD "threshold" "The difference that is allowed, as a fraction of A.";
-    SLOWER_BY "slower_by" "By how much B is slower where it is slower, as a fraction of A; null where it is not.";
+    SLOWER_BY "slower_by" "The median difference of the slower points, as a fraction of A; null where none is slower.";
     SHOWS_FROM "shows_from" "The difference of the whole that would be beyond chance, as a fraction of A; null where the values are too uncertain to show any.";
     FILES_A "files_a" "The files of A.";
     FILES_B "files_b" "The files of B.";
@@ -91,8 +93,7 @@ fn undisturbed(saved: &mut Saved) -> Result<usize, Failure<'static>> {
     let seen = saved.rows.iter().copied().filter_map(|mut row| row.take_undisturbed().then_some(row));
     let rows = List::of(seen)?;
     if rows.is_empty() {
-        let what = "one has no undisturbed value (run with --until=quiet)";
-        return Err(SavedError::NotComparable { what, field: "" }.into());
+        return Err(SavedError::NoUndisturbed.into());
     }
     let without = saved.rows.len() - rows.len();
     saved.rows = rows.leak();
@@ -103,28 +104,30 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     let (ours, theirs) = options.sides();
     let [(one, without), (other, others)] = [load(ours, options)?, load(theirs, options)?];
     let sides = [one, other];
-    let refused = |what, field| Failure::from(SavedError::NotComparable { what, field });
-    let mut names = sides.iter().flat_map(|side| side.iter()).map(|saved| saved.experiment.as_str());
-    let known = || names.clone().filter(|name| !name.is_empty());
-    if known().any(|name| known().next() != Some(name)) {
-        return Err(refused("they are of different experiments", ""));
+    let mut names = sides.iter().flat_map(|side| side.iter()).map(|saved| saved.experiment);
+    let mut known = names.clone().filter(|name| !name.is_empty());
+    if let Some(first) = known.next()
+        && let Some(second) = known.find(|name| *name != first)
+    {
+        return Err(SavedError::Different { first, second }.into());
     }
-    let experiment = known().next().unwrap_or_default();
-    let is_curve = names.all(|name| matches!(name, "" | "curve"));
+    let named = names.clone().find(|name| !name.is_empty()).unwrap_or_default();
+    let experiment = named.as_str();
+    let is_curve = names.all(|name| matches!(name.as_str(), "" | "curve"));
     let saved = |side: usize, file: usize| sides.get(side).and_then(|side| side.get(file));
     let rows = |side: usize, file: usize| saved(side, file).map_or(&[][..], |saved| saved.rows);
     let files = Files { counts: [ours.len(), theirs.len()], rows: &rows };
     let comparison = Comparison::new(&files, options.threshold)?;
     let Some(median) = comparison.median_ratio()? else {
-        return Err(match obstacle(&files) {
-            "" => refused("no point of one is a point of the other", ""),
-            field => refused("no point of one is a point of the other: they differ in ", field),
-        });
+        return Err(SavedError::NothingCommon { field: obstacle(&files) }.into());
     };
     let differs = differs::all([&sides[0], &sides[1]], files, &comparison)?;
     let judged = options.force || differs.iter().all(|differs| !differs.blocks);
     let slower = comparison.parts(ComparisonVerdict::Slower, NAMED)?;
     let faster = comparison.parts(ComparisonVerdict::Faster, NAMED)?;
+    let (points, of) = (comparison.count(ComparisonVerdict::Slower), comparison.pairs().len());
+    let threshold = options.threshold;
+    let regression = |by| Regression { by, threshold, points, of };
     let view = ComparisonView {
         files,
         paths: [ours, theirs],
@@ -135,11 +138,13 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         median,
         options,
         without: [without, others],
-        slower_by: comparison.slower_by()?.filter(|_| judged),
+        regression: comparison.by(ComparisonVerdict::Slower)?.filter(|_| judged).map(regression),
+        faster_by: comparison.by(ComparisonVerdict::Faster)?.filter(|_| judged),
+        others_by: comparison.by(ComparisonVerdict::Same)?,
         parts: [&slower, &faster],
     };
     if options.format.purpose == Purpose::Picture && !view.is_curve() {
-        return Err(refused("there is no picture of results that are not curves", ""));
+        return Err(SavedError::NoPicture.into());
     }
     let levels = if is_curve { levels::of([&sides[0], &sides[1]]) } else { None };
     write(&mut |document| {
@@ -153,8 +158,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         view.programs(document);
         levels::programs(document, levels.as_ref());
     });
-    let (points, of) = (comparison.count(ComparisonVerdict::Slower), comparison.pairs().len());
-    Ok(view.slower_by.map(|by| Regression { by, threshold: options.threshold, points, of }.into()))
+    Ok(view.regression.map(Failure::from))
 }
 
 impl ComparisonView<'_> {
@@ -179,7 +183,7 @@ impl ComparisonView<'_> {
             let [one, other] = self.without;
             document.sentence(
                 Role::Method(&"Values"),
-                format_args!("those while neighbours were quiet; points without one: A {one}, B {other} (--until=quiet)"),
+                format_args!("undisturbed (--until=quiet); points without one: A {one}, B {other}"),
             );
         }
         for (label, side, paths) in [("A", 0, self.paths[0]), ("B", 1, self.paths[1])] {
@@ -194,27 +198,27 @@ impl ComparisonView<'_> {
                     plural(points),
                     core::fmt::from_fn(|out| match others {
                         0 => Ok(()),
-                        others => write!(out, ", and {others} more"),
+                        others => write!(out, ", and {others} more file{}", plural(others)),
                     })
                 ),
             );
         }
-        let shows = core::fmt::from_fn(|out| match self.shows_from() {
-            Some(from) => write!(out, "shows from {:.1} % on", Decimal(from * 100.0)),
-            None => out.write_str("cannot show below 1000 %"),
+        let limit = core::fmt::from_fn(|out| match self.shows_from() {
+            Some(from) => write!(out, "{}", ByPercent(from)),
+            None => out.write_str("above 1000%"),
         });
         match self.files.counts {
             [1, 1] => document.sentence(
-                Role::Method(&"Uncertainty"),
+                Role::Method(&"Detection limit"),
                 format_args!(
-                    "of one file a side: {} % between runs are assumed, so that a difference of the whole \
-                     {shows}; compare A... -- B... takes several",
-                    Decimal(self.comparison.assumed() * 100.0)
+                    "{limit} (one file per side, assumed variation between runs {}%); give several files per side \
+                     to lower it",
+                    Trimmed(self.comparison.assumed() * 100.0)
                 ),
             ),
             _ => document.sentence(
-                Role::Method(&"Uncertainty"),
-                format_args!("by the scatter between files: a difference of the whole {shows}"),
+                Role::Method(&"Detection limit"),
+                format_args!("{limit} (from the variation between files)"),
             ),
         }
     }
@@ -236,7 +240,7 @@ impl ComparisonView<'_> {
                 },
             );
             document.put(&MEDIAN_RATIO, self.median);
-            document.put(&SLOWER_BY, self.slower_by);
+            document.put(&SLOWER_BY, self.regression.map(|regression| regression.by));
             document.put(&SHOWS_FROM, self.shows_from());
             document.put(&COMPARED, self.comparison.pairs().len());
             document.put(&SLOWER, slower);

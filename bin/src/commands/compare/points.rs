@@ -12,6 +12,7 @@ use super::view::{ComparisonView, first_name};
 use crate::describe::{self, columns};
 use crate::analysis::comparison::{ComparisonVerdict, PointPair};
 use crate::analysis::traffic::bytes_per_line;
+use crate::report::axis::AxisRange;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
 use crate::report::document::{Document, Field, Level, Part, Picture, fields};
 use crate::report::figures::Digits;
@@ -40,6 +41,29 @@ const MOST: usize = 24;
 /// Returns the interval of a ratio; `None` if a point is so uncertain that the ratio has no bound.
 fn bounded(pair: &PointPair) -> Option<Interval> {
     (pair.interval.low.is_finite() && pair.interval.high.is_finite()).then_some(pair.interval)
+}
+
+/// The value of one side of a point.
+pub struct SideValue {
+    value: f64,
+    unit: &'static str,
+}
+
+impl SideValue {
+    /// Returns the latency of a side, or its bandwidth if the point is of traffic.
+    pub fn of(pair: &PointPair, side: usize) -> SideValue {
+        let nanoseconds = pair.nanoseconds.get(side).copied().unwrap_or(f64::NAN);
+        match pair.row.traffic() {
+            Some(kind) => SideValue { value: bytes_per_line(kind) / nanoseconds, unit: "GB/s" },
+            None => SideValue { value: nanoseconds, unit: "ns" },
+        }
+    }
+}
+
+impl fmt::Display for SideValue {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} {}", Digits(self.value), self.unit)
+    }
 }
 
 impl ComparisonView<'_> {
@@ -104,9 +128,9 @@ impl ComparisonView<'_> {
                 table.text(FIELDS.get(field).map_or("", |(_, words)| words));
             }
             table.texts(match (mixed, rates) {
-                (true, _) => "A|B|time B/A|95 %|",
-                (false, true) => "A, GB/s|B, GB/s|time B/A|95 %|",
-                (false, false) => "A, ns|B, ns|B/A|95 %|",
+                (true, _) => "A|B|time B/A|95% CI|verdict",
+                (false, true) => "A, GB/s|B, GB/s|time B/A|95% CI|verdict",
+                (false, false) => "A, ns|B, ns|B/A|95% CI|verdict",
             });
             for pair in (0..).map_while(pair) {
                 let row = &pair.row;
@@ -129,14 +153,11 @@ impl ComparisonView<'_> {
                         false => Ok(()),
                     }));
                 }
-                for nanoseconds in pair.nanoseconds {
-                    let rate = row.traffic().map(|kind| bytes_per_line(kind) / nanoseconds);
-                    let unit = match rate {
-                        _ if !mixed => "",
-                        Some(_) => " GB/s",
-                        None => " ns",
-                    };
-                    table.cell(format_args!("{}{unit}", Digits(rate.unwrap_or(nanoseconds))));
+                for amount in [0, 1].map(|side| SideValue::of(pair, side)) {
+                    match mixed {
+                        true => table.show(&amount),
+                        false => table.number(amount.value),
+                    }
                 }
                 table.cell(format_args!("{:.3}", Decimal(pair.ratio())));
                 match bounded(pair) {
@@ -145,7 +166,7 @@ impl ComparisonView<'_> {
                     }
                     None => table.text("unknown"),
                 }
-                let between = if pair.interpolated { " (between points)" } else { "" };
+                let between = if pair.interpolated { " (interpolated)" } else { "" };
                 let word = self.word(pair);
                 table.cell(format_args!("{}{between}", if word == "same" { "" } else { word }));
             }
@@ -177,18 +198,30 @@ impl ComparisonView<'_> {
         let Ok(mut points) = List::of(points.take(MAX_POINTS)) else { return };
         sort_by(&mut points, |one, other| one.x.total_cmp(&other.x));
         let even = |_: f64| 1.0;
+        let range = AxisRange::of(&mut |each| points.iter().for_each(|point| each(point.y)));
+        let title: Text<96> = match range {
+            Some(AxisRange { low, high }) => {
+                Text::of(format_args!("Latency of B over A: {:.2}x to {:.2}x", Decimal(low), Decimal(high)))
+            }
+            None => Text::of(format_args!("Latency of B over A")),
+        };
         let mut subtitle = Text::<160>::EMPTY;
         let [one, other] = self.paths.map(first_name);
         // Text that does not fit is left out.
-        let _ = write!(subtitle, "above 1 B is slower; A: {}, B: {}", one.as_str(), other.as_str());
+        let _ = write!(
+            subtitle,
+            "ratio by working set, above 1 B is slower; A: {}, B: {}",
+            one.as_str(),
+            other.as_str()
+        );
         document.picture(Picture::Chart(&Chart {
-            title: "Latency of B over that of A",
+            title: title.as_str(),
             subtitle: subtitle.as_str(),
             x_axis: Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic },
-            y_axis: Axis { title: "B/A", unit: Unit::Plain(""), scale: Scale::Logarithmic },
+            y_axis: Axis { title: "B/A", unit: Unit::Plain(""), scale: Scale::Fitted },
             series: &[
                 Series { name: "B/A", data: Data::Points(&points) },
-                Series { name: "even", data: Data::Curve(&even) },
+                Series { name: "equal", data: Data::Curve(&even) },
             ],
             marks: &[],
         }));

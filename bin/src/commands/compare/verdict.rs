@@ -2,22 +2,23 @@
 
 use core::fmt::{self, Display};
 
-use latency_core::decimal::Decimal;
+use latency_core::decimal::{Decimal, Trimmed};
 use latency_core::text::{joined, plural};
 
+use super::points::SideValue;
 use super::view::ComparisonView;
 use crate::analysis::comparison::{ComparisonVerdict, DifferingPart, PointGroup};
 use crate::commands::listed;
 use crate::report::document::{Document, Part, fields};
-use crate::report::figures::Digits;
+use crate::report::figures::ByPercent;
 use crate::result::row::{FIELDS, FROM, Label, Row, SIZE, TO};
 
 fields! {
     DIFFERENCES "differences" "The parts that differ, from the largest to the smallest; empty where there is no verdict.";
     WHICH "which" "The part in words.";
     DIRECTION "direction" "`slower` or `faster`.";
-    POINTS "points" "How many points it has.";
-    BY "by" "By how much, as a fraction of A; against the other points, where the whole does not differ.";
+    POINTS "points" "Its number of points.";
+    BY "by" "The median difference of its points, as a fraction of A.";
 }
 
 /// The detectable difference above which a comparison is useless, because it would miss differences that matter.
@@ -28,34 +29,39 @@ impl<'v> ComparisonView<'v> {
     pub fn answer(&self, document: &mut dyn Document) {
         let pairs = self.comparison.pairs();
         let of = pairs.len();
-        let s = plural(of);
-        let allowed = Digits(self.options.threshold * 100.0);
-        let median = Decimal(self.median);
+        let median = fmt::from_fn(|out| {
+            write!(out, "median B/A {:.3} over {of} point{}", Decimal(self.median), plural(of))
+        });
         if !self.judged {
-            document.answer(format_args!(
-                "No verdict: the conditions are not the same (--force gives one). The median ratio B/A is \
-                     {median:.3} ({of} point{s})."
-            ));
+            document.answer(format_args!("No verdict: the conditions differ (--force overrides); {median}."));
             return;
         }
-        match (self.slower_by, pairs) {
-            (Some(by), [pair]) => document.answer(format_args!(
-                    "REGRESSION: B is {} % slower than A ({} -> {} ns); {allowed} % are allowed.",
-                    Digits(by * 100.0),
-                    Digits(pair.nanoseconds[0]),
-                    Digits(pair.nanoseconds[1])
-                )),
-            (Some(_), _) => document.answer(format_args!(
-                    "REGRESSION: {}; the median ratio is {median:.3}, {allowed} % are allowed.",
-                    self.differing(ComparisonVerdict::Slower)
-                )),
+        let threshold = Trimmed(self.options.threshold * 100.0);
+        match (&self.regression, pairs) {
+            (Some(regression), [pair]) => document.answer(format_args!(
+                "REGRESSION: {regression}: {} -> {}.",
+                SideValue::of(pair, 0),
+                SideValue::of(pair, 1)
+            )),
+            (Some(regression), _) => document.answer(format_args!(
+                "REGRESSION: {regression}{}.",
+                self.differing(ComparisonVerdict::Slower, self.parts[0])
+            )),
+            (None, _) if self.shows_from().is_some_and(|from| from < BLIND) => {
+                document.answer(format_args!("No regression: {median} (threshold {threshold}%)."));
+            }
             (None, _) => document.answer(format_args!(
-                    "No regression{}: the median ratio B/A is {median:.3} ({of} point{s}; {allowed} % are allowed).",
-                    if self.shows_from().is_some_and(|from| from < BLIND) { "" } else { " seen, but the values are too uncertain to show one" }
-                )),
+                "Inconclusive: the uncertainty far exceeds the {threshold}% threshold; {median}."
+            )),
         }
-        if self.comparison.count(ComparisonVerdict::Faster) > 0 {
-            document.finding(format_args!("Faster: {}.", self.differing(ComparisonVerdict::Faster)));
+        if let Some(by) = self.faster_by {
+            document.finding(format_args!(
+                "Faster: {} of {of} point{} by {}{}.",
+                self.comparison.count(ComparisonVerdict::Faster),
+                plural(of),
+                ByPercent(by),
+                self.differing(ComparisonVerdict::Faster, self.parts[1])
+            ));
         }
         self.one_sided(document);
     }
@@ -94,30 +100,35 @@ impl<'v> ComparisonView<'v> {
         });
     }
 
-    /// Shows the points that differ: `8 of 80 points are slower: all reads of node 9, by 50 %`.
-    fn differing(&self, verdict: ComparisonVerdict) -> impl Display + use<'_, 'v> {
-        let (parts, word) = match verdict {
-            ComparisonVerdict::Slower => (self.parts[0], "slower"),
-            _ => (self.parts[1], "faster"),
-        };
-        let (count, of) = (self.comparison.count(verdict), self.comparison.pairs().len());
-        let by = |part: &DifferingPart<'_>| Digits(part.by.abs() * 100.0);
+    /// Shows the parts that differ, and the difference of the other points: `: 16 MiB to 128 MiB; the other points by
+    /// 1.0%`. Writes nothing about parts if all points differ.
+    fn differing(
+        &self,
+        verdict: ComparisonVerdict,
+        parts: &'v [DifferingPart<'v>],
+    ) -> impl Display + use<'_, 'v> {
         fmt::from_fn(move |out| {
-            if let (true, [part @ DifferingPart { group: PointGroup::Whole, .. }]) = (count == of, parts) {
-                return write!(out, "all {of} points are {word}, by {} %", by(part));
+            if let [DifferingPart { group: PointGroup::Whole, .. }] = parts {
+                return Ok(());
             }
-            write!(out, "{count} of {of} points {} {word}: ", if count == 1 { "is" } else { "are" })?;
-            let named =
-                |part| fmt::from_fn(move |out| write!(out, "{}, by {} %", self.which(part), by(part)));
-            joined("", "; ", parts.iter().map(named)).fmt(out)?;
-            // A difference that all points share may be drift, so the difference of a part is relative to the other
-            // points.
-            if !self.comparison.is_whole && (self.median - 1.0).abs() > ALIKE {
-                out.write_str(" against the others")?;
+            let like_first =
+                parts.iter().all(|part| parts.first().is_some_and(|first| alike(part.by, first.by)));
+            let named = |part: &'v DifferingPart<'v>| {
+                fmt::from_fn(move |out| match like_first {
+                    true => write!(out, "{}", self.which(part)),
+                    false => write!(out, "{} ({})", self.which(part), ByPercent(part.by)),
+                })
+            };
+            joined(": ", "; ", parts.iter().map(named)).fmt(out)?;
+            let named = parts.iter().map(|part| part.points).sum();
+            match self.comparison.count(verdict).saturating_sub(named) {
+                0 => {}
+                more => write!(out, "; and {more} more")?,
             }
-            match count.saturating_sub(parts.iter().map(|part| part.points).sum()) {
-                0 => Ok(()),
-                more => write!(out, "; and {more} more"),
+            match self.others_by {
+                Some(by) if by >= ALIKE => write!(out, "; the other points by {}", ByPercent(by)),
+                Some(by) if by <= -ALIKE => write!(out, "; the other points are {} faster", ByPercent(by)),
+                _ => Ok(()),
             }
         })
     }
@@ -130,20 +141,20 @@ impl<'v> ComparisonView<'v> {
         // initiator in some of its points and the target in others.
         let like = move |point: usize| self.comparison.pairs().get(point).map_or(first, |pair| &pair.row);
         fmt::from_fn(move |out| match group {
-            PointGroup::Whole => out.write_str("all of them"),
+            PointGroup::Whole => out.write_str("all points"),
             PointGroup::Point(_) => write!(out, "{}", Label { row: first, shown }),
-            PointGroup::Field(FROM, _) => write!(out, "all reads from node {}", field_of(first, FROM)),
-            PointGroup::Field(TO, _) => write!(out, "all reads of node {}", field_of(first, TO)),
+            PointGroup::Field(FROM, _) => write!(out, "all accesses from node {}", field_of(first, FROM)),
+            PointGroup::Field(TO, _) => write!(out, "all accesses to node {}", field_of(first, TO)),
             PointGroup::Field(field, _) => {
                 let words = FIELDS.get(field).map_or("", |(_, words)| words);
-                write!(out, "all of {words} {}", field_of(first, field))
+                write!(out, "all points with {words} {}", field_of(first, field))
             }
-            PointGroup::Cpu(field, point) => write!(out, "all of CPU {}", field_of(like(point), field)),
+            PointGroup::Cpu(field, point) => write!(out, "all pairs of CPU {}", field_of(like(point), field)),
             PointGroup::Node(point) => {
-                write!(out, "all reads from and of node {}", field_of(like(point), FROM))
+                write!(out, "all accesses from and to node {}", field_of(like(point), FROM))
             }
-            PointGroup::Local(true) => out.write_str("all reads of the own node"),
-            PointGroup::Local(false) => out.write_str("all reads of another node"),
+            PointGroup::Local(true) => out.write_str("all local accesses"),
+            PointGroup::Local(false) => out.write_str("all remote accesses"),
             PointGroup::Run(..) => {
                 let others = shown & !(1 << SIZE);
                 if others != 0 {
@@ -155,7 +166,12 @@ impl<'v> ComparisonView<'v> {
     }
 }
 
-/// Distance of the median ratio from 1 up to which the median is not mentioned.
+/// Returns whether two relative differences are shown as the same number.
+fn alike(one: f64, other: f64) -> bool {
+    (one - other).abs() < 5e-4
+}
+
+/// Difference of the other points up to which it is not mentioned.
 const ALIKE: f64 = 0.005;
 
 /// Shows a field of a row for people.

@@ -3,6 +3,7 @@
 use latency_core::text::Text;
 
 use crate::analysis::comparison::{Comparison, DifferingPart, Files};
+use crate::error::Regression;
 use crate::options::Options;
 use crate::saved;
 
@@ -39,8 +40,12 @@ pub struct ComparisonView<'v> {
     pub options: &'v Options<'v>,
     /// Number of points of each side that are left out because they lack the requested value.
     pub without: [usize; 2],
-    /// The slowdown of the slower points, if there are any.
-    pub slower_by: Option<f64>,
+    /// The outcome, if B is slower.
+    pub regression: Option<Regression>,
+    /// The median difference of the faster points, if there are any.
+    pub faster_by: Option<f64>,
+    /// The median difference of the points without a verdict.
+    pub others_by: Option<f64>,
     /// The parts that are slower and faster.
     pub parts: [&'v [DifferingPart<'v>]; 2],
 }

@@ -23,16 +23,17 @@ use view::FleetView;
 pub const FLEET: Command = Command {
     descriptor: Descriptor {
         name: "fleet",
-        summary: "which of many hosts are slower than others like them?",
-        details: "Each FILE holds results saved with --format=jsonl or json, one after the other, of many hosts; - is \
-                  standard input. Hosts of one CPU model are compared, point by point: one is slower if its whole 95 % \
-                  interval lies beyond the median by more than four robust standard deviations and by more than \
-                  --threshold. One that is as much faster, or not measured as most are (pages, size, order, nodes), \
-                  is listed apart with a code and not judged. Of several results of a host the newest counts; a host \
-                  that is slower than before is named. At least 5 hosts of a kind are needed, or --baseline with \
-                  results that are as they should be. Unreliable results are listed and not judged without --force. \
-                  The exit status is 5 if a host is slower than others. With --strict it is 3 if hosts are only \
-                  listed apart, and lines that are no result, which are skipped otherwise, are an error.",
+        summary: "find slow hosts among the saved results of many",
+        details: "Each FILE contains results of many hosts, saved with --format=jsonl or json, one after the other; \
+                  `-` reads standard input. Hosts with the same CPU model are compared point by point. A host is slow \
+                  if its whole 95% interval is beyond the median of the hosts by more than four robust standard \
+                  deviations and by more than --threshold. At least 5 hosts of a kind are needed, or --baseline with \
+                  known-good results.\n\
+                  The newest result of each host is judged; a host that became slower than in its older results is \
+                  reported. Hosts that are too fast, or measured under other conditions than most (pages, size, order, \
+                  nodes), are listed with a code and not judged. Unreliable results are excluded without --force.\n\
+                  The exit status is 5 if a host is slow. With --strict, it is 3 if hosts are only listed as not \
+                  comparable, and a line that is not a result is an error; without, it is skipped.",
         flags: FlagSet::of(&[FlagId::Threshold, FlagId::Baseline, FlagId::Of, FlagId::Force, FlagId::Strict]),
         operands: Operands { names: "FILE...", least: 1, most: MAX_OPERANDS, sides: false },
         ..Descriptor::OF_VALUES

@@ -80,14 +80,14 @@ pub static COLUMNS: [&Field; 14] = [
 /// The metrics for monitoring systems.
 static METRICS: [Metric; 6] = [
     Metric { name: "fleet_hosts", about: "Hosts that have a value." },
-    Metric { name: "fleet_healthy_hosts", about: "Hosts that were judged, and are as fast as others." },
-    Metric { name: "fleet_slow_hosts", about: "Hosts that are slower than others." },
-    Metric { name: "fleet_apart_hosts", about: "Hosts that are not like the others." },
-    Metric { name: "fleet_slowed_points", about: "Points of hosts that are slower than before." },
-    Metric { name: "fleet_untrusted_results", about: "Results that are unreliable, and were not judged." },
+    Metric { name: "fleet_healthy_hosts", about: "Judged hosts that are not slow." },
+    Metric { name: "fleet_slow_hosts", about: "Hosts that are slow." },
+    Metric { name: "fleet_apart_hosts", about: "Hosts that are not comparable with the others." },
+    Metric { name: "fleet_slowed_points", about: "Points of hosts that became slower." },
+    Metric { name: "fleet_untrusted_results", about: "Results that were excluded as unreliable." },
 ];
 static METRIC_RATIO: Metric =
-    Metric { name: "fleet_outlier_ratio", about: "The value of a slow host over the median of its kind." };
+    Metric { name: "fleet_outlier_ratio", about: "Value of a slow host divided by the median of its kind." };
 
 impl FleetView<'_> {
     /// Describes all findings for programs.

@@ -82,7 +82,7 @@ impl<'a> Runs<'a> {
             if sections::are_in(saved.experiment.as_str()) {
                 return Ok(true);
             }
-            let full = Problem::new(1, "there is no room for more values");
+            let full = Problem::new(1, "too many values");
             let host = boots.add(names, saved).ok_or(full)?;
             *documents += 1;
             let trust = &saved.origin.trust;

@@ -81,21 +81,24 @@ impl FleetView<'_> {
     fn answer(&self, document: &mut dyn Document) {
         let FleetFindings { hosts, judged, only_apart, slow, .. } = *self.found;
         match (judged, slow) {
-            (0, _) if self.options.baseline.is_some() => document.answer(format_args!("None of {hosts} host{} has a point of the baseline.", plural(hosts))),
+            (0, _) if self.options.baseline.is_some() => document.answer(format_args!(
+                "None of {hosts} host{} has a point in common with the baseline.",
+                plural(hosts)
+            )),
             (0, _) => document.answer(format_args!(
-                    "{hosts} host{}, of each kind fewer than {FEWEST}: too few to say what is usual. Add hosts, or \
-                     --baseline with results that are as they should be.",
-                    plural(hosts)
-                )),
-            (_, 0) => document.answer(format_args!("No host of {judged} is slower than {}.", self.others(1))),
+                "Too few hosts: {hosts} host{}, fewer than {FEWEST} of each kind. Add hosts, or give known-good \
+                 results with --baseline.",
+                plural(hosts)
+            )),
+            (_, 0) => document.answer(format_args!("None of {judged} hosts is slow ({}).", self.others())),
             _ => {
                 let named = self.slow().map(|host| self.name(host));
                 document.answer(format_args!(
-                        "{slow} of {judged} hosts {} slower than {}: {}.",
-                        if slow == 1 { "is" } else { "are" },
-                        self.others(slow),
-                        listed(NAMED, slow, named)
-                    ));
+                    "{slow} of {judged} hosts {} slow: {} ({}).",
+                    if slow == 1 { "is" } else { "are" },
+                    listed(NAMED, slow, named),
+                    self.others()
+                ));
             }
         }
         if judged > 0 {
@@ -104,22 +107,22 @@ impl FleetView<'_> {
         let hosts = hosts - only_apart;
         if judged > 0 && hosts > judged {
             document.missing(format_args!(
-                "Not compared: {} host{}, {}.",
+                "Not judged: {} host{} ({}).",
                 hosts - judged,
                 plural(hosts - judged),
-                match self.options.baseline {
-                    Some(_) => "of a kind that is not in the baseline",
-                    None => "of a kind with fewer than 5",
+                match (self.options.baseline, hosts - judged) {
+                    (Some(_), _) => "not of a kind in the baseline",
+                    (None, 1) => "fewer than 5 hosts of its kind",
+                    (None, _) => "fewer than 5 hosts of their kind",
                 }
             ));
         }
     }
 
-    fn others(&self, hosts: usize) -> &'static str {
-        match (self.options.baseline, hosts) {
-            (Some(_), _) => "the baseline",
-            (None, 1) => "others like it",
-            (None, _) => "others like them",
+    const fn others(&self) -> &'static str {
+        match self.options.baseline {
+            Some(_) => "compared with the baseline",
+            None => "compared with hosts of the same CPU model",
         }
     }
 
@@ -128,7 +131,7 @@ impl FleetView<'_> {
         let outliers = &self.found.outliers;
         let shown = if self.options.verbose { outliers.len() } else { ROWS };
         document.tabulate("", Level::Quiet, 2, &|table| {
-            table.texts("host|point|value|median|ratio|z");
+            table.texts("host|point|value|median|ratio|deviations");
             for outlier in outliers.iter().take(shown) {
                 let value = &outlier.value;
                 table.row();
@@ -142,7 +145,7 @@ impl FleetView<'_> {
         });
         if outliers.len() > shown {
             document.missing(format_args!(
-                "{} more values are slower: --verbose lists all.",
+                "{} more values are slow; --verbose lists all.",
                 outliers.len() - ROWS
             ));
         }
@@ -153,7 +156,7 @@ impl FleetView<'_> {
         let values = || self.found.groups.iter().flat_map(|group| group.values);
         let shown = if self.options.verbose { usize::MAX } else { ROWS };
         document.tabulate("", Level::Quiet, 2, &|table| {
-            table.texts("host|point|value|95 %");
+            table.texts("host|point|value|95% CI");
             for value in values().take(shown) {
                 let key = self.key(value);
                 let unit = unit(key.quantity).1;
@@ -170,7 +173,7 @@ impl FleetView<'_> {
     /// Shows a row for each group.
     fn groups(&self, document: &mut dyn Document) {
         document.tabulate("", Level::Verbose, 2, &|table| {
-            table.texts("kind|point|hosts|median|allowed +-");
+            table.texts("kind|point|hosts|median|allowed ±");
             for group in self.found.groups.iter() {
                 let key = Key::of(group.key(&self.runs.names));
                 let nodes = group.nodes();
@@ -190,7 +193,7 @@ impl FleetView<'_> {
             let key = self.key(&slowed.value);
             let [new, before] = slowed.counts;
             document.missing(format_args!(
-                    "{}: slower than before: {} {} in its newest {new} result{}, {} in the {before} before (since {}).",
+                    "{}: became slower: {} {} in its newest {new} result{}, {} in the {before} before (since {}).",
                     self.name(slowed.value.host),
                     key.point,
                     Amount(key.quantity, slowed.value.value),
@@ -199,7 +202,7 @@ impl FleetView<'_> {
                     Utc(slowed.since),
                 ));
         }
-        more(document, "Slower than before", "points", self.slowed.pushed);
+        more(document, "Became slower", "points", self.slowed.pushed);
     }
 
     /// States which hosts differ from the others, and the differences.
@@ -208,13 +211,13 @@ impl FleetView<'_> {
         let shown = if self.options.verbose { all.len() } else { NAMED };
         for apart in all.iter().take(shown) {
             document.missing(format_args!(
-                "{}: not like the others: {apart} [{}].",
+                "{}: not comparable: {apart} [{}].",
                 self.name(apart.outlier.value.host),
                 apart.code()
             ));
         }
         if !self.options.verbose {
-            more(document, "Not like the others", "entries", all.len());
+            more(document, "Not comparable", "entries", all.len());
         }
     }
 
@@ -224,12 +227,12 @@ impl FleetView<'_> {
         for name in shared.iter().take(NAMED) {
             let hosts = self.runs.boots.of(&self.runs.names, *name);
             document.missing(format_args!(
-                    "{} hosts are called {}: they ran at the same time with boot ids of their own, and are judged apart.",
+                    "{} hosts share the name {}: they ran at the same time with different boot IDs, and are judged separately.",
                     hosts.count(),
                     self.name(*name)
                 ));
         }
-        more(document, "Several hosts of one name", "names", shared.len());
+        more(document, "Shared names", "names", shared.len());
     }
 
     /// States which values have no verdict, and which lines were not understood.
@@ -242,9 +245,7 @@ impl FleetView<'_> {
             };
             let named = runs.untrusted.iter().map(name);
             document.missing(format_args!(
-                "Unreliable, and not judged without --force: {} result{}: {}.",
-                runs.untrusted.pushed,
-                plural(runs.untrusted.pushed),
+                "Excluded as unreliable (--force includes them): {}.",
                 listed(NAMED, runs.untrusted.pushed, named)
             ));
         }
@@ -264,7 +265,7 @@ impl FleetView<'_> {
         }
         if runs.without_value > 0 {
             document.missing(format_args!(
-                "{} result{} without a latency or bandwidth.",
+                "Skipped: {} result{} without a latency or bandwidth.",
                 runs.without_value,
                 plural(runs.without_value)
             ));
@@ -276,9 +277,8 @@ impl FleetView<'_> {
         document.sentence(
             Role::Method(&"Hosts"),
             format_args!(
-                "{documents} result{} of {hosts} host{}; of several of one host the newest counts",
-                plural(documents),
-                plural(hosts)
+                "{hosts}, with {documents} result{} (the newest of each host is judged)",
+                plural(documents)
             ),
         );
         if let Some(path) = self.options.baseline {
@@ -292,10 +292,10 @@ impl FleetView<'_> {
             return;
         }
         document.sentence(
-            Role::Method(&"Slower"),
+            Role::Method(&"Slow"),
             format_args!(
-                "the whole 95 % interval beyond the median of hosts with this CPU model that were measured alike, by more than \
-                 4 robust standard deviations (1.4826 MAD) and {} %",
+                "the whole 95% interval is beyond the median of the hosts by more than {}% and by more than 4 of their \
+                 deviations (robust standard deviation, 1.4826 MAD)",
                 Trimmed(self.threshold * 100.0)
             ),
         );
@@ -317,7 +317,7 @@ impl fmt::Display for Apart {
         if condition == FASTER {
             return write!(
                 out,
-                "{} where {} are usual; look whether it measures memory",
+                "{}, the median is {}; check that it measures memory",
                 Amount(outlier.quantity, outlier.value.value),
                 Amount(outlier.quantity, outlier.norm.median)
             );

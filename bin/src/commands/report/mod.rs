@@ -6,6 +6,7 @@
 mod page;
 mod pictures;
 mod planned;
+mod reasons;
 mod run;
 mod saved;
 mod view;
@@ -20,6 +21,7 @@ use crate::error::Failure;
 use crate::experiment::interface::Experiment;
 use crate::experiment::{bandwidth, cores, curve, distribution, loaded, matrix, pages, parallel, window};
 use crate::options::{self, Descriptor, FLAGS, FlagId, FlagSet, MAX_OPERANDS, Operands, Options};
+use crate::report::figures::width;
 use crate::report::format::{Format, Purpose};
 use crate::sys::arguments::Arguments;
 use crate::sys::errno::Errno;
@@ -34,17 +36,18 @@ pub use view::{Whole, present};
 pub const REPORT: Command = Command {
     descriptor: Descriptor {
         name: "report",
-        summary: "all of these in 90 s, as one page",
-        details: "Memory, levels, pages, loads side by side, work between loads, the slowest loads, bandwidth, latency \
-                  under load and the way between cores, one after the other within --budget (90 s). The result is a page \
-                  of HTML on standard output or in --output=FILE.html: the verdict, the answers that matter, then a \
-                  chapter each with its pictures, tables and proofs, and the command that repeats it at full length. \
-                  As text, which a terminal shows, it is the verdict and the answers.\n\
-                  What is not possible here is said, and the rest is measured. An interrupt ends it with what is finished.\n\
-                  --size=SIZE gives each of them that working set, and the curve its largest: small ones \
-                  are soon done, and show caches. Of several nodes those that measure one pair take the first.\n\
-                  With files nothing is measured: saved results (--json, --csv) become a page with a line for each of \
-                  them, and then a chapter each with its points as a picture and as a table.",
+        summary: "run all experiments in 90 s and write one HTML page",
+        details: "Runs nine experiments within --budget (90 s): idle latency, caches, huge pages, loaded latency, \
+                  bandwidth, memory-level parallelism, out-of-order window, tail latency and core-to-core latency. \
+                  Writes one HTML page to standard output or --output=FILE.html: the trust in the result, the answers, \
+                  then a chapter per experiment with pictures, tables, the method and the command that repeats it at \
+                  full length. On a terminal it prints the trust and the answers as text.\n\
+                  An experiment that is not possible here is listed with the reason, and the others run. An interrupt \
+                  ends the report with the finished experiments.\n\
+                  --size=SIZE sets the working set of each experiment and the largest one of the curve; a small one \
+                  is fast, but measures caches. Experiments of one node pair use the first of several nodes.\n\
+                  With files nothing is measured: saved results (--json, --csv) become one page with a line and a \
+                  chapter each. Up to six curves are drawn in one chart.",
         flags: FlagSet::PLACEMENT.union(FlagSet::WORKING_SET).union(FlagSet::RUN),
         operands: Operands { names: "[FILE...]", least: 0, most: MAX_OPERANDS, sides: false },
         ..Descriptor::OF_VALUES
@@ -88,15 +91,15 @@ pub const COUNT: usize = 9;
 
 /// All sections, the most important ones first. A weight is the duration of the section on a slow machine, in seconds.
 pub static SECTIONS: [Section; COUNT] = [
-    Section::new(&matrix::MATRIX, "Idle memory", "matrix\0", 9.0),
+    Section::new(&matrix::MATRIX, "Idle latency", "matrix\0", 9.0),
     Section::new(&curve::CURVE, "Caches", "curve\0--points-per-octave=3\0", 15.0),
     Section::new(&pages::PAGES, "Huge pages", "pages\0", 13.0),
-    Section::new(&loaded::LOADED, "Under load", "loaded\0--traffic=read\0", 12.0),
+    Section::new(&loaded::LOADED, "Loaded latency", "loaded\0--traffic=read\0", 12.0),
     Section::new(&bandwidth::BANDWIDTH, "Bandwidth", "bandwidth\0", 7.0),
-    Section::new(&parallel::PARALLEL, "Misses in flight", "parallel\0", 9.0),
-    Section::new(&window::WINDOW, "Work between loads", "window\0", 9.0),
-    Section::new(&distribution::DISTRIBUTION, "Slowest loads", "distribution\0", 8.0),
-    Section::new(&cores::CORES, "From core to core", "cores\0--pairs=classes\0", 4.0),
+    Section::new(&parallel::PARALLEL, "Memory-level parallelism", "parallel\0", 9.0),
+    Section::new(&window::WINDOW, "Out-of-order window", "window\0", 9.0),
+    Section::new(&distribution::DISTRIBUTION, "Tail latency", "distribution\0", 8.0),
+    Section::new(&cores::CORES, "Core-to-core latency", "cores\0--pairs=classes\0", 4.0),
 ];
 
 /// Fraction of a section's time that is for visits; the rest is for mapping memory, clocks and the final checks.
@@ -147,22 +150,28 @@ fn typed(line: &mut Line, section: &Section, whole: &Options<'_>) -> fmt::Result
     line.write_str(section.arguments)?;
     // Experiments with memory attributes accept several nodes, and the others accept one.
     let nodes = |nodes: Option<NodeSet>| {
-        let one = |nodes: NodeSet| nodes.first().into_iter().collect();
-        nodes.map(|nodes| if descriptor.attributes { nodes } else { one(nodes) }).unwrap_or_default()
+        let one = |nodes: &NodeSet| nodes.first().filter(|_| !nodes.is_all()).into_iter().collect();
+        nodes.map(|nodes| if descriptor.attributes { nodes } else { one(&nodes) }).unwrap_or_default()
     };
     let size = if descriptor.flags.contains(FlagId::MaxSize) { FlagId::MaxSize } else { FlagId::Size };
     let cpu: &dyn fmt::Display = whole.cpu.as_ref().map_or(&"first", |cpu| cpu);
+    let targets = nodes(whole.memnode);
+    let memory: &dyn fmt::Display = if whole.local { &"local" } else { &targets };
     let values: [(FlagId, FlagId, &dyn fmt::Display); 6] = [
         (FlagId::Size, size, &whole.size.unwrap_or_default().0),
         (FlagId::CpuNode, FlagId::CpuNode, &nodes(whole.cpunode)),
-        (FlagId::MemNode, FlagId::MemNode, &nodes(whole.memnode)),
+        (FlagId::MemNode, FlagId::MemNode, memory),
         (FlagId::Cpu, FlagId::Cpu, cpu),
         (FlagId::Pages, FlagId::Pages, &whole.pages.word()),
         (FlagId::Seed, FlagId::Seed, &whole.seed),
     ];
     for (given, flag, value) in values {
         let flag = FLAGS.get(flag as usize).filter(|flag| descriptor.flags.contains(flag.id));
-        if let Some(flag) = flag.filter(|_| whole.given.contains(given)) {
+        // One CPU makes no pair, and the first of all nodes need not have memory.
+        let applies = whole.given.contains(given)
+            && !(given == FlagId::Cpu && descriptor.flags.contains(FlagId::Pairs))
+            && width(value) > 0;
+        if let Some(flag) = flag.filter(|_| applies) {
             write!(line, "--{}={value}\0", flag.name)?;
         }
     }

@@ -7,9 +7,13 @@ use latency_core::sort::sort_by;
 use latency_core::text::Text;
 
 use crate::analysis::traffic::bytes_per_line;
+use crate::report::axis::AxisRange;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Matrix, Scale, Series, Unit};
 use crate::report::document::{Document, Picture};
+use crate::report::figures::Digits;
 use crate::result::row::{FROM, Label, Row, SIZE, TO, differing};
+use crate::saved::MAX_ROWS;
+use crate::sys::errno::Errno;
 use crate::sys::table::List;
 
 /// Maximum number of lines that a reader can distinguish.
@@ -29,50 +33,111 @@ pub fn draw(document: &mut dyn Document, rows: &[Row], name: &str) {
     }
 }
 
-/// Draws latency by working set. All points that differ only in their size share a line. If memory for it is missing,
-/// there is no picture.
-fn lines(document: &mut dyn Document, rows: &[Row], name: &str, apart: u32) {
-    let (Ok(mut points), Ok(mut lines)) = (List::new(rows.len()), List::new(MOST_LINES)) else { return };
-    for (index, first) in rows.iter().enumerate() {
-        let alike = |row: &&Row| row.is_same(first, apart);
-        let known = rows.get(..index).unwrap_or_default().iter().any(|row| alike(&row));
-        if known || rows.iter().filter(alike).count() < FEWEST_SIZES {
-            continue;
-        }
-        let begun = points.len();
-        for row in rows.iter().filter(alike) {
+/// The name of a line.
+pub type LineName = Text<96>;
+
+/// The lines of a picture.
+struct SavedLines {
+    points: List<ChartPoint>,
+    /// The name of each line, and the places of its first point and of the point after its last one.
+    lines: List<(LineName, usize, usize)>,
+}
+
+impl SavedLines {
+    fn new(most: usize) -> Result<SavedLines, Errno> {
+        Ok(SavedLines { points: List::new(most)?, lines: List::new(MOST_LINES)? })
+    }
+
+    /// Adds the rows of one line, by ascending size.
+    fn add<'r>(&mut self, rows: impl Iterator<Item = &'r Row>, name: LineName) {
+        let begun = self.points.len();
+        for row in rows {
             let band = row.sample.interval.filter(|_| row.traffic().is_none());
-            points.push(ChartPoint {
+            // A point for which there is no room is left out.
+            self.points.push(ChartPoint {
                 band: band.map(|band| (band.low, band.high)),
                 ..ChartPoint::new(row.sample.size.0 as f64, value(row))
             });
         }
-        if let Some(line) = points.get_mut(begun..) {
+        if let Some(line) = self.points.get_mut(begun..) {
             sort_by(line, |one, other| one.x.total_cmp(&other.x));
         }
-        let mut label = Text::<96>::EMPTY;
+        self.lines.push((name, begun, self.points.len()));
+    }
+
+    fn draw(&self, document: &mut dyn Document, title: &str, subtitle: &str, unit: &'static str) {
+        let series = self.lines.iter().map(|(name, begun, end)| Series {
+            name: name.as_str(),
+            data: Data::Points(self.points.get(*begun..*end).unwrap_or_default()),
+        });
+        let Ok(series) = List::of(series) else { return };
+        if series.is_empty() {
+            return;
+        }
+        let y_title = if unit == "ns" { "latency" } else { "bandwidth" };
+        document.picture(Picture::Chart(&Chart {
+            title,
+            subtitle,
+            x_axis: Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic },
+            y_axis: Axis { title: y_title, unit: Unit::Plain(unit), scale: Scale::Auto },
+            series: &series,
+            marks: &[],
+        }));
+    }
+}
+
+/// Returns the rows of each line: those that differ only in their size.
+fn lines_of(rows: &[Row], apart: u32) -> impl Iterator<Item = (&Row, impl Iterator<Item = &Row> + Clone)> {
+    rows.iter().enumerate().filter_map(move |(index, first)| {
+        let known = rows.get(..index).unwrap_or_default().iter().any(|row| row.is_same(first, apart));
+        let line = rows.iter().filter(move |row| row.is_same(first, apart));
+        (!known && line.clone().count() >= FEWEST_SIZES).then_some((first, line))
+    })
+}
+
+/// Draws latency by working set. All points that differ only in their size share a line. If memory for it is missing,
+/// there is no picture.
+fn lines(document: &mut dyn Document, rows: &[Row], name: &str, apart: u32) {
+    let Ok(mut lines) = SavedLines::new(rows.len()) else { return };
+    for (first, line) in lines_of(rows, apart).take(MOST_LINES) {
+        let mut label = LineName::EMPTY;
         // Text that does not fit is left out.
         let _ = write!(label, "{}", Label { row: first, shown: apart });
-        if lines.push((label, begun, points.len())).is_none() {
-            break;
+        lines.add(line, label);
+    }
+    lines.draw(document, title(rows).as_str(), name, unit(rows));
+}
+
+/// Draws the first line of each of several curves in one chart, if there are at least two and at most [`MOST_LINES`].
+pub fn overlay(document: &mut dyn Document, curves: &mut dyn Iterator<Item = (&'static [Row], LineName)>) {
+    let Ok(mut lines) = SavedLines::new(MOST_LINES * MAX_ROWS) else { return };
+    for (rows, name) in curves {
+        let apart = differing(rows.iter());
+        let line = lines_of(rows, apart & !(1 << SIZE)).next();
+        let Some((_, line)) = line.filter(|_| apart >> SIZE & 1 == 1 && unit(rows) == "ns") else { continue };
+        if lines.lines.len() == MOST_LINES {
+            return;
         }
+        lines.add(line, name);
     }
-    let series = lines.iter().map(|(label, begun, end)| Series {
-        name: label.as_str(),
-        data: Data::Points(points.get(*begun..*end).unwrap_or_default()),
-    });
-    let Ok(series) = List::of(series) else { return };
-    if series.is_empty() {
-        return;
+    if lines.lines.len() > 1 {
+        lines.draw(document, "Latency by working set", "saved curves", "ns");
     }
-    document.picture(Picture::Chart(&Chart {
-        title: if unit(rows) == "ns" { "Latency by working set" } else { "Bandwidth by working set" },
-        subtitle: name,
-        x_axis: Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic },
-        y_axis: Axis { title: "value", unit: Unit::Plain(unit(rows)), scale: Scale::Auto },
-        series: &series,
-        marks: &[],
-    }));
+}
+
+/// Returns the title of a picture: the smallest and the largest value.
+fn title(rows: &[Row]) -> Text<96> {
+    let quantity = match unit(rows) {
+        "ns" => "Latency: ",
+        "GB/s" => "Bandwidth: ",
+        _ => "",
+    };
+    match AxisRange::of(&mut |each| rows.iter().for_each(|row| each(value(row)))) {
+        Some(AxisRange { low, high }) => {
+            Text::of(format_args!("{quantity}{} to {} {}", Digits(low), Digits(high), unit(rows)))
+        }
+        None => Text::EMPTY,
+    }
 }
 
 /// Draws the first point of each pair of nodes.
@@ -89,13 +154,15 @@ fn matrix(document: &mut dyn Document, rows: &[Row], name: &str) {
         let found = rows.iter().find(|row| row.pair == Some((from, to)));
         found.map(value).ok_or("not in the file")
     };
+    let title = title(rows);
     document.picture(Picture::Matrix(&Matrix {
-        title: "From node to node",
+        title: title.as_str(),
         subtitle: name,
         unit: unit(rows),
         noun: "node",
         rows: &from,
         columns: &to,
+        groups: None,
         cell: &cell,
     }));
 }

@@ -69,7 +69,7 @@ impl Plans {
             .possible()
             .fold((0, 0), |(count, points), (_, planned, _)| (count + 1, points + planned.points.len()));
         document.answer(format_args!(
-            "{count} experiments of {points} points, {}; longer on a busy machine.",
+            "{count} experiments, {points} points: {}; longer on a busy machine.",
             self.takes
         ));
         document.tabulate("", Level::Quiet, 1, &|table| {

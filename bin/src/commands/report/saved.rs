@@ -3,7 +3,8 @@
 //! A chapter shows the contents of a file: latencies by working set as lines, latencies of pairs of nodes as a matrix,
 //! and every point with its interval. Nothing is measured, and no conclusions are added to those of the files.
 
-use core::{fmt, slice};
+use core::fmt::{self, Write as _};
+use core::slice;
 
 use latency_core::sort::ascending;
 use latency_core::text::{Text, plural};
@@ -37,8 +38,10 @@ fields! {
 /// Number of points above which their table needs `--verbose`.
 const FEW_POINTS: usize = 64;
 
-/// Maximum number of experiments of a file, which is more than a report has.
-const EXPERIMENTS: usize = 16;
+/// Number of results for which there is room, for each file: more than a report has.
+const PER_FILE: usize = 16;
+/// Number of further results for which there is room, because a file may be of many hosts.
+const FURTHER: usize = 1024;
 
 /// A file that was read.
 #[derive(Clone, Copy)]
@@ -52,10 +55,10 @@ struct File<'f> {
 /// Reads the named files, and writes their contents.
 pub fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {
     let paths = options.operands();
-    let mut files = List::new(paths.len() * EXPERIMENTS)?;
+    let mut files = List::new(paths.len() * PER_FILE + FURTHER)?;
     for path in paths {
         Saved::load_each(path, &mut |saved| {
-            let problem = Problem::new(1, "more experiments than a report has");
+            let problem = Problem::new(1, "too many results");
             let full = SavedError::Malformed { path, problem };
             files.push(File { path, saved, values: spread(saved.rows)? }).ok_or(full)?;
             Ok(())
@@ -79,6 +82,32 @@ fn spread<'a>(rows: &[Row]) -> Result<[f64; 3], Failure<'a>> {
 impl File<'_> {
     fn name(&self) -> Text<256> {
         saved::shown(self.path)
+    }
+
+    /// Shows the host and the CPU, or the name of the file without a host. The names of equal hosts are told apart by
+    /// their files, and by their places in one file.
+    fn series<'f>(&'f self, files: &'f [File<'_>]) -> impl fmt::Display + use<'f> {
+        fmt::from_fn(move |out| {
+            let name = self.name();
+            let host = self.saved.named_host();
+            out.write_str(host.unwrap_or(name.as_str()))?;
+            if let Some(cpu) = self.saved.named_cpu() {
+                write!(out, ", {cpu}")?;
+            }
+            let (mut elsewhere, mut here, mut place) = (false, 0, 0);
+            for other in files {
+                let is_same = other.experiment() == self.experiment()
+                    && other.is_of_host_of(self)
+                    && other.saved.cpu() == self.saved.cpu();
+                elsewhere |= is_same && other.path != self.path;
+                here += usize::from(is_same && other.path == self.path);
+                place = if core::ptr::eq(other, self) { here } else { place };
+            }
+            if elsewhere && host.is_some() {
+                write!(out, ", {name}")?;
+            }
+            if here > 1 { write!(out, " ({place})") } else { Ok(()) }
+        })
     }
 
     fn kernel(&self) -> &str {
@@ -117,12 +146,13 @@ fn present(document: &mut dyn Document, options: &Options<'_>, files: &[File<'_>
     };
     let hosts = files.iter().enumerate().filter(is_first).count();
     document.answer(format_args!(
-        "{} saved result{} of {hosts} host{}.",
+        "{} saved result{} from {hosts} host{}.",
         files.len(),
         plural(files.len()),
         plural(hosts)
     ));
     side_by_side(document, files);
+    overlay(document, files);
     how_to_get_the_page(document, options);
     document.part(Part::Object(&describe::SUMMARY), |document| {
         document.put(&RESULTS, files.len());
@@ -150,7 +180,7 @@ fn present(document: &mut dyn Document, options: &Options<'_>, files: &[File<'_>
 /// Shows a table with a row for each file.
 fn side_by_side(document: &mut dyn Document, files: &[File<'_>]) {
     document.tabulate("", Level::Quiet, 5, &|table| {
-        table.texts("file|host|CPU|experiment|trust|points|least|median|most");
+        table.texts("file|host|CPU|experiment|trust|points|min|median|max");
         for file in files {
             let Saved { rows, .. } = file.saved;
             table.row();
@@ -171,6 +201,18 @@ fn side_by_side(document: &mut dyn Document, files: &[File<'_>]) {
     });
 }
 
+/// Draws all curves in one chart.
+fn overlay(document: &mut dyn Document, files: &[File<'_>]) {
+    let curves = files.iter().filter(|file| matches!(file.saved.experiment.as_str(), "" | "curve"));
+    let named = |file: &File<'_>| {
+        let mut name = Text::EMPTY;
+        // Text that does not fit is left out.
+        let _ = write!(name, "{}", file.series(files));
+        name
+    };
+    pictures::overlay(document, &mut curves.map(|file| (file.saved.rows, named(file))));
+}
+
 fn chapter(document: &mut dyn Document, file: &File<'_>) {
     let (name, rows) = (file.name(), file.saved.rows);
     document
@@ -189,7 +231,7 @@ fn chapter(document: &mut dyn Document, file: &File<'_>) {
     ));
     match file.trust() {
         "" => {}
-        trust => document.sentence(Role::Trust, format_args!("{trust}, as the file says")),
+        trust => document.sentence(Role::Trust, format_args!("{trust} (stated in the file)")),
     }
     for (label, found) in [("Host", file.saved.host()), ("CPU", file.saved.cpu()), ("Kernel", file.kernel())]
     {
@@ -217,7 +259,7 @@ fn points(document: &mut dyn Document, rows: &[Row]) {
     document.tabulate("", level, 1, &|table| {
         table.text("point");
         table.text(unit_of_all);
-        table.texts("95 %|core cycles|pages");
+        table.texts("95% CI|core cycles|pages");
         for row in rows {
             table.row();
             table.show(&Label { row, shown });
@@ -234,4 +276,41 @@ fn points(document: &mut dyn Document, rows: &[Row]) {
             table.text(row.pages.as_str());
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::{String, ToString};
+
+    fn file(path: &'static str, host: &str, cpu: &str) -> File<'static> {
+        let mut saved = Saved::default();
+        (saved.origin.name, saved.origin.cpu) =
+            (Text::from_bytes(host.as_bytes()), Text::from_bytes(cpu.as_bytes()));
+        File { path: path.as_bytes(), saved, values: [0.0; 3] }
+    }
+
+    #[test]
+    fn curves_of_equal_hosts_are_told_apart() {
+        let files = [
+            file("a.json", "n1", "Xeon"),
+            file("b.json", "n1", "Xeon"),
+            file("c.json", "n2", "Xeon"),
+            file("d.jsonl", "n3", "EPYC"),
+            file("d.jsonl", "n3", "EPYC"),
+            file("e.json", "", "Xeon"),
+            file("f.txt", "", ""),
+        ];
+        let names = files.each_ref().map(|file| file.series(&files).to_string());
+        let expected = [
+            "n1, Xeon, a.json",
+            "n1, Xeon, b.json",
+            "n2, Xeon",
+            "n3, EPYC (1)",
+            "n3, EPYC (2)",
+            "e.json, Xeon",
+            "f.txt",
+        ];
+        assert_eq!(names, expected.map(String::from));
+    }
 }

@@ -4,18 +4,17 @@
 
 use core::fmt::{self, Display, Write};
 
-use latency_core::text::joined;
+use latency_core::text::{Text, joined};
 
 use super::page::how_to_get_the_page;
+use super::reasons::{SharedReason, WholeTrust};
 use super::{Came, SECTIONS, Section};
 use crate::analysis::matrix::{conclude, pairs};
 use crate::describe::{self, Report, SUMMARY, trust};
 use crate::error::Failure;
 use crate::machine::Machine;
 use crate::options::Options;
-use crate::report::document::{
-    Document, DocumentTable, Field, Level, PageRole, Part, Picture, Role, Value, fields,
-};
+use crate::report::document::{Document, DocumentTable, Field, PageRole, Part, Picture, Role, Value, fields};
 use crate::report::figures::Digits;
 use crate::sys::arguments::Arguments;
 use crate::warning::Warnings;
@@ -59,7 +58,7 @@ pub struct Whole<'r, 'a> {
 
 impl<'r, 'a> Whole<'r, 'a> {
     /// Returns the sections that have a result.
-    fn measured(&self) -> impl Iterator<Item = (&'static Section, Report<'r, 'a>)> + Clone + '_ {
+    pub fn measured(&self) -> impl Iterator<Item = (&'static Section, Report<'r, 'a>)> + Clone + '_ {
         let sections = SECTIONS.iter().enumerate();
         sections.filter_map(|(index, section)| Some((section, (self.came)(index)?.ok()?)))
     }
@@ -81,12 +80,13 @@ impl<'r, 'a> Whole<'r, 'a> {
 /// Describes a report.
 pub fn present(document: &mut dyn Document, whole: &Whole<'_, '_>) {
     let warnings = whole.warnings();
+    let found = WholeTrust::of(whole.measured().map(|(_, report)| report.warnings), &warnings);
     describe::tool(document, "report", describe::machine::cpu_model(whole.machine));
     describe::command(document, whole.arguments);
     document.sentence(
         Role::Page(&PageRole::Data),
         format_args!(
-            "without the points: `latency-bench report --json` has them, for `compare`, `fleet` and `report FILE`"
+            "without the points; `latency-bench report --json` includes them, for `compare`, `fleet` and `report FILE`"
         ),
     );
     describe::run(document, whole.machine, whole.started, whole.seconds, whole.partial);
@@ -102,8 +102,8 @@ pub fn present(document: &mut dyn Document, whole: &Whole<'_, '_>) {
         });
     }
     verdict(document, whole);
-    worst(document, whole, &warnings);
-    answers(document, whole);
+    worst(document, &found, trust::is_emulated(&warnings));
+    answers(document, whole, found.is_shared);
     missing(document, &|index| (whole.came)(index)?.err(), &|index| (whole.came)(index).is_none());
     how_to_get_the_page(document, whole.options);
     describe::machine::machine(document, whole.machine);
@@ -144,52 +144,63 @@ fn verdict(document: &mut dyn Document, whole: &Whole<'_, '_>) {
     let found = matrix.map(|report| conclude(&mut pairs(report.outcomes, &report.machine.topology)));
     match found.map(|found| (found.local_ns, found.remote_ns(), found.remote_over_local())) {
         Some((Some(local), Some(remote), Some(ratio))) => document.answer(format_args!(
-            "Local memory takes {} ns, other nodes' {} ns ({} times as long).",
+            "Memory latency {} ns local, {} ns remote ({}x).",
             Digits(local),
             Digits(remote),
             Digits(ratio)
         )),
-        Some((Some(local), ..)) => document.answer(format_args!(
-            "Memory takes {} ns; there is one node, and no remote memory.",
-            Digits(local)
-        )),
-        _ => document.answer(format_args!("The latency of memory was not measured.")),
+        Some((Some(local), ..)) => {
+            document.answer(format_args!("Memory latency {} ns (single NUMA node).", Digits(local)));
+        }
+        _ => document.answer(format_args!("Memory latency was not measured.")),
     }
     if whole.partial {
-        let names = joined("; nothing of ", ", ", whole.not_begun());
-        document.answer(format_args!("Partial: it was interrupted{names}."));
+        let names = joined(" before ", ", ", whole.not_begun());
+        document.answer(format_args!("Partial: interrupted{names}."));
     }
 }
 
-/// States the trust in the whole report, which is the trust in its worst section.
-fn worst(document: &mut dyn Document, whole: &Whole<'_, '_>, warnings: &Warnings) {
-    let level = trust::level(warnings);
-    let is_worst = |report: &Report<'_, '_>| level != "good" && trust::level(report.warnings) == level;
-    let worst = whole.measured().filter(|(_, report)| is_worst(report));
-    let names = joined(": ", ", ", worst.map(|(section, _)| section.experiment.descriptor.name));
-    let emulated = trust::label(trust::is_emulated(warnings));
-    document.sentence(Role::Trust, format_args!("{level}{names}{emulated}"));
+/// States the trust in the whole report with its reasons, and the remedy for the first of them.
+fn worst(document: &mut dyn Document, found: &WholeTrust<'_>, is_emulated: bool) {
+    let of = found.chapters;
+    let reasons = fmt::from_fn(|out| {
+        let mut before = ": ";
+        for SharedReason { worst, chapters } in found.reasons.iter().flatten() {
+            write!(out, "{before}{}", worst.reason())?;
+            match *chapters {
+                _ if of == 1 => {}
+                all if all == of => write!(out, " (in all {of} measurements)")?,
+                some => write!(out, " (in {some} of {of} measurements)")?,
+            }
+            before = "; ";
+        }
+        if found.more > 0 { write!(out, "{before}and {} more", found.more) } else { Ok(()) }
+    });
+    document.sentence(Role::Trust, format_args!("{}{reasons}{}", found.level, trust::label(is_emulated)));
+    if let [Some(first), ..] = found.reasons {
+        document.finding(format_args!("To improve the trust: {}.", first.worst.remedy()));
+    }
 }
 
-/// States the answer of each section in its own words; on pages as a table.
-fn answers(document: &mut dyn Document, whole: &Whole<'_, '_>) {
+/// States the answer of each section in its own words, and its trust if that differs; on pages with its figures.
+fn answers(document: &mut dyn Document, whole: &Whole<'_, '_>, is_shared: bool) {
     if !document.wants_pictures() {
         for (section, report) in whole.measured() {
             let shown = answer(section, report);
-            document.sentence(Role::Method(&section.question), format_args!("{shown}"));
+            let [open, level, close] = match trust::level(report.warnings) {
+                level if level != "good" && !is_shared => [" [", level, "]"],
+                _ => [""; 3],
+            };
+            document.sentence(Role::Method(&section.question), format_args!("{shown}{open}{level}{close}"));
         }
         return;
     }
-    document.tabulate("", Level::Quiet, 3, &|table| {
-        table.texts("question|answer|trust");
-        for (section, report) in whole.measured() {
-            let level = trust::level(report.warnings);
-            table.row();
-            table.text(section.question);
-            table.show(&answer(section, report));
-            table.text(level);
-        }
-    });
+    for (section, report) in whole.measured() {
+        let role = PageRole::ChapterAnswer(section.question, trust::level(report.warnings));
+        let answer = answer(section, report);
+        document.sentence(Role::Page(&role), format_args!("{answer}"));
+        describe::report(&mut Figures { document }, &report, &section.experiment.present);
+    }
 }
 
 /// Returns the answer of a section in its own words.
@@ -213,11 +224,17 @@ pub fn missing<'f, 'a: 'f>(
             |(index, section): (usize, &Section)| Some((section.experiment.descriptor.name, failure(index)?));
         SECTIONS.iter().enumerate().filter_map(named)
     };
-    for (name, failure) in failed() {
-        document.missing(format_args!("{name}: {failure}"));
+    // Sections that failed for the same reason are named together.
+    let reason = |failure: &Failure<'_>| Text::<256>::of(format_args!("{failure}"));
+    let same = |one: &Failure<'_>, other: &Failure<'_>| reason(one) == reason(other);
+    for (index, (_, failure)) in failed().enumerate() {
+        if !failed().take(index).any(|(_, other)| same(other, failure)) {
+            let names = failed().filter(|(_, other)| same(other, failure)).map(|(name, _)| name);
+            document.missing(format_args!("{}: {failure}", joined("", ", ", names)));
+        }
     }
     let not_begun = SECTIONS.iter().enumerate().filter(|(index, _)| not_begun(*index)).map(|(_, section)| {
-        let reason: &dyn Display = &"interrupted before it had measured anything";
+        let reason: &dyn Display = &"interrupted before the first result";
         (section.experiment.descriptor.name, reason)
     });
     let failed = failed().map(|(name, failure)| (name, failure as &dyn Display));
@@ -251,6 +268,19 @@ impl Document for FirstSentence<'_> {
     fn sentence(&mut self, role: Role<'_>, words: fmt::Arguments<'_>) {
         if self.found.is_none() && self.wanted.get(self.pass) == Some(&role) {
             self.found = Some(self.out.write_fmt(words));
+        }
+    }
+}
+
+/// A document that passes on the figures for the top of a page.
+struct Figures<'d> {
+    document: &'d mut dyn Document,
+}
+
+impl Document for Figures<'_> {
+    fn sentence(&mut self, role: Role<'_>, words: fmt::Arguments<'_>) {
+        if let Role::Page(&PageRole::Figure(..)) = role {
+            self.document.sentence(role, words);
         }
     }
 }

@@ -310,11 +310,12 @@ mod tests {
         assert_eq!((&told[..7], share(told[7] as usize)), (&[8, 17, 26, 35, 44, 53, 62][..], share(16)));
         assert_eq!((warnings.dropped(), warnings.untrusted()), (55, Some(("other-work", 48))));
         let mut text = String::new();
-        warnings.write(&mut text, true, None).unwrap();
+        warnings.write(&mut text, true, None, false).unwrap();
         assert_eq!(
             text,
-            "WARNING: other work took 66 % of CPU 8 while it was measured with (worst of 8); \
-             stop the other work, or use idle CPUs (--cpu=N, --load-cpus=N)\nWARNING: and 55 more\n"
+            "latency-bench: warning: other processes used 66% of CPU 8 during the measurement (worst of 8); \
+             stop other processes, or use idle CPUs (--cpu=N, --load-cpus=N)\n\
+             latency-bench: warning: 55 more warnings\n"
         );
     }
 

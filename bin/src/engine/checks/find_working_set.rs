@@ -76,7 +76,7 @@ pub fn find<'a>(
 ) -> Result<Option<&'a Machine>, Failure<'a>> {
     let machine = session.machine;
     let Some((like, limit_ns)) = like else { return Ok(None) };
-    session.progress.say(format_args!("looking at caches and memory"));
+    session.progress.say(format_args!("sizing the working set"));
     let known = known(machine, &like, points, limit_ns, seeks_cache);
     let mut place = SearchPlace { machine, watch: Stopwatch::new(*timer, None), placement: None };
     let found = sizing::search(&mut place, &like, &known);

@@ -235,14 +235,14 @@ pub fn tell(warnings: &mut Warnings, target: NodeId, asked: Pages, placed: &Plac
         warnings.push(Warning::ThpPartial { wanted: mapped, found });
     }
     if pages == Pages::Thp && before.transparent_huge.is_none() && before.is_there() {
-        let why = "nothing tells the size of its pages";
+        let why = "the kernel does not report the page size";
         warnings.push(Warning::PlacementUnverified { node: target, why });
     }
     if means == Means::FirstTouch {
         warnings.push(Warning::PlacedByFirstTouch { node: target });
     }
     if !before.is_there() {
-        let why = "neither /proc/self/numa_maps nor move_pages answers";
+        let why = "neither /proc/self/numa_maps nor move_pages is available";
         warnings.push(Warning::PlacementUnverified { node: target, why });
     }
 }

@@ -267,7 +267,7 @@ impl Witness {
         match self.before.counts() {
             None if machine.sole_memory_node() == Some(node) => Ok(()),
             None => {
-                let why = "neither /proc/self/numa_maps nor move_pages answers";
+                let why = "neither /proc/self/numa_maps nor move_pages is available";
                 Err(PlacementError::NotVerified { node, why })
             }
             Some(counts) => {

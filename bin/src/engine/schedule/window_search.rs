@@ -63,7 +63,7 @@ fn over(
     let (Some((mut found, like)), Some(bound)) = (found, bound) else { return Ok(None) };
     while let Some(alone) = found.alone.filter(|alone| alone - found.overlaps > FINEST) {
         let middle = found.overlaps.midpoint(alone);
-        progress.say(format_args!("looking for the reach over {middle} {}", filler.name()));
+        progress.say(format_args!("searching the window edge near {middle} {}", filler.name()));
         let Some(gap) = Gap::new(filler, middle) else { break };
         match schedule.probe(&Point { walk: Walk::Apart(gap), ..like }, PROBES)? {
             (time, _) if time > bound => found.alone = Some(middle),

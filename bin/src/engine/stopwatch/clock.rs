@@ -41,7 +41,7 @@ impl Timer {
         // Waiting for a clock that does not advance would last minutes.
         if !time::clock_is_there() {
             return Err(
-                TimingError::NoClock { why: "clock_gettime fails, forbidden by a filter perhaps" }.into()
+                TimingError::NoClock { why: "clock_gettime fails (blocked by a seccomp filter?)" }.into()
             );
         }
         match counter(processor, single, warnings) {
@@ -220,13 +220,11 @@ fn kernel_clock(warnings: &mut Warnings) -> Result<KernelClock, Failure<'static>
                 step_ns = step_ns.min(now - last);
                 last = now;
             }
-            None => return Err(unusable("the TSC is not to be trusted, and clock_gettime stands still")),
+            None => return Err(unusable("the TSC is unreliable, and clock_gettime does not advance")),
         }
     }
     if step_ns > LARGEST_KERNEL_STEP_NS {
-        return Err(unusable(
-            "the TSC is not to be trusted, and the kernel's clock moves in steps above 0.1 ms",
-        ));
+        return Err(unusable("the TSC is unreliable, and the kernel's clock advances in steps above 0.1 ms"));
     }
     let overhead_ns = median_ticks::<101>(|| {
         let start = time::monotonic_raw_ns();

@@ -27,10 +27,8 @@ pub(super) const RUSHING_LANES: usize = 16;
 pub(super) const UNKNOWN_HOP_NS: f64 = 1e3;
 
 /// Error of a walk without a time-stamp counter: loads with instructions between them are timed from stamp to stamp.
-pub const NEEDS_COUNTER: TimingError = TimingError::NeedsCounter {
-    what: "the reach of the window (loads with other instructions between them)",
-    instead: "parallel",
-};
+pub const NEEDS_COUNTER: TimingError =
+    TimingError::NeedsCounter { what: "measurements of the out-of-order window", instead: "parallel" };
 
 /// Returns nodes at equal distances on the cycle.
 #[must_use]

@@ -22,14 +22,14 @@ use crate::result::Point;
 pub const BANDWIDTH: Experiment = Experiment {
     descriptor: Descriptor {
         name: "bandwidth",
-        summary: "bytes per second between nodes, by one core and by all",
-        details: "GB/s (10^9 bytes) of all cores of a node, of half of them and of one, from memory of every node. \
-                  Lines that are touched are counted, 64 bytes each, those read and those written apart. \
-                  --view=mix compares kinds of traffic, --view=scaling numbers of cores, and --view=cores one core \
-                  with another. nt-write and copy-nt store past the caches; write and copy store into them, for which \
-                  a processor may read each line first: a range is shown. --cpu measures that CPU by itself; with \
-                  --load-cpus or --load-threads it is the first of those CPUs. --size is the memory of each core; a cache \
-                  that holds it serves it, and reads load 32 bytes of each line.",
+        summary: "bandwidth from node to node, one core and all cores",
+        details: "Bandwidth in GB/s (10^9 bytes) from every node to every memory, with all cores of a node, half of them \
+                  and one. Each line counts 64 bytes; lines read and lines written count separately. \
+                  --view=mix compares traffic mixes, --view=scaling core counts, and --view=cores single cores. \
+                  nt-write and copy-nt bypass the caches; write and copy do not, and a processor may read each line \
+                  before it writes it (read for ownership): a range is shown. --cpu measures that CPU alone; with \
+                  --load-cpus or --load-threads it is the first of those CPUs. --size is the memory of each core; if \
+                  it fits in a cache, the cache bandwidth is measured, and reads load 32 bytes of each line.",
         flags: FlagSet::PLACEMENT
             .union(FlagSet::WORKING_SET)
             .union(FlagSet::GENERATORS)

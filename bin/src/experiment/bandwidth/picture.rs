@@ -3,12 +3,14 @@
 use latency_core::text::Text;
 
 use super::super::matrix::Grid;
-use crate::analysis::traffic::{groups, rate};
+use crate::analysis::traffic::{groups, local_and_remote, rate};
 use crate::describe::Report;
 use crate::describe::method::optional;
-use crate::describe::rates::GIGA;
+use crate::describe::rates::{GIGA, Gigabytes};
+use crate::report::axis::AxisRange;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
 use crate::report::document::{Document, Picture};
+use crate::report::figures::Digits;
 use crate::result::{Outcome, Walk};
 use crate::sys::table::Table;
 use latency_core::traffic::View;
@@ -47,10 +49,7 @@ fn chart(document: &mut dyn Document, report: &Report<'_, '_>) {
     for (slot, outcome) in points.iter_mut().zip(report.outcomes) {
         let Some((traffic, found)) = rate(outcome) else { continue };
         let x = if cores { outcome.point.cpu.0 } else { traffic.generators };
-        *slot = ChartPoint {
-            band: found.interval.map(|band| (band.low / GIGA, band.high / GIGA)),
-            ..ChartPoint::new(x.into(), found.value / GIGA)
-        };
+        *slot = ChartPoint::of(x.into(), found.scaled(1.0 / GIGA));
     }
     let mut lines = [(Text::<32>::EMPTY, &[][..]); SERIES];
     let (mut slots, mut rest) = (lines.iter_mut(), &points[..]);
@@ -66,13 +65,21 @@ fn chart(document: &mut dyn Document, report: &Report<'_, '_>) {
     let count = SERIES - slots.len();
     let series =
         lines.each_ref().map(|(name, points)| Series { name: name.as_str(), data: Data::Points(points) });
+    let range = AxisRange::of(&mut |each| points.iter().for_each(|point| each(point.y)));
+    let AxisRange { low, high } = range.unwrap_or(AxisRange { low: 0.0, high: 0.0 });
+    let (low, high) = (Digits(low), Digits(high));
+    let title: Text<96> = match cores {
+        true => Text::of(format_args!("Bandwidth of single CPUs: {low} to {high} GB/s")),
+        false => Text::of(format_args!("Bandwidth: up to {high} GB/s")),
+    };
+    let subtitle = Text::<160>::of(format_args!(
+        "bandwidth {}; {}",
+        if cores { "of each CPU by itself" } else { "by number of cores" },
+        report.machine.processor.brand.as_str()
+    ));
     document.picture(Picture::Chart(&Chart {
-        title: if cores {
-            "Bandwidth of each CPU by itself"
-        } else {
-            "Bandwidth against the number of cores"
-        },
-        subtitle: report.machine.processor.brand.as_str(),
+        title: title.as_str(),
+        subtitle: subtitle.as_str(),
         x_axis: Axis { title: if cores { "CPU" } else { "cores" }, unit: Unit::Count, scale: Scale::Linear },
         y_axis: Axis { title: "bandwidth", unit: Unit::Plain("GB/s"), scale: Scale::Linear },
         series: series.get(..count).unwrap_or_default(),
@@ -90,11 +97,20 @@ fn matrix(document: &mut dyn Document, report: &Report<'_, '_>) {
             (group.traffic.kind.name, group.traffic.from, group.traffic.node) == (kind, row, column)
         });
         match group {
-            None => Err("not asked for"),
-            Some(group) => group.best().map(|(_, rate)| rate.value / GIGA).ok_or("not measured"),
+            None => Err("not requested"),
+            Some(group) => group.best().map(|(_, rate)| rate.scaled(1.0 / GIGA)).ok_or("not measured"),
         }
     };
     let footprint = first.traffic.footprint;
     let subtitle = Text::<160>::of(format_args!("{kind}, all cores of a node, {footprint} together"));
-    nodes.picture(document, ["Bandwidth from node to node", subtitle.as_str(), "GB/s"], &cell);
+    let title: Text<96> = match (local_and_remote(report.outcomes), first.best()) {
+        (Some((local, remote)), _) => Text::of(format_args!(
+            "Bandwidth: {} GB/s local, {} GB/s remote",
+            Gigabytes(local),
+            Gigabytes(remote)
+        )),
+        (None, Some((_, rate))) => Text::of(format_args!("Bandwidth: {} GB/s", Gigabytes(rate.value))),
+        (None, None) => Text::of(format_args!("Bandwidth")),
+    };
+    nodes.picture(document, [title.as_str(), subtitle.as_str(), "bandwidth", "GB/s"], &cell);
 }

@@ -1,12 +1,11 @@
 //! The tables of bandwidth: nodes as a grid, a row for each kind of traffic, for each number of cores, or for each CPU.
 
-use latency_core::decimal::Decimal;
 use latency_core::text::plural;
 
 use super::super::matrix::Grid;
 use crate::analysis::traffic::{TrafficGroup, groups, rate, shares};
 use crate::describe::Report;
-use crate::describe::rates::{Gigabytes, Half, gigabytes};
+use crate::describe::rates::{Gigabytes, Half, gigabytes, percent};
 use crate::report::document::{Document, Level, Rows};
 use crate::result::{Outcome, Traffic};
 use latency_core::stats::Estimate;
@@ -59,7 +58,7 @@ fn grids(document: &mut dyn Document, report: &Report<'_, '_>) {
             table.cell(format_args!("{kind}, GB/s"));
             for node in &nodes.targets {
                 table.cell(format_args!("memory {node}"));
-                table.text("95 %");
+                table.text("95% CI");
             }
             for from in &nodes.initiators {
                 table.row();
@@ -83,7 +82,7 @@ fn by_kind(document: &mut dyn Document, report: &Report<'_, '_>, level: Level) {
     let pairs = !is_one_pair(report);
     document.tabulate("", level, 1, &|table| {
         table.text(if pairs { "from -> to" } else { "GB/s" });
-        table.texts("1 core|most|95 %|cores|95 % at|in flight");
+        table.texts("1 core|peak|95% CI|cores|95% at|in flight");
         for group in groups(report.outcomes) {
             let best = group.best();
             let rate = best.map(|(_, rate)| rate);
@@ -106,7 +105,7 @@ fn by_kind(document: &mut dyn Document, report: &Report<'_, '_>, level: Level) {
 fn by_count(document: &mut dyn Document, report: &Report<'_, '_>, level: Level) {
     let pairs = !is_one_pair(report);
     document.tabulate("", level, 1, &|table| {
-        table.texts("traffic|cores|GB/s|95 %|per core|of one alone|lines in flight");
+        table.texts("traffic|cores|GB/s|95% CI|per core|efficiency|lines in flight");
         for (group, _, (traffic, found)) in rates(report) {
             let with = (traffic.generators, found);
             table.row();
@@ -115,7 +114,7 @@ fn by_count(document: &mut dyn Document, report: &Report<'_, '_>, level: Level) 
             allocated(table, &group, Some(found));
             table.show(&Half(Some(found)));
             table.show(&Gigabytes(found.value / f64::from(traffic.generators)));
-            table.cell(format_args!("{:.2}", Decimal(group.efficiency(with).unwrap_or(f64::NAN))));
+            table.known(group.efficiency(with).map(percent));
             table.number(group.in_flight(with));
         }
     });
@@ -124,7 +123,7 @@ fn by_count(document: &mut dyn Document, report: &Report<'_, '_>, level: Level) 
 /// Shows a row for each CPU on its own.
 fn by_cpu(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.tabulate("", Level::Quiet, 1, &|table| {
-        table.texts("traffic|node|CPU|GB/s|95 %");
+        table.texts("traffic|node|CPU|GB/s|95% CI");
         for (group, outcome, (_, found)) in rates(report) {
             table.row();
             name(table, false, &group);

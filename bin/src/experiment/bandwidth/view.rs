@@ -10,16 +10,15 @@ use latency_core::traffic::{Kind, Threads, View};
 
 use super::{picture, tables};
 use crate::analysis::traffic::{TrafficGroup, groups, local_and_remote, shares};
-use crate::describe::rates::{Gigabytes, gigabytes, percent};
-use crate::describe::{self, Report, method};
+use crate::describe::rates::{GIGA, Gigabytes, gigabytes, percent};
+use crate::describe::{self, Report, method, trust};
 use crate::plan::budget::TRAFFIC_WINDOW_NS;
 use crate::plan::generators;
 use crate::report::document::{Document, Role};
 use crate::result::{Traffic, Walk};
 
-/// Describes further findings, the tables, the picture and the method.
+/// Describes the tables, the picture and the method.
 pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
-    findings(document, report);
     tables::present(document, report);
     picture::present(document, report);
     conditions(document, report);
@@ -45,15 +44,19 @@ fn line(document: &mut dyn Document, group: &TrafficGroup<'_, '_>) {
     }
 }
 
-/// Writes the answer: a line for each pair, the bandwidth of all cores, and that of a single core.
+/// Writes the answer: a line for each pair, the bandwidth of all cores and of a single core, and the conclusions.
 pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     if report.options.view != View::Cores {
         groups(report.outcomes).for_each(|group| line(document, &group));
     }
     let first = groups(report.outcomes).find_map(|group| Some((group, group.best()?)));
+    let peak = extremes(report).map(|(_, most)| most).or(first.map(|(group, _)| group));
+    if let Some((_, peak)) = peak.and_then(|group| group.best()) {
+        trust::figure(document, report, ("Peak bandwidth", "GB/s", GIGA), peak);
+    }
     if let (View::Cores, Some((least, most))) = (report.options.view, extremes(report)) {
         document.answer(format_args!(
-            "CPUs by themselves: from {} GB/s (CPU {}, {}) to {} GB/s (CPU {}, {}).",
+            "Single CPUs: {} GB/s (CPU {}, {}) to {} GB/s (CPU {}, {}).",
             gigabytes(least.of_one()),
             least.cpu(),
             least.traffic.kind.name,
@@ -63,51 +66,37 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
         ));
     } else if let Some((group, (generators, best))) = first {
         let alone = group.of_one().filter(|_| generators > 1);
+        let Traffic { from, node, kind, .. } = group.traffic;
         document.answer(format_args!(
-            "{} of node {} {} {} GB/s{} {}{}.",
-            cores(generators),
-            group.traffic.from,
-            verb(group.traffic.kind, generators),
-            gigabytes(Some(best)),
-            method::optional(best.interval, |interval, out| {
-                write!(out, " ({} to {})", Gigabytes(interval.low), Gigabytes(interval.high))
-            }),
-            fmt::from_fn(|out| match report.options.size {
-                Some(size) => write!(out, "in {size} each"),
-                None => {
-                    let Traffic { node, kind, .. } = group.traffic;
-                    let through = method::through(report.warnings.side_cache(node));
-                    write!(out, "{} memory of node {node}{through}", way(kind))
+            "Node {from}, {}: {} GB/s with {}{}{}.",
+            fmt::from_fn(|out| {
+                let accesses = accesses(kind);
+                match report.options.size {
+                    Some(size) => return write!(out, "{accesses} within {size} per core"),
+                    None if from == node => write!(out, "local {accesses}")?,
+                    None => write!(out, "{accesses} on node {node}")?,
                 }
+                write!(out, "{}", method::through(report.warnings.side_cache(node)))
+            }),
+            gigabytes(Some(best)),
+            cores(generators),
+            method::optional(best.interval, |interval, out| {
+                write!(out, " (95% CI {} to {})", Gigabytes(interval.low), Gigabytes(interval.high))
             }),
             method::optional(alone, |rate, out| {
-                write!(
-                    out,
-                    ", {:.2} times as much as one core ({})",
-                    Decimal(best.value / rate.value),
-                    gigabytes(Some(rate))
-                )
+                let scaling = Decimal(best.value / rate.value);
+                write!(out, ", {} GB/s with one (scaling {scaling:.2}x)", gigabytes(Some(rate)))
             })
         ));
     }
+    findings(document, report);
 }
 
-fn verb(kind: &Kind, cores: u32) -> &'static str {
-    match (shares(kind).read, shares(kind).written, cores) {
-        (_, 0.0, 1) => "reads",
-        (_, 0.0, _) => "read",
-        (0.0, _, 1) => "writes",
-        (0.0, ..) => "write",
-        (.., 1) => "reads and writes",
-        _ => "read and write",
-    }
-}
-
-fn way(kind: &Kind) -> &'static str {
+fn accesses(kind: &Kind) -> &'static str {
     match (shares(kind).read, shares(kind).written) {
-        (_, 0.0) => "from",
-        (0.0, _) => "to",
-        _ => "in",
+        (_, 0.0) => "reads",
+        (0.0, _) => "writes",
+        _ => "reads and writes",
     }
 }
 
@@ -124,7 +113,7 @@ fn findings(document: &mut dyn Document, report: &Report<'_, '_>) {
     let view = report.options.view;
     if let Some((local, remote)) = local_and_remote(report.outcomes).filter(|_| view == View::Nodes) {
         document.finding(format_args!(
-            "Memory of another node delivers {} of what a node's own does ({} against {} GB/s).",
+            "Remote bandwidth is {} of local ({} vs {} GB/s).",
             percent(remote / local),
             Gigabytes(remote),
             Gigabytes(local)
@@ -132,7 +121,7 @@ fn findings(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
     if let (View::Mix, Some((least, most))) = (view, extremes(report)) {
         document.finding(format_args!(
-            "Kinds of traffic: from {} GB/s ({}) to {} GB/s ({}).",
+            "Traffic mixes: {} GB/s ({}) to {} GB/s ({}).",
             gigabytes(least.best().map(|(_, rate)| rate)),
             least.traffic.kind.name,
             gigabytes(most.best().map(|(_, rate)| rate)),
@@ -145,7 +134,7 @@ fn findings(document: &mut dyn Document, report: &Report<'_, '_>) {
     });
     if let Some((group, enough, most)) = fewer.next() {
         document.finding(format_args!(
-            "{enough} of {most} cores deliver 95 % of the most that any number does ({}).",
+            "{enough} of {most} cores are enough for 95% of peak ({}).",
             group.traffic.kind.name
         ));
     }
@@ -169,25 +158,25 @@ fn conditions(document: &mut dyn Document, report: &Report<'_, '_>) {
         (None, Threads::All) => "hardware thread",
     };
     document.sentence(
-        Role::Method(&"Method"),
+        Role::Provenance(&"Method"),
         format_args!(
-            "lines touched in windows of {:.0} ms, 64 bytes each; every {threads} walks a part of its own, in address \
-             order{}, without pauses{}; 1 GB = 10^9 bytes{}{}{}",
+            "lines touched in windows of {:.0} ms, 64 bytes each; every {threads} walks its own part sequentially{}, \
+             unthrottled{}; 1 GB = 10^9 bytes{}{}{}",
             Decimal(TRAFFIC_WINDOW_NS / 1e6),
-            if random { " but for random" } else { "" },
+            if random { " (except \"random\")" } else { "" },
             method::optional(report.regions, |memory, out| write!(out, "; {}", method::regions(memory))),
             if groups(report.outcomes).any(|group| group.latency_ns.is_some()) {
-                "; in flight are the lines that a core reads in the time of one dependent load"
+                "; lines in flight: lines read per core within one memory latency (Little's law)"
             } else {
                 ""
             },
             if groups(report.outcomes).any(|group| shares(group.traffic.kind).owned > 0.0) {
-                "; in brackets with the lines that a processor may read before it stores to them"
+                "; in parentheses: including possible read-for-ownership traffic"
             } else {
                 ""
             },
             if report.options.size.is_some() {
-                "; reads load 32 bytes of each line, so a cache may deliver fewer bytes than are counted"
+                "; reads load 32 bytes of each line, so a cache may deliver fewer bytes than counted"
             } else {
                 ""
             }

@@ -20,12 +20,13 @@ use crate::warning::Warning;
 pub const CORES: Experiment = Experiment {
     descriptor: Descriptor {
         name: "cores",
-        summary: "the way of a cache line from core to core",
-        details: "Nanoseconds that a line takes from one CPU to another: half of a round trip, which two threads make \
-                  with lines at several places of memory. The median over lines is the value of a pair, and the \
-                  spread over lines is shown, too. CPUs that share the same (a core, a cache, a node, a socket) \
-                  are put together.",
+        summary: "core-to-core latency of a cache line",
+        details: "One-way latency of a cache line from one CPU to another: half of a round trip between two threads. \
+                  The value of a pair is the median over several cache lines; the spread over lines is shown, too. \
+                  Pairs are grouped by what they share: a core, a cache, a node, a socket. --states adds the \
+                  latency of loads and atomics by coherence state.",
         flags: FlagSet::EXCHANGE.union(FlagSet::WINDOWS).union(FlagSet::of(&[
+            FlagId::Cpu,
             FlagId::MemNode,
             FlagId::Pages,
             FlagId::Seed,

@@ -2,28 +2,33 @@
 
 use core::fmt::{self, Display, Write};
 
-use latency_core::cores::{Choice, Method};
+use latency_core::cores::{Choice, Method, Walk as Access};
 use latency_core::cpulist::CpuSet;
-use latency_core::stats::Interval;
+use latency_core::math::floor;
+use latency_core::sort::sort_by;
+use latency_core::stats::{Estimate, Interval};
 use latency_core::text::{Text, plural};
-use latency_core::words::Worded;
+use latency_core::topology::Shared;
 
+use super::super::matrix;
 use crate::analysis::cores::{
     CoresConclusion, CpuPair, SharingClass, conclude, in_cache, left_out, of_classes, pair, pairs, rows,
 };
-use crate::describe::{self, Report, method};
+use crate::describe::{self, Report, method, trust};
 use crate::options::Pairs;
-use crate::report::chart::Matrix;
+use crate::report::chart::{Axis, Chart, ChartPoint, Data, Matrix, MatrixGroup, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Picture, Role};
 use crate::report::figures::Digits;
+use crate::result::sample::collect;
 use crate::result::{LineLevel, Outcome, Owned, PerLine, Point};
+use crate::sys::table::Table;
 
 /// Maximum number of CPUs of a matrix in text; a larger one would be unreadable.
 const MOST_IN_TEXT: usize = 16;
-/// Maximum number of CPUs of a picture; the cells of a larger one could not be distinguished.
-const MOST_IN_PICTURE: usize = 256;
+/// Maximum number of CPUs of a matrix in a picture; larger ones show a mark for each pair.
+const MOST_IN_PICTURE: usize = 48;
 
-/// Writes the answer: a line for each class, the missing pairs, and the fastest and slowest pair.
+/// Writes the answer: a line for each class, the fastest and slowest pair, and the missing pairs.
 pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
     let found = &conclude(report.outcomes);
     for class in found.classes() {
@@ -35,6 +40,13 @@ pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
             plural(class.pairs)
         ));
     }
+    // Threads of one core are not cores: they count only where there is nothing else.
+    let nearest = found.classes().min_by_key(|class| class.shared == Shared::Core);
+    if let Some(SharingClass { median, interval, .. }) = nearest {
+        let figure = Estimate { value: *median, interval: *interval };
+        trust::figure(document, report, ("Core to core", "ns", 1.0), figure);
+    }
+    answer(document, report, found);
     for outcome in report.outcomes {
         if let (Err(exclusion), Some(with)) = (&outcome.result, outcome.point.walk.ping_pong()) {
             let (a, b) = (outcome.point.cpu, with.partner);
@@ -42,7 +54,7 @@ pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
         }
     }
     not_chosen(document, report);
-    answer(document, report, found);
+    states_not_measured(document, report);
 }
 
 /// Describes the tables, the picture and the method.
@@ -50,20 +62,20 @@ pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     let found = &conclude(report.outcomes);
     let cpus = cpus(report.outcomes);
     if cpus.len() > 2 && cpus.len() <= MOST_IN_TEXT {
-        matrix(document, report, found, &cpus);
+        grid(document, report, found, &cpus);
     }
     classes(document, report, found);
     states(document, report);
     every(document, report);
     if report.options.heatmap || document.wants_pictures() {
-        picture(document, report, &cpus);
+        picture(document, report, found, &cpus);
     }
     method::memory(document, report);
     document.sentence(
-        Role::Method(&"Method"),
+        Role::Provenance(&"Method"),
         format_args!(
-            "round trips between two threads by {}; half of one is one way; a window takes each of {} lines, in pages \
-             of their own, for about 25 us",
+            "round trips between two threads by {}; one way is half a round trip; each window uses each of {} lines, \
+             one per page, for about 25 µs",
             words(report.options.method),
             lines(report)
         ),
@@ -72,9 +84,9 @@ pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
         document.sentence(
             Role::Method(&"States"),
             format_args!(
-                "lines are flushed from all caches, then stored to (modified) or read (exclusive) by a thread of their \
-                 owner, and read by a third one (shared); each access waits for the one before, and own is an atomic \
-                 addition of zero"
+                "lines are flushed from all caches, then stored to (modified) or read (exclusive) by a thread on the \
+                 CPU that holds them, and read by a third thread (shared); each access waits for the one before; \
+                 atomic is an addition of zero"
             ),
         );
     }
@@ -91,13 +103,23 @@ fn lines(report: &Report<'_, '_>) -> u32 {
     report.outcomes.iter().find_map(|outcome| outcome.point.walk.ping_pong()).map_or(0, |with| with.lines)
 }
 
+/// Returns the name of a method before "round trip".
+const fn short(method: Method) -> &'static str {
+    match method {
+        Method::Cas => "CAS",
+        Method::ReadCas => "load + CAS",
+        Method::Flag => "flag",
+        Method::Message => "message",
+    }
+}
+
 /// Returns a method in words.
 const fn words(method: Method) -> &'static str {
     match method {
-        Method::Cas => "compare and swap of one line, over and over until it succeeds",
-        Method::ReadCas => "compare and swap of one line, once a load has seen that it will succeed",
-        Method::Flag => "stores to a line each, which the other loads until it changes",
-        Method::Message => "stores of a time stamp to a line each, which the other loads until it changes",
+        Method::Cas => "compare-and-swap on one line, retried until it succeeds",
+        Method::ReadCas => "compare-and-swap on one line, once a load shows that it will succeed",
+        Method::Flag => "stores to one line per thread, which the other thread polls",
+        Method::Message => "stores of a time stamp to one line per thread, which the other thread polls",
     }
 }
 
@@ -116,24 +138,24 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresCon
         let one = |pair: &CpuPair<'_>| (pair.a, pair.with.partner, Digits(pair.ns()));
         let ((a, b, ns), (c, d, most)) = (one(&nearest), one(&farthest));
         let spread = method::optional(found.spread, |spread, out| {
-            write!(out, "; lines of one pair differ by up to {} ns", Digits(spread))
+            write!(out, "; differs by up to {} ns between cache lines", Digits(spread))
         });
         match (a, b) == (c, d) {
             true => document.answer(format_args!(
-                "A line takes {ns} ns from CPU {a} to CPU {b}{}{spread}.",
+                "Core-to-core latency CPU {a} - CPU {b}: {ns} ns one way{}{spread}.",
                 method::optional(nearest.measured.series.nanoseconds.interval, |interval, out| {
-                    write!(out, " ({} to {})", Digits(interval.low), Digits(interval.high))
+                    write!(out, " (95% CI {} to {})", Digits(interval.low), Digits(interval.high))
                 })
             )),
             false => document.answer(format_args!(
-                "CPUs are {ns} ns ({a} and {b}) to {most} ns ({c} and {d}) apart one way{spread}."
+                "Core-to-core latency one way: {ns} ns (CPUs {a} and {b}) to {most} ns (CPUs {c} and {d}){spread}."
             )),
         }
     }
     if let Some((most_ns, [a, b])) = found.apart {
         document.finding(format_args!(
-            "Clock offset and asymmetry of the two ways together: at most {} ns (CPUs {a} and {b}); their mean is \
-             free of the offset.",
+            "Clock offset plus asymmetry of the two directions: at most {} ns (CPUs {a} and {b}); the offset cancels in \
+             the one-way latency.",
             Digits(most_ns)
         ));
     }
@@ -142,12 +164,12 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresCon
     if let Some(first) = unsynchronised.next() {
         let more = unsynchronised.count();
         document.finding(format_args!(
-            "Messages between CPUs {} and {}{} seem to arrive before they are sent: their clocks differ by more than \
-             a way.",
+            "Messages between CPUs {} and {}{} seem to arrive before they are sent: the clocks differ by more than \
+             the one-way latency.",
             first.a,
             first.with.partner,
             method::optional((more > 0).then_some(more), |more, out| {
-                write!(out, " (and of {more} more pairs)")
+                write!(out, " (and {more} more pair{})", plural(more))
             })
         ));
     }
@@ -163,22 +185,25 @@ fn between<'r>(report: &Report<'r, '_>, one: u32, other: u32) -> Option<&'r Outc
 }
 
 /// Shows the matrix of all CPUs.
-fn matrix(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresConclusion<'_>, cpus: &CpuSet) {
+#[inline(never)] // offsets into a small frame are short
+fn grid(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresConclusion<'_>, cpus: &CpuSet) {
     let caption = Text::<160>::of(format_args!(
-        "One way, ns (half of a round trip by {}; median over {} lines{})",
-        report.options.method.word(),
+        "One-way latency, ns (half a {} round trip; median of {} cache lines{})",
+        short(report.options.method),
         lines(report),
         method::optional(found.spread, |spread, out| {
-            write!(out, "; lines differ by up to {} ns", Digits(spread))
+            write!(out, ", which differ by up to {} ns", Digits(spread))
         })
     ));
+    let mut order = [0; MOST_IN_PICTURE];
+    let order = ordered(report, cpus, &mut order);
     document.tabulate(caption.as_str(), Level::Quiet, 1, &|table| {
         table.text("CPU");
-        cpus.iter().for_each(|cpu| table.show(&cpu));
-        for row in cpus {
+        order.iter().for_each(|cpu| table.show(cpu));
+        for &row in order {
             table.row();
             table.show(&row);
-            for column in cpus {
+            for &column in order {
                 match row == column {
                     true => table.text("."),
                     false => table.number(between(report, row, column).and_then(pair).map(|pair| pair.ns())),
@@ -200,14 +225,15 @@ fn not_chosen(document: &mut dyn Document, report: &Report<'_, '_>) {
         for b in others.iter().take(NAMED.saturating_sub(count)) {
             let separator = if names.is_empty() { "" } else { ", " };
             // Text that does not fit is left out.
-            let _ = write!(names, "{separator}{a} and {b}");
+            let _ = write!(names, "{separator}{a}-{b}");
         }
         count += others.len();
     });
     let all = Choice::All.most(report.machine.cpus.len());
     if count > 0 {
         document.missing(format_args!(
-            "Left out: {count} of {all} pairs, CPUs {}{}; a few of each class stand for them (--pairs, --budget).",
+            "Sampled {} of {all} pairs (a few per class); skipped {}{} (see --pairs, --budget).",
+            all - count,
             names.as_str(),
             method::optional(count.checked_sub(NAMED).filter(|more| *more > 0), |more, out| {
                 write!(out, " and {more} more")
@@ -220,7 +246,7 @@ fn not_chosen(document: &mut dyn Document, report: &Report<'_, '_>) {
 fn classes(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresConclusion<'_>) {
     let all = of_classes(&report.machine.cpus, &report.machine.sharing);
     document.tabulate("", Level::Quiet, 1, &|table| {
-        table.texts("class|pairs|median ns|95 % within run|min to max");
+        table.texts("class|pairs|median ns|95% CI within run|min to max");
         for class in found.classes() {
             table.row();
             table.text(class.shared.name());
@@ -240,9 +266,9 @@ fn states(document: &mut dyn Document, report: &Report<'_, '_>) {
     if rows(report.outcomes).next().is_none() {
         return;
     }
-    let caption = "Lines in a known state, ns per access that waits for the one before";
+    let caption = "Latency by coherence state, ns per dependent access";
     document.tabulate(caption, Level::Quiet, 3, &|table| {
-        table.texts("in caches of|access|on");
+        table.texts("held by|access, state|home");
         LineLevel::ALL.iter().for_each(|level| table.text(level.name()));
         for (outcome, Owned { owner, state, access, .. }) in rows(report.outcomes) {
             table.row();
@@ -250,18 +276,21 @@ fn states(document: &mut dyn Document, report: &Report<'_, '_>) {
                 Some((owner, class)) => table.cell(format_args!("CPU {owner}, {}", class.name())),
                 None => table.cell(format_args!("CPU {} itself", outcome.point.cpu)),
             }
-            table.cell(format_args!("{} {}", access.name(), state.name()));
+            let access = if *access == Access::Own { "atomic" } else { access.name() };
+            table.cell(format_args!("{access} {}", state.name()));
             table.cell(format_args!("node {}", outcome.point.target));
             for level in LineLevel::ALL {
                 table.number(in_cache(report.outcomes, outcome, level));
             }
         }
     });
+}
+
+/// Writes that lines in the shared state were not measured, if other states were.
+fn states_not_measured(document: &mut dyn Document, report: &Report<'_, '_>) {
     let mut owned = report.outcomes.iter().filter_map(|outcome| outcome.point.walk.owned());
-    if owned.all(|owned| owned.third.is_none()) {
-        document.missing(format_args!(
-            "Lines that two other cores share are not measured: they need a third core."
-        ));
+    if rows(report.outcomes).next().is_some() && owned.all(|owned| owned.third.is_none()) {
+        document.missing(format_args!("Shared state not measured: it needs a third core."));
     }
 }
 
@@ -269,9 +298,9 @@ fn states(document: &mut dyn Document, report: &Report<'_, '_>) {
 fn every(document: &mut dyn Document, report: &Report<'_, '_>) {
     let messages = report.options.method == Method::Message;
     document.tabulate("", Level::Verbose, 2, &|table| {
-        table.texts("CPUs|class|ns|95 % within run|fastest|slowest|windows");
+        table.texts("CPUs|class|ns|95% CI within run|fastest|slowest|windows");
         if messages {
-            table.text("offset up to");
+            table.text("clock offset up to");
         }
         for pair in pairs(report.outcomes) {
             let (series, lines) = (&pair.measured.series, pair.measured.lines);
@@ -283,7 +312,7 @@ fn every(document: &mut dyn Document, report: &Report<'_, '_>) {
             table.number(lines.map(|lines| lines.fastest.value));
             match lines {
                 Some(PerLine { slowest, .. }) => {
-                    table.cell(format_args!("{} (#{})", Digits(slowest.value), slowest.line));
+                    table.cell(format_args!("{} (line {})", Digits(slowest.value), slowest.line));
                 }
                 None => table.text("-"),
             }
@@ -295,30 +324,143 @@ fn every(document: &mut dyn Document, report: &Report<'_, '_>) {
     });
 }
 
-fn picture(document: &mut dyn Document, report: &Report<'_, '_>, cpus: &CpuSet) {
-    if cpus.len() > MOST_IN_PICTURE {
-        return document.missing(format_args!(
-            "No picture: it would have {} rows; choose fewer CPUs with --pairs.",
-            cpus.len()
-        ));
+/// Returns the first few CPUs by socket, L3 and core.
+fn ordered<'n>(report: &Report<'_, '_>, cpus: &CpuSet, numbers: &'n mut [u32; MOST_IN_PICTURE]) -> &'n [u32] {
+    let sharing = &report.machine.sharing;
+    let key = |cpu: u32| [Shared::Package, Shared::L3, Shared::Core].map(|kind| sharing.lowest(kind, cpu));
+    let count = collect(numbers, cpus.iter()).len();
+    let numbers = numbers.get_mut(..count).unwrap_or_default();
+    sort_by(numbers, |one, other| (key(*one), one).cmp(&(key(*other), other)));
+    numbers
+}
+
+/// Draws all pairs: a triangle of few CPUs, else a mark for each pair.
+fn picture(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresConclusion<'_>, cpus: &CpuSet) {
+    let Some((nearest, farthest)) = found.nearest.zip(found.farthest) else { return };
+    let title = Text::<96>::of(format_args!(
+        "Core to core: {}{} ns one way",
+        method::optional((nearest.ns() < farthest.ns()).then_some(nearest), |nearest, out| {
+            write!(out, "{} to ", Digits(nearest.ns()))
+        }),
+        Digits(farthest.ns())
+    ));
+    let texts = [title.as_str(), words(report.options.method), "one way", "ns"];
+    let planned = report.outcomes.iter().filter(|outcome| outcome.point.walk.ping_pong().is_some()).count();
+    match cpus.len() {
+        2 => {
+            let names = format_args!("CPUs {} and {}", nearest.a, nearest.with.partner);
+            matrix::single(document, texts, names, nearest.measured.series.nanoseconds.into());
+        }
+        few if few <= MOST_IN_PICTURE && planned == few * (few - 1) / 2 => {
+            triangle(document, report, texts, cpus);
+        }
+        _ => strip(document, report, found, texts),
     }
+}
+
+#[inline(never)] // offsets into a small frame are short
+fn triangle(
+    document: &mut dyn Document,
+    report: &Report<'_, '_>,
+    [title, subtitle, _, unit]: [&str; 4],
+    cpus: &CpuSet,
+) {
     let mut numbers = [0; MOST_IN_PICTURE];
-    for (slot, cpu) in numbers.iter_mut().zip(cpus) {
-        *slot = cpu;
-    }
-    let numbers = numbers.get(..cpus.len()).unwrap_or_default();
+    let numbers = ordered(report, cpus, &mut numbers);
+    let mut groups = [MatrixGroup { first: 0, name: Text::EMPTY }; MOST_IN_PICTURE];
+    let count_of_groups = grouped(report, numbers, &mut groups);
+    let groups = groups.get(..count_of_groups).unwrap_or_default();
     let cell = |row, column| match between(report, row, column) {
-        _ if row == column => Err("the same CPU"),
-        None => Err("not asked for"),
+        None => Err("not measured"),
         Some(outcome) => pair(outcome).map(|pair| pair.ns()).ok_or("not measured"),
     };
     document.picture(Picture::Matrix(&Matrix {
-        title: "One way of a cache line from CPU to CPU",
-        subtitle: words(report.options.method),
-        unit: "ns",
+        title,
+        subtitle,
+        unit,
         noun: "CPU",
-        rows: numbers,
-        columns: numbers,
+        rows: numbers.get(..numbers.len() - 1).unwrap_or_default(),
+        columns: numbers.get(1..).unwrap_or_default(),
+        groups: Some(groups),
         cell: &cell,
+    }));
+}
+
+/// Fills the groups of CPUs that share a socket and an L3, and returns their number; 0 if all CPUs are in one.
+fn grouped(report: &Report<'_, '_>, numbers: &[u32], groups: &mut [MatrixGroup]) -> usize {
+    let sharing = &report.machine.sharing;
+    let of = |kind, index: usize| numbers.get(index).map(|cpu| sharing.lowest(kind, *cpu));
+    let begins = |kind, index: usize| index == 0 || of(kind, index) != of(kind, index - 1);
+    let count = |kind| (0..numbers.len()).filter(|index| begins(kind, *index)).count();
+    let sockets = count(Shared::Package);
+    // If the kernel does not report an L3, each core has its own.
+    let caches = Some(count(Shared::L3)).filter(|caches| *caches > sockets && *caches < count(Shared::Core));
+    let (mut socket, mut cache, mut found) = (0, 0, 0);
+    for index in 0..numbers.len() {
+        let is_socket = begins(Shared::Package, index);
+        if !(is_socket || caches.is_some() && begins(Shared::L3, index)) {
+            continue;
+        }
+        socket += usize::from(is_socket && index > 0);
+        let of_cache = method::optional(caches.map(|_| cache), |cache, out| write!(out, " L3 {cache}"));
+        if let Some(group) = groups.get_mut(found) {
+            *group = MatrixGroup { first: index, name: Text::of(format_args!("socket {socket}{of_cache}")) };
+        }
+        cache += 1;
+        found += 1;
+    }
+    if found > 1 { found } else { 0 }
+}
+
+/// Draws a mark for each measured pair, by class.
+#[inline(never)] // offsets into a small frame are short
+fn strip(
+    document: &mut dyn Document,
+    report: &Report<'_, '_>,
+    found: &CoresConclusion<'_>,
+    [title, subtitle, quantity, unit]: [&str; 4],
+) {
+    /// The part of the height of a class over which its marks are spread, and the distance from one to the next: the
+    /// golden ratio spreads any number of them evenly.
+    const SPREAD: f64 = 0.7;
+    const GOLDEN: f64 = 0.618_034;
+    // If there is no memory for the points, the picture is left out.
+    let none = ChartPoint::new(f64::NAN, f64::NAN);
+    let Ok(mut points) = Table::filled(pairs(report.outcomes).count(), none) else { return };
+    let mut names = [Text::<32>::EMPTY; Shared::ALL.len()];
+    let mut rows = [&[][..]; Shared::ALL.len()];
+    let count = found.classes().count();
+    let mut rest = &mut points[..];
+    // The nearest class is at the top.
+    for ((index, class), (name, row)) in
+        found.classes().enumerate().zip(names.iter_mut().zip(&mut rows).take(count).rev())
+    {
+        let (own, others) = core::mem::take(&mut rest).split_at_mut_checked(class.pairs).unwrap_or_default();
+        rest = others;
+        let middle = (count - 1 - index) as f64;
+        let members = pairs(report.outcomes).filter(|pair| pair.with.class == class.shared);
+        for (order, (point, pair)) in own.iter_mut().zip(members).enumerate() {
+            let part = order as f64 * GOLDEN + 0.5;
+            *point = ChartPoint::new(pair.ns(), middle + SPREAD * (part - floor(part) - 0.5));
+        }
+        *name = Text::of(format_args!("{} {} ns", class.shared.name(), Digits(class.median)));
+        *row = own;
+    }
+    let names = names.each_ref().map(Text::as_str);
+    let series = rows.map(|row| Series { name: "", data: Data::Scatter(row) });
+    let subtitle = Text::<160>::of(format_args!(
+        "a mark for each measured pair of CPUs, and the median by shared hardware; {subtitle}"
+    ));
+    document.picture(Picture::Chart(&Chart {
+        title,
+        subtitle: subtitle.as_str(),
+        x_axis: Axis { title: quantity, unit: Unit::Plain(unit), scale: Scale::Auto },
+        y_axis: Axis {
+            title: "",
+            unit: Unit::Names(names.get(..count).unwrap_or_default()),
+            scale: Scale::Linear,
+        },
+        series: series.get(..count).unwrap_or_default(),
+        marks: &[],
     }));
 }

@@ -1,16 +1,18 @@
 //! The levels of a curve in words: the measured ones, those that the system reports, and the models that show them.
 
-use core::fmt;
+use core::fmt::{self, Display};
 
 use latency_core::decimal::Decimal;
 use latency_core::model::edge::EdgeError;
 use latency_core::model::{Fit, FitError};
 use latency_core::stats::{Estimate, Interval};
+use latency_core::text::Text;
 use latency_core::units::Bytes;
 
 use crate::analysis::caches::{Agreement, Cache};
 use crate::analysis::curve::Analysis;
 use crate::analysis::pages::PAGE;
+use crate::describe::method::optional;
 use crate::report::document::{Document, Level, Role, Rows};
 use crate::report::figures::Digits;
 
@@ -44,13 +46,13 @@ pub fn table(document: &mut dyn Document, analysis: &Analysis, caption: &str) {
     let latency = |table: &mut Rows<'_>, nanoseconds: Estimate, latency: Estimate| {
         table.cell(format_args!("{} ns", Digits(nanoseconds.value)));
         match latency.half() {
-            Some(half) => table.cell(format_args!("{:.1} %", Decimal(100.0 * half))),
+            Some(half) => table.cell(format_args!("{:.1}%", Decimal(100.0 * half))),
             None => table.text("unknown"),
         }
         table.number(analysis.cycles(latency.value));
     };
     document.tabulate(caption, Level::Quiet, 1, &|table| {
-        table.texts("level|size|95 %|latency|±|cycles|reported");
+        table.texts("level|size|95% CI of size|latency|±|core cycles|reported");
         for cache in analysis.caches() {
             table.row();
             table.cell(format_args!("L{}", cache.number));
@@ -58,20 +60,13 @@ pub fn table(document: &mut dyn Document, analysis: &Analysis, caption: &str) {
             match (cache.ways, cache.size.interval) {
                 (Some(ways), _) => table.cell(format_args!("{ways} ways")),
                 _ if cache.exact => table.text("exact"),
-                (_, Some(Interval { low, high })) => {
-                    table.cell(format_args!("{} to {}", size(low), size(high)));
-                }
+                (_, Some(interval)) => table.show(&ends(interval)),
                 _ => table.text("unknown"),
             }
             latency(table, analysis.of_cache(cache), cache.latency);
-            let agreement = match cache.agreement {
-                Some(Agreement::Part) => " (a part)",
-                Some(Agreement::More) => " (exceeded)",
-                _ => "",
-            };
-            table.known(
-                cache.claim.map(|claim| fmt::from_fn(move |out| write!(out, "{}{agreement}", claim.size))),
-            );
+            table.known(cache.claim.map(|claim| {
+                fmt::from_fn(move |out| write!(out, "{}{}", claim.size, excess(cache.size.value, claim.size)))
+            }));
         }
         table.row();
         table.text(beyond(analysis));
@@ -95,11 +90,32 @@ pub fn table(document: &mut dyn Document, analysis: &Analysis, caption: &str) {
     });
 }
 
+/// Shows the ends of an interval of sizes, with one unit if both have the same.
+fn ends(Interval { low, high }: Interval) -> impl Display {
+    fmt::from_fn(move |out| {
+        let [low, high] = [low, high].map(|end| Text::<24>::of(format_args!("{}", size(end))));
+        match (low.as_str().split_once(' '), high.as_str().split_once(' ')) {
+            (Some((number, one)), Some((_, other))) if one == other => write!(out, "{number} to {high}"),
+            _ => write!(out, "{low} to {high}"),
+        }
+    })
+}
+
+/// Shows the difference of a measured size from the reported one, if it is larger than the grid of sizes allows.
+fn excess(measured: f64, reported: Bytes) -> impl Display {
+    /// Least relative difference that is shown.
+    const LEAST: f64 = 0.05;
+    let excess = measured / reported.0 as f64 - 1.0;
+    optional(Some(excess).filter(|excess| excess.abs() > LEAST), |excess, out| {
+        write!(out, " ({}{:.0}%)", if excess > 0.0 { "+" } else { "" }, Decimal(100.0 * excess))
+    })
+}
+
 /// Writes the disagreements of the curve and the system, and the levels that the curve could not show.
-pub fn remarks(document: &mut dyn Document, analysis: &Analysis) {
+pub fn findings(document: &mut dyn Document, analysis: &Analysis) {
     /// The reason why a cache that others share may look smaller than it is.
     const SHARED: &str =
-        " while others could use it; a program that touches its data more often may keep more";
+        "; other cores share this cache, and a program with more frequent accesses may keep more";
     let caches = analysis.caches();
     for Cache { number, size: held, onset, claim, agreement, .. } in
         caches.iter().filter(|cache| cache.disagrees())
@@ -107,7 +123,7 @@ pub fn remarks(document: &mut dyn Document, analysis: &Analysis) {
         let Some(claim) = claim else { continue };
         match agreement {
             Some(Agreement::Part) => document.finding(format_args!(
-                "L{number}: a chase held about {} of the reported {}{}.",
+                "L{number}: this chase kept about {} of the reported {}{}.",
                 about(held.value),
                 claim.size,
                 fmt::from_fn(|out| match analysis.claims.ways.filter(|_| *number == 3) {
@@ -117,7 +133,7 @@ pub fn remarks(document: &mut dyn Document, analysis: &Analysis) {
                 })
             )),
             _ => document.finding(format_args!(
-                "L{number}: the latency rises only from {} on, above the reported {}.",
+                "L{number}: latency rises only beyond {}, above the reported {}.",
                 size(*onset),
                 claim.size
             )),
@@ -125,24 +141,14 @@ pub fn remarks(document: &mut dyn Document, analysis: &Analysis) {
     }
     for Cache { number, .. } in caches.iter().filter(|cache| cache.like_memory) {
         document.finding(format_args!(
-            "L{number}: not told apart from memory, which is less than 1.5 times as slow."
+            "L{number} cannot be distinguished from memory (latency ratio below 1.5)."
         ));
     }
     if let Some((size, latency)) = analysis.still_rising() {
         document.finding(format_args!(
-            "Memory takes {} ns at {size}: its latency still rises with the working set.",
+            "Memory latency still rises with the working set: {} ns at {size}.",
             Digits(latency)
         ));
-    }
-    for Cache { number, stages, .. } in caches.iter().filter(|cache| cache.stages > 1) {
-        let words = format_args!("L{number} ends in {stages} steps; the latency is that before the first.");
-        document.sentence(Role::Detail(&""), words);
-    }
-    for Cache { number, .. } in caches.iter().filter(|cache| cache.with_translation) {
-        document.sentence(Role::Detail(&""), format_args!("L{number}: a TLB gives way at the same size."));
-    }
-    if let Some(Err(error)) = analysis.edge {
-        document.sentence(Role::Detail(&""), format_args!("L1: {}.", no_edge(error)));
     }
     // If no levels were sought, none is missing.
     let shown = analysis.caches().last().map_or(0, |cache| cache.number);
@@ -153,19 +159,36 @@ pub fn remarks(document: &mut dyn Document, analysis: &Analysis) {
             claim.level,
             claim.size,
             match analysis.reaches(claim) {
-                true => "the curve shows no step of it",
-                false => "the curve does not go to twice that size",
+                true => "the curve has no step there",
+                false => "the curve ends below twice that size",
             }
         ));
+    }
+}
+
+/// Writes the particulars of levels, for readers who want to check them.
+pub fn details(document: &mut dyn Document, analysis: &Analysis) {
+    let caches = analysis.caches();
+    for Cache { number, stages, .. } in caches.iter().filter(|cache| cache.stages > 1) {
+        let words = format_args!(
+            "L{number} capacity is exceeded in {stages} steps; its latency is read before the first."
+        );
+        document.sentence(Role::Detail(&""), words);
+    }
+    for Cache { number, .. } in caches.iter().filter(|cache| cache.with_translation) {
+        document.sentence(Role::Detail(&""), format_args!("L{number}: the TLB reach ends at the same size."));
+    }
+    if let Some(Err(error)) = analysis.edge {
+        document.sentence(Role::Detail(&""), format_args!("L1: {}.", no_edge(error)));
     }
 }
 
 const fn no_edge(error: EdgeError) -> &'static str {
     match error {
         EdgeError::Unfinished => "the search for its edge was interrupted",
-        EdgeError::InvalidLatency => "its edge was not searched for lack of a clock",
+        EdgeError::InvalidLatency => "its edge was not searched (no clock)",
         EdgeError::NoEdge => "no edge between half and twice its expected size",
-        EdgeError::NoRamp => "its edge is not that of an LRU cache with whole sets, so its ways are unknown",
+        EdgeError::NoRamp => "its edge does not match an LRU cache with whole sets, so its ways are unknown",
     }
 }
 
@@ -186,7 +209,7 @@ fn model(document: &mut dyn Document, analysis: &Analysis, name: &'static str, f
     document.sentence(
         Role::Detail(&name),
         format_args!(
-            "{}memory {} ns; residual: median {} %, root mean square {} %",
+            "{}memory {} ns; residual: median {}%, root mean square {}%",
             fmt::from_fn(|out| fit.levels().iter().try_for_each(|level| {
                 let latency = Digits(analysis.nanoseconds(level.latency.value));
                 write!(out, "{} {latency} ns, ", size(level.capacity.value))

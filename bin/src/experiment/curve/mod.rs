@@ -57,11 +57,11 @@ const EDGE_VISITS: usize = 5;
 pub const CURVE: Experiment = Experiment {
     descriptor: Descriptor {
         name: "curve",
-        summary: "latency by working set, and each cache level",
-        details: "A table and a plot of the latency from half of the L1 to several times the last-level \
-                  cache, then the size and latency of each level, as a fitted model finds them and as the \
-                  system reports them. Each size is measured at several places in memory, because the \
-                  physical pages decide how much of it a cache can hold.",
+        summary: "latency by working-set size, and the cache levels",
+        details: "The size and latency of each cache level, from a fitted model and as the system reports \
+                  them, and a plot of the latency from half of the L1 to several times the last-level \
+                  cache. Each size is measured at several places in memory, because the physical pages \
+                  determine how much of it a cache can hold.",
         flags: FlagSet::MEASURING.union(FlagSet::SIZES).union(FlagSet::CHAIN).with(FlagId::Reciprocal),
         picture: true,
         ..Descriptor::OF_VALUES
@@ -256,7 +256,7 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     let measured = report.outcomes.iter().filter_map(Sample::of);
     let mut fitted = [Sample::EMPTY; MAX_POINTS];
     let samples = collect(&mut fitted, measured.filter(|sample| sample.stride == analysis.stride));
-    let subtitle = point::subtitle(report.outcomes.first());
+    let subtitle = point::subtitle("latency by working set", report.outcomes.first());
     view::evidence(document, analysis, samples, ["", subtitle.as_str()], report.options.reciprocal);
     method::walks(document, report);
 }

@@ -1,6 +1,6 @@
 //! A curve as presented by `curve` and `fit`: the answer, the levels, the picture and the points.
 
-use core::fmt::{self, Write};
+use core::fmt::{self, Display};
 
 use latency_core::model::{MAX_LEVELS, MAX_POINTS};
 use latency_core::text::Text;
@@ -9,12 +9,12 @@ use latency_core::units::Bytes;
 use super::levels;
 use crate::analysis::curve::Analysis;
 use crate::describe::method;
-use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Scale, Series, Unit};
+use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, MarkKind, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Picture};
 use crate::report::figures::Digits;
 use crate::result::sample::{Sample, collect};
 
-/// Writes the levels in one sentence.
+/// Writes the levels in one sentence, and the findings about them.
 pub fn answer(document: &mut dyn Document, analysis: &Analysis, side_cache: Option<Bytes>) {
     let memory = match (&analysis.stair, &analysis.memory) {
         (Ok(_), Some(memory)) => memory.nanoseconds(),
@@ -24,9 +24,11 @@ pub fn answer(document: &mut dyn Document, analysis: &Analysis, side_cache: Opti
     document.answer(format_args!(
         "{}{}{} {} ns.",
         fmt::from_fn(|out| {
-            for cache in analysis.caches() {
-                let latency = analysis.of_cache(cache).value;
-                write!(out, "L{} {} {} ns, ", cache.number, levels::size(cache.size.value), Digits(latency))?;
+            // A level that cannot be distinguished from memory is left out.
+            for cache in analysis.caches().iter().filter(|cache| !cache.like_memory) {
+                let about = if cache.is_vague() { "about " } else { "" };
+                let (size, latency) = (levels::size(cache.size.value), analysis.of_cache(cache).value);
+                write!(out, "L{} {about}{size} {} ns, ", cache.number, Digits(latency))?;
             }
             Ok(())
         }),
@@ -35,8 +37,9 @@ pub fn answer(document: &mut dyn Document, analysis: &Analysis, side_cache: Opti
         Digits(memory.value)
     ));
     if analysis.caches().is_empty() {
-        document.finding(format_args!("The curve is flat: it shows no cache."));
+        document.finding(format_args!("Latency is the same at all sizes: no cache level visible."));
     }
+    levels::findings(document, analysis);
 }
 
 /// Describes the levels under a caption, and the points that were fitted, by ascending size; `reciprocal` plots
@@ -48,13 +51,14 @@ pub fn evidence(
     [caption, subtitle]: [&str; 2],
     reciprocal: bool,
 ) {
-    levels::remarks(document, analysis);
+    levels::details(document, analysis);
     levels::table(document, analysis, caption);
     picture(document, analysis, samples, subtitle, reciprocal);
     rows(document, samples);
 }
 
 /// Draws the curve: points with their intervals, the fitted stair, and a mark for each level.
+#[inline(never)] // offsets into a small frame are short
 fn picture(
     document: &mut dyn Document,
     analysis: &Analysis,
@@ -80,35 +84,81 @@ fn picture(
     ];
     let series = if fit.is_some() { &series[..] } else { series.get(..1).unwrap_or_default() };
 
-    let mut labels = [Text::<48>::EMPTY; MAX_LEVELS];
-    for (label, cache) in labels.iter_mut().zip(analysis.caches()) {
-        let latency = Digits(analysis.of_cache(cache).value);
-        // A label that does not fit is left out as a whole.
-        let size = Bytes(cache.size.value as u64 / 64 * 64);
-        let _ = write!(label, "L{} {size} {latency} ns", cache.number);
+    let mut marks = [Mark::NONE; 3 * MAX_LEVELS + 1];
+    if fit.is_some() {
+        levels_of(analysis, points, &value, &mut marks);
     }
-    let mut marks = [Mark { x: 0.0, label: "" }; MAX_LEVELS];
-    let levels = analysis.caches().iter().zip(&labels);
-    let marks =
-        collect(&mut marks, levels.map(|(cache, label)| Mark { x: cache.size.value, label: label.as_str() }));
+    let title = Text::<96>::of(format_args!("{}", all_levels(analysis)));
     let y_axis = match reciprocal {
         true => Axis { title: "accesses", unit: Unit::Prefixed("1/s"), scale: Scale::Auto },
         false => Axis { title: "latency", unit: Unit::Plain("ns"), scale: Scale::Auto },
     };
     document.picture(Picture::Chart(&Chart {
-        title: "Latency against working set",
+        title: if fit.is_some() { title.as_str() } else { "Latency by working set" },
         subtitle,
         x_axis: Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic },
         y_axis,
         series,
-        marks,
+        marks: &marks,
     }));
+}
+
+/// Returns the latencies of all levels: `L1 1.08 ns, memory 104 ns`.
+fn all_levels(analysis: &Analysis) -> impl Display + '_ {
+    fmt::from_fn(move |out| {
+        for cache in analysis.caches() {
+            write!(out, "L{} {} ns, ", cache.number, Digits(analysis.of_cache(cache).value))?;
+        }
+        let memory = analysis.memory.map_or(f64::NAN, |memory| memory.nanoseconds().value);
+        write!(out, "{} {} ns", levels::beyond(analysis), Digits(memory))
+    })
+}
+
+/// Marks the area of each level with its latency, its end, and its reported size if that differs.
+#[inline(never)] // offsets into a small frame are short
+fn levels_of(analysis: &Analysis, points: &[ChartPoint], value: &dyn Fn(f64) -> f64, marks: &mut [Mark]) {
+    let (Some(first), Some(last)) = (points.first(), points.last()) else { return };
+    let mut slots = marks.iter_mut();
+    let mut put = |x, kind, label: fmt::Arguments<'_>| {
+        if let Some(slot) = slots.next() {
+            *slot = Mark { kind, ..Mark::line(x, label) };
+        }
+    };
+    let cycles = |latency: f64| {
+        method::optional(analysis.cycles(latency), |cycles, out| write!(out, ", {} cycles", Digits(cycles)))
+    };
+    let mut start = first.x;
+    for cache in analysis.caches() {
+        let (end, ns) = (cache.size.value, analysis.of_cache(cache).value);
+        let area = MarkKind::Area { end, y: value(ns) };
+        let number = cache.number;
+        put(start, area, format_args!("L{number} {} ns{}", Digits(ns), cycles(cache.latency.value)));
+        let size = levels::size(end);
+        let claim = cache.claim.map(|claim| claim.size).filter(|claim| *claim != size);
+        let reported = claim.map_or(f64::NAN, |claim| claim.0 as f64);
+        let tick = (reported, MarkKind::Tick);
+        let line = (end, MarkKind::Line);
+        for (x, kind) in if reported < end { [tick, line] } else { [line, tick] } {
+            match (kind, claim) {
+                (MarkKind::Tick, Some(claim)) => put(x, kind, format_args!("{claim} reported")),
+                (MarkKind::Tick, None) => {}
+                _ => put(x, kind, format_args!("{size}")),
+            }
+        }
+        start = end;
+    }
+    if let Some(memory) = &analysis.memory {
+        let ns = memory.nanoseconds().value;
+        let area = MarkKind::Area { end: last.x, y: value(ns) };
+        let name = levels::beyond(analysis);
+        put(start, area, format_args!("{name} {} ns{}", Digits(ns), cycles(memory.latency.value)));
+    }
 }
 
 /// Shows every size, for readers who want all of them.
 fn rows(document: &mut dyn Document, samples: &[Sample]) {
     document.tabulate("", Level::Verbose, 1, &|table| {
-        table.texts("working set|ns|core cycles|95 % within run, ns");
+        table.texts("working set|ns|core cycles|95% CI within run, ns");
         for sample in samples {
             table.row();
             table.show(&sample.size);

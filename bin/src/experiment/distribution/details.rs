@@ -38,7 +38,7 @@ fn steps(document: &mut dyn Document, whose: &dyn Display, found: &Distribution)
         document.sentence(
             Role::Detail(&"Step"),
             format_args!(
-                "{whose}p{} lies between loads of {} and of {}; the table has the upper end, which the slowest {} % take",
+                "{whose}p{} lies between loads of {} and loads of {}; the table shows the upper end, which the slowest {}% reach",
                 Trimmed(percent),
                 span(low),
                 span(high),
@@ -54,14 +54,14 @@ fn check(document: &mut dyn Document, whose: &dyn Display, found: &Distribution)
     let agreed = agrees(found);
     let role = if agreed == Some(false) { Role::Method(&"Check") } else { Role::Detail(&"Check") };
     let verdict = match agreed {
-        Some(true) => "agree within 3 %",
-        Some(false) => "differ by more than 3 %",
-        None => "had too few rounds to be compared",
+        Some(true) => "agree within 3%",
+        Some(false) => "differ by more than 3%",
+        None => "cannot be compared (too few rounds)",
     };
     document.sentence(
         role,
         format_args!(
-            "{whose}means of single loads and of batches {verdict} ({}, {} ns{}), by rounds as `matrix` has them",
+            "{whose}means of single loads and of batches {verdict} ({} vs {} ns{}), by rounds as in `matrix`",
             Digits(found.round_ns),
             Digits(found.batch_ns),
             optional(found.ratio, |ratio, out| {
@@ -84,8 +84,8 @@ fn timer(document: &mut dyn Document, whose: &dyn Display, found: &Distribution)
     document.sentence(
         Role::Detail(&"Timer"),
         format_args!(
-            "{whose}two stamps around nothing, after every load: p1 {}, p50 {}, p99 {} ticks; their mean of {:.1} ticks ({} \
-             ns) is subtracted; step {} ticks ({} ns), within which percentiles are interpolated; histogram to 0.4 %",
+            "{whose}two stamps without a load, after every load: p1 {}, p50 {}, p99 {} ticks; their mean of {:.1} ticks ({} \
+             ns) is subtracted; step {} ticks ({} ns), within which percentiles are interpolated; histogram to 0.4%",
             empty(1.0),
             empty(50.0),
             empty(99.0),
@@ -103,9 +103,9 @@ fn left_out_by(document: &mut dyn Document, whose: &dyn Display, found: &Distrib
     let seen = &found.interruptions;
     let mean_and_longest = (seen.marked > 0).then_some((seen.marked_mean, seen.marked_longest as f64));
     document.sentence(
-        Role::Detail(&"Left out"),
+        Role::Detail(&"Excluded"),
         format_args!(
-            "{whose}{} of {} windows: the kernel was entered in {}{}; {} took longer than memory does{}",
+            "{whose}{} of {} windows: the kernel ran in {}{}; {} were longer than any memory access{}",
             left_out(found),
             found.total(),
             seen.marked,
@@ -128,7 +128,7 @@ fn interruptions(document: &mut dyn Document, whose: &dyn Display, found: &Distr
     document.sentence(
         Role::Detail(&"Interruptions"),
         format_args!(
-            "{whose}a loop without memory had {} gaps of {} to {} in {} that left no mark; {} context switches",
+            "{whose}a loop without loads saw {} gaps of {} to {} in {} that left no mark; {} context switches",
             seen.gaps,
             span(found.time(seen.least_gap as f64)),
             span(found.time(seen.longest_gap.max(seen.least_gap) as f64)),
@@ -147,7 +147,7 @@ fn no_refresh(document: &mut dyn Document, whose: &dyn Display, found: &Distribu
             fmt::from_fn(|out| match found.period {
                 Some(period) => write!(
                     out,
-                    "not seen: slow loads (from {} ns) have no period of 1.5 to 20 us (best: {:.1} standard deviations)",
+                    "not seen: slow loads ({} ns and more) have no period of 1.5 to 20 µs (best: {:.1} standard deviations)",
                     Digits(found.nanoseconds(found.slow_from as f64)),
                     Decimal(period.significance)
                 ),
@@ -161,7 +161,7 @@ fn no_refresh(document: &mut dyn Document, whose: &dyn Display, found: &Distribu
 fn span(nanoseconds: f64) -> impl Display {
     fmt::from_fn(move |out| match nanoseconds {
         small if small < 1e3 => write!(out, "{} ns", Digits(small)),
-        middle if middle < 1e6 => write!(out, "{} us", Digits(middle / 1e3)),
+        middle if middle < 1e6 => write!(out, "{} µs", Digits(middle / 1e3)),
         large if large < 1e9 => write!(out, "{} ms", Digits(large / 1e6)),
         long => write!(out, "{} s", Digits(long / 1e9)),
     })

@@ -27,12 +27,12 @@ use crate::result::Point;
 pub const DISTRIBUTION: Experiment = Experiment {
     descriptor: Descriptor {
         name: "distribution",
-        summary: "percentiles of single accesses: p50 to p99.99",
-        details: "Each load is timed alone, and the cost of timing is subtracted. Batches, as `matrix` \
-                  times them, check the mean. Without --cpunode and --memnode, the first node loads from \
-                  its own memory.\nLoads that an interrupt or another task made long are counted apart: a \
-                  loop without loads and the kernel's count of context switches tell them from slow \
-                  memory. A search for the period of DRAM refresh follows.",
+        summary: "latency percentiles of single loads: p50 to p99.99",
+        details: "Each load is timed alone, and the cost of timing is subtracted. Batches, timed as in \
+                  `matrix`, check the mean. Without --cpunode and --memnode, the first node loads from \
+                  its own memory.\nLoads that an interrupt or another task delayed are counted separately: \
+                  a loop without loads and the kernel's count of context switches distinguish them from \
+                  slow memory. Then a search for the period of DRAM refresh.",
         flags: FlagSet::MEASURING.union(FlagSet::WORKING_SET).union(FlagSet::CHAIN),
         picture: true,
         ..Descriptor::OF_VALUES
@@ -52,7 +52,7 @@ fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
     if planning.options.cpunode.is_none() {
         scope.initiators = scope.initiators.first().into_iter().collect();
     }
-    if planning.options.memnode.is_none() {
+    if planning.options.memnode.is_none() && !planning.options.local {
         let own: NodeSet = scope.initiators.intersection(&scope.targets);
         let node = own.first().or(scope.targets.first());
         scope.targets = node.into_iter().collect();
@@ -67,8 +67,9 @@ fn measure<'a>(
     points: &[Point],
     budget: &Budget,
 ) -> Result<Findings<'a>, Failure<'a>> {
-    let counter =
-        timer.counter().ok_or(TimingError::NeedsCounter { what: "single hops", instead: "matrix" })?;
+    let counter = timer
+        .counter()
+        .ok_or(TimingError::NeedsCounter { what: "timings of single loads", instead: "matrix" })?;
     let mut singles = Singles::new(counter, points.len())?;
     let mut alongside = Alongside { singles: Some(&mut singles), ..Alongside::default() };
     let mut findings =
@@ -79,13 +80,13 @@ fn measure<'a>(
 }
 
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
-    report.outcomes.iter().for_each(|outcome| matrix::line(document, report, outcome));
+    matrix::lines(document, report);
     view::answers(document, report);
 }
 
 fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     view::percentiles(document, report);
-    known(report).for_each(|known| view::histogram(document, known));
+    known(report).for_each(|known| view::shares(document, known));
     method::walks(document, report);
 }
 

@@ -6,19 +6,19 @@ use latency_core::decimal::{Decimal, Trimmed};
 use latency_core::stats::Interval;
 use latency_core::text::Text;
 
-use crate::analysis::distribution::{SHOWN_PERCENT, bars, is_wide, left_out};
+use crate::analysis::distribution::{exceedances, is_wide, left_out};
 use crate::describe::Report;
 use crate::describe::method::optional;
-use crate::report::chart::{Axis, Bar, Chart, Data, Mark, Scale, Series, Unit};
+use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Picture, Rows};
 use crate::report::figures::Digits;
 use crate::result::Outcome;
 use crate::result::distribution::{Distribution, PERCENTAGES};
 
-/// The maximum number of bars; more would be narrower than a column of a terminal.
-const BARS: usize = 60;
+/// The number of points of the picture.
+const POINTS: usize = 96;
 /// Percentiles marked in the picture.
-const MARKED: [f64; 3] = [50.0, 95.0, 99.0];
+const MARKED: [f64; 4] = [50.0, 99.0, 99.9, 99.99];
 
 /// A point and its single loads.
 pub type KnownPoint<'r, 'a> = (&'r Outcome<'a>, &'r Distribution);
@@ -50,27 +50,30 @@ pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
         let nanoseconds = |percent| Digits(found.percentile_ns(percent).unwrap_or(f64::NAN));
         let each = found.each;
         document.answer(format_args!(
-            "{}Half of all loads take up to {} ns; 1 in 100 takes {} ns or more.",
+            "{}Median latency of a single load {} ns; p99 {} ns.",
             whose(report, outcome),
             nanoseconds(50.0),
             nanoseconds(99.0)
         ));
         if each > 1 {
             document.finding(format_args!(
-                "They are too short to be timed one by one: a load here is the mean of {each} in a row."
+                "Loads are too short to time individually: each sample is the mean of {each} consecutive loads."
             ));
         }
         if let Some((microseconds, name)) = found.refresh() {
             document.finding(format_args!(
-                "{}Slow loads (from {} ns) recur every {} us: {}.",
+                "{}Slow loads ({} ns and more) recur every {} µs: {}.",
                 whose(report, outcome),
                 Digits(found.nanoseconds(found.slow_from as f64)),
                 Digits(microseconds),
-                name.unwrap_or("no refresh interval that DRAM is known for")
+                fmt::from_fn(|out| match name {
+                    Some(name) => write!(out, "DRAM refresh ({name})"),
+                    None => out.write_str("no known interval of DRAM refresh"),
+                })
             ));
         }
         document.finding(format_args!(
-            "{}The system interrupted {} of {} timed loads, which are left out.",
+            "{}{} of {} timed loads were interrupted and are excluded.",
             whose(report, outcome),
             left_out(found),
             fmt::from_fn(|out| match found.total() * u64::from(each) {
@@ -107,7 +110,7 @@ pub fn percentiles(document: &mut dyn Document, report: &Report<'_, '_>) {
 /// Shows the percentiles of one pair in ticks, with their bounds.
 #[inline(never)] // offsets into a small frame are short
 fn certainty(document: &mut dyn Document, report: &Report<'_, '_>, (outcome, found): KnownPoint<'_, '_>) {
-    const ENDS: [(&str, bool); 2] = [("95 % of visits from, ns", true), ("95 % of visits to, ns", false)];
+    const ENDS: [(&str, bool); 2] = [("95% CI from, ns", true), ("95% CI to, ns", false)];
     let quantiles = PERCENTAGES.map(|percent| found.quantile_ns(percent));
     let wide = quantiles.iter().flatten().any(|quantile| is_wide(found, quantile));
     let caption = match report.outcomes.len() {
@@ -134,33 +137,39 @@ fn certainty(document: &mut dyn Document, report: &Report<'_, '_>, (outcome, fou
     });
 }
 
-/// Draws the loads of one pair.
+/// Draws the share of slow loads of one pair.
 #[inline(never)] // offsets into a small frame are short
-pub fn histogram(document: &mut dyn Document, (outcome, found): KnownPoint<'_, '_>) {
+pub fn shares(document: &mut dyn Document, (outcome, found): KnownPoint<'_, '_>) {
     let point = &outcome.point;
-    let mut drawn = [Bar { low: 0.0, high: 0.0, height: 0.0 }; BARS];
-    let count = bars(found, &mut drawn);
-    let title = Text::<64>::of(format_args!(
-        "Time of single loads, node {} -> node {}",
-        point.initiator, point.target
+    let mut points = [ChartPoint::new(f64::NAN, f64::NAN); POINTS];
+    exceedances(found, &mut points);
+    let ns = |percent| found.percentile_ns(percent).unwrap_or(f64::NAN);
+    let most = found.maximum_ns().unwrap_or(f64::NAN);
+    let title = Text::<96>::of(format_args!(
+        "Memory latency: median {} ns, p99.9 {} ns, maximum {} ns",
+        Digits(ns(50.0)),
+        Digits(ns(99.9)),
+        Digits(most)
     ));
-    let subtitle = Text::<96>::of(format_args!(
-        "{} loads over {}, without the slowest {} %",
-        if found.each == 1 { "single" } else { "means of several" },
-        point.size,
-        Trimmed(100.0 - SHOWN_PERCENT)
+    let subtitle = Text::<160>::of(format_args!(
+        "share of {} that are as slow or slower; node {} to node {}, {}",
+        if found.each == 1 { "single loads" } else { "means of several loads" },
+        point.initiator,
+        point.target,
+        point.size
     ));
-    let labels = MARKED.map(|percent| {
-        let x = found.percentile_ns(percent).unwrap_or(0.0);
-        (x, Text::<32>::of(format_args!("p{} {} ns", Trimmed(percent), Digits(x))))
-    });
-    let marks = labels.each_ref().map(|(x, label)| Mark { x: *x, label: label.as_str() });
+    let mut marks = [Mark::NONE; MARKED.len()];
+    for (mark, percent) in marks.iter_mut().zip(MARKED) {
+        // The median over visits may lie beyond the slowest load.
+        let x = ns(percent).min(most);
+        *mark = Mark::line(x, format_args!("p{} {} ns", Trimmed(percent), Digits(x)));
+    }
     document.picture(Picture::Chart(&Chart {
         title: title.as_str(),
         subtitle: subtitle.as_str(),
-        x_axis: Axis { title: "time of a load", unit: Unit::Plain("ns"), scale: Scale::Linear },
-        y_axis: Axis { title: "share of the loads", unit: Unit::Plain("%"), scale: Scale::Linear },
-        series: &[Series { name: "", data: Data::Bars(drawn.get(..count).unwrap_or_default()) }],
+        x_axis: Axis { title: "time of a load", unit: Unit::Plain("ns"), scale: Scale::Auto },
+        y_axis: Axis { title: "as slow or slower", unit: Unit::Plain("%"), scale: Scale::Logarithmic },
+        series: &[Series { name: "", data: Data::Points(&points) }],
         marks: &marks,
     }));
 }

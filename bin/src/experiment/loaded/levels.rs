@@ -29,7 +29,7 @@ pub fn table(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loa
     let idle = loading.curve().map(|curve| curve.idle.value);
     let (traffic, from, to) = (loading.traffic, loading.point.initiator, loading.point.target);
     let caption = Text::<160>::of(format_args!(
-        "Node {from} -> Node {to}, {all} core{} load{} node {}: {}, {}; GB/s",
+        "Node {from} -> Node {to}, {all} core{} load{} node {}: {}, {}; rates in GB/s",
         plural(all),
         if all == 1 { "s" } else { "" },
         traffic.node,
@@ -46,8 +46,8 @@ pub fn table(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loa
     document.tabulate(caption.as_str(), Level::Quiet, 1, &|table| {
         // The table must not be wider than a terminal.
         table.texts(match tells {
-            true => "offered|delivered|limit|ns|95 % interval|x idle|GHz|uncore|lines",
-            false => "offered|delivered|of limit|ns|95 % interval|x idle|GHz|in flight",
+            true => "offered|delivered|% peak|ns|95% CI|x idle|GHz|uncore|lines",
+            false => "offered|delivered|% peak|ns|95% CI|x idle|GHz|lines",
         });
         for step in own() {
             let level = step.level;
@@ -86,7 +86,7 @@ fn knee(document: &mut dyn Document, loading: &Loading<'_, '_>, limit: &Bandwidt
     if limit.is_of_generators() {
         return document.sentence(
             Role::Method(&"Knee"),
-            format_args!("none is claimed: the generators end this curve, and not the memory"),
+            format_args!("not determined (limited by the generators, not by memory)"),
         );
     }
     if loading.curve().is_none() {
@@ -103,7 +103,7 @@ fn knee(document: &mut dyn Document, loading: &Loading<'_, '_>, limit: &Bandwidt
                     write!(out, "{before}{} ", multiple(ratio, lowest))?;
                     match loading.knee(ratio) {
                         Some(knee) => write!(out, "at {}", Within(knee))?,
-                        None => out.write_str("is not reached")?,
+                        None => out.write_str("not reached")?,
                     }
                 }
                 Ok(())
@@ -123,25 +123,31 @@ fn most(document: &mut dyn Document, loading: &Loading<'_, '_>, limit: &Bandwidt
         })
     };
     document.sentence(
-        Role::Method(&"Limit"),
+        Role::Method(&"Peak"),
         format_args!(
-            "{} by {} core{} without a pace, {}{}{}{}{}",
+            "{} with {} unthrottled core{}{}{}{}{}{}",
             Within(limit.rate),
             limit.generators,
             plural(limit.generators),
             match limit.verdict {
-                Verdict::LimitReached => "reached",
-                Verdict::OverSaturated => "reached by fewer than all",
-                Verdict::OneGenerator => "which is that of one core",
-                Verdict::GeneratorsExhausted => "not reached: the generators are exhausted",
-                Verdict::NotShown => "not shown to be the memory's",
+                Verdict::LimitReached => " (saturated)",
+                Verdict::OverSaturated => "",
+                Verdict::OneGenerator => " (single-core limit)",
+                Verdict::GeneratorsExhausted => " (not saturated)",
+                Verdict::NotShown => " (saturation not shown)",
             },
             optional(limit.others(), |(count, other), out| {
-                write!(out, "; {} {} of it", cores_deliver(count), percent(other.value / limit.rate.value))
+                let reach = match (limit.verdict, count) {
+                    (Verdict::OverSaturated, _) => "reach only",
+                    (_, 1) => "reaches",
+                    _ => "reach",
+                };
+                let share = percent(other.value / limit.rate.value);
+                write!(out, "; {count} core{} {reach} {share} of it", plural(count))
             }),
             part(shares.read, "read"),
             part(shares.written, "written"),
-            part(shares.owned, "more may be read for ownership"),
+            part(shares.owned, "more with possible reads for ownership"),
         ),
     );
 }
@@ -198,20 +204,12 @@ fn pacing(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loadin
     );
 }
 
-/// Writes a multiple of the lowest latency of a curve: `2 x idle`, or a multiple of nanoseconds if idle memory is
+/// Writes a multiple of the lowest latency of a curve: `2x idle`, or a multiple of nanoseconds if idle memory is
 /// slower than that latency.
 pub fn multiple(ratio: f64, slow: Option<f64>) -> impl Display {
     fmt::from_fn(move |out| match slow {
-        Some(lowest) => write!(out, "{} x {} ns", Trimmed(ratio), Digits(lowest)),
-        None => write!(out, "{} x idle", Trimmed(ratio)),
-    })
-}
-
-/// Writes a number of cores as the subject of "deliver".
-pub fn cores_deliver(count: u32) -> impl Display {
-    fmt::from_fn(move |out| match count {
-        1 => out.write_str("1 core delivers"),
-        count => write!(out, "{count} cores deliver"),
+        Some(lowest) => write!(out, "{}x {} ns", Trimmed(ratio), Digits(lowest)),
+        None => write!(out, "{}x idle", Trimmed(ratio)),
     })
 }
 
@@ -225,7 +223,7 @@ fn nanoseconds(value: f64) -> impl Display {
 fn at_most_percent(share: f64) -> impl Display {
     let exact = share * 100.0 * 10.0;
     let tenths = exact as u64 + u64::from((exact as u64 as f64) < exact);
-    fmt::from_fn(move |out| write!(out, "{}.{} %", tenths / 10, tenths % 10))
+    fmt::from_fn(move |out| write!(out, "{}.{}%", tenths / 10, tenths % 10))
 }
 
 /// Writes the checks that confirm the numbers of a curve.
@@ -264,9 +262,8 @@ fn fewer(document: &mut dyn Document, loading: &Loading<'_, '_>, steps: &Steps) 
         document.sentence(
             Role::Detail(&"Fewer cores"),
             format_args!(
-                "{} deliver{} {} GB/s without a pace, and a load takes {} ns meanwhile",
+                "{} unthrottled: {} GB/s, latency {} ns",
                 step.generators,
-                if step.generators == 1 { "s" } else { "" },
                 Gigabytes(step.level.delivered.value),
                 Digits(step.level.latency.value)
             ),

@@ -31,14 +31,13 @@ use latency_core::stats::Estimate;
 pub const LOADED: Experiment = Experiment {
     descriptor: Descriptor {
         name: "loaded",
-        summary: "latency while other cores use memory, up to its limit",
-        details: "One core walks a chain while the others read and write at rates from none to all that they can. \
-                  Latency and bandwidth are means over the same windows. Then where latency is 1.25 times and twice \
-                  that of idle memory, and whether the cores or the memory set the limit.\n\
-                  Gaps between lines are drawn at random, as requests of independent programs arrive; \
-                  --pacing=even shows less waiting than there is. Lines that are only read follow each other in a \
-                  permuted order, at every level and at the limit: prefetchers turn read-stream, which is in address \
-                  order, into bursts.",
+        summary: "loaded latency: latency against memory bandwidth",
+        details: "One core walks a chain while the others generate traffic at rates from idle to the maximum. \
+                  Latency and bandwidth are means over the same windows. Then the bandwidths at which latency is \
+                  1.25x and 2x idle, and whether memory is saturated.\n\
+                  Gaps between lines are random (Poisson arrivals), as with independent programs; --pacing=even \
+                  underestimates the queueing. Traffic that only reads is in a permuted order, at every level and \
+                  unthrottled: prefetchers turn read-stream, which is in address order, into bursts.",
         flags: FlagSet::PLACEMENT
             .union(FlagSet::WORKING_SET)
             .union(FlagSet::LOAD)
@@ -74,11 +73,7 @@ fn measure<'a>(
     budget: &Budget,
 ) -> Result<Findings<'a>, Failure<'a>> {
     if timer.counter().is_none() {
-        return Err(TimingError::NeedsCounter {
-            what: "loaded (generators paced by the time-stamp counter)",
-            instead: "bandwidth",
-        }
-        .into());
+        return Err(TimingError::NeedsCounter { what: "paced generators", instead: "bandwidth" }.into());
     }
     let findings = bandwidth::measure(options, session, timer, points, budget, &mut |session, schedule| {
         visits(options, session, schedule)

@@ -1,32 +1,41 @@
-//! Latency against bandwidth as a picture: a line for each curve, and a mark at each knee.
+//! Latency by bandwidth as a picture: a line for each curve, and marks at its knee and its peak.
 
+use core::fmt;
+
+use latency_core::sort::sort_by;
 use latency_core::text::Text;
 
 use super::levels::multiple;
-use crate::analysis::load::KNEES;
 use crate::analysis::loaded::loadings;
 use crate::describe::Report;
-use crate::describe::rates::GIGA;
+use crate::describe::rates::{GIGA, Gigabytes};
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Scale, Series, Unit};
 use crate::report::document::{Document, Picture};
+use crate::report::figures::Digits;
 
 /// Largest number of curves in a picture, of levels of each curve, and of characters in a name.
 const CURVES: usize = 6;
 const LEVELS: usize = 32;
 const NAME: usize = 48;
-/// Largest number of curves that have a mark at each knee; with more curves, each has one mark only, at the multiple of
-/// the lowest latency in the next constant.
-const FEW: usize = 2;
+/// The multiple of the lowest latency at which each curve has a mark.
 const CLEAREST: f64 = 2.0;
 
 /// Draws all curves; their names contain the nodes if there are `several` pairs of nodes.
 #[inline(never)] // offsets into a small frame are short
 pub fn picture(document: &mut dyn Document, report: &Report<'_, '_>, several: bool) {
     let mut lines = [(Text::<NAME>::EMPTY, [ChartPoint::new(f64::NAN, f64::NAN); LEVELS]); CURVES];
-    let mut marks = [(f64::NAN, Text::<NAME>::EMPTY); KNEES.len() * CURVES];
-    let mut free = marks.iter_mut();
+    let mut marks = [Mark::NONE; 2 * CURVES];
+    let mut slots = marks.iter_mut();
+    let mut put = |series, x: f64, label: fmt::Arguments<'_>| {
+        if let Some(slot) = slots.next() {
+            *slot = Mark { series: Some(series), ..Mark::line(x / GIGA, label) };
+        }
+    };
+    let mut unnamed = true;
+    let mut idle = f64::NAN;
+    let mut title = Text::<96>::EMPTY;
     let count = loadings(report.outcomes).count();
-    for ((name, points), loading) in lines.iter_mut().zip(loadings(report.outcomes)) {
+    for (index, ((name, points), loading)) in lines.iter_mut().zip(loadings(report.outcomes)).enumerate() {
         let kind = loading.traffic.kind.name;
         *name = match several {
             true => Text::of(format_args!("{} -> {}, {kind}", loading.point.initiator, loading.point.target)),
@@ -45,24 +54,42 @@ pub fn picture(document: &mut dyn Document, report: &Report<'_, '_>, several: bo
             *slot = ChartPoint { x, y, band, whiskers };
         }
         let lowest = loading.slow_idle().map(|(lowest, _)| lowest);
-        let knees = KNEES.into_iter().filter(|ratio| count <= FEW || *ratio >= CLEAREST);
-        for ((ratio, knee), mark) in
-            knees.filter_map(|ratio| Some((ratio, loading.knee(ratio)?))).zip(&mut free)
-        {
-            let label = Text::of(format_args!("{}: {}", name.as_str(), multiple(ratio, lowest)));
-            *mark = (knee.value / GIGA, label);
+        if let Some(knee) = loading.knee(CLEAREST) {
+            // All knees are at the same multiple.
+            match core::mem::replace(&mut unnamed, false) {
+                true => put(index, knee.value, format_args!("{}", multiple(CLEAREST, lowest))),
+                false => put(index, knee.value, format_args!("")),
+            }
+        }
+        let limit = loading.limit();
+        if let Some(limit) = limit {
+            put(index, limit.rate.value, format_args!("peak {} GB/s", Gigabytes(limit.rate.value)));
+        }
+        let fastest = |best: f64| steps.as_slice().iter().find(|step| step.level.delivered.value == best);
+        let peak = limit.map_or(steps.as_slice().last(), |limit| fastest(limit.rate.value));
+        if let (0, Some(curve), Some(peak)) = (index, loading.curve(), peak) {
+            idle = curve.idle.value;
+            let (ns, rate) = (Digits(peak.level.latency.value), Gigabytes(peak.level.delivered.value));
+            title =
+                Text::of(format_args!("Loaded latency: {} ns idle, {ns} ns at {rate} GB/s", Digits(idle)));
         }
     }
-    let marked = KNEES.len() * CURVES - free.len();
-    let series =
-        lines.each_ref().map(|(name, points)| Series { name: name.as_str(), data: Data::Points(points) });
-    let marks = marks.each_ref().map(|(x, label)| Mark { x: *x, label: label.as_str() });
+    sort_by(&mut marks, |one, other| one.x.total_cmp(&other.x));
+    let count = count.min(CURVES);
+    let baseline = |_: f64| idle;
+    let idle_name = Text::<NAME>::of(format_args!("idle {} ns", Digits(idle)));
+    let mut series = [Series { name: idle_name.as_str(), data: Data::Curve(&baseline) }; CURVES + 1];
+    for (series, (name, points)) in series.iter_mut().zip(&lines).take(count) {
+        *series = Series { name: name.as_str(), data: Data::Points(points) };
+    }
+    let subtitle =
+        Text::<160>::of(format_args!("latency by bandwidth; {}", report.machine.processor.brand.as_str()));
     document.picture(Picture::Chart(&Chart {
-        title: "Latency under load",
-        subtitle: report.machine.processor.brand.as_str(),
+        title: if title.is_empty() { "Loaded latency" } else { title.as_str() },
+        subtitle: subtitle.as_str(),
         x_axis: Axis { title: "bandwidth", unit: Unit::Plain("GB/s"), scale: Scale::Linear },
-        y_axis: Axis { title: "latency", unit: Unit::Plain("ns"), scale: Scale::Linear },
-        series: series.get(..count.min(CURVES)).unwrap_or_default(),
-        marks: marks.get(..marked).unwrap_or_default(),
+        y_axis: Axis { title: "latency", unit: Unit::Plain("ns"), scale: Scale::Fitted },
+        series: series.get(..count + usize::from(idle.is_finite())).unwrap_or_default(),
+        marks: &marks,
     }));
 }

@@ -1,16 +1,17 @@
-//! Latency under load for people: the load at which latency doubles and the cause of the limit, then a table for each
+//! Latency under load for people: the largest bandwidth and the load at which latency doubles, then a table for each
 //! curve.
 
 use core::fmt::{self, Display};
 
+use latency_core::decimal::Decimal;
 use latency_core::units::NodeId;
 
-use super::levels::{self, cores_deliver};
+use super::levels;
 use super::picture;
 use crate::analysis::load::{LoadLevel, Verdict};
 use crate::analysis::loaded::{Loading, loadings};
-use crate::describe::rates::{Gigabytes, Within, percent};
-use crate::describe::{self, Report, method};
+use crate::describe::rates::{Gigabytes, Within, percent, plus_minus};
+use crate::describe::{self, Report, method, trust};
 use crate::report::document::{Document, Role};
 use crate::report::figures::Digits;
 use crate::result::words::page_words;
@@ -27,6 +28,15 @@ fn several(report: &Report<'_, '_>) -> bool {
 /// memory.
 pub fn answers(document: &mut dyn Document, report: &Report<'_, '_>) {
     loadings(report.outcomes).for_each(|loading| line(document, &loading));
+    if let Some(first) = loadings(report.outcomes).next() {
+        let steps = first.steps();
+        let loads =
+            steps.as_slice().iter().map(|step| step.level).filter(|level| level.delivered.value > 0.0);
+        let peak = loads.max_by(|one, other| one.delivered.value.total_cmp(&other.delivered.value));
+        if let Some(LoadLevel { latency, .. }) = peak {
+            trust::figure(document, report, ("Latency at peak load", "ns", 1.0), latency);
+        }
+    }
     let several = several(report);
     loadings(report.outcomes).for_each(|loading| answer(document, report, &loading, several));
     slow_idle(document, report);
@@ -40,13 +50,13 @@ pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     fields(document, report);
     kinds(document, report);
     document.sentence(
-        Role::Method(&"Method"),
+        Role::Provenance(&"Method"),
         format_args!(
             "latency and bandwidth are means over the same windows of 20 ms, median over {}; each \
              load of the chain waits for the one before, random order, seed {}; GB/s are 10^9 bytes of lines touched, \
              64 bytes each",
             match report.options.hold {
-                Some(_) => "the seconds in which the load is held, and of idle memory over rounds before",
+                Some(_) => "the seconds of the held load, and for idle memory over rounds before",
                 None => "rounds in random order",
             },
             report.options.seed
@@ -82,64 +92,81 @@ fn latency_at_load(level: &LoadLevel) -> impl Display + '_ {
     })
 }
 
-/// Writes the load at which latency doubles, and the cause of the limit.
+/// Writes the largest bandwidth, its limit, and the load at which latency doubles.
 #[inline(never)] // offsets into a small frame are short
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loading<'_, '_>, several: bool) {
-    let Some(limit) = loading.limit() else { return };
     let name = loading.traffic.kind.name;
     let route = method::optional(Some(loading.point.target).filter(|_| several), |to: NodeId, out| {
         write!(out, "{} -> {to}, ", loading.point.initiator)
     });
-    let rate = Gigabytes(limit.rate.value);
-    let all = limit.all;
+    let Some(limit) = loading.limit() else {
+        return at_last_level(document, report, loading, format_args!("{route}{name}"));
+    };
+    let (rate, all) = (Gigabytes(limit.rate.value), limit.all);
     let doubled = method::optional(loading.knee(2.0), |knee, out| {
-        out.write_str("latency doubles")?;
+        out.write_str("; latency doubles")?;
         if let Some((lowest, _)) = loading.slow_idle() {
             write!(out, " from {} ns", Digits(lowest))?;
         }
-        write!(out, " at {}; ", Within(knee))
+        write!(out, " at {}", Within(knee))
     });
     let half = method::optional(limit.half, |half, out| {
-        let count = all / 2;
-        let verb = if count == 1 { "delivers" } else { "deliver" };
-        write!(out, "; {count} of them {verb} {} of it", percent(half.value / limit.rate.value))
+        write!(out, ": half of them reach {}", percent(half.value / limit.rate.value))
     });
-    let way = if loading.point.initiator == loading.traffic.node { "" } else { " or of the way to it" };
+    // Beyond the own node, the path may be the limit.
+    let path = if loading.point.initiator == loading.traffic.node { "" } else { "memory or interconnect " };
     let through = method::through(report.warnings.side_cache(loading.traffic.node));
-    let whose = format_args!("this memory{through}{way}");
     document.answer(format_args!(
-        "{route}{name}: {doubled}{}.",
+        "{route}{name}{through}: {}{doubled}.",
         fmt::from_fn(|out| match limit.verdict {
             Verdict::OverSaturated => write!(
                 out,
-                "{} {rate} GB/s, the limit of {whose}, and {all} cores {} of that: more load delivers less",
-                cores_deliver(limit.generators),
+                "peak {rate} GB/s with {} cores, over-saturated beyond ({all} cores reach only {})",
+                limit.generators,
                 percent(limit.whole.value / limit.rate.value)
             ),
-            Verdict::LimitReached => {
-                write!(out, "{all} cores reach the limit of {whose}, {rate} GB/s{half}")
-            }
-            Verdict::OneGenerator => {
-                write!(out, "one core delivers {rate} GB/s; it may not fill this memory, whose curve may go on")
-            }
+            Verdict::LimitReached => write!(out, "peak {rate} GB/s with {all} cores ({path}saturated{half})"),
+            Verdict::OneGenerator => write!(
+                out,
+                "one generator core reaches {rate} GB/s, too little to tell where this memory saturates"
+            ),
             Verdict::GeneratorsExhausted => write!(
                 out,
-                "{all} cores deliver {rate} GB/s{half}, so more would deliver more: the limit of {whose} is not \
-                 reached"
+                "{rate} GB/s with {all} cores; bandwidth still scales with cores, so memory is not saturated"
             ),
-            Verdict::NotShown => write!(
-                out,
-                "{all} cores deliver {rate} GB/s{half}: whether that is the limit of {whose} is not shown"
-            ),
+            Verdict::NotShown => {
+                write!(out, "{rate} GB/s with {all} cores; cannot tell whether memory is saturated")
+            }
         })
     ));
-    if let Some(bend) = loading.curve().and_then(|curve| curve.bend) {
+    let bend = loading.curve().and_then(|curve| curve.bend);
+    if let Some(bend) = bend.filter(|_| limit.verdict != Verdict::OverSaturated) {
         document.finding(format_args!(
-            "{route}{name}: more load delivers less: {} GB/s at most, and {} of that lost beyond.",
+            "{route}{name}: over-saturated beyond {} GB/s (bandwidth drops by {}).",
             Gigabytes(bend.best.delivered.value),
             percent(bend.lost)
         ));
     }
+}
+
+/// Writes the latency at the largest of the requested rates, if the peak was not measured.
+fn at_last_level(
+    document: &mut dyn Document,
+    report: &Report<'_, '_>,
+    loading: &Loading<'_, '_>,
+    of: fmt::Arguments<'_>,
+) {
+    let steps = loading.steps();
+    let Some(last) = steps.as_slice().last().filter(|step| step.level.offered != Some(0.0)) else { return };
+    let LoadLevel { latency, delivered, .. } = last.level;
+    let idle = loading.curve().map(|curve| latency.value / curve.idle.value);
+    document.answer(format_args!(
+        "{of}: latency {} ns at {} GB/s{}{}.",
+        plus_minus(latency),
+        Gigabytes(delivered.value),
+        method::optional(report.options.hold, |seconds, out| write!(out, " held for {seconds} s")),
+        method::optional(idle, |ratio, out| write!(out, " ({:.2}x idle)", Decimal(ratio)))
+    ));
 }
 
 /// Writes the pairs with idle memory that is slower than loaded memory.
@@ -169,9 +196,9 @@ fn fields(document: &mut dyn Document, report: &Report<'_, '_>) {
                 loading.traffic.node,
                 page_words(field.pages),
                 if field.verified {
-                    "all pages proven there, before and after"
+                    "all pages verified there, before and after"
                 } else {
-                    "where they are is not proven"
+                    "placement not verified"
                 }
             ),
         );

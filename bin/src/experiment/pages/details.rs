@@ -26,7 +26,7 @@ pub fn describe(document: &mut dyn Document, report: &Report<'_, '_>, largest: O
             document.sentence(
                 Role::Detail(&label),
                 format_args!(
-                    "{} entries ({} with 4 KiB pages); a miss adds {} cycles; measured in {}",
+                    "{} entries ({} with 4 KiB pages); a miss adds {} core cycles; measured with {}",
                     buffer.reach.0 / 4096,
                     buffer.reach,
                     Digits(buffer.miss),
@@ -44,7 +44,7 @@ pub fn describe(document: &mut dyn Document, report: &Report<'_, '_>, largest: O
         let (size, pages) = (point.size, point.pages.word());
         match point.stride {
             Bytes(64) => table.cell(format_args!("{size}, {pages}, {}", OrderName(point.order))),
-            _ => table.cell(format_args!("{size}, {pages}, a line a page")),
+            _ => table.cell(format_args!("{size}, {pages}, one line per page")),
         }
     });
 }
@@ -52,7 +52,7 @@ pub fn describe(document: &mut dyn Document, report: &Report<'_, '_>, largest: O
 /// Shows the savings of orders that stay within a page.
 fn by_order(document: &mut dyn Document, report: &Report<'_, '_>, size: Bytes) {
     const ORDERS: [Order; 3] = [Order::Random, TWO_MEGABYTE_LOCAL, PAGE_LOCAL];
-    let caption = "ns by order: anywhere, or one region after the other";
+    let caption = "ns by order: random everywhere, or region by region";
     document.tabulate(caption, Level::Verbose, 1, &|table| {
         table.show(&size);
         had(report).for_each(|pages| table.text(heading(pages)));
@@ -69,7 +69,7 @@ fn by_order(document: &mut dyn Document, report: &Report<'_, '_>, size: Bytes) {
 
 /// Shows the extra cycles of every number of pages.
 fn probe(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let caption = "Extra cycles per access when every access needs another 4 KiB page";
+    let caption = "Extra core cycles per access if each access is to another 4 KiB page";
     document.tabulate(caption, Level::Verbose, 0, &|table| {
         table.texts("pages|span");
         had(report).for_each(|pages| table.text(heading(pages)));

@@ -30,12 +30,12 @@ const SHARE_NS: f64 = 0.17e9;
 pub const PAGES: Experiment = Experiment {
     descriptor: Descriptor {
         name: "pages",
-        summary: "what huge pages save: 4 KiB, THP, 2 MiB, 1 GiB",
-        details: "Random loads on each kind of page, from the reach of the first-level TLB to the default \
-                  size: nanoseconds, and the share of page walks, which is the difference to the largest \
-                  pages. Then what orders that stay within a page save, and the sizes of the TLBs. Kinds \
-                  of pages that are not available are named with the reason. With --pages only that kind \
-                  and 4 KiB are measured.",
+        summary: "benefit of huge pages: 4 KiB, THP, 2 MiB, 1 GiB",
+        details: "Random-access latency with each page size, from the reach of the first-level TLB to the \
+                  default size, and the share of TLB misses in it, which is the difference to the largest \
+                  pages. Then the benefit of access orders that stay within a page, and the sizes of the \
+                  TLBs. Page sizes that are not available are listed with the reason. With --pages, only \
+                  that page size and 4 KiB are measured.",
         flags: FlagSet::MEASURING.union(FlagSet::WORKING_SET).with(FlagId::Kernel),
         picture: true,
         ..Descriptor::OF_VALUES

@@ -1,7 +1,5 @@
 //! Kinds of pages for people and programs: the benefit of larger pages, by working set.
 
-use core::fmt::Write;
-
 use latency_core::compact::Compact;
 use latency_core::decimal::Decimal;
 use latency_core::text::Text;
@@ -11,14 +9,15 @@ use crate::analysis::huge_pages::{
     HugePagesConclusion, KINDS, Larger, Worth, conclude, kinds, spanned, walks,
 };
 use crate::analysis::translation::{SMALLEST, buffers, find, ratio, share};
-use crate::describe::{self, Report, columns, method, point};
+use crate::describe::rates::plus_minus;
+use crate::describe::{self, Report, columns, method, point, trust};
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Part, Picture, Role, Rows, fields};
 use crate::report::figures::Digits;
 use crate::result::sample::collect;
 use crate::result::words::page_words;
 use crate::result::{Exclusion, Outcome};
-use latency_core::stats::{Estimate, Side};
+use latency_core::stats::{Estimate, Interval, Side};
 use latency_core::words::Worded;
 
 fields! {
@@ -44,7 +43,7 @@ pub fn found(report: &Report<'_, '_>) -> Option<HugePagesConclusion> {
 /// Describes the table, the picture, what is missing, and the method.
 pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     table(document, report);
-    picture(document, report);
+    pictures(document, report);
     missing(document, report);
     method::walks(document, report);
 }
@@ -85,52 +84,55 @@ pub(super) const fn heading(pages: Pages) -> &'static str {
 pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     match found(report) {
         Some(HugePagesConclusion { size, small, larger: Some(larger), .. }) => {
-            compared(document, report, (size, small.value), &larger)
+            compared(document, report, (size, small), &larger)
         }
         Some(HugePagesConclusion { size, small, larger: None, .. }) => document.answer(format_args!(
-            "Random loads over {size} take {} ns in 4 KiB pages; no larger pages were measured.",
+            "Random-access latency over {size} is {} ns with 4 KiB pages; no larger pages were measured.",
             Digits(small.value)
         )),
-        None if report.outcomes.iter().all(|outcome| outcome.point.size < SMALLEST) => document.answer(
-            format_args!("Kinds of pages are compared over {SMALLEST} and more; use a larger --size."),
-        ),
+        None if report.outcomes.iter().all(|outcome| outcome.point.size < SMALLEST) => {
+            document.answer(format_args!("Page sizes are compared from {SMALLEST} on; use a larger --size."))
+        }
         None => {}
     }
     let as_small = |pages: &Pages| buffers(report.outcomes, *pages).behaves_as_small == Some(true);
     for pages in had(report).filter(as_small) {
         document.finding(format_args!(
-            "{} act like 4 KiB pages in the TLB, as where a hypervisor backs them with small pages.",
+            "{} behave like 4 KiB pages in the TLB, as when a hypervisor backs them with 4 KiB pages.",
             if pages == Pages::Thp { "Transparent huge pages" } else { page_words(pages) }
         ));
     }
 }
 
-/// Writes the benefit of larger pages for the largest working set, according to [`Worth`] alone.
+/// Writes the benefit of larger pages for the largest working set, according to [`Worth`] and the trust alone.
 fn compared(
     document: &mut dyn Document,
     report: &Report<'_, '_>,
-    (size, small): (Bytes, f64),
+    (size, small): (Bytes, Estimate),
     larger: &Larger,
 ) {
-    let huge = Digits(larger.latency.value);
-    let small = Digits(small);
-    let (head, tail) = match larger.worth {
+    let head = match larger.worth {
+        // The claim about an unreliable result begins with this word already.
+        _ if trust::is_poor(report.warnings) => "",
         Worth::Pay => {
             let ratio = larger.ratio.map_or(f64::NAN, |ratio| ratio.value);
             document.answer(format_args!(
-                "Huge pages pay: random loads over {size} take {huge} ns, not {small} ({:.2} x as fast).",
+                "Huge pages help: random-access latency over {size} drops from {} to {} ns ({:.2}x faster).",
+                Digits(small.value),
+                Digits(larger.latency.value),
                 Decimal(ratio)
             ));
             return translated(document, report, size, larger);
         }
-        Worth::LikeSmall => ("Huge pages act like 4 KiB pages in the TLB", ""),
-        Worth::Nothing => ("Huge pages gain nothing here", ""),
-        Worth::Cost => ("Huge pages are slower here", ""),
-        Worth::Open => ("Whether huge pages pay is open", "; the uncertainty covers both"),
+        Worth::Nothing => "Huge pages bring no benefit here: ",
+        Worth::Cost => "Huge pages are slower here: ",
+        Worth::LikeSmall | Worth::Open => "Inconclusive: ",
     };
     document.answer(format_args!(
-        "{head}: random loads over {size} take {huge} ns in {}, {small} in 4 KiB pages{tail}.",
-        page_words(larger.pages)
+        "{head}random-access latency over {size} is {} ns with {} vs {} ns with 4 KiB pages.",
+        plus_minus(larger.latency),
+        page_words(larger.pages),
+        plus_minus(small),
     ));
 }
 
@@ -148,9 +150,9 @@ fn translated(document: &mut dyn Document, report: &Report<'_, '_>, size: Bytes,
     // With a larger working set, the page tables no longer fit into the cache, and page walks are slower.
     let more = size.0 / TABLES <= report.machine.last_level_cache().0;
     document.finding(format_args!(
-        "With 4 KiB pages at least {percent} % of that time is translation{}{}.",
-        method::optional(larger.from, |from, out| write!(out, "; it shows from {from} on")),
-        if more { "; larger working sets pay more" } else { "" }
+        "With 4 KiB pages, TLB misses account for at least {percent}% of the latency{}{}.",
+        method::optional(larger.from, |from, out| write!(out, "; they are visible from {from} on")),
+        if more { "; in larger working sets they cost more" } else { "" }
     ));
 }
 
@@ -185,10 +187,10 @@ fn saves(table: &mut Rows<'_>, ratio: Option<Estimate>) {
     const ALIKE: f64 = 1.02;
     match ratio.map(|ratio| (ratio.side(ALIKE), ratio.value)) {
         Some((Side::Above, ratio)) => {
-            table.cell(format_args!("{:.0} %", Decimal((1.0 - 1.0 / ratio) * 100.0)));
+            table.cell(format_args!("{:.0}%", Decimal((1.0 - 1.0 / ratio) * 100.0)));
         }
         // Page walks cannot make larger pages slower, so that other differences were larger.
-        Some((Side::Near | Side::Below, _)) => table.text("nothing"),
+        Some((Side::Near | Side::Below, _)) => table.text("none"),
         Some((Side::Open, _)) => table.text("unclear"),
         None => table.text("-"),
     }
@@ -213,38 +215,81 @@ fn missing(document: &mut dyn Document, report: &Report<'_, '_>) {
     }
 }
 
-/// Draws a line for each kind of pages, over working sets.
+/// Draws the time that larger pages save, and the latency in each kind of pages. A terminal shows the latter only
+/// without the former.
+fn pictures(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let compares = had(report).count() > 1 && had(report).any(|pages| pages == Pages::Small4k);
+    let title = found(report).map_or(Text::EMPTY, |found| title(&found));
+    if compares {
+        let saved = |outcome: &Outcome<'_>| {
+            let point = &outcome.point;
+            let small = find(report.outcomes, Pages::Small4k, (point.order, point.stride, point.size))?;
+            let Estimate { value, interval } = outcome.estimate()?.over(small.estimate()?)?;
+            let of = |share: f64| 100.0 * (1.0 - share);
+            let interval = interval.map(|at| Interval { low: of(at.high), high: of(at.low) });
+            Some(Estimate { value: of(value), interval })
+        };
+        let axis = Axis { title: "time saved", unit: Unit::Plain("%"), scale: Scale::Linear };
+        let subtitle = "time that larger pages save by working set";
+        picture(document, report, Some(Pages::Small4k), [title.as_str(), subtitle], axis, &saved);
+    }
+    if !compares || document.wants_pictures() {
+        let axis = Axis { title: "latency", unit: Unit::Plain("ns"), scale: Scale::Auto };
+        let texts = [title.as_str(), "latency by working set"];
+        picture(document, report, None, texts, axis, &|outcome: &Outcome<'_>| outcome.estimate());
+    }
+}
+
+/// Returns the title of a picture: the latency in 4 KiB pages and in the largest ones.
+fn title(found: &HugePagesConclusion) -> Text<96> {
+    let small = Digits(found.small.value);
+    match found.larger {
+        Some(larger) => Text::of(format_args!(
+            "Huge pages: {} ns vs {small} ns in 4 KiB pages{}",
+            Digits(larger.latency.value),
+            method::optional(larger.ratio, |ratio, out| write!(out, " ({:.2}x)", Decimal(ratio.value)))
+        )),
+        None => Text::of(format_args!("4 KiB pages: {small} ns")),
+    }
+}
+
+/// Draws a value for each kind of pages except `but`, over working sets.
 #[inline(never)] // offsets into a small frame are short
-fn picture(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn picture(
+    document: &mut dyn Document,
+    report: &Report<'_, '_>,
+    but: Option<Pages>,
+    [title, axes]: [&str; 2],
+    y_axis: Axis<'_>,
+    value: &dyn Fn(&Outcome<'_>) -> Option<Estimate>,
+) {
     /// The maximum number of working sets of a picture.
     const MOST: usize = 40;
     let mut points = [[ChartPoint::new(f64::NAN, f64::NAN); MOST]; KINDS.len()];
     let mut series = [Series { name: "", data: Data::Points(&[]) }; KINDS.len()];
-    for ((pages, room), slot) in had(report).zip(&mut points).zip(&mut series) {
+    let mut count = 0;
+    let kinds = had(report).filter(|pages| Some(*pages) != but);
+    for ((pages, room), slot) in kinds.zip(&mut points).zip(&mut series) {
         let walks = walks(report.outcomes, pages);
-        let points = collect(
-            room,
-            walks.map(|outcome| {
-                ChartPoint::new(outcome.point.size.0 as f64, outcome.nanoseconds().unwrap_or(f64::NAN))
-            }),
-        );
-        *slot = Series { name: page_words(pages), data: Data::Points(points) };
+        let points = walks.map(|outcome| {
+            ChartPoint::of(outcome.point.size.0 as f64, value(outcome).unwrap_or(f64::NAN.into()))
+        });
+        *slot = Series { name: page_words(pages), data: Data::Points(collect(room, points)) };
+        count += 1;
     }
-    let mut subtitle = Text::<160>::EMPTY;
+    let mut subtitle = Text::<320>::EMPTY;
     if let Some(Outcome { point, .. }) = report.outcomes.first() {
-        // Text that does not fit is left out.
-        let _ = write!(
-            subtitle,
-            "CPU {} of node {} to memory of node {}, random order, {} spacing, seed {}",
+        subtitle = Text::of(format_args!(
+            "{axes}; CPU {} of node {} to memory of node {}, random order, {} spacing, seed {}",
             point.cpu, point.initiator, point.target, point.stride, point.seed
-        );
+        ));
     }
     document.picture(Picture::Chart(&Chart {
-        title: "Latency by kind of page",
+        title: if title.is_empty() { axes } else { title },
         subtitle: subtitle.as_str(),
         x_axis: Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic },
-        y_axis: Axis { title: "latency", unit: Unit::Plain("ns"), scale: Scale::Auto },
-        series: series.get(..had(report).count()).unwrap_or_default(),
+        y_axis,
+        series: series.get(..count).unwrap_or_default(),
         marks: &[],
     }));
 }

@@ -23,11 +23,11 @@ use crate::result::{Extra, Point};
 pub const WINDOW: Experiment = Experiment {
     descriptor: Descriptor {
         name: "window",
-        summary: "how much work the out-of-order window hides",
+        summary: "size of the out-of-order window (reorder buffer)",
         details: "Sixteen chains with 0 to 48 units of dependent work after each load, with and without a \
-                  prefetch of the next line; the same code with data in the L1 shows the cost of the \
-                  work. Then two chains with up to 768 independent instructions between their loads: \
-                  where the loads no longer overlap, the reorder buffer is full.",
+                  software prefetch of the next line; the same code with data in the L1 shows the cost of \
+                  the work. Then two chains with up to 768 independent instructions between their loads: \
+                  if the loads no longer overlap, the reorder buffer is full.",
         flags: FlagSet::MEASURING.union(FlagSet::WORKING_SET),
         picture: true,
         ..Descriptor::OF_VALUES
@@ -78,13 +78,13 @@ fields! {
 fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     if let Some(view) = WindowView::of(report) {
         view::by_work(document, &view);
-        view::picture(document, report, &view);
+        view::pictures(document, report, &view);
     }
     chains::method(
         document,
         report,
-        "16 chains with work between their loads, then two chains with other instructions between theirs; times are \
-         per load, all chains together",
+        "16 chains with dependent work between their loads, then two chains with independent instructions between \
+         their loads; times are per load, all chains together",
     );
 }
 

@@ -1,18 +1,18 @@
 //! The window for people: its size, the benefit of prefetches, and the measured times.
 
-use core::fmt::{self, Display};
+use core::fmt::{self, Display, Write};
 
 use latency_core::decimal::Decimal;
 use latency_core::kernel::lanes::{Filler, Gap, WINDOW as KERNELS};
 use latency_core::stats::Interval;
-use latency_core::text::Text;
+use latency_core::text::{Text, plural};
 
 use crate::analysis::lanes::{WorkReach, WorkingSet, regions};
 use crate::analysis::window::{Prefetch, ReorderBuffer, WindowConclusion, conclude, room};
 use crate::describe::method::optional;
 use crate::describe::rates::percent;
 use crate::describe::{Report, point};
-use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
+use crate::report::chart::{Axis, Chart, ChartPoint, Data, Mark, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Picture, Role};
 use crate::report::figures::Digits;
 use crate::result::Walk;
@@ -20,6 +20,9 @@ use latency_core::stats::Estimate;
 
 /// Number of fillers between two rows of the table.
 const STEP: usize = 64;
+
+/// Maximum number of gaps of each kind in the picture.
+const GAPS: usize = Gap::MOST / STEP + 1;
 
 /// The points in the cache, if there are any, and those in memory.
 #[derive(Clone, Copy)]
@@ -58,8 +61,8 @@ pub fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     match &view.found {
         Some(found) => found_of(document, found),
         None => document.answer(format_args!(
-            "Not tested: caches hold {}, and a load from a cache is back before the window is full. Remove \
-                 --size, or use --size={}M or more.",
+            "Not tested: the caches hold {}, and cache hits return before the window is full. Remove --size, or \
+             use --size={}M or more.",
             view.memory.size,
             report.machine.least_in_memory().0.div_ceil(1 << 20)
         )),
@@ -81,11 +84,11 @@ fn found_of(document: &mut dyn Document, found: &WindowConclusion) {
             range(instructions)
         )),
         ReorderBuffer::MoreThan(instructions) => document.answer(format_args!(
-            "Reorder buffer: more than {instructions} instructions; no limit was seen."
+            "Reorder buffer: more than {instructions} instructions (no limit found)."
         )),
         ReorderBuffer::FillersDisagree => document.answer(format_args!(
-            "Reorder buffer: not found, because the kinds of instruction contradict each other (--verbose shows them); \
-             run again on an idle machine."
+            "Reorder buffer: not found, because the kinds of instructions contradict each other (see --verbose); run \
+             again on an idle machine."
         )),
         ReorderBuffer::NotTested => {}
     }
@@ -97,29 +100,26 @@ fn found_of(document: &mut dyn Document, found: &WindowConclusion) {
         ));
     }
     if let Some(WorkReach { hidden, exposed }) = found.work {
-        let past = "Past work that waits for them, loads overlap across";
-        match exposed {
-            Some(exposed) => document
-                .finding(format_args!("{past} up to {hidden} instructions; at {exposed} they take longer.")),
-            None => document.finding(format_args!("{past} all of {hidden} instructions.")),
-        }
+        let end = optional(exposed, |exposed, out| write!(out, "; with {exposed} they begin to serialize"));
+        document.finding(format_args!(
+            "Loads still overlap with up to {hidden} dependent instructions between them{end}."
+        ));
     }
     match found.prefetch {
         Some(Prefetch::Gains(gain)) => document.answer(format_args!(
-            "Prefetching one load ahead is up to {:.1} times as fast ({} units of work: {} ns, not {} ns){}.",
+            "Software prefetch one load ahead is up to {:.1}x faster ({} units of work: {} vs {} ns){}.",
             Decimal(gain.speedup),
             gain.work,
             Digits(gain.with),
             Digits(gain.without),
             optional(gain.pays_from, |work, out| match work {
-                0 => out.write_str("; it pays with any amount of work"),
-                1 => out.write_str("; it pays from 1 unit of work on"),
-                work => write!(out, "; it pays from {work} units of work on"),
+                0 => out.write_str(" and helps at every amount of work"),
+                work => write!(out, " and helps from {work} unit{} of work", plural(work)),
             })
         )),
         Some(other) => document.answer(format_args!(
-            "Prefetching one load ahead gains {}.",
-            if other == Prefetch::Nothing { "nothing" } else { "no more than the uncertainty" }
+            "Software prefetch one load ahead brings no gain{}.",
+            if other == Prefetch::Nothing { "" } else { " beyond the uncertainty" }
         )),
         None => {}
     }
@@ -128,30 +128,35 @@ fn found_of(document: &mut dyn Document, found: &WindowConclusion) {
 /// Shows a row for each amount of work.
 pub fn by_work(document: &mut dyn Document, view: &WindowView<'_, '_>) {
     let place = view.place();
-    document.tabulate("ns per load, 16 chains with work between their loads", Level::Quiet, 0, &|table| {
-        table.texts("work|instructions");
-        // Without points in the cache, their column is left out.
-        if view.floor.is_some() {
-            table.text("L1");
-        }
-        table.text(place.as_str());
-        table.texts("prefetched|saved");
-        for [plain, _] in &KERNELS {
-            let time = |region: WorkingSet<'_, '_>, prefetch| {
-                region.with_work(plain.work, prefetch).map_or(f64::NAN, |time| time.value)
-            };
-            let (without, with) = (time(view.memory, false), time(view.memory, true));
-            table.row();
-            table.show(&plain.work);
-            table.show(&plain.instructions);
-            if let Some(floor) = view.floor {
-                table.number(time(floor, false));
+    document.tabulate(
+        "ns per load, 16 chains with dependent work between their loads",
+        Level::Quiet,
+        0,
+        &|table| {
+            table.texts("work|instructions");
+            // Without points in the cache, their column is left out.
+            if view.floor.is_some() {
+                table.text("L1");
             }
-            table.number(without);
-            table.number(with);
-            table.known(Some(1.0 - with / without).filter(|saved| saved.is_finite()).map(percent));
-        }
-    });
+            table.text(place.as_str());
+            table.texts("prefetched|time saved");
+            for [plain, _] in &KERNELS {
+                let time = |region: WorkingSet<'_, '_>, prefetch| {
+                    region.with_work(plain.work, prefetch).map_or(f64::NAN, |time| time.value)
+                };
+                let (without, with) = (time(view.memory, false), time(view.memory, true));
+                table.row();
+                table.show(&plain.work);
+                table.show(&plain.instructions);
+                if let Some(floor) = view.floor {
+                    table.number(time(floor, false));
+                }
+                table.number(without);
+                table.number(with);
+                table.known(Some(1.0 - with / without).filter(|saved| saved.is_finite()).map(percent));
+            }
+        },
+    );
 }
 
 /// Writes the reach over each kind of filler.
@@ -163,9 +168,9 @@ pub fn reaches(document: &mut dyn Document, report: &Report<'_, '_>) {
             format_args!(
                 "two loads overlap across up to {} instructions{}{}",
                 reach.overlaps,
-                optional(reach.alone, |alone, out| write!(out, "; at {alone} they serialise")),
+                optional(reach.alone, |alone, out| write!(out, "; at {alone} they serialize")),
                 match (reach.alone, found.converged) {
-                    (None, _) => "; no limit was seen",
+                    (None, _) => "; no limit found",
                     (_, true) => "",
                     (_, false) => "; the limit is uncertain",
                 }
@@ -183,7 +188,7 @@ pub fn by_fillers(document: &mut dyn Document, view: &WindowView<'_, '_>) {
         })
     };
     let measured = view.memory.times().any(|(walk, _)| matches!(walk, Walk::Apart(_)));
-    let caption = "Two loads, their time over that without instructions between them";
+    let caption = "Time of two loads with instructions between them, relative to none";
     document.tabulate(caption, Level::Verbose, 0, &|table| {
         table.text("instructions");
         Filler::ALL.iter().for_each(|filler| table.text(filler.name()));
@@ -198,14 +203,77 @@ pub fn by_fillers(document: &mut dyn Document, view: &WindowView<'_, '_>) {
     });
 }
 
-/// Draws the time per load against the instructions between a chain's loads.
-pub fn picture(document: &mut dyn Document, report: &Report<'_, '_>, view: &WindowView<'_, '_>) {
+/// Draws the time of two loads by the instructions between them, and the time per load by the work between a chain's
+/// loads. A terminal shows the latter only without the former.
+pub fn pictures(document: &mut dyn Document, report: &Report<'_, '_>, view: &WindowView<'_, '_>) {
+    let measured = fillers(document, report, view);
+    if !measured || document.wants_pictures() {
+        work(document, report, view);
+    }
+}
+
+/// Draws the time of two loads by the number of instructions of each kind between them, and the end of the window.
+/// Returns whether it was measured.
+#[inline(never)] // offsets into a small frame are short
+fn fillers(document: &mut dyn Document, report: &Report<'_, '_>, view: &WindowView<'_, '_>) -> bool {
+    let Some(found) = view.found else { return false };
+    let mut points = [[ChartPoint::new(f64::NAN, f64::NAN); GAPS]; Filler::ALL.len()];
+    let mut measured = false;
+    for (filler, points) in Filler::ALL.into_iter().zip(&mut points) {
+        let times = view.memory.times().filter_map(|(walk, time)| match walk {
+            Walk::Apart(gap) if gap.filler() == filler => Some((gap.fillers(), time)),
+            _ => None,
+        });
+        let mut base = f64::NAN;
+        for (point, (fillers, time)) in points.iter_mut().zip(times) {
+            measured = true;
+            base = if base.is_nan() { time.value } else { base };
+            *point = ChartPoint::of((fillers + Gap::OVERHEAD) as f64, time.scaled(1.0 / base));
+        }
+    }
+    let mut title = Text::<96>::of(format_args!("Reorder buffer: "));
+    // The titles fit.
+    let _ = match found.buffer {
+        ReorderBuffer::Holds(it) => write!(title, "{:.0} instructions", Decimal(it.value)),
+        ReorderBuffer::MoreThan(most) => write!(title, "more than {most} instructions"),
+        ReorderBuffer::FillersDisagree | ReorderBuffer::NotTested => write!(title, "not found"),
+    };
+    let mut marks = [Mark::NONE; 2];
+    let ends = [
+        (found.registers, "integer registers", Some(Filler::Lea as usize)),
+        (found.buffer.holds(), "instructions", None),
+    ];
+    for (mark, (end, noun, series)) in marks.iter_mut().zip(ends) {
+        let x = end.map_or(f64::NAN, |end| end.value);
+        *mark = Mark { series, ..Mark::line(x, format_args!("{:.0} {noun}", Decimal(x))) };
+    }
+    let mut series = [Series { name: "", data: Data::Points(&[]) }; Filler::ALL.len()];
+    for (series, (filler, points)) in series.iter_mut().zip(Filler::ALL.into_iter().zip(&points)) {
+        *series = Series { name: filler.name(), data: Data::Points(points) };
+    }
+    if measured {
+        let subtitle = "time of two loads, relative to that without instructions between them";
+        document.picture(Picture::Chart(&Chart {
+            title: title.as_str(),
+            subtitle: point::subtitle(subtitle, report.outcomes.last()).as_str(),
+            x_axis: Axis { title: "instructions between two loads", unit: Unit::Count, scale: Scale::Linear },
+            y_axis: Axis { title: "relative time of both", unit: Unit::Plain(""), scale: Scale::Linear },
+            series: &series,
+            marks: &marks,
+        }));
+    }
+    measured
+}
+
+/// Draws the time per load by the instructions between a chain's loads.
+#[inline(never)] // offsets into a small frame are short
+fn work(document: &mut dyn Document, report: &Report<'_, '_>, view: &WindowView<'_, '_>) {
     let line = |region: Option<WorkingSet<'_, '_>>, prefetch| {
         let mut points = [ChartPoint::new(f64::NAN, f64::NAN); KERNELS.len()];
         for (point, [plain, fetching]) in points.iter_mut().zip(&KERNELS) {
             let kernel = if prefetch { fetching } else { plain };
             let time = region.and_then(|region| region.with_work(kernel.work, prefetch));
-            *point = ChartPoint::new(kernel.instructions as f64, time.map_or(f64::NAN, |time| time.value));
+            *point = ChartPoint::of(kernel.instructions as f64, time.unwrap_or(f64::NAN.into()));
         }
         points
     };
@@ -214,18 +282,21 @@ pub fn picture(document: &mut dyn Document, report: &Report<'_, '_>, view: &Wind
     let cache = line(view.floor, false);
     let series = [
         Series { name: place.as_str(), data: Data::Points(&without) },
-        Series { name: "the same, prefetched", data: Data::Points(&with) },
+        Series { name: "with prefetch", data: Data::Points(&with) },
         Series { name: "L1", data: Data::Points(&cache) },
     ];
-    let subtitle = point::subtitle(report.outcomes.last());
+    let gain = view.found.and_then(|found| found.prefetch?.gain());
+    let title: Text<96> = match gain {
+        Some(gain) => {
+            Text::of(format_args!("Prefetching one load ahead: up to {:.1}x", Decimal(gain.speedup)))
+        }
+        None => Text::of(format_args!("Time per load by instructions between loads")),
+    };
+    let subtitle = point::subtitle("time per load of 16 chains by instructions", report.outcomes.last());
     document.picture(Picture::Chart(&Chart {
-        title: "Time per load against instructions between the loads of 16 chains",
+        title: title.as_str(),
         subtitle: subtitle.as_str(),
-        x_axis: Axis {
-            title: "instructions between a chain's loads",
-            unit: Unit::Count,
-            scale: Scale::Linear,
-        },
+        x_axis: Axis { title: "instructions between loads", unit: Unit::Count, scale: Scale::Linear },
         y_axis: Axis { title: "time per load", unit: Unit::Plain("ns"), scale: Scale::Linear },
         series: if view.floor.is_some() { &series } else { series.get(..2).unwrap_or_default() },
         marks: &[],

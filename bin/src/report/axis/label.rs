@@ -17,6 +17,7 @@ impl Display for AxisLabel<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let AxisLabel(value, unit) = *self;
         match (unit, prefix_of(value)) {
+            (Unit::Names(names), _) => out.write_str(names.get(round(value) as usize).unwrap_or(&"")),
             (Unit::Bytes, _) => Bytes(round(value) as u64).fmt(out),
             (Unit::Prefixed(_), (factor, prefix)) if factor > 1.0 => {
                 write!(out, "{} {prefix}", Trimmed(value / factor))
@@ -39,7 +40,9 @@ impl Display for ValueWithUnit<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ValueWithUnit(value, unit) = *self;
         match unit {
-            Unit::Bytes | Unit::Count => AxisLabel(value, unit).fmt(out),
+            Unit::Bytes | Unit::Count | Unit::Names(_) => AxisLabel(value, unit).fmt(out),
+            Unit::Plain("") => Figure(value).fmt(out),
+            Unit::Plain("%") => write!(out, "{}%", Figure(value)),
             Unit::Plain(unit) => write!(out, "{} {unit}", Figure(value)),
             Unit::Prefixed(unit) => {
                 let (factor, prefix) = prefix_of(value);
@@ -56,7 +59,9 @@ pub struct Title<'a>(pub Axis<'a>);
 impl Display for Title<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.0.title, self.0.unit) {
-            (title, Unit::Bytes | Unit::Count | Unit::Plain("") | Unit::Prefixed("")) => out.write_str(title),
+            (title, Unit::Bytes | Unit::Count | Unit::Names(_) | Unit::Plain("") | Unit::Prefixed("")) => {
+                out.write_str(title)
+            }
             ("", Unit::Plain(unit) | Unit::Prefixed(unit)) => out.write_str(unit),
             (title, Unit::Plain(unit) | Unit::Prefixed(unit)) => write!(out, "{title}, {unit}"),
         }
@@ -77,6 +82,7 @@ mod tests {
         assert_eq!(AxisLabel(1.5e8, Unit::Prefixed("loads/s")).to_string(), "150 M");
         assert_eq!(AxisLabel(2e9, Unit::Prefixed("loads/s")).to_string(), "2 G");
         assert_eq!(AxisLabel(0.0, Unit::Prefixed("loads/s")).to_string(), "0");
+        assert_eq!(AxisLabel(1.0, Unit::Names(&["same L3", "other socket"])).to_string(), "other socket");
     }
 
     #[test]

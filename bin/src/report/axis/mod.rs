@@ -13,11 +13,15 @@ pub use plane::Plane;
 pub use range::AxisRange;
 
 use super::chart::{Scale, Unit};
+use super::figures::rounded;
+use core::fmt::{self, Display};
 use latency_core::math::{exp2, log2};
 use ticks::{Ticks, round_above, round_below, step_for};
 
 /// The smallest ratio of the largest to the smallest value at which a linear scale would hide the small values.
 const LOGARITHMIC_FROM: f64 = 8.0;
+/// The share of a fitted axis below the smallest value from which on it does not start at zero.
+const WASTED: f64 = 1.0 / 3.0;
 
 /// An axis with its range.
 #[derive(Clone, Copy, Debug)]
@@ -32,18 +36,22 @@ impl<'a> Mapped<'a> {
     /// Makes a horizontal axis that is exactly as wide as its values, with about `most_ticks` ticks or fewer.
     #[must_use]
     pub fn horizontal(range: AxisRange, scale: Scale, unit: Unit<'a>, most_ticks: usize) -> Self {
-        Self { logarithmic: is_logarithmic(range, scale), range, unit, most_ticks: most_ticks.max(2) }
+        let logarithmic = is_logarithmic(range, scale, unit);
+        Self { logarithmic, range: named(unit).unwrap_or(range), unit, most_ticks: most_ticks.max(2) }
     }
 
-    /// Makes a vertical axis. A linear one begins at zero; each ends at a round number.
+    /// Makes a vertical axis. A linear one begins at zero, unless it is fitted; each ends at a round number.
     #[must_use]
     pub fn vertical(range: AxisRange, scale: Scale, unit: Unit<'a>, most_ticks: usize) -> Self {
         let most_ticks = most_ticks.max(2);
-        let logarithmic = is_logarithmic(range, scale);
-        let range = if logarithmic {
+        let logarithmic = is_logarithmic(range, scale, unit);
+        let range = if let Some(named) = named(unit) {
+            named
+        } else if logarithmic {
             AxisRange { low: round_below(range.low), high: round_above(range.high) }
         } else {
-            let (low, high) = (range.low.min(0.0), range.high.max(0.0));
+            let cut = scale == Scale::Fitted && range.low > range.high * WASTED;
+            let (low, high) = (if cut { range.low } else { range.low.min(0.0) }, range.high.max(0.0));
             let step = step_for(high - low, most_ticks, unit);
             AxisRange { low: step.below(low), high: step.above(high) }
         };
@@ -87,6 +95,37 @@ impl<'a> Mapped<'a> {
         ticks(self.range, self.most_ticks, self.unit).values()
     }
 
+    /// Passes the label of each tick and of the high end of the axis, and its place, to `tell`. Places, widths and the
+    /// `gap` between two labels are columns or pixels; labels are centred at their places, and may reach to `right`. A
+    /// label without room is left out, but not that of the end.
+    pub fn each_label(
+        &self,
+        [length, right, gap]: [f64; 3],
+        width: &dyn Fn(&dyn Display) -> f64,
+        tell: &mut dyn FnMut(&dyn Display, f64) -> fmt::Result,
+    ) -> fmt::Result {
+        let high = self.range.high;
+        let is_end = named(self.unit).is_none() && high > self.range.low;
+        // An end between two round numbers is written with three digits.
+        let end = match self.unit {
+            Unit::Plain(_) | Unit::Prefixed(_) => rounded(high, 3),
+            _ => high,
+        };
+        let end = self.label(if self.ticks().last() == Some(high) { high } else { end });
+        let wide = width(&end);
+        let limit = if is_end { (length - wide / 2.0).min(right - wide) - gap } else { f64::INFINITY };
+        let mut free = f64::NEG_INFINITY;
+        for tick in self.ticks().filter(|tick| !is_end || *tick < high) {
+            let (label, place) = (self.label(tick), length * self.fraction(tick));
+            let half = width(&label) / 2.0;
+            if place - half >= free && place + half <= limit {
+                free = place + half + gap;
+                tell(&label, place)?;
+            }
+        }
+        if is_end { tell(&end, length) } else { Ok(()) }
+    }
+
     /// Returns the label of a value.
     #[must_use]
     pub fn label(&self, value: f64) -> AxisLabel<'a> {
@@ -94,9 +133,17 @@ impl<'a> Mapped<'a> {
     }
 }
 
-fn is_logarithmic(range: AxisRange, scale: Scale) -> bool {
+/// Returns the range of named values, each in the middle of its own part of the axis.
+fn named(unit: Unit<'_>) -> Option<AxisRange> {
+    match unit {
+        Unit::Names(names) => Some(AxisRange { low: -0.5, high: names.len() as f64 - 0.5 }),
+        _ => None,
+    }
+}
+
+fn is_logarithmic(range: AxisRange, scale: Scale, unit: Unit<'_>) -> bool {
     let wide = range.high / range.low >= LOGARITHMIC_FROM;
-    range.low > 0.0 && (scale == Scale::Logarithmic || scale == Scale::Auto && wide)
+    range.low > 0.0 && named(unit).is_none() && (scale == Scale::Logarithmic || scale == Scale::Auto && wide)
 }
 
 #[cfg(test)]
@@ -136,11 +183,38 @@ mod tests {
     }
 
     #[test]
+    fn the_end_of_an_axis_is_labelled() {
+        let labels = |low, high, unit| {
+            let axis = Mapped::horizontal(AxisRange { low, high }, Scale::Auto, unit, 6);
+            let mut labels = std::vec::Vec::new();
+            let width = |shown: &dyn Display| crate::report::figures::width(shown) as f64;
+            axis.each_label([60.0, 60.0, 2.0], &width, &mut |label, place| {
+                labels.push((std::format!("{label}"), place.round()));
+                Ok(())
+            })
+            .unwrap();
+            std::format!("{labels:?}")
+        };
+        assert_eq!(
+            labels(0.0, 8.0, Unit::Count),
+            r#"[("0", 0.0), ("2", 15.0), ("4", 30.0), ("6", 45.0), ("8", 60.0)]"#
+        );
+        let sizes = labels(16384.0, 128.0 * 1048576.0, Unit::Bytes);
+        assert!(sizes.ends_with(r#"("16 MiB", 46.0), ("128 MiB", 60.0)]"#), "{sizes}");
+        let odd = labels(0.0, 113.2468, UNIT);
+        assert!(odd.ends_with(r#"("100", 53.0), ("113", 60.0)]"#), "{odd}");
+        let names = labels(0.0, 1.0, Unit::Names(&["a", "b"]));
+        assert_eq!(names, r#"[("a", 15.0), ("b", 45.0)]"#);
+    }
+
+    #[test]
     fn a_wide_range_is_logarithmic_and_a_narrow_one_starts_at_zero() {
         let wide = Mapped::vertical(AxisRange { low: 1.6, high: 118.0 }, Scale::Auto, UNIT, 6);
         assert_eq!(wide.range, AxisRange { low: 1.0, high: 200.0 });
         let narrow = Mapped::vertical(AxisRange { low: 85.0, high: 118.0 }, Scale::Auto, UNIT, 6);
         assert_eq!(narrow.range, AxisRange { low: 0.0, high: 120.0 });
+        let fitted = |low| Mapped::vertical(AxisRange { low, high: 118.0 }, Scale::Fitted, UNIT, 6).range.low;
+        assert_eq!((fitted(35.0), fitted(85.0)), (0.0, 80.0));
         let nothing = Mapped::vertical(AxisRange { low: 0.0, high: 0.0 }, Scale::Auto, UNIT, 6);
         assert_eq!(nothing.range, AxisRange { low: 0.0, high: 1.0 });
     }

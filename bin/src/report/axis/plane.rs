@@ -2,10 +2,12 @@
 
 use super::Mapped;
 use super::range::{AxisRange, Each};
-use crate::report::chart::{Chart, Data};
+use crate::report::chart::{Chart, Data, MarkKind, Scale, Unit};
 
 /// The number of places at which a model's curve is evaluated to find its range.
 const CURVE_SAMPLES: u32 = 64;
+/// The factor over the height of an area's label that leaves room for the text.
+const LABEL_ROOM: f64 = 1.2;
 
 /// The axes of a chart, with the ranges of its data.
 #[derive(Clone, Copy, Debug)]
@@ -17,15 +19,25 @@ pub struct Plane<'a> {
 }
 
 impl<'a> Plane<'a> {
-    /// Fits axes to measured points and bars; `None` if there is nothing to show. Curves and marks are shown as far as
+    /// Fits axes to measured points; `None` if there is nothing to show. Curves and marks are shown as far as
     /// the horizontal axis reaches.
     #[must_use]
     pub fn of(chart: &Chart<'a>, most_x_ticks: usize, most_y_ticks: usize) -> Option<Self> {
-        let horizontal =
-            AxisRange::of(&mut |value| chart.series.iter().for_each(|series| abscissae(series.data, value)))?;
+        let horizontal = AxisRange::of(&mut |value| {
+            // Distances from zero can be compared, as on a vertical axis.
+            if matches!(chart.y_axis.unit, Unit::Names(_)) && chart.x_axis.scale == Scale::Linear {
+                value(0.0);
+            }
+            chart.series.iter().for_each(|series| abscissae(series.data, value));
+        })?;
         let x = Mapped::horizontal(horizontal, chart.x_axis.scale, chart.x_axis.unit, most_x_ticks);
         let vertical = AxisRange::of(&mut |value| {
             chart.series.iter().for_each(|series| ordinates(series.data, x, value));
+            for mark in chart.marks {
+                if let MarkKind::Area { y, .. } = mark.kind {
+                    value(y * LABEL_ROOM);
+                }
+            }
         })?;
         let y = Mapped::vertical(vertical, chart.y_axis.scale, chart.y_axis.unit, most_y_ticks);
         Some(Self { x, y })
@@ -34,24 +46,24 @@ impl<'a> Plane<'a> {
 
 fn abscissae(data: Data<'_>, value: Each<'_>) {
     match data {
-        Data::Points(points) => {
-            points.iter().filter(|point| point.is_drawable()).for_each(|point| value(point.x));
+        Data::Points(points) | Data::Scatter(points) => {
+            points.iter().filter(|point| point.is_drawable()).for_each(|point| {
+                let (low, high) = point.whiskers.unwrap_or((point.x, point.x));
+                [point.x, low, high].into_iter().for_each(&mut *value);
+            });
         }
-        Data::Bars(bars) => bars.iter().for_each(|bar| {
-            value(bar.low);
-            value(bar.high);
-        }),
         Data::Curve(_) => {}
     }
 }
 
 fn ordinates(data: Data<'_>, x: Mapped<'_>, value: Each<'_>) {
     match data {
-        Data::Points(points) => points.iter().filter(|point| point.is_drawable()).for_each(|point| {
-            let (low, high) = point.band.unwrap_or((point.y, point.y));
-            [point.y, low, high].into_iter().for_each(&mut *value);
-        }),
-        Data::Bars(bars) => bars.iter().for_each(|bar| value(bar.height)),
+        Data::Points(points) | Data::Scatter(points) => {
+            points.iter().filter(|point| point.is_drawable()).for_each(|point| {
+                let (low, high) = point.band.unwrap_or((point.y, point.y));
+                [point.y, low, high].into_iter().for_each(&mut *value);
+            })
+        }
         Data::Curve(curve) => {
             let place = |sample: u32| f64::from(sample) / f64::from(CURVE_SAMPLES);
             (0..=CURVE_SAMPLES).for_each(|sample| value(curve(x.value(place(sample)))));
@@ -62,7 +74,7 @@ fn ordinates(data: Data<'_>, x: Mapped<'_>, value: Each<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::chart::{Axis, Bar, ChartPoint, Scale, Series, Unit};
+    use crate::report::chart::{Axis, ChartPoint, Series};
 
     fn chart<'a>(series: &'a [Series<'a>]) -> Chart<'a> {
         let axis = Axis { title: "", unit: Unit::Plain("ns"), scale: Scale::Auto };
@@ -76,9 +88,9 @@ mod tests {
             ChartPoint::with_band(3.0, 5.0, 4.5, 9.5),
             ChartPoint::new(f64::NAN, 1e9),
         ];
-        let bars = [Bar { low: 4.0, high: 5.0, height: 2.0 }];
         let curve = |x: f64| x * 3.0;
-        let series = [Data::Points(&points), Data::Curve(&curve), Data::Bars(&bars)]
+        let strip = [ChartPoint { whiskers: Some((4.5, 5.0)), ..ChartPoint::new(4.8, 2.0) }];
+        let series = [Data::Points(&points), Data::Curve(&curve), Data::Scatter(&strip)]
             .map(|data| Series { name: "", data });
         let plane = Plane::of(&chart(&series), 5, 5).unwrap();
         assert_eq!(plane.x.range, AxisRange { low: 1.0, high: 5.0 });

@@ -48,6 +48,8 @@ impl Ticks {
         if range.low >= range.high {
             return Self::single(range.low);
         }
+        // Each name has a tick.
+        let most = if matches!(unit, Unit::Names(_)) { usize::MAX } else { most };
         let step = step_for(range.high - range.low, most, unit);
         let (first, last) =
             (ceil(step.index(range.low) - TOLERANCE), floor(step.index(range.high) + TOLERANCE));
@@ -139,7 +141,7 @@ pub fn step_for(span: f64, most: usize, unit: Unit<'_>) -> TickStep {
     match unit {
         Unit::Bytes => TickStep { digit: exp2(ceil(log2(least.max(1.0))).min(1000.0)), decade: 0 },
         // Counts are whole, and so are their steps.
-        Unit::Count => ROUND.step(ROUND.index_above(least.max(1.0))),
+        Unit::Count | Unit::Names(_) => ROUND.step(ROUND.index_above(least.max(1.0))),
         Unit::Plain(_) | Unit::Prefixed(_) => ROUND.step(ROUND.index_above(least)),
     }
 }

@@ -1,10 +1,12 @@
 //! HTML: one self-contained page, which has no script and loads nothing.
 //!
-//! A page follows the questions of its reader: the verdict and its reliability, warnings and their remedies, pictures,
-//! tables, the method, the command, and the data for programs. The result is described once for each of these subjects,
-//! and `taking` picks the parts that belong to it. The page is also XML, so that any parser can read it. This module
+//! A page follows the questions of its reader: the verdict, figures and their reliability, a chart, the answers, the
+//! machine, warnings and their remedies, pictures, tables, the method, the command, and the data for programs. The result
+//! is described once for each of these subjects, and `taking` picks the parts that belong to it. The page is also XML, so that any parser can read it. This module
 //! does not depend on any result.
 
+mod once;
+mod points;
 mod style;
 mod taking;
 
@@ -16,7 +18,8 @@ use super::document::{Describe, PageRole, Role};
 use super::escape::{Escaping, markup_lines};
 use super::format::{Format, Purpose};
 use super::{json, svg};
-use taking::{BARE, Frame, SubjectPlace, Taking, Want};
+use once::RepeatedSentences;
+use taking::{BARE, Frame, Shared, SubjectPlace, Taking, Want};
 
 /// A self-contained page.
 pub const HTML: Format = Format {
@@ -25,7 +28,10 @@ pub const HTML: Format = Format {
     purpose: Purpose::Page,
     write: |out, _, describe| {
         let place = SubjectPlace { chapter: 0, but_first: None };
-        let mut page = Page { out, describe, pictures: 0, place };
+        let mut repeated = RepeatedSentences::new();
+        describe(&mut repeated);
+        let mut shared = Shared { pictures: 0, repeated };
+        let mut page = Page { out, describe, shared: &mut shared, place };
         page.head()?;
         page.body()?;
         page.data()
@@ -34,17 +40,35 @@ pub const HTML: Format = Format {
 
 /// The experiment.
 const TITLE: Want = Want::First(Role::Page(&PageRole::Title));
-/// The machine and the time.
+/// The host and the time.
 const ORIGIN: Want = Want::First(Role::Page(&PageRole::Origin));
+/// The processor.
+const CPU: Want = Want::First(Role::Page(&PageRole::Fact("CPU")));
 
-/// The subjects of a page or chapter after its verdict, in their order.
-const SUBJECTS: [(Want, Frame); 11] = [
-    (Want::Findings, BARE),
+/// The answers to the first question of a reader.
+const FIGURES: Frame = ["", "<dl class=\"figures\">\n", "</dl>\n"];
+const ANSWERS: Frame = ["", "<dl class=\"answers\">\n", "</dl>\n"];
+const FACTS: Frame =
+    ["", "<table class=\"facts\">\n<caption>System</caption>\n<tbody>\n", "</tbody>\n</table>\n"];
+const CONTENTS: Frame = ["", "<nav>\n", "</nav>\n"];
+/// The method in a chapter, without the sentences that other chapters share.
+const OWN_METHOD: Frame = [
+    "",
+    "<details>\n<summary>Placement, health, method of this chapter</summary>\n<dl>\n",
+    "</dl>\n</details>\n",
+];
+
+/// The evidence of a page or chapter, in its order.
+const EVIDENCE: [(Want, Frame); 5] = [
     (Want::Lines, ["", "<ul class=\"lines\">\n", "</ul>\n"]),
     (Want::Warnings, ["Warnings", "<dl class=\"warnings\">\n", "</dl>\n"]),
     (Want::Missing, ["Not measured", "", ""]),
     (Want::Pictures, BARE),
     (Want::Tables, BARE),
+];
+
+/// The subjects at the end of a page or chapter, in their order.
+const ENDING: [(Want, Frame); 5] = [
     (Want::Method, ["Placement, health, method", "<dl>\n", "</dl>\n"]),
     (Want::First(Role::Page(&PageRole::Command)), ["To repeat it", "<pre class=\"command\">", "</pre>\n"]),
     (Want::Notes, ["", "<details>\n<summary>Notes</summary>\n<dl>\n", "</dl>\n</details>\n"]),
@@ -52,31 +76,52 @@ const SUBJECTS: [(Want, Frame); 11] = [
     (Want::Details, ["", "<details>\n<summary>Details</summary>\n<dl>\n", "</dl>\n</details>\n"]),
 ];
 
+/// The icon of a page: 16 by 16 pixels of two colours, as PNG.
+const ICON: &str = "iVBORw0KGgoAAAANSUhEUgAAABAAAAAQAQMAAAAlPW0iAAAABlBMVEUKWKb///9kIX5oAAAAKElEQVR42mNggAM2BgY5BgYLBgYFMEpgYD/AwN7AwMPAUMHAUABVBAA7RQM/6E3zPgAAAABJRU5ErkJggg==";
+
 struct Page<'p> {
     out: &'p mut dyn Write,
     describe: Describe<'p>,
-    /// The pictures so far; each has a number of its own.
-    pictures: u32,
+    shared: &'p mut Shared,
     place: SubjectPlace,
 }
 
 impl Page<'_> {
     /// Writes the parts of a description that belong to one subject within its frame, and returns their number.
+    #[inline(never)] // it is called in many places
     fn take(&mut self, want: Want, frame: Frame) -> Result<u32, fmt::Error> {
-        let mut taking = Taking::new(self.out, want, frame, self.place, &mut self.pictures);
+        let mut taking = Taking::new(self.out, want, frame, self.place, self.shared);
         (self.describe)(&mut taking);
         taking.finish()
     }
 
     fn head(&mut self) -> fmt::Result {
-        self.out.write_str(
+        write!(
+            self.out,
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
-             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\"/>\n\
-             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>latency-bench",
+             <meta http-equiv=\"Content-Security-Policy\" \
+             content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\"/>\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
+             <link rel=\"icon\" href=\"data:image/png;base64,{ICON}\"/>\n\
+             <meta property=\"og:type\" content=\"article\"/>\n"
         )?;
-        self.take(TITLE, ["", " ", ""])?;
-        self.take(ORIGIN, ["", " on ", ""])?;
-        write!(self.out, "</title>\n<style>\n{}{}</style>\n</head>\n<body>\n", style::SHEET, svg::SHEET)
+        for [before, behind] in
+            [["<title>", "</title>\n"], ["<meta property=\"og:title\" content=\"", "\"/>\n"]]
+        {
+            self.out.write_str(before)?;
+            if self.take(Want::Headline, BARE)? == 0 {
+                self.verdict()?;
+            }
+            self.take(CPU, ["", " \u{b7} ", ""])?;
+            self.out.write_str(" \u{b7} latency-bench")?;
+            self.take(TITLE, ["", " ", ""])?;
+            self.out.write_str(behind)?;
+        }
+        self.take(
+            Want::Description,
+            ["", "<meta name=\"description\" property=\"og:description\" content=\"", "\"/>\n"],
+        )?;
+        write!(self.out, "<style>\n{}{}</style>\n</head>\n<body>\n", style::SHEET, svg::SHEET)
     }
 
     fn body(&mut self) -> fmt::Result {
@@ -85,27 +130,42 @@ impl Page<'_> {
         self.take(ORIGIN, ["", " on ", ""])?;
         self.out.write_str("</p>\n<h1>")?;
         self.verdict()?;
-        self.out.write_str("</h1>\n")?;
-        self.take(Want::Trust, BARE)?;
-        self.out.write_str("</header>\n<main>\n")?;
-        self.subjects()?;
-        let contents = ["Contents", "<ol class=\"contents\">\n", "</ol>\n"];
-        for chapter in 1..=self.take(Want::Chapters, contents)? {
+        self.out.write_str("</h1>\n</header>\n")?;
+        let chapters = self.take(Want::Chapters, CONTENTS)?;
+        self.out.write_str("<main>\n<div class=\"top\">\n<div>\n")?;
+        self.conclusions()?;
+        self.out.write_str("</div>\n")?;
+        self.take(Want::Lead, BARE)?;
+        self.shared.pictures = 0;
+        self.take(Want::Answers, ANSWERS)?;
+        self.take(Want::Facts, FACTS)?;
+        self.out.write_str("</div>\n")?;
+        self.subjects(&EVIDENCE)?;
+        for chapter in 1..=chapters {
             self.place = SubjectPlace { chapter, but_first: None };
-            write!(self.out, "<section id=\"chapter-{chapter}\">\n<p class=\"what\">")?;
-            self.take(TITLE, ["", "<b>", "</b>"])?;
-            self.out.write_str("</p>\n<h2>")?;
+            write!(self.out, "<section id=\"chapter-{chapter}\">\n<h2>")?;
+            self.take(Want::First(Role::Page(&PageRole::Chapter)), BARE)?;
+            self.out.write_str("</h2>\n<p class=\"finding\">")?;
             self.verdict()?;
-            self.out.write_str("</h2>\n")?;
-            self.take(Want::Trust, BARE)?;
-            self.subjects()?;
+            self.out.write_str("</p>\n")?;
+            self.conclusions()?;
+            self.subjects(&EVIDENCE)?;
+            self.take(Want::Method, OWN_METHOD)?;
+            let [_, others @ ..] = ENDING;
+            self.subjects(&others)?;
             self.out.write_str("</section>\n")?;
         }
-        Ok(())
+        self.place = SubjectPlace { chapter: 0, but_first: None };
+        self.subjects(&ENDING)
     }
 
-    fn subjects(&mut self) -> fmt::Result {
-        SUBJECTS.iter().try_for_each(|(want, frame)| self.take(*want, *frame).map(drop))
+    /// Writes the figures, the trust in them, and further findings.
+    fn conclusions(&mut self) -> fmt::Result {
+        self.subjects(&[(Want::Figures, FIGURES), (Want::Trust, BARE), (Want::Findings, BARE)])
+    }
+
+    fn subjects(&mut self, subjects: &[(Want, Frame)]) -> fmt::Result {
+        subjects.iter().try_for_each(|(want, frame)| self.take(*want, *frame).map(drop))
     }
 
     /// Writes the answer. If there is none, writes the first finding if the result has several lines, and its line if
@@ -113,7 +173,7 @@ impl Page<'_> {
     fn verdict(&mut self) -> fmt::Result {
         let others = SubjectPlace { but_first: Some(Role::Line), ..self.place };
         let mut nowhere = Nowhere;
-        let mut others = Taking::new(&mut nowhere, Want::Lines, BARE, others, &mut self.pictures);
+        let mut others = Taking::new(&mut nowhere, Want::Lines, BARE, others, self.shared);
         (self.describe)(&mut others);
         let several = others.finish()? > 0;
         let order = if several { [Role::Answer, Role::Finding] } else { [Role::Answer, Role::Line] };
@@ -131,7 +191,6 @@ impl Page<'_> {
 
     /// Writes the document for programs, and the end of the page.
     fn data(&mut self) -> fmt::Result {
-        self.place = SubjectPlace { chapter: 0, but_first: None };
         self.out.write_str("<details>\n<summary>The same as JSON")?;
         self.take(Want::First(Role::Page(&PageRole::Data)), ["", ", ", ""])?;
         self.out.write_str("</summary>\n<pre>")?;

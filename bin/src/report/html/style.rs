@@ -10,30 +10,54 @@ pub const SHEET: &str = "\
 :root{--paper:#14181d;--raised:#1d232a;--edge:#39424c;--ink:#e6eaee;--quiet:#9aa5b1;\
 --good:#4cc38a;--fair:#e0b040;--poor:#ff8f85;--link:#6cb6ff}
 }
-body{max-width:62rem;margin:0 auto;padding:1.5rem 1.25rem 3rem;background:var(--paper);color:var(--ink);\
+body{max-width:76rem;margin:0 auto;padding:1rem 1.25rem 3rem;background:var(--paper);color:var(--ink);\
 font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif}
-.what{margin:0;color:var(--quiet);overflow-wrap:anywhere}
+.what,.finding{margin:0;color:var(--quiet);overflow-wrap:anywhere}
 .what b{color:var(--ink)}
-h1{margin:.4rem 0 .6rem;font-size:1.6rem;line-height:1.3;overflow-wrap:anywhere}
+h1{margin:.2rem 0 .5rem;font-size:1.5rem;line-height:1.3;overflow-wrap:anywhere}
 h2{margin:2rem 0 .6rem;font-size:1.15rem;line-height:1.35}
 h3{margin:1.4rem 0 .4rem;font-size:1rem}
-p{margin:.5rem 0;overflow-wrap:anywhere}
+p,dd{max-width:52rem;overflow-wrap:anywhere}
+p{margin:.5rem 0}
 a{color:var(--link)}
-.trust{display:inline-block;margin:0;padding:.25rem .8rem;border-left:.3rem solid;border-radius:.2rem;\
-background:var(--raised)}
+nav{position:sticky;top:0;padding:.3rem 0;overflow-x:auto;white-space:nowrap;background:var(--paper);\
+border-bottom:1px solid var(--edge)}
+nav a{margin-right:1rem}
+.top{display:grid;gap:1rem 2rem;margin:1rem 0}
+.top>*{min-width:0;margin:0}
+.figures{display:grid;grid-template-columns:1fr 1fr;gap:.6rem;max-width:40rem}
+.figures div{padding:.5rem .8rem;border-radius:.4rem;background:var(--raised)}
+.figures dt,.answers dt{margin:0}
+.figures dd{color:var(--quiet);font-size:.85rem}
+.figures dd b{display:block;color:var(--ink);font-size:clamp(1.4rem,6vw,1.9rem);line-height:1.25}
+.figures .poor dd b,.answers .poor dd,body:has(.top .poor.trust) h1{color:var(--quiet)}
+.figures div,.answers div{color:var(--ink)}
+.answers{columns:3 19rem;column-gap:2rem;font-size:.9rem}
+.answers div{padding:.3rem 0;break-inside:avoid}
+.badge{display:inline-block;padding:0 .5em;border:1px solid;border-radius:1em;font-size:.8rem;white-space:nowrap}
+.lead svg{display:block;width:100%;height:auto}
+.facts caption,.facts th{padding-left:0;text-align:left}
+.facts,.facts tbody{display:block}
+.facts tbody{columns:3 19rem;column-gap:2rem}
+.facts tr{display:grid;grid-template-columns:8rem 1fr;break-inside:avoid}
+.facts td{text-align:left;white-space:normal;overflow-wrap:anywhere}
+@media (min-width:60rem){
+.top{grid-template-columns:1fr 1fr}
+.answers,.answers+.facts{grid-column:1/-1}
+}
+.trust{margin:.6rem 0;padding:.3rem .8rem;border-left:.3rem solid;border-radius:.2rem;background:var(--raised)}
 .good{color:var(--good)}
 .fair{color:var(--fair)}
 .poor{color:var(--poor)}
 .lines{margin:1rem 0;padding:0;list-style:none;columns:19rem;font-variant-numeric:tabular-nums}
-.contents{margin:0;padding-left:1.5rem}
-section{margin-top:2.5rem;padding-top:1rem;border-top:2px solid var(--edge)}
-section h2{margin:.2rem 0 .5rem;font-size:1.3rem;overflow-wrap:anywhere}
+section{margin-top:2.5rem;padding-top:1rem;border-top:2px solid var(--edge);scroll-margin-top:2rem}
+section h2{margin:.2rem 0 .3rem;font-size:1.3rem;overflow-wrap:anywhere}
 dl{margin:0}
 dt{margin-top:.6rem;font-weight:600}
-dd{margin:0;overflow-wrap:anywhere}
+dd{margin:0}
 .warnings dd{color:var(--quiet)}
 figure{margin:1.2rem 0;overflow-x:auto}
-figure svg{border:1px solid var(--edge);border-radius:8px}
+figure svg{box-sizing:border-box;border:1px solid var(--edge);border-radius:8px}
 .scroll{margin:1.2rem 0;overflow-x:auto}
 table{border-collapse:collapse;font-variant-numeric:tabular-nums}
 caption{padding:.2rem .7rem;text-align:left;color:var(--quiet)}
@@ -46,13 +70,16 @@ font:13px/1.45 ui-monospace,SFMono-Regular,Menlo,'DejaVu Sans Mono',monospace;wh
 overflow-wrap:anywhere}
 details{margin:1rem 0}
 summary{color:var(--link);cursor:pointer}
+@media (max-width:40rem){
+tr:has(.word:last-child),tr:has(.word:last-child)>*{display:block}
+}
 @media print{
 body{max-width:none;padding:0;font-size:10.5pt}
 h1{font-size:16pt}
-figure,table,dt{break-inside:avoid}
+nav,figure p{display:none}
+figure,tr,dt{break-inside:avoid}
 h2,h3,dt{break-after:avoid}
 .scroll,figure{overflow:visible}
-figure svg{box-sizing:border-box;max-width:100%;height:auto}
 th,td{padding:.12rem .45rem;white-space:normal}
 details:not([open]){display:none}
 }

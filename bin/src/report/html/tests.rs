@@ -15,7 +15,7 @@ use crate::report::terminal::Terminal;
 static NAME: Field = Field::new("name", "Its name.");
 
 fn written(describe: &mut dyn FnMut(&mut dyn Document)) -> String {
-    let terminal = Terminal { columns: 80, unicode: true, colour: false };
+    let terminal = Terminal { columns: 80, unicode: true, colour: false, screen: false };
     let mut out = String::new();
     let style = Style { terminal, level: Level::Normal, columns: [&[]; 2] };
     (HTML.write)(&mut out, &style, describe).unwrap();
@@ -36,6 +36,10 @@ fn everything(document: &mut dyn Document, text: &str) {
         Role::Detail(&""),
         Role::Page(&PageRole::Title),
         Role::Page(&PageRole::Origin),
+        Role::Page(&PageRole::Fact("CPU")),
+        Role::Page(&PageRole::Fact("Kernel")),
+        Role::Page(&PageRole::Figure("Latency", "poor")),
+        Role::Page(&PageRole::ChapterAnswer("Caches", "fair")),
         Role::Page(&PageRole::Warning("poor")),
         Role::Page(&PageRole::Remedy),
         Role::Page(&PageRole::Warning("note")),
@@ -63,7 +67,7 @@ fn everything(document: &mut dyn Document, text: &str) {
         x_axis: axis,
         y_axis: axis,
         series: &[Series { name: text, data: Data::Points(&points) }],
-        marks: &[Mark { x: 1.5, label: text }],
+        marks: &[Mark::line(1.5, format_args!("{text}"))],
     }));
     document.picture(Picture::Matrix(&Matrix {
         title: text,
@@ -72,6 +76,7 @@ fn everything(document: &mut dyn Document, text: &str) {
         noun: "node",
         rows: &[0, 1],
         columns: &[0],
+        groups: None,
         cell: &|row, _| if row == 0 { Ok(100.0) } else { Err(text) },
     }));
     document.part(Part::Object(&NAME), |document| document.put(&NAME, text));
@@ -92,7 +97,11 @@ fn shape(page: &str) -> Vec<(usize, String)> {
             assert!(ids.insert(id.to_string()), "two elements with the id {id}");
         }
         let name = node.tag_name().name();
-        assert!(!["script", "img", "link", "iframe", "object", "base"].contains(&name), "{name}");
+        assert!(!["script", "img", "iframe", "object", "base"].contains(&name), "{name}");
+        let address = node.attribute("href").unwrap_or("#");
+        let is_data = (name == "link" && address.starts_with("data:image/png;base64,"))
+            || (name == "a" && node.has_attribute("download") && address.starts_with("data:text/csv,"));
+        assert!(is_data || (name != "link" && address.starts_with('#')), "{name} {address}");
         assert!(node.attributes().all(|attribute| !attribute.name().starts_with("on")), "{name}");
         let depth = node.ancestors().count();
         if !node.ancestors().any(|above| above.has_tag_name("svg")) {
@@ -115,15 +124,25 @@ fn a_page_has_its_parts_in_reading_order() {
         document.sentence(Role::Page(&PageRole::Remedy), format_args!("open the door"));
         document.sentence(Role::Trust, format_args!("fair: it is warm"));
         document.answer(format_args!("It takes 116 ns."));
+        document.sentence(
+            Role::Page(&PageRole::Figure("Latency", "fair")),
+            format_args!("116 ns, 95% CI 1 to 2"),
+        );
+        document.sentence(Role::Page(&PageRole::Fact("CPU")), format_args!("EPYC"));
         document.sentence(Role::Method(&"Memory"), format_args!("some"));
         document.sentence(Role::Page(&PageRole::Command), format_args!("latency-bench matrix"));
         document.sentence(Role::Page(&PageRole::Title), format_args!("matrix"));
     });
     let mut from = 0;
     for part in [
-        "<title>latency-bench matrix</title>",
+        "<title>116 ns \u{b7} EPYC \u{b7} latency-bench matrix</title>",
+        "<meta property=\"og:title\" content=\"116 ns \u{b7} EPYC \u{b7} latency-bench matrix\"/>",
+        "content=\"Trust: fair: it is warm. It takes 116 ns. \"/>",
         "<h1>It takes 116 ns.</h1>",
-        "<p class=\"trust fair\">Trust: fair: it is warm</p>",
+        "<div class=\"fair\"><dt>Latency <b class=\"badge fair\">! fair</b></dt>\n<dd><b>116 ns</b> 95% CI 1 to 2</dd></div>",
+        "<p class=\"trust fair\">Trust: <b>! fair</b> it is warm</p>",
+        "<caption>System</caption>",
+        "<tr><th scope=\"row\">CPU</th><td>EPYC</td></tr>",
         "<dt class=\"fair\">it is warm</dt>\n<dd>open the door</dd>",
         "<th scope=\"col\" class=\"word\">thing</th><th scope=\"col\">ns</th>",
         "<th scope=\"row\" class=\"word\">all</th><td>116</td>",
@@ -162,22 +181,100 @@ fn a_page_fetches_and_runs_nothing() {
     }
 }
 
-#[test]
-fn chapters_have_a_place_each_and_a_link() {
-    let page = written(&mut |document| {
-        document.answer(format_args!("All is well."));
-        for (name, answer) in [("curve", "It bends."), ("cores", "They talk.")] {
-            document.sentence(Role::Page(&PageRole::Chapter), format_args!("{name}"));
-            document.answer(format_args!("{answer}"));
-            document.sentence(Role::Method(&"Memory"), format_args!("some"));
+/// Describes two chapters that share a note and a part of the method.
+fn chapters(document: &mut dyn Document) {
+    document.answer(format_args!("All is well."));
+    for (question, level) in [("curve", "good"), ("cores", "poor")] {
+        document.sentence(Role::Page(&PageRole::ChapterAnswer(question, level)), format_args!("It is."));
+    }
+    for (name, answer) in [("curve", "It bends."), ("cores", "They talk.")] {
+        document.sentence(Role::Page(&PageRole::Chapter), format_args!("{name}"));
+        document.answer(format_args!("{answer}"));
+        document.sentence(Role::Method(&"Memory"), format_args!("some"));
+        document.sentence(Role::Method(&"Method"), format_args!("of {name}"));
+        for (warning, remedy) in [("one node", "add one"), (name, "end it")] {
+            document.sentence(Role::Page(&PageRole::Warning("note")), format_args!("{warning}"));
+            document.sentence(Role::Page(&PageRole::Remedy), format_args!("{remedy}"));
         }
-    });
+        let axis = Axis { title: "a \"b\"", unit: Unit::Plain("ns"), scale: Scale::Linear };
+        document.picture(Picture::Chart(&Chart {
+            title: name,
+            subtitle: "",
+            x_axis: axis,
+            y_axis: axis,
+            series: &[Series {
+                name: "s, t",
+                data: Data::Points(&[ChartPoint::new(1.0, 2.5), ChartPoint::with_band(2.0, 3.0, 2.9, 3.1)]),
+            }],
+            marks: &[],
+        }));
+    }
+}
+
+#[test]
+fn chapters_have_a_place_each_and_links() {
+    let page = written(&mut chapters);
     shape(&page);
-    assert!(page.contains("<h1>All is well.</h1>") && page.contains("<h2>They talk.</h2>"), "{page}");
-    assert!(page.contains("<h3>Placement, health, method</h3>"), "{page}");
-    for part in ["<a href=\"#chapter-2\">cores</a>", "<section id=\"chapter-2\">"] {
+    assert!(page.contains("<h1>All is well.</h1>"), "{page}");
+    assert!(page.contains("<h2>cores</h2>\n<p class=\"finding\">They talk.</p>"), "{page}");
+    for part in [
+        "<nav>\n<a href=\"#chapter-1\">curve</a>\n<a href=\"#chapter-2\">cores</a>\n</nav>",
+        "<section id=\"chapter-2\">",
+        "<dt><a href=\"#chapter-2\">cores</a> <b class=\"badge poor\">\u{2717} poor</b></dt>\n<dd>It is.</dd>",
+        "<title id=\"lead\">curve</title><use href=\"#chart-1\"/>",
+        " id=\"chart-1\"",
+    ] {
         assert_eq!(page.matches(part).count(), 1, "{part} in {page}");
     }
+}
+
+#[test]
+fn a_page_says_once_what_its_chapters_share() {
+    let page = written(&mut chapters);
+    let (in_chapters, ending) = page.rsplit_once("</section>").unwrap();
+    for shared in ["<dd>some</dd>", "<dt class=\"note\">one node</dt>\n<dd>add one</dd>"] {
+        assert!(!in_chapters.contains(shared) && ending.matches(shared).count() == 1, "{shared} in {page}");
+    }
+    for own in ["<dd>of cores</dd>", "<dt class=\"note\">cores</dt>\n<dd>end it</dd>"] {
+        assert!(in_chapters.matches(own).count() == 1 && !ending.contains(own), "{own} in {page}");
+    }
+}
+
+#[test]
+fn the_points_of_a_chart_are_linked_as_csv() {
+    let page = written(&mut chapters);
+    let data = page.split_once("download=\"picture-1.csv\" href=\"data:text/csv,").expect(&page).1;
+    let (data, _) = data.split_once("\">CSV</a>").unwrap();
+    let text = data.replace("%0A", "\n").replace("%22", "\"").replace("%20", " ");
+    assert_eq!(
+        text,
+        "series,\"a \"\"b\"\"\",\"a \"\"b\"\"\",low,high\n\"s, t\",1,2.5,,\n\"s, t\",2,3,2.9,3.1\n"
+    );
+}
+
+#[test]
+fn a_matrix_of_one_cell_has_no_picture() {
+    let page = |columns: &'static [u32]| {
+        written(&mut |document| {
+            document.picture(Picture::Matrix(&Matrix {
+                title: "nodes",
+                subtitle: "",
+                unit: "ns",
+                noun: "node",
+                rows: &[0],
+                columns,
+                groups: None,
+                cell: &|_, _| Ok(100.0),
+            }));
+        })
+    };
+    assert!(!page(&[0]).contains("<figure"));
+    let two = page(&[0, 1]);
+    assert!(two.contains("<figure"), "{two}");
+    assert!(
+        two.contains("data:text/csv,initiator_node,target_node,%22ns%22%0A0,0,100%0A0,1,100%0A"),
+        "{two}"
+    );
 }
 
 proptest! {

@@ -5,7 +5,7 @@
 
 use super::row::PlotRow;
 use crate::report::axis::Plane;
-use crate::report::chart::{Bar, ChartPoint, Data, is_drawable};
+use crate::report::chart::{ChartPoint, Data, is_drawable};
 use latency_core::math::round;
 
 /// The look of one series.
@@ -78,10 +78,15 @@ impl Pencil<'_> {
             Data::Points(points) => {
                 self.intervals(row, points, look);
                 self.lines(row, points, look);
-                self.markers(row, points, look, among);
+                let sparse = points.len() * COLUMNS_PER_MARKER <= self.grid.columns;
+                match among {
+                    _ if sparse => self.markers(row, points, look, 0, 0),
+                    Some(index) => self.markers(row, points, look, index * MARKER_SHIFT, MARKER_DISTANCE),
+                    None => {}
+                }
             }
+            Data::Scatter(points) => self.markers(row, points, look, 0, 0),
             Data::Curve(curve) => self.curve(row, curve, look),
-            Data::Bars(bars) => self.bars(row, bars, look),
         }
     }
 
@@ -130,14 +135,16 @@ impl Pencil<'_> {
         }
     }
 
-    /// Draws markers, which distinguish several series and show single points if they are few.
-    fn markers(&self, row: &mut PlotRow, points: &[ChartPoint], look: Look, among: Option<usize>) {
-        let sparse = points.len() * COLUMNS_PER_MARKER <= self.grid.columns;
-        let (mut free, distance) = match among {
-            _ if sparse => (0, 0),
-            Some(index) => (index * MARKER_SHIFT, MARKER_DISTANCE),
-            None => return,
-        };
+    /// Draws markers, which distinguish several series and show single points: the first from the column `free` on, and
+    /// the others at this distance or more.
+    fn markers(
+        &self,
+        row: &mut PlotRow,
+        points: &[ChartPoint],
+        look: Look,
+        mut free: usize,
+        distance: usize,
+    ) {
         for point in points.iter().filter(|point| point.is_drawable()) {
             let column = self.grid.column(self.plane.x.fraction(point.x));
             if column >= free {
@@ -158,19 +165,6 @@ impl Pencil<'_> {
             let (left, right) = (at(column as f64 - 0.5), at(column as f64 + 0.5));
             if is_drawable(left) && is_drawable(right) {
                 self.span(row, column, self.height(left), self.height(right), look);
-            }
-        }
-    }
-
-    fn bars(&self, row: &mut PlotRow, bars: &[Bar], look: Look) {
-        let base = self.height(0.0);
-        for bar in bars.iter().filter(|bar| is_drawable(bar.height) && bar.height != 0.0) {
-            // No terminal is as wide as 65,535 columns, so the conversion may saturate.
-            let place = |x: f64| usize::from(round(self.grid.dot_x(self.plane.x.fraction(x))) as u16);
-            // Neighbouring bars share an edge; its column belongs to the right bar.
-            let (first, end) = (place(bar.low), place(bar.high));
-            for column in first..end.max(first + 1) {
-                self.span(row, column, self.height(bar.height), base, look);
             }
         }
     }

@@ -7,11 +7,11 @@ mod draw;
 mod row;
 
 use super::axis::{Plane, Title};
-use super::chart::{Chart, Data, Series};
+use super::chart::{Chart, Data, MarkKind, Series, Unit};
 use super::figures::width;
 use super::labels::Shelves;
 use super::terminal::Terminal;
-use core::fmt::{self, Write};
+use core::fmt::{self, Display, Write};
 use draw::{Look, PlotGrid};
 use row::{MOST_COLUMNS, PlotRow};
 
@@ -22,6 +22,7 @@ const MOST_LINES: usize = 20;
 /// The columns per line of a plot. Characters are twice as high as wide, so plots have a ratio of height to width of 2
 /// to 5 or less.
 const COLUMNS_PER_LINE: usize = 5;
+const LINES_PER_NAME: usize = 3;
 /// The columns per tick of the horizontal axis: its labels have up to eight characters and a gap.
 const COLUMNS_PER_TICK: usize = 10;
 /// The lines per label of the vertical axis, in tenths.
@@ -37,7 +38,6 @@ const QUIET: u8 = 245;
 struct Glyphs {
     markers: [char; 6],
     curve: char,
-    bars: char,
     interval: char,
     mark: char,
     vertical: char,
@@ -50,7 +50,6 @@ struct Glyphs {
 const UNICODE: Glyphs = Glyphs {
     markers: ['●', '○', '■', '□', '▲', '△'],
     curve: '┄',
-    bars: '█',
     interval: '│',
     mark: '┊',
     vertical: '│',
@@ -63,7 +62,6 @@ const UNICODE: Glyphs = Glyphs {
 const ASCII: Glyphs = Glyphs {
     markers: ['*', 'o', '+', 'x', '#', '@'],
     curve: '.',
-    bars: '#',
     interval: '|',
     mark: ':',
     vertical: '|',
@@ -82,7 +80,10 @@ const ASCII: Glyphs = Glyphs {
 pub fn write(out: &mut dyn Write, chart: &Chart<'_>, terminal: Terminal) -> fmt::Result {
     terminal.heading(out, chart.title, chart.subtitle)?;
     let columns = terminal.columns.clamp(FEWEST_COLUMNS, MOST_COLUMNS);
-    let lines = (columns / COLUMNS_PER_LINE).clamp(FEWEST_LINES, MOST_LINES);
+    let lines = match chart.y_axis.unit {
+        Unit::Names(names) => names.len() * LINES_PER_NAME,
+        _ => (columns / COLUMNS_PER_LINE).clamp(FEWEST_LINES, MOST_LINES),
+    };
     let Some(plane) = Plane::of(chart, columns / COLUMNS_PER_TICK, lines * 10 / TENTHS_OF_LINES_PER_TICK)
     else {
         return writeln!(out, "(no points)");
@@ -105,6 +106,9 @@ pub fn write(out: &mut dyn Write, chart: &Chart<'_>, terminal: Terminal) -> fmt:
     plot.horizontal_axis(out)
 }
 
+/// A receiver of the column of the line, the place of the label (line and start) and the label of each mark.
+type EachMark<'e> = &'e mut dyn FnMut(Option<usize>, Option<(usize, usize)>, &str);
+
 struct Plot<'a> {
     chart: &'a Chart<'a>,
     plane: Plane<'a>,
@@ -119,9 +123,8 @@ impl Plot<'_> {
     fn look(&self, index: usize, series: &Series<'_>) -> Look {
         let marker = self.glyphs.markers.get(index % self.glyphs.markers.len());
         let glyph = match series.data {
-            Data::Points(_) => marker.copied().unwrap_or('*'),
+            Data::Points(_) | Data::Scatter(_) => marker.copied().unwrap_or('*'),
             Data::Curve(_) => self.glyphs.curve,
-            Data::Bars(_) => self.glyphs.bars,
         };
         Look { glyph, colour: COLOURS.get(index % COLOURS.len()).copied().unwrap_or(QUIET) }
     }
@@ -149,14 +152,14 @@ impl Plot<'_> {
         out.write_char('\n')
     }
 
-    /// Writes the labels of the marks, each at one side of its line.
+    /// Writes the labels of the marks, each at one side of its line or above its area.
     fn mark_labels(&self, out: &mut dyn Write) -> fmt::Result {
-        for line in 0..self.each_mark(|_, _, _| ()) {
+        for line in 0..self.each_mark(&mut |_, _, _| ()) {
             let mut row = PlotRow::new(self.grid.columns);
-            self.each_mark(|column, place, label| match place {
+            self.each_mark(&mut |column, place, label| match place {
                 Some((at, start)) if at == line => row.shown(start, &label),
                 // The line of a mark begins below its label.
-                Some((at, _)) if at < line => row.glyph_behind(column, self.glyphs.mark, Some(QUIET)),
+                Some((at, _)) if at < line => self.upright(&mut row, column),
                 _ => {}
             });
             write!(out, "{:1$}", "", self.margin)?;
@@ -165,14 +168,25 @@ impl Plot<'_> {
         Ok(())
     }
 
-    /// Passes the column, the place (line and start) and the label of each mark on the axis to `tell`, and returns the
-    /// number of lines of labels.
-    fn each_mark(&self, mut tell: impl FnMut(usize, Option<(usize, usize)>, &str)) -> usize {
+    /// Draws a part of the line of a mark; an area has none.
+    fn upright(&self, row: &mut PlotRow, column: Option<usize>) {
+        if let Some(column) = column {
+            row.glyph_behind(column, self.glyphs.mark, Some(QUIET));
+        }
+    }
+
+    /// Passes the column of the line, the place of the label (line and start) and the label of each mark on the axis to
+    /// `tell`, and returns the number of lines of labels. Second ticks are left out.
+    fn each_mark(&self, tell: EachMark<'_>) -> usize {
         let mut shelves = Shelves::<MARK_LINES>::new(self.grid.columns as f64, 1.0);
-        for mark in self.chart.marks.iter().filter(|mark| self.plane.x.contains(mark.x)) {
+        let marks = self.chart.marks.iter().filter(|mark| mark.kind != MarkKind::Tick);
+        for mark in marks.filter(|mark| self.plane.x.contains(mark.x)) {
             let column = self.grid.column(self.plane.x.fraction(mark.x));
-            let place = shelves.place(column as f64, width(&mark.label) as f64);
-            tell(column, place.map(|place| (place.line, place.start as usize)), mark.label);
+            let label = mark.label.as_str();
+            let place = Some(width(&label)).filter(|width| *width > 0);
+            let place = place.and_then(|width| shelves.place(column as f64, width as f64));
+            let place = place.map(|place| (place.line, place.start as usize));
+            tell(Some(column).filter(|_| mark.kind == MarkKind::Line), place, label);
         }
         shelves.lines()
     }
@@ -180,7 +194,7 @@ impl Plot<'_> {
     /// Writes one line of the plot itself.
     fn line(&self, out: &mut dyn Write, line: usize) -> fmt::Result {
         let mut row = PlotRow::new(self.grid.columns);
-        self.each_mark(|column, _, _| row.glyph_behind(column, self.glyphs.mark, Some(QUIET)));
+        self.each_mark(&mut |column, _, _| self.upright(&mut row, column));
         let pencil =
             draw::Pencil { grid: self.grid, plane: &self.plane, line, interval: self.glyphs.interval };
         let several = self.chart.series.len() > 1;
@@ -209,15 +223,15 @@ impl Plot<'_> {
         for column in 0..self.grid.columns {
             rule.glyph_behind(column, self.glyphs.horizontal, Some(QUIET));
         }
-        let mut shelf = Shelves::<1>::new(self.grid.columns as f64, 2.0);
-        for tick in self.plane.x.ticks() {
-            let (column, label) = (self.grid.column(self.plane.x.fraction(tick)), self.plane.x.label(tick));
-            let wide = width(&label);
-            if let Some(place) = shelf.place(column.saturating_sub(wide / 2) as f64, wide as f64) {
-                labels.shown(place.start as usize, &label);
-                rule.glyph(column, self.glyphs.horizontal_tick, Some(QUIET));
-            }
-        }
+        let length = self.grid.columns.saturating_sub(1) as f64;
+        let characters = |shown: &dyn Display| width(shown) as f64;
+        self.plane.x.each_label([length, length + 1.0, 2.0], &characters, &mut |label, place| {
+            let (column, wide) = (self.grid.column(place / length.max(1.0)), width(label));
+            let start = column.saturating_sub(wide / 2).min(self.grid.columns.saturating_sub(wide));
+            labels.shown(start, label);
+            rule.glyph(column, self.glyphs.horizontal_tick, Some(QUIET));
+            Ok(())
+        })?;
         write!(out, "{:1$}", "", self.margin - 1)?;
         self.terminal.paint(out, QUIET, &self.glyphs.corner)?;
         rule.write(out, self.terminal)?;

@@ -119,7 +119,7 @@ mod tests {
 
     fn written(row: &PlotRow, colour: bool) -> String {
         let mut text = String::new();
-        row.write(&mut text, Terminal { columns: 80, unicode: true, colour }).unwrap();
+        row.write(&mut text, Terminal { columns: 80, unicode: true, colour, screen: false }).unwrap();
         text
     }
 

@@ -1,12 +1,12 @@
 //! Plots are equal to the stored ones, and any data keep within the width.
 
 use super::*;
-use crate::report::chart::{Axis, Bar, ChartPoint, Mark, Scale, Unit};
+use crate::report::chart::{Axis, ChartPoint, Mark, Scale};
 use crate::report::samples;
 use proptest::prelude::*;
 use std::string::String;
 
-const PLAIN: Terminal = Terminal { columns: 72, unicode: true, colour: false };
+const PLAIN: Terminal = Terminal { columns: 72, unicode: true, colour: false, screen: false };
 
 fn plotted(chart: &Chart<'_>, terminal: Terminal) -> String {
     let mut text = String::new();
@@ -40,13 +40,19 @@ fn a_curve_looks_as_it_did() {
 }
 
 #[test]
-fn a_histogram_looks_as_it_did() {
-    samples::histogram(|chart| samples::golden("histogram.txt", &plotted(chart, PLAIN)));
+fn lanes_look_as_they_did() {
+    samples::lanes(|chart| samples::golden("lanes.txt", &plotted(chart, Terminal { columns: 40, ..PLAIN })));
 }
 
 #[test]
-fn lanes_look_as_they_did() {
-    samples::lanes(|chart| samples::golden("lanes.txt", &plotted(chart, Terminal { columns: 40, ..PLAIN })));
+fn a_strip_looks_as_it_did() {
+    samples::strip(|chart| {
+        samples::golden("strip.txt", &plotted(chart, PLAIN));
+        samples::golden(
+            "strip-ascii.txt",
+            &plotted(chart, Terminal { columns: 40, unicode: false, ..PLAIN }),
+        );
+    });
 }
 
 #[test]
@@ -69,22 +75,20 @@ proptest! {
         unicode: bool,
         colour: bool,
         scale in prop::sample::select(&[Scale::Auto, Scale::Linear, Scale::Logarithmic][..]),
-        unit in prop::sample::select(&[Unit::Bytes, Unit::Count, Unit::Plain("ns"), Unit::Prefixed("/s")][..]),
+        unit in prop::sample::select(&[Unit::Bytes, Unit::Count, Unit::Plain("ns"), Unit::Prefixed("/s"), Unit::Names(&["a", "b"])][..]),
     ) {
         let points: std::vec::Vec<ChartPoint> =
             values.iter().map(|&(x, y, low, high)| ChartPoint::with_band(x, y, low, high)).collect();
-        let bars: std::vec::Vec<Bar> =
-            values.iter().map(|&(low, high, height, _)| Bar { low, high, height }).collect();
         let curve = |x: f64| x * x;
         let series = [
             Series { name: "points", data: Data::Points(&points) },
-            Series { name: "bars", data: Data::Bars(&bars) },
+            Series { name: "strip", data: Data::Scatter(&points) },
             Series { name: "curve", data: Data::Curve(&curve) },
         ];
-        let marks = [Mark { x: 2.0, label: "mark" }, Mark { x: f64::NAN, label: "none" }];
+        let marks = [Mark::line(2.0, format_args!("mark")), Mark::line(f64::NAN, format_args!("none"))];
         let axis = Axis { title: "title", unit, scale };
         let chart = Chart { title: "", subtitle: "", x_axis: axis, y_axis: axis, series: &series, marks: &marks };
-        let text = plotted(&chart, Terminal { columns, unicode, colour });
+        let text = plotted(&chart, Terminal { columns, unicode, colour, screen: false });
         // Labels of absurdly large numbers may be of any length; lines of the plot are cut.
         let usual = values.iter().all(|&(x, y, low, high)| {
             [x, y, low, high].iter().all(|value| value.abs() < 1e9 && (*value == 0.0 || value.abs() > 1e-3))

@@ -1,5 +1,5 @@
-//! The frame of every picture: the element itself, its background, styles, title and subtitle. This module does not
-//! depend on any picture.
+//! The frame of every picture: the element itself, its background, styles, title, subtitle and footer. This module does
+//! not depend on any picture.
 
 use core::fmt::{self, Write};
 
@@ -11,9 +11,9 @@ use crate::report::escape::InMarkup;
 
 /// The place where a picture is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FramePlace {
-    /// In a file of its own.
-    File,
+pub enum FramePlace<'a> {
+    /// In a file of its own, with the text of its footer.
+    File(&'a str),
     /// In an HTML page that has the style sheet; the number of the picture within the page.
     Page(u32),
 }
@@ -21,6 +21,8 @@ pub enum FramePlace {
 /// The distance between the lines of a title; below it, of a subtitle.
 const TITLE_LINE: f64 = 24.0;
 const SUBTITLE_LINE: f64 = 17.0;
+/// The distance between the lines of a footer.
+const FOOTER_LINE: f64 = 15.0;
 /// The blank margin around a picture.
 pub const EDGE: f64 = 24.0;
 
@@ -37,24 +39,27 @@ pub fn heading_height(width: f64, title: &str, subtitle: &str) -> f64 {
 /// HTML parsers know the namespace of SVG, so a page does not need its address.
 pub fn begin(
     out: &mut dyn Write,
-    place: FramePlace,
+    place: FramePlace<'_>,
     (width, height): (f64, f64),
     title: &str,
     subtitle: &str,
 ) -> fmt::Result {
     let room = width - 2.0 * EDGE;
-    let (width, height) = (Decimal(width), Decimal(height));
-    out.write_str("<svg ")?;
-    if place == FramePlace::File {
-        out.write_str("xmlns=\"http://www.w3.org/2000/svg\" ")?;
-    }
+    let right = width - EDGE;
+    let (namespace, footer) = match place {
+        FramePlace::File(footer) => ("xmlns=\"http://www.w3.org/2000/svg\" ", footer),
+        FramePlace::Page(_) => ("", ""),
+    };
+    let footer = || text::lines(footer, Size::Small, room);
+    let bottom = height + FOOTER_LINE * footer().count() as f64;
+    let (width, bottom) = (Decimal(width), Decimal(bottom));
     write!(
         out,
-        "class=\"latency-bench\" role=\"img\" width=\"{width}\" height=\"{height}\" \
-         viewBox=\"0 0 {width} {height}\" color=\"#1c2128\""
+        "<svg {namespace}class=\"latency-bench\" role=\"img\" width=\"{width}\" height=\"{bottom}\" \
+         viewBox=\"0 0 {width} {bottom}\" color=\"#1c2128\""
     )?;
     match place {
-        FramePlace::File => {
+        FramePlace::File(_) => {
             let (title, sheet) = (InMarkup(&title), style::SHEET);
             writeln!(out, ">\n<title>{title}</title>\n<style>\n{sheet}</style>")?;
         }
@@ -62,11 +67,15 @@ pub fn begin(
             let title = InMarkup(&title);
             writeln!(
                 out,
-                " aria-labelledby=\"picture-{number}\">\n<title id=\"picture-{number}\">{title}</title>"
+                " id=\"chart-{number}\" aria-labelledby=\"picture-{number}\">\n<title id=\"picture-{number}\">{title}</title>"
             )?;
         }
     }
-    writeln!(out, "<rect class=\"page\" width=\"{width}\" height=\"{height}\" rx=\"8\"/>")?;
+    writeln!(out, "<rect class=\"page\" width=\"{width}\" height=\"{bottom}\" rx=\"8\"/>")?;
+    for (index, line) in footer().enumerate() {
+        let y = height - 12.0 + FOOTER_LINE * (index + 1) as f64;
+        text::text(out, "class=\"foot\" text-anchor=\"end\" x=\"~\" y=\"@\"", &[right, y], &line)?;
+    }
     let mut baseline = EDGE - 6.0;
     for line in text::lines(title, Size::Title, room) {
         baseline += TITLE_LINE;

@@ -4,10 +4,11 @@
 
 use super::frame::{EDGE, FramePlace, begin, heading_height};
 use super::style::{shade, text_on};
-use super::text::{Size, fill, lines, text};
+use super::text::{Size, fill, lines, text, width};
 use crate::report::chart::Matrix;
 use crate::report::escape::InMarkup;
 use crate::report::figures::Figure;
+use crate::report::labels::Shelves;
 use crate::report::shade::Shades;
 use core::fmt::{self, Write};
 
@@ -21,6 +22,9 @@ const GAP: f64 = 3.0;
 const LEFT: f64 = EDGE + 84.0;
 /// Room for the headings of columns.
 const COLUMN_HEADINGS: f64 = 52.0;
+/// The height of the names of groups, above the headings of columns, and the maximum number of their lines.
+const GROUP_LINE: f64 = 17.0;
+const GROUP_LINES: usize = 2;
 /// The number of rectangles of the scale below the matrix.
 const SCALE_STEPS: u32 = 24;
 const SCALE_WIDTH: f64 = 192.0;
@@ -34,11 +38,13 @@ const REASON_LINE: f64 = 17.0;
 ///
 /// Returns the error of `out`.
 #[inline(never)] // offsets into a small frame are short
-pub fn write(out: &mut dyn Write, matrix: &Matrix<'_>, place: FramePlace) -> fmt::Result {
+pub fn write(out: &mut dyn Write, matrix: &Matrix<'_>, place: FramePlace<'_>) -> fmt::Result {
     let cell = (ROOM / matrix.columns.len().max(1) as f64).clamp(NARROWEST_CELL, WIDEST_CELL);
     let matrix_width = cell * matrix.columns.len() as f64;
     let width = (EDGE + LEFT + matrix_width).max(NARROWEST);
-    let top = heading_height(width, matrix.title, matrix.subtitle) + COLUMN_HEADINGS;
+    let names_top = heading_height(width, matrix.title, matrix.subtitle) + 4.0;
+    let name_lines = each_group(matrix, cell, &mut |_, _, _| Ok(()))?;
+    let top = names_top + GROUP_LINE * name_lines as f64 + COLUMN_HEADINGS;
     let bottom = top + CELL_HEIGHT * matrix.rows.len() as f64;
     let shades = Shades::of(matrix);
     let scale_top = bottom + EDGE;
@@ -52,11 +58,12 @@ pub fn write(out: &mut dyn Write, matrix: &Matrix<'_>, place: FramePlace) -> fmt
     let grid = HeatGrid { matrix, top, cell };
     grid.headings(out, bottom)?;
     for (row_index, &row) in matrix.rows.iter().enumerate() {
-        for (column_index, &column) in matrix.columns.iter().enumerate() {
+        for (column_index, &column) in matrix.columns.iter().enumerate().skip(matrix.left_out(row_index)) {
             let (x, y) = (LEFT + cell * column_index as f64, top + CELL_HEIGHT * row_index as f64);
             grid.cell(out, (row, column), (x, y), shades.as_ref())?;
         }
     }
+    groups(out, &grid, names_top)?;
     if let Some(shades) = &shades {
         scale(out, shades, matrix.unit, scale_top)?;
     }
@@ -83,10 +90,11 @@ impl HeatGrid<'_, '_> {
         let Self { matrix, top, cell } = *self;
         let centre = LEFT + cell * matrix.columns.len() as f64 / 2.0;
         let middle = "class=\"quiet\" text-anchor=\"middle\" x=\"@\" y=\"@\"";
-        text(out, middle, &[centre, top - 30.0], &format_args!("target {}", matrix.noun))?;
+        let [from, to] = if matrix.groups.is_some() { ["", ""] } else { ["from ", "to "] };
+        text(out, middle, &[centre, top - 30.0], &format_args!("{to}{}", matrix.noun))?;
         let (x, y) = (LEFT - 52.0, (top + bottom) / 2.0);
         let upwards = "class=\"quiet\" text-anchor=\"middle\" x=\"@\" y=\"@\" transform=\"rotate(-90 @ @)\"";
-        text(out, upwards, &[x, y, x, y], &format_args!("initiator {}", matrix.noun))?;
+        text(out, upwards, &[x, y, x, y], &format_args!("{from}{}", matrix.noun))?;
         for (index, column) in matrix.columns.iter().enumerate() {
             let x = LEFT + cell * (index as f64 + 0.5);
             text(out, "class=\"number\" text-anchor=\"middle\" x=\"@\" y=\"@\"", &[x, top - 10.0], column)?;
@@ -131,6 +139,40 @@ impl HeatGrid<'_, '_> {
             }
         }
     }
+}
+
+/// A receiver of the index, the name and the place of the name (line and left end) of each group.
+type EachGroup<'e> = &'e mut dyn FnMut(usize, &str, Option<(usize, f64)>) -> fmt::Result;
+
+/// Passes the index, the name and the place of the name (line and left end) of each group to `tell`, and returns the
+/// number of lines of names. The first column is the second row, because each row begins a column further to the right.
+fn each_group(matrix: &Matrix<'_>, cell: f64, tell: EachGroup<'_>) -> Result<usize, fmt::Error> {
+    let mut shelves = Shelves::<GROUP_LINES>::new(f64::INFINITY, 10.0);
+    for group in matrix.groups.unwrap_or_default() {
+        let x = LEFT + cell * group.first.saturating_sub(1) as f64;
+        let name = group.name.as_str();
+        let place = shelves.place(x, width(&name, Size::Small));
+        tell(group.first, name, place.map(|place| (place.line, place.start)))?;
+    }
+    Ok(shelves.lines())
+}
+
+/// Draws lines between groups, and their names.
+#[inline(never)] // offsets into a small frame are short
+fn groups(out: &mut dyn Write, grid: &HeatGrid<'_, '_>, names_top: f64) -> fmt::Result {
+    let HeatGrid { matrix, top, cell } = *grid;
+    let right = LEFT + cell * matrix.columns.len() as f64;
+    each_group(matrix, cell, &mut |first, name, place| {
+        let Some((line, x)) = place else { return Ok(()) };
+        let baseline = names_top + GROUP_LINE * line as f64 + 12.0;
+        if first > 0 {
+            let y = top + CELL_HEIGHT * first as f64 - GAP / 2.0;
+            let corner = "<path class=\"none\" d=\"M@ @V@H@\"/>\n";
+            fill(out, corner, &[x - GAP / 2.0, baseline - 10.0, y, right])?;
+        }
+        text(out, "class=\"quiet\" x=\"@\" y=\"@\"", &[x + GAP, baseline], &name)
+    })
+    .map(drop)
 }
 
 /// Writes the scale that explains the shades.

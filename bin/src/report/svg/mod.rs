@@ -11,7 +11,9 @@ mod text;
 
 use core::fmt::{self, Write};
 
-use super::document::{Document, Picture};
+use latency_core::text::Text;
+
+use super::document::{Document, PageRole, Picture, Role};
 use super::format::{Format, Purpose};
 
 pub use frame::FramePlace;
@@ -23,14 +25,31 @@ pub const SVG: Format = Format {
     extension: "svg",
     purpose: Purpose::Picture,
     write: |out, _, describe| {
-        let mut drawing = Drawing { out, drawn: None };
+        // The origin comes after the picture, so that the result is described twice.
+        let mut footer = Footer(Text::EMPTY);
+        describe(&mut footer);
+        // Text that does not fit is left out.
+        let _ = write!(footer.0, "latency-bench {}", env!("CARGO_PKG_VERSION"));
+        let mut drawing = Drawing { out, place: FramePlace::File(footer.0.as_str()), drawn: None };
         describe(&mut drawing);
         drawing.drawn.unwrap_or(Ok(()))
     },
 };
 
+/// The text of the footer.
+struct Footer(Text<320>);
+
+impl Document for Footer {
+    fn sentence(&mut self, role: Role<'_>, words: fmt::Arguments<'_>) {
+        if role == Role::Page(&PageRole::Footer) {
+            self.0 = Text::of(words);
+        }
+    }
+}
+
 struct Drawing<'o> {
     out: &'o mut dyn Write,
+    place: FramePlace<'o>,
     drawn: Option<fmt::Result>,
 }
 
@@ -41,7 +60,7 @@ impl Document for Drawing<'_> {
 
     fn picture(&mut self, picture: Picture<'_>) {
         if self.drawn.is_none() {
-            self.drawn = Some(write(self.out, picture, FramePlace::File));
+            self.drawn = Some(write(self.out, picture, self.place));
         }
     }
 }
@@ -51,7 +70,7 @@ impl Document for Drawing<'_> {
 /// # Errors
 ///
 /// Returns the error of `out`.
-pub fn write(out: &mut dyn Write, picture: Picture<'_>, place: FramePlace) -> fmt::Result {
+pub fn write(out: &mut dyn Write, picture: Picture<'_>, place: FramePlace<'_>) -> fmt::Result {
     match picture {
         Picture::Chart(chart) => line::write(out, chart, place),
         Picture::Matrix(matrix) => heat::write(out, matrix, place),

@@ -9,14 +9,14 @@ use std::vec::Vec;
 
 fn chart_of(chart: &Chart<'_>) -> String {
     let mut text = String::new();
-    write(&mut text, Picture::Chart(chart), FramePlace::File).unwrap();
+    write(&mut text, Picture::Chart(chart), FramePlace::File("")).unwrap();
     assert_well_formed(&text);
     text
 }
 
 fn matrix_of(matrix: &Matrix<'_>) -> String {
     let mut text = String::new();
-    heat::write(&mut text, matrix, FramePlace::File).unwrap();
+    heat::write(&mut text, matrix, FramePlace::File("")).unwrap();
     assert_well_formed(&text);
     text
 }
@@ -45,8 +45,9 @@ fn assert_well_formed(document: &str) {
 fn pictures_look_as_they_did() {
     samples::curve(|chart| samples::golden("curve.svg", &chart_of(chart)));
     samples::lanes(|chart| samples::golden("lanes.svg", &chart_of(chart)));
-    samples::histogram(|chart| samples::golden("histogram.svg", &chart_of(chart)));
+    samples::strip(|chart| samples::golden("strip.svg", &chart_of(chart)));
     samples::matrix(|matrix| samples::golden("matrix.svg", &matrix_of(matrix)));
+    samples::triangle(|matrix| samples::golden("triangle.svg", &matrix_of(matrix)));
 }
 
 #[test]
@@ -71,6 +72,7 @@ fn without_points_or_numbers_there_is_still_a_document() {
         noun: "node",
         rows: &nodes,
         columns: &nodes,
+        groups: None,
         cell: &cell,
     };
     assert!(matrix_of(&matrix).contains("node 0 to node 0: not measurable here: mbind &lt;EPERM&gt;"));
@@ -92,7 +94,7 @@ proptest! {
             Series { name: "curve", data: Data::Curve(&curve) },
         ];
         let axis = Axis { title: &text, unit: Unit::Plain(&text), scale };
-        let marks = [Mark { x: 1.0, label: &text }];
+        let marks = [Mark::line(1.0, format_args!("{text}"))];
         chart_of(&Chart { title: &text, subtitle: &text, x_axis: axis, y_axis: axis, series: &series, marks: &marks });
     }
 }

@@ -114,6 +114,9 @@ impl Stamp {
     }
 }
 
+/// The name of the instruction set, as Linux prints it.
+pub const ARCHITECTURE: &str = "x86_64";
+
 /// The printed name of the counter that stamps read.
 pub const COUNTER_NAME: &str = "TSC";
 

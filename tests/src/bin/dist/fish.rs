@@ -61,7 +61,7 @@ pub fn script() -> String {
                 Some(Value::File) => out.push_str(" -r -F"),
                 Some(Value::Typed) => out.push_str(" -x"),
             }
-            _ = writeln!(out, " -d {}", quoted(flag.help));
+            _ = writeln!(out, " -d {}", quoted(Flag::text_of(flag.help, "")));
         }
     }
     out

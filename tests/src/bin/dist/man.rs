@@ -2,22 +2,33 @@
 //! README.md.
 
 use latency_bench::catalogue::DESCRIPTORS;
-use latency_bench::options::{Descriptor, EXAMPLES, EXIT_CODES, FLAGS, Flag, FlagId, GROUPS};
+use latency_bench::options::{
+    Descriptor, EXAMPLES, EXIT_CODES, FLAGS, Flag, FlagId, GROUPS, TAGLINE, VALUES,
+};
 
 use crate::release;
 use crate::roff::{Source, escaped};
 use crate::words::{SERVICES, accepts, commands, experiments, formats};
 
-const README: &str = include_str!("../../../../README.md");
+const README: &str = include_str!("../../../../bin/README.md");
 
-/// The section of README.md that CAVEATS repeats.
+/// The section of bin/README.md that CAVEATS repeats.
 const CAVEATS: &str = "## What it does not do";
 
 /// Environment variables, with their effect.
 const ENVIRONMENT: [(&str, &str); 3] = [
-    ("NO_COLOR", "If set and not empty, text has no colours unless --color=always asks for them."),
-    ("TERM", "With the value dumb, text has no colours unless --color=always asks for them."),
+    ("NO_COLOR", "If set and not empty, text has no colors without --color=always."),
+    ("TERM", "With the value dumb, text has no colors without --color=always."),
     ("LC_ALL, LC_CTYPE, LANG", "The first that is set decides whether figures may use UTF-8."),
+];
+
+/// Files and directories that are read, with their content.
+const FILES: [(&str, &str); 5] = [
+    ("/sys/devices/system/node, /sys/devices/system/cpu", "Nodes, CPUs, caches, distances and memory tiers."),
+    ("/sys/kernel/mm", "Pools of huge pages, and the settings of transparent huge pages."),
+    ("/sys/fs/cgroup", "Limits of memory and CPU time."),
+    ("/proc/self", "The nodes and pages of the measured memory, and the allowed CPUs and nodes."),
+    ("/proc/stat", "CPU time of other processes."),
 ];
 
 /// Returns the page.
@@ -29,7 +40,7 @@ pub fn page() -> String {
         release::VERSION
     ));
     page.section("NAME");
-    page.0.push_str("latency\\-bench \\- measure memory latency: NUMA nodes, cache levels, page sizes\n");
+    page.text(&format!("latency-bench - {}", TAGLINE.replacen("measures", "measure", 1)));
     synopsis(&mut page);
     description(&mut page);
     options(&mut page);
@@ -43,15 +54,23 @@ pub fn page() -> String {
         page.tagged(name, "");
         page.text(meaning);
     }
+    page.section("FILES");
+    page.text("The program reads these files, and writes only the file of `--output`.");
+    for (path, content) in FILES {
+        page.tagged(path, "");
+        page.text(content);
+    }
     page.section("EXAMPLES");
-    for (command, meaning) in table(EXAMPLES) {
-        page.tagged(command, "");
-        page.text(meaning);
+    for (arguments, effect) in EXAMPLES.lines().filter_map(|example| example.split_once('\t')) {
+        page.tagged(&format!("latency-bench {arguments}"), "");
+        page.text(&format!("{effect}."));
     }
     page.section("CAVEATS");
     caveats(&mut page);
     page.section("SEE ALSO");
-    page.0.push_str("\\fBlstopo\\fR(1), \\fBnumactl\\fR(8), \\fBnuma\\fR(7), \\fBperf\\fR(1)\n");
+    page.0.push_str(
+        "\\fBlstopo\\fR(1), \\fBperf\\fR(1), \\fBtaskset\\fR(1), \\fBnuma\\fR(7), \\fBnumactl\\fR(8)\n",
+    );
     page.0
 }
 
@@ -70,16 +89,17 @@ fn synopsis(page: &mut Source) {
         line(&format!("{} [OPTIONS] {}", command.name, command.operands.names));
     }
     line("help [EXPERIMENT]");
+    line("help options");
     line("version");
 }
 
 fn description(page: &mut Source) {
     page.section("DESCRIPTION");
     page.text(
-        "`latency-bench` measures the time of one load that waits for the one before, from every NUMA node to the \
-         memory of every node, in every cache level and with every page size; and what memory delivers under load. \
-         Every number comes with a proof of where the memory was, a 95 % interval, and a self-test. Without an \
-         experiment it measures as `matrix` does.",
+        "`latency-bench` measures the idle latency from every NUMA node to the memory of every node, the size and \
+         latency of each cache level, the effect of huge pages, memory-level parallelism, bandwidth, loaded latency \
+         and core-to-core latency. It verifies the placement of the memory, and prints a 95% confidence interval \
+         and a level of trust with each result. Without an experiment, it runs `matrix`.",
     );
     page.subsection("Experiments");
     experiments().iter().for_each(|experiment| described(page, experiment));
@@ -96,7 +116,8 @@ fn described(page: &mut Source, experiment: &Descriptor) {
     let operands = experiment.operands.names;
     let space = if operands.is_empty() { "" } else { " " };
     page.tagged(experiment.name, &format!("{space}{operands}"));
-    page.text(&format!("{}.", experiment.summary));
+    let stop = if experiment.summary.ends_with('?') { "" } else { "." };
+    page.text(&format!("{}{stop}", experiment.summary));
     for paragraph in experiment.details.split('\n') {
         page.line_break();
         page.text(paragraph);
@@ -105,10 +126,11 @@ fn described(page: &mut Source, experiment: &Descriptor) {
 
 fn options(page: &mut Source) {
     page.section("OPTIONS");
-    page.text(
-        "SIZE is in bytes; K, M, G and T are binary. An option that only some experiments have names them; every \
-         other one is accepted by all.",
-    );
+    page.text("All experiments have the options without a line `Applies to`. Values have these forms:");
+    for (name, form) in table(VALUES) {
+        page.tagged(name, "");
+        page.text(&format!("{form}."));
+    }
     for (group, heading) in GROUPS {
         page.subsection(heading);
         FLAGS.iter().filter(|flag| flag.group == group).for_each(|flag| option(page, flag));
@@ -118,7 +140,7 @@ fn options(page: &mut Source) {
 fn option(page: &mut Source, flag: &Flag) {
     let short = flag.short.map_or(String::new(), |letter| format!("-{}, ", char::from(letter)));
     page.tagged(&format!("{short}{flag}"), "");
-    let mut text = flag.help.to_string();
+    let mut text = whole(flag.help);
     if flag.id == FlagId::Format {
         // The format that needs a picture is among those of an experiment with one.
         let longest = DESCRIPTORS.iter().map(|known| formats(known).collect::<Vec<_>>());
@@ -129,15 +151,20 @@ fn option(page: &mut Source, flag: &Flag) {
     for (label, words) in [("Default", flag.default), ("Why", flag.reason)] {
         if !words.is_empty() {
             page.line_break();
-            page.text(&format!("{label}: {words}."));
+            page.text(&format!("{label}: {}.", whole(words)));
         }
     }
     let of: Vec<&str> =
         DESCRIPTORS.iter().filter(|known| accepts(known, flag)).map(|known| known.name).collect();
     if of.len() < DESCRIPTORS.len() {
         page.line_break();
-        page.text(&format!("Of: {}.", of.join(", ")));
+        page.text(&format!("Applies to: {}.", of.join(", ")));
     }
+}
+
+/// Returns a text with its parts for single experiments, each behind a semicolon.
+fn whole(text: &str) -> String {
+    text.split('\n').filter(|part| !part.ends_with(": ")).collect::<Vec<_>>().join("; ")
 }
 
 /// Returns the rows of a table of the help text: the part before two spaces or more, and the part behind
@@ -182,10 +209,12 @@ mod tests {
             "OPTIONS",
             "EXIT STATUS",
             "ENVIRONMENT",
+            "FILES",
             "EXAMPLES",
             "CAVEATS",
+            "SEE ALSO",
         ];
-        assert_eq!(sections[..expected.len()], expected);
+        assert_eq!(sections, expected);
     }
 
     #[test]
@@ -194,7 +223,12 @@ mod tests {
         let tagged = |text: &str| page.contains(&format!("\\fB{}\\fR", escaped(text)));
         assert!(DESCRIPTORS.iter().all(|known| tagged(known.name)));
         assert_eq!(table(EXIT_CODES).filter(|(code, _)| tagged(code)).count(), 7);
-        assert_eq!(table(EXAMPLES).filter(|(command, _)| tagged(command)).count(), 3);
+        assert_eq!(table(VALUES).filter(|(name, _)| tagged(name)).count(), 3);
+        assert!(EXAMPLES.lines().all(|example| {
+            example
+                .split_once('\t')
+                .is_some_and(|(arguments, _)| tagged(&format!("latency-bench {arguments}")))
+        }));
         for flag in FLAGS {
             assert!(page.contains(&escaped(&flag.to_string())), "{flag}");
         }

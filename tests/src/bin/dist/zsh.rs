@@ -76,7 +76,10 @@ fn specification(experiment: &Descriptor, flag: &Flag) -> String {
         Some(Value::Typed) => format!(":{}: ", flag.kind().map_or("", |kind| kind.name)),
     };
     let equals = if flag.kind().is_some() { "=" } else { "" };
-    let about = format!("[{}]{action}", flag.help.replace('[', "(").replace(']', ")").replace(':', "\\:"));
+    let about = format!(
+        "[{}]{action}",
+        Flag::text_of(flag.help, experiment.name).replace('[', "(").replace(']', ")").replace(':', "\\:")
+    );
     match flag.short.map(char::from) {
         None => quoted(&format!("--{}{equals}{about}", flag.name)),
         Some(letter) => {

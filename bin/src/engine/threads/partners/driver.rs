@@ -150,7 +150,7 @@ pub fn measure_with_partners<'a>(
     points: &[Point],
     budget: &Budget,
 ) -> Result<Findings<'a>, Failure<'a>> {
-    let needs = || TimingError::NeedsCounter { what: "exchanges between two cores", instead: "matrix" };
+    let needs = || TimingError::NeedsCounter { what: "core-to-core measurements", instead: "matrix" };
     let counter = *timer.counter().ok_or_else(needs)?;
     let shared_lines = Budget { memory: Memory::Shared, optional: Optional::Nothing, ..*budget };
     let mut pieces = Pieces::place(session, points.iter().copied(), lines_of, &shared_lines)?;

@@ -1,16 +1,11 @@
 //! The series of a chart as SVG paths, and their samples in the legend.
 
 use crate::report::axis::{Plane, ValueWithUnit};
-use crate::report::chart::{Bar, ChartPoint, Data, Unit, is_drawable};
+use crate::report::chart::{ChartPoint, Data, Unit, is_drawable};
 use crate::report::escape::InMarkup;
 use crate::report::svg::text::fill;
 use core::fmt::{self, Display, Write};
 
-/// The room left of the plot, for the title of the vertical axis and its labels.
-pub const LEFT: f64 = 80.0;
-/// The size of the plot.
-pub const PLOT_WIDTH: f64 = 756.0;
-pub const PLOT_HEIGHT: f64 = 340.0;
 /// The length of the sample of a series in the legend.
 pub const SWATCH_WIDTH: f64 = 28.0;
 /// The radius of markers if there are few points; below it, if there are many.
@@ -24,22 +19,25 @@ const MARKERS: usize = 4;
 /// The area of the plot, in pixels.
 pub struct Canvas<'a> {
     pub plane: Plane<'a>,
+    pub left: f64,
+    pub width: f64,
     pub top: f64,
+    pub height: f64,
     /// The units of the horizontal and of the vertical axis.
     pub axes: (Unit<'a>, Unit<'a>),
 }
 
 impl Canvas<'_> {
     pub fn x(&self, value: f64) -> f64 {
-        LEFT + PLOT_WIDTH * self.plane.x.fraction(value)
+        self.left + self.width * self.plane.x.fraction(value)
     }
 
     pub fn y(&self, value: f64) -> f64 {
-        self.bottom() - PLOT_HEIGHT * self.plane.y.fraction(value)
+        self.bottom() - self.height * self.plane.y.fraction(value)
     }
 
     pub fn bottom(&self) -> f64 {
-        self.top + PLOT_HEIGHT
+        self.top + self.height
     }
 
     fn shown_x(&self, value: f64) -> impl Display + use<'_> {
@@ -57,8 +55,8 @@ impl Canvas<'_> {
                 self.lines(out, points)?;
                 self.markers(out, points, index)
             }
+            Data::Scatter(points) => self.markers(out, points, index),
             Data::Curve(curve) => self.curve(out, curve),
-            Data::Bars(bars) => self.bars(out, bars),
         }
     }
 
@@ -104,7 +102,7 @@ impl Canvas<'_> {
             let along = along.map(|(low, high)| [(point.x, low), (point.x, high)]);
             for ends in [across, along].into_iter().flatten() {
                 if ends.iter().all(|(x, y)| is_drawable(*x) && is_drawable(*y)) {
-                    out.write_str("<path class=\"line\" d=\"")?;
+                    out.write_str("<path class=\"whisker\" d=\"")?;
                     self.path(out, ends.into_iter())?;
                     out.write_str("\"/>\n")?;
                 }
@@ -134,31 +132,19 @@ impl Canvas<'_> {
         }
         out.write_str("\"/>\n")
     }
-
-    fn bars(&self, out: &mut dyn Write, bars: &[Bar]) -> fmt::Result {
-        let base = self.y(0.0);
-        for bar in bars.iter().filter(|bar| is_drawable(bar.height) && bar.height != 0.0) {
-            let (left, right, end) = (self.x(bar.low), self.x(bar.high), self.y(bar.height));
-            fill(out, "<path class=\"bar\" d=\"M@ @V@H@V@Z\">", &[left, base, end, right, base])?;
-            let (low, high) = (self.shown_x(bar.low), self.shown_x(bar.high));
-            writeln!(out, "<title>{low} to {high}: {}</title></path>", self.shown_y(bar.height))?;
-        }
-        Ok(())
-    }
 }
 
 /// Draws the sample of a series in the legend, from its left end at middle height.
 pub fn swatch(out: &mut dyn Write, data: Data<'_>, index: usize, (x, y): (f64, f64)) -> fmt::Result {
     let (right, middle) = (x + SWATCH_WIDTH, x + SWATCH_WIDTH / 2.0);
     match data {
-        Data::Points(_) => {
+        Data::Points(_) | Data::Scatter(_) => {
             let line = "<path class=\"line\" d=\"M@ @H@\"/><path class=\"point\" d=\"";
             fill(out, line, &[x, y, right])?;
             marker(out, index, (middle, y), LARGE)?;
             out.write_str("\"/>")
         }
         Data::Curve(_) => fill(out, "<path class=\"curve\" d=\"M@ @H@\"/>", &[x, y, right]),
-        Data::Bars(_) => fill(out, "<path class=\"bar\" d=\"M@ @H@v8H@Z\"/>", &[x, y - 4.0, right, x]),
     }
 }
 

@@ -9,13 +9,19 @@ use super::frame::{EDGE, FramePlace, begin, heading_height};
 use super::style::SERIES;
 use super::text::{Size, fill, text, width};
 use crate::report::axis::{Plane, Title};
-use crate::report::chart::{Chart, Data};
+use crate::report::chart::{Chart, Mark, MarkKind, Unit};
 use crate::report::escape::InMarkup;
-use crate::report::labels::{LabelPlace, Shelves};
-use core::fmt::{self, Write};
-use data::{Canvas, LEFT, PLOT_HEIGHT, PLOT_WIDTH, SWATCH_WIDTH, swatch};
+use crate::report::labels::Shelves;
+use core::fmt::{self, Display, Write};
+use data::{Canvas, SWATCH_WIDTH, swatch};
 
-const WIDTH: f64 = LEFT + PLOT_WIDTH + EDGE;
+const WIDTH: f64 = 860.0;
+/// The least room left of the plot, and that which labels leave to the title of the vertical axis.
+const LEFT: f64 = 80.0;
+const BESIDE_LABELS: f64 = 52.0;
+/// The height of the plot, and of each name if its vertical axis has names.
+const PLOT_HEIGHT: f64 = 340.0;
+const NAME_HEIGHT: f64 = 56.0;
 /// The room below the plot, for the labels of the horizontal axis and its title.
 const BELOW: f64 = 62.0;
 const MOST_X_TICKS: usize = 10;
@@ -24,6 +30,8 @@ const LEGEND_LINE: f64 = 22.0;
 const LEGEND_GAP: f64 = 24.0;
 const MARK_LINE: f64 = 17.0;
 const MARK_LINES: usize = 4;
+/// The length of a second tick, from the top of the plot.
+const TICK: f64 = 8.0;
 /// The gap between the line of a mark and its label.
 const MARK_GAP: f64 = 5.0;
 
@@ -33,40 +41,56 @@ const MARK_GAP: f64 = 5.0;
 ///
 /// Returns the error of `out`.
 #[inline(never)] // offsets into a small frame are short
-pub fn write(out: &mut dyn Write, chart: &Chart<'_>, shown: FramePlace) -> fmt::Result {
+pub fn write(out: &mut dyn Write, chart: &Chart<'_>, shown: FramePlace<'_>) -> fmt::Result {
     let heading = heading_height(WIDTH, chart.title, chart.subtitle);
     let Some(plane) = Plane::of(chart, MOST_X_TICKS, MOST_Y_TICKS) else {
         begin(out, shown, (WIDTH, heading + 2.0 * EDGE), chart.title, chart.subtitle)?;
         text(out, "x=\"~\" y=\"@\"", &[EDGE, heading + EDGE], &"no points")?;
         return out.write_str("</svg>\n");
     };
-    let marks_top = legend(chart, heading, |_, _| Ok(()))? + 8.0;
-    let mut canvas = Canvas { plane, top: marks_top, axes: (chart.x_axis.unit, chart.y_axis.unit) };
-    canvas.top += MARK_LINE * each_mark(&canvas, chart, |_, _, _| Ok(()))? as f64 + 6.0;
+    let marks_top = legend(chart, heading, &mut |_, _| Ok(()))? + 8.0;
+    let labels = plane.y.ticks().map(|tick| small(&plane.y.label(tick)));
+    let left = labels.fold(LEFT, |left, label| left.max(label + BESIDE_LABELS));
+    let axes = (chart.x_axis.unit, chart.y_axis.unit);
+    let height = match chart.y_axis.unit {
+        Unit::Names(names) => NAME_HEIGHT * names.len() as f64,
+        _ => PLOT_HEIGHT,
+    };
+    let mut canvas = Canvas { plane, left, width: WIDTH - EDGE - left, top: marks_top, height, axes };
+    canvas.top += MARK_LINE * each_mark(&canvas, chart, &mut |_, _| Ok(()))? as f64 + 6.0;
 
     begin(out, shown, (WIDTH, canvas.bottom() + BELOW), chart.title, chart.subtitle)?;
-    legend(chart, heading, |index, (x, y)| {
+    legend(chart, heading, &mut |index, (x, y)| {
         let Some(series) = chart.series.get(index) else { return Ok(()) };
-        write!(out, "<g class=\"s{}\">", index % SERIES)?;
-        swatch(out, series.data, index, (x, y))?;
-        out.write_str("</g>")?;
+        in_colour(out, Some(index), &mut |out| swatch(out, series.data, index, (x, y)))?;
         text(out, "x=\"@\" y=\"@\"", &[x + SWATCH_WIDTH + 8.0, y + 4.0], &series.name)
     })?;
     vertical_axis(out, &canvas, chart)?;
     horizontal_axis(out, &canvas, chart)?;
-    marks(out, &canvas, chart, marks_top)?;
-    // The first series is in front, so it is drawn last. Models come after all others: their dashed lines hide
-    // nothing.
-    for curves in [false, true] {
-        for (index, series) in chart.series.iter().enumerate().rev() {
-            if matches!(series.data, Data::Curve(_)) == curves {
-                writeln!(out, "<g class=\"s{}\">", index % SERIES)?;
-                canvas.series(out, series.data, index)?;
-                out.write_str("</g>\n")?;
-            }
-        }
+    mark_shapes(out, &canvas, chart, marks_top)?;
+    // The gaps of dashed lines show the lines behind; the first line is solid.
+    for (index, series) in chart.series.iter().enumerate() {
+        in_colour(out, Some(index), &mut |out| canvas.series(out, series.data, index))?;
     }
+    // Labels come last, so that nothing crosses them.
+    mark_labels(out, &canvas, chart, marks_top)?;
     out.write_str("</svg>\n")
+}
+
+fn small(shown: &dyn Display) -> f64 {
+    width(shown, Size::Small)
+}
+
+/// Draws something in the colour of a series, or in that of the axes.
+fn in_colour(
+    out: &mut dyn Write,
+    series: Option<usize>,
+    draw: &mut dyn FnMut(&mut dyn Write) -> fmt::Result,
+) -> fmt::Result {
+    let Some(series) = series else { return draw(out) };
+    writeln!(out, "<g class=\"s{}\">", series % SERIES)?;
+    draw(out)?;
+    out.write_str("</g>\n")
 }
 
 /// Passes the index of each named series and its place in the legend (left end, middle height) to `tell`, and returns
@@ -74,7 +98,7 @@ pub fn write(out: &mut dyn Write, chart: &Chart<'_>, shown: FramePlace) -> fmt::
 fn legend(
     chart: &Chart<'_>,
     heading: f64,
-    mut tell: impl FnMut(usize, (f64, f64)) -> fmt::Result,
+    tell: &mut dyn FnMut(usize, (f64, f64)) -> fmt::Result,
 ) -> Result<f64, fmt::Error> {
     let (mut x, mut y) = (EDGE, heading + LEGEND_LINE / 2.0 + 4.0);
     let mut bottom = y - LEGEND_LINE / 2.0;
@@ -90,45 +114,85 @@ fn legend(
     Ok(bottom)
 }
 
-/// Passes each mark on the axis, its place and that of its label to `tell`, and returns the number of lines of labels.
-/// A label is to the right of its line, or to the left if the right edge is too near.
+/// The place of a mark and of its label.
+struct MarkPlace {
+    /// The place of the mark.
+    x: f64,
+    /// The place of the label, and whether it ends or begins there.
+    text: f64,
+    ends: bool,
+    /// The line of the label above the plot; `None` if it has no room, or is within the plot.
+    line: Option<usize>,
+}
+
+/// Passes each mark on the axis and its place to `tell`, and returns the number of lines of labels above the plot. A
+/// label is to the right of its line, or to the left if the right edge is too near.
 fn each_mark(
     canvas: &Canvas<'_>,
     chart: &Chart<'_>,
-    mut tell: impl FnMut(&str, f64, Option<LabelPlace>) -> fmt::Result,
+    tell: &mut dyn FnMut(&Mark, MarkPlace) -> fmt::Result,
 ) -> Result<usize, fmt::Error> {
     let mut shelves = Shelves::<MARK_LINES>::new(WIDTH - EDGE, 8.0);
     for mark in chart.marks.iter().filter(|mark| canvas.plane.x.contains(mark.x)) {
-        let (x, wide) = (canvas.x(mark.x), width(&mark.label, Size::Small));
-        let right = x + MARK_GAP;
-        let start = if right + wide > WIDTH - EDGE { x - MARK_GAP - wide } else { right };
-        tell(mark.label, x, shelves.place(start, wide))?;
+        let (x, wide) = (canvas.x(mark.x), small(&mark.label.as_str()));
+        let right = match mark.kind {
+            // A rising curve leaves room behind the end of an area that is narrower than its label.
+            MarkKind::Area { end, .. } if canvas.x(end) - x < wide + 2.0 * MARK_GAP => {
+                canvas.x(end) + MARK_GAP
+            }
+            _ => x + MARK_GAP,
+        };
+        let ends = right + wide > WIDTH - EDGE;
+        let anchor = if matches!(mark.kind, MarkKind::Area { .. }) { WIDTH - EDGE } else { x - MARK_GAP };
+        let text = if ends { anchor } else { right };
+        let is_above = !matches!(mark.kind, MarkKind::Area { .. }) && !mark.label.is_empty();
+        let place = if is_above { shelves.place(if ends { text - wide } else { text }, wide) } else { None };
+        tell(mark, MarkPlace { x, text, ends, line: place.map(|place| place.line) })?;
     }
     Ok(shelves.lines())
 }
 
-fn marks(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>, marks_top: f64) -> fmt::Result {
-    // All lines are drawn first, so that no line crosses a label.
-    for label_pass in [false, true] {
-        each_mark(canvas, chart, |label, x, place| {
-            let label_top = place.map_or(canvas.top, |place| marks_top + MARK_LINE * place.line as f64);
-            if !label_pass {
-                let line = "<line class=\"mark\" x1=\"@\" x2=\"@\" y1=\"@\" y2=\"@\">";
-                fill(out, line, &[x, x, label_top, canvas.bottom()])?;
-                return writeln!(out, "<title>{}</title></line>", InMarkup(label));
+/// Draws lines, and every other area, so that neighbours differ.
+fn mark_shapes(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>, top: f64) -> fmt::Result {
+    let mut shades = false;
+    each_mark(canvas, chart, &mut |mark, place| {
+        let label_top = place.line.map_or(canvas.top, |line| top + MARK_LINE * line as f64);
+        let bottom = match mark.kind {
+            MarkKind::Line => canvas.bottom(),
+            MarkKind::Tick => canvas.top + TICK,
+            MarkKind::Area { end, .. } => {
+                shades = !shades;
+                let area = "<path class=\"area\" d=\"M@ @H@V@H@Z\"/>\n";
+                let sides = [place.x, canvas.top, canvas.x(end), canvas.bottom(), place.x];
+                return if shades { fill(out, area, &sides) } else { Ok(()) };
             }
-            // The text is anchored at the line, so the gap is exact with any font.
-            let (anchor, text_x) = match place {
-                Some(place) if place.start < x => {
-                    ("class=\"label\" text-anchor=\"end\" x=\"@\" y=\"@\"", x - MARK_GAP)
-                }
-                Some(_) => ("class=\"label\" text-anchor=\"start\" x=\"@\" y=\"@\"", x + MARK_GAP),
-                None => return Ok(()),
-            };
-            text(out, anchor, &[text_x, label_top + 12.0], &label)
-        })?;
-    }
-    Ok(())
+        };
+        in_colour(out, mark.series, &mut |out| {
+            let line = "<path class=\"mark\" d=\"M@ @V@\"><title>";
+            fill(out, line, &[place.x, label_top, bottom])?;
+            writeln!(out, "{}</title></path>", InMarkup(mark.label.as_str()))
+        })
+    })
+    .map(drop)
+}
+
+fn mark_labels(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>, top: f64) -> fmt::Result {
+    each_mark(canvas, chart, &mut |mark, place| {
+        let baseline = match (mark.kind, place.line) {
+            (MarkKind::Area { y, .. }, _) => canvas.y(y) - 2.0 * MARK_GAP,
+            (_, Some(line)) => top + MARK_LINE * line as f64 + 12.0,
+            (_, None) => return Ok(()),
+        };
+        // The text is anchored at the line, so the gap is exact with any font.
+        let anchor = match place.ends {
+            true => "class=\"label\" text-anchor=\"end\" x=\"@\" y=\"@\"",
+            false => "class=\"label\" text-anchor=\"start\" x=\"@\" y=\"@\"",
+        };
+        in_colour(out, mark.series, &mut |out| {
+            text(out, anchor, &[place.text, baseline], &mark.label.as_str())
+        })
+    })
+    .map(drop)
 }
 
 fn vertical_axis(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>) -> fmt::Result {
@@ -137,12 +201,17 @@ fn vertical_axis(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>) ->
         fill(
             out,
             "<line class=\"grid\" x1=\"~\" x2=\"~\" y1=\"@\" y2=\"@\"/>\n",
-            &[LEFT, LEFT + PLOT_WIDTH, y, y],
+            &[canvas.left, WIDTH - EDGE, y, y],
         )?;
         let label = canvas.plane.y.label(tick);
-        text(out, "class=\"quiet\" text-anchor=\"end\" x=\"~\" y=\"@\"", &[LEFT - 8.0, y + 4.0], &label)?;
+        text(
+            out,
+            "class=\"quiet\" text-anchor=\"end\" x=\"~\" y=\"@\"",
+            &[canvas.left - 8.0, y + 4.0],
+            &label,
+        )?;
     }
-    let (x, y) = (EDGE + 6.0, canvas.top + PLOT_HEIGHT / 2.0);
+    let (x, y) = (EDGE + 6.0, canvas.top + canvas.height / 2.0);
     let upwards = "text-anchor=\"middle\" x=\"@\" y=\"@\" transform=\"rotate(-90 @ @)\"";
     text(out, upwards, &[x, y, x, y], &Title(chart.y_axis))
 }
@@ -150,17 +219,13 @@ fn vertical_axis(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>) ->
 fn horizontal_axis(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart<'_>) -> fmt::Result {
     let bottom = canvas.bottom();
     let line = "<line class=\"axis\" x1=\"~\" x2=\"~\" y1=\"@\" y2=\"@\"/>\n";
-    fill(out, line, &[LEFT, LEFT + PLOT_WIDTH, bottom, bottom])?;
-    let mut shelf = Shelves::<1>::new(WIDTH, 8.0);
-    for tick in canvas.plane.x.ticks() {
-        let (x, label) = (canvas.x(tick), canvas.plane.x.label(tick));
-        let wide = width(&label, Size::Small);
+    fill(out, line, &[canvas.left, WIDTH - EDGE, bottom, bottom])?;
+    canvas.plane.x.each_label([canvas.width, canvas.width + EDGE, 8.0], &small, &mut |label, place| {
+        let x = canvas.left + place;
         let line = "<line class=\"axis\" x1=\"@\" x2=\"@\" y1=\"@\" y2=\"@\"/>\n";
         fill(out, line, &[x, x, bottom, bottom + 5.0])?;
-        if shelf.place(x - wide / 2.0, wide).is_some() {
-            text(out, "class=\"quiet\" text-anchor=\"middle\" x=\"@\" y=\"@\"", &[x, bottom + 20.0], &label)?;
-        }
-    }
-    let (x, y) = (LEFT + PLOT_WIDTH / 2.0, bottom + 44.0);
+        text(out, "class=\"quiet\" text-anchor=\"middle\" x=\"@\" y=\"@\"", &[x, bottom + 20.0], label)
+    })?;
+    let (x, y) = (canvas.left + canvas.width / 2.0, bottom + 44.0);
     text(out, "text-anchor=\"middle\" x=\"@\" y=\"@\"", &[x, y], &Title(chart.x_axis))
 }

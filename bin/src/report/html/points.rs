@@ -1,0 +1,58 @@
+//! The values of a picture as a link to CSV. The link holds its data, so that a page needs no other file.
+
+use core::fmt::{self, Display, Write};
+
+use crate::report::chart::Data;
+use crate::report::document::Picture;
+use crate::report::escape::{Escaping, address};
+use crate::report::figures::Precise;
+
+/// Writes a link to the values of a picture: the points of a chart, or the numbers of a matrix.
+pub fn link(out: &mut dyn Write, picture: Picture<'_>, number: u32) -> fmt::Result {
+    write!(out, "<p><a download=\"picture-{number}.csv\" href=\"data:text/csv,")?;
+    rows(&mut Escaping(out, address), picture)?;
+    out.write_str("\">CSV</a></p>\n")
+}
+
+fn rows(out: &mut dyn Write, picture: Picture<'_>) -> fmt::Result {
+    match picture {
+        Picture::Chart(chart) => {
+            let [x, y] = [chart.x_axis, chart.y_axis].map(|axis| Quoted(axis.title));
+            writeln!(out, "series,{x},{y},low,high")?;
+            for series in chart.series {
+                let Data::Points(points) = series.data else { continue };
+                for point in points.iter().filter(|point| point.is_drawable()) {
+                    write!(out, "{},{},{}", Quoted(series.name), Precise(point.x), Precise(point.y))?;
+                    match point.band {
+                        Some((low, high)) => writeln!(out, ",{},{}", Precise(low), Precise(high))?,
+                        None => out.write_str(",,\n")?,
+                    }
+                }
+            }
+        }
+        Picture::Matrix(matrix) => {
+            let (noun, unit) = (matrix.noun, Quoted(matrix.unit));
+            writeln!(out, "initiator_{noun},target_{noun},{unit}")?;
+            for (row, column, cell) in matrix.cells() {
+                if let Ok(value) = cell {
+                    writeln!(out, "{row},{column},{}", Precise(value))?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A text of a row, in quotes (RFC 4180).
+struct Quoted<'t>(&'t str);
+
+impl Display for Quoted<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_char('"')?;
+        for character in self.0.chars() {
+            out.write_str(if character == '"' { "\"" } else { "" })?;
+            out.write_char(character)?;
+        }
+        out.write_char('"')
+    }
+}
