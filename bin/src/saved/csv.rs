@@ -71,7 +71,7 @@ pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft<'_>) -> Re
 }
 
 /// The defect of a table whose values are the ends of curves.
-const UNDER_LOAD: &str = "latencies under load, of which the JSON is read";
+const UNDER_LOAD: &str = "the CSV of loaded cannot be read; save it with --json";
 
 /// Returns the lines of a text with the line ends of Unix, Windows or the old Macintosh.
 fn lines(text: &str) -> impl Iterator<Item = &str> {

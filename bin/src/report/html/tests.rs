@@ -248,7 +248,7 @@ fn the_points_of_a_chart_are_linked_as_csv() {
     let text = data.replace("%0A", "\n").replace("%22", "\"").replace("%20", " ");
     assert_eq!(
         text,
-        "series,\"a \"\"b\"\"\",\"a \"\"b\"\"\",low,high\n\"s, t\",1,2.5,,\n\"s, t\",2,3,2.9,3.1\n"
+        "series,\"a \"\"b\"\"\",\"a \"\"b\"\"\",low,high\n\"s, t\",1.0,2.5,,\n\"s, t\",2.0,3.0,2.9,3.1\n"
     );
 }
 
