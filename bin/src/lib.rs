@@ -341,9 +341,10 @@ fn perform<'a>(
     };
     let nothing = done == 0 && findings.interrupted;
     let failed = failed(findings, done);
-    let written = save(out, options, terminal, output::COLUMNS, [failed.is_some(), nothing], &mut |document| {
-        describe::report(document, &report, &experiment.present);
-    });
+    let written =
+        save(out, options, terminal, output::COLUMNS, [failed.is_some(), nothing], &mut |document| {
+            describe::report(document, &report, &experiment.present);
+        });
     // Errors of messages are dropped, because there is no other output to report them to.
     let _ = warnings.write(messages, options.verbose, message_columns(), terminal.unicode);
     written?;

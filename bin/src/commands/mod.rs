@@ -13,10 +13,10 @@ use core::fmt::{self, Display};
 
 use latency_core::text::joined;
 
-use crate::error::Failure;
-use crate::options::{Descriptor, Options};
 use crate::describe::CommandRun;
 use crate::describe::output::Columns;
+use crate::error::Failure;
+use crate::options::{Descriptor, Options};
 use crate::report::document::Describe;
 
 /// A function that writes a description in the requested format.

@@ -3,11 +3,11 @@
 //! All experiments have the same columns in the same order. A row has only those that apply to it.
 
 use super::{Report, Utc};
+use crate::analysis::traffic::bandwidth;
 use crate::report::document::{Document, Field, Part, Value, fields};
 use crate::result::row::{self, FIELDS, Row};
 use crate::result::sample::Sample;
 use crate::saved::Saved;
-use crate::analysis::traffic::bandwidth;
 use latency_core::stats::Estimate;
 
 /// Declares the columns in their order.
@@ -267,7 +267,10 @@ mod tests {
         for groups in COMMANDS.iter().map(|command| command.columns).chain([[COLUMNS, &[]]]) {
             for name in names(&groups) {
                 assert!(!reserved.contains(name), "{name}");
-                assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_'));
+                assert!(
+                    name.bytes()
+                        .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+                );
             }
         }
     }

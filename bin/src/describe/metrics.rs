@@ -122,7 +122,9 @@ fn run(document: &mut dyn Document, report: &Report<'_, '_>, experiment: NameLab
 /// Emits the samples of conclusions: cache levels, largest bandwidths, knees, and classes of pairs of CPUs.
 fn conclusions(document: &mut dyn Document, report: &Report<'_, '_>, experiment: NameLabel<'_>) {
     let analysis = report.analysis;
-    for (analysis, cache) in analysis.iter().flat_map(|found| found.caches().iter().map(move |cache| (found, cache))) {
+    for (analysis, cache) in
+        analysis.iter().flat_map(|found| found.caches().iter().map(move |cache| (found, cache)))
+    {
         let labels = [experiment, ("level", u64::from(cache.number).into())];
         document.sample(&CACHE_SIZE, &labels, cache.size.value.into());
         document.sample(&CACHE_LATENCY, &labels, (analysis.of_cache(cache).value * 1e-9).into());
@@ -181,7 +183,8 @@ fn nodes<'l>(point: &Point) -> [(&'static str, Value<'l>); 4] {
 /// Returns whether no walk of the same kind between the same nodes has a larger working set.
 fn is_largest(outcomes: &[Outcome<'_>], point: &Point) -> bool {
     let kind = |of: &Point| (of.initiator, of.target, of.order, of.stride, of.kernel.name, of.pages);
-    let is_larger = |other: &Point| is_latency(other) && other.size > point.size && kind(other) == kind(point);
+    let is_larger =
+        |other: &Point| is_latency(other) && other.size > point.size && kind(other) == kind(point);
     !outcomes.iter().any(|outcome| is_larger(&outcome.point))
 }
 

@@ -51,7 +51,8 @@ fields! {
     BUSY_SHARE "busy_share" "The share of the time in which it was busy.";
 }
 
-static INFO: Metric = Metric { name: "info", about: "Version, schema and CPU model of the tool that produced these samples." };
+static INFO: Metric =
+    Metric { name: "info", about: "Version, schema and CPU model of the tool that produced these samples." };
 
 /// Version of the document's schema.
 const VERSION_OF_SCHEMA: u64 = shape::SCHEMA as u64;

@@ -5,8 +5,8 @@ use core::fmt::{self, Display};
 use latency_core::stats::{Estimate, Interval, Summary};
 
 use super::metrics::seconds;
-use super::{Report, columns};
 use super::optional::optional;
+use super::{Report, columns};
 use crate::report::document::{Document, MetricLabels, Rows, Value, metrics};
 use crate::report::figures::{Digits, Seconds};
 use crate::result::{Measurement, Outcome, RoundSeries, Undisturbed};

@@ -5,8 +5,8 @@ use core::iter;
 use latency_core::text::plural;
 
 use super::bandwidth::members;
-use crate::describe::method::optional;
 use crate::describe::columns;
+use crate::describe::method::optional;
 use crate::describe::{self, CommandRun, point, trust};
 use crate::plan::budget::Budget;
 use crate::plan::duration::Range;
@@ -73,19 +73,22 @@ pub fn present(
     document.put(&describe::REGIONS, several.then_some(describe::method::regions_name(budget.memory)));
 }
 
-/// Describes the points of a plan as rows.
+/// Describes the points of a plan as rows; a page has only its table of them, because reports have hundreds.
 pub fn rows(document: &mut dyn Document, run: &CommandRun<'_>, points: &[Point]) {
-    points.iter().for_each(|planned| run.origin().row(document, &mut |document| {
-        point::planned(document, planned);
-        if let Some(traffic) = planned.walk.traffic() {
-            members::kind(document, traffic, traffic.generators);
-        }
-        if let Some(pair) = planned.walk.ping_pong() {
-            document.put(&columns::TARGET_CPU, pair.partner.0);
-            document.put(&columns::METHOD, pair.method.word());
-        }
-        document.put(&columns::NOT_MEASURED, "planned");
-    }));
+    let points = if document.wants_pictures() { &[] } else { points };
+    points.iter().for_each(|planned| {
+        run.origin().row(document, &mut |document| {
+            point::planned(document, planned);
+            if let Some(traffic) = planned.walk.traffic() {
+                members::kind(document, traffic, traffic.generators);
+            }
+            if let Some(pair) = planned.walk.ping_pong() {
+                document.put(&columns::TARGET_CPU, pair.partner.0);
+                document.put(&columns::METHOD, pair.method.word());
+            }
+            document.put(&columns::NOT_MEASURED, "planned");
+        })
+    });
 }
 
 /// Describes the duration of a plan.

@@ -12,7 +12,9 @@ use latency_core::units::NodeId;
 use super::interface::{Experiment, gathered};
 use crate::analysis::firmware;
 use crate::analysis::matrix::{self, Class, DistanceGroup, Pair, conclude, groups};
-use crate::describe::{self, Presentation, Report, attributes, columns, method, point, rows, trust, undisturbed};
+use crate::describe::{
+    self, Presentation, Report, attributes, columns, method, point, rows, trust, undisturbed,
+};
 use crate::engine::run;
 use crate::error::PlacementError;
 use crate::machine::Machine;
@@ -403,27 +405,27 @@ fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
 
 fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
     let found = conclude(&mut pairs(report));
-        document.put(&LOCAL_NS, found.local_ns);
-        document.put(&REMOTE_NS, found.remote_ns());
-        document.put(&REMOTE_OVER_LOCAL, found.remote_over_local());
-        for (field, of) in [(&SAME_PACKAGE_NS, Class::SamePackage), (&MEMORY_ONLY_NS, Class::MemoryOnly)] {
-            document.put(field, found.far().find(|(class, _)| *class == of).map(|(_, ns)| ns));
-        }
-        document.items(Part::List(&CLASSES), groups(pairs(report)), |document, group| {
-            document.put(&CLASS, group.class.name());
-            document.put(&DISTANCE, group.distance.map(u32::from));
-            document.put(&CLASS_PAIRS, group.pairs);
-            document.put(&CLASS_NS, group.mean);
-            document.put(&CLASS_MIN, group.least);
-            document.put(&CLASS_MAX, group.most);
+    document.put(&LOCAL_NS, found.local_ns);
+    document.put(&REMOTE_NS, found.remote_ns());
+    document.put(&REMOTE_OVER_LOCAL, found.remote_over_local());
+    for (field, of) in [(&SAME_PACKAGE_NS, Class::SamePackage), (&MEMORY_ONLY_NS, Class::MemoryOnly)] {
+        document.put(field, found.far().find(|(class, _)| *class == of).map(|(_, ns)| ns));
+    }
+    document.items(Part::List(&CLASSES), groups(pairs(report)), |document, group| {
+        document.put(&CLASS, group.class.name());
+        document.put(&DISTANCE, group.distance.map(u32::from));
+        document.put(&CLASS_PAIRS, group.pairs);
+        document.put(&CLASS_NS, group.mean);
+        document.put(&CLASS_MIN, group.least);
+        document.put(&CLASS_MAX, group.most);
+    });
+    for (field, pair) in [(&FASTEST, found.fastest), (&SLOWEST, found.slowest)] {
+        document.object(field, pair, |document, pair| {
+            document.put(&columns::INITIATOR_NODE, pair.from.0);
+            document.put(&columns::TARGET_NODE, pair.to.0);
+            document.put(&NS, pair.ns);
         });
-        for (field, pair) in [(&FASTEST, found.fastest), (&SLOWEST, found.slowest)] {
-            document.object(field, pair, |document, pair| {
-                document.put(&columns::INITIATOR_NODE, pair.from.0);
-                document.put(&columns::TARGET_NODE, pair.to.0);
-                document.put(&NS, pair.ns);
-            });
-        }
+    }
 }
 
 #[cfg(test)]

@@ -31,8 +31,8 @@ use crate::analysis::curve::Analysis;
 use crate::analysis::traffic::bytes_per_line;
 use crate::catalogue::{DESCRIPTORS, EXPERIMENTS};
 use crate::commands::report::{self as whole_report, Plans, Whole};
-use crate::describe::{CommandRun, Report};
 use crate::describe::output;
+use crate::describe::{CommandRun, Report};
 use crate::error::{Failure, PlacementError};
 use crate::experiment::dry_run;
 use crate::experiment::interface::Experiment;
@@ -196,7 +196,9 @@ impl Parsed {
             }
             Some(command) => {
                 let ran = || self.run(command.descriptor.name);
-                command.perform(options, &ran, &mut |describe| write(command.columns, describe)).unwrap_or_else(Some)
+                command
+                    .perform(options, &ran, &mut |describe| write(command.columns, describe))
+                    .unwrap_or_else(Some)
             }
             None => {
                 report(scene, self, terminal, write);

@@ -198,7 +198,9 @@ fn tables_of_all_experiments_can_be_joined_end_to_end() {
 fn rows_are_flat_and_have_the_columns_of_tables() {
     let columns: BTreeSet<&str> = crate::describe::columns::COLUMNS.iter().map(|field| field.key()).collect();
     for (name, scene) in of_each_experiment() {
-        let Some(seen::Seen::Object(members)) = findings::seen(&scene) else { panic!("{name} has no result") };
+        let Some(seen::Seen::Object(members)) = findings::seen(&scene) else {
+            panic!("{name} has no result")
+        };
         let rows = members.iter().find(|(field, _)| field.key() == "rows");
         let Some((_, seen::Seen::List(rows))) = rows else { panic!("{name} has no rows") };
         assert!(!rows.is_empty() || name == "system", "{name}");

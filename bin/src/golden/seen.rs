@@ -55,7 +55,10 @@ impl Tree {
 /// Returns the fields of both ends of the interval of a field, if it has one.
 fn ends(field: &'static Field) -> Option<[&'static Field; 2]> {
     static KNOWN: Mutex<BTreeMap<&str, [&Field; 2]>> = Mutex::new(BTreeMap::new());
-    let abouts = ["The lower end of its 95 % confidence interval; null without one.", "The upper end of the interval."];
+    let abouts = [
+        "The lower end of its 95 % confidence interval; null without one.",
+        "The upper end of the interval.",
+    ];
     let end = |place: usize| -> &'static Field {
         let key = format!("{}{}", field.key(), ENDS[place]).leak();
         Box::leak(Box::new(Field::new(key, abouts[place])))

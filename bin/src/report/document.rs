@@ -131,7 +131,9 @@ impl Value<'_> {
     /// Returns the number, and both ends of its interval.
     #[must_use]
     pub fn parts(self) -> [Self; 3] {
-        let Value::Estimate(Estimate { value, interval }) = self else { return [self, Value::None, Value::None] };
+        let Value::Estimate(Estimate { value, interval }) = self else {
+            return [self, Value::None, Value::None];
+        };
         let (low, high) = interval.map(|interval| (interval.low, interval.high)).unzip();
         [value.into(), low.into(), high.into()]
     }

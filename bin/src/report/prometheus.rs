@@ -49,7 +49,8 @@ struct KnownMetrics {
 impl Document for KnownMetrics {
     fn sample(&mut self, metric: &'static Metric, _: MetricLabels<'_>, value: Value<'_>) {
         let known = self.metrics.iter().flatten().any(|known| core::ptr::eq(*known, metric));
-        if let (false, true, Some(slot)) = (known, Metric::is_number(value), self.metrics.get_mut(self.count)) {
+        if let (false, true, Some(slot)) = (known, Metric::is_number(value), self.metrics.get_mut(self.count))
+        {
             *slot = Some(metric);
             self.count += 1;
         }

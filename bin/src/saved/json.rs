@@ -3,8 +3,8 @@
 use latency_core::json::{Event, Reader, Reason};
 
 use super::host::instant;
-use super::origin;
 use super::names::today;
+use super::origin;
 use super::point::{LOADED, describe, point};
 use super::rows::{Draft, Problem, Tool, bytes, line_of, whole};
 use super::shape;
@@ -53,7 +53,9 @@ fn document(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault>
         held = held.or(array);
         let element: Element = match key {
             // A report has the rows of its parts, and pairs of CPUs are many.
-            "rows" if draft.skips_rows() || draft.in_brief && name == "pairs" => return Ok(reader.skip_value()?),
+            "rows" if draft.skips_rows() || draft.in_brief && name == "pairs" => {
+                return Ok(reader.skip_value()?);
+            }
             _ if array.is_some() && array == held => each_point,
             "curves" => origin::curve,
             "warnings" => origin::warning,
@@ -107,7 +109,8 @@ fn array_of(reader: &mut Reader<'_>, draft: &mut Draft<'_>, element: Element) ->
 /// Reads a point, after the start of its object.
 fn each_point(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
     let row = point(reader)?;
-    let row = if row.is_word(EXPERIMENT, LOADED) { origin::idle(row, row.traffic(), draft.in_brief) } else { row };
+    let row =
+        if row.is_word(EXPERIMENT, LOADED) { origin::idle(row, row.traffic(), draft.in_brief) } else { row };
     Ok(draft.push(row)?)
 }
 

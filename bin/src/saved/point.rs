@@ -137,7 +137,8 @@ impl PointDraft {
 
     /// Returns the row, after all members were read.
     pub fn finish(self) -> Result<Row, &'static str> {
-        let PointDraft { mut row, nodes: [from, to], ends, deviation, undisturbed, offered, percentile } = self;
+        let PointDraft { mut row, nodes: [from, to], ends, deviation, undisturbed, offered, percentile } =
+            self;
         row.pair = from.zip(to);
         // Percentiles, and levels of load between idle and most, are not compared.
         if percentile.is_some() || row.is_word(EXPERIMENT, LOADED) && offered != Some(0.0) {

@@ -459,5 +459,8 @@ fn tables_of_several_experiments_are_read_as_one_result_of_many() {
     assert_eq!((names, saved.experiment.as_str()), (["matrix".into(), "order".into()].into(), "report"));
     let one = parse(format!("{header}a,matrix,0,0,90\n").as_bytes()).unwrap();
     assert_eq!((one.experiment.as_str(), one.named_host()), ("matrix", Some("a")));
-    assert_eq!(rejected(&format!("{header}a,loaded,0,0,90\n")).1, "the CSV of loaded cannot be read; save it with --json");
+    assert_eq!(
+        rejected(&format!("{header}a,loaded,0,0,90\n")).1,
+        "the CSV of loaded cannot be read; save it with --json"
+    );
 }

@@ -111,5 +111,8 @@ fn a_difference_too_large_to_show_has_no_hundred_digits() {
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     let found = finish(&mut directory.command(&["compare", "unsettled.csv", "unsettled.csv", "--json"]));
     let document: serde_json::Value = serde_json::from_str(&found.expect_status(0).stdout).expect("JSON");
-    assert!(document["summary"]["shows_from"].is_null() && !document["summary"]["median_ratio"].is_null(), "{document}");
+    assert!(
+        document["summary"]["shows_from"].is_null() && !document["summary"]["median_ratio"].is_null(),
+        "{document}"
+    );
 }

@@ -139,7 +139,10 @@ fn two_results_are_compared_pair_by_pair() {
     assert_valid(&document);
     // A busy machine's results are unreliable. The summary of a class with a single pair is not a separate
     // point.
-    assert_eq!((number(&document, "/summary/points_compared"), text(&document, "/summary/verdict")), (1, "same"));
+    assert_eq!(
+        (number(&document, "/summary/points_compared"), text(&document, "/summary/verdict")),
+        (1, "same")
+    );
     assert!(at(&document, "/rows/0/target_cpu").is_number(), "{document:#}");
     let found = finish(&mut directory.command(&["compare", "a.json", "b.csv", "--force"]));
     assert!(matches!(found.status.code(), Some(0 | 5)) && !found.stdout.contains("Only in "), "{found}");

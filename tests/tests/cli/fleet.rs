@@ -22,9 +22,9 @@ fn line(name: &str, ns: f64) -> String {
         serde_json::from_str(&fs::read_to_string(path).expect("a document")).expect("JSON");
     document["host"]["name"] = name.into();
     document["trust"]["level"] = "good".into();
-        document["rows"][1]["ns"] = ns.into();
-        document["rows"][1]["ns_low"] = (ns * 0.99).into();
-        document["rows"][1]["ns_high"] = (ns * 1.01).into();
+    document["rows"][1]["ns"] = ns.into();
+    document["rows"][1]["ns_low"] = (ns * 0.99).into();
+    document["rows"][1]["ns_high"] = (ns * 1.01).into();
     document.to_string() + "\n"
 }
 

@@ -350,7 +350,10 @@ fn compare_names_its_overrides_and_judges_the_requested_value() {
     quiet(&mut other, 90.1);
     let (a, b) = (saved("a.json", &one), saved("b.json", &other));
     let document = run(&["compare", &a, &b, "--of=undisturbed", "--json"]).expect_json(0);
-    assert_eq!((at(&document, "/of"), at(&document, "/summary/verdict")), (&json!("undisturbed"), &json!("same")));
+    assert_eq!(
+        (at(&document, "/of"), at(&document, "/summary/verdict")),
+        (&json!("undisturbed"), &json!("same"))
+    );
     set(&mut other, "pages_obtained", &json!("4k"));
     poor(&mut other, "looks-cached");
     let b = saved("b.json", &other);

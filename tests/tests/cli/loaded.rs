@@ -137,7 +137,10 @@ fn a_plan_shows_threads_memory_and_time() {
     }
     let plan = run(&["loaded", "--dry-run", "--json"]).expect_json(0);
     assert_valid(&plan);
-    assert!(number(&plan, "/summary/threads") >= 2 && number(&plan, "/summary/more_points") >= 10, "{plan:#}");
+    assert!(
+        number(&plan, "/summary/threads") >= 2 && number(&plan, "/summary/more_points") >= 10,
+        "{plan:#}"
+    );
     let bytes = number(&plan, "/summary/memory_bytes");
     let footprint = array(&plan, "/rows").iter().find_map(|point| point.get("footprint_bytes"));
     assert!(bytes > footprint.and_then(serde_json::Value::as_u64).expect("traffic"), "{plan:#}");

@@ -73,7 +73,8 @@ fn the_one_liners_of_the_readme_read_real_results() {
         }
     }
     let readme = fs::read_to_string(workspace().join("README.md")).expect("README.md");
-    let section = readme.split("\n### ").find(|section| section.starts_with("One loader")).expect("a section");
+    let section =
+        readme.split("\n### ").find(|section| section.starts_with("One loader")).expect("a section");
     let lines = section.split("```").nth(1).expect("code").lines().skip(1);
     let is_there = |line: &str| {
         let probe = match line.split(' ').next() {
@@ -94,9 +95,14 @@ fn the_one_liners_of_the_readme_read_real_results() {
         let mut shell = Command::new("sh");
         let found = finish(shell.args(["-c", line]).current_dir(directory.path()));
         assert!(found.status.success() && found.stderr.is_empty(), "{line}: {found}");
-        assert!(line.contains(" > ") || found.stdout.contains("matrix") || found.stdout.contains("ns"), "{found}");
+        assert!(
+            line.contains(" > ") || found.stdout.contains("matrix") || found.stdout.contains("ns"),
+            "{found}"
+        );
     }
     assert!(count >= 6, "{section}");
     let rows = fs::read_to_string(directory.path().join("rows.jsonl")).unwrap_or_default();
-    assert!(rows.lines().all(|row| serde_json::from_str::<Value>(row).is_ok_and(|row| row["ns"].is_number())));
+    assert!(
+        rows.lines().all(|row| serde_json::from_str::<Value>(row).is_ok_and(|row| row["ns"].is_number()))
+    );
 }

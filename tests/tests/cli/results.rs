@@ -137,7 +137,11 @@ fn csv_has_one_header_and_a_row_a_pair() {
     for (row, (from, to)) in rows.iter().zip(pairs(&document)) {
         assert_eq!(row.len(), header.split(',').count(), "{found}");
         let cell = |name: &str| row[header.split(',').position(|known| known == name).expect("a column")];
-        assert_eq!((cell("initiator_node"), cell("target_node")), (&*from.to_string(), &*to.to_string()), "{found}");
+        assert_eq!(
+            (cell("initiator_node"), cell("target_node")),
+            (&*from.to_string(), &*to.to_string()),
+            "{found}"
+        );
         for column in ["cycles", "ns", "min_ns"] {
             assert!(cell(column).parse::<f64>().is_ok_and(|value| value > 0.0), "{column}: {found}");
         }

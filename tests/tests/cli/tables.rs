@@ -102,7 +102,11 @@ fn matrices_of_other_tools_are_compared_with_ours() {
         let document: Value = serde_json::from_str(&found.expect_status(status).stdout).expect("JSON");
         assert_eq!(array(&document, "/rows").len(), points, "{found}");
         let point = &array(&document, "/rows")[0];
-        assert_eq!(json!([point["initiator_node"], point["target_cpu"], point["a_ns"], point["b_ns"]]), first, "{found}");
+        assert_eq!(
+            json!([point["initiator_node"], point["target_cpu"], point["a_ns"], point["b_ns"]]),
+            first,
+            "{found}"
+        );
     }
     refused_by_fit(&directory, &mlc, "is a result of matrix, not a curve");
 }

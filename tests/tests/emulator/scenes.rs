@@ -42,7 +42,11 @@ fn without_sys_the_kernel_gives_the_node_of_the_cpu() {
         ]]);
         let document = matrix.expect_json(0);
         let pair = &point(&document, 0);
-        assert_eq!((number(pair, "/initiator_node"), number(pair, "/target_node"), number(pair, "/initiator_cpu")), (1, 0, 1), "{pair:#}");
+        assert_eq!(
+            (number(pair, "/initiator_node"), number(pair, "/target_node"), number(pair, "/initiator_cpu")),
+            (1, 0, 1),
+            "{pair:#}"
+        );
         assert_eq!(at(pair, "/verified"), true, "{pair:#}");
     });
 }

@@ -9,9 +9,9 @@ use latency_core::stats::{Estimate, Interval};
 use latency_core::text::Text;
 
 use super::view::{ComparisonView, first_name};
-use crate::describe::{self, columns};
 use crate::analysis::comparison::{ComparisonVerdict, PointPair};
 use crate::analysis::traffic::bytes_per_line;
+use crate::describe::{self, columns};
 use crate::report::axis::AxisRange;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
 use crate::report::document::{Document, Field, Level, Part, Picture, fields};

@@ -99,7 +99,13 @@ impl Plans {
             document.sentence(Role::Page(&PageRole::Chapter), format_args!("Plans"));
             for (name, planned, takes) in self.possible() {
                 document.part(Part::Item, |document| {
-                    dry_run::present(document, &CommandRun { name, ..*run }, &planned.points, &planned.budget, takes);
+                    dry_run::present(
+                        document,
+                        &CommandRun { name, ..*run },
+                        &planned.points,
+                        &planned.budget,
+                        takes,
+                    );
                 });
             }
         });

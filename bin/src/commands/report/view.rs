@@ -114,9 +114,7 @@ pub fn present(document: &mut dyn Document, whole: &Whole<'_, '_>) {
             document.part(Part::Item, |document| {
                 let present = &section.experiment.present;
                 match document.wants_pictures() {
-                    true => {
-                        describe::report(&mut Excerpt { document, depth: 0 }, &report, present)
-                    }
+                    true => describe::report(&mut Excerpt { document, depth: 0 }, &report, present),
                     false => describe::report(document, &report, present),
                 }
             });

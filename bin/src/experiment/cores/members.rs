@@ -107,7 +107,8 @@ fn pair_row(document: &mut dyn Document, outcome: &Outcome<'_>, with: &PingPong)
         document.put(&columns::MIN_LINE, fastest.value);
         document.put(&columns::MAX_LINE, slowest.value);
         document.put(&columns::SLOWEST_LINE, slowest.line);
-        let apart = messages.map(|messages| Estimate { value: messages.apart_ns, interval: messages.interval });
+        let apart =
+            messages.map(|messages| Estimate { value: messages.apart_ns, interval: messages.interval });
         document.put(&columns::OFFSET, apart);
         document.put(&columns::IN_ORDER, messages.map(|messages| messages.in_order));
     }

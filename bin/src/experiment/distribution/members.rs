@@ -54,7 +54,12 @@ fields! {
 static BUCKET: Field = Field::new("bucket", "Both ends in nanoseconds, and the count.");
 
 /// Describes the percentiles of a point, each as a row.
-pub fn percentiles(document: &mut dyn Document, origin: RowOrigin<'_>, outcome: &Outcome<'_>, found: &Distribution) {
+pub fn percentiles(
+    document: &mut dyn Document,
+    origin: RowOrigin<'_>,
+    outcome: &Outcome<'_>,
+    found: &Distribution,
+) {
     for percent in PERCENTAGES {
         origin.row(document, &mut |document| {
             point::planned(document, &outcome.point);

@@ -59,7 +59,8 @@ pub fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
     });
     let measured = loadings(report.outcomes).flat_map(|loading| {
         let steps = loading.steps();
-        (0..steps.as_slice().len()).filter_map(move |place| report.outcomes.get(steps.as_slice().get(place)?.index))
+        (0..steps.as_slice().len())
+            .filter_map(move |place| report.outcomes.get(steps.as_slice().get(place)?.index))
     });
     point::evidence_of(document, &mut measured.into_iter());
 }
@@ -70,10 +71,8 @@ fn curve(document: &mut dyn Document, report: &Report<'_, '_>, loading: &Loading
     point::route(document, &loading.point);
     document.put(&columns::LOAD_NODE, traffic.node.0);
     kind(document, &traffic, traffic.generators);
-    document.show(
-        &columns::CPUS,
-        &generators::others(report.options, report.machine, &loading.point, &traffic),
-    );
+    document
+        .show(&columns::CPUS, &generators::others(report.options, report.machine, &loading.point, &traffic));
     document.put(&PACING, report.options.pacing.word());
     document.object(&PLACEMENT, loading.field(), |document, field| {
         document.put(&columns::VERIFIED, field.verified);

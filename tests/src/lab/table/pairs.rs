@@ -42,9 +42,10 @@ impl Table {
         let pairs: Vec<&Value> = rows.filter(|row| row["percentile"].is_null()).collect();
         self.word("pairs", model.latencies.len(), text(pairs.len()));
         for latency in &model.latencies {
-            let pair = pairs.iter().copied().find(|pair| {
-                pair["initiator_node"] == latency.from && pair["target_node"] == latency.to
-            });
+            let pair = pairs
+                .iter()
+                .copied()
+                .find(|pair| pair["initiator_node"] == latency.from && pair["target_node"] == latency.to);
             if matrix {
                 self.pair(model, boot, document, pair, latency);
             } else {
@@ -76,19 +77,12 @@ impl Table {
     }
 
     /// Compares the distribution of single hops.
-    fn hops(
-        &mut self,
-        model: &Model,
-        boot: &Boot,
-        document: &Value,
-        latency: &Latency,
-    ) {
+    fn hops(&mut self, model: &Model, boot: &Boot, document: &Value, latency: &Latency) {
         let name = format!("Node {} -> Node {}", latency.from, latency.to);
         let asked = model.sorted_loads(latency);
         let gigahertz = gigahertz(document);
-        let is_of_pair = |row: &&Value| {
-            row["initiator_node"] == latency.from && row["target_node"] == latency.to
-        };
+        let is_of_pair =
+            |row: &&Value| row["initiator_node"] == latency.from && row["target_node"] == latency.to;
         let place = document["rows"].as_array().and_then(|rows| rows.iter().position(|row| is_of_pair(&row)));
         let mut all = document["distributions"].as_array().into_iter().flatten();
         let found = all.find(|found| place.is_some_and(|place| found["row"] == place));
