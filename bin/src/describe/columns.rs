@@ -165,7 +165,7 @@ pub fn saved(document: &mut dyn Document, experiment: &str, row: &Row) {
 }
 
 /// Describes the points of a saved result as rows.
-pub fn saved_rows<'s>(document: &mut dyn Document, of: &Saved, rows: &mut dyn Iterator<Item = &'s Row>) {
+pub fn saved_rows(document: &mut dyn Document, of: &Saved, rows: &mut dyn Iterator<Item = &Row>) {
     for row in rows {
         document.part(Part::Item, |document| {
             document.put(&HOST, of.named_host().unwrap_or_default());

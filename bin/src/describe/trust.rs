@@ -40,7 +40,7 @@ pub fn trust(document: &mut dyn Document, warnings: &Warnings) {
 
 /// Describes the trust in the result of a command, by its level and the codes of its reasons.
 #[inline(never)] // it is called in several places
-pub fn of_command<'c>(document: &mut dyn Document, level: &str, reasons: &mut dyn Iterator<Item = &'c str>) {
+pub fn of_command(document: &mut dyn Document, level: &str, reasons: &mut dyn Iterator<Item = &str>) {
     document.part(Part::Object(&TRUST), |document| {
         document.put(&TRUST_LEVEL, level);
         document.values(&REASONS, reasons);
