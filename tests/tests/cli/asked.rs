@@ -91,7 +91,7 @@ fn a_report_is_text_on_a_terminal_and_a_page_elsewhere() {
     assert!(plan.0.success() && plan.1.contains(" experiments, "), "{plan:?}");
     let measured = under(&mut directory.command(&["report", "--size=64K", "--budget=0.5", "--quiet"]), 100);
     assert!(
-        measured.0.success() && measured.1.contains("Memory takes") && !measured.1.contains('<'),
+        measured.0.success() && measured.1.contains("Memory latency") && !measured.1.contains('<'),
         "{measured:?}"
     );
     let page = "<!DOCTYPE html>";

@@ -107,7 +107,7 @@ fn a_difference_too_large_to_show_has_no_hundred_digits() {
     fs::copy(saved, directory.path().join("unsettled.csv")).expect("a file");
     let found = finish(&mut directory.command(&["compare", "unsettled.csv", "unsettled.csv"]));
     let text = &found.expect_status(0).stdout;
-    assert!(text.contains("cannot show below 1000 %"), "{text}");
+    assert!(text.contains("Detection limit: above 1000%"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     let found = finish(&mut directory.command(&["compare", "unsettled.csv", "unsettled.csv", "--json"]));
     let document: serde_json::Value = serde_json::from_str(&found.expect_status(0).stdout).expect("JSON");

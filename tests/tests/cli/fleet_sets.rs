@@ -147,7 +147,7 @@ fn a_host_that_was_not_measured_like_the_others_is_apart() {
 fn a_fast_host_is_pointed_out() {
     let mut hosts = like(7);
     hosts.push(result("h8", 1, 30.0));
-    one_apart(&hosts, "faster", "30.0 ns where 98.6 ns are usual; look whether it measures memory");
+    one_apart(&hosts, "faster", "30.0 ns, the median is 98.6 ns; check that it measures memory");
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn other_nodes_are_apart_and_other_processors_are_not_compared() {
     hosts[7]["host"]["cpu_model"] = "Imaginary 9000".into();
     let found = judged(&hosts, 0, &[]);
     assert!(found.rows(false).is_empty());
-    found.says("Not compared: 1 host, of a kind with fewer than 5.");
+    found.says("Not judged: 1 host (fewer than 5 hosts of its kind).");
 }
 
 #[test]
@@ -251,7 +251,7 @@ fn hosts_with_one_name_are_separate_and_a_rebooted_host_is_one() {
     let found = judged(&hosts, 5, &[]);
     found.says("1 of 9 hosts is slow: h8 (boot bbbbbbbb) (");
     found.says(
-        "2 hosts are called h8: they ran at the same time with boot ids of their own, and are judged apart.",
+        "2 hosts share the name h8: they ran at the same time with different boot IDs, and are judged separately.",
     );
     assert_eq!(at(&found.document, "/same_name/0/host"), "h8");
     assert_eq!(

@@ -65,7 +65,7 @@ fn invalid_labels_are_refused() {
         (&["--label=a=1", "--label=a=2"], "another label has this key"),
         (
             &["--label=env:LATENCY_BENCH_MISSING"],
-            "the environment has no LATENCY_BENCH_MISSING; set it, or remove",
+            "the environment variable LATENCY_BENCH_MISSING is not set; set it, or remove",
         ),
         (&["fit", "-", "--label=a=1"], "fit has no --label"),
     ] {

@@ -165,15 +165,15 @@ fn an_output_that_is_an_input_is_refused_and_keeps_it() {
             &["report", "a.json"],
             &["fleet", "b.json", "--baseline=a.json"],
         ] {
-            let words = format!("the output '{name}' is the input 'a.json', which would be lost");
+            let words = format!("the output '{name}' is also the input 'a.json' and would replace it");
             refused(&mut directory.command(&[arguments, &["-o", name]].concat()), &words);
         }
     }
     let input = || fs::File::open(path("a.json")).expect("the file");
-    let words = "the output 'hard.json' is the input '-'";
+    let words = "the output 'hard.json' is also the input '-'";
     refused(directory.command(&["fit", "-", "-o", "hard.json"]).stdin(input()), words);
     let appended = fs::OpenOptions::new().append(true).open(path("a.json")).expect("the file");
-    let words = "standard output is the input 'link.json'";
+    let words = "standard output is also the input 'link.json'";
     refused(directory.command(&["report", "link.json"]).stdout(appended), words);
     // Nothing is lost with these outputs.
     finish(directory.command(&["fit", "a.json", "-o", "/dev/null"]).stdin(input())).expect_status(0);

@@ -147,7 +147,7 @@ fn a_pool_that_is_taken_before_the_first_touch_is_an_error() {
             &[&["no-populate=yes"], &taken[..]].concat(),
         ]);
         for console in [asked, old] {
-            assert_refused(&console, 2, "another program took the 2 MiB pages of node 1 meanwhile");
+            assert_refused(&console, 2, "another process took the 2 MiB pages of node 1");
         }
         let document = any.expect_json(0);
         assert_placed(&point(&document, 0), "4k", 4096);

@@ -20,7 +20,7 @@ fn rows(out: &mut dyn Write, picture: Picture<'_>) -> fmt::Result {
             let [x, y] = [chart.x_axis, chart.y_axis].map(|axis| Quoted(axis.title));
             writeln!(out, "series,{x},{y},low,high")?;
             for series in chart.series {
-                let Data::Points(points) = series.data else { continue };
+                let (Data::Points(points) | Data::Scatter(points)) = series.data else { continue };
                 for point in points.iter().filter(|point| point.is_drawable()) {
                     write!(out, "{},{},{}", Quoted(series.name), Precise(point.x), Precise(point.y))?;
                     match point.band {
