@@ -12,8 +12,11 @@ use super::values::{Fault, each_object, members, optional, rest, text};
 use crate::analysis::claims::{Claim, Source};
 use crate::result::row::{EXPERIMENT, KERNEL, LANES, Row};
 
-/// The arrays that contain points. The first of a document counts.
-const ARRAYS: [&str; 3] = ["rows", "node_pairs", "points"];
+/// The complete points of a document.
+const ROWS: &str = "rows";
+/// The other arrays that contain points. The first of a document counts, but [`ROWS`] replaces it: programs that rewrite
+/// JSON sort the members, and these points lack intervals and conditions.
+const BRIEF: [&str; 2] = ["node_pairs", "points"];
 
 /// Reads a document.
 pub(super) fn read(text: &[u8], draft: &mut Draft<'_>) -> Result<(), Problem> {
@@ -45,18 +48,24 @@ fn document(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault>
     reader.begin_object()?;
     // The array that contains the points of this document, once it is known.
     let mut held = None;
+    // The points that a brief array added.
+    let mut replaceable = 0..0;
     // Conditions and caches do not matter if hosts are compared.
     let all = !draft.of_hosts;
     rest(reader, &mut |reader, key| {
         let (name, key) = (key, today(key));
-        let array = ARRAYS.into_iter().find(|array| *array == key);
-        held = held.or(array);
+        let brief = BRIEF.into_iter().find(|array| *array == key);
         let element: Element = match key {
-            // A report has the rows of its parts, and pairs of CPUs are many.
-            "rows" if draft.skips_rows() || draft.in_brief && name == "pairs" => {
-                return Ok(reader.skip_value()?);
+            ROWS => {
+                held = Some(ROWS);
+                draft.forget(core::mem::take(&mut replaceable));
+                // A report has the rows of its parts, and pairs of CPUs are many.
+                if draft.skips_rows() || draft.in_brief && name == "pairs" {
+                    return Ok(reader.skip_value()?);
+                }
+                each_point
             }
-            _ if array.is_some() && array == held => each_point,
+            _ if brief.is_some_and(|brief| *held.get_or_insert(brief) == brief) => each_point,
             "curves" => origin::curve,
             "warnings" => origin::warning,
             "classes" if draft.in_brief => origin::class,
@@ -64,7 +73,12 @@ fn document(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault>
             "states" if !draft.in_brief => each_point,
             _ => return member(reader, draft, key, all),
         };
-        array_of(reader, draft, element)
+        let begun = draft.rows().len();
+        array_of(reader, draft, element)?;
+        if brief.is_some() {
+            replaceable = begun..draft.rows().len();
+        }
+        Ok(())
     })?;
     draft.size_limits();
     draft.has_no_contradiction()?;

@@ -1,5 +1,7 @@
 //! The rows of a saved result, which are added while its text is parsed, and the defects of a row.
 
+use core::ops::Range;
+
 use latency_core::stats::Interval;
 use latency_core::text::Text;
 use latency_core::traffic::Pattern;
@@ -226,6 +228,15 @@ impl<'r> Draft<'r> {
     /// The error of mapping this table.
     pub fn finish(self) -> Result<Saved, Errno> {
         Ok(Saved { rows: Table::of(self.rows())?.leak(), ..self.saved })
+    }
+
+    /// Removes the points at these places.
+    pub fn forget(&mut self, places: Range<usize>) {
+        let Range { start, end } = places;
+        if let Some(rows) = self.rows.get_mut(start..self.count) {
+            rows.rotate_left(end - start);
+            self.count -= end - start;
+        }
     }
 
     /// Adds a row that has a latency. A row without a latency is a point that was not measured, and is skipped.

@@ -464,3 +464,35 @@ fn tables_of_several_experiments_are_read_as_one_result_of_many() {
         "the CSV of loaded cannot be read; save it with --json"
     );
 }
+
+#[test]
+fn rows_replace_only_the_points_of_a_brief_array() {
+    let curves = r#""curves":[{"initiator_node":0,"target_node":0,"traffic":"read","peak_bandwidth":{"bytes_per_second":64e9}}]"#;
+    let points = r#""points":[{"row":0,"initiator_node":0,"target_node":0,"ns":77.0}]"#;
+    let rows = r#""rows":[{"experiment":"loaded","initiator_node":0,"target_node":0,"traffic":"read",
+        "working_set_bytes":4096,"offered_bytes_per_second":0.0,"ns":100.0}]"#;
+    let found = [[curves, points, rows], [rows, points, curves]].map(|members| {
+        let text = format!(r#"{{"experiment":"loaded",{}}}"#, members.join(","));
+        let mut values: Vec<f64> =
+            parse(text.as_bytes()).unwrap().rows.iter().map(|row| row.sample.nanoseconds).collect();
+        values.sort_by(f64::total_cmp);
+        values
+    });
+    assert_eq!(found[0], [1.0, 100.0]);
+    assert_eq!(found[0], found[1]);
+}
+
+#[test]
+fn the_order_of_members_does_not_matter() {
+    let rows = r#""rows":[{"experiment":"matrix","initiator_node":0,"target_node":1,"ns":90.0,"ns_low":89.0,
+        "ns_high":91.0,"working_set_bytes":4096,"pages_obtained":"2m","verified":false}]"#;
+    let brief = r#""node_pairs":[{"from":0,"to":1,"cycles":189.0,"ns":90.0}]"#;
+    for members in [[rows, brief], [brief, rows]] {
+        let text = format!(r#"{{"experiment":"matrix",{}}}"#, members.join(","));
+        let saved = parse(text.as_bytes()).unwrap();
+        assert_eq!(saved.rows.len(), 1, "{text}");
+        let row = &saved.rows[0];
+        assert_eq!((row.sample.size, row.verified), (Bytes(4096), Some(false)), "{text}");
+        assert_eq!(row.sample.interval.map(|interval| interval.low), Some(89.0), "{text}");
+    }
+}
