@@ -136,7 +136,7 @@ fn machine(options: &Options<'_>) -> Result<&'static Machine, Failure<'static>> 
     // measurement.
     let Descriptor { flags, operands, .. } = options.experiment.descriptor;
     if flags.intersection(CHOOSING_CPUS) != FlagSet::EMPTY
-        || !flags.contains(FlagId::DryRun)
+        || !options.experiment.descriptor.measures()
         || operands.most > 0
     {
         detect::sharing(machine)?;
@@ -335,10 +335,7 @@ fn perform<'a>(
     let (done, findings) = (ran.done(), &ran.findings);
     let seconds = sys::time::monotonic_raw_ns().saturating_sub(begun_ns) as f64 / 1e9;
     let terminal = screen(options, environment);
-    let report = describe::Report {
-        on_screen: terminal.screen && !options.quiet,
-        ..ran.report(options, arguments, &warnings, terminal, (started, seconds))
-    };
+    let report = ran.report(options, arguments, &warnings, terminal, (started, seconds));
     let nothing = done == 0 && findings.interrupted;
     let failed = failed(findings, done);
     let written =

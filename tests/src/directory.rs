@@ -34,6 +34,19 @@ impl Directory {
         &self.0
     }
 
+    /// Writes a program of the shell into a folder of it, or into the directory itself if `folder` is empty.
+    ///
+    /// # Panics
+    ///
+    /// If it cannot be written.
+    pub fn script(&self, folder: &str, name: &str, body: &str) {
+        use std::os::unix::fs::PermissionsExt;
+        let path = self.0.join(folder).join(name);
+        std::fs::write(&path, format!("#!/bin/sh\n{body}\n"))
+            .and_then(|()| std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)))
+            .unwrap_or_else(|error| panic!("cannot write {}: {error}", path.display()));
+    }
+
     /// Returns a command that runs the copy of the executable with `arguments`.
     pub fn command<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Command {
         let mut command = Command::new(self.0.join("latency-bench"));

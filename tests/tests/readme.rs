@@ -6,7 +6,6 @@ use latency_tests::run::{finish, run};
 use latency_tests::vm;
 use std::collections::BTreeSet;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -20,6 +19,9 @@ const DOCUMENTS: [&str; 7] = [
     "tests/README.md",
     "tests/recipes/README.md",
 ];
+
+/// Options of other programs, which stand alone in the text.
+const ELSEWHERE: [&str; 2] = ["--cap-add", "--c2c_latency"];
 
 fn read(name: &str) -> String {
     fs::read_to_string(workspace().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
@@ -100,6 +102,33 @@ fn every_link_of_the_readmes_resolves() {
     assert!(seen >= 25, "{seen} links");
 }
 
+/// A document that promises an option which the program refuses is worse than one without it.
+#[test]
+fn every_option_of_the_readmes_exists() {
+    let help = run(&["--help"]).stdout;
+    let known: BTreeSet<&str> =
+        help.split(|letter: char| !letter.is_ascii_lowercase() && letter != '-').collect();
+    let mut seen = 0;
+    for name in DOCUMENTS {
+        let text = read(name);
+        // Only quoted lines of the program: other programs have options of their own.
+        let quoted = text
+            .split('`')
+            .skip(1)
+            .step_by(2)
+            .filter(|code| code.starts_with("--") || code.starts_with("latency-bench "));
+        for option in quoted.flat_map(str::split_whitespace).filter(|word| word.starts_with("--")) {
+            let option = option.split(['=', '[']).next().unwrap_or(option);
+            if ELSEWHERE.contains(&option) || option == "--" {
+                continue;
+            }
+            assert!(known.contains(option), "{name}: {option} is not an option");
+            seen += 1;
+        }
+    }
+    assert!(seen >= 30, "{seen} options");
+}
+
 #[test]
 fn no_sentence_stands_in_two_readmes() {
     let mut seen = BTreeSet::new();
@@ -114,13 +143,6 @@ fn no_sentence_stands_in_two_readmes() {
         }
     }
     assert!(twice.is_empty(), "{twice:#?}");
-}
-
-/// Writes a program into a directory of commands.
-fn program(directory: &Path, name: &str, body: &str) {
-    let path = directory.join(name);
-    fs::write(&path, format!("#!/bin/sh\n{body}\n")).expect("a script");
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("its mode");
 }
 
 /// Makes a directory in which the README's commands find what they name. Measurements only print their plan.
@@ -141,8 +163,8 @@ fn place(name: &str) -> (Directory, PathBuf) {
     let programs = directory.path().join("programs");
     fs::create_dir(&programs).expect("a directory");
     let executable = latency_tests::program::binary();
-    program(
-        &programs,
+    directory.script(
+        "programs",
         "latency-bench",
         &format!(
             "echo \"$1\" >> {}/ran\ncase $1 in compare|fleet|fit|system|help) ;; *) \
@@ -151,7 +173,7 @@ fn place(name: &str) -> (Directory, PathBuf) {
             executable.display()
         ),
     );
-    program(&programs, "srun", "while [ \"${1#--}\" != \"$1\" ]; do shift; done\nexec \"$@\"");
+    directory.script("programs", "srun", "while [ \"${1#--}\" != \"$1\" ]; do shift; done\nexec \"$@\"");
     (directory, programs)
 }
 
@@ -212,8 +234,8 @@ fn the_readme_boots_a_kernel_under_test() {
     fs::copy(latency_tests::program::binary(), directory.path().join("target/latency-bench"))
         .expect("the executable");
     // A whole curve would take minutes in an emulator without hardware support.
-    program(
-        &programs,
+    directory.script(
+        "programs",
         "qemu-system-x86_64",
         "for last; do :; done\nexec env PATH=\"${PATH#*:}\" qemu-system-x86_64 \"$@\" -append \"$last --dry-run\"",
     );

@@ -104,8 +104,14 @@ pub fn origin(document: &mut dyn Document, machine: &Machine, when: &dyn Display
         format_args!("{}{when}", optional(name, |name, out| write!(out, "{name}, "))),
     );
     let cpus = machine.topology.online_cpus.len();
-    let cores = cpus / host.caches.data(1).map_or(1, |cache| cache.shared_by.len().max(1));
-    let cores = Text::<96>::of(format_args!("{cores} core{}, {cpus} CPU{}", plural(cores), plural(cpus)));
+    // Cores of several kinds have different numbers of threads, so those of one core tell nothing about the others.
+    let threads =
+        host.caches.data(1).filter(|_| processor.core.is_none()).map(|cache| cache.shared_by.len().max(1));
+    let cores = optional(threads, |threads, out| {
+        let cores = cpus / threads;
+        write!(out, "{cores} core{}, ", plural(cores))
+    });
+    let cores = Text::<96>::of(format_args!("{cores}{cpus} CPU{}", plural(cpus)));
     let bytes = Bytes(nodes.iter().map(|node| machine.memory_of(node).0).sum());
     let memory = Text::<96>::of(format_args!("{bytes} in {} NUMA node{}", nodes.len(), plural(nodes.len())));
     let facts: [(&'static str, [&str; 2]); 10] = [

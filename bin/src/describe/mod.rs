@@ -139,7 +139,9 @@ pub fn report(document: &mut dyn Document, report: &Report<'_, '_>, present: &Pr
     document.part(Part::Object(&SUMMARY), |document| (present.summary)(document, report));
     trust::trust(document, report.warnings);
     document.part(Part::Records(&ROWS), |document| (present.rows)(document, report));
-    let several = report.on_screen && answer::lines(report, present.answer) > 1;
+    // On a terminal the answer comes before the lines that scripts search for.
+    let on_screen = report.terminal.screen && !report.options.quiet;
+    let several = on_screen && answer::lines(report, present.answer) > 1;
     answer::sentences(document, report, present.answer, several.then_some(false));
     trust::line(document, report);
     if several {
@@ -204,8 +206,7 @@ fn cpu_chosen(document: &mut dyn Document, report: &Report<'_, '_>) {
 /// Describes the start and the duration of a run on a machine, and whether it was completed.
 pub fn run(document: &mut dyn Document, machine: &Machine, started: u64, seconds: f64, partial: bool) {
     machine::origin(document, machine, &ReadableTime(started));
-    let (year, month, day) = civil(started / 86_400);
-    machine::footer(document, machine, &format_args!("{year}-{month:02}-{day:02}"));
+    machine::footer(document, machine, &Day(started / 86_400));
     times(document, started, seconds);
     document.put(&PARTIAL, partial);
 }
@@ -222,9 +223,18 @@ pub struct Utc(pub u64);
 impl Display for Utc {
     fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let (days, rest) = (self.0 / 86_400, self.0 % 86_400);
-        let (year, month, day) = civil(days);
         let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
-        write!(out, "{year}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+        write!(out, "{}T{hour:02}:{minute:02}:{second:02}Z", Day(days))
+    }
+}
+
+/// A day counted from 1970: `2026-11-22`.
+struct Day(u64);
+
+impl Display for Day {
+    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let (year, month, day) = civil(self.0);
+        write!(out, "{year}-{month:02}-{day:02}")
     }
 }
 

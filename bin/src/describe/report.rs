@@ -46,8 +46,6 @@ pub struct Report<'r, 'a> {
     pub arguments: Arguments,
     /// The terminal of the output.
     pub terminal: Terminal,
-    /// True if the result is shown on a terminal, where the answer comes before the lines that scripts search for.
-    pub on_screen: bool,
     /// True if the run was interrupted, so that only the finished parts are present.
     pub partial: bool,
     /// Start of the run, in seconds since 1970, UTC.

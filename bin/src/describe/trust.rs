@@ -6,7 +6,6 @@ use latency_core::stats::{Estimate, Interval};
 
 use super::Report;
 use super::optional::optional;
-use crate::options::FlagId;
 use crate::report::document::{Document, PageRole, Part, Role, fields};
 use crate::report::figures::Digits;
 use crate::warning::{Severity, Warning, WarningGroup, Warnings};
@@ -78,7 +77,7 @@ pub fn sentences(document: &mut dyn Document, warnings: &Warnings) {
 #[inline(never)] // every experiment calls it
 pub fn line(document: &mut dyn Document, report: &Report<'_, '_>) {
     // Nothing was measured that could be trusted.
-    if !report.options.experiment.descriptor.flags.contains(FlagId::DryRun) {
+    if !report.options.experiment.descriptor.measures() {
         return;
     }
     let warnings = report.warnings;

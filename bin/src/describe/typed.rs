@@ -11,12 +11,14 @@ pub fn typed(arguments: Arguments) -> impl Display {
     fmt::from_fn(move |out| {
         let mut is_file = false;
         arguments.into_iter().try_for_each(|argument| {
-            let mut parts = argument.splitn(2, |&byte| byte == b'=');
             if mem::take(&mut is_file) {
                 return Ok(());
             }
-            if matches!(parts.next(), Some(b"-o" | b"--output")) {
-                is_file = parts.next().is_none();
+            // A file follows, after a blank, an equals sign or, behind the letter, nothing.
+            if let Some(file) = argument.strip_prefix(b"-o").or(argument.strip_prefix(b"--output"))
+                && (argument.starts_with(b"-o") || file.is_empty() || file.starts_with(b"="))
+            {
+                is_file = file.is_empty();
                 return Ok(());
             }
             out.write_char(' ')?;
@@ -57,6 +59,9 @@ mod tests {
             (b"--label=my=file 1\0", " '--label=my=file 1'"),
             (b"report\0--output=my file.html\0-q\0", " report -q"),
             (b"report\0-o\0--x\0-q\0", " report -q"),
+            (b"report\0-omy file.html\0-q\0", " report -q"),
+            (b"report\0-o=my file.html\0-q\0", " report -q"),
+            (b"curve\0--order=random\0", " curve --order=random"),
             (b"--output\0x.svg\0", ""),
             (b"it's\0\0$HOME\0", " 'it'\\''s' '' '$HOME'"),
             (b"\xff\0", " '\u{fffd}'"),

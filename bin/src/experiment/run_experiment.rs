@@ -95,7 +95,6 @@ impl<'a> ExperimentRun<'a> {
             regions: *regions,
             arguments,
             terminal,
-            on_screen: false,
             partial: findings.interrupted,
             started,
             seconds,

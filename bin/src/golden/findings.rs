@@ -340,7 +340,6 @@ fn made_up(
             .then(|| (experiment.budget)(options, machine, &points).memory),
         arguments,
         terminal,
-        on_screen: scene.screen && !options.quiet,
         partial,
         started: 1_795_310_400,
         seconds: 12.5,

@@ -135,7 +135,7 @@ impl fmt::Display for UsageError<'_> {
                 "remove one of them"),
             UsageError::NotForExperiment { flag, experiment, experiments } => {
                 write!(out, "{} has no --{}", experiment.name, flag.name)?;
-                if !experiment.flags.contains(FlagId::DryRun) && flag.is_of_measuring() {
+                if !experiment.measures() && flag.is_of_measuring() {
                     return out.write_str(" (it measures nothing)");
                 }
                 let has = |known: &&&Descriptor| known.flags.contains(flag.id);

@@ -14,7 +14,7 @@ use super::kinds::{
     WHEN, WHOLE_SECONDS,
 };
 use super::values::{self, ValueError};
-use super::{Help, Options, pairs};
+use super::{Descriptor, Help, Options, pairs};
 use crate::report::format::Format;
 use Setter::{Switch, Value};
 
@@ -491,6 +491,14 @@ fn choose(options: &mut Options<'_>, name: &str) {
 fn small(text: &[u8], most: u32) -> Result<NonZeroU32, ValueError<'_>> {
     let count = u32::try_from(values::count(text, most.into())?);
     count.ok().and_then(NonZeroU32::new).ok_or(ValueError::Overflow)
+}
+
+impl Descriptor {
+    /// Returns whether it measures: everything that measures can print its plan instead.
+    #[must_use]
+    pub const fn measures(&self) -> bool {
+        self.flags.contains(FlagId::DryRun)
+    }
 }
 
 #[cfg(test)]

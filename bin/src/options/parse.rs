@@ -180,7 +180,7 @@ fn check<'a>(
         return Err(UsageError::Conflict { first, second, reason: "the pairs name their CPUs" });
     }
     // With files, an experiment becomes a command on saved results.
-    let of_saved = experiment.flags.contains(FlagId::DryRun) && !options.operands().is_empty();
+    let of_saved = experiment.measures() && !options.operands().is_empty();
     if let Some(flag) = given().find(|flag| of_saved && flag.is_of_measuring()) {
         return Err(UsageError::NotWithFiles { flag, experiment });
     }

@@ -46,14 +46,6 @@ fn assert_taken(arguments: &[&str]) {
     run(&plan).expect_status(0);
 }
 
-/// Writes a program into a directory of commands.
-fn command(directory: &Path, name: &str, body: &str) {
-    use std::os::unix::fs::PermissionsExt;
-    let path = directory.join(name);
-    fs::write(&path, format!("#!/bin/sh\n{body}\n")).expect("a script");
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("its mode");
-}
-
 /// Returns the script `name` in a directory with the executable; its own commands come before those of the
 /// system.
 fn script(directory: &Directory, name: &str) -> Command {
@@ -76,8 +68,8 @@ fn saved(host: &str, factor: f64) -> String {
 fn slurm_measures_nodes_and_names_the_slow_ones() {
     let directory = Directory::new("recipe-slurm");
     // This fake srun accepts the options before the command, and writes the output of each node to a file.
-    command(
-        directory.path(),
+    directory.script(
+        "",
         "srun",
         "while [ \"${1#--}\" != \"$1\" ]; do\n\
          case $1 in --output=*) results=${1#--output=};; esac; shift; done\n\
@@ -107,13 +99,13 @@ fn slurm_measures_nodes_and_names_the_slow_ones() {
 #[test]
 fn a_health_check_drains_nodes_that_are_slow() {
     let directory = Directory::new("recipe-health");
-    command(directory.path(), "scontrol", "echo \"$@\" > drained");
+    directory.script("", "scontrol", "echo \"$@\" > drained");
     // A busy machine is judged as well.
     let wrapped = directory.path().join("wrapped");
     fs::create_dir(&wrapped).expect("a directory");
     let forced =
         "case $1 in fleet) more=--force;; *) more=--label=x=y;; esac\nexec ./latency-bench \"$@\" $more";
-    command(&wrapped, "latency-bench", forced);
+    directory.script("wrapped", "latency-bench", forced);
     let drained = directory.path().join("drained");
     let check = |baseline: &Path| {
         let mut script = script(&directory, "slurm/health-check.sh");
@@ -142,7 +134,7 @@ fn a_terminated_health_check_leaves_no_files() {
     let directory = Directory::new("recipe-ended");
     let scratch = directory.path().join("scratch");
     fs::create_dir(&scratch).expect("a directory");
-    command(directory.path(), "scontrol", "echo \"$@\" > drained");
+    directory.script("", "scontrol", "echo \"$@\" > drained");
     for shell in ["dash", "bash", "sh"] {
         let path = std::env::var("PATH").unwrap_or_default();
         let mut check = Command::new(shell);

@@ -74,12 +74,12 @@ impl SavedLines {
         if series.is_empty() {
             return;
         }
-        let y_title = if unit == "ns" { "latency" } else { "bandwidth" };
+        let [_, axis] = quantity(unit);
         document.picture(Picture::Chart(&Chart {
             title,
             subtitle,
             x_axis: Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic },
-            y_axis: Axis { title: y_title, unit: Unit::Plain(unit), scale: Scale::Auto },
+            y_axis: Axis { title: axis, unit: Unit::Plain(unit), scale: Scale::Auto },
             series: &series,
             marks: &[],
         }));
@@ -125,16 +125,21 @@ pub fn overlay(document: &mut dyn Document, curves: &mut dyn Iterator<Item = (&'
     }
 }
 
+/// Returns the name of values in a unit: at the beginning of a title, and of an axis.
+fn quantity(unit: &str) -> [&'static str; 2] {
+    match unit {
+        "ns" => ["Latency: ", "latency"],
+        "GB/s" => ["Bandwidth: ", "bandwidth"],
+        _ => ["", "value"],
+    }
+}
+
 /// Returns the title of a picture: the smallest and the largest value.
 fn title(rows: &[Row]) -> Text<96> {
-    let quantity = match unit(rows) {
-        "ns" => "Latency: ",
-        "GB/s" => "Bandwidth: ",
-        _ => "",
-    };
     match AxisRange::of(&mut |each| rows.iter().for_each(|row| each(value(row)))) {
         Some(AxisRange { low, high }) => {
-            Text::of(format_args!("{quantity}{} to {} {}", Digits(low), Digits(high), unit(rows)))
+            let [before, _] = quantity(unit(rows));
+            Text::of(format_args!("{before}{} to {} {}", Digits(low), Digits(high), unit(rows)))
         }
         None => Text::EMPTY,
     }
