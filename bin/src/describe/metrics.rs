@@ -6,14 +6,14 @@
 
 use core::fmt::{self, Write};
 
-use super::{Report, trust, undisturbed};
+use super::{Report, trust};
 use crate::analysis::loaded::{delivered, loadings};
 use crate::analysis::traffic::groups;
 use crate::analysis::{cores, traffic};
 use crate::report::document::{Attribute, Document, Metric, MetricLabels, Value, metrics};
 use crate::result::sample::collect;
 use crate::result::words::OrderName;
-use crate::result::{Outcome, Point, Traffic, Walk};
+use crate::result::{Outcome, Point, RoundSeries, Traffic, Undisturbed, Walk};
 use latency_core::stats::Estimate;
 use latency_core::traffic::View;
 use latency_core::units::NodeId;
@@ -30,6 +30,10 @@ metrics! {
     LATENCY "latency_seconds" "Median latency of one dependent load.";
     LATENCY_LOW "latency_ci95_low_seconds" "Lower end of the 95% confidence interval of the latency within the run.";
     LATENCY_HIGH "latency_ci95_high_seconds" "Upper end of the 95% confidence interval of the latency within the run.";
+    UNDISTURBED "latency_undisturbed_seconds" "Median latency of one dependent load while neighbours are quiet.";
+    UNDISTURBED_LOW "latency_undisturbed_ci95_low_seconds" "Lower end of the 95% confidence interval of the undisturbed latency.";
+    UNDISTURBED_HIGH "latency_undisturbed_ci95_high_seconds" "Upper end of the 95% confidence interval of the undisturbed latency.";
+    UNDISTURBED_BOUND "latency_undisturbed_at_most_seconds" "Upper bound of the undisturbed latency where no rounds prove a value.";
     BANDWIDTH "bandwidth_bytes_per_second" "Bytes read and written in a second by all cores together.";
     PEAK "bandwidth_peak_bytes_per_second" "Largest bandwidth between two nodes.";
     KNEE_CORES "bandwidth_knee_cores" "Smallest number of cores with 95% of the largest bandwidth.";
@@ -163,7 +167,7 @@ fn conclusions(document: &mut dyn Document, report: &Report<'_, '_>, experiment:
 }
 
 /// Emits nanoseconds with their interval, in seconds.
-pub fn seconds(
+fn seconds(
     document: &mut dyn Document,
     metrics: [&'static Metric; 3],
     labels: MetricLabels<'_>,
@@ -211,7 +215,21 @@ fn latency(document: &mut dyn Document, labels: MetricLabels<'_>, outcome: &Outc
     let Ok(measured) = &outcome.result else { return };
     let found = Estimate::from(measured.series.nanoseconds);
     seconds(document, [&LATENCY, &LATENCY_LOW, &LATENCY_HIGH], labels, found);
-    undisturbed::metrics(document, labels, &measured.series);
+    undisturbed(document, labels, &measured.series);
+}
+
+/// Emits the latency of a point while neighbours are quiet.
+fn undisturbed(document: &mut dyn Document, labels: MetricLabels<'_>, series: &RoundSeries) {
+    match series.undisturbed {
+        None => {}
+        Some(Undisturbed::Seen { nanoseconds: value, interval, .. }) => {
+            let found = Estimate { value, interval: Some(interval) };
+            seconds(document, [&UNDISTURBED, &UNDISTURBED_LOW, &UNDISTURBED_HIGH], labels, found);
+        }
+        Some(Undisturbed::AtMost(bound)) => {
+            document.sample(&UNDISTURBED_BOUND, labels, Value::Real(bound * 1e-9))
+        }
+    }
 }
 
 /// Emits the maximum bandwidth of traffic, and the latency of a load during that traffic.

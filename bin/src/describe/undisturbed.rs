@@ -1,23 +1,15 @@
-//! The latency while neighbours are quiet, next to that of the whole run: for people, programs and monitoring systems.
+//! The latency while neighbours are quiet, next to that of the whole run: for people and programs.
 
 use core::fmt::{self, Display};
 
 use latency_core::stats::{Estimate, Interval, Summary};
 
-use super::metrics::seconds;
 use super::optional::optional;
 use super::{Report, columns};
-use crate::report::document::{Document, MetricLabels, Rows, Value, metrics};
+use crate::report::document::{Document, Rows};
 use crate::report::figures::{Digits, Seconds};
 use crate::result::{Measurement, Outcome, RoundSeries, Undisturbed};
 use crate::warning::Warning;
-
-metrics! {
-    VALUE "latency_undisturbed_seconds" "Median latency of one dependent load while neighbours are quiet.";
-    VALUE_LOW "latency_undisturbed_ci95_low_seconds" "Lower end of the 95% confidence interval of the undisturbed latency.";
-    VALUE_HIGH "latency_undisturbed_ci95_high_seconds" "Upper end of the 95% confidence interval of the undisturbed latency.";
-    BOUND "latency_undisturbed_at_most_seconds" "Upper bound of the undisturbed latency where no rounds prove a value.";
-}
 
 /// The relative difference below the typical latency up to which a value counts as the same.
 const SAME: f64 = 0.01;
@@ -37,18 +29,6 @@ pub fn members(document: &mut dyn Document, series: &RoundSeries) {
     document.put(&columns::UNDISTURBED_NS, seen);
     document.put(&columns::UNDISTURBED_ROUNDS, rounds);
     document.put(&columns::UNDISTURBED_AT_MOST, at_most);
-}
-
-/// Emits the samples of a point.
-pub fn metrics(document: &mut dyn Document, labels: MetricLabels<'_>, series: &RoundSeries) {
-    match series.undisturbed {
-        None => {}
-        Some(Undisturbed::Seen { nanoseconds: value, interval, .. }) => {
-            let found = Estimate { value, interval: Some(interval) };
-            seconds(document, [&VALUE, &VALUE_LOW, &VALUE_HIGH], labels, found);
-        }
-        Some(Undisturbed::AtMost(bound)) => document.sample(&BOUND, labels, Value::Real(bound * 1e-9)),
-    }
 }
 
 /// Returns whether a value without neighbours agrees with the typical value.

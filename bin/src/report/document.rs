@@ -64,7 +64,7 @@ impl Field {
 
 /// The end of the names of a quantity with an interval.
 const WITH_INTERVAL: &str = " +-";
-/// What the keys of both ends of an interval have behind the key of the quantity.
+/// The ends of the keys of both ends of an interval, behind the key of the quantity.
 pub const ENDS: [&str; 2] = ["_low", "_high"];
 
 /// Declares fields, each as a `static`: `NAME "key" "What it is.";`.

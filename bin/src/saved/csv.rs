@@ -5,7 +5,8 @@ use super::fields::{fields, is_missing, separator, sized, timed};
 use super::headings;
 use super::numerals::{Numerals, number};
 use super::point::{Column, LOADED, PointDraft};
-use super::rows::{Draft, Problem, each_line, line_of};
+use super::rows::{Draft, Problem, each_line};
+use super::values::line_of;
 use super::{foreign, unit};
 use crate::result::row::{A, EXPERIMENT};
 

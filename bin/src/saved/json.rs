@@ -6,9 +6,9 @@ use super::host::instant;
 use super::names::today;
 use super::origin;
 use super::point::{LOADED, describe, point};
-use super::rows::{Draft, Problem, Tool, bytes, line_of, whole};
+use super::rows::{Draft, Problem, Tool, bytes, whole};
 use super::shape;
-use super::values::{Fault, each_object, members, optional, rest, text};
+use super::values::{Fault, each_object, line_of, members, optional, rest, text};
 use crate::analysis::claims::{Claim, Source};
 use crate::result::row::{EXPERIMENT, KERNEL, LANES, Row};
 

@@ -319,9 +319,3 @@ pub fn each_line<'t>(
     }
     Ok(())
 }
-
-/// Returns the line number of a byte, from 1.
-pub fn line_of(text: &[u8], offset: usize) -> u32 {
-    let before = text.get(..offset).unwrap_or(text);
-    1 + before.iter().filter(|&&byte| byte == b'\n').count() as u32
-}

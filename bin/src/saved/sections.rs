@@ -3,8 +3,8 @@
 use latency_core::json::Reader;
 use latency_core::text::Text;
 
-use super::rows::{Problem, line_of};
-use super::values::{Fault, each_object, members, rest};
+use super::values::{Fault, each_object, line_of, members, rest};
+use crate::error::Problem;
 
 /// The word for a report, where other documents have the name of an experiment.
 const REPORT: &str = "report";

@@ -116,7 +116,7 @@ impl FleetView<'_> {
             document.put(&CHANGE, slowed.ratio());
             document.put(&NEWEST, slowed.counts[0]);
             document.put(&OLDER, slowed.counts[1]);
-            document.show(&SINCE, &describe::Utc(slowed.since));
+            document.show(&SINCE, &describe::time::Utc(slowed.since));
         });
         document.items(Part::List(&SHARED), self.runs.boots.shared.iter(), |document, name| {
             document.put(&columns::HOST, self.name(*name));

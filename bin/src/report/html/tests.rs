@@ -272,7 +272,7 @@ fn a_matrix_of_one_cell_has_no_picture() {
     let two = page(&[0, 1]);
     assert!(two.contains("<figure"), "{two}");
     assert!(
-        two.contains("data:text/csv,initiator_node,target_node,%22ns%22%0A0,0,100%0A0,1,100%0A"),
+        two.contains("data:text/csv,initiator_node,target_node,%22ns%22%0A0,0,100.0%0A0,1,100.0%0A"),
         "{two}"
     );
 }
