@@ -220,6 +220,7 @@ const WIDE: &[Row] = &[
         "report ../tests/fixtures/saved/loaded-a.json ../tests/fixtures/saved/report.json",
         &[],
     ),
+    ("report-joined", &["json"], ONE, "report ../tests/fixtures/saved/joined.csv", &[]),
     (
         "report-curves",
         TEXT,
