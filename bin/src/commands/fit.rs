@@ -164,9 +164,12 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         document.part(Part::Object(&describe::SUMMARY), |document| model::summary(document, &analysis));
         let poor = saved.conditions.poor;
         let mut reasons = saved.origin.trust.evidence().filter(|_| poor);
-        trust::of_command(document, if poor { "poor" } else { "good" }, &mut reasons);
+        trust::of_command(document, if poor { "poor" } else { "good" }, &mut || reasons.next());
         document.part(Part::Records(&describe::ROWS), |document| {
-            kinds.iter().for_each(|kind| columns::saved_rows(document, &saved, &mut kind.dense()));
+            for kind in &*kinds {
+                let mut rows = kind.dense();
+                columns::saved_rows(document, &saved, &mut || rows.next());
+            }
         });
         file.curve(document, *first, &analysis, &mut samples);
         document.items(

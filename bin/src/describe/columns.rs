@@ -165,9 +165,10 @@ pub fn saved(document: &mut dyn Document, experiment: &str, row: &Row) {
     (0..SAVED.len()).for_each(|field| saved_field(document, field, row.plain(field).as_str()));
 }
 
-/// Describes the points of a saved result as rows.
-pub fn saved_rows(document: &mut dyn Document, of: &Saved, rows: &mut dyn Iterator<Item = &Row>) {
-    for row in rows {
+/// Describes the points of a saved result, which `next` returns, as rows.
+#[inline(never)] // it is called in several places
+pub fn saved_rows<'r>(document: &mut dyn Document, of: &Saved, next: &mut dyn FnMut() -> Option<&'r Row>) {
+    for row in core::iter::from_fn(next) {
         document.part(Part::Item, |document| {
             document.put(&HOST, of.named_host().unwrap_or_default());
             match of.origin.started {

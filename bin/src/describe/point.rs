@@ -154,16 +154,18 @@ pub fn row(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outco
 
 /// Describes the evidence for every measured point, if rows are in the order of points.
 pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
-    evidence_of(document, &mut report.outcomes.iter());
+    let mut outcomes = report.outcomes.iter();
+    evidence_of(document, &mut || outcomes.next());
 }
 
-/// Describes the evidence for every measured point, in the order of rows.
+/// Describes the evidence for every measured point; `next` returns the points in the order of rows.
+// An iterator behind a pointer would be compiled with all of its methods.
 #[inline(never)] // it is called in several places
 pub fn evidence_of<'o, 'a: 'o>(
     document: &mut dyn Document,
-    outcomes: &mut dyn Iterator<Item = &'o Outcome<'a>>,
+    next: &mut dyn FnMut() -> Option<&'o Outcome<'a>>,
 ) {
-    let measured = outcomes.enumerate();
+    let measured = core::iter::from_fn(next).enumerate();
     let measured = measured.filter_map(|(index, outcome)| Some((index, outcome.result.as_ref().ok()?)));
     document.items(Part::List(&POINTS), measured, |document, (index, measured)| {
         let series = &measured.series;

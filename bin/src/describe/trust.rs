@@ -37,12 +37,12 @@ pub fn trust(document: &mut dyn Document, warnings: &Warnings) {
     });
 }
 
-/// Describes the trust in the result of a command, by its level and the codes of its reasons.
+/// Describes the trust in the result of a command, by its level and the codes of its reasons, which `next` returns.
 #[inline(never)] // it is called in several places
-pub fn of_command(document: &mut dyn Document, level: &str, reasons: &mut dyn Iterator<Item = &str>) {
+pub fn of_command<'r>(document: &mut dyn Document, level: &str, next: &mut dyn FnMut() -> Option<&'r str>) {
     document.part(Part::Object(&TRUST), |document| {
         document.put(&TRUST_LEVEL, level);
-        document.values(&REASONS, reasons);
+        document.values(&REASONS, core::iter::from_fn(next));
     });
 }
 

@@ -247,7 +247,8 @@ impl ComparisonView<'_> {
             document.put(&FASTER, faster);
             document.put(&WITHOUT, self.without[0] + self.without[1]);
         });
-        trust::of_command(document, if comparable { "good" } else { "poor" }, &mut blocks());
+        let mut reasons = blocks();
+        trust::of_command(document, if comparable { "good" } else { "poor" }, &mut || reasons.next());
         self.points(document);
         differs::programs(document, self.differs);
         document.put(&COMPARABLE, comparable);

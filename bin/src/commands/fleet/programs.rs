@@ -104,8 +104,8 @@ impl FleetView<'_> {
             document.put(&UNTRUSTED_RUNS, self.runs.untrusted.pushed);
             document.put(&SKIPPED, self.runs.refused.pushed);
         });
-        let reason = (self.runs.untrusted.pushed > 0).then_some("untrusted-results");
-        trust::of_command(document, if reason.is_some() { "fair" } else { "good" }, &mut reason.into_iter());
+        let mut reason = (self.runs.untrusted.pushed > 0).then_some("untrusted-results");
+        trust::of_command(document, if reason.is_some() { "fair" } else { "good" }, &mut || reason.take());
         document.part(Part::Records(&describe::ROWS), |document| {
             self.found.outliers.iter().for_each(|outlier| self.row(document, outlier, None));
             self.found.apart.iter().for_each(|apart| self.row(document, &apart.outlier, Some(apart)));

@@ -164,11 +164,15 @@ fn present(document: &mut dyn Document, options: &Options<'_>, files: &[File<'_>
         (false, Some(_)) => "fair",
         (false, None) => "good",
     };
-    trust::of_command(document, level, &mut trusts());
+    let mut reasons = trusts();
+    trust::of_command(document, level, &mut || reasons.next());
     // A page has its tables; with all rows it would have megabytes.
     let shown = if document.wants_pictures() { &[] } else { files };
     document.part(Part::Records(&describe::ROWS), |document| {
-        shown.iter().for_each(|file| columns::saved_rows(document, &file.saved, &mut file.saved.rows.iter()));
+        for file in shown {
+            let mut rows = file.saved.rows.iter();
+            columns::saved_rows(document, &file.saved, &mut || rows.next());
+        }
     });
     document.part(Part::List(&FILES), |document| {
         for file in files {

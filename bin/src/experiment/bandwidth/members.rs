@@ -37,7 +37,8 @@ fn idle<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = &'r Outcome
 /// Describes the evidence for all rows.
 pub fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
     let traffic = groups(report.outcomes).flat_map(|group| group.outcomes);
-    point::evidence_of(document, &mut traffic.chain(idle(report.outcomes)));
+    let mut outcomes = traffic.chain(idle(report.outcomes));
+    point::evidence_of(document, &mut || outcomes.next());
 }
 
 /// Describes the largest rates of all groups.

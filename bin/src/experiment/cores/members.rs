@@ -54,7 +54,8 @@ fn in_order<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = &'r Out
 
 /// Describes the pairs that were left out, and the classes.
 pub fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
-    point::evidence_of(document, &mut in_order(report.outcomes));
+    let mut outcomes = in_order(report.outcomes);
+    point::evidence_of(document, &mut || outcomes.next());
     let found = &conclude(report.outcomes);
     let machine = report.machine;
     document.part(Part::List(&LEFT_OUT), |document| {

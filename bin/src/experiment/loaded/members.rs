@@ -57,12 +57,12 @@ pub fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
     document.items(Part::List(&CURVES), loadings(report.outcomes), |document, loading| {
         curve(document, report, &loading)
     });
-    let measured = loadings(report.outcomes).flat_map(|loading| {
+    let mut measured = loadings(report.outcomes).flat_map(|loading| {
         let steps = loading.steps();
         (0..steps.as_slice().len())
             .filter_map(move |place| report.outcomes.get(steps.as_slice().get(place)?.index))
     });
-    point::evidence_of(document, &mut measured.into_iter());
+    point::evidence_of(document, &mut || measured.next());
 }
 
 #[inline(never)] // offsets into a small frame are short
