@@ -138,7 +138,7 @@ fn a_short_run_is_announced_as_short() {
         let plan = run(&[&words[..], &["--dry-run"]].concat());
         assert!(plan.expect_status(0).stdout.contains(expected), "{plan}");
         let document = run(&[&words[..], &["--dry-run", "--json"]].concat()).expect_json(0);
-        let least = at(&document, "/plan/least_s").as_f64().expect("a number");
+        let least = at(&document, "/summary/least_s").as_f64().expect("a number");
         let begin = Instant::now();
         run(&words).expect_status(0);
         // Other work on the host makes a run longer, never shorter.
