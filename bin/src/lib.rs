@@ -70,7 +70,7 @@ use latency_core::words::When;
 use catalogue::{DESCRIPTORS, EXPERIMENTS};
 use commands::Command;
 use commands::report::{self as whole_report, Plans, REPORT, Sections, Whole};
-use describe::{output, point};
+use describe::{CommandRun, output};
 use engine::progress::Progress;
 use engine::session::{Findings, Noted, Session};
 use error::{Failure, OutputError, PlacementError, TimingError};
@@ -116,7 +116,7 @@ pub fn run(arguments: Arguments, environment: Environment) -> i32 {
         } else if is_report && options.operands().is_empty() {
             perform_all(arguments, &mut outputs, &mut messages)
         } else if let Some(command) = catalogue::command(options.experiment.index) {
-            act(command, &mut outputs)
+            act(command, arguments, &mut outputs)
         } else {
             machine(&options).and_then(|machine| perform(arguments, &mut outputs, machine, &mut messages))
         }
@@ -288,23 +288,44 @@ fn tell<'a>(outputs: &mut Outputs<'_, 'a>) -> Result<(), Failure<'a>> {
 
 /// Runs a command on saved results.
 #[inline(never)] // offsets into a small frame are short
-fn act<'o>(command: &Command, outputs: &mut Outputs<'o, '_>) -> Result<(), Failure<'o>> {
+fn act<'o>(
+    command: &Command,
+    arguments: Arguments,
+    outputs: &mut Outputs<'o, '_>,
+) -> Result<(), Failure<'o>> {
     let options: &'o Options<'o> = outputs.options;
     for output in options.outputs() {
         refuse_input_as_output(options, output.path)?;
     }
     // If signals cannot be unblocked, they stay pending.
     let _ = signal::unblock();
+    let (started, begun_ns) = now();
     let mut written = Ok(());
-    let found = (command.run)(options, &mut |columns, description| {
+    let ran = || command_run(options, arguments, (started, begun_ns));
+    let found = command.perform(options, &ran, &mut |description| {
         // An output file is either completed or removed.
         let _ = signal::block();
-        let columns = [columns, &[], &[]];
-        written = outputs.open().and_then(|()| outputs.save(columns, [false; 2], description));
+        written = outputs.open().and_then(|()| outputs.save(command.columns, [false; 2], description));
     });
     let _ = signal::block();
     written?;
     found?.map_or(Ok(()), Err)
+}
+
+/// Returns the seconds since 1970, and the nanoseconds of a monotonic clock.
+fn now() -> (u64, u64) {
+    (sys::time::seconds_since_1970(), sys::time::monotonic_raw_ns())
+}
+
+/// Returns the run of a command, or of a plan, that began at a time and ends now.
+fn command_run<'a>(
+    options: &Options<'a>,
+    arguments: Arguments,
+    (started, begun_ns): (u64, u64),
+) -> CommandRun<'a> {
+    let seconds = now().1.saturating_sub(begun_ns) as f64 / 1e9;
+    let name = options.experiment.descriptor.name;
+    CommandRun { name, arguments, is_anonymous: options.anonymous, started, seconds }
 }
 
 /// Refuses to overwrite an input file, even if it has another name.
@@ -368,7 +389,7 @@ fn perform<'o>(
 ) -> Result<(), Failure<'o>> {
     let options: &'o Options<'o> = outputs.options;
     let Some(experiment) = EXPERIMENTS.get(options.experiment.index) else { return Ok(()) };
-    let (started, begun_ns) = (sys::time::seconds_since_1970(), sys::time::monotonic_raw_ns());
+    let (started, begun_ns) = now();
     outputs.open()?;
     let mut progress = Progress::new(options.progress);
     let mut warnings = Warnings::new();
@@ -381,10 +402,9 @@ fn perform<'o>(
     let look = plan::looked_at(options, points).map_or(Range::ZERO, |_| duration::LOOK);
     let takes = duration::estimate(machine, points, budget).or_waits(options.until_ns()) + look;
     if options.dry_run {
-        let name = experiment.descriptor.name;
-        let columns = output::columns(options, [point::COLUMNS, &[]]);
-        return outputs.save(columns, [false; 2], &mut |document| {
-            dry_run::present(document, name, points, budget, takes);
+        let run = command_run(options, arguments, (started, begun_ns));
+        return outputs.save(output::COLUMNS, [false; 2], &mut |document| {
+            dry_run::present(document, &run, points, budget, takes);
         });
     }
     say_time(options, takes, messages);
@@ -400,9 +420,8 @@ fn perform<'o>(
     let report = ran.report(options, arguments, &warnings, (started, seconds));
     let nothing = done == 0 && findings.interrupted;
     let failed = failed(findings, done);
-    let columns = output::columns(options, experiment.columns);
-    let written = outputs.save(columns, [failed.is_some(), nothing], &mut |document| {
-        describe::report(document, &report, experiment.present);
+    let written = outputs.save(output::COLUMNS, [failed.is_some(), nothing], &mut |document| {
+        describe::report(document, &report, &experiment.present);
     });
     // Errors of messages are dropped, because there is no other output to report them to.
     let _ = warnings.write(messages, options.verbose, message_columns(), shows_utf8(outputs.environment));
@@ -422,14 +441,13 @@ fn perform_all(
     messages: &mut Messages,
 ) -> Result<(), Failure<'static>> {
     let options = outputs.options;
-    let now = || (sys::time::seconds_since_1970(), sys::time::monotonic_raw_ns());
     let (started, begun_ns) = now();
     let machine = machine(options)?;
     outputs.open()?;
     let plans = Plans::make(options, machine)?;
     if options.dry_run {
-        let columns = output::columns(options, [point::COLUMNS, &[]]);
-        return outputs.save(columns, [false; 2], &mut |document| plans.present(document));
+        let run = command_run(options, arguments, (started, begun_ns));
+        return outputs.save(output::COLUMNS, [false; 2], &mut |document| plans.present(document, &run));
     }
     say_time(options, plans.takes, messages);
     let sections = Sections::run(options, machine, &mut Progress::new(options.progress), &now)?;
@@ -442,10 +460,9 @@ fn perform_all(
         started,
         seconds: now().1.saturating_sub(begun_ns) as f64 / 1e9,
     };
-    let columns = [&point::CHAINS[..], &[], &[]];
     let nothing = sections.interrupted && sections.is_empty();
     let failed = sections.verdict(false).is_err();
-    outputs.save(columns, [failed, nothing], &mut |document| {
+    outputs.save(output::COLUMNS, [failed, nothing], &mut |document| {
         whole_report::present(document, &whole);
     })?;
     sections.verdict(options.strict)

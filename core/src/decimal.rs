@@ -39,11 +39,24 @@ impl fmt::Display for Trimmed {
         }
         let digits = out.precision().unwrap_or(9).min(MOST_DIGITS);
         let mut text = Backwards::new();
-        let mut text = text.number(self.0.to_bits(), digits);
-        if digits > 0 {
-            text = text.trim_end_matches('0').trim_end_matches('.');
-        }
+        let text = text.trimmed(self.0, digits);
         out.pad_integral(self.0.is_sign_positive() || text == "0", "", text)
+    }
+}
+
+/// A finite number like [`Trimmed`], but with a decimal at least, so that programs see that it is not a whole number
+/// by its nature: `{:.3}` of `Real(1.0)` is `1.0`. Width and fill are ignored.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Real(pub f64);
+
+impl fmt::Display for Real {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digits = out.precision().unwrap_or(9).min(MOST_DIGITS);
+        let mut text = Backwards::new();
+        let text = text.trimmed(self.0, digits);
+        out.write_str(if self.0.is_sign_positive() || text == "0" { "" } else { "-" })?;
+        out.write_str(text)?;
+        out.write_str(if text.contains('.') { "" } else { ".0" })
     }
 }
 
@@ -67,6 +80,12 @@ impl Backwards {
         if let Some(place) = self.bytes.get_mut(start) {
             (*place, self.start) = (byte, start);
         }
+    }
+
+    /// Writes the absolute value of a finite double without zeros at the end, and returns the text.
+    fn trimmed(&mut self, number: f64, digits: usize) -> &str {
+        let text = self.number(number.to_bits(), digits);
+        if digits > 0 { text.trim_end_matches('0').trim_end_matches('.') } else { text }
     }
 
     /// Writes the absolute value of the finite double that has these bits, and returns the text.

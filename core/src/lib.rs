@@ -11,7 +11,8 @@
 //! # Glossary
 //!
 //! There is one word for each concept. The first column is the word in the source; the second
-//! column is the printed word, if it differs.
+//! column is the printed word, if it differs. Keys of documents have the printed word, but for
+//! `initiator_node` and `target_node`.
 //!
 //! ## Chains
 //!

@@ -54,6 +54,22 @@ pub fn pairs(document: &Value) -> Vec<(u64, u64)> {
     array(document, "/node_pairs").iter().map(|pair| (number(pair, "/from"), number(pair, "/to"))).collect()
 }
 
+/// Returns the points of a document: its rows but for percentiles, each with the evidence for it as further members.
+pub fn points(document: &Value) -> Vec<Value> {
+    let mut rows = array(document, "/rows").to_vec();
+    for evidence in document["points"].as_array().into_iter().flatten() {
+        let row = rows[number(evidence, "/row") as usize].as_object_mut().expect("a row is an object");
+        row.extend(evidence.as_object().expect("evidence is an object").clone());
+    }
+    rows.retain(|row| row.get("percentile").is_none_or(Value::is_null));
+    rows
+}
+
+/// Returns a point of a document.
+pub fn point(document: &Value, index: usize) -> Value {
+    points(document).swap_remove(index)
+}
+
 /// Returns the codes of a document's warnings.
 pub fn warnings(document: &Value) -> Vec<&str> {
     array(document, "/warnings").iter().map(|warning| text(warning, "/code")).collect()

@@ -146,12 +146,13 @@ fn check<const N: usize>(
     for (run, console) in boot.consoles.iter().enumerate() {
         table += &format!("  {}\n", options[run]);
         let document = console.expect_json(0);
-        let pairs = document["node_pairs"].as_array().map_or(&[][..], Vec::as_slice);
+        let pairs = document["rows"].as_array().map_or(&[][..], Vec::as_slice);
         assert_eq!(pairs.len(), 4, "{table}");
         assert_eq!(document["regions"], format!("{regions:?}").to_lowercase(), "{table}");
         for pair in pairs {
             let number = |key: &str| pair[key].as_u64().unwrap_or(u64::MAX);
-            let (from, to, hops) = (number("from") as u32, number("to") as u32, number("hops_per_trial"));
+            let (from, to, hops) =
+                (number("initiator_node") as u32, number("target_node") as u32, number("loads_per_trial"));
             let timed = boot.timed(run, from, to, hops);
             let timed = timed.unwrap_or_else(|| panic!("{test}: no window of {hops} hops, {from} to {to}"));
             let memory = if from == to { numbers.local } else { numbers.remote };

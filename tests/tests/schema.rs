@@ -2,7 +2,7 @@
 
 use latency_tests::attempts::retried;
 use latency_tests::directory::Directory;
-use latency_tests::document::{at, warnings};
+use latency_tests::document::{array, at, warnings};
 use latency_tests::run::{NOTE, Run, WARNING, run};
 use latency_tests::schema::{assert_valid, of_results, violations};
 use serde_json::Value;
@@ -20,7 +20,8 @@ fn a_matrix_is_valid() {
         ("/node_pairs/0/to", Value::is_u64),
         ("/node_pairs/0/cycles", Value::is_number),
         ("/node_pairs/0/ns", Value::is_number),
-        ("/node_pairs/0/ci95_ns/1", Value::is_number),
+        ("/rows/0/ns_high", Value::is_f64),
+        ("/rows/0/max_ns", Value::is_f64),
     ] {
         assert!(is_right(at(&document, key)), "{key} in\n{document:#}");
     }
@@ -65,7 +66,7 @@ fn a_curve_and_its_comparison_and_fit_are_valid() {
     assert_valid(&run(&["fit", "--json", path]).expect_json(0));
     let comparison = run(&["compare", "--json", path, path]).expect_json(0);
     assert_valid(&comparison);
-    assert_eq!(at(&comparison, "/median_ratio"), 1.0);
+    assert_eq!(at(&comparison, "/summary/median_ratio"), 1.0);
 }
 
 #[test]
@@ -74,9 +75,8 @@ fn a_distribution_is_valid() {
         let options = ["distribution", "--json", "--size=4M", "--trials=15", "--cpunode=0", "--memnode=0"];
         let document = run(&options).expect_json(0);
         assert_valid(&document);
-        assert!(at(&document, "/points/0/distribution/hop_percentiles_ns/p50").is_number(), "{document:#}");
-        let median = at(&document, "/points/0/distribution/hop_percentiles_ns/p50");
-        assert_eq!(at(&document, "/summary/p50_ns/value"), median, "{document:#}");
+        let median = array(&document, "/rows").iter().find(|row| row["percentile"] == 50.0).expect("a row");
+        assert_eq!(at(&document, "/summary/p50_ns"), at(median, "/ns"), "{document:#}");
     });
 }
 
@@ -88,7 +88,7 @@ fn the_orders_are_valid() {
         assert_valid(&document);
         assert!(at(&document, "/strided_loads/ns").is_number(), "{document:#}");
         assert!(
-            at(&document, "/ratios/random_sequential").as_f64().is_some_and(|ratio| ratio > 3.0),
+            at(&document, "/summary/random_over_sequential").as_f64().is_some_and(|ratio| ratio > 3.0),
             "{document:#}"
         );
     });
@@ -99,8 +99,8 @@ fn the_pages_are_valid() {
     let options = ["pages", "--json", "--size=8M", "--trials=3", "--iters=2000"];
     let document = run(&options).expect_json(0);
     assert_valid(&document);
-    assert_eq!(at(&document, "/points/0/pages_obtained"), "4k");
-    assert_eq!(at(&document, "/translation/0/pages_asked"), "4k");
+    assert_eq!(at(&document, "/rows/0/pages_obtained"), "4k");
+    assert_eq!(at(&document, "/tlbs/0/pages_asked"), "4k");
 }
 
 #[test]
@@ -108,8 +108,8 @@ fn the_variants_are_valid() {
     let options = ["variants", "--json", "--size=8M", "--trials=3", "--iters=2000"];
     let document = run(&options).expect_json(0);
     assert_valid(&document);
-    assert_eq!(at(&document, "/points/0/variant"), "index4-packed");
-    assert!(at(&document, "/points/0/core_cycles").is_number(), "{document:#}");
+    assert_eq!(at(&document, "/rows/0/variant"), "index4-packed");
+    assert!(at(&document, "/rows/0/core_cycles").is_number(), "{document:#}");
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn lanes_are_valid() {
     retried("schema::lanes_are_valid", |_| {
         let document = run(&["parallel", "--json", "--trials=7", "--size=4M"]).expect_json(0);
         assert_valid(&document);
-        assert!(at(&document, "/saturation/0/loads_in_flight").is_number(), "{document:#}");
+        assert!(at(&document, "/saturation/0/memory_level_parallelism").is_number(), "{document:#}");
         let document = run(&["window", "--json", "--trials=7"]).expect_json(0);
         assert_valid(&document);
         assert_eq!(at(&document, "/filler_reach/2/filler"), "mixed", "{document:#}");
@@ -166,8 +166,8 @@ fn missing_and_unknown_keys_are_violations() {
     assert!(!broken(&|_| {}));
     assert!(broken(&|document| document["seed"] = "42".into()));
     assert!(broken(&|document| document["another"] = 1.into()));
-    assert!(broken(&|document| document["node_pairs"][0]["placement"]["verified"] = 1.into()));
-    assert!(broken(&|document| document["node_pairs"][0]["order"] = "sorted".into()));
+    assert!(broken(&|document| document["rows"][0]["verified"] = 1.into()));
+    assert!(broken(&|document| document["rows"][0]["walk_order"] = "sorted".into()));
     assert!(broken(&|document| {
         document.as_object_mut().map(|members| members.remove("freq_ghz"));
     }));

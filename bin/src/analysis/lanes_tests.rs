@@ -36,6 +36,7 @@ pub fn outcome(size: u64, walk: Walk, nanoseconds: f64) -> Outcome<'static> {
         uncore_gigahertz: None,
         delivered: None,
         minimum_ns: nanoseconds,
+        maximum_ns: nanoseconds,
         batches: 300,
         stepped_back: 0,
         throttled: 0,

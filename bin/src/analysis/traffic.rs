@@ -29,6 +29,14 @@ pub fn bytes_per_line(kind: &Kind) -> f64 {
     kind.bytes(STEPS) as f64 / STEPS as f64
 }
 
+/// Returns the rate in bytes per second from the time per line in nanoseconds, or the time from the rate.
+#[must_use]
+pub fn bandwidth(kind: &Kind, of: Estimate) -> Estimate {
+    let inverse = |value: f64| bytes_per_line(kind) * 1e9 / value;
+    let interval = of.interval.map(|ends| Interval { low: inverse(ends.high), high: inverse(ends.low) });
+    Estimate { value: inverse(of.value), interval }
+}
+
 /// Returns the ticks from line to line of each generator at a total rate, and the number of lines in a burst. That
 /// number is `asked`, or else so small that reading the counter, and fences, take a quarter of the time.
 #[must_use]

@@ -8,11 +8,11 @@ use latency_core::units::Bytes;
 
 use super::{Command, Write};
 use crate::analysis::curve::Analysis;
-use crate::describe;
+use crate::describe::{self, columns, output, trust};
 use crate::error::{Failure, SavedError};
 use crate::experiment::curve::{levels, model, view};
 use crate::options::{Descriptor, FlagId, FlagSet, Operands, Options};
-use crate::report::document::{Document, Field, Part, Role, fields};
+use crate::report::document::{Document, Part, Role, fields};
 use crate::result::row::{FIELDS, Label, Row, SIZE, STRIDE, fields_that};
 use crate::result::sample::{Sample, Samples};
 use crate::saved::{self, Saved, Tool};
@@ -35,21 +35,15 @@ pub const FIT: Command = Command {
         operands: Operands { names: "FILE", least: 1, most: 1, sides: false },
         ..Descriptor::OF_VALUES
     },
+    columns: output::COLUMNS,
     run,
 };
 
 fields! {
-    POINTS "points" "The points that were fitted.";
-    CURVE "curve" "Which curve of the file it is of: the fields that tell it from the others; empty where there is one.";
-    WORKING_SET "working_set_bytes" "The memory walked.";
-    SPACING "stride_bytes" "The spacing of the lines.";
-    NS "ns" "The latency.";
-    CORE_CYCLES "core_cycles" "The latency in core cycles; null where the file has none.";
+    CURVE "curve" "The fields that distinguish this curve from the others of the file; empty where there is one.";
     OTHERS "others" "Further curves of the file, which are fitted apart.";
     FILE "file" "The file that was fitted.";
 }
-
-static COLUMNS: [&Field; 5] = [&CURVE, &WORKING_SET, &SPACING, &NS, &CORE_CYCLES];
 
 /// Minimum number of different sizes that make a curve.
 const FEWEST_SIZES: usize = 6;
@@ -129,7 +123,7 @@ fn other_kind(row: &Row) -> Option<&'static str> {
     FIELDS.iter().enumerate().find_map(|(field, (key, _))| {
         let told = |most: &str| row.tells(field) && !row.is_word(field, most);
         match *key {
-            "lanes" if told("1") => Some("it has several concurrent chains"),
+            "chains" if told("1") => Some("it has several concurrent chains"),
             "work" if told("0") => Some("it has work between the loads"),
             "filler" if told("") => Some("it has other instructions between the loads"),
             "variant" if told("") => Some("it has several data layouts"),
@@ -166,7 +160,17 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     // A format may ask for the description several times, so the analyses are kept.
     let mut analyses = List::new(others.len())?;
     analyses.refill(others.iter().map(|kind| kind.analysis(&saved)));
-    write(&COLUMNS, &mut |document| {
+    write(&mut |document| {
+        document.part(Part::Object(&describe::SUMMARY), |document| model::summary(document, &analysis));
+        let poor = saved.conditions.poor;
+        let mut reasons = saved.origin.trust.evidence().filter(|_| poor);
+        trust::of_command(document, if poor { "poor" } else { "good" }, &mut || reasons.next());
+        document.part(Part::Records(&describe::ROWS), |document| {
+            for kind in &*kinds {
+                let mut rows = kind.dense();
+                columns::saved_rows(document, &saved, &mut || rows.next());
+            }
+        });
         file.curve(document, *first, &analysis, &mut samples);
         document.items(
             Part::List(&OTHERS),
@@ -182,7 +186,6 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         }
         document.sentence(Role::Method(&"File"), format_args!("{}, {} points", name.as_str(), rows.len()));
         source(document, &saved);
-        describe::tool(document, "fit", "");
         document.put(&FILE, name.as_str());
     });
     Ok(None)
@@ -223,13 +226,6 @@ impl FileContext<'_> {
         let words = [label.as_str(), subtitle.as_str()];
         view::evidence(document, analysis, samples, words, self.reciprocal);
         levels::models(document, analysis);
-        document.items(Part::Records(&POINTS), samples, |document, sample| {
-            document.put(&CURVE, label.as_str());
-            document.put(&WORKING_SET, sample.size);
-            document.put(&SPACING, sample.stride);
-            document.put(&NS, sample.nanoseconds);
-            document.put(&CORE_CYCLES, sample.core_cycles);
-        });
         document.put(&CURVE, label.as_str());
         model::model(document, analysis);
     }

@@ -14,21 +14,48 @@ use core::fmt::{self, Display};
 
 use latency_core::text::joined;
 
+use crate::describe::CommandRun;
+use crate::describe::output::Columns;
 use crate::error::Failure;
 use crate::options::{Descriptor, Options};
-use crate::report::document::{Describe, Field};
+use crate::report::document::Describe;
 
-/// A function that writes a description in the requested formats; its rows have these columns in tabular formats.
-pub type Write<'w> = &'w mut dyn FnMut(&'static [&'static Field], Describe<'_>);
+/// A function that writes a description in the requested formats.
+pub type Write<'w> = &'w mut dyn FnMut(Describe<'_>);
 
 /// A command.
 pub struct Command {
     /// The description of its part of the command line.
     pub descriptor: Descriptor,
+    /// The columns of its rows in tabular formats.
+    pub columns: Columns,
     /// Reads the files that the operands name, and writes the result.
     ///
     /// A failure within `Ok` concerns the result, which is written nevertheless.
     pub run: for<'a> fn(&'a Options<'a>, Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>>,
+}
+
+impl Command {
+    /// Reads the files that the operands name, and writes the result behind the description of the run, which `ran`
+    /// returns.
+    ///
+    /// # Errors
+    ///
+    /// A failure without a result. A failure within `Ok` concerns the result.
+    pub fn perform<'a>(
+        &self,
+        options: &'a Options<'a>,
+        ran: &dyn Fn() -> CommandRun<'a>,
+        write: Write<'_>,
+    ) -> Result<Option<Failure<'a>>, Failure<'a>> {
+        (self.run)(options, &mut |describe| {
+            let run = ran();
+            write(&mut |document| {
+                run.present(document);
+                describe(document);
+            });
+        })
+    }
 }
 
 /// Shows up to `most` of `count` items, separated by commas, and the number of further items.

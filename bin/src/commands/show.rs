@@ -5,24 +5,19 @@
 
 use core::fmt;
 
-use latency_core::text::{Text, joined};
+use latency_core::text::joined;
 
 use super::report::pictures::is_drawn;
 use super::report::saved::{FILE, FILES, File, OF, RESULTS, heading, read};
 use super::{Command, Write};
-use crate::analysis::traffic::bytes_per_line;
-use crate::describe::rates::GIGA;
-use crate::describe::{self, metrics, point, undisturbed};
+use crate::describe::time::Utc;
+use crate::describe::{self, columns, metrics, output, trust};
 use crate::error::{Failure, SavedError};
 use crate::options::{Descriptor, FlagSet, MAX_OPERANDS, Operands, Options};
-use crate::report::document::{Document, Field, Level, Part, Role, Value, fields};
+use crate::report::document::{Document, Level, Part, Role, Value, fields};
 use crate::report::format::Purpose;
-use crate::result::row::{
-    CLASS, FIELDS, FROM, Row, SIZE, STRIDE, TO, TRAFFIC, WORDS, differing, fields_that,
-};
+use crate::result::row::{CLASS, FIELDS, FROM, TO, TRAFFIC, Word, differing};
 use crate::result::sample::collect;
-use crate::sys::errno::Errno;
-use crate::sys::table::List;
 
 /// The `show` command.
 pub const SHOW: Command = Command {
@@ -38,77 +33,16 @@ pub const SHOW: Command = Command {
         operands: Operands { names: "FILE...", least: 1, most: MAX_OPERANDS, sides: false },
         ..Descriptor::OF_VALUES
     },
+    columns: output::COLUMNS,
     run,
 };
 
 fields! {
-    HOST "hostname" "The host; null where the file does not name one.";
+    HOST "host_name" "The host; null where the file does not name one.";
     CPU "cpu" "The processor; null where the file does not name one.";
     KERNEL "kernel" "The kernel; null where the file does not name one.";
     STARTED "started" "The start of the run, in UTC; null where the file does not say.";
     TRUST "trust" "The trust by the present limits: good, fair or poor; null where the file does not state it.";
-    RATE "bytes_per_second" "The bandwidth of traffic; null for latencies.";
-}
-
-/// The fields that distinguish points.
-static KEYS: [Field; FIELDS.len()] = {
-    let mut all = [const { Field::new("", "") }; FIELDS.len()];
-    let mut index = 0;
-    while index < all.len() {
-        all[index] = Field::new(FIELDS[index].0, "A field that tells this point from others.");
-        index += 1;
-    }
-    all
-};
-
-/// The values of a point, each with its field. The lower end of the undisturbed latency precedes the upper end.
-const VALUES: usize = 11;
-
-/// Returns the values of a point, each with its field.
-#[inline(never)] // it is called in several places
-fn values(row: &Row) -> [(&'static Field, Value<'_>); VALUES] {
-    let rate = row.traffic().map(|kind| bytes_per_line(kind) / row.sample.nanoseconds * GIGA);
-    let quiet = row.undisturbed;
-    [
-        (&point::NS, row.sample.nanoseconds.into()),
-        (&RATE, rate.into()),
-        (&point::CI95_NS, row.sample.interval.into()),
-        (&point::CORE_CYCLES, row.sample.core_cycles.into()),
-        (&point::PAGES_OBTAINED, Some(row.pages.as_str()).filter(|pages| !pages.is_empty()).into()),
-        (&point::VERIFIED, row.verified.into()),
-        (&point::CORE_GHZ, row.gigahertz.into()),
-        (&point::SEED, row.seed.into()),
-        (&undisturbed::NS, quiet.map(|(ns, _)| ns).into()),
-        (&undisturbed::LOW, quiet.map(|(_, interval)| interval.low).into()),
-        (&undisturbed::HIGH, quiet.map(|(_, interval)| interval.high).into()),
-    ]
-}
-
-/// Returns a field of a point.
-#[inline(never)] // it is called in several places
-fn key(row: &Row, field: usize) -> Value<'_> {
-    match (field, row.pair) {
-        (FROM, Some((from, _))) => from.into(),
-        (TO, Some((_, to))) => to.into(),
-        (SIZE, _) => row.sample.size.into(),
-        (STRIDE, _) => row.sample.stride.into(),
-        _ => {
-            let word = row.words.get(field.wrapping_sub(WORDS)).map_or("", Text::as_str);
-            word.parse::<u64>().map_or(Value::Word(word), Value::Count)
-        }
-    }
-}
-
-/// Returns the fields that a result has, one bit for each. Only chains have a stride; the reader assumes one for other
-/// points.
-fn told(file: &File<'_>) -> u32 {
-    let rows = file.saved.rows;
-    let chains = fields_that(|field| rows.iter().any(|row| row.tells(field)));
-    let is_chain = |row: &Row| row.tells(SIZE) && row.traffic().is_none();
-    let is_named = |row: &Row| row.sample.stride != Row::EMPTY.sample.stride;
-    let has_stride =
-        !file.saved.experiment.is_empty() && rows.iter().all(is_chain) || rows.iter().any(is_named);
-    if has_stride { chains } else { chains & !(1 << STRIDE) }
 }
 
 /// Reads the named files, and writes their points.
@@ -117,34 +51,21 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     if options.writes(Purpose::Picture) && !files.iter().any(|file| is_drawn(file.saved.rows)) {
         return Err(SavedError::NoPicture { drawn: "curves and matrices of several nodes are shown" }.into());
     }
-    write(columns(&files)?, &mut |document| present(document, &files));
+    write(&mut |document| present(document, &files));
     Ok(None)
 }
 
-/// Returns the columns that the files have, for the rest of the process.
-fn columns(files: &[File<'_>]) -> Result<&'static [&'static Field], Errno> {
-    let rows = || files.iter().flat_map(|file| file.saved.rows);
-    let shown = files.iter().fold(0, |all, file| all | told(file));
-    let mut columns = List::new(2 + FIELDS.len() + VALUES)?;
-    if files.len() > 1 {
-        columns.push(&FILE);
-        columns.push(&OF);
-    }
-    for (_, field) in KEYS.iter().enumerate().filter(|(index, _)| shown >> index & 1 == 1) {
-        columns.push(field);
-    }
-    for (index, (field, _)) in values(&Row::EMPTY).into_iter().enumerate() {
-        let is_told = |row: &Row| !matches!(values(row).get(index), None | Some((_, Value::None)));
-        if rows().any(is_told) {
-            columns.push(field);
-        }
-    }
-    Ok(columns.leak())
-}
-
 fn present(document: &mut dyn Document, files: &[File<'_>]) {
-    describe::tool(document, "show", "");
     document.part(Part::Object(&describe::SUMMARY), |document| document.put(&RESULTS, files.len()));
+    let levels = || files.iter().map(|file| file.saved.origin.trust.level());
+    let worst = ["poor", "fair"].into_iter().find(|level| levels().any(|found| found == *level));
+    trust::of_command(document, worst.unwrap_or("good"), &mut || None);
+    document.part(Part::Records(&describe::ROWS), |document| {
+        for file in files {
+            let mut rows = file.saved.rows.iter();
+            columns::saved_rows(document, &file.saved, &mut || rows.next());
+        }
+    });
     document.part(Part::List(&FILES), |document| {
         for file in files {
             document.part(Part::Item, |document| contents(document, file, files.len() > 1));
@@ -174,40 +95,19 @@ fn contents(document: &mut dyn Document, file: &File<'_>, is_one_of_several: boo
     }
     match saved.origin.started {
         0 => document.put(&STARTED, None::<bool>),
-        started => document.show(&STARTED, &describe::Utc(started)),
+        started => document.show(&STARTED, &Utc(started)),
     }
     document.put(&TRUST, Some(trust.level()).filter(|level| !level.is_empty()));
-    let shown = told(file);
-    document.items(Part::Records(&point::POINTS), saved.rows, |document, row| {
-        if is_one_of_several {
-            document.put(&FILE, name.as_str());
-            document.put(&OF, saved.experiment.as_str());
-        }
-        for (field, key_field) in KEYS.iter().enumerate().filter(|(field, _)| shown >> field & 1 == 1) {
-            if row.tells(field) {
-                document.value(key_field, key(row, field));
-            }
-        }
-        for (field, value) in values(row) {
-            document.value(field, value);
-        }
-    });
-    let varied = differing(saved.rows.iter()) & shown | 1 << FROM | 1 << TO | 1 << CLASS | 1 << TRAFFIC;
+    let varied = differing(saved.rows.iter()) | 1 << FROM | 1 << TO | 1 << CLASS | 1 << TRAFFIC;
     for row in saved.rows {
-        let mut labels = [("", Value::None); FIELDS.len() + 2];
+        let words: [Word; FIELDS.len()] = core::array::from_fn(|field| row.plain(field));
         let own = [("experiment", Value::Word(file.experiment())), ("file", Value::Word(name.as_str()))];
-        let names =
-            FIELDS.iter().enumerate().filter(|(field, _)| varied >> field & 1 == 1 && row.tells(*field));
-        let names = names.map(|(field, (name, _))| {
-            let name = match field {
-                FROM => "initiator",
-                TO => "target",
-                _ => *name,
-            };
-            (name, key(row, field))
-        });
+        let told = words.iter().zip(columns::SAVED).enumerate();
+        let told = told.filter(|(field, (word, _))| varied >> field & 1 == 1 && !word.is_empty());
+        let told = told.map(|(_, (word, column))| (column.key(), Value::Word(word.as_str())));
+        let mut labels = [("", Value::None); FIELDS.len() + 2];
         let own = own.into_iter().take(1 + usize::from(is_one_of_several));
-        metrics::of_saved(document, row, collect(&mut labels, own.chain(names)));
+        metrics::of_saved(document, row, collect(&mut labels, own.chain(told)));
     }
 }
 
@@ -215,10 +115,11 @@ fn contents(document: &mut dyn Document, file: &File<'_>, is_one_of_several: boo
 mod tests {
     use super::*;
     use crate::catalogue::DESCRIPTORS;
-    use crate::describe::output;
+    use crate::describe::CommandRun;
     use crate::options;
     use crate::report::FORMATS;
     use crate::report::terminal::Terminal;
+    use crate::result::row::Row;
     use crate::saved::{MAX_ROWS, Saved};
     use std::boxed::Box;
     use std::format;
@@ -252,8 +153,8 @@ mod tests {
         let terminal = Terminal { columns: 80, unicode: true, colour: false, screen: false };
         let mut out = String::new();
         let format = options.outputs()[0].format;
-        let failure = run(options, &mut |columns, describe| {
-            output::write(&mut out, format, options, terminal, [columns, &[], &[]], describe).unwrap();
+        let failure = SHOW.perform(options, &|| CommandRun::of("show"), &mut |describe| {
+            output::write(&mut out, format, options, terminal, SHOW.columns, describe).unwrap();
         });
         match failure.unwrap_or_else(Some) {
             None => Ok(out),

@@ -13,9 +13,9 @@ use crate::result::conditions::Conditions;
 
 fields! {
     CONDITIONS "conditions" "What else happened from the first trial to the last; null where nothing was timed.";
-    OTHER_WORK "other_work_share" "The share of the time in which other work ran on this CPU.";
-    STOLEN "stolen_share" "The share of its busy time in which the hypervisor reports that it kept this CPU waiting: a lower bound, since many report 0.";
-    SIBLING "sibling_busy_share" "The share of the time in which the core's sibling thread was busy; null without one.";
+    OTHER_WORK "other_processes_share" "The share of the time in which other work ran on this CPU.";
+    STOLEN "steal_share" "The share of its busy time in which the hypervisor reports that it kept this CPU waiting: a lower bound, since many report 0.";
+    SIBLING "smt_sibling_busy_share" "The share of the time in which the core's sibling thread was busy; null without one.";
     SWITCHES "involuntary_switches" "Times that another task was given this CPU.";
     MOVES "thread_moves" "Times that this process was found on another CPU.";
     CLOCK_P10 "core_ghz_p10" "The core's clock that a tenth of the rounds do not exceed.";

@@ -2,36 +2,24 @@
 
 use core::fmt::{self, Display};
 
-use super::{Report, method, point, rows};
+use super::{Report, columns, method, point, rows};
 use crate::analysis::lanes::HierarchyPlace;
-use crate::report::document::{Document, Field, Part, Role, fields};
+use crate::report::document::{Document, Role};
 use crate::result::{Point, Walk};
-
-fields! {
-    LANES "lanes" "Chains walked side by side; ns is the time for each load of any of them.";
-    WORK "work" "Units of work that wait for each load.";
-    PREFETCH "prefetch" "Whether the next line of a chain is prefetched.";
-    INSTRUCTIONS "instructions_per_hop" "Instructions between a chain's load and its next one.";
-    FILLER "filler" "The instructions between the loads of two chains.";
-    FILLERS "fillers" "How many of them.";
-}
-
-/// The columns that distinguish points of one working set.
-pub static COLUMNS: [&Field; 5] = [&LANES, &WORK, &PREFETCH, &FILLER, &FILLERS];
 
 /// Describes the walk of a point.
 fn members(document: &mut dyn Document, walk: &Walk) {
-    document.put(&LANES, walk.lanes());
+    document.put(&columns::CHAINS, walk.lanes());
     match walk {
         Walk::Chain | Walk::Traffic(_) | Walk::Loaded(_) | Walk::PingPong(_) | Walk::Owned(_) => {}
         Walk::Lanes(kernel) => {
-            document.put(&WORK, kernel.work);
-            document.put(&PREFETCH, kernel.prefetch);
-            document.put(&INSTRUCTIONS, kernel.instructions);
+            document.put(&columns::WORK, kernel.work);
+            document.put(&columns::PREFETCH, kernel.prefetch);
+            document.put(&columns::INSTRUCTIONS, kernel.instructions);
         }
         Walk::Apart(gap) => {
-            document.put(&FILLER, gap.filler().name());
-            document.put(&FILLERS, gap.fillers());
+            document.put(&columns::FILLER, gap.filler().name());
+            document.put(&columns::FILLERS, gap.fillers());
         }
     }
 }
@@ -69,10 +57,13 @@ pub fn method(document: &mut dyn Document, report: &Report<'_, '_>, walked: &str
     }
 }
 
-/// Describes every point, as a row for people and as a record for programs.
+/// Describes every point as a row for programs.
+pub fn records(document: &mut dyn Document, report: &Report<'_, '_>) {
+    point::rows_with(document, report, &|document, _, outcome| members(document, &outcome.point.walk));
+}
+
+/// Describes every point as a row for people, and the evidence for it.
 pub fn points(document: &mut dyn Document, report: &Report<'_, '_>) {
     rows::table(document, report, "point", &|table, _, outcome| table.show(&name(&outcome.point)));
-    super::points(document, Part::Records(&point::POINTS), report, &|document, _, outcome| {
-        members(document, &outcome.point.walk);
-    });
+    point::evidence(document, report);
 }

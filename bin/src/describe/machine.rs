@@ -21,7 +21,6 @@ fields! {
     CPU_MODEL "cpu_model" "The name of its processor.";
     LABELS "labels" "What --label says of it.";
     SYSTEM "system" "Where it was measured.";
-    HOSTNAME "hostname" "Its host name; empty with --anonymous.";
     MACHINE "machine" "What sysfs says of the machine itself; empty in many virtual machines.";
     MACHINE_VENDOR "vendor" "Who made it.";
     PRODUCT "product" "Its model.";
@@ -156,7 +155,6 @@ pub fn machine(document: &mut dyn Document, machine: &Machine) {
     let host = &machine.host;
     document.part(Part::Object(&SYSTEM), |document| {
         let identity = &host.identity;
-        document.put(&HOSTNAME, identity.name.as_str());
         document.part(Part::Object(&MACHINE), |document| {
             document.put(&MACHINE_VENDOR, identity.vendor.as_str());
             document.put(&PRODUCT, identity.product.as_str());

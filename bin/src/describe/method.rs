@@ -26,12 +26,9 @@ fields! {
     MULTIPLY "multiply_add_ratio" "Multiplications take so many times as long as additions: 3, or 4.";
     AUDIT "prefetch_audit" "Whether prefetchers help a random walk; null where it was not made.";
     AUDIT_BYTES "working_set_bytes" "The memory of the audit.";
-    RANDOM "random_ratio" "64-byte spacing against 256-byte spacing in random order: 1 without prefetching.";
-    RANDOM_INTERVAL "random_ratio_interval" "Its 95 % confidence interval.";
-    LOCAL "local_2m_ratio" "The same within regions of 2 MiB.";
-    LOCAL_INTERVAL "local_2m_ratio_interval" "Its 95 % confidence interval.";
-    POINTER "pointer_ratio" "Pointers against indices in random order: 1 without a prefetcher that follows pointers.";
-    POINTER_INTERVAL "pointer_ratio_interval" "Its 95 % confidence interval.";
+    RANDOM "random_ratio +-" "64-byte spacing against 256-byte spacing in random order: 1 without prefetching.";
+    LOCAL "local_2m_ratio +-" "The same within regions of 2 MiB.";
+    POINTER "pointer_ratio +-" "Pointers against indices in random order: 1 without a prefetcher that follows pointers.";
     REPEAT "repeat" "The first point, measured again at the end in new memory (A/A); null where it was not.";
     REPEAT_BYTES "working_set_bytes" "Its working set.";
     FIRST_NS "first_ns" "The first measurement.";
@@ -47,12 +44,9 @@ pub fn health(document: &mut dyn Document, report: &Report<'_, '_>) {
         document.put(&MULTIPLY, report.health.multiply_ratio);
         document.object(&AUDIT, report.health.audit, |document, audit| {
             document.put(&AUDIT_BYTES, audit.span);
-            document.put(&RANDOM, audit.random.median);
-            document.put(&RANDOM_INTERVAL, audit.random.interval);
-            document.put(&LOCAL, audit.local.median);
-            document.put(&LOCAL_INTERVAL, audit.local.interval);
-            document.put(&POINTER, audit.pointer.median);
-            document.put(&POINTER_INTERVAL, audit.pointer.interval);
+            document.put(&RANDOM, audit.random);
+            document.put(&LOCAL, audit.local);
+            document.put(&POINTER, audit.pointer);
         });
         document.object(&REPEAT, report.health.repeat, |document, Repeat { size, first, second, .. }| {
             document.put(&REPEAT_BYTES, size);

@@ -6,43 +6,93 @@
 
 use core::fmt::{self, Write};
 
-use super::{Report, undisturbed};
-use crate::analysis::loaded::delivered;
-use crate::analysis::traffic::{bytes_per_line, groups};
+use super::{Report, trust};
+use crate::analysis::loaded::{delivered, loadings};
+use crate::analysis::traffic::{bandwidth, groups};
 use crate::analysis::{cores, traffic};
-use crate::report::document::{Attribute, Document, MetricLabels, Value, metrics};
+use crate::report::document::{Attribute, Document, Metric, MetricLabels, Value, metrics};
 use crate::result::row::{CLASS, Row};
-use crate::result::sample::collect;
+use crate::result::sample::{Sample, collect};
 use crate::result::words::OrderName;
-use crate::result::{Outcome, Point, Traffic, Walk};
-use latency_core::stats::Interval;
+use crate::result::{Outcome, Point, RoundSeries, Traffic, Undisturbed, Walk};
+use latency_core::stats::Estimate;
 use latency_core::traffic::View;
+use latency_core::units::NodeId;
 use latency_core::words::Worded;
 
 metrics! {
+    SUCCESS "run_success" "1 if the run was completed, 0 if it was interrupted or measured nothing.";
+    SECONDS "run_duration_seconds" "Duration of the run.";
+    TRUST "trust" "1 for the level of trust in the result, 0 for the others.";
+    UNTRUSTED "untrusted_warnings" "Warnings with evidence that a value is wrong or not verified.";
+    LAST_RUN "last_run_timestamp_seconds" "Start of the last run, in seconds since 1970 (UTC).";
+    CACHE_SIZE "cache_size_bytes" "Effective capacity of a cache level, as the curve shows it.";
+    CACHE_LATENCY "cache_latency_seconds" "Latency of a cache level, as the curve shows it.";
     LATENCY "latency_seconds" "Median latency of one dependent load.";
     LATENCY_LOW "latency_ci95_low_seconds" "Lower end of the 95% confidence interval of the latency within the run.";
     LATENCY_HIGH "latency_ci95_high_seconds" "Upper end of the 95% confidence interval of the latency within the run.";
-    BANDWIDTH "bandwidth_bytes_per_second" "Bytes read and written in a second by all generators together.";
+    UNDISTURBED "latency_undisturbed_seconds" "Median latency of one dependent load while neighbours are quiet.";
+    UNDISTURBED_LOW "latency_undisturbed_ci95_low_seconds" "Lower end of the 95% confidence interval of the undisturbed latency.";
+    UNDISTURBED_HIGH "latency_undisturbed_ci95_high_seconds" "Upper end of the 95% confidence interval of the undisturbed latency.";
+    UNDISTURBED_BOUND "latency_undisturbed_at_most_seconds" "Upper bound of the undisturbed latency where no rounds prove a value.";
+    BANDWIDTH "bandwidth_bytes_per_second" "Bytes read and written in a second by all cores together.";
+    PEAK "bandwidth_peak_bytes_per_second" "Largest bandwidth between two nodes.";
+    KNEE_CORES "bandwidth_knee_cores" "Smallest number of cores with 95% of the largest bandwidth.";
+    KNEE "bandwidth_knee_bytes_per_second" "Bandwidth at which latency is twice the lowest one.";
     CORE_TO_CORE "core_to_core_seconds" "Median core-to-core latency of a cache line, by the topology that the two CPUs share.";
+    CORE_TO_CORE_LOW "core_to_core_ci95_low_seconds" "Lower end of the 95% confidence interval of the core-to-core latency.";
+    CORE_TO_CORE_HIGH "core_to_core_ci95_high_seconds" "Upper end of the 95% confidence interval of the core-to-core latency.";
     APART "clock_offset_or_asymmetry_seconds" "Upper bound of the clock offset and of the asymmetry between the directions of two CPUs.";
-    UNTRUSTED "untrusted_warnings" "Warnings with evidence that a value is wrong or not verified.";
-    LAST_RUN "last_run_timestamp_seconds" "Start of the last run, in seconds since 1970 (UTC).";
 }
 
-/// Emits the samples of a run.
+/// The maximum number of samples without --verbose, but for pairs of nodes in `matrix` and `bandwidth`: hundreds of
+/// hosts share one monitoring system.
+const MOST: usize = 60;
+
+/// A document that passes on a limited number of samples.
+struct Limited<'d> {
+    document: &'d mut dyn Document,
+    left: usize,
+}
+
+impl Document for Limited<'_> {
+    fn sample(&mut self, metric: &'static Metric, labels: MetricLabels<'_>, value: Value<'_>) {
+        if self.left > 0 && Metric::is_number(value) {
+            self.left -= 1;
+            self.document.sample(metric, labels, value);
+        }
+    }
+
+    fn attribute(&mut self, attribute: Attribute, initiator: NodeId, target: NodeId, value: f64) {
+        self.document.attribute(attribute, initiator, target, value);
+    }
+}
+
+/// A label that names the experiment.
+type NameLabel<'l> = (&'static str, Value<'l>);
+
+/// Emits the samples of a run, those of its circumstances and conclusions first.
 pub fn metrics(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let experiment = ("experiment", Value::Word(report.options.experiment.descriptor.name));
-    let varied = varied(report.outcomes);
+    let name = report.options.experiment.descriptor.name;
+    let whole = report.options.verbose || matches!(name, "matrix" | "bandwidth");
+    // The processor has a sample of its own.
+    let document = &mut Limited { document, left: if whole { usize::MAX } else { MOST - 1 } };
+    let experiment = ("experiment", Value::Word(name));
+    run(document, report, experiment);
     attributes(document, report);
+    conclusions(document, report, experiment);
+    let varied = varied(report.outcomes);
     for outcome in report.outcomes {
         let point = &outcome.point;
-        if is_latency(point) {
+        if is_latency(point) && (whole || is_largest(report.outcomes, point)) {
             let order = OrderName(point.order);
+            let [initiator, initiator_node, target, target_node] = nodes(point);
             let labels = [
                 experiment,
-                ("initiator", point.initiator.0.into()),
-                ("target", point.target.0.into()),
+                initiator,
+                initiator_node,
+                target,
+                target_node,
                 ("load", Value::Word("idle")),
                 ("working_set_bytes", point.size.into()),
                 ("stride_bytes", point.stride.into()),
@@ -50,12 +100,57 @@ pub fn metrics(document: &mut dyn Document, report: &Report<'_, '_>) {
                 ("kernel", Value::Word(point.kernel.name)),
                 ("pages", Value::Word(point.pages.word())),
             ];
-            // The labels after the fourth distinguish points of one pair, and are kept only if they differ.
-            let is_kept = [true; 4].into_iter().chain(varied);
+            // The labels after the sixth distinguish points of one pair, and are kept only if they differ.
+            let is_kept = [true; 6].into_iter().chain(varied);
             let kept = labels.into_iter().zip(is_kept).filter(|(_, is_kept)| *is_kept);
             latency(document, collect(&mut labels.clone(), kept.map(|(label, _)| label)), outcome);
         }
         load(document, report, outcome, experiment);
+    }
+}
+
+/// Emits the samples of the run as a whole.
+fn run(document: &mut dyn Document, report: &Report<'_, '_>, experiment: NameLabel<'_>) {
+    let outcomes = report.outcomes;
+    let is_empty = !outcomes.is_empty() && outcomes.iter().all(|outcome| outcome.result.is_err());
+    document.sample(&SUCCESS, &[experiment], u64::from(!report.partial && !is_empty).into());
+    document.sample(&SECONDS, &[experiment], report.seconds.into());
+    for level in ["good", "fair", "poor"] {
+        let is_level = trust::level(report.warnings) == level;
+        document.sample(&TRUST, &[experiment, ("level", Value::Word(level))], u64::from(is_level).into());
+    }
+    let untrusted = report.warnings.untrusted().map_or(0, |(_, count)| count);
+    document.sample(&UNTRUSTED, &[experiment], untrusted.into());
+    document.sample(&LAST_RUN, &[experiment], report.started.into());
+}
+
+/// Emits the samples of conclusions: cache levels, largest bandwidths, knees, and classes of pairs of CPUs.
+fn conclusions(document: &mut dyn Document, report: &Report<'_, '_>, experiment: NameLabel<'_>) {
+    let analysis = report.analysis;
+    for (analysis, cache) in
+        analysis.iter().flat_map(|found| found.caches().iter().map(move |cache| (found, cache)))
+    {
+        let labels = [experiment, ("level", u64::from(cache.number).into())];
+        document.sample(&CACHE_SIZE, &labels, cache.size.value.into());
+        document.sample(&CACHE_LATENCY, &labels, (analysis.of_cache(cache).value * 1e-9).into());
+    }
+    let of_pair = |point: &Point, kind: &'static str| {
+        let [_, initiator, _, target] = nodes(point);
+        [experiment, initiator, target, ("traffic", Value::Word(kind))]
+    };
+    let one_by_one = report.options.view == View::Cores;
+    for group in groups(report.outcomes).filter(|_| !one_by_one) {
+        let Some(first) = group.outcomes.first() else { continue };
+        let labels = of_pair(&first.point, group.traffic.kind.name);
+        if matches!(first.point.walk, Walk::Traffic(_)) {
+            document.sample(&PEAK, &labels, group.best().map(|(_, rate)| rate.value).into());
+            document.sample(&KNEE_CORES, &labels, group.knee().into());
+        }
+    }
+    for loading in loadings(report.outcomes) {
+        let labels = of_pair(&loading.point, loading.traffic.kind.name);
+        document.sample(&PEAK, &labels, loading.limit().map(|limit| limit.rate.value).into());
+        document.sample(&KNEE, &labels, loading.knee(2.0).map(|knee| knee.value).into());
     }
     let of_cores = cores::conclude(report.outcomes);
     for class in of_cores.classes() {
@@ -64,35 +159,51 @@ pub fn metrics(document: &mut dyn Document, report: &Report<'_, '_>) {
             class.shared.name().chars().try_for_each(|c| out.write_char(one(c)))
         });
         let labels = [experiment, ("class", Value::Shown(&word))];
-        document.sample(&CORE_TO_CORE, &labels, Value::Real(class.median * 1e-9));
+        let found = Estimate { value: class.median, interval: class.interval };
+        seconds(document, [&CORE_TO_CORE, &CORE_TO_CORE_LOW, &CORE_TO_CORE_HIGH], &labels, found);
     }
     if let Some((most_ns, _)) = of_cores.apart {
         document.sample(&APART, &[experiment], Value::Real(most_ns * 1e-9));
     }
-    let untrusted = report.warnings.untrusted().map_or(0, |(_, count)| count);
-    document.sample(&UNTRUSTED, &[experiment], untrusted.into());
-    document.sample(&LAST_RUN, &[experiment], report.started.into());
+}
+
+/// Emits nanoseconds with their interval, in seconds.
+fn seconds(
+    document: &mut dyn Document,
+    metrics: [&'static Metric; 3],
+    labels: MetricLabels<'_>,
+    nanoseconds: Estimate,
+) {
+    for (metric, value) in metrics.into_iter().zip(Value::Estimate(nanoseconds.scaled(1e-9)).parts()) {
+        document.sample(metric, labels, value);
+    }
+}
+
+/// Returns the labels of the nodes of a point: for each the name of earlier versions, and that of the columns.
+fn nodes<'l>(point: &Point) -> [(&'static str, Value<'l>); 4] {
+    let [initiator, target] = [point.initiator.0.into(), point.target.0.into()];
+    [("initiator", initiator), ("initiator_node", initiator), ("target", target), ("target_node", target)]
+}
+
+/// Returns whether no walk of the same kind between the same nodes has a larger working set.
+fn is_largest(outcomes: &[Outcome<'_>], point: &Point) -> bool {
+    let kind = |of: &Point| (of.initiator, of.target, of.order, of.stride, of.kernel.name, of.pages);
+    let is_larger =
+        |other: &Point| is_latency(other) && other.size > point.size && kind(other) == kind(point);
+    !outcomes.iter().any(|outcome| is_larger(&outcome.point))
 }
 
 /// Emits the value of a saved point.
 pub fn of_saved(document: &mut dyn Document, row: &Row, labels: MetricLabels<'_>) {
-    let seconds = row.sample.nanoseconds * 1e-9;
+    let Sample { nanoseconds: value, interval, .. } = row.sample;
+    let found = Estimate { value, interval };
     match row.traffic() {
-        Some(kind) => document.sample(&BANDWIDTH, labels, Value::Real(bytes_per_line(kind) / seconds)),
-        None if row.tells(CLASS) => document.sample(&CORE_TO_CORE, labels, Value::Real(seconds)),
-        None => {
-            document.sample(&LATENCY, labels, Value::Real(seconds));
-            if let Some(interval) = row.sample.interval {
-                ends(document, labels, interval);
-            }
+        Some(kind) => document.sample(&BANDWIDTH, labels, Value::Real(bandwidth(kind, found).value)),
+        None if row.tells(CLASS) => {
+            seconds(document, [&CORE_TO_CORE, &CORE_TO_CORE_LOW, &CORE_TO_CORE_HIGH], labels, found);
         }
+        None => seconds(document, [&LATENCY, &LATENCY_LOW, &LATENCY_HIGH], labels, found),
     }
-}
-
-/// Emits both ends of the interval of a latency.
-fn ends(document: &mut dyn Document, labels: MetricLabels<'_>, interval: Interval) {
-    document.sample(&LATENCY_LOW, labels, Value::Real(interval.low * 1e-9));
-    document.sample(&LATENCY_HIGH, labels, Value::Real(interval.high * 1e-9));
 }
 
 /// Emits the performance of each node's memory for the CPUs of each node: the read bandwidth of all CPUs, and the
@@ -116,12 +227,23 @@ fn attributes(document: &mut dyn Document, report: &Report<'_, '_>) {
 
 fn latency(document: &mut dyn Document, labels: MetricLabels<'_>, outcome: &Outcome<'_>) {
     let Ok(measured) = &outcome.result else { return };
-    let found = measured.series.nanoseconds;
-    document.sample(&LATENCY, labels, Value::Real(found.median * 1e-9));
-    if let Some(interval) = found.interval {
-        ends(document, labels, interval);
+    let found = Estimate::from(measured.series.nanoseconds);
+    seconds(document, [&LATENCY, &LATENCY_LOW, &LATENCY_HIGH], labels, found);
+    undisturbed(document, labels, &measured.series);
+}
+
+/// Emits the latency of a point while neighbours are quiet.
+fn undisturbed(document: &mut dyn Document, labels: MetricLabels<'_>, series: &RoundSeries) {
+    match series.undisturbed {
+        None => {}
+        Some(Undisturbed::Seen { nanoseconds: value, interval, .. }) => {
+            let found = Estimate { value, interval: Some(interval) };
+            seconds(document, [&UNDISTURBED, &UNDISTURBED_LOW, &UNDISTURBED_HIGH], labels, found);
+        }
+        Some(Undisturbed::AtMost(bound)) => {
+            document.sample(&UNDISTURBED_BOUND, labels, Value::Real(bound * 1e-9))
+        }
     }
-    undisturbed::metrics(document, labels, &measured.series);
 }
 
 /// Emits the maximum bandwidth of traffic, and the latency of a load during that traffic.
@@ -129,16 +251,20 @@ fn load(
     document: &mut dyn Document,
     report: &Report<'_, '_>,
     outcome: &Outcome<'_>,
-    experiment: (&'static str, Value<'_>),
+    experiment: NameLabel<'_>,
 ) {
     let point = &outcome.point;
     let Some(&Traffic { kind, generators, rate: None, .. }) = point.walk.traffic() else { return };
+    let [initiator, initiator_node, target, target_node] = nodes(point);
     let labels = [
         experiment,
-        ("initiator", point.initiator.0.into()),
-        ("target", point.target.0.into()),
+        initiator,
+        initiator_node,
+        target,
+        target_node,
         ("traffic", Value::Word(kind.name)),
         ("generators", generators.into()),
+        ("cores", generators.into()),
         ("cpu", point.cpu.0.into()),
     ];
     // CPUs that are measured one by one have one label more than the CPUs of a node together.
@@ -146,9 +272,12 @@ fn load(
     let of_pair = labels.get(..labels.len() - usize::from(!by_cpu)).unwrap_or_default();
     let found = match (&outcome.result, point.walk) {
         (Ok(measured), Walk::Loaded(with)) => {
-            let [experiment, initiator, target, traffic, generators, _] = labels;
-            let load = ("load", Value::Word("max"));
-            latency(document, &[experiment, initiator, target, load, traffic, generators], outcome);
+            let mut labels = labels;
+            // The latency is that of one CPU.
+            if let Some(cpu) = labels.last_mut() {
+                *cpu = ("load", Value::Word("max"));
+            }
+            latency(document, &labels, outcome);
             delivered(&with, &measured.series).map(|found| found.value)
         }
         _ => traffic::rate(outcome).map(|(_, rate)| rate.value),

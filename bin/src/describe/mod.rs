@@ -4,8 +4,10 @@
 
 mod answer;
 pub mod attributes;
+pub mod columns;
+#[cfg(test)]
+mod columns_tests;
 pub mod conditions;
-pub mod estimate;
 pub mod lanes;
 pub mod machine;
 pub mod method;
@@ -17,6 +19,7 @@ pub mod rates;
 pub mod report;
 pub mod rows;
 mod sizing;
+pub mod time;
 pub mod trust;
 pub mod typed;
 pub mod undisturbed;
@@ -25,33 +28,35 @@ use core::fmt::Display;
 
 use crate::machine::Machine;
 use crate::report::document::{Document, Metric, PageRole, Part, Role, Value, fields};
-use crate::result::Outcome;
 use crate::saved::shape;
 use crate::sys::arguments::Arguments;
 
 pub use report::{Present, Report};
+use time::{Day, ReadableTime, Utc};
 
 fields! {
-    SCHEMA "schema" "The version of this document's shape: raised when a key changes its meaning or goes.";
-    TOOL "tool" "What wrote this.";
+    SCHEMA "schema" "The version of the shape of this document; a higher one changes the meaning of a key, or removes one.";
+    TOOL "tool" "The program that wrote this document.";
     NAME "name" "Its name.";
     VERSION "version" "Its version.";
-    pub EXPERIMENT "experiment" "What was measured.";
+    COMMIT "commit" "The commit that it was built from; null if that is unknown.";
+    pub EXPERIMENT "experiment" "The experiment or command.";
+    COMMAND "command" "The arguments as they were typed.";
+    STARTED "started" "The start of the run, in UTC.";
+    DURATION "duration_s" "The duration of the run.";
+    PARTIAL "partial" "True if the run was interrupted; then only the finished parts are present.";
     pub SUMMARY "summary" "The conclusions as named numbers.";
-    COMMAND "command" "The arguments, as they were typed.";
-    STARTED "started" "When the run began, in UTC.";
-    DURATION "duration_s" "How long it took.";
-    PARTIAL "partial" "Whether it was interrupted; what is here is what was finished.";
-    ITERS "iters" "Loads in each trial, at the most.";
+    pub ROWS "rows" "The values: flat objects with the same names in all experiments and in CSV.";
+    CYCLES_OF "cycles_of" "The clock of `cycles`: `tsc` is the time-stamp counter. `core_cycles` are those of the core.";
     pub REGIONS "regions" "The memory of a target that several nodes walk. own: a region for each node; shared: one that they write again in turn; rewritten: one that is written again for each visit.";
     CPU_CHOSEN "cpu_chosen" "The reason for the CPU of each node. first: it is the first one allowed; idle: others kept the first one busy; asked: it was given.";
     BUSY_CPUS "busy_cpus" "First CPUs of nodes that did not measure because others kept them busy in a look before the run.";
     BUSY_CPU "cpu" "The CPU.";
     BUSY_SHARE "busy_share" "The share of the time in which it was busy.";
-    FREQUENCY "freq_ghz" "Ticks of the time-stamp counter in a nanosecond.";
 }
 
-static INFO: Metric = Metric { name: "info", about: "What measured, and where." };
+static INFO: Metric =
+    Metric { name: "info", about: "Version, schema and CPU model of the tool that produced these samples." };
 
 /// Version of the document's schema.
 const VERSION_OF_SCHEMA: u64 = shape::SCHEMA as u64;
@@ -72,24 +77,90 @@ pub fn tool(document: &mut dyn Document, experiment: &str, cpu: &str) {
     document.part(Part::Object(&TOOL), |document| {
         document.put(&NAME, shape::NAME);
         document.put(&VERSION, env!("CARGO_PKG_VERSION"));
+        let commit = crate::options::COMMIT;
+        document.put(&COMMIT, (!commit.is_empty()).then_some(commit));
     });
     document.put(&EXPERIMENT, experiment);
     document.sentence(Role::Page(&PageRole::Title), format_args!("{experiment}"));
 }
 
-/// Describes a report in reading order. Three parts belong to its experiment: the answer, which consists of sentences;
-/// tables, pictures and the method; details and data. The parts that all reports have in common come between them.
-pub fn report(document: &mut dyn Document, report: &Report<'_, '_>, [answer, evidence, data]: [Present; 3]) {
+/// The run of a command, or of a plan: the parts of its document that come before the findings.
+#[derive(Clone, Copy, Debug)]
+pub struct CommandRun<'r> {
+    /// The experiment or command.
+    pub name: &'r str,
+    /// The arguments of the program, as they were typed.
+    pub arguments: Arguments,
+    /// True if no file is named.
+    pub is_anonymous: bool,
+    /// The start of the run, in seconds since 1970, UTC.
+    pub started: u64,
+    /// The duration of the run, in seconds.
+    pub seconds: f64,
+}
+
+impl CommandRun<'_> {
+    /// Returns a run for tests, without arguments.
+    #[cfg(test)]
+    #[must_use]
+    pub fn of(name: &str) -> CommandRun<'_> {
+        CommandRun {
+            name,
+            arguments: Arguments::packed(b""),
+            is_anonymous: false,
+            started: 1_795_310_400,
+            seconds: 0.1,
+        }
+    }
+
+    /// Describes the run.
+    pub fn present(&self, document: &mut dyn Document) {
+        tool(document, self.name, "");
+        command(document, self.arguments, self.is_anonymous);
+        times(document, self.started, self.seconds);
+    }
+
+    /// Returns the origin of the rows of the run.
+    #[must_use]
+    pub const fn origin(&self) -> columns::RowOrigin<'_> {
+        columns::RowOrigin { host: "", started: self.started, experiment: self.name }
+    }
+}
+
+/// The parts of a report that belong to its experiment.
+pub struct Presentation {
+    /// The answer, for people.
+    pub answer: Present,
+    /// Tables, pictures and the method, for people.
+    pub evidence: Present,
+    /// The members of the summary.
+    pub summary: Present,
+    /// The rows.
+    pub rows: Present,
+    /// Details for people, and all other data.
+    pub data: Present,
+}
+
+/// Describes a report: for programs its identity, its conclusions and its rows first; for people in reading order.
+pub fn report(document: &mut dyn Document, report: &Report<'_, '_>, present: &Presentation) {
+    metrics::metrics(document, report);
+    tool(document, report.options.experiment.descriptor.name, machine::cpu_model(report.machine));
+    command(document, report.arguments, report.options.anonymous);
+    run(document, report.machine, report.started, report.seconds, report.partial);
+    machine::host(document, report.machine, &report.options.labels);
+    document.part(Part::Object(&SUMMARY), |document| (present.summary)(document, report));
+    trust::trust(document, report.warnings);
+    document.part(Part::Records(&ROWS), |document| (present.rows)(document, report));
     // On a terminal the answer comes before the lines that scripts search for.
-    let several = document.is_on_screen() && answer::lines(report, answer) > 1;
-    answer::sentences(document, report, answer, several.then_some(false));
+    let several = document.is_on_screen() && answer::lines(report, present.answer) > 1;
+    answer::sentences(document, report, present.answer, several.then_some(false));
     trust::line(document, report);
     if several {
-        answer::sentences(document, report, answer, Some(true));
+        answer::sentences(document, report, present.answer, Some(true));
     }
-    evidence(document, report);
+    (present.evidence)(document, report);
     method::ending(document, report);
-    data(document, report);
+    (present.data)(document, report);
     circumstances(document, report);
 }
 
@@ -99,17 +170,8 @@ pub fn missing(document: &mut dyn Document, role: Role<'_>, what: &dyn Display, 
     document.sentence(role, format_args!("{what}: not measured: {why}"));
 }
 
-/// Describes everything but the points and conclusions, for programs; people read [`method`].
+/// Describes the circumstances of the run, for programs; people read [`method`].
 fn circumstances(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let hops = report.outcomes.iter().filter_map(|outcome| Some(outcome.result.as_ref().ok()?.hops)).max();
-    document.put(&ITERS, hops.or(report.options.iters.map(u64::from)).unwrap_or(0));
-    document.put(&point::SEED, report.options.seed);
-    document.put(&FREQUENCY, report.clock.counter().map(|counter| counter.frequency.gigahertz()));
-    metrics::metrics(document, report);
-    tool(document, report.options.experiment.descriptor.name, machine::cpu_model(report.machine));
-    command(document, report.arguments, report.options.anonymous);
-    run(document, report.machine, report.started, report.seconds, report.partial);
-    machine::host(document, report.machine, &report.options.labels);
     machine::machine(document, report.machine);
     sizing::sizing(document, report);
     if let Some(memory) = report.regions {
@@ -118,6 +180,7 @@ fn circumstances(document: &mut dyn Document, report: &Report<'_, '_>) {
     if report.options.runs_on_one_cpu() {
         cpu_chosen(document, report);
     }
+    document.put(&CYCLES_OF, "tsc");
     machine::clock(document, report.clock);
     method::health(document, report);
     conditions::conditions(document, report);
@@ -155,107 +218,16 @@ fn cpu_chosen(document: &mut dyn Document, report: &Report<'_, '_>) {
     });
 }
 
-/// Describes the start and the duration of the run, and whether it was completed.
+/// Describes the start and the duration of a run on a machine, and whether it was completed.
 pub fn run(document: &mut dyn Document, machine: &Machine, started: u64, seconds: f64, partial: bool) {
     machine::origin(document, machine, &ReadableTime(started));
     machine::footer(document, machine, &Day(started / 86_400));
-    document.show(&STARTED, &Utc(started));
-    document.put(&DURATION, seconds);
+    times(document, started, seconds);
     document.put(&PARTIAL, partial);
 }
 
-/// Describes every point in `list`; `each` describes the point at an index.
-#[inline(never)] // it is called in several places
-pub fn points(
-    document: &mut dyn Document,
-    list: Part,
-    report: &Report<'_, '_>,
-    each: &dyn Fn(&mut dyn Document, usize, &Outcome<'_>),
-) {
-    document.items(list, report.outcomes.iter().enumerate(), |document, (index, outcome)| {
-        point::members(document, report.clock, outcome);
-        each(document, index, outcome);
-    });
-}
-
-/// A time in ISO 8601 format: `2026-11-22T01:20:00Z`.
-pub struct Utc(pub u64);
-
-impl Display for Utc {
-    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let (days, rest) = (self.0 / 86_400, self.0 % 86_400);
-        let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
-        write!(out, "{}T{hour:02}:{minute:02}:{second:02}Z", Day(days))
-    }
-}
-
-/// A day counted from 1970: `2026-11-22`.
-struct Day(u64);
-
-impl Display for Day {
-    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let (year, month, day) = civil(self.0);
-        write!(out, "{year}-{month:02}-{day:02}")
-    }
-}
-
-/// A time for people: `22 Nov 2026, 01:20 UTC`.
-struct ReadableTime(u64);
-
-impl Display for ReadableTime {
-    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        /// The names of the months, three letters each.
-        const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
-        let (year, month, day) = civil(self.0 / 86_400);
-        let first = (month as usize).saturating_sub(1) * 3;
-        let month = MONTHS.get(first..first + 3).unwrap_or_default();
-        let minutes = self.0 / 60 % (24 * 60);
-        write!(out, "{day} {month} {year}, {:02}:{:02} UTC", minutes / 60, minutes % 60)
-    }
-}
-
-/// Returns year, month and day of a day counted from 1970.
-///
-/// # References
-///
-/// Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", `civil_from_days`: years begin in March, so that
-/// the leap day is the last one.
-const fn civil(days: u64) -> (u64, u64, u64) {
-    let shifted = days + 719_468;
-    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    (year_of_era + era * 400 + (month <= 2) as u64, month, day)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::string::ToString;
-
-    #[test]
-    fn utc_times_match_the_calendar() {
-        for (seconds, text) in [
-            (0, "1970-01-01T00:00:00Z"),
-            (951_782_400, "2000-02-29T00:00:00Z"),
-            (1_795_310_400, "2026-11-22T01:20:00Z"),
-            (4_102_444_799, "2099-12-31T23:59:59Z"),
-        ] {
-            assert_eq!(Utc(seconds).to_string(), text);
-        }
-    }
-
-    #[test]
-    fn readable_times_match_the_calendar() {
-        for (seconds, text) in [
-            (0, "1 Jan 1970, 00:00 UTC"),
-            (1_795_310_400, "22 Nov 2026, 01:20 UTC"),
-            (4_102_444_799, "31 Dec 2099, 23:59 UTC"),
-        ] {
-            assert_eq!(ReadableTime(seconds).to_string(), text);
-        }
-    }
+/// Describes the start and the duration of a run.
+fn times(document: &mut dyn Document, started: u64, seconds: f64) {
+    document.show(&STARTED, &Utc(started));
+    document.put(&DURATION, seconds);
 }

@@ -2,21 +2,17 @@
 
 use core::fmt::{self, Write};
 
-use super::point;
+use super::columns;
 use crate::options::Options;
 use crate::report::document::{Describe, Field, Level, Style};
 use crate::report::format::Format;
 use crate::report::terminal::Terminal;
 
 /// Columns of tabular formats, group by group.
-pub type Columns = [&'static [&'static Field]; 3];
+pub type Columns = [&'static [&'static Field]; 2];
 
-/// Returns the columns of an experiment, and those of counters if they were requested.
-#[must_use]
-pub fn columns(options: &Options<'_>, [common, own]: [&'static [&'static Field]; 2]) -> Columns {
-    let counted: &[_] = if options.counters { &point::COUNTED_COLUMNS } else { &[] };
-    [common, own, counted]
-}
+/// The columns of all experiments.
+pub const COLUMNS: Columns = [columns::COLUMNS, &[]];
 
 /// Writes a description in a format.
 ///

@@ -3,228 +3,184 @@
 use latency_core::chain::Order;
 use latency_core::text::Text;
 
-use super::undisturbed;
+use super::columns::{self, RowOrigin};
+use super::{Report, undisturbed};
 use crate::report::document::{Document, Field, Part, fields};
 use crate::result::counters::{Counters, EVENTS, Software};
 use crate::result::evidence::{Evidence, PageCounts};
 use crate::result::words::OrderName;
-use crate::result::{Measurement, Outcome, Placed, Point, RoundSeries, Timer};
+use crate::result::{Measurement, Outcome, Placed, Point, RoundSeries};
 use latency_core::words::Worded;
 
 fields! {
-    pub POINTS "points" "Everything that was measured or planned, one object a point.";
-    pub FROM "from" "The NUMA node whose CPU did the loads.";
-    pub TO "to" "The NUMA node whose memory was walked.";
-    CYCLES "cycles" "Median latency of a dependent load in ticks of the time-stamp counter.";
-    pub NS "ns" "Median over rounds of the latency of a dependent load in nanoseconds; a round's is the median of the trials in the state that most of them agree on. With several chains the time per load.";
-    pub CPU "cpu" "The CPU that did the loads.";
-    pub WORKING_SET "working_set_bytes" "The memory walked.";
-    STRIDE "stride_bytes" "The spacing of the lines.";
-    ORDER "order" "The order of the walk.";
-    KERNEL "kernel" "The walk's loop: what a line holds of the next.";
-    pub PAGES_ASKED "pages_asked" "The pages asked for.";
-    pub NOT_MEASURED "not_measured" "Why there is no number.";
-    pub PAGES_OBTAINED "pages_obtained" "The pages that the memory is in.";
-    PAGES_VERIFIED "pages_verified" "Whether the kernel said so.";
-    PLACEMENT "placement" "Where the memory was, and how that is known.";
-    pub VERIFIED "verified" "Whether every page was proven to be on the node, before and after.";
-    MEANS "means" "How the memory came to its node.";
-    MAPPED "mapped_bytes" "The memory mapped, of which the working set is a part.";
-    BEFORE "before" "What the kernel said before the first trial.";
-    AFTER "after" "What the kernel said after the last trial.";
-    SOURCE "source" "Who said so.";
+    POINTS "points" "The evidence for each measured point.";
+    pub ROW "row" "The index of the point in `rows`, from 0.";
+    PLACEMENT "placement" "The placement of the memory, and the evidence for it.";
+    MEANS "means" "The method by which the memory was placed on its node.";
+    MAPPED "mapped_bytes" "The mapped memory, which contains the working set.";
+    PAGES_VERIFIED "pages_verified" "True if the kernel reported the obtained kind of pages.";
+    BEFORE "before" "The report of the kernel before the first trial.";
+    AFTER "after" "The report of the kernel after the last trial.";
+    SOURCE "source" "The source of the report.";
     NODES "nodes" "Pages by node.";
     NODE "node" "A NUMA node.";
     PAGES "pages" "Its pages.";
     PAGE_BYTES "page_bytes" "The size of a page of the mapping.";
     HUGE_BYTES "transparent_huge_bytes" "The part in transparent huge pages.";
-    CHAIN "chain" "The chain that was walked.";
-    CHAIN_NODES "nodes" "Its lines.";
+    CHAIN "chain" "The chain of the loads.";
+    CHAIN_LINES "lines" "Its lines.";
     FINGERPRINT "fingerprint" "Equal for equal chains.";
-    pub TRIALS "trials" "Timed batches of loads.";
-    pub ROUNDS "rounds" "Rounds that the trials were made in.";
-    PLACEMENTS "placements" "Places in physical memory that the rounds were made in: several, each with a chain written anew, where caches serve some of the working set.";
-    PLACEMENT_SPREAD "placement_spread" "From the tenth to the ninetieth percentile of their medians, as a share of the middle one; null with few places.";
-    HOPS "hops_per_trial" "Loads in each trial.";
-    pub DISTURBED "disturbed_trials" "Trials that were interrupted, and left out.";
-    PRECISE "precise" "Whether the confidence interval became as narrow as asked.";
-    pub MIN_NS "min_ns" "The fastest trial.";
-    MAD_NS "mad_ns" "Median absolute deviation over rounds.";
-    pub CI95_NS "ci95_ns" "95 % confidence interval of the median over rounds, within interval_window_s.";
-    pub WINDOW "interval_window_s" "The time that the rounds are spread over, of which the interval speaks.";
-    STATE_SHARE "state_share" "The share of a round's trials that agree on its value, median over rounds; null with few trials.";
-    pub CORE_CYCLES "core_cycles" "The median in cycles of the core's own clock.";
     CORE_CYCLES_MAD "core_cycles_mad" "Median absolute deviation over rounds, in core cycles.";
-    CORE_CYCLES_CI95 "core_cycles_ci95" "95 % confidence interval of the median, in core cycles.";
-    pub CORE_GHZ "core_ghz" "The median clock of the core beside the trials.";
-    pub UNCORE_GHZ "uncore_ghz" "The clock of the uncore that serves the loaded memory, read after each round's windows: the mean of its dies or domains, median over rounds; null where Linux does not tell it.";
-    WARM_UP "warm_up" "What happened before the first trial.";
-    WARM_UP_HOPS "hops" "Loads made.";
-    pub COLD_NS "cold_ns" "The first pass over memory that no cache held.";
-    SOFTWARE "software" "What the kernel did to the thread.";
-    VOLUNTARY "voluntary_switches" "Context switches of its own will.";
-    INVOLUNTARY "involuntary_switches" "Context switches against it.";
+    WARM_UP_LOADS "warm_up_loads" "Loads before the first trial.";
+    SOFTWARE "software" "Kernel events of the thread.";
+    VOLUNTARY "voluntary_switches" "Voluntary context switches.";
+    INVOLUNTARY "involuntary_switches" "Involuntary context switches.";
     MIGRATIONS "migrations" "Changes of the CPU.";
     MINOR_FAULTS "minor_faults" "Page faults without input or output.";
-    MAJOR_FAULTS "major_faults" "Page faults with it.";
-    COUNTERS "counters" "Hardware events per load.";
-    RUNNING "running" "The share of the time in which they were counted; below 1 they are scaled.";
-    CYCLES_RATIO "core_cycles_ratio" "Counted core cycles against those of dependent additions.";
-    pub SEED "seed" "The seed of the random order.";
+    MAJOR_FAULTS "major_faults" "Page faults with input or output.";
+    COUNTERS "counters" "The quality of the hardware counters.";
+    RUNNING "running" "The share of the time in which they counted; below 1 they are scaled.";
+    CYCLES_RATIO "core_cycles_ratio" "Counted core cycles divided by those of dependent additions.";
 }
 
-/// The hardware events, by their index in [`Counters::per_hop`]: JSON has them in their own object.
-static COUNTED: [Field; EVENTS] = [
-    Field::new("core_cycles counted_core_cycles", "Core cycles."),
-    Field::new("instructions counted_instructions", "Instructions retired."),
-    Field::new("l1d_misses counted_l1d_misses", "Loads that missed the first-level data cache."),
-    Field::new("llc_misses counted_llc_misses", "Loads that missed the last-level cache."),
-    Field::new("dtlb_misses counted_dtlb_misses", "Loads that missed the data TLB."),
-    Field::new("walk_cycles counted_walk_cycles", "Cycles of page walks."),
+/// The hardware events, by their index in [`Counters::per_hop`].
+static COUNTED: [&Field; EVENTS] = [
+    &columns::COUNTED_CYCLES,
+    &columns::COUNTED_INSTRUCTIONS,
+    &columns::COUNTED_L1D,
+    &columns::COUNTED_LLC,
+    &columns::COUNTED_DTLB,
+    &columns::COUNTED_WALKS,
 ];
 
-/// The columns of hardware events, if these were requested.
-pub static COUNTED_COLUMNS: [&Field; EVENTS] =
-    [&COUNTED[0], &COUNTED[1], &COUNTED[2], &COUNTED[3], &COUNTED[4], &COUNTED[5]];
-
-/// The columns of points that are each a single chain.
-pub static CHAINS: [&Field; 30] = [
-    &FROM,
-    &TO,
-    &CYCLES,
-    &NS,
-    &CORE_CYCLES,
-    &CI95_NS,
-    &WINDOW,
-    &STATE_SHARE,
-    &MIN_NS,
-    &MAD_NS,
-    &TRIALS,
-    &ROUNDS,
-    &PLACEMENTS,
-    &PLACEMENT_SPREAD,
-    &HOPS,
-    &DISTURBED,
-    &CORE_GHZ,
-    &WORKING_SET,
-    &STRIDE,
-    &ORDER,
-    &KERNEL,
-    &PAGES_ASKED,
-    &PAGES_OBTAINED,
-    &VERIFIED,
-    &SEED,
-    &undisturbed::NS,
-    &undisturbed::LOW,
-    &undisturbed::HIGH,
-    &undisturbed::ROUNDS,
-    &undisturbed::AT_MOST,
-];
-
-/// The columns that every table of points begins with.
-pub const COLUMNS: &[&Field] = CHAINS.split_at(25).0;
-
-/// Describes the nodes of a point.
-pub fn nodes(document: &mut dyn Document, point: &Point) {
-    document.put(&FROM, point.initiator.0);
-    document.put(&TO, point.target.0);
+/// Describes the nodes of a point, and its CPU.
+pub fn route(document: &mut dyn Document, point: &Point) {
+    document.put(&columns::INITIATOR_NODE, point.initiator.0);
+    document.put(&columns::TARGET_NODE, point.target.0);
+    document.put(&columns::INITIATOR_CPU, point.cpu.0);
 }
 
 /// Describes a point of a plan.
 pub fn planned(document: &mut dyn Document, point: &Point) {
-    nodes(document, point);
-    conditions(document, point);
-}
-
-/// Describes the nodes of a point, and its CPU.
-pub fn route(document: &mut dyn Document, point: &Point) {
-    nodes(document, point);
-    document.put(&CPU, point.cpu.0);
-}
-
-/// Describes the windows in which traffic was counted, and its memory.
-pub fn windows(document: &mut dyn Document, point: &Point, measured: &Measurement) {
-    let series = &measured.series;
-    document.put(&NS, series.nanoseconds.median);
-    document.put(&CI95_NS, series.nanoseconds.interval);
-    document.put(&WINDOW, series.window_ns / 1e9);
-    document.put(&TRIALS, series.batches);
-    document.put(&ROUNDS, measured.rounds);
-    document.put(&DISTURBED, series.disturbed);
-    document.put(&PRECISE, measured.precise);
-    memory(document, point, measured);
-}
-
-/// Describes the memory of lines, and the evidence for its placement.
-pub fn memory(document: &mut dyn Document, point: &Point, measured: &Measurement) {
-    document.put(&PAGES_OBTAINED, measured.placed.pages.word());
-    document.part(Part::Object(&PLACEMENT), |document| placement(document, point, &measured.placed));
-}
-
-/// Describes a point by the members of the innermost object.
-pub fn members(document: &mut dyn Document, clock: &Timer, outcome: &Outcome<'_>) {
-    let point = &outcome.point;
-    nodes(document, point);
-    let nanoseconds = outcome.nanoseconds();
-    document.put(&CYCLES, nanoseconds.and_then(|nanoseconds| clock.ticks(nanoseconds)));
-    document.put(&NS, nanoseconds);
-    conditions(document, point);
-    match &outcome.result {
-        Ok(measured) => findings(document, point, measured),
-        Err(exclusion) => document.show(&NOT_MEASURED, exclusion),
-    }
-}
-
-fn conditions(document: &mut dyn Document, point: &Point) {
-    document.put(&CPU, point.cpu.0);
-    document.put(&WORKING_SET, point.size);
-    document.put(&STRIDE, point.stride);
+    route(document, point);
+    document.put(&columns::WORKING_SET, point.size);
+    document.put(&columns::STRIDE, point.stride);
     // Programs know only two regions, by name.
     let order = match point.order {
         Order::Local(region) if region.0 != 2 << 20 => Order::Local(latency_core::units::Bytes(4096)),
         order => order,
     };
-    document.show(&ORDER, &OrderName(order));
-    document.put(&KERNEL, point.kernel.name);
-    document.put(&PAGES_ASKED, point.pages.word());
-    document.put(&SEED, point.seed);
+    document.show(&columns::ORDER, &OrderName(order));
+    document.put(&columns::KERNEL, point.kernel.name);
+    document.put(&columns::PAGES_ASKED, point.pages.word());
+    document.put(&columns::SEED, point.seed);
 }
 
-fn findings(document: &mut dyn Document, point: &Point, measured: &Measurement) {
+/// Describes the trials of a point, or the windows in which traffic was counted, and the placement of its memory.
+pub fn trials(document: &mut dyn Document, point: &Point, measured: &Measurement) {
     let Measurement { series, placed, .. } = measured;
-    document.put(&PAGES_OBTAINED, placed.pages.word());
-    document.put(&PAGES_VERIFIED, placed.pages_are_verified());
-    document.part(Part::Object(&PLACEMENT), |document| placement(document, point, placed));
-    document.part(Part::Object(&CHAIN), |document| {
-        document.put(&CHAIN_NODES, measured.nodes);
-        document.show(&FINGERPRINT, &format_args!("{:016x}", measured.fingerprint));
-    });
-    document.put(&TRIALS, series.batches);
-    document.put(&ROUNDS, measured.rounds);
-    document.put(&PLACEMENTS, measured.placements);
-    document.put(&PLACEMENT_SPREAD, measured.placement_spread);
-    document.put(&HOPS, measured.hops);
-    document.put(&DISTURBED, series.disturbed);
-    document.put(&PRECISE, measured.precise);
-    document.put(&MIN_NS, series.minimum_ns);
-    document.put(&MAD_NS, series.nanoseconds.mad);
-    document.put(&CI95_NS, series.nanoseconds.interval);
-    document.put(&WINDOW, series.window_ns / 1e9);
-    document.put(&STATE_SHARE, series.state_share);
+    document.put(&columns::MIN_NS, series.minimum_ns);
+    document.put(&columns::MAX_NS, series.maximum_ns);
+    document.put(&columns::MAD_NS, series.nanoseconds.mad);
+    document.put(&columns::TRIALS, series.batches);
+    document.put(&columns::ROUNDS, measured.rounds);
+    document.put(&columns::INTERRUPTED, series.disturbed);
+    document.put(&columns::WINDOW, series.window_ns / 1e9);
+    document.put(&columns::CORE_GHZ, series.core_gigahertz.map(|clock| clock.median));
+    document.put(&columns::PAGES_OBTAINED, placed.pages.word());
+    document.put(&columns::VERIFIED, placed.is_verified(point.target));
+    let counts = placed.after.counts();
+    document.put(&columns::ON_TARGET, counts.map(|counts| counts.on(point.target)));
+    document.put(&columns::ELSEWHERE, counts.map(|counts| counts.total() - counts.on(point.target)));
+}
+
+/// Describes the value of a point, or the reason why there is none.
+pub fn value(document: &mut dyn Document, outcome: &Outcome<'_>) {
+    match &outcome.result {
+        Ok(measured) => {
+            document.put(&columns::NS, measured.series.nanoseconds);
+            document.put(&columns::NOT_MEASURED, "");
+        }
+        Err(exclusion) => {
+            document.put(&columns::NS, None::<f64>);
+            document.show(&columns::NOT_MEASURED, exclusion);
+        }
+    }
+}
+
+/// A function that describes members of a row which only some points have.
+pub type OwnMembers<'m> = &'m dyn Fn(&mut dyn Document, usize, &Outcome<'_>);
+
+/// Describes every point as a row; `own` describes further members of the point at an index.
+#[inline(never)] // it is called in several places
+pub fn rows_with(document: &mut dyn Document, report: &Report<'_, '_>, own: OwnMembers<'_>) {
+    for (index, outcome) in report.outcomes.iter().enumerate() {
+        RowOrigin::of(report).row(document, &mut |document| {
+            row(document, report, outcome);
+            own(document, index, outcome);
+        });
+    }
+}
+
+/// Describes every point as a row.
+pub fn rows(document: &mut dyn Document, report: &Report<'_, '_>) {
+    rows_with(document, report, &|_, _, _| {});
+}
+
+/// Describes a point by the members of a row.
+pub fn row(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outcome<'_>) {
+    let point = &outcome.point;
+    planned(document, point);
+    value(document, outcome);
+    let nanoseconds = outcome.nanoseconds();
+    document.put(&columns::CYCLES, nanoseconds.and_then(|nanoseconds| report.clock.ticks(nanoseconds)));
+    let Ok(measured) = &outcome.result else { return };
+    let series = &measured.series;
+    trials(document, point, measured);
     undisturbed::members(document, series);
-    document.put(&CORE_CYCLES, series.core_cycles.map(|cycles| cycles.median));
-    if let Some(cycles) = &series.core_cycles {
-        document.put(&CORE_CYCLES_MAD, cycles.mad);
-        document.put(&CORE_CYCLES_CI95, cycles.interval);
-    }
-    document.put(&CORE_GHZ, series.core_gigahertz.map(|clock| clock.median));
-    software(document, &series.software);
+    document.put(&columns::CORE_CYCLES, series.core_cycles);
+    document.put(&columns::COLD_NS, measured.warm_up.cold_ns);
+    document.put(&columns::LOADS, measured.hops);
+    document.put(&columns::PRECISE, measured.precise);
+    document.put(&columns::STATE_SHARE, series.state_share);
+    document.put(&columns::PLACEMENTS, measured.placements);
+    document.put(&columns::PLACEMENT_SPREAD, measured.placement_spread);
     if let Some(counters) = &series.counters {
-        document.part(Part::Object(&COUNTERS), |document| counted(document, series, counters));
+        for (field, count) in COUNTED.into_iter().zip(counters.per_hop) {
+            document.put(field, count);
+        }
     }
-    document.part(Part::Object(&WARM_UP), |document| {
-        document.put(&WARM_UP_HOPS, measured.warm_up.hops);
-        document.put(&COLD_NS, measured.warm_up.cold_ns);
+}
+
+/// Describes the evidence for every measured point, if rows are in the order of points.
+pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let mut outcomes = report.outcomes.iter();
+    evidence_of(document, &mut || outcomes.next());
+}
+
+/// Describes the evidence for every measured point; `next` returns the points in the order of rows.
+// An iterator behind a pointer would be compiled with all of its methods.
+#[inline(never)] // it is called in several places
+pub fn evidence_of<'o, 'a: 'o>(
+    document: &mut dyn Document,
+    next: &mut dyn FnMut() -> Option<&'o Outcome<'a>>,
+) {
+    let measured = core::iter::from_fn(next).enumerate();
+    let measured = measured.filter_map(|(index, outcome)| Some((index, outcome.result.as_ref().ok()?)));
+    document.items(Part::List(&POINTS), measured, |document, (index, measured)| {
+        let series = &measured.series;
+        document.put(&ROW, index);
+        document.part(Part::Object(&PLACEMENT), |document| placement(document, &measured.placed));
+        document.part(Part::Object(&CHAIN), |document| {
+            document.put(&CHAIN_LINES, measured.nodes);
+            document.show(&FINGERPRINT, &format_args!("{:016x}", measured.fingerprint));
+        });
+        document.put(&WARM_UP_LOADS, measured.warm_up.hops);
+        document.put(&CORE_CYCLES_MAD, series.core_cycles.map(|cycles| cycles.mad));
+        software(document, &series.software);
+        if let Some(counters) = &series.counters {
+            document.part(Part::Object(&COUNTERS), |document| counted(document, series, counters));
+        }
     });
 }
 
@@ -240,22 +196,19 @@ fn software(document: &mut dyn Document, software: &Software) {
 }
 
 fn counted(document: &mut dyn Document, series: &RoundSeries, counters: &Counters) {
-    for (field, count) in COUNTED.iter().zip(counters.per_hop) {
-        document.put(field, count);
-    }
     document.put(&RUNNING, counters.running);
     document.put(&CYCLES_RATIO, series.core_cycles_ratio());
 }
 
-fn placement(document: &mut dyn Document, point: &Point, placed: &Placed) {
-    document.put(&VERIFIED, placed.is_verified(point.target));
+fn placement(document: &mut dyn Document, placed: &Placed) {
     document.put(&MEANS, placed.means.word());
     document.put(&MAPPED, placed.mapped);
-    document.part(Part::Object(&BEFORE), |document| evidence(document, &placed.before));
-    document.part(Part::Object(&AFTER), |document| evidence(document, &placed.after));
+    document.put(&PAGES_VERIFIED, placed.pages_are_verified());
+    document.part(Part::Object(&BEFORE), |document| pages(document, &placed.before));
+    document.part(Part::Object(&AFTER), |document| pages(document, &placed.after));
 }
 
-fn evidence(document: &mut dyn Document, evidence: &Evidence) {
+fn pages(document: &mut dyn Document, evidence: &Evidence) {
     document.put(&SOURCE, evidence.source());
     let nodes = evidence.counts().into_iter().flat_map(PageCounts::nodes);
     document.items(Part::List(&NODES), nodes, |document, (node, pages)| {

@@ -27,14 +27,27 @@ fields! {
     SEVERITY "severity" "`note` (a fact), `fair` or `poor` (what it makes of the trust).";
 }
 
-/// Describes every warning, and the resulting trust in the result.
-pub fn warnings(document: &mut dyn Document, warnings: &Warnings) {
+/// Describes the trust in a result.
+pub fn trust(document: &mut dyn Document, warnings: &Warnings) {
     document.part(Part::Object(&TRUST), |document| {
         document.put(&TRUST_LEVEL, level(warnings));
         document.values(&REASONS, reasons(warnings).map(|group| group.worst.code()));
         document.put(&EMULATED, is_emulated(warnings));
         document.put(&OMITTED, warnings.dropped());
     });
+}
+
+/// Describes the trust in the result of a command, by its level and the codes of its reasons, which `next` returns.
+#[inline(never)] // it is called in several places
+pub fn of_command<'r>(document: &mut dyn Document, level: &str, next: &mut dyn FnMut() -> Option<&'r str>) {
+    document.part(Part::Object(&TRUST), |document| {
+        document.put(&TRUST_LEVEL, level);
+        document.values(&REASONS, core::iter::from_fn(next));
+    });
+}
+
+/// Describes every warning.
+pub fn warnings(document: &mut dyn Document, warnings: &Warnings) {
     document.items(Part::List(&WARNINGS), warnings.iter(), |document, warning| {
         document.put(&CODE, warning.code());
         if let Some(cpu) = warning.cpu() {

@@ -1,30 +1,15 @@
-//! The latency while neighbours are quiet, next to that of the whole run: for people, programs and monitoring systems.
+//! The latency while neighbours are quiet, next to that of the whole run: for people and programs.
 
 use core::fmt::{self, Display};
 
-use latency_core::stats::{Interval, Summary};
+use latency_core::stats::{Estimate, Interval, Summary};
 
-use super::Report;
 use super::optional::optional;
-use crate::report::document::{Document, MetricLabels, Rows, Value, fields, metrics};
+use super::{Report, columns};
+use crate::report::document::{Document, Rows};
 use crate::report::figures::{Digits, Seconds};
 use crate::result::{Measurement, Outcome, RoundSeries, Undisturbed};
 use crate::warning::Warning;
-
-fields! {
-    pub NS "undisturbed_ns" "Median latency in the rounds that show memory while neighbours are quiet: in separate seconds, alike and the fastest; null where no rounds prove it.";
-    pub LOW "undisturbed_ns_low" "The lower end of its 95% confidence interval.";
-    pub HIGH "undisturbed_ns_high" "The upper end of the interval.";
-    pub ROUNDS "undisturbed_rounds" "The number of these rounds.";
-    pub AT_MOST "undisturbed_at_most_ns" "An upper bound where no rounds prove a value; null otherwise.";
-}
-
-metrics! {
-    VALUE "latency_undisturbed_seconds" "Median latency of one dependent load while neighbours are quiet.";
-    VALUE_LOW "latency_undisturbed_ci95_low_seconds" "Lower end of the 95% confidence interval of the undisturbed latency.";
-    VALUE_HIGH "latency_undisturbed_ci95_high_seconds" "Upper end of the 95% confidence interval of the undisturbed latency.";
-    BOUND "latency_undisturbed_at_most_seconds" "Upper bound of the undisturbed latency where no rounds prove a value.";
-}
 
 /// The relative difference below the typical latency up to which a value counts as the same.
 const SAME: f64 = 0.01;
@@ -34,34 +19,16 @@ const ALIKE: f64 = 0.03;
 
 /// Describes the value of a point, if it was sought.
 pub fn members(document: &mut dyn Document, series: &RoundSeries) {
-    let (seen, at_most) = match series.undisturbed {
+    let (seen, rounds, at_most) = match series.undisturbed {
         None => return,
         Some(Undisturbed::Seen { nanoseconds, interval, rounds }) => {
-            (Some((nanoseconds, interval, rounds)), None)
+            (Some(Estimate { value: nanoseconds, interval: Some(interval) }), Some(rounds), None)
         }
-        Some(Undisturbed::AtMost(bound)) => (None, Some(bound)),
+        Some(Undisturbed::AtMost(bound)) => (None, None, Some(bound)),
     };
-    document.put(&NS, seen.map(|(nanoseconds, ..)| nanoseconds));
-    document.put(&LOW, seen.map(|(_, interval, _)| interval.low));
-    document.put(&HIGH, seen.map(|(_, interval, _)| interval.high));
-    document.put(&ROUNDS, seen.map(|(.., rounds)| rounds));
-    document.put(&AT_MOST, at_most);
-}
-
-/// Emits the samples of a point.
-pub fn metrics(document: &mut dyn Document, labels: MetricLabels<'_>, series: &RoundSeries) {
-    let mut sample = |metric, nanoseconds: f64| {
-        document.sample(metric, labels, Value::Real(nanoseconds * 1e-9));
-    };
-    match series.undisturbed {
-        None => {}
-        Some(Undisturbed::Seen { nanoseconds, interval: Interval { low, high }, .. }) => {
-            sample(&VALUE, nanoseconds);
-            sample(&VALUE_LOW, low);
-            sample(&VALUE_HIGH, high);
-        }
-        Some(Undisturbed::AtMost(bound)) => sample(&BOUND, bound),
-    }
+    document.put(&columns::UNDISTURBED_NS, seen);
+    document.put(&columns::UNDISTURBED_ROUNDS, rounds);
+    document.put(&columns::UNDISTURBED_AT_MOST, at_most);
 }
 
 /// Returns whether a value without neighbours agrees with the typical value.

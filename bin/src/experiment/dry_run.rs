@@ -2,9 +2,10 @@
 
 use latency_core::text::plural;
 
-use super::bandwidth::members::{FOOTPRINT, GENERATORS, TRAFFIC};
+use super::bandwidth::members;
+use crate::describe::columns;
 use crate::describe::method::optional;
-use crate::describe::{self, point};
+use crate::describe::{self, CommandRun, point, trust};
 use crate::plan::budget::Budget;
 use crate::plan::duration::Range;
 use crate::plan::regions;
@@ -14,10 +15,8 @@ use crate::result::{Point, Walk};
 use latency_core::words::Worded;
 
 fields! {
-    pub PLAN "plan" "What would be measured.";
-    pub POINTS "points" "How many points.";
-    PARTNER "partner" "The CPU that answers, where lines go between two.";
-    METHOD "method" "How either tells that it is the other's turn.";
+    pub PLAN "plan" "True: nothing was measured; this is a plan.";
+    pub POINTS "points" "The number of points.";
     MORE "more_points" "The most points that may be added between them while they are measured.";
     THREADS "threads" "The most threads that run at a time.";
     MEMORY "memory_bytes" "The memory that they need together.";
@@ -28,7 +27,7 @@ fields! {
 /// Describes a plan under its budget, and its duration.
 pub fn present(
     document: &mut dyn Document,
-    experiment: &str,
+    run: &CommandRun<'_>,
     points: &[Point],
     budget: &Budget,
     takes: Range,
@@ -56,26 +55,37 @@ pub fn present(
     }
     groups(document, points);
     every(document, points);
-    describe::tool(document, experiment, "");
-    document.part(Part::Object(&PLAN), |document| {
+    run.present(document);
+    document.part(Part::Object(&describe::SUMMARY), |document| {
         document.put(&POINTS, points.len());
         document.put(&MORE, more);
         document.put(&THREADS, threads);
         document.put(&MEMORY, bytes);
-        document.put(&describe::REGIONS, several.then_some(describe::method::regions_name(budget.memory)));
         time(document, takes);
     });
-    document.items(Part::Records(&point::POINTS), points, |document, planned| {
-        point::planned(document, planned);
-        if let Some(traffic) = planned.walk.traffic() {
-            document.put(&TRAFFIC, traffic.kind.name);
-            document.put(&GENERATORS, traffic.generators);
-            document.put(&FOOTPRINT, traffic.footprint);
-        }
-        if let Some(pair) = planned.walk.ping_pong() {
-            document.put(&PARTNER, pair.partner.0);
-            document.put(&METHOD, pair.method.word());
-        }
+    trust::of_command(document, "good", &mut || None);
+    document.part(Part::Records(&describe::ROWS), |document| {
+        rows(document, run, points);
+    });
+    document.put(&PLAN, true);
+    document.put(&describe::REGIONS, several.then_some(describe::method::regions_name(budget.memory)));
+}
+
+/// Describes the points of a plan as rows; a page has only its table of them, because reports have hundreds.
+pub fn rows(document: &mut dyn Document, run: &CommandRun<'_>, points: &[Point]) {
+    let points = if document.wants_pictures() { &[] } else { points };
+    points.iter().for_each(|planned| {
+        run.origin().row(document, &mut |document| {
+            point::planned(document, planned);
+            if let Some(traffic) = planned.walk.traffic() {
+                members::kind(document, traffic, traffic.generators);
+            }
+            if let Some(pair) = planned.walk.ping_pong() {
+                document.put(&columns::TARGET_CPU, pair.partner.0);
+                document.put(&columns::METHOD, pair.method.word());
+            }
+            document.put(&columns::NOT_MEASURED, "planned");
+        })
     });
 }
 

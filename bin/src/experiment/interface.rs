@@ -1,6 +1,6 @@
 //! The interface of an experiment: its description, and the functions that plan, measure and present it.
 
-use crate::describe::Present;
+use crate::describe::Presentation;
 use crate::engine::session::{Findings, Session};
 use crate::engine::stopwatch::clock::Timer;
 use crate::error::{Failure, PlacementError};
@@ -8,7 +8,6 @@ use crate::machine::Machine;
 use crate::options::{Descriptor, Options};
 use crate::plan::budget::Budget;
 use crate::plan::{EachPoint, Plan, Planning};
-use crate::report::document::Field;
 use crate::result::Point;
 use crate::sys::table::Table;
 
@@ -23,9 +22,7 @@ pub struct Experiment {
     /// Measures the points, and returns the findings.
     pub measure: Measure,
     /// The parts of its report.
-    pub present: [Present; 3],
-    /// The columns of its records: usually those of every point, and its own.
-    pub columns: [&'static [&'static Field]; 2],
+    pub present: Presentation,
 }
 
 /// A function that measures points.

@@ -12,7 +12,9 @@ use latency_core::units::NodeId;
 use super::interface::{Experiment, gathered};
 use crate::analysis::firmware;
 use crate::analysis::matrix::{self, Class, DistanceGroup, Pair, conclude, groups};
-use crate::describe::{self, Report, attributes, method, point, rows, trust, undisturbed};
+use crate::describe::{
+    self, Presentation, Report, attributes, columns, method, point, rows, trust, undisturbed,
+};
 use crate::engine::run;
 use crate::error::PlacementError;
 use crate::machine::Machine;
@@ -54,8 +56,7 @@ pub const MATRIX: Experiment = Experiment {
         check(session.machine, &findings.outcomes, session.warnings);
         Ok(findings)
     },
-    present: [answer, evidence, data],
-    columns: [&point::CHAINS, &[]],
+    present: Presentation { answer, evidence, summary, rows: point::rows, data },
 };
 
 /// Warns about firmware claims that differ from the measurements.
@@ -70,7 +71,14 @@ pub(super) fn planned<'a>(planning: &mut Planning<'_, 'a>, scope: &Scope) -> Pla
 }
 
 fields! {
-    NODE_PAIRS "node_pairs" "Every pair of nodes.";
+    NODE_PAIRS "node_pairs" "Every pair of nodes, with fixed keys.";
+    FROM "from" "The NUMA node of the CPU that made the loads.";
+    TO "to" "The NUMA node of the memory.";
+    CYCLES "cycles" "The latency in cycles of the time-stamp counter.";
+    NS "ns" "The latency in nanoseconds.";
+    ITERS "iters" "The maximum number of loads in each trial.";
+    SEED "seed" "The seed of the random order.";
+    FREQUENCY "freq_ghz" "The frequency of the time-stamp counter.";
     LOCAL_NS "local_ns" "Mean latency of nodes to their own memory.";
     REMOTE_NS "remote_ns" "Mean latency of nodes to the memory of other packages; where there are none, of others.";
     SAME_PACKAGE_NS "same_package_ns" "Mean latency of nodes to others of their package; null where there are none.";
@@ -85,9 +93,6 @@ fields! {
     CLASS_MAX "max_ns" "The largest.";
     FASTEST "fastest" "The pair with the smallest latency.";
     SLOWEST "slowest" "The pair with the largest latency.";
-    PAIR_FROM "from" "The node whose CPU did the loads.";
-    PAIR_TO "to" "The node whose memory was walked.";
-    PAIR_NS "ns" "The latency.";
 }
 
 fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
@@ -384,33 +389,43 @@ fn value(outcome: &Outcome<'_>) -> Result<Estimate, &'static str> {
 }
 
 fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
-    for list in [Part::List(&NODE_PAIRS), Part::Records(&point::POINTS)] {
-        describe::points(document, list, report, &|_, _, _| {});
-    }
-    let found = conclude(&mut pairs(report));
-    document.part(Part::Object(&describe::SUMMARY), |document| {
-        document.put(&LOCAL_NS, found.local_ns);
-        document.put(&REMOTE_NS, found.remote_ns());
-        document.put(&REMOTE_OVER_LOCAL, found.remote_over_local());
-        for (field, of) in [(&SAME_PACKAGE_NS, Class::SamePackage), (&MEMORY_ONLY_NS, Class::MemoryOnly)] {
-            document.put(field, found.far().find(|(class, _)| *class == of).map(|(_, ns)| ns));
-        }
-        document.items(Part::List(&CLASSES), groups(pairs(report)), |document, group| {
-            document.put(&CLASS, group.class.name());
-            document.put(&DISTANCE, group.distance.map(u32::from));
-            document.put(&CLASS_PAIRS, group.pairs);
-            document.put(&CLASS_NS, group.mean);
-            document.put(&CLASS_MIN, group.least);
-            document.put(&CLASS_MAX, group.most);
-        });
-        for (field, pair) in [(&FASTEST, found.fastest), (&SLOWEST, found.slowest)] {
-            document.object(field, pair, |document, pair| {
-                document.put(&PAIR_FROM, pair.from.0);
-                document.put(&PAIR_TO, pair.to.0);
-                document.put(&PAIR_NS, pair.ns);
-            });
-        }
+    document.items(Part::List(&NODE_PAIRS), report.outcomes, |document, outcome| {
+        let nanoseconds = outcome.nanoseconds();
+        document.put(&FROM, outcome.point.initiator.0);
+        document.put(&TO, outcome.point.target.0);
+        document.put(&CYCLES, nanoseconds.and_then(|nanoseconds| report.clock.ticks(nanoseconds)));
+        document.put(&NS, nanoseconds);
     });
+    let hops = report.outcomes.iter().filter_map(|outcome| Some(outcome.result.as_ref().ok()?.hops)).max();
+    document.put(&ITERS, hops.or(report.options.iters.map(u64::from)).unwrap_or(0));
+    document.put(&SEED, report.options.seed);
+    document.put(&FREQUENCY, report.clock.counter().map(|counter| counter.frequency.gigahertz()));
+    point::evidence(document, report);
+}
+
+fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let found = conclude(&mut pairs(report));
+    document.put(&LOCAL_NS, found.local_ns);
+    document.put(&REMOTE_NS, found.remote_ns());
+    document.put(&REMOTE_OVER_LOCAL, found.remote_over_local());
+    for (field, of) in [(&SAME_PACKAGE_NS, Class::SamePackage), (&MEMORY_ONLY_NS, Class::MemoryOnly)] {
+        document.put(field, found.far().find(|(class, _)| *class == of).map(|(_, ns)| ns));
+    }
+    document.items(Part::List(&CLASSES), groups(pairs(report)), |document, group| {
+        document.put(&CLASS, group.class.name());
+        document.put(&DISTANCE, group.distance.map(u32::from));
+        document.put(&CLASS_PAIRS, group.pairs);
+        document.put(&CLASS_NS, group.mean);
+        document.put(&CLASS_MIN, group.least);
+        document.put(&CLASS_MAX, group.most);
+    });
+    for (field, pair) in [(&FASTEST, found.fastest), (&SLOWEST, found.slowest)] {
+        document.object(field, pair, |document, pair| {
+            document.put(&columns::INITIATOR_NODE, pair.from.0);
+            document.put(&columns::TARGET_NODE, pair.to.0);
+            document.put(&NS, pair.ns);
+        });
+    }
 }
 
 #[cfg(test)]

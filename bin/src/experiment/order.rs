@@ -7,14 +7,14 @@ use latency_core::units::Bytes;
 
 use super::interface::Experiment;
 use crate::analysis::orders::{self, OrdersConclusion};
-use crate::describe::{self, Report, estimate, method, point, rows};
+use crate::describe::{self, Presentation, Report, columns, method, point, rows};
 use crate::engine::memory::chains::Alongside;
 use crate::engine::run;
 use crate::engine::stopwatch::strided::Loads;
 use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::{Budget, FEWEST_ROUNDS, PLACES, Pass};
 use crate::plan::{Plan, Planning, single};
-use crate::report::document::{Document, Level, Part, Role, Rows, fields};
+use crate::report::document::{Document, Level, Role, Rows, fields};
 use crate::report::figures::Digits;
 use crate::result::Outcome;
 use crate::sys::table::Table;
@@ -63,8 +63,7 @@ pub const ORDER: Experiment = Experiment {
         findings.extra.strided = loads.conclude(clock.map(|clock| clock.median));
         Ok(findings)
     },
-    present: [answer, evidence, data],
-    columns: [&point::CHAINS, &[&point::COLD_NS, &INDEPENDENT_NS]],
+    present: Presentation { answer, evidence, summary, rows: records, data },
 };
 
 fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
@@ -83,27 +82,18 @@ fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
 }
 
 fields! {
-    TIME "time_s" "The time that 20 million loads take at this latency.";
-    INDEPENDENT_NS "independent_ns" "Of a walk in address order: a load of the same lines that waits for no other.";
     STRIDED "strided_loads" "Independent loads of the same lines in address order; null without a counter.";
     STRIDED_NS "ns" "The time per load: the inverse of a throughput.";
     STRIDED_CYCLES "core_cycles" "The same in cycles of the core's own clock.";
     STRIDED_ROUNDS "rounds" "Rounds that this is the median of.";
-    RATIOS "ratios" "What random order takes, over other orders.";
-    RANDOM_SEQUENTIAL "random_sequential" "Over address order.";
-    RANDOM_BACKWARD "random_backward" "Over backward order.";
-    LATENCY_THROUGHPUT "latency_throughput" "Over independent loads in address order.";
-    RANDOM "random_ns" "A dependent load in random order.";
-    SEQUENTIAL "sequential_ns" "A dependent load in address order.";
-    BACKWARD "backward_ns" "A dependent load against address order.";
-    INDEPENDENT "independent_ns" "A load in address order that waits for no other.";
-    OVER_SEQUENTIAL "random_over_sequential" "How many times as long random order takes as address order.";
-    OVER_BACKWARD "random_over_backward" "How many times as long random order takes as backward order.";
-    OVER_INDEPENDENT "random_over_independent" "How many times as long a walk takes as independent loads.";
+    RANDOM "random_ns +-" "A dependent load in random order.";
+    SEQUENTIAL "sequential_ns +-" "A dependent load in address order.";
+    BACKWARD "backward_ns +-" "A dependent load against address order.";
+    INDEPENDENT "independent_ns +-" "A load in address order that waits for no other.";
+    OVER_SEQUENTIAL "random_over_sequential +-" "How many times as long random order takes as address order.";
+    OVER_BACKWARD "random_over_backward +-" "How many times as long random order takes as backward order.";
+    OVER_INDEPENDENT "random_over_independent +-" "How many times as long a walk takes as independent loads.";
 }
-
-/// Number of loads for the total times that are shown.
-const LOADS: f64 = 20e6;
 
 /// Writes the cost of random order.
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
@@ -207,35 +197,31 @@ fn table(document: &mut dyn Document, report: &Report<'_, '_>) {
     });
 }
 
-fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
-    let found = orders::conclude(report.outcomes, report.extra.strided);
-    rows::table(document, report, "order", &|table, _, outcome| table.text(name(outcome.point.order)));
-    describe::points(document, Part::Records(&point::POINTS), report, &|document, _, outcome| {
-        document.put(&TIME, outcome.nanoseconds().map(|nanoseconds| nanoseconds * LOADS / 1e9));
-        if outcome.point.order == Order::Sequential {
-            document.put(&INDEPENDENT_NS, found.independent.map(|independent| independent.value));
-        }
+fn records(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let independent = orders::conclude(report.outcomes, report.extra.strided).independent;
+    point::rows_with(document, report, &|document, _, outcome| {
+        let is_scanned = outcome.point.order == Order::Sequential;
+        document.put(&columns::INDEPENDENT_NS, independent.filter(|_| is_scanned).map(|found| found.value));
     });
+}
+
+fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let found = orders::conclude(report.outcomes, report.extra.strided);
+    document.put(&RANDOM, found.random);
+    document.put(&SEQUENTIAL, found.sequential);
+    document.put(&BACKWARD, found.backward);
+    document.put(&INDEPENDENT, found.independent);
+    for (field, ratio) in [&OVER_SEQUENTIAL, &OVER_BACKWARD, &OVER_INDEPENDENT].into_iter().zip(found.over) {
+        document.put(field, ratio);
+    }
+}
+
+fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
+    rows::table(document, report, "order", &|table, _, outcome| table.text(name(outcome.point.order)));
+    point::evidence(document, report);
     document.object(&STRIDED, report.extra.strided, |document, strided| {
         document.put(&STRIDED_NS, strided.nanoseconds);
         document.put(&STRIDED_CYCLES, strided.core_cycles);
         document.put(&STRIDED_ROUNDS, strided.rounds);
-    });
-    document.part(Part::Object(&RATIOS), |document| {
-        let fields = [&RANDOM_SEQUENTIAL, &RANDOM_BACKWARD, &LATENCY_THROUGHPUT];
-        for (field, ratio) in fields.into_iter().zip(found.over) {
-            document.put(field, ratio.map(|ratio| ratio.value));
-        }
-    });
-    document.part(Part::Object(&describe::SUMMARY), |document| {
-        estimate::put(document, &RANDOM, found.random);
-        estimate::put(document, &SEQUENTIAL, found.sequential);
-        estimate::put(document, &BACKWARD, found.backward);
-        estimate::put(document, &INDEPENDENT, found.independent);
-        for (field, ratio) in
-            [&OVER_SEQUENTIAL, &OVER_BACKWARD, &OVER_INDEPENDENT].into_iter().zip(found.over)
-        {
-            estimate::put(document, field, ratio);
-        }
     });
 }

@@ -11,7 +11,8 @@ use latency_core::units::Bytes;
 use super::interface::{Experiment, collected};
 use crate::analysis::claims::Claims;
 use crate::analysis::lanes::{HierarchyPlace, Limit, Saturation, misses_in_flight, place, regions};
-use crate::describe::{self, Report, estimate, lanes as chains, point};
+use crate::describe::rates::GIGA;
+use crate::describe::{Presentation, Report, columns, lanes as chains, point};
 use crate::engine::run;
 use crate::options::{Descriptor, FlagSet};
 use crate::plan;
@@ -36,8 +37,7 @@ pub const PARALLEL: Experiment = Experiment {
     plan: |planning| collected(planning, plan::lanes::parallel),
     budget: Budget::of_lanes,
     measure: |_, session, timer, points, budget| run::measure(session, timer, points, budget),
-    present: [answer, evidence, data],
-    columns: [point::COLUMNS, &chains::COLUMNS],
+    present: Presentation { answer, evidence, summary, rows: chains::records, data },
 };
 
 /// The maximum number of working sets that are shown.
@@ -45,20 +45,18 @@ const REGIONS: usize = 4;
 
 fields! {
     SATURATION "saturation" "For each working set, where more chains bring no more.";
-    WORKING_SET "working_set_bytes" "The memory walked.";
     SINGLE_NS "single_ns" "The latency of one chain alone.";
-    LOADS "loads_in_flight" "The time of one chain alone over the median of the three shortest times.";
-    LOADS_CI95 "ci95_loads_in_flight" "Its 95 % confidence interval.";
-    FROM_LANES "from_lanes" "The fewest chains within 5 % of the plateau.";
-    FASTEST_NS "fastest_ns" "The shortest time for each load.";
-    FASTEST_LANES "fastest_lanes" "The chains that had it.";
-    RATE "gigabytes_per_second" "Lines of 64 bytes at that time for each.";
-    MISSES "misses_in_flight" "Cache misses that one core has in flight; null where no working set shows it.";
-    LIMIT "misses_in_flight_bound" "`at_most`, or `at_least` where memory may be the limit.";
-    MISSES_FROM "misses_in_flight_from_lanes" "The fewest chains that reach it.";
-    MISSES_SIZE "misses_in_flight_working_set_bytes" "The working set that shows it.";
-    MEMORY_RATE "memory_gigabytes_per_second" "Random lines that one core reads from memory.";
-    MEMORY_SPEEDUP "memory_speedup" "How many times as fast that is as one chain alone.";
+    PARALLELISM "memory_level_parallelism +-" "The latency of one chain divided by the median of the three shortest times.";
+    FROM_CHAINS "from_chains" "The smallest number of chains within 5 % of the plateau.";
+    FASTEST_NS "fastest_ns" "The shortest time per load.";
+    FASTEST_CHAINS "fastest_chains" "The chains with that time.";
+    RATE "random_bytes_per_second" "The rate of random lines of 64 bytes at that time.";
+    MISSES "outstanding_misses +-" "The outstanding cache misses of one core; null where no working set shows the limit.";
+    LIMIT "outstanding_misses_bound" "`at_most`, or `at_least` where memory may be the limit.";
+    MISSES_FROM "outstanding_misses_from_chains" "The smallest number of chains that reaches the limit.";
+    MISSES_SIZE "outstanding_misses_working_set_bytes" "The working set that shows the limit.";
+    MEMORY_RATE "memory_random_bytes_per_second" "The rate of random lines that one core reads from memory.";
+    MEMORY_SPEEDUP "memory_speedup" "The factor between this rate and the rate of one chain.";
 }
 
 fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
@@ -215,28 +213,32 @@ fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
     by_chains(document, report);
     chains::points(document, report);
     document.items(Part::List(&SATURATION), saturated(report), |document, found| {
-        document.put(&WORKING_SET, found.size);
+        document.put(&columns::WORKING_SET, found.size);
         document.put(&SINGLE_NS, found.single_ns);
-        document.put(&LOADS, found.in_flight.value);
-        document.put(&LOADS_CI95, found.in_flight.interval);
-        document.put(&FROM_LANES, found.from_lanes);
+        document.put(&PARALLELISM, found.in_flight);
+        document.put(&FROM_CHAINS, found.from_lanes);
         document.put(&FASTEST_NS, found.fastest_ns);
-        document.put(&FASTEST_LANES, found.fastest_lanes);
-        document.put(&RATE, found.gigabytes_per_second());
+        document.put(&FASTEST_CHAINS, found.fastest_lanes);
+        document.put(&RATE, bytes_per_second(&found));
     });
+}
+
+fn bytes_per_second(found: &Saturation) -> f64 {
+    found.gigabytes_per_second() * GIGA
+}
+
+fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
     let (memory, in_flight) = (from_memory(report), in_flight(report));
-    document.part(Part::Object(&describe::SUMMARY), |document| {
-        estimate::put(document, &MISSES, in_flight.map(|(found, _)| found.in_flight));
-        document.put(
-            &LIMIT,
-            in_flight.map(|(_, limit)| match limit {
-                Limit::Buffers => "at_most",
-                Limit::BuffersOrMemory => "at_least",
-            }),
-        );
-        document.put(&MISSES_FROM, in_flight.map(|(found, _)| found.from_lanes));
-        document.put(&MISSES_SIZE, in_flight.map(|(found, _)| found.size));
-        document.put(&MEMORY_RATE, memory.map(|found| found.gigabytes_per_second()));
-        document.put(&MEMORY_SPEEDUP, memory.map(|found| found.single_ns / found.fastest_ns));
-    });
+    document.put(&MISSES, in_flight.map(|(found, _)| found.in_flight));
+    document.put(
+        &LIMIT,
+        in_flight.map(|(_, limit)| match limit {
+            Limit::Buffers => "at_most",
+            Limit::BuffersOrMemory => "at_least",
+        }),
+    );
+    document.put(&MISSES_FROM, in_flight.map(|(found, _)| found.from_lanes));
+    document.put(&MISSES_SIZE, in_flight.map(|(found, _)| found.size));
+    document.put(&MEMORY_RATE, memory.as_ref().map(bytes_per_second));
+    document.put(&MEMORY_SPEEDUP, memory.map(|found| found.single_ns / found.fastest_ns));
 }

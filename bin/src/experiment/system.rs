@@ -11,7 +11,7 @@ use latency_core::words::Worded;
 
 use super::interface::Experiment;
 use crate::describe::method::optional;
-use crate::describe::{self, Report, attributes};
+use crate::describe::{self, Presentation, Report, attributes};
 use crate::engine::session::Findings;
 use crate::machine::Machine;
 use crate::options::{Descriptor, FlagId, FlagSet};
@@ -43,12 +43,10 @@ pub const SYSTEM: Experiment = Experiment {
             interrupted: false,
         })
     },
-    present: [answer, evidence, data],
-    columns: [describe::point::COLUMNS, &[]],
+    present: Presentation { answer, evidence, summary, rows: |_, _| {}, data: |_, _| {} },
 };
 
 fields! {
-    SUMMARY "summary" "What this process may do here.";
     LIMITS "limits" "What it may not do, with what would allow it.";
     WHAT "what" "What is not possible.";
     REMEDY "remedy" "What would allow it.";
@@ -71,18 +69,16 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     traffic(document, machine);
 }
 
-fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
+fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
     let machine = report.machine;
-    document.part(Part::Object(&SUMMARY), |document| {
-        document.items(Part::List(&LIMITS), found_limits(machine), |document, (what, remedy)| {
-            document.put(&WHAT, what);
-            document.put(&REMEDY, remedy);
-        });
-        document.put(&CORES, machine.sharing.cores_of(&machine.cpus).len());
-        let throttle = machine.host.throttle.as_ref();
-        document.put(&CPU_QUOTA, throttle.map(|throttle| throttle.cpus));
-        document.put(&THROTTLED, throttle.and_then(|throttle| throttle.times));
+    document.items(Part::List(&LIMITS), found_limits(machine), |document, (what, remedy)| {
+        document.put(&WHAT, what);
+        document.put(&REMEDY, remedy);
     });
+    document.put(&CORES, machine.sharing.cores_of(&machine.cpus).len());
+    let throttle = machine.host.throttle.as_ref();
+    document.put(&CPU_QUOTA, throttle.map(|throttle| throttle.cpus));
+    document.put(&THROTTLED, throttle.and_then(|throttle| throttle.times));
 }
 
 /// Writes the cores from which traffic is possible.

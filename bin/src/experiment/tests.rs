@@ -15,7 +15,6 @@ use latency_core::topology::{Files, Groups, Node, Sharing, Topology};
 use latency_core::units::{Bytes, CpuId, NodeId};
 
 use crate::catalogue::{DESCRIPTORS, EXPERIMENTS};
-use crate::describe::point::COUNTED_COLUMNS;
 use crate::engine::memory::placement::node_of;
 use crate::error::Failure;
 use crate::machine::Machine;
@@ -25,18 +24,8 @@ use crate::options::{self, FlagSet, Options};
 use crate::plan::budget::Budget;
 use crate::plan::{Planning, Scope, duration, matrix, working_set};
 use crate::report::FORMATS;
-use crate::report::rows::MOST_COLUMNS;
 use crate::result::Point;
 use crate::warning::{Warning, Warnings};
-
-#[test]
-fn every_column_has_room_in_a_row() {
-    for experiment in EXPERIMENTS {
-        let [common, own] = experiment.columns;
-        let all = common.len() + own.len() + COUNTED_COLUMNS.len();
-        assert!(all <= MOST_COLUMNS, "{}: {all}", experiment.descriptor.name);
-    }
-}
 
 pub(crate) struct Fixture(BTreeMap<String, String>);
 

@@ -10,7 +10,7 @@ use latency_core::units::{Bytes, PageSize, Pages};
 use super::interface::Experiment;
 use crate::analysis::huge_pages::Worth;
 use crate::analysis::variants::{self, CycleDifference, VariantGrid};
-use crate::describe::{self, Report, estimate, method, point, rows, trust};
+use crate::describe::{self, Presentation, Report, columns, method, point, rows, trust};
 use crate::engine::run;
 use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::{Budget, Optional, PLACES};
@@ -49,8 +49,7 @@ pub const VARIANTS_EXPERIMENT: Experiment = Experiment {
             .within(SHARE_NS * points.len() as f64, points.len())
     },
     measure: |_, session, timer, points, budget| run::measure(session, timer, points, budget),
-    present: [answer, evidence, data],
-    columns: [&point::CHAINS, &[&VARIANT]],
+    present: Presentation { answer, evidence, summary, rows: records, data },
 };
 
 /// Plans every variant at every size, in the order of variants and then of sizes.
@@ -79,15 +78,13 @@ fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
 }
 
 fields! {
-    VARIANT "variant" "The data structure: what a line holds of the next, packed or padded, and its pages.";
-    SMALL_NS "small_pages_ns" "A pointer to a line in 4 KiB pages, over the largest working set.";
-    HUGE_NS "huge_pages_ns" "The same in huge pages.";
-    SMALL_OVER_HUGE "small_over_huge_pages" "How many times as long it takes in 4 KiB pages.";
+    SMALL_NS "small_pages_ns +-" "A pointer to a line in 4 KiB pages, over the largest working set.";
+    HUGE_NS "huge_pages_ns +-" "The same in huge pages.";
+    SMALL_OVER_HUGE "small_over_huge_pages +-" "How many times as long it takes in 4 KiB pages.";
     POINTER_SAVES "pointer_saves_core_cycles" "Core cycles less than with an index of eight bytes, in the smallest working set.";
     CHECK_COSTS "bounds_check_core_cycles" "Core cycles that a bounds check adds there.";
     FASTEST "fastest" "The fastest variant of each working set.";
     LEVEL "level" "The level of the memory hierarchy that holds the working set, as reported; `memory` where its latency is memory's.";
-    BYTES "working_set_bytes" "The working set.";
     NS "ns" "Its latency.";
 }
 
@@ -255,28 +252,39 @@ fn missing(document: &mut dyn Document, report: &Report<'_, '_>) {
 
 fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
     let grid = &VariantGrid::of(report.outcomes);
-    let found = variants::conclude(grid);
-    let name = |index: usize| VARIANTS.get(index / grid.columns.max(1)).map_or("", |variant| variant.name);
     rows::table(document, report, "variant", &|table, index, outcome| {
-        table.cell(format_args!("{}, {}", name(index), outcome.point.size));
+        table.cell(format_args!("{}, {}", name(grid, index), outcome.point.size));
     });
-    describe::points(document, Part::Records(&point::POINTS), report, &|document, index, _| {
-        document.put(&VARIANT, name(index));
+    point::evidence(document, report);
+}
+
+fn records(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let grid = &VariantGrid::of(report.outcomes);
+    point::rows_with(document, report, &|document, index, _| {
+        document.put(&columns::VARIANT, name(grid, index));
     });
-    document.part(Part::Object(&describe::SUMMARY), |document| {
-        estimate::put(document, &SMALL_NS, found.pages.map(|(small, _)| small));
-        estimate::put(document, &HUGE_NS, found.pages.map(|(_, huge)| huge));
-        estimate::put(document, &SMALL_OVER_HUGE, found.small_over_huge());
-        document.put(&POINTER_SAVES, found.pointer_saves.map(|found| found.cycles));
-        document.put(&CHECK_COSTS, found.check_costs.map(|found| found.cycles));
-        let fastest =
-            (0..grid.columns).filter_map(|column| Some((column, grid.fastest(column)?, grid.at(0, column)?)));
-        document.items(Part::List(&FASTEST), fastest, |document, (column, (row, nanoseconds), first)| {
-            document.put(&LEVEL, level(report, grid, column));
-            document.put(&BYTES, first.point.size);
-            document.put(&VARIANT, VARIANTS.get(row).map(|variant| variant.name));
-            document.put(&NS, nanoseconds);
-        });
+}
+
+/// Returns the name of the variant of a point.
+fn name(grid: &VariantGrid<'_, '_>, index: usize) -> &'static str {
+    VARIANTS.get(index / grid.columns.max(1)).map_or("", |variant| variant.name)
+}
+
+fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let grid = &VariantGrid::of(report.outcomes);
+    let found = variants::conclude(grid);
+    document.put(&SMALL_NS, found.pages.map(|(small, _)| small));
+    document.put(&HUGE_NS, found.pages.map(|(_, huge)| huge));
+    document.put(&SMALL_OVER_HUGE, found.small_over_huge());
+    document.put(&POINTER_SAVES, found.pointer_saves.map(|found| found.cycles));
+    document.put(&CHECK_COSTS, found.check_costs.map(|found| found.cycles));
+    let fastest =
+        (0..grid.columns).filter_map(|column| Some((column, grid.fastest(column)?, grid.at(0, column)?)));
+    document.items(Part::List(&FASTEST), fastest, |document, (column, (row, nanoseconds), first)| {
+        document.put(&LEVEL, level(report, grid, column));
+        document.put(&columns::WORKING_SET, first.point.size);
+        document.put(&columns::VARIANT, VARIANTS.get(row).map(|variant| variant.name));
+        document.put(&NS, nanoseconds);
     });
 }
 

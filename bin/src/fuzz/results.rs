@@ -14,7 +14,7 @@ use super::driver::{check, steers};
 use super::mutation::{applied, damaged};
 use super::saved::{files, is_measured, read};
 use crate::catalogue::{DESCRIPTORS, command};
-use crate::describe::output;
+use crate::describe::{CommandRun, output};
 use crate::options;
 use crate::report::FORMATS;
 use crate::report::format::Purpose;
@@ -35,16 +35,10 @@ fn run(arguments: &[&str], columns: usize) -> Ended {
     let command = command(options.experiment.index).unwrap();
     let terminal = Terminal { columns, unicode: columns.is_multiple_of(2), colour: false, screen: false };
     let mut output = String::new();
-    let found = (command.run)(&options, &mut |columns, describe| {
-        output::write(
-            &mut output,
-            options.outputs()[0].format,
-            &options,
-            terminal,
-            [columns, &[], &[]],
-            describe,
-        )
-        .unwrap();
+    let ran = || CommandRun::of(command.descriptor.name);
+    let found = command.perform(&options, &ran, &mut |describe| {
+        let format = options.outputs()[0].format;
+        output::write(&mut output, format, &options, terminal, command.columns, describe).unwrap();
     });
     let failure = found.unwrap_or_else(Some);
     let status = failure.as_ref().map_or(0, |failure| failure.exit_code());

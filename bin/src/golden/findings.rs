@@ -31,8 +31,8 @@ use crate::analysis::curve::Analysis;
 use crate::analysis::traffic::bytes_per_line;
 use crate::catalogue::{DESCRIPTORS, EXPERIMENTS};
 use crate::commands::report::{self as whole_report, Plans, Whole};
-use crate::describe::Report;
-use crate::describe::{output, point};
+use crate::describe::output;
+use crate::describe::{CommandRun, Report};
 use crate::error::{Failure, PlacementError};
 use crate::experiment::dry_run;
 use crate::experiment::interface::Experiment;
@@ -182,6 +182,11 @@ impl Parsed {
         Parsed { arguments, options: Box::leak(Box::new(options)) }
     }
 
+    /// Returns the run of a command.
+    fn run<'n>(&self, name: &'n str) -> CommandRun<'n> {
+        CommandRun { arguments: self.arguments, ..CommandRun::of(name) }
+    }
+
     /// Makes the result, which `write` receives, and returns the failure of a command.
     fn described(&self, scene: &Scene, write: Write<'_>) -> Option<Failure<'static>> {
         let options = self.options;
@@ -190,14 +195,16 @@ impl Parsed {
                 match options.dry_run {
                     true => {
                         let plans = Plans::make(options, Box::leak(machine(scene))).unwrap();
-                        write([&point::CHAINS[..], &[], &[]], &mut |document| plans.present(document));
+                        write(output::COLUMNS, &mut |document| plans.present(document, &self.run("report")));
                     }
                     false => self.whole(scene, &[], write),
                 }
                 None
             }
             Some(command) => {
-                (command.run)(options, &mut |columns, describe| write([columns, &[], &[]], describe))
+                let ran = || self.run(command.descriptor.name);
+                command
+                    .perform(options, &ran, &mut |describe| write(command.columns, describe))
                     .unwrap_or_else(Some)
             }
             None => {
@@ -229,8 +236,7 @@ impl Parsed {
                 started: 1_795_310_400,
                 seconds: 82.1,
             };
-            let columns = [&point::CHAINS[..], &[], &[]];
-            return write(columns, &mut |document| whole_report::present(document, &whole));
+            return write(output::COLUMNS, &mut |document| whole_report::present(document, &whole));
         }
         let (options, arguments, _) = whole_report::asked(done.len(), options, 90e9).unwrap();
         let options: &'static Options<'static> = Box::leak(Box::new(options));
@@ -266,13 +272,13 @@ fn report(scene: &Scene, parsed: &Parsed, write: Write<'_>) {
         let (machine, points, _) = planned(scene, options, experiment);
         let budget = (experiment.budget)(options, machine, &points);
         let takes = duration::estimate(machine, &points, &budget);
-        return write(output::columns(options, [crate::describe::point::COLUMNS, &[]]), &mut |document| {
-            dry_run::present(document, experiment.descriptor.name, &points, &budget, takes);
+        return write(output::COLUMNS, &mut |document| {
+            dry_run::present(document, &parsed.run(experiment.descriptor.name), &points, &budget, takes);
         });
     }
     made_up(scene, parsed, experiment, &mut |report| {
-        write(output::columns(options, experiment.columns), &mut |document| {
-            crate::describe::report(document, report, experiment.present)
+        write(output::COLUMNS, &mut |document| {
+            crate::describe::report(document, report, &experiment.present)
         });
     });
 }
@@ -709,6 +715,7 @@ impl Run<'_> {
                     let lines_per_ns = loads::delivered(&traffic) / bytes_per_line(traffic.kind) / 1e9;
                     self.summary(numbers::rounds(lines_per_ns, spread / 4.0, seed + 55))
                 }),
+                maximum_ns: nanoseconds.maximum * 1.012,
                 minimum_ns: nanoseconds.minimum * if self.has(Trouble::Neighbours) { 0.648 } else { 0.991 },
                 batches: 1500,
                 disturbed,

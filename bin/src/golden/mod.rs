@@ -189,3 +189,67 @@ fn the_schema_matches_all_descriptions() {
     let stored = fs::read_to_string(path).unwrap_or_default();
     assert!(stored == schema, "tests/schema differs; `make golden` writes the new one");
 }
+
+/// Returns the output of a scene in another format.
+fn in_format(scene: &Scene, format: &str) -> String {
+    findings::written(&Scene { line: std::format!("{} --format={format}", scene.line), ..scene.clone() })
+}
+
+/// Returns the experiments, each with its small scene on one node.
+fn of_each_experiment() -> impl Iterator<Item = (&'static str, Scene)> {
+    crate::catalogue::EXPERIMENTS.iter().map(|experiment| {
+        let name = experiment.descriptor.name;
+        (name, scenes::plain(String::new(), "two-sockets", name.into()))
+    })
+}
+
+#[test]
+fn tables_of_all_experiments_can_be_joined_end_to_end() {
+    let tables: Vec<_> = of_each_experiment().map(|(name, scene)| (name, in_format(&scene, "csv"))).collect();
+    let (header, _) = tables[0].1.split_once('\n').unwrap();
+    let place = header.split(',').position(|column| column == "experiment").unwrap();
+    let joined: String = tables.iter().map(|(_, table)| table.as_str()).collect();
+    for (name, table) in &tables {
+        // The cells before that of the experiment have no comma.
+        let of_it = joined.lines().filter(|line| line.split(',').nth(place) == Some(name));
+        assert!(table.starts_with(header), "{name}");
+        assert!(of_it.eq(table.lines().skip(1)), "{name}");
+    }
+}
+
+#[test]
+fn rows_are_flat_and_have_the_columns_of_tables() {
+    let columns: BTreeSet<&str> = crate::describe::columns::COLUMNS.iter().map(|field| field.key()).collect();
+    for (name, scene) in of_each_experiment() {
+        let Some(seen::Seen::Object(members)) = findings::seen(&scene) else {
+            panic!("{name} has no result")
+        };
+        let rows = members.iter().find(|(field, _)| field.key() == "rows");
+        let Some((_, seen::Seen::List(rows))) = rows else { panic!("{name} has no rows") };
+        assert!(!rows.is_empty() || name == "system", "{name}");
+        for row in rows {
+            let seen::Seen::Object(cells) = row else { panic!("a row of {name} is not an object") };
+            for (field, cell) in cells {
+                let key = field.key();
+                let key = ["_low", "_high"].iter().find_map(|end| key.strip_suffix(end)).unwrap_or(key);
+                assert!(matches!(cell, seen::Seen::Value(..)), "{name}: {key}");
+                assert!(columns.contains(key), "{name}: {key}");
+            }
+        }
+    }
+}
+
+#[test]
+fn monitoring_gets_few_samples_but_every_pair_of_nodes() {
+    let count = |text: String| text.lines().filter(|line| !line.starts_with('#')).count();
+    for (name, scene) in of_each_experiment() {
+        let few = count(in_format(&scene, "prometheus"));
+        assert!(few <= 60 || matches!(name, "matrix" | "bandwidth"), "{name}: {few}");
+    }
+    let many = |line: &str| {
+        let scene = scenes::plain(String::new(), "four-nodes", line.into());
+        count(in_format(&scene, "prometheus"))
+    };
+    assert!(many("matrix") > 16 * 3 && many("bandwidth") > 60);
+    assert!(many("pages --verbose") > 60);
+}

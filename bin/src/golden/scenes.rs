@@ -237,6 +237,7 @@ const WIDE: &[Row] = &[
          ../tests/fixtures/show/every-field.csv",
         &[],
     ),
+    ("report-joined", &["json"], ONE, "report ../tests/fixtures/saved/joined.csv", &[]),
     (
         "report-curves",
         TEXT,
@@ -389,6 +390,13 @@ const WIDE: &[Row] = &[
     ("fit-bandwidth", TEXT, ONE, "fit ../tests/fixtures/saved/bandwidth-a.json", &[]),
     ("fleet", &["txt", "json", "csv", "md", "prom"], ONE, "fleet ../tests/fixtures/saved/fleet.jsonl", &[]),
     ("fleet-apart", &["txt", "json", "csv"], ONE, "fleet ../tests/fixtures/saved/fleet-apart.jsonl", &[]),
+    (
+        "fleet-experiments",
+        &["txt", "json"],
+        ONE,
+        "fleet ../tests/fixtures/saved/fleet-experiments.jsonl",
+        &[],
+    ),
     ("fleet-one", &["json"], ONE, "fleet ../tests/fixtures/saved/server-b.json", &[]),
     ("fleet-few", &["txt", "json"], ONE, "fleet ../tests/fixtures/saved/nodes.jsonl", &[]),
     (

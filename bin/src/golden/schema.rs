@@ -25,9 +25,9 @@ const WORDS: [(&str, &[&str]); 12] = [
     ("cpu_chosen", &["first", "idle", "asked"]),
     ("largest_pages", &["thp", "2m", "1g"]),
     ("means", &["bind", "first touch", "sole node"]),
-    ("misses_in_flight_bound", &["at_most", "at_least"]),
+    ("outstanding_misses_bound", &["at_most", "at_least"]),
     ("pacing", &["poisson", "even"]),
-    ("order", &["random", "page-local", "2m-local", "sequential", "backward"]),
+    ("walk_order", &["random", "page-local", "2m-local", "sequential", "backward"]),
     ("pages_asked", &["auto", "4k", "thp", "2m", "1g"]),
     ("pages_obtained", &["4k", "thp", "2m", "1g"]),
     ("severity", &["note", "fair", "poor"]),
@@ -36,13 +36,22 @@ const WORDS: [(&str, &[&str]); 12] = [
 ];
 
 /// Names of shapes that several members have, if the first member's name would be less clear.
-const NAMES: [(&str, &str); 2] = [("misses_in_flight", "estimate"), ("node_pairs", "point")];
+const NAMES: [(&str, &str); 1] = [("node_pairs", "pair")];
+
+/// Members that are null in every build for tests, with the type that they have otherwise.
+const NULLABLE: [(&str, &str); 1] = [("commit", "string")];
 
 /// Lists of whole documents, by the name of the member.
 const OF_DOCUMENTS: &str = "sections";
 
 /// Members that distinguish kinds of documents of one experiment, with the suffix of the name of each kind.
 const APART: [(&str, &str); 2] = [("plan", "_plan"), (OF_DOCUMENTS, "_of_a_run")];
+
+/// Members that every document has, in this order, before its other data.
+const ENVELOPE: [&str; 9] =
+    ["schema", "tool", "experiment", "command", "started", "duration_s", "summary", "trust", "rows"];
+/// Members that may be between those.
+const BETWEEN: [&str; 2] = ["partial", "host"];
 
 /// A kind of document: its experiment, and the member that distinguishes it from the others.
 #[derive(Clone, PartialEq)]
@@ -62,6 +71,12 @@ impl Documents {
     /// Adds a document.
     pub fn add(&mut self, seen: &Seen) {
         let Seen::Object(members) = seen else { unreachable!("a document is an object") };
+        let first = members.iter().map(|(field, _)| field.key()).filter(|key| !BETWEEN.contains(key));
+        assert!(
+            first.take(ENVELOPE.len()).eq(ENVELOPE),
+            "{:?}",
+            members.iter().map(|(field, _)| field.key()).collect::<Vec<_>>()
+        );
         let named = |key| members.iter().find(|(field, _)| field.key() == key).map(|(_, seen)| seen);
         let Some(Seen::Value(_, Some(experiment))) = named("experiment") else {
             panic!("a document says its experiment")
@@ -84,7 +99,7 @@ impl Documents {
         for (Kind { experiment, suffix }, shape) in &self.kinds {
             let name = format!("{experiment}{suffix}");
             let mut whole = Maker { fields: &self.fields, missing: &mut missing }.object(&name, shape);
-            for (key, word) in [("experiment", Json::text(experiment)), ("schema", Json::Bare("1".into()))] {
+            for (key, word) in [("experiment", Json::text(experiment)), ("schema", Json::Bare("2".into()))] {
                 assert!(CONSTANT.contains(&key));
                 set_constant(&mut whole, key, word);
             }
@@ -98,6 +113,7 @@ impl Documents {
         defs.extend(shared);
         let schema = Json::object([
             ("$schema", Json::text("https://json-schema.org/draft/2020-12/schema")),
+            ("$id", Json::text("urn:latency-bench:schema:2")),
             ("title", Json::text("Results of latency-bench")),
             (
                 "description",
@@ -172,14 +188,6 @@ impl Maker<'_> {
     /// Returns the schema of the types here, and of types that were seen elsewhere.
     fn either(&mut self, place: &str, field: Option<&'static Field>, both: [&Shape; 2]) -> Json {
         let mut ways: Vec<Json> = self.single(place, field, both).into_iter().collect();
-        if both.iter().any(|shape| shape.interval) {
-            ways.push(Json::object([
-                ("type", Json::text("array")),
-                ("items", Json::object([("type", Json::text("number"))])),
-                ("minItems", Json::Bare("2".into())),
-                ("maxItems", Json::Bare("2".into())),
-            ]));
-        }
         if both.iter().any(|shape| shape.names) {
             ways.push(Json::object([
                 ("type", Json::text("object")),
@@ -212,7 +220,9 @@ impl Maker<'_> {
         if types.contains(&"number") {
             types.retain(|name| *name != "integer");
         }
-        if types == ["null"] && both.iter().all(|shape| shape.objects + shape.lists == 0 && !shape.interval) {
+        let nullable = NULLABLE.iter().find(|(key, _)| field.is_some_and(|field| field.key() == *key));
+        types.splice(0..0, nullable.map(|(_, kind)| *kind));
+        if types == ["null"] && both.iter().all(|shape| shape.objects + shape.lists == 0) {
             self.missing.push(format!("{place}: null in every scene"));
         }
         let named = || WORDS.iter().filter(|(key, _)| field.is_some_and(|field| field.key() == *key));

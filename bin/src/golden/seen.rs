@@ -1,17 +1,18 @@
 //! The shape of every object, list and value, collected over many descriptions.
 
+use std::boxed::Box;
 use std::collections::{BTreeMap, BTreeSet};
+use std::format;
 use std::string::{String, ToString};
+use std::sync::Mutex;
 use std::vec::Vec;
 
-use crate::report::document::{Document, Field, Part, Value};
+use crate::report::document::{Document, ENDS, Field, Part, Value};
 
 /// One description as a tree.
 pub enum Seen {
     /// A value of a JSON type; its text, if it is a word.
     Value(&'static str, Option<String>),
-    /// Both ends of an interval.
-    Interval,
     /// Named members.
     Object(Vec<(&'static Field, Seen)>),
     /// Texts under names that the user chose.
@@ -46,25 +47,46 @@ impl Tree {
                 members.push((field, seen));
             }
             Seen::List(items) => items.push(seen),
-            Seen::Value(..) | Seen::Interval | Seen::Names => unreachable!("it has no members of ours"),
+            Seen::Value(..) | Seen::Names => unreachable!("it has no members of ours"),
         }
+    }
+}
+
+/// Returns the fields of both ends of the interval of a field, if it has one.
+fn ends(field: &'static Field) -> Option<[&'static Field; 2]> {
+    static KNOWN: Mutex<BTreeMap<&str, [&Field; 2]>> = Mutex::new(BTreeMap::new());
+    let abouts = [
+        "The lower end of its 95 % confidence interval; null without one.",
+        "The upper end of the interval.",
+    ];
+    let end = |place: usize| -> &'static Field {
+        let key = format!("{}{}", field.key(), ENDS[place]).leak();
+        Box::leak(Box::new(Field::new(key, abouts[place])))
+    };
+    let mut known = KNOWN.lock().unwrap();
+    field.has_interval().then(|| *known.entry(field.key()).or_insert_with(|| [end(0), end(1)]))
+}
+
+/// Returns the type of a value without its interval.
+fn single(value: Value<'_>) -> Seen {
+    match value {
+        Value::None => Seen::Value("null", None),
+        Value::Real(number) if !number.is_finite() => Seen::Value("null", None),
+        Value::Flag(_) => Seen::Value("boolean", None),
+        Value::Count(_) => Seen::Value("integer", None),
+        Value::Real(_) | Value::Estimate(_) => Seen::Value("number", None),
+        Value::Word(word) => Seen::Value("string", Some(word.into())),
+        Value::Raw(_) => Seen::Value("string", None),
+        Value::Shown(shown) => Seen::Value("string", Some(shown.to_string())),
     }
 }
 
 impl Document for Tree {
     fn value(&mut self, field: &'static Field, value: Value<'_>) {
-        let seen = match value {
-            Value::None => Seen::Value("null", None),
-            Value::Real(number) if !number.is_finite() => Seen::Value("null", None),
-            Value::Flag(_) => Seen::Value("boolean", None),
-            Value::Count(_) => Seen::Value("integer", None),
-            Value::Real(_) => Seen::Value("number", None),
-            Value::Interval(_) => Seen::Interval,
-            Value::Word(word) => Seen::Value("string", Some(word.into())),
-            Value::Raw(_) => Seen::Value("string", None),
-            Value::Shown(shown) => Seen::Value("string", Some(shown.to_string())),
-        };
-        self.add(Some(field), seen);
+        let parts = [field].into_iter().chain(ends(field).into_iter().flatten());
+        for (field, value) in parts.zip(value.parts()) {
+            self.add(Some(field), single(value));
+        }
     }
 
     fn named(&mut self, _: &str, _: Value<'_>) {
@@ -92,8 +114,6 @@ pub struct Shape {
     pub types: BTreeSet<&'static str>,
     /// The words of strings.
     pub words: BTreeSet<String>,
-    /// True if an interval was seen.
-    pub interval: bool,
     /// True if texts under names that the user chose were seen.
     pub names: bool,
     /// Number of objects.
@@ -124,7 +144,6 @@ impl Shape {
                 self.types.insert(kind);
                 self.words.extend(word.clone());
             }
-            Seen::Interval => self.interval = true,
             Seen::Names => self.names = true,
             Seen::Object(members) => {
                 self.objects += 1;
@@ -163,7 +182,7 @@ impl Fields {
                 }
             }
             Seen::List(items) => items.iter().for_each(|item| self.add(item)),
-            Seen::Value(..) | Seen::Interval | Seen::Names => {}
+            Seen::Value(..) | Seen::Names => {}
         }
     }
 

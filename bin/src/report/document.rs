@@ -8,7 +8,7 @@
 
 use core::fmt::{self, Display};
 
-use latency_core::stats::Interval;
+use latency_core::stats::{Estimate, Interval, Summary};
 use latency_core::units::{Bytes, NodeId};
 
 use super::chart::{Chart, Matrix};
@@ -20,9 +20,8 @@ use super::terminal::Terminal;
 /// A field is a `static`; formats tell fields apart by address.
 #[derive(Debug)]
 pub struct Field {
-    /// The JSON key, with the unit at its end. If the column of tabular formats has another name, a blank and that
-    /// name follow.
-    // One string holds both, because there are hundreds of fields and few have two names.
+    /// The key, with the unit at its end. A blank and a sign follow if the quantity has an interval.
+    // One string holds both, because there are hundreds of fields.
     names: &'static str,
     /// The meaning of the quantity, for the schema. Only tests write the schema.
     #[cfg(test)]
@@ -30,10 +29,10 @@ pub struct Field {
 }
 
 impl Field {
-    /// Makes a field from its key, which is also its column, and its meaning.
+    /// Makes a field from its key and its meaning.
     ///
-    /// The key of a field in a nested object may say too little in a table. Then the name of its column follows the
-    /// key and a blank.
+    /// A quantity with a confidence interval has ` +-` behind its key. Its ends have keys of their own, with `_low` and
+    /// `_high` at their end.
     #[must_use]
     #[cfg_attr(not(test), allow(unused_variables, reason = "the program does not hold what it is about"))]
     pub const fn new(names: &'static str, about: &'static str) -> Field {
@@ -44,21 +43,16 @@ impl Field {
         }
     }
 
-    /// Returns the JSON key.
+    /// Returns the key, which is also the name of a column.
     #[must_use]
     pub fn key(&self) -> &'static str {
-        self.both().map_or(self.names, |(key, _)| key)
+        self.names.strip_suffix(WITH_INTERVAL).unwrap_or(self.names)
     }
 
-    /// Returns the name of its column in tabular formats.
+    /// Returns whether the quantity has an interval.
     #[must_use]
-    pub fn column(&self) -> &'static str {
-        self.both().map_or(self.names, |(_, column)| column)
-    }
-
-    #[inline(never)]
-    fn both(&self) -> Option<(&'static str, &'static str)> {
-        self.names.split_once(' ')
+    pub fn has_interval(&self) -> bool {
+        self.names.ends_with(WITH_INTERVAL)
     }
 
     /// Returns whether both are the same field, that is, the same `static`.
@@ -67,6 +61,11 @@ impl Field {
         core::ptr::eq(self, other)
     }
 }
+
+/// The end of the names of a quantity with an interval.
+const WITH_INTERVAL: &str = " +-";
+/// The ends of the keys of both ends of an interval, behind the key of the quantity.
+pub const ENDS: [&str; 2] = ["_low", "_high"];
 
 /// Declares fields, each as a `static`: `NAME "key" "What it is.";`.
 macro_rules! fields {
@@ -97,8 +96,8 @@ pub enum Value<'a> {
     Count(u64),
     /// A measured number; one that is not finite is [`Value::None`].
     Real(f64),
-    /// Both ends of a confidence interval.
-    Interval(Interval),
+    /// A measured number with its confidence interval, if it has one.
+    Estimate(Estimate),
     /// A word that programs compare.
     Word(&'a str),
     /// Bytes from outside, usually UTF-8.
@@ -124,7 +123,20 @@ from! {
     usize: count => Value::Count(count as u64);
     Bytes: bytes => Value::Count(bytes.0);
     f64: number => Value::Real(number);
-    Interval: interval => Value::Interval(interval);
+    Estimate: estimate => Value::Estimate(estimate);
+    Summary: summary => Value::Estimate(Estimate { value: summary.median, interval: summary.interval });
+}
+
+impl Value<'_> {
+    /// Returns the number, and both ends of its interval.
+    #[must_use]
+    pub fn parts(self) -> [Self; 3] {
+        let Value::Estimate(Estimate { value, interval }) = self else {
+            return [self, Value::None, Value::None];
+        };
+        let (low, high) = interval.map(|interval| (interval.low, interval.high)).unzip();
+        [value.into(), low.into(), high.into()]
+    }
 }
 
 impl<'a> From<&'a str> for Value<'a> {
@@ -146,7 +158,7 @@ pub enum Part {
     Object(&'static Field),
     /// A named list: either of [items](Part::Item), or of values that have the field of the list.
     List(&'static Field),
-    /// The list whose items are the rows of tabular formats.
+    /// The list whose items are the rows of tabular formats, if it is not within another part.
     Records(&'static Field),
     /// An object in a list.
     Item,
@@ -341,6 +353,18 @@ pub struct Metric {
     pub about: &'static str,
 }
 
+impl Metric {
+    /// Returns whether a value is a number, and thus a sample.
+    #[must_use]
+    pub fn is_number(value: Value<'_>) -> bool {
+        match value {
+            Value::Count(_) => true,
+            Value::Real(number) => number.is_finite(),
+            _ => false,
+        }
+    }
+}
+
 /// The names and words that distinguish the samples of a metric.
 pub type MetricLabels<'l> = &'l [(&'static str, Value<'l>)];
 
@@ -480,7 +504,7 @@ pub struct Style {
     /// The level of detail.
     pub level: Level,
     /// The columns of tabular formats, group by group.
-    pub columns: [&'static [&'static Field]; 3],
+    pub columns: [&'static [&'static Field]; 2],
 }
 
 /// A function that describes a result to a document.

@@ -3,7 +3,7 @@
 use core::fmt::Write;
 use std::string::String;
 
-use latency_core::stats::Interval;
+use latency_core::stats::{Estimate, Interval};
 
 use super::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
 use super::document::{Document, Field, Level, Part, Picture, Role, Style};
@@ -17,14 +17,13 @@ use super::table::TEXT;
 use super::terminal::Terminal;
 
 static NAME: Field = Field::new("name", "The name of the thing.");
-static NS: Field = Field::new("ns", "What it takes.");
-static CI95: Field = Field::new("ci95_ns", "Between what it takes.");
+static NS: Field = Field::new("ns +-", "The time.");
 static PROVEN: Field = Field::new("proven", "Whether somebody looked.");
 static POINTS: Field = Field::new("points", "All of them.");
 static PLACEMENT: Field = Field::new("placement", "Where it was.");
 static NODES: Field = Field::new("nodes", "Which nodes.");
 
-static COLUMNS: [&Field; 5] = [&NAME, &NS, &CI95, &PROVEN, &NODES];
+static COLUMNS: [&Field; 3] = [&NAME, &NS, &PROVEN];
 
 /// A row: a name, nanoseconds, and both ends of their interval.
 type Row = (&'static str, f64, Option<(f64, f64)>);
@@ -48,10 +47,10 @@ fn describe(document: &mut dyn Document) {
         for (name, ns, interval) in ROWS {
             document.part(Part::Item, |document| {
                 document.put(&NAME, name);
-                document.put(&NS, ns);
-                document.put(&CI95, interval.map(|(low, high)| Interval { low, high }));
+                let interval = interval.map(|(low, high)| Interval { low, high });
+                document.put(&NS, Estimate { value: ns, interval });
+                document.put(&PROVEN, true);
                 document.part(Part::Object(&PLACEMENT), |document| {
-                    document.put(&PROVEN, true);
                     document.part(Part::List(&NODES), |document| {
                         document.put(&NODES, 1_u64);
                         document.put(&NODES, 2_u64);
@@ -76,7 +75,7 @@ fn describe(document: &mut dyn Document) {
 fn written(format: &Format, level: Level, columns: usize) -> String {
     let terminal = Terminal { columns, unicode: true, colour: false, screen: false };
     let mut out = String::new();
-    let style = Style { terminal, level, columns: [&COLUMNS, &[], &[]] };
+    let style = Style { terminal, level, columns: [&COLUMNS, &[]] };
     (format.write)(&mut out, &style, &mut |document| describe(document)).unwrap();
     out
 }
@@ -97,10 +96,10 @@ fn json_contains_values_and_no_sentences() {
     let json: String = written(&JSON, Level::Quiet, 80).split_whitespace().collect();
     assert_eq!(
         json,
-        "{\"points\":[{\"name\":\"plain\",\"ns\":116.2514,\"ci95_ns\":[115,117.5],\"placement\":{\"proven\":true,\
-         \"nodes\":[1,2]}},{\"name\":\"with,comma\",\"ns\":20348,\"ci95_ns\":null,\"placement\":{\"proven\":true,\
-         \"nodes\":[1,2]}},{\"name\":\"none\",\"ns\":null,\"ci95_ns\":null,\"placement\":{\"proven\":true,\
-         \"nodes\":[1,2]}}]}"
+        "{\"points\":[{\"name\":\"plain\",\"ns\":116.2514,\"ns_low\":115.0,\"ns_high\":117.5,\"proven\":true,\
+         \"placement\":{\"nodes\":[1,2]}},{\"name\":\"with,comma\",\"ns\":20348.0,\"ns_low\":null,\"ns_high\":null,\
+         \"proven\":true,\"placement\":{\"nodes\":[1,2]}},{\"name\":\"none\",\"ns\":null,\"ns_low\":null,\
+         \"ns_high\":null,\"proven\":true,\"placement\":{\"nodes\":[1,2]}}]}"
     );
 }
 
@@ -116,8 +115,8 @@ fn json_lines_are_the_same_object_on_one_line() {
 fn rows_have_one_header_and_quotes_where_they_need_them() {
     assert_eq!(
         written(&CSV, Level::Quiet, 80),
-        "name,ns,ci95_low_ns,ci95_high_ns,proven,nodes\nplain,116.2514,115,117.5,true,1 2\n\
-         \"with, comma\",20348,,,true,1 2\nnone,,,,true,1 2\n"
+        "name,ns,ns_low,ns_high,proven\nplain,116.2514,115.0,117.5,true\n\
+         \"with, comma\",20348.0,,,true\nnone,,,,true\n"
     );
 }
 
@@ -145,7 +144,7 @@ fn the_first_error_is_kept_and_writing_stops() {
         }
     }
     let terminal = Terminal { columns: 80, unicode: false, colour: false, screen: false };
-    let style = Style { terminal, level: Level::Normal, columns: [&COLUMNS, &[], &[]] };
+    let style = Style { terminal, level: Level::Normal, columns: [&COLUMNS, &[]] };
     for format in [&TEXT, &JSON, &JSON_LINES, &CSV, &MARKDOWN, &SVG, &HTML] {
         for room in [0, 1, 40] {
             let written = (format.write)(&mut Full(room), &style, &mut |document| describe(document));

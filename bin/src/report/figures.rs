@@ -3,7 +3,7 @@
 //! Texts show three significant digits, and formats for programs seven. The fixed line of a pair has its own rule.
 
 use core::fmt::{self, Display, Write};
-use latency_core::decimal::{Decimal, Trimmed};
+use latency_core::decimal::{Decimal, Real};
 use latency_core::math::round;
 use latency_core::text::Text;
 
@@ -109,7 +109,7 @@ impl Display for Seconds {
     }
 }
 
-/// A number for programs: seven significant digits, without zeros at the end.
+/// A number for programs: seven significant digits, without zeros at the end, but with one decimal at least.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Precise(pub f64);
 
@@ -119,7 +119,7 @@ pub const PRECISE: usize = 7;
 impl Display for Precise {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let decimals = decimals(self.0, PRECISE);
-        write!(out, "{:.decimals$}", Trimmed(self.0))
+        write!(out, "{:.decimals$}", Real(self.0))
     }
 }
 
@@ -200,10 +200,10 @@ mod tests {
             (137.214_06, "137.2141"),
             (2.100_001, "2.100001"),
             (0.001_234_567_8, "0.001234568"),
-            (100.0, "100"),
-            (123_456_789.0, "123456789"),
+            (100.0, "100.0"),
+            (123_456_789.0, "123456789.0"),
             (-0.5, "-0.5"),
-            (0.0, "0"),
+            (0.0, "0.0"),
         ] {
             assert_eq!(Precise(value).to_string(), text, "{value:?}");
         }

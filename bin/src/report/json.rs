@@ -3,8 +3,9 @@
 use core::fmt::{self, Write};
 
 use latency_core::json::{Layout, Writer};
+use latency_core::text::Text;
 
-use super::document::{Describe, Document, Field, Part, Value};
+use super::document::{Describe, Document, ENDS, Field, Part, Value};
 use super::figures::{PRECISE, decimals};
 use super::format::{Format, Purpose};
 
@@ -55,10 +56,10 @@ impl Json<'_> {
         }
     }
 
-    /// Writes the key of a member of an object; members of lists have none.
-    fn key(&mut self, field: &'static Field) -> fmt::Result {
+    /// Writes the key of a member of an object with an ending; members of lists have none.
+    fn key(&mut self, field: &'static Field, ending: &str) -> fmt::Result {
         if self.writer.in_object() {
-            self.writer.key(field.key())?;
+            self.writer.key(Text::<64>::of(format_args!("{}{ending}", field.key())).as_str())?;
         }
         Ok(())
     }
@@ -69,12 +70,7 @@ impl Json<'_> {
             Value::Flag(flag) => self.writer.bool(flag),
             Value::Count(count) => self.writer.u64(count),
             Value::Real(number) => self.writer.decimal(number, decimals(number, PRECISE)),
-            Value::Interval(interval) => {
-                self.writer.begin_array()?;
-                self.write(Value::Real(interval.low))?;
-                self.write(Value::Real(interval.high))?;
-                self.writer.end_array()
-            }
+            Value::Estimate(estimate) => self.write(estimate.value.into()),
             Value::Word(word) => self.writer.string(word),
             Value::Raw(bytes) => self.writer.bytes(bytes),
             Value::Shown(shown) => self.writer.display(shown),
@@ -89,8 +85,11 @@ impl Document for Json<'_> {
 
     fn value(&mut self, field: &'static Field, value: Value<'_>) {
         self.keep(|json| {
-            json.key(field)?;
-            json.write(value)
+            let endings = ["", ENDS[0], ENDS[1]].into_iter().zip(value.parts());
+            endings.take(if field.has_interval() { 3 } else { 1 }).try_for_each(|(ending, value)| {
+                json.key(field, ending)?;
+                json.write(value)
+            })
         });
     }
 
@@ -104,11 +103,11 @@ impl Document for Json<'_> {
     fn begin(&mut self, part: Part) {
         self.keep(|json| match part {
             Part::Object(field) => {
-                json.key(field)?;
+                json.key(field, "")?;
                 json.writer.begin_object()
             }
             Part::List(field) | Part::Records(field) => {
-                json.key(field)?;
+                json.key(field, "")?;
                 json.writer.begin_array()
             }
             Part::Item => json.writer.begin_object(),

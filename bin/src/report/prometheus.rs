@@ -24,7 +24,7 @@ pub const PROMETHEUS: Format = Format {
 };
 
 /// The maximum number of metrics of one result.
-const MOST: usize = 16;
+const MOST: usize = 24;
 
 /// Writes the samples, grouped by metric. The result is described once for each metric.
 fn write(out: &mut dyn Write, describe: Describe<'_>) -> fmt::Result {
@@ -49,7 +49,8 @@ struct KnownMetrics {
 impl Document for KnownMetrics {
     fn sample(&mut self, metric: &'static Metric, _: MetricLabels<'_>, value: Value<'_>) {
         let known = self.metrics.iter().flatten().any(|known| core::ptr::eq(*known, metric));
-        if let (false, true, Some(slot)) = (known, is_number(value), self.metrics.get_mut(self.count)) {
+        if let (false, true, Some(slot)) = (known, Metric::is_number(value), self.metrics.get_mut(self.count))
+        {
             *slot = Some(metric);
             self.count += 1;
         }
@@ -65,7 +66,7 @@ struct MetricSamples<'o> {
 
 impl Document for MetricSamples<'_> {
     fn sample(&mut self, metric: &'static Metric, labels: MetricLabels<'_>, value: Value<'_>) {
-        if self.failed.is_ok() && core::ptr::eq(self.metric, metric) && is_number(value) {
+        if self.failed.is_ok() && core::ptr::eq(self.metric, metric) && Metric::is_number(value) {
             self.failed = self.line(labels, value);
         }
     }
@@ -87,14 +88,6 @@ impl MetricSamples<'_> {
             value => word(self.out, value)?,
         }
         self.out.write_char('\n')
-    }
-}
-
-fn is_number(value: Value<'_>) -> bool {
-    match value {
-        Value::Count(_) => true,
-        Value::Real(number) => number.is_finite(),
-        _ => false,
     }
 }
 

@@ -1,12 +1,13 @@
 //! CSV: one header, and one row per record, with plain numbers under the names of the JSON keys.
 //!
-//! The columns are declared by the experiment; a record that lacks one leaves it empty.
+//! All experiments have the same columns, so that files can be joined end to end; a record that lacks one leaves it
+//! empty.
 
 use core::fmt::{self, Write};
 
 use latency_core::text::Text;
 
-use super::document::{Document, Field, Part, Value};
+use super::document::{Document, ENDS, Field, Part, Value};
 use super::figures::Precise;
 use super::format::{Format, Purpose};
 
@@ -21,8 +22,7 @@ pub const CSV: Format = Format {
             columns: style.columns,
             cells: [Cell::EMPTY; MOST_COLUMNS],
             depth: 0,
-            records: None,
-            list: None,
+            in_rows: false,
             failed: Ok(()),
         };
         rows.failed = rows.header();
@@ -31,53 +31,32 @@ pub const CSV: Format = Format {
     },
 };
 
-/// The maximum number of columns. The experiment with most columns, `distribution` with counters, has 60.
-pub const MOST_COLUMNS: usize = 64;
+/// The maximum number of columns; the ends of an interval are not counted.
+pub const MOST_COLUMNS: usize = 104;
 
-/// The content of a row in one column: a number or word, or both ends of an interval.
+/// The content of a row in one column: a number or word, and both ends of its interval.
 #[derive(Clone, Copy)]
 struct Cell {
-    low: Text<128>,
-    high: Text<24>,
+    value: Text<128>,
+    ends: [Text<24>; 2],
 }
 
 impl Cell {
-    const EMPTY: Cell = Cell { low: Text::EMPTY, high: Text::EMPTY };
+    const EMPTY: Cell = Cell { value: Text::EMPTY, ends: [Text::EMPTY; 2] };
 }
 
 struct RowWriter<'o> {
     out: &'o mut dyn Write,
-    columns: [&'static [&'static Field]; 3],
+    columns: [&'static [&'static Field]; 2],
     cells: [Cell; MOST_COLUMNS],
     depth: usize,
-    /// The depth of the list of records, while it is open.
-    records: Option<usize>,
-    /// The list that is being written; all of its values share a cell.
-    list: Option<&'static Field>,
+    /// True between the beginning and the end of the list of records.
+    in_rows: bool,
     failed: fmt::Result,
 }
 
-/// Returns whether a field holds intervals, which need two columns. Their names have a common part.
-fn is_interval(field: &Field) -> bool {
-    interval_end(field.column()).is_some()
-}
-
-/// The part that all names of intervals contain.
-const INTERVAL: &[u8] = b"ci95";
-
-/// Returns the end of this part in a name. It compares bytes, because the search of the library in strings would need
-/// more code than this file.
-fn interval_end(name: &str) -> Option<usize> {
-    let found = name.as_bytes().windows(INTERVAL.len()).position(|part| part == INTERVAL);
-    found.map(|start| start + INTERVAL.len())
-}
-
-/// Writes the two names of an interval: `ci95_low_ns` and `ci95_high_ns` for `ci95_ns`.
-fn interval_names(out: &mut dyn Write, key: &str) -> fmt::Result {
-    let end = interval_end(key).and_then(|end| key.split_at_checked(end));
-    let (name, unit) = end.unwrap_or((key, ""));
-    write!(out, "{name}_low{unit},{name}_high{unit}")
-}
+/// The depth of the parts of a record.
+const IN_RECORD: usize = 2;
 
 impl RowWriter<'_> {
     fn columns(&self) -> impl Iterator<Item = &'static Field> + use<> {
@@ -85,35 +64,28 @@ impl RowWriter<'_> {
     }
 
     fn header(&mut self) -> fmt::Result {
-        for (index, field) in self.columns().enumerate() {
-            if index > 0 {
-                self.out.write_char(',')?;
+        let mut before = "";
+        for field in self.columns() {
+            write!(self.out, "{before}{}", field.key())?;
+            if field.has_interval() {
+                ENDS.iter().try_for_each(|end| write!(self.out, ",{}{end}", field.key()))?;
             }
-            if is_interval(field) {
-                interval_names(self.out, field.column())?;
-            } else {
-                self.out.write_str(field.column())?;
-            }
+            before = ",";
         }
         self.out.write_char('\n')
     }
 
     fn row(&mut self) -> fmt::Result {
-        for (index, (field, cell)) in self.columns().zip(&self.cells).enumerate() {
-            if index > 0 {
-                self.out.write_char(',')?;
+        let mut before = "";
+        for (field, cell) in self.columns().zip(&self.cells) {
+            self.out.write_str(before)?;
+            quoted(self.out, cell.value.as_str())?;
+            if field.has_interval() {
+                cell.ends.iter().try_for_each(|end| write!(self.out, ",{end}"))?;
             }
-            quoted(self.out, cell.low.as_str())?;
-            if is_interval(field) {
-                write!(self.out, ",{}", cell.high)?;
-            }
+            before = ",";
         }
         self.out.write_char('\n')
-    }
-
-    /// Returns whether the innermost part is a record, and not a part of one.
-    fn in_record(&self) -> bool {
-        self.records.is_some_and(|depth| self.depth > depth)
     }
 }
 
@@ -137,7 +109,7 @@ fn quoted(out: &mut dyn Write, cell: &str) -> fmt::Result {
 fn text<const N: usize>(value: Value<'_>) -> Text<N> {
     let mut text = Text::EMPTY;
     let _ = match value {
-        Value::None | Value::Interval(_) => Ok(()),
+        Value::None | Value::Estimate(_) => Ok(()),
         Value::Flag(flag) => write!(text, "{flag}"),
         Value::Count(count) => write!(text, "{count}"),
         Value::Real(number) if number.is_finite() => write!(text, "{}", Precise(number)),
@@ -154,51 +126,29 @@ fn text<const N: usize>(value: Value<'_>) -> Text<N> {
 
 impl Document for RowWriter<'_> {
     fn value(&mut self, field: &'static Field, value: Value<'_>) {
-        if !self.in_record() {
+        if !self.in_rows {
             return;
         }
         let place = self.columns().position(|column| column.is(field));
-        let Some(cell) = place.and_then(|place| self.cells.get_mut(place)) else { return };
-        *cell = match value {
-            Value::Interval(interval) => {
-                Cell { low: text(Value::Real(interval.low)), high: text(Value::Real(interval.high)) }
-            }
-            value => {
-                let mut low = text(value);
-                if self.list.is_some_and(|list| list.is(field)) && !cell.low.as_str().is_empty() {
-                    let mut several = cell.low;
-                    // Text that does not fit is left out.
-                    let _ = write!(several, " {low}");
-                    low = several;
-                }
-                Cell { low, ..Cell::EMPTY }
-            }
-        };
+        if let Some(cell) = place.and_then(|place| self.cells.get_mut(place)) {
+            let [value, low, high] = value.parts();
+            *cell = Cell { value: text(value), ends: [text(low), text(high)] };
+        }
     }
 
     fn begin(&mut self, part: Part) {
         self.depth += 1;
-        self.list = match part {
-            Part::List(field) => Some(field),
-            _ => None,
-        };
-        if matches!(part, Part::Records(_)) && self.records.is_none() {
-            self.records = Some(self.depth);
-        }
+        self.in_rows |= self.depth == 1 && matches!(part, Part::Records(_));
     }
 
     fn end(&mut self) {
-        self.list = None;
-        match self.records {
-            Some(depth) if depth == self.depth => self.records = None,
-            Some(depth) if depth + 1 == self.depth => {
-                if self.failed.is_ok() {
-                    self.failed = self.row();
-                }
-                self.cells = [Cell::EMPTY; MOST_COLUMNS];
+        if self.in_rows && self.depth == IN_RECORD {
+            if self.failed.is_ok() {
+                self.failed = self.row();
             }
-            _ => {}
+            self.cells = [Cell::EMPTY; MOST_COLUMNS];
         }
         self.depth = self.depth.saturating_sub(1);
+        self.in_rows &= self.depth > 0;
     }
 }

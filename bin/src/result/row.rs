@@ -16,33 +16,33 @@ pub type Word = Text<24>;
 
 /// The fields that distinguish points: the key in files, and the words for people.
 pub const FIELDS: [(&str, &str); 27] = [
-    ("from", "from node"),
-    ("to", "to node"),
+    ("initiator_node", "from node"),
+    ("target_node", "to node"),
     ("working_set_bytes", "working set"),
     ("stride_bytes", "stride"),
-    ("order", "order"),
+    ("walk_order", "order"),
     ("kernel", "chase kernel"),
     ("pages_asked", "requested pages"),
     ("variant", "variant"),
     ("pattern", "pattern"),
-    ("lanes", "chains"),
+    ("chains", "chains"),
     ("work", "work"),
     ("prefetch", "prefetch"),
     ("filler", "filler"),
     ("fillers", "fillers"),
     ("traffic", "traffic"),
-    ("generators", "cores"),
+    ("cores", "cores"),
     ("experiment", "experiment"),
-    ("a", "CPU"),
-    ("b", "CPU"),
+    ("initiator_cpu", "CPU"),
+    ("target_cpu", "CPU"),
     ("class", "class"),
     ("method", "method"),
     ("lines", "lines"),
     ("op", "access"),
     ("state", "state"),
     ("level", "cache"),
-    ("home", "home node"),
-    ("load", "load"),
+    ("home_node", "home node"),
+    ("load_level", "load"),
 ];
 /// Index of the initiator node in [`FIELDS`].
 pub const FROM: usize = 0;
@@ -87,7 +87,7 @@ pub const LINES: usize = 21;
 /// Index of the access to lines. It distinguishes pairs, their classes, and lines in a known state.
 pub const OP: usize = 22;
 /// Index of the state in which a line is found.
-const STATE: usize = 23;
+pub const STATE: usize = 23;
 /// Index of the cache that holds it.
 const LEVEL: usize = 24;
 /// Index of the home node of the lines.
@@ -100,6 +100,8 @@ const STATES: [&str; 3] = ["Modified", "Exclusive", "Shared"];
 pub const CPUS: u32 = 1 << A | 1 << B;
 /// Access of a pair of CPUs: the value is the time of a line in one direction.
 pub const ONE_WAY: &str = "one way";
+/// Word for the limit of traffic, as the load of a point.
+pub const MOST: &str = "most";
 /// Word for the median over pairs that share the same hardware.
 pub const MEDIAN: &str = "median";
 
@@ -178,6 +180,20 @@ impl Row {
             && self.sample.nanoseconds != other.sample.nanoseconds
     }
 
+    /// Returns a field for programs, without units; empty if the file lacks the field.
+    #[must_use]
+    pub fn plain(&self, field: usize) -> Word {
+        match (field, self.pair) {
+            _ if !self.tells(field) => Word::EMPTY,
+            (FROM, Some((from, _))) => Word::of(format_args!("{from}")),
+            (TO, Some((_, to))) => Word::of(format_args!("{to}")),
+            (SIZE, _) => Word::of(format_args!("{}", self.sample.size.0)),
+            (STRIDE, _) if !self.tells(SIZE) => Word::EMPTY,
+            (STRIDE, _) => Word::of(format_args!("{}", self.sample.stride.0)),
+            _ => self.word(field).copied().unwrap_or(Word::EMPTY),
+        }
+    }
+
     /// Writes a field for people; writes nothing if the file lacks the field.
     ///
     /// # Errors
@@ -239,6 +255,12 @@ impl Row {
     #[must_use]
     pub fn traffic(&self) -> Option<&'static Kind> {
         Kind::parse(self.word(TRAFFIC)?.as_str())
+    }
+
+    /// Returns the name of its experiment; empty if the file lacks it.
+    #[must_use]
+    pub fn experiment(&self) -> Text<32> {
+        self.word(EXPERIMENT).map_or(Text::EMPTY, |word| Text::of(format_args!("{word}")))
     }
 
     /// Sets the value of a field that is a word.

@@ -22,6 +22,8 @@ pub struct Round {
     pub delivered: f64,
     /// The time of the fastest batch, in nanoseconds.
     pub minimum_ns: f64,
+    /// The time of the slowest undisturbed batch, in nanoseconds.
+    pub maximum_ns: f64,
     /// The median core clock in gigahertz.
     pub core_gigahertz: f64,
     /// The clock of the uncore after the batches, in gigahertz; NaN if it was not read.
@@ -131,6 +133,8 @@ pub struct RoundSeries {
     pub delivered: Option<Summary>,
     /// The time of the fastest batch of all, in nanoseconds.
     pub minimum_ns: f64,
+    /// The time of the slowest undisturbed batch of all, in nanoseconds.
+    pub maximum_ns: f64,
     /// Number of trials.
     pub batches: u64,
     /// Number of trials that were interrupted.
@@ -170,6 +174,7 @@ impl RoundSeries {
             counters.per_hop.iter_mut().flatten().for_each(|count| *count /= loads);
         }
         self.minimum_ns /= loads;
+        self.maximum_ns /= loads;
     }
 
     /// Returns half of the confidence interval's width, relative to the median; NaN without an interval.

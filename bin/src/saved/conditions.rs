@@ -9,7 +9,7 @@ use crate::options::{FLAGS, Group};
 
 /// Conditions that may differ between two results: the key in JSON, and the words for people.
 pub const CONDITIONS: [(&str, &str); 13] = [
-    ("hostname", "host"),
+    ("host", "host"),
     ("product", "machine"),
     ("bios_version", "BIOS"),
     ("brand", "CPU"),

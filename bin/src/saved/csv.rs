@@ -4,13 +4,14 @@ use super::conditions::escaped;
 use super::fields::{fields, is_missing, separator, sized, timed};
 use super::headings;
 use super::numerals::{Numerals, number};
-use super::point::{Column, PointDraft};
-use super::rows::{Draft, Problem, each_line, line_of};
+use super::point::{Column, LOADED, PointDraft};
+use super::rows::{Draft, Problem, each_line};
+use super::values::line_of;
 use super::{foreign, unit};
-use crate::result::row::A;
+use crate::result::row::{A, EXPERIMENT};
 
 /// Maximum number of columns that are read.
-const MAX_COLUMNS: usize = 64;
+const MAX_COLUMNS: usize = 128;
 
 /// Minimum latency of a load in another tool's table, in nanoseconds. A load cannot complete in less than three core
 /// cycles, and several chains side by side divide this time.
@@ -25,7 +26,7 @@ pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft<'_>) -> Re
     }
     let columns = [Column::Other; MAX_COLUMNS];
     let mut table = TableLayout { columns, most: None, separator: None, numerals: Numerals::PLAIN, given };
-    let (mut begun, mut empty) = (false, 0);
+    let (mut begun, mut empty, mut heading) = (false, 0, "");
     // The last comment before the first row may be its heading.
     let mut comment = "";
     each_line(lines(text), &mut |index, line| {
@@ -43,14 +44,19 @@ pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft<'_>) -> Re
             return Err("a second table begins; save each table in its own file");
         }
         if core::mem::replace(&mut begun, true) {
+            // Tables that are joined end to end have the heading of each.
+            if line == heading {
+                return Ok(());
+            }
             return table.row(line, draft);
         }
         table.separator = separator(line);
         let first = fields(line, table.separator).next().unwrap_or_default();
         let begins_a_number = |first: u8| first.is_ascii_digit() || b"-+.".contains(&first);
         let names = !first.bytes().next().is_some_and(begins_a_number);
-        if names && fields(line, table.separator).any(|name| name == "offered_bytes_per_second") {
-            return Err("the CSV of loaded cannot be read; save it with --json");
+        let has = |wanted| names && fields(line, table.separator).any(|name| name == wanted);
+        if has("offered_bytes_per_second") && !has("experiment") {
+            return Err(UNDER_LOAD);
         }
         table.head(line, names, comment)?;
         if table.is_foreign() {
@@ -58,11 +64,15 @@ pub(super) fn read(text: &[u8], given: Option<f64>, draft: &mut Draft<'_>) -> Re
             table.numerals = Numerals::of(&mut all.flat_map(|line| fields(line, table.separator)));
         }
         if names {
+            heading = line;
             return Ok(());
         }
         table.row(line, draft)
     })
 }
+
+/// The defect of a table whose values are the ends of curves.
+const UNDER_LOAD: &str = "the CSV of loaded cannot be read; save it with --json";
 
 /// Returns the lines of a text with the line ends of Unix, Windows or the old Macintosh.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
@@ -133,6 +143,14 @@ impl TableLayout {
                     point.row.set(index, escaped(field.as_bytes()));
                     continue;
                 }
+                Column::Host => {
+                    draft.saved.conditions.set("host", escaped::<96>(field.as_bytes()).as_str());
+                    continue;
+                }
+                Column::Tool => {
+                    draft.saved.conditions.set("version", escaped::<96>(field.as_bytes()).as_str());
+                    continue;
+                }
                 Column::Pages => {
                     point.row.pages = escaped(field.as_bytes());
                     continue;
@@ -169,6 +187,9 @@ impl TableLayout {
         if self.is_foreign() && nanoseconds == 0.0 {
             draft.saved.zeros += 1;
             return Ok(());
+        }
+        if point.row.is_word(EXPERIMENT, LOADED) {
+            return Err(UNDER_LOAD);
         }
         draft.push(point.finish()?)
     }

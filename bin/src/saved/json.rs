@@ -3,16 +3,20 @@
 use latency_core::json::{Event, Reader, Reason};
 
 use super::host::instant;
+use super::names::today;
 use super::origin;
-use super::point::{describe, point};
-use super::rows::{Draft, Problem, Tool, bytes, line_of, whole};
+use super::point::{LOADED, describe, point};
+use super::rows::{Draft, Problem, Tool, bytes, whole};
 use super::shape;
-use super::values::{Fault, each_object, members, optional, rest, text};
+use super::values::{Fault, each_object, line_of, members, optional, rest, text};
 use crate::analysis::claims::{Claim, Source};
-use crate::result::row::{A, B, KERNEL, LANES, LINES, Row};
+use crate::result::row::{EXPERIMENT, KERNEL, LANES, Row};
 
-/// The arrays that contain points. A matrix contains the same points in two of them.
-const ARRAYS: [&str; 3] = ["node_pairs", "points", "bandwidths"];
+/// The complete points of a document.
+const ROWS: &str = "rows";
+/// The other arrays that contain points. The first of a document counts, but [`ROWS`] replaces it: programs that rewrite
+/// JSON sort the members, and these points lack intervals and conditions.
+const BRIEF: [&str; 2] = ["node_pairs", "points"];
 
 /// Reads a document.
 pub(super) fn read(text: &[u8], draft: &mut Draft<'_>) -> Result<(), Problem> {
@@ -44,24 +48,39 @@ fn document(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault>
     reader.begin_object()?;
     // The array that contains the points of this document, once it is known.
     let mut held = None;
+    // The points that a brief array added.
+    let mut replaceable = 0..0;
     // Conditions and caches do not matter if hosts are compared.
     let all = !draft.of_hosts;
     rest(reader, &mut |reader, key| {
-        let array = ARRAYS.into_iter().find(|name| *name == key);
-        held = held.or(array);
+        let (name, key) = (key, today(key));
+        let brief = BRIEF.into_iter().find(|array| *array == key);
         let element: Element = match key {
-            _ if array.is_some() && array == held => each_point,
+            ROWS => {
+                held = Some(ROWS);
+                draft.forget(core::mem::take(&mut replaceable));
+                // A report has the rows of its parts, and pairs of CPUs are many.
+                if draft.skips_rows() || draft.in_brief && name == "pairs" {
+                    return Ok(reader.skip_value()?);
+                }
+                each_point
+            }
+            _ if brief.is_some_and(|brief| *held.get_or_insert(brief) == brief) => each_point,
             "curves" => origin::curve,
             "warnings" => origin::warning,
             "classes" if draft.in_brief => origin::class,
             "idle_latencies" if draft.of_hosts => each_point,
-            // Pairs are compared one by one; medians over a class would add nothing.
-            "pairs" if !draft.in_brief => each_point,
-            "states" if !draft.in_brief => state,
+            "states" if !draft.in_brief => each_point,
             _ => return member(reader, draft, key, all),
         };
-        array_of(reader, draft, element)
+        let begun = draft.rows().len();
+        array_of(reader, draft, element)?;
+        if brief.is_some() {
+            replaceable = begun..draft.rows().len();
+        }
+        Ok(())
     })?;
+    draft.size_limits();
     draft.has_no_contradiction()?;
     draft.judge();
     end(reader)
@@ -103,16 +122,9 @@ fn array_of(reader: &mut Reader<'_>, draft: &mut Draft<'_>, element: Element) ->
 
 /// Reads a point, after the start of its object.
 fn each_point(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
-    Ok(draft.push(point(reader, &[])?)?)
-}
-
-/// Reads the latency of lines in a known state, after the start of its object: CPU `A` accesses lines that CPU `B`
-/// owns.
-fn state(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
-    let mut row = point(reader, &[("cpu", A), ("owner", B)])?;
-    // The number of lines follows from the size of the cache, which the document contains, so it does not identify the
-    // point.
-    row.set(LINES, Default::default());
+    let row = point(reader)?;
+    let row =
+        if row.is_word(EXPERIMENT, LOADED) { origin::idle(row, row.traffic(), draft.in_brief) } else { row };
     Ok(draft.push(row)?)
 }
 
@@ -163,7 +175,7 @@ fn condition(reader: &mut Reader<'_>, draft: &mut Draft<'_>, key: &str) -> Resul
     // Only strings are conditions; other values, also nested ones, are skipped.
     let before = reader.clone();
     match reader.next_event()? {
-        Event::String(value) => draft.saved.conditions.set(key, text::<96>(value).as_str()),
+        Event::String(value) => draft.saved.conditions.set(today(key), text::<96>(value).as_str()),
         _ => {
             *reader = before;
             reader.skip_value()?;

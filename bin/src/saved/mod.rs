@@ -12,6 +12,7 @@ mod foreign;
 mod headings;
 mod host;
 mod json;
+mod names;
 mod numerals;
 mod origin;
 mod point;
@@ -82,10 +83,10 @@ impl Saved {
         let found = documents::each_in(&contents, &mut |text| {
             let mut draft = Draft::reading(&mut room, in_brief);
             understood(text, None, &mut draft)?;
-            if !sections::are_in(draft.saved.experiment.as_str()) {
-                draft.has_rows()?;
-                keep(draft);
-                return Ok(());
+            let found = draft.has_rows();
+            // Tables of several experiments that were joined have rows, but no sections.
+            if found.is_ok() || !sections::are_in(draft.saved.experiment.as_str()) {
+                return found.map(|()| keep(draft));
             }
             sections::each(text, &mut |section| {
                 let mut draft = Draft::reading(&mut room, in_brief);

@@ -2,15 +2,17 @@
 //! curves under load.
 
 use latency_core::json::{Event, Reader};
+use latency_core::stats::{Estimate, Interval};
 use latency_core::text::Text;
 use latency_core::traffic::Kind;
 
 use super::fields::word;
+use super::names::{is_interval_of, today};
 use super::point::point;
 use super::rows::{Draft, whole};
 use super::values::{Fault, each_object, interval, members, optional, rest, text};
-use crate::analysis::traffic::bytes_per_line;
-use crate::result::row::{CLASS, GENERATORS, HOME, LOAD, MEDIAN, OP, PATTERN, Row, TRAFFIC};
+use crate::analysis::traffic::bandwidth;
+use crate::result::row::{CLASS, GENERATORS, HOME, LOAD, MEDIAN, MOST, OP, PATTERN, Row, TRAFFIC};
 use crate::result::sample::Sample;
 
 /// Reads the members that identify the host.
@@ -19,7 +21,10 @@ pub(super) fn host(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(),
     let origin = &mut draft.saved.origin;
     members(reader, &mut |reader, key| {
         match key {
-            "name" => origin.name = text(reader.string()?),
+            "name" => {
+                origin.name = text(reader.string()?);
+                draft.saved.conditions.set("host", origin.name.as_str());
+            }
             "boot_id" => boot = text(reader.string()?),
             "cpu_model" => origin.cpu = text(reader.string()?),
             _ => reader.skip_value()?,
@@ -85,8 +90,8 @@ pub(super) fn other_work(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Resu
 }
 
 fn share(reader: &mut Reader<'_>, draft: &mut Draft<'_>, key: &str) -> Result<(), Fault> {
-    match key {
-        "other_work_share" => {
+    match today(key) {
+        "other_processes_share" => {
             let most = &mut draft.saved.origin.trust.other_work;
             *most = optional(reader)?.map(|share| most.unwrap_or(0.0).max(share)).or(*most);
             Ok(())
@@ -128,29 +133,35 @@ pub(super) fn node(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(),
 pub(super) fn class(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
     let mut row = Row::EMPTY;
     row.set(OP, word(format_args!("{MEDIAN}")));
+    let mut ends = (None, None);
     rest(reader, &mut |reader, key| {
         match key {
             "class" => row.set(CLASS, text(reader.string()?)),
             "ns" => row.sample.nanoseconds = optional(reader)?.unwrap_or(f64::NAN),
-            "ci95_ns" => row.sample.interval = interval(reader)?,
+            "ns_low" => ends.0 = optional(reader)?,
+            "ns_high" => ends.1 = optional(reader)?,
+            _ if is_interval_of(key, "ns") => row.sample.interval = interval(reader)?,
             _ => reader.skip_value()?,
         }
         Ok(())
     })?;
+    row.sample.interval = between(ends)?.or(row.sample.interval);
     Ok(draft.push(row)?)
 }
 
-/// Reads the ends of a curve under load, after the start of its object: the idle latency and the limit of the traffic.
-/// The rates between them are shares of that limit, and so they differ in every run.
+/// Reads the ends of a curve under load, after the start of its object: the limit of the traffic, and the idle latency
+/// if the curve has its levels. The rates between them are shares of that limit, and so they differ in every run.
 pub(super) fn curve(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
-    let (mut idle, mut limit) = (Row::EMPTY, Row::EMPTY);
+    let (mut idle, mut limit) = (None, Row::EMPTY);
     // The number of generators that reached the limit is an outcome, so it does not identify a point.
     let brief = draft.in_brief;
-    let (mut from, mut to, mut load, mut rate, mut ends, mut kind) = (None, None, None, None, None, None);
+    let (mut from, mut to, mut load, mut kind) = (None, None, None, None);
+    let mut rate = Estimate { value: f64::NAN, interval: None };
+    let mut ends = (None, None);
     rest(reader, &mut |reader, key| {
-        match key {
-            "from" => from = Some(whole(reader.number()?)?),
-            "to" => to = Some(whole(reader.number()?)?),
+        match today(key) {
+            "initiator_node" => from = Some(whole(reader.number()?)?),
+            "target_node" => to = Some(whole(reader.number()?)?),
             "load_node" if !brief => load = Some(whole(reader.number()?)?),
             "traffic" => {
                 let name = text(reader.string()?);
@@ -158,48 +169,75 @@ pub(super) fn curve(reader: &mut Reader<'_>, draft: &mut Draft<'_>) -> Result<()
                 limit.set(TRAFFIC, name);
             }
             "pattern" => limit.set(PATTERN, text(reader.string()?)),
-            "limit" => members(reader, &mut |reader, key| {
-                match key {
-                    "bytes_per_second" => rate = optional(reader)?,
-                    "ci95_bytes_per_second" => ends = interval(reader)?,
-                    "generators" if brief => {
+            "peak_bandwidth" => members(reader, &mut |reader, key| {
+                match today(key) {
+                    "bytes_per_second" => rate.value = optional(reader)?.unwrap_or(f64::NAN),
+                    "bytes_per_second_low" => ends.0 = optional(reader)?,
+                    "bytes_per_second_high" => ends.1 = optional(reader)?,
+                    _ if is_interval_of(key, "bytes_per_second") => rate.interval = interval(reader)?,
+                    "cores" if brief => {
                         limit.set(GENERATORS, word(format_args!("{}", whole(reader.number()?)?)));
                     }
                     _ => reader.skip_value()?,
                 }
                 Ok(())
             })?,
-            "points" => each_object(reader, |reader| level(reader, brief, &mut idle))?,
+            "points" => each_object(reader, |reader| level(reader, &mut idle))?,
             _ => reader.skip_value()?,
         }
         Ok(())
     })?;
-    (idle.pair, limit.pair) = (from.zip(to), from.zip(to));
-    if let Some(kind) = kind.filter(|_| !brief) {
-        idle.set(LOAD, word(format_args!("idle, before {}", kind.name)));
-        limit.set(LOAD, word(format_args!("peak")));
+    limit.pair = from.zip(to);
+    if !brief {
+        limit.set(LOAD, word(format_args!("{MOST}")));
         // The limit gets the working set of the chain that was measured during the traffic.
-        limit.sample.size = idle.sample.size;
+        limit.sample.size = idle.as_ref().map_or(limit.sample.size, |idle: &Row| idle.sample.size);
     }
     if let Some(node) = load.filter(|_| load != to) {
         limit.set(HOME, word(format_args!("{node}")));
     }
-    if let (Some(kind), Some(rate)) = (kind, rate) {
+    rate.interval = between(ends)?.or(rate.interval);
+    if let Some(kind) = kind.filter(|_| rate.value.is_finite()) {
         // Bandwidths are stored as the time for each line.
-        let of = |rate: f64| bytes_per_line(kind) * 1e9 / rate;
-        limit.sample.nanoseconds = of(rate);
-        limit.sample.interval = ends
-            .map(|ends| latency_core::stats::Interval { low: of(ends.high), high: of(ends.low) })
-            .filter(|ends| ends.low > 0.0 && ends.high.is_finite());
+        let Estimate { value, interval } = bandwidth(kind, rate);
+        limit.sample.nanoseconds = value;
+        limit.sample.interval = interval.filter(|ends| ends.low > 0.0 && ends.high.is_finite());
         draft.push(limit)?;
     }
-    Ok(draft.push(idle)?)
+    if let Some(found) = idle {
+        let found = Row { pair: limit.pair, ..found };
+        draft.push(self::idle(found, kind, brief))?;
+    }
+    Ok(())
 }
 
-/// Reads one level of load, after the start of its object. Stores it in `idle` if its load is zero: only its latency if
-/// `brief` is true, else its conditions too.
+/// Returns the idle latency before traffic of a kind: only its latency if `brief` is true, else its conditions too.
+pub(super) fn idle(found: Row, kind: Option<&Kind>, brief: bool) -> Row {
+    let Sample { nanoseconds, interval, .. } = found.sample;
+    if brief {
+        let sample = Sample { nanoseconds, interval, ..Sample::EMPTY };
+        return Row { sample, pair: found.pair, ..Row::EMPTY };
+    }
+    // The idle latency is not a value of traffic, whatever traffic comes after it.
+    let mut idle = Row { words: Row::EMPTY.words, ..found };
+    if let Some(kind) = kind {
+        idle.set(LOAD, word(format_args!("idle, before {}", kind.name)));
+    }
+    idle
+}
+
+/// Returns the interval between two ends; `None` without them.
+fn between(ends: (Option<f64>, Option<f64>)) -> Result<Option<Interval>, &'static str> {
+    match ends {
+        (None, None) => Ok(None),
+        (Some(low), Some(high)) if low <= high => Ok(Some(Interval { low, high })),
+        _ => Err("an interval that is not a pair of numbers"),
+    }
+}
+
+/// Reads one level of load, after the start of its object. Stores it in `idle` if its load is zero.
 #[inline(never)] // offsets into a small frame are short
-fn level(reader: &mut Reader<'_>, brief: bool, idle: &mut Row) -> Result<(), Fault> {
+fn level(reader: &mut Reader<'_>, idle: &mut Option<Row>) -> Result<(), Fault> {
     let mut begun = reader.clone();
     let mut offered = None;
     rest(reader, &mut |reader, key| {
@@ -210,17 +248,7 @@ fn level(reader: &mut Reader<'_>, brief: bool, idle: &mut Row) -> Result<(), Fau
         Ok(())
     })?;
     if offered == Some(0.0) {
-        let found = point(&mut begun, &[])?;
-        let sample = Sample {
-            nanoseconds: found.sample.nanoseconds,
-            interval: found.sample.interval,
-            ..Sample::EMPTY
-        };
-        *idle = match brief {
-            true => Row { sample, ..Row::EMPTY },
-            // The idle latency is not a value of traffic, whatever traffic comes after it.
-            false => Row { words: Row::EMPTY.words, ..found },
-        };
+        *idle = Some(point(&mut begun)?);
     }
     Ok(())
 }

@@ -4,9 +4,10 @@ use latency_core::json::{Event, Reader};
 use latency_core::stats::Interval;
 
 use super::fields::word;
+use super::names::{is_interval_of, today};
 use super::rows::{bytes, relative, whole};
 use super::values::{Fault, interval, optional, rest, text};
-use crate::result::row::{FIELDS, Row, WORDS};
+use crate::result::row::{EXPERIMENT, FIELDS, Row, WORDS};
 
 /// The content of a member or a column.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,12 +22,22 @@ pub(super) enum Column {
     Deviation,
     /// The latency while neighbours were quiet (0), or an end of its interval (1, 2).
     Undisturbed(usize),
+    /// The memory of all generators, which is the size of a point without a working set.
+    Footprint,
+    /// The rate of traffic that was offered.
+    Offered,
+    /// The percentile of single loads.
+    Percentile,
     /// A size, and the number of bytes in its unit, if the unit is known.
     Size(Option<f64>),
     Stride,
     /// A field with a word as its value.
     Word(usize),
     Pages,
+    /// The name of the host.
+    Host,
+    /// The version of the tool.
+    Tool,
     Verified,
     Gigahertz,
     Seed,
@@ -34,29 +45,34 @@ pub(super) enum Column {
 }
 
 /// The names of the columns that are not words.
-const COLUMNS: [(&str, Column); 17] = [
-    ("from", Column::From),
-    ("to", Column::To),
+const COLUMNS: [(&str, Column); 21] = [
+    ("initiator_node", Column::From),
+    ("target_node", Column::To),
     ("ns", Column::Latency(1.0)),
     ("core_cycles", Column::CoreCycles),
-    ("ci95_low_ns", Column::Low),
-    ("ci95_high_ns", Column::High),
+    ("ns_low", Column::Low),
+    ("ns_high", Column::High),
     ("mad_ns", Column::Deviation),
     ("undisturbed_ns", Column::Undisturbed(0)),
     ("undisturbed_ns_low", Column::Undisturbed(1)),
     ("undisturbed_ns_high", Column::Undisturbed(2)),
     ("working_set_bytes", Column::Size(Some(1.0))),
-    ("footprint_bytes", Column::Size(Some(1.0))),
+    ("footprint_bytes", Column::Footprint),
+    ("offered_bytes_per_second", Column::Offered),
+    ("percentile", Column::Percentile),
     ("stride_bytes", Column::Stride),
     ("pages_obtained", Column::Pages),
     ("verified", Column::Verified),
     ("core_ghz", Column::Gigahertz),
     ("seed", Column::Seed),
+    ("host", Column::Host),
+    ("tool_version", Column::Tool),
 ];
 
 impl Column {
     /// Returns the content of a member or a column by its name.
     pub fn of(name: &str) -> Column {
+        let name = today(name);
         if let Some(field) = FIELDS.iter().skip(WORDS).position(|(key, _)| *key == name) {
             return Column::Word(WORDS + field);
         }
@@ -72,6 +88,8 @@ pub(super) struct PointDraft {
     ends: [Option<f64>; 2],
     deviation: Option<f64>,
     undisturbed: [Option<f64>; 3],
+    offered: Option<f64>,
+    percentile: Option<f64>,
 }
 
 impl PointDraft {
@@ -82,6 +100,8 @@ impl PointDraft {
         ends: [None; 2],
         deviation: None,
         undisturbed: [None; 3],
+        offered: None,
+        percentile: None,
     };
 
     /// Stores the number of a column, in bytes or nanoseconds.
@@ -98,19 +118,32 @@ impl PointDraft {
             Column::Undisturbed(place) => {
                 self.undisturbed.iter_mut().skip(place).take(1).for_each(|slot| *slot = Some(value));
             }
-            Column::Size(_) => row.sample.size = bytes(value)?,
+            Column::Footprint if row.sample.size.0 > 0 => {}
+            Column::Size(_) | Column::Footprint => row.sample.size = bytes(value)?,
+            Column::Offered => self.offered = Some(value),
+            Column::Percentile => self.percentile = Some(value),
             Column::Stride => row.sample.stride = bytes(value)?,
             Column::Gigahertz => row.gigahertz = Some(value).filter(|clock| *clock > 0.0),
             Column::Seed => row.seed = Some(value as u64),
-            Column::Word(_) | Column::Pages | Column::Verified | Column::Other => {}
+            Column::Word(_)
+            | Column::Pages
+            | Column::Host
+            | Column::Tool
+            | Column::Verified
+            | Column::Other => {}
         }
         Ok(())
     }
 
     /// Returns the row, after all members were read.
     pub fn finish(self) -> Result<Row, &'static str> {
-        let PointDraft { mut row, nodes: [from, to], ends, deviation, undisturbed } = self;
+        let PointDraft { mut row, nodes: [from, to], ends, deviation, undisturbed, offered, percentile } =
+            self;
         row.pair = from.zip(to);
+        // Percentiles, and levels of load between idle and most, are not compared.
+        if percentile.is_some() || row.is_word(EXPERIMENT, LOADED) && offered != Some(0.0) {
+            row.sample.nanoseconds = f64::NAN;
+        }
         row.sample.interval = match ends {
             [Some(low), Some(high)] if low <= high => Some(Interval { low, high }),
             [None, None] => row.sample.interval,
@@ -130,14 +163,16 @@ impl PointDraft {
     }
 }
 
-/// Reads a point to its end, after the start of its object; `others` are fields under other names.
-pub(super) fn point(reader: &mut Reader<'_>, others: &[(&str, usize)]) -> Result<Row, Fault> {
+/// The experiment whose rows are levels of load.
+pub const LOADED: &str = "loaded";
+
+/// Reads a point to its end, after the start of its object.
+pub(super) fn point(reader: &mut Reader<'_>) -> Result<Row, Fault> {
     let mut draft = PointDraft::EMPTY;
     rest(reader, &mut |reader, key| {
         let row = &mut draft.row;
-        let other = others.iter().find(|(name, _)| *name == key);
-        match other.map_or_else(|| Column::of(key), |(_, field)| Column::Word(*field)) {
-            _ if key == "ci95_ns" => row.sample.interval = interval(reader)?,
+        match Column::of(key) {
+            _ if is_interval_of(key, "ns") => row.sample.interval = interval(reader)?,
             _ if key == "placement" => {
                 reader.begin_object()?;
                 row.verified = None;
@@ -153,8 +188,8 @@ pub(super) fn point(reader: &mut Reader<'_>, others: &[(&str, usize)]) -> Result
                 }
             }
             Column::Word(field) => describe(reader, row, field)?,
-            Column::Other => reader.skip_value()?,
-            column @ (Column::From | Column::To | Column::Size(_) | Column::Stride) => {
+            Column::Other | Column::Host | Column::Tool => reader.skip_value()?,
+            column @ (Column::Size(_) | Column::Stride) => {
                 draft.take(column, reader.number()?)?;
             }
             column => {

@@ -1,5 +1,7 @@
 //! The rows of a saved result, which are added while its text is parsed, and the defects of a row.
 
+use core::ops::Range;
+
 use latency_core::stats::Interval;
 use latency_core::text::Text;
 use latency_core::traffic::Pattern;
@@ -8,9 +10,12 @@ use latency_core::units::Bytes;
 use super::conditions::{BRAND, HOST, SavedConditions};
 use super::fields::word;
 use super::host::Origin;
+use super::sections;
 use crate::analysis::claims::Claims;
 pub use crate::error::Problem;
-use crate::result::row::{CLASS, EXPERIMENT, ONE_WAY, OP, PATTERN, Row, Word};
+use crate::result::row::{
+    A, CLASS, EXPERIMENT, HOME, LINES, LOAD, MOST, ONE_WAY, OP, PATTERN, Row, STATE, Word,
+};
 use crate::result::sample::Sample;
 use crate::sys::errno::Errno;
 use crate::sys::table::Table;
@@ -147,6 +152,42 @@ impl<'r> Draft<'r> {
         self.rows.get(..self.count).unwrap_or_default()
     }
 
+    /// Returns whether `rows` of this document are not read: a report has those of its parts, and of pairs of CPUs only
+    /// the classes may be wanted.
+    pub fn skips_rows(&self) -> bool {
+        let experiment = self.saved.experiment.as_str();
+        sections::are_in(experiment) || self.in_brief && experiment == "cores"
+    }
+
+    /// Gives every limit of traffic the working set of the chain that was measured during the traffic.
+    pub fn size_limits(&mut self) {
+        let rows = self.rows.get_mut(..self.count).unwrap_or_default();
+        for index in 0..rows.len() {
+            let Some(limit) = rows.get(index).filter(|row| row.is_word(LOAD, MOST)) else { continue };
+            let idle = rows.iter().find(|row| row.pair == limit.pair && !row.is_word(LOAD, MOST));
+            let size = idle.map_or(limit.sample.size, |row| row.sample.size);
+            if let Some(limit) = rows.get_mut(index) {
+                limit.sample.size = size;
+            }
+        }
+    }
+
+    /// Moves the name of the experiment from a row to the result. Rows of several experiments keep it, as in a report.
+    fn name(&mut self, row: &mut Row) {
+        if !row.tells(EXPERIMENT) {
+            return;
+        }
+        let of_all = self.saved.experiment;
+        if of_all.is_empty() || row.is_word(EXPERIMENT, of_all.as_str()) {
+            self.saved.experiment = row.experiment();
+            row.set(EXPERIMENT, Word::EMPTY);
+        } else if !sections::are_in(of_all.as_str()) {
+            let name = word(format_args!("{of_all}"));
+            self.rows.iter_mut().take(self.count).for_each(|row| row.set(EXPERIMENT, name));
+            self.saved.experiment = sections::name();
+        }
+    }
+
     /// Checks that a matrix has only one value for each pair of nodes.
     ///
     /// # Errors
@@ -189,6 +230,15 @@ impl<'r> Draft<'r> {
         Ok(Saved { rows: Table::of(self.rows())?.leak(), ..self.saved })
     }
 
+    /// Removes the points at these places.
+    pub fn forget(&mut self, places: Range<usize>) {
+        let Range { start, end } = places;
+        if let Some(rows) = self.rows.get_mut(start..self.count) {
+            rows.rotate_left(end - start);
+            self.count -= end - start;
+        }
+    }
+
     /// Adds a row that has a latency. A row without a latency is a point that was not measured, and is skipped.
     pub fn push(&mut self, mut row: Row) -> Result<(), &'static str> {
         if row.sample.nanoseconds.is_nan() {
@@ -203,6 +253,20 @@ impl<'r> Draft<'r> {
         };
         if interval.is_some_and(is_outside) {
             return Err("value outside its own interval");
+        }
+        let is_bandwidth = row.is_word(EXPERIMENT, "bandwidth");
+        if is_bandwidth && row.traffic().is_none() && !self.of_hosts {
+            // Compared bandwidths need no latencies beside them.
+            return Ok(());
+        }
+        self.name(&mut row);
+        if row.tells(CLASS) {
+            // CPUs and the home of lines distinguish points between CPUs, and their nodes follow from these.
+            row.pair = None;
+            let is_state = row.tells(STATE);
+            row.set(if is_state { LINES } else { HOME }, Word::EMPTY);
+        } else {
+            row.set(A, Word::EMPTY);
         }
         match row.traffic() {
             // If the kind of traffic has only one pattern, its name implies the pattern.
@@ -254,10 +318,4 @@ pub fn each_line<'t>(
         take(index, line.trim_ascii()).map_err(|what| Problem::new(number, what))?;
     }
     Ok(())
-}
-
-/// Returns the line number of a byte, from 1.
-pub fn line_of(text: &[u8], offset: usize) -> u32 {
-    let before = text.get(..offset).unwrap_or(text);
-    1 + before.iter().filter(|&&byte| byte == b'\n').count() as u32
 }

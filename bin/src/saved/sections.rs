@@ -1,9 +1,10 @@
 //! The experiments of a saved report. Each is a document within the document of the report.
 
 use latency_core::json::Reader;
+use latency_core::text::Text;
 
-use super::rows::{Problem, line_of};
-use super::values::{Fault, each_object, members, rest};
+use super::values::{Fault, each_object, line_of, members, rest};
+use crate::error::Problem;
 
 /// The word for a report, where other documents have the name of an experiment.
 const REPORT: &str = "report";
@@ -12,6 +13,11 @@ const REPORT: &str = "report";
 #[must_use]
 pub fn are_in(experiment: &str) -> bool {
     experiment == REPORT
+}
+
+/// Returns the word for a report.
+pub fn name() -> Text<32> {
+    Text::of(format_args!("{REPORT}"))
 }
 
 /// Passes the document of every experiment of a report to `take`. The report was read before and is well-formed.

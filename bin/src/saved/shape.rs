@@ -8,10 +8,11 @@ use latency_core::double;
 use latency_core::json::MAX_DEPTH;
 use latency_core::text::Text;
 
-use super::rows::{Problem, line_of};
+use super::rows::Problem;
+use super::values::line_of;
 
 /// Version of the schema of written documents, and the latest version that can be read.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// The name of the program in its documents.
 pub const NAME: &str = "latency-bench";

@@ -191,7 +191,7 @@ fn the_conditions_of_a_run_are_read() {
         saved.conditions.texts[index].as_str().to_string()
     };
     assert_eq!(
-        (told("hostname"), told("brand"), told("kernel")),
+        (told("host"), told("brand"), told("kernel")),
         ("a\\u{1b}17".into(), "Imaginary".into(), "6.1".into())
     );
     assert_eq!(
@@ -388,4 +388,111 @@ fn reads_without_a_pattern_are_streams() {
     assert!(!told[0].tells(PATTERN) && !curve("", "2:1")[0].tells(PATTERN));
     let bandwidth = r#"{"bandwidths":[{"from":0,"to":0,"traffic":"read","generators":8,"ns":1}],"experiment":"bandwidth"}"#;
     assert!(parse(bandwidth.as_bytes()).unwrap().rows[0].is_word(PATTERN, "stream"));
+}
+
+#[test]
+fn both_schemas_have_the_same_points() {
+    for (older, newer) in [
+        (
+            r#"{"points":[{"from":0,"to":1,"ns":90,"ci95_ns":[89,91],"cpu":3,"order":"random","lanes":4,
+            "undisturbed_ns":85,"undisturbed_ns_low":84,"undisturbed_ns_high":86,"placement":{"verified":true}}],
+            "experiment":"parallel","system":{"hostname":"a"}}"#,
+            r#"{"schema":2,"experiment":"parallel","host":{"name":"a"},"rows":[{"experiment":"parallel",
+            "initiator_node":0,"target_node":1,"initiator_cpu":3,"ns":90.0,"ns_low":89.0,"ns_high":91.0,
+            "walk_order":"random","chains":4,"undisturbed_ns":85.0,"undisturbed_ns_low":84.0,
+            "undisturbed_ns_high":86.0,"verified":true}],"points":[{"row":0,"placement":{"means":"bind"}}]}"#,
+        ),
+        (
+            r#"{"bandwidths":[{"from":0,"to":1,"traffic":"read","pattern":"stream","generators":8,"ns":1}],
+            "idle_latencies":[{"from":0,"to":1,"ns":90}],"experiment":"bandwidth"}"#,
+            r#"{"experiment":"bandwidth","rows":[{"experiment":"bandwidth","initiator_node":0,"target_node":1,
+            "traffic":"read","pattern":"stream","cores":8,"ns":1.0},
+            {"experiment":"bandwidth","initiator_node":0,"target_node":1,"ns":90.0}]}"#,
+        ),
+        (
+            r#"{"pairs":[{"a":0,"b":4,"class":"same core","method":"cas","lines":16,"homes":[0],"ns":7.8}],
+            "states":[{"cpu":0,"owner":4,"class":"same core","op":"read","state":"modified","level":"L2","home":1,
+            "lines":99,"ns":9.5,"ci95_ns":[9,10]}],"experiment":"cores"}"#,
+            r#"{"experiment":"cores","rows":[{"experiment":"cores","initiator_node":0,"target_node":0,
+            "initiator_cpu":0,"target_cpu":4,"class":"same core","method":"cas","home_node":0,"lines":16,"ns":7.8},
+            {"experiment":"cores","initiator_node":0,"target_node":1,"initiator_cpu":0,"target_cpu":4,
+            "class":"same core","op":"read","state":"modified","level":"L2","home_node":1,"lines":99,"ns":9.5,
+            "ns_low":9.0,"ns_high":10.0}]}"#,
+        ),
+        (
+            r#"{"curves":[{"from":0,"to":0,"traffic":"2:1","load_node":1,"limit":{"bytes_per_second":64e9,
+            "ci95_bytes_per_second":[60e9,66e9]},"points":[{"from":0,"to":0,"offered_bytes_per_second":0,"ns":100,
+            "working_set_bytes":4096},{"from":0,"to":0,"offered_bytes_per_second":9,"ns":120}]}],
+            "experiment":"loaded"}"#,
+            r#"{"experiment":"loaded","rows":[{"experiment":"loaded","initiator_node":0,"target_node":0,
+            "traffic":"2:1","working_set_bytes":4096,"footprint_bytes":9999,"offered_bytes_per_second":0.0,"ns":100.0},
+            {"experiment":"loaded","initiator_node":0,"target_node":0,"traffic":"2:1",
+            "offered_bytes_per_second":9.0,"ns":120.0},{"experiment":"loaded","initiator_node":0,"target_node":0,
+            "traffic":"2:1","offered_bytes_per_second":null,"ns":150.0}],"curves":[{"initiator_node":0,
+            "target_node":0,"traffic":"2:1","load_node":1,"peak_bandwidth":{"bytes_per_second":64e9,
+            "bytes_per_second_low":60e9,"bytes_per_second_high":66e9}}]}"#,
+        ),
+        (
+            r#"{"points":[{"from":0,"to":0,"ns":90}],"experiment":"distribution"}"#,
+            r#"{"experiment":"distribution","rows":[{"initiator_node":0,"target_node":0,"ns":90.0,
+            "percentile":null},{"initiator_node":0,"target_node":0,"ns":99.0,"percentile":99.0}]}"#,
+        ),
+    ] {
+        let [older, newer] = [older, newer].map(|text| parse(text.as_bytes()).unwrap());
+        let shown = |saved: &Saved| {
+            let mut rows: Vec<String> = saved.rows.iter().map(|row| format!("{row:?}")).collect();
+            rows.sort();
+            rows
+        };
+        assert_eq!(shown(&older), shown(&newer));
+        assert_eq!(older.experiment, newer.experiment);
+        assert_eq!(older.named_host(), newer.named_host());
+    }
+}
+
+#[test]
+fn tables_of_several_experiments_are_read_as_one_result_of_many() {
+    let header = "host,experiment,initiator_node,target_node,ns\n";
+    let table = format!("{header}a,matrix,0,0,90\n{header}a,order,0,0,80\n");
+    let saved = parse(table.as_bytes()).unwrap();
+    let names: Vec<String> = saved.rows.iter().map(|row| row.experiment().to_string()).collect();
+    assert_eq!((names, saved.experiment.as_str()), (["matrix".into(), "order".into()].into(), "report"));
+    let one = parse(format!("{header}a,matrix,0,0,90\n").as_bytes()).unwrap();
+    assert_eq!((one.experiment.as_str(), one.named_host()), ("matrix", Some("a")));
+    assert_eq!(
+        rejected(&format!("{header}a,loaded,0,0,90\n")).1,
+        "the CSV of loaded cannot be read; save it with --json"
+    );
+}
+
+#[test]
+fn rows_replace_only_the_points_of_a_brief_array() {
+    let curves = r#""curves":[{"initiator_node":0,"target_node":0,"traffic":"read","peak_bandwidth":{"bytes_per_second":64e9}}]"#;
+    let points = r#""points":[{"row":0,"initiator_node":0,"target_node":0,"ns":77.0}]"#;
+    let rows = r#""rows":[{"experiment":"loaded","initiator_node":0,"target_node":0,"traffic":"read",
+        "working_set_bytes":4096,"offered_bytes_per_second":0.0,"ns":100.0}]"#;
+    let found = [[curves, points, rows], [rows, points, curves]].map(|members| {
+        let text = format!(r#"{{"experiment":"loaded",{}}}"#, members.join(","));
+        let mut values: Vec<f64> =
+            parse(text.as_bytes()).unwrap().rows.iter().map(|row| row.sample.nanoseconds).collect();
+        values.sort_by(f64::total_cmp);
+        values
+    });
+    assert_eq!(found[0], [1.0, 100.0]);
+    assert_eq!(found[0], found[1]);
+}
+
+#[test]
+fn the_order_of_members_does_not_matter() {
+    let rows = r#""rows":[{"experiment":"matrix","initiator_node":0,"target_node":1,"ns":90.0,"ns_low":89.0,
+        "ns_high":91.0,"working_set_bytes":4096,"pages_obtained":"2m","verified":false}]"#;
+    let brief = r#""node_pairs":[{"from":0,"to":1,"cycles":189.0,"ns":90.0}]"#;
+    for members in [[rows, brief], [brief, rows]] {
+        let text = format!(r#"{{"experiment":"matrix",{}}}"#, members.join(","));
+        let saved = parse(text.as_bytes()).unwrap();
+        assert_eq!(saved.rows.len(), 1, "{text}");
+        let row = &saved.rows[0];
+        assert_eq!((row.sample.size, row.verified), (Bytes(4096), Some(false)), "{text}");
+        assert_eq!(row.sample.interval.map(|interval| interval.low), Some(89.0), "{text}");
+    }
 }

@@ -96,3 +96,9 @@ pub(super) fn text<const N: usize>(string: Str<'_>) -> Text<N> {
     let _ = string.chars().try_for_each(|character| escape(&mut text, character));
     text
 }
+
+/// Returns the line number of a byte, from 1.
+pub fn line_of(text: &[u8], offset: usize) -> u32 {
+    let before = text.get(..offset).unwrap_or(text);
+    1 + before.iter().filter(|&&byte| byte == b'\n').count() as u32
+}

@@ -6,7 +6,7 @@
 use core::fmt::{self, Write};
 
 use super::error::MAX_DEPTH;
-use crate::decimal::Trimmed;
+use crate::decimal::Real;
 use crate::text::steers;
 
 /// The places of line breaks. The writer adds no other white space.
@@ -136,8 +136,8 @@ impl<W: Write> Writer<W> {
         write!(self.out, "{value}")
     }
 
-    /// Writes a number rounded to at most `digits` decimals (17 at most), without zeros at the end:
-    /// 240.000 is written as `240`. A number that is not finite cannot be represented in JSON and
+    /// Writes a number rounded to at most `digits` decimals (17 at most), without zeros at the end but
+    /// one: 240.000 is written as `240.0`, so that every reader takes it for a real number. A number that is not finite cannot be represented in JSON and
     /// is written as `null`.
     ///
     /// # Errors
@@ -147,7 +147,7 @@ impl<W: Write> Writer<W> {
             return self.null();
         }
         self.value()?;
-        write!(self.out, "{:.digits$}", Trimmed(value))
+        write!(self.out, "{:.digits$}", Real(value))
     }
 
     /// Writes `true` or `false`.

@@ -303,19 +303,27 @@ fn with_other_intervals(name: &str, text: &str) -> Option<String> {
     }
     if name.ends_with(".json") {
         serde_json::from_str::<serde_json::Value>(text).ok()?;
-        for place in
-            places(text).iter().rev().filter(|place| place.name == "ci95_ns" && place.kind == Kind::Many)
-        {
-            let inside = &text[place.value.start + 1..place.value.end - 1];
-            let bounds: Result<Vec<String>, _> = inside.split(',').map(tenfold).collect();
-            if let Ok(bounds) = bounds {
-                altered.replace_range(place.value.clone(), &format!("[{}]", bounds.join(",")));
+        for place in places(text).iter().rev() {
+            let value = &text[place.value.clone()];
+            let found = match place.name.as_str() {
+                "ns_low" | "ns_high" => tenfold(value).ok(),
+                "ci95_ns" if place.kind == Kind::Many => {
+                    let bounds: Result<Vec<String>, _> =
+                        value[1..value.len() - 1].split(',').map(tenfold).collect();
+                    bounds.ok().map(|bounds| format!("[{}]", bounds.join(",")))
+                }
+                _ => None,
+            };
+            if let Some(found) = found {
+                altered.replace_range(place.value.clone(), &found);
             }
         }
     } else if name.ends_with(".csv") {
         let headings: Vec<&str> = text.lines().next()?.split(',').collect();
         let is_bound = |index: usize| {
-            headings.get(index).is_some_and(|name| name.starts_with("ci95_") && name.ends_with("_ns"))
+            headings.get(index).is_some_and(|name| {
+                matches!(*name, "ns_low" | "ns_high") || name.starts_with("ci95_") && name.ends_with("_ns")
+            })
         };
         let line = |line: &str| {
             let fields = line.split(',').enumerate();

@@ -103,7 +103,7 @@ fn table(curve: &Curve, dialect: &Dialect) -> String {
 
 /// Returns the first thing in a fitted document that differs from the curve.
 fn difference(document: &Value, curve: &Curve) -> Option<String> {
-    let points = document["points"].as_array()?;
+    let points = document["rows"].as_array()?;
     let near = |found: f64, right: f64, share: f64| (found / right - 1.0).abs() <= share;
     if points.len() != curve.points.len() {
         return Some(format!("{} points of {}", points.len(), curve.points.len()));

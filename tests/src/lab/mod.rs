@@ -169,10 +169,10 @@ pub fn check_agreement(test: &str, line: &str, size: u64, tolerance: f64) {
     matrix.options.clear();
     retried(test, |attempt| {
         // Each reported value, with the bounds that allow for the host.
-        let cycles = |model: &Model, points: &str| {
+        let cycles = |model: &Model| {
             let boot = Boot::new(model).unwrap_or_else(|reason| panic!("{test}: {reason}"));
             let document = boot.console.expect_json(0);
-            let mut points = document[points].as_array().into_iter().flatten();
+            let mut points = document["rows"].as_array().into_iter().flatten();
             let point =
                 points.find(|point| point["working_set_bytes"] == size && point["stride_bytes"] == 64);
             let cycles = point.and_then(|point| point["cycles"].as_f64());
@@ -181,7 +181,7 @@ pub fn check_agreement(test: &str, line: &str, size: u64, tolerance: f64) {
             let excess = boot.delivered.of_windows(0.0, |windows| windows.hops == model.hops());
             (cycles, cycles - excess.high, cycles - excess.low)
         };
-        let (matrix, curve) = (cycles(&matrix, "node_pairs"), cycles(&curve, "points"));
+        let (matrix, curve) = (cycles(&matrix), cycles(&curve));
         let compared = format!(
             "{test} ({line}), boots {attempt}: {size} bytes take {:.1} ticks in the matrix and {:.1} in the curve; \
              without what the host added {:.1} to {:.1} and {:.1} to {:.1}",

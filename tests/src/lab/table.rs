@@ -75,8 +75,7 @@ impl Table {
         let reported = document["freq_ghz"].as_f64().or(hertz.map(|hertz| hertz / 1e9));
         if model.clock == Clock::Counter {
             self.figure("clock, GHz", Truth::exact(host::frequency() / 1e9), reported, CLOCK_TOLERANCE);
-            let mut points =
-                ["node_pairs", "points"].into_iter().filter_map(|key| document[key].as_array()).flatten();
+            let mut points = document["rows"].as_array().into_iter().flatten();
             let core = points.find_map(|point| point["core_ghz"].as_f64());
             let imposed = Truth::exact(host::frequency() / 1e9 / CYCLE as f64);
             if model.trials.is_none_or(|trials| trials >= FEWEST_CLOCKED) {

@@ -24,7 +24,7 @@ fn every_measuring_experiment_takes_labels_and_seeds() {
         let found = run(&[name, "--seed=7", "--label=rack=7", "--dry-run", "--json"]);
         let document = found.expect_json(0);
         assert_valid(&document);
-        let points = array(&document, if name == "report" { "/sections/0/points" } else { "/points" });
+        let points = array(&document, if name == "report" { "/sections/0/rows" } else { "/rows" });
         assert!(points.iter().all(|point| number(point, "/seed") == 7), "{found}");
     }
     assert_eq!(measuring, 12, "{help}");
@@ -42,18 +42,18 @@ fn the_plan_of_a_report_contains_every_experiments_plan() {
     let sum = |path: &str| {
         sections.iter().map(|section| at(section, path).as_f64().expect("a number")).sum::<f64>()
     };
-    for path in ["/plan/points", "/plan/least_s", "/plan/most_s"] {
+    for path in ["/summary/points", "/summary/least_s", "/summary/most_s"] {
         let whole = at(&document, path).as_f64().expect("a number");
         assert!((whole - sum(path)).abs() < 1e-3, "{path}: {whole}");
     }
     for section in sections {
         let name = text(section, "/experiment");
-        for point in array(section, "/points") {
+        for point in array(section, "/rows") {
             assert_eq!(number(point, "/seed"), 7, "{name}");
             // The points of `cores` are pairs of any two CPUs.
             if name != "cores" {
                 assert_eq!(
-                    (number(point, "/cpu"), text(point, "/pages_asked")),
+                    (number(point, "/initiator_cpu"), text(point, "/pages_asked")),
                     (cpu as u64, "4k"),
                     "{name}"
                 );
@@ -138,7 +138,7 @@ fn a_short_run_is_announced_as_short() {
         let plan = run(&[&words[..], &["--dry-run"]].concat());
         assert!(plan.expect_status(0).stdout.contains(expected), "{plan}");
         let document = run(&[&words[..], &["--dry-run", "--json"]].concat()).expect_json(0);
-        let least = at(&document, "/plan/least_s").as_f64().expect("a number");
+        let least = at(&document, "/summary/least_s").as_f64().expect("a number");
         let begin = Instant::now();
         run(&words).expect_status(0);
         // Other work on the host makes a run longer, never shorter.

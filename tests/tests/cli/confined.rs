@@ -4,17 +4,17 @@
 use super::small;
 use latency_tests::confine::{CONTAINER, Confine, allowed_cpus, is_root};
 use latency_tests::directory::Directory;
-use latency_tests::document::{array, at, decimal, number, text, warnings};
+use latency_tests::document::{at, decimal, number, points, text, warnings};
 use latency_tests::run::{Run, command, finish};
 use latency_tests::schema::assert_valid;
 use latency_tests::skip::skip;
 use serde_json::Value;
 
 /// Returns the measured pairs, after checking that all pages of each are on the target.
-fn measured(document: &Value) -> &[Value] {
+fn measured(document: &Value) -> Vec<Value> {
     assert_valid(document);
-    let pairs = array(document, "/node_pairs");
-    for pair in pairs {
+    let pairs = points(document);
+    for pair in &pairs {
         assert!(decimal(pair, "/ns") > 0.0, "{pair:#}");
     }
     pairs
@@ -43,8 +43,8 @@ fn an_ordinary_user_gets_the_same_result() {
     }
     let directory = Directory::new("nobody");
     let document = finish(directory.command(&small(&["--json"])).as_nobody()).expect_json(0);
-    for pair in measured(&document) {
-        assert_eq!(at(pair, "/placement/verified"), true, "{pair:#}");
+    for pair in &measured(&document) {
+        assert_eq!(at(pair, "/verified"), true, "{pair:#}");
     }
     finish(directory.command(&["system"]).as_nobody()).expect_status(0);
     let found = finish(directory.command(&small(&["--output=/result"])).as_nobody());
@@ -62,7 +62,7 @@ fn without_proc_and_sys() {
     for code in ["no-proc", "no-sys"] {
         assert!(warnings(&document).contains(&code), "no warning {code}: {found}");
     }
-    for pair in measured(&document) {
+    for pair in &measured(&document) {
         // The page query needs no file, and it does not report page sizes.
         assert_eq!(text(pair, "/placement/before/source"), "page query", "{pair:#}");
         assert_eq!(at(pair, "/placement/before/page_bytes"), &Value::Null, "{pair:#}");
@@ -75,10 +75,10 @@ fn without_proc_and_sys() {
 /// Runs the tool with memory policies refused with `errno`, and checks how its memory was placed.
 fn contained(errno: i32) -> Run {
     let found = finish(command(&small(&["--json"])).denied(&CONTAINER, errno));
-    for pair in measured(&found.expect_json(0)) {
+    for pair in &measured(&found.expect_json(0)) {
         assert_ne!(text(pair, "/placement/means"), "bind", "{pair:#}");
         assert_eq!(text(pair, "/placement/after/source"), "numa_maps", "{pair:#}");
-        assert_eq!(at(pair, "/placement/verified"), true, "{pair:#}");
+        assert_eq!(at(pair, "/verified"), true, "{pair:#}");
     }
     found
 }
@@ -101,8 +101,8 @@ fn unprovable_placement_is_not_claimed() {
     let found = finish(jailed(&directory, &small(&["--json"])).denied(&CONTAINER, libc::EPERM));
     let document = found.expect_json(0);
     assert!(warnings(&document).contains(&"placement-unverified"), "{found}");
-    for pair in array(&document, "/node_pairs") {
-        assert_eq!(at(pair, "/placement/verified"), false, "{pair:#}");
+    for pair in &points(&document) {
+        assert_eq!(at(pair, "/verified"), false, "{pair:#}");
         assert_eq!(text(pair, "/placement/before/source"), "none", "{pair:#}");
     }
 }
@@ -111,8 +111,8 @@ fn unprovable_placement_is_not_claimed() {
 fn on_one_cpu() {
     let cpu = *allowed_cpus().last().expect("a CPU");
     let document = finish(command(&small(&["--json"])).on_cpu(cpu)).expect_json(0);
-    for pair in measured(&document) {
-        assert_eq!(number(pair, "/cpu"), cpu as u64, "{pair:#}");
+    for pair in &measured(&document) {
+        assert_eq!(number(pair, "/initiator_cpu"), cpu as u64, "{pair:#}");
     }
     let Some(other) = allowed_cpus().into_iter().find(|&other| other != cpu) else { return };
     assert!(warnings(&document).contains(&"cpuset-partial"), "{document:#}");
@@ -123,7 +123,7 @@ fn on_one_cpu() {
         .expect_error(&format!("CPU {other} is not allowed for this process (allowed: {cpu})"));
     // For a process without the mask it is an ordinary CPU.
     let document = finish(&mut command(&small(&["--json", &asked]))).expect_json(0);
-    assert_eq!(number(&document, "/node_pairs/0/cpu"), other as u64);
+    assert_eq!(number(&document, "/rows/0/initiator_cpu"), other as u64);
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn without_the_counter() {
     assert_eq!(text(&document, "/clock/source"), "clock_gettime");
     assert_eq!(at(&document, "/freq_ghz"), &Value::Null);
     assert!(warnings(&document).contains(&"no-tsc"), "{document:#}");
-    for pair in measured(&document) {
+    for pair in &measured(&document) {
         assert_eq!(at(pair, "/cycles"), &Value::Null, "{pair:#}");
     }
 }

@@ -32,7 +32,7 @@ fn a_later_schema_is_refused_with_the_version_that_reads_it() {
     let directory = Directory::new("contradictions-schema");
     for (schema, tool, reason) in [
         (
-            r#""schema":2,"#,
+            r#""schema":3,"#,
             r#""tool":{"name":"latency-bench","version":"9.1.0"},"#,
             "use latency-bench 9.1.0 or later",
         ),
@@ -41,7 +41,7 @@ fn a_later_schema_is_refused_with_the_version_that_reads_it() {
             r#""schema":99,"#,
             "use latency-bench 9.1.0 or later",
         ),
-        (r#""schema":1.5,"#, "", "schema is newer than this version reads; use a result saved with"),
+        (r#""schema":2.5,"#, "", "schema is newer than this version reads; use a result saved with"),
         (r#""schema":"x","#, "", "schema is not a number"),
         (r#""schema":null,"#, "", "schema is not a number"),
         (r#""schema":1,"#, r#""tool":{"name":"mlc","version":"3.11"},"#, "not a document of latency-bench"),
@@ -111,5 +111,8 @@ fn a_difference_too_large_to_show_has_no_hundred_digits() {
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     let found = finish(&mut directory.command(&["compare", "unsettled.csv", "unsettled.csv", "--json"]));
     let document: serde_json::Value = serde_json::from_str(&found.expect_status(0).stdout).expect("JSON");
-    assert!(document["shows_from"].is_null() && !document["median_ratio"].is_null(), "{document}");
+    assert!(
+        document["summary"]["shows_from"].is_null() && !document["summary"]["median_ratio"].is_null(),
+        "{document}"
+    );
 }

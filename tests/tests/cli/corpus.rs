@@ -79,12 +79,9 @@ fn sorted(mut points: Vec<(u64, f64)>) -> Vec<(u64, f64)> {
 /// Returns the points of all curves of a document, and the number of curves.
 fn fitted(document: &Value) -> (Vec<(u64, f64)>, usize) {
     let others = document.get("others").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-    let curves: Vec<&Value> = [document].into_iter().chain(others).collect();
+    let curves = 1 + others.len();
     let point = |point: &Value| (number(point, "/working_set_bytes") as u64, decimal(point, "/ns"));
-    (
-        sorted(curves.iter().flat_map(|curve| array(curve, "/points").iter().map(point)).collect()),
-        curves.len(),
-    )
+    (sorted(array(document, "/rows").iter().map(point).collect()), curves)
 }
 
 /// Returns the first difference between the points that were read and the expected ones.

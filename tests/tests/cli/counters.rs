@@ -8,8 +8,7 @@ use latency_tests::run::run;
 fn counters_count_or_the_reason_is_reported() {
     for experiment in ["matrix", "distribution"] {
         let document = run(&small(&[experiment, "--json", "--counters"])).expect_json(0);
-        let points = if experiment == "matrix" { "/node_pairs" } else { "/points" };
-        let counted = document.pointer(&format!("{points}/0/counters")).is_some();
+        let counted = document.pointer("/rows/0/counted_instructions").is_some();
         assert_ne!(counted, warnings(&document).contains(&"counters-unavailable"), "{document:#}");
     }
 }
@@ -19,7 +18,7 @@ fn lanes_are_counted_or_the_reason_is_reported() {
     for experiment in ["parallel", "window"] {
         let arguments = [experiment, "--trials=7", "--size=4M", "--counters"];
         let document = run(&[&arguments[..], &["--json"]].concat()).expect_json(0);
-        let counted = document.pointer("/points/0/counters").is_some();
+        let counted = document.pointer("/rows/0/counted_instructions").is_some();
         assert_ne!(counted, warnings(&document).contains(&"counters-unavailable"), "{document:#}");
         let found = run(&[&arguments[..], &["--csv"]].concat());
         found.expect_status(0);
@@ -32,8 +31,8 @@ fn lanes_are_counted_or_the_reason_is_reported() {
 #[test]
 fn kernel_counts_are_always_present() {
     let document = run(&small(&["--json"])).expect_json(0);
-    assert!(document.pointer("/node_pairs/0/counters").is_none(), "{document:#}");
-    let software = at(&document, "/node_pairs/0/software");
+    assert!(document.pointer("/points/0/counters").is_none(), "{document:#}");
+    let software = at(&document, "/points/0/software");
     for key in ["voluntary_switches", "involuntary_switches", "minor_faults"] {
         number(software, &format!("/{key}"));
     }

@@ -5,7 +5,7 @@ use latency_tests::document::{array, at, decimal, number, warnings};
 use latency_tests::run::run;
 use serde_json::Value;
 
-const PERCENTILES: [&str; 6] = ["p50", "p90", "p95", "p99", "p99_9", "p99_99"];
+const PERCENTILES: [f64; 6] = [50.0, 90.0, 95.0, 99.0, 99.9, 99.99];
 
 fn options<'a>(more: &[&'a str]) -> Vec<&'a str> {
     ["distribution", "--size=64M", "--trials=15", "--pages=4k"]
@@ -15,7 +15,7 @@ fn options<'a>(more: &[&'a str]) -> Vec<&'a str> {
 }
 
 fn hops(document: &Value) -> &Value {
-    at(document, "/points/0/distribution")
+    at(document, "/distributions/0")
 }
 
 #[test]
@@ -23,9 +23,12 @@ fn percentiles_ascend_and_the_buckets_hold_every_window() {
     retried("distribution::percentiles_ascend_and_the_buckets_hold_every_window", |_| {
         let document = run(&options(&["--json"])).expect_json(0);
         let hops = hops(&document);
-        let values = PERCENTILES.map(|key| decimal(hops, &format!("/hop_percentiles_ns/{key}")));
+        let values = PERCENTILES.map(|percent| {
+            let of_it = |row: &&Value| row["percentile"] == percent;
+            decimal(array(&document, "/rows").iter().find(of_it).expect("a row"), "/ns")
+        });
         assert!(values.is_sorted() && values[0] > 0.0, "{values:?}");
-        assert!(values[5] <= decimal(hops, "/hop_max_ns") * 1.01, "{hops:#}");
+        assert!(values[5] <= decimal(hops, "/load_max_ns") * 1.01, "{hops:#}");
         let buckets = array(hops, "/buckets");
         let in_buckets: u64 = buckets.iter().map(|bucket| bucket[2].as_u64().unwrap()).sum();
         let marked = number(hops, "/interruptions/by_mark/windows");
@@ -37,7 +40,7 @@ fn percentiles_ascend_and_the_buckets_hold_every_window() {
             assert!(low <= high, "{bucket}");
         }
         // The agreement of the two latencies depends on other work, but their ratio is always reported.
-        let ratio = decimal(hops, "/batch_ratio");
+        let ratio = decimal(&document, "/rows/0/batch_ratio");
         assert!((0.5..2.0).contains(&ratio), "{ratio}");
         let off = (ratio - 1.0).abs();
         if (off - 0.03).abs() > 0.001 {
@@ -51,7 +54,7 @@ fn hops_too_short_to_be_timed_alone_are_reported() {
     // Fifteen hops decide how many make a window, and a busy host can disturb all fifteen.
     retried("distribution::hops_too_short_to_be_timed_alone_are_reported", |_| {
         let document = run(&["distribution", "--json", "--size=16K", "--trials=15"]).expect_json(0);
-        assert!(number(hops(&document), "/hops_per_window") > 1, "{document:#}");
+        assert!(number(hops(&document), "/loads_per_window") > 1, "{document:#}");
         assert!(warnings(&document).contains(&"hops-too-short"), "{document:#}");
         run(&["distribution", "--size=16K", "--trials=15", "--strict"]).expect_status(3);
     });
@@ -93,13 +96,14 @@ fn a_row_of_csv_has_a_field_for_each_name() {
         let found = run(&options(more));
         found.expect_status(0);
         let fields: Vec<usize> = found.stdout.lines().map(|line| line.split(',').count()).collect();
-        assert_eq!(fields.len(), 2, "{found}");
-        assert_eq!(fields[0], fields[1], "{found}");
+        // The median of batches, and six percentiles.
+        assert_eq!(fields.len(), 1 + 1 + PERCENTILES.len(), "{found}");
+        assert!(fields.iter().all(|count| *count == fields[0]), "{found}");
     }
     let found = run(&options(&["--csv"]));
     let names: Vec<&str> = found.stdout.lines().next().unwrap_or("").split(',').collect();
-    assert_eq!(&names[..4], ["from", "to", "cycles", "ns"], "{found}");
-    for name in ["hop_p99_9_ns", "hop_p99_9_ci95_low_ns", "hop_p99_9_ci95_high_ns", "core_cycles", "trials"] {
+    assert_eq!(&names[..4], ["host", "started", "experiment", "tool_version"], "{found}");
+    for name in ["percentile", "ns", "ns_low", "ns_high", "core_cycles", "trials"] {
         assert!(names.contains(&name), "{name} in {found}");
     }
 }

@@ -240,11 +240,10 @@ fn a_host_that_is_a_formula_is_data_in_a_csv() {
         let mut result = document(&workspace().join("tests/golden/matrix-two-nodes.json"));
         result["host"]["name"] = if host == 0 { NAME.into() } else { format!("n{host}").into() };
         result["trust"]["level"] = "good".into();
-        for list in ["node_pairs", "points"] {
-            let ns = if host == 0 { 300.0 } else { 154.0 };
-            result[list][1]["ns"] = ns.into();
-            result[list][1]["ci95_ns"] = serde_json::json!([ns * 0.99, ns * 1.01]);
-        }
+        let ns = if host == 0 { 300.0 } else { 154.0 };
+        result["rows"][1]["ns"] = ns.into();
+        result["rows"][1]["ns_low"] = (ns * 0.99).into();
+        result["rows"][1]["ns_high"] = (ns * 1.01).into();
         text += &(result.to_string() + "\n");
     }
     fs::write(directory.path().join("hosts.jsonl"), text).expect("a scratch file");

@@ -64,7 +64,7 @@ fn little_is_resident_beside_the_buffer() {
         reader.read_to_string(&mut printed).expect("the result");
         assert!(child.wait().expect("its end").success());
         let result: serde_json::Value = serde_json::from_str(printed.trim_start()).expect("JSON");
-        let buffer = result["node_pairs"][0]["placement"]["mapped_bytes"].as_u64().expect("bytes");
+        let buffer = result["points"][0]["placement"]["mapped_bytes"].as_u64().expect("bytes");
         // The buffers also include those of the second measurement and of the prefetch audit.
         let beside = (peak << 10).saturating_sub(3 * buffer);
         assert!(peak << 10 >= buffer, "{peak} kB resident, including the buffer of {buffer} B");

@@ -3,7 +3,7 @@
 use latency_tests::attempts::retried;
 use latency_tests::confine::Confine;
 use latency_tests::directory::Directory;
-use latency_tests::document::{array, at, decimal, number, warnings};
+use latency_tests::document::{array, at, decimal, number, point, warnings};
 use latency_tests::run::{Run, finish_within, read_until};
 use latency_tests::schema::assert_valid;
 use serde_json::Value;
@@ -55,9 +55,9 @@ fn finished_results_are_printed_as_partial() {
             let document = found.expect_json(130);
             found.expect_error("interrupted");
             assert_partial(&document);
-            let pair = at(&document, "/node_pairs/0");
+            let pair = &point(&document, 0);
             assert!(number(pair, "/rounds") >= 3 && decimal(pair, "/ns") > 0.0, "{pair:#}");
-            assert_eq!(at(pair, "/placement/verified"), true, "{pair:#}");
+            assert_eq!(at(pair, "/verified"), true, "{pair:#}");
         }
     });
 }
@@ -83,7 +83,7 @@ fn a_partial_document_is_valid() {
             let document =
                 interrupted(&directory, &["--json", "--size=1M"], words, libc::SIGINT).expect_json(130);
             assert_valid(&document);
-            assert!(!array(&document, "/node_pairs").is_empty());
+            assert!(!array(&document, "/rows").is_empty());
         }
     });
 }
@@ -153,7 +153,7 @@ fn an_interrupted_curve_has_points_and_no_levels() {
     let document: Value = serde_json::from_str(&text).expect("JSON");
     assert_valid(&document);
     assert_partial(&document);
-    assert!(!array(&document, "/points").is_empty());
+    assert!(!array(&document, "/rows").is_empty());
     assert!(
         text.contains("interrupted; `latency-bench fit FILE` fits the points of a saved result"),
         "{text}"

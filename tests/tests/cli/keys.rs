@@ -23,21 +23,22 @@ const EXPERIMENTS: [&[&str]; 10] = [
 ];
 
 /// Columns with conditions of the measurement, not with its results.
-const CONDITIONS: [&str; 18] = [
-    "from",
-    "to",
+const CONDITIONS: [&str; 19] = [
+    "initiator_node",
+    "target_node",
+    "percentile",
     "variant",
-    "lanes",
+    "chains",
     "work",
     "prefetch",
     "filler",
     "fillers",
     "traffic",
-    "generators",
+    "cores",
     "footprint_bytes",
     "working_set_bytes",
     "stride_bytes",
-    "order",
+    "walk_order",
     "kernel",
     "pages_asked",
     "pages_obtained",
@@ -87,7 +88,7 @@ fn every_row_of_a_saved_result_matches_only_itself() {
             std::fs::write(&path, saved).expect("a file");
             let path = path.to_str().expect("a path in UTF-8");
             let compared = run(&["compare", "--json", path, path]).expect_json(0);
-            for point in at(&compared, "/points").as_array().expect("points") {
+            for point in at(&compared, "/rows").as_array().expect("points") {
                 assert_eq!(at(point, "/ratio"), 1.0, "{experiment:?} {format}: {point}");
                 assert_eq!(at(point, "/interpolated"), false, "{experiment:?} {format}: {point}");
             }

@@ -19,6 +19,7 @@ mod interrupt;
 mod keys;
 mod labels;
 mod loaded;
+mod loaders;
 mod monitoring;
 mod output;
 mod recipes;

@@ -115,7 +115,7 @@ fn a_plan_goes_to_standard_output_and_replaces_no_file() {
     assert_eq!(directory.names().len(), 6, "{:?}", directory.names());
     let document = plan(&["-o", "today.json", "--json"]);
     let document: serde_json::Value = serde_json::from_str(&document).expect("JSON");
-    assert!(document["plan"]["points"].as_u64() > Some(0), "{document:#}");
+    assert!(document["summary"]["points"].as_u64() > Some(0), "{document:#}");
     // These formats have no content before a measurement.
     for format in ["svg", "hwloc", "prometheus"] {
         assert!(plan(&["--format", format]).starts_with("1 point"), "{format}");

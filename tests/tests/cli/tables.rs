@@ -93,16 +93,20 @@ fn matrices_of_other_tools_are_compared_with_ours() {
     let local = &document["node_pairs"][0]["ns"];
     let cores = fixture("fixtures/tables/core-to-core.csv");
     for (a, b, status, points, first) in [
-        (mlc.as_str(), mlc.as_str(), 0, 4, json!([0, "", 84.1, 84.1])),
-        (&mlc, "slower", 5, 4, json!([0, "", 84.1, 84.1])),
-        (&mlc, &ours, 5, 4, json!([0, "", 84.1, local])),
-        (&cores, &cores, 0, 91, json!([null, "CPU 0 - CPU 1", 8.956971, 8.956971])),
+        (mlc.as_str(), mlc.as_str(), 0, 4, json!([0, null, 84.1, 84.1])),
+        (&mlc, "slower", 5, 4, json!([0, null, 84.1, 84.1])),
+        (&mlc, &ours, 5, 4, json!([0, null, 84.1, local])),
+        (&cores, &cores, 0, 91, json!([null, 1, 8.956971, 8.956971])),
     ] {
         let found = finish(&mut bounded(&directory, &["compare", a, b, "--json"]));
         let document: Value = serde_json::from_str(&found.expect_status(status).stdout).expect("JSON");
-        assert_eq!(array(&document, "/points").len(), points, "{found}");
-        let point = &array(&document, "/points")[0];
-        assert_eq!(json!([point["from"], point["point"], point["a_ns"], point["b_ns"]]), first, "{found}");
+        assert_eq!(array(&document, "/rows").len(), points, "{found}");
+        let point = &array(&document, "/rows")[0];
+        assert_eq!(
+            json!([point["initiator_node"], point["target_cpu"], point["a_ns"], point["b_ns"]]),
+            first,
+            "{found}"
+        );
     }
     refused_by_fit(&directory, &mlc, "is a result of matrix, not a curve");
 }

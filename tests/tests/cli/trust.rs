@@ -49,7 +49,7 @@ fn a_busy_loop_on_the_same_cpu_makes_a_result_poor() {
         let document = finish_within(child.expect("a process"), PATIENCE).expect_json(3);
         assert_eq!(at(&document, "/trust/level"), "poor", "{document:#}");
         assert!(reasons(&document).contains(&"other-work"), "{document:#}");
-        assert!(decimal(&document, "/conditions/other_work_share") > 0.15, "{document:#}");
+        assert!(decimal(&document, "/conditions/other_processes_share") > 0.15, "{document:#}");
     }
 }
 
@@ -63,17 +63,17 @@ fn an_idle_cpu_is_used_if_the_first_one_is_busy() {
     };
     let document = measured(&["--cpu=first"]);
     assert_eq!(text(&document, "/cpu_chosen"), "first");
-    assert_eq!(number(&document, "/points/0/cpu"), first as u64);
+    assert_eq!(number(&document, "/rows/0/initiator_cpu"), first as u64);
     // The others may be busy, too: a shared host has an idle one only now and then.
     for _ in 0..10 {
         let document = measured(&[]);
         if text(&document, "/cpu_chosen") == "idle" {
             assert_eq!(number(&document, "/busy_cpus/0/cpu"), first as u64, "{document:#}");
             assert!(decimal(&document, "/busy_cpus/0/busy_share") > 0.3, "{document:#}");
-            assert_ne!(number(&document, "/points/0/cpu"), first as u64, "{document:#}");
+            assert_ne!(number(&document, "/rows/0/initiator_cpu"), first as u64, "{document:#}");
             return;
         }
-        assert_eq!(number(&document, "/points/0/cpu"), first as u64, "{document:#}");
+        assert_eq!(number(&document, "/rows/0/initiator_cpu"), first as u64, "{document:#}");
         assert!(array(&document, "/busy_cpus").is_empty(), "{document:#}");
     }
     not_shown("trust::an_idle_cpu_is_used_if_the_first_one_is_busy", "no other CPU was idle");
@@ -124,7 +124,7 @@ fn a_busy_loop_beside_a_generator_or_partner_is_reported_with_its_cpu() {
         assert!(text(warning, "/text").contains(&format!(" of CPU {second} ")), "{warning:#}");
         assert!(reasons(&document).contains(&"other-work"), "{document:#}");
         assert_eq!(at(&document, "/trust/level"), "poor", "{document:#}");
-        assert!(decimal(on_second, "/other_work_share") > 0.15, "{cpus:#?}");
+        assert!(decimal(on_second, "/other_processes_share") > 0.15, "{cpus:#?}");
     }
 }
 
@@ -156,5 +156,5 @@ fn a_moved_thread_returns_and_is_reported() {
     let document = finish_within(child, PATIENCE).expect_json(130);
     assert!(warnings(&document).contains(&"thread-moved"), "{document:#}");
     assert!(number(&document, "/conditions/thread_moves") >= 1, "{document:#}");
-    assert_eq!(number(&document, "/node_pairs/0/cpu"), here as u64, "{document:#}");
+    assert_eq!(number(&document, "/rows/0/initiator_cpu"), here as u64, "{document:#}");
 }

@@ -80,15 +80,15 @@ fn every_experiment_runs(image: &Path) -> bool {
     for (console, pages, bytes) in [(transparent, "thp", 4096), (pool, "2m", 2 << 20)] {
         let document = console.expect_json(0);
         assert_eq!(pairs(&document), combinations(&[0, 1], &[0, 1]));
-        for pair in array(&document, "/node_pairs") {
+        for pair in &points(&document) {
             assert_placed(pair, pages, bytes);
         }
     }
     for console in others {
         let document = console.expect_json(0);
         assert_valid(&document);
-        let measured = array(&document, "/points").iter().filter(|point| !at(point, "/ns").is_null());
-        let proven = measured.map(|point| at(point, "/placement/verified")).collect::<Vec<_>>();
+        let measured = array(&document, "/rows").iter().filter(|point| !at(point, "/ns").is_null());
+        let proven = measured.map(|point| at(point, "/verified")).collect::<Vec<_>>();
         assert!(!proven.is_empty() && proven.iter().all(|&proven| proven == true), "{document:#}");
     }
     true

@@ -12,7 +12,7 @@ mod pages;
 mod scenes;
 
 use latency_tests::attempts::retried;
-use latency_tests::document::{array, at, decimal, is_pair_line, number, pairs};
+use latency_tests::document::{array, at, decimal, is_pair_line, number, pairs, points};
 use latency_tests::schema::assert_valid;
 use latency_tests::vm::{Console, Machine, NodeSpec, ready};
 use serde_json::Value;
@@ -69,10 +69,10 @@ fn combinations(initiators: &[u64], targets: &[u64]) -> Vec<(u64, u64)> {
 /// Asserts that the pair's pages were all on its target node, before and after, and of `page` bytes; `pages`
 /// is the word for that.
 fn assert_placed(pair: &Value, pages: &str, page: u64) {
-    let target = number(pair, "/to");
+    let target = number(pair, "/target_node");
     assert_eq!(number(pair, "/working_set_bytes"), WORKING_SET);
     assert_eq!(at(pair, "/pages_obtained"), pages, "page size of\n{pair:#}");
-    assert_eq!(at(pair, "/placement/verified"), &Value::Bool(true), "placement of\n{pair:#}");
+    assert_eq!(at(pair, "/verified"), &Value::Bool(true), "placement of\n{pair:#}");
     for moment in ["before", "after"] {
         let evidence = at(pair, &format!("/placement/{moment}"));
         assert_eq!(number(evidence, "/page_bytes"), page, "page size {moment} of\n{pair:#}");
@@ -91,7 +91,7 @@ fn assert_matrix(console: &Console, initiators: &[u64], targets: &[u64]) -> Valu
     let document = console.expect_json(0);
     assert_valid(&document);
     assert_eq!(pairs(&document), combinations(initiators, targets));
-    for pair in array(&document, "/node_pairs") {
+    for pair in &points(&document) {
         assert_placed(pair, "4k", 4096);
         assert!(decimal(pair, "/cycles") > 0.0 && decimal(pair, "/ns") > 0.0, "{pair:#}");
     }

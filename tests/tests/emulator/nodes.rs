@@ -50,9 +50,9 @@ fn four_nodes_and_a_selection_of_them() {
         assert_matrix(&all, &[0, 1, 2, 3], &[0, 1, 2, 3]);
         let document = some.expect_json(0);
         assert_eq!(pairs(&document), [(1, 0), (1, 2), (1, 3)]);
-        for pair in array(&document, "/node_pairs") {
+        for pair in &points(&document) {
             assert_placed(pair, "4k", 4096);
-            assert_eq!(number(pair, "/cpu"), 1);
+            assert_eq!(number(pair, "/initiator_cpu"), 1);
         }
     });
 }

@@ -2,7 +2,7 @@
 
 use super::errors::assert_refused;
 use super::*;
-use latency_tests::document::warnings;
+use latency_tests::document::{point, warnings};
 use latency_tests::run::ERROR;
 
 #[test]
@@ -17,7 +17,7 @@ fn huge_pages_come_from_the_target_nodes_pool() {
         ]);
         let document = pool.expect_json(0);
         assert_eq!(pairs(&document), [(0, 1)]);
-        assert_placed(at(&document, "/node_pairs/0"), "2m", 2 << 20);
+        assert_placed(&point(&document, 0), "2m", 2 << 20);
         assert_eq!(number(&document, "/system/nodes/0/page_pools/0/total"), 0);
         assert_eq!(number(&document, "/system/nodes/1/page_pools/0/free"), 16);
 
@@ -25,8 +25,8 @@ fn huge_pages_come_from_the_target_nodes_pool() {
 
         let document = largest.expect_json(0);
         assert_eq!(pairs(&document), [(0, 0), (0, 1)]);
-        assert_placed(at(&document, "/node_pairs/0"), "4k", 4096);
-        assert_placed(at(&document, "/node_pairs/1"), "2m", 2 << 20);
+        assert_placed(&point(&document, 0), "4k", 4096);
+        assert_placed(&point(&document, 1), "2m", 2 << 20);
         assert!(warnings(&document).contains(&"pages-fell-back"), "{document:#}");
 
         assert_refused(&transparent, 2, "transparent huge pages are disabled");
@@ -52,7 +52,7 @@ fn transparent_huge_pages_are_counted() {
             .distances(&TWO)
             .kernel_parameter("transparent_hugepage=madvise");
         let document = machine.boot(&options(&["--json", "--pages=thp", "--cpunode=0"])).expect_json(0);
-        for pair in array(&document, "/node_pairs") {
+        for pair in &points(&document) {
             assert_placed(pair, "thp", 4096);
             let mapped = number(pair, "/placement/mapped_bytes");
             assert_eq!(number(pair, "/placement/before/transparent_huge_bytes"), mapped, "{pair:#}");
@@ -70,10 +70,10 @@ fn gigantic_pages_of_one_node() {
             .kernel_parameter("hugepagesz=1G hugepages=1:1");
         let document =
             machine.boot(&options(&["--json", "--pages=1g", "--cpunode=0", "--memnode=1"])).expect_json(0);
-        let pair = at(&document, "/node_pairs/0");
+        let pair = &point(&document, 0);
         assert_eq!(at(pair, "/pages_obtained"), "1g", "{pair:#}");
         assert_eq!(number(pair, "/placement/after/page_bytes"), 1 << 30, "{pair:#}");
         assert_eq!(at(pair, "/placement/after/nodes"), &serde_json::json!([{"node": 1, "pages": 1}]));
-        assert_eq!(at(pair, "/placement/verified"), &Value::Bool(true));
+        assert_eq!(at(pair, "/verified"), &Value::Bool(true));
     });
 }

@@ -2,7 +2,7 @@
 
 use super::errors::assert_refused;
 use super::*;
-use latency_tests::document::warnings;
+use latency_tests::document::{point, warnings};
 use latency_tests::run::ERROR;
 
 /// Adds a disk of this size that contains only zeroes.
@@ -23,7 +23,7 @@ fn memory_full_of_file_pages_measures_the_default_size() {
         let free = number(&system.expect_json(0), "/system/nodes/0/free_bytes");
         assert!(free < 128 << 20, "the scene is not as it should be: {free} bytes are free");
         let document = matrix.expect_json(0);
-        assert_eq!(number(&document, "/node_pairs/0/working_set_bytes"), 256 << 20, "{document:#}");
+        assert_eq!(number(&document, "/rows/0/working_set_bytes"), 256 << 20, "{document:#}");
     });
 }
 
@@ -41,9 +41,13 @@ fn without_sys_the_kernel_gives_the_node_of_the_cpu() {
             "--warmup-iters=1000",
         ]]);
         let document = matrix.expect_json(0);
-        let pair = at(&document, "/node_pairs/0");
-        assert_eq!((number(pair, "/from"), number(pair, "/to"), number(pair, "/cpu")), (1, 0, 1), "{pair:#}");
-        assert_eq!(at(pair, "/placement/verified"), true, "{pair:#}");
+        let pair = &point(&document, 0);
+        assert_eq!(
+            (number(pair, "/initiator_node"), number(pair, "/target_node"), number(pair, "/initiator_cpu")),
+            (1, 0, 1),
+            "{pair:#}"
+        );
+        assert_eq!(at(pair, "/verified"), true, "{pair:#}");
     });
 }
 
@@ -96,7 +100,7 @@ fn pages_that_are_split_are_noticed() {
             "--strict",
         ]]);
         let document = console.expect_json(3);
-        assert_eq!(at(&document, "/node_pairs/0/pages_obtained"), "thp", "{document:#}");
+        assert_eq!(at(&document, "/rows/0/pages_obtained"), "thp", "{document:#}");
         assert!(warnings(&document).contains(&"huge-pages-changed"), "{document:#}");
         assert_eq!(at(&document, "/trust/level"), "poor", "{document:#}");
         console.expect_line(&format!("{ERROR}--strict: the result is unreliable (huge-pages-changed)"));
@@ -146,7 +150,7 @@ fn a_pool_that_is_taken_before_the_first_touch_is_an_error() {
             assert_refused(&console, 2, "another process took the 2 MiB pages of node 1");
         }
         let document = any.expect_json(0);
-        assert_placed(at(&document, "/node_pairs/0"), "4k", 4096);
+        assert_placed(&point(&document, 0), "4k", 4096);
         // If no other program takes them, an old kernel provides them.
         oldest.expect_status(0);
     });
@@ -165,7 +169,7 @@ fn a_small_control_group_does_not_kill_the_run() {
         for (console, limit) in [(a, 8), (b, 16), (c, 64_u64)] {
             let document = console.expect_json(0);
             assert!(warnings(&document).contains(&"size-clipped"), "{document:#}");
-            let size = number(&document, "/node_pairs/0/working_set_bytes");
+            let size = number(&document, "/rows/0/working_set_bytes");
             assert!(size > 0 && size <= limit << 20, "{document:#}");
         }
     });

@@ -3,7 +3,7 @@
 //! unproven.
 
 use latency_tests::confine::allowed_cpus;
-use latency_tests::document::{at, text, warnings};
+use latency_tests::document::{at, points, text, warnings};
 use latency_tests::run::{self, ERROR, Run, try_finish_within};
 use latency_tests::schema::{of_results, violations};
 use serde_json::Value;
@@ -178,9 +178,7 @@ pub fn judge_document(text: &str, status: i32) -> Result<(), String> {
 }
 
 fn judge_points(document: &Value) -> Result<(), String> {
-    let lists = ["/node_pairs", "/points", "/bandwidths", "/idle_latencies"];
-    let points = lists.into_iter().filter_map(|path| document.pointer(path)?.as_array());
-    points.flatten().try_for_each(|point| judge_point(point, document))
+    points(document).iter().try_for_each(|point| judge_point(point, document))
 }
 
 fn judge_point(point: &Value, document: &Value) -> Result<(), String> {
@@ -190,7 +188,7 @@ fn judge_point(point: &Value, document: &Value) -> Result<(), String> {
     let measured = point.get("ns").and_then(Value::as_f64);
     let shown = |moment: &str| text(at(placement, moment), "/source") != "none";
     let proven = shown("/before") && shown("/after");
-    let verified = at(placement, "/verified") == true;
+    let verified = at(point, "/verified") == true;
     if measured.is_some_and(|ns| ns <= 0.0 || !ns.is_finite()) || verified && !proven {
         return Err(format!("a value without proof: {point:#}"));
     }

@@ -93,7 +93,7 @@ fn sufficient_cpu_time_changes_nothing() {
         let document = found.unwrap_or_else(|reason| panic!("{seconds:?} s: {reason}")).expect_json(0);
         assert_eq!(at(&document, "/partial"), false, "{seconds:?} s: {document:#}");
         (
-            at(&document, "/node_pairs/0/trials").clone(),
+            at(&document, "/rows/0/trials").clone(),
             document.as_object().map(|members| members.keys().cloned().collect::<Vec<_>>()),
         )
     };

@@ -46,7 +46,7 @@ fn cores(confine: impl FnOnce(&mut Command)) -> Run {
 
 /// Returns the numbers of generators of a result.
 fn generators(document: &Value) -> Vec<u64> {
-    array(document, "/bandwidths").iter().map(|record| number(record, "/generators")).collect()
+    array(document, "/rows").iter().filter_map(|row| row.get("cores")?.as_u64()).collect()
 }
 
 /// Asserts that one generator has a rate, that others have none for lack of threads, and that this is
@@ -157,8 +157,7 @@ fn an_exhausted_cpu_time_quota_is_reported() {
         });
         let document = found.expect_json(0);
         assert!(warnings(&document).contains(&"throttled"), "{found}");
-        let points = array(&document, "/curves").iter().flat_map(|curve| array(curve, "/points"));
-        let throttled: u64 = points.map(|point| number(point, "/throttled_windows")).sum();
+        let throttled: u64 = array(&document, "/rows").iter().map(|row| number(row, "/throttled")).sum();
         assert!(throttled > 0, "{found}");
     }
     let found = measured(&["--strict"], |command| {

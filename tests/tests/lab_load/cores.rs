@@ -37,10 +37,10 @@ fn pairs_have_the_cost_of_their_class_and_a_slow_line_is_found() {
         let mut table = format!("{TEST}, boot {attempt}, {:.0?}\n", boot.consoles[0].elapsed);
         let (mut is_good, mut is_slow) = (true, false);
         let document = boot.document(0);
-        let pairs = records(&document, "/pairs");
+        let pairs = records(&document, "/rows");
         assert_eq!(pairs.len(), 6);
         for pair in pairs {
-            let [a, b] = ["a", "b"].map(|key| pair[key].as_u64().unwrap_or(u64::MAX));
+            let [a, b] = ["initiator_cpu", "target_cpu"].map(|key| pair[key].as_u64().unwrap_or(u64::MAX));
             let (ticks, class) = if a / 2 == b / 2 { (near, "same node") } else { (far, "same socket") };
             let [median, most] = [off(pair, "ns", ticks), off(pair, "max_line_ns", ticks + SLOW)];
             let good = pair["class"] == class && median >= -TOLERANCE && most >= -TOLERANCE;
@@ -92,13 +92,13 @@ fn states_of_lines_are_ranked() {
         let boot = Loaded::boot(&model, runs).unwrap_or_else(|reason| panic!("{TEST}: {reason}"));
         let mut table = format!("{TEST}, boot {attempt}, {:.0?}\n", boot.consoles[0].elapsed);
         let document = boot.document(0);
-        let states = records(&document, "/states");
+        let states = records(&document, "/rows");
         let (mut is_good, mut is_calm) = (true, true);
         for (operation, level) in [("read", "L1"), ("read", "L2"), ("own", "L1"), ("own", "L2")] {
             let mut last = 0.0;
             for (state, load, exchange) in COSTS {
                 let of = |record: &&Value| {
-                    record["owner"] == 1
+                    record["target_cpu"] == 1
                         && record["op"] == operation
                         && record["state"] == state
                         && record["level"] == level

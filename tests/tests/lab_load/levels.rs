@@ -99,7 +99,7 @@ fn latency_and_bandwidth_match_the_delivered_load() {
         let boot = Loaded::boot(&model, runs).unwrap_or_else(|reason| panic!("{TEST}: {reason}"));
         let used = others.share();
         let (matrix, document) = (boot.document(0), boot.document(1));
-        let points = records(&document, "/curves/0/points");
+        let points = records(&document, "/rows");
         assert_eq!(points.len(), 11);
         let mut table = format!("{TEST}, boot {attempt}, {:.0?}\n", boot.consoles[0].elapsed);
         let (mut is_good, mut covered, mut visits) = (true, 0, Vec::new());
@@ -126,7 +126,7 @@ fn latency_and_bandwidth_match_the_delivered_load() {
         }
         table += &format!("  {covered} of 20 intervals cover the truth\n");
         let asked = nanoseconds((LATENCY_TICKS + service) as f64);
-        let (idle, pair) = (number(&points[0], "ns"), number(&records(&matrix, "/node_pairs")[0], "ns"));
+        let (idle, pair) = (number(&points[0], "ns"), number(&records(&matrix, "/rows")[0], "ns"));
         table += &format!("  idle {idle:.1} ns, asked {asked:.1} ns, in the matrix {pair:.1} ns\n");
         is_good &= (idle / pair - 1.0).abs() <= LIKE_MATRIX && (idle / asked - 1.0).abs() <= LATENCY;
         // Without traffic during the chase, a window does not have the load of its level, and its level cannot be

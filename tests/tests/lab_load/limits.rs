@@ -20,14 +20,17 @@ fn unpaced(document: &Value, generators: u64) -> f64 {
 
 /// Returns the point of a number of generators without a pace.
 fn point(document: &Value, generators: u64) -> Option<&Value> {
-    let mut points = records(document, "/curves/0/points").iter();
-    points.find(|point| point["generators"] == generators && point["offered_bytes_per_second"].is_null())
+    let mut points = records(document, "/rows").iter();
+    points.find(|point| point["cores"] == generators && point["offered_bytes_per_second"].is_null())
 }
 
 /// Returns the ends of the interval of their rate.
 fn interval(document: &Value, generators: u64) -> [f64; 2] {
-    let end = |end: usize| point(document, generators)?["ci95_bytes_per_second"][end].as_f64();
-    [end(0).unwrap_or(f64::NEG_INFINITY), end(1).unwrap_or(f64::INFINITY)]
+    let end = |key: &str| point(document, generators)?[key].as_f64();
+    [
+        end("bytes_per_second_low").unwrap_or(f64::NEG_INFINITY),
+        end("bytes_per_second_high").unwrap_or(f64::INFINITY),
+    ]
 }
 
 #[test]
@@ -55,7 +58,7 @@ fn limits_of_memory_and_of_generators_are_distinguished() {
         let mut table = format!("{TEST}, boot {attempt}, {:.0?}\n", boot.consoles[0].elapsed);
         let documents = [0, 1].map(|run| boot.document(run));
         let verdicts = documents.each_ref().map(|document| {
-            let verdict = document["curves"][0]["limit"]["verdict"].clone();
+            let verdict = document["curves"][0]["peak_bandwidth"]["verdict"].clone();
             let rates = [1, 2].map(|generators| unpaced(document, generators));
             table += &format!("  {verdict}: {:.0} and {:.0} bytes/s\n", rates[0], rates[1]);
             verdict
@@ -93,7 +96,7 @@ fn over_saturated_memory_is_reported() {
     retried_where_quiet(TEST, |attempt| {
         let boot = Loaded::boot(&model, [&run]).unwrap_or_else(|reason| panic!("{TEST}: {reason}"));
         let document = boot.document(0);
-        let limit = &document["curves"][0]["limit"];
+        let limit = &document["curves"][0]["peak_bandwidth"];
         let [one, two] = [1, 2].map(|generators| unpaced(&document, generators));
         let elapsed = boot.consoles[0].elapsed;
         let table =
@@ -105,7 +108,7 @@ fn over_saturated_memory_is_reported() {
             return Err(format!("two generators did not run at a time\n{table}"));
         }
         assert_eq!(limit["verdict"], "over-saturated", "{table}");
-        assert_eq!(limit["generators"], 1, "{table}");
+        assert_eq!(limit["cores"], 1, "{table}");
         println!("{table}");
         Ok(())
     });
@@ -141,7 +144,7 @@ fn load_elsewhere_interferes_only_on_a_shared_link() {
         });
         let [alone, beside] = [0, 1].map(|run| {
             let document = boot.document(run);
-            let points = records(&document, "/curves/0/points").to_vec();
+            let points = records(&document, "/rows").to_vec();
             let [idle, loaded] = [0, 1].map(|place| number(&points[place], "ns"));
             table += &format!(
                 "  idle {idle:.1} ns, beside load {loaded:.1} ns; waited {:.1} ns\n",

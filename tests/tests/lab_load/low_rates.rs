@@ -26,7 +26,7 @@ fn low_rates_reach_memory() {
         let boot = Loaded::boot(&model, [run]).unwrap_or_else(|reason| panic!("{TEST}: {reason}"));
         let document = boot.document(0);
         let mut table = format!("{TEST}, boot {attempt}, {:.0?}\n", boot.consoles[0].elapsed);
-        let points = records(&document, "/curves/0/points");
+        let points = records(&document, "/rows");
         assert!(!points.is_empty(), "{document}");
         for point in points {
             let (rate, rounds) = (number(point, "bytes_per_second"), number(point, "rounds"));

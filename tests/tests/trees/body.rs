@@ -120,11 +120,11 @@ pub fn checked(command: &mut Command) -> Result<Run, String> {
         return wrong(&found.join("\n"));
     }
     if document.get("node_pairs").is_some() {
-        let proven = |pair: &Value| match at(pair, "/placement/verified") {
+        let proven = |pair: &Value| match at(pair, "/verified") {
             Value::Bool(true) => true,
             _ => document.to_string().contains("placement-unverified"),
         };
-        if !array(&document, "/node_pairs").iter().filter(|pair| pair["ns"].is_number()).all(proven) {
+        if !array(&document, "/rows").iter().filter(|pair| pair["ns"].is_number()).all(proven) {
             return wrong("a value without proof, and nothing said");
         }
     }

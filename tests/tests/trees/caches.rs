@@ -56,7 +56,7 @@ fn with(size: &str) -> Tree {
 /// ascending in a curve.
 fn check_plan(document: &Value) -> Result<(), String> {
     let sizes: Vec<u64> =
-        array(document, "/points").iter().map(|point| number(point, "/working_set_bytes")).collect();
+        array(document, "/rows").iter().map(|point| number(point, "/working_set_bytes")).collect();
     match sizes.iter().all(|size| (64..=64 << 30).contains(size)) && !sizes.is_empty() {
         true => Ok(()),
         false => Err(format!("{sizes:?} in {document:#}")),

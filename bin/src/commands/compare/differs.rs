@@ -18,8 +18,8 @@ use crate::sys::table::List;
 fields! {
     DIFFERS "differs" "What differs between A and B besides the latencies.";
     WHAT "what" "The condition.";
-    A "a" "In A; the first file's where the files differ.";
-    B "b" "In B.";
+    A "a_value" "In A; the first file's where the files differ.";
+    B "b_value" "In B.";
     BLOCKS "blocks" "Whether it forbids a verdict without --force.";
 }
 

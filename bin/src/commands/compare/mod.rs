@@ -13,7 +13,7 @@ use latency_core::text::plural;
 use super::{Command, Write};
 use crate::analysis::comparison::significance::HALF;
 use crate::analysis::comparison::{CURVE, Comparison, ComparisonVerdict, Files, PointPair, obstacle};
-use crate::describe;
+use crate::describe::{self, columns, trust};
 use crate::error::{Failure, Regression, SavedError};
 use crate::options::{Descriptor, FlagId, FlagSet, Of, Operands, Options};
 use crate::report::document::{Document, Part, Role, fields};
@@ -45,6 +45,7 @@ pub const COMPARE: Command = Command {
         operands: Operands { names: "A... -- B...", least: 2, most: MOST, sides: true },
         ..Descriptor::OF_VALUES
     },
+    columns: [&columns::SAVED, &COLUMNS],
     run,
 };
 
@@ -57,11 +58,8 @@ fields! {
     THRESHOLD "threshold" "The difference that is allowed, as a fraction of A.";
     SLOWER_BY "slower_by" "The median difference of the slower points, as a fraction of A; null where none is slower.";
     SHOWS_FROM "shows_from" "The difference of the whole that would be beyond chance, as a fraction of A; null where the values are too uncertain to show any.";
-    A "a" "The first file of A.";
-    B "b" "The first file of B.";
     FILES_A "files_a" "The files of A.";
     FILES_B "files_b" "The files of B.";
-    SUMMARY "summary" "The conclusions as named numbers.";
     COMPARED "points_compared" "Points that both sides have.";
     SLOWER "points_slower" "Points at which B is slower.";
     FASTER "points_faster" "Points at which B is faster.";
@@ -113,6 +111,8 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     {
         return Err(SavedError::Different { first, second }.into());
     }
+    let named = names.clone().find(|name| !name.is_empty()).unwrap_or_default();
+    let experiment = named.as_str();
     let is_curve = names.all(|name| matches!(name.as_str(), "" | "curve"));
     let saved = |side: usize, file: usize| sides.get(side).and_then(|side| side.get(file));
     let rows = |side: usize, file: usize| saved(side, file).map_or(&[][..], |saved| saved.rows);
@@ -131,6 +131,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     let view = ComparisonView {
         files,
         paths: [ours, theirs],
+        experiment,
         comparison: &comparison,
         differs: &differs,
         judged,
@@ -146,7 +147,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         return Err(SavedError::NoPicture { drawn: "curves are compared" }.into());
     }
     let levels = if is_curve { levels::of([&sides[0], &sides[1]]) } else { None };
-    write(&COLUMNS, &mut |document| {
+    write(&mut |document| {
         view.conditions(document);
         view.answer(document);
         levels::answer(document, levels.as_ref());
@@ -154,7 +155,6 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         levels::table(document, levels.as_ref());
         view.picture(document);
         view.method(document);
-        view.points(document);
         view.programs(document);
         levels::programs(document, levels.as_ref());
     });
@@ -225,38 +225,38 @@ impl ComparisonView<'_> {
 
     /// Describes the conclusions for programs.
     fn programs(&self, document: &mut dyn Document) {
-        differs::programs(document, self.differs);
-        let comparable = self.differs.iter().all(|differs| !differs.blocks);
-        document.put(&COMPARABLE, comparable);
-        document.put(&FORCED, !comparable && self.judged);
-        document.put(&OF, self.options.of.word());
+        let blocks = || self.differs.iter().filter(|differs| differs.blocks).map(|differs| differs.what);
+        let comparable = blocks().next().is_none();
         let count = |verdict| if self.judged { self.comparison.count(verdict) } else { 0 };
         let (slower, faster) = (count(ComparisonVerdict::Slower), count(ComparisonVerdict::Faster));
-        document.put(
-            &VERDICT,
-            match () {
-                () if !self.judged => "none",
-                () if slower > 0 => "slower",
-                () if faster > 0 => "faster",
-                () => "same",
-            },
-        );
-        self.differences(document);
-        document.put(&MEDIAN_RATIO, self.median);
-        document.put(&THRESHOLD, self.options.threshold);
-        document.put(&SLOWER_BY, self.regression.map(|regression| regression.by));
-        document.put(&SHOWS_FROM, self.shows_from());
-        document.part(Part::Object(&SUMMARY), |document| {
+        document.part(Part::Object(&describe::SUMMARY), |document| {
+            document.put(
+                &VERDICT,
+                match () {
+                    () if !self.judged => "none",
+                    () if slower > 0 => "slower",
+                    () if faster > 0 => "faster",
+                    () => "same",
+                },
+            );
+            document.put(&MEDIAN_RATIO, self.median);
+            document.put(&SLOWER_BY, self.regression.map(|regression| regression.by));
+            document.put(&SHOWS_FROM, self.shows_from());
             document.put(&COMPARED, self.comparison.pairs().len());
             document.put(&SLOWER, slower);
             document.put(&FASTER, faster);
             document.put(&WITHOUT, self.without[0] + self.without[1]);
-            document.put(&MEDIAN_RATIO, self.median);
-            document.put(&SLOWER_BY, self.regression.map(|regression| regression.by));
         });
-        describe::tool(document, "compare", "");
-        for (field, list, paths) in [(&A, &FILES_A, self.paths[0]), (&B, &FILES_B, self.paths[1])] {
-            document.put(field, first_name(paths).as_str());
+        let mut reasons = blocks();
+        trust::of_command(document, if comparable { "good" } else { "poor" }, &mut || reasons.next());
+        self.points(document);
+        differs::programs(document, self.differs);
+        document.put(&COMPARABLE, comparable);
+        document.put(&FORCED, !comparable && self.judged);
+        document.put(&OF, self.options.of.word());
+        document.put(&THRESHOLD, self.options.threshold);
+        self.differences(document);
+        for (list, paths) in [(&FILES_A, self.paths[0]), (&FILES_B, self.paths[1])] {
             document.part(Part::List(list), |document| {
                 for path in paths {
                     document.put(list, saved::shown(path).as_str());

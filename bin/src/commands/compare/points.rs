@@ -5,48 +5,30 @@ use core::fmt::{self, Write};
 use latency_core::decimal::Decimal;
 use latency_core::model::MAX_POINTS;
 use latency_core::sort::sort_by;
-use latency_core::stats::Interval;
+use latency_core::stats::{Estimate, Interval};
 use latency_core::text::Text;
 
 use super::view::{ComparisonView, first_name};
 use crate::analysis::comparison::{ComparisonVerdict, PointPair};
 use crate::analysis::traffic::bytes_per_line;
+use crate::describe::{self, columns};
 use crate::report::axis::AxisRange;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
 use crate::report::document::{Document, Field, Level, Part, Picture, fields};
 use crate::report::figures::Digits;
-use crate::result::row::{A, B, CLASS, CPUS, FIELDS, FROM, Label, SIZE, TO, WORDS, differing};
+use crate::result::row::{A, B, CLASS, CPUS, FIELDS, FROM, Label, SIZE, TO, differing};
 use crate::sys::table::List;
 
 fields! {
-    POINTS "points" "Every point that both sides have.";
-    FROM_NODE "from" "The node whose CPU did the loads; null where no file tells, and of lines that go from CPU to CPU.";
-    TO_NODE "to" "The node whose memory was walked; null as above.";
-    WORKING_SET "working_set_bytes" "The memory walked; null of lines that go from CPU to CPU.";
-    SPACING "stride_bytes" "The spacing of the lines; null where there is no working set.";
-    POINT "point" "What else tells this point from others.";
     A_NS "a_ns" "The latency in A; the geometric mean of several files.";
     B_NS "b_ns" "The latency in B.";
-    RATIO "ratio" "B over A.";
-    RATIO_CI95 "ci95_ratio" "Its 95 % interval, by what lies within and between runs, but for what all points of a run share.";
-    INTERPOLATED "interpolated" "Whether B is read between two of its points.";
+    RATIO "ratio +-" "B divided by A; the interval covers the scatter within and between runs, but not what all points of a run share.";
+    INTERPOLATED "interpolated" "True if B is read between two of its points.";
     VERDICT "verdict" "`slower` or `faster` beyond threshold and uncertainty, or `same`.";
 }
 
-/// The columns of tabular formats.
-pub static COLUMNS: [&Field; 11] = [
-    &FROM_NODE,
-    &TO_NODE,
-    &WORKING_SET,
-    &SPACING,
-    &POINT,
-    &A_NS,
-    &B_NS,
-    &RATIO,
-    &RATIO_CI95,
-    &INTERPOLATED,
-    &VERDICT,
-];
+/// The columns that only comparisons have.
+pub static COLUMNS: [&Field; 5] = [&A_NS, &B_NS, &RATIO, &INTERPOLATED, &VERDICT];
 
 /// The fields of the initiator node and the target node.
 const NODES: u32 = 1 << FROM | 1 << TO;
@@ -247,20 +229,11 @@ impl ComparisonView<'_> {
 
     /// Describes every point for programs.
     pub fn points(&self, document: &mut dyn Document) {
-        /// The other fields that differ between points.
-        const OTHERS: u32 = !0 << WORDS;
-        document.items(Part::Records(&POINTS), self.comparison.pairs(), |document, pair| {
-            let row = &pair.row;
-            document.put(&FROM_NODE, row.pair.map(|(from, _)| from));
-            document.put(&TO_NODE, row.pair.map(|(_, to)| to));
-            let sized = row.tells(SIZE);
-            document.put(&WORKING_SET, sized.then_some(row.sample.size));
-            document.put(&SPACING, sized.then_some(row.sample.stride));
-            document.show(&POINT, &Label { row, shown: OTHERS });
+        document.items(Part::Records(&describe::ROWS), self.comparison.pairs(), |document, pair| {
+            columns::saved(document, self.experiment, &pair.row);
             document.put(&A_NS, pair.nanoseconds[0]);
             document.put(&B_NS, pair.nanoseconds[1]);
-            document.put(&RATIO, pair.ratio());
-            document.put(&RATIO_CI95, bounded(pair));
+            document.put(&RATIO, Estimate { value: pair.ratio(), interval: bounded(pair) });
             document.put(&INTERPOLATED, pair.interpolated);
             document.put(&VERDICT, self.word(pair));
         });

@@ -26,6 +26,8 @@ pub struct ComparisonView<'v> {
     pub files: Files<'v>,
     /// The paths of both sides.
     pub paths: [&'v [&'v [u8]]; 2],
+    /// The experiment of both sides; empty if it is unknown.
+    pub experiment: &'v str,
     /// The comparison.
     pub comparison: &'v Comparison,
     /// The conditions that differ.

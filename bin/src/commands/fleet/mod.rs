@@ -11,6 +11,7 @@ mod values;
 mod view;
 
 use super::{Command, Write};
+use crate::describe::columns;
 use crate::error::{Failure, Outliers, SavedError, TimingError};
 use crate::options::{Descriptor, FlagId, FlagSet, MAX_OPERANDS, Operands, Options};
 use crate::sys::table::List;
@@ -37,6 +38,7 @@ pub const FLEET: Command = Command {
         operands: Operands { names: "FILE...", least: 1, most: MAX_OPERANDS, sides: false },
         ..Descriptor::OF_VALUES
     },
+    columns: [&programs::COLUMNS, &columns::SAVED],
     run,
 };
 
@@ -64,7 +66,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     let baseline = options.baseline.map(|_| &mut *baseline);
     let found = findings::find(&runs, &mut values, baseline, threshold)?;
     let view = FleetView { options, runs: &runs, found: &found, slowed: &slowed, threshold, of_baseline };
-    write(&programs::COLUMNS, &mut |document| view.present(document));
+    write(&mut |document| view.present(document));
     Ok(match runs.refused.first() {
         Some(&Refused { path, problem }) if options.strict => {
             let others = runs.refused.pushed - 1;

@@ -1,33 +1,31 @@
 //! The results of many hosts for programs and for monitoring systems: every outlier, every group, and the values
 //! without a verdict.
 
-use super::findings::{FASTER, FleetFindings, Outlier};
+use super::findings::{Apart, FASTER, FleetFindings, Outlier};
 use super::runs::Refused;
 use super::values::{HostValue, Key, unit};
 use super::view::FleetView;
-use crate::describe;
+use crate::describe::{self, columns, trust};
 use crate::report::document::{Document, Field, Metric, Part, Value, fields};
+use crate::result::row::FIELDS;
 use crate::saved::{self, alike};
+use latency_core::stats::Estimate;
 use latency_core::words::Worded;
 
 fields! {
-    OUTLIERS "outliers" "Values of hosts that are slower than is usual, the worst first.";
-    HOST "host" "The host's name.";
-    KEY "key" "The experiment and its point.";
+    POINT "point" "The experiment and its point, in words.";
     CPU_MODEL "cpu_model" "The name of the processor.";
     NODES "nodes" "NUMA nodes.";
     UNIT "unit" "`ns`, of which less is faster, or `bytes_per_second`.";
-    VALUE "value" "The host's value in its newest result.";
-    CI95 "ci95" "Its 95 % confidence interval within that run.";
+    VALUE "value +-" "The host's value in its newest result.";
     MEDIAN "median" "What is usual: the median over hosts, or over those of the baseline.";
     RATIO "ratio" "The value over that median.";
-    Z "z" "How many robust standard deviations the value is slower; null where all hosts are the same.";
+    Z "z_score" "How many robust standard deviations the value is slower; null where all hosts are the same.";
     CODE "code" "`slower`; of hosts that are not like the others `pages`, `size`, `unverified`, `partial`, `order`, `stride`, `pattern`, `nodes`, `side-cache`, `kernel`, `faster` or `undisturbed` (no such value).";
     OWN "own" "The condition of the host that is not like the others; empty where it is only slower or faster.";
     USUAL "usual" "The condition that most have.";
     USUAL_HOSTS "usual_hosts" "How many hosts have that.";
     POINTS "points" "How many points of the host it is true of; the first one is given.";
-    APART "apart" "Hosts that are not like the others: neither slow nor part of what is usual.";
     SLOWED "slowed" "Points of hosts whose newest results are slower than their older ones; no verdict on others.";
     BEFORE "before" "The median of the older results.";
     CHANGE "change" "The value over that median.";
@@ -49,7 +47,6 @@ fields! {
     FILE "file" "The file.";
     LINE "line" "The line.";
     WHAT "what" "What is wrong with it.";
-    SUMMARY "summary" "The conclusions as named numbers.";
     DOCUMENTS "documents" "Results that were read.";
     HOSTS "hosts" "Hosts that have a value.";
     JUDGED_HOSTS "judged_hosts" "Hosts that were compared with others, or with the baseline.";
@@ -62,15 +59,14 @@ fields! {
     BASELINE "baseline" "The file that says what is usual; null where the hosts do.";
 }
 
-/// The columns of tabular formats.
-pub static COLUMNS: [&Field; 15] = [
-    &HOST,
-    &KEY,
+/// The columns that only fleets have.
+pub static COLUMNS: [&Field; 14] = [
+    &columns::HOST,
+    &POINT,
     &CPU_MODEL,
     &NODES,
     &UNIT,
     &VALUE,
-    &CI95,
     &MEDIAN,
     &RATIO,
     &Z,
@@ -96,62 +92,7 @@ static METRIC_RATIO: Metric =
 impl FleetView<'_> {
     /// Describes all findings for programs.
     pub fn programs(&self, document: &mut dyn Document) {
-        document.items(Part::Records(&OUTLIERS), self.found.outliers.iter(), |document, outlier| {
-            self.value(document, outlier);
-            document.put(&CODE, "slower");
-        });
-        document.items(Part::Records(&APART), self.found.apart.iter(), |document, apart| {
-            self.value(document, &apart.outlier);
-            document.put(&CODE, apart.code());
-            let shown = |value, whole| {
-                core::fmt::from_fn(move |out| match apart.condition {
-                    FASTER => Ok(()),
-                    condition => alike::show(condition, value, whole, out),
-                })
-            };
-            document.show(&OWN, &shown(apart.outlier.value.under.get(apart.condition), true));
-            document.show(&USUAL, &shown(apart.usual.0, false));
-            document.put(&USUAL_HOSTS, apart.usual.1);
-            document.put(&POINTS, apart.points);
-        });
-        document.items(Part::List(&SLOWED), self.slowed.iter(), |document, slowed| {
-            let HostValue { host, value, interval, .. } = slowed.value;
-            document.put(&HOST, self.name(host));
-            of_key(document, &self.key(&slowed.value), slowed.value.nodes());
-            document.put(&VALUE, value);
-            document.put(&CI95, interval);
-            document.put(&BEFORE, slowed.before);
-            document.put(&CHANGE, slowed.ratio());
-            document.put(&NEWEST, slowed.counts[0]);
-            document.put(&OLDER, slowed.counts[1]);
-            document.show(&SINCE, &describe::Utc(slowed.since));
-        });
-        document.items(Part::List(&SHARED), self.runs.boots.shared.iter(), |document, name| {
-            document.put(&HOST, self.name(*name));
-            document.values(&NAMES, self.runs.boots.of(&self.runs.names, *name));
-        });
-        document.items(Part::List(&GROUPS), self.found.groups.iter(), |document, group| {
-            of_key(document, &Key::of(group.key(&self.runs.names)), group.nodes());
-            document.put(&GROUP_HOSTS, group.like);
-            document.put(&MEDIAN, group.norm.median);
-            document.put(&MAD, group.norm.mad);
-            document.put(&ALLOWED, group.norm.allowed(self.threshold));
-            document.put(&JUDGED, group.is_judged);
-        });
-        document.items(Part::List(&UNTRUSTED), self.runs.untrusted.iter(), |document, [host, reason]| {
-            document.put(&HOST, self.name(*host));
-            document.put(&REASON, self.name(*reason));
-        });
-        document.items(
-            Part::List(&PROBLEMS),
-            self.runs.refused.iter(),
-            |document, Refused { path, problem }| {
-                document.put(&FILE, saved::shown(path).as_str());
-                document.put(&LINE, problem.line);
-                document.put(&WHAT, Value::Shown(problem));
-            },
-        );
-        document.part(Part::Object(&SUMMARY), |document| {
+        document.part(Part::Object(&describe::SUMMARY), |document| {
             let FleetFindings { hosts, judged, slow, .. } = *self.found;
             document.put(&DOCUMENTS, self.runs.documents);
             document.put(&HOSTS, hosts);
@@ -163,23 +104,78 @@ impl FleetView<'_> {
             document.put(&UNTRUSTED_RUNS, self.runs.untrusted.pushed);
             document.put(&SKIPPED, self.runs.refused.pushed);
         });
+        let mut reason = (self.runs.untrusted.pushed > 0).then_some("untrusted-results");
+        trust::of_command(document, if reason.is_some() { "fair" } else { "good" }, &mut || reason.take());
+        document.part(Part::Records(&describe::ROWS), |document| {
+            self.found.outliers.iter().for_each(|outlier| self.row(document, outlier, None));
+            self.found.apart.iter().for_each(|apart| self.row(document, &apart.outlier, Some(apart)));
+        });
+        document.items(Part::List(&SLOWED), self.slowed.iter(), |document, slowed| {
+            self.of_value(document, &slowed.value);
+            document.put(&BEFORE, slowed.before);
+            document.put(&CHANGE, slowed.ratio());
+            document.put(&NEWEST, slowed.counts[0]);
+            document.put(&OLDER, slowed.counts[1]);
+            document.show(&SINCE, &describe::time::Utc(slowed.since));
+        });
+        document.items(Part::List(&SHARED), self.runs.boots.shared.iter(), |document, name| {
+            document.put(&columns::HOST, self.name(*name));
+            document.values(&NAMES, self.runs.boots.of(&self.runs.names, *name));
+        });
+        document.items(Part::List(&GROUPS), self.found.groups.iter(), |document, group| {
+            of_key(document, &Key::of(group.key(&self.runs.names)), group.nodes());
+            document.put(&GROUP_HOSTS, group.like);
+            document.put(&MEDIAN, group.norm.median);
+            document.put(&MAD, group.norm.mad);
+            document.put(&ALLOWED, group.norm.allowed(self.threshold));
+            document.put(&JUDGED, group.is_judged);
+        });
+        document.items(Part::List(&UNTRUSTED), self.runs.untrusted.iter(), |document, [host, reason]| {
+            document.put(&columns::HOST, self.name(*host));
+            document.put(&REASON, self.name(*reason));
+        });
+        document.items(
+            Part::List(&PROBLEMS),
+            self.runs.refused.iter(),
+            |document, Refused { path, problem }| {
+                document.put(&FILE, saved::shown(path).as_str());
+                document.put(&LINE, problem.line);
+                document.put(&WHAT, Value::Shown(problem));
+            },
+        );
         document.put(&THRESHOLD, self.threshold);
         document.put(&OF, self.options.of.word());
         let path = self.options.baseline.map(saved::shown);
         document.put(&BASELINE, path.as_ref().map(|path| path.as_str()));
-        describe::tool(document, "fleet", "");
     }
 
-    /// Describes an outlier and the usual value.
-    fn value(&self, document: &mut dyn Document, outlier: &Outlier) {
-        let HostValue { host, value, interval, .. } = outlier.value;
-        document.put(&HOST, self.name(host));
-        of_key(document, &self.key(&outlier.value), outlier.value.nodes());
-        document.put(&VALUE, value);
-        document.put(&CI95, interval);
-        document.put(&MEDIAN, outlier.norm.median);
-        document.put(&RATIO, outlier.ratio());
-        document.put(&Z, outlier.z());
+    /// Describes a value of a slow host, or of one that is not like the others, as a row.
+    fn row(&self, document: &mut dyn Document, outlier: &Outlier, apart: Option<&Apart>) {
+        let shown = |value: fn(&Apart) -> u64, whole| {
+            core::fmt::from_fn(move |out| match apart {
+                None | Some(Apart { condition: FASTER, .. }) => Ok(()),
+                Some(apart) => alike::show(apart.condition, value(apart), whole, out),
+            })
+        };
+        document.part(Part::Item, |document| {
+            self.of_value(document, &outlier.value);
+            document.put(&MEDIAN, outlier.norm.median);
+            document.put(&RATIO, outlier.ratio());
+            document.put(&Z, outlier.z());
+            document.put(&CODE, apart.map_or("slower", Apart::code));
+            document.show(&OWN, &shown(|apart| apart.outlier.value.under.get(apart.condition), true));
+            document.show(&USUAL, &shown(|apart| apart.usual.0, false));
+            document.put(&USUAL_HOSTS, apart.map(|apart| apart.usual.1));
+            document.put(&POINTS, apart.map(|apart| apart.points));
+        });
+    }
+
+    /// Describes a value, its host and its point.
+    fn of_value(&self, document: &mut dyn Document, of: &HostValue) {
+        let HostValue { host, value, interval, .. } = *of;
+        document.put(&columns::HOST, self.name(host));
+        of_key(document, &self.key(of), of.nodes());
+        document.put(&VALUE, Estimate { value, interval: Some(interval) });
     }
 
     /// Writes the samples for monitoring systems.
@@ -205,7 +201,8 @@ impl FleetView<'_> {
 }
 
 fn of_key(document: &mut dyn Document, key: &Key<'_>, nodes: u64) {
-    document.put(&KEY, key.point);
+    (0..FIELDS.len()).for_each(|field| columns::saved_field(document, field, key.field(field)));
+    document.put(&POINT, key.point);
     document.put(&CPU_MODEL, key.cpu);
     document.put(&NODES, nodes);
     document.put(&UNIT, unit(key.quantity).0);

@@ -10,7 +10,9 @@ use super::names::{Name, Names};
 use super::values::{HostValue, MOST_LISTED, SEPARATOR, Values};
 use crate::error::Failure;
 use crate::options::Of;
-use crate::result::row::{CLASS, FROM, GENERATORS, Label, PATTERN, Row, SIZE, TO, VARIANT, fields_that};
+use crate::result::row::{
+    CLASS, EXPERIMENT, FIELDS, FROM, GENERATORS, Label, PATTERN, Row, SIZE, TO, VARIANT, fields_that,
+};
 use crate::saved::alike::{self, Under, VERIFIED, WHOLE};
 use crate::saved::conditions::escaped;
 use crate::saved::{MAX_ROWS, Problem, Saved, documents, sections};
@@ -160,7 +162,7 @@ fn conditions(saved: &Saved, row: &Row, shown: u32, judge_all: bool) -> Under {
 }
 
 /// Returns the key of a row. Hosts with the same key are compared.
-fn named(saved: &Saved, row: &Row, shown: u32) -> Text<480> {
+fn named(saved: &Saved, row: &Row, shown: u32) -> Text<800> {
     let mut name = Text::EMPTY;
     let mut label = Text::<320>::EMPTY;
     // The program's own texts fit; longer ones are cut.
@@ -173,5 +175,9 @@ fn named(saved: &Saved, row: &Row, shown: u32) -> Text<480> {
         saved.cpu(),
         if row.traffic().is_some() { "bandwidth" } else { "" }
     );
+    let _ = write!(name, "{SEPARATOR}{EXPERIMENT}={}", saved.experiment);
+    for field in (0..FIELDS.len()).filter(|field| shown >> field & 1 == 1 && row.tells(*field)) {
+        let _ = write!(name, "{SEPARATOR}{field}={}", row.plain(field));
+    }
     name
 }

@@ -13,7 +13,7 @@ use proptest::prelude::*;
 
 use super::FLEET;
 use crate::catalogue::DESCRIPTORS;
-use crate::describe::output;
+use crate::describe::{CommandRun, output};
 use crate::options;
 use crate::report::FORMATS;
 use crate::report::terminal::Terminal;
@@ -51,9 +51,9 @@ pub fn written(arguments: &[&str]) -> (String, Option<(u8, String)>) {
     let options = Box::leak(Box::new(options::parse(arguments, &DESCRIPTORS, &FORMATS).unwrap()));
     let mut out = String::new();
     let terminal = Terminal { columns: 100, unicode: true, colour: false, screen: false };
-    let failure = (FLEET.run)(options, &mut |columns, describe| {
-        let columns = [columns, &[], &[]];
-        output::write(&mut out, options.outputs()[0].format, options, terminal, columns, describe).unwrap();
+    let failure = FLEET.perform(options, &|| CommandRun::of("fleet"), &mut |describe| {
+        let format = options.outputs()[0].format;
+        output::write(&mut out, format, options, terminal, FLEET.columns, describe).unwrap();
     });
     let failure = failure.unwrap_or_else(Some);
     (out, failure.map(|failure| (failure.exit_code(), failure.to_string())))

@@ -2,12 +2,12 @@
 //! the hosts that became slower.
 
 use latency_core::sort::sort_by;
-use latency_core::stats::Interval;
+use latency_core::stats::{Estimate, Interval};
 
 use super::boots::Boots;
 use super::names::{Name, Names};
 use crate::analysis::norm::{Norm, Quantity};
-use crate::analysis::traffic::bytes_per_line;
+use crate::analysis::traffic::bandwidth;
 use crate::result::row::Row;
 use crate::saved::alike::{PLACE_OF_NODES, TABLE, Under, alike};
 use crate::sys::errno::Errno;
@@ -31,6 +31,8 @@ pub struct Key<'n> {
     pub cpu: &'n str,
     /// The quantity of the values: latency or bandwidth.
     pub quantity: Quantity,
+    /// The fields of the point: the index of each after [`SEPARATOR`], then `=` and its value.
+    fields: &'n str,
 }
 
 /// The separator of the parts of a key, which does not occur in shown texts.
@@ -40,11 +42,19 @@ impl Key<'_> {
     /// Splits a key into its parts.
     #[must_use]
     pub fn of(name: &str) -> Key<'_> {
-        let mut parts = name.split(SEPARATOR);
+        let mut parts = name.splitn(4, SEPARATOR);
         let mut part = || parts.next().unwrap_or_default();
         let (point, cpu) = (part(), part());
         let quantity = if part().is_empty() { Quantity::Latency } else { Quantity::Bandwidth };
-        Key { point, cpu, quantity }
+        Key { point, cpu, quantity, fields: part() }
+    }
+
+    /// Returns the value of a field of the point; empty if the point lacks it.
+    #[must_use]
+    pub fn field(&self, field: usize) -> &str {
+        let mut fields = self.fields.split(SEPARATOR).filter_map(|field| field.split_once('='));
+        let found = fields.find(|(index, _)| index.parse() == Ok(field));
+        found.map_or("", |(_, value)| value)
     }
 }
 
@@ -85,9 +95,8 @@ impl HostValue {
         let interval = interval.unwrap_or(Interval { low: value, high: value });
         let of_host = HostValue { key, host, started, value, interval, under, apart: 0 };
         let Some(kind) = row.traffic() else { return of_host };
-        let rate = |ns: f64| bytes_per_line(kind) * 1e9 / ns;
-        let interval = Interval { low: rate(interval.high), high: rate(interval.low) };
-        HostValue { value: rate(value), interval, ..of_host }
+        let Estimate { value, interval } = bandwidth(kind, Estimate { value, interval: Some(interval) });
+        HostValue { value, interval: interval.unwrap_or(of_host.interval), ..of_host }
     }
 
     /// Returns the number of NUMA nodes of its host; 0 if unknown.

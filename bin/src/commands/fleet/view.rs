@@ -12,7 +12,7 @@ use super::runs::{Refused, Runs};
 use super::values::{HostValue, Key, Slowed, unit};
 use crate::analysis::norm::{FEWEST, Quantity};
 use crate::commands::listed;
-use crate::describe::Utc;
+use crate::describe::time::Utc;
 use crate::options::Options;
 use crate::report::document::{Document, Level, Role};
 use crate::report::figures::Digits;

@@ -16,7 +16,7 @@ use core::fmt::{self, Write};
 use latency_core::cpulist::NodeSet;
 
 use super::Command;
-use crate::describe::Report;
+use crate::describe::{Report, output};
 use crate::error::Failure;
 use crate::experiment::interface::Experiment;
 use crate::experiment::{bandwidth, cores, curve, distribution, loaded, matrix, pages, parallel, window};
@@ -51,6 +51,7 @@ pub const REPORT: Command = Command {
         operands: Operands { names: "[FILE...]", least: 0, most: MAX_OPERANDS, sides: false },
         ..Descriptor::OF_VALUES
     },
+    columns: output::COLUMNS,
     // Without files the command measures, and is started like an experiment.
     run: saved::run,
 };

@@ -4,7 +4,7 @@
 
 use super::view::{SECTIONS_OF, missing};
 use super::{COUNT, SECTIONS, VISITS, asked, budget_ns};
-use crate::describe;
+use crate::describe::{self, CommandRun, trust};
 use crate::error::Failure;
 use crate::experiment::dry_run;
 use crate::experiment::run_experiment::{self, Planned};
@@ -62,7 +62,7 @@ impl Plans {
     }
 
     /// Describes the plans: one line for each section, and each complete plan for programs.
-    pub fn present(&self, document: &mut dyn Document) {
+    pub fn present(&self, document: &mut dyn Document, run: &CommandRun<'_>) {
         let (count, points) = self
             .possible()
             .fold((0, 0), |(count, points), (_, planned, _)| (count + 1, points + planned.points.len()));
@@ -80,17 +80,30 @@ impl Plans {
                 table.show(&takes);
             }
         });
-        describe::tool(document, "report", "");
-        missing(document, &|index| self.sections.get(index)?.as_ref().err(), &|_| false);
-        document.part(Part::Object(&dry_run::PLAN), |document| {
+        run.present(document);
+        document.part(Part::Object(&describe::SUMMARY), |document| {
             document.put(&dry_run::POINTS, points);
             dry_run::time(document, self.takes);
         });
+        trust::of_command(document, "good", &mut || None);
+        document.part(Part::Records(&describe::ROWS), |document| {
+            for (name, planned, _) in self.possible() {
+                dry_run::rows(document, &CommandRun { name, ..*run }, &planned.points);
+            }
+        });
+        document.put(&dry_run::PLAN, true);
+        missing(document, &|index| self.sections.get(index)?.as_ref().err(), &|_| false);
         document.part(Part::List(&SECTIONS_OF), |document| {
             document.sentence(Role::Page(&PageRole::Chapter), format_args!("Plans"));
             for (name, planned, takes) in self.possible() {
                 document.part(Part::Item, |document| {
-                    dry_run::present(document, name, &planned.points, &planned.budget, takes);
+                    dry_run::present(
+                        document,
+                        &CommandRun { name, ..*run },
+                        &planned.points,
+                        &planned.budget,
+                        takes,
+                    );
                 });
             }
         });

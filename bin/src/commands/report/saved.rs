@@ -12,7 +12,7 @@ use latency_core::text::{Text, plural};
 use super::page::how_to_get_the_page;
 use super::pictures::{self, SEVERAL, unit, value};
 use crate::commands::Write;
-use crate::describe;
+use crate::describe::{self, columns, trust};
 use crate::error::{Failure, Problem, SavedError};
 use crate::options::Options;
 use crate::report::document::{Document, Level, PageRole, Part, Role, fields};
@@ -28,7 +28,7 @@ fields! {
     pub FILES "files" "The saved results.";
     pub FILE "file" "Its name.";
     pub OF "of" "The experiment that it is of; empty where the file does not tell.";
-    HOST "hostname" "The host that it is from, or that the file does not tell.";
+    HOST "host_name" "The host that it is from, or that the file does not tell.";
     POINTS "points" "How many points it has.";
     LEAST "least" "The smallest value: nanoseconds, or GB/s of bandwidth.";
     MEDIAN "median" "The median of all values.";
@@ -57,7 +57,7 @@ pub struct File<'f> {
 /// Reads the named files, and writes their contents.
 pub fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {
     let files = read(options.operands(), true)?;
-    write(&[], &mut |document| present(document, options, &files));
+    write(&mut |document| present(document, options, &files));
     Ok(None)
 }
 
@@ -167,7 +167,22 @@ fn present(document: &mut dyn Document, options: &Options<'_>, files: &[File<'_>
         document.put(&RESULTS, files.len());
         document.put(&HOSTS, hosts);
     });
-    describe::tool(document, "report", "");
+    let trusts = || files.iter().map(File::trust).filter(|trust| !trust.is_empty());
+    let level = match (trusts().any(|trust| trust == "poor"), trusts().next()) {
+        (true, _) => "poor",
+        (false, Some(_)) => "fair",
+        (false, None) => "good",
+    };
+    let mut reasons = trusts();
+    trust::of_command(document, level, &mut || reasons.next());
+    // A page has its tables; with all rows it would have megabytes.
+    let shown = if document.wants_pictures() { &[] } else { files };
+    document.part(Part::Records(&describe::ROWS), |document| {
+        for file in shown {
+            let mut rows = file.saved.rows.iter();
+            columns::saved_rows(document, &file.saved, &mut || rows.next());
+        }
+    });
     document.part(Part::List(&FILES), |document| {
         for file in files {
             chapter(document, file);

@@ -80,13 +80,7 @@ impl<'r, 'a> Whole<'r, 'a> {
 /// Describes a report.
 pub fn present(document: &mut dyn Document, whole: &Whole<'_, '_>) {
     let warnings = whole.warnings();
-    verdict(document, whole);
     let found = WholeTrust::of(whole.measured().map(|(_, report)| report.warnings), &warnings);
-    worst(document, &found, trust::is_emulated(&warnings));
-    answers(document, whole, found.is_shared);
-    missing(document, &|index| (whole.came)(index)?.err(), &|index| (whole.came)(index).is_none());
-    how_to_get_the_page(document, whole.options);
-    summary(document, whole);
     describe::tool(document, "report", describe::machine::cpu_model(whole.machine));
     describe::command(document, whole.arguments, whole.options.anonymous);
     document.sentence(
@@ -97,18 +91,30 @@ pub fn present(document: &mut dyn Document, whole: &Whole<'_, '_>) {
     );
     describe::run(document, whole.machine, whole.started, whole.seconds, whole.partial);
     describe::machine::host(document, whole.machine, &whole.options.labels);
+    summary(document, whole);
+    trust::trust(document, &warnings);
+    // A page with all points would have megabytes.
+    if !document.wants_pictures() {
+        document.part(Part::Records(&describe::ROWS), |document| {
+            for (section, report) in whole.measured() {
+                (section.experiment.present.rows)(document, &report);
+            }
+        });
+    }
+    verdict(document, whole);
+    worst(document, &found, trust::is_emulated(&warnings));
+    answers(document, whole, found.is_shared);
+    missing(document, &|index| (whole.came)(index)?.err(), &|index| (whole.came)(index).is_none());
+    how_to_get_the_page(document, whole.options);
     describe::machine::machine(document, whole.machine);
     trust::warnings(document, &warnings);
     document.part(Part::List(&SECTIONS_OF), |document| {
         for (section, report) in whole.measured() {
             document.sentence(Role::Page(&PageRole::Chapter), format_args!("{}", section.question));
             document.part(Part::Item, |document| {
-                // A page with all points would have megabytes.
-                let present = section.experiment.present;
+                let present = &section.experiment.present;
                 match document.wants_pictures() {
-                    true => {
-                        describe::report(&mut Excerpt { document, summary: None, depth: 0 }, &report, present)
-                    }
+                    true => describe::report(&mut Excerpt { document, depth: 0 }, &report, present),
                     false => describe::report(document, &report, present),
                 }
             });
@@ -121,13 +127,9 @@ fn summary(document: &mut dyn Document, whole: &Whole<'_, '_>) {
     document.part(Part::Object(&SUMMARY), |document| {
         for (index, (section, field)) in SECTIONS.iter().zip(&CONCLUSIONS).enumerate() {
             match (whole.came)(index) {
-                Some(Ok(report)) => {
-                    describe::report(
-                        &mut Excerpt { document, summary: Some(field), depth: 0 },
-                        &report,
-                        section.experiment.present,
-                    );
-                }
+                Some(Ok(report)) => document.part(Part::Object(field), |document| {
+                    (section.experiment.present.summary)(document, &report);
+                }),
                 _ => document.put(field, None::<bool>),
             }
         }
@@ -195,7 +197,7 @@ fn answers(document: &mut dyn Document, whole: &Whole<'_, '_>, is_shared: bool) 
         let role = PageRole::ChapterAnswer(section.question, trust::level(report.warnings));
         let answer = answer(section, report);
         document.sentence(Role::Page(&role), format_args!("{answer}"));
-        describe::report(&mut Figures { document }, &report, section.experiment.present);
+        describe::report(&mut Figures { document }, &report, &section.experiment.present);
     }
 }
 
@@ -204,7 +206,7 @@ fn answer<'r, 'a>(section: &'static Section, report: Report<'r, 'a>) -> impl Dis
     fmt::from_fn(move |out| {
         let wanted = [Role::Answer, Role::Finding, Role::Line];
         FirstSentence { out, wanted, found: None, pass: 0 }
-            .write(&mut |document| describe::report(document, &report, section.experiment.present))
+            .write(&mut |document| describe::report(document, &report, &section.experiment.present))
     })
 }
 
@@ -281,77 +283,58 @@ impl Document for Figures<'_> {
     }
 }
 
-/// A document that passes on a part of a description: only its summary, or everything except the lists of its points.
+/// A document that passes on everything except the lists of points.
 struct Excerpt<'d> {
     document: &'d mut dyn Document,
-    /// The name under which the summary is passed on; `None` to pass on everything except points.
-    summary: Option<&'static Field>,
-    /// The depth within the summary, or within a list of points; 0 outside.
+    /// The depth within a list of points; 0 outside.
     depth: usize,
-}
-
-impl Excerpt<'_> {
-    fn passes(&self) -> bool {
-        self.summary.is_some() == (self.depth > 0)
-    }
 }
 
 impl Document for Excerpt<'_> {
     fn value(&mut self, field: &'static Field, value: Value<'_>) {
-        if self.passes() {
+        if self.depth == 0 {
             self.document.value(field, value);
         }
     }
 
     fn named(&mut self, name: &str, value: Value<'_>) {
-        if self.passes() {
+        if self.depth == 0 {
             self.document.named(name, value);
         }
     }
 
     fn begin(&mut self, part: Part) {
-        let begins = match (self.summary, part) {
-            _ if self.depth > 0 => true,
-            (Some(_), Part::Object(field)) => field.key() == SUMMARY.key(),
-            (Some(_), _) => false,
-            (None, Part::Records(_)) => true,
-            (None, Part::List(field)) => field.key() == "node_pairs",
-            (None, _) => false,
+        let is_list = match part {
+            Part::Records(_) => true,
+            Part::List(field) => matches!(field.key(), "node_pairs" | "points" | "distributions"),
+            _ => false,
         };
-        match self.summary {
-            Some(name) if begins && self.depth == 0 => self.document.begin(Part::Object(name)),
-            _ if begins == self.summary.is_some() => self.document.begin(part),
-            _ => {}
+        match self.depth > 0 || is_list {
+            true => self.depth += 1,
+            false => self.document.begin(part),
         }
-        self.depth += usize::from(begins);
     }
 
     fn end(&mut self) {
-        if self.passes() {
-            self.document.end();
+        match self.depth {
+            0 => self.document.end(),
+            _ => self.depth -= 1,
         }
-        self.depth = self.depth.saturating_sub(1);
     }
 
     fn sentence(&mut self, role: Role, words: fmt::Arguments<'_>) {
-        if self.summary.is_none() {
-            self.document.sentence(role, words);
-        }
+        self.document.sentence(role, words);
     }
 
     fn table(&mut self, table: &DocumentTable<'_>) {
-        if self.summary.is_none() {
-            self.document.table(table);
-        }
+        self.document.table(table);
     }
 
     fn picture(&mut self, picture: Picture<'_>) {
-        if self.summary.is_none() {
-            self.document.picture(picture);
-        }
+        self.document.picture(picture);
     }
 
     fn wants_pictures(&self) -> bool {
-        self.summary.is_none() && self.document.wants_pictures()
+        self.document.wants_pictures()
     }
 }

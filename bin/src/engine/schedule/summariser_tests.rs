@@ -146,6 +146,7 @@ fn a_lone_batch_is_disturbed_if_it_exceeds_other_rounds() {
         let round = |index: usize| Round {
             nanoseconds: if index == 9 { last } else { 100.0 },
             minimum_ns: 90.0 - index as f64,
+            maximum_ns: 110.0 + index as f64,
             batches,
             begun_ns: index as f64 * 1000.0,
             ended_ns: index as f64 * 1000.0 + 500.0,

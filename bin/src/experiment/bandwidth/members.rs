@@ -1,89 +1,48 @@
 //! Traffic for programs: a record for each number of generators.
 
 use crate::analysis::traffic::{TrafficGroup, groups, rate, shares};
-use crate::describe::estimate::{self, estimates};
-use crate::describe::{Report, SUMMARY, point};
+use crate::describe::columns::{self, RowOrigin};
+use crate::describe::{Report, point};
 use crate::plan::generators;
-use crate::report::document::{Document, Field, Part, fields};
-use crate::result::Outcome;
+use crate::report::document::{Document, fields};
+use crate::result::{Outcome, Traffic};
 use latency_core::stats::Estimate;
 use latency_core::traffic::Kind;
 use latency_core::words::Worded;
 
 fields! {
-    BANDWIDTHS "bandwidths" "What some number of generators moved between two nodes.";
-    pub TRAFFIC "traffic" "The kind of traffic: n:1 reads n lines and writes one of them.";
-    PATTERN "pattern" "The order in which lines were touched: `stream`, `permuted` within blocks of 2 MiB, or `random`.";
-    pub GENERATORS "generators" "The number of CPUs that moved lines at the same time.";
-    CPUS "cpus" "Those CPUs, as a list of ranges.";
-    pub FOOTPRINT "footprint_bytes" "The memory of all generators together.";
-    RATE "bytes_per_second" "Lines touched, 64 bytes each: those read and those written.";
-    RATE_CI95 "ci95_bytes_per_second" "Its 95 % confidence interval within this run.";
-    READ "read_bytes_per_second" "Lines read.";
-    WRITTEN "write_bytes_per_second" "Lines written.";
-    OWNED "rfo_estimate_bytes_per_second" "Lines that memory may have to read besides, because plain stores write to them (read for ownership).";
-    IN_FLIGHT "lines_in_flight" "Lines read in flight per generator, by Little's law with the latency of one chain; null without it.";
-    KNEE "knee_generators" "The fewest generators, of those tried, with 95 % of the largest rate.";
-    EFFICIENCY "efficiency" "The rate over that of as many generators alone; null where one alone was not measured.";
-    CHAINS "idle_latencies" "The latency of one chain between the nodes, measured in the same rounds.";
+    PEAK_READ "read_bytes_per_second +-" "The largest rate of reads between two nodes.";
+    PEAK_WRITTEN "write_bytes_per_second +-" "The largest rate of writes between two nodes.";
+    SINGLE_CORE "single_core_bytes_per_second +-" "The largest rate of one core alone; null where none was alone.";
 }
 
-estimates! {
-    PEAK_READ "read_bytes_per_second" "The largest rate of lines read between two nodes.";
-    PEAK_WRITTEN "write_bytes_per_second" "The largest rate of lines written between two nodes.";
-    ONE_CORE "one_core_bytes_per_second" "The largest rate of one core alone; null where none was alone.";
-}
-
-/// The columns of a table of traffic.
-pub static COLUMNS: [&Field; 27] = [
-    &point::FROM,
-    &point::TO,
-    &point::CPU,
-    &TRAFFIC,
-    &PATTERN,
-    &GENERATORS,
-    &CPUS,
-    &RATE,
-    &RATE_CI95,
-    &READ,
-    &WRITTEN,
-    &OWNED,
-    &IN_FLIGHT,
-    &KNEE,
-    &EFFICIENCY,
-    &point::UNCORE_GHZ,
-    &FOOTPRINT,
-    &point::NS,
-    &point::CI95_NS,
-    &point::WINDOW,
-    &point::TRIALS,
-    &point::ROUNDS,
-    &point::DISTURBED,
-    &point::PAGES_ASKED,
-    &point::PAGES_OBTAINED,
-    &point::VERIFIED,
-    &point::NOT_MEASURED,
-];
-
-/// Describes all traffic, the latencies without load, and the conclusions.
-pub fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
-    document.part(Part::Records(&BANDWIDTHS), |document| {
-        for group in groups(report.outcomes) {
-            for outcome in group.outcomes {
-                document.part(Part::Item, |document| record(document, report, &group, outcome));
-            }
+/// Describes all traffic as rows, then the latencies without load.
+pub fn rows(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let origin = RowOrigin::of(report);
+    for group in groups(report.outcomes) {
+        for outcome in group.outcomes {
+            origin.row(document, &mut |document| traffic_row(document, report, &group, outcome));
         }
-    });
-    document.items(
-        Part::List(&CHAINS),
-        report.outcomes.iter().filter(|outcome| outcome.point.walk.traffic().is_none()),
-        |document, outcome| point::members(document, report.clock, outcome),
-    );
-    summary(document, report);
+    }
+    for outcome in idle(report.outcomes) {
+        origin.row(document, &mut |document| point::row(document, report, outcome));
+    }
+}
+
+/// Returns the points without load.
+fn idle<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> impl Iterator<Item = &'r Outcome<'a>> {
+    outcomes.iter().filter(|outcome| outcome.point.walk.traffic().is_none())
+}
+
+/// Describes the evidence for all rows.
+pub fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let traffic = groups(report.outcomes).flat_map(|group| group.outcomes);
+    let mut outcomes = traffic.chain(idle(report.outcomes));
+    point::evidence_of(document, &mut || outcomes.next());
 }
 
 /// Describes the largest rates of all groups.
-fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
+pub fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
     let mut most = [None::<Estimate>; 3];
     for group in groups(report.outcomes) {
         let shares = shares(group.traffic.kind);
@@ -96,51 +55,51 @@ fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
             }
         }
     }
-    document.part(Part::Object(&SUMMARY), |document| {
-        for (names, rate) in [&PEAK_READ, &PEAK_WRITTEN, &ONE_CORE].into_iter().zip(most) {
-            estimate::flat(document, names, rate);
-        }
-    });
+    for (field, rate) in [&PEAK_READ, &PEAK_WRITTEN, &SINGLE_CORE].into_iter().zip(most) {
+        document.put(field, rate);
+    }
 }
 
-/// The fields of a rate, of its interval, and of the lines read, written and owned.
-pub type RateFields = [&'static Field; 5];
-
 /// Describes a rate of one kind of traffic, and the rates of the lines that it reads and writes.
-pub fn rates(document: &mut dyn Document, fields: RateFields, kind: &Kind, found: Option<Estimate>) {
-    let [rate, interval, read, written, owned] = fields;
+pub fn rates(document: &mut dyn Document, kind: &Kind, found: Option<Estimate>) {
     let shares = shares(kind);
-    document.put(rate, found.map(|rate| rate.value));
-    document.put(interval, found.and_then(|rate| rate.interval));
-    for (field, share) in [(read, shares.read), (written, shares.written), (owned, shares.owned)] {
+    document.put(&columns::BYTES, found);
+    for (field, share) in
+        [(&columns::READ, shares.read), (&columns::WRITTEN, shares.written), (&columns::OWNED, shares.owned)]
+    {
         document.put(field, found.map(|rate| rate.value * share));
     }
 }
 
-fn record(
+/// Describes the traffic of a row.
+pub fn kind(document: &mut dyn Document, traffic: &Traffic, cores: u32) {
+    document.put(&columns::TRAFFIC, traffic.kind.name);
+    document.put(&columns::PATTERN, traffic.kind.pattern().name());
+    document.put(&columns::CORES, cores);
+    document.put(&columns::FOOTPRINT, traffic.footprint);
+}
+
+fn traffic_row(
     document: &mut dyn Document,
     report: &Report<'_, '_>,
     group: &TrafficGroup<'_, '_>,
     outcome: &Outcome<'_>,
 ) {
-    let Some(traffic) = outcome.point.walk.traffic() else { return };
-    point::route(document, &outcome.point);
-    document.put(&TRAFFIC, traffic.kind.name);
-    document.put(&PATTERN, traffic.kind.pattern().name());
-    document.put(&GENERATORS, traffic.generators);
-    document.show(&CPUS, &generators::generating(report.options, report.machine, &outcome.point, traffic));
-    document.put(&FOOTPRINT, traffic.footprint);
-    document.put(&point::PAGES_ASKED, outcome.point.pages.word());
+    let (Some(traffic), point) = (outcome.point.walk.traffic(), &outcome.point) else { return };
+    point::route(document, point);
+    kind(document, traffic, traffic.generators);
+    document.show(&columns::CPUS, &generators::generating(report.options, report.machine, point, traffic));
+    document.put(&columns::PAGES_ASKED, point.pages.word());
     let found = rate(outcome).map(|(_, rate)| rate);
-    rates(document, [&RATE, &RATE_CI95, &READ, &WRITTEN, &OWNED], traffic.kind, found);
+    rates(document, traffic.kind, found);
+    point::value(document, outcome);
     let with = found.map(|rate| (traffic.generators, rate));
-    document.put(&IN_FLIGHT, with.and_then(|with| group.in_flight(with)));
-    document.put(&KNEE, group.knee());
-    document.put(&EFFICIENCY, with.and_then(|with| group.efficiency(with)));
-    let measured = outcome.result.as_ref().ok();
-    document.put(&point::UNCORE_GHZ, measured.and_then(|measured| measured.series.uncore_gigahertz));
-    match &outcome.result {
-        Ok(measured) => point::windows(document, &outcome.point, measured),
-        Err(exclusion) => document.show(&point::NOT_MEASURED, exclusion),
+    document.put(&columns::LINES_IN_FLIGHT, with.and_then(|with| group.in_flight(with)));
+    document.put(&columns::KNEE_CORES, group.knee());
+    document.put(&columns::EFFICIENCY, with.and_then(|with| group.efficiency(with)));
+    if let Ok(measured) = &outcome.result {
+        document.put(&columns::UNCORE_GHZ, measured.series.uncore_gigahertz);
+        document.put(&columns::PRECISE, measured.precise);
+        point::trials(document, point, measured);
     }
 }

@@ -6,6 +6,7 @@ mod tables;
 mod view;
 
 use super::interface::{Experiment, collected};
+use crate::describe::Presentation;
 use crate::engine::run::{Visits, all_rounds};
 use crate::engine::session::{Findings, Session};
 use crate::engine::stopwatch::clock::Timer;
@@ -43,8 +44,13 @@ pub const BANDWIDTH: Experiment = Experiment {
     measure: |options, session, timer, points, budget| {
         measure(options, session, timer, points, budget, &mut all_rounds)
     },
-    present: [view::answer, view::evidence, members::data],
-    columns: [&members::COLUMNS, &[]],
+    present: Presentation {
+        answer: view::answer,
+        evidence: view::evidence,
+        summary: members::summary,
+        rows: members::rows,
+        data: members::data,
+    },
 };
 
 /// Measures points with generators that are chosen and paced as requested by the options; `visits` schedules the

@@ -5,6 +5,7 @@ mod view;
 
 use super::interface::{Experiment, collected};
 use crate::analysis::cores::{CpuPair, doubtful};
+use crate::describe::Presentation;
 use crate::engine::session::{Findings, Session};
 use crate::engine::stopwatch::clock::Timer;
 use crate::engine::threads::partners::driver::measure_with_partners;
@@ -37,8 +38,13 @@ pub const CORES: Experiment = Experiment {
     plan: |planning| collected(planning, cores::cores),
     budget: Budget::of_cores,
     measure,
-    present: [view::answers, view::evidence, members::data],
-    columns: [&members::COLUMNS, &[]],
+    present: Presentation {
+        answer: view::answers,
+        evidence: view::evidence,
+        summary: members::summary,
+        rows: members::rows,
+        data: members::data,
+    },
 };
 
 fn measure<'a>(

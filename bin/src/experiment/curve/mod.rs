@@ -17,7 +17,7 @@ use super::interface::{Experiment, gathered};
 use crate::analysis::claims::Claims;
 use crate::analysis::curve::Analysis;
 use crate::analysis::pages::translates_small_pages;
-use crate::describe::{self, Report, method, point};
+use crate::describe::{Presentation, Report, method, point};
 use crate::engine::memory::RealSchedule;
 use crate::engine::memory::chains::Alongside;
 use crate::engine::run;
@@ -29,7 +29,7 @@ use crate::machine::processor::Platform;
 use crate::options::{Descriptor, FlagId, FlagSet, Options, Order};
 use crate::plan::budget::{Budget, PLACES};
 use crate::plan::{self, Scope};
-use crate::report::document::{Document, Part};
+use crate::report::document::Document;
 use crate::result::sample::{Sample, Samples, collect};
 use crate::result::{Extra, Outcome, Point};
 use crate::sys::table::Table;
@@ -80,8 +80,7 @@ pub const CURVE: Experiment = Experiment {
         budget
     },
     measure,
-    present: [answer, evidence, data],
-    columns: [&point::CHAINS, &[]],
+    present: Presentation { answer, evidence, summary, rows: point::rows, data },
 };
 
 fn measure<'a>(
@@ -265,6 +264,10 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
 fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
     let Some(analysis) = report.analysis else { return };
     levels::models(document, analysis);
-    describe::points(document, Part::Records(&point::POINTS), report, &|_, _, _| {});
+    point::evidence(document, report);
     model::model(document, analysis);
+}
+
+fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
+    report.analysis.iter().for_each(|analysis| model::summary(document, analysis));
 }

@@ -3,13 +3,12 @@
 use latency_core::model::edge::EdgeError;
 use latency_core::model::law::Law;
 use latency_core::model::{Fit, FitError};
-use latency_core::stats::Estimate;
+use latency_core::stats::{Estimate, Interval};
 use latency_core::words::Worded;
 
 use crate::analysis::caches::{Agreement, Cache};
 use crate::analysis::curve::Analysis;
 use crate::analysis::pages::PAGE;
-use crate::describe::SUMMARY;
 use crate::report::document::{Document, Field, Part, fields};
 
 fields! {
@@ -18,7 +17,7 @@ fields! {
     CORE_GHZ "core_ghz" "The clock by which cycles become nanoseconds.";
     LEVELS "levels" "The caches as a program meets them, nearest first.";
     MEMORY "memory" "What lies beyond the last level.";
-    TRANSLATION "translation" "The first translation buffer; null where none shows.";
+    TLB "tlb" "The first translation buffer; null where none shows.";
     PAGES "pages" "Its entries.";
     PAGE_BYTES "page_bytes" "The page that an entry translates.";
     MISS_NS "miss_ns" "What a miss adds.";
@@ -29,21 +28,21 @@ fields! {
     L1_EDGE "l1_edge" "The edge of the first level, by bisection; null if it was not searched.";
     NOT_FOUND "not_found" "Why there is none.";
     CAPACITY "capacity_bytes" "The effective capacity.";
-    CAPACITY_CI95 "ci95_capacity_bytes" "Its 95 % confidence interval; null where the points do not bound it.";
+    CAPACITY_LOW "capacity_bytes_low" "The lower end of its 95 % confidence interval; null where the points do not bound it.";
+    CAPACITY_HIGH "capacity_bytes_high" "The upper end of the interval.";
     EXACT "capacity_exact" "Whether the edge of the first level gave it exactly.";
     ONSET "onset_bytes" "The working set from which on it gives way: 5 % of the misses are there.";
     KNEE "knee_bytes" "The working set at which half of the misses are there.";
     WAYS "ways" "The associativity, where it is known.";
     LAW "law" "How the misses rise.";
     LEVEL "level" "Counted from the core.";
-    NS "ns" "The latency.";
-    CI95_NS "ci95_ns" "Its 95 % confidence interval; null where the points do not bound it.";
+    NS "ns +-" "The latency.";
     CORE_CYCLES "core_cycles" "The latency in core cycles.";
     PLATEAU "plateau_points" "The points that the latency was read from; 0 where the stair tells it.";
     LARGEST_BYTES "largest_bytes" "The largest working set.";
     LARGEST_NS "largest_ns" "The latency at the largest working sets: what a page walk takes grows with them.";
     STAGES "stages" "The steps in which it gives way.";
-    WITH_TRANSLATION "with_translation" "Whether a translation buffer gives way at the same size.";
+    WITH_TLB "with_tlb" "Whether a translation buffer gives way at the same size.";
     LIKE_MEMORY "like_memory" "Whether memory is less than 1.5 times as slow, so that it may be no level.";
     REPORTED "reported_bytes" "What the system reports.";
     REPORTED_BY "reported_by" "Who reports it.";
@@ -53,15 +52,13 @@ fields! {
     HIT "hit" "The latency before the edge.";
     MISS "miss" "The latency behind it.";
     NOT_FITTED "not_fitted" "Why there is no fit.";
-    VALUE "value" "The value.";
-    LOW "low" "The lower end of its 95 % interval.";
-    HIGH "high" "The upper end.";
-    LATENCY "latency" "The latency of the level.";
+    LATENCY "latency +-" "The latency of the level.";
     RESOLVED "resolved" "Whether the points show it.";
     MEDIAN_RESIDUAL "median_residual" "The median of the absolute relative residuals.";
     RMS_RESIDUAL "rms_residual" "Their root mean square.";
     BIC "bic" "The Bayesian information criterion.";
-    CAPACITY_ESTIMATE "capacity" "The capacity of the level.";
+    FIT_CAPACITY "capacity +-" "The capacity of the level.";
+    FIT_MEMORY "memory +-" "The latency of memory.";
     MEMORY_NS "memory_ns" "The latency of memory.";
     L1_NS "l1_ns" "The latency of the first level.";
     L1_CYCLES "l1_core_cycles" "The same in core cycles.";
@@ -89,7 +86,7 @@ pub fn model(document: &mut dyn Document, analysis: &Analysis) {
                 document.put(&LARGEST_NS, analysis.largest_ns);
             }
         });
-        document.object(&TRANSLATION, analysis.translation.as_ref(), |document, knee| {
+        document.object(&TLB, analysis.translation.as_ref(), |document, knee| {
             document.put(&PAGES, knee.pages);
             document.put(&PAGE_BYTES, PAGE);
             document.put(&MISS_NS, analysis.nanoseconds(knee.step));
@@ -103,7 +100,6 @@ pub fn model(document: &mut dyn Document, analysis: &Analysis) {
         }
     });
     edge(document, analysis);
-    summary(document, analysis);
 }
 
 fn edge(document: &mut dyn Document, analysis: &Analysis) {
@@ -130,8 +126,10 @@ fn edge(document: &mut dyn Document, analysis: &Analysis) {
 
 fn level(document: &mut dyn Document, analysis: &Analysis, cache: &Cache) {
     document.put(&LEVEL, u64::from(cache.number));
-    document.put(&CAPACITY, whole(cache.size.value));
-    document.put(&CAPACITY_CI95, cache.size.interval);
+    let Interval { low, high } = cache.size.bounds();
+    for (field, bytes) in [(&CAPACITY, cache.size.value), (&CAPACITY_LOW, low), (&CAPACITY_HIGH, high)] {
+        document.put(field, whole(bytes));
+    }
     document.put(&EXACT, cache.exact);
     document.put(&ONSET, whole(cache.onset));
     document.put(&KNEE, whole(cache.half));
@@ -140,7 +138,7 @@ fn level(document: &mut dyn Document, analysis: &Analysis, cache: &Cache) {
     latency(document, analysis, analysis.of_cache(cache), cache.latency);
     document.put(&PLATEAU, cache.plateau.map_or(0, |plateau| plateau.count));
     document.put(&STAGES, u64::from(cache.stages));
-    document.put(&WITH_TRANSLATION, cache.with_translation);
+    document.put(&WITH_TLB, cache.with_translation);
     document.put(&LIKE_MEMORY, cache.like_memory);
     document.put(&REPORTED, cache.claim.map(|claim| claim.size));
     document.put(&REPORTED_BY, cache.claim.map(|claim| claim.source.word()));
@@ -160,8 +158,7 @@ fn whole(bytes: f64) -> Option<u64> {
 }
 
 fn latency(document: &mut dyn Document, analysis: &Analysis, nanoseconds: Estimate, latency: Estimate) {
-    document.put(&NS, nanoseconds.value);
-    document.put(&CI95_NS, nanoseconds.interval);
+    document.put(&NS, nanoseconds);
     document.put(&CORE_CYCLES, analysis.cycles(latency.value));
 }
 
@@ -183,12 +180,12 @@ fn fit(document: &mut dyn Document, field: &'static Field, fit: &Result<Fit, Fit
         Err(error) => document.show(&NOT_FITTED, error),
         Ok(fit) => {
             document.items(Part::List(&LEVELS), fit.levels(), |document, level| {
-                estimate(document, &CAPACITY_ESTIMATE, level.capacity);
-                estimate(document, &LATENCY, level.latency);
+                document.put(&FIT_CAPACITY, level.capacity);
+                document.put(&LATENCY, level.latency);
                 document.put(&LAW, level.law.map(name));
                 document.put(&RESOLVED, level.resolved);
             });
-            estimate(document, &MEMORY, fit.memory);
+            document.put(&FIT_MEMORY, fit.memory);
             document.put(&MEDIAN_RESIDUAL, fit.median_residual);
             document.put(&RMS_RESIDUAL, fit.rms_residual);
             document.put(&BIC, fit.bic);
@@ -196,30 +193,19 @@ fn fit(document: &mut dyn Document, field: &'static Field, fit: &Result<Fit, Fit
     });
 }
 
-/// Describes a value with the ends of its interval, which are null if the points do not bound it.
-fn estimate(document: &mut dyn Document, field: &'static Field, estimate: Estimate) {
-    document.part(Part::Object(field), |document| {
-        document.put(&VALUE, estimate.value);
-        document.put(&LOW, estimate.interval.map(|interval| interval.low));
-        document.put(&HIGH, estimate.interval.map(|interval| interval.high));
-    });
-}
-
 /// Describes the quantities that have well-known names.
-fn summary(document: &mut dyn Document, analysis: &Analysis) {
+pub fn summary(document: &mut dyn Document, analysis: &Analysis) {
     let caches = analysis.caches();
     let numbered = |number| caches.iter().find(|cache| cache.number == number);
     let ns = |cache: Option<&Cache>| cache.map(|cache| analysis.of_cache(cache).value);
     let bytes = |cache: Option<&Cache>| cache.and_then(|cache| whole(cache.size.value));
-    document.part(Part::Object(&SUMMARY), |document| {
-        document.put(&L1_NS, ns(numbered(1)));
-        document.put(&L1_CYCLES, numbered(1).and_then(|cache| analysis.cycles(cache.latency.value)));
-        document.put(&L1_BYTES, bytes(numbered(1)));
-        document.put(&L2_NS, ns(numbered(2)));
-        document.put(&L2_BYTES, bytes(numbered(2)));
-        document.put(&LAST_NS, ns(caches.last()));
-        document.put(&LAST_BYTES, bytes(caches.last()));
-        document.put(&MEMORY_NS, analysis.memory.map(|memory| memory.nanoseconds().value));
-        document.put(&TLB_PAGES, analysis.translation.map(|knee| knee.pages));
-    });
+    document.put(&L1_NS, ns(numbered(1)));
+    document.put(&L1_CYCLES, numbered(1).and_then(|cache| analysis.cycles(cache.latency.value)));
+    document.put(&L1_BYTES, bytes(numbered(1)));
+    document.put(&L2_NS, ns(numbered(2)));
+    document.put(&L2_BYTES, bytes(numbered(2)));
+    document.put(&LAST_NS, ns(caches.last()));
+    document.put(&LAST_BYTES, bytes(caches.last()));
+    document.put(&MEMORY_NS, analysis.memory.map(|memory| memory.nanoseconds().value));
+    document.put(&TLB_PAGES, analysis.translation.map(|knee| knee.pages));
 }

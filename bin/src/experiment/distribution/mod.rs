@@ -9,7 +9,8 @@ use latency_core::cpulist::NodeSet;
 use self::view::{at, known};
 use super::interface::Experiment;
 use super::matrix;
-use crate::describe::{self, Report, method, point};
+use crate::describe::columns::{self, RowOrigin};
+use crate::describe::{Presentation, Report, method, point};
 use crate::engine::memory::chains::Alongside;
 use crate::engine::run;
 use crate::engine::session::{Findings, Session};
@@ -19,7 +20,7 @@ use crate::error::{Failure, TimingError};
 use crate::options::{Descriptor, FlagSet, Options};
 use crate::plan::budget::Budget;
 use crate::plan::{Plan, Planning, Scope};
-use crate::report::document::{Document, Part};
+use crate::report::document::Document;
 use crate::result::Point;
 
 /// The experiment that shows the distribution behind the means.
@@ -42,8 +43,7 @@ pub const DISTRIBUTION: Experiment = Experiment {
         ..Budget::of_pairs(options, machine, points)
     },
     measure,
-    present: [answer, evidence, data],
-    columns: [&point::CHAINS, &members::COLUMNS],
+    present: Presentation { answer, evidence, summary, rows: records, data },
 };
 
 /// Plans the requested pairs, or the first node with its own memory.
@@ -90,12 +90,27 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     method::walks(document, report);
 }
 
+/// Describes every point as a row, then its percentiles.
+fn records(document: &mut dyn Document, report: &Report<'_, '_>) {
+    point::rows_with(document, report, &|document, index, _| {
+        let found = at(report, index).map(|(_, found)| found);
+        document.put(&columns::PERCENTILE, None::<f64>);
+        document.put(&columns::BATCH_RATIO, found.and_then(|found| found.ratio));
+        document.put(&columns::REFRESH, found.and_then(members::refresh_us));
+    });
+    let origin = RowOrigin::of(report);
+    known(report).for_each(|(outcome, found)| members::percentiles(document, origin, outcome, found));
+}
+
+fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
+    if let Some((_, found)) = known(report).next() {
+        members::summary(document, found);
+    }
+}
+
 fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
     details::paragraphs(document, report);
-    describe::points(document, Part::Records(&point::POINTS), report, &|document, index, _| {
-        if let Some((_, found)) = at(report, index) {
-            members::distribution(document, found);
-        }
-    });
-    members::summary(document, known(report).next().map(|(_, found)| found));
+    point::evidence(document, report);
+    let all = (0..report.outcomes.len()).filter_map(|index| Some((index, at(report, index)?.1)));
+    members::distributions(document, all);
 }

@@ -13,7 +13,8 @@ use super::interface::{Experiment, collected};
 use crate::analysis::load::{Curve, LoadLevel, MOST_LEVELS, not_delivered};
 use crate::analysis::loaded::{Loading, delivered, loadings};
 use crate::analysis::traffic::{bytes_per_line, limit};
-use crate::describe::Utc;
+use crate::describe::Presentation;
+use crate::describe::time::Utc;
 use crate::engine::memory::RealSchedule;
 use crate::engine::progress::LiveLines;
 use crate::engine::session::{Findings, Session};
@@ -53,8 +54,13 @@ pub const LOADED: Experiment = Experiment {
         Budget::of_loaded(options, machine, points, more)
     },
     measure,
-    present: [view::answers, view::evidence, members::data],
-    columns: [&members::COLUMNS, &[]],
+    present: Presentation {
+        answer: view::answers,
+        evidence: view::evidence,
+        summary: members::summary,
+        rows: members::rows,
+        data: members::data,
+    },
 };
 
 /// Number of rounds that measure the limit; rates are shares of it.

@@ -9,7 +9,7 @@ use latency_core::units::{Bytes, PageSize, Pages};
 use super::interface::{Experiment, gathered};
 use crate::analysis::huge_pages::KINDS;
 use crate::analysis::translation::{self, LINES_PROBED, SMALLEST, TWO_MEGABYTE_LOCAL};
-use crate::describe::{self, Report};
+use crate::describe::{Presentation, Report};
 use crate::engine::run;
 use crate::engine::session::{Findings, Session};
 use crate::engine::stopwatch::clock::Timer;
@@ -61,8 +61,13 @@ pub const PAGES: Experiment = Experiment {
         }
         Ok(findings)
     },
-    present: [view::answer, view::evidence, data],
-    columns: [&describe::point::CHAINS, &[&view::SHARE]],
+    present: Presentation {
+        answer: view::answer,
+        evidence: view::evidence,
+        summary: view::summary,
+        rows: view::records,
+        data,
+    },
 };
 
 fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
@@ -141,5 +146,5 @@ fn look_closer<'a>(
 fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
     let found = view::found(report);
     details::describe(document, report, found.map(|found| found.size));
-    view::data(document, report, found.as_ref());
+    view::data(document, report);
 }

@@ -10,7 +10,7 @@ use crate::analysis::huge_pages::{
 };
 use crate::analysis::translation::{SMALLEST, buffers, find, ratio, share};
 use crate::describe::rates::plus_minus;
-use crate::describe::{self, Report, estimate, method, point, trust};
+use crate::describe::{self, Report, columns, method, point, trust};
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
 use crate::report::document::{Document, Level, Part, Picture, Role, Rows, fields};
 use crate::report::figures::Digits;
@@ -21,21 +21,17 @@ use latency_core::stats::{Estimate, Interval, Side};
 use latency_core::words::Worded;
 
 fields! {
-    SPANNED "pages_spanned" "The pages that the working set spans.";
-    pub SHARE "translation_share" "The part of the time that translation takes, by the difference to the largest pages.";
-    TRANSLATION "translation" "The translation buffers behind each kind of pages.";
-    PAGES_ASKED "pages_asked" "The kind of pages.";
+    TLBS "tlbs" "The translation buffers behind each kind of pages.";
     LEVELS "levels" "First and second level, as far as their ends were reached.";
     SPAN "span_bytes" "The last span of one line on each 4 KiB without a miss.";
     MISS "miss_core_cycles" "Core cycles that a miss adds.";
     AS_SMALL "behaves_as_small" "Whether larger pages are translated like those of 4 KiB; null where that cannot be told.";
-    BYTES "working_set_bytes" "The largest working set that was compared.";
-    SMALL_NS "small_pages_ns" "A load over it in 4 KiB pages.";
+    SMALL_NS "small_pages_ns +-" "A load over it in 4 KiB pages.";
     LARGEST "largest_pages" "The largest pages that were had besides.";
-    LARGEST_NS "largest_pages_ns" "A load in those.";
-    OVER_LARGEST "small_over_largest_pages" "How many times as long a load takes in 4 KiB pages.";
-    FROM "translation_from_bytes" "The smallest working set from which on translation takes a tenth of the time.";
-    LOCAL_NS "page_local_ns" "A load in 4 KiB pages where the walk finishes a page before it goes to the next.";
+    LARGEST_NS "largest_pages_ns +-" "A load in those.";
+    OVER_LARGEST "small_over_largest_pages +-" "How many times as long a load takes in 4 KiB pages.";
+    FROM "page_walk_from_bytes" "The smallest working set from which on translation takes a tenth of the time.";
+    LOCAL_NS "page_local_ns +-" "A load in 4 KiB pages where the walk finishes a page before it goes to the next.";
     PAY "huge_pages_pay" "Whether larger pages are faster; null where that is open, or the TLB treats them as 4 KiB pages.";
 }
 
@@ -52,14 +48,18 @@ pub fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
     method::walks(document, report);
 }
 
-/// Describes buffers and conclusions.
-pub fn data(document: &mut dyn Document, report: &Report<'_, '_>, found: Option<&HugePagesConclusion>) {
-    describe::points(document, Part::Records(&point::POINTS), report, &|document, _, outcome| {
-        document.put(&SPANNED, spanned(outcome));
-        document.put(&SHARE, share(report.outcomes, outcome));
+/// Describes every point as a row.
+pub fn records(document: &mut dyn Document, report: &Report<'_, '_>) {
+    point::rows_with(document, report, &|document, _, outcome| {
+        document.put(&columns::SPANNED, spanned(outcome));
+        document.put(&columns::PAGE_WALK, share(report.outcomes, outcome));
     });
-    translation(document, report);
-    summary(document, found);
+}
+
+/// Describes the evidence and the translation buffers.
+pub fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
+    point::evidence(document, report);
+    buffers_of_all(document, report);
 }
 
 /// Returns the kinds of pages that have a measured point.
@@ -294,10 +294,10 @@ fn picture(
     }));
 }
 
-fn translation(document: &mut dyn Document, report: &Report<'_, '_>) {
-    document.items(Part::List(&TRANSLATION), kinds(report.outcomes), |document, pages| {
+fn buffers_of_all(document: &mut dyn Document, report: &Report<'_, '_>) {
+    document.items(Part::List(&TLBS), kinds(report.outcomes), |document, pages| {
         let found = buffers(report.outcomes, pages);
-        document.put(&PAGES_ASKED, pages.word());
+        document.put(&columns::PAGES_ASKED, pages.word());
         document.items(Part::List(&LEVELS), found.levels.iter().flatten(), |document, buffer| {
             document.put(&SPAN, buffer.reach);
             document.put(&MISS, buffer.miss);
@@ -307,17 +307,17 @@ fn translation(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 #[inline(never)] // offsets into a small frame are short
-fn summary(document: &mut dyn Document, found: Option<&HugePagesConclusion>) {
+pub fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let found = found(report);
+    let found = found.as_ref();
     let larger = found.and_then(|found| found.larger);
-    document.part(Part::Object(&describe::SUMMARY), |document| {
-        document.put(&BYTES, found.map(|found| found.size));
-        estimate::put(document, &SMALL_NS, found.map(|found| found.small));
-        document.put(&LARGEST, larger.map(|larger| larger.pages.word()));
-        estimate::put(document, &LARGEST_NS, larger.map(|larger| larger.latency));
-        estimate::put(document, &OVER_LARGEST, larger.and_then(|larger| larger.ratio));
-        document.put(&SHARE, larger.and_then(|larger| larger.share()));
-        document.put(&FROM, larger.and_then(|larger| larger.from));
-        estimate::put(document, &LOCAL_NS, found.and_then(|found| found.page_local));
-        document.put(&PAY, larger.and_then(|larger| larger.worth.pays()));
-    });
+    document.put(&columns::WORKING_SET, found.map(|found| found.size));
+    document.put(&SMALL_NS, found.map(|found| found.small));
+    document.put(&LARGEST, larger.map(|larger| larger.pages.word()));
+    document.put(&LARGEST_NS, larger.map(|larger| larger.latency));
+    document.put(&OVER_LARGEST, larger.and_then(|larger| larger.ratio));
+    document.put(&columns::PAGE_WALK, larger.and_then(|larger| larger.share()));
+    document.put(&FROM, larger.and_then(|larger| larger.from));
+    document.put(&LOCAL_NS, found.and_then(|found| found.page_local));
+    document.put(&PAY, larger.and_then(|larger| larger.worth.pays()));
 }

@@ -5,7 +5,7 @@ mod view;
 use self::view::WindowView;
 use super::interface::{Experiment, collected};
 use crate::analysis::window::{ReorderBuffer, room};
-use crate::describe::{self, Report, estimate, lanes as chains, point};
+use crate::describe::{Presentation, Report, columns, lanes as chains};
 use crate::engine::memory::chains::Alongside;
 use crate::engine::run;
 use crate::engine::schedule::window_search;
@@ -35,8 +35,7 @@ pub const WINDOW: Experiment = Experiment {
     plan: |planning| collected(planning, plan::lanes::window),
     budget: Budget::of_lanes,
     measure,
-    present: [view::answer, evidence, data],
-    columns: [point::COLUMNS, &chains::COLUMNS],
+    present: Presentation { answer: view::answer, evidence, summary, rows: chains::records, data },
 };
 
 fn measure<'a>(
@@ -63,15 +62,14 @@ fields! {
     HIDDEN "instructions_hidden" "With so many between a chain's loads, memory costs no more than without work.";
     EXPOSED "instructions_exposed" "With so many it does; null where it never did.";
     FILLER_REACH "filler_reach" "How far two loads overlap past instructions that depend on neither.";
-    FILLER "filler" "Their kind.";
     OVERLAPS "overlaps_over" "Two loads overlap over so many.";
     ALONE "alone_over" "And no longer over so many; null where they always did.";
-    ROOM "instructions" "Instructions there is room for, and between which numbers runs differ; null for no limit.";
+    ROOM "instructions +-" "Instructions there is room for, and between which numbers runs differ; null for no limit.";
     CONVERGED "converged" "Whether the limit was found as exactly as runs differ.";
-    BUFFER "reorder_buffer_instructions" "Instructions in the reorder buffer; null where that was not found.";
+    BUFFER "reorder_buffer_instructions +-" "Instructions in the reorder buffer; null where that was not found.";
     AGREE "fillers_agree" "Whether the kinds of filler allow a conclusion; null where they were not tested.";
-    REGISTERS "integer_registers" "Instructions in flight with an integer register, where these run out first.";
-    OVERLAP "overlap_instructions" "The instructions of dependent work at which loads overlap no more.";
+    REGISTERS "integer_registers +-" "Instructions in flight with an integer register, where these run out first.";
+    OVERLAP "overlap_instructions +-" "The instructions of dependent work at which loads overlap no more.";
     SPEEDUP "prefetch_speedup" "How many times as fast loads are with a prefetch, at the most.";
     SPEEDUP_WORK "prefetch_speedup_work" "The units of work at which that is so.";
     PAYS_FROM "prefetch_pays_from_work" "The units of work from which on a prefetch pays.";
@@ -105,24 +103,27 @@ fn data(document: &mut dyn Document, report: &Report<'_, '_>) {
     });
     document.items(Part::List(&FILLER_REACH), report.extra.reach.iter().flatten(), |document, reach| {
         let found = room(reach);
-        document.put(&FILLER, reach.filler.name());
+        document.put(&columns::FILLER, reach.filler.name());
         document.put(&OVERLAPS, reach.overlaps);
         document.put(&ALONE, reach.alone);
-        estimate::put(document, &ROOM, found.instructions);
+        document.put(&ROOM, found.instructions);
         document.put(&CONVERGED, found.converged);
     });
+}
+
+fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
+    let found = WindowView::of(report).and_then(|view| view.found);
+    let work = found.and_then(|found| found.work);
     let prefetch = found.and_then(|found| found.prefetch?.gain());
     let buffer = found.map_or(ReorderBuffer::NotTested, |found| found.buffer);
-    document.part(Part::Object(&describe::SUMMARY), |document| {
-        estimate::put(document, &BUFFER, buffer.holds());
-        document.put(
-            &AGREE,
-            (buffer != ReorderBuffer::NotTested).then_some(buffer != ReorderBuffer::FillersDisagree),
-        );
-        estimate::put(document, &REGISTERS, found.and_then(|found| found.registers));
-        estimate::put(document, &OVERLAP, work.and_then(|work| work.ends_at()));
-        document.put(&SPEEDUP, prefetch.map(|gain| gain.speedup));
-        document.put(&SPEEDUP_WORK, prefetch.map(|gain| gain.work));
-        document.put(&PAYS_FROM, prefetch.and_then(|gain| gain.pays_from));
-    });
+    document.put(&BUFFER, buffer.holds());
+    document.put(
+        &AGREE,
+        (buffer != ReorderBuffer::NotTested).then_some(buffer != ReorderBuffer::FillersDisagree),
+    );
+    document.put(&REGISTERS, found.and_then(|found| found.registers));
+    document.put(&OVERLAP, work.and_then(|work| work.ends_at()));
+    document.put(&SPEEDUP, prefetch.map(|gain| gain.speedup));
+    document.put(&SPEEDUP_WORK, prefetch.map(|gain| gain.work));
+    document.put(&PAYS_FROM, prefetch.and_then(|gain| gain.pays_from));
 }

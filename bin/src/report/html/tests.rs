@@ -17,7 +17,7 @@ static NAME: Field = Field::new("name", "Its name.");
 fn written(describe: &mut dyn FnMut(&mut dyn Document)) -> String {
     let terminal = Terminal { columns: 80, unicode: true, colour: false, screen: false };
     let mut out = String::new();
-    let style = Style { terminal, level: Level::Normal, columns: [&[], &[], &[]] };
+    let style = Style { terminal, level: Level::Normal, columns: [&[]; 2] };
     (HTML.write)(&mut out, &style, describe).unwrap();
     out
 }
@@ -248,7 +248,7 @@ fn the_points_of_a_chart_are_linked_as_csv() {
     let text = data.replace("%0A", "\n").replace("%22", "\"").replace("%20", " ");
     assert_eq!(
         text,
-        "series,\"a \"\"b\"\"\",\"a \"\"b\"\"\",low,high\n\"s, t\",1,2.5,,\n\"s, t\",2,3,2.9,3.1\n"
+        "series,\"a \"\"b\"\"\",\"a \"\"b\"\"\",low,high\n\"s, t\",1.0,2.5,,\n\"s, t\",2.0,3.0,2.9,3.1\n"
     );
 }
 
@@ -272,7 +272,7 @@ fn a_matrix_of_one_cell_has_no_picture() {
     let two = page(&[0, 1]);
     assert!(two.contains("<figure"), "{two}");
     assert!(
-        two.contains("data:text/csv,initiator_node,target_node,%22ns%22%0A0,0,100%0A0,1,100%0A"),
+        two.contains("data:text/csv,initiator_node,target_node,%22ns%22%0A0,0,100.0%0A0,1,100.0%0A"),
         "{two}"
     );
 }

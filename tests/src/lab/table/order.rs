@@ -23,8 +23,8 @@ impl Table {
             ("sequential", ordered, ORDERED_TOLERANCE),
             ("backward", ordered, ORDERED_TOLERANCE),
         ] {
-            let mut points = document["points"].as_array().into_iter().flatten();
-            let point = points.find(|point| point["order"] == order);
+            let mut points = document["rows"].as_array().into_iter().flatten();
+            let point = points.find(|point| point["walk_order"] == order);
             let ticks = point.and_then(|point| Some(point["ns"].as_f64()? * gigahertz));
             self.figure(&format!("{order}, ticks"), truth, ticks, model.tolerance.unwrap_or(tolerance));
         }
@@ -35,9 +35,9 @@ impl Table {
             high: random.high / ordered.low,
         };
         for (key, name) in
-            [("random_sequential", "random/sequential"), ("random_backward", "random/backward")]
+            [("random_over_sequential", "random/sequential"), ("random_over_backward", "random/backward")]
         {
-            let reported = document["ratios"][key].as_f64();
+            let reported = document["summary"][key].as_f64();
             self.figure(name, ratio, reported, ORDERED_TOLERANCE + RANDOM_TOLERANCE);
         }
     }

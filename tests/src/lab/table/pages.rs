@@ -13,9 +13,9 @@ impl Table {
     /// Compares the first translation buffer, by its own probe on 4 KiB pages, and its cost to a random walk
     /// over the largest working set, by the difference to larger pages, if there were any.
     pub(super) fn pages(&mut self, model: &Model, boot: &Boot, document: &Value) {
-        let points = document["points"].as_array().map_or(&[][..], Vec::as_slice);
+        let points = document["rows"].as_array().map_or(&[][..], Vec::as_slice);
         let small = || points.iter().filter(|point| point["pages_asked"] == "4k");
-        let mut kinds = document["translation"].as_array().into_iter().flatten();
+        let mut kinds = document["tlbs"].as_array().into_iter().flatten();
         let probed = kinds.find(|kind| kind["pages_asked"] == "4k").map(|kind| &kind["levels"][0]);
         let number = |key: &str| probed.and_then(|level| level[key].as_f64());
         let Some(tlb) = model.tlb.first() else {
@@ -28,7 +28,7 @@ impl Table {
         let entries = number("span_bytes").map(|bytes| bytes / 4096.0);
         self.figure("translations", Truth::exact(tlb.entries as f64), entries, ENTRIES_TOLERANCE);
 
-        let walks = || small().filter(|point| point["order"] == "random" && point["stride_bytes"] == 64);
+        let walks = || small().filter(|point| point["walk_order"] == "random" && point["stride_bytes"] == 64);
         let set = |point: &Value| point["working_set_bytes"].as_u64();
         let truth = boot.delivered.of_misses(tlb.ticks as f64);
         let ticks = number("miss_core_cycles").map(ticks_of_cycles);
@@ -36,7 +36,7 @@ impl Table {
 
         let largest = walks().max_by_key(|point| set(point));
         let value = |key: &str| largest.and_then(|point| point[key].as_f64());
-        if let Some(share) = value("translation_share") {
+        if let Some(share) = value("page_walk_share") {
             // Successive lines are in the translation buffer only by chance.
             let pages = value("working_set_bytes").map_or(f64::NAN, |bytes| bytes / 4096.0);
             let truth = truth.times(1.0 - tlb.entries as f64 / pages);

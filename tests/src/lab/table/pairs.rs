@@ -38,15 +38,18 @@ impl Table {
     /// Compares every pair of nodes.
     pub(super) fn pairs(&mut self, model: &Model, boot: &Boot, document: &Value) {
         let matrix = model.experiment == Experiment::Matrix;
-        let pairs = if matrix { &document["node_pairs"] } else { &document["points"] };
-        let pairs = pairs.as_array().map_or(&[][..], Vec::as_slice);
+        let rows = document["rows"].as_array().into_iter().flatten();
+        let pairs: Vec<&Value> = rows.filter(|row| row["percentile"].is_null()).collect();
         self.word("pairs", model.latencies.len(), text(pairs.len()));
         for latency in &model.latencies {
-            let pair = pairs.iter().find(|pair| pair["from"] == latency.from && pair["to"] == latency.to);
+            let pair = pairs
+                .iter()
+                .copied()
+                .find(|pair| pair["initiator_node"] == latency.from && pair["target_node"] == latency.to);
             if matrix {
                 self.pair(model, boot, document, pair, latency);
             } else {
-                self.hops(model, boot, document, pair, latency);
+                self.hops(model, boot, document, latency);
             }
         }
         if model.last_level.is_some() {
@@ -74,23 +77,21 @@ impl Table {
     }
 
     /// Compares the distribution of single hops.
-    fn hops(
-        &mut self,
-        model: &Model,
-        boot: &Boot,
-        document: &Value,
-        pair: Option<&Value>,
-        latency: &Latency,
-    ) {
+    fn hops(&mut self, model: &Model, boot: &Boot, document: &Value, latency: &Latency) {
         let name = format!("Node {} -> Node {}", latency.from, latency.to);
         let asked = model.sorted_loads(latency);
         let gigahertz = gigahertz(document);
-        let ticks = |key: &str| Some(pair?.pointer(&format!("/distribution/{key}"))?.as_f64()? * gigahertz);
+        let is_of_pair =
+            |row: &&Value| row["initiator_node"] == latency.from && row["target_node"] == latency.to;
+        let place = document["rows"].as_array().and_then(|rows| rows.iter().position(|row| is_of_pair(&row)));
+        let mut all = document["distributions"].as_array().into_iter().flatten();
+        let found = all.find(|found| place.is_some_and(|place| found["row"] == place));
+        let ticks = |key: &str| Some(found?.pointer(&format!("/{key}"))?.as_f64()? * gigahertz);
         // The tool drops the hops that it considers interrupted; if it dropped tails, they would be missing
         // below.
         let end = ticks("interruptions/by_time/from_ns").unwrap_or(f64::INFINITY);
         let hops = boot.delivered.single_hops(model.truth(latency) as f64, end, serve(model, latency));
-        for (key, percent) in [("p50", 50.0), ("p95", 95.0), ("p99", 99.0), ("p99_9", 99.9)] {
+        for percent in [50.0, 95.0, 99.0, 99.9] {
             let (share, slack) = (percent / 100.0, RANK_TOLERANCE * (1.0 - percent / 100.0));
             // The tool drops more of the hops that a busy host made longer. The modelled value of a rank a
             // little below is therefore the minimum that it may report; on a step this is the faster side.
@@ -98,13 +99,15 @@ impl Table {
             let asked = asked[slower_side(asked.len(), percent)] as f64;
             let at = |share| hops.at(share).map_or(asked, |ticks| ticks.max(asked));
             let truth = Truth { asked, low, delivered: at(share), high: at(share + slack) };
-            let reported = ticks(&format!("hop_percentiles_ns/{key}"));
-            self.figure(&format!("{name}, {key}, ticks"), truth, reported, HOP_TOLERANCE);
+            let mut rows = document["rows"].as_array().into_iter().flatten();
+            let row = rows.find(|row| is_of_pair(row) && row["percentile"] == percent);
+            let reported = row.and_then(|row| Some(row["ns"].as_f64()? * gigahertz));
+            self.figure(&format!("{name}, p{percent}, ticks"), truth, reported, HOP_TOLERANCE);
         }
         let asked = asked.iter().sum::<u64>() as f64 / asked.len() as f64;
         let delivered = hops.mean();
         let truth = Truth { asked, low: asked, delivered, high: delivered.max(asked) };
-        self.figure(&format!("{name}, mean, ticks"), truth, ticks("hop_mean_ns"), HOP_TOLERANCE);
+        self.figure(&format!("{name}, mean, ticks"), truth, ticks("load_mean_ns"), HOP_TOLERANCE);
     }
 
     /// Compares a pair whose latency changes, or which a cache serves in part: its value has to be right, or
