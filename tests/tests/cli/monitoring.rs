@@ -73,7 +73,8 @@ fn metrics_equal_the_numbers_of_the_document() {
     let latencies = named(&samples, "latency_bench_latency_seconds");
     assert_eq!(latencies.len(), pairs(&document).len());
     for sample in latencies {
-        assert_eq!(sample.labels.keys().collect::<Vec<_>>(), ["experiment", "initiator", "load", "target"]);
+        let names = ["experiment", "initiator", "initiator_node", "load", "target", "target_node"];
+        assert_eq!(sample.labels.keys().collect::<Vec<_>>(), names);
         assert!((1e-10..1e-5).contains(&sample.value), "{sample:?}");
     }
     let info = named(&samples, "latency_bench_info");
