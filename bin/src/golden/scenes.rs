@@ -250,6 +250,13 @@ const WIDE: &[Row] = &[
         &[],
     ),
     (
+        "compare-joined",
+        &["json"],
+        ONE,
+        "compare ../tests/fixtures/saved/joined.csv ../tests/fixtures/saved/joined.csv",
+        &[],
+    ),
+    (
         "compare-foreign",
         &["json"],
         ONE,
