@@ -267,6 +267,13 @@ const WIDE: &[Row] = &[
         &[],
     ),
     (
+        "compare-joined",
+        &["json"],
+        ONE,
+        "compare ../tests/fixtures/saved/joined.csv ../tests/fixtures/saved/joined.csv",
+        &[],
+    ),
+    (
         "compare-foreign",
         &["json"],
         ONE,
