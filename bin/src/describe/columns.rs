@@ -177,9 +177,9 @@ pub fn saved_rows<'r>(document: &mut dyn Document, of: &Saved, next: &mut dyn Fn
             }
             saved(document, of.experiment.as_str(), row);
             let Sample { nanoseconds: value, interval, .. } = row.sample;
-            match row.traffic() {
-                Some(kind) => document.put(&BYTES, bandwidth(kind, Estimate { value, interval })),
-                None => document.put(&NS, Estimate { value, interval }),
+            document.put(&NS, Estimate { value, interval });
+            if let Some(kind) = row.traffic() {
+                document.put(&BYTES, bandwidth(kind, Estimate { value, interval }));
             }
             document.put(&CORE_CYCLES, row.sample.core_cycles);
             document.put(

@@ -5,6 +5,7 @@
 //!
 //! JSON Schema, draft 2020-12.
 
+use crate::describe::columns::SAVED;
 use std::collections::BTreeMap;
 use std::format;
 use std::string::{String, ToString};
@@ -145,6 +146,14 @@ fn set_constant(schema: &mut Json, key: &str, value: Json) {
     }
 }
 
+/// The commands that describe saved points.
+const COMMANDS: [&str; 5] = ["compare", "fit", "fleet", "report", "show"];
+
+/// Returns whether a field tells the points of an experiment apart.
+fn tells_points(field: &Field) -> bool {
+    field.key() != "experiment" && SAVED.iter().any(|column| column.is(field))
+}
+
 /// Makes schemas of shapes.
 struct Maker<'s> {
     fields: &'s Fields,
@@ -168,7 +177,18 @@ impl Maker<'_> {
             keywords.insert(0, ("description".into(), Json::text(member.field.about)));
             properties.push((key.to_string(), Json::Object(keywords)));
         }
-        let always = shape.members.iter().filter(|member| member.count == shape.objects);
+        // A command tells the points of any experiment apart, by those of these fields that they have.
+        let of_points = COMMANDS.contains(&place.split('/').next().unwrap_or_default())
+            && shape.members.iter().any(|member| tells_points(member.field));
+        let further = SAVED.iter().filter(|_| of_points);
+        for field in further.filter(|field| !shape.members.iter().any(|member| member.field.is(field))) {
+            let value = self.value(&format!("{place}/{}", field.key()), Some(field), &Shape::default());
+            properties.push((field.key().to_string(), value));
+        }
+        let always = shape
+            .members
+            .iter()
+            .filter(|member| member.count == shape.objects && !(of_points && tells_points(member.field)));
         Json::object([
             ("type", Json::text("object")),
             ("properties", Json::Object(properties)),

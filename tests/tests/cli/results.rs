@@ -271,7 +271,7 @@ fn every_experiment_accepts_display_options() {
 #[test]
 fn the_extension_of_the_output_chooses_the_format() {
     let directory = Directory::new("extension");
-    for (name, begins) in [("r.json", "{"), ("r.csv", "from,"), ("r.svg", "<svg"), ("r.txt", "Node 0")] {
+    for (name, begins) in [("r.json", "{"), ("r.csv", "host,"), ("r.svg", "<svg"), ("r.txt", "Node 0")] {
         finish(&mut directory.command(&small(&["-o", name]))).expect_status(0);
         let text = fs::read_to_string(directory.path().join(name)).expect("the result");
         assert!(text.starts_with(begins), "{name}: {text}");
