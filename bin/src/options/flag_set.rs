@@ -11,8 +11,18 @@ impl FlagSet {
     /// The CPU of the thread, the node of the memory, and the page size.
     pub const PLACEMENT: FlagSet = FlagSet::of(&[CpuNode, MemNode, Cpu, Pages]);
     /// Duration of the measurement, and precision of the result.
-    pub const SAMPLING: FlagSet =
-        FlagSet::of(&[Iters, Trials, Precision, TimeLimit, Spread, WarmupIters, Counters, Strict, DryRun]);
+    pub const SAMPLING: FlagSet = FlagSet::of(&[
+        Iters,
+        Trials,
+        Precision,
+        TimeLimit,
+        Spread,
+        WarmupIters,
+        Budget,
+        Counters,
+        Strict,
+        DryRun,
+    ]);
     /// Limits, labels and the plan of a run.
     pub const RUN: FlagSet = FlagSet::of(&[Budget, Strict, Label, DryRun]);
     /// The options of [`RUN`](Self::RUN), for a run that measures in windows of a fixed length.

@@ -359,8 +359,8 @@ flags! {
         because "neighbours can only add to the latency of the hardware";
     Budget "budget" Sampling COMMON,
         Value(&TIME, |options, value| set(&mut options.budget, values::time(value, false))),
-        "approximate total run time",
-        default "60s\nreport: 90s";
+        "end the whole run after about this time (exit 2 if too short)",
+        default "none\nbandwidth: 60s\nloaded: 60s\ncores: 60s\nreport: 90s";
     WarmupIters "warmup-iters" Sampling,
         Value(&COUNT, |options, value| set_some(&mut options.warmup_iters, values::integer(value))),
         "warm-up loads before the first trial (0: cold caches)",

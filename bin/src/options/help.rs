@@ -45,7 +45,7 @@ pub const EXIT_CODES: &str = "\
 Exit codes:
   0    success
   1    invalid arguments
-  2    requested CPU, node or pages unavailable, or placement not verified
+  2    CPU, node, pages or time not available, or placement not verified
   3    no usable clock; or --strict, and the result is unreliable
   4    the result could not be written
   5    compare: B is slower than A; fleet: a host is slower than its peers
