@@ -99,6 +99,21 @@ fn lanes_saturate_where_the_buffers_are_full() {
     assert_eq!(region.in_flight(48.0), Some(2.0));
 }
 
+#[test]
+fn without_some_numbers_of_chains_there_is_a_limit_only_where_more_bring_no_gain() {
+    let saturation = |lanes: &[usize]| {
+        let chosen = PARALLEL.iter().zip(limited(1 << 28, 96.0, 12));
+        let chosen: Vec<_> = chosen.filter(|(kernel, _)| lanes.contains(&kernel.lanes)).collect();
+        let outcomes: Vec<_> = chosen.into_iter().map(|(_, outcome)| outcome).collect();
+        regions(&outcomes).next()?.saturation()
+    };
+    assert_eq!(saturation(&[1]), None);
+    assert_eq!(saturation(&[1, 2, 4, 8]), None, "more chains would be faster");
+    assert_eq!(saturation(&[12, 16, 32]), None, "no chain alone to compare with");
+    let found = saturation(&[1, 4, 14, 16, 32]).unwrap();
+    assert!((found.in_flight.value - 12.0).abs() < 1e-9 && found.from_lanes == 14, "{found:?}");
+}
+
 /// Returns points with every number of chains in a working set, with at most `most` loads in flight.
 fn limited(size: u64, alone: f64, most: usize) -> impl Iterator<Item = Outcome<'static>> {
     let time = move |lanes: usize| alone / lanes.min(most) as f64;

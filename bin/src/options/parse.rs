@@ -14,8 +14,13 @@ use crate::report::format::Format;
 /// Options that choose the format. Several may be given if they agree.
 const FORMAT_FLAGS: FlagSet = FlagSet::of(&[FlagId::Format, FlagId::Json, FlagId::Csv]);
 
+/// Why a range of sizes and a size contradict each other.
+const ONE_SIZE: &str = "one is a range of sizes, the other one size";
+
 /// Options that contradict each other, with the reason.
-const CONFLICTS: [(FlagId, FlagId, &str); 4] = [
+const CONFLICTS: [(FlagId, FlagId, &str); 6] = [
+    (FlagId::Size, FlagId::MinSize, ONE_SIZE),
+    (FlagId::Size, FlagId::MaxSize, ONE_SIZE),
     (FlagId::Cpu, FlagId::CpuNode, "the CPU decides the node"),
     (FlagId::TimeLimit, FlagId::Until, "--until=quiet=TIME is the time limit"),
     (FlagId::Trials, FlagId::Until, "a number of trials is no time to wait"),

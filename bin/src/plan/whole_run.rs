@@ -8,8 +8,14 @@ use crate::machine::Machine;
 use crate::options::Options;
 use crate::result::Point;
 
-/// Share of the time limit after which no visit begins.
-pub const VISITS: f64 = 0.9;
+/// Returns the nanoseconds from the start of the run after which no visit begins: the rest is for the last checks.
+#[must_use]
+pub fn visits_end_ns(options: &Options<'_>) -> f64 {
+    const SHARE: f64 = 0.9;
+    const CHECKS_NS: f64 = 1e9;
+    let whole_ns = options.whole_ns();
+    (whole_ns - CHECKS_NS).clamp(0.5 * whole_ns, SHARE * whole_ns)
+}
 
 /// Returns the time of the search for the working set before a run.
 fn look(options: &Options<'_>, points: &[Point]) -> Range {
