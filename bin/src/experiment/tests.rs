@@ -415,6 +415,25 @@ fn all_nodes_and_the_own_node_can_be_requested() {
 }
 
 #[test]
+fn chains_and_sizes_can_be_limited() {
+    let machine = machine("two-sockets", None);
+    let (points, ..) = planned(&machine, "parallel --size=1M --chains=1,5-8").unwrap();
+    assert!(points.iter().map(|point| point.walk.lanes()).eq([1, 6, 8]));
+    let sizes = |line: &str| {
+        let (points, ..) = planned(&machine, line).unwrap();
+        let mut sizes: Vec<u64> = points.iter().map(|point| point.size.0 >> 10).collect();
+        assert_eq!(sizes.len() % 9, 0, "every variant has every size");
+        assert_eq!(sizes[..sizes.len() / 9], sizes[sizes.len() / 9 * 8..]);
+        sizes.truncate(sizes.len() / 9);
+        sizes
+    };
+    assert_eq!(sizes("variants --min-size=16K --max-size=128K"), [16, 32, 64, 128]);
+    assert_eq!(sizes("variants --min-size=16K --max-size=32K --points-per-octave=2"), [16, 22, 32]);
+    assert_eq!(sizes("variants --max-size=64K").last(), Some(&64));
+    assert!(sizes("variants --min-size=1M").last() > Some(&100_000));
+}
+
+#[test]
 fn pairs_can_be_limited_to_some_cpus() {
     let machine = machine("two-sockets", None);
     let (points, ..) = planned(&machine, "cores --cpu=0-2").unwrap();
