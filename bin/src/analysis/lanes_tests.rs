@@ -79,6 +79,7 @@ fn counts_of_all_lanes_are_divided_by_the_lanes() {
     shared.share(8.0);
     let counted = shared.counters.unwrap();
     assert_eq!((counted.per_hop[0], counted.per_hop[1], counted.per_hop[2]), (Some(44.0), Some(3.0), None));
+    assert_eq!(counted.instructions_per_cycle(), Some(3.0 / 44.0));
     // The ratio of core cycles by counters to core cycles by dependent additions; both are per load.
     assert_eq!((series.core_cycles_ratio(), shared.core_cycles_ratio()), (Some(1.1), Some(1.1)));
     assert_eq!(shared.counters.unwrap().running, 0.8);

@@ -26,7 +26,7 @@ impl FlagSet {
     /// Limits, labels and the plan of a run.
     pub const RUN: FlagSet = FlagSet::of(&[Budget, Strict, Label, DryRun]);
     /// The options of [`RUN`](Self::RUN), for a run that measures in windows of a fixed length.
-    pub const WINDOWS: FlagSet = FlagSet::RUN.with(Precision).with(TimeLimit);
+    pub const WINDOWS: FlagSet = FlagSet::RUN.with(Precision).with(TimeLimit).with(Counters);
     /// The memory of the pointer chase.
     pub const WORKING_SET: FlagSet = FlagSet::of(&[Size, Seed]);
     /// The working sets of a curve.
