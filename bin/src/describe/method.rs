@@ -432,7 +432,7 @@ fn counted(document: &mut dyn Document, point: &Point, Measurement { placed, ser
             }),
             fmt::from_fn(|out| events(out, counters)),
             optional(counters.instructions_per_cycle(), |count, out| {
-                write!(out, "; {:.2} instructions per cycle", Decimal(count))
+                write!(out, "; {:.3} instructions per cycle", Decimal(count))
             }),
             optional(series.core_cycles_ratio(), |ratio, out| {
                 write!(out, "; {:.3}x the core cycles of dependent additions", Decimal(ratio))
