@@ -78,7 +78,8 @@ use experiment::dry_run;
 use experiment::run_experiment::{self, Effort, Planned};
 use machine::{Machine, detect, idle};
 use options::{Descriptor, FlagId, FlagSet, Help, MOST_OUTPUTS, Options, Output, UsageError};
-use plan::duration::{self, Range};
+use plan::duration::Range;
+use plan::whole_run;
 use report::FORMATS;
 use report::document::Describe;
 use report::format::Purpose;
@@ -399,8 +400,7 @@ fn perform<'o>(
         Session { machine, warnings: &mut warnings, progress: &mut progress, noted: &mut noted };
     let planned = run_experiment::planned(options, machine, experiment)?;
     let Planned { points, budget, .. } = &planned;
-    let look = plan::looked_at(options, points).map_or(Range::ZERO, |_| duration::LOOK);
-    let takes = duration::estimate(machine, points, budget).or_waits(options.until_ns()) + look;
+    let takes = whole_run::expected(options, machine, points, budget);
     if options.dry_run {
         let run = command_run(options, arguments, (started, begun_ns));
         return outputs.save(output::COLUMNS, [false; 2], &mut |document| {

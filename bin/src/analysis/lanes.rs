@@ -1,6 +1,7 @@
 //! Conclusions from walks of several lanes: the limit of loads in flight, and the reach of the reorder window.
 
 use latency_core::compact::Compact;
+use latency_core::kernel::lanes::PARALLEL;
 use latency_core::stats::{self, Estimate, Interval, Side};
 use latency_core::units::{Bytes, LINE};
 
@@ -88,6 +89,7 @@ impl<'r, 'a> WorkingSet<'r, 'a> {
     }
 
     /// Returns the loads in flight on the plateau: the time of a single lane over the median of the fastest times.
+    /// Without some numbers of lanes, the fastest times are a plateau only if they are alike.
     #[must_use]
     pub fn saturation(&self) -> Option<Saturation> {
         let single = self.with_lanes(1)?;
@@ -100,6 +102,13 @@ impl<'r, 'a> WorkingSet<'r, 'a> {
                     core::mem::swap(&mut carried, place);
                 }
             }
+        }
+        let is_plateau = || {
+            let [Some((_, first)), .., Some((_, last))] = fastest else { return false };
+            last.value < PLATEAU * first.value
+        };
+        if self.outcomes.len() < PARALLEL.len() && !is_plateau() {
+            return None;
         }
         let median = |select: fn(Estimate) -> Option<f64>| {
             let mut values = [0.0; FASTEST];

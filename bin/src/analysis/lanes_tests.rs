@@ -79,6 +79,7 @@ fn counts_of_all_lanes_are_divided_by_the_lanes() {
     shared.share(8.0);
     let counted = shared.counters.unwrap();
     assert_eq!((counted.per_hop[0], counted.per_hop[1], counted.per_hop[2]), (Some(44.0), Some(3.0), None));
+    assert_eq!(counted.instructions_per_cycle(), Some(3.0 / 44.0));
     // The ratio of core cycles by counters to core cycles by dependent additions; both are per load.
     assert_eq!((series.core_cycles_ratio(), shared.core_cycles_ratio()), (Some(1.1), Some(1.1)));
     assert_eq!(shared.counters.unwrap().running, 0.8);
@@ -97,6 +98,21 @@ fn lanes_saturate_where_the_buffers_are_full() {
     let interval = found.in_flight.interval.unwrap();
     assert!(interval.low < 11.8 && interval.high > 12.2, "{interval:?}");
     assert_eq!(region.in_flight(48.0), Some(2.0));
+}
+
+#[test]
+fn without_some_numbers_of_chains_there_is_a_limit_only_where_more_bring_no_gain() {
+    let saturation = |lanes: &[usize]| {
+        let chosen = PARALLEL.iter().zip(limited(1 << 28, 96.0, 12));
+        let chosen: Vec<_> = chosen.filter(|(kernel, _)| lanes.contains(&kernel.lanes)).collect();
+        let outcomes: Vec<_> = chosen.into_iter().map(|(_, outcome)| outcome).collect();
+        regions(&outcomes).next()?.saturation()
+    };
+    assert_eq!(saturation(&[1]), None);
+    assert_eq!(saturation(&[1, 2, 4, 8]), None, "more chains would be faster");
+    assert_eq!(saturation(&[12, 16, 32]), None, "no chain alone to compare with");
+    let found = saturation(&[1, 4, 14, 16, 32]).unwrap();
+    assert!((found.in_flight.value - 12.0).abs() < 1e-9 && found.from_lanes == 14, "{found:?}");
 }
 
 /// Returns points with every number of chains in a working set, with at most `most` loads in flight.

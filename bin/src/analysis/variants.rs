@@ -33,11 +33,17 @@ impl<'o, 'a> VariantGrid<'o, 'a> {
         self.at(VARIANTS.iter().position(|variant| variant.name == name)?, column)
     }
 
+    /// Returns the first and the last column.
+    #[must_use]
+    pub const fn ends(&self) -> [usize; 2] {
+        [0, self.columns.saturating_sub(1)]
+    }
+
     /// Returns whether a working set other than the largest takes nearly as long as the largest, so that no cache
     /// serves it.
     #[must_use]
     pub fn is_like_memory(&self, column: usize) -> bool {
-        let last = self.columns.saturating_sub(1);
+        let [_, last] = self.ends();
         let of = |column| self.named("pointer-padded", column).and_then(Outcome::nanoseconds);
         let (Some(this), Some(memory)) = (of(column), of(last)) else { return false };
         column < last && this >= NEARLY_MEMORY * memory
@@ -54,11 +60,11 @@ impl<'o, 'a> VariantGrid<'o, 'a> {
 /// The conclusions from all variants.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct VariantsConclusion {
-    /// The time of a pointer in 4 KiB pages and in huge pages, over the largest working set; `None` without huge pages.
+    /// The time of a pointer in 4 KiB pages and in huge pages; `None` without huge pages.
     pub pages: Option<(Estimate, Estimate)>,
-    /// Core cycles that a pointer saves compared with an index of eight bytes, in the smallest working set.
+    /// Core cycles that a pointer saves compared with an index of eight bytes.
     pub pointer_saves: Option<CycleDifference>,
-    /// Core cycles that a bounds check costs in the smallest working set.
+    /// Core cycles that a bounds check costs.
     pub check_costs: Option<CycleDifference>,
 }
 
@@ -83,17 +89,16 @@ impl VariantsConclusion {
     }
 }
 
-/// Draws the conclusions from all points.
+/// Draws the conclusions from the points of two columns: about core cycles from the first, about pages from the last.
 #[must_use]
-pub fn conclude(grid: &VariantGrid<'_, '_>) -> VariantsConclusion {
-    let last = grid.columns.saturating_sub(1);
+pub fn conclude(grid: &VariantGrid<'_, '_>, [first, last]: [usize; 2]) -> VariantsConclusion {
     let huge = grid.named("pointer-padded-2m", last).filter(|outcome| {
         let pages = |measured: &Measurement| measured.placed.pages;
         outcome.result.as_ref().is_ok_and(|measured| pages(measured) != Pages::Small4k)
     });
     let small = grid.named("pointer-padded", last).and_then(Outcome::estimate);
     let cycles = |name: &str| {
-        let measured = grid.named(name, 0)?.result.as_ref().ok()?;
+        let measured = grid.named(name, first)?.result.as_ref().ok()?;
         measured.series.core_cycles.map(Estimate::from)
     };
     let difference = |one: &str, other: &str| {
@@ -131,6 +136,6 @@ mod tests {
     #[test]
     fn without_measurements_there_are_no_conclusions() {
         let grid = VariantGrid::of(&[]);
-        assert_eq!((conclude(&grid), grid.fastest(0)), (VariantsConclusion::default(), None));
+        assert_eq!((conclude(&grid, [0, 0]), grid.fastest(0)), (VariantsConclusion::default(), None));
     }
 }

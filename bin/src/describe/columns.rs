@@ -105,7 +105,10 @@ columns! {
     ON_TARGET "pages_on_target" "Pages of the working set on the target node after the last trial; null where that is not known.";
     ELSEWHERE "pages_elsewhere" "Pages of the working set on other nodes after the last trial; null where that is not known.";
     SEED "seed" "The seed of the random order.";
-    COUNTED_CYCLES "counted_core_cycles" "Core cycles per load, by hardware counters.";
+    RUNNING "counted_share" "The share of the time in which the hardware counters counted; below 1 they are scaled.";
+    CYCLES_RATIO "counted_cycles_ratio" "Counted core cycles divided by those of dependent additions.";
+    PER_CYCLE "instructions_per_cycle" "Counted instructions divided by counted core cycles.";
+    COUNTED_CYCLES "counted_core_cycles" "Core cycles per load, by hardware counters of the thread of initiator_cpu alone, in walks that are not timed. Of traffic per line that this thread touches, of pairs of CPUs per message.";
     COUNTED_INSTRUCTIONS "counted_instructions" "Instructions retired per load.";
     COUNTED_L1D "counted_l1d_misses" "Misses of the first-level data cache per load.";
     COUNTED_LLC "counted_llc_misses" "Misses of the last-level cache per load.";

@@ -409,16 +409,31 @@ fn counted(document: &mut dyn Document, point: &Point, Measurement { placed, ser
     document.sentence(
         Role::Method(&"Counters"),
         format_args!(
-            "node {} -> node {}, {}, {} order, {} kernel, {}, chains: {}{}: per load {}{}{}",
+            "node {} -> node {}, {}, {} {}{}{}{}",
             point.initiator,
             point.target,
             point.size,
-            OrderName(point.order),
-            point.kernel.name,
-            placed.pages.word(),
-            point.walk.lanes(),
-            point.walk,
+            fmt::from_fn(|out| match point.walk {
+                Walk::Traffic(traffic) => {
+                    let (kind, count) = (traffic.kind.name, traffic.generators);
+                    write!(out, "{kind} traffic, cores: {count}: on CPU {}, per line", point.cpu)
+                }
+                Walk::PingPong(pair) => {
+                    write!(out, "CPUs {} and {}: on the first, per message", point.cpu, pair.partner)
+                }
+                walk => write!(
+                    out,
+                    "{} order, {} kernel, {}, chains: {}{walk}: per load",
+                    OrderName(point.order),
+                    point.kernel.name,
+                    placed.pages.word(),
+                    walk.lanes(),
+                ),
+            }),
             fmt::from_fn(|out| events(out, counters)),
+            optional(counters.instructions_per_cycle(), |count, out| {
+                write!(out, "; {:.3} instructions per cycle", Decimal(count))
+            }),
             optional(series.core_cycles_ratio(), |ratio, out| {
                 write!(out, "; {:.3}x the core cycles of dependent additions", Decimal(ratio))
             }),

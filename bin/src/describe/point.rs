@@ -6,10 +6,10 @@ use latency_core::text::Text;
 use super::columns::{self, RowOrigin};
 use super::{Report, undisturbed};
 use crate::report::document::{Document, Field, Part, fields};
-use crate::result::counters::{Counters, EVENTS, Software};
+use crate::result::counters::{EVENTS, Software};
 use crate::result::evidence::{Evidence, PageCounts};
 use crate::result::words::OrderName;
-use crate::result::{Measurement, Outcome, Placed, Point, RoundSeries};
+use crate::result::{Measurement, Outcome, Placed, Point};
 use latency_core::words::Worded;
 
 fields! {
@@ -38,12 +38,9 @@ fields! {
     MIGRATIONS "migrations" "Changes of the CPU.";
     MINOR_FAULTS "minor_faults" "Page faults without input or output.";
     MAJOR_FAULTS "major_faults" "Page faults with input or output.";
-    COUNTERS "counters" "The quality of the hardware counters.";
-    RUNNING "running" "The share of the time in which they counted; below 1 they are scaled.";
-    CYCLES_RATIO "core_cycles_ratio" "Counted core cycles divided by those of dependent additions.";
 }
 
-/// The hardware events, by their index in [`Counters::per_hop`].
+/// The hardware events, by their index in [`Counters::per_hop`](crate::result::counters::Counters::per_hop).
 static COUNTED: [&Field; EVENTS] = [
     &columns::COUNTED_CYCLES,
     &columns::COUNTED_INSTRUCTIONS,
@@ -92,6 +89,14 @@ pub fn trials(document: &mut dyn Document, point: &Point, measured: &Measurement
     let counts = placed.after.counts();
     document.put(&columns::ON_TARGET, counts.map(|counts| counts.on(point.target)));
     document.put(&columns::ELSEWHERE, counts.map(|counts| counts.total() - counts.on(point.target)));
+    if let Some(counters) = &series.counters {
+        document.put(&columns::RUNNING, counters.running);
+        document.put(&columns::CYCLES_RATIO, series.core_cycles_ratio());
+        document.put(&columns::PER_CYCLE, counters.instructions_per_cycle());
+        for (field, count) in COUNTED.into_iter().zip(counters.per_hop) {
+            document.put(field, count);
+        }
+    }
 }
 
 /// Describes the value of a point, or the reason why there is none.
@@ -145,11 +150,6 @@ pub fn row(document: &mut dyn Document, report: &Report<'_, '_>, outcome: &Outco
     document.put(&columns::STATE_SHARE, series.state_share);
     document.put(&columns::PLACEMENTS, measured.placements);
     document.put(&columns::PLACEMENT_SPREAD, measured.placement_spread);
-    if let Some(counters) = &series.counters {
-        for (field, count) in COUNTED.into_iter().zip(counters.per_hop) {
-            document.put(field, count);
-        }
-    }
 }
 
 /// Describes the evidence for every measured point, if rows are in the order of points.
@@ -178,9 +178,6 @@ pub fn evidence_of<'o, 'a: 'o>(
         document.put(&WARM_UP_LOADS, measured.warm_up.hops);
         document.put(&CORE_CYCLES_MAD, series.core_cycles.map(|cycles| cycles.mad));
         software(document, &series.software);
-        if let Some(counters) = &series.counters {
-            document.part(Part::Object(&COUNTERS), |document| counted(document, series, counters));
-        }
     });
 }
 
@@ -193,11 +190,6 @@ fn software(document: &mut dyn Document, software: &Software) {
         document.put(&MINOR_FAULTS, faults.0);
         document.put(&MAJOR_FAULTS, faults.1);
     });
-}
-
-fn counted(document: &mut dyn Document, series: &RoundSeries, counters: &Counters) {
-    document.put(&RUNNING, counters.running);
-    document.put(&CYCLES_RATIO, series.core_cycles_ratio());
 }
 
 fn placement(document: &mut dyn Document, placed: &Placed) {

@@ -59,6 +59,8 @@ pub enum PlacementError<'a> {
     ThreadsRefused { wanted: u32, started: u32, errno: Errno },
     /// The CPU that walks the chain is also in the list of generators.
     CpuGenerates { cpu: CpuId },
+    /// The time limit of the whole run is too short; the shortest run may last this long.
+    BudgetTooShort { seconds: u64 },
     /// There is no CPU for a second thread.
     NeedsSecondCpu { experiment: &'static str, why: &'static str },
     /// The node of the pages cannot be verified.
@@ -156,6 +158,9 @@ impl fmt::Display for PlacementError<'_> {
             PlacementError::CpuGenerates { cpu } => message!(
                 out, "CPU {cpu} measures latency and cannot also generate load";
                 "remove it from --load-cpus, or choose another --cpu"),
+            PlacementError::BudgetTooShort { seconds } => message!(
+                out, "this run needs up to {seconds} s, more than --budget";
+                "use --budget={seconds}, or measure less"),
             PlacementError::NeedsSecondCpu { experiment, why } => message!(
                 out, "{experiment} needs a second CPU: {why}";
                 "widen the cpuset or affinity mask"),

@@ -115,6 +115,11 @@ fn unavailable_processors_have_messages() {
         "CPU 3 became unavailable (cpuset or hotplug); restore it, or choose another --cpu",
     );
     check(
+        PlacementError::BudgetTooShort { seconds: 4 },
+        2,
+        "this run needs up to 4 s, more than --budget; use --budget=4, or measure less",
+    );
+    check(
         PlacementError::CpuGenerates { cpu: CpuId(3) },
         2,
         "CPU 3 measures latency and cannot also generate load; remove it from --load-cpus, or \

@@ -14,7 +14,7 @@ use crate::analysis::lanes::{HierarchyPlace, Limit, Saturation, misses_in_flight
 use crate::describe::rates::GIGA;
 use crate::describe::{Presentation, Report, columns, lanes as chains, point};
 use crate::engine::run;
-use crate::options::{Descriptor, FlagSet};
+use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan;
 use crate::plan::budget::Budget;
 use crate::report::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
@@ -30,7 +30,7 @@ pub const PARALLEL: Experiment = Experiment {
                   memory, or in --size alone. The number of outstanding misses follows from Little's law: \
                   the latency of one chain divided by the time per load of many. The buffers of the core \
                   limit it.",
-        flags: FlagSet::MEASURING.union(FlagSet::WORKING_SET),
+        flags: FlagSet::MEASURING.union(FlagSet::WORKING_SET).with(FlagId::Chains),
         picture: true,
         ..Descriptor::OF_VALUES
     },
@@ -114,6 +114,10 @@ fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
                 })
             ));
         }
+        None if report.options.chains.is_some() => document.answer(format_args!(
+            "Outstanding misses per core: not found with these --chains. Include 1, and three numbers above which \
+             more chains bring no gain."
+        )),
         None => document.answer(format_args!(
             "Outstanding misses per core: not found, because no working set fills the buffers. Remove --size, \
              or use one between {} and {}.",
@@ -152,13 +156,14 @@ fn saturations(document: &mut dyn Document, report: &Report<'_, '_>) {
 /// Shows a row for each number of chains, with the time per load and loads in flight of each working set.
 fn by_chains(document: &mut dyn Document, report: &Report<'_, '_>) {
     let regions = || regions(report.outcomes).take(REGIONS);
-    document.tabulate("", Level::Verbose, 0, &|table| {
+    let level = if report.options.chains.is_some() { Level::Quiet } else { Level::Verbose };
+    document.tabulate("", level, 0, &|table| {
         table.text("chains");
         for region in regions() {
             table.cell(format_args!("{}, ns", region.size));
             table.text("in flight");
         }
-        for kernel in &KERNELS {
+        for kernel in KERNELS.iter().filter(|kernel| report.options.has_chains(kernel)) {
             table.row();
             table.show(&kernel.lanes);
             for region in regions() {

@@ -18,7 +18,7 @@ use crate::machine::Machine;
 use crate::machine::processor::Platform;
 use crate::options::Options;
 use crate::plan::budget::{Budget, Memory};
-use crate::plan::{self, Planning, regions};
+use crate::plan::{self, Planning, regions, whole_run};
 use crate::result::conditions::Conditions;
 use crate::result::{Health, Point};
 use crate::sys::arguments::Arguments;
@@ -112,7 +112,8 @@ pub fn planned<'a>(
 ) -> Result<Planned, Failure<'a>> {
     let mut warnings = Warnings::new();
     let points = (experiment.plan)(&mut Planning { options, machine, warnings: &mut warnings })?;
-    let budget = (experiment.budget)(options, machine, &points);
+    let mut budget = (experiment.budget)(options, machine, &points);
+    whole_run::fit(options, machine, &points, &mut budget)?;
     Ok(Planned { points, budget, warnings })
 }
 
@@ -160,7 +161,7 @@ pub fn run_experiment<'a>(
     budget.translation = effort.checked;
     session.noted.spare.take_if(|(like, _)| !budget.twice || !second::uses(machine, points, like));
     budget.limit(effort.limit_ns, points.len());
-    budget.until_ns = effort.begun_ns + budget.whole_ns;
+    budget.until_ns = effort.begun_ns + budget.whole_ns.min(whole_run::visits_end_ns(options));
     budget.twice &= effort.checked && machine.processor.platform != Platform::Emulated;
     let watch = Watch::begin(session.noted, &machine.cpus, points);
     let mut findings = (experiment.measure)(options, session, &timer, points, budget)?;

@@ -17,12 +17,13 @@ use latency_core::units::{Bytes, CpuId, NodeId};
 use crate::catalogue::{DESCRIPTORS, EXPERIMENTS};
 use crate::engine::memory::placement::node_of;
 use crate::error::Failure;
+use crate::experiment::run_experiment::{self, Planned};
 use crate::machine::Machine;
 use crate::machine::processor::Processor;
 use crate::options::plain::assert_plain;
 use crate::options::{self, FlagSet, Options};
 use crate::plan::budget::Budget;
-use crate::plan::{Planning, Scope, duration, matrix, working_set};
+use crate::plan::{Planning, Scope, duration, matrix, whole_run, working_set};
 use crate::report::FORMATS;
 use crate::result::Point;
 use crate::warning::{Warning, Warnings};
@@ -235,18 +236,16 @@ fn impossible_chains_are_refused_before_anything_is_mapped() {
 }
 
 /// The points of a plan, their budget, and the codes of its warnings; or the message of its refusal.
-type Planned = Result<(Vec<Point>, Budget, Vec<&'static str>), String>;
+type PlannedPoints = Result<(Vec<Point>, Budget, Vec<&'static str>), String>;
 
-pub(crate) fn planned(machine: &Machine, line: &str) -> Planned {
+pub(crate) fn planned(machine: &Machine, line: &str) -> PlannedPoints {
     planned_with(machine, &options(line))
 }
 
-pub(crate) fn planned_with(machine: &Machine, options: &Options<'_>) -> Planned {
+pub(crate) fn planned_with(machine: &Machine, options: &Options<'_>) -> PlannedPoints {
     let experiment = EXPERIMENTS[options.experiment.index];
-    let mut warnings = Warnings::EMPTY;
-    let mut planning = Planning { options, machine, warnings: &mut warnings };
-    let points = (experiment.plan)(&mut planning).map_err(|failure| failure.to_string())?;
-    let budget = (experiment.budget)(options, machine, &points);
+    let planned = run_experiment::planned(options, machine, experiment);
+    let Planned { points, budget, warnings } = planned.map_err(|failure| failure.to_string())?;
     Ok((points.to_vec(), budget, warnings.iter().map(Warning::code).collect()))
 }
 
@@ -265,6 +264,60 @@ fn experiments_on_one_core_take_at_most_two_minutes_for_any_cache() {
         let all = ["order", "variants", "pages", "parallel", "window"].map(|name| takes(&machine, name));
         assert!(all.iter().all(|range| range.0 > 1e9 && range.0 < range.1), "{all:?}");
         assert!(all.iter().map(|range| range.1).sum::<f64>() < 120e9, "{all:?}");
+    }
+}
+
+#[test]
+fn a_run_with_a_time_limit_fits_it_or_is_refused_with_the_shortest_time() {
+    for (fixture, line) in ["one-node", "two-sockets", "four-nodes", "cxl-memory"]
+        .iter()
+        .flat_map(|fixture| DESCRIPTORS.iter().map(move |experiment| (fixture, experiment.name)))
+        .filter(|(_, name)| EXPERIMENTS.iter().any(|experiment| experiment.descriptor.name == *name))
+    {
+        let machine = machine(fixture, None);
+        let points = planned(&machine, line).unwrap().0.len();
+        if points == 0 {
+            continue;
+        }
+        let mut refusals = 0;
+        for seconds in [0.01, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 60.0, 1e4] {
+            let line = format!("{line} --budget={seconds}");
+            let longest = |line: &str| {
+                let (points, budget, _) = planned(&machine, line)?;
+                let takes = whole_run::expected(&options(line), &machine, &points, &budget);
+                assert!(0.0 < takes.0 && takes.0 <= takes.1, "{line}: {takes:?}");
+                Ok::<f64, String>(takes.1)
+            };
+            match longest(&line) {
+                Ok(takes) => assert!(takes <= seconds * 1e9, "{fixture}, {line}: {takes}"),
+                Err(message) => {
+                    refusals += 1;
+                    let plain = line.split(" --budget").next().unwrap();
+                    // With more time there may be more points, which need more time again.
+                    let (mut message, mut steps) = (message, 0);
+                    loop {
+                        let needs = message.split("use --budget=").nth(1).unwrap().split(',').next().unwrap();
+                        assert!(needs.parse::<f64>().unwrap() > seconds, "{line}: {message}");
+                        let Err(next) = longest(&format!("{plain} --budget={needs}")) else { break };
+                        message = next;
+                        steps += 1;
+                        assert!(
+                            steps <= 4 && ["bandwidth", "loaded"].contains(&plain),
+                            "{fixture}, {line}: {message}"
+                        );
+                    }
+                }
+            }
+        }
+        assert!((1..=7).contains(&refusals), "{fixture}, {line}: {refusals}");
+        // A limit that is long enough changes nothing but the points that it leaves time for.
+        let [usual, ample] = ["", " --budget=10000"].map(|limit| {
+            let (points, budget, _) = planned(&machine, &format!("{line}{limit}")).unwrap();
+            // Some experiments divide their limit among the points; others have the same one always.
+            let shares = ["bandwidth", "loaded", "cores"].contains(&line);
+            (points.len(), Budget { share_ns: if shares { 0.0 } else { budget.share_ns }, ..budget })
+        });
+        assert!(usual.0 < ample.0 || usual.1 == ample.1, "{fixture}, {line}: {usual:?} {ample:?}");
     }
 }
 
@@ -359,6 +412,25 @@ fn all_nodes_and_the_own_node_can_be_requested() {
     let alone = self::machine("cpu-only-node", None);
     let from = alone.topology.nodes().iter().find(|node| !node.has_memory).unwrap().id;
     assert!(planned(&alone, &format!("matrix --cpunode={from} --memnode=local")).is_err());
+}
+
+#[test]
+fn chains_and_sizes_can_be_limited() {
+    let machine = machine("two-sockets", None);
+    let (points, ..) = planned(&machine, "parallel --size=1M --chains=1,5-8").unwrap();
+    assert!(points.iter().map(|point| point.walk.lanes()).eq([1, 6, 8]));
+    let sizes = |line: &str| {
+        let (points, ..) = planned(&machine, line).unwrap();
+        let mut sizes: Vec<u64> = points.iter().map(|point| point.size.0 >> 10).collect();
+        assert_eq!(sizes.len() % 9, 0, "every variant has every size");
+        assert_eq!(sizes[..sizes.len() / 9], sizes[sizes.len() / 9 * 8..]);
+        sizes.truncate(sizes.len() / 9);
+        sizes
+    };
+    assert_eq!(sizes("variants --min-size=16K --max-size=128K"), [16, 32, 64, 128]);
+    assert_eq!(sizes("variants --min-size=16K --max-size=32K --points-per-octave=2"), [16, 22, 32]);
+    assert_eq!(sizes("variants --max-size=64K").last(), Some(&64));
+    assert!(sizes("variants --min-size=1M").last() > Some(&100_000));
 }
 
 #[test]

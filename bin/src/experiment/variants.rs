@@ -12,6 +12,7 @@ use crate::analysis::huge_pages::Worth;
 use crate::analysis::variants::{self, CycleDifference, VariantGrid};
 use crate::describe::{self, Presentation, Report, columns, method, point, rows, trust};
 use crate::engine::run;
+use crate::error::Failure;
 use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget::{Budget, Optional, PLACES};
 use crate::plan::{self, Plan, Planning, single};
@@ -33,12 +34,13 @@ pub const VARIANTS_EXPERIMENT: Experiment = Experiment {
         summary: "cost of nine data layouts, in each cache level",
         details: "Indices of four and eight bytes, with and without a bounds check, packed and one per \
                   cache line; raw pointers, packed and one per line; and one per line on 2 MiB pages. Each \
-                  is measured in half of the L1, half of the L2, a part of the L3 and in memory, in \
-                  nanoseconds and core cycles. Packed elements share cache lines, so a load from memory \
+                  is measured in half of the L1, half of the L2, a part of the L3 and in memory (or at each \
+                  doubling from --min-size to --max-size), in nanoseconds and core cycles. Packed elements share cache lines, so a load from memory \
                   may find its line in a cache.",
         flags: FlagSet::of(&[FlagId::CpuNode, FlagId::MemNode, FlagId::Cpu])
             .union(FlagSet::SAMPLING)
             .union(FlagSet::WORKING_SET)
+            .union(FlagSet::SIZES)
             .with(FlagId::Label),
         ..Descriptor::OF_VALUES
     },
@@ -64,9 +66,15 @@ fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
     ];
     // A size as large as the working set in memory does not belong to a cache.
     let caches = levels.into_iter().flatten().filter(|size| *size < like.size);
-    let mut sizes = [like.size; 4];
-    let sizes: &[_] = collect(&mut sizes, caches.chain([like.size]));
-    let huge = single::two_megabyte_pages(machine, like.target, Bytes(like.size.0 + like.size.0 / 4));
+    let mut four = [like.size; 4];
+    let range;
+    let mut sizes: &[_] = collect(&mut four, caches.chain([like.size]));
+    if planning.options.gave_range() {
+        range = sizes_of_range(planning, &like)?;
+        sizes = &range;
+    }
+    let most = sizes.last().map_or(0, |size| size.0);
+    let huge = single::two_megabyte_pages(machine, like.target, Bytes(most + most / 4));
     let mut points = Table::filled(VARIANTS.len() * sizes.len(), like)?;
     for (variant, points) in VARIANTS.iter().zip(points.chunks_mut(sizes.len().max(1))) {
         let pages = if variant.pages == PageSize::Small { Pages::Small4k } else { huge };
@@ -75,6 +83,23 @@ fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
         }
     }
     Ok(points)
+}
+
+/// Returns the working sets of the range that the user gave.
+fn sizes_of_range<'a>(planning: &mut Planning<'_, 'a>, like: &Point) -> Result<Table<Bytes>, Failure<'a>> {
+    /// Working sets for each doubling, unless the user gave their number.
+    const PER_OCTAVE: u32 = 1;
+    let ends = plan::curve::ends(planning, like.target)?;
+    let mut count = 0;
+    plan::curve::sizes(planning.options, ends, PER_OCTAVE, &mut |_| count += 1);
+    let mut sizes = Table::filled(count, ends.0)?;
+    let mut slots = sizes.iter_mut();
+    plan::curve::sizes(planning.options, ends, PER_OCTAVE, &mut |size| {
+        if let Some(slot) = slots.next() {
+            *slot = size;
+        }
+    });
+    Ok(sizes)
 }
 
 fields! {
@@ -107,7 +132,9 @@ fn evidence(document: &mut dyn Document, report: &Report<'_, '_>) {
 fn level(report: &Report<'_, '_>, grid: &VariantGrid<'_, '_>, column: usize) -> &'static str {
     let machine = report.machine;
     let size = grid.at(0, column).map_or(Bytes(0), |outcome| outcome.point.size);
-    if grid.is_like_memory(column) {
+    let [_, last] = grid.ends();
+    let reaches = grid.at(0, last).is_some_and(|outcome| machine.reaches_memory(outcome.point.size));
+    if reaches && grid.is_like_memory(column) {
         return "memory";
     }
     let holds = |cache: Option<Bytes>| cache.is_some_and(|cache| size <= cache);
@@ -119,11 +146,38 @@ fn level(report: &Report<'_, '_>, grid: &VariantGrid<'_, '_>, column: usize) -> 
     }
 }
 
-/// Writes the savings from huge pages and from pointers.
+/// Writes the savings from huge pages and from pointers: once, or for a working set in the middle of each level
+/// if the user wants a range.
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {
     let grid = &VariantGrid::of(report.outcomes);
-    let found = variants::conclude(grid);
-    let (first, last) = (level(report, grid, 0), level(report, grid, grid.columns.saturating_sub(1)));
+    if !report.options.gave_range() {
+        return savings(document, report, grid, grid.ends());
+    }
+    let mut first = 0;
+    for column in 0..grid.columns {
+        let level = |column| level(report, grid, column);
+        if column + 1 == grid.columns || level(column) != level(column + 1) {
+            savings(document, report, grid, [(first + column) / 2; 2]);
+            first = column + 1;
+        }
+    }
+}
+
+/// Writes the savings in the working sets of two columns: of pointers in the first, of huge pages in the last.
+fn savings(
+    document: &mut dyn Document,
+    report: &Report<'_, '_>,
+    grid: &VariantGrid<'_, '_>,
+    columns: [usize; 2],
+) {
+    let found = variants::conclude(grid, columns);
+    let [first, last] = columns.map(|column| {
+        let size = grid.at(0, column).filter(|_| report.options.gave_range()).map(|first| first.point.size);
+        let level = level(report, grid, column);
+        fmt::from_fn(move |out| {
+            write!(out, "{level}{}", method::optional(size, |size, out| write!(out, " ({size})")))
+        })
+    });
     if let (Some((small, huge)), Some(ratio)) = (found.pages, found.small_over_huge()) {
         let (small, huge) = (Digits(small.value), Digits(huge.value));
         let like_small = report.health.pages_behave_as_small == Some(true);
@@ -190,7 +244,7 @@ fn label(variant: &Variant) -> impl Display + '_ {
     })
 }
 
-/// Shows a row for each variant and a column for each level; the fastest variants of a column have a star.
+/// Shows a row for each variant and a column for each working set; the fastest variants of a column have a star.
 fn table(document: &mut dyn Document, report: &Report<'_, '_>) {
     let grid = &VariantGrid::of(report.outcomes);
     /// The ratio to the fastest up to which a variant counts as fastest, because two runs differ as much.
@@ -272,7 +326,7 @@ fn name(grid: &VariantGrid<'_, '_>, index: usize) -> &'static str {
 
 fn summary(document: &mut dyn Document, report: &Report<'_, '_>) {
     let grid = &VariantGrid::of(report.outcomes);
-    let found = variants::conclude(grid);
+    let found = variants::conclude(grid, grid.ends());
     document.put(&SMALL_NS, found.pages.map(|(small, _)| small));
     document.put(&HUGE_NS, found.pages.map(|(_, huge)| huge));
     document.put(&SMALL_OVER_HUGE, found.small_over_huge());

@@ -36,12 +36,13 @@ use crate::describe::{CommandRun, Report};
 use crate::error::{Failure, PlacementError};
 use crate::experiment::dry_run;
 use crate::experiment::interface::Experiment;
+use crate::experiment::run_experiment::{self, Planned};
 use crate::machine::detect as survey;
 use crate::machine::processor::{CoreKind, Platform, Processor};
 use crate::machine::{Instead, Machine, Sizing};
 use crate::options::{self, Options};
 use crate::plan::Planning;
-use crate::plan::duration;
+use crate::plan::whole_run;
 use crate::report::FORMATS;
 use crate::report::document::{Describe, Document, DocumentTable, Role};
 use crate::report::terminal::Terminal;
@@ -269,9 +270,9 @@ fn report(scene: &Scene, parsed: &Parsed, write: Write<'_>) {
     let options = parsed.options;
     let experiment = EXPERIMENTS[options.experiment.index];
     if options.dry_run {
-        let (machine, points, _) = planned(scene, options, experiment);
-        let budget = (experiment.budget)(options, machine, &points);
-        let takes = duration::estimate(machine, &points, &budget);
+        let machine = Box::leak(machine(scene));
+        let Planned { points, budget, .. } = run_experiment::planned(options, machine, experiment).unwrap();
+        let takes = whole_run::expected(options, machine, &points, &budget);
         return write(output::COLUMNS, &mut |document| {
             dry_run::present(document, &parsed.run(experiment.descriptor.name), &points, &budget, takes);
         });

@@ -11,12 +11,22 @@ impl FlagSet {
     /// The CPU of the thread, the node of the memory, and the page size.
     pub const PLACEMENT: FlagSet = FlagSet::of(&[CpuNode, MemNode, Cpu, Pages]);
     /// Duration of the measurement, and precision of the result.
-    pub const SAMPLING: FlagSet =
-        FlagSet::of(&[Iters, Trials, Precision, TimeLimit, Spread, WarmupIters, Counters, Strict, DryRun]);
+    pub const SAMPLING: FlagSet = FlagSet::of(&[
+        Iters,
+        Trials,
+        Precision,
+        TimeLimit,
+        Spread,
+        WarmupIters,
+        Budget,
+        Counters,
+        Strict,
+        DryRun,
+    ]);
     /// Limits, labels and the plan of a run.
     pub const RUN: FlagSet = FlagSet::of(&[Budget, Strict, Label, Anonymous, DryRun]);
     /// The options of [`RUN`](Self::RUN), for a run that measures in windows of a fixed length.
-    pub const WINDOWS: FlagSet = FlagSet::RUN.with(Precision).with(TimeLimit);
+    pub const WINDOWS: FlagSet = FlagSet::RUN.with(Precision).with(TimeLimit).with(Counters);
     /// The memory of the pointer chase.
     pub const WORKING_SET: FlagSet = FlagSet::of(&[Size, Seed]);
     /// The working sets of a curve.

@@ -9,9 +9,9 @@ use latency_core::cores::Exchange;
 use latency_core::units::NodeId;
 
 use super::kinds::{
-    BASELINE, BYTES, COUNT, CPU, CPUS, FILE, FORMAT, KERNEL, KINDS, LABEL, LIST, LOAD_FROM, MEMORY, METHOD,
-    NODE, OF, ORDER, PACING, PAGES, PAIRS, PERCENT, RATES, SIZE, THREADS, TIME, UNIT, UNTIL, VIEW, ValueKind,
-    WHEN, WHOLE_SECONDS,
+    BASELINE, BYTES, CHAINS, COUNT, CPU, CPUS, FILE, FORMAT, KERNEL, KINDS, LABEL, LIST, LOAD_FROM, MEMORY,
+    METHOD, NODE, OF, ORDER, PACING, PAGES, PAIRS, PERCENT, RATES, SIZE, THREADS, TIME, UNIT, UNTIL, VIEW,
+    ValueKind, WHEN, WHOLE_SECONDS,
 };
 use super::values::{self, ValueError};
 use super::{Descriptor, Help, Options, pairs};
@@ -235,12 +235,12 @@ flags! {
         Value(&SIZE, |options, value| set_some(&mut options.max_size, values::size(value))),
         "largest working set",
         default "4x the last-level cache",
-        because "the curve is flat again, at memory latency";
+        because "loads beyond it have memory latency";
     PointsPerOctave "points-per-octave" Chain,
         Value(&COUNT, |options, value| set_some(&mut options.points_per_octave, small(value, MOST_POINTS))),
         "measured sizes per factor of two",
-        default "4, and more near the end of a cache",
-        because "latency rises there within less than a factor of two";
+        default "4, and more near the end of a cache\nvariants: 1",
+        because "latency rises there within less than a factor of two\nvariants: ";
     Order "order" Chain,
         Value(&ORDER, |options, value| set(&mut options.order, values::choice(value))),
         "order in which the lines are visited",
@@ -256,6 +256,10 @@ flags! {
         "follow pointers or array indices",
         default "pointer",
         because "an index adds address arithmetic to each load";
+    Chains "chains" Chain,
+        Value(&CHAINS, |options, value| set_some(&mut options.chains, values::chains(value))),
+        "numbers of concurrent chains to measure, such as 1,4-16",
+        default "all";
     Seed "seed" Chain,
         Value(&COUNT, |options, value| set(&mut options.seed, values::integer(value))),
         "seed of the random access order",
@@ -359,8 +363,8 @@ flags! {
         because "neighbours can only add to the latency of the hardware";
     Budget "budget" Sampling COMMON,
         Value(&TIME, |options, value| set(&mut options.budget, values::time(value, false))),
-        "approximate total run time",
-        default "60s\nreport: 90s";
+        "end the run after about TIME (exit 2 if too short)",
+        default "none\nbandwidth: 60s\nloaded: 60s\ncores: 60s\nreport: 90s";
     WarmupIters "warmup-iters" Sampling,
         Value(&COUNT, |options, value| set_some(&mut options.warmup_iters, values::integer(value))),
         "warm-up loads before the first trial (0: cold caches)",

@@ -45,7 +45,7 @@ pub const EXIT_CODES: &str = "\
 Exit codes:
   0    success
   1    invalid arguments
-  2    requested CPU, node or pages unavailable, or placement not verified
+  2    CPU, node, pages or time not available, or placement not verified
   3    no usable clock; or --strict, and the result is unreliable
   4    the result could not be written
   5    compare: B is slower than A; fleet: a host is slower than its peers
@@ -63,7 +63,7 @@ matrix --size=1G --pages=1g\ton 1 GiB pages
 curve --max-size=64M --seed=7\tcaches only
 curve -C 3 --order=sequential\tfrom CPU 3, with prefetching
 parallel -m 0 --pages=2m\tmisses in parallel to node 0
-parallel --size=1M -o parallel.csv\tthe same in a cache
+parallel --chains=1,4-16\t1 chain, and 4 to 16
 window --size=16K\tall loads hit the L1
 window -o window.svg\tthe result as a picture
 distribution --pages=2m\ttail latency, few TLB misses
@@ -71,9 +71,9 @@ distribution -N 0 -o tail.csv\tpercentiles as a table
 order --stride=256\tevery fourth line
 order --size=1M --json\tin a cache, for a program
 pages --pages=4k --size=64M\t4 KiB pages only
-pages --counters\tcounted page walks
+pages --counters --budget=15s\tcounted page walks
 variants -C 2\ton CPU 2
-variants --time-limit=1s -o out.md\ta short run, as a table
+variants --max-size=1M\teach doubling up to 1 MiB
 bandwidth --view=mix\tread/write mixes
 bandwidth --view=scaling -o gb.svg\tGB/s by number of cores
 bandwidth --load-cpus=0-1\tCPUs 0 and 1 only

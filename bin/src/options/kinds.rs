@@ -33,6 +33,8 @@ pub(super) const METHOD: ValueKind =
     kind("cas|read-cas|flag|message", "one of cas, read-cas, flag and message");
 pub(super) const CPU: ValueKind =
     kind("N|first", "the number of one CPU, such as 4, or first (cores: a list such as 0,2-3)");
+pub(super) const CHAINS: ValueKind =
+    kind("LIST", "some of 1,2,3,4,6,8,10,12,14,16,20,24,32,48,64, or ranges of them, such as 1,4-16");
 pub(super) const COUNT: ValueKind = kind("N", "a whole number, such as 1000");
 pub(super) const SIZE: ValueKind = kind("SIZE", "bytes with K, M, G or T (binary), such as 256M or 1.5G");
 pub(super) const UNIT: ValueKind = kind("UNIT", "B, K, M or G (binary)");

@@ -29,7 +29,8 @@ use core::fmt;
 use core::num::{NonZeroU32, NonZeroU64};
 
 use latency_core::cores::{Choice as PairChoice, Method};
-use latency_core::cpulist::{CpuSet, NodeSet};
+use latency_core::cpulist::{CpuSet, IdSet, NodeSet};
+use latency_core::kernel::lanes::LaneKernel;
 use latency_core::traffic::pace::Pacing;
 use latency_core::traffic::{LoadFrom, Threads, View};
 use latency_core::units::{Bytes, CpuId, NodeId, Pages, Picoseconds};
@@ -233,6 +234,8 @@ options! {
         pub states: bool = false,
         /// The number of hops in one trial.
         pub iters: Option<NonZeroU64> = None,
+        /// The numbers of chains side by side; `None` for all.
+        pub chains: Option<IdSet<2>> = None,
         /// The number of trials.
         pub trials: Option<NonZeroU32> = None,
         /// The requested width of the confidence interval, as a fraction of the median.
@@ -306,6 +309,27 @@ impl<'a> Options<'a> {
     #[must_use]
     pub fn until_ns(&self) -> Option<f64> {
         self.until.map(|until| until.0 as f64 / 1e3)
+    }
+
+    /// Returns whether the user gave an end of a range of working sets.
+    #[must_use]
+    pub const fn gave_range(&self) -> bool {
+        self.min_size.is_some() || self.max_size.is_some()
+    }
+
+    /// Returns whether the user wants walks of as many chains as this kernel has.
+    #[must_use]
+    pub fn has_chains(&self, kernel: &LaneKernel) -> bool {
+        self.chains.is_none_or(|chains| chains.contains(kernel.lanes as u32))
+    }
+
+    /// Returns the time that the user gave the whole run, in nanoseconds; infinite without it, and if a load is held.
+    #[must_use]
+    pub fn whole_ns(&self) -> f64 {
+        match self.given.contains(FlagId::Budget) && self.hold.is_none() {
+            true => self.budget.0 as f64 / 1e3,
+            false => f64::INFINITY,
+        }
     }
 
     /// Returns the operands, which are valid UTF-8 and not empty.

@@ -12,8 +12,13 @@ use super::tokens::{Token, Tokens};
 use super::{Descriptor, Help, Options, Pairs, Selection, UsageError};
 use crate::report::format::Format;
 
+/// Why a range of sizes and a size contradict each other.
+const ONE_SIZE: &str = "one is a range of sizes, the other one size";
+
 /// Options that contradict each other, with the reason.
-const CONFLICTS: [(FlagId, FlagId, &str); 5] = [
+const CONFLICTS: [(FlagId, FlagId, &str); 7] = [
+    (FlagId::Size, FlagId::MinSize, ONE_SIZE),
+    (FlagId::Size, FlagId::MaxSize, ONE_SIZE),
     (FlagId::Cpu, FlagId::CpuNode, "the CPU decides the node"),
     (FlagId::TimeLimit, FlagId::Until, "--until=quiet=TIME is the time limit"),
     (FlagId::Trials, FlagId::Until, "a number of trials is no time to wait"),

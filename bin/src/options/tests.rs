@@ -5,13 +5,17 @@ use super::tokens::Escaped;
 use super::*;
 use crate::options::plain::assert_plain;
 use crate::report::{json, rows, svg, table};
+use latency_core::kernel::lanes::PARALLEL;
 use proptest::prelude::*;
 use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
-const MEASURED: FlagSet =
-    FlagSet::MEASURING.union(FlagSet::WORKING_SET).union(FlagSet::CHAIN).with(FlagId::Heatmap);
+const MEASURED: FlagSet = FlagSet::MEASURING
+    .union(FlagSet::WORKING_SET)
+    .union(FlagSet::CHAIN)
+    .with(FlagId::Heatmap)
+    .with(FlagId::Chains);
 
 const TRAFFIC: FlagSet = FlagSet::LOAD.with(FlagId::View).with(FlagId::Budget).with(FlagId::Until);
 
@@ -100,6 +104,10 @@ fn every_option_is_set_in_both_forms() {
         ("order", "page-local", |o| o.order == Order::PageLocal),
         ("stride", "256", |o| o.stride == Bytes(256)),
         ("kernel", "index", |o| o.kernel == Kernel::Index),
+        ("chains", "1,4-16", |o| {
+            let chosen = PARALLEL.iter().filter(|kernel| o.has_chains(kernel)).map(|kernel| kernel.lanes);
+            chosen.eq([1, 4, 6, 8, 10, 12, 14, 16])
+        }),
         ("seed", "0", |o| o.seed == 0),
         ("traffic", "2:1,read", |o| {
             o.traffic.is_some_and(|kinds| kinds.iter().map(|kind| kind.name).eq(["read", "2:1"]))
@@ -200,6 +208,18 @@ fn a_wait_for_quiet_neighbours_has_no_other_bound() {
         ),
     ] {
         assert_eq!(message(line), expected);
+    }
+}
+
+#[test]
+fn each_part_of_a_list_of_chains_has_a_number_that_can_be_measured() {
+    assert!(parsed(&["--chains=all"]).unwrap().chains.is_some() && parsed(&["--chains=5-7,64"]).is_ok());
+    for wrong in ["5", "1,5", "65-70", "1,,2", ""] {
+        let found = message(&format!("--chains={wrong}"));
+        assert!(
+            found.starts_with("invalid --chains") && found.contains("; use some of 1,2,3,4,6,"),
+            "{found}"
+        );
     }
 }
 

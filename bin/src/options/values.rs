@@ -6,6 +6,7 @@ use core::fmt;
 use core::num::NonZeroU32;
 
 use latency_core::cpulist::{IdSet, ListError};
+use latency_core::kernel::lanes::PARALLEL;
 use latency_core::traffic::KINDS;
 use latency_core::units::{Bytes, CpuId, Picoseconds};
 use latency_core::words::Worded;
@@ -301,6 +302,20 @@ pub fn ids<const WORDS: usize>(text: &[u8]) -> Result<IdSet<WORDS>, ValueError<'
         b"all" => Ok(IdSet::ALL),
         list => IdSet::parse_list(list).map_err(ValueError::List),
     }
+}
+
+/// Reads a list of numbers of chains such as `1,4-8`; each of its parts must contain a number that a kernel has.
+///
+/// # Errors
+/// The errors of [`ids`]; a part without such a number.
+pub fn chains(text: &[u8]) -> Result<IdSet<2>, ValueError<'_>> {
+    for part in text.split(|byte| *byte == b',') {
+        let part: IdSet<2> = ids(part)?;
+        if !PARALLEL.iter().any(|kernel| part.contains(kernel.lanes as u32)) {
+            return Err(ValueError::NotAChoice);
+        }
+    }
+    ids(text)
 }
 
 /// Reads a list of kinds of traffic such as `read,2:1`.

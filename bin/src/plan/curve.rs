@@ -55,6 +55,27 @@ pub fn points<'a>(
     let Some(cpu) = scope.cpu(machine, initiator) else {
         return Err(PlacementError::NothingToMeasure.into());
     };
+    let (least, most) = ends(planning, target)?;
+    let like = Point::like(options, [initiator, target], cpu, least);
+    let point = |size, stride| Point { size, stride, ..like };
+    chain::chain(&like)?;
+    sizes(options, (least, most), POINTS_PER_OCTAVE, &mut |size| each(point(size, options.stride)));
+    if looks_for_translation(options) {
+        let page = Bytes(4096);
+        for size in PAGE_COUNTS.map(|count| page.times(count)).into_iter().filter(|size| *size <= most) {
+            each(point(size, page));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the smallest and the largest working set.
+///
+/// # Errors
+///
+/// [`UsageError`] for sizes that leave no range; a largest working set that the node does not have.
+pub fn ends<'a>(planning: &mut Planning<'_, 'a>, target: NodeId) -> Result<(Bytes, Bytes), Failure<'a>> {
+    let Planning { options, machine, .. } = *planning;
     let half = match machine.processor.platform {
         // An emulator's reported caches do not exist.
         Platform::Emulated => SMALLEST,
@@ -66,24 +87,19 @@ pub fn points<'a>(
     if least > most {
         return Err(UsageError::RangeBackwards { least, most }.into());
     }
-    let like = Point::like(options, [initiator, target], cpu, least);
-    let point = |size, stride| Point { size, stride, ..like };
-    chain::chain(&like)?;
+    Ok((least, most))
+}
+
+/// Passes the working sets between two ends to `each`: as many for each doubling as the user wants, or `usual`.
+pub fn sizes(options: &Options<'_>, (least, most): (Bytes, Bytes), usual: u32, each: &mut dyn FnMut(Bytes)) {
     let mut last = Bytes(0);
-    for size in grid(least, most, options.points_per_octave.map_or(POINTS_PER_OCTAVE, u32::from)) {
+    for size in grid(least, most, options.points_per_octave.map_or(usual, u32::from)) {
         let size = Bytes(size.0 / granule(options).0 * granule(options).0);
         // Small sizes have the same pages, or the same nodes far apart.
         if core::mem::replace(&mut last, size) != size {
-            each(point(size, options.stride));
+            each(size);
         }
     }
-    if looks_for_translation(options) {
-        let page = Bytes(4096);
-        for size in PAGE_COUNTS.map(|count| page.times(count)).into_iter().filter(|size| *size <= most) {
-            each(point(size, page));
-        }
-    }
-    Ok(())
 }
 
 /// Returns the unit of sizes: whole nodes, and whole regions of a local order.

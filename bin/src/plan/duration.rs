@@ -68,7 +68,9 @@ impl Range {
         Range(self.0, self.1.max(wait_ns.map_or(0.0, |wait| wait + START.1 + AUDIT.1)))
     }
 
-    fn at_most(self, limit: f64) -> Range {
+    /// Returns the range with neither end above `limit`.
+    #[must_use]
+    pub fn at_most(self, limit: f64) -> Range {
         Range(self.0.min(limit), self.1.min(limit))
     }
 }
@@ -101,10 +103,22 @@ impl fmt::Display for Range {
     }
 }
 
+/// Returns the time of the audit and of the repeat.
+fn audit(points: &[Point]) -> Range {
+    if points.iter().any(|point| point.size >= AUDITED) { AUDIT } else { Range::ZERO }
+}
+
 /// Returns the time before and after the measurement of any experiment's points, with `mapped` bytes.
 fn around(points: &[Point], mapped: f64) -> Range {
-    let audited = points.iter().any(|point| point.size >= AUDITED);
-    START + MAPPED_BYTE * mapped + if audited { AUDIT } else { Range::ZERO }
+    START + MAPPED_BYTE * mapped + audit(points)
+}
+
+/// Returns the maximum expected nanoseconds if a time limit of the whole run ends the visits and the audit, so that a
+/// slow start leaves less time for them.
+#[must_use]
+pub fn longest_ns(machine: &Machine, points: &[Point], budget: &Budget) -> f64 {
+    let Range(least, most) = START + audit(points);
+    estimate(machine, points, budget).1 - (most - least)
 }
 
 /// Returns the time of a hop of a chain in caches that hold it, or in memory.

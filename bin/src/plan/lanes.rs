@@ -48,7 +48,7 @@ pub fn parallel<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Res
     let Planning { options, machine, .. } = *planning;
     let caches = [2, 3].map(|level| in_cache(machine, level).filter(|_| options.size.is_none()));
     for size in caches.into_iter().flatten().filter(|size| *size < base.size).chain([base.size]) {
-        for kernel in &lanes::PARALLEL {
+        for kernel in lanes::PARALLEL.iter().filter(|kernel| options.has_chains(kernel)) {
             each(Point { size, walk: Walk::Lanes(kernel), ..base });
         }
     }

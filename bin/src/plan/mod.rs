@@ -17,6 +17,7 @@ pub mod single;
 mod sizes;
 pub mod states;
 pub mod traffic;
+pub mod whole_run;
 
 use latency_core::chain::{Order, PAGE_LOCAL};
 use latency_core::kernel::{self, Kernel};

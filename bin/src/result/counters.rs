@@ -78,3 +78,12 @@ pub struct Counters {
     /// counts.
     pub running: f64,
 }
+
+impl Counters {
+    /// Returns the instructions of a core cycle, if both were counted.
+    #[must_use]
+    pub fn instructions_per_cycle(&self) -> Option<f64> {
+        let [cycles, instructions, ..] = self.per_hop;
+        Some(instructions? / cycles.filter(|cycles| *cycles > 0.0)?)
+    }
+}

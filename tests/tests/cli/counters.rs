@@ -29,9 +29,17 @@ fn lanes_are_counted_or_the_reason_is_reported() {
 }
 
 #[test]
+fn traffic_is_counted_or_the_reason_is_reported() {
+    let arguments = ["bandwidth", "--size=256K", "--budget=2", "--json", "--counters"];
+    let document = run(&arguments).expect_json(0);
+    let counted = document.pointer("/rows/0/instructions_per_cycle").is_some();
+    assert_ne!(counted, warnings(&document).contains(&"counters-unavailable"), "{document:#}");
+}
+
+#[test]
 fn kernel_counts_are_always_present() {
     let document = run(&small(&["--json"])).expect_json(0);
-    assert!(document.pointer("/points/0/counters").is_none(), "{document:#}");
+    assert!(document.pointer("/rows/0/counted_instructions").is_none(), "{document:#}");
     let software = at(&document, "/points/0/software");
     for key in ["voluntary_switches", "involuntary_switches", "minor_faults"] {
         number(software, &format!("/{key}"));

@@ -4,6 +4,7 @@
 //! Measured values are only asserted to be plausible for any machine, never to be certain numbers.
 
 mod asked;
+mod budget;
 mod confined;
 mod contradictions;
 mod cores;

@@ -23,9 +23,10 @@ const GROUPS: [&[Event]; 2] = [
 pub const WALKS: usize = GROUPS.len();
 /// Minimum share of a walk during which a group must be on the hardware.
 const LEAST_RUNNING: f64 = 0.5;
-/// Minimum hops of a counted walk: long relative to the events of starting a counter, and short relative to a round.
-const FEWEST_COUNTED: u64 = 1 << 12;
-const MOST_COUNTED: u64 = 1 << 16;
+/// Minimum hops of a counted walk: long relative to the events of starting a counter.
+pub const FEWEST_COUNTED: u64 = 1 << 12;
+/// Maximum hops of a counted walk.
+pub const MOST_COUNTED: u64 = 1 << 16;
 /// Number of empty walks; the smallest count of each event is subtracted.
 const EMPTY_WALKS: usize = 9;
 
@@ -73,6 +74,11 @@ impl<G: CounterGroup> Meter<G> {
         let known = |count: f64| if count.is_finite() { count } else { 0.0 };
         meter.empty = least.map(|counts| counts.map(known));
         meter
+    }
+
+    /// Counts the events of all groups, each during a `walk` of `hops` hops.
+    pub fn count_all(&self, hops: u64, mut walk: impl FnMut()) -> Counted {
+        (0..WALKS).fold(Counted::default(), |all, group| all.and(&self.count(group, hops, &mut walk)))
     }
 
     /// Counts the events of one group during `walk`, which makes `hops` hops.

@@ -39,7 +39,8 @@ fn elapsed_ns(clock: &KernelClock, start: u64) -> f64 {
 pub struct Stopwatch {
     /// The clock.
     pub timer: Timer,
-    meter: Option<Meter>,
+    /// The hardware counters of this thread, if they are wanted and available.
+    pub meter: Option<Meter>,
     /// The CPU to which the thread was pinned.
     home: Cell<Option<CpuId>>,
     moves: Cell<u64>,

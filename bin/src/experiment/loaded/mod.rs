@@ -293,8 +293,9 @@ mod tests {
         };
         assert_eq!(curves("loaded"), (8, false));
         assert_eq!(curves("loaded --budget=15"), (2, true));
-        // At least one curve is measured, even if the time is very short.
-        assert_eq!(curves("loaded --budget=0.1"), (1, true));
+        assert_eq!(curves("loaded --budget=7"), (1, true));
+        // At least one curve is measured, or the run is refused.
+        assert!(planned(&four, "loaded --budget=0.1").unwrap_err().contains("use --budget="));
         assert_eq!(curves("loaded --budget=5 --rates=5"), (8, false));
     }
 

@@ -3,14 +3,14 @@
 use latency_core::traffic::Part;
 
 use crate::engine::seam::{Batch, Walkable, Walked};
-use crate::engine::stopwatch::Stopwatch;
 use crate::engine::stopwatch::cpu_time::MOST_LOST;
+use crate::engine::stopwatch::{Stopwatch, counters};
 use crate::engine::threads::generators::driver::Generators;
 use crate::engine::threads::generators::generator::chunk;
 use crate::error::Failure;
 use crate::plan::budget::TRAFFIC_WINDOW_NS;
 use crate::result::Traffic;
-use crate::result::counters::Software;
+use crate::result::counters::{Counted, Software};
 use crate::sys::{signal, time};
 
 /// Maximum lines between two checks for an interrupt: 4 MiB, a millisecond.
@@ -131,6 +131,19 @@ impl Walkable for TrafficWalk<'_> {
 
     fn software(&mut self) -> Software {
         self.watch.software()
+    }
+
+    /// Counts the events of this thread, while the other generators go on.
+    fn count(&mut self, _: u64) -> Result<Counted, Failure<'static>> {
+        let TrafficWalk { watch, traffic, part, .. } = self;
+        let Some(meter) = &watch.meter else { return Ok(Counted::default()) };
+        let chunk = chunk(part);
+        let times = counters::MOST_COUNTED.div_ceil(chunk as u64);
+        Ok(meter.count_all(times * chunk as u64, || {
+            for _ in 0..times {
+                part.touch(traffic.kind, chunk);
+            }
+        }))
     }
 
     fn uncore_gigahertz(&self) -> f64 {

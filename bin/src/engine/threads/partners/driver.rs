@@ -5,7 +5,7 @@ use crate::engine::memory::idle_until;
 use latency_core::arch::Flusher;
 use latency_core::cores::{Exchange, Ring};
 
-use crate::engine::memory::pieces::{Pieces, lines_of};
+use crate::engine::memory::pieces::{self, Pieces, lines_of};
 use crate::engine::memory::placement::Witness;
 use crate::engine::run;
 use crate::engine::seam::{Place, Walkable, Walker};
@@ -173,7 +173,7 @@ pub fn measure_with_partners<'a>(
             let (wanted, started) = (wanted as u32, started.threads as u32);
             return Err(PlacementError::ThreadsRefused { wanted, started, errno }.into());
         }
-        let mut watch = Stopwatch::new(*timer, None);
+        let mut watch = Stopwatch::new(*timer, pieces::meter(session, budget.counters));
         watch.times = times;
         let mut place = Partners { shared: &shared, watch, counter, record, times };
         run::measure_in(session, points, budget, &mut place, &mut run::all_rounds)

@@ -6,11 +6,11 @@ use latency_core::cores::{Exchange, ExchangeSide, Patience};
 use latency_core::stats;
 
 use crate::engine::seam::{Batch, Walkable, Walked};
-use crate::engine::stopwatch::Stopwatch;
+use crate::engine::stopwatch::{Stopwatch, counters};
 use crate::engine::threads::partners::partner::{Partner, PartnerTask, RoundTrips, SharedByPartners};
 use crate::engine::threads::partners::record::Record;
 use crate::error::{Failure, PlacementError};
-use crate::result::counters::Software;
+use crate::result::counters::{Counted, Software};
 use crate::result::{Counter, PingPong, Round};
 use crate::sys::mailbox::wait_until;
 use crate::sys::signal;
@@ -72,19 +72,23 @@ impl<'s> PingPongWalk<'s> {
         Ok((u64::from(self.pair.lines) * trips as u64 * 2, spent_ns, late))
     }
 
-    /// Makes `trips` timed round trips with one line, after some untimed ones.
-    fn line(&mut self, line: u32, trips: usize) -> Result<(f64, bool), Failure<'static>> {
-        let (shared, partner, counter) = (self.shared, self.partner, self.counter);
+    /// Makes the partner answer `count` round trips with one line; returns the memory and the place of the line.
+    fn answered(&self, line: u32, count: usize) -> Result<(&'s Exchange<'s>, usize), Failure<'static>> {
         let (node, place) = self.pair.home(line);
         let [first, second] = self.sites;
         let site = if node == self.pair.homes[0] { first } else { second };
-        let place = place as usize;
-        let Some(exchange) = shared.exchange(site) else {
-            return Err(PlacementError::NothingToMeasure.into());
-        };
-        let (method, count) = (self.pair.method, WARM_TRIPS + trips);
+        let (place, method) = (place as usize, self.pair.method);
+        let exchange = self.shared.exchange(site).ok_or(PlacementError::NothingToMeasure)?;
+        self.partner.mailbox.give(PartnerTask::Answer(RoundTrips { site, place, method, count }));
+        Ok((exchange, place))
+    }
+
+    /// Makes `trips` timed round trips with one line, after some untimed ones.
+    fn line(&mut self, line: u32, trips: usize) -> Result<(f64, bool), Failure<'static>> {
+        let (partner, counter) = (self.partner, self.counter);
+        let count = WARM_TRIPS + trips;
         let moves = partner.moves();
-        partner.mailbox.give(PartnerTask::Answer(RoundTrips { site, place, method, count }));
+        let (exchange, place) = self.answered(line, count)?;
         let mut back = Delays::NONE;
         let mut late = self.trips(exchange, place, WARM_TRIPS, &mut back)?;
         let start = counter.stamp.start();
@@ -186,6 +190,24 @@ impl Walkable for PingPongWalk<'_> {
 
     fn software(&mut self) -> Software {
         self.watch.software()
+    }
+
+    /// Counts the events of the first CPU's thread in round trips with the first line.
+    fn count(&mut self, _: u64) -> Result<Counted, Failure<'static>> {
+        const TRIPS: usize = counters::FEWEST_COUNTED as usize;
+        let Some(meter) = &self.watch.meter else { return Ok(Counted::default()) };
+        let (mut made, mut delays) = (Ok(()), Delays::NONE);
+        let counted = meter.count_all(2 * TRIPS as u64, || {
+            let trips = self
+                .answered(0, TRIPS)
+                .and_then(|(exchange, place)| self.trips(exchange, place, TRIPS, &mut delays));
+            while trips.is_ok() && !self.partner.mailbox.is_obeyed() {
+                core::hint::spin_loop();
+            }
+            let _ = self.partner.mailbox.answer();
+            made = made.and(trips.map(drop));
+        });
+        made.map(|()| counted)
     }
 
     /// Records the window of the round.

@@ -1,0 +1,67 @@
+//! The time limit of a whole run (`--budget`): as much time for the visits as the work around them leaves. Pure.
+
+use super::budget::Budget;
+use super::duration::{self, LOOK, Range};
+use super::looked_at;
+use crate::error::PlacementError;
+use crate::machine::Machine;
+use crate::options::Options;
+use crate::result::Point;
+
+/// Returns the nanoseconds from the start of the run after which no visit begins: the rest is for the last checks.
+#[must_use]
+pub fn visits_end_ns(options: &Options<'_>) -> f64 {
+    const SHARE: f64 = 0.9;
+    const CHECKS_NS: f64 = 1e9;
+    let whole_ns = options.whole_ns();
+    (whole_ns - CHECKS_NS).clamp(0.5 * whole_ns, SHARE * whole_ns)
+}
+
+/// Returns the time of the search for the working set before a run.
+fn look(options: &Options<'_>, points: &[Point]) -> Range {
+    looked_at(options, points).map_or(Range::ZERO, |_| LOOK)
+}
+
+/// Returns the expected duration of the whole run.
+#[must_use]
+pub fn expected(options: &Options<'_>, machine: &Machine, points: &[Point], budget: &Budget) -> Range {
+    let takes = duration::estimate(machine, points, budget).or_waits(options.until_ns());
+    (takes + look(options, points)).at_most(options.whole_ns())
+}
+
+/// Limits the visits, so that the run ends within the time that the user gave it, if any.
+///
+/// # Errors
+///
+/// [`PlacementError::BudgetTooShort`] if the time does not suffice for a visit to each point, unless the run has begun.
+pub fn fit(
+    options: &Options<'_>,
+    machine: &Machine,
+    points: &[Point],
+    budget: &mut Budget,
+) -> Result<(), PlacementError<'static>> {
+    /// Steps of the search for the time of the visits.
+    const STEPS: usize = 12;
+    let whole_ns = options.whole_ns();
+    let takes_ns = |visits_ns: f64| {
+        let mut limited = *budget;
+        limited.limit(visits_ns, points.len());
+        duration::longest_ns(machine, points, &limited) + look(options, points).1
+    };
+    if whole_ns.is_infinite() || takes_ns(f64::INFINITY) <= whole_ns {
+        return Ok(());
+    }
+    let least_ns = takes_ns(0.0);
+    // A search that found a larger working set belongs to the run.
+    if least_ns > whole_ns && machine.sizing.is_none() {
+        return Err(PlacementError::BudgetTooShort { seconds: (least_ns / 1e9) as u64 + 1 });
+    }
+    let (mut fits_ns, mut over_ns) = (0.0, whole_ns);
+    for _ in 0..STEPS {
+        let middle_ns = (fits_ns + over_ns) / 2.0;
+        let end = if takes_ns(middle_ns) <= whole_ns { &mut fits_ns } else { &mut over_ns };
+        *end = middle_ns;
+    }
+    budget.limit(fits_ns, points.len());
+    Ok(())
+}
