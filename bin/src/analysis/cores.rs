@@ -121,18 +121,28 @@ impl CoresConclusion<'_> {
 /// Draws the conclusions from all pairs.
 #[must_use]
 pub fn conclude<'r>(outcomes: &'r [Outcome<'_>]) -> CoresConclusion<'r> {
-    let all = || pairs(outcomes);
-    let apart = all().filter_map(|pair| Some((pair.messages()?.most_ns(), [pair.a, pair.with.partner])));
-    let lines = all().filter_map(|pair| pair.measured.lines);
-    CoresConclusion {
-        classes: Shared::ALL.map(|shared| class(outcomes, shared)),
-        nearest: all().reduce(nearer),
-        farthest: all().reduce(|one, other| if other.ns() > one.ns() { other } else { one }),
-        spread: lines.map(|lines| lines.slowest.value - lines.fastest.value).reduce(f64::max),
-        apart: apart
-            .filter(|(most, _)| !most.is_nan())
-            .reduce(|one, other| if other.0 > one.0 { other } else { one }),
+    let classes = Shared::ALL.map(|shared| class(outcomes, shared));
+    let mut found = CoresConclusion { classes, nearest: None, farthest: None, spread: None, apart: None };
+    for pair in pairs(outcomes) {
+        let ns = pair.ns();
+        if found.nearest.is_none_or(|nearest| ns < nearest.ns()) {
+            found.nearest = Some(pair);
+        }
+        if found.farthest.is_none_or(|farthest| ns > farthest.ns()) {
+            found.farthest = Some(pair);
+        }
+        if let Some(lines) = pair.measured.lines {
+            let spread = lines.slowest.value - lines.fastest.value;
+            found.spread = Some(found.spread.map_or(spread, |most| most.max(spread)));
+        }
+        if let Some(messages) = pair.messages() {
+            let most = messages.most_ns();
+            if !most.is_nan() && found.apart.is_none_or(|(known, _)| most > known) {
+                found.apart = Some((most, [pair.a, pair.with.partner]));
+            }
+        }
     }
+    found
 }
 
 /// Returns the nearer one of two pairs; the first one if they are equally near.

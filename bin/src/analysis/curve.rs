@@ -20,7 +20,7 @@ use super::caches::{Cache, Caches};
 use super::claims::{Claim, Claims, MAX_CLAIMS};
 use super::pages::{Knees, PAGE};
 use super::reading::{Reading, clock};
-use crate::result::sample::{Samples, collect};
+use crate::result::sample::{Sample, Samples, collect};
 
 /// The conclusions from a curve.
 #[derive(Clone, Copy, Debug)]
@@ -62,17 +62,17 @@ impl Analysis {
         edge: Option<Result<Edge, EdgeError>>,
         stop: &dyn Fn() -> bool,
     ) -> Analysis {
-        let samples = samples.iter();
-        let stride = samples.clone().map(|sample| sample.stride).min().unwrap_or(Bytes(64));
-        let dense = || samples.clone().filter(move |sample| sample.stride == stride);
-        let largest = dense().map(|sample| sample.size).max().unwrap_or(Bytes(0));
-        let in_cycles = dense().all(|sample| sample.core_cycles.is_some());
+        let stride = samples.iter().map(|sample| sample.stride).min().unwrap_or(Bytes(64));
+        let of_stride = |index| samples.get(index).filter(|sample| sample.stride == stride);
+        let dense = samples.only(&of_stride);
+        let largest = dense.iter().map(|sample| sample.size).max().unwrap_or(Bytes(0));
+        let in_cycles = dense.iter().all(|sample| sample.core_cycles.is_some());
         let mut points = [Point::default(); MAX_POINTS];
         // Points beyond the capacity are omitted at the end, where the curve is flat.
-        let points = collect(&mut points, dense().map(|sample| sample.point(in_cycles)));
+        let points = collect(&mut points, dense.iter().map(|sample| sample.point(in_cycles)));
         let mut workspace = Workspace::new(stop);
 
-        let knees = Knees::of(samples.clone(), in_cycles, &mut workspace);
+        let knees = Knees::of(samples.iter(), in_cycles, &mut workspace);
         let mixture = fit_mixture(points, &mut workspace);
         let mut sizes = [0.0; MAX_CLAIMS];
         let sizes = collect(&mut sizes, claims.iter().map(|claim| claim.size.0 as f64));
@@ -93,15 +93,18 @@ impl Analysis {
         }
         if in_cycles {
             let within = |sizes: &RangeInclusive<f64>| {
-                clock(dense().filter(|sample| sizes.contains(&(sample.size.0 as f64))))
+                let inside =
+                    |index| dense.get(index).filter(|sample| sizes.contains(&(sample.size.0 as f64)));
+                clock(dense.only(&inside))
             };
             caches.read_clocks(&within);
         }
-        let gigahertz = in_cycles.then(|| clock(dense())).flatten();
-        let memory = stair.as_ref().ok().map(|fit| Reading::of_memory(fit, dense(), gigahertz));
+        let gigahertz = in_cycles.then(|| clock(dense)).flatten();
+        let memory = stair.as_ref().ok().map(|fit| Reading::of_memory(fit, dense, gigahertz));
         let mut last = [0.0; MAX_POINTS];
-        let far = dense().filter(|sample| sample.size.0 as f64 * SQRT_2 >= largest.0 as f64);
-        let largest_ns = stats::median(collect(&mut last, far.map(|sample| sample.nanoseconds)));
+        let is_far = |sample: &Sample| sample.size.0 as f64 * SQRT_2 >= largest.0 as f64;
+        let far = |sample: &Sample| is_far(sample).then_some(sample.nanoseconds);
+        let largest_ns = stats::median(dense.values(&mut last, &far));
         Analysis {
             gigahertz,
             stair,
@@ -181,7 +184,6 @@ impl Analysis {
 mod tests {
     use super::*;
     use crate::analysis::claims::Source;
-    use crate::result::sample::Sample;
     use std::vec::Vec;
 
     fn analysis(samples: &[Sample], claims: Claims) -> Analysis {

@@ -193,7 +193,7 @@ impl<'r, 'a> Loading<'r, 'a> {
         let unpaced = || steps.as_slice().iter().filter(|step| step.level.offered.is_none());
         let all = unpaced().find(|step| step.generators == self.traffic.generators)?;
         let of = |step: &Step| (step.generators, step.level.delivered);
-        let best = unpaced().nth(limit(unpaced().map(of))?)?;
+        let best = unpaced().nth(limit(&|place| unpaced().nth(place).map(of))?)?;
         let half = unpaced().find(|step| step.generators == all.generators / 2);
         let half = half.map(|step| step.level.delivered);
         let (cores, rate) = (all.generators as usize, &all.level.delivered);

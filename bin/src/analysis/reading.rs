@@ -7,7 +7,7 @@
 use latency_core::model::{Fit, MAX_POINTS};
 use latency_core::stats::{self, Estimate};
 
-use crate::result::sample::{Sample, collect};
+use crate::result::sample::{Sample, Samples};
 
 /// Share of misses in every level from which on a point counts as memory.
 const MISSES: f64 = 0.9;
@@ -32,20 +32,18 @@ impl Reading {
     /// Each point is scaled to the latency that the fit has for an infinite working set, so that the last hits of a
     /// cache with random replacement do not make memory look faster. If no point lies there, `overall` is the clock; it
     /// is `None` if the fit is in nanoseconds.
-    pub fn of_memory(
-        fit: &Fit,
-        samples: impl Iterator<Item = Sample> + Clone,
-        overall: Option<f64>,
-    ) -> Reading {
+    pub fn of_memory(fit: &Fit, samples: Samples<'_>, overall: Option<f64>) -> Reading {
         let all_miss =
             |sample: &Sample| fit.levels().iter().all(|level| level.missing(sample.size.0 as f64) >= MISSES);
-        let samples = samples.filter(all_miss);
-        let raised = samples.clone().map(|sample| {
+        let beyond = |index| samples.get(index).filter(all_miss);
+        let samples = samples.only(&beyond);
+        let raised = |sample: &Sample| {
             let point = sample.point(overall.is_some());
             point.latency * fit.memory.value / fit.evaluate(point.working_set)
-        });
+        };
         let mut values = [0.0; MAX_POINTS];
-        let values = collect(&mut values, raised.filter(|value| value.is_finite()));
+        let values =
+            samples.values(&mut values, &|sample| Some(raised(sample)).filter(|value| value.is_finite()));
         let gigahertz = overall.map(|overall| clock(samples).unwrap_or(overall));
         let points = if values.len() < ENOUGH { 0 } else { values.len() };
         let read = stats::summarise(values).filter(|_| points > 0);
@@ -60,8 +58,9 @@ impl Reading {
 }
 
 /// Returns the median core clock of points in gigahertz.
-pub fn clock(samples: impl Iterator<Item = Sample> + Clone) -> Option<f64> {
+#[must_use]
+#[inline(never)] // it is called in several places
+pub fn clock(samples: Samples<'_>) -> Option<f64> {
     let mut clocks = [0.0; MAX_POINTS];
-    let all = samples.filter_map(|sample| Some(sample.core_cycles? / sample.nanoseconds));
-    stats::median(collect(&mut clocks, all))
+    stats::median(samples.values(&mut clocks, &|sample| Some(sample.core_cycles? / sample.nanoseconds)))
 }

@@ -84,14 +84,24 @@ pub struct TrafficGroup<'r, 'a> {
 }
 
 /// Returns the index of the limit among the rates of several numbers of generators: the rate of all generators, unless
-/// another one is larger beyond both intervals. The largest of similar medians is larger by chance, and so too large.
+/// another one is larger beyond both intervals. The largest of similar medians is larger by chance, and so too large. `at`
+/// returns the number of generators and the rate at an index, `None` behind the last one.
 #[must_use]
-pub fn limit(rates: impl Iterator<Item = (u32, Estimate)> + Clone) -> Option<usize> {
-    let rates = rates.enumerate();
-    let (all, (_, whole)) = rates.clone().max_by_key(|(_, (generators, _))| *generators)?;
-    let beyond = rates.filter(|(_, (_, rate))| rate.is_beyond(whole));
-    let best = beyond.max_by(|(_, (_, one)), (_, (_, other))| one.value.total_cmp(&other.value));
-    Some(best.map_or(all, |(place, _)| place))
+pub fn limit(at: &dyn Fn(usize) -> Option<(u32, Estimate)>) -> Option<usize> {
+    let rates = || (0..).map_while(|place| Some((place, at(place)?)));
+    let (mut limit, (mut most, mut whole)) = (0, at(0)?);
+    for (place, (generators, rate)) in rates() {
+        if generators >= most {
+            (limit, most, whole) = (place, generators, rate);
+        }
+    }
+    let mut best = f64::NEG_INFINITY;
+    for (place, (_, rate)) in rates() {
+        if rate.is_beyond(whole) && rate.value >= best {
+            (limit, best) = (place, rate.value);
+        }
+    }
+    Some(limit)
 }
 
 /// Returns whether two outcomes are traffic of one kind, with the same first CPU and the same nodes.
@@ -152,7 +162,7 @@ impl<'r, 'a> TrafficGroup<'r, 'a> {
     /// Returns the rate of all generators, or of fewer that deliver more beyond both intervals.
     #[must_use]
     pub fn best(&self) -> Option<(u32, Estimate)> {
-        self.rates().nth(limit(self.rates())?)
+        self.rates().nth(limit(&|place| self.rates().nth(place))?)
     }
 
     /// Returns the rate of one generator.
@@ -191,11 +201,12 @@ mod tests {
 
     /// Returns the number of generators with the limit, for rates of 1, 2 and 4 generators with their intervals.
     fn limit_of(rates: [(f64, f64); 3]) -> u32 {
-        let of = |(index, (value, half)): (usize, (f64, f64))| {
+        let at = |index: usize| {
+            let &(value, half) = rates.get(index)?;
             let interval = (half > 0.0).then_some(Interval { low: value - half, high: value + half });
-            (1 << index, Estimate { value, interval })
+            Some((1 << index, Estimate { value, interval }))
         };
-        1 << limit(rates.into_iter().enumerate().map(of)).unwrap()
+        1 << limit(&at).unwrap()
     }
 
     #[test]

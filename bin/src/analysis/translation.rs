@@ -5,6 +5,7 @@
 //! where the reach of a translation buffer ends.
 
 use latency_core::chain::Order;
+use latency_core::compact::Compact;
 use latency_core::units::{Bytes, PageSize, Pages};
 
 use crate::result::Outcome;
@@ -96,7 +97,7 @@ fn probed<'o>(outcomes: &'o [Outcome<'_>], pages: Pages) -> impl Iterator<Item =
             .filter(|lines| *lines > least)
             .min()
     };
-    core::iter::successors(after(0), move |lines| after(*lines))
+    Compact(core::iter::successors(after(0), move |lines| after(*lines)))
 }
 
 /// Returns further numbers of lines between a buffer's reach and the next span tried, to find its end more precisely.

@@ -29,9 +29,10 @@ const ASCII_SHADES: [char; 5] = [' ', '.', ':', '+', '#'];
 #[inline(never)] // offsets into a small frame are short
 pub fn write(out: &mut dyn Write, matrix: &Matrix<'_>, terminal: Terminal) -> fmt::Result {
     terminal.heading(out, matrix.title, matrix.subtitle)?;
-    let numbers = matrix.cells().filter_map(|(_, _, cell)| cell.ok()).map(|value| width(&Figure(value)));
-    let ids = matrix.columns.iter().map(|column| width(column));
-    let cell_width = numbers.chain(ids).max().unwrap_or(1).max(4);
+    let mut cell_width = matrix.columns.iter().fold(4, |most, column| most.max(width(column)));
+    for (_, _, cell) in matrix.cells() {
+        cell_width = cell_width.max(cell.map_or(0, |value| width(&Figure(value))));
+    }
     let noun = matrix.noun;
     let heading_width = noun.len() + 1 + matrix.rows.iter().map(|row| width(row)).max().unwrap_or(1);
     // Each cell consists of a blank, its number, a blank and a shade.

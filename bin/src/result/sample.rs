@@ -86,6 +86,24 @@ impl<'s> Samples<'s> {
         Samples { length, get }
     }
 
+    /// Returns the sample at an index, if there is one.
+    #[must_use]
+    pub fn get(self, index: usize) -> Option<Sample> {
+        (self.get)(index)
+    }
+
+    /// Returns the samples with another getter, which selects some of them.
+    #[must_use]
+    pub const fn only<'o>(self, get: &'o dyn Fn(usize) -> Option<Sample>) -> Samples<'o> {
+        Samples { length: self.length, get }
+    }
+
+    /// Returns the values of the samples that have one, stored in `room`.
+    #[inline(never)] // it is called in several places
+    pub fn values<'v>(self, room: &'v mut [f64], value: &dyn Fn(&Sample) -> Option<f64>) -> &'v mut [f64] {
+        collect(room, self.iter().filter_map(|sample| value(&sample)))
+    }
+
     /// Returns all samples.
     pub fn iter(self) -> impl Iterator<Item = Sample> + Clone + 's {
         Compact((0..self.length).filter_map(self.get))

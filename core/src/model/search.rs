@@ -236,17 +236,9 @@ impl StepSearch {
         let first = least(&|_| true)?;
         let second = least(&|step| (step.ln_capacity - first.ln_capacity).abs() > OTHER_PLACE);
         let extended = previous.curve.with(first);
-        let starts = STARTS.into_iter().filter(|law| self.laws.contains(law)).map(|law| {
-            let mut start = extended;
-            for (index, step) in extended.steps().iter().enumerate() {
-                start.replace(index, self.reshaped(step, Some(law)));
-            }
-            start
-        });
-        let starts = starts.chain(second.map(|step| previous.curve.with(step)));
         let mut best = self.polish(workspace, extended, &SHORT);
         let mut standing = Some(best).filter(Candidate::stands);
-        for start in starts {
+        let mut consider = |start: Curve| {
             let found = self.polish(workspace, start, &SHORT);
             let beats = |other: &Candidate| found.linear.deviance < other.linear.deviance;
             if found.stands() && standing.as_ref().is_none_or(beats) {
@@ -255,6 +247,16 @@ impl StepSearch {
             if beats(&best) {
                 best = found;
             }
+        };
+        for law in STARTS.into_iter().filter(|law| self.laws.contains(law)) {
+            let mut start = extended;
+            for (index, step) in extended.steps().iter().enumerate() {
+                start.replace(index, self.reshaped(step, Some(law)));
+            }
+            consider(start);
+        }
+        if let Some(step) = second {
+            consider(previous.curve.with(step));
         }
         // A second curve is needed only if the best one does not stand.
         let standing = standing.filter(|_| !best.stands());

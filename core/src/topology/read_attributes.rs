@@ -68,9 +68,15 @@ impl Topology {
                 let size = Bytes(number("size").filter(|size| *size > 0)?);
                 Some(SideCache { size, line: Bytes(number("line_size").unwrap_or(0)) })
             };
+            let mut side_cache: Option<SideCache> = None;
+            for found in (1..=SIDE_LEVELS).filter_map(cache) {
+                if side_cache.is_none_or(|largest| found.size >= largest.size) {
+                    side_cache = Some(found);
+                }
+            }
             node.attributes = Attributes {
                 access: [0, 1].map(|class| Claim::read(files, node.id, class, &ids)),
-                side_cache: (1..=SIDE_LEVELS).filter_map(cache).max_by_key(|cache| cache.size),
+                side_cache,
                 tier: None,
                 weight: files::number(files, format_args!("{WEIGHTS}/node{}", node.id)),
             };

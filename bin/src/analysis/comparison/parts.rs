@@ -63,12 +63,21 @@ impl Comparison {
     fn part(&self, group: PointGroup) -> Result<DifferingPart<'_>, Errno> {
         let measured = &self.measured;
         let members = measured.members(group);
-        let size = |point: &usize| measured.point(*point).sample.size;
-        let ends = [members.clone().min_by_key(size), members.clone().max_by_key(size)];
-        let ends = ends.map(|point| measured.point(point.unwrap_or(0)));
-        let ratios = members.clone().filter_map(|point| Some(measured.pairs.get(point)?.ratio()));
+        let first = measured.point(members.clone().next().unwrap_or(0));
+        let (mut ends, mut points) = ([first; 2], 0);
+        for row in members.clone().map(|point| measured.point(point)) {
+            let [smallest, largest] = &mut ends;
+            if row.sample.size < smallest.sample.size {
+                *smallest = row;
+            }
+            if row.sample.size >= largest.sample.size {
+                *largest = row;
+            }
+            points += 1;
+        }
+        let ratios = members.filter_map(|point| Some(measured.pairs.get(point)?.ratio()));
         let by = median(ratios)?.unwrap_or(1.0) - 1.0;
-        Ok(DifferingPart { group, ends, points: members.count(), by })
+        Ok(DifferingPart { group, ends, points, by })
     }
 
     /// Calls `each` with the longest runs of sizes for which `is` returns true.

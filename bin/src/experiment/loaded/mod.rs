@@ -204,9 +204,9 @@ fn limit_at(schedule: &mut RealSchedule<'_>, index: usize) -> Option<(Point, Tra
             *slot = Some((point, traffic, rate));
         }
     }
-    let found = found.iter().flatten();
-    let rates = found.clone().map(|(_, traffic, rate)| (traffic.generators, *rate));
-    let (point, traffic, rate) = *found.clone().nth(limit(rates)?)?;
+    let at = |place| found.iter().flatten().nth(place);
+    let rate_at = |place| at(place).map(|(_, traffic, rate)| (traffic.generators, *rate));
+    let (point, traffic, rate) = *at(limit(&rate_at)?)?;
     Some((point, traffic, rate.value))
 }
 

@@ -15,6 +15,7 @@ pub use range::AxisRange;
 use super::chart::{Scale, Unit};
 use super::figures::rounded;
 use core::fmt::{self, Display};
+use latency_core::compact::Compact;
 use latency_core::math::{exp2, log2};
 use ticks::{Ticks, round_above, round_below, step_for};
 
@@ -92,7 +93,12 @@ impl<'a> Mapped<'a> {
     /// Returns the values that get a label, in ascending order.
     pub fn ticks(&self) -> impl Iterator<Item = f64> + use<> {
         let ticks = if self.logarithmic { Ticks::logarithmic } else { Ticks::linear };
-        ticks(self.range, self.most_ticks, self.unit).values()
+        Compact(ticks(self.range, self.most_ticks, self.unit).values())
+    }
+
+    /// Returns the width of the widest label.
+    pub fn widest(&self, width: &dyn Fn(&dyn Display) -> f64) -> f64 {
+        self.ticks().fold(0.0, |widest, tick| f64::max(widest, width(&self.label(tick))))
     }
 
     /// Passes the label of each tick and of the high end of the axis, and its place, to `tell`. Places, widths and the

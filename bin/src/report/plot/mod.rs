@@ -88,7 +88,7 @@ pub fn write(out: &mut dyn Write, chart: &Chart<'_>, terminal: Terminal) -> fmt:
     else {
         return writeln!(out, "(no points)");
     };
-    let labels = plane.y.ticks().map(|tick| width(&plane.y.label(tick))).max().unwrap_or(0);
+    let labels = plane.y.widest(&characters) as usize;
     let plot = Plot {
         chart,
         plane,
@@ -108,6 +108,10 @@ pub fn write(out: &mut dyn Write, chart: &Chart<'_>, terminal: Terminal) -> fmt:
 
 /// A receiver of the column of the line, the place of the label (line and start) and the label of each mark.
 type EachMark<'e> = &'e mut dyn FnMut(Option<usize>, Option<(usize, usize)>, &str);
+
+fn characters(shown: &dyn Display) -> f64 {
+    width(shown) as f64
+}
 
 struct Plot<'a> {
     chart: &'a Chart<'a>,
@@ -224,7 +228,6 @@ impl Plot<'_> {
             rule.glyph_behind(column, self.glyphs.horizontal, Some(QUIET));
         }
         let length = self.grid.columns.saturating_sub(1) as f64;
-        let characters = |shown: &dyn Display| width(shown) as f64;
         self.plane.x.each_label([length, length + 1.0, 2.0], &characters, &mut |label, place| {
             let (column, wide) = (self.grid.column(place / length.max(1.0)), width(label));
             let start = column.saturating_sub(wide / 2).min(self.grid.columns.saturating_sub(wide));

@@ -67,10 +67,15 @@ impl Canvas<'_> {
             point.band.filter(drawable).filter(|_| point.is_drawable() && point.whiskers.is_none())
         };
         for run in points.split(|point| ends(point).is_none()).filter(|run| run.len() > 1) {
-            let lower = run.iter().filter_map(|point| Some((point.x, ends(point)?.0)));
-            let upper = run.iter().rev().filter_map(|point| Some((point.x, ends(point)?.1)));
             out.write_str("<path class=\"band\" d=\"")?;
-            self.path(out, lower.chain(upper))?;
+            let mut command = 'M';
+            for (x, (low, _)) in run.iter().filter_map(|point| Some((point.x, point.band?))) {
+                self.place(out, command, (x, low))?;
+                command = 'L';
+            }
+            for (x, (_, high)) in run.iter().rev().filter_map(|point| Some((point.x, point.band?))) {
+                self.place(out, command, (x, high))?;
+            }
             out.write_str("Z\"/>\n")?;
         }
         Ok(())
@@ -79,19 +84,21 @@ impl Canvas<'_> {
     fn lines(&self, out: &mut dyn Write, points: &[ChartPoint]) -> fmt::Result {
         for run in points.split(|point| !point.is_drawable()).filter(|run| run.len() > 1) {
             out.write_str("<path class=\"line\" d=\"")?;
-            self.path(out, run.iter().map(|point| (point.x, point.y)))?;
+            let mut command = 'M';
+            for point in run {
+                self.place(out, command, (point.x, point.y))?;
+                command = 'L';
+            }
             out.write_str("\"/>\n")?;
         }
         Ok(())
     }
 
-    fn path(&self, out: &mut dyn Write, places: impl Iterator<Item = (f64, f64)>) -> fmt::Result {
-        for (index, (x, y)) in places.enumerate() {
-            let command = if index == 0 { 'M' } else { 'L' };
-            out.write_char(command)?;
-            fill(out, "@ @", &[self.x(x), self.y(y)])?;
-        }
-        Ok(())
+    /// Writes one place of a path, to which the command leads.
+    #[inline(never)] // it is called in several places
+    fn place(&self, out: &mut dyn Write, command: char, (x, y): (f64, f64)) -> fmt::Result {
+        out.write_char(command)?;
+        fill(out, "@ @", &[self.x(x), self.y(y)])
     }
 
     fn markers(&self, out: &mut dyn Write, points: &[ChartPoint], index: usize) -> fmt::Result {
@@ -100,10 +107,11 @@ impl Canvas<'_> {
             let across = point.whiskers.map(|(low, high)| [(low, point.y), (high, point.y)]);
             let along = point.band.filter(|_| across.is_some());
             let along = along.map(|(low, high)| [(point.x, low), (point.x, high)]);
-            for ends in [across, along].into_iter().flatten() {
-                if ends.iter().all(|(x, y)| is_drawable(*x) && is_drawable(*y)) {
+            for [from, to] in [across, along].into_iter().flatten() {
+                if [from.0, from.1, to.0, to.1].into_iter().all(is_drawable) {
                     out.write_str("<path class=\"whisker\" d=\"")?;
-                    self.path(out, ends.into_iter())?;
+                    self.place(out, 'M', from)?;
+                    self.place(out, 'L', to)?;
                     out.write_str("\"/>\n")?;
                 }
             }
@@ -125,8 +133,7 @@ impl Canvas<'_> {
             let x = self.plane.x.value(f64::from(step) / f64::from(CURVE_STEPS));
             let y = curve(x);
             if is_drawable(y) {
-                out.write_char(command)?;
-                fill(out, "@ @", &[self.x(x), self.y(y)])?;
+                self.place(out, command, (x, y))?;
             }
             command = if is_drawable(y) { 'L' } else { 'M' };
         }

@@ -49,8 +49,7 @@ pub fn write(out: &mut dyn Write, chart: &Chart<'_>, shown: FramePlace<'_>) -> f
         return out.write_str("</svg>\n");
     };
     let marks_top = legend(chart, heading, &mut |_, _| Ok(()))? + 8.0;
-    let labels = plane.y.ticks().map(|tick| small(&plane.y.label(tick)));
-    let left = labels.fold(LEFT, |left, label| left.max(label + BESIDE_LABELS));
+    let left = LEFT.max(plane.y.widest(&small) + BESIDE_LABELS);
     let axes = (chart.x_axis.unit, chart.y_axis.unit);
     let height = match chart.y_axis.unit {
         Unit::Names(names) => NAME_HEIGHT * names.len() as f64,
