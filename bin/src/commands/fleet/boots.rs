@@ -33,6 +33,7 @@ impl Boots {
     }
 
     /// Adds the boot of a result and returns its number; `None` if the table is full.
+    #[inline(never)] // offsets into a small frame are short
     pub fn add(&mut self, names: &mut Names, saved: &Saved) -> Option<Name> {
         let mut name = Text::<160>::EMPTY;
         // Both parts fit: a host name has at most 96 bytes, and a boot ID at most 40.

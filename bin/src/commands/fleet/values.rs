@@ -78,6 +78,7 @@ pub struct HostValue {
 
 impl HostValue {
     /// Returns the value of a row.
+    #[inline(never)] // offsets into a small frame are short
     pub fn new(host: Name, key: Name, started: u64, row: &Row, under: Under) -> HostValue {
         let sample = &row.sample;
         let value = sample.nanoseconds;

@@ -133,6 +133,7 @@ fn class_name(class: &SharingClass) -> impl Display {
 }
 
 /// Writes the latencies between CPUs, and the disagreement of their clocks.
+#[inline(never)] // offsets into a small frame are short
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresConclusion<'_>) {
     if let (Some(nearest), Some(farthest)) = (found.nearest, found.farthest) {
         let one = |pair: &CpuPair<'_>| (pair.a, pair.with.partner, Digits(pair.ns()));
@@ -215,6 +216,7 @@ fn grid(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresConcl
 
 /// Writes the pairs that were not chosen because others of their class represent them: names the first ones, and counts
 /// the rest.
+#[inline(never)] // offsets into a small frame are short
 fn not_chosen(document: &mut dyn Document, report: &Report<'_, '_>) {
     const NAMED: usize = 4;
     if !matches!(report.options.pairs, Pairs::Of(_)) {

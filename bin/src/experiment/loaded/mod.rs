@@ -116,10 +116,8 @@ fn visits(
 ) -> Result<(), Failure<'static>> {
     schedule.reach(session.progress, LIMIT_ROUNDS)?;
     for index in 0..schedule.len() {
-        if let Some((point, traffic, limit)) = limit_at(schedule, index) {
-            loaded::levels(options, limit, &mut |rate| {
-                add(schedule, &point, &traffic, rate);
-            });
+        if let Some((point, limit)) = limit_at(schedule, index) {
+            loaded::levels(options, limit, &mut |rate| add(schedule, &point, rate));
         }
     }
     if schedule.budget.held > 0 {
@@ -130,8 +128,8 @@ fn visits(
     }
     schedule.reach(session.progress, LIMIT_ROUNDS)?;
     for index in 0..schedule.len() {
-        if let Some((point, traffic, _)) = limit_at(schedule, index) {
-            closer(schedule, &point, &traffic);
+        if let Some((point, _)) = limit_at(schedule, index) {
+            closer(schedule, &point);
         }
     }
     schedule.run(session.progress)
@@ -177,45 +175,47 @@ fn hold(
     })
 }
 
-/// Returns the point of a curve that ran without pacing, its traffic, and its bandwidth, which is the limit; `None` for
-/// an index that is not the first of its curve.
-fn limit_at(schedule: &mut RealSchedule<'_>, index: usize) -> Option<(Point, Traffic, f64)> {
+/// Returns the point of a curve that ran without pacing, and its bandwidth, which is the limit; `None` for an index that
+/// is not the first of its curve.
+#[inline(never)] // it is called in several places
+fn limit_at(schedule: &mut RealSchedule<'_>, index: usize) -> Option<(Point, f64)> {
     let first = schedule.point(index)?;
     let own = unpaced(&first)?;
-    let mut found = [None::<(Point, Traffic, Estimate)>; loaded::COUNTS];
+    let mut found = [None::<(usize, u32, Estimate)>; loaded::COUNTS];
     let mut slots = found.iter_mut();
     for other in 0..schedule.len() {
         let Some(point) = schedule.point(other) else { continue };
         let same = (point.initiator, point.target) == (first.initiator, first.target);
-        let Some(traffic) = unpaced(&point).filter(|traffic| same && is_alike(traffic, &own)) else {
+        let Some(traffic) = unpaced(&point).filter(|traffic| same && is_alike(traffic, own)) else {
             continue;
         };
         if other < index {
             return None;
         }
-        let rate = schedule.series(other).and_then(|(_, series)| delivered(&traffic, &series));
+        let rate = schedule.series(other).and_then(|(_, series)| delivered(traffic, &series));
         if let (Some(rate), Some(slot)) = (rate, slots.next()) {
-            *slot = Some((point, traffic, rate));
+            *slot = Some((other, traffic.generators, rate));
         }
     }
     let found = found.iter().flatten();
-    let rates = found.clone().map(|(_, traffic, rate)| (traffic.generators, *rate));
-    let (point, traffic, rate) = *found.clone().nth(limit(rates)?)?;
-    Some((point, traffic, rate.value))
+    let rates = found.clone().map(|(_, generators, rate)| (*generators, *rate));
+    let (index, _, rate) = *found.clone().nth(limit(rates)?)?;
+    Some((schedule.point(index)?, rate.value))
 }
 
-fn unpaced(point: &Point) -> Option<Traffic> {
-    match point.walk {
+fn unpaced(point: &Point) -> Option<&Traffic> {
+    match &point.walk {
         Walk::Loaded(traffic) if traffic.rate.is_none() => Some(traffic),
         _ => None,
     }
 }
 
-/// Adds levels near the rate at which latency is twice the lowest.
+/// Adds levels near the rate at which latency is twice the lowest; `like` is the point of the curve without pacing.
 #[inline(never)] // offsets into a small frame are short
-fn closer(schedule: &mut RealSchedule<'_>, like: &Point, traffic: &Traffic) {
+fn closer(schedule: &mut RealSchedule<'_>, like: &Point) {
     /// Multiple of the lowest latency near which levels are added.
     const RATIO: f64 = 2.0;
+    let Some(traffic) = unpaced(like) else { return };
     let (mut levels, mut count) = ([LoadLevel::NONE; MOST_LEVELS], 0);
     for index in 0..schedule.len() {
         let Some((entry, series)) = schedule.series(index) else { continue };
@@ -239,14 +239,16 @@ fn closer(schedule: &mut RealSchedule<'_>, like: &Point, traffic: &Traffic) {
     }
     let beside = levels.get(..count).and_then(Curve::of).and_then(|curve| curve.beside(RATIO));
     for rate in beside.into_iter().flatten().take(loaded::CLOSER) {
-        add(schedule, like, traffic, rate);
+        add(schedule, like, rate);
     }
 }
 
-/// Adds a level with a rate of traffic.
+/// Adds a level with a rate of traffic; `like` is the point of the curve without pacing.
 #[inline(never)] // it is called in several places
-fn add(schedule: &mut RealSchedule<'_>, like: &Point, traffic: &Traffic, rate: f64) {
-    schedule.add(Point { walk: Walk::Loaded(Traffic { rate: Some(rate), ..*traffic }), ..*like });
+fn add(schedule: &mut RealSchedule<'_>, like: &Point, rate: f64) {
+    if let Some(traffic) = unpaced(like) {
+        schedule.add(Point { walk: Walk::Loaded(Traffic { rate: Some(rate), ..*traffic }), ..*like });
+    }
 }
 
 /// Returns whether two loads belong to the same curve.
