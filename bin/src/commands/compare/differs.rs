@@ -44,9 +44,9 @@ fn add(
 
 /// Returns all conditions that differ; those that forbid a verdict come first.
 #[inline(never)] // offsets into a small frame are short
-pub fn all(sides: [&[Saved]; 2], files: Files<'_>, comparison: &Comparison) -> Result<List<Differs>, Errno> {
+pub fn all(saved: &[Saved], files: Files<'_>, comparison: &Comparison) -> Result<List<Differs>, Errno> {
     let mut list = List::new(MOST)?;
-    let [first, second] = sides;
+    let (first, second) = saved.split_at(files.counts[0]);
     for (condition, entry) in TABLE.iter().enumerate() {
         let rows = conditions(files).find(|(field, _)| Some(*field) == entry.field).map(|(_, rows)| rows);
         let of_side = |side: &[Saved]| {
@@ -85,12 +85,11 @@ pub fn all(sides: [&[Saved]; 2], files: Files<'_>, comparison: &Comparison) -> R
         let blocks = field != PAGES_ASKED || !told;
         add(&mut list, key, blocks, [&field_of(rows[0], field), &field_of(rows[1], field)]);
     }
-    if sides.iter().any(|side| side.iter().any(|saved| saved.conditions.poor)) {
+    if saved.iter().any(|saved| saved.conditions.poor) {
         add(&mut list, ("trust", "trust"), true, [&trust(first), &trust(second)]);
     }
     for (index, key) in CONDITIONS.iter().enumerate() {
-        let told = |side: &[Saved]| side.iter().all(|saved| saved.conditions.tells(index));
-        if told(first) && told(second) && differ(texts(first, index).chain(texts(second, index))) {
+        if saved.iter().all(|saved| saved.conditions.tells(index)) && differ(texts(saved, index)) {
             let shown = |side| {
                 fmt::from_fn(move |out| {
                     let text = texts(side, index).next().filter(|text| !text.is_empty());

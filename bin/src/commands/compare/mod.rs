@@ -97,14 +97,30 @@ fn load<'a>(
 /// without one. Returns the number of points that were left out.
 #[inline(never)] // offsets into a small frame are short
 fn undisturbed(saved: &mut Saved) -> Result<usize, Failure<'static>> {
-    let seen = saved.rows.iter().copied().filter_map(|mut row| row.take_undisturbed().then_some(row));
-    let rows = List::of(seen)?;
+    let mut rows = List::new(saved.rows.len())?;
+    for row in saved.rows {
+        let mut row = *row;
+        if row.take_undisturbed() {
+            // There is room for all rows.
+            rows.push(row);
+        }
+    }
     if rows.is_empty() {
         return Err(SavedError::NoUndisturbed.into());
     }
     let without = saved.rows.len() - rows.len();
     saved.rows = rows.leak();
     Ok(without)
+}
+
+/// Compares all files. Returns the median of the ratios as well.
+#[inline(never)] // offsets into a small frame are short
+fn compared(files: &Files<'_>, threshold: f64) -> Result<(Comparison, f64), Failure<'static>> {
+    let comparison = Comparison::new(files, threshold)?;
+    match comparison.median_ratio()? {
+        Some(median) => Ok((comparison, median)),
+        None => Err(SavedError::NothingCommon { field: obstacle(files) }.into()),
+    }
 }
 
 fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {
@@ -125,11 +141,8 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     let saved = |side: usize, file: usize| sides.get(side)?.get(file);
     let rows = |side: usize, file: usize| saved(side, file).map_or(&[][..], |saved| saved.rows);
     let files = Files { counts: [ours.len(), theirs.len()], rows: &rows };
-    let comparison = Comparison::new(&files, options.threshold)?;
-    let Some(median) = comparison.median_ratio()? else {
-        return Err(SavedError::NothingCommon { field: obstacle(&files) }.into());
-    };
-    let differs: &[Differs] = differs::all(sides, files, &comparison)?.leak();
+    let (comparison, median) = compared(&files, options.threshold)?;
+    let differs: &[Differs] = differs::all(all, files, &comparison)?.leak();
     let judged = options.force || differs.iter().all(|differs| !differs.blocks);
     let slower = comparison.parts(ComparisonVerdict::Slower, NAMED)?.leak();
     let faster = comparison.parts(ComparisonVerdict::Faster, NAMED)?.leak();

@@ -103,10 +103,19 @@ fn accesses(kind: &Kind) -> &'static str {
 
 /// Returns the groups with the smallest and the largest rate.
 fn extremes<'r, 'a>(report: &Report<'r, 'a>) -> Option<(TrafficGroup<'r, 'a>, TrafficGroup<'r, 'a>)> {
-    let all = || groups(report.outcomes).filter_map(|group| Some((group, group.best()?.1.value)));
-    let least = all().reduce(|one, other| if other.1 < one.1 { other } else { one })?;
-    let most = all().reduce(|one, other| if other.1 > one.1 { other } else { one })?;
-    (all().count() > 1).then_some((least.0, most.0))
+    let mut all = groups(report.outcomes).filter_map(|group| Some((group, group.best()?.1.value)));
+    let first = all.next()?;
+    let (mut least, mut most, mut several) = (first, first, false);
+    for other in all {
+        several = true;
+        if other.1 < least.1 {
+            least = other;
+        }
+        if other.1 > most.1 {
+            most = other;
+        }
+    }
+    several.then_some((least.0, most.0))
 }
 
 /// Writes the slowdown of remote memory, the fastest traffic, and the number of cores that suffice.

@@ -158,17 +158,31 @@ fn prepare(
     if options.points_per_octave.is_none() {
         refine(granule, session, schedule, like, &mut room)?;
     }
-    let l1 = first_level(dense(schedule, like, &mut room)).unwrap_or(plan::curve::first_level_cache(session.machine));
+    let l1 = first_level(dense(schedule, like, &mut room))
+        .unwrap_or(plan::curve::first_level_cache(session.machine));
     let dense = options.order == Order::Random && like.stride == Bytes(64);
     if dense && options.min_size.is_none() && options.warmup_iters.is_none() {
-        let mut search = EdgeSearch::new(Bytes(64), Bytes(l1.0 / 2), l1.times(2));
-        while let Some(size) = search.next_size() {
-            session.progress.say(format_args!("looking for the edge of the first-level cache at {size}"));
-            let (nanoseconds, cycles) = schedule.probe(&Point { size, ..*like }, EDGE_VISITS)?;
-            search.record(if cycles.is_finite() { cycles } else { nanoseconds });
-        }
-        extra.edge = Some(search.edge());
+        edge(session, schedule, like, l1, extra)?;
     }
+    Ok(())
+}
+
+/// Looks for the edge of the first level, whose expected size is `l1`.
+#[inline(never)] // offsets into a small frame are short
+fn edge(
+    session: &mut Session<'_, '_>,
+    schedule: &mut RealSchedule<'_>,
+    like: &Point,
+    l1: Bytes,
+    extra: &mut Extra,
+) -> Result<(), Failure<'static>> {
+    let mut search = EdgeSearch::new(Bytes(64), Bytes(l1.0 / 2), l1.times(2));
+    while let Some(size) = search.next_size() {
+        session.progress.say(format_args!("looking for the edge of the first-level cache at {size}"));
+        let (nanoseconds, cycles) = schedule.probe(&Point { size, ..*like }, EDGE_VISITS)?;
+        search.record(if cycles.is_finite() { cycles } else { nanoseconds });
+    }
+    extra.edge = Some(search.edge());
     Ok(())
 }
 

@@ -181,8 +181,8 @@ fn hold(
 fn limit_at(schedule: &mut RealSchedule<'_>, index: usize) -> Option<(Point, f64)> {
     let first = schedule.point(index)?;
     let own = unpaced(&first)?;
-    let mut found = [None::<(usize, u32, Estimate)>; loaded::COUNTS];
-    let mut slots = found.iter_mut();
+    let mut found = [(0, (0, Estimate::from(0.0))); loaded::COUNTS];
+    let mut count = 0;
     for other in 0..schedule.len() {
         let Some(point) = schedule.point(other) else { continue };
         let same = (point.initiator, point.target) == (first.initiator, first.target);
@@ -193,13 +193,13 @@ fn limit_at(schedule: &mut RealSchedule<'_>, index: usize) -> Option<(Point, f64
             return None;
         }
         let rate = schedule.series(other).and_then(|(_, series)| delivered(traffic, &series));
-        if let (Some(rate), Some(slot)) = (rate, slots.next()) {
-            *slot = Some((other, traffic.generators, rate));
+        if let (Some(rate), Some(slot)) = (rate, found.get_mut(count)) {
+            *slot = (other, (traffic.generators, rate));
+            count += 1;
         }
     }
-    let found = found.iter().flatten();
-    let rates = found.clone().map(|(_, generators, rate)| (*generators, *rate));
-    let (index, _, rate) = *found.clone().nth(limit(rates)?)?;
+    let found = found.get(..count)?;
+    let (index, (_, rate)) = *found.get(limit(found.iter().map(|(_, rate)| *rate))?)?;
     Some((schedule.point(index)?, rate.value))
 }
 
