@@ -135,25 +135,10 @@ pub fn run_experiment<'a>(
     mut planned: Planned,
     effort: Effort,
 ) -> Result<ExperimentRun<'a>, Failure<'a>> {
-    if let Some(point) = planned.points.first() {
-        placement::pin(point.cpu)?;
-    }
-    let single = stamps_single_loads(options, &planned.budget);
-    let timer = Timer::choose(&session.machine.processor, single, session.warnings)?;
+    let timer = timer(options, session, &planned)?;
     let mut health = Health::default();
     self_test::look(timer.counter(), session.machine.processor.platform, &mut health);
-    // The plan depends on the findings of a search; an earlier experiment may have searched already.
-    if session.machine.sizing.is_none() {
-        // If the whole run has little time, the search for the last-level cache is omitted: a cache that affects the
-        // results shows in them.
-        let seeks_cache = (effort.begun_ns + planned.budget.whole_ns).is_infinite();
-        let like = plan::looked_at(options, &planned.points).map(|like| (like, options.point_limit_ns()));
-        let found = find_working_set::find(session, &timer, like, &planned.points, seeks_cache)?;
-        if let Some(found) = found {
-            session.machine = found;
-            planned = self::planned(options, found, experiment)?;
-        }
-    }
+    search(options, session, experiment, &mut planned, &timer, effort)?;
     let Planned { points, budget, warnings } = &mut planned;
     warnings.iter().for_each(|warning| session.warnings.push(*warning));
     let machine = session.machine;
@@ -169,15 +154,60 @@ pub fn run_experiment<'a>(
     health.pages_behave_as_small = translation_probe::conclude(session.warnings, placed);
     check(session, &timer, &mut health, &mut findings, budget, effort)?;
     let conditions = watch.and_then(|watch| watch.end(session, &timer));
-    finish::warn(session, &timer, &findings.outcomes, budget, health.repeat);
     let several = regions::have_several_initiators(points);
     let regions = several.then_some(budget.memory);
     let ran = ExperimentRun { machine, timer, health, conditions, regions, findings };
-    if ran.findings.interrupted {
-        let planned = ran.findings.outcomes.len() as u32;
+    warn(session, &ran, budget);
+    Ok(ran)
+}
+
+/// Moves to the CPU of the first point and chooses the clock there.
+#[inline(never)] // offsets into a small frame are short
+fn timer<'a>(
+    options: &Options<'_>,
+    session: &mut Session<'_, '_>,
+    planned: &Planned,
+) -> Result<Timer, Failure<'a>> {
+    if let Some(point) = planned.points.first() {
+        placement::pin(point.cpu)?;
+    }
+    let single = stamps_single_loads(options, &planned.budget);
+    Ok(Timer::choose(&session.machine.processor, single, session.warnings)?)
+}
+
+/// Searches for the sizes that the plan depends on, and plans again with them. An earlier experiment may have searched
+/// already.
+#[inline(never)] // offsets into a small frame are short
+fn search<'a>(
+    options: &'a Options<'a>,
+    session: &mut Session<'a, '_>,
+    experiment: &Experiment,
+    planned: &mut Planned,
+    timer: &Timer,
+    effort: Effort,
+) -> Result<(), Failure<'a>> {
+    if session.machine.sizing.is_none() {
+        // If the whole run has little time, the search for the last-level cache is omitted: a cache that affects the
+        // results shows in them.
+        let seeks_cache = (effort.begun_ns + planned.budget.whole_ns).is_infinite();
+        let like = plan::looked_at(options, &planned.points).map(|like| (like, options.point_limit_ns()));
+        if let Some(found) = find_working_set::find(session, timer, like, &planned.points, seeks_cache)? {
+            session.machine = found;
+            *planned = self::planned(options, found, experiment)?;
+        }
+    }
+    Ok(())
+}
+
+/// Warns of all that a run shows about the machine and itself.
+#[inline(never)] // offsets into a small frame are short
+fn warn(session: &mut Session<'_, '_>, ran: &ExperimentRun<'_>, budget: &Budget) {
+    let ExperimentRun { timer, health, findings, .. } = ran;
+    finish::warn(session, timer, &findings.outcomes, budget, health.repeat);
+    if findings.interrupted {
+        let planned = findings.outcomes.len() as u32;
         session.warnings.push(Warning::Partial { finished: ran.done() as u32, planned });
     }
-    Ok(ran)
 }
 
 /// Performs the checks of the tool itself after the trials: the first point again, prefetchers, and the self-test.

@@ -1,10 +1,11 @@
 //! The conditions that differ between the two sides of a comparison. A reader must know them before any verdict.
 
-use core::fmt::{self, Write};
+use core::fmt;
 
 use latency_core::decimal::Decimal;
 use latency_core::text::{Text, joined};
 
+use super::verdict::field_of;
 use super::view::{ComparisonView, Differs};
 use crate::analysis::comparison::{Comparison, Files, conditions, median};
 use crate::report::document::{Document, Part, Role, fields};
@@ -28,29 +29,24 @@ const CLOCK: f64 = 0.02;
 /// Maximum number of conditions: those of documents and of rows, and a few that concern both.
 const MOST: usize = CONDITIONS.len() + FIELDS.len() + TABLE.len() + 3;
 
-/// Adds a condition with its values on both sides, which `show` writes.
-fn add<T>(
+/// Adds a condition with its values on both sides. Text that does not fit is left out.
+#[inline(never)] // it is called in several places
+fn add(
     list: &mut List<Differs>,
     key: (&'static str, &'static str),
     blocks: bool,
-    sides: [T; 2],
-    show: &dyn Fn(&mut Text<128>, T) -> fmt::Result,
+    sides: [&dyn fmt::Display; 2],
 ) {
-    let sides = sides.map(|side| {
-        let mut text = Text::EMPTY;
-        // Text that does not fit is left out.
-        let _ = show(&mut text, side);
-        text
-    });
+    let sides = sides.map(|side| Text::of(format_args!("{side}")));
     // There is room for all conditions.
     list.push(Differs { what: key.0, words: key.1, sides, blocks });
 }
 
 /// Returns all conditions that differ; those that forbid a verdict come first.
 #[inline(never)] // offsets into a small frame are short
-pub fn all(sides: [&[Saved]; 2], files: Files<'_>, comparison: &Comparison) -> Result<List<Differs>, Errno> {
+pub fn all(saved: &[Saved], files: Files<'_>, comparison: &Comparison) -> Result<List<Differs>, Errno> {
     let mut list = List::new(MOST)?;
-    let [first, second] = sides;
+    let (first, second) = saved.split_at(files.counts[0]);
     for (condition, entry) in TABLE.iter().enumerate() {
         let rows = conditions(files).find(|(field, _)| Some(*field) == entry.field).map(|(_, rows)| rows);
         let of_side = |side: &[Saved]| {
@@ -71,11 +67,13 @@ pub fn all(sides: [&[Saved]; 2], files: Files<'_>, comparison: &Comparison) -> R
         }
         let blocks = interrupted || !alike::alike(condition, one, other);
         let rows = rows.map_or([None; 2], |rows| rows.map(Some));
-        let sides = [(rows[0], one), (rows[1], other)];
-        add(&mut list, entry.key, blocks, sides, &|out, (row, value)| match (row, entry.field) {
-            (Some(row), Some(field)) => row.show(out, field),
-            _ => alike::show(condition, value, false, out),
+        let [one, other] = [(rows[0], one), (rows[1], other)].map(|(row, value)| {
+            fmt::from_fn(move |out| match (row, entry.field) {
+                (Some(row), Some(field)) => row.show(out, field),
+                _ => alike::show(condition, value, false, out),
+            })
         });
+        add(&mut list, entry.key, blocks, [&one, &other]);
     }
     for (field, rows) in conditions(files) {
         let Some(&key) = FIELDS.get(field).filter(|_| TABLE.iter().all(|entry| entry.field != Some(field)))
@@ -85,26 +83,21 @@ pub fn all(sides: [&[Saved]; 2], files: Files<'_>, comparison: &Comparison) -> R
         // The requested pages matter only if the obtained ones are unknown.
         let told = rows.iter().all(|row| !row.pages.is_empty());
         let blocks = field != PAGES_ASKED || !told;
-        add(&mut list, key, blocks, rows, &|out, row| row.show(out, field));
+        add(&mut list, key, blocks, [&field_of(rows[0], field), &field_of(rows[1], field)]);
     }
-    if sides.iter().any(|side| side.iter().any(|saved| saved.conditions.poor)) {
-        add(&mut list, ("trust", "trust"), true, sides, &|out, side| {
-            let Some(saved) = side.iter().find(|saved| saved.conditions.poor) else {
-                return out.write_str("not poor");
-            };
-            let evidence = || saved.origin.trust.evidence();
-            let end = if evidence().next().is_some() { ")" } else { "" };
-            write!(out, "poor{}{end}", joined(" (", ", ", evidence()))
-        });
+    if saved.iter().any(|saved| saved.conditions.poor) {
+        add(&mut list, ("trust", "trust"), true, [&trust(first), &trust(second)]);
     }
     for (index, key) in CONDITIONS.iter().enumerate() {
-        let told = |side: &[Saved]| side.iter().all(|saved| saved.conditions.tells(index));
-        if told(first) && told(second) && differ(texts(first, index).chain(texts(second, index))) {
-            add(&mut list, *key, false, sides, &|out, side| {
-                let text = texts(side, index).next().filter(|text| !text.is_empty());
-                let others = if differ(texts(side, index)) { " and other values" } else { "" };
-                write!(out, "{}{others}", text.unwrap_or("none"))
-            });
+        if saved.iter().all(|saved| saved.conditions.tells(index)) && differ(texts(saved, index)) {
+            let shown = |side| {
+                fmt::from_fn(move |out| {
+                    let text = texts(side, index).next().filter(|text| !text.is_empty());
+                    let others = if differ(texts(side, index)) { " and other values" } else { "" };
+                    write!(out, "{}{others}", text.unwrap_or("none"))
+                })
+            };
+            add(&mut list, *key, false, [&shown(first), &shown(second)]);
         }
     }
     // The core clock and the seed, which are fields of rows.
@@ -113,17 +106,28 @@ pub fn all(sides: [&[Saved]; 2], files: Files<'_>, comparison: &Comparison) -> R
     if let (Some(one), Some(other)) = (clock(rows[0])?, clock(rows[1])?)
         && (one - other).abs() > CLOCK * one
     {
-        add(&mut list, ("core_ghz", "core clock"), false, [one, other], &|out, clock| {
-            write!(out, "{:.2} GHz", Decimal(clock))
-        });
+        let shown = |clock| fmt::from_fn(move |out| write!(out, "{:.2} GHz", Decimal(clock)));
+        add(&mut list, ("core_ghz", "core clock"), false, [&shown(one), &shown(other)]);
     }
     let seed = |rows: &[Row]| rows.iter().find_map(|row| row.seed);
     if let (Some(one), Some(other)) = (seed(rows[0]), seed(rows[1]))
         && one != other
     {
-        add(&mut list, ("seed", "seed"), false, [one, other], &|out, seed| write!(out, "{seed}"));
+        add(&mut list, ("seed", "seed"), false, [&one, &other]);
     }
     Ok(list)
+}
+
+/// Shows the trust in a side: that in its first file with poor data, if there is one.
+fn trust(side: &[Saved]) -> impl fmt::Display {
+    fmt::from_fn(|out| {
+        let Some(saved) = side.iter().find(|saved| saved.conditions.poor) else {
+            return out.write_str("not poor");
+        };
+        let evidence = || saved.origin.trust.evidence();
+        let end = if evidence().next().is_some() { ")" } else { "" };
+        write!(out, "poor{}{end}", joined(" (", ", ", evidence()))
+    })
 }
 
 /// Returns one condition of each file of a side.
@@ -139,6 +143,7 @@ fn differ<'t>(mut texts: impl Iterator<Item = &'t str>) -> bool {
 
 impl ComparisonView<'_> {
     /// States the conditions that differ, before any conclusion.
+    #[inline(never)] // offsets into a small frame are short
     pub fn conditions(&self, document: &mut dyn Document) {
         let blocked = if self.judged { "Not comparable (overridden by --force)" } else { "Not comparable" };
         for (blocks, role, begin) in [(true, Role::Answer, blocked), (false, Role::Finding, "Differs")] {

@@ -54,6 +54,7 @@ fn name(level: &ComparedLevel) -> impl fmt::Display {
 }
 
 /// States which levels scale with the clock, if the core clocks of the two sides differ.
+#[inline(never)] // offsets into a small frame are short
 pub fn answer(document: &mut dyn Document, levels: Option<&Levels>) {
     let Some((levels, clock)) = levels.and_then(|levels| Some((levels, levels.clock_ratio()?))) else {
         return;

@@ -24,7 +24,7 @@ use crate::sys::table::List;
 use latency_core::words::Worded;
 
 use points::COLUMNS;
-use view::{ComparisonView, first_name};
+use view::{ComparisonView, Differs, first_name};
 
 /// The `compare` command.
 pub const COMPARE: Command = Command {
@@ -71,27 +71,37 @@ const MOST: usize = 48;
 /// Maximum number of slower (and of faster) parts of the result that are named.
 const NAMED: usize = 4;
 
-/// Loads the results of a side. Returns them and the number of points that are left out because they lack the requested
+/// Adds the results of a side to `all`. Returns the number of points that are left out because they lack the requested
 /// value.
-fn load<'a>(paths: &[&'a [u8]], options: &'a Options<'a>) -> Result<(List<Saved>, usize), Failure<'a>> {
+fn load<'a>(
+    paths: &[&'a [u8]],
+    options: &'a Options<'a>,
+    all: &mut List<Saved>,
+) -> Result<usize, Failure<'a>> {
     let mut without = 0;
-    let mut all = List::new(paths.len())?;
     for path in paths {
         let mut saved = Saved::load(path, options.unit)?;
         if options.of == Of::Undisturbed {
             without += undisturbed(&mut saved)?;
         }
+        // There is room for all files.
         all.push(saved);
     }
-    Ok((all, without))
+    Ok(without)
 }
 
 /// Replaces each latency of the whole run with the latency while neighbours were quiet, and leaves out the points
 /// without one. Returns the number of points that were left out.
 #[inline(never)] // offsets into a small frame are short
 fn undisturbed(saved: &mut Saved) -> Result<usize, Failure<'static>> {
-    let seen = saved.rows.iter().copied().filter_map(|mut row| row.take_undisturbed().then_some(row));
-    let rows = List::of(seen)?;
+    let mut rows = List::new(saved.rows.len())?;
+    for row in saved.rows {
+        let mut row = *row;
+        if row.take_undisturbed() {
+            // There is room for all rows.
+            rows.push(row);
+        }
+    }
     if rows.is_empty() {
         return Err(SavedError::NoUndisturbed.into());
     }
@@ -100,31 +110,41 @@ fn undisturbed(saved: &mut Saved) -> Result<usize, Failure<'static>> {
     Ok(without)
 }
 
+/// Compares all files. Returns the median of the ratios as well.
+#[inline(never)] // offsets into a small frame are short
+fn compared(files: &Files<'_>, threshold: f64) -> Result<(Comparison, f64), Failure<'static>> {
+    let comparison = Comparison::new(files, threshold)?;
+    match comparison.median_ratio()? {
+        Some(median) => Ok((comparison, median)),
+        None => Err(SavedError::NothingCommon { field: obstacle(files) }.into()),
+    }
+}
+
 fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {
     let (ours, theirs) = options.sides();
-    let [(one, without), (other, others)] = [load(ours, options)?, load(theirs, options)?];
-    let sides = [one, other];
-    let mut names = sides.iter().flat_map(|side| side.iter()).map(|saved| saved.experiment);
-    let mut known = names.clone().filter(|name| !name.is_empty());
+    let mut all = List::new(ours.len() + theirs.len())?;
+    let without = [load(ours, options, &mut all)?, load(theirs, options, &mut all)?];
+    // Everything is kept until the process ends.
+    let all: &[Saved] = all.leak();
+    let mut known = all.iter().map(|saved| &saved.experiment).filter(|name| !name.is_empty());
     if let Some(first) = known.next()
         && let Some(second) = known.find(|name| *name != first)
     {
-        return Err(SavedError::Different { first, second }.into());
+        return Err(SavedError::Different { first: *first, second: *second }.into());
     }
-    let named = names.clone().find(|name| !name.is_empty()).unwrap_or_default();
-    let experiment = named.as_str();
-    let is_curve = names.all(|name| matches!(name.as_str(), "" | "curve"));
-    let saved = |side: usize, file: usize| sides.get(side).and_then(|side| side.get(file));
+    let named = all.iter().map(|saved| saved.experiment.as_str()).find(|name| !name.is_empty());
+    let experiment = named.unwrap_or_default();
+    let is_curve = all.iter().all(|saved| matches!(saved.experiment.as_str(), "" | "curve"));
+    let (one, other) = all.split_at(ours.len());
+    let sides = [one, other];
+    let saved = |side: usize, file: usize| sides.get(side)?.get(file);
     let rows = |side: usize, file: usize| saved(side, file).map_or(&[][..], |saved| saved.rows);
     let files = Files { counts: [ours.len(), theirs.len()], rows: &rows };
-    let comparison = Comparison::new(&files, options.threshold)?;
-    let Some(median) = comparison.median_ratio()? else {
-        return Err(SavedError::NothingCommon { field: obstacle(&files) }.into());
-    };
-    let differs = differs::all([&sides[0], &sides[1]], files, &comparison)?;
+    let (comparison, median) = compared(&files, options.threshold)?;
+    let differs: &[Differs] = differs::all(all, files, &comparison)?.leak();
     let judged = options.force || differs.iter().all(|differs| !differs.blocks);
-    let slower = comparison.parts(ComparisonVerdict::Slower, NAMED)?;
-    let faster = comparison.parts(ComparisonVerdict::Faster, NAMED)?;
+    let slower = comparison.parts(ComparisonVerdict::Slower, NAMED)?.leak();
+    let faster = comparison.parts(ComparisonVerdict::Faster, NAMED)?.leak();
     let (points, of) = (comparison.count(ComparisonVerdict::Slower), comparison.pairs().len());
     let threshold = options.threshold;
     let regression = |by| Regression { by, threshold, points, of };
@@ -133,20 +153,20 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         paths: [ours, theirs],
         experiment,
         comparison: &comparison,
-        differs: &differs,
+        differs,
         judged,
         median,
         options,
-        without: [without, others],
+        without,
         regression: comparison.by(ComparisonVerdict::Slower)?.filter(|_| judged).map(regression),
         faster_by: comparison.by(ComparisonVerdict::Faster)?.filter(|_| judged),
         others_by: comparison.by(ComparisonVerdict::Same)?,
-        parts: [&slower, &faster],
+        parts: [slower, faster],
     };
     if options.writes(Purpose::Picture) && !view.is_curve() {
         return Err(SavedError::NoPicture { drawn: "curves are compared" }.into());
     }
-    let levels = if is_curve { levels::of([&sides[0], &sides[1]]) } else { None };
+    let levels = if is_curve { levels::of(sides) } else { None };
     write(&mut |document| {
         view.conditions(document);
         view.answer(document);
@@ -178,6 +198,7 @@ impl ComparisonView<'_> {
     }
 
     /// Describes the files, and the conclusions that they allow.
+    #[inline(never)] // offsets into a small frame are short
     fn method(&self, document: &mut dyn Document) {
         if self.options.of == Of::Undisturbed {
             let [one, other] = self.without;
@@ -224,6 +245,7 @@ impl ComparisonView<'_> {
     }
 
     /// Describes the conclusions for programs.
+    #[inline(never)] // offsets into a small frame are short
     fn programs(&self, document: &mut dyn Document) {
         let blocks = || self.differs.iter().filter(|differs| differs.blocks).map(|differs| differs.what);
         let comparable = blocks().next().is_none();

@@ -26,6 +26,7 @@ const BLIND: f64 = 0.2;
 
 impl<'v> ComparisonView<'v> {
     /// States the conclusion of the comparison.
+    #[inline(never)] // offsets into a small frame are short
     pub fn answer(&self, document: &mut dyn Document) {
         let pairs = self.comparison.pairs();
         let of = pairs.len();
@@ -67,6 +68,7 @@ impl<'v> ComparisonView<'v> {
     }
 
     /// Names the points that only one side has.
+    #[inline(never)] // offsets into a small frame are short
     fn one_sided(&self, document: &mut dyn Document) {
         /// Maximum number of points that are named; further points are only counted.
         const NAMED: usize = 6;
@@ -175,6 +177,6 @@ fn alike(one: f64, other: f64) -> bool {
 const ALIKE: f64 = 0.005;
 
 /// Shows a field of a row for people.
-fn field_of(row: &Row, field: usize) -> impl Display + '_ {
+pub fn field_of(row: &Row, field: usize) -> impl Display + '_ {
     fmt::from_fn(move |out| row.show(out, field))
 }

@@ -289,14 +289,16 @@ fn outliers(names: &Names, groups: &[HostGroup<'_>], threshold: f64) -> Result<L
 /// Returns the hosts that differ from the others: one entry for each condition, with the first point.
 #[inline(never)] // offsets into a small frame are short
 fn apart(names: &Names, groups: &[HostGroup<'_>]) -> Result<List<Apart>, Errno> {
-    let mut found = List::of(each(groups).flat_map(|(group, value)| {
-        let apart = (0..=FASTER).filter(move |condition| value.apart >> condition & 1 == 1);
-        apart.map(move |condition| {
+    let count: u32 = each(groups).map(|(_, value)| value.apart.count_ones()).sum();
+    let mut found = List::new(count as usize)?;
+    for (group, value) in each(groups) {
+        for condition in (0..=FASTER).filter(|condition| value.apart >> condition & 1 == 1) {
             let hosts = group.counts.get(condition).copied().unwrap_or(group.like);
             let usual = (group.usual.get(condition), hosts);
-            Apart { outlier: Outlier::of(group, value), condition, usual, points: 1 }
-        })
-    }))?;
+            // There is room for all of them.
+            found.push(Apart { outlier: Outlier::of(group, value), condition, usual, points: 1 });
+        }
+    }
     let host = |apart: &Apart| names.name(apart.outlier.value.host);
     let key = |apart: &Apart| names.name(apart.outlier.value.key);
     sort_by(&mut found, |one, other| {
@@ -306,6 +308,14 @@ fn apart(names: &Names, groups: &[HostGroup<'_>]) -> Result<List<Apart>, Errno> 
     let is_same = |one: &Apart, other: &Apart| {
         one.outlier.value.host == other.outlier.value.host && one.condition == other.condition
     };
-    let of_hosts = found.chunk_by(is_same);
-    List::of(of_hosts.filter_map(|of_host| Some(Apart { points: of_host.len(), ..*of_host.first()? })))
+    let mut merged: List<Apart> = List::new(found.len())?;
+    for apart in found.iter() {
+        match merged.last_mut().filter(|last| is_same(last, apart)) {
+            Some(last) => last.points += 1,
+            None => {
+                merged.push(*apart);
+            }
+        }
+    }
+    Ok(merged)
 }

@@ -15,6 +15,7 @@ use crate::describe::columns;
 use crate::error::{Failure, Outliers, SavedError, TimingError};
 use crate::options::{Descriptor, FlagId, FlagSet, MAX_OPERANDS, Operands, Options};
 use crate::sys::table::List;
+use findings::FleetFindings;
 use runs::{Refused, Runs};
 use values::{MOST_VALUES, settle};
 use view::FleetView;
@@ -67,7 +68,18 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     let found = findings::find(&runs, &mut values, baseline, threshold)?;
     let view = FleetView { options, runs: &runs, found: &found, slowed: &slowed, threshold, of_baseline };
     write(&mut |document| view.present(document));
-    Ok(match runs.refused.first() {
+    Ok(outcome(options, &runs, &found, threshold))
+}
+
+/// Returns the failure that the findings mean, if they mean one.
+#[inline(never)] // offsets into a small frame are short
+fn outcome<'a>(
+    options: &Options<'_>,
+    runs: &Runs<'a>,
+    found: &FleetFindings<'_>,
+    threshold: f64,
+) -> Option<Failure<'a>> {
+    match runs.refused.first() {
         Some(&Refused { path, problem }) if options.strict => {
             let others = runs.refused.pushed - 1;
             Some(SavedError::Skipped { path, problem, others }.into())
@@ -78,5 +90,5 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
         }
         _ if found.slow > 0 => Some(Outliers { hosts: found.slow, of: found.judged, threshold }.into()),
         _ => None,
-    })
+    }
 }

@@ -136,6 +136,7 @@ impl<'a> Runs<'a> {
 
 /// Returns the fields that distinguish the rows of a result: the fields of pairs, traffic and loops, and other fields
 /// that differ within a pair.
+#[inline(never)] // offsets into a small frame are short
 fn telling(rows: &[Row]) -> u32 {
     const LOOPS: u32 = !0 << VARIANT & !0 >> (31 - GENERATORS) & !(1 << PATTERN);
     let Some(like) = rows.first() else { return 0 };
@@ -149,6 +150,7 @@ fn telling(rows: &[Row]) -> u32 {
 
 /// Returns the conditions of a row, except the fields that distinguish rows. A reason for distrust that is also a
 /// condition counts as a condition.
+#[inline(never)] // offsets into a small frame are short
 fn conditions(saved: &Saved, row: &Row, shown: u32, judge_all: bool) -> Under {
     let mut under = Under::of(row, saved, shown);
     for (condition, by_reason) in [VERIFIED, WHOLE].into_iter().zip(saved.origin.trust.by_conditions()) {
@@ -162,6 +164,7 @@ fn conditions(saved: &Saved, row: &Row, shown: u32, judge_all: bool) -> Under {
 }
 
 /// Returns the key of a row. Hosts with the same key are compared.
+#[inline(never)] // offsets into a small frame are short
 fn named(saved: &Saved, row: &Row, shown: u32) -> Text<800> {
     let mut name = Text::EMPTY;
     let mut label = Text::<320>::EMPTY;

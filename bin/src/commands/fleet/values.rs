@@ -88,6 +88,7 @@ pub struct HostValue {
 
 impl HostValue {
     /// Returns the value of a row.
+    #[inline(never)] // offsets into a small frame are short
     pub fn new(host: Name, key: Name, started: u64, row: &Row, under: Under) -> HostValue {
         let sample = &row.sample;
         let value = sample.nanoseconds;
@@ -185,6 +186,7 @@ pub fn of_one_key(one: &HostValue, other: &HostValue) -> bool {
 /// Finds the longest series of newest results that are all slower than the results before it. A result is slower if its
 /// whole interval lies above the median of the older results, by more than the threshold and four robust standard
 /// deviations, and above the median of the upper ends of their intervals.
+#[inline(never)] // offsets into a small frame are short
 fn change(older: &[HostValue], newest: HostValue, quantity: Quantity, threshold: f64) -> Option<Slowed> {
     // Bandwidths are converted to the time per byte, so that larger values are slower.
     let times = |value: &HostValue| match quantity {

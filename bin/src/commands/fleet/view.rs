@@ -78,6 +78,7 @@ impl FleetView<'_> {
             .map(|(_, host)| host)
     }
 
+    #[inline(never)] // offsets into a small frame are short
     fn answer(&self, document: &mut dyn Document) {
         let FleetFindings { hosts, judged, only_apart, slow, .. } = *self.found;
         match (judged, slow) {
@@ -188,6 +189,7 @@ impl FleetView<'_> {
     }
 
     /// States which hosts became slower.
+    #[inline(never)] // offsets into a small frame are short
     fn slowed(&self, document: &mut dyn Document) {
         for slowed in self.slowed.iter().take(NAMED) {
             let key = self.key(&slowed.value);
@@ -222,6 +224,7 @@ impl FleetView<'_> {
     }
 
     /// States which hosts share a name.
+    #[inline(never)] // offsets into a small frame are short
     fn shared(&self, document: &mut dyn Document) {
         let shared = &self.runs.boots.shared;
         for name in shared.iter().take(NAMED) {
@@ -236,6 +239,7 @@ impl FleetView<'_> {
     }
 
     /// States which values have no verdict, and which lines were not understood.
+    #[inline(never)] // offsets into a small frame are short
     fn left_out(&self, document: &mut dyn Document) {
         let runs = self.runs;
         if runs.untrusted.pushed > 0 {
@@ -272,6 +276,7 @@ impl FleetView<'_> {
         }
     }
 
+    #[inline(never)] // offsets into a small frame are short
     fn method(&self, document: &mut dyn Document) {
         let (documents, hosts) = (self.runs.documents, self.found.hosts);
         document.sentence(

@@ -29,6 +29,7 @@ fn cores(count: u32) -> impl fmt::Display {
 }
 
 /// Writes the line that scripts search for.
+#[inline(never)] // offsets into a small frame are short
 fn line(document: &mut dyn Document, group: &TrafficGroup<'_, '_>) {
     let traffic = group.traffic;
     let from_to = format_args!("Node {} -> Node {}", traffic.from, traffic.node);
@@ -102,13 +103,23 @@ fn accesses(kind: &Kind) -> &'static str {
 
 /// Returns the groups with the smallest and the largest rate.
 fn extremes<'r, 'a>(report: &Report<'r, 'a>) -> Option<(TrafficGroup<'r, 'a>, TrafficGroup<'r, 'a>)> {
-    let all = || groups(report.outcomes).filter_map(|group| Some((group, group.best()?.1.value)));
-    let least = all().reduce(|one, other| if other.1 < one.1 { other } else { one })?;
-    let most = all().reduce(|one, other| if other.1 > one.1 { other } else { one })?;
-    (all().count() > 1).then_some((least.0, most.0))
+    let mut all = groups(report.outcomes).filter_map(|group| Some((group, group.best()?.1.value)));
+    let first = all.next()?;
+    let (mut least, mut most, mut several) = (first, first, false);
+    for other in all {
+        several = true;
+        if other.1 < least.1 {
+            least = other;
+        }
+        if other.1 > most.1 {
+            most = other;
+        }
+    }
+    several.then_some((least.0, most.0))
 }
 
 /// Writes the slowdown of remote memory, the fastest traffic, and the number of cores that suffice.
+#[inline(never)] // offsets into a small frame are short
 fn findings(document: &mut dyn Document, report: &Report<'_, '_>) {
     let view = report.options.view;
     if let Some((local, remote)) = local_and_remote(report.outcomes).filter(|_| view == View::Nodes) {
@@ -141,6 +152,7 @@ fn findings(document: &mut dyn Document, report: &Report<'_, '_>) {
 }
 
 /// Describes the CPUs, the memory and the method.
+#[inline(never)] // offsets into a small frame are short
 fn conditions(document: &mut dyn Document, report: &Report<'_, '_>) {
     let mut cpus = CpuSet::EMPTY;
     for point in report.outcomes.iter().map(|outcome| &outcome.point) {

@@ -133,6 +133,7 @@ fn class_name(class: &SharingClass) -> impl Display {
 }
 
 /// Writes the latencies between CPUs, and the disagreement of their clocks.
+#[inline(never)] // offsets into a small frame are short
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresConclusion<'_>) {
     if let (Some(nearest), Some(farthest)) = (found.nearest, found.farthest) {
         let one = |pair: &CpuPair<'_>| (pair.a, pair.with.partner, Digits(pair.ns()));
@@ -215,6 +216,7 @@ fn grid(document: &mut dyn Document, report: &Report<'_, '_>, found: &CoresConcl
 
 /// Writes the pairs that were not chosen because others of their class represent them: names the first ones, and counts
 /// the rest.
+#[inline(never)] // offsets into a small frame are short
 fn not_chosen(document: &mut dyn Document, report: &Report<'_, '_>) {
     const NAMED: usize = 4;
     if !matches!(report.options.pairs, Pairs::Of(_)) {
@@ -427,27 +429,24 @@ fn strip(
     // If there is no memory for the points, the picture is left out.
     let none = ChartPoint::new(f64::NAN, f64::NAN);
     let Ok(mut points) = Table::filled(pairs(report.outcomes).count(), none) else { return };
-    let mut names = [Text::<32>::EMPTY; Shared::ALL.len()];
-    let mut rows = [&[][..]; Shared::ALL.len()];
+    let mut lines = [(Text::<32>::EMPTY, &[][..]); Shared::ALL.len()];
     let count = found.classes().count();
     let mut rest = &mut points[..];
+    let mut middle = count as f64;
     // The nearest class is at the top.
-    for ((index, class), (name, row)) in
-        found.classes().enumerate().zip(names.iter_mut().zip(&mut rows).take(count).rev())
-    {
+    for (class, line) in found.classes().zip(lines.iter_mut().take(count).rev()) {
         let (own, others) = core::mem::take(&mut rest).split_at_mut_checked(class.pairs).unwrap_or_default();
         rest = others;
-        let middle = (count - 1 - index) as f64;
+        middle -= 1.0;
         let members = pairs(report.outcomes).filter(|pair| pair.with.class == class.shared);
         for (order, (point, pair)) in own.iter_mut().zip(members).enumerate() {
             let part = order as f64 * GOLDEN + 0.5;
             *point = ChartPoint::new(pair.ns(), middle + SPREAD * (part - floor(part) - 0.5));
         }
-        *name = Text::of(format_args!("{} {} ns", class.shared.name(), Digits(class.median)));
-        *row = own;
+        *line = (Text::of(format_args!("{} {} ns", class.shared.name(), Digits(class.median))), own);
     }
-    let names = names.each_ref().map(Text::as_str);
-    let series = rows.map(|row| Series { name: "", data: Data::Scatter(row) });
+    let names = lines.each_ref().map(|(name, _)| name.as_str());
+    let series = lines.each_ref().map(|(_, row)| Series { name: "", data: Data::Scatter(row) });
     let subtitle = Text::<160>::of(format_args!(
         "a mark for each measured pair of CPUs, and the median by shared hardware; {subtitle}"
     ));

@@ -149,34 +149,51 @@ fn prepare(
     extra: &mut Extra,
 ) -> Result<(), Failure<'static>> {
     let granule = plan::curve::granule(options);
+    let mut room = Table::filled(schedule.capacity(), (Bytes(0), 0.0))?;
     schedule.reach(session.progress, COARSE_ROUNDS)?;
     if options.min_size.is_none() {
-        descend(granule, session, schedule, like)?;
+        descend(granule, session, schedule, like, &mut room)?;
     }
     if options.points_per_octave.is_none() {
-        refine(granule, session, schedule, like)?;
+        refine(granule, session, schedule, like, &mut room)?;
     }
-    let l1 = first_level(schedule, like).unwrap_or(plan::curve::first_level_cache(session.machine));
+    let l1 = first_level(dense(schedule, like, &mut room))
+        .unwrap_or(plan::curve::first_level_cache(session.machine));
     let dense = options.order == Order::Random && like.stride == Bytes(64);
     if dense && options.min_size.is_none() && options.warmup_iters.is_none() {
-        let mut search = EdgeSearch::new(Bytes(64), Bytes(l1.0 / 2), l1.times(2));
-        while let Some(size) = search.next_size() {
-            session.progress.say(format_args!("looking for the edge of the first-level cache at {size}"));
-            let (nanoseconds, cycles) = schedule.probe(&Point { size, ..*like }, EDGE_VISITS)?;
-            search.record(if cycles.is_finite() { cycles } else { nanoseconds });
-        }
-        extra.edge = Some(search.edge());
+        edge(session, schedule, like, l1, extra)?;
     }
+    Ok(())
+}
+
+/// Looks for the edge of the first level, whose expected size is `l1`.
+#[inline(never)] // offsets into a small frame are short
+fn edge(
+    session: &mut Session<'_, '_>,
+    schedule: &mut RealSchedule<'_>,
+    like: &Point,
+    l1: Bytes,
+    extra: &mut Extra,
+) -> Result<(), Failure<'static>> {
+    let mut search = EdgeSearch::new(Bytes(64), Bytes(l1.0 / 2), l1.times(2));
+    while let Some(size) = search.next_size() {
+        session.progress.say(format_args!("looking for the edge of the first-level cache at {size}"));
+        let (nanoseconds, cycles) = schedule.probe(&Point { size, ..*like }, EDGE_VISITS)?;
+        search.record(if cycles.is_finite() { cycles } else { nanoseconds });
+    }
+    extra.edge = Some(search.edge());
     Ok(())
 }
 
 /// Adds smaller sizes until a whole octave has the latency of the smallest size: the reported first level may be wrong,
 /// or an emulator's invention.
+#[inline(never)] // offsets into a small frame are short
 fn descend(
     granule: Bytes,
     session: &mut Session<'_, '_>,
     schedule: &mut RealSchedule<'_>,
     like: &Point,
+    room: &mut [(Bytes, f64)],
 ) -> Result<(), Failure<'static>> {
     let mut least = like.size;
     for _ in 0..OCTAVES {
@@ -184,9 +201,9 @@ fn descend(
             break;
         }
         let within = |size: Bytes| (least..=least.times(2)).contains(&size);
-        let octave = dense(schedule, like).filter(|(size, _)| within(*size));
+        let octave = dense(schedule, like, room).iter().filter(|(size, _)| within(*size));
         let (low, high) = octave.fold((f64::INFINITY, 0.0_f64), |(low, high), (_, latency)| {
-            (low.min(latency), high.max(latency))
+            (low.min(*latency), high.max(*latency))
         });
         if high <= low * FLAT {
             break;
@@ -204,32 +221,35 @@ fn descend(
 }
 
 /// Returns the largest size with the same latency as the smallest.
-fn first_level(schedule: &mut RealSchedule<'_>, like: &Point) -> Option<Bytes> {
-    let (_, smallest) = dense(schedule, like).min_by_key(|(size, _)| *size)?;
-    let held = dense(schedule, like).filter(|(_, latency)| *latency < smallest * SLOWER);
-    held.map(|(size, _)| size).max().filter(|size| *size <= MOST)
+fn first_level(known: &[(Bytes, f64)]) -> Option<Bytes> {
+    let (_, smallest) = known.iter().min_by_key(|(size, _)| *size)?;
+    let held = known.iter().filter(|(_, latency)| *latency < smallest * SLOWER);
+    held.map(|(size, _)| *size).max().filter(|size| *size <= MOST)
 }
 
 /// Returns the sizes with adjacent lines, and their latencies so far.
-fn dense<'s, 'a>(
-    schedule: &'s mut RealSchedule<'a>,
-    like: &'s Point,
-) -> impl Iterator<Item = (Bytes, f64)> + use<'s, 'a> {
+#[inline(never)] // it is called in several places
+fn dense<'r>(
+    schedule: &mut RealSchedule<'_>,
+    like: &Point,
+    room: &'r mut [(Bytes, f64)],
+) -> &'r mut [(Bytes, f64)] {
     let of_stride = schedule.so_far().filter(|(point, _)| point.stride == like.stride);
-    of_stride.map(|(point, latency)| (point.size, latency))
+    collect(room, of_stride.map(|(point, latency)| (point.size, latency)))
 }
 
 /// Adds sizes where the latency changes most between neighbours.
+#[inline(never)] // offsets into a small frame are short
 fn refine(
     granule: Bytes,
     session: &mut Session<'_, '_>,
     schedule: &mut RealSchedule<'_>,
     like: &Point,
+    room: &mut [(Bytes, f64)],
 ) -> Result<(), Failure<'static>> {
-    let mut curve = Table::filled(schedule.capacity(), (Bytes(0), 0.0))?;
     let rules = Refinement { granule, budget: usize::MAX, ..Refinement::default() };
     for _ in 0..plan::curve::REFINEMENTS {
-        let known = collect(&mut curve, dense(schedule, like));
+        let known = dense(schedule, like, room);
         sort_by(known, |(one, _), (other, _)| one.cmp(other));
         let Some(size) = rules.next(known) else { break };
         if !schedule.add(Point { size, ..*like }) {

@@ -74,9 +74,19 @@ fn measure<'a>(
     let mut alongside = Alongside { singles: Some(&mut singles), ..Alongside::default() };
     let mut findings =
         run::measure_with(session, timer, points, budget, &mut alongside, &mut run::all_rounds)?;
-    session.progress.say(format_args!("looking for refresh"));
-    singles.conclude(&mut findings, session.warnings)?;
+    conclude(session, singles, &mut findings)?;
     Ok(findings)
+}
+
+/// Finds the distributions behind the recorded loads, and the period of refresh.
+#[inline(never)] // offsets into a small frame are short
+fn conclude(
+    session: &mut Session<'_, '_>,
+    singles: Singles,
+    findings: &mut Findings<'_>,
+) -> Result<(), Failure<'static>> {
+    session.progress.say(format_args!("looking for refresh"));
+    Ok(singles.conclude(findings, session.warnings)?)
 }
 
 fn answer(document: &mut dyn Document, report: &Report<'_, '_>) {

@@ -122,10 +122,8 @@ fn visits(
 ) -> Result<(), Failure<'static>> {
     schedule.reach(session.progress, LIMIT_ROUNDS)?;
     for index in 0..schedule.len() {
-        if let Some((point, traffic, limit)) = limit_at(schedule, index) {
-            loaded::levels(options, limit, &mut |rate| {
-                add(schedule, &point, &traffic, rate);
-            });
+        if let Some((point, limit)) = limit_at(schedule, index) {
+            loaded::levels(options, limit, &mut |rate| add(schedule, &point, rate));
         }
     }
     if schedule.budget.held > 0 {
@@ -136,8 +134,8 @@ fn visits(
     }
     schedule.reach(session.progress, LIMIT_ROUNDS)?;
     for index in 0..schedule.len() {
-        if let Some((point, traffic, _)) = limit_at(schedule, index) {
-            closer(schedule, &point, &traffic);
+        if let Some((point, _)) = limit_at(schedule, index) {
+            closer(schedule, &point);
         }
     }
     schedule.run(session.progress)
@@ -183,45 +181,47 @@ fn hold(
     })
 }
 
-/// Returns the point of a curve that ran without pacing, its traffic, and its bandwidth, which is the limit; `None` for
-/// an index that is not the first of its curve.
-fn limit_at(schedule: &mut RealSchedule<'_>, index: usize) -> Option<(Point, Traffic, f64)> {
+/// Returns the point of a curve that ran without pacing, and its bandwidth, which is the limit; `None` for an index that
+/// is not the first of its curve.
+#[inline(never)] // it is called in several places
+fn limit_at(schedule: &mut RealSchedule<'_>, index: usize) -> Option<(Point, f64)> {
     let first = schedule.point(index)?;
     let own = unpaced(&first)?;
-    let mut found = [None::<(Point, Traffic, Estimate)>; loaded::COUNTS];
-    let mut slots = found.iter_mut();
+    let mut found = [(0, (0, Estimate::from(0.0))); loaded::COUNTS];
+    let mut count = 0;
     for other in 0..schedule.len() {
         let Some(point) = schedule.point(other) else { continue };
         let same = (point.initiator, point.target) == (first.initiator, first.target);
-        let Some(traffic) = unpaced(&point).filter(|traffic| same && is_alike(traffic, &own)) else {
+        let Some(traffic) = unpaced(&point).filter(|traffic| same && is_alike(traffic, own)) else {
             continue;
         };
         if other < index {
             return None;
         }
-        let rate = schedule.series(other).and_then(|(_, series)| delivered(&traffic, &series));
-        if let (Some(rate), Some(slot)) = (rate, slots.next()) {
-            *slot = Some((point, traffic, rate));
+        let rate = schedule.series(other).and_then(|(_, series)| delivered(traffic, &series));
+        if let (Some(rate), Some(slot)) = (rate, found.get_mut(count)) {
+            *slot = (other, (traffic.generators, rate));
+            count += 1;
         }
     }
-    let at = |place| found.iter().flatten().nth(place);
-    let rate_at = |place| at(place).map(|(_, traffic, rate)| (traffic.generators, *rate));
-    let (point, traffic, rate) = *at(limit(&rate_at)?)?;
-    Some((point, traffic, rate.value))
+    let found = found.get(..count)?;
+    let (index, (_, rate)) = *found.get(limit(&|place| found.get(place).map(|(_, rate)| *rate))?)?;
+    Some((schedule.point(index)?, rate.value))
 }
 
-fn unpaced(point: &Point) -> Option<Traffic> {
-    match point.walk {
+fn unpaced(point: &Point) -> Option<&Traffic> {
+    match &point.walk {
         Walk::Loaded(traffic) if traffic.rate.is_none() => Some(traffic),
         _ => None,
     }
 }
 
-/// Adds levels near the rate at which latency is twice the lowest.
+/// Adds levels near the rate at which latency is twice the lowest; `like` is the point of the curve without pacing.
 #[inline(never)] // offsets into a small frame are short
-fn closer(schedule: &mut RealSchedule<'_>, like: &Point, traffic: &Traffic) {
+fn closer(schedule: &mut RealSchedule<'_>, like: &Point) {
     /// Multiple of the lowest latency near which levels are added.
     const RATIO: f64 = 2.0;
+    let Some(traffic) = unpaced(like) else { return };
     let (mut levels, mut count) = ([LoadLevel::NONE; MOST_LEVELS], 0);
     for index in 0..schedule.len() {
         let Some((entry, series)) = schedule.series(index) else { continue };
@@ -245,14 +245,16 @@ fn closer(schedule: &mut RealSchedule<'_>, like: &Point, traffic: &Traffic) {
     }
     let beside = levels.get(..count).and_then(Curve::of).and_then(|curve| curve.beside(RATIO));
     for rate in beside.into_iter().flatten().take(loaded::CLOSER) {
-        add(schedule, like, traffic, rate);
+        add(schedule, like, rate);
     }
 }
 
-/// Adds a level with a rate of traffic.
+/// Adds a level with a rate of traffic; `like` is the point of the curve without pacing.
 #[inline(never)] // it is called in several places
-fn add(schedule: &mut RealSchedule<'_>, like: &Point, traffic: &Traffic, rate: f64) {
-    schedule.add(Point { walk: Walk::Loaded(Traffic { rate: Some(rate), ..*traffic }), ..*like });
+fn add(schedule: &mut RealSchedule<'_>, like: &Point, rate: f64) {
+    if let Some(traffic) = unpaced(like) {
+        schedule.add(Point { walk: Walk::Loaded(Traffic { rate: Some(rate), ..*traffic }), ..*like });
+    }
 }
 
 /// Returns whether two loads belong to the same curve.
