@@ -146,7 +146,7 @@ pub fn run_experiment<'a>(
     budget.translation = effort.checked;
     session.noted.spare.take_if(|(like, _)| !budget.twice || !second::uses(machine, points, like));
     budget.limit(effort.limit_ns, points.len());
-    budget.until_ns = effort.begun_ns + budget.whole_ns.min(whole_run::visits_end_ns(options));
+    budget.until_ns = effort.begun_ns + budget.whole_ns.min(whole_run::visits_end_ns(options, budget));
     budget.twice &= effort.checked && machine.processor.platform != Platform::Emulated;
     let watch = Watch::begin(session.noted, &machine.cpus, points);
     let mut findings = (experiment.measure)(options, session, &timer, points, budget)?;
