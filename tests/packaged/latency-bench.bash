@@ -18,47 +18,47 @@ _latency_bench() {
     [[ ${#before[@]} -gt 1 ]] || services=' help version'
     case $experiment in
     '' | matrix)
-        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --order= --stride= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --until= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --heatmap --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --order= --stride= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --until= --budget= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --heatmap --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md svg hwloc prometheus html'
         ;;
     curve)
-        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --min-size= --max-size= --points-per-octave= --order= --stride= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --reciprocal --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --min-size= --max-size= --points-per-octave= --order= --stride= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --budget= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --reciprocal --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md svg prometheus html'
         ;;
     parallel)
-        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --chains= --seed= --iters= --trials= --precision= --time-limit= --spread= --budget= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md svg prometheus html'
         ;;
     window)
-        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --seed= --iters= --trials= --precision= --time-limit= --spread= --budget= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md svg prometheus html'
         ;;
     distribution)
-        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --order= --stride= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --order= --stride= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --budget= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md svg prometheus html'
         ;;
     order)
-        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --stride= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --stride= --seed= --iters= --trials= --precision= --time-limit= --spread= --budget= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md prometheus html'
         ;;
     pages)
-        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --budget= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md svg prometheus html'
         ;;
     variants)
-        options='--cpunode= -N --memnode= -m --cpu= -C --size= --seed= --iters= --trials= --precision= --time-limit= --spread= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--cpunode= -N --memnode= -m --cpu= -C --size= --min-size= --max-size= --points-per-octave= --seed= --iters= --trials= --precision= --time-limit= --spread= --budget= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md prometheus html'
         ;;
     bandwidth)
-        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --seed= --traffic= --view= --load-cpus= --load-threads= --precision= --time-limit= --budget= --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --seed= --traffic= --view= --load-cpus= --load-threads= --precision= --time-limit= --budget= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md svg hwloc prometheus html'
         ;;
     cores)
-        options='--memnode= -m --cpu= -C --pages= --seed= --pairs= --method= --lines= --states --precision= --time-limit= --budget= --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --heatmap --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--memnode= -m --cpu= -C --pages= --seed= --pairs= --method= --lines= --states --precision= --time-limit= --budget= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --heatmap --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md svg prometheus html'
         ;;
     loaded)
-        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --seed= --traffic= --load-cpus= --load-threads= --load-from= --load-node= --rates= --levels= --pacing= --burst= --hold= --precision= --time-limit= --budget= --warmup-iters= --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --seed= --traffic= --load-cpus= --load-threads= --load-from= --load-node= --rates= --levels= --pacing= --burst= --hold= --precision= --time-limit= --budget= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md svg hwloc prometheus html'
         ;;
     system)
@@ -110,6 +110,7 @@ _latency_bench() {
     --order) words='random page-local sequential backward' ;;
     --stride) return ;;
     --kernel) words='pointer index' ;;
+    --chains) return ;;
     --seed) return ;;
     --traffic) words='read 3:1 2:1 1:1 nt-write copy-nt random write copy read-stream' ;;
     --view) words='nodes mix scaling cores' ;;

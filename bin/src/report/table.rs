@@ -96,7 +96,7 @@ impl Text<'_> {
 /// The maximum number of columns whose widths are stored.
 const MOST_COLUMNS: usize = 64;
 
-/// The number of rows of which a part may be without; it has all later ones.
+/// The number of rows that a part may leave out where they are empty; later rows are in every part.
 const SPARSE_ROWS: usize = 4096;
 
 /// Writes a table. If it is wider than `limit`, it is split into parts, and each part begins with the columns of
