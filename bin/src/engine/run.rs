@@ -319,10 +319,7 @@ impl<'r, 'a> Run<'r, 'a> {
                     let [own, _] = chain_of(point);
                     own.is_some_and(|own| region.is_one_with(&own, budget.memory))
                 };
-                let outcomes = self.outcomes.iter_mut().filter(|outcome| is_there(&outcome.point));
-                for measured in outcomes.filter_map(|outcome| outcome.result.as_mut().ok()) {
-                    measured.placed.as_small = as_small;
-                }
+                translation_probe::record(&mut self.outcomes, as_small, &is_there);
             }
         }
         Ok(())

@@ -186,15 +186,13 @@ pub fn fits(machine: &Machine, points: impl Iterator<Item = Point> + Clone, budg
     let of = |target: Option<NodeId>| {
         let regions = regions.iter().filter(|region| target.is_none_or(|node| node == region.on));
         let sizes = regions.map(|region| with_room(machine, region, budget.memory).size.0);
-        sizes.fold((0, 0_u64), |(count, sum), size| (count + 1, size.saturating_add(sum)))
+        let (count, sum) = sizes.fold((0, 0_u64), |(count, sum), size| (count + 1, size.saturating_add(sum)));
+        // A single region is placed whatever its size, since it cannot be divided.
+        if count < 2 { 0 } else { sum }
     };
     let mut all = regions.iter();
     all.all(|region| {
-        let Some(supply) = machine.supply(region.on) else { return true };
-        let (here, everywhere) = (of(Some(region.on)), of(None));
-        let on_node = here.0 < 2 || here.1 <= supply.on_node().0 / 2;
-        on_node
-            && supply.headroom.is_none_or(|headroom| everywhere.0 < 2 || everywhere.1 <= headroom.0 / 10 * 9)
+        machine.supply(region.on).is_none_or(|supply| supply.has_room(of(Some(region.on)), of(None)))
     })
 }
 

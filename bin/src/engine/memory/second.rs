@@ -54,9 +54,7 @@ fn chosen(machine: &Machine, points: &[Point]) -> Option<(usize, Point)> {
         wanted += if other.target == point.target { other.size.0 } else { 0 };
         all += other.size.0;
     }
-    let fits = machine.supply(point.target).is_none_or(|supply| {
-        wanted <= supply.on_node().0 / 2 && supply.headroom.is_none_or(|headroom| all <= headroom.0 / 10 * 9)
-    });
+    let fits = machine.supply(point.target).is_none_or(|supply| supply.has_room(wanted, all));
     fits.then_some((index, point))
 }
 
@@ -125,6 +123,7 @@ impl Second {
 }
 
 /// Compares both measurements of a point that were made in turn, and warns if they differ in most rounds.
+#[inline(never)] // offsets into a small frame are short
 pub fn in_turn(schedule: &mut RealSchedule<'_>, warnings: &mut Warnings) -> Option<Repeat> {
     let ([(entry, first), (again, second)], ratio) = schedule.both()?;
     if let Some(ratio) = beyond(&ratio) {

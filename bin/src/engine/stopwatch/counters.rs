@@ -10,7 +10,7 @@ use crate::error::TimingError;
 use crate::machine::processor::Processor;
 use crate::result::counters::{Counted, EVENTS};
 use crate::sys::errno::Errno;
-use crate::sys::perf::{COUNT, CounterGroup, Event, ThreadCounters};
+use crate::sys::perf::{COUNT, CounterGroup, Event, ThreadCounters, Totals};
 use crate::warning::NoCounters;
 
 const _: () = assert!(EVENTS == COUNT, "every event has a name");
@@ -20,7 +20,7 @@ const GROUPS: [&[Event]; 2] = [
     &[Event::LastLevelMisses, Event::TlbMisses, Event::WalkCycles],
 ];
 /// Number of walks that count all groups.
-pub const WALKS: usize = GROUPS.len();
+const WALKS: usize = GROUPS.len();
 /// Minimum share of a walk during which a group must be on the hardware.
 const LEAST_RUNNING: f64 = 0.5;
 /// Minimum hops of a counted walk: long relative to the events of starting a counter, and short relative to a round.
@@ -29,10 +29,17 @@ const MOST_COUNTED: u64 = 1 << 16;
 /// Number of empty walks; the smallest count of each event is subtracted.
 const EMPTY_WALKS: usize = 9;
 
-/// The groups, and the counts of each for an empty walk.
+/// The groups, which take turns.
 pub struct Meter<G = ThreadCounters> {
-    groups: [G; WALKS],
-    empty: [[f64; COUNT]; WALKS],
+    /// The groups.
+    pub groups: [MeterGroup<G>; WALKS],
+}
+
+/// Events that are counted together.
+pub struct MeterGroup<G = ThreadCounters> {
+    counters: G,
+    /// The counts of an empty walk.
+    empty: [f64; COUNT],
 }
 
 impl Meter {
@@ -60,39 +67,45 @@ impl Meter {
 impl<G: CounterGroup> Meter<G> {
     /// Returns a meter, after measuring the counts of an empty walk.
     pub fn new(groups: [G; WALKS]) -> Meter<G> {
-        let mut meter = Meter { groups, empty: [[0.0; COUNT]; WALKS] };
+        let mut groups = groups.map(|counters| MeterGroup { counters, empty: [0.0; COUNT] });
         let mut least = [[f64::INFINITY; COUNT]; WALKS];
         for _ in 0..EMPTY_WALKS {
-            for (group, least) in least.iter_mut().enumerate() {
-                let counted = meter.count(group, 1, || ());
+            for (group, least) in groups.iter().zip(&mut least) {
+                let counted = group.count(1, || ());
                 for (least, count) in least.iter_mut().zip(counted.per_hop) {
                     *least = least.min(count);
                 }
             }
         }
-        let known = |count: f64| if count.is_finite() { count } else { 0.0 };
-        meter.empty = least.map(|counts| counts.map(known));
-        meter
+        for (group, least) in groups.iter_mut().zip(&least) {
+            for (empty, count) in group.empty.iter_mut().zip(least).filter(|(_, count)| count.is_finite()) {
+                *empty = *count;
+            }
+        }
+        Meter { groups }
+    }
+}
+
+impl<G: CounterGroup> MeterGroup<G> {
+    /// Counts the events of this group during `walk`, which makes `hops` hops.
+    pub fn count(&self, hops: u64, walk: impl FnOnce()) -> Counted {
+        let before = self.counters.read();
+        let started = self.counters.start();
+        walk();
+        let stopped = self.counters.stop();
+        let after = self.counters.read();
+        let counted = started.and(stopped).and_then(|()| Ok(self.per_hop(&before?, &after?, hops)));
+        counted.unwrap_or_default()
     }
 
-    /// Counts the events of one group during `walk`, which makes `hops` hops.
-    pub fn count(&self, group: usize, hops: u64, walk: impl FnOnce()) -> Counted {
-        let (Some(counters), Some(empty)) = (self.groups.get(group), self.empty.get(group)) else {
-            walk();
-            return Counted::default();
-        };
-        let before = counters.read();
-        let started = counters.start();
-        walk();
-        let stopped = counters.stop();
-        let (Ok(()), Ok(()), Ok(before), Ok(after)) = (started, stopped, before, counters.read()) else {
-            return Counted::default();
-        };
-        let reading = after.since(&before);
+    /// Returns the events per hop between two readings.
+    #[inline(never)] // it is called in several places
+    fn per_hop(&self, before: &Totals, after: &Totals, hops: u64) -> Counted {
+        let reading = after.since(before);
         let mut counted = Counted { running: reading.running, ..Counted::default() };
         if reading.running >= LEAST_RUNNING {
-            for ((slot, count), empty) in counted.per_hop.iter_mut().zip(reading.counts).zip(empty) {
-                if let Some(count) = count {
+            for ((slot, count), empty) in counted.per_hop.iter_mut().zip(&reading.counts).zip(&self.empty) {
+                if let Some(count) = *count {
                     *slot = ((count as f64 - empty) / hops.max(1) as f64).max(0.0);
                 }
             }
@@ -122,14 +135,14 @@ pub fn walk(
     let Some(meter) = meter else { return Ok(all) };
     let buffer = subject.buffer;
     let hops = self::hops(hops);
-    for group in 0..WALKS {
+    for group in &meter.groups {
         let walk = |hops: u64| buffer.walk(subject.kernel, *node, hops as usize);
         if buffer.chain().nodes() <= SATTOLO_LIMIT {
             // Opening and reading counters has evicted the chain from the nearest cache.
             let _ = walk(buffer.chain().nodes());
         }
         let mut ended = None;
-        all = all.and(&meter.count(group, hops, || ended = walk(hops).ok()));
+        all = all.and(&group.count(hops, || ended = walk(hops).ok()));
         let proven = ended.and_then(|ended| buffer.prove(*node, hops, ended).ok());
         *node = proven.ok_or(TimingError::HopsNotProven)?;
     }

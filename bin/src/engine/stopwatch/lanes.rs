@@ -11,7 +11,6 @@ use latency_core::kernel::POINTER;
 use latency_core::kernel::lanes::{self, MOST_LANES};
 
 use crate::engine::stopwatch::clock::Timer;
-use crate::engine::stopwatch::counters;
 use crate::engine::stopwatch::counters::Meter;
 use crate::engine::stopwatch::subject::{Positions, SideBySide};
 use crate::engine::stopwatch::{Stopwatch, elapsed_ns};
@@ -71,7 +70,7 @@ impl Stopwatch {
         hops: u64,
     ) -> Result<f64, Failure<'static>> {
         let mut nanoseconds = Ok(0.0);
-        self.proven(buffer, side, hops, |starts, ends| {
+        self.proven(buffer, side, hops, &mut |starts, ends| {
             nanoseconds = self.timed_lanes(buffer, side.walk, (starts, ends), hops);
         })?;
         nanoseconds
@@ -86,11 +85,11 @@ impl Stopwatch {
         hops: u64,
     ) -> Result<Counted, Failure<'static>> {
         let mut all = Counted::default();
-        for group in 0..counters::WALKS {
+        for group in &meter.groups {
             let mut walked = Ok(0.0);
-            self.proven(buffer, side, hops, |starts, ends| {
+            self.proven(buffer, side, hops, &mut |starts, ends| {
                 let walk = || walked = self.timed_lanes(buffer, side.walk, (starts, ends), hops);
-                all = all.and(&meter.count(group, hops, walk));
+                all = all.and(&group.count(hops, walk));
             })?;
             walked?;
         }
@@ -103,7 +102,7 @@ impl Stopwatch {
         buffer: &Buffer<'_>,
         side: &SideBySide,
         hops: u64,
-        walk: impl FnOnce(&[u64], &mut [Cursor]),
+        walk: &mut dyn FnMut(&[u64], &mut [Cursor]),
     ) -> Result<(), Failure<'static>> {
         let mut positions = side.positions.get();
         let mut ends = [Cursor::default(); MOST_LANES];

@@ -3,7 +3,6 @@
 use super::*;
 use core::cell::Cell;
 
-use crate::sys::perf::Totals;
 
 /// A group with fixed counts at every start, and fixed counts for each hop of a walk.
 struct Simulated {
@@ -67,7 +66,7 @@ fn counted(running: u64) -> Counted {
     let groups = GROUPS.map(|events| Simulated::new(events, running));
     let meter = Meter::new([&groups[0], &groups[1]]);
     let all: [Counted; 2] =
-        core::array::from_fn(|index| meter.count(index, 1000, || groups[index].walk(1000)));
+        core::array::from_fn(|index| meter.groups[index].count(1000, || groups[index].walk(1000)));
     all[0].and(&all[1])
 }
 
@@ -98,8 +97,8 @@ fn a_failing_group_does_not_affect_the_other() {
     let mut groups = GROUPS.map(|events| Simulated::new(events, 100));
     groups[1].fails = true;
     let meter = Meter::new([&groups[0], &groups[1]]);
-    let first = meter.count(0, 10, || groups[0].walk(10));
-    let found = first.and(&meter.count(1, 10, || ()));
+    let first = meter.groups[0].count(10, || groups[0].walk(10));
+    let found = first.and(&meter.groups[1].count(10, || ()));
     assert_eq!(found.per_hop[..3], [1.0, 2.0, 4.0]);
     assert!(found.per_hop[3..].iter().all(|count| count.is_nan()));
     assert_eq!(found.running, 1.0);
@@ -131,7 +130,7 @@ fn walk_cycles_are_counted_on_processors_with_a_known_event() {
 fn this_thread_is_counted_or_a_reason_is_returned() {
     match Meter::open(&Processor::identify(), Some(2)) {
         Ok(meter) => {
-            let counted = meter.count(0, 100_000, || {
+            let counted = meter.groups[0].count(100_000, || {
                 std::hint::black_box((0..100_000u64).map(std::hint::black_box).sum::<u64>());
             });
             // A shared or forbidden counter gives NaN.
