@@ -23,7 +23,7 @@ use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
 use crate::plan::budget::{Budget, Memory};
 use crate::result::{Exclusion, Extra, Outcome, Point, Repeat, chain};
-use crate::sys::table::Table;
+use crate::sys::table::{List, Table};
 
 /// A function that makes a run's visits: the schedule alone, or with more before and after it.
 pub type Visits<'v, 'a> =
@@ -159,8 +159,8 @@ struct Run<'r, 'a> {
 
 /// The points of a part that have memory, and their indices among all.
 struct Chosen {
-    points: Table<Point>,
-    indices: Table<usize>,
+    points: List<Point>,
+    indices: List<usize>,
 }
 
 impl<'r, 'a> Run<'r, 'a> {
@@ -219,21 +219,18 @@ impl<'r, 'a> Run<'r, 'a> {
         is_mine: &dyn Fn(&Point) -> bool,
         missing: Option<&Missing<'a>>,
     ) -> Result<Chosen, Failure<'a>> {
-        let missing = |point: &Point| {
-            [missing, self.beside].into_iter().flatten().find_map(|missing| missing.of(point))
-        };
-        for (outcome, point) in self.outcomes.iter_mut().zip(self.points) {
-            if let Some(error) = missing(point) {
+        let most = self.points.len();
+        let mut chosen = Chosen { points: List::new(most)?, indices: List::new(most)? };
+        for (index, (outcome, point)) in self.outcomes.iter_mut().zip(self.points).enumerate() {
+            let mut searched = [missing, self.beside].into_iter().flatten();
+            if let Some(error) = searched.find_map(|missing| missing.of(point)) {
                 outcome.result = Err(Exclusion::Placement(error));
+            } else if is_mine(point) {
+                chosen.points.push(*point);
+                chosen.indices.push(index);
             }
         }
-        let all = self.points.iter().copied().enumerate();
-        let mut there = all.filter(|(_, point)| is_mine(point) && missing(point).is_none());
-        let none = self.points.first().map(|first| (0, *first)).ok_or(PlacementError::NothingToMeasure)?;
-        let chosen = Table::made(there.clone().count(), |_| there.next().unwrap_or(none))?;
-        let at = |at: usize| chosen.get(at).copied().unwrap_or(none);
-        let points = Table::made(chosen.len(), |index| at(index).1)?;
-        Ok(Chosen { points, indices: Table::made(chosen.len(), |index| at(index).0)? })
+        Ok(chosen)
     }
 
     /// Visits the chosen points in `place`, and collects their outcomes.

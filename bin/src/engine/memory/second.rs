@@ -16,6 +16,7 @@ use crate::engine::memory::pieces::chain_of;
 use crate::engine::memory::placement;
 use crate::engine::memory::placement::Placement;
 use crate::engine::memory::sites::Site;
+use crate::engine::schedule::ScheduledPoint;
 use crate::engine::schedule::warm_up::SERVES_SOME;
 use crate::error::Failure;
 use crate::machine::Machine;
@@ -125,7 +126,9 @@ impl Second {
 /// Compares both measurements of a point that were made in turn, and warns if they differ in most rounds.
 #[inline(never)] // offsets into a small frame are short
 pub fn in_turn(schedule: &mut RealSchedule<'_>, warnings: &mut Warnings) -> Option<Repeat> {
-    let ([(entry, first), (again, second)], ratio) = schedule.both()?;
+    let ([first, second], ratio) = schedule.both()?;
+    let (ScheduledPoint { point, .. }, first) = schedule.of(first)?;
+    let (again, second) = schedule.of(second)?;
     if let Some(ratio) = beyond(&ratio) {
         warnings.push(Warning::RepeatRatio { ratio });
     }
@@ -135,7 +138,7 @@ pub fn in_turn(schedule: &mut RealSchedule<'_>, warnings: &mut Warnings) -> Opti
         found.cold_ns.map(|cold_ns| second.nanoseconds.maximum < SERVES_SOME * cold_ns)
     });
     let [first, second] = [first, second].map(|series| series.nanoseconds.median);
-    Some(Repeat { size: entry.point.size, first, second, served })
+    Some(Repeat { size: point.size, first, second, served })
 }
 
 /// Returns the ratio of two measurements made in turn if its interval is beyond the tolerance.
