@@ -278,8 +278,7 @@ impl<'r, 'a> Run<'r, 'a> {
         alongside: &mut Alongside<'_, 'a>,
         visits: &mut Visits<'_, 'a>,
     ) -> Result<(), Failure<'a>> {
-        let mine = self.points.iter().copied().filter(|point| is_mine(point));
-        let mut pieces = Pieces::place(session, mine, chain_of, budget)?;
+        let mut pieces = Pieces::place(session, self.points, is_mine, chain_of, budget)?;
         let chosen = self.choose(is_mine, Some(&pieces.missing))?;
         let Some(&like) = chosen.points.first() else { return Ok(()) };
         let mut second = match budget.twice && self.repeat.is_none() {
@@ -307,7 +306,9 @@ impl<'r, 'a> Run<'r, 'a> {
         }
         self.visit(session, &mut place, &chosen, &budget, twice, visits)?;
         drop(place);
-        self.audit = self.audit.take().or(audit);
+        if self.audit.is_none() {
+            self.audit = audit;
+        }
         // The memory was queried again, and its chains are no longer needed.
         if budget.translation {
             for Piece { region, like, placement } in pieces.had() {

@@ -51,7 +51,7 @@ pub fn measure_with_generators<'a>(
     visits: &mut Visits<'_, 'a>,
 ) -> Result<Findings<'a>, Failure<'a>> {
     let mut points = Table::of(points)?;
-    let mut pieces = Pieces::place(session, points.iter().copied(), traffic_of, budget)?;
+    let mut pieces = Pieces::place(session, &points, &|_| true, traffic_of, budget)?;
     let missing = pieces.missing;
     let fields = pieces.open(&mut |_, lines| Ok(Field::new(lines)))?;
     let wanted = threads(&points);

@@ -32,10 +32,12 @@ impl Scope {
     /// [`UsageError`] for nodes and CPUs that do not exist, [`PlacementError`] for unreachable ones.
     pub fn resolve<'a>(planning: &mut Planning<'_, 'a>) -> Result<Scope, Failure<'a>> {
         let Planning { options, machine, .. } = *planning;
-        let [from, to] =
-            [options.cpunode, options.memnode].map(|asked| asked.filter(|nodes| !nodes.is_all()));
-        for node in [from, to].iter().flatten().flat_map(NodeSet::iter) {
-            exists(machine, NodeId(node))?;
+        let [from, to] = [&options.cpunode, &options.memnode]
+            .map(|asked| asked.as_ref().filter(|nodes| !nodes.is_all()));
+        for asked in [from, to].into_iter().flatten() {
+            for node in asked.iter() {
+                exists(machine, NodeId(node))?;
+            }
         }
         let initiators = match (options.cpu, from) {
             (Some(cpu), _) => only(cpu_node(machine, cpu)?),
@@ -43,7 +45,7 @@ impl Scope {
                 for node in asked.iter() {
                     can_run(machine, NodeId(node))?;
                 }
-                asked
+                *asked
             }
             (None, None) => machine.initiators(),
         };
@@ -52,7 +54,7 @@ impl Scope {
                 for node in asked.iter() {
                     has_memory(machine, NodeId(node))?;
                 }
-                asked
+                *asked
             }
             None => default_targets(machine, planning.warnings),
         };

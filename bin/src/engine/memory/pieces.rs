@@ -97,12 +97,14 @@ impl<'a> Pieces<'a> {
     /// The errors of [`Placement::new`], except for memory that the budget allows to be missing.
     pub fn place(
         session: &mut Session<'a, '_>,
-        points: impl Iterator<Item = Point> + Clone,
+        points: &[Point],
+        is_mine: &dyn Fn(&Point) -> bool,
         needs: RegionsOf,
         budget: &Budget,
     ) -> Result<Pieces<'a>, Failure<'a>> {
         let memory = budget.memory;
-        let regions = Regions::of(memory, &mut points.clone().flat_map(|point| needs(&point)).flatten());
+        let mine = || points.iter().filter(|point| is_mine(point));
+        let regions = Regions::of(memory, &mut mine().flat_map(needs).flatten());
         if !regions.are_few() {
             return Err(PlacementError::NothingToMeasure.into());
         }
@@ -113,7 +115,7 @@ impl<'a> Pieces<'a> {
             let serves = |point: &Point| {
                 needs(point).iter().flatten().any(|needed| region.is_one_with(needed, memory))
             };
-            let Some(like) = points.clone().find(serves) else { continue };
+            let Some(&like) = mine().find(|point| serves(point)) else { continue };
             let region = with_room(session.machine, region, memory);
             match place(session, region.on, region.size, region.pages) {
                 Ok(placement) => *slot = Some(Piece { region, like, placement }),

@@ -153,7 +153,7 @@ pub fn measure_with_partners<'a>(
     let needs = || TimingError::NeedsCounter { what: "core-to-core measurements", instead: "matrix" };
     let counter = *timer.counter().ok_or_else(needs)?;
     let shared_lines = Budget { memory: Memory::Shared, optional: Optional::Nothing, ..*budget };
-    let mut pieces = Pieces::place(session, points.iter().copied(), lines_of, &shared_lines)?;
+    let mut pieces = Pieces::place(session, points, &|_| true, lines_of, &shared_lines)?;
     let chains = pieces.chains()?;
     let mut chains = chains.iter();
     let sites = pieces.open(&mut |like, lines| match (like.walk.ping_pong(), chains.next()) {
