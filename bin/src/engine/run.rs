@@ -19,7 +19,7 @@ use crate::engine::seam::Place;
 use crate::engine::session::{Findings, Session};
 use crate::engine::stopwatch::Stopwatch;
 use crate::engine::stopwatch::clock::Timer;
-use crate::error::{Failure, PlacementError};
+use crate::error::Failure;
 use crate::machine::Machine;
 use crate::plan::budget::{Budget, Memory};
 use crate::result::{Exclusion, Extra, Outcome, Point, Repeat, chain};
@@ -170,7 +170,7 @@ impl<'r, 'a> Run<'r, 'a> {
         budget: &Budget,
         beside: Option<&'r Missing<'a>>,
     ) -> Result<Run<'r, 'a>, Failure<'a>> {
-        let Some(&first) = points.first() else { return Err(PlacementError::NothingToMeasure.into()) };
+        let Some(&first) = points.first() else { return Err(Failure::NOTHING_TO_MEASURE) };
         let unmeasured = Outcome { point: first, result: Err(Exclusion::Interrupted) };
         let mut outcomes = Table::filled(points.len() + budget.more, unmeasured)?;
         for (outcome, point) in outcomes.iter_mut().zip(points) {
@@ -344,7 +344,7 @@ fn open<'p>(
         }
         let Some(Some(chain)) = chains.next() else {
             chain::chain(like)?;
-            return Err(PlacementError::NothingToMeasure.into());
+            return Err(Failure::NOTHING_TO_MEASURE);
         };
         // The CPU that walks the chain writes it, so that lines that stay in a cache are in that CPU's cache.
         placement::pin(like.cpu)?;

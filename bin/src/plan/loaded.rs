@@ -43,7 +43,7 @@ pub fn points<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Resul
     if let Some(node) = options.load_node {
         super::scope::check_memory(machine, node)?;
     }
-    let from = scope.initiators.first().map(NodeId).ok_or(PlacementError::NothingToMeasure)?;
+    let from = scope.initiators.first().map(NodeId).ok_or(Failure::NOTHING_TO_MEASURE)?;
     let cpu = chaser(options, machine, &scope, from)?;
     let mut left_ns = budget_ns(options);
     let targets = scope.targets_of(from);

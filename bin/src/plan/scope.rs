@@ -32,8 +32,8 @@ impl Scope {
     /// [`UsageError`] for nodes and CPUs that do not exist, [`PlacementError`] for unreachable ones.
     pub fn resolve<'a>(planning: &mut Planning<'_, 'a>) -> Result<Scope, Failure<'a>> {
         let Planning { options, machine, .. } = *planning;
-        let [from, to] = [&options.cpunode, &options.memnode]
-            .map(|asked| asked.as_ref().filter(|nodes| !nodes.is_all()));
+        let [from, to] =
+            [&options.cpunode, &options.memnode].map(|asked| asked.as_ref().filter(|nodes| !nodes.is_all()));
         for asked in [from, to].into_iter().flatten() {
             for node in asked.iter() {
                 exists(machine, NodeId(node))?;
@@ -61,7 +61,7 @@ impl Scope {
         if options.local {
             targets = targets.intersection(&initiators);
             if targets.is_empty() {
-                return Err(PlacementError::NothingToMeasure.into());
+                return Err(Failure::NOTHING_TO_MEASURE);
             }
         }
         Ok(Scope { initiators, targets, cpu: options.cpu, local: options.local })
@@ -90,13 +90,13 @@ impl Scope {
                 return Err(UsageError::OneNodeOnly { option, found: nodes.len() }.into());
             }
         }
-        let initiator = self.initiators.first().map(NodeId).ok_or(PlacementError::NothingToMeasure)?;
+        let initiator = self.initiators.first().map(NodeId).ok_or(Failure::NOTHING_TO_MEASURE)?;
         let local = self.targets.contains(initiator.0).then_some(initiator);
         let near = || {
             let distance = |target: &NodeId| machine.topology.distance(initiator, *target).unwrap_or(u8::MAX);
             self.targets.iter().map(NodeId).min_by_key(distance)
         };
-        let target = local.or_else(near).ok_or(PlacementError::NothingToMeasure)?;
+        let target = local.or_else(near).ok_or(Failure::NOTHING_TO_MEASURE)?;
         Ok((initiator, target))
     }
 

@@ -106,7 +106,7 @@ impl<'a> Pieces<'a> {
         let mine = || points.iter().filter(|point| is_mine(point));
         let regions = Regions::of(memory, &mut mine().flat_map(needs).flatten());
         if !regions.are_few() {
-            return Err(PlacementError::NothingToMeasure.into());
+            return Err(Failure::NOTHING_TO_MEASURE);
         }
         let missing = Missing { list: [None; MOST], needs, memory };
         let mut pieces = Pieces { list: array::from_fn(|_| None), missing };

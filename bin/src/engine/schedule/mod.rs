@@ -144,7 +144,8 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
             let made = self.entries.get(index).map_or(0, |entry| entry.state.rounds);
             self.rounds.get(index * self.room..).unwrap_or_default().iter().take(made)
         };
-        let ratios = rounds(second).zip(rounds(first)).map(|(one, other)| one.nanoseconds / other.nanoseconds);
+        let ratios =
+            rounds(second).zip(rounds(first)).map(|(one, other)| one.nanoseconds / other.nanoseconds);
         Some(([first, second], self.summariser.summarise_values(ratios)?))
     }
 

@@ -3,7 +3,6 @@
 use super::*;
 use core::cell::Cell;
 
-
 /// A group with fixed counts at every start, and fixed counts for each hop of a walk.
 struct Simulated {
     counts: Cell<[Option<u64>; COUNT]>,

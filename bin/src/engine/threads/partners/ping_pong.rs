@@ -80,7 +80,7 @@ impl<'s> PingPongWalk<'s> {
         let site = if node == self.pair.homes[0] { first } else { second };
         let place = place as usize;
         let Some(exchange) = shared.exchange(site) else {
-            return Err(PlacementError::NothingToMeasure.into());
+            return Err(Failure::NOTHING_TO_MEASURE);
         };
         let (method, count) = (self.pair.method, WARM_TRIPS + trips);
         let moves = partner.moves();
