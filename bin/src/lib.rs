@@ -73,7 +73,7 @@ use commands::report::{self as whole_report, Plans, REPORT, Sections, Whole};
 use describe::{CommandRun, output};
 use engine::progress::Progress;
 use engine::session::{Findings, Noted, Session};
-use error::{Failure, OutputError, PlacementError, TimingError};
+use error::{Failure, OutputError, TimingError};
 use experiment::dry_run;
 use experiment::run_experiment::{self, Effort, Planned};
 use machine::{Machine, detect, idle};
@@ -133,7 +133,7 @@ pub fn run(arguments: Arguments, environment: Environment) -> i32 {
 fn machine(options: &Options<'_>) -> Result<&'static Machine, Failure<'static>> {
     let node = options.cpunode.and_then(|nodes| nodes.first()).map(NodeId);
     let [machine, ..] = detect::machine(options.cpu, node)?.leak() else {
-        return Err(PlacementError::NothingToMeasure.into());
+        return Err(Failure::NOTHING_TO_MEASURE);
     };
     if options.anonymous {
         machine.make_anonymous();

@@ -19,11 +19,11 @@ use crate::engine::seam::Place;
 use crate::engine::session::{Findings, Session};
 use crate::engine::stopwatch::Stopwatch;
 use crate::engine::stopwatch::clock::Timer;
-use crate::error::{Failure, PlacementError};
+use crate::error::Failure;
 use crate::machine::Machine;
 use crate::plan::budget::{Budget, Memory};
 use crate::result::{Exclusion, Extra, Outcome, Point, Repeat, chain};
-use crate::sys::table::Table;
+use crate::sys::table::{List, Table};
 
 /// A function that makes a run's visits: the schedule alone, or with more before and after it.
 pub type Visits<'v, 'a> =
@@ -159,8 +159,8 @@ struct Run<'r, 'a> {
 
 /// The points of a part that have memory, and their indices among all.
 struct Chosen {
-    points: Table<Point>,
-    indices: Table<usize>,
+    points: List<Point>,
+    indices: List<usize>,
 }
 
 impl<'r, 'a> Run<'r, 'a> {
@@ -170,7 +170,7 @@ impl<'r, 'a> Run<'r, 'a> {
         budget: &Budget,
         beside: Option<&'r Missing<'a>>,
     ) -> Result<Run<'r, 'a>, Failure<'a>> {
-        let Some(&first) = points.first() else { return Err(PlacementError::NothingToMeasure.into()) };
+        let Some(&first) = points.first() else { return Err(Failure::NOTHING_TO_MEASURE) };
         let unmeasured = Outcome { point: first, result: Err(Exclusion::Interrupted) };
         let mut outcomes = Table::filled(points.len() + budget.more, unmeasured)?;
         for (outcome, point) in outcomes.iter_mut().zip(points) {
@@ -219,21 +219,18 @@ impl<'r, 'a> Run<'r, 'a> {
         is_mine: &dyn Fn(&Point) -> bool,
         missing: Option<&Missing<'a>>,
     ) -> Result<Chosen, Failure<'a>> {
-        let missing = |point: &Point| {
-            [missing, self.beside].into_iter().flatten().find_map(|missing| missing.of(point))
-        };
-        for (outcome, point) in self.outcomes.iter_mut().zip(self.points) {
-            if let Some(error) = missing(point) {
+        let most = self.points.len();
+        let mut chosen = Chosen { points: List::new(most)?, indices: List::new(most)? };
+        for (index, (outcome, point)) in self.outcomes.iter_mut().zip(self.points).enumerate() {
+            let mut searched = [missing, self.beside].into_iter().flatten();
+            if let Some(error) = searched.find_map(|missing| missing.of(point)) {
                 outcome.result = Err(Exclusion::Placement(error));
+            } else if is_mine(point) {
+                chosen.points.push(*point);
+                chosen.indices.push(index);
             }
         }
-        let all = self.points.iter().copied().enumerate();
-        let mut there = all.filter(|(_, point)| is_mine(point) && missing(point).is_none());
-        let none = self.points.first().map(|first| (0, *first)).ok_or(PlacementError::NothingToMeasure)?;
-        let chosen = Table::made(there.clone().count(), |_| there.next().unwrap_or(none))?;
-        let at = |at: usize| chosen.get(at).copied().unwrap_or(none);
-        let points = Table::made(chosen.len(), |index| at(index).1)?;
-        Ok(Chosen { points, indices: Table::made(chosen.len(), |index| at(index).0)? })
+        Ok(chosen)
     }
 
     /// Visits the chosen points in `place`, and collects their outcomes.
@@ -281,8 +278,7 @@ impl<'r, 'a> Run<'r, 'a> {
         alongside: &mut Alongside<'_, 'a>,
         visits: &mut Visits<'_, 'a>,
     ) -> Result<(), Failure<'a>> {
-        let mine = self.points.iter().copied().filter(|point| is_mine(point));
-        let mut pieces = Pieces::place(session, mine, chain_of, budget)?;
+        let mut pieces = Pieces::place(session, self.points, is_mine, chain_of, budget)?;
         let chosen = self.choose(is_mine, Some(&pieces.missing))?;
         let Some(&like) = chosen.points.first() else { return Ok(()) };
         let mut second = match budget.twice && self.repeat.is_none() {
@@ -310,7 +306,9 @@ impl<'r, 'a> Run<'r, 'a> {
         }
         self.visit(session, &mut place, &chosen, &budget, twice, visits)?;
         drop(place);
-        self.audit = self.audit.take().or(audit);
+        if self.audit.is_none() {
+            self.audit = audit;
+        }
         // The memory was queried again, and its chains are no longer needed.
         if budget.translation {
             for Piece { region, like, placement } in pieces.had() {
@@ -319,10 +317,7 @@ impl<'r, 'a> Run<'r, 'a> {
                     let [own, _] = chain_of(point);
                     own.is_some_and(|own| region.is_one_with(&own, budget.memory))
                 };
-                let outcomes = self.outcomes.iter_mut().filter(|outcome| is_there(&outcome.point));
-                for measured in outcomes.filter_map(|outcome| outcome.result.as_mut().ok()) {
-                    measured.placed.as_small = as_small;
-                }
+                translation_probe::record(&mut self.outcomes, as_small, &is_there);
             }
         }
         Ok(())
@@ -349,7 +344,7 @@ fn open<'p>(
         }
         let Some(Some(chain)) = chains.next() else {
             chain::chain(like)?;
-            return Err(PlacementError::NothingToMeasure.into());
+            return Err(Failure::NOTHING_TO_MEASURE);
         };
         // The CPU that walks the chain writes it, so that lines that stay in a cache are in that CPU's cache.
         placement::pin(like.cpu)?;

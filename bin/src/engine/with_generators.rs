@@ -51,7 +51,7 @@ pub fn measure_with_generators<'a>(
     visits: &mut Visits<'_, 'a>,
 ) -> Result<Findings<'a>, Failure<'a>> {
     let mut points = Table::of(points)?;
-    let mut pieces = Pieces::place(session, points.iter().copied(), traffic_of, budget)?;
+    let mut pieces = Pieces::place(session, &points, &|_| true, traffic_of, budget)?;
     let missing = pieces.missing;
     let fields = pieces.open(&mut |_, lines| Ok(Field::new(lines)))?;
     let wanted = threads(&points);
@@ -83,10 +83,7 @@ pub fn measure_with_generators<'a>(
             as_small = as_small.max(translation_probe::ask(session, timer, like, &mut piece.placement)?);
         }
         let is_traffic = |point: &Point| matches!(point.walk, Walk::Traffic(_));
-        let traffic = findings.outcomes.iter_mut().filter(|outcome| is_traffic(&outcome.point));
-        for measured in traffic.filter_map(|outcome| outcome.result.as_mut().ok()) {
-            measured.placed.as_small = as_small;
-        }
+        translation_probe::record(&mut findings.outcomes, as_small, &is_traffic);
     }
     Ok(findings)
 }
@@ -103,7 +100,8 @@ fn fewer<'p>(
     let forbidden = matches!(errno, Errno::EPERM | Errno::ENOSYS);
     let mut kept = 0;
     for index in 0..points.len() {
-        let Some(mut point) = points.get(index).copied() else { break };
+        let (earlier, others) = points.split_at_mut(index);
+        let Some(point) = others.first_mut() else { break };
         // The first thread generates too, unless it chases.
         let own = u32::from(matches!(point.walk, Walk::Traffic(_)));
         if let Walk::Traffic(traffic) | Walk::Loaded(traffic) = &mut point.walk {
@@ -119,14 +117,14 @@ fn fewer<'p>(
                     point.size = traffic.footprint;
                 }
             }
-            if points.iter().take(kept).any(|earlier| key(earlier) == key(&point)) {
+            if earlier.iter().take(kept).any(|earlier| key(earlier) == key(point)) {
                 continue;
             }
         }
-        if let Some(slot) = points.get_mut(kept) {
-            *slot = point;
-            kept += 1;
+        if let Some(slot) = earlier.get_mut(kept) {
+            *slot = *point;
         }
+        kept += 1;
     }
     session.warnings.push(Warning::ThreadsRefused { wanted, started, errno });
     Ok(points.get(..kept).unwrap_or_default())

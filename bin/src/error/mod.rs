@@ -102,6 +102,9 @@ impl Failure<'_> {
         UsageError::NoSuchChain { size, stride }.into()
     }
 
+    /// The failure of a run without a point that can be measured.
+    pub const NOTHING_TO_MEASURE: Failure<'static> = Failure::Placement(&PlacementError::NothingToMeasure);
+
     /// The failure of a pointer chase that did not end at the expected node, or could not start.
     pub const HOPS_NOT_PROVEN: Failure<'static> = Failure::Timing(&TimingError::HopsNotProven);
 

@@ -32,6 +32,13 @@ impl Supply {
         self.headroom.map_or(self.on_node(), |headroom| headroom.min(self.on_node()))
     }
 
+    /// Returns true if half of the node's memory has room for `on_node` bytes, and nine tenths of the memory that the
+    /// control group has left have room for `all` bytes.
+    #[must_use]
+    pub fn has_room(&self, on_node: u64, all: u64) -> bool {
+        on_node <= self.on_node().0 / 2 && self.headroom.is_none_or(|headroom| all <= headroom.0 / 10 * 9)
+    }
+
     /// Refuses more than nine tenths of the available memory: a tenth is left for page tables and for other processes.
     ///
     /// # Errors

@@ -34,7 +34,7 @@ pub fn cores<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Result
             super::scope::cpu_node(machine, b)?;
         }
     }
-    let cpus = &among(options, machine)?;
+    let cpus = among(options, machine)?;
     if cpus.len() < 2 || options.cpu.is_some() {
         let (experiment, why) = ("cores", "one CPU sends, the other replies");
         return Err(PlacementError::NeedsSecondCpu { experiment, why }.into());
@@ -58,11 +58,12 @@ pub fn cores<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Result
             list.iter().for_each(|(a, b)| point(Pair { a, b, class: class_of(a, b) }));
         }
         Pairs::Of(choice) => {
-            let choice = affordable(options, choice, cpus, warnings);
+            let most = Budget::most_pairs(options);
+            let choice = affordable(choice, cpus.len(), most, warnings);
             let none = Pair { a: CpuId(0), b: CpuId(0), class: Shared::Core };
             let mut pairs = Table::filled(choice.most(cpus.len()), none)?;
             let chosen = choice.choose(cpus, &class_of, options.seed, &mut pairs);
-            let most = most_of_class(options, chosen, cpus, warnings);
+            let most = most_of_class(chosen, cpus.len(), most, warnings);
             let mut met = [0; Shared::ALL.len()];
             for pair in chosen {
                 if let Some(met) = met.get_mut(pair.class as usize).filter(|met| **met < most) {
@@ -79,12 +80,15 @@ pub fn cores<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Result
 }
 
 /// Returns the CPUs among which pairs are chosen: those that the user gave, or all.
-fn among<'a>(options: &Options<'a>, machine: &'a Machine) -> Result<CpuSet, Failure<'a>> {
-    let asked = options.cpus.filter(|asked| !asked.is_all());
-    for cpu in asked.iter().flatten().map(CpuId) {
+fn among<'m, 'a>(options: &'m Options<'a>, machine: &'a Machine) -> Result<&'m CpuSet, Failure<'a>>
+where
+    'a: 'm,
+{
+    let Some(asked) = options.cpus.as_ref().filter(|asked| !asked.is_all()) else { return Ok(&machine.cpus) };
+    for cpu in asked.iter().map(CpuId) {
         super::scope::cpu_node(machine, cpu)?;
     }
-    Ok(asked.unwrap_or(machine.cpus))
+    Ok(asked)
 }
 
 /// Returns true if two CPUs that seem to be two cores may be threads of one core: a hypervisor need not report that.
@@ -95,8 +99,8 @@ pub fn core_unknown(machine: &Machine) -> bool {
 }
 
 /// Returns the choice of pairs if there is time for all of them, otherwise a few pairs of each class.
-fn affordable(options: &Options<'_>, choice: Choice, cpus: &CpuSet, warnings: &mut Warnings) -> Choice {
-    let (all, most) = (choice.most(cpus.len()), Budget::most_pairs(options));
+fn affordable(choice: Choice, cpus: usize, most: usize, warnings: &mut Warnings) -> Choice {
+    let all = choice.most(cpus);
     if all <= most || choice == Choice::Classes {
         return choice;
     }
@@ -105,13 +109,12 @@ fn affordable(options: &Options<'_>, choice: Choice, cpus: &CpuSet, warnings: &m
 }
 
 /// Returns the number of chosen pairs of each class that the time allows: at least one.
-fn most_of_class(options: &Options<'_>, chosen: &[Pair], cpus: &CpuSet, warnings: &mut Warnings) -> usize {
-    let most = Budget::most_pairs(options);
+fn most_of_class(chosen: &[Pair], cpus: usize, most: usize, warnings: &mut Warnings) -> usize {
     if chosen.len() <= most {
         return chosen.len();
     }
     let has = |class: &&Shared| chosen.iter().any(|pair| pair.class == **class);
-    warnings.push(Warning::PairsOfClasses { of: Choice::All.most(cpus.len()) as u32 });
+    warnings.push(Warning::PairsOfClasses { of: Choice::All.most(cpus) as u32 });
     (most / Shared::ALL.iter().filter(has).count().max(1)).max(1)
 }
 

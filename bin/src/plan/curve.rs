@@ -53,7 +53,7 @@ pub fn points<'a>(
     let Planning { options, machine, .. } = *planning;
     let (initiator, target) = scope.pair(options, machine)?;
     let Some(cpu) = scope.cpu(machine, initiator) else {
-        return Err(PlacementError::NothingToMeasure.into());
+        return Err(Failure::NOTHING_TO_MEASURE);
     };
     let (least, most) = ends(planning, target)?;
     let like = Point::like(options, [initiator, target], cpu, least);

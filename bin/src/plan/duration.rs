@@ -187,9 +187,9 @@ fn can_be_had(machine: &Machine, point: &Point) -> bool {
 
 /// Returns the time of a visit before its round: of the first visit, and of each other visit.
 #[inline(never)] // offsets into a small frame are short
-fn before(machine: &Machine, point: &Point, budget: &Budget, alone: bool) -> (Range, Range) {
+fn before(machine: &Machine, point: &Point, hop: Range, budget: &Budget, alone: bool) -> (Range, Range) {
     let nodes = point.size.0 / point.stride.0.max(1);
-    let (hop, written) = (hop(machine, point), written(point));
+    let written = written(point);
     let lap = hop * nodes as f64;
     let asked = budget.warm_up.unwrap_or(u64::MAX).max(FEW_HOPS.0);
     let few = hop * (nodes / 16).clamp(FEW_HOPS.0, FEW_HOPS.1).min(asked) as f64;
@@ -271,7 +271,8 @@ pub fn estimate(machine: &Machine, points: &[Point], budget: &Budget) -> Range {
             }
             _ => last.replace(walked) == Some(walked),
         };
-        let (first, again) = before(machine, point, budget, alone);
+        let hop = hop(machine, point);
+        let (first, again) = before(machine, point, hop, budget, alone);
         match budget.memory {
             Memory::Kept | Memory::Shared
                 if !earlier.iter().filter(shared).any(|other| other.size == point.size) =>
@@ -291,13 +292,13 @@ pub fn estimate(machine: &Machine, points: &[Point], budget: &Budget) -> Range {
         let share = walk_ns / (budget.rounds * (points.len() + added)) as f64;
         let round = match point.walk.traffic() {
             Some(_) => SETTLING + Range(budget.window_ns, budget.window_ns),
-            None => round(budget, hop(machine, point), budget.rounds as f64, share),
+            None => round(budget, hop, budget.rounds as f64, share),
         };
         let fewest = if (again + round).0 > budget.long_visit_ns { budget.fewest } else { budget.rounds };
         once = once + first + if budget.single_hops { REFRESH } else { Range::ZERO };
         // If rounds are shorter than the time over which they are spread, the CPU idles between them.
         let distance = budget.spread_ns / (budget.rounds * points.len()) as f64;
-        let visit = again + round + single_hops(budget, hop(machine, point));
+        let visit = again + round + single_hops(budget, hop);
         let visit = Range(visit.0.max(distance), visit.1.max(distance));
         all = all + product(visit, rounds(budget, fewest)).at_most(budget.point_ns);
         count += 1;

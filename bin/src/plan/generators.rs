@@ -24,7 +24,7 @@ pub fn cpus(options: &Options<'_>, machine: &Machine, from: NodeId) -> CpuSet {
         LoadFrom::All => machine.cpus,
         _ => machine.topology.node(from).map_or(CpuSet::EMPTY, |node| machine.cpus_of(node)),
     };
-    match (options.load_cpus, options.load_threads) {
+    match (&options.load_cpus, options.load_threads) {
         (Some(asked), _) => asked.intersection(&machine.cpus),
         (None, Threads::All) => own(),
         (None, Threads::One) => machine.sharing.cores_of(&own()),
@@ -95,7 +95,7 @@ pub fn first(options: &Options<'_>, machine: &Machine, from: NodeId) -> Option<C
 ///
 /// [`PlacementError::CpuNotAllowed`].
 pub fn check_cpus<'a>(options: &Options<'a>, machine: &'a Machine) -> Result<Option<NodeId>, Failure<'a>> {
-    let Some(asked) = options.load_cpus else { return Ok(None) };
+    let Some(asked) = &options.load_cpus else { return Ok(None) };
     if let Some(cpu) = asked.difference(&machine.cpus).first().filter(|_| !asked.is_all()).map(CpuId) {
         return Err(PlacementError::CpuNotAllowed { cpu, allowed: &machine.cpus }.into());
     }

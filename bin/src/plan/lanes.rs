@@ -5,7 +5,7 @@ use latency_core::units::{Bytes, NodeId};
 
 use super::{EachPoint, Planning, Scope, working_set};
 use crate::analysis::claims::Claims;
-use crate::error::{Failure, PlacementError};
+use crate::error::Failure;
 use crate::machine::Machine;
 use crate::result::{Point, Walk, chain};
 
@@ -27,10 +27,10 @@ fn in_cache(machine: &Machine, level: u32) -> Option<Bytes> {
 fn base<'a>(planning: &mut Planning<'_, 'a>) -> Result<Point, Failure<'a>> {
     let scope = Scope::resolve(planning)?;
     let Planning { options, machine, .. } = *planning;
-    let initiator = scope.initiators.first().map(NodeId).ok_or(PlacementError::NothingToMeasure)?;
+    let initiator = scope.initiators.first().map(NodeId).ok_or(Failure::NOTHING_TO_MEASURE)?;
     let own = scope.targets.contains(initiator.0).then_some(initiator);
-    let target = own.or(scope.targets.first().map(NodeId)).ok_or(PlacementError::NothingToMeasure)?;
-    let cpu = scope.cpu(machine, initiator).ok_or(PlacementError::NothingToMeasure)?;
+    let target = own.or(scope.targets.first().map(NodeId)).ok_or(Failure::NOTHING_TO_MEASURE)?;
+    let cpu = scope.cpu(machine, initiator).ok_or(Failure::NOTHING_TO_MEASURE)?;
     let size = working_set(planning, target, 1)?;
     let point = Point::like(options, [initiator, target], cpu, size);
     chain::chain(&point)?;

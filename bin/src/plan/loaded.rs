@@ -43,7 +43,7 @@ pub fn points<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Resul
     if let Some(node) = options.load_node {
         super::scope::check_memory(machine, node)?;
     }
-    let from = scope.initiators.first().map(NodeId).ok_or(PlacementError::NothingToMeasure)?;
+    let from = scope.initiators.first().map(NodeId).ok_or(Failure::NOTHING_TO_MEASURE)?;
     let cpu = chaser(options, machine, &scope, from)?;
     let mut left_ns = budget_ns(options);
     let targets = scope.targets_of(from);
@@ -69,7 +69,8 @@ fn chaser<'a>(
     from: NodeId,
 ) -> Result<CpuId, PlacementError<'a>> {
     let usual = scope.cpu(machine, from).ok_or(PlacementError::NothingToMeasure)?;
-    match options.load_cpus.filter(|generate| !generate.is_all() && generate.contains(usual.0)) {
+    let generate = options.load_cpus.as_ref();
+    match generate.filter(|generate| !generate.is_all() && generate.contains(usual.0)) {
         None => Ok(usual),
         Some(generate) => {
             let own = machine.topology.node(from).map_or(CpuSet::EMPTY, |node| machine.cpus_of(node));
@@ -116,14 +117,20 @@ fn curve<'a>(
     // A level may be a share of the limit, and half of the generators show whether the limit is the memory's.
     let limit =
         asked.is_none_or(|asked| asked.iter().any(|rate| matches!(rate, Rate::Most | Rate::OfLimit(_))));
-    let counts = || [all, all / 2, all / 4].into_iter().filter(|count| limit && *count > 0);
-    let rates = || {
-        asked.unwrap_or_default().iter().filter_map(|rate| match rate {
-            Rate::BytesPerSecond(bytes) => Some(*bytes),
-            _ => None,
-        })
+    let known = |each: &mut dyn FnMut(u32, Option<f64>)| {
+        for count in [all, all / 2, all / 4] {
+            if limit && count > 0 {
+                each(count, None);
+            }
+        }
+        for rate in asked.unwrap_or_default() {
+            if let Rate::BytesPerSecond(bytes) = rate {
+                each(all, Some(*bytes));
+            }
+        }
     };
-    let points = counts().count() + rates().count() + most_added(options);
+    let mut points = most_added(options);
+    known(&mut |_, _| points += 1);
     let takes_ns = points as f64 * FEWEST_ROUNDS as f64 * VISIT_NS;
     let budget_ns = budget_ns(options);
     // A held point is compared with idle memory, and has one kind of traffic.
@@ -144,13 +151,9 @@ fn curve<'a>(
             each(*like);
         }
         let kind = kind.permuted();
-        let with = |generators, rate| {
-            let mut point = *like;
-            point.walk = Walk::Loaded(Traffic { kind, generators, rate, ..traffic });
-            point
-        };
-        counts().for_each(|generators| each(with(generators, None)));
-        rates().for_each(|rate| each(with(all, Some(rate))));
+        known(&mut |generators, rate| {
+            each(Point { walk: Walk::Loaded(Traffic { kind, generators, rate, ..traffic }), ..*like });
+        });
     }
     Ok(())
 }

@@ -27,7 +27,7 @@ pub use planning::{EachPoint, Plan, Planning};
 pub use scope::Scope;
 pub use sizes::{looked_at, most, working_set};
 
-use crate::error::{Failure, PlacementError};
+use crate::error::Failure;
 use crate::options::{self, Options};
 use crate::result::{Point, Walk, chain};
 use crate::warning::Warning;
@@ -94,7 +94,7 @@ pub fn matrix<'a>(
         planning.warnings.push(Warning::PrefetchAssisted { order: options.order.word() });
     }
     for initiator in scope.initiators.iter().map(NodeId) {
-        let cpu = scope.cpu(machine, initiator).ok_or(PlacementError::NothingToMeasure)?;
+        let cpu = scope.cpu(machine, initiator).ok_or(Failure::NOTHING_TO_MEASURE)?;
         for target in scope.targets_of(initiator).iter().map(NodeId) {
             let size = working_set(planning, target, scope.targets.len())?;
             let point = Point::like(options, [initiator, target], cpu, size);

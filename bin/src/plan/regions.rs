@@ -119,9 +119,8 @@ impl Regions {
         let all = self.bytes(&|_| true);
         let fits = |one: &PlannedRegion| {
             let Some(supply) = machine.supply(one.on) else { return true };
-            let in_group = supply.headroom.is_none_or(|headroom| all.0 <= headroom.0 / 10 * 9);
-            let is_pooled = matches!(one.pages, Pages::Huge2m | Pages::Huge1g);
-            is_pooled || in_group && self.bytes(&|other| other.on == one.on).0 <= supply.on_node().0 / 2
+            let here = self.bytes(&|other| other.on == one.on);
+            matches!(one.pages, Pages::Huge2m | Pages::Huge1g) || supply.has_room(here.0, all.0)
         };
         let are_few = of_kind(true) <= MOST && of_kind(false) <= MOST;
         self.is_complete && are_few && self.iter().all(|one| fits(one) && self.have_same_pages(machine, one))

@@ -33,9 +33,11 @@ impl Scope {
     pub fn resolve<'a>(planning: &mut Planning<'_, 'a>) -> Result<Scope, Failure<'a>> {
         let Planning { options, machine, .. } = *planning;
         let [from, to] =
-            [options.cpunode, options.memnode].map(|asked| asked.filter(|nodes| !nodes.is_all()));
-        for node in [from, to].iter().flatten().flat_map(NodeSet::iter) {
-            exists(machine, NodeId(node))?;
+            [&options.cpunode, &options.memnode].map(|asked| asked.as_ref().filter(|nodes| !nodes.is_all()));
+        for asked in [from, to].into_iter().flatten() {
+            for node in asked.iter() {
+                exists(machine, NodeId(node))?;
+            }
         }
         let initiators = match (options.cpu, from) {
             (Some(cpu), _) => only(cpu_node(machine, cpu)?),
@@ -43,7 +45,7 @@ impl Scope {
                 for node in asked.iter() {
                     can_run(machine, NodeId(node))?;
                 }
-                asked
+                *asked
             }
             (None, None) => machine.initiators(),
         };
@@ -52,14 +54,14 @@ impl Scope {
                 for node in asked.iter() {
                     has_memory(machine, NodeId(node))?;
                 }
-                asked
+                *asked
             }
             None => default_targets(machine, planning.warnings),
         };
         if options.local {
             targets = targets.intersection(&initiators);
             if targets.is_empty() {
-                return Err(PlacementError::NothingToMeasure.into());
+                return Err(Failure::NOTHING_TO_MEASURE);
             }
         }
         Ok(Scope { initiators, targets, cpu: options.cpu, local: options.local })
@@ -88,13 +90,13 @@ impl Scope {
                 return Err(UsageError::OneNodeOnly { option, found: nodes.len() }.into());
             }
         }
-        let initiator = self.initiators.first().map(NodeId).ok_or(PlacementError::NothingToMeasure)?;
+        let initiator = self.initiators.first().map(NodeId).ok_or(Failure::NOTHING_TO_MEASURE)?;
         let local = self.targets.contains(initiator.0).then_some(initiator);
         let near = || {
             let distance = |target: &NodeId| machine.topology.distance(initiator, *target).unwrap_or(u8::MAX);
             self.targets.iter().map(NodeId).min_by_key(distance)
         };
-        let target = local.or_else(near).ok_or(PlacementError::NothingToMeasure)?;
+        let target = local.or_else(near).ok_or(Failure::NOTHING_TO_MEASURE)?;
         Ok((initiator, target))
     }
 

@@ -5,7 +5,7 @@
 use latency_core::units::{Bytes, NodeId, PageSize, Pages};
 
 use super::{Planning, Scope};
-use crate::error::{Failure, PlacementError};
+use crate::error::Failure;
 use crate::machine::Machine;
 use crate::result::Point;
 
@@ -19,7 +19,7 @@ pub fn like<'a>(planning: &mut Planning<'_, 'a>) -> Result<Point, Failure<'a>> {
     let scope = Scope::resolve(planning)?;
     let Planning { options, machine, .. } = *planning;
     let (initiator, target) = scope.pair(options, machine)?;
-    let cpu = scope.cpu(machine, initiator).ok_or(PlacementError::NothingToMeasure)?;
+    let cpu = scope.cpu(machine, initiator).ok_or(Failure::NOTHING_TO_MEASURE)?;
     let size = super::working_set(planning, target, 1)?;
     Ok(Point::like(options, [initiator, target], cpu, size))
 }

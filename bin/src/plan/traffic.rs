@@ -73,7 +73,7 @@ pub fn bandwidth<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Re
         }
     }
     if made == 0 {
-        return Err(PlacementError::NothingToMeasure.into());
+        return Err(Failure::NOTHING_TO_MEASURE);
     }
     Ok(())
 }

@@ -120,8 +120,8 @@ impl ThreadCounters {
     pub fn open(wanted: &[Event], walk: Option<u64>) -> ThreadCounters {
         let mut members = [const { Err(Errno::ENOENT) }; COUNT];
         let mut leader = None;
-        for (member, (event, code)) in members.iter_mut().zip(Event::ALL.into_iter().zip(codes(walk))) {
-            let Some(code) = code.filter(|_| wanted.contains(&event)) else { continue };
+        for ((member, event), code) in members.iter_mut().zip(&Event::ALL).zip(&codes(walk)) {
+            let Some(code) = code.filter(|_| wanted.contains(event)) else { continue };
             *member = open_event(code, leader);
             if let (None, Ok(descriptor)) = (leader, &*member) {
                 leader = Some(descriptor.as_raw_fd());

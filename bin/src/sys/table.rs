@@ -50,7 +50,10 @@ impl<T> Table<T> {
     where
         T: Copy,
     {
-        Table::made(length, |_| value)
+        const { assert!(align_of::<T>() <= 4096, "a mapping is aligned to a page") };
+        let value = NonNull::from(&value).cast();
+        // SAFETY: `value` is one element of this size, and its type allows copies.
+        Ok(Table { start: unsafe { copies(length, value, size_of::<T>()) }?.cast(), length })
     }
 
     /// Returns `length` values that `make` returns for their indices. Every page of the table becomes resident.
@@ -134,6 +137,24 @@ impl<T> Drop for Table<T> {
 fn room(length: usize, size: usize) -> Result<NonNull<u8>, Errno> {
     let region = Region::map(length.checked_mul(size).ok_or(Errno::ENOMEM)?, Pages::Small4k)?;
     Ok(ManuallyDrop::new(region).start())
+}
+
+/// Returns `length` copies of the element of `size` bytes at `value`.
+///
+/// # Safety
+/// `value` must be such an element, of a type that may be copied.
+#[inline(never)]
+unsafe fn copies(length: usize, value: NonNull<u8>, size: usize) -> Result<NonNull<u8>, Errno> {
+    let start = room(length, size)?;
+    let mut made = 0;
+    while made < length {
+        // All copies made so far are copied at once.
+        let (from, count) = if made == 0 { (value, 1) } else { (start, made.min(length - made)) };
+        // SAFETY: there is room for `length` elements, and `made` of them are written; the caller promises the first.
+        unsafe { from.copy_to_nonoverlapping(start.add(made * size), count * size) };
+        made += count;
+    }
+    Ok(start)
 }
 
 /// Unmaps the memory that [`room`] mapped.

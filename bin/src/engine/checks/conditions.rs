@@ -95,11 +95,12 @@ impl Watch {
         let mut most = OnCpu::UNKNOWN.shares;
         let of_cpu = |_| {
             let Some((cpu, time)) = used.next() else { return OnCpu::UNKNOWN };
-            let stolen = passed(before, &after, cpu.0).stolen_share().unwrap_or(f64::NAN);
+            let own = passed(before, &after, cpu.0);
+            let stolen = own.stolen_share().unwrap_or(f64::NAN);
             let mut sibling_busy = f64::NAN;
             for other in threads_of_core(files, cpu.0).unwrap_or_default().iter() {
-                let own = times.on(CpuId(other)).map_or(0, |times| times.ran.get());
-                let busy = passed(before, &after, other).busy_with_others(own);
+                let ran = times.on(CpuId(other)).map_or(0, |times| times.ran.get());
+                let busy = passed(before, &after, other).busy_with_others(ran);
                 sibling_busy =
                     sibling_busy.max(busy.filter(|_| readable && other != cpu.0).unwrap_or(f64::NAN));
             }
@@ -107,8 +108,8 @@ impl Watch {
             let mut other_work = time.lost_share().map_or(f64::NAN, |lost| (lost - stolen.max(0.0)).max(0.0));
             // During the pauses of the run no time is lost, but other tasks still fill the caches. Ticks are coarse, so
             // only a large share counts.
-            let ran = passed(before, &after, cpu.0).busy_with_others(time.ran.get());
-            if let Some(share) = ran.filter(|share| readable && *share >= MUCH_BY_TICKS) {
+            let busy = own.busy_with_others(time.ran.get());
+            if let Some(share) = busy.filter(|share| readable && *share >= MUCH_BY_TICKS) {
                 other_work = other_work.max(share);
             }
             let shares = [other_work, stolen, sibling_busy];

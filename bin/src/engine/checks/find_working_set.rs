@@ -10,7 +10,7 @@ use crate::engine::seam::{Place, Walker};
 use crate::engine::session::Session;
 use crate::engine::stopwatch::Stopwatch;
 use crate::engine::stopwatch::clock::Timer;
-use crate::error::{Failure, PlacementError};
+use crate::error::Failure;
 use crate::machine::processor::Platform;
 use crate::machine::{Machine, Sizing};
 use crate::plan;
@@ -38,19 +38,19 @@ impl Place for SearchPlace<'_> {
         _: u64,
         walker: &mut Walker<'_>,
     ) -> Result<(), Failure<'static>> {
-        let cannot = || Failure::from(PlacementError::NothingToMeasure);
+        let cannot = Failure::NOTHING_TO_MEASURE;
         if self.placement.as_ref().is_none_or(|(size, _)| *size < point.size) {
             // The old and the new memory together may not fit.
             self.placement = None;
             let placed = Placement::new(self.machine, point.target, point.size, point.pages);
             let placed = placed.map_err(|failure| match failure {
                 Failure::Interrupted => Failure::Interrupted,
-                _ => cannot(),
+                _ => cannot,
             })?;
             self.placement = Some((point.size, placed));
         }
         self.watch.go_to(point.cpu)?;
-        let (_, placement) = self.placement.as_mut().ok_or_else(cannot)?;
+        let (_, placement) = self.placement.as_mut().ok_or(cannot)?;
         new_chain::walk(&self.watch, placement.split().0, point, walker)
     }
 

@@ -21,7 +21,7 @@ use crate::engine::stopwatch::Stopwatch;
 use crate::engine::stopwatch::clock::Timer;
 use crate::error::Failure;
 use crate::machine::processor::Platform;
-use crate::result::{Placed, Point, Walk};
+use crate::result::{Outcome, Placed, Point, Walk};
 use crate::warning::{Warning, Warnings};
 
 /// Lines of a walk: more than any first-level buffer has entries for, and fewer than any second-level one.
@@ -63,6 +63,17 @@ pub fn ask<'a>(
         // The measurement is complete without the probe.
         Err(Failure::Placement(_) | Failure::Interrupted) => Ok(None),
         asked => asked,
+    }
+}
+
+/// Records the answer for the memory of the points that `is_there` chooses.
+pub fn record(outcomes: &mut [Outcome<'_>], as_small: Option<bool>, is_there: &dyn Fn(&Point) -> bool) {
+    for outcome in outcomes {
+        if let Ok(measured) = &mut outcome.result
+            && is_there(&outcome.point)
+        {
+            measured.placed.as_small = as_small;
+        }
     }
 }
 

@@ -23,7 +23,7 @@ use crate::engine::stopwatch::subject::{Positions, SideBySide, Subject};
 use crate::engine::stopwatch::{Chase, Stopwatch, start};
 use crate::engine::threads::generators::driver::Generators;
 use crate::engine::threads::generators::stream::TrafficWalk;
-use crate::error::{Failure, PlacementError};
+use crate::error::Failure;
 use crate::machine::Machine;
 use crate::result::{Point, Walk, chain};
 use crate::sys::errno::Errno;
@@ -129,7 +129,7 @@ impl Place for ChainPlace<'_, '_, '_> {
             (_, Some(region)) => sites.find_mut(&region),
             _ => None,
         };
-        let site = site.ok_or(PlacementError::NothingToMeasure)?;
+        let site = site.ok_or(Failure::NOTHING_TO_MEASURE)?;
         match &mut site.holds {
             Chains::Kept(kept) => kept.visit((index, point), watch, alongside, last, *ahead, walker),
             Chains::Rewritten(lines, positions) => {

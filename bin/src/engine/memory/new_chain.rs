@@ -8,14 +8,14 @@ use latency_core::kernel::Encoding;
 use crate::engine::seam::{Condition, Walker};
 use crate::engine::stopwatch::subject::Subject;
 use crate::engine::stopwatch::{Chase, Stopwatch};
-use crate::error::{Failure, PlacementError};
+use crate::error::Failure;
 use crate::result::{Point, chain};
 use crate::sys::signal;
 
 fn failed(error: BuildError) -> Failure<'static> {
     match error {
         BuildError::Stopped => Failure::Interrupted,
-        BuildError::TooSmall | BuildError::Encoding => PlacementError::NothingToMeasure.into(),
+        BuildError::TooSmall | BuildError::Encoding => Failure::NOTHING_TO_MEASURE,
     }
 }
 
@@ -23,7 +23,7 @@ fn failed(error: BuildError) -> Failure<'static> {
 ///
 /// # Errors
 ///
-/// [`PlacementError::NothingToMeasure`] if the chain does not fit, and [`Failure::Interrupted`].
+/// [`Failure::NOTHING_TO_MEASURE`] if the chain does not fit, and [`Failure::Interrupted`].
 pub fn write<'m>(
     lines: &'m mut [Line],
     chain: &'m Chain,

@@ -97,14 +97,16 @@ impl<'a> Pieces<'a> {
     /// The errors of [`Placement::new`], except for memory that the budget allows to be missing.
     pub fn place(
         session: &mut Session<'a, '_>,
-        points: impl Iterator<Item = Point> + Clone,
+        points: &[Point],
+        is_mine: &dyn Fn(&Point) -> bool,
         needs: RegionsOf,
         budget: &Budget,
     ) -> Result<Pieces<'a>, Failure<'a>> {
         let memory = budget.memory;
-        let regions = Regions::of(memory, &mut points.clone().flat_map(|point| needs(&point)).flatten());
+        let mine = || points.iter().filter(|point| is_mine(point));
+        let regions = Regions::of(memory, &mut mine().flat_map(needs).flatten());
         if !regions.are_few() {
-            return Err(PlacementError::NothingToMeasure.into());
+            return Err(Failure::NOTHING_TO_MEASURE);
         }
         let missing = Missing { list: [None; MOST], needs, memory };
         let mut pieces = Pieces { list: array::from_fn(|_| None), missing };
@@ -113,7 +115,7 @@ impl<'a> Pieces<'a> {
             let serves = |point: &Point| {
                 needs(point).iter().flatten().any(|needed| region.is_one_with(needed, memory))
             };
-            let Some(like) = points.clone().find(serves) else { continue };
+            let Some(&like) = mine().find(|point| serves(point)) else { continue };
             let region = with_room(session.machine, region, memory);
             match place(session, region.on, region.size, region.pages) {
                 Ok(placement) => *slot = Some(Piece { region, like, placement }),
@@ -186,15 +188,13 @@ pub fn fits(machine: &Machine, points: impl Iterator<Item = Point> + Clone, budg
     let of = |target: Option<NodeId>| {
         let regions = regions.iter().filter(|region| target.is_none_or(|node| node == region.on));
         let sizes = regions.map(|region| with_room(machine, region, budget.memory).size.0);
-        sizes.fold((0, 0_u64), |(count, sum), size| (count + 1, size.saturating_add(sum)))
+        let (count, sum) = sizes.fold((0, 0_u64), |(count, sum), size| (count + 1, size.saturating_add(sum)));
+        // A single region is placed whatever its size, since it cannot be divided.
+        if count < 2 { 0 } else { sum }
     };
     let mut all = regions.iter();
     all.all(|region| {
-        let Some(supply) = machine.supply(region.on) else { return true };
-        let (here, everywhere) = (of(Some(region.on)), of(None));
-        let on_node = here.0 < 2 || here.1 <= supply.on_node().0 / 2;
-        on_node
-            && supply.headroom.is_none_or(|headroom| everywhere.0 < 2 || everywhere.1 <= headroom.0 / 10 * 9)
+        machine.supply(region.on).is_none_or(|supply| supply.has_room(of(Some(region.on)), of(None)))
     })
 }
 

@@ -77,15 +77,7 @@ impl Placement {
         all: bool,
     ) -> Result<Placement, Failure<'a>> {
         enough(machine, target, size, pages)?;
-        let failed = |call| {
-            move |errno| match errno {
-                // The pages were reserved for this mapping, but counted over all nodes together.
-                Errno::EFAULT if pages.page_size() != PageSize::Small => {
-                    PlacementError::PoolEmptied { page: pages.page_size(), node: target }
-                }
-                errno => PlacementError::CallFailed { call, errno, node: Some(target) },
-            }
-        };
+        let failed = |call| move |errno| failed(call, errno, target, pages);
         let length = size.0 as usize;
         let mut means = Means::Policy;
         let region = match numa::bind(Some(&numa::only(target))) {
@@ -106,7 +98,7 @@ impl Placement {
                     PlacementError::NodeNotAllowed { node: target, allowed: &machine.memory_nodes }.into()
                 );
             }
-            Err(errno) => return Err(failed("set_mempolicy")(errno).into()),
+            Err(errno) => return Err(failed("set_mempolicy")(errno)),
         };
         let witness = Witness {
             target,
@@ -117,7 +109,7 @@ impl Placement {
             before: Evidence::default(),
         };
         let mut placement = Placement { region, witness };
-        placement.populate(machine, failed("madvise(MADV_POPULATE_WRITE)"))?;
+        placement.populate(machine, &failed("madvise(MADV_POPULATE_WRITE)"))?;
         placement.witness.before = witness.look();
         placement.witness.check_pages(all)?;
         placement.witness.check_node(machine)?;
@@ -126,11 +118,11 @@ impl Placement {
 
     /// Populates all pages, in parts. Between parts it checks for an interrupt, and for memory that other processes
     /// have taken, since the kernel answers a lack of memory with a signal.
-    fn populate<'a>(
+    fn populate(
         &mut self,
         machine: &Machine,
-        failed: impl Fn(Errno) -> PlacementError<'a>,
-    ) -> Result<(), Failure<'a>> {
+        failed: &dyn Fn(Errno) -> Failure<'static>,
+    ) -> Result<(), Failure<'static>> {
         /// Bytes of a part: 30 ms where the host must find memory first; a huge page is populated as a whole.
         const PART: usize = 16 << 20;
         let length = self.region.len();
@@ -141,7 +133,7 @@ impl Placement {
             if start > 0 {
                 enough(machine, self.witness.target, Bytes((length - start) as u64), self.witness.pages)?;
             }
-            self.region.populate(start..length.min(start + PART)).map_err(&failed)?;
+            self.region.populate(start..length.min(start + PART)).map_err(failed)?;
         }
         Ok(())
     }
@@ -275,6 +267,17 @@ impl Witness {
                 Err(PlacementError::WrongNode { node, elsewhere: pages - counts.on(node), pages })
             }
         }
+    }
+}
+
+/// Returns the failure of a system call that places pages on `node`.
+#[inline(never)] // it is called in several places
+fn failed(call: &'static str, errno: Errno, node: NodeId, pages: Pages) -> Failure<'static> {
+    let page = pages.page_size();
+    match errno {
+        // The pages were reserved for this mapping, but counted over all nodes together.
+        Errno::EFAULT if page != PageSize::Small => PlacementError::PoolEmptied { page, node }.into(),
+        errno => PlacementError::CallFailed { call, errno, node: Some(node) }.into(),
     }
 }
 

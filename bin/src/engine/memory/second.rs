@@ -16,6 +16,7 @@ use crate::engine::memory::pieces::chain_of;
 use crate::engine::memory::placement;
 use crate::engine::memory::placement::Placement;
 use crate::engine::memory::sites::Site;
+use crate::engine::schedule::ScheduledPoint;
 use crate::engine::schedule::warm_up::SERVES_SOME;
 use crate::error::Failure;
 use crate::machine::Machine;
@@ -54,9 +55,7 @@ fn chosen(machine: &Machine, points: &[Point]) -> Option<(usize, Point)> {
         wanted += if other.target == point.target { other.size.0 } else { 0 };
         all += other.size.0;
     }
-    let fits = machine.supply(point.target).is_none_or(|supply| {
-        wanted <= supply.on_node().0 / 2 && supply.headroom.is_none_or(|headroom| all <= headroom.0 / 10 * 9)
-    });
+    let fits = machine.supply(point.target).is_none_or(|supply| supply.has_room(wanted, all));
     fits.then_some((index, point))
 }
 
@@ -125,8 +124,11 @@ impl Second {
 }
 
 /// Compares both measurements of a point that were made in turn, and warns if they differ in most rounds.
+#[inline(never)] // offsets into a small frame are short
 pub fn in_turn(schedule: &mut RealSchedule<'_>, warnings: &mut Warnings) -> Option<Repeat> {
-    let ([(entry, first), (again, second)], ratio) = schedule.both()?;
+    let ([first, second], ratio) = schedule.both()?;
+    let (ScheduledPoint { point, .. }, first) = schedule.of(first)?;
+    let (again, second) = schedule.of(second)?;
     if let Some(ratio) = beyond(&ratio) {
         warnings.push(Warning::RepeatRatio { ratio });
     }
@@ -136,7 +138,7 @@ pub fn in_turn(schedule: &mut RealSchedule<'_>, warnings: &mut Warnings) -> Opti
         found.cold_ns.map(|cold_ns| second.nanoseconds.maximum < SERVES_SOME * cold_ns)
     });
     let [first, second] = [first, second].map(|series| series.nanoseconds.median);
-    Some(Repeat { size: entry.point.size, first, second, served })
+    Some(Repeat { size: point.size, first, second, served })
 }
 
 /// Returns the ratio of two measurements made in turn if its interval is beyond the tolerance.

@@ -85,6 +85,7 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
     /// # Errors
     ///
     /// The error of mapping its tables.
+    #[inline(never)] // offsets into a small frame are short
     pub fn new(
         place: A,
         budget: Budget,
@@ -135,18 +136,17 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
         }
     }
 
-    /// Returns both measurements of the point that was measured twice in each round, and the ratio of the second to the
-    /// first, round by round.
-    pub fn both(&mut self) -> Option<([(ScheduledPoint, RoundSeries); 2], Summary)> {
+    /// Returns the indices of both measurements of the point that was measured twice in each round, and the ratio of the
+    /// second to the first, round by round.
+    pub fn both(&mut self) -> Option<([usize; 2], Summary)> {
         let [first, second] = self.twice?;
-        let both = [self.of(first)?, self.of(second)?];
-        let rounds = |index: usize| self.rounds.get(index * self.room..).unwrap_or_default().iter();
-        let made = both.map(|(entry, _)| entry.state.rounds);
-        let ratios = rounds(second).zip(rounds(first)).take(made[0].min(made[1]));
-        let ratio = self
-            .summariser
-            .summarise_values(ratios.map(|(one, other)| one.nanoseconds / other.nanoseconds))?;
-        Some((both, ratio))
+        let rounds = |index: usize| {
+            let made = self.entries.get(index).map_or(0, |entry| entry.state.rounds);
+            self.rounds.get(index * self.room..).unwrap_or_default().iter().take(made)
+        };
+        let ratios =
+            rounds(second).zip(rounds(first)).map(|(one, other)| one.nanoseconds / other.nanoseconds);
+        Some(([first, second], self.summariser.summarise_values(ratios)?))
     }
 
     /// Returns the number of points added, without the second measurement of one.
@@ -193,7 +193,7 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
     }
 
     /// Returns the summary of the rounds of a point, or of a second measurement.
-    fn of(&mut self, index: usize) -> Option<(ScheduledPoint, RoundSeries)> {
+    pub fn of(&mut self, index: usize) -> Option<(ScheduledPoint, RoundSeries)> {
         let entry = *self.entries.get(..self.count)?.get(index)?;
         let rounds = self.rounds.get(index * self.room..)?.get(..entry.state.rounds)?;
         Some((entry, self.summariser.summarise(rounds)?))

@@ -172,7 +172,7 @@ impl Singles {
             samples: Table::filled(WINDOWS, TimedHops::default())?,
             recordings: Table::filled(points, Recording::default())?,
             visits: Table::filled(points * VISITS, Visit::EMPTY)?,
-            under_way: Table::filled(1, Histogram::EMPTY)?,
+            under_way: Table::made(1, |_| Histogram::EMPTY)?,
             log: Table::filled(points * LOGGED, Stamped::default())?,
             distributions: Table::filled(
                 points,

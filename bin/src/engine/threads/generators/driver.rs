@@ -119,12 +119,12 @@ impl<'g> Generators<'g> {
     ///
     /// # Errors
     ///
-    /// [`PlacementError::NothingToMeasure`] if there is no memory for the part.
+    /// [`Failure::NOTHING_TO_MEASURE`] if there is no memory for the part.
     pub fn own_part(&self, point: &Point, traffic: &Traffic) -> Result<Part<'g>, Failure<'static>> {
         let field = self.find(point);
         let part = field.and_then(|(_, field)| field.holds.part(0, parts(field, traffic)));
         let part = part.map(|part| part.numbered(self.runs.get()).resumed(self.own.get()));
-        part.ok_or_else(|| PlacementError::NothingToMeasure.into())
+        part.ok_or(Failure::NOTHING_TO_MEASURE)
     }
 
     /// Records the position at which this thread's next run continues.
@@ -212,13 +212,13 @@ impl<'g> Generators<'g> {
     fn start(&self, point: &Point, traffic: &Traffic) -> Result<(), Failure<'static>> {
         let own = usize::from(matches!(point.walk, Walk::Traffic(_)));
         let others = (traffic.generators as usize).saturating_sub(own);
-        let (field, site) = self.find(point).ok_or(PlacementError::NothingToMeasure)?;
+        let (field, site) = self.find(point).ok_or(Failure::NOTHING_TO_MEASURE)?;
         let parts = parts(site, traffic);
         let cpus = (self.style.cpus)(point, traffic);
         let all = self.shared.generators.get(..others.min(self.threads));
-        let all = all.ok_or(PlacementError::NothingToMeasure)?;
+        let all = all.ok_or(Failure::NOTHING_TO_MEASURE)?;
         if all.len() < others || cpus.len() < others {
-            return Err(PlacementError::NothingToMeasure.into());
+            return Err(Failure::NOTHING_TO_MEASURE);
         }
         self.runs.set(self.runs.get() + 1);
         let pace = traffic.rate.and_then(|rate| self.pace(traffic, rate));

@@ -64,7 +64,7 @@ impl<'x> Place for Partners<'x> {
         walked = walked.and_then(|()| match point.walk {
             Walk::PingPong(pair) => self.ping_pong(index, point, pair, walker),
             Walk::Owned(owned) => self.owned_lines(point, owned, others, walker),
-            _ => Err(PlacementError::NothingToMeasure.into()),
+            _ => Err(Failure::NOTHING_TO_MEASURE),
         });
         for (partner, cpu) in others.iter().flatten().zip(cpus.iter().flatten()) {
             partner.clock.end_run(self.times, *cpu, false);
@@ -105,7 +105,7 @@ impl<'x> Partners<'x> {
         let sites = lines_of(point).map(|home| self.shared.sites.index(&home?));
         let Partners { shared, watch, counter, record, .. } = self;
         let ([Some(first), Some(second)], Some(partner)) = (sites, shared.partners.first()) else {
-            return Err(PlacementError::NothingToMeasure.into());
+            return Err(Failure::NOTHING_TO_MEASURE);
         };
         let sites = [first, second];
         for site in sites {
@@ -131,7 +131,7 @@ impl<'x> Partners<'x> {
         let [home, _] = lines_of(point);
         let site = home.and_then(|home| shared.sites.index(&home));
         let ring = site.and_then(|site| Some((site, shared.ring(site)?)));
-        let (site, ring) = ring.ok_or(PlacementError::NothingToMeasure)?;
+        let (site, ring) = ring.ok_or(Failure::NOTHING_TO_MEASURE)?;
         walker(&mut OwnedWalk { shared, ring, site, owned, others, watch, counter })
     }
 }
@@ -153,14 +153,14 @@ pub fn measure_with_partners<'a>(
     let needs = || TimingError::NeedsCounter { what: "core-to-core measurements", instead: "matrix" };
     let counter = *timer.counter().ok_or_else(needs)?;
     let shared_lines = Budget { memory: Memory::Shared, optional: Optional::Nothing, ..*budget };
-    let mut pieces = Pieces::place(session, points.iter().copied(), lines_of, &shared_lines)?;
+    let mut pieces = Pieces::place(session, points, &|_| true, lines_of, &shared_lines)?;
     let chains = pieces.chains()?;
     let mut chains = chains.iter();
     let sites = pieces.open(&mut |like, lines| match (like.walk.ping_pong(), chains.next()) {
         (None, Some(Some(chain))) => {
             Ok(Lines::Ring(Ring::new(lines, chain).map_err(|_| Failure::HOPS_NOT_PROVEN)?))
         }
-        (None, _) => Err(PlacementError::NothingToMeasure.into()),
+        (None, _) => Err(Failure::NOTHING_TO_MEASURE),
         _ => Ok(Lines::Exchange(Exchange::new(lines, counter.stamp))),
     })?;
     let partners = [const { Partner::new() }; 2];
