@@ -504,6 +504,17 @@ fn small(text: &[u8], most: u32) -> Result<NonZeroU32, ValueError<'_>> {
     count.ok().and_then(NonZeroU32::new).ok_or(ValueError::Overflow)
 }
 
+impl Options<'_> {
+    /// Returns the time that the user gave the whole run, in nanoseconds; infinite without it, and if a load is held.
+    #[must_use]
+    pub fn whole_ns(&self) -> f64 {
+        match self.given.contains(FlagId::Budget) && self.hold.is_none() {
+            true => self.budget.0 as f64 / 1e3,
+            false => f64::INFINITY,
+        }
+    }
+}
+
 impl Descriptor {
     /// Returns whether it measures: everything that measures can print its plan instead.
     #[must_use]

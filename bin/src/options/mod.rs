@@ -323,15 +323,6 @@ impl<'a> Options<'a> {
         self.chains.is_none_or(|chains| chains.contains(kernel.lanes as u32))
     }
 
-    /// Returns the time that the user gave the whole run, in nanoseconds; infinite without it, and if a load is held.
-    #[must_use]
-    pub fn whole_ns(&self) -> f64 {
-        match self.given.contains(FlagId::Budget) && self.hold.is_none() {
-            true => self.budget.0 as f64 / 1e3,
-            false => f64::INFINITY,
-        }
-    }
-
     /// Returns the operands, which are valid UTF-8 and not empty.
     #[must_use]
     pub fn operands(&self) -> &[&'a [u8]] {

@@ -307,7 +307,7 @@ pub fn ids<const WORDS: usize>(text: &[u8]) -> Result<IdSet<WORDS>, ValueError<'
 /// Reads a list of numbers of chains such as `1,4-8`; each of its parts must contain a number that a kernel has.
 ///
 /// # Errors
-/// The errors of [`ids`]; a part without such a number.
+/// The errors of [`ids`], and a part without the number of any kernel.
 pub fn chains(text: &[u8]) -> Result<IdSet<2>, ValueError<'_>> {
     for part in text.split(|byte| *byte == b',') {
         let part: IdSet<2> = ids(part)?;

@@ -142,7 +142,7 @@ fn room(length: usize, size: usize) -> Result<NonNull<u8>, Errno> {
 /// Returns `length` copies of the element of `size` bytes at `value`.
 ///
 /// # Safety
-/// `value` must be such an element, of a type that may be copied.
+/// `value` must be an element of that size, of a type that may be copied.
 #[inline(never)]
 unsafe fn copies(length: usize, value: NonNull<u8>, size: usize) -> Result<NonNull<u8>, Errno> {
     let start = room(length, size)?;

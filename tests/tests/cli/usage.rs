@@ -130,7 +130,7 @@ fn examples_that_measure_run_with_a_small_working_set() {
         ("matrix -N 0 -m local --json", "--size=64K --time-limit=100ms --spread=0"),
         ("window --size=16K", "--trials=3 --iters=1000 --time-limit=50ms"),
         ("cores --pairs=0:1 --states", "--budget=500ms"),
-        ("variants --time-limit=1s -o out.md", "--size=64K --trials=3"),
+        ("variants --max-size=1M", "--time-limit=50ms --trials=3 -o out.md"),
     ] {
         let name = line.split(' ').next().expect("a name");
         let help = run(&["help", name]).stdout;
