@@ -33,17 +33,16 @@ pub fn states(
     each: EachPoint<'_>,
 ) {
     let mut pairs = pairs.iter().flatten().peekable();
-    let mut point = |cpu: CpuId, target: NodeId, lines: u64, owned: Owned| {
-        let Some(initiator) = machine.topology.node_of_cpu(cpu) else { return };
+    let point: &mut dyn FnMut(CpuId, NodeId, Owned) = &mut |cpu, target, owned| {
+        let initiator = machine.topology.node_of_cpu(cpu);
+        let (Some(initiator), Some(lines)) = (initiator, lines(machine, owned.level)) else { return };
         let like = Point::like(options, [initiator, target], cpu, STRIDE.times(lines));
         each(Point { stride: STRIDE, walk: Walk::Owned(owned), ..like });
     };
     if let Some((cpu, home)) = pairs.peek().and_then(|pair| Some((pair.a, home(pair.a)?))) {
         for access in ACCESSES {
             for level in LineLevel::ALL {
-                let Some(lines) = lines(machine, level) else { continue };
-                let owned = Owned { owner: None, third: None, state: State::Exclusive, access, level };
-                point(cpu, home, lines, owned);
+                point(cpu, home, Owned { owner: None, third: None, state: State::Exclusive, access, level });
             }
         }
     }
@@ -51,12 +50,15 @@ pub fn states(
         let (Some(near), Some(far)) = (home(a), home(b)) else { continue };
         let third = third(machine, a, b);
         for access in ACCESSES {
-            for state in State::ALL.into_iter().filter(|state| third.is_some() || !state.takes_another()) {
-                for home in [Some(near), Some(far).filter(|far| *far != near)].into_iter().flatten() {
+            for state in State::ALL {
+                let third = third.filter(|_| state.takes_another());
+                if third.is_none() && state.takes_another() {
+                    continue;
+                }
+                let owner = Some((b, class));
+                for &home in [near, far].iter().take(1 + usize::from(far != near)) {
                     for level in [LineLevel::L1, LineLevel::L2] {
-                        let Some(lines) = lines(machine, level) else { continue };
-                        let third = third.filter(|_| state.takes_another());
-                        point(a, home, lines, Owned { owner: Some((b, class)), third, state, access, level });
+                        point(a, home, Owned { owner, third, state, access, level });
                     }
                 }
             }

@@ -112,7 +112,11 @@ impl<'s> Samples<'s> {
 
 /// Stores items in `room`, at most as many as fit, and returns them.
 pub fn collect<T>(room: &mut [T], items: impl Iterator<Item = T>) -> &mut [T] {
-    let slots = room.iter_mut().zip(items);
-    let count = slots.map(|(slot, item)| *slot = item).count();
+    let mut count = 0;
+    for item in items {
+        let Some(slot) = room.get_mut(count) else { break };
+        *slot = item;
+        count += 1;
+    }
     room.get_mut(..count).unwrap_or_default()
 }

@@ -14,12 +14,15 @@ macro_rules! errnos {
         impl Errno {
             $(#[doc = $description] pub const $name: Errno = Errno($value);)*
 
+            const NUMBERS: &[u8] = &[$($value),*];
+
+            /// The name and the description of each number, one in a line.
+            const TEXTS: &str = concat!($(stringify!($name), " ", $description, "\n"),*);
+
             /// Returns the symbolic name and the customary description, if the number is named here.
             fn entry(self) -> Option<(&'static str, &'static str)> {
-                match self.0 {
-                    $($value => Some((stringify!($name), $description)),)*
-                    _ => None,
-                }
+                let place = Errno::NUMBERS.iter().position(|number| i32::from(*number) == self.0)?;
+                Errno::TEXTS.split('\n').nth(place)?.split_once(' ')
             }
         }
     };

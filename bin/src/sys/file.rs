@@ -87,15 +87,15 @@ const PIECE: usize = 64 << 10;
 pub fn for_each_line_of(
     path: Option<&[u8]>,
     buffer: &mut [u8],
-    each: impl FnMut(&[u8]) -> bool,
+    mut each: impl FnMut(&[u8]) -> bool,
 ) -> Result<(), Errno> {
     let file = path.map(|path| open(path, OFlags::empty())).transpose()?;
     let from = file.as_ref().map_or(Stream::Input.descriptor(), AsFd::as_fd);
-    let read = |rest: &mut [u8]| {
+    let mut read = |rest: &mut [u8]| {
         let length = rest.len().min(PIECE);
         read_some(from, rest.get_mut(..length).unwrap_or_default())
     };
-    split_lines(buffer, read, each)
+    split_lines(buffer, &mut read, &mut each)
 }
 
 /// Passes every line of `path` without its newline to `each`, until `each` returns false.
@@ -105,22 +105,26 @@ pub fn for_each_line_of(
 ///
 /// # Errors
 /// The errors of [`read_into`]; `EINVAL` for an empty buffer, `EFBIG` for a file that does not end.
-pub fn for_each_line(path: &[u8], buffer: &mut [u8], each: impl FnMut(&[u8]) -> bool) -> Result<(), Errno> {
+pub fn for_each_line(
+    path: &[u8],
+    buffer: &mut [u8],
+    mut each: impl FnMut(&[u8]) -> bool,
+) -> Result<(), Errno> {
     let file = open(path, AT_ONCE)?;
     let mut left = LONGEST;
-    let read = |rest: &mut [u8]| {
+    let mut read = |rest: &mut [u8]| {
         let count = read_some(&file, rest)?;
         left = left.checked_sub(count).ok_or(Errno::EFBIG)?;
         Ok(count)
     };
-    split_lines(buffer, read, each)
+    split_lines(buffer, &mut read, &mut each)
 }
 
 /// Splits the text that `read` delivers piece by piece into lines.
 fn split_lines(
     buffer: &mut [u8],
-    mut read: impl FnMut(&mut [u8]) -> Result<usize, Errno>,
-    mut each: impl FnMut(&[u8]) -> bool,
+    read: &mut dyn FnMut(&mut [u8]) -> Result<usize, Errno>,
+    each: &mut dyn FnMut(&[u8]) -> bool,
 ) -> Result<(), Errno> {
     if buffer.is_empty() {
         return Err(Errno::EINVAL);
@@ -206,17 +210,17 @@ mod tests {
     /// Splits `text` into lines, in reads of `piece` bytes and with a buffer of `room` bytes.
     fn lines(text: &str, piece: usize, room: usize) -> Vec<String> {
         let (mut rest, mut found) = (text.as_bytes(), Vec::new());
-        let read = |buffer: &mut [u8]| {
+        let mut read = |buffer: &mut [u8]| {
             let count = piece.min(rest.len()).min(buffer.len());
             buffer[..count].copy_from_slice(&rest[..count]);
             rest = &rest[count..];
             Ok(count)
         };
-        let each = |line: &[u8]| {
+        let mut each = |line: &[u8]| {
             found.push(String::from_utf8_lossy(line).into_owned());
             true
         };
-        split_lines(&mut std::vec![0; room], read, each).unwrap();
+        split_lines(&mut std::vec![0; room], &mut read, &mut each).unwrap();
         found
     }
 

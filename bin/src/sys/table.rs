@@ -53,7 +53,8 @@ impl<T> Table<T> {
         const { assert!(align_of::<T>() <= 4096, "a mapping is aligned to a page") };
         let value = NonNull::from(&value).cast();
         // SAFETY: `value` is one element of this size, and its type allows copies.
-        Ok(Table { start: unsafe { copies(length, value, size_of::<T>()) }?.cast(), length })
+        let (start, errno) = unsafe { copies(length, value, size_of::<T>()) };
+        Ok(Table { start: start.ok_or(errno)?.cast(), length })
     }
 
     /// Returns `length` values that `make` returns for their indices. Every page of the table becomes resident.
@@ -115,7 +116,8 @@ impl<T> Table<T> {
     fn map(length: usize) -> Result<Table<T>, Errno> {
         const { assert!(align_of::<T>() <= 4096, "a mapping is aligned to a page") };
         const { assert!(!needs_drop::<T>(), "elements are not dropped") };
-        Ok(Table { start: room(length, size_of::<T>())?.cast(), length })
+        let (start, errno) = room(length, size_of::<T>());
+        Ok(Table { start: start.ok_or(errno)?.cast(), length })
     }
 
     const fn start(&self) -> *mut T {
@@ -132,11 +134,17 @@ impl<T> Drop for Table<T> {
 
 // These functions are not methods, so that tables of all types share them.
 
+/// The start of new memory, or the reason why there is none. A pair is returned in registers, unlike a `Result`.
+type Start = (Option<NonNull<u8>>, Errno);
+
 /// Returns room for `length` elements of `size` bytes.
 #[inline(never)]
-fn room(length: usize, size: usize) -> Result<NonNull<u8>, Errno> {
-    let region = Region::map(length.checked_mul(size).ok_or(Errno::ENOMEM)?, Pages::Small4k)?;
-    Ok(ManuallyDrop::new(region).start())
+fn room(length: usize, size: usize) -> Start {
+    let bytes = length.checked_mul(size).ok_or(Errno::ENOMEM);
+    match bytes.and_then(|bytes| Region::map(bytes, Pages::Small4k)) {
+        Ok(region) => (Some(ManuallyDrop::new(region).start()), Errno::ENOMEM),
+        Err(errno) => (None, errno),
+    }
 }
 
 /// Returns `length` copies of the element of `size` bytes at `value`.
@@ -144,8 +152,9 @@ fn room(length: usize, size: usize) -> Result<NonNull<u8>, Errno> {
 /// # Safety
 /// `value` must be an element of that size, of a type that may be copied.
 #[inline(never)]
-unsafe fn copies(length: usize, value: NonNull<u8>, size: usize) -> Result<NonNull<u8>, Errno> {
-    let start = room(length, size)?;
+unsafe fn copies(length: usize, value: NonNull<u8>, size: usize) -> Start {
+    let (start, errno) = room(length, size);
+    let Some(start) = start else { return (None, errno) };
     let mut made = 0;
     while made < length {
         // All copies made so far are copied at once.
@@ -154,7 +163,7 @@ unsafe fn copies(length: usize, value: NonNull<u8>, size: usize) -> Result<NonNu
         unsafe { from.copy_to_nonoverlapping(start.add(made * size), count * size) };
         made += count;
     }
-    Ok(start)
+    (Some(start), errno)
 }
 
 /// Unmaps the memory that [`room`] mapped.
