@@ -6,6 +6,7 @@
 use core::cmp::Ordering;
 use core::ops::RangeInclusive;
 
+use latency_core::compact::Compact;
 use latency_core::math::ln;
 use latency_core::model::edge::Edge;
 use latency_core::model::law::Law;
@@ -191,7 +192,7 @@ impl Caches {
 
     /// Joins the levels of a stair into caches, according to the reported caches as far as there are any.
     fn join(&mut self, fit: &Fit, claims: &Claims) {
-        let levels = || fit.levels().iter().filter(|level| level.cause != Cause::Translation);
+        let levels = || Compact(fit.levels().iter().filter(|level| level.cause != Cause::Translation));
         let numbers = assign(levels(), claims);
         let mut last_number = 0;
         for (level, assigned) in levels().zip(numbers) {
@@ -231,13 +232,14 @@ impl Caches {
 
 /// Returns the working set at which `share` of the latency that all stages add has been added.
 fn given_way<'l>(stages: impl Iterator<Item = &'l Level> + Clone, share: f64) -> f64 {
-    let all: f64 = stages.clone().map(|stage| stage.step.value).sum();
     let added = |size: f64| stages.clone().map(|stage| stage.step.value * stage.missing(size)).sum::<f64>();
     // At the lower end one stage at most has added that share, and at the upper end all of them have.
-    let ends = |one: fn(f64, f64) -> f64, start: f64| {
-        stages.clone().flat_map(|stage| [stage.onset, stage.capacity.value]).fold(start, one)
-    };
-    let (mut low, mut high) = (ends(f64::min, f64::INFINITY), ends(f64::max, 0.0));
+    let (mut all, mut low, mut high) = (0.0, f64::INFINITY, 0.0_f64);
+    for stage in stages.clone() {
+        all += stage.step.value;
+        low = low.min(stage.onset).min(stage.capacity.value);
+        high = high.max(stage.onset).max(stage.capacity.value);
+    }
     for _ in 0..HALVINGS {
         let middle = low.midpoint(high);
         if added(middle) < share * all {

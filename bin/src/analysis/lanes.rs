@@ -57,7 +57,9 @@ impl<'r, 'a> WorkingSet<'r, 'a> {
     /// Returns the measured walks, with the nanoseconds per load.
     pub fn times(&self) -> impl Iterator<Item = (Walk, Estimate)> + use<'r, 'a> {
         let measured = |outcome: &Outcome<'_>| Some(outcome.result.as_ref().ok()?.series.nanoseconds.into());
-        self.outcomes.iter().filter_map(move |outcome| Some((outcome.point.walk, measured(outcome)?)))
+        Compact(
+            self.outcomes.iter().filter_map(move |outcome| Some((outcome.point.walk, measured(outcome)?))),
+        )
     }
 
     /// Returns the time per load with this number of lanes and no other instructions between their loads.

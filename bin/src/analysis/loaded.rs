@@ -181,8 +181,10 @@ impl<'r, 'a> Loading<'r, 'a> {
     /// curve, or if that bandwidth is not known.
     #[must_use]
     pub fn knee(&self, ratio: f64) -> Option<Estimate> {
-        let ended = self.limit().is_none_or(|limit| limit.is_of_generators());
-        self.curve().filter(|_| !ended).and_then(|curve| curve.knee(ratio))
+        if self.limit()?.is_of_generators() {
+            return None;
+        }
+        self.curve()?.knee(ratio)
     }
 
     /// Returns the rate of all generators without pacing, or of fewer that deliver more beyond both intervals, with the

@@ -2,6 +2,7 @@
 
 use core::iter::successors;
 
+use latency_core::compact::Compact;
 use latency_core::topology::Topology;
 use latency_core::units::NodeId;
 
@@ -159,11 +160,11 @@ pub fn pairs<'o>(
     outcomes: &'o [Outcome<'_>],
     topology: &'o Topology,
 ) -> impl Iterator<Item = Pair> + Clone + 'o {
-    outcomes.iter().filter_map(|outcome| {
+    Compact(outcomes.iter().filter_map(|outcome| {
         let (from, to) = (outcome.point.initiator, outcome.point.target);
         let (class, distance) = (Class::of(topology, from, to), topology.distance(from, to));
         Some(Pair { from, to, class, distance, ns: outcome.nanoseconds()? })
-    })
+    }))
 }
 
 /// Draws the conclusions from all pairs.

@@ -61,10 +61,9 @@ impl Knees {
 
     /// Returns the knee nearest to a given number of pages.
     pub(super) fn at(&self, pages: f64) -> Option<PageKnee> {
-        self.as_slice()
-            .iter()
-            .copied()
-            .min_by(|one, other| (one.pages - pages).abs().total_cmp(&(other.pages - pages).abs()))
+        let distance = |knee: PageKnee| (knee.pages - pages).abs();
+        let nearer = |one, other| if distance(other) < distance(one) { other } else { one };
+        self.as_slice().iter().copied().reduce(nearer)
     }
 
     pub(super) fn as_slice(&self) -> &[PageKnee] {

@@ -142,7 +142,7 @@ pub fn local_and_remote(outcomes: &[Outcome<'_>]) -> Option<(f64, f64)> {
 impl<'r, 'a> TrafficGroup<'r, 'a> {
     /// Returns the rates with their numbers of generators.
     pub fn rates(&self) -> impl Iterator<Item = (u32, Estimate)> + Clone + use<'r, 'a> {
-        self.outcomes.iter().filter_map(rate).map(|(traffic, rate)| (traffic.generators, rate))
+        Compact(self.outcomes.iter().filter_map(rate).map(|(traffic, rate)| (traffic.generators, rate)))
     }
 
     /// Returns the CPU of the first generator.

@@ -116,7 +116,7 @@ impl Fit {
         let spread = distance.deviation.max(workspace.spread);
         let estimate = |value: f64, error: f64| {
             let error = WITHIN_95 * reference * error;
-            Estimate { value, interval: bounded(value - error, value + error) }
+            bounded(value, value - error, value + error)
         };
 
         let mut levels = [Level::default(); MAX_LEVELS];
@@ -126,7 +126,7 @@ impl Fit {
             let at = step.ln_capacity;
             let error = WITHIN_95 * uncertainty.ln_capacity(i);
             *level = Level {
-                capacity: Estimate { value: exp(at), interval: bounded(exp(at - error), exp(at + error)) },
+                capacity: bounded(exp(at), exp(at - error), exp(at + error)),
                 onset: exp(step.ln_size_at(ONSET)),
                 half: exp(step.ln_size_at(0.5)),
                 latency: estimate(plateau, uncertainty.plateau(i)),
@@ -187,9 +187,11 @@ impl Fit {
     }
 }
 
-/// Returns the interval if the points bound the value on both sides.
-fn bounded(low: f64, high: f64) -> Option<Interval> {
-    (low.is_finite() && high.is_finite()).then_some(Interval { low, high })
+/// Returns the estimate, with the interval if the points bound the value on both sides.
+#[inline(never)] // it is called in several places
+fn bounded(value: f64, low: f64, high: f64) -> Estimate {
+    let interval = (low.is_finite() && high.is_finite()).then_some(Interval { low, high });
+    Estimate { value, interval }
 }
 
 /// Returns the Bayesian information criterion: smaller is better, and each parameter costs ln n.

@@ -49,9 +49,13 @@ pub fn plateau(
     let begin = all.partition_point(|point| point.working_set < low * MARGIN);
     let end = all.partition_point(|point| point.working_set <= high / MARGIN);
     let inside = all.get(begin..end).unwrap_or_default();
-    // Runs in reverse order, so that the first of the longest runs is chosen.
-    let runs = (0..inside.len()).rev().map(|first| flat(inside.get(first..).unwrap_or_default(), band));
-    let best = runs.max_by_key(|run| run.len()).unwrap_or_default();
+    let mut best = inside.get(..0).unwrap_or_default();
+    for first in 0..inside.len() {
+        let run = flat(inside.get(first..).unwrap_or_default(), band);
+        if run.len() > best.len() {
+            best = run;
+        }
+    }
     let (Some(first), Some(last)) = (best.first(), best.last()) else { return Ok(None) };
     let (from, to, count) = (first.working_set, last.working_set, best.len());
     if count < ENOUGH {

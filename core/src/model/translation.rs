@@ -78,5 +78,5 @@ pub fn first_reach(fit: &Fit, knees: &[PageKnee], page: Bytes) -> Option<f64> {
         .iter()
         .filter(|knee| knee.pages > 0.0 && knee.step > 0.0 && !is_explained_by_a_cache(knee, fit.levels()))
         .map(|knee| knee.pages * page.0 as f64)
-        .min_by(f64::total_cmp)
+        .reduce(f64::min)
 }

@@ -40,7 +40,7 @@ impl Claim {
             let list = format_args!("{NODES}/node{id}/access{class}/initiators/node{initiator}/cpulist");
             files::read(files, list, &mut [0; 16]).is_some()
         };
-        let claim = Claim {
+        let mut claim = Claim {
             read: latency("read_latency"),
             write: latency("write_latency"),
             read_bandwidth: bandwidth("read_bandwidth"),
@@ -48,7 +48,11 @@ impl Claim {
             initiators: NodeSet::EMPTY,
         };
         let known = [claim.read.0, claim.write.0, claim.read_bandwidth, claim.write_bandwidth] != [0; 4];
-        known.then(|| Claim { initiators: ids.iter().filter(leads_to).collect(), ..claim })
+        if !known {
+            return None;
+        }
+        claim.initiators = ids.iter().filter(leads_to).collect();
+        Some(claim)
     }
 }
 

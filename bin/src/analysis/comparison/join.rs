@@ -60,11 +60,17 @@ impl Join {
     #[must_use]
     pub fn between(self, row: &Row, rows: &[Row]) -> Option<Row> {
         let size = row.sample.size;
-        let alike = || rows.iter().filter(|other| row.is_same(other, self.0 & !(1 << SIZE)));
-        let below =
-            alike().filter(|other| other.sample.size <= size).max_by_key(|other| other.sample.size)?;
-        let above =
-            alike().filter(|other| other.sample.size >= size).min_by_key(|other| other.sample.size)?;
+        let (mut below, mut above) = (None::<&Row>, None::<&Row>);
+        for other in rows.iter().filter(|other| row.is_same(other, self.0 & !(1 << SIZE))) {
+            let its = other.sample.size;
+            if its <= size && below.is_none_or(|below| its >= below.sample.size) {
+                below = Some(other);
+            }
+            if its >= size && above.is_none_or(|above| its < above.sample.size) {
+                above = Some(other);
+            }
+        }
+        let (below, above) = (below?, above?);
         let (low, high) = (below.sample.size.0 as f64, above.sample.size.0 as f64);
         let share = if high > low { ln(size.0 as f64 / low) / ln(high / low) } else { 0.0 };
         let middle = |one: f64, other: f64| exp(ln(one) + share * ln(other / one));

@@ -49,7 +49,9 @@ fn abscissae(data: Data<'_>, value: Each<'_>) {
         Data::Points(points) | Data::Scatter(points) => {
             points.iter().filter(|point| point.is_drawable()).for_each(|point| {
                 let (low, high) = point.whiskers.unwrap_or((point.x, point.x));
-                [point.x, low, high].into_iter().for_each(&mut *value);
+                value(point.x);
+                value(low);
+                value(high);
             });
         }
         Data::Curve(_) => {}
@@ -61,7 +63,9 @@ fn ordinates(data: Data<'_>, x: Mapped<'_>, value: Each<'_>) {
         Data::Points(points) | Data::Scatter(points) => {
             points.iter().filter(|point| point.is_drawable()).for_each(|point| {
                 let (low, high) = point.band.unwrap_or((point.y, point.y));
-                [point.y, low, high].into_iter().for_each(&mut *value);
+                value(point.y);
+                value(low);
+                value(high);
             })
         }
         Data::Curve(curve) => {

@@ -212,7 +212,9 @@ impl<'o> Taking<'o> {
             }
             (Role::Page(&PageRole::Figure(_, level)), Want::Headline) if self.taken == 0 => {
                 let figure = Text::<96>::of(words);
-                let figure = figure.as_str().split(',').next().unwrap_or_default();
+                let figure = figure.as_str();
+                let comma = figure.bytes().position(|byte| byte == b',').unwrap_or(figure.len());
+                let figure = figure.get(..comma).unwrap_or_default();
                 let poor = if level == "poor" { " (poor)" } else { "" };
                 self.part(format_args!(""), format_args!("{figure}{poor}"), None, "");
             }

@@ -117,10 +117,16 @@ impl Pencil<'_> {
 
     fn segment(&self, row: &mut PlotRow, from: (f64, f64), to: (f64, f64), look: Look) {
         let slope = if to.0 > from.0 { (to.1 - from.1) / (to.0 - from.0) } else { 0.0 };
-        for column in round(from.0) as usize..=round(to.0) as usize {
-            let left = (column as f64 - 0.5).max(from.0);
-            let right = (column as f64 + 0.5).min(to.0);
-            self.span(row, column, from.1 + slope * (left - from.0), from.1 + slope * (right - from.0), look);
+        for column in round(from.0) as u32..=round(to.0) as u32 {
+            let left = (f64::from(column) - 0.5).max(from.0);
+            let right = (f64::from(column) + 0.5).min(to.0);
+            self.span(
+                row,
+                column as usize,
+                from.1 + slope * (left - from.0),
+                from.1 + slope * (right - from.0),
+                look,
+            );
         }
     }
 
