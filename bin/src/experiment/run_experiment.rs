@@ -174,7 +174,7 @@ fn timer<'a>(
         placement::pin(point.cpu)?;
     }
     let single = stamps_single_loads(options, &planned.budget);
-    Ok(Timer::choose(&session.machine.processor, single, session.warnings)?)
+    Timer::choose(&session.machine.processor, single, session.warnings)
 }
 
 /// Searches for the sizes that the plan depends on, and plans again with them. An earlier experiment may have searched

@@ -46,35 +46,8 @@ fn add(
 #[inline(never)] // offsets into a small frame are short
 pub fn all(saved: &[Saved], files: Files<'_>, comparison: &Comparison) -> Result<List<Differs>, Errno> {
     let mut list = List::new(MOST)?;
+    of_table(&mut list, saved, files, comparison);
     let (first, second) = saved.split_at(files.counts[0]);
-    for (condition, entry) in TABLE.iter().enumerate() {
-        let rows = conditions(files).find(|(field, _)| Some(*field) == entry.field).map(|(_, rows)| rows);
-        let of_side = |side: &[Saved]| {
-            let told = || side.iter().map(|saved| of_result(saved, condition)).filter(|value| *value > 0);
-            // If any run of a side is partial, the whole side is.
-            if condition == WHOLE { told().min() } else { told().next() }.unwrap_or(0)
-        };
-        let [one, other] = match (condition, comparison.pages, comparison.proof) {
-            (PAGES, Some(pages), _) => pages.map(|word| alike::pages(word.as_str())),
-            (VERIFIED, _, Some(proof)) => proof.map(alike::yes),
-            _ => rows.map_or([of_side(first), of_side(second)], |rows| {
-                rows.map(|row| alike::of_row(row, condition))
-            }),
-        };
-        let interrupted = condition == WHOLE && one.min(other) == alike::NO;
-        if one == 0 || other == 0 || (one == other && !interrupted) {
-            continue;
-        }
-        let blocks = interrupted || !alike::alike(condition, one, other);
-        let rows = rows.map_or([None; 2], |rows| rows.map(Some));
-        let [one, other] = [(rows[0], one), (rows[1], other)].map(|(row, value)| {
-            fmt::from_fn(move |out| match (row, entry.field) {
-                (Some(row), Some(field)) => row.show(out, field),
-                _ => alike::show(condition, value, false, out),
-            })
-        });
-        add(&mut list, entry.key, blocks, [&one, &other]);
-    }
     for (field, rows) in conditions(files) {
         let Some(&key) = FIELDS.get(field).filter(|_| TABLE.iter().all(|entry| entry.field != Some(field)))
         else {
@@ -116,6 +89,40 @@ pub fn all(saved: &[Saved], files: Files<'_>, comparison: &Comparison) -> Result
         add(&mut list, ("seed", "seed"), false, [&one, &other]);
     }
     Ok(list)
+}
+
+/// Adds the conditions under which hosts are compared as well.
+#[inline(never)] // offsets into a small frame are short
+fn of_table(list: &mut List<Differs>, saved: &[Saved], files: Files<'_>, comparison: &Comparison) {
+    let (first, second) = saved.split_at(files.counts[0]);
+    for (condition, entry) in TABLE.iter().enumerate() {
+        let rows = conditions(files).find(|(field, _)| Some(*field) == entry.field).map(|(_, rows)| rows);
+        let of_side = |side: &[Saved]| {
+            let told = || side.iter().map(|saved| of_result(saved, condition)).filter(|value| *value > 0);
+            // If any run of a side is partial, the whole side is.
+            if condition == WHOLE { told().min() } else { told().next() }.unwrap_or(0)
+        };
+        let [one, other] = match (condition, comparison.pages, comparison.proof) {
+            (PAGES, Some(pages), _) => pages.map(|word| alike::pages(word.as_str())),
+            (VERIFIED, _, Some(proof)) => proof.map(alike::yes),
+            _ => rows.map_or([of_side(first), of_side(second)], |rows| {
+                rows.map(|row| alike::of_row(row, condition))
+            }),
+        };
+        let interrupted = condition == WHOLE && one.min(other) == alike::NO;
+        if one == 0 || other == 0 || (one == other && !interrupted) {
+            continue;
+        }
+        let blocks = interrupted || !alike::alike(condition, one, other);
+        let rows = rows.map_or([None; 2], |rows| rows.map(Some));
+        let [one, other] = [(rows[0], one), (rows[1], other)].map(|(row, value)| {
+            fmt::from_fn(move |out| match (row, entry.field) {
+                (Some(row), Some(field)) => row.show(out, field),
+                _ => alike::show(condition, value, false, out),
+            })
+        });
+        add(list, entry.key, blocks, [&one, &other]);
+    }
 }
 
 /// Shows the trust in a side: that in its first file with poor data, if there is one.

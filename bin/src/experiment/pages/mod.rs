@@ -83,18 +83,18 @@ fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
 /// Plans the points of one kind of pages: growing random walks, local orders at the largest working set, and the probe.
 fn of_kind(like: Point, each: EachPoint<'_>) {
     let largest = like.size;
-    let walk = Point { order: Order::Random, stride: Bytes(64), ..like };
+    let mut give = |order, size, stride| each(Point { order, size, stride, ..like });
     let inner = (0..40).map(|octave| Bytes(SMALLEST.0 << octave)).take_while(|size| *size < largest);
-    inner.for_each(|size| each(Point { size, ..walk }));
-    each(walk);
+    inner.for_each(|size| give(Order::Random, size, Bytes(64)));
+    give(Order::Random, largest, Bytes(64));
     if largest >= Bytes(4 << 20) {
-        [PAGE_LOCAL, TWO_MEGABYTE_LOCAL].into_iter().for_each(|order| each(Point { order, ..walk }));
+        [PAGE_LOCAL, TWO_MEGABYTE_LOCAL].into_iter().for_each(|order| give(order, largest, Bytes(64)));
     }
     let page = PageSize::Small.bytes();
     let lines = || LINES_PROBED.into_iter().filter(|lines| page.times(*lines) <= largest);
     let bare = lines().map(|lines| Bytes(64 * lines)).filter(|size| *size < SMALLEST);
-    bare.for_each(|size| each(Point { size, ..walk }));
-    lines().for_each(|lines| each(Point { size: page.times(lines), stride: page, ..walk }));
+    bare.for_each(|size| give(Order::Random, size, Bytes(64)));
+    lines().for_each(|lines| give(Order::Random, page.times(lines), page));
 }
 
 /// Approximate number of points that may be added for further numbers of pages.
@@ -112,13 +112,14 @@ fn look_closer<'a>(
     let page = PageSize::Small.bytes();
     let closer = gathered(&mut |each| {
         for pages in KINDS {
-            let like = Point { pages, order: Order::Random, ..first.point };
+            let mut give =
+                |size, stride| each(Point { pages, order: Order::Random, size, stride, ..first.point });
             let buffers = translation::buffers(outcomes, pages).levels.into_iter().flatten();
             let lines = buffers.flat_map(|buffer| translation::between(&buffer));
             // The same number of adjacent lines must not be one of the shown walks.
             lines.filter(|lines| Bytes(64 * lines) < SMALLEST).for_each(|lines| {
-                each(Point { size: Bytes(64 * lines), stride: Bytes(64), ..like });
-                each(Point { size: page.times(lines), stride: page, ..like });
+                give(Bytes(64 * lines), Bytes(64));
+                give(page.times(lines), page);
             });
         }
         Ok(())
