@@ -2,14 +2,15 @@
 
 use core::fmt::Display;
 
+use latency_core::decimal::Decimal;
 use latency_core::text::{Text, joined, plural};
 use latency_core::units::{Bytes, PageSize};
 use latency_core::words::Worded;
 
 use super::attributes;
 use super::optional::optional;
-use crate::machine::Machine;
 use crate::machine::processor::CoreKind;
+use crate::machine::{Instead, Machine};
 use crate::options::Labels;
 use crate::report::document::{Document, PageRole, Part, Role, Value, fields};
 use crate::result::{KernelClock, Timer};
@@ -114,9 +115,16 @@ pub fn origin(document: &mut dyn Document, machine: &Machine, when: &dyn Display
     let cores = Text::<96>::of(format_args!("{cores}{cpus} CPU{}", plural(cpus)));
     let bytes = Bytes(nodes.iter().map(|node| machine.memory_of(node).0).sum());
     let memory = Text::<96>::of(format_args!("{bytes} in {} NUMA node{}", nodes.len(), plural(nodes.len())));
-    let facts: [(&'static str, [&str; 2]); 10] = [
+    let chosen = machine.instead.iter().map(|Instead { first, busy, cpu }| {
+        core::fmt::from_fn(move |out| {
+            write!(out, "CPU {cpu}, since CPU {first} was {:.0}% busy", Decimal(busy * 100.0))
+        })
+    });
+    let chosen = Text::<96>::of(format_args!("{}", joined("", "; ", chosen)));
+    let facts: [(&'static str, [&str; 2]); 11] = [
         ("CPU", [cpu_model(machine), ""]),
         ("Cores", [cores.as_str(), ""]),
+        ("Measured on", [chosen.as_str(), ""]),
         ("Memory", [memory.as_str(), ""]),
         ("Governor", [host.frequency.governor.as_str(), ""]),
         ("THP mode", [host.huge_pages.enabled.as_str(), ""]),

@@ -66,6 +66,14 @@ fn the_text_does_not_generalise_one_cpu_to_its_node() {
 }
 
 #[test]
+fn the_page_tells_the_chosen_cpu_and_the_reason() {
+    let page = text("matrix --format=html", "two-sockets", &Trouble::BusyCpu);
+    assert!(page.contains("CPU 1, since CPU 0 was 34% busy"), "{page}");
+    let usual = text("matrix --format=html", "two-sockets", &Trouble::Disturbed);
+    assert!(!usual.contains("% busy;") && !usual.contains("since CPU"), "{usual}");
+}
+
+#[test]
 fn the_reported_free_memory_agrees_with_the_limit_of_size() {
     let machine = crate::experiment::tests::machine("one-node", None);
     let node = latency_core::units::NodeId(0);

@@ -193,7 +193,7 @@ impl Warning {
                 "use a dedicated host, or --until=quiet"; slower = Decimal(ratio)),
             Warning::NotQuiet { seconds } => entry!("not-quiet", Fair, Run;
                 "no quiet second in {seconds} s", ": the undisturbed latency has only an upper bound";
-                "use a longer --until=quiet=SECONDS, or a dedicated host"; seconds = Trimmed(seconds)),
+                "use a longer --until=quiet=TIME, or a dedicated host"; seconds = Trimmed(seconds)),
             Warning::NumaBalancing => entry!("numa-balancing", Note, Run;
                 "automatic NUMA balancing is enabled: the kernel may migrate pages and interrupt the run";
                 "as root: echo 0 > /proc/sys/kernel/numa_balancing"),
