@@ -30,8 +30,8 @@ const EXPERIMENTS: [&[&str]; 12] = [
     &["parallel", "--size=16K"],
     &["window", "--size=16K"],
     &["distribution", "--size=64K"],
-    &["bandwidth", "--size=16K", "--budget=0.2"],
-    &["loaded", "--size=16K", "--traffic=read", "--rates=0.1,max", "--budget=0.2"],
+    &["bandwidth", "--size=16K", "--budget=1"],
+    &["loaded", "--size=16K", "--traffic=read", "--rates=0.1,max", "--budget=1"],
     &["cores", "--lines=1", "--budget=0.2"],
     &["system"],
 ];

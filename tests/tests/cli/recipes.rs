@@ -111,13 +111,13 @@ fn a_health_check_drains_nodes_that_are_slow() {
         let mut script = script(&directory, "slurm/health-check.sh");
         let path = std::env::var("PATH").unwrap_or_default();
         script.env("PATH", format!("{}:{}:{path}", wrapped.display(), directory.path().display()));
-        let script = script.env("BUDGET", "0.5").env("BASELINE", baseline);
+        let script = script.env("BUDGET", "3").env("BASELINE", baseline);
         finish(script).expect_status(0);
         fs::read_to_string(&drained).ok()
     };
     // The same node, and one that never existed.
     let own = directory.path().join("own.jsonl");
-    let arguments = ["bandwidth", "--budget=0.5", "--quiet", "--format=jsonl", "--output=own.jsonl"];
+    let arguments = ["bandwidth", "--budget=3", "--quiet", "--format=jsonl", "--output=own.jsonl"];
     finish(&mut directory.command(&arguments)).expect_status(0);
     let text = fs::read_to_string(&own).expect("a result");
     fs::write(&own, fast(&text, 1e-3)).expect("a result");

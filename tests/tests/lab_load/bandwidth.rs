@@ -48,7 +48,7 @@ fn bandwidth_matches_the_servers_and_lines_are_counted_exactly() {
         let (mut is_good, mut is_calm) = (true, true);
         let mut compare = |record: &Value, kernel: &str| {
             let place = |key| record[key].as_u64().unwrap_or(u64::MAX);
-            let (from, to) = (place("from"), place("to"));
+            let (from, to) = (place("initiator_node"), place("target_node"));
             let service = services[to as usize] as f64;
             // The tests for a steady rate are windows, too, with a tenth of the lines.
             let fewest = 0.8 * 0.05 * ticks_per_second() / service;

@@ -43,12 +43,12 @@ fn covers(point: &Value, level: &Level) -> [bool; 2] {
     let sum = |of: fn(&Call) -> u64| level.visits.iter().flat_map(Visit::calls).map(of).sum::<u64>() as f64;
     let ticks = sum(Call::ticks);
     let truths = [
-        ("ci95_ns", nanoseconds(ticks / sum(|call| call.hops))),
-        ("ci95_bytes_per_second", bytes_per_second(sum(Call::lines) / ticks)),
+        ("ns", nanoseconds(ticks / sum(|call| call.hops))),
+        ("bytes_per_second", bytes_per_second(sum(Call::lines) / ticks)),
     ];
     truths.map(|(key, truth)| {
-        let end = |place: usize| point[key][place].as_f64().unwrap_or(f64::NAN);
-        (end(0)..=end(1)).contains(&truth)
+        let [low, high] = ["low", "high"].map(|end| number(point, &format!("{key}_{end}")));
+        (low..=high).contains(&truth)
     })
 }
 
@@ -59,7 +59,7 @@ fn beside(points: &[Value], visits: Vec<Visit>) -> Vec<(&Value, Level)> {
     let mut found: Vec<Level> = levels(loaded, rounds as usize).into_iter().map(Level::of).collect();
     let most = found.iter().map(|level| level.bytes[1]).fold(1.0, f64::max);
     let mut pairs = Vec::new();
-    for point in points.iter().filter(|point| point["offered_bytes_per_second"] != 0) {
+    for point in points.iter().filter(|point| point["offered_bytes_per_second"].as_f64() != Some(0.0)) {
         let nearest = (0..found.len()).min_by(|&one, &other| {
             found[one].distance(point, most).total_cmp(&found[other].distance(point, most))
         });

@@ -36,7 +36,7 @@ const SHORT: &[&[&str]] = &[
     &["parallel", "--size=64M", "--time-limit=0.02"],
     &["window", "--size=32M", "--time-limit=0.005"],
     &["distribution", "--size=64M", "--time-limit=0.1", "--spread=0"],
-    &["bandwidth", "--size=32M", "--budget=1"],
+    &["bandwidth", "--size=32M", "--budget=2"],
     &["loaded", "--size=32M", "--rates=0,1,max", "--traffic=read", "--budget=1"],
     &["cores", "--states", "--budget=1"],
     &["system"],

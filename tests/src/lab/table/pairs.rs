@@ -173,7 +173,7 @@ impl Table {
         if let Some(pause) = model.pause {
             // Other work on the host may have disturbed some more.
             let hit = (model.repetitions() * model.hops() / pause.every).min(model.repetitions());
-            let reported = number("disturbed_trials").unwrap_or(0.0);
+            let reported = number("interrupted").unwrap_or(0.0);
             let good = reported + 1.0 >= hit as f64;
             self.row(&format!("{name}, disturbed trials"), format!(">= {hit}"), text(reported), good);
         }
