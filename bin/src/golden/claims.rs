@@ -67,10 +67,13 @@ fn the_text_does_not_generalise_one_cpu_to_its_node() {
 
 #[test]
 fn the_page_tells_the_chosen_cpu_and_the_reason() {
-    let page = text("matrix --format=html", "two-sockets", &Trouble::BusyCpu);
-    assert!(page.contains("CPU 1, since CPU 0 was 34% busy"), "{page}");
-    let usual = text("matrix --format=html", "two-sockets", &Trouble::Disturbed);
-    assert!(!usual.contains("% busy;") && !usual.contains("since CPU"), "{usual}");
+    let page = |troubles: &'static [Trouble]| {
+        let scene = scenes::plain(String::new(), "two-sockets", "matrix --format=html".into());
+        findings::written(&super::Scene { troubles, ..scene })
+    };
+    const CHOSEN: &str = "CPU 1, since CPU 0 was 34% busy";
+    assert!(page(&[Trouble::BusyCpu]).contains(CHOSEN), "{}", page(&[Trouble::BusyCpu]));
+    assert!(!page(&[]).contains("since CPU"), "{}", page(&[]));
 }
 
 #[test]
