@@ -318,13 +318,18 @@ fn now() -> (u64, u64) {
     (sys::time::seconds_since_1970(), sys::time::monotonic_raw_ns())
 }
 
+/// Returns the seconds since a time of the monotonic clock.
+fn seconds_since(begun_ns: u64) -> f64 {
+    now().1.saturating_sub(begun_ns) as f64 / 1e9
+}
+
 /// Returns the run of a command, or of a plan, that began at a time and ends now.
 fn command_run<'a>(
     options: &Options<'a>,
     arguments: Arguments,
     (started, begun_ns): (u64, u64),
 ) -> CommandRun<'a> {
-    let seconds = now().1.saturating_sub(begun_ns) as f64 / 1e9;
+    let seconds = seconds_since(begun_ns);
     let name = options.experiment.descriptor.name;
     CommandRun { name, arguments, is_anonymous: options.anonymous, started, seconds }
 }
@@ -416,7 +421,7 @@ fn perform<'o>(
     progress.clear();
     let ran = ran?;
     let (done, findings) = (ran.done(), &ran.findings);
-    let seconds = sys::time::monotonic_raw_ns().saturating_sub(begun_ns) as f64 / 1e9;
+    let seconds = seconds_since(begun_ns);
     let report = ran.report(options, arguments, &warnings, (started, seconds));
     let nothing = done == 0 && findings.interrupted;
     let failed = failed(findings, done);
@@ -458,7 +463,7 @@ fn perform_all(
         arguments,
         partial: sections.interrupted,
         started,
-        seconds: now().1.saturating_sub(begun_ns) as f64 / 1e9,
+        seconds: seconds_since(begun_ns),
     };
     let nothing = sections.interrupted && sections.is_empty();
     let failed = sections.verdict(false).is_err();

@@ -8,9 +8,8 @@ use core::fmt;
 use latency_core::text::joined;
 
 use super::report::pictures::is_drawn;
-use super::report::saved::{FILE, FILES, File, OF, RESULTS, heading, read};
+use super::report::saved::{FILE, FILES, File, OF, RESULTS, heading, read, rows};
 use super::{Command, Write};
-use crate::describe::time::Utc;
 use crate::describe::{self, columns, metrics, output, trust};
 use crate::error::{Failure, SavedError};
 use crate::options::{Descriptor, FlagSet, MAX_OPERANDS, Operands, Options};
@@ -62,12 +61,7 @@ fn present(document: &mut dyn Document, files: &[File<'_>]) {
     let mut reason = levels().any(str::is_empty).then_some("not-stated");
     let level = worst.map_or("good", |level| if level.is_empty() { "fair" } else { level });
     trust::of_command(document, level, &mut || reason.take());
-    document.part(Part::Records(&describe::ROWS), |document| {
-        for file in files {
-            let mut rows = file.saved.rows.iter();
-            columns::saved_rows(document, &file.saved, &mut || rows.next());
-        }
-    });
+    rows(document, files);
     document.part(Part::List(&FILES), |document| {
         for file in files {
             document.part(Part::Item, |document| contents(document, file, files.len() > 1));
@@ -95,11 +89,16 @@ fn contents(document: &mut dyn Document, file: &File<'_>, is_one_of_several: boo
     for (field, text) in of_host {
         document.put(field, text);
     }
-    match saved.origin.started {
-        0 => document.put(&STARTED, None::<bool>),
-        started => document.show(&STARTED, &Utc(started)),
-    }
+    columns::start_of(document, &STARTED, saved);
     document.put(&TRUST, Some(trust.level()).filter(|level| !level.is_empty()));
+    if document.wants_samples() {
+        samples(document, file, is_one_of_several);
+    }
+}
+
+/// Emits the value of every point.
+fn samples(document: &mut dyn Document, file: &File<'_>, is_one_of_several: bool) {
+    let (saved, name) = (&file.saved, file.name());
     let varied = differing(saved.rows.iter()) | 1 << FROM | 1 << TO | 1 << CLASS | 1 << TRAFFIC;
     for row in saved.rows {
         let words: [Word; FIELDS.len()] = core::array::from_fn(|field| row.plain(field));

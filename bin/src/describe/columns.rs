@@ -168,16 +168,21 @@ pub fn saved(document: &mut dyn Document, experiment: &str, row: &Row) {
     (0..SAVED.len()).for_each(|field| saved_field(document, field, row.plain(field).as_str()));
 }
 
+/// Describes the start of a saved run; null if the result does not state it.
+pub fn start_of(document: &mut dyn Document, field: &'static Field, of: &Saved) {
+    match of.origin.started {
+        0 => document.put(field, None::<bool>),
+        started => document.show(field, &Utc(started)),
+    }
+}
+
 /// Describes the points of a saved result, which `next` returns, as rows.
 #[inline(never)] // it is called in several places
 pub fn saved_rows<'r>(document: &mut dyn Document, of: &Saved, next: &mut dyn FnMut() -> Option<&'r Row>) {
     for row in core::iter::from_fn(next) {
         document.part(Part::Item, |document| {
             document.put(&HOST, of.named_host().unwrap_or_default());
-            match of.origin.started {
-                0 => document.put(&STARTED, None::<bool>),
-                started => document.show(&STARTED, &Utc(started)),
-            }
+            start_of(document, &STARTED, of);
             saved(document, of.experiment.as_str(), row);
             let Sample { nanoseconds: value, interval, .. } = row.sample;
             document.put(&NS, Estimate { value, interval });

@@ -143,7 +143,9 @@ pub struct Presentation {
 
 /// Describes a report: for programs its identity, its conclusions and its rows first; for people in reading order.
 pub fn report(document: &mut dyn Document, report: &Report<'_, '_>, present: &Presentation) {
-    metrics::metrics(document, report);
+    if document.wants_samples() {
+        metrics::metrics(document, report);
+    }
     tool(document, report.options.experiment.descriptor.name, machine::cpu_model(report.machine));
     command(document, report.arguments, report.options.anonymous);
     run(document, report.machine, report.started, report.seconds, report.partial);

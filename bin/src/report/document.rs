@@ -403,6 +403,10 @@ pub trait Document {
     fn wants_pictures(&self) -> bool {
         false
     }
+    /// Returns whether it takes samples and attributes, which need analyses that no other format shows.
+    fn wants_samples(&self) -> bool {
+        false
+    }
     /// Returns whether a person reads it now, so that the answer precedes the lines that scripts search for.
     fn is_on_screen(&self) -> bool {
         false

@@ -84,6 +84,10 @@ impl Script<'_> {
 }
 
 impl Document for Script<'_> {
+    fn wants_samples(&self) -> bool {
+        true
+    }
+
     fn attribute(&mut self, attribute: Attribute, initiator: NodeId, target: NodeId, value: f64) {
         let (name, value) = match attribute {
             Attribute::ReadLatency => ("ReadLatency", value),

@@ -47,6 +47,10 @@ struct KnownMetrics {
 }
 
 impl Document for KnownMetrics {
+    fn wants_samples(&self) -> bool {
+        true
+    }
+
     fn sample(&mut self, metric: &'static Metric, _: MetricLabels<'_>, value: Value<'_>) {
         let known = self.metrics.iter().flatten().any(|known| core::ptr::eq(*known, metric));
         if let (false, true, Some(slot)) = (known, Metric::is_number(value), self.metrics.get_mut(self.count))
@@ -65,6 +69,10 @@ struct MetricSamples<'o> {
 }
 
 impl Document for MetricSamples<'_> {
+    fn wants_samples(&self) -> bool {
+        true
+    }
+
     fn sample(&mut self, metric: &'static Metric, labels: MetricLabels<'_>, value: Value<'_>) {
         if self.failed.is_ok() && core::ptr::eq(self.metric, metric) && Metric::is_number(value) {
             self.failed = self.line(labels, value);

@@ -126,13 +126,13 @@ fn write_table(out: &mut dyn Write, table: &DocumentTable<'_>, limit: usize, uni
             to += 1;
         }
         let mut filled = [from == 0; SPARSE_ROWS];
-        table.each(&mut |row, column, cell| {
-            if let Some(filled) = filled.get_mut(row).filter(|_| (from..to).contains(&column)) {
-                *filled |= width(&ascii(cell, unicode)) > 0;
-            }
-            Ok(())
-        })?;
         if from > 0 {
+            table.each(&mut |row, column, cell| {
+                if let Some(filled) = filled.get_mut(row).filter(|_| (from..to).contains(&column)) {
+                    *filled |= width(&ascii(cell, unicode)) > 0;
+                }
+                Ok(())
+            })?;
             out.write_char('\n')?;
         }
         part(out, table, (&widths, unicode), &|row, column| {

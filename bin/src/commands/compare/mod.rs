@@ -8,7 +8,7 @@ mod view;
 
 use latency_core::decimal::Trimmed;
 use latency_core::math::exp;
-use latency_core::text::plural;
+use latency_core::text::{Text, plural};
 
 use super::{Command, Write};
 use crate::analysis::comparison::significance::HALF;
@@ -127,13 +127,13 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     // Everything is kept until the process ends.
     let all: &[Saved] = all.leak();
     let mut known = all.iter().map(|saved| &saved.experiment).filter(|name| !name.is_empty());
-    if let Some(first) = known.next()
+    let named = known.next();
+    if let Some(first) = named
         && let Some(second) = known.find(|name| *name != first)
     {
         return Err(SavedError::Different { first: *first, second: *second }.into());
     }
-    let named = all.iter().map(|saved| saved.experiment.as_str()).find(|name| !name.is_empty());
-    let experiment = named.unwrap_or_default();
+    let experiment = named.map_or("", Text::as_str);
     let is_curve = all.iter().all(|saved| matches!(saved.experiment.as_str(), "" | "curve"));
     let (one, other) = all.split_at(ours.len());
     let sides = [one, other];

@@ -177,15 +177,20 @@ fn present(document: &mut dyn Document, options: &Options<'_>, files: &[File<'_>
     trust::of_command(document, level, &mut || reasons.next());
     // A page has its tables; with all rows it would have megabytes.
     let shown = if document.wants_pictures() { &[] } else { files };
-    document.part(Part::Records(&describe::ROWS), |document| {
-        for file in shown {
-            let mut rows = file.saved.rows.iter();
-            columns::saved_rows(document, &file.saved, &mut || rows.next());
-        }
-    });
+    rows(document, shown);
     document.part(Part::List(&FILES), |document| {
         for file in files {
             chapter(document, file);
+        }
+    });
+}
+
+/// Describes every point of the files as a row.
+pub fn rows(document: &mut dyn Document, files: &[File<'_>]) {
+    document.part(Part::Records(&describe::ROWS), |document| {
+        for file in files {
+            let mut rows = file.saved.rows.iter();
+            columns::saved_rows(document, &file.saved, &mut || rows.next());
         }
     });
 }
