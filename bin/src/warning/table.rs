@@ -272,7 +272,7 @@ impl Warning {
             Warning::PrecisionNotReached { from, to, size, found, .. } if found.is_nan() => entry!(
                 "precision-not-reached", Poor, Point(from, to, size), f64::INFINITY;
                 "too few rounds for a confidence interval";
-                "increase --time-limit"),
+                "increase --time-limit or --budget"),
             // A wide interval is correct. The load from other processes differs between windows of any length.
             Warning::PrecisionNotReached { from, to, size, found, wanted } => entry!(
                 "precision-not-reached", Fair, Point(from, to, size), found;
@@ -299,7 +299,7 @@ impl Warning {
             Warning::PointsNotPrecise { points, unknown, of, wanted } => entry!(
                 "points-not-precise", graded(f64::from(unknown) / f64::from(of), MOST), Run;
                 "{points} of {of} points miss the target interval of ±{wanted}%", ", {unknown} of them without an interval";
-                "increase --time-limit";
+                "increase --time-limit or --budget";
                 wanted = Trimmed(wanted * 100.0)),
             Warning::PointsDisturbed { points, of, share } => entry!("points-disturbed", Fair, Run;
                 "other processes interrupted trials at {points} of {of} points", ", at least {percent}% of them";

@@ -12,9 +12,9 @@ use std::process::Command;
 
 /// An experiment with every number of cores, in caches, which needs some seconds.
 const SCALING: [&str; 4] = ["bandwidth", "--view=scaling", "--size=64K", "--json"];
-/// An experiment with two rates of traffic beside a chain, which needs a second.
+/// An experiment with two rates of traffic beside a chain, with time for several windows of each.
 const LOADED: [&str; 6] =
-    ["loaded", "--size=64K", "--traffic=read", "--rates=0.1,max", "--budget=1", "--json"];
+    ["loaded", "--size=64K", "--traffic=read", "--rates=0.1,max", "--budget=4", "--json"];
 /// An experiment with two cores, which needs a second.
 const CORES: [&str; 4] = ["cores", "--lines=2", "--budget=1", "--json"];
 /// The number of a user without any other process.

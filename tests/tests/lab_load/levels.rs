@@ -91,7 +91,7 @@ fn latency_and_bandwidth_match_the_delivered_load() {
     ));
     let runs = [
         "matrix --json --progress=never --size=8M --spread=0 --pages=4k --iters=500 --trials=60 --warmup-iters=16384",
-        "loaded --json --progress=never --size=8M --pages=4k --traffic=read --budget=10 --warmup-iters=16384 \
+        "loaded --json --progress=never --size=8M --pages=4k --traffic=read --budget=18 --warmup-iters=16384 \
          --rates=0,0.003,0.005,0.008,0.011,0.015,0.02,0.026,0.033,0.041,max",
     ];
     retried_where_quiet(TEST, |attempt| {
