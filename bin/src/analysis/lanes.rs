@@ -5,7 +5,7 @@ use latency_core::kernel::lanes::PARALLEL;
 use latency_core::stats::{self, Estimate, Interval, Side};
 use latency_core::units::{Bytes, LINE};
 
-use super::claims::Claims;
+use super::claims::{Claim, Claims};
 use crate::result::{Outcome, Walk};
 
 /// Factor of the fastest time within which a time belongs to the plateau.
@@ -152,6 +152,8 @@ pub enum HierarchyPlace {
 
 /// Returns the place of a working set in the hierarchy, by the reported caches, the smallest size that is in memory,
 /// and the times of the working sets of a report: a working set that is as slow as memory is not in a reported cache.
+///
+/// If memory was not measured, more than half of the largest cache may be in it or not: others use that cache too.
 #[must_use]
 pub fn place(
     claims: &Claims,
@@ -162,8 +164,12 @@ pub fn place(
     if size >= least_in_memory {
         return HierarchyPlace::Memory;
     }
+    let largest = claims.iter().map(|claim| claim.size).max();
+    let shared = |claim: &Claim| Some(claim.size) == largest && size.times(2) > claim.size;
     match claims.iter().find(|claim| claim.size >= size) {
-        Some(claim) if !is_like_memory(outcomes, size, least_in_memory) => HierarchyPlace::Cache(claim.level),
+        Some(claim) if !is_like_memory(outcomes, size, least_in_memory).unwrap_or(shared(claim)) => {
+            HierarchyPlace::Cache(claim.level)
+        }
         _ => HierarchyPlace::Unknown,
     }
 }
@@ -185,12 +191,12 @@ const WELL_SERVED: f64 = 0.5;
 /// Least ratio of the latency of the last-level cache to that of the nearer cache.
 const FARTHER: f64 = 1.5;
 
-/// Returns whether a single chain takes nearly as long in a working set as in memory.
-fn is_like_memory(outcomes: &[Outcome<'_>], size: Bytes, least_in_memory: Bytes) -> bool {
+/// Returns whether a single chain takes nearly as long in a working set as in memory; `None` if one was not measured.
+fn is_like_memory(outcomes: &[Outcome<'_>], size: Bytes, least_in_memory: Bytes) -> Option<bool> {
     let this = regions(outcomes).find(|region| region.size == size);
     let memory = regions(outcomes).find(|region| region.size >= least_in_memory);
     let (this, memory) = (this.and_then(|this| this.alone()), memory.and_then(|memory| memory.alone()));
-    this.zip(memory).is_some_and(|(this, memory)| this >= NEARLY_MEMORY * memory)
+    this.zip(memory).map(|(this, memory)| this >= NEARLY_MEMORY * memory)
 }
 
 /// Returns the saturation of the working set that fills up a core's buffers, in which all loads in flight are misses,
@@ -219,8 +225,8 @@ pub fn misses_in_flight(
     let shared =
         regions(outcomes).find(|region| region.size > near && region.size <= last && is_cache(region));
     let (limit, region) = match shared {
-        Some(region) => (Limit::Buffers, region),
-        None => (Limit::BuffersOrMemory, memory?),
+        Some(region) if memory_ns.is_some() => (Limit::Buffers, region),
+        found => (Limit::BuffersOrMemory, found.or(memory)?),
     };
     Some((region.saturation()?, limit))
 }

@@ -153,7 +153,11 @@ fn the_last_level_cache_shows_the_buffers_and_memory_a_lower_bound() {
             .collect();
         assert_eq!(found(&part).unwrap().1, Limit::BuffersOrMemory, "{alone} ns");
     }
-    assert!(is_like_memory(&slow, Bytes(10 << 20), memory) && !is_like_memory(&all, Bytes(10 << 20), memory));
+    let is_like = |outcomes, bytes| is_like_memory(outcomes, Bytes(bytes), memory);
+    assert_eq!([is_like(&slow, 10 << 20), is_like(&all, 10 << 20)], [Some(true), Some(false)]);
+    let without_memory = caches;
+    assert_eq!(is_like(without_memory, 10 << 20), None);
+    assert_eq!(found(without_memory).unwrap().1, Limit::BuffersOrMemory, "nothing shows that it is a cache");
 }
 
 #[test]
@@ -165,7 +169,8 @@ fn a_working_set_is_in_the_smallest_cache_that_holds_it() {
     for (size, expected) in [
         (48 << 10, HierarchyPlace::Cache(1)),
         (49 << 10, HierarchyPlace::Cache(2)),
-        (32 << 20, HierarchyPlace::Cache(3)),
+        (16 << 20, HierarchyPlace::Cache(3)),
+        (17 << 20, HierarchyPlace::Unknown),
         (33 << 20, HierarchyPlace::Unknown),
         (128 << 20, HierarchyPlace::Memory),
     ] {

@@ -77,15 +77,14 @@ impl Text<'_> {
     }
 
     /// Writes a paragraph, after its label if it has one.
-    fn paragraph(&mut self, label: &str, words: fmt::Arguments<'_>) -> fmt::Result {
+    fn paragraph(&mut self, label: &str, in_list: bool, words: fmt::Arguments<'_>) -> fmt::Result {
         let width = self.columns();
         let mut column = 0;
-        let mut indent = 0;
         if !label.is_empty() {
             write!(self.out, "{label}: ")?;
             column = label.len() + 2;
-            indent = 2;
         }
+        let indent = if in_list || column > 0 { 2 } else { 0 };
         let mut wrap = Wrap::new(self.out, width, indent, column);
         // Words are replaced before they are wrapped: in ASCII they are longer.
         Ascii { out: &mut wrap, unicode: self.style.terminal.unicode }.write_fmt(words)?;
@@ -200,7 +199,7 @@ impl Document for Text<'_> {
         }
         self.keep(section, |text| match role {
             Role::Line => writeln!(text.out, "{words}"),
-            _ => text.paragraph(label, words),
+            _ => text.paragraph(label, section == PartKind::Method, words),
         });
     }
 

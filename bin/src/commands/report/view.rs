@@ -180,7 +180,8 @@ fn worst(document: &mut dyn Document, found: &WholeTrust<'_>, is_emulated: bool)
     }
 }
 
-/// States the answer of each section in its own words, and its trust if that differs; on pages with its figures.
+/// States the answer of each section in its own words, and its trust if that differs; on pages with its figures. The
+/// question stands before an answer that does not begin with it.
 fn answers(document: &mut dyn Document, whole: &Whole<'_, '_>, is_shared: bool) {
     if !document.wants_pictures() {
         for (section, report) in whole.measured() {
@@ -189,7 +190,10 @@ fn answers(document: &mut dyn Document, whole: &Whole<'_, '_>, is_shared: bool) 
                 level if level != "good" && !is_shared => [" [", level, "]"],
                 _ => [""; 3],
             };
-            document.sentence(Role::Method(&section.question), format_args!("{shown}{open}{level}{close}"));
+            let begins = Text::<64>::of(format_args!("{shown}"));
+            let begins = begins.as_str().starts_with(section.question);
+            let label = if begins { "" } else { section.question };
+            document.sentence(Role::Method(&label), format_args!("{shown}{open}{level}{close}"));
         }
         return;
     }
