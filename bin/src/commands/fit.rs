@@ -162,6 +162,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     let mut analyses = List::new(others.len())?;
     analyses.refill(others.iter().map(|kind| kind.analysis(&saved)));
     write(&mut |document| {
+        describe::machine::saved_footer(document, &|index| Some(&saved).filter(|_| index == 0));
         document.part(Part::Object(&describe::SUMMARY), |document| model::summary(document, &analysis));
         let poor = saved.conditions.poor;
         let mut reasons = saved.origin.trust.evidence().filter(|_| poor);

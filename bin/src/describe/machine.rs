@@ -1,6 +1,6 @@
 //! The machine and the clock, in the form that programs read.
 
-use core::fmt::Display;
+use core::fmt::{self, Display};
 
 use latency_core::decimal::Decimal;
 use latency_core::text::{Text, joined, plural};
@@ -9,11 +9,13 @@ use latency_core::words::Worded;
 
 use super::attributes;
 use super::optional::optional;
+use super::time::Day;
 use crate::machine::processor::CoreKind;
 use crate::machine::{Instead, Machine};
 use crate::options::Labels;
 use crate::report::document::{Document, PageRole, Part, Role, Value, fields};
 use crate::result::{KernelClock, Timer};
+use crate::saved::Saved;
 
 fields! {
     HOST "host" "Which of many hosts it was measured on.";
@@ -141,20 +143,37 @@ pub fn origin(document: &mut dyn Document, machine: &Machine, when: &dyn Display
 }
 
 /// Writes processor, kernel and date, for the footer of a picture; not the name of the host.
-pub fn footer(document: &mut dyn Document, machine: &Machine, date: &dyn Display) {
-    let kernel = machine.host.kernel.as_str();
-    let linux = if kernel.is_empty() { "" } else { "Linux " };
-    document.sentence(
-        Role::Page(&PageRole::Footer),
-        format_args!(
-            "{}{date} \u{b7} ",
-            core::fmt::from_fn(|out| {
-                let words = [("", cpu_model(machine)), (linux, kernel)];
-                let mut known = words.iter().filter(|(_, word)| !word.is_empty());
-                known.try_for_each(|(before, word)| write!(out, "{before}{word} \u{b7} "))
-            })
-        ),
-    );
+pub fn footer(document: &mut dyn Document, machine: &Machine, started: u64) {
+    let origin = footer_words(cpu_model(machine), machine.host.kernel.as_str(), started);
+    document.sentence(Role::Page(&PageRole::Footer), format_args!("{origin}"));
+}
+
+/// Writes processor, kernel and date of saved results, for the footer of a picture. Results that follow each other and
+/// agree in them are named once.
+pub fn saved_footer<'s>(document: &mut dyn Document, saved: &dyn Fn(usize) -> Option<&'s Saved>) {
+    let origins = fmt::from_fn(|out| {
+        let mut last = Text::<160>::EMPTY;
+        for saved in (0..).map_while(saved) {
+            let cpu = saved.named_cpu().unwrap_or_default();
+            let this = Text::of(format_args!("{}", footer_words(cpu, saved.kernel(), saved.origin.started)));
+            if this != last {
+                write!(out, "{this}")?;
+            }
+            last = this;
+        }
+        Ok(())
+    });
+    document.sentence(Role::Page(&PageRole::Footer), format_args!("{origins}"));
+}
+
+/// Returns processor, kernel and date, as far as they are known, each with the sign that separates it from the next text.
+fn footer_words(cpu: &str, kernel: &str, started: u64) -> impl Display {
+    fmt::from_fn(move |out| {
+        let linux = if kernel.is_empty() { "" } else { "Linux " };
+        let mut known = [("", cpu), (linux, kernel)].into_iter().filter(|(_, word)| !word.is_empty());
+        known.try_for_each(|(before, word)| write!(out, "{before}{word} \u{b7} "))?;
+        if started == 0 { Ok(()) } else { write!(out, "{} \u{b7} ", Day(started / 86_400)) }
+    })
 }
 
 /// Describes the machine.

@@ -32,7 +32,7 @@ use crate::saved::shape;
 use crate::sys::arguments::Arguments;
 
 pub use report::{Present, Report};
-use time::{Day, ReadableTime, Utc};
+use time::{ReadableTime, Utc};
 
 fields! {
     SCHEMA "schema" "The version of the shape of this document; a higher one changes the meaning of a key, or removes one.";
@@ -223,7 +223,7 @@ fn cpu_chosen(document: &mut dyn Document, report: &Report<'_, '_>) {
 /// Describes the start and the duration of a run on a machine, and whether it was completed.
 pub fn run(document: &mut dyn Document, machine: &Machine, started: u64, seconds: f64, partial: bool) {
     machine::origin(document, machine, &ReadableTime(started));
-    machine::footer(document, machine, &Day(started / 86_400));
+    machine::footer(document, machine, started);
     times(document, started, seconds);
     document.put(&PARTIAL, partial);
 }

@@ -28,7 +28,7 @@ pub const HOST: usize = 0;
 /// Index of the CPU model.
 pub const BRAND: usize = 3;
 /// Index of the kernel version.
-pub const KERNEL: usize = 5;
+pub(super) const KERNEL: usize = 5;
 /// Index of the options in [`CONDITIONS`].
 const OPTIONS: usize = 12;
 

@@ -7,7 +7,7 @@ use latency_core::text::Text;
 use latency_core::traffic::Pattern;
 use latency_core::units::Bytes;
 
-use super::conditions::{BRAND, HOST, SavedConditions};
+use super::conditions::{BRAND, HOST, KERNEL, SavedConditions};
 use super::fields::word;
 use super::host::Origin;
 use super::sections;
@@ -84,6 +84,12 @@ impl Saved {
     #[must_use]
     pub fn named_cpu(&self) -> Option<&str> {
         self.told(self.origin.cpu.as_str(), BRAND)
+    }
+
+    /// Returns the release of its kernel; empty if unknown.
+    #[must_use]
+    pub fn kernel(&self) -> &str {
+        self.conditions.texts.get(KERNEL).map_or("", Text::as_str)
     }
 
     fn told<'s>(&'s self, own: &'s str, condition: usize) -> Option<&'s str> {

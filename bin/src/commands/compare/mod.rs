@@ -168,6 +168,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
     }
     let levels = if is_curve { levels::of(sides) } else { None };
     write(&mut |document| {
+        describe::machine::saved_footer(document, &|index| all.get(index));
         view.conditions(document);
         view.answer(document);
         levels::answer(document, levels.as_ref());

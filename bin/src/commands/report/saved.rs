@@ -18,7 +18,6 @@ use crate::options::Options;
 use crate::report::document::{Document, Level, PageRole, Part, Role, fields};
 use crate::report::figures::Digits;
 use crate::result::row::{CLASS, FROM, Label, Row, SIZE, TO, differing};
-use crate::saved::conditions::KERNEL;
 use crate::saved::{self, Saved};
 use crate::sys::table::List;
 
@@ -57,7 +56,10 @@ pub struct File<'f> {
 /// Reads the named files, and writes their contents.
 pub fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<'a>>, Failure<'a>> {
     let files = read(options.operands(), true)?;
-    write(&mut |document| present(document, options, &files));
+    write(&mut |document| {
+        describe::machine::saved_footer(document, &|index| files.get(index).map(|file| &file.saved));
+        present(document, options, &files);
+    });
     Ok(None)
 }
 
@@ -120,7 +122,7 @@ impl File<'_> {
 
     /// Returns the kernel of its host.
     pub fn kernel(&self) -> Option<&str> {
-        self.saved.conditions.texts.get(KERNEL).map(Text::as_str).filter(|kernel| !kernel.is_empty())
+        Some(self.saved.kernel()).filter(|kernel| !kernel.is_empty())
     }
 
     /// Returns whether both files are of the same host. Results without a host name count as results of one host if
