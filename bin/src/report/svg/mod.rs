@@ -26,23 +26,34 @@ pub const SVG: Format = Format {
     purpose: Purpose::Picture,
     write: |out, _, describe| {
         // The origin comes after the picture, so that the result is described twice.
-        let mut footer = Footer(Text::EMPTY);
+        let mut footer = Footer { words: Text::EMPTY, trust: Text::EMPTY };
         describe(&mut footer);
+        let Footer { mut words, trust } = footer;
         // Text that does not fit is left out.
-        let _ = write!(footer.0, "latency-bench {}", env!("CARGO_PKG_VERSION"));
-        let mut drawing = Drawing { out, place: FramePlace::File(footer.0.as_str()), drawn: None };
+        if let Some(level) = trust.as_str().split([':', ' ']).next().filter(|level| !level.is_empty()) {
+            let _ = write!(words, "trust: {level} \u{b7} ");
+        }
+        let _ = write!(words, "latency-bench {}", env!("CARGO_PKG_VERSION"));
+        let mut drawing = Drawing { out, place: FramePlace::File(words.as_str()), drawn: None };
         describe(&mut drawing);
         drawing.drawn.unwrap_or(Ok(()))
     },
 };
 
 /// The text of the footer.
-struct Footer(Text<320>);
+struct Footer {
+    /// The machine and the date.
+    words: Text<320>,
+    /// The level of the trust in the result, and its reasons.
+    trust: Text<96>,
+}
 
 impl Document for Footer {
     fn sentence(&mut self, role: Role<'_>, words: fmt::Arguments<'_>) {
-        if role == Role::Page(&PageRole::Footer) {
-            self.0 = Text::of(words);
+        match role {
+            Role::Page(&PageRole::Footer) => self.words = Text::of(words),
+            Role::Trust if self.trust.is_empty() => self.trust = Text::of(words),
+            _ => {}
         }
     }
 }
