@@ -55,6 +55,7 @@ fn run<'a>(options: &'a Options<'a>, write: Write<'_>) -> Result<Option<Failure<
 }
 
 fn present(document: &mut dyn Document, files: &[File<'_>]) {
+    describe::machine::saved_footer(document, &|index| files.get(index).map(|file| &file.saved));
     document.part(Part::Object(&describe::SUMMARY), |document| document.put(&RESULTS, files.len()));
     let levels = || files.iter().map(|file| file.saved.origin.trust.level());
     let worst = ["poor", "", "fair"].into_iter().find(|level| levels().any(|found| found == *level));
