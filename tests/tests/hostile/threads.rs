@@ -147,7 +147,7 @@ fn an_exhausted_cpu_time_quota_is_reported() {
         let why = "it takes a control group, which root may make where they are mounted";
         return skip("threads::an_exhausted_cpu_time_quota", why);
     };
-    let found = measured(&[], |command| {
+    let found = measured(&["--budget=3"], |command| {
         group.hold(command);
     });
     assert!(warnings(&found.expect_json(0)).contains(&"throttled"), "{found}");
@@ -160,7 +160,7 @@ fn an_exhausted_cpu_time_quota_is_reported() {
         let throttled: u64 = array(&document, "/rows").iter().map(|row| number(row, "/throttled")).sum();
         assert!(throttled > 0, "{found}");
     }
-    let found = measured(&["--strict"], |command| {
+    let found = measured(&["--budget=3", "--strict"], |command| {
         group.hold(command);
     });
     assert_eq!(status(&found), Ok(3), "{found}");

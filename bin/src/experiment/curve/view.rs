@@ -94,7 +94,7 @@ fn picture(
         false => Axis { title: "latency", unit: Unit::Plain("ns"), scale: Scale::Auto },
     };
     document.picture(Picture::Chart(&Chart {
-        title: if fit.is_some() { title.as_str() } else { "Latency by working set" },
+        title: if fit.is_some() { title.as_str() } else { "No cache levels found" },
         subtitle,
         x_axis: Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic },
         y_axis,
