@@ -94,6 +94,7 @@ pub mod json;
 pub mod kernel;
 pub mod math;
 pub mod model;
+pub mod packed;
 pub mod rng;
 pub mod sort;
 pub mod stats;

@@ -2,6 +2,7 @@
 
 use core::fmt::Write as _;
 
+use latency_core::packed;
 use latency_core::sort::sort_by;
 use latency_core::text::{Text, plural};
 use latency_core::units::Bytes;
@@ -23,13 +24,15 @@ use crate::sys::table::List;
 pub const FIT: Command = Command {
     descriptor: Descriptor {
         name: "fit",
-        summary: "cache sizes and latencies from a saved curve",
-        details: "FILE is a curve saved with --json or --csv, or the output of another tool: a table of sizes and \
+        summary: packed!("cache sizes and latencies from a saved curve"),
+        details: packed!(
+            "FILE is a curve saved with --json or --csv, or the output of another tool: a table of sizes and \
                   nanoseconds, with or without headings, or the output of lat_mem_rd, Chips and Cheese's \
                   MemoryLatency, multichase at many sizes, cpu-benchmarks or tinymembench. `-` reads standard \
                   input.\nThe unit of the sizes comes from their heading, from a suffix (32K) or from --unit. Rows \
                   with other pages, orders or strides are fitted as separate curves. The number of levels is found \
-                  from the points.",
+                  from the points."
+        ),
         flags: FlagSet::of(&[FlagId::Reciprocal, FlagId::Unit]),
         picture: true,
         operands: Operands { names: "FILE", least: 1, most: 1, sides: false },

@@ -5,6 +5,7 @@
 
 use core::fmt;
 
+use latency_core::packed;
 use latency_core::text::joined;
 
 use super::report::pictures::is_drawn;
@@ -22,11 +23,13 @@ use crate::result::sample::collect;
 pub const SHOW: Command = Command {
     descriptor: Descriptor {
         name: "show",
-        summary: "saved results in another format",
-        details: "Each FILE is a result saved with --json or --csv, a saved report, or another tool's table; `-` reads \
+        summary: packed!("saved results in another format"),
+        details: packed!(
+            "Each FILE is a result saved with --json or --csv, a saved report, or another tool's table; `-` reads \
                   standard input. Every point is shown with its interval, and each result with its host and its trust. \
                   Curves and matrices are also drawn. Nothing is measured.\n\
-                  A file has the values of a run, but neither its conclusions nor its warnings.",
+                  A file has the values of a run, but neither its conclusions nor its warnings."
+        ),
         flags: FlagSet::EMPTY,
         picture: true,
         operands: Operands { names: "FILE...", least: 1, most: MAX_OPERANDS, sides: false },

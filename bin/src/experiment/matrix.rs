@@ -4,6 +4,7 @@ use core::fmt::{self, Display};
 
 use latency_core::cpulist::NodeSet;
 use latency_core::decimal::Decimal;
+use latency_core::packed;
 use latency_core::stats::Estimate;
 use latency_core::text::Text;
 use latency_core::topology::MAX_NODES;
@@ -33,10 +34,12 @@ use crate::warning::Warnings;
 pub const MATRIX: Experiment = Experiment {
     descriptor: Descriptor {
         name: "matrix",
-        summary: "idle latency from node to node",
-        details: "One line for each pair of nodes: the latency of a dependent load, in TSC cycles and \
+        summary: packed!("idle latency from node to node"),
+        details: packed!(
+            "One line for each pair of nodes: the latency of a dependent load, in TSC cycles and \
                   nanoseconds. Then the ratio of remote to local latency, the page size, and the check \
-                  that the memory was on its node.",
+                  that the memory was on its node."
+        ),
         flags: FlagSet::MEASURING
             .union(FlagSet::WORKING_SET)
             .union(FlagSet::CHAIN)

@@ -3,6 +3,7 @@
 use core::fmt::{self, Display};
 
 use latency_core::chain::Order;
+use latency_core::packed;
 use latency_core::units::Bytes;
 
 use super::interface::Experiment;
@@ -31,10 +32,12 @@ const ORDERS: [Order; 3] = [Order::Random, Order::Sequential, Order::Backward];
 pub const ORDER: Experiment = Experiment {
     descriptor: Descriptor {
         name: "order",
-        summary: "random, forward and backward pointer chasing, and a scan",
-        details: "256 MiB of 64-byte lines in each order: a cold pass just after the chain was written, \
+        summary: packed!("random, forward and backward pointer chasing, and a scan"),
+        details: packed!(
+            "256 MiB of 64-byte lines in each order: a cold pass just after the chain was written, \
                   then warm passes. The scan loads the same lines in address order, independently. The \
-                  ratios compare a linked structure with an array.",
+                  ratios compare a linked structure with an array."
+        ),
         flags: FlagSet::MEASURING.union(FlagSet::WORKING_SET).with(FlagId::Stride),
         ..Descriptor::OF_VALUES
     },

@@ -4,6 +4,7 @@ use core::fmt;
 
 use latency_core::decimal::Decimal;
 use latency_core::kernel::lanes::PARALLEL as KERNELS;
+use latency_core::packed;
 use latency_core::stats::Interval;
 use latency_core::text::Text;
 use latency_core::units::Bytes;
@@ -25,11 +26,13 @@ use crate::report::figures::Digits;
 pub const PARALLEL: Experiment = Experiment {
     descriptor: Descriptor {
         name: "parallel",
-        summary: "memory-level parallelism: 1 to 64 pointer chases",
-        details: "Time per load with 1 to 64 independent chains, in half of the L2, a part of the L3 and \
+        summary: packed!("memory-level parallelism: 1 to 64 pointer chases"),
+        details: packed!(
+            "Time per load with 1 to 64 independent chains, in half of the L2, a part of the L3 and \
                   memory, or in --size alone. The number of outstanding misses follows from Little's law: \
                   the latency of one chain divided by the time per load of many. The buffers of the core \
-                  limit it.",
+                  limit it."
+        ),
         flags: FlagSet::MEASURING.union(FlagSet::WORKING_SET).with(FlagId::Chains),
         picture: true,
         ..Descriptor::OF_VALUES

@@ -4,6 +4,7 @@ use core::fmt;
 
 use latency_core::decimal::Trimmed;
 use latency_core::host::{Cache, Throttle};
+use latency_core::packed;
 use latency_core::text::plural;
 use latency_core::topology::{NodeKind, Source};
 use latency_core::units::{Bytes, PageSize};
@@ -24,9 +25,11 @@ use crate::sys::table::Table;
 pub const SYSTEM: Experiment = Experiment {
     descriptor: Descriptor {
         name: "system",
-        summary: "detected hardware, topology and permissions",
-        details: "CPU, caches, nodes, distances, page pools, cpuset and clocks; for each restriction, the \
-                  command that removes it.",
+        summary: packed!("detected hardware, topology and permissions"),
+        details: packed!(
+            "CPU, caches, nodes, distances, page pools, cpuset and clocks; for each restriction, the \
+                  command that removes it."
+        ),
         flags: FlagSet::of(&[FlagId::Strict, FlagId::Label, FlagId::Anonymous]),
         ..Descriptor::OF_VALUES
     },

@@ -5,6 +5,7 @@ use core::fmt::{self, Display};
 use latency_core::decimal::Decimal;
 use latency_core::kernel::variants::{VARIANTS, Variant};
 use latency_core::kernel::{Encoding, INDEX_CHECKED};
+use latency_core::packed;
 use latency_core::units::{Bytes, PageSize, Pages};
 
 use super::interface::Experiment;
@@ -31,12 +32,14 @@ const SHARE_NS: f64 = 0.45e9;
 pub const VARIANTS_EXPERIMENT: Experiment = Experiment {
     descriptor: Descriptor {
         name: "variants",
-        summary: "cost of nine data layouts, in each cache level",
-        details: "Indices of four and eight bytes, with and without a bounds check, packed and one per \
+        summary: packed!("cost of nine data layouts, in each cache level"),
+        details: packed!(
+            "Indices of four and eight bytes, with and without a bounds check, packed and one per \
                   cache line; raw pointers, packed and one per line; and one per line on 2 MiB pages. Each \
                   is measured in half of the L1, half of the L2, a part of the L3 and in memory (or at each \
                   doubling from --min-size to --max-size), in nanoseconds and core cycles. Packed elements \
-                  share cache lines, so a load from memory may find its line in a cache.",
+                  share cache lines, so a load from memory may find its line in a cache."
+        ),
         flags: FlagSet::of(&[FlagId::CpuNode, FlagId::MemNode, FlagId::Cpu])
             .union(FlagSet::SAMPLING)
             .union(FlagSet::WORKING_SET)

@@ -6,6 +6,9 @@ use core::fmt;
 use core::num::{NonZeroU32, NonZeroU64};
 
 use latency_core::cores::Exchange;
+use latency_core::packed;
+use latency_core::packed::Packed;
+use latency_core::text::Text;
 use latency_core::units::NodeId;
 
 use super::kinds::{
@@ -28,6 +31,8 @@ const MOST_BURST: u32 = 1024;
 const MOST_HELD: u32 = 1000;
 /// Maximum `--trials`: every trial is kept in memory until the end.
 const MOST_TRIALS: u32 = 1_000_000;
+/// Maximum length of the texts of an option.
+const MOST_TEXT: usize = 400;
 
 /// The options under one heading of the help text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,12 +89,9 @@ pub struct Flag {
     pub group: Group,
     /// True if the short help lists it.
     pub common: bool,
-    /// Its meaning, in one line.
-    pub help: &'static str,
-    /// Its default; empty for a switch that is off.
-    pub default: &'static str,
-    /// The reason in the hardware for the default; may be empty.
-    pub reason: &'static str,
+    /// Its meaning, in one line; its default, which is empty for a switch that is off; and the reason in the hardware
+    /// for the default, which may be empty. A tab is between them.
+    pub texts: Packed,
     /// The change that it makes.
     pub set: Setter,
 }
@@ -102,9 +104,7 @@ impl Flag {
         short: None,
         group: Group::General,
         common: false,
-        help: "",
-        default: "",
-        reason: "",
+        texts: Packed::EMPTY,
         set: Switch(|_| ()),
     };
 
@@ -122,6 +122,19 @@ impl Flag {
     pub fn is_of_measuring(&self) -> bool {
         !matches!(self.group, Group::Verdict | Group::Output | Group::General)
             || matches!(self.id, FlagId::Strict | FlagId::Label | FlagId::Anonymous)
+    }
+
+    /// Returns its texts.
+    #[must_use]
+    pub fn unpacked(&self) -> Text<MOST_TEXT> {
+        Text::of(format_args!("{}", self.texts))
+    }
+
+    /// Returns the meaning, the default and the reason that texts contain.
+    #[must_use]
+    pub fn parts(texts: &str) -> [&str; 3] {
+        let mut parts = texts.split('\t');
+        [(); 3].map(|()| parts.next().unwrap_or(""))
     }
 
     /// Returns the part of one of its texts that concerns an experiment. A text may have further lines, each for one
@@ -193,9 +206,7 @@ macro_rules! flags {
             $(short: Some($short),)?
             group: Group::$group,
             $(common: $common,)?
-            help: $help,
-            $(default: $default,)?
-            $(reason: $reason,)?
+            texts: packed!(concat!($help, "\t", $($default,)? "\t" $(, $reason)?)),
             set: $set,
             ..Flag::PLAIN
         },)*];
@@ -546,7 +557,11 @@ mod tests {
         assert_eq!(WHEN.name, words::<When>());
         assert_eq!(METHOD.name, words::<Method>());
         for kind in [&PAGES, &ORDER, &KERNEL, &WHEN, &METHOD] {
-            assert!(kind.name.split('|').all(|word| kind.expects.contains(word)), "{}", kind.name);
+            assert!(
+                kind.name.split('|').all(|word| std::format!("{}", kind.expects).contains(word)),
+                "{}",
+                kind.name
+            );
         }
     }
 
@@ -554,9 +569,12 @@ mod tests {
     fn the_table_is_in_the_order_of_the_ids() {
         for (index, flag) in FLAGS.iter().enumerate() {
             assert_eq!(flag.id as usize, index, "{flag}");
-            assert!(!flag.help.is_empty() && !flag.help.ends_with('.'), "{flag}");
-            assert_eq!(flag.default.is_empty(), flag.kind().is_none(), "{flag}");
-            for text in [flag.help, flag.default, flag.reason] {
+            let texts = flag.unpacked();
+            assert_eq!(texts.as_str(), std::format!("{}", flag.texts), "{flag}");
+            let [help, default, reason] = Flag::parts(texts.as_str());
+            assert!(!help.is_empty() && !help.ends_with('.'), "{flag}");
+            assert_eq!(default.is_empty(), flag.kind().is_none(), "{flag}");
+            for text in [help, default, reason] {
                 assert_plain(text);
             }
         }

@@ -3,7 +3,9 @@
 use core::fmt::{self, Display, Write};
 
 use latency_core::arch::ARCHITECTURE;
-use latency_core::text::joined;
+use latency_core::packed;
+use latency_core::packed::Packed;
+use latency_core::text::{Text, joined};
 
 use super::Descriptor;
 use super::bits::FlagSet;
@@ -11,7 +13,7 @@ use super::choices::Help;
 use super::flags::{FLAGS, Flag, FlagId, GROUPS, Group};
 use crate::report::figures::width;
 use crate::report::format::Format;
-use crate::report::wrap::{self, Wrap};
+use crate::report::wrap::Wrap;
 
 /// Maximum width of a help text in columns, which every terminal has.
 const WIDTH: usize = 80;
@@ -33,15 +35,18 @@ pub const COMMIT: &str = match option_env!("LATENCY_BENCH_COMMIT") {
 };
 
 /// The forms of values, one on each line.
-pub const VALUES: &str = "\
+pub const VALUES: Packed = packed!(
+    "\
 Values:
   SIZE  bytes, or a number with K, M, G or T (binary): 256M, 1.5G
   TIME  seconds, or a number with ms, s, m or h: 10, 500ms, 1m
   LIST  ids and ranges of them, or all: 0,2-3
-";
+"
+);
 
 /// The table of exit codes, one on each line.
-pub const EXIT_CODES: &str = "\
+pub const EXIT_CODES: Packed = packed!(
+    "\
 Exit codes:
   0    success
   1    invalid arguments
@@ -50,11 +55,13 @@ Exit codes:
   4    the result could not be written
   5    compare: B is slower than A; fleet: a host is slower than its peers
   130  interrupted; the finished points were printed
-";
+"
+);
 
 /// Command lines without the name of the program, each with its effect behind a tab. The first ones are examples of
 /// the program as a whole. Each belongs to the experiment that it names.
-pub const EXAMPLES: &str = "\
+pub const EXAMPLES: Packed = packed!(
+    "\
 matrix --cpunode=0\tnode 0 to every node
 matrix -N 0 -m local --json\tone pair, for a program
 curve --pages=2m -o curve.svg\ta picture of cache levels
@@ -94,10 +101,13 @@ show *.json -o page.html\tpoints of several results
 fleet --threshold=5% *.jsonl\thosts that are 5% slower
 fleet --baseline=ok.jsonl *.jsonl\tagainst known-good results
 report --format=text\teverything, as text
-report *.json -o report.html\tone page of saved results";
+report *.json -o report.html\tone page of saved results"
+);
 
 /// The number of examples that the help of the program lists.
 const FIRST_EXAMPLES: usize = 4;
+/// The maximum length of an example.
+const LONGEST_EXAMPLE: usize = 80;
 
 /// Writes `latency-bench 0.2.0 (35538b35, x86_64-linux)` and a newline.
 ///
@@ -131,7 +141,7 @@ pub fn write_help(
     out.write_str("\nUsage: latency-bench [EXPERIMENT] [OPTIONS]\n\nExperiments:\n")?;
     for (index, experiment) in experiments.iter().enumerate() {
         let mut text = named(out, &format_args!("  {}", experiment.name), SUMMARIES)?;
-        text.write_str(experiment.summary)?;
+        write!(text, "{}", experiment.summary)?;
         text.write_str(if index == 0 { " (the default)" } else { "" })?;
         text.finish()?;
     }
@@ -142,7 +152,7 @@ pub fn write_help(
             .write_str("\n`latency-bench help EXPERIMENT` explains one; `--help` lists all options.\n");
     }
     write!(out, "\n{VALUES}\n{EXIT_CODES}")?;
-    examples(out, EXAMPLES.split('\n').take(FIRST_EXAMPLES))?;
+    examples(out, FIRST_EXAMPLES, "")?;
     out.write_str("\n`latency-bench help EXPERIMENT` explains an experiment.\n")
 }
 
@@ -164,7 +174,9 @@ pub fn write_experiment_help(
         return writeln!(out, "\n`latency-bench help {}` lists every option.", experiment.name);
     }
     out.write_str("\n")?;
-    wrap::line(out, experiment.details, WIDTH)?;
+    let mut text = Wrap::new(out, WIDTH, 0, 0);
+    write!(text, "{}", experiment.details)?;
+    text.finish()?;
     options(out, help, Some(experiment), formats)?;
     let written = formats.iter().filter(|format| experiment.is_written_as(format));
     writeln!(
@@ -172,13 +184,20 @@ pub fn write_experiment_help(
         "\nFormats:{}\n`latency-bench help options`: output options, values, exit codes",
         joined(" ", ", ", written.map(|format| format.name))
     )?;
-    examples(out, EXAMPLES.split('\n').filter(|line| line.split(' ').next() == Some(experiment.name)))
+    examples(out, usize::MAX, experiment.name)
 }
 
-/// Writes examples, each with its effect to the right of the command line.
-fn examples(out: &mut dyn Write, examples: impl Iterator<Item = &'static str>) -> fmt::Result {
+/// Writes those of the first `most` examples that begin with a name, each with its effect to the right of the command
+/// line.
+fn examples(out: &mut dyn Write, most: usize, name: &str) -> fmt::Result {
     out.write_str("\nExamples:\n")?;
-    for (line, effect) in examples.filter_map(|example| example.split_once('\t')) {
+    for example in EXAMPLES.split(b'\n').take(most) {
+        let example = Text::<LONGEST_EXAMPLE>::of(format_args!("{example}"));
+        let Some((line, effect)) =
+            example.as_str().split_once('\t').filter(|(line, _)| line.starts_with(name))
+        else {
+            continue;
+        };
         let mut text = named(out, &format_args!("  latency-bench {line}"), EFFECTS)?;
         text.write_str(effect)?;
         text.finish()?;
@@ -229,11 +248,13 @@ fn describe(
         Some(letter) => named(out, &format_args!("  -{}, {flag}", char::from(letter)), COLUMN)?,
         None => named(out, &format_args!("  {flag}"), COLUMN)?,
     };
-    text.write_str(Flag::text_of(flag.help, experiment))?;
+    let texts = flag.unpacked();
+    let [help, default, reason] = Flag::parts(texts.as_str());
+    text.write_str(Flag::text_of(help, experiment))?;
     if flag.id == FlagId::Format {
         write!(text, "{}", joined(" ", ", ", formats.iter().map(|format| format.name)))?;
     }
-    for (label, words) in [("default:", flag.default), ("why:", flag.reason)] {
+    for (label, words) in [("default:", default), ("why:", reason)] {
         let words = Flag::text_of(words, experiment);
         if reasons && !words.is_empty() {
             text.break_line()?;

@@ -31,6 +31,7 @@ use core::num::{NonZeroU32, NonZeroU64};
 use latency_core::cores::{Choice as PairChoice, Method};
 use latency_core::cpulist::{CpuSet, IdSet, NodeSet};
 use latency_core::kernel::lanes::LaneKernel;
+use latency_core::packed::Packed;
 use latency_core::traffic::pace::Pacing;
 use latency_core::traffic::{LoadFrom, Threads, View};
 use latency_core::units::{Bytes, CpuId, NodeId, Pages, Picoseconds};
@@ -59,9 +60,9 @@ pub struct Descriptor {
     /// The word that selects it.
     pub name: &'static str,
     /// The subject of its measurement, in one line without a full stop.
-    pub summary: &'static str,
+    pub summary: Packed,
     /// Its output and how to read it. A `\n` separates paragraphs.
-    pub details: &'static str,
+    pub details: Packed,
     /// The options that it has; [`FlagSet::ALWAYS`] need not be listed.
     pub flags: FlagSet,
     /// True if its result has a picture.
@@ -76,8 +77,8 @@ impl Descriptor {
     /// The values of the fields that most descriptors share: a result of values only, without operands.
     pub const OF_VALUES: Descriptor = Descriptor {
         name: "",
-        summary: "",
-        details: "",
+        summary: Packed::EMPTY,
+        details: Packed::EMPTY,
         flags: FlagSet::EMPTY,
         picture: false,
         attributes: false,

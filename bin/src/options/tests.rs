@@ -3,6 +3,8 @@
 use super::UsageError;
 use super::tokens::Escaped;
 use super::*;
+use latency_core::packed;
+
 use crate::options::plain::assert_plain;
 use crate::report::{json, rows, svg, table};
 use latency_core::kernel::lanes::PARALLEL;
@@ -26,23 +28,23 @@ pub(crate) const FORMATS: &[Format] = &[table::TEXT, json::JSON, rows::CSV, svg:
 pub(crate) const SAMPLE: &[&Descriptor] = &[
     &Descriptor {
         name: "matrix",
-        summary: "idle latency of every initiator node to every target node",
-        details: "One line a pair.\nThen the ratio of remote to local.",
+        summary: packed!("idle latency of every initiator node to every target node"),
+        details: packed!("One line a pair.\nThen the ratio of remote to local."),
         flags: MEASURED.union(TRAFFIC).union(FlagSet::EXCHANGE),
         picture: true,
         ..Descriptor::OF_VALUES
     },
     &Descriptor {
         name: "curve",
-        summary: "latency against working set",
-        details: "A table and a plot.",
+        summary: packed!("latency against working set"),
+        details: packed!("A table and a plot."),
         flags: MEASURED.union(FlagSet::SIZES).with(FlagId::Reciprocal),
         ..Descriptor::OF_VALUES
     },
     &Descriptor {
         name: "compare",
-        summary: "two saved results side by side",
-        details: "Exit 5 where the second is slower.",
+        summary: packed!("two saved results side by side"),
+        details: packed!("Exit 5 where the second is slower."),
         flags: FlagSet::of(&[FlagId::Threshold, FlagId::Baseline, FlagId::Of, FlagId::Force, FlagId::Unit]),
         operands: Operands { names: "A... -- B...", least: 2, most: 48, sides: true },
         ..Descriptor::OF_VALUES

@@ -8,6 +8,7 @@ mod view;
 
 use latency_core::decimal::Trimmed;
 use latency_core::math::exp;
+use latency_core::packed;
 use latency_core::text::{Text, plural};
 
 use super::{Command, Write};
@@ -30,8 +31,9 @@ use view::{ComparisonView, Differs, first_name};
 pub const COMPARE: Command = Command {
     descriptor: Descriptor {
         name: "compare",
-        summary: "compare saved results of A and B (exit 5 on regression)",
-        details: "A and B are results saved with --json or --csv, tables of sizes and nanoseconds, Intel MLC's \
+        summary: packed!("compare saved results of A and B (exit 5 on regression)"),
+        details: packed!(
+            "A and B are results saved with --json or --csv, tables of sizes and nanoseconds, Intel MLC's \
                   latency matrix or core-to-core-latency's CSV. Several runs per side go before and after `--`; `-` \
                   reads standard input.\n\
                   Conditions that differ are printed first. Without --force there is no verdict if pages, nodes or \
@@ -39,7 +41,8 @@ pub const COMPARE: Command = Command {
                   The exit status is 5 if B is slower beyond --threshold and the variation between runs: as a whole, \
                   in one pair, row, column or node of a matrix, or in a range of sizes of a curve.\n\
                   With one file per side, a variation between runs of 2% is assumed (3% core to core). Three files \
-                  per side measure it, and smaller differences are detected.",
+                  per side measure it, and smaller differences are detected."
+        ),
         flags: FlagSet::of(&[FlagId::Threshold, FlagId::Of, FlagId::Force, FlagId::Unit]),
         picture: true,
         operands: Operands { names: "A... -- B...", least: 2, most: MOST, sides: true },

@@ -10,6 +10,8 @@ pub mod tests;
 mod values;
 mod view;
 
+use latency_core::packed;
+
 use super::{Command, Write};
 use crate::describe::columns;
 use crate::error::{Failure, Outliers, SavedError, TimingError};
@@ -24,8 +26,9 @@ use view::FleetView;
 pub const FLEET: Command = Command {
     descriptor: Descriptor {
         name: "fleet",
-        summary: "find slow hosts among the saved results of many",
-        details: "Each FILE contains results of many hosts, saved with --format=jsonl or json, one after the other; \
+        summary: packed!("find slow hosts among the saved results of many"),
+        details: packed!(
+            "Each FILE contains results of many hosts, saved with --format=jsonl or json, one after the other; \
                   `-` reads standard input. Hosts with the same CPU model are compared point by point. A host is slow \
                   if its whole 95% interval is beyond the median of the hosts by more than four robust standard \
                   deviations and by more than --threshold. At least 5 hosts of a kind are needed, or --baseline with \
@@ -34,7 +37,8 @@ pub const FLEET: Command = Command {
                   reported. Hosts that are too fast, or measured under other conditions than most (pages, size, order, \
                   nodes), are listed with a code and not judged. Unreliable results are excluded without --force.\n\
                   The exit status is 5 if a host is slow. With --strict, it is 3 if hosts are only listed as not \
-                  comparable, and a line that is not a result is an error; without, it is skipped.",
+                  comparable, and a line that is not a result is an error; without, it is skipped."
+        ),
         flags: FlagSet::of(&[FlagId::Threshold, FlagId::Baseline, FlagId::Of, FlagId::Force, FlagId::Strict]),
         operands: Operands { names: "FILE...", least: 1, most: MAX_OPERANDS, sides: false },
         ..Descriptor::OF_VALUES

@@ -3,6 +3,8 @@
 mod members;
 mod view;
 
+use latency_core::packed;
+
 use super::interface::{Experiment, collected};
 use crate::analysis::cores::{CpuPair, doubtful};
 use crate::describe::Presentation;
@@ -20,11 +22,13 @@ use crate::warning::Warning;
 pub const CORES: Experiment = Experiment {
     descriptor: Descriptor {
         name: "cores",
-        summary: "core-to-core latency of a cache line",
-        details: "One-way latency of a cache line from one CPU to another: half of a round trip between two threads. \
+        summary: packed!("core-to-core latency of a cache line"),
+        details: packed!(
+            "One-way latency of a cache line from one CPU to another: half of a round trip between two threads. \
                   The value of a pair is the median over several cache lines; the spread over lines is shown, too. \
                   Pairs are grouped by what they share: a core, a cache, a node, a socket. --states adds the \
-                  latency of loads and atomics by coherence state.",
+                  latency of loads and atomics by coherence state."
+        ),
         flags: FlagSet::EXCHANGE.union(FlagSet::WINDOWS).union(FlagSet::of(&[
             FlagId::Cpu,
             FlagId::MemNode,

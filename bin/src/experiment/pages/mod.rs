@@ -4,6 +4,7 @@ mod details;
 mod view;
 
 use latency_core::chain::{Order, PAGE_LOCAL};
+use latency_core::packed;
 use latency_core::units::{Bytes, PageSize, Pages};
 
 use super::interface::{Experiment, gathered};
@@ -30,12 +31,14 @@ const SHARE_NS: f64 = 0.17e9;
 pub const PAGES: Experiment = Experiment {
     descriptor: Descriptor {
         name: "pages",
-        summary: "benefit of huge pages: 4 KiB, THP, 2 MiB, 1 GiB",
-        details: "Random-access latency with each page size, from the reach of the first-level TLB to the \
+        summary: packed!("benefit of huge pages: 4 KiB, THP, 2 MiB, 1 GiB"),
+        details: packed!(
+            "Random-access latency with each page size, from the reach of the first-level TLB to the \
                   default size, and the share of TLB misses in it, which is the difference to the largest \
                   pages. Then the benefit of access orders that stay within a page, and the sizes of the \
                   TLBs. Page sizes that are not available are listed with the reason. With --pages, only \
-                  that page size and 4 KiB are measured.",
+                  that page size and 4 KiB are measured."
+        ),
         flags: FlagSet::MEASURING.union(FlagSet::WORKING_SET).with(FlagId::Kernel),
         picture: true,
         ..Descriptor::OF_VALUES

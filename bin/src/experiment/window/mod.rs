@@ -3,6 +3,8 @@
 mod view;
 
 use self::view::WindowView;
+use latency_core::packed;
+
 use super::interface::{Experiment, collected};
 use crate::analysis::window::{ReorderBuffer, room};
 use crate::describe::{Presentation, Report, columns, lanes as chains};
@@ -23,11 +25,13 @@ use crate::result::{Extra, Point};
 pub const WINDOW: Experiment = Experiment {
     descriptor: Descriptor {
         name: "window",
-        summary: "size of the out-of-order window (reorder buffer)",
-        details: "Sixteen chains with 0 to 48 units of dependent work after each load, with and without a \
+        summary: packed!("size of the out-of-order window (reorder buffer)"),
+        details: packed!(
+            "Sixteen chains with 0 to 48 units of dependent work after each load, with and without a \
                   software prefetch of the next line; the same code with data in the L1 shows the cost of \
                   the work. Then two chains with up to 768 independent instructions between their loads: \
-                  if the loads no longer overlap, the reorder buffer is full.",
+                  if the loads no longer overlap, the reorder buffer is full."
+        ),
         flags: FlagSet::MEASURING.union(FlagSet::WORKING_SET),
         picture: true,
         ..Descriptor::OF_VALUES

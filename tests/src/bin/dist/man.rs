@@ -6,6 +6,8 @@ use latency_bench::options::{
     Descriptor, EXAMPLES, EXIT_CODES, FLAGS, Flag, FlagId, GROUPS, TAGLINE, VALUES,
 };
 
+use latency_core::packed::Packed;
+
 use crate::release;
 use crate::roff::{Source, escaped};
 use crate::words::{SERVICES, accepts, commands, experiments, formats};
@@ -46,8 +48,8 @@ pub fn page() -> String {
     options(&mut page);
     page.section("EXIT STATUS");
     for (code, meaning) in table(EXIT_CODES) {
-        page.tagged(code, "");
-        page.text(meaning);
+        page.tagged(&code, "");
+        page.text(&meaning);
     }
     page.section("ENVIRONMENT");
     for (name, meaning) in ENVIRONMENT {
@@ -61,7 +63,7 @@ pub fn page() -> String {
         page.text(content);
     }
     page.section("EXAMPLES");
-    for (arguments, effect) in EXAMPLES.lines().filter_map(|example| example.split_once('\t')) {
+    for (arguments, effect) in EXAMPLES.to_string().lines().filter_map(|example| example.split_once('\t')) {
         page.tagged(&format!("latency-bench {arguments}"), "");
         page.text(&format!("{effect}."));
     }
@@ -116,11 +118,11 @@ fn described(page: &mut Source, experiment: &Descriptor) {
     let operands = experiment.operands.names;
     let space = if operands.is_empty() { "" } else { " " };
     page.tagged(experiment.name, &format!("{space}{operands}"));
-    let stop = if experiment.summary.ends_with('?') { "" } else { "." };
+    let stop = if experiment.summary.to_string().ends_with('?') { "" } else { "." };
     page.text(&format!("{}{stop}", experiment.summary));
-    for paragraph in experiment.details.split('\n') {
+    for paragraph in experiment.details.split(b'\n') {
         page.line_break();
-        page.text(paragraph);
+        page.text(&paragraph.to_string());
     }
 }
 
@@ -128,7 +130,7 @@ fn options(page: &mut Source) {
     page.section("OPTIONS");
     page.text("All experiments have the options without a line `Applies to`. Values have these forms:");
     for (name, form) in table(VALUES) {
-        page.tagged(name, "");
+        page.tagged(&name, "");
         page.text(&format!("{form}."));
     }
     for (group, heading) in GROUPS {
@@ -140,7 +142,9 @@ fn options(page: &mut Source) {
 fn option(page: &mut Source, flag: &Flag) {
     let short = flag.short.map_or(String::new(), |letter| format!("-{}, ", char::from(letter)));
     page.tagged(&format!("{short}{flag}"), "");
-    let mut text = whole(flag.help);
+    let texts = flag.unpacked();
+    let [help, default, reason] = Flag::parts(texts.as_str());
+    let mut text = whole(help);
     if flag.id == FlagId::Format {
         // The format that needs a picture is among those of an experiment with one.
         let longest = DESCRIPTORS.iter().map(|known| formats(known).collect::<Vec<_>>());
@@ -148,7 +152,7 @@ fn option(page: &mut Source, flag: &Flag) {
         text = format!("{text} {}", all.join(", "));
     }
     page.text(&format!("{text}."));
-    for (label, words) in [("Default", flag.default), ("Why", flag.reason)] {
+    for (label, words) in [("Default", default), ("Why", reason)] {
         if !words.is_empty() {
             page.line_break();
             page.text(&format!("{label}: {}.", whole(words)));
@@ -169,10 +173,12 @@ fn whole(text: &str) -> String {
 
 /// Returns the rows of a table of the help text: the part before two spaces or more, and the part behind
 /// them.
-fn table(text: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
-    text.lines()
-        .filter_map(|line| line.strip_prefix("  ")?.split_once("  "))
-        .map(|(name, text)| (name, text.trim_start()))
+fn table(text: Packed) -> impl Iterator<Item = (String, String)> {
+    text.split(b'\n').filter_map(|line| {
+        let line = line.to_string();
+        let (name, text) = line.strip_prefix("  ")?.split_once("  ")?;
+        Some((name.to_string(), text.trim_start().to_string()))
+    })
 }
 
 /// Writes the items and paragraphs of the README's section.
@@ -224,7 +230,7 @@ mod tests {
         assert!(DESCRIPTORS.iter().all(|known| tagged(known.name)));
         assert_eq!(table(EXIT_CODES).filter(|(code, _)| tagged(code)).count(), 7);
         assert_eq!(table(VALUES).filter(|(name, _)| tagged(name)).count(), 3);
-        assert!(EXAMPLES.lines().all(|example| {
+        assert!(EXAMPLES.to_string().lines().all(|example| {
             example
                 .split_once('\t')
                 .is_some_and(|(arguments, _)| tagged(&format!("latency-bench {arguments}")))

@@ -41,6 +41,13 @@ pub fn flags(experiment: &'static Descriptor) -> impl Iterator<Item = &'static F
     FLAGS.iter().filter(move |flag| accepts(experiment, flag))
 }
 
+/// Returns the meaning that an option has for an experiment.
+pub fn meaning(flag: &Flag, experiment: &str) -> String {
+    let texts = flag.unpacked();
+    let [help, ..] = Flag::parts(texts.as_str());
+    Flag::text_of(help, experiment).to_string()
+}
+
 /// Returns the formats in which the result of an experiment can be written.
 pub fn formats(experiment: &Descriptor) -> impl Iterator<Item = &'static str> + use<'_> {
     FORMATS.iter().filter(|format| experiment.is_written_as(format)).map(|format| format.name)
